@@ -1,8 +1,8 @@
-/* gpu_feed.cu - the upload of a GPU while it runs: copies of the running pipeline
- * against one alone, whether copies and kernels go on at once, what calls a
- * batch costs the CPU, and a training step beside it against the same step on
- * values that lie there. Arenas are filled once; whoever fills them is measured
- * by other benches. */
+/* gpu_feed.cu - the upload of a GPU while it runs: copies of the running
+ * pipeline against one alone, whether copies and kernels go on at once, what
+ * calls a batch costs the CPU, and a training step beside it against the same
+ * step on values that lie there. Arenas are filled once; whoever fills them is
+ * measured by other benches. */
 #include <ctime>
 
 #include "bench/gpu.h"

@@ -1,8 +1,8 @@
-/* lifetimes.cu - 100,000 batches through the upload of a real GPU, with consumers
- * that are slow, on each kind of stream, and every arena overwritten as soon as
- * it is free: no value may be another batch's. Then three rings of batches held
- * at once, and a captured graph replayed 1,000 times at fixed addresses while
- * batches flow. Without a GPU it says so and is skipped. */
+/* lifetimes.cu - 100,000 batches through the upload of a real GPU, with
+ * consumers that are slow, on each kind of stream, and every arena overwritten
+ * as soon as it is free: no value may be another batch's. Then three rings of
+ * batches held at once, and a captured graph replayed 1,000 times at fixed
+ * addresses while batches flow. Without a GPU it says so and is skipped. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

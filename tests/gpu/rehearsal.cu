@@ -7,8 +7,8 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
-#include "trainer_client/gpu/cuda.h"
 #include "trainer_client/expand/segment.h"
+#include "trainer_client/gpu/cuda.h"
 
 enum { SKIPPED = 77 };
 
@@ -45,8 +45,7 @@ void rehearse(const struct rehearsal *r)
     check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never of none */
     check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
     check(cudaMemcpy(out, r->out, r->out_bytes, cudaMemcpyDefault), "in");
-    const struct fby_cuda_launch launch = {
-        arena, r->list, out,
+    const struct fby_cuda_launch launch = {arena, r->list, out,
         {list.blocks[0], list.blocks[1], list.blocks[2]}, list.shared, nullptr};
     check(fby_cuda()->launch(&launch), "launch");
     check(cudaMemcpy(r->out, out, r->out_bytes, cudaMemcpyDefault), "out");

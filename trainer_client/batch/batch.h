@@ -1,4 +1,4 @@
-/* batch.h - one batch of a stream: what `struct forebay_batch` is inside.
+/* batch.h - one batch of a stream: the definition of `struct forebay_batch`.
  *
  * A batch owns one output slot (`memory`, where its tensors are) and describes
  * it: position, token, samples, digests, tensors. The pool makes it and reuses

@@ -3,8 +3,8 @@
  * Where flips are all, flip.c has them. Else runs of a line, a channel
  * an array, go through one stage after another, which are loops over the inline
  * functions of ops.h; contrast makes one pass before, for the mean. */
-#include "trainer_client/expand/device.h"
 #include "trainer_client/expand/ops.h"
+#include "trainer_client/expand/device.h"
 #include "trainer_client/expand/picture.h"
 
 enum { RUN = 256, RGB = 3 };

@@ -1,9 +1,9 @@
 /* ragged_offsets.h - where rows of several lengths lie in their field's slot.
  *
  * Found from the lengths at the beginning of each chunk, once all chunks are
- * there. They come from outside: after fby_ragged_offsets_read every row lies within
- * its chunk, and the indices of sparse rows within their shape, whatever was
- * sent. */
+ * there. They come from outside: after fby_ragged_offsets_read every row lies
+ * within its chunk, and the indices of sparse rows within their shape, whatever
+ * was sent. */
 #ifndef FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
 #define FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
 

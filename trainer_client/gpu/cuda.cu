@@ -1,10 +1,11 @@
-/* cuda.cu - the only file that sees CUDA: the table of calls, and the kernels.
+/* cuda.cu - the only file that includes CUDA: the table of calls, and the
+ * kernels.
  *
- * The kernels are expand/block.h for one block a launch block, and nothing
- * else: one that expands, and two for the ops of the device; in one they would
- * cost each other their registers.
- * Linked with the static runtime, which looks for a driver when the first call
- * needs one: on a machine without, every call answers an error. */
+ * A kernel runs the functions of expand/block.h and nothing else. One expands,
+ * two are for the ops of the device: one kernel for all would need the
+ * registers of the largest. Linked with the static runtime, which looks for a
+ * driver when the first call needs one. On a machine without a driver every
+ * call returns an error. */
 #include "trainer_client/gpu/cuda.h"
 
 #include <cstdio>
@@ -19,7 +20,7 @@
 #define FBY_STAGES 0
 #endif
 
-/* 64 registers a thread let four blocks into every multiprocessor. */
+/* 64 registers per thread allow four blocks on every multiprocessor. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
 {
@@ -30,7 +31,8 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run(&memory, blockIdx.x);
 }
 
-/* Blocks from `first` on, of the second pass and of the third. */
+/* The kernels of the second and the third pass; `first` is the pass's first
+ * block in the list. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
 {
@@ -51,11 +53,11 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run_ops(&memory, first + blockIdx.x);
 }
 
-static_assert(sizeof(struct fby_segment) % 8 == 0, "segments lie in a row");
+static_assert(sizeof(struct fby_segment) % 8 == 0, "segments form an array");
 static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
                       FBY_TILE_READ_OVER + sizeof(struct fby_block_shared) <=
                   FBY_CUDA_SHARED,
-    "the largest tile has room");
+    "the largest tile fits");
 
 /* ---- every call goes through here ---------------------------------------- */
 
@@ -81,7 +83,7 @@ static cudaEvent_t event_of(void *event)
     return static_cast<cudaEvent_t>(event);
 }
 
-/* ---- what is there ------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------- */
 
 static int driver_version(int *out)
 {
@@ -134,7 +136,8 @@ static int capture_mode(int *mode)
     return err;
 }
 
-/* Loads the kernels too, which must not happen while a graph is captured. */
+/* This also loads the kernels, which must not happen while a graph is captured.
+ */
 static int prepare(void)
 {
     cudaFuncAttributes about;
@@ -175,7 +178,7 @@ static int free_memory(void *memory)
     return CALL(cudaFree, memory);
 }
 
-/* Nobody else's: what one is given back stays for the next. */
+/* A pool of our own that keeps freed memory for the next allocation. */
 static int pool_create(int device, void **out)
 {
     cudaMemPool_t    pool  = nullptr;
@@ -265,8 +268,8 @@ static int copy(void *to, const void *from, size_t size, void *stream)
         stream_of(stream));
 }
 
-/* Answers for this launch alone: what failed before on the thread, of the
- * caller's own, stays his. */
+/* Returns the error of this launch only. An earlier error of the thread, from a
+ * call of the application, is left for the application. */
 static int launch_one(
     const void *kernel, uint32_t blocks, size_t shared, void **args, void *on)
 {

@@ -13,7 +13,7 @@
 
 enum { THREADS = 4 };
 
-enum state { PINNING, PINNED, FAILED };
+enum pin_state { PINNING, PINNED, FAILED };
 
 struct fby_pinned {
     struct fby_pin_config config;
@@ -22,16 +22,17 @@ struct fby_pinned {
     uint32_t              n_threads;
     atomic_uint           next;  /* the next arena to pin */
     pthread_mutex_t       lock;  /* guards the next three */
-    enum state           *state; /* of each */
+    enum pin_state       *state; /* of each */
     struct fby_why        why;   /* what failed last */
     pthread_cond_t        changed;
     cpu_set_t             near; /* CPUs that pin, if has_near */
     bool                  has_near;
 };
 
-/* ---- where --------------------------------------------------------------- */
+/* ---- the GPU's NUMA node ------------------------------------------------- */
 
-static bool find_near(const struct fby_pin_config *config, cpu_set_t *out)
+static bool find_cpus_near_gpu(
+    const struct fby_pin_config *config, cpu_set_t *out)
 {
     char                  directory[64];
     struct fby_cuda_about about = {.pci = ""};
@@ -113,7 +114,7 @@ fby_err fby_pinned_create(const struct fby_pin_config *config,
     self->state             = fby_zalloc(config->n * sizeof(*self->state));
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    self->has_near = find_near(config, &self->near);
+    self->has_near = find_cpus_near_gpu(config, &self->near);
     fby_err err    = FBY_OK;
     for (uint32_t i = 0; i < config->n; i++) {
         self->memory[i] = fby_pages_map(config->bytes);

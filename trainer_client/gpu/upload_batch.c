@@ -245,9 +245,9 @@ static void *task_main_on_device(void *opaque)
     return task_main(task);
 }
 
-/* The thread's current device may be another one, or the default, 0. Calls there
- * would set up a context, which takes memory, and mean another legacy stream.
- * The per-thread stream, 2, exists only on its own thread. */
+/* The thread's current device may be another one, or the default, 0. Calls
+ * there would set up a context, which takes memory, and mean another legacy
+ * stream. The per-thread stream, 2, exists only on its own thread. */
 static void run_task(struct stream_task *task)
 {
     enum { OWN_STREAM = 2 };

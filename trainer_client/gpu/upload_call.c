@@ -1,5 +1,5 @@
-/* upload_call.c - CUDA calls of the upload: checked, outside of any graph that is
- * being captured, and on a thread of their own where the device matters. */
+/* upload_call.c - CUDA calls of the upload: checked, outside of any graph that
+ * is being captured, and on a thread of their own where the device matters. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <signal.h>

@@ -51,7 +51,8 @@ static void free_memory(struct fby_gpu_upload *self, void *memory)
     }
 }
 
-/* Order what is freed from now on after the work that writes and reads `out`. */
+/* Order what is freed from now on after the work that writes and reads
+ * `out`. */
 static void order_after_use(
     struct fby_gpu_upload *self, const struct upload_out *out)
 {

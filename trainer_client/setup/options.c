@@ -16,7 +16,7 @@ static bool all_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* Arrays that are said to have elements have them. */
+/* An array with a count above 0 must not be NULL. */
 static fby_err check_arrays(
     const struct forebay_options *o, struct fby_why *why)
 {
@@ -56,7 +56,7 @@ fby_err fby_options_read(const struct forebay_options *from,
     return check_arrays(out, why);
 }
 
-/* Element `i` of the caller's array, whose elements may be longer or shorter
+/* Copy element `i` of the caller's array. Its elements may be longer or shorter
  * than ours. */
 static fby_err read_output(const struct forebay_options *o, size_t i,
     struct forebay_output *out, struct fby_why *why)
@@ -127,7 +127,7 @@ fby_err fby_options_fields(const struct forebay_options *o,
 
 /* ---- outputs ------------------------------------------------------------- */
 
-/* Values of enums come from a caller, who may be newer or wrong. */
+/* Enumerators of a newer or faulty caller may be out of range. */
 static fby_err check_output(const struct forebay_output *output,
     const struct fby_field_content *field, struct fby_why *why)
 {

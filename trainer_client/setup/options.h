@@ -1,6 +1,7 @@
-/* options.h - what a caller says, who may be older or newer than this library.
+/* options.h - read the caller's option structs.
  *
- * His structs are read as far as both know them, and what they say of fields is
+ * The caller may have been compiled against an older or newer version of this
+ * library, so only members that both know are read. Fields and outputs are
  * checked against a pipeline's content. Pure. */
 #ifndef FBY_CLIENT_SETUP_OPTIONS_H
 #define FBY_CLIENT_SETUP_OPTIONS_H
@@ -10,19 +11,19 @@
 #include "pipeline/types.h"
 
 /* Copy options of any version into `out`.
- * Errors: FBY_USAGE when the struct is impossibly small, or sets an option
- *         that this library does not know. */
+ * Errors: FBY_USAGE  struct_size is impossible, an unknown option is set, or an
+ *                    array is NULL though its count is not 0 */
 FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,
     struct forebay_options *out, struct fby_why *why);
 
-/* Which are wanted: bit i, field i of the content.
- * Errors: FBY_USAGE  no such field, or none. */
+/* Set bit i of *out if field i of the content is selected.
+ * Errors: FBY_USAGE  no such field, or none is selected */
 FBY_CHECKED fby_err fby_options_fields(const struct forebay_options *options,
     const struct fby_content *content, uint64_t *out, struct fby_why *why);
 
-/* Change in `out`, which is the pipeline's, what the outputs say otherwise.
- * Errors: FBY_USAGE  no such field, a number that means nothing, a struct that
- *                    sets what this library does not know. */
+/* Override `out`, the delivery of the pipeline, with the caller's outputs.
+ * Errors: FBY_USAGE  no such field, a number that is no enumerator, padding of
+ *                    a field that is not ragged, or an unknown member is set */
 FBY_CHECKED fby_err fby_options_outputs(const struct forebay_options *options,
     const struct fby_content *content, struct fby_delivery *out,
     struct fby_why *why);

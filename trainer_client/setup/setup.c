@@ -94,7 +94,7 @@ static fby_err take_location(struct fby_setup *self,
     return err;
 }
 
-/* ---- who we are, and where we begin -------------------------------------- */
+/* ---- rank, job and token ------------------------------------------------- */
 
 static fby_err take_rank(struct fby_setup *self,
     const struct forebay_options *o, struct fby_why *why)
@@ -141,9 +141,8 @@ static fby_err take_token(struct fby_setup *self,
     if (!fby_digest_equal(&self->token.content, &self->content_digest)) {
         return fby_because(why, FBY_CONFIG,
             "the token is of content %s, the pipeline's split is %s: go on "
-            "with "
-            "the file and split that the token was taken from, or begin anew "
-            "without a token",
+            "with the file and split that the token was taken from, or begin "
+            "anew without a token",
             fby_hex(self->token.content.bytes, 8, have),
             fby_hex(self->content_digest.bytes, 8, want));
     }
@@ -192,7 +191,7 @@ static void assign_offsets(struct fby_setup *self, uint32_t i)
     }
 }
 
-/* Offsets of 32 bits must reach the end. */
+/* Offsets of 32 bits must be able to address the last entry. */
 static fby_err check_offsets(
     const struct fby_setup *self, uint32_t i, struct fby_why *why)
 {
@@ -272,7 +271,7 @@ static uint32_t threads_by_cores(void)
     return cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS;
 }
 
-/* What is drawn for its rows. */
+/* Bytes of a field's op plan, random parameters and sums of grey. */
 static uint64_t sampled_bytes(const struct fby_setup *self, uint32_t i)
 {
     if (self->expansions[i].ops_field == NULL) {
@@ -302,8 +301,8 @@ static void plan_gather(struct fby_setup *self)
     }
 }
 
-/* What a field puts into the arena at most: what came, what stands for it, or
- * what the host expands. */
+/* The most that a field puts into the arena: its chunks as they came, a table
+ * of documents, or a tensor that the host expanded. */
 static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
@@ -316,7 +315,7 @@ static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
     return plan->out_bytes * self->max_rows + plan->tensors[0].more_bytes;
 }
 
-/* Pieces at multiples of 16, `valid`, and the list. */
+/* Pieces at multiples of 16, `valid`, and the list of segments. */
 static uint64_t arena_bytes(const struct fby_setup *self)
 {
     const struct fby_raw_layout *layout = &self->layout;
@@ -353,7 +352,7 @@ static fby_err take_device(struct fby_setup *self,
         return fby_because(
             why, FBY_USAGE, "allocate is given, but no deallocate");
     }
-    self->device        = fby_device_named("host"); /* what it cannot do */
+    self->device        = fby_device_named("host"); /* for the rest */
     self->cuda          = fby_cuda();
     self->any_device    = any;
     self->fixed_outputs = o->fixed_outputs;
@@ -376,7 +375,7 @@ static fby_err take_limits(struct fby_setup *self,
     self->open_timeout_ns =
         o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
     if (self->open_timeout_ns > INT64_MAX / 2) {
-        self->open_timeout_ns = INT64_MAX / 2; /* a deadline can be made */
+        self->open_timeout_ns = INT64_MAX / 2; /* now + timeout fits */
     }
     self->digests        = o->digests;
     self->verify_decoded = o->verify_decoded;
