@@ -1,7 +1,8 @@
-/* A byte becomes eight values: of one byte each by a product that puts a copy
- * of it everywhere and a mask that leaves another bit of each; of wider types
- * through a table of what four bits become. Planar maps take a byte of eight
- * pixels at a time, turned so that each byte is eight pixels of one map. */
+/* A byte becomes eight values. For values of one byte a product copies the byte
+ * eight times and a mask leaves a different bit of each copy. Wider values come
+ * from a table, four bits at a time. Planar maps take one byte of each of eight
+ * pixels and transpose the bits, so that each byte is eight pixels of one
+ * map. */
 #include "trainer_client/expand/bits.h"
 
 #include "common/bytes.h"
@@ -10,7 +11,7 @@
 enum { NIBBLE = 4, OCTET = 8, WIDEST = 4 /* bytes of a value */ };
 enum { NIBBLE_OF_2 = 8, NIBBLE_OF_4 = 16 /* bytes of four values */ };
 
-struct spread { /* how bits become values */
+struct spread { /* the values of each combination of four bits */
     uint32_t width;
     uint8_t  of_nibble[1 << NIBBLE][NIBBLE * WIDEST];
 };
@@ -38,7 +39,7 @@ static struct spread spread_of(const struct fby_expansion *plan)
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* Byte k of the result is bit k. */
+/* Byte k of the result is bit k of `bits`. */
 static uint64_t bytes_of(uint8_t bits)
 {
     uint64_t one_each = bits * EACH_BYTE & UINT64_C(0x8040201008040201);
@@ -60,7 +61,7 @@ static void put_octet(const struct spread *spread, uint8_t bits, uint8_t *out)
     }
 }
 
-/* The first `n` of the eight. */
+/* Write the first `n` of the eight values. */
 static void put_some(
     const struct spread *spread, uint8_t bits, uint32_t n, uint8_t *out)
 {
@@ -69,7 +70,7 @@ static void put_some(
     memcpy(out, all, (size_t)n * spread->width);
 }
 
-/* ---- interleaved: the maps of a pixel, then those of the next ---- */
+/* ---- interleaved: all maps of a pixel, then those of the next ---- */
 
 static void interleave(const struct fby_expansion *plan,
     const struct spread *spread, const uint8_t *raw, uint8_t *out)
@@ -110,7 +111,7 @@ struct plane { /* up to eight maps: one byte of each pixel */
     uint8_t       *out;
 };
 
-/* Pixels first .. first + n - 1, at most eight. */
+/* Write pixels first .. first + n - 1, at most eight. */
 static void put_pixels(const struct plane *plane, const struct spread *spread,
     uint32_t first, uint32_t n)
 {
@@ -166,7 +167,7 @@ void fby_expand_bits(
     }
 }
 
-/* ---- one at a time ---- */
+/* ---- the definition ---- */
 
 void fby_expand_bits_plain(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)

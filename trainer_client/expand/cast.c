@@ -52,12 +52,12 @@ void fby_expand_values(const struct fby_expansion *plan, const uint8_t *raw,
 
 /* ---- channel after channel ----------------------------------------------- */
 
-struct planar_position { /* of the next value */
+struct planar_position { /* of the next value in a planar result */
     uint64_t depth, pixels;
     uint64_t channel, pixel;
 };
 
-/* For each width a loop of its own. */
+/* `width` is a constant in each call, so that each width gets its own loop. */
 static inline void put_apart(struct planar_position *next,
     const uint8_t *values, uint64_t n, uint32_t width, uint8_t *out)
 {

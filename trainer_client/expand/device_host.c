@@ -1,4 +1,4 @@
-/* device_host.c - the device that is always there: ordinary memory. */
+/* device_host.c - the device `host`: ordinary memory. */
 #include "trainer_client/expand/device.h"
 
 #include <string.h>
@@ -14,18 +14,18 @@
 #include "trainer_client/expand/real.h"
 #include "trainer_client/expand/sparse.h"
 
-enum { PAST_CACHE = 8 << 20 };
+enum { LARGE = 8 << 20 }; /* bytes */
 
 static void *map_raw(size_t size, bool sparse)
 {
     return sparse ? fby_pages_map_sparse(size) : fby_pages_map(size);
 }
 
-/* From this size on a batch's tensor would only push out of the cache what is
- * still needed there. */
+/* A tensor of this size would only evict from the cache what is still needed.
+ */
 static bool is_large(const struct fby_expansion *plan, uint32_t rows)
 {
-    return rows * plan->out_bytes >= PAST_CACHE;
+    return rows * plan->out_bytes >= LARGE;
 }
 
 static uint64_t values_of(const struct fby_expansion *plan)
@@ -64,7 +64,7 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     return err;
 }
 
-/* Two labels: what a class has depends only on which of them it is. */
+/* Mix the one-hot rows of two labels. */
 static fby_err mix(
     const struct fby_expand_job *job, uint32_t r, struct fby_why *why)
 {

@@ -42,13 +42,13 @@ uint64_t fby_documents_bytes(
                : rows->n * plan->out_bytes;
 }
 
-/* A document of a row, or what fills it up: then `end` is 0. */
+/* A document of a row, or its padding: then `end` is 0. */
 struct document {
     uint64_t row;
     uint64_t first;
-    uint64_t next; /* token behind it */
-    uint64_t end;
-    uint64_t number; /* among those of the batch */
+    uint64_t next;   /* the token after it */
+    uint64_t end;    /* the same, or 0 */
+    uint64_t number; /* in the batch */
 };
 
 static void put_offset(
@@ -116,7 +116,7 @@ static void put(
 typedef void put_fn(
     const struct fby_expansion *plan, const struct document *one, void *out);
 
-/* Every document in turn; returns what is behind the last one. */
+/* Call put_one for every document; returns the position after the last one. */
 static struct document each(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, put_fn *put_one,
     void *out)
@@ -158,7 +158,7 @@ void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out)
 {
     struct document one = each(plan, rows, raw, put, out);
-    if (plan->kind == FBY_EXPAND_CU_SEQLENS) { /* where the last one ends */
+    if (plan->kind == FBY_EXPAND_CU_SEQLENS) { /* the end of the last one */
         one.first = 0;
         put_offset(plan, &one, out);
     }

@@ -1,10 +1,10 @@
-/* documents.h - lengths of packed documents to what attention and loss
- * want of them.
+/* documents.h - expand lengths of packed documents to what attention and loss
+ * need: offsets (cu_seqlens), positions or a mask.
  *
- * Row i of a batch is a sequence of `length` tokens: its documents, one after
- * another, and what fills it up, which counts as one document more. What
- * stands at token `at` of it follows from the document that it is in, which
- * goes from `first` to `end`: see entries.h. */
+ * A row is a sequence of a fixed number of tokens: its documents, one after
+ * another, then padding, which counts as one more document. The value of token
+ * `at` follows from its document, which has tokens `first` to `end`: see
+ * entries.h. */
 #ifndef FBY_CLIENT_EXPAND_DOCUMENTS_H
 #define FBY_CLIENT_EXPAND_DOCUMENTS_H
 
@@ -12,27 +12,27 @@
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
-/* Every row has documents of at least one token, and not of more than it has
- * room for; counts them, and what fills rows up, to rows->documents.
+/* Check that each document has at least one token and that a row's documents
+ * fit into it. Set rows->documents to their number, padding included.
  * Errors: FBY_PROTO, with the field's name and the row. */
 FBY_CHECKED fby_err fby_documents_check(const struct fby_expansion *plan,
     struct fby_ragged_offsets *rows, const uint8_t *raw, struct fby_why *why);
 
-/* Bytes of the tensor of rows that were checked. */
+/* Bytes of the tensor; the rows were checked. */
 uint64_t fby_documents_bytes(
     const struct fby_expansion *plan, const struct fby_ragged_offsets *rows);
 
-/* For a device that makes positions or a mask of them: of each document, and of
- * what fills a row up, the number of tokens of all rows before its end, with
- * FBY_DOCUMENT_PADDING (segment.h); rows->documents of them, whose rows were
- * checked and have at most FBY_SEGMENT_MAX tokens, 2^30. */
+/* Write the table from which a GPU makes positions or a mask: rows->documents
+ * entries. An entry is the number of tokens in all rows before the document's
+ * end; FBY_DOCUMENT_PADDING (segment.h) marks padding. The rows were checked
+ * and have at most FBY_SEGMENT_MAX tokens, 2^30. */
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
-/* Its bytes, of so many rows at most. */
+/* The most bytes of such a table of `rows` rows. */
 uint64_t fby_documents_table_bytes(
     const struct fby_expansion *plan, uint32_t rows);
 
-/* On the host: that tensor, `out`, from the rows at `raw`. */
+/* Make the tensor `out` from the rows at `raw`, on the host. */
 void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out);
 

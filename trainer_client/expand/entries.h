@@ -1,7 +1,7 @@
-/* entries.h - where the entries of rows of several lengths go.
+/* entries.h - the indices of ragged, sparse and document entries in tensors.
  *
- * Plain arithmetic on places and lengths, inline, so that every device is
- * compiled from the same lines; values themselves are cast as in value.h. */
+ * Plain inline arithmetic on indices and lengths, so that every device is
+ * compiled from the same lines. Values are converted as in value.h. */
 #ifndef FBY_CLIENT_EXPAND_ENTRIES_H
 #define FBY_CLIENT_EXPAND_ENTRIES_H
 
@@ -12,13 +12,14 @@
 
 /* ---- padded and ragged --------------------------------------------------- */
 
-/* Entry j of row i in a padded tensor whose rows have `to` entries. */
+/* Index of entry j of row i in a padded tensor whose rows have `to` entries. */
 FBY_DEVICE_INLINE uint64_t fby_padded_index(uint64_t i, uint64_t to, uint64_t j)
 {
     return i * to + j;
 }
 
-/* Entry j of a row in the values of all rows; `first` is the row's offset. */
+/* Index of entry j of a row in the values of all rows; `first` is the row's
+ * offset. */
 FBY_DEVICE_INLINE uint64_t fby_ragged_index(uint64_t first, uint64_t j)
 {
     return first + j;
@@ -26,8 +27,8 @@ FBY_DEVICE_INLINE uint64_t fby_ragged_index(uint64_t first, uint64_t j)
 
 /* ---- sparse -------------------------------------------------------------- */
 
-/* Index `i` of those that lie at `at`, of `width` bytes each: 1, 2 or 4. They
- * begin at a multiple of 16 in their chunk. */
+/* Load index `i` of the array at `at`; an index has `width` bytes: 1, 2 or 4.
+ * The array begins at a multiple of 16 in its chunk. */
 FBY_DEVICE_INLINE uint32_t fby_sparse_index(
     const uint8_t *at, uint32_t width, uint64_t i)
 {
@@ -38,14 +39,14 @@ FBY_DEVICE_INLINE uint32_t fby_sparse_index(
     return index;
 }
 
-/* Value `index` of row i among the values of all dense rows. */
+/* Index of value `index` of row i in the values of all dense rows. */
 FBY_DEVICE_INLINE uint64_t fby_dense_index(
     uint64_t i, uint64_t dense, uint32_t index)
 {
     return i * dense + index;
 }
 
-/* Coordinate `d` of an index into a shape of `n_dims`. */
+/* Coordinate `d` of an index into a shape of `n_dims` dimensions. */
 FBY_DEVICE_INLINE uint32_t fby_coordinate(
     uint32_t index, const uint32_t *dims, uint32_t n_dims, uint32_t d)
 {
@@ -55,8 +56,8 @@ FBY_DEVICE_INLINE uint32_t fby_coordinate(
     return index % dims[d];
 }
 
-/* Coordinate `d` of value j in coo's indices, of `total` values in all; 0 is
- * the row's. */
+/* Index of coordinate `d` of value j in the indices of COO, which has `total`
+ * values. Coordinate 0 is the row. */
 FBY_DEVICE_INLINE uint64_t fby_coo_index(uint64_t d, uint64_t total, uint64_t j)
 {
     return d * total + j;
@@ -64,21 +65,21 @@ FBY_DEVICE_INLINE uint64_t fby_coo_index(uint64_t d, uint64_t total, uint64_t j)
 
 /* ---- documents ----------------------------------------------------------- */
 
-/* Where a document begins among the tokens of all rows. */
+/* The first token of a document, counted over all rows. */
 FBY_DEVICE_INLINE uint64_t fby_document_offset(
     uint64_t row, uint64_t length, uint64_t first)
 {
     return row * length + first;
 }
 
-/* From 0 in each document. */
+/* The position of a token in its document, from 0. */
 FBY_DEVICE_INLINE uint64_t fby_document_position(uint64_t at, uint64_t first)
 {
     return at - first;
 }
 
-/* Whether a token counts in the loss: with targets (`shift` 1) the last one of
- * a document has none. What fills a row up never does: its `end` is 0. */
+/* True if a token counts in the loss. With `shift` 1 the last token of a
+ * document has no target. Padding, whose `end` is 0, never counts. */
 FBY_DEVICE_INLINE bool fby_document_counts(
     uint64_t at, uint64_t end, uint64_t shift)
 {

@@ -27,7 +27,7 @@ static uint64_t raw_bytes_of(const struct fby_field_content *field)
                : elements(&field->shape) * fby_type_bytes(field->wire_type);
 }
 
-/* A number no larger than 32 bits in the bits of `to`. */
+/* The bits of `value` in type `to`; integers are rounded and clamped. */
 static uint32_t bits_in(enum fby_type to, float value)
 {
     switch (to) {
@@ -72,8 +72,8 @@ static void set_normalisation(
     }
 }
 
-/* Flips go through the table, with whatever normalize makes; all else is done
- * to the levels of a colour. */
+/* With flips and normalize only, values come from the table. All other ops work
+ * on the levels of a colour. */
 static fby_err plan_ops(struct fby_expansion *self,
     const struct fby_field_content *field, struct fby_why *why)
 {
@@ -206,7 +206,7 @@ static fby_err plan_bits(struct fby_expansion *self,
     return FBY_OK;
 }
 
-/* A pad in the bits of `to`, which takes it. */
+/* The bits of `pad` in type `to`, which can represent it. */
 static uint64_t pad_bits(enum fby_type to, double pad)
 {
     return fby_is_real(to) ? bits_in(to, (float)pad) : (uint64_t)(int64_t)pad;
@@ -225,7 +225,7 @@ static void plan_tensors(struct fby_expansion *self)
             : (struct fby_tensor_plan){".offsets", self->offsets, width, width};
 }
 
-/* Lengths of documents are told apart by what is made of them: one tensor. */
+/* Lengths of documents become one tensor of offsets, positions or a mask. */
 static fby_err plan_documents(struct fby_expansion *self,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
@@ -342,13 +342,14 @@ static fby_err plan_sparse(struct fby_expansion *self,
     return FBY_OK;
 }
 
-/* Which the field's own kind of rows does not have. */
+/* True if a form is requested that only ragged fields have. */
 static bool has_form(const struct fby_field_delivery *delivery)
 {
     return delivery->as != 0 || delivery->longest || delivery->offsets != 0;
 }
 
-/* The memory of the other layouts is that of HWC, and so is one channel's. */
+/* Only CHW of several channels moves values; channels_last has the memory of
+ * HWC. */
 static fby_err plan_layout(struct fby_expansion *self,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
@@ -504,7 +505,7 @@ static uint32_t row_by_row(uint32_t n, const int64_t *shape, int64_t *strides)
     return n;
 }
 
-/* Of bits it is unpacked. */
+/* The last dimension of the tensor; bits are unpacked. */
 static int64_t last_dim(const struct fby_expansion *self)
 {
     return self->kind == FBY_EXPAND_BITS
@@ -512,7 +513,7 @@ static int64_t last_dim(const struct fby_expansion *self)
                : self->shape.dims[self->shape.n_dims - 1];
 }
 
-/* Shape n, c, h, w; the memory of channels_last is that of HWC. */
+/* Shape n, c, h, w; channels_last has the memory of HWC. */
 static uint32_t planar(
     const struct fby_expansion *self, int64_t *shape, int64_t *strides)
 {
@@ -558,7 +559,7 @@ uint64_t fby_expansion_padded_to(
     return self->longest ? rows->longest : self->shape.dims[0];
 }
 
-/* Values, where rows begin, indices. */
+/* The tensors are values, offsets, indices; COO has coordinates second. */
 static uint32_t sparse_tensor(const struct fby_expansion *self, uint32_t i,
     const struct fby_ragged_offsets *rows, int64_t *shape, int64_t *strides)
 {

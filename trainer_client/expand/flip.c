@@ -9,7 +9,7 @@
 #include "trainer_client/expand/device.h"
 #include "trainer_client/expand/picture.h"
 
-enum { PIECE = 4096 /* pixels */, RGB = 3 };
+enum { BUFFER = 4096 /* pixels */, RGB = 3 };
 
 void fby_reverse_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
@@ -20,12 +20,12 @@ void fby_reverse_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
 
 struct mirrored {
     struct fby_picture   picture;
-    struct fby_expansion plan; /* of the pixels that are there */
+    struct fby_expansion plan; /* of the pixels in `bytes` */
     fby_expand_image_fn *expand;
     fby_reverse_fn      *reverse;
-    size_t               first; /* of them, in the result */
-    uint8_t             *out;   /* of the picture */
-    uint8_t              bytes[PIECE * RGB];
+    size_t               first; /* of these pixels, in the result */
+    uint8_t             *out;   /* of the whole picture */
+    uint8_t              bytes[BUFFER * RGB];
 };
 
 static void flush(struct mirrored *self)
@@ -44,7 +44,7 @@ static void mirror_line(struct mirrored *self, uint32_t y)
 {
     uint32_t width = self->plan.ops.width;
     for (uint32_t x = 0; x < width;) {
-        uint32_t       room = PIECE - self->plan.pixels;
+        uint32_t       room = BUFFER - self->plan.pixels;
         uint32_t       n    = width - x < room ? width - x : room;
         uint8_t       *to   = self->bytes + (size_t)self->plan.pixels * RGB;
         const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
@@ -55,7 +55,7 @@ static void mirror_line(struct mirrored *self, uint32_t y)
         }
         x += n;
         self->plan.pixels += n;
-        if (self->plan.pixels == PIECE) {
+        if (self->plan.pixels == BUFFER) {
             flush(self);
         }
     }

@@ -1,8 +1,7 @@
-/* Images in AVX2: the arithmetic itself instead of a table, 32 values at a
- * time. Multiplication and addition are two operations with a rounding each, as
- * in value.h, so that the bits are the table's. What is not here (other
- * dtypes, two or four channels) and what is left over at the end goes through
- * the table. */
+/* Images in AVX2: arithmetic instead of the table, 32 values at a time.
+ * Multiplication and addition round once each, as in value.h, so the bits are
+ * those of the table. Other dtypes, two or four channels, and the pixels left
+ * over at the end go through the table. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 
 enum { STEP = 32 /* values */, HALF = 8 /* a vector of floats */ };
 
-struct affine_8 { /* of eight neighbouring values */
+struct affine_8 { /* for eight neighbouring values */
     __m256 scale, offset;
 };
 
@@ -28,7 +27,7 @@ static __m256 apply(__m128i bytes, struct affine_8 how)
 
 /* ---- eight floats to eight values ---------------------------------------- */
 
-/* bfloat16 of finite numbers, nearest, ties to even, as u32. */
+/* Finite numbers to bfloat16, to nearest, ties to even, as u32. */
 static __m256i to_bf16(__m256 value)
 {
     __m256i bits = _mm256_castps_si256(value);
@@ -63,7 +62,7 @@ static void put_f32(uint8_t *out, __m256 value, bool non_temporal)
     }
 }
 
-/* `to` and `non_temporal` are known where this is compiled into. */
+/* `to` and `non_temporal` are constants in every caller. */
 static inline __attribute__((always_inline)) void put(
     uint8_t *out, __m256 value, enum fby_type to, bool non_temporal)
 {
@@ -79,7 +78,7 @@ static inline __attribute__((always_inline)) void put(
 
 /* ---- runs of values ------------------------------------------------------ */
 
-/* Values of one channel, 32 of them. */
+/* Write 32 values of one channel. */
 static inline __attribute__((always_inline)) void put_32(uint8_t *out,
     __m256i bytes, struct affine_8 how, enum fby_type to, bool non_temporal)
 {
@@ -93,7 +92,7 @@ static inline __attribute__((always_inline)) void put_32(uint8_t *out,
         non_temporal);
 }
 
-/* Each of these returns how many pixels it did; the rest is for the table. */
+/* Each of these returns how many pixels it wrote; the table does the rest. */
 
 static inline __attribute__((always_inline)) size_t planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
@@ -114,7 +113,8 @@ static inline __attribute__((always_inline)) size_t planar(
     return x;
 }
 
-/* Channels in turn, as they are: eight pixels of three are three vectors. */
+/* Channels stay interleaved: eight pixels of three channels are three vectors.
+ */
 static inline __attribute__((always_inline)) size_t interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool non_temporal)
@@ -158,9 +158,9 @@ static size_t planes_of_u8(
     return x;
 }
 
-/* ---- which --------------------------------------------------------------- */
+/* ---- choice of the loop -------------------------------------------------- */
 
-/* One loop for each dtype, and one that writes past the cache. */
+/* A loop for each dtype, and one with non-temporal stores. */
 #define FOR_EACH(walk)                                                   \
     static size_t walk##_all(const struct fby_expansion *plan,           \
         const uint8_t *raw, uint8_t *out, bool non_temporal)             \
@@ -189,7 +189,7 @@ static size_t planes_of_u8(
 FOR_EACH(planar)
 FOR_EACH(interleaved)
 
-/* Writing past the cache wants vectors at multiples of their size. */
+/* Non-temporal stores need addresses that are multiples of the vector size. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
     size_t plane = (size_t)plan->plane * fby_type_bytes(plan->to);
@@ -231,8 +231,9 @@ void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
     }
 }
 
-/* Five pixels of sixteen bytes at a time, read as they lie in memory, which is
- * what it has ready; the byte too many that is written is a later pixel's. */
+/* Five pixels of sixteen bytes at a time, read in the order of memory, which
+ * the prefetcher expects. The one byte written too many belongs to a pixel that
+ * is written later. */
 void fby_reverse_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
     enum { PIXEL = 3, AT_ONCE = 5, SPARE = 15 };

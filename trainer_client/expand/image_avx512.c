@@ -1,18 +1,18 @@
-/* Pictures of three channels to planes of 16-bit numbers, in AVX-512, 32 pixels
- * at a time: one instruction takes every third of 48 bytes and widens it to a
- * u32. The arithmetic is that of image_avx2.c, which does all other arrays,
- * f32 too: that is bound by memory. */
+/* Images of three channels to planes of 16-bit numbers, in AVX-512, 32 pixels
+ * at a time: one instruction takes every third of 48 bytes and widens it to
+ * u32. The arithmetic is that of image_avx2.c, which handles all other images;
+ * f32 too, since it is bound by memory. */
 #include <immintrin.h>
 
 #include "trainer_client/expand/image.h"
 
 enum { STEP = 32 /* pixels */, LINE = 64 /* bytes */ };
 
-struct affine_16 {
+struct affine_16 { /* for sixteen pixels of a channel */
     __m512 scale, offset;
 };
 
-/* Byte 3i + c to u32 i. */
+/* Byte 3i + c becomes u32 i. */
 static __m512i channel(__m512i pixels, uint32_t c)
 {
     const __m512i thirds = _mm512_setr_epi32(
@@ -27,7 +27,7 @@ static __m512 apply(__m512i bytes, struct affine_16 how)
         _mm512_mul_ps(_mm512_cvtepi32_ps(bytes), how.scale), how.offset);
 }
 
-/* Finite numbers to nearest bfloat16, ties to even, in the upper halves. */
+/* Finite numbers to bfloat16, to nearest, ties to even, in the upper halves. */
 static __m512i rounded(__m512 value)
 {
     __m512i bits = _mm512_castps_si512(value);
@@ -39,7 +39,7 @@ static __m512i rounded(__m512 value)
 
 static __m512i to_bf16(__m512 low, __m512 high)
 {
-    /* Every odd u16 of both. */
+    /* Selects every odd u16 of both. */
     const __m512i upper = _mm512_add_epi32(_mm512_set1_epi32(0x00030001),
         _mm512_mullo_epi32(_mm512_set1_epi32(0x00040004),
             _mm512_setr_epi32(
@@ -54,7 +54,7 @@ static __m512i to_f16(__m512 low, __m512 high)
         _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
 }
 
-/* `to` and `non_temporal` are known where this is compiled into. */
+/* `to` and `non_temporal` are constants in every caller. */
 static inline __attribute__((always_inline)) void put_32(
     uint8_t *out, __m512 low, __m512 high, enum fby_type to, bool non_temporal)
 {
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void put_32(
     }
 }
 
-/* Returns how many pixels it did. */
+/* Returns how many pixels it wrote. */
 static inline __attribute__((always_inline)) size_t planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool non_temporal)
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) size_t planar(
     return x;
 }
 
-/* Lines past the cache begin where lines do. */
+/* Non-temporal stores need whole cache lines. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
     return ((uintptr_t)out | 2 * (size_t)plan->plane) % LINE == 0;
@@ -107,7 +107,7 @@ static size_t fast_part(const struct fby_expansion *plan, const uint8_t *raw,
                         : planar(plan, raw, out, FBY_F16, false);
 }
 
-static bool is_mine(const struct fby_expansion *plan)
+static bool is_supported(const struct fby_expansion *plan)
 {
     return plan->layout == FBY_LAYOUT_CHW && plan->channels == 3 &&
            (plan->to == FBY_BF16 || plan->to == FBY_F16);
@@ -116,7 +116,7 @@ static bool is_mine(const struct fby_expansion *plan)
 void fby_expand_image_avx512(const struct fby_expansion *plan,
     const uint8_t *raw, bool non_temporal, uint8_t *out)
 {
-    if (!is_mine(plan)) {
+    if (!is_supported(plan)) {
         fby_expand_image_avx2(plan, raw, non_temporal, out);
         return;
     }

@@ -1,12 +1,12 @@
-/* An image goes channel by channel: each value is looked up in the table of
- * its channel, which holds the finished bits, so that every dtype and layout
- * is one loop that differs in its strides and in the width of a value. */
+/* Images in portable C, channel by channel: each value is looked up in the
+ * table of its channel, which holds the result's bits. So every dtype and
+ * layout is the same loop with other strides and another width of a value. */
 #include "trainer_client/expand/image.h"
 
 struct channel_walk { /* one channel of one image */
     const uint8_t  *in;
-    ptrdiff_t       in_step;  /* values from one to the next */
-    size_t          out_step; /* likewise */
+    ptrdiff_t       in_step;  /* in values */
+    size_t          out_step; /* in values */
     size_t          n;
     const uint32_t *table;
 };

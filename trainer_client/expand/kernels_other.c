@@ -1,3 +1,4 @@
+/* kernels_other.c - the choice of kernels without x86 vector instructions. */
 #include "trainer_client/expand/image.h"
 
 fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)

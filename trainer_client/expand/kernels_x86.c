@@ -1,3 +1,4 @@
+/* kernels_x86.c - the choice of kernels by the CPU's vector instructions. */
 #include "trainer_client/expand/image.h"
 
 fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
