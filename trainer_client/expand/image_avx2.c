@@ -232,7 +232,7 @@ void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
 }
 
 /* Five pixels of sixteen bytes at a time, read in the order of memory, which
- * the prefetcher expects. The one byte written too many belongs to a pixel that
+ * the prefetcher follows. The one byte written too many belongs to a pixel that
  * is written later. */
 void fby_reverse_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
 {

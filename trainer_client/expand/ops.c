@@ -1,8 +1,9 @@
 /* ops.c - pictures with ops of the device, on the host.
  *
- * Where flips are all, flip.c has them. Else runs of a line, a channel
- * an array, go through one stage after another, which are loops over the inline
- * functions of ops.h; contrast makes one pass before, for the mean. */
+ * flip.c handles pictures that only have flips. For others, a run is up to 256
+ * pixels of one line, with one array per channel. It goes through one stage
+ * after another; each is a loop over an inline function of ops.h. Contrast
+ * needs a pass over the picture before, for the mean grey. */
 #include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/device.h"
 #include "trainer_client/expand/picture.h"
@@ -77,7 +78,7 @@ static void by_pixel(uint8_t kind, float factor, struct pixel_run *run)
     }
 }
 
-/* False where contrast is next and is not to be done. */
+/* False: stopped before contrast. */
 static bool jitter(
     const struct fby_ops_row *row, bool to_contrast, struct pixel_run *run)
 {
@@ -127,7 +128,7 @@ static struct pixel_run first_run(const struct fby_ops_plan *plan)
     return (struct pixel_run){.n = plan->width < RUN ? plan->width : RUN};
 }
 
-/* False behind the last. */
+/* False: there is no next run. */
 static bool next_run(const struct fby_ops_plan *plan, struct pixel_run *run)
 {
     run->x += run->n;
@@ -240,7 +241,7 @@ static void put(
     }
 }
 
-/* Levels that are not normalised are handed out as 0 to 255. */
+/* Levels that are not normalised are delivered as 0 to 255. */
 static void store(
     const struct fby_expansion *plan, struct pixel_run *run, uint8_t *out)
 {

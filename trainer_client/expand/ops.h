@@ -1,17 +1,17 @@
 /* ops.h - the ops of the device, one pixel at a time.
  *
- * Arithmetic and nothing else, inline, so that every device is compiled from
- * the same lines (see value.h). A pixel of the result comes from one pixel of
- * its own picture, mirrored or not, and of one of its partner's where two rows
- * are mixed; all that was drawn is in struct fby_ops_row. Levels are binary32,
- * 0 to 1 until normalize. Only contrast needs to know more than its pixel: the
- * mean grey of the picture as it is then, from a pass of its own over sums of
- * whole numbers, which any order of summing makes equal.
+ * Inline arithmetic only, so that every device is compiled from the same lines
+ * (see value.h). A pixel of the result comes from one pixel of its own picture,
+ * mirrored or not, and from one of its partner's if two rows are mixed. The
+ * random parameters are in struct fby_ops_row. Levels are binary32, 0 to 1
+ * until normalize. Only contrast depends on other pixels: it needs the mean
+ * grey of the picture at that step. A pass of its own computes it from integer
+ * sums, so the order of summation does not matter.
  *
- * torchvision v2 on float32 pictures, for the same draws: flips, erasing,
- * mixup, cutmix, brightness and hue are the same bits; normalize is where any
- * other op that looks at levels stands in the list (alone, or with flips, it
- * is value.h's); saturation and contrast are within 3e-7. */
+ * Compared with torchvision v2 on float32 pictures, for the same parameters:
+ * flips, erasing, mixup, cutmix, brightness and hue give the same bits. So does
+ * normalize if the list has another op that works on levels; alone or with
+ * flips it is value.h's. Saturation and contrast are within 3e-7. */
 #ifndef FBY_CLIENT_EXPAND_OPS_H
 #define FBY_CLIENT_EXPAND_OPS_H
 
@@ -20,8 +20,8 @@
 
 /* ---- one level, one pixel ------------------------------------------------ */
 
-/* What torchvision multiplies by; division by it gives the byte again, but for
- * the last. */
+/* The factor of torchvision. Division by it restores the byte, except for 255.
+ */
 #define FBY_OPS_UNIT 0.00392156862745098F /* 1 / 255 */
 
 FBY_DEVICE_INLINE float fby_ops_level(uint8_t value)
@@ -29,7 +29,7 @@ FBY_DEVICE_INLINE float fby_ops_level(uint8_t value)
     return (float)value * FBY_OPS_UNIT;
 }
 
-/* What is not normalised is handed out as 0 to 255. */
+/* Levels that are not normalised are delivered as 0 to 255. */
 FBY_DEVICE_INLINE float fby_ops_byte(float level)
 {
     return level < 1.0F ? level / FBY_OPS_UNIT : level * 255.0F;
@@ -49,14 +49,14 @@ FBY_DEVICE_INLINE float fby_ops_grey(const float rgb[3])
     return sum + blue;
 }
 
-/* A grey as a whole number of 2^-24, for sums that no order changes. */
+/* The grey in units of 2^-24, so that sums do not depend on their order. */
 FBY_DEVICE_INLINE uint64_t fby_ops_grey_q24(const float rgb[3])
 {
     float scaled = fby_ops_grey(rgb) * 16777216.0F;
     return (uint64_t)fby_f32_to_int(scaled, 0, INT64_C(1) << 25);
 }
 
-/* Of `sum` over `pixels` of them. */
+/* The mean of `pixels` greys in units of 2^-24, whose sum is `sum`. */
 FBY_DEVICE_INLINE float fby_ops_mean_grey(uint64_t sum, uint64_t pixels)
 {
     return (float)((double)sum / ((double)pixels * 16777216.0));
@@ -69,7 +69,7 @@ FBY_DEVICE_INLINE float fby_ops_blend(float level, float other, float factor)
     return fby_ops_limit(own + rest);
 }
 
-/* The hue of a pixel as a share of the circle, 0 to 1. */
+/* The hue of a pixel as a fraction of the colour circle, 0 to 1. */
 FBY_DEVICE_INLINE float fby_ops_hue(const float rgb[3], float most, float range)
 {
     float red   = (most - rgb[0]) / range;
@@ -94,7 +94,8 @@ struct fby_ops_hsv {
     float value, p, q, t;
 };
 
-/* Which of the four a channel is in each sixth of the circle, 2 bits each. */
+/* Select a channel's value in a sixth of the circle; `order` has 2 bits per
+ * sixth. */
 FBY_DEVICE_INLINE float fby_ops_pick(
     const struct fby_ops_hsv *of, uint32_t order, uint32_t sector)
 {
@@ -104,7 +105,7 @@ FBY_DEVICE_INLINE float fby_ops_pick(
     return which < 2 ? first : last;
 }
 
-/* The colour of a hue, in sixths of the circle, with saturation and value. */
+/* The RGB colour of a hue (0 to 1), saturation and value. */
 FBY_DEVICE_INLINE void fby_ops_colour(
     float hue, float saturation, float value, float rgb[3])
 {
@@ -121,7 +122,7 @@ FBY_DEVICE_INLINE void fby_ops_colour(
     rgb[2] = fby_ops_pick(&of, 0x835, sector); /* p p t v v q */
 }
 
-/* `turn` is -1/2 to 1/2 of the circle. */
+/* Shift the hue by `turn`, -1/2 to 1/2 of the circle. */
 FBY_DEVICE_INLINE void fby_ops_shift_hue(float turn, float rgb[3])
 {
     float most  = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
@@ -135,7 +136,7 @@ FBY_DEVICE_INLINE void fby_ops_shift_hue(float turn, float rgb[3])
     fby_ops_colour(hue, range / (most == least ? 1.0F : most), most, rgb);
 }
 
-/* One step of colour_jitter. */
+/* Apply one step of colour_jitter. */
 FBY_DEVICE_INLINE void fby_ops_jitter_pixel(
     uint8_t kind, float factor, float mean_grey, float rgb[3])
 {
@@ -157,7 +158,7 @@ FBY_DEVICE_INLINE float fby_ops_normal(float level, float mean, float std)
     return centred / std;
 }
 
-/* Two rows of pictures, or of labels. */
+/* Mix a level, or a label's value, with that of the partner. */
 FBY_DEVICE_INLINE float fby_ops_mix(
     float own, float other, float share, float rest)
 {
@@ -166,7 +167,7 @@ FBY_DEVICE_INLINE float fby_ops_mix(
     return theirs + mine;
 }
 
-/* ---- places -------------------------------------------------------------- */
+/* ---- coordinates --------------------------------------------------------- */
 
 FBY_DEVICE_INLINE int fby_ops_is_in(
     const struct fby_ops_box *box, uint32_t x, uint32_t y)
@@ -174,7 +175,7 @@ FBY_DEVICE_INLINE int fby_ops_is_in(
     return x >= box->left && x < box->right && y >= box->top && y < box->bottom;
 }
 
-/* The pixel of the raw picture that pixel x, y of the result is made of. */
+/* The number of the raw pixel from which pixel x, y of the result is made. */
 FBY_DEVICE_INLINE uint32_t fby_ops_source(const struct fby_ops_plan *plan,
     const struct fby_ops_row *row, uint32_t x, uint32_t y)
 {
@@ -185,7 +186,8 @@ FBY_DEVICE_INLINE uint32_t fby_ops_source(const struct fby_ops_plan *plan,
 
 /* ---- a whole pixel, as a kernel does it ---------------------------------- */
 
-/* All of colour_jitter, or what comes before contrast: then false. */
+/* Apply colour_jitter. With `to_contrast`, stop before contrast and return
+ * 0. */
 FBY_DEVICE_INLINE int fby_ops_jitter_all(
     const struct fby_ops_row *row, int to_contrast, float rgb[3])
 {
@@ -219,8 +221,8 @@ struct fby_ops_at { /* a pixel of the result */
     uint32_t x, y;
 };
 
-/* All stages of a pixel of the result, whose levels are in `rgb`; with
- * `to_contrast` only what comes before contrast, for its mean. */
+/* Apply all stages to a pixel of the result, whose levels are in `rgb`. With
+ * `to_contrast`, apply only those before contrast, for the mean grey. */
 FBY_DEVICE_INLINE void fby_ops_pixel(const struct fby_ops_plan *plan,
     const struct fby_ops_row *row, struct fby_ops_at at, int to_contrast,
     float rgb[3])

@@ -7,11 +7,11 @@ _Static_assert((int)FBY_OPS_BRIGHTNESS == (int)FBY_STEP_BRIGHTNESS &&
                    (int)FBY_OPS_CONTRAST == (int)FBY_STEP_CONTRAST &&
                    (int)FBY_OPS_SATURATION == (int)FBY_STEP_SATURATION &&
                    (int)FBY_OPS_HUE == (int)FBY_STEP_HUE,
-    "a kernel knows steps by the same numbers");
+    "kernels use the same numbers of steps");
 
 /* ---- the plan of a field ------------------------------------------------- */
 
-/* Flips move pixels and pairs mix finished ones: they are no stages. */
+/* Flips, mixup and cutmix are no stages: they move or mix whole pixels. */
 static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
 {
     enum { VALUE = 3 };
@@ -54,7 +54,8 @@ struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
 
 /* ---- the draws of a row -------------------------------------------------- */
 
-/* A box erased before a flip moves with the picture. */
+/* Mirror a range: a box that was erased before a flip moves with the
+ * picture. */
 static void mirror_box(uint32_t side, uint32_t *from, uint32_t *to)
 {
     uint32_t first = side - *to;
@@ -99,7 +100,7 @@ static void take_mixup(struct fby_ops_row *row, int64_t lambda)
     row->label_rest  = row->rest;
 }
 
-/* Labels are mixed as the areas are. */
+/* Labels are mixed in proportion to the areas. */
 static void take_cutmix(
     struct fby_ops_row *row, struct fby_size size, const int64_t v[4])
 {

@@ -1,10 +1,11 @@
-/* pair.h - pictures through the ops of the device, by many threads.
+/* pair.h - ops of the device on a picture and its partner, by many threads.
  *
- * A block is a run of pixels of one picture. What was drawn for its row, and
- * for its partner's, goes to shared memory, and each thread makes whole pixels
- * of the result, as in ops.h. Contrast needs the mean grey of the
- * picture first: blocks of a launch before add up whole numbers, each first its
- * own and then once to the picture's sum, which no order of adding changes. */
+ * A block makes consecutive pixels of one picture. The random parameters of its
+ * row and of its partner's are copied to shared memory, and each thread makes
+ * whole pixels of the result, as in ops.h. Contrast needs the mean grey of the
+ * picture first. An earlier launch sums it in integers: each block its own
+ * pixels, then once into the picture's sum. The order of addition does not
+ * matter. */
 #ifndef FBY_CLIENT_EXPAND_PAIR_H
 #define FBY_CLIENT_EXPAND_PAIR_H
 
@@ -16,8 +17,8 @@ enum { FBY_SUM_GREYS = 16 };
 /* In shared memory. */
 struct fby_pair {
     struct fby_ops_plan plan;
-    struct fby_ops_row  row[2];                     /* its own, its partner's */
-    float               mine[3][FBY_BLOCK_THREADS]; /* while another is made */
+    struct fby_ops_row  row[2];                     /* own, partner's */
+    float               mine[3][FBY_BLOCK_THREADS]; /* mixup: own levels */
     uint64_t            greys[FBY_BLOCK_THREADS];
     uint64_t            sums[FBY_BLOCK_THREADS / FBY_SUM_GREYS];
 };
@@ -39,7 +40,7 @@ FBY_BLOCK_INLINE void fby_copy_words(
     }
 }
 
-/* Of picture `image`. */
+/* Load plan and parameters of picture `image`. */
 FBY_BLOCK_INLINE void fby_pair_load(const struct fby_segment *s,
     const uint8_t *arena, uint32_t image, uint32_t thread,
     struct fby_pair *pair)
@@ -52,7 +53,7 @@ FBY_BLOCK_INLINE void fby_pair_load(const struct fby_segment *s,
         &rows[rows[image].partner], &pair->row[1], sizeof(*rows), thread);
 }
 
-/* Where a pass before summed the greys. */
+/* Set the mean greys, if an earlier pass summed them. */
 FBY_BLOCK_INLINE void fby_pair_load_greys(const struct fby_segment *s,
     const uint8_t *arena, uint32_t image, uint32_t thread,
     struct fby_pair *pair)
@@ -73,7 +74,7 @@ FBY_BLOCK_INLINE struct fby_ops_at fby_pair_at(
     return at;
 }
 
-/* The levels of the raw pixel that pixel `at` of a row is made of. */
+/* The levels of the raw pixel from which pixel `at` of a row is made. */
 FBY_BLOCK_INLINE void fby_pair_pixel(const struct fby_ops_plan *plan,
     const struct fby_ops_row *row, const uint8_t *picture, struct fby_ops_at at,
     float rgb[3])
@@ -129,7 +130,7 @@ FBY_BLOCK_INLINE void fby_pair_sums(uint32_t thread, struct fby_pair *pair)
     pair->sums[thread] = sum;
 }
 
-/* One thread does this. */
+/* One thread adds the block's sum to the picture's. */
 FBY_BLOCK_INLINE void fby_pair_add(const struct fby_segment *s,
     const struct fby_pair *pair, uint32_t image, uint8_t *arena)
 {
@@ -144,7 +145,7 @@ FBY_BLOCK_INLINE void fby_pair_add(const struct fby_segment *s,
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Of the picture, its partner, or both mixed. */
+/* The levels of a pixel: of the picture, its partner, or both mixed. */
 FBY_BLOCK_INLINE void fby_pair_levels(const struct fby_segment *s,
     struct fby_pair *pair, const uint8_t *pictures, uint32_t image, uint32_t i,
     uint32_t thread, float rgb[3])
@@ -171,7 +172,7 @@ FBY_BLOCK_INLINE void fby_pair_levels(const struct fby_segment *s,
     }
 }
 
-/* The ops make nothing else. */
+/* Device ops only make f32, bf16, f16 and u8. */
 FBY_BLOCK_INLINE uint32_t fby_level_bits(uint32_t to, float level)
 {
     if (to == FBY_F32) {

@@ -13,15 +13,15 @@ void fby_picture_init(struct fby_picture *self,
     self->made     = NULL;
 }
 
-/* Of planes, how many pixels from `x` on, in the order of the result, lie in
- * the tile of `x`, a column of the picture. */
+/* How many pixels from column `x` of the picture on, in the order of the
+ * result, are in the same tile. */
 static uint32_t left_in_tile(const struct fby_picture *self, uint32_t x)
 {
     uint32_t before = x % FBY_YUV_COLUMNS;
     return self->mirror_x ? before + 1 : FBY_YUV_COLUMNS - before;
 }
 
-/* From column `x` of line `y` of the picture on. */
+/* RGB from column `x` of line `y` of the picture on. */
 static const uint8_t *from_planes(
     struct fby_picture *self, uint32_t x, uint32_t y)
 {

@@ -1,7 +1,7 @@
-/* pixels.h - four pixels to any dtype and layout, as a thread does it.
+/* pixels.h - one thread expands four pixels to any dtype and layout.
  *
- * Compiled into the CUDA kernel and, for tests, into host code. Memory is read
- * and written in the widest steps that its place allows. */
+ * Compiled into the CUDA kernels and, for tests, into host code. Loads and
+ * stores are as wide as the alignment allows. */
 #ifndef FBY_CLIENT_EXPAND_PIXELS_H
 #define FBY_CLIENT_EXPAND_PIXELS_H
 
@@ -18,7 +18,7 @@
 #define FBY_NO_UNROLL
 #endif
 
-/* 16 bytes between places that are multiples of 16. */
+/* Copy 16 bytes; both addresses are multiples of 16. */
 FBY_BLOCK_INLINE void fby_copy_16(const uint8_t *from, uint8_t *to)
 {
 #ifdef __CUDACC__
@@ -28,7 +28,8 @@ FBY_BLOCK_INLINE void fby_copy_16(const uint8_t *from, uint8_t *to)
 #endif
 }
 
-/* Four values of 4, 2 or 1 bytes at a multiple of their common size. */
+/* Store four values of 4, 2 or 1 bytes; the address is a multiple of their
+ * common size. */
 FBY_BLOCK_INLINE void fby_store_4x4(const uint32_t bits[4], uint8_t *to)
 {
 #ifdef __CUDACC__
@@ -62,7 +63,7 @@ FBY_BLOCK_INLINE uint32_t fby_min(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* One value of 1, 2, 4 or 8 bytes at a multiple of its size. */
+/* Load one value of 1, 2, 4 or 8 bytes at a multiple of its size. */
 FBY_BLOCK_INLINE uint64_t fby_load_1(const uint8_t *from, uint32_t width)
 {
     if (width == 1) {
@@ -101,7 +102,7 @@ FBY_BLOCK_INLINE uint32_t fby_width_of(uint32_t type)
     return type == FBY_I64 ? 8 : 4;
 }
 
-/* Bits of `from` in `to`; the same type takes them as they are. */
+/* Convert the bits of type s->from to s->to. */
 FBY_BLOCK_INLINE uint64_t fby_cast_1(const struct fby_segment *s, uint64_t bits)
 {
     return s->from == s->to
@@ -109,7 +110,7 @@ FBY_BLOCK_INLINE uint64_t fby_cast_1(const struct fby_segment *s, uint64_t bits)
                : fby_number_bits(fby_number_of(s->from, bits), s->to);
 }
 
-/* Four at a multiple of four times their width. */
+/* Store four values at a multiple of four times their width. */
 FBY_BLOCK_INLINE void fby_store_four(
     const uint32_t bits[4], uint32_t width, uint8_t *to)
 {
@@ -122,13 +123,12 @@ FBY_BLOCK_INLINE void fby_store_four(
     }
 }
 
-/* Of each channel, the bytes of four pixels, the first one lowest. */
+/* Four pixels: per channel their bytes, the first pixel's lowest. */
 struct fby_quad {
     uint32_t of[4];
 };
 
-/* The bits of a byte in the tensor. An integer type takes it as it is: only
- * reals are scaled. */
+/* The bits of a u8 level in the tensor. Only real types are scaled. */
 FBY_BLOCK_INLINE uint32_t fby_pixel_bits(
     uint32_t to, uint32_t value, float scale, float offset)
 {
@@ -142,7 +142,7 @@ FBY_BLOCK_INLINE uint32_t fby_pixel_bits(
     return to == FBY_F16 ? fby_f32_to_f16(real) : value;
 }
 
-/* Of channel `c`, four at once. */
+/* The same for four levels of channel `c`. */
 FBY_BLOCK_INLINE void fby_quad_bits(
     const struct fby_segment *s, uint32_t c, uint32_t bytes, uint32_t bits[4])
 {
@@ -153,7 +153,7 @@ FBY_BLOCK_INLINE void fby_quad_bits(
     }
 }
 
-/* Three channels interleaved, all four pixels. */
+/* Store all four pixels, three channels interleaved. */
 FBY_BLOCK_INLINE void fby_put_interleaved(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t width, uint8_t *to)
 {
@@ -171,7 +171,7 @@ FBY_BLOCK_INLINE void fby_put_interleaved(const struct fby_segment *s,
     }
 }
 
-/* One plane, all four pixels. */
+/* Store all four pixels of one plane. */
 FBY_BLOCK_INLINE void fby_put_plane(const struct fby_segment *s, uint32_t c,
     uint32_t bytes, uint32_t width, uint8_t *to)
 {
@@ -180,7 +180,7 @@ FBY_BLOCK_INLINE void fby_put_plane(const struct fby_segment *s, uint32_t c,
     fby_store_four(bits, width, to);
 }
 
-/* Any channels, any layout, value by value: edges and what is rare. */
+/* Store `n` pixels value by value, for edges and rare layouts. */
 FBY_BLOCK_INLINE void fby_put_values(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
@@ -200,7 +200,7 @@ FBY_BLOCK_INLINE void fby_put_values(const struct fby_segment *s,
     }
 }
 
-/* Pixels `at` to at + n - 1, n of 1 to 4, of an image. */
+/* Store pixels `at` to at + n - 1 of an image; n is 1 to 4. */
 FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
@@ -224,7 +224,7 @@ FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
     }
 }
 
-/* Four interleaved pixels of three channels, from three words. */
+/* Separate four interleaved pixels of three channels, given as three words. */
 FBY_BLOCK_INLINE struct fby_quad fby_deinterleave_3(
     uint32_t a, uint32_t b, uint32_t c)
 {
@@ -241,13 +241,14 @@ FBY_BLOCK_INLINE struct fby_quad fby_deinterleave_3(
 
 /* ---- mirrors ------------------------------------------------------------- */
 
+/* The mirror bits of an image, FBY_MIRROR_X and _Y. */
 FBY_BLOCK_INLINE uint32_t fby_mirror(
     const struct fby_segment *s, const uint8_t *arena, uint32_t image)
 {
     return s->draws != 0 ? arena[s->draws + image] : 0;
 }
 
-/* Where the pixels that are here begin in the result. */
+/* The first pixel of this segment's lines in the result. */
 FBY_BLOCK_INLINE uint32_t fby_mirror_first(
     const struct fby_segment *s, uint32_t mirror)
 {
@@ -255,7 +256,7 @@ FBY_BLOCK_INLINE uint32_t fby_mirror_first(
                                         : s->first_pixel;
 }
 
-/* The lowest `n` of four bytes the other way round. */
+/* Reverse the lowest `n` of four bytes. */
 FBY_BLOCK_INLINE uint32_t fby_reverse_4(uint32_t bytes, uint32_t n)
 {
     uint32_t turned = bytes >> 24 | (bytes >> 8 & 0xff00U) |
@@ -275,7 +276,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
 
 /* ---- load ---------------------------------------------------------------- */
 
-/* `n` of four pixels at `from`. */
+/* Load `n` pixels, 1 to 4, at `from`. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     const uint8_t *from, uint32_t channels, uint32_t n)
 {
@@ -300,7 +301,8 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     return quad;
 }
 
-/* `n` pixels of the result from `at` on, of a mirrored image. */
+/* Load the `n` pixels of a mirrored image that become pixels `at` and following
+ * of the result. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
     const uint8_t *image, uint32_t mirror, uint32_t at, uint32_t n)
 {

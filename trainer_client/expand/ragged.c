@@ -8,7 +8,7 @@ static uint64_t values_of_entry(const struct fby_expansion *plan)
     return plan->entry_bytes / fby_type_bytes(plan->from);
 }
 
-/* The first one, then what there is again and again. */
+/* Fill with `n` values: write one, then double what is written. */
 static void fill(uint8_t *out, uint64_t value, uint32_t width, uint64_t n)
 {
     uint64_t bytes = n * width;

@@ -1,6 +1,6 @@
-/* ragged.h - rows of several lengths to tensors.
+/* ragged.h - expand ragged rows to tensors, on the host.
  *
- * Where a value goes is in entries.h; what it becomes, in value.h. */
+ * entries.h computes the index of a value, value.h its conversion. */
 #ifndef FBY_CLIENT_EXPAND_RAGGED_H
 #define FBY_CLIENT_EXPAND_RAGGED_H
 
@@ -8,10 +8,11 @@
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
-/* On the host: a field's tensors `out` from the rows at `raw`. */
+/* Make a field's tensors, padded values and lengths, from the rows at `raw`. */
 void fby_expand_padded(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS]);
+/* Make a field's tensors, values without gaps and offsets. */
 void fby_expand_ragged(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS]);

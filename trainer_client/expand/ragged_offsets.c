@@ -37,8 +37,8 @@ static uint32_t load_le(const uint8_t *at, uint32_t width)
     return (uint32_t)fby_read_le(&reader, width);
 }
 
-/* The lengths of a chunk's rows; they are there, because the frame was checked
- * to have at least so many bytes. */
+/* Read the lengths of a chunk's rows. The frame was checked to be long enough
+ * for them. */
 static fby_err read_lengths(struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, struct fby_raw_span span,
     uint64_t *total, struct fby_why *why)
@@ -63,7 +63,7 @@ static fby_err read_lengths(struct fby_ragged_offsets *self,
     return FBY_OK;
 }
 
-/* Where each row of a chunk begins; returns the bytes that this makes. */
+/* Set the offsets of a chunk's rows; returns the bytes of the chunk. */
 static uint64_t set_row_offsets(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
 {

@@ -14,19 +14,20 @@ struct fby_ragged_offsets {
     uint32_t  n;           /* rows */
     uint32_t  longest;     /* entries of the longest */
     uint64_t  total;       /* entries of all */
-    uint64_t  documents;   /* of lengths of documents: those, and what fills
-                            rows up; see documents.h */
-    uint32_t *lengths;     /* entries of each */
-    uint64_t *values;      /* bytes from where they lie to each row's */
-    uint64_t *indices;     /* of sparse rows the same to each one's indices */
-    uint32_t  index_bytes; /* of one of these; others than sparse: 0 */
+    uint64_t  documents;   /* lengths of documents: their number, padding
+                              included; see documents.h */
+    uint32_t *lengths;     /* entries of each row */
+    uint64_t *values;      /* offset of each row's values, in bytes */
+    uint64_t *indices;     /* sparse: offset of each row's indices */
+    uint32_t  index_bytes; /* sparse: of one index; else 0 */
 };
 
-/* Room for `most` rows; fini copes with a zeroed one. */
+/* Allocate for at most `most` rows. */
 void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t most);
+/* Free the arrays; copes with a zeroed struct. */
 void fby_ragged_offsets_fini(struct fby_ragged_offsets *self);
 
-/* No rows. */
+/* Set to zero rows. */
 void fby_ragged_offsets_clear(struct fby_ragged_offsets *self);
 
 /* A chunk in an arena, on its way to a GPU. */
@@ -37,18 +38,19 @@ struct fby_arena_chunk {
 };
 
 struct fby_ragged_offsets_in { /* one field of a batch, borrowed */
-    const char                  *name;
-    const struct fby_raw_layout *layout;
-    uint32_t                     field;
-    const uint8_t               *raw; /* chunks at their raw offsets, */
-    const struct fby_arena_chunk
-        *arena_chunks;                 /* or, not NULL, where these say */
-    const struct fby_chunk_sent *sent; /* of the field's chunks */
+    const char                   *name;
+    const struct fby_raw_layout  *layout;
+    uint32_t                      field;
+    const uint8_t                *raw; /* the chunks, at their raw offsets */
+    const struct fby_arena_chunk *arena_chunks; /* or, if not NULL, at these */
+    const struct fby_chunk_sent  *sent;         /* per chunk of the field */
 };
 
-/* Errors: FBY_PROTO, when a row is longer than max_length, a chunk's lengths
- * are not those of its bytes, or indices of a sparse row are beyond its shape
- * or do not ascend; `why` has the field's name and both numbers. */
+/* Read and check the lengths and indices of a field's chunks.
+ * Errors: FBY_PROTO  a row is longer than max_length, a chunk's lengths do not
+ *                    match its size, or indices of a sparse row are beyond its
+ *                    shape or do not ascend; `why` has the field's name and
+ *                    both numbers */
 FBY_CHECKED fby_err fby_ragged_offsets_read(struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, struct fby_why *why);
 

@@ -6,7 +6,7 @@ enum { BLOCK = FBY_REALS_BLOCK };
 _Static_assert(
     (int)FBY_MAX_FACTORS <= BLOCK, "a block holds a group of channels");
 
-struct block_factors { /* of each value of a block */
+struct block_factors { /* for each value of a block */
     float scale[BLOCK];
     float offset[BLOCK];
 };

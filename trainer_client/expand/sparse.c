@@ -57,7 +57,7 @@ static void expand_csr(const struct fby_expansion *plan,
     }
 }
 
-/* The coordinates of value j, which is one of row i. */
+/* Write the coordinates of one value, which belongs to row i. */
 static void write_coordinates(const struct fby_expansion *plan, uint32_t i,
     uint32_t index, uint64_t total, int64_t *out)
 {

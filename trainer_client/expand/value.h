@@ -1,11 +1,11 @@
-/* value.h - what becomes of one value on its way to the trainer.
+/* value.h - the conversion of one value from the wire's type to the trainer's.
  *
- * Per-element arithmetic and nothing else, inline, so that every device is
- * compiled from the same lines: no libm, no contraction to fused operations,
- * roundings spelled out in integers. Values pass through binary32:
+ * Inline arithmetic per element, so that every device is compiled from the same
+ * lines: no libm, no contraction to fused operations, roundings spelled out in
+ * integers. Values pass through binary32:
  *     u8 v of channel c  ->  (float)v * scale[c] + offset[c]  ->  the dtype
- * with two roundings before the last. Rounding is to nearest, ties to even;
- * what does not fit an integer type is clamped, NaN becomes 0 there. */
+ * with two roundings before the last. Rounding is to nearest, ties to even.
+ * Values that do not fit an integer type are clamped; NaN becomes 0 there. */
 #ifndef FBY_CLIENT_EXPAND_VALUE_H
 #define FBY_CLIENT_EXPAND_VALUE_H
 
@@ -39,8 +39,8 @@ FBY_DEVICE_INLINE uint32_t fby_round_shift(uint32_t x, uint32_t shift)
     return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1U : 0U);
 }
 
-/* binary32 -> bfloat16. NaN stays NaN (quiet). Where a device has an
- * instruction that does the same to numbers, it is taken. */
+/* binary32 -> bfloat16. NaN stays NaN (quiet). GPUs have an instruction with
+ * the same result for numbers. */
 FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -107,7 +107,7 @@ FBY_DEVICE_INLINE float fby_f16_to_f32(uint16_t value)
     return fby_f32_from_bits(sign | fby_f32_bits(size));
 }
 
-/* The nearest integer, clamped to lo..hi, which lie within +-2^53. */
+/* The nearest integer, clamped to lo..hi, which are within +-2^53. */
 FBY_DEVICE_INLINE int64_t fby_f32_to_int(float value, int64_t lo, int64_t hi)
 {
     if (!(value > (float)lo)) {
@@ -129,7 +129,7 @@ FBY_DEVICE_INLINE int64_t fby_clamp_int(int64_t value, int64_t lo, int64_t hi)
     return value < lo ? lo : value > hi ? hi : value;
 }
 
-/* Of bits, the first in the lowest: is bit k one? */
+/* Bit k of an array of bits; the first is the lowest of the first byte. */
 FBY_DEVICE_INLINE uint32_t fby_bit(const uint8_t *bits, uint32_t k)
 {
     return (uint32_t)bits[k >> 3] >> (k & 7U) & 1U;
@@ -173,7 +173,7 @@ FBY_DEVICE_INLINE uint64_t fby_number_clamped(
                              : fby_clamp_int(x.i, lo, hi));
 }
 
-/* Its bits in another type: rounded, or clamped. */
+/* The bits of `x` in another type, rounded and clamped. */
 FBY_DEVICE_INLINE uint64_t fby_number_bits(struct fby_number x, uint32_t to)
 {
     switch (to) {
@@ -198,7 +198,7 @@ FBY_DEVICE_INLINE uint64_t fby_number_bits(struct fby_number x, uint32_t to)
     }
 }
 
-/* The whole of normalisation. */
+/* Scale and offset, also for normalisation; rounds twice. */
 FBY_DEVICE_INLINE float fby_affine(float value, float scale, float offset)
 {
     float product = value * scale;

@@ -1,5 +1,6 @@
-/* Pictures in planes, on the host: a band of lines becomes red, green and blue,
- * which stay in the cache, and these go the way of a u8 picture. */
+/* Pictures in yuv420 planes, on the host. A band (some lines, or part of a long
+ * one) is converted to RGB, which stays in the cache, and is then expanded like
+ * any u8 picture. */
 #include "trainer_client/expand/yuv.h"
 
 #include "trainer_client/expand/image.h"
@@ -25,7 +26,7 @@ struct yuv_picture {
     fby_yuv_line_fn *line;
 };
 
-/* `n` pixels of line `y` from column `x` on. */
+/* Convert `n` pixels of line `y` from column `x` on. */
 static void to_rgb(const struct yuv_picture *picture, uint32_t y, uint32_t x,
     uint32_t n, uint8_t *rgb)
 {
@@ -37,7 +38,7 @@ static void to_rgb(const struct yuv_picture *picture, uint32_t y, uint32_t x,
     }
 }
 
-/* Red, green and blue as they are. */
+/* True if the result is RGB unchanged. */
 static bool is_plain(const struct fby_expansion *plan)
 {
     bool plain = plan->to == FBY_U8 && plan->layout != FBY_LAYOUT_CHW;
@@ -55,8 +56,7 @@ static void to_rgb_picture(const struct yuv_picture *picture, uint8_t *out)
     }
 }
 
-/* Where pixel `first` of the result begins: of its first channel, if it is
- * planes. */
+/* Offset of pixel `first` in the result, in its first plane if it is planar. */
 static size_t byte_offset(const struct fby_expansion *plan, size_t first)
 {
     size_t values = plan->layout == FBY_LAYOUT_CHW ? first : 3 * first;

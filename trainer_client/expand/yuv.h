@@ -1,11 +1,11 @@
-/* yuv.h - the pixels of a yuv420 picture, for every device.
+/* yuv.h - convert the pixels of a yuv420 picture to RGB, for every device.
  *
- * Inline arithmetic on whole numbers, as in value.h. Cb and Cr are upsampled
- * with libjpeg's triangle filter ("fancy upsampling"), but within a tile of 32
- * lines and 256 columns: what lies outside of it is its nearest value inside.
- * So one block of threads makes a tile out of what one tile of photo format 1
- * holds. Then BT.601 in full range, in libjpeg's 16 fractional bits; the red,
- * green and blue levels go on as those of a u8 picture. */
+ * Inline integer arithmetic. Cb and Cr are upsampled with libjpeg's triangle
+ * filter ("fancy upsampling"), but within a tile of 32 lines and 256 columns: a
+ * value outside is replaced by the nearest one inside. So one block of threads
+ * can make a tile from one tile of photo format 1. The conversion is BT.601 in
+ * full range, with libjpeg's 16 fractional bits. The RGB levels are then
+ * expanded like those of a u8 picture. */
 #ifndef FBY_CLIENT_EXPAND_YUV_H
 #define FBY_CLIENT_EXPAND_YUV_H
 
@@ -13,8 +13,8 @@
 
 enum { FBY_YUV_COLUMNS = 256 }; /* of Y, in a tile */
 
-/* Which value of Cb or Cr, of `n` in a line (or column) of the tile, pixel `i`
- * of that line is mixed with, beside its own, i / 2. */
+/* The index of the value of Cb or Cr with which pixel `i` is mixed, beside its
+ * own, i / 2. A line (or column) of the tile has `n` such values. */
 FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
 {
     uint32_t near = i / 2;
@@ -24,8 +24,8 @@ FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
     return near + 1 < n ? near + 1 : near;
 }
 
-/* A line of a tile: Y, and of Cb and Cr the line that holds it and the one it
- * is mixed with. */
+/* A line of a tile: Y, and for Cb and Cr the line that contains it and the one
+ * with which that is mixed. */
 struct fby_yuv_line {
     const uint8_t *y;
     const uint8_t *near[2];
@@ -33,7 +33,9 @@ struct fby_yuv_line {
     uint32_t       width; /* of Y */
 };
 
-/* Line `y` of a picture from column `x`, which begins a tile, to its end. */
+/* Line `y` of a picture from column `x`, where a tile begins, to the tile's
+ * end.
+ * */
 FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
     const uint8_t *raw, uint32_t width, uint32_t height, uint32_t x, uint32_t y)
 {
@@ -53,7 +55,7 @@ FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
     return line;
 }
 
-/* The level of Cb (0) or Cr (1) at pixel `x` of the line, less 128. */
+/* The level of Cb (c = 0) or Cr (c = 1) at pixel `x` of the line, minus 128. */
 FBY_DEVICE_INLINE int32_t fby_yuv_colour(
     const struct fby_yuv_line *line, int c, uint32_t x)
 {
@@ -73,7 +75,7 @@ struct fby_rgb {
     uint8_t r, g, b;
 };
 
-/* A pixel of level `y` and of colours `u` and `v`, less 128 each. */
+/* Convert level `y` and colours `u` and `v`, which are Cb and Cr minus 128. */
 FBY_DEVICE_INLINE struct fby_rgb fby_yuv_to_rgb(int32_t y, int32_t u, int32_t v)
 {
     struct fby_rgb pixel;

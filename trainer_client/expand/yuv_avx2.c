@@ -1,7 +1,7 @@
-/* A line of a tile in AVX2: 32 pixels at a time, their even and their odd ones
- * in 16 bits each. What is multiplied by a number beyond 16 bits is multiplied
- * by what is left of it above a power of two; (a * b + 2^15) >> 16 is
- * (((2a * b) >> 16) + 1) >> 1. So the bytes are those of yuv.h. */
+/* A line of a tile in AVX2: 32 pixels at a time, even and odd ones apart, in 16
+ * bits each. A factor beyond 16 bits is split into a power of two and the rest.
+ * (a * b + 2^15) >> 16 is computed as (((2a * b) >> 16) + 1) >> 1. So the bytes
+ * are those of yuv.h. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 
 enum { STEP = 32 /* pixels */, MOST = FBY_YUV_COLUMNS / 2 };
 
-/* Three parts of a value, one of that above or below; a neighbour before the
- * first and after the last one. */
+/* A line of Cb or Cr mixed 3:1 with the one above or below it. The first and
+ * the last value are repeated, as neighbours. */
 struct mixed {
     int16_t at[1 + MOST + STEP];
 };
@@ -33,7 +33,7 @@ static __m256i load(const void *at)
     return _mm256_loadu_si256(at);
 }
 
-/* Levels less 128 of 16 even and of 16 odd pixels. */
+/* Levels minus 128 of 16 even and of 16 odd pixels. */
 struct even_odd {
     __m256i even, odd;
 };
@@ -78,7 +78,7 @@ static __m256i limited(__m256i value)
     return _mm256_min_epi16(value, _mm256_set1_epi16(255));
 }
 
-/* 32 levels of a colour: Y and what is added to its even and odd pixels. */
+/* 32 levels of a colour: Y plus a difference for even and odd pixels. */
 static __m256i levels(__m256i y, __m256i even, __m256i odd)
 {
     __m256i low = _mm256_and_si256(y, _mm256_set1_epi16(255));
