@@ -1,14 +1,14 @@
-/* gpu.cu - what a GPU makes of batches, against copies of as many bytes there:
- * 256 pictures of 224 x 224, 50 launches back to back, buffers rotating over
- * four times the second-level cache; then a pinned copy, and how long 4 KiB on
- * another stream wait behind one. */
+/* gpu.cu - the speed of the expansion kernel, compared with device copies of as
+ * many bytes: 256 pictures of 224 x 224, 50 launches back to back, buffers
+ * rotating over four times the second-level cache. Then the speed of a pinned
+ * copy, and the delay of 4 KiB on another stream behind one. */
 #include "bench/gpu.h"
 
 enum { LAUNCHES = 50, SMALL = 1000, MOST = 64 };
 
 struct kernel_bench {
     struct gpu_batch batch;
-    int              copies; /* that the buffers rotate over */
+    int              copies; /* of the buffers, used in turn */
     uint8_t         *arena[MOST];
     uint8_t         *out[MOST];
 };
@@ -93,8 +93,8 @@ static double copy_pinned(uint64_t bytes)
     return gpu_median(times, GPU_PAIRS);
 }
 
-/* The 99th percentile of what 4 KiB take behind pieces on another stream, in
- * ms. */
+/* The 99th percentile of the time, in ms, of a 4 KiB copy while pieces are
+ * copied on another stream. */
 static double small_copy(void)
 {
     uint8_t     *host, *there;

@@ -1,5 +1,5 @@
-/* gpu.h - what the benches of a GPU share: every call checked, and the lines
- * that bench/run-gpu makes a table of:
+/* gpu.h - shared by the GPU benches: checked calls, and the output lines from
+ * which bench/run-gpu makes a table:
  *     NAME ratio VALUE goal OP GOAL met|missed
  *     NAME value VALUE UNIT */
 #ifndef FBY_BENCH_GPU_H
@@ -28,7 +28,7 @@ enum { GPU_ROWS = 256, GPU_PAIRS = 9, GPU_PIECE = 16 << 20 };
         }                                                                \
     } while (0)
 
-/* Where there is one, the first, ready for launches; else it says so. */
+/* Prepare the first GPU for launches. False, with a message: there is none. */
 static inline bool gpu_begin(const char *name)
 {
     int n = 0;
@@ -41,6 +41,7 @@ static inline bool gpu_begin(const char *name)
     return true;
 }
 
+/* A batch of gpu_batch.h; exits if there is no memory. */
 static inline struct gpu_batch gpu_make(uint32_t rows, bool packed, bool bf16)
 {
     struct gpu_batch batch;
@@ -51,12 +52,14 @@ static inline struct gpu_batch gpu_make(uint32_t rows, bool packed, bool bf16)
     return batch;
 }
 
+/* The median; sorts `values`. */
 static inline double gpu_median(double *values, int n)
 {
     std::sort(values, values + n);
     return values[n / 2];
 }
 
+/* Print a value and whether it meets its goal; `op` is ">=" or "<=". */
 static inline void gpu_goal(
     const char *name, double value, const char *op, double wanted)
 {
@@ -90,7 +93,7 @@ static inline void gpu_launch(
     CHECK(fby_cuda()->launch(&launch));
 }
 
-/* From pinned memory, in pieces as the upload has them. */
+/* Copy from pinned memory, in pieces of the upload's size. */
 static inline void gpu_copy_in(
     uint8_t *there, const uint8_t *host, uint64_t bytes, cudaStream_t stream)
 {
@@ -101,7 +104,7 @@ static inline void gpu_copy_in(
     }
 }
 
-/* Milliseconds of a stream's time between two points. */
+/* Measures the milliseconds between two points of a stream. */
 struct gpu_clock {
     cudaEvent_t  begun, ended;
     cudaStream_t stream;

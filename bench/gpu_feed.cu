@@ -1,8 +1,9 @@
-/* gpu_feed.cu - the upload of a GPU while it runs: copies of the running
- * pipeline against one alone, whether copies and kernels go on at once, what
- * calls a batch costs the CPU, and a training step beside it against the same
- * step on values that lie there. Arenas are filled once; whoever fills them is
- * measured by other benches. */
+/* gpu_feed.cu - the upload of batches to a GPU (gpu/upload.h):
+ * - speed of its copies, compared with copies alone
+ * - overlap of copies and kernels
+ * - CUDA calls and CPU time per batch
+ * - a training step fed by it, compared with the same step on resident values
+ * Arenas are filled once; other benches measure their filling. */
 #include <ctime>
 
 #include "bench/gpu.h"
@@ -14,16 +15,16 @@ extern "C" {
 enum {
     ARENAS       = 6,
     OUTS         = 4,
-    BATCHES      = 64, /* of one run of the pipeline */
-    SMALL_ROWS   = 64, /* whose raw pictures are less than one piece */
-    STEPS        = 10, /* of one run of a training loop */
-    STEP_KERNELS = 21, /* of about a millisecond */
+    BATCHES      = 64, /* per run of the pipeline */
+    SMALL_ROWS   = 64, /* raw pictures of less than one piece */
+    STEPS        = 10, /* per run of a training loop */
+    STEP_KERNELS = 21, /* of about 1 ms each */
     STEP_THREADS = 256
 };
 
 /* ---- calls, counted ------------------------------------------------------ */
 
-static struct fby_cuda counted; /* the real ones, but for these: */
+static struct fby_cuda counted; /* the real table, with these replaced: */
 static uint64_t        n_async, n_blocking;
 
 static int copy(void *to, const void *from, size_t size, void *stream)
@@ -134,7 +135,7 @@ static double thread_us(void)
            static_cast<double>(now.tv_nsec) / 1e3;
 }
 
-/* Without what waits for an arena: the client does other things then. */
+/* Does not wait for a free arena: the client does other work meanwhile. */
 static struct fby_gpu_upload_out *send(struct upload_bench *b)
 {
     struct fby_why              why   = {""};
@@ -183,7 +184,7 @@ static double run(struct upload_bench *b)
 
 /* ---- copies and kernels -------------------------------------------------- */
 
-struct alone { /* the same work without a pipeline */
+struct alone { /* buffers for the same work without a pipeline */
     uint8_t *host, *there, *out;
 };
 
@@ -270,7 +271,7 @@ static void measure_calls(const char *name, uint32_t rows, double most)
 
 /* ---- a training step ----------------------------------------------------- */
 
-/* All multiprocessors for a while, with the batch as its input. */
+/* Keep all multiprocessors busy for `turns`, with the batch as input. */
 __global__ void work(
     const uint32_t *values, uint64_t n, uint64_t turns, float *out)
 {
@@ -287,7 +288,7 @@ struct model {
     uint32_t  blocks;
     uint64_t  turns;
     float    *out;
-    uint32_t *values; /* a batch that lies there */
+    uint32_t *values; /* a batch that is resident */
 };
 
 static void step(

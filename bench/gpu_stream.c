@@ -1,6 +1,6 @@
-/* gpu_stream.c - pictures a second that reach a GPU as bf16 tensors, from
- * batches that lie packed in workers: the wire, checks, the bus and the kernel,
- * all but the making. The workers are processes of one connection each. */
+/* gpu_stream.c - pictures per second that reach a GPU as bf16 tensors, from
+ * batches that workers hold packed: it measures the wire, checks, the bus and
+ * the kernel, but no decoding. Each worker is a process with one connection. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static double images_a_second(struct forebay *stream)
 {
     int64_t begun = fby_now_ns();
     bench_stream_skip(stream, batches);
-    (void)fby_cuda()->stream_sync(NULL); /* the last values are there */
+    (void)fby_cuda()->stream_sync(NULL); /* until the last values are made */
     return (double)(batches * ROWS) * 1e9 / (double)(fby_now_ns() - begun);
 }
 
@@ -49,7 +49,7 @@ static void make_stock(struct bench_stock *stock)
     free(pixels);
 }
 
-/* Workers are forked before this process has anything on a GPU. */
+/* Workers are forked before this process uses the GPU. */
 static void run(double *rates)
 {
     struct bench_farm  farm;

@@ -1,10 +1,10 @@
-/* gpu_way.cu - a batch of pictures to normalised f32, one channel after
- * another: our copy and kernel against the usual way of PyTorch,
- *     pinned u8 -> device -> permute -> float -> normalise -> contiguous,
- * as the launches it makes: permute is a view, so float(), sub_() and div_()
- * run over the pixels as they lie, and contiguous() moves them. Each kernel
- * here is as simple as can be, with nothing of PyTorch's own cost; torch_way.py
- * measures PyTorch itself where it is installed. */
+/* gpu_way.cu - pictures to normalised f32 in CHW: our copy and kernel, compared
+ * with the launches of PyTorch's usual sequence,
+ *     pinned u8 -> device -> permute -> float -> normalise -> contiguous.
+ * permute is a view, so float(), sub_() and div_() run over the pixels in the
+ * order of memory, and contiguous() moves them. Each kernel here is as simple
+ * as possible and has none of PyTorch's overhead. torch_way.py measures PyTorch
+ * itself if it is installed. */
 #include <cmath>
 
 #include "bench/gpu.h"
@@ -47,7 +47,7 @@ __global__ void contiguous(const float *in, float *out)
 }
 
 static_assert(uint64_t(GPU_ROWS) * PIXELS * 3 % (4 * THREADS) == 0,
-    "no kernel has a rest");
+    "all kernels have full blocks");
 
 struct way_bench {
     struct gpu_batch raw, packed;
@@ -152,7 +152,7 @@ static double measure_us(const struct way_bench *w, enum what what)
     return gpu_clock_end_ms(&clock) * 1e3 / LAUNCHES;
 }
 
-/* Both made the same of it, but for rounding. */
+/* Both sequences must give the same values, except for rounding. */
 static void compare(const struct way_bench *w)
 {
     float *pair[2] = {nullptr, nullptr};

@@ -1,8 +1,9 @@
-/* lifetimes.cu - 100,000 batches through the upload of a real GPU, with
- * consumers that are slow, on each kind of stream, and every arena overwritten
- * as soon as it is free: no value may be another batch's. Then three rings of
- * batches held at once, and a captured graph replayed 1,000 times at fixed
- * addresses while batches flow. Without a GPU it says so and is skipped. */
+/* lifetimes.cu - upload 100,000 batches to a real GPU, with slow consumers on
+ * each kind of stream. Every arena is overwritten as soon as it is free, and no
+ * consumer may see a value of another batch. Then three times the usual batches
+ * are held at once, and a captured graph is replayed 1,000 times at fixed
+ * addresses while batches are uploaded. Skipped, with a message, without a GPU.
+ */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +26,7 @@ enum { SKIPPED = 77, BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };
         }                                                                 \
     } while (0)
 
-/* After a while, counts the words that are not `number`. */
+/* Wait a little, then count the words that are not `number`. */
 __global__ void consume(
     const uint32_t *values, const uint32_t *number, unsigned long long *wrong)
 {
@@ -47,7 +48,7 @@ __global__ void set(uint32_t *number, uint32_t value)
 
 struct rig {
     struct fby_gpu_upload *upload;
-    uint32_t              *number; /* what the next consumer expects */
+    uint32_t              *number; /* expected by the next consumer */
     unsigned long long    *wrong;
     uint32_t               sent;
 };
@@ -86,7 +87,7 @@ static void end(struct rig *rig, const char *what)
     }
 }
 
-/* A free arena, full of the batch's number, and its list. */
+/* Fill an arena with the batch's number, and write its list. */
 static uint64_t fill(uint8_t *memory, uint32_t number)
 {
     struct fby_segment_list list    = {1, {}, 0, 0};
@@ -184,7 +185,7 @@ static void three_rings(cudaStream_t s)
     end(&rig, "three rings held");
 }
 
-/* On a thread of its own, as the receiver's is. */
+/* Sends a batch on another thread, as the receiver does. */
 struct sending {
     struct rig                *rig;
     struct fby_gpu_upload_out *out;
@@ -197,8 +198,8 @@ static void *send_there(void *opaque)
     return nullptr;
 }
 
-/* The graph is a step that knows the one address of the values. A batch is sent
- * while it is captured: that must not end the capture. */
+/* The graph is a step that reads the one address of the values. A batch is sent
+ * during the capture, which must not invalidate it. */
 static void graph(cudaStream_t s)
 {
     struct rig                 rig;

@@ -1,9 +1,9 @@
-/* real_cuda.cu - the first GPU behind fake_cuda.h, so that tests of the one are
- * tests of the other: the real table, in which what is made is counted, some
- * calls can be made to fail, and a driver to be missing.
+/* real_cuda.cu - fake_cuda.h implemented with the first GPU, so that the tests
+ * of the fake also run on a real one. It is the real table, but it counts the
+ * objects that exist, and calls can be made to fail, or the driver to be
+ * absent.
  *
- * Linked with --wrap=fby_cuda. Without a GPU the test says so and is
- * skipped. */
+ * Linked with --wrap=fby_cuda. Skipped, with a message, without a GPU. */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@ enum { SKIPPED = 77, BROKEN = 719 };
 
 static std::atomic<int64_t>      live;
 static std::atomic<const char *> broken;
-static int                       driver  = -1; /* as it is */
+static int                       driver  = -1; /* -1: the real version */
 static int                       devices = 0;
 
 static const struct fby_cuda *real(void)
@@ -39,7 +39,7 @@ static void check(int code, const char *what)
 
 /* ---- the table ----------------------------------------------------------- */
 
-static thread_local const char *pretended; /* the last that failed */
+static thread_local const char *pretended; /* the last pretended failure */
 
 static bool fails(const char *function)
 {
@@ -176,14 +176,14 @@ static struct fby_cuda table(void)
 
 const struct fby_cuda *__wrap_fby_cuda(void)
 {
-    static struct fby_cuda calls; /* filled by begin, before any thread */
+    static struct fby_cuda calls; /* filled by begin, before threads start */
     if (calls.launch == nullptr) {
         calls = table();
     }
     return &calls;
 }
 
-/* ---- the test's side ----------------------------------------------------- */
+/* ---- fake_cuda.h --------------------------------------------------------- */
 
 void fake_cuda_begin(uint64_t seed)
 {
@@ -249,7 +249,7 @@ void fake_cuda_fill(void *stream, void *to, size_t size)
         "fill");
 }
 
-/* A GPU needs no calls to get on with its work. */
+/* A real GPU makes progress by itself. */
 void fake_cuda_hurry(void)
 {
 }

@@ -42,7 +42,7 @@ void rehearse(const struct rehearsal *r)
     }
     memcpy(&list, r->arena + r->list, sizeof(list));
     check(cudaMalloc(&arena, r->arena_bytes), "malloc");
-    check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never of none */
+    check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never 0 bytes */
     check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
     check(cudaMemcpy(out, r->out, r->out_bytes, cudaMemcpyDefault), "in");
     const struct fby_cuda_launch launch = {arena, r->list, out,

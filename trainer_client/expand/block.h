@@ -1,8 +1,8 @@
-/* block.h - the work of one block, and of each of its threads.
+/* block.h - the work of one block of threads, and of each thread.
  *
- * The kernel and its rehearsal on the host are the same lines: steps are loops
- * over threads, which on the GPU is one turn for each, and between two steps
- * all of them meet. */
+ * The GPU's kernels and their emulation on the host (tests) compile the same
+ * lines. A step is a loop over the threads of a block, on the GPU one iteration
+ * in each thread. A barrier separates two steps. */
 #ifndef FBY_CLIENT_EXPAND_BLOCK_H
 #define FBY_CLIENT_EXPAND_BLOCK_H
 
@@ -16,30 +16,32 @@
          t += FBY_BLOCK_THREADS)
 #define FBY_BARRIER() __syncthreads()
 #else
-/* NOLINTBEGIN(bugprone-macro-parentheses): it declares what it is given */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
 #define FBY_EACH_THREAD(t) for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++)
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
 #endif
 
-/* What the threads of a block share. */
+/* Shared by the threads of a block. */
 struct fby_block_shared {
     struct fby_segment segment;
     struct fby_tile    tile;
 };
 
-/* Where a block finds everything. */
+/* The memory of a block. */
 struct fby_block_memory {
     uint8_t                 *arena;
     uint8_t                 *out;
-    uint64_t                 list; /* where in the arena */
+    uint64_t                 list; /* offset in the arena */
     struct fby_block_shared *block;
-    uint8_t *pixels; /* of tiles: planes, then the packed tile; of
-                                 rows that vary: struct fby_group; of the
-                                 device's ops: struct fby_pair */
+    uint8_t *pixels; /* shared memory. Tiles: planes, then the packed tile;
+                        ragged rows: struct fby_group; device ops: struct
+                        fby_pair */
 };
 
-/* ---- what a thread does -------------------------------------------------- */
+/* ---- the work of a thread ------------------------------------------------ */
+
+/* Write the quads of pixels from quad `first` on. */
 
 FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
@@ -63,7 +65,7 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
     }
 }
 
-/* Where value `i` of a piece goes. */
+/* The index of value `i` of a segment in the tensor. */
 FBY_BLOCK_INLINE uint64_t fby_block_value_index(
     const struct fby_segment *s, uint32_t i)
 {
@@ -78,6 +80,7 @@ FBY_BLOCK_INLINE uint64_t fby_block_value_index(
     return sample * values + channel * s->plane + in_it / s->classes;
 }
 
+/* Scale a value of channel `c`. */
 FBY_BLOCK_INLINE float fby_block_scaled(const struct fby_segment *s,
     const struct fby_block_memory *m, float value, uint32_t c)
 {
@@ -88,6 +91,7 @@ FBY_BLOCK_INLINE float fby_block_scaled(const struct fby_segment *s,
     return fby_affine(value, all[c], all[c + s->channels]);
 }
 
+/* Write value `i` of VALUES. */
 FBY_BLOCK_INLINE void fby_block_value(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -104,8 +108,8 @@ FBY_BLOCK_INLINE void fby_block_value(
         m->out + s->out + fby_block_value_index(s, i) * out);
 }
 
-/* An id that is none of the classes' leaves its row `off`: the CPU refuses it
- * before. */
+/* Write value `i` of ONE_HOT. The CPU has refused ids that are no class; such
+ * an id would only leave its row `off`. */
 FBY_BLOCK_INLINE void fby_block_hot(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -117,7 +121,7 @@ FBY_BLOCK_INLINE void fby_block_hot(
     fby_store_1(hot ? s->on : s->off, out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* Value `i` of a piece in the order of the tensor. */
+/* Write value `i` of BITS, counted in the order of the tensor. */
 FBY_BLOCK_INLINE void fby_block_bit(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -136,6 +140,7 @@ FBY_BLOCK_INLINE void fby_block_bit(
         m->out + s->out + image * s->image_bytes + to * out);
 }
 
+/* Write value `i` of MIX. */
 FBY_BLOCK_INLINE void fby_block_mixed(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -157,7 +162,7 @@ FBY_BLOCK_INLINE void fby_block_mixed(
         fby_number_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* The first document of the table that ends behind token `i`. */
+/* The first document of the table that ends after token `i`. */
 FBY_BLOCK_INLINE uint32_t fby_block_document(
     const struct fby_segment *s, const uint32_t *ends, uint32_t i)
 {
@@ -175,7 +180,7 @@ FBY_BLOCK_INLINE uint32_t fby_block_document(
     return from;
 }
 
-/* What stands at token `i` of all. */
+/* Write token `i` of POSITIONS or MASK, counted over all rows. */
 FBY_BLOCK_INLINE void fby_block_token(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -234,8 +239,9 @@ FBY_BLOCK_INLINE void fby_block_bytes(const struct fby_segment *s,
     }
 }
 
-/* ---- what a block does --------------------------------------------------- */
+/* ---- the work of a block ------------------------------------------------- */
 
+/* Unpack a tile of photo format 1 to m->pixels. */
 FBY_BLOCK_INLINE void fby_block_unpack(const struct fby_block_memory *m)
 {
     const struct fby_segment *s    = &m->block->segment;
@@ -271,6 +277,7 @@ FBY_BLOCK_INLINE void fby_block_unpack(const struct fby_block_memory *m)
     }
 }
 
+/* Copy the YUV planes of a tile to m->pixels. */
 FBY_BLOCK_INLINE void fby_block_stage_planes(const struct fby_block_memory *m)
 {
     const struct fby_segment *s = &m->block->segment;
@@ -283,6 +290,7 @@ FBY_BLOCK_INLINE void fby_block_stage_planes(const struct fby_block_memory *m)
     }
 }
 
+/* Expand tile `number` of the segment. */
 FBY_BLOCK_INLINE void fby_block_tile(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -311,6 +319,7 @@ FBY_BLOCK_INLINE void fby_block_tile(
     }
 }
 
+/* Expand block `number` of a segment of ragged rows. */
 FBY_BLOCK_INLINE void fby_block_rows(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -357,7 +366,7 @@ FBY_BLOCK_INLINE uint32_t fby_block_count(const struct fby_segment_list *list)
     return list->blocks[0] + list->blocks[1] + list->blocks[2];
 }
 
-/* Take what block `number` of all is of; returns which block of that it is. */
+/* Load the segment of block `number`; returns the block's number in it. */
 FBY_BLOCK_INLINE uint32_t fby_block_find(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -380,6 +389,7 @@ FBY_BLOCK_INLINE uint32_t fby_block_find(
     return number - s->first_block;
 }
 
+/* Sum the greys of block `number` of a GREYS segment. */
 FBY_BLOCK_INLINE void fby_block_greys(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -409,7 +419,7 @@ FBY_BLOCK_INLINE void fby_block_greys(
     }
 }
 
-/* Takes its picture's draws too; returns as fby_block_find. */
+/* As fby_block_find; also loads the parameters of the block's picture. */
 FBY_BLOCK_INLINE uint32_t fby_block_find_pair(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -424,14 +434,14 @@ FBY_BLOCK_INLINE uint32_t fby_block_find_pair(
     return part;
 }
 
-/* Block `number` of the second pass. */
+/* Run block `number`, one of the second pass. */
 FBY_BLOCK_INLINE void fby_block_run_greys(
     const struct fby_block_memory *m, uint32_t number)
 {
     fby_block_greys(m, fby_block_find_pair(m, number));
 }
 
-/* Block `number` of the third. */
+/* Run block `number`, one of the third pass. */
 FBY_BLOCK_INLINE void fby_block_run_ops(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -449,7 +459,7 @@ FBY_BLOCK_INLINE void fby_block_run_ops(
     }
 }
 
-/* Block `number` of the first pass. */
+/* Run block `number`, one of the first pass. */
 FBY_BLOCK_INLINE void fby_block_run(
     const struct fby_block_memory *whole, uint32_t number)
 {

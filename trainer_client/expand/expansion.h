@@ -74,16 +74,16 @@ struct fby_expansion {
     struct fby_tensor_plan tensors[FBY_TENSORS]; /* values first */
     uint32_t               n_tensors;
     uint32_t               classes;
-    uint32_t               maps;      /* bits: in a pixel's bytes */
-    bool                   documents; /* its values are lengths of documents */
-    uint32_t               shift; /* mask: 1: their last tokens do not count */
+    uint32_t               maps;      /* bits: per pixel */
+    bool                   documents; /* raw values are lengths of documents */
+    uint32_t               shift;     /* mask, 1: last tokens do not count */
     uint32_t               on; /* one-hot, bits, mask: the two values' bits */
     uint32_t               off;
-    const struct fby_field_content
-                       *ops_field; /* ops, mix: whose list is drawn; borrowed */
-    struct fby_ops_plan ops;       /* ops: of its list */
-    float               on_value;  /* mix: before they are mixed */
-    float               off_value;
+    const struct fby_field_content *ops_field; /* ops, mix: the field whose ops
+                                                  are drawn; borrowed */
+    struct fby_ops_plan             ops;       /* ops: plan of its list */
+    float                           on_value;  /* mix: before mixing */
+    float                           off_value;
     /* affine, flips: bits in `to` of each u8 value of each channel */
     uint32_t table[FBY_MAX_CHANNELS][256];
 };
@@ -92,9 +92,11 @@ struct fby_expansion {
  *
  * Scale and offset of an array: as given, rounded once to binary32. The value
  * is rounded to binary32 first, then the product and the sum once each, see
- * value.h. Normalisation: scale = 1 / (255 std), offset = -mean / std, computed
- * in binary64 and rounded once to binary32. One-hot: on = 1 - s + s / classes,
- * off = s / classes, likewise, then rounded to `to`.
+ * value.h.
+ * Normalisation: scale = 1 / (255 std), offset = -mean / std, computed in
+ * binary64 and rounded once to binary32.
+ * One-hot: on = 1 - s + s / classes, off = s / classes, likewise, then rounded
+ * to `to`.
  *
  * Errors: FBY_CONFIG  the dtype cannot hold the result, or the field does not
  *                     have the requested form or layout; `why` has the field

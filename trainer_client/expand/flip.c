@@ -1,9 +1,9 @@
-/* flip.c - pictures of which flips are all that is drawn, on the host.
+/* flip.c - pictures whose only random ops are flips, on the host.
  *
- * The bytes of a flipped picture are mirrored round a piece at a time, and go
- * through the kernel of any picture: one piece stays in the cache, and is as
- * many pixels as make the kernel fast, wherever lines end. Masks go through the
- * table from the other end. */
+ * The pixels of a flipped picture are reversed into a buffer, which then goes
+ * through the kernel for unflipped pictures. The buffer stays in the cache and
+ * is large enough for the kernel to be fast; it ignores where lines end. Masks
+ * are read backwards through the table. */
 #include <string.h>
 
 #include "trainer_client/expand/device.h"

@@ -1,9 +1,9 @@
-/* ragged_offsets.h - where rows of several lengths lie in their field's slot.
+/* ragged_offsets.h - the offsets of ragged rows in their field's raw bytes.
  *
- * Found from the lengths at the beginning of each chunk, once all chunks are
- * there. They come from outside: after fby_ragged_offsets_read every row lies
- * within its chunk, and the indices of sparse rows within their shape, whatever
- * was sent. */
+ * They are computed from the lengths at the beginning of each chunk, once all
+ * chunks have arrived. Lengths and indices are untrusted input: after
+ * fby_ragged_offsets_read every row is within its chunk, and every index of a
+ * sparse row within its shape. */
 #ifndef FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
 #define FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
 

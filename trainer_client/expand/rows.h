@@ -1,18 +1,17 @@
-/* rows.h - rows of several lengths, by many threads.
+/* rows.h - expand ragged and sparse rows, by many threads.
  *
- * A segment is a chunk: the lengths of its rows, of sparse ones the indices of
- * all values, then the values without gaps. Rows are taken in groups of as many
- * as a block has threads; how many entries there are before a group the CPU has
- * counted, which looks at every length anyway, and that is 8 bytes a group on
- * their way. The rest of the prefix sums is made here, by each block for its
- * group:
- *     lengths   a thread a row reads its length
+ * A segment is a chunk: the lengths of its rows, for sparse rows the indices of
+ * all values, then the values without gaps. A group has as many rows as a block
+ * has threads. The CPU, which reads every length anyway, counts the entries
+ * before each group; that adds 8 bytes per group to the copy. Each block
+ * computes the rest of the prefix sums for its group:
+ *     lengths   each thread reads the length of one row
  *     sums      of each 16 rows
- *     before    each thread adds up what lies before its row
- * A thread then finds the row of a value, and the value's index in the chunk:
- * of a dense row by looking for its index, which ascend, so that every value
- * is written once and zeros need no pass of their own. Lengths and indices
- * were checked on the CPU before. */
+ *     before    each thread adds up the lengths before its row
+ * A thread then finds the row of a value and the value's offset in the chunk.
+ * For a dense row it searches the row's indices, which ascend; so every value
+ * is written once and zeros need no pass of their own. Lengths and indices were
+ * checked on the CPU before. */
 #ifndef FBY_CLIENT_EXPAND_ROWS_H
 #define FBY_CLIENT_EXPAND_ROWS_H
 
@@ -24,17 +23,18 @@ enum { FBY_SUM_ROWS = 16 };
 /* In shared memory. */
 struct fby_group {
     uint32_t length[FBY_BLOCK_ROWS]; /* entries; beyond the last row 0 */
-    uint32_t before[FBY_BLOCK_ROWS]; /* of the group's entries */
+    uint32_t before[FBY_BLOCK_ROWS]; /* entries of the group before the row */
     uint32_t sums[FBY_BLOCK_ROWS / FBY_SUM_ROWS];
 };
 
-/* Rows of group `g`. */
+/* The number of rows of group `g`. */
 FBY_BLOCK_INLINE uint32_t fby_group_rows(
     const struct fby_segment *s, uint32_t g)
 {
     return fby_min(s->rows - g * FBY_BLOCK_ROWS, FBY_BLOCK_ROWS);
 }
 
+/* Entries of the field before group `g`. */
 FBY_BLOCK_INLINE uint64_t fby_group_first(
     const struct fby_segment *s, const uint8_t *arena, uint32_t g)
 {
@@ -90,7 +90,7 @@ FBY_BLOCK_INLINE uint64_t fby_group_begun(
 
 /* ---- padded -------------------------------------------------------------- */
 
-/* Value `v` of the group's tensor. */
+/* Write value `v` of the group's padded rows. */
 FBY_BLOCK_INLINE void fby_group_value(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *from, uint32_t v, uint8_t *to)
 {
@@ -105,7 +105,7 @@ FBY_BLOCK_INLINE void fby_group_value(const struct fby_segment *s,
     fby_store_1(value, fby_width_of(s->to), to);
 }
 
-/* Part `part` of group `g`. */
+/* Pad one part of a group. */
 FBY_BLOCK_INLINE void fby_group_pad(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t number, uint32_t thread)
@@ -140,8 +140,8 @@ FBY_BLOCK_INLINE uint32_t fby_group_index(
         indices + (uint64_t)entry * s->index_bytes, s->index_bytes);
 }
 
-/* Among entries `from` to `end`, whose indices ascend, the first with an index
- * of at least `index`. */
+/* The first of the entries `from` to `end`, whose indices ascend, that has at
+ * least `index`. */
 FBY_BLOCK_INLINE uint32_t fby_group_find(const struct fby_segment *s,
     const uint8_t *indices, uint32_t from, uint32_t end, uint32_t index)
 {
@@ -157,8 +157,8 @@ FBY_BLOCK_INLINE uint32_t fby_group_find(const struct fby_segment *s,
     return from;
 }
 
-/* Value k of a dense row of the group, whose first entry is at `indices` and
- * `from`. */
+/* Value k of a dense row of the group; the group's entries begin at `indices`
+ * and `from`. */
 FBY_BLOCK_INLINE uint64_t fby_group_dense_value(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *indices, const uint8_t *from,
     uint32_t row, uint32_t k)
@@ -171,8 +171,8 @@ FBY_BLOCK_INLINE uint64_t fby_group_dense_value(const struct fby_segment *s,
                : 0;
 }
 
-/* Group `g`; its parts take turns. From one value of a thread to its next it is
- * so many rows and values: places in a group may need more than 32 bits. */
+/* Write dense rows of a group; its parts interleave. A thread advances by rows
+ * and values, since an index in a group may need more than 32 bits. */
 FBY_BLOCK_INLINE void fby_group_dense(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t number, uint32_t thread)
@@ -198,7 +198,7 @@ FBY_BLOCK_INLINE void fby_group_dense(const struct fby_segment *s,
     }
 }
 
-/* The row of the group's entry `v`: the last one that begins with it or before
+/* The row of the group's entry `v`: the last one that begins at or before
  * it. */
 FBY_BLOCK_INLINE uint32_t fby_group_row(
     const struct fby_group *group, uint32_t v)
@@ -211,8 +211,8 @@ FBY_BLOCK_INLINE uint32_t fby_group_row(
     return row;
 }
 
-/* The coordinates of the entries of group `g`; its parts take turns, since a
- * group may have any number. */
+/* Write the coordinates of a group's entries; its parts interleave, since a
+ * group may have any number of entries. */
 FBY_BLOCK_INLINE void fby_group_coo(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t number, uint32_t thread)
@@ -240,7 +240,7 @@ FBY_BLOCK_INLINE void fby_group_coo(const struct fby_segment *s,
 
 /* ---- offsets ------------------------------------------------------------- */
 
-/* Offset i + 1 is where row i ends. */
+/* Write the offsets of a group; offset i + 1 is the end of row i. */
 FBY_BLOCK_INLINE void fby_group_offset(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t g, uint32_t thread)

@@ -1,5 +1,5 @@
-/* segments.c - which fields a device is told of, how, and what room that
- * takes. */
+/* segments.c - which fields segments can express, by which kind, and the size
+ * of their list. */
 #include "trainer_client/expand/segments.h"
 
 #include <string.h>
@@ -131,16 +131,17 @@ void fby_segments_add(struct fby_segments *self,
     }
 }
 
-/* ---- room ---------------------------------------------------------------- */
+/* ---- size of the list ---------------------------------------------------- */
 
-/* Bytes of the tables of groups, where rows vary. */
+/* Count a ragged field's segments; returns the bytes of its tables of
+ * groups. */
 static uint64_t count_rows(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
 {
     const struct fby_raw_field *field  = &layout->fields[f];
     uint64_t                    tables = 0;
-    fby_segments_copy(count, 0, sizeof(int64_t), 0); /* of no rows */
+    fby_segments_copy(count, 0, sizeof(int64_t), 0); /* for zero rows */
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         struct fby_raw_span           span  = fby_layout_chunk(layout, f, i);
         const struct fby_ragged_piece piece = {

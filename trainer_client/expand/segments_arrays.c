@@ -1,5 +1,5 @@
-/* segments_arrays.c - segments of arrays whose rows are all alike, of ids and
- * of bits; and whether ids are what they must be. */
+/* segments_arrays.c - segments of arrays of equally long rows, of ids and of
+ * bits; the check of ids. */
 #include "trainer_client/expand/segments_list.h"
 
 #include "trainer_client/expand/value.h"
@@ -57,7 +57,8 @@ void fby_seglist_add_planar(struct fby_segments *self,
 
 /* ---- bits ---------------------------------------------------------------- */
 
-/* A sample of more values than a segment is told of, in runs of pixels. */
+/* Split a sample of more than FBY_SEGMENT_MAX values into runs: consecutive
+ * pixels, one segment each. */
 static void put_runs(struct fby_segments *self, struct fby_segment run)
 {
     uint32_t bytes = (run.classes + 7) / 8;
@@ -135,7 +136,8 @@ void fby_seglist_add_ids(struct fby_segments *self,
     fby_seglist_put_split(self, segment, &rows);
 }
 
-/* All rows in one piece; cut, they go on with the same ids and draws. */
+/* The piece has all rows. If it is split, all segments refer to the same ids
+ * and draws, since a partner may be in another one. */
 void fby_seglist_add_mixed(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {

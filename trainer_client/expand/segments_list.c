@@ -1,5 +1,5 @@
-/* segments_list.c - segments put behind one another, cut to what one is told,
- * and a table of whose each block is. Knows no field. */
+/* segments_list.c - append segments, split to the largest size, and write the
+ * table of blocks. Independent of fields. */
 #include "trainer_client/expand/segments_list.h"
 
 #include <string.h>

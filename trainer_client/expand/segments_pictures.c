@@ -1,18 +1,18 @@
-/* segments_pictures.c - segments of pictures: whole ones, lines of one, packed
- * ones by their tiles; and of the ops of the device. */
+/* segments_pictures.c - segments of pictures (whole ones, lines of one, packed
+ * ones by their tiles) and of the ops of the device. */
 #include "trainer_client/expand/segments_list.h"
 
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* The range of its images that a piece holds: whole ones, or lines of one. */
+/* The images of a piece: whole ones, or some lines of one. */
 struct image_range {
     uint32_t images;
     uint32_t first_line, lines;
     uint64_t first_image;
 };
 
-/* Some lines of an image that begin at raw byte `in` of it and have `bytes`. */
+/* Set the lines of an image for `bytes` from its raw byte `in` on. */
 static void take_lines(const struct fby_expansion *plan, uint64_t in,
     uint64_t bytes, struct image_range *out)
 {
@@ -80,7 +80,7 @@ void fby_seglist_add_pixels(struct fby_segments *self,
 
 /* ---- tiles --------------------------------------------------------------- */
 
-/* Of the largest tile. */
+/* Bytes of the largest packed tile. */
 static uint32_t packed_bytes(const uint8_t *payload, uint32_t tiles)
 {
     struct fby_reader table = fby_reader(payload, 4 * ((size_t)tiles + 1));

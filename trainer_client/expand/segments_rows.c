@@ -1,5 +1,5 @@
-/* segments_rows.c - segments of rows of several lengths, sparse ones among
- * them, and of documents; and how many blocks each may have. */
+/* segments_rows.c - segments of ragged and sparse rows and of documents, and
+ * the number of their blocks. */
 #include "trainer_client/expand/segments_list.h"
 
 #include <string.h>
@@ -28,8 +28,7 @@ static uint32_t entry_of(const struct fby_expansion *plan)
     return (uint32_t)(plan->entry_bytes / fby_type_bytes(plan->from));
 }
 
-/* Blocks that make each value of a group once, of rows that have `row_values`
- * out. */
+/* Blocks for all values of a group of rows with `row_values` each. */
 static uint64_t blocks_of(
     const struct fby_segment *segment, const struct fby_ragged_piece *piece)
 {
@@ -39,7 +38,8 @@ static uint64_t blocks_of(
            FBY_BLOCK_VALUES;
 }
 
-/* A group is cut into `parts`, or one. */
+/* Add rows that are equally long out; a group has `parts` blocks, at least
+ * 1. */
 static void add_even(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece, uint64_t parts)
@@ -53,7 +53,7 @@ static void add_even(struct fby_segments *self,
     fby_seglist_put(self, &segment);
 }
 
-/* A chunk's values padded are at most FBY_UNIT_MAX: all products fit. */
+/* A chunk has at most FBY_UNIT_MAX values, padded, so all products fit. */
 static void add_padded(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -89,7 +89,7 @@ static void add_values_of_rows(struct fby_segments *self,
     fby_seglist_put_split(self, segment, &values);
 }
 
-/* Where each row begins. */
+/* Add the offsets of the rows. */
 static void add_offsets(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -104,7 +104,7 @@ static void add_offsets(struct fby_segments *self,
 
 /* ---- sparse rows --------------------------------------------------------- */
 
-/* They are below 2^31. */
+/* Indices are below 2^31, so every type of offsets holds them. */
 static void add_indices(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
     const struct fby_ragged_piece *piece)
@@ -124,8 +124,8 @@ static void add_indices(struct fby_segments *self,
     fby_seglist_put_split(self, segment, &indices);
 }
 
-/* Blocks for the mean of the groups: they take turns, so that a group of many
- * values asks for no table of blocks that others leave empty. */
+/* Every group has the blocks that an average group needs. They loop, so one
+ * large group does not require blocks that stay idle in the others. */
 static void add_coordinates(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -143,12 +143,12 @@ static void add_coordinates(struct fby_segments *self,
 
 static uint64_t dense_blocks(uint64_t entries)
 {
-    enum { BUSY = 512, ENTRIES = 64 }; /* blocks; entries of a block more */
+    enum { BUSY = 512, ENTRIES = 64 }; /* blocks; entries per further block */
     return BUSY + entries / ENTRIES;
 }
 
-/* The zeros of a row are no bytes that cross the bus: its blocks are no more
- * than keep a GPU busy, or what its values are worth, and take turns. */
+/* Zeros do not cross the bus, so their number does not bound the blocks. There
+ * are as many blocks as keep a GPU busy, plus some per entry; they loop. */
 static void add_dense(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -195,7 +195,7 @@ uint64_t fby_seglist_max_blocks(
     return 0;
 }
 
-/* ---- any of them --------------------------------------------------------- */
+/* ---- all ragged fields --------------------------------------------------- */
 
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,

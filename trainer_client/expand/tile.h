@@ -1,19 +1,20 @@
-/* tile.h - a tile of photo format 1 unpacked by many threads.
+/* tile.h - unpack a tile of photo format 1 by many threads.
  *
- * The decomposition, for a block of FBY_BLOCK_THREADS threads on one tile:
- *     stage     the packed tile is copied to shared memory
- *     sums      of each 16 groups, the sum of their widths
- *     unpack    each thread adds up the sums before its two groups, takes their
- *               numbers out and adds them up within a run of eight
- *     rows      a thread a row carries the sums from run to run
- *     columns   a thread four columns carries them from row to row
- *     store     a thread four pixels: colours joined, then as of any image
- * Of yuv420 the planes of colour are half as wide and high, and the store
- * upsamples them (yuv.h); planes that come raw are staged in their
- * place.
- * Threads only meet at the barriers between these steps; every step is a
- * function of the thread's number. What it reads was checked on the CPU before
- * (fby_codec_check); all reads are held within the tile all the same. */
+ * In the photo format a run is eight values of a row, and a group is two runs,
+ * one above the other, with a common bit width. The steps of a block of
+ * FBY_BLOCK_THREADS threads on one tile:
+ *     stage     copy the packed tile to shared memory
+ *     sums      for each 16 groups, the sum of their widths
+ *     unpack    each thread adds up the sums before its two groups, extracts
+ *               their numbers and adds them up within a run
+ *     rows      one thread per row carries the sums from run to run
+ *     columns   one thread per four columns carries them from row to row
+ *     store     four pixels per thread: join the colours, then as for any image
+ * In yuv420 the planes of colour are half as wide and high, and the store
+ * upsamples them (yuv.h). Raw planes are staged unpacked.
+ * Threads synchronize only at the barriers between these steps; every step is a
+ * function of the thread's number. The input was checked on the CPU before
+ * (fby_codec_check); all reads are bounded by the tile even so. */
 #ifndef FBY_CLIENT_EXPAND_TILE_H
 #define FBY_CLIENT_EXPAND_TILE_H
 
@@ -30,22 +31,23 @@ struct fby_tile_plane { /* values */
 struct fby_tile {
     uint32_t              width, height; /* pixels */
     uint32_t              x, y;          /* of its first pixel in the picture */
-    uint32_t              image;         /* which picture of the segment */
+    uint32_t              image;         /* its picture in the segment */
     uint32_t              bytes;         /* packed */
     uint32_t              mirror;        /* of its picture */
-    uint64_t              at;            /* where in the arena */
+    uint64_t              at;            /* offset in the arena */
     struct fby_tile_plane plane[3];
-    uint32_t              plane_at[4]; /* in the tile, of each plane */
+    uint32_t              plane_at[4]; /* offset of each plane in the tile */
     uint32_t              sums[FBY_SUMS];
 };
 
+/* Groups side by side. */
 FBY_BLOCK_INLINE uint32_t fby_tile_across(
     const struct fby_tile *tile, uint32_t plane)
 {
     return (tile->plane[plane].width + 7) / 8;
 }
 
-/* Also the one that makes their number even. */
+/* Lines of a plane, rounded up to an even number. */
 FBY_BLOCK_INLINE uint32_t fby_tile_lines(
     const struct fby_tile *tile, uint32_t plane)
 {
@@ -65,9 +67,9 @@ FBY_BLOCK_INLINE uint32_t fby_tile_widths(
     return (fby_tile_groups(tile, plane) + 7) / 8 * 4;
 }
 
-/* ---- where the tile lies ------------------------------------------------- */
+/* ---- geometry ------------------------------------------------------------ */
 
-/* One thread does this. */
+/* Set the tile's geometry. Called by one thread. */
 FBY_BLOCK_INLINE void fby_tile_find(const struct fby_segment *s,
     const uint8_t *arena, uint32_t number, struct fby_tile *tile)
 {
@@ -88,7 +90,7 @@ FBY_BLOCK_INLINE void fby_tile_find(const struct fby_segment *s,
     }
 }
 
-/* Likewise, of what is packed. */
+/* Set the packed bytes of the tile. Called by one thread. */
 FBY_BLOCK_INLINE void fby_tile_find_packed(const struct fby_segment *s,
     const uint8_t *arena, uint32_t number, struct fby_tile *tile)
 {
@@ -103,7 +105,8 @@ FBY_BLOCK_INLINE void fby_tile_find_packed(const struct fby_segment *s,
 
 /* ---- stage --------------------------------------------------------------- */
 
-/* Tiles begin at multiples of 16. Zeros follow, which may be read. */
+/* Copy the packed tile, which begins at a multiple of 16, and append zeros that
+ * reads beyond its end may hit. */
 FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     const uint8_t *arena, uint32_t thread, uint32_t *packed)
 {
@@ -116,7 +119,7 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     }
 }
 
-/* 64 bits from any byte on; a place beyond the tile is taken as its end. */
+/* Load 64 bits from byte `at` on; an offset beyond the tile means its end. */
 FBY_BLOCK_INLINE uint64_t fby_tile_bits(
     const struct fby_tile *tile, const uint32_t *packed, uint32_t at)
 {
@@ -130,7 +133,7 @@ FBY_BLOCK_INLINE uint64_t fby_tile_bits(
 
 /* ---- sums of widths ------------------------------------------------------ */
 
-/* Of sixteen widths of four bits. */
+/* The sum of sixteen widths of four bits. */
 FBY_BLOCK_INLINE uint32_t fby_nibble_sum(uint64_t widths)
 {
     uint64_t pairs = (widths & UINT64_C(0x0f0f0f0f0f0f0f0f)) +
@@ -138,7 +141,7 @@ FBY_BLOCK_INLINE uint32_t fby_nibble_sum(uint64_t widths)
     return (uint32_t)(pairs * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* The lowest `n` of sixteen. */
+/* Keep the lowest `n` of sixteen widths. */
 FBY_BLOCK_INLINE uint64_t fby_nibbles_below(uint64_t widths, uint32_t n)
 {
     return n >= 16 ? widths : widths & ((UINT64_C(1) << (4 * n)) - 1);
@@ -176,7 +179,7 @@ FBY_BLOCK_INLINE uint32_t fby_tile_sums_before(
 
 /* ---- unpack -------------------------------------------------------------- */
 
-/* Sums of bytes modulo 256, each by itself. */
+/* Add the bytes of `a` and `b` modulo 256, each by itself. */
 FBY_BLOCK_INLINE uint32_t fby_add_4(uint32_t a, uint32_t b)
 {
     return ((a & 0x7f7f7f7fU) + (b & 0x7f7f7f7fU)) ^ ((a ^ b) & 0x80808080U);
@@ -195,7 +198,7 @@ FBY_BLOCK_INLINE uint64_t fby_unfold_8(uint64_t folded)
     return (folded >> 1 & UINT64_C(0x7f7f7f7f7f7f7f7f)) ^ odd * 0xff;
 }
 
-/* Eight numbers of `bits` bits to eight bytes. */
+/* Unpack eight numbers of `bits` bits to eight bytes. */
 FBY_BLOCK_INLINE uint64_t fby_spread_8(uint64_t packed, uint32_t bits)
 {
     uint64_t mask = (UINT64_C(1) << bits) - 1;
@@ -208,7 +211,7 @@ FBY_BLOCK_INLINE uint64_t fby_spread_8(uint64_t packed, uint32_t bits)
     return out;
 }
 
-/* Each byte becomes the sum of all up to it. */
+/* Each byte becomes the sum of all bytes up to it. */
 FBY_BLOCK_INLINE uint64_t fby_sum_8(uint64_t bytes)
 {
     bytes = fby_add_8(bytes, bytes << 8);
@@ -216,7 +219,7 @@ FBY_BLOCK_INLINE uint64_t fby_sum_8(uint64_t bytes)
     return fby_add_8(bytes, bytes << 32);
 }
 
-/* Row `y` of a plane of the tile at work. */
+/* Row `y` of an unpacked plane. */
 FBY_BLOCK_INLINE uint8_t *fby_tile_row(
     uint8_t *pixels, uint32_t plane, uint32_t y)
 {
@@ -231,7 +234,7 @@ FBY_BLOCK_INLINE void fby_put_run(
     *(uint64_t *)(void *)(row + x) = run;
 }
 
-/* Group `g`, whose bits begin `before` widths after the first group's. */
+/* Unpack group `g`. Its bits begin `before` widths after the first group's. */
 FBY_BLOCK_INLINE void fby_tile_group(const struct fby_tile *tile,
     const uint32_t *packed, uint32_t plane, uint32_t g, uint8_t *pixels)
 {
@@ -306,9 +309,9 @@ FBY_BLOCK_INLINE void fby_tile_columns(const struct fby_tile *tile,
     }
 }
 
-/* ---- planes that come raw ------------------------------------------------ */
+/* ---- raw planes ---------------------------------------------------------- */
 
-/* `n` of four values. */
+/* Load `n` values, at most four. */
 FBY_BLOCK_INLINE uint32_t fby_load_four(const uint8_t *from, uint32_t n)
 {
     uint32_t word = 0;
@@ -322,7 +325,7 @@ FBY_BLOCK_INLINE uint32_t fby_load_four(const uint8_t *from, uint32_t n)
     return word;
 }
 
-/* Plane `p` of the tile, out of the raw bytes of its picture. */
+/* Copy plane `p` of the tile from the raw bytes of its picture. */
 FBY_BLOCK_INLINE void fby_tile_stage_plane(const struct fby_segment *s,
     const struct fby_tile *tile, const uint8_t *arena, uint32_t p,
     uint32_t thread, uint8_t *pixels)
@@ -347,7 +350,8 @@ FBY_BLOCK_INLINE void fby_tile_stage_plane(const struct fby_segment *s,
 
 /* ---- store --------------------------------------------------------------- */
 
-/* The planes' bytes of four pixels as colours. */
+/* Four pixels from the planes. With three planes the first is green, the others
+ * are red and blue minus green. */
 FBY_BLOCK_INLINE struct fby_quad fby_tile_quad(
     uint32_t planes, uint8_t *pixels, uint32_t x, uint32_t y)
 {
@@ -368,7 +372,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_tile_quad(
     return quad;
 }
 
-/* Pixels from the edge on are anything. */
+/* Four RGB pixels from YUV planes; pixels beyond the edge are undefined. */
 FBY_BLOCK_INLINE struct fby_quad fby_tile_quad_yuv(
     const struct fby_tile *tile, uint8_t *pixels, uint32_t x, uint32_t y)
 {
@@ -392,7 +396,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_tile_quad_yuv(
     return quad;
 }
 
-/* Where the `n` pixels from x, y on of the tile begin in the result. */
+/* The first pixel in the result of the `n` pixels from x, y of the tile on. */
 FBY_BLOCK_INLINE uint32_t fby_tile_pixel(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t x, uint32_t y, uint32_t n)
 {

@@ -135,14 +135,14 @@ FBY_DEVICE_INLINE uint32_t fby_bit(const uint8_t *bits, uint32_t k)
     return (uint32_t)bits[k >> 3] >> (k & 7U) & 1U;
 }
 
-/* One value of any type, exactly. */
+/* A value of any type, without rounding. */
 struct fby_number {
     bool    real;
     int64_t i;
     float   f;
 };
 
-/* The number whose bits are the low ones of `bits`; of an enum fby_type. */
+/* The number with the low bits of `bits`, of type `type` (enum fby_type). */
 FBY_DEVICE_INLINE struct fby_number fby_number_of(uint32_t type, uint64_t bits)
 {
     struct fby_number x = {false, (int64_t)bits, 0};
