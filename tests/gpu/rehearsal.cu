@@ -1,5 +1,5 @@
-/* rehearsal.cu - a launch on the first GPU, for tests that else rehearse it on
- * the host. Without a GPU the test says so and is skipped. */
+/* rehearsal.cu - launch on the first GPU, for tests that otherwise emulate the
+ * launch on the host. Skipped, with a message, without a GPU. */
 #include "tests/trainer_client/rehearsal.h"
 
 #include <cstdio>

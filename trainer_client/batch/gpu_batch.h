@@ -10,7 +10,7 @@
 #include "trainer_client/batch/batch_input.h"
 #include "trainer_client/setup/setup.h"
 
-/* What the host does for a batch that goes to a GPU. */
+/* Host functions for a batch that goes to a GPU. */
 struct fby_gpu_batch_host {
     const struct fby_setup *setup;
     /* Expand a field's raw bytes in the slot to its tensor at `out`. */

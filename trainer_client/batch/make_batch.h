@@ -7,7 +7,7 @@
 
 #include "trainer_client/batch/batch_input.h"
 
-/* What one decode thread uses for every batch; borrowed. */
+/* The resources of one decode thread; borrowed. */
 struct fby_batch_maker {
     const struct fby_setup   *setup;
     struct fby_gpu_upload    *upload;  /* NULL: the host expands */
