@@ -7,7 +7,7 @@
 #include "trainer_client/batch/batch_pool.h"
 
 /* How often a waiting thread asks whether the caller gives up. */
-#define LOOK_NS (FBY_NS_PER_S / 10)
+#define POLL_NS (FBY_NS_PER_S / 10)
 
 fby_err fby_ready_queue_init(struct fby_ready_queue *self)
 {
@@ -179,7 +179,7 @@ static bool wait_changed(struct fby_ready_queue *self, int64_t deadline_ns)
 }
 
 /* Call the watch's callbacks, without the lock; false: give up. */
-static bool ask_watch(struct fby_ready_queue *self,
+static bool call_watch(struct fby_ready_queue *self,
     const struct fby_open_watch *watch, uint64_t *told)
 {
     uint64_t done = self->scan_done;
@@ -199,11 +199,11 @@ static enum forebay_status wait_open_locked(
 {
     uint64_t told = UINT64_MAX;
     while (self->phase == FBY_PHASE_OPENING) {
-        int64_t look_ns = fby_now_ns() + LOOK_NS;
+        int64_t poll_ns = fby_now_ns() + POLL_NS;
         int64_t left_ns = watch->deadline_ns - fby_now_ns();
         (void)wait_changed(
-            self, left_ns < LOOK_NS ? watch->deadline_ns : look_ns);
-        if (!ask_watch(self, watch, &told)) {
+            self, left_ns < POLL_NS ? watch->deadline_ns : poll_ns);
+        if (!call_watch(self, watch, &told)) {
             return FOREBAY_INTERRUPTED;
         }
         if (left_ns <= 0 && self->phase == FBY_PHASE_OPENING) {
@@ -253,7 +253,7 @@ static enum forebay_status deliver(
     return FOREBAY_OK;
 }
 
-static enum forebay_status all_held(
+static enum forebay_status fail_all_held(
     struct fby_ready_queue *self, struct fby_batch_pool *batch_pool)
 {
     struct fby_batch_pool_counts counts = fby_batch_pool_counts(batch_pool);
@@ -265,7 +265,7 @@ static enum forebay_status all_held(
 }
 
 /* The result without waiting; FOREBAY_TIMEOUT: none yet. */
-static enum forebay_status look(struct fby_ready_queue *self,
+static enum forebay_status try_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
 {
     bool empty = self->first == NULL;
@@ -286,12 +286,12 @@ static enum forebay_status look(struct fby_ready_queue *self,
         return FOREBAY_END;
     }
     if (empty && fby_batch_pool_is_full(batch_pool)) {
-        return all_held(self, batch_pool);
+        return fail_all_held(self, batch_pool);
     }
     return FOREBAY_TIMEOUT;
 }
 
-static void say_waiting(struct fby_ready_queue *self)
+static void set_waiting_text(struct fby_ready_queue *self)
 {
     self->last = self->waiting;
     if (self->last.text[0] == '\0') {
@@ -309,7 +309,7 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     int64_t until    = ever ? -1 : begun_ns + timeout_ns;
     bool    time     = timeout_ns != 0;
     pthread_mutex_lock(&self->lock);
-    enum forebay_status status = look(self, batch_pool, stream, out);
+    enum forebay_status status = try_next(self, batch_pool, stream, out);
     while (status == FOREBAY_TIMEOUT) {
         if (!self->consumer_waiting) {
             self->consumer_waiting = true;
@@ -319,10 +319,10 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
             break;
         }
         time   = wait_changed(self, until);
-        status = look(self, batch_pool, stream, out);
+        status = try_next(self, batch_pool, stream, out);
     }
     if (status == FOREBAY_TIMEOUT) {
-        say_waiting(self);
+        set_waiting_text(self);
     }
     if (timeout_ns != 0) {
         self->stats.wait_ns += fby_now_ns() - begun_ns;

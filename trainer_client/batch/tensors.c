@@ -42,7 +42,7 @@ static void put_dense(
                 plan, batch->rows, tensor->shape, tensor->strides);
 }
 
-static void put_varying(
+static void put_ragged(
     const struct fby_setup *setup, struct forebay_batch *batch, uint32_t field)
 {
     const struct fby_expansion *plan = &setup->expansions[field];
@@ -73,7 +73,7 @@ void fby_batch_tensors(
     batch->n_tensors = 0;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         if (fby_expansion_is_ragged(&setup->expansions[i])) {
-            put_varying(setup, batch, i);
+            put_ragged(setup, batch, i);
         } else {
             put_dense(setup, batch, i);
         }

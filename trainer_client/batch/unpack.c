@@ -94,7 +94,7 @@ static void unpack_batch(
     fby_ready_queue_done(self->ready_queue, task->batch, err, &why);
 }
 
-static fby_err run(void *context, uint32_t thread, void *item)
+static fby_err run_task(void *context, uint32_t thread, void *item)
 {
     struct fby_unpack      *self = context;
     struct fby_unpack_task *task = item;
@@ -142,7 +142,7 @@ fby_err fby_unpack_create(const struct fby_setup *setup,
         .name     = "fby-decode",
         .threads  = setup->decode_threads,
         .capacity = FBY_UNPACK_QUEUE,
-        .run      = run,
+        .run      = run_task,
         .context  = self,
     };
     if (has_ops(setup)) {

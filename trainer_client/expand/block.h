@@ -110,7 +110,7 @@ FBY_BLOCK_INLINE void fby_block_value(
 
 /* Write value `i` of ONE_HOT. The CPU has refused ids that are no class; such
  * an id would only leave its row `off`. */
-FBY_BLOCK_INLINE void fby_block_hot(
+FBY_BLOCK_INLINE void fby_block_one_hot(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     uint32_t in  = fby_width_of(s->from);
@@ -211,7 +211,7 @@ FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
         } else if (s->kind == FBY_SEGMENT_MIX) {
             fby_block_mixed(s, m, i);
         } else if (s->kind == FBY_SEGMENT_ONE_HOT) {
-            fby_block_hot(s, m, i);
+            fby_block_one_hot(s, m, i);
         } else {
             fby_block_token(s, m, i);
         }

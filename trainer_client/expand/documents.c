@@ -117,7 +117,7 @@ typedef void put_fn(
     const struct fby_expansion *plan, const struct document *one, void *out);
 
 /* Call put_one for every document; returns the position after the last one. */
-static struct document each(const struct fby_expansion *plan,
+static struct document for_each_document(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, put_fn *put_one,
     void *out)
 {
@@ -145,7 +145,7 @@ static struct document each(const struct fby_expansion *plan,
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out)
 {
-    (void)each(plan, rows, raw, put_end, out);
+    (void)for_each_document(plan, rows, raw, put_end, out);
 }
 
 uint64_t fby_documents_table_bytes(
@@ -157,7 +157,7 @@ uint64_t fby_documents_table_bytes(
 void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out)
 {
-    struct document one = each(plan, rows, raw, put, out);
+    struct document one = for_each_document(plan, rows, raw, put, out);
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) { /* the end of the last one */
         one.first = 0;
         put_offset(plan, &one, out);

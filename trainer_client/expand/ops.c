@@ -67,7 +67,7 @@ static void contrast(float factor, float grey, struct pixel_run *run)
     }
 }
 
-static void by_pixel(uint8_t kind, float factor, struct pixel_run *run)
+static void jitter_pixels(uint8_t kind, float factor, struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
         float rgb[RGB] = {run->level[0][k], run->level[1][k], run->level[2][k]};
@@ -86,7 +86,7 @@ static bool jitter(
         if (row->jitter[i] == FBY_OPS_BRIGHTNESS) {
             brighten(row->factor[i], run);
         } else if (row->jitter[i] != FBY_OPS_CONTRAST) {
-            by_pixel(row->jitter[i], row->factor[i], run);
+            jitter_pixels(row->jitter[i], row->factor[i], run);
         } else if (to_contrast) {
             return false;
         } else {
@@ -106,7 +106,8 @@ static void normalize(const struct fby_ops_plan *plan, struct pixel_run *run)
     }
 }
 
-static void make(struct source *from, bool to_contrast, struct pixel_run *run)
+static void make_levels(
+    struct source *from, bool to_contrast, struct pixel_run *run)
 {
     bool more = true;
     load(from, run);
@@ -155,7 +156,7 @@ static float mean_grey(struct source *from)
     uint64_t         sum = 0;
     struct pixel_run run = first_run(from->plan);
     do {
-        make(from, true, &run);
+        make_levels(from, true, &run);
         for (uint32_t k = 0; k < run.n; k++) {
             float rgb[RGB] = {
                 run.level[0][k], run.level[1][k], run.level[2][k]};
@@ -190,16 +191,16 @@ static void cut(const struct fby_ops_row *row, const struct pixel_run *other,
     }
 }
 
-static void pair(
+static void mix_partner(
     const struct source *own, struct source *partner, struct pixel_run *run)
 {
     struct pixel_run other = {.x = run->x, .y = run->y, .n = run->n};
     if (own->row->pair == FBY_OPS_MIXUP) {
-        make(partner, false, &other);
+        make_levels(partner, false, &other);
         mix(own->row, &other, run);
     } else if (own->row->pair == FBY_OPS_CUTMIX &&
                run->y >= own->row->cut.top && run->y < own->row->cut.bottom) {
-        make(partner, false, &other);
+        make_levels(partner, false, &other);
         cut(own->row, &other, run);
     }
 }
@@ -260,7 +261,7 @@ static void store(
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static void take(
+static void begin_row(
     const struct fby_expand_job *job, uint32_t r, struct source *out)
 {
     const uint8_t *raw = job->raw;
@@ -276,18 +277,18 @@ static void level_rows(const struct fby_expand_job *job)
     struct source own;
     struct source partner;
     for (uint32_t r = 0; r < job->rows; r++) {
-        take(job, r, &own);
+        begin_row(job, r, &own);
         if (needs_grey(&own)) {
             job->draws[r].grey = mean_grey(&own);
         }
     }
     for (uint32_t r = 0; r < job->rows; r++) {
-        take(job, r, &own);
-        take(job, own.row->partner, &partner);
+        begin_row(job, r, &own);
+        begin_row(job, own.row->partner, &partner);
         struct pixel_run run = first_run(own.plan);
         do {
-            make(&own, false, &run);
-            pair(&own, &partner, &run);
+            make_levels(&own, false, &run);
+            mix_partner(&own, &partner, &run);
             store(job->plan, &run, out + r * job->plan->out_bytes);
         } while (next_run(own.plan, &run));
     }

@@ -13,7 +13,7 @@ struct image_range {
 };
 
 /* Set the lines of an image for `bytes` from its raw byte `in` on. */
-static void take_lines(const struct fby_expansion *plan, uint64_t in,
+static void set_lines(const struct fby_expansion *plan, uint64_t in,
     uint64_t bytes, struct image_range *out)
 {
     const uint32_t *dims  = plan->shape.dims;
@@ -34,7 +34,7 @@ static struct image_range range_of(
          .images      = images > 0 ? (uint32_t)images : 1,
          .first_image = piece->raw_offset / plan->raw_bytes,
     };
-    take_lines(
+    set_lines(
         plan, piece->raw_offset % plan->raw_bytes, piece->raw_bytes, &range);
     return range;
 }

@@ -40,7 +40,7 @@ static uint64_t blocks_of(
 
 /* Add rows that are equally long out; a group has `parts` blocks, at least
  * 1. */
-static void add_even(struct fby_segments *self,
+static void add_equal_rows(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece, uint64_t parts)
 {
@@ -61,7 +61,7 @@ static void add_padded(struct fby_segments *self,
     segment.kind = FBY_SEGMENT_PADDED;
     segment.lengths =
         piece->out[1] + sizeof(int32_t) * (uint64_t)piece->first_row;
-    add_even(self, plan, segment, piece, blocks_of(&segment, piece));
+    add_equal_rows(self, plan, segment, piece, blocks_of(&segment, piece));
 }
 
 static void add_values_of_rows(struct fby_segments *self,
@@ -158,7 +158,7 @@ static void add_dense(struct fby_segments *self,
     uint64_t parts     = blocks_of(&segment, piece);
     uint64_t most =
         dense_blocks(piece->entries) / fby_segments_groups(piece->rows);
-    add_even(self, plan, segment, piece, parts < most ? parts : most);
+    add_equal_rows(self, plan, segment, piece, parts < most ? parts : most);
 }
 
 static void add_sparse(struct fby_segments *self,

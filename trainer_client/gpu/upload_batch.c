@@ -164,7 +164,7 @@ fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     return calls.err;
 }
 
-static fby_err ask_copied(struct fby_gpu_upload *self,
+static fby_err poll_copied(struct fby_gpu_upload *self,
     const struct upload_arena *arena, struct fby_why *why)
 {
     struct cuda_calls calls =
@@ -187,7 +187,7 @@ fby_err fby_gpu_upload_copied(
     struct upload_arena *at  = &self->arenas[arena];
     pthread_mutex_lock(&self->lock);
     if (at->busy) {
-        err      = ask_copied(self, at, why);
+        err      = poll_copied(self, at, why);
         at->busy = err == FBY_AGAIN;
     }
     pthread_mutex_unlock(&self->lock);
