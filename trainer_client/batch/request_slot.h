@@ -28,8 +28,8 @@ struct fby_request_slot {
     uint8_t *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
     uint64_t used;   /* of the arena */
     struct fby_arena_chunk *arena_chunks; /* by index, as `kept` */
-    bool                    copying;
-    struct fby_kept_chunk  *kept; /* layout.n_chunks, by index */
+    bool                    copying;      /* the arena is still being copied */
+    struct fby_kept_chunk  *kept;         /* layout.n_chunks, by index */
     uint32_t                n_kept;
 };
 

@@ -42,7 +42,6 @@ struct fby_block_memory {
 /* ---- the work of a thread ------------------------------------------------ */
 
 /* Write the quads of pixels from quad `first` on. */
-
 FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {

@@ -57,20 +57,21 @@ void fby_seglist_add_planar(struct fby_segments *self,
 
 /* ---- bits ---------------------------------------------------------------- */
 
-/* Split a sample of more than FBY_SEGMENT_MAX values into runs: consecutive
- * pixels, one segment each. */
-static void put_runs(struct fby_segments *self, struct fby_segment run)
+/* Split a sample of more than FBY_SEGMENT_MAX values into segments of
+ * consecutive pixels. */
+static void put_pixel_ranges(
+    struct fby_segments *self, struct fby_segment range)
 {
-    uint32_t bytes = (run.classes + 7) / 8;
-    uint32_t most  = FBY_SEGMENT_MAX / run.classes;
-    uint32_t left  = run.pixels;
+    uint32_t bytes = (range.classes + 7) / 8;
+    uint32_t most  = FBY_SEGMENT_MAX / range.classes;
+    uint32_t left  = range.pixels;
     while (left > 0) {
-        run.pixels = left < most ? left : most;
-        run.n      = run.pixels * run.classes;
-        fby_seglist_put(self, &run);
-        run.in += (uint64_t)run.pixels * bytes;
-        run.first_pixel += run.pixels;
-        left -= run.pixels;
+        range.pixels = left < most ? left : most;
+        range.n      = range.pixels * range.classes;
+        fby_seglist_put(self, &range);
+        range.in += (uint64_t)range.pixels * bytes;
+        range.first_pixel += range.pixels;
+        left -= range.pixels;
     }
 }
 
@@ -105,7 +106,7 @@ void fby_seglist_add_bits(struct fby_segments *self,
         return;
     }
     for (uint64_t i = 0; i < n; i++) {
-        put_runs(self, segment);
+        put_pixel_ranges(self, segment);
         segment.in += part;
         segment.out += plan->out_bytes;
     }
