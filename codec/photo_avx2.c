@@ -134,8 +134,8 @@ static __m256i bits_of(__m256i numbers)
     all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 16));
     all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 8));
     return _mm256_max_epu8(
-        _mm256_shuffle_epi8(rgb_both(low), _mm256_and_si256(all, nibble)),
-        _mm256_shuffle_epi8(rgb_both(high),
+        _mm256_shuffle_epi8(rgb_broadcast(low), _mm256_and_si256(all, nibble)),
+        _mm256_shuffle_epi8(rgb_broadcast(high),
             _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
 }
 
@@ -267,7 +267,7 @@ static const _Alignas(32) struct unfold unfolds[9] = {
 static __m256i widen(const uint8_t *in, uint32_t w)
 {
     const struct unfold *how = &unfolds[w];
-    __m256i number = _mm256_shuffle_epi8(rgb_both(in), load(how->from));
+    __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(how->from));
     number         = _mm256_mullo_epi16(number, load(how->up));
     return _mm256_mulhi_epu16(number, load(how->down));
 }

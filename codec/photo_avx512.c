@@ -202,7 +202,7 @@ static uint8_t *pack_rows(
     const uint8_t *row, uint32_t width, uint8_t *widths, uint8_t *out)
 {
     for (size_t x = 0; x < width; x += STEP) {
-        __mmask64 valid = rgb_first_of((width - x + 7) / 8 * 8);
+        __mmask64 valid = rgb_mask_of((width - x + 7) / 8 * 8);
         __m512i   above = slope(row + x - PHOTO_STRIDE);
         __m512i   upper = slope(row + x);
         __m512i   lower = slope(row + x + PHOTO_STRIDE);

@@ -10,7 +10,8 @@ void fby_buffer_fini(struct fby_buffer *b)
     *b = (struct fby_buffer){0};
 }
 
-static uint8_t *grow(struct fby_buffer *b, size_t size)
+/* Append `size` uninitialised bytes; returns the first. */
+static uint8_t *extend(struct fby_buffer *b, size_t size)
 {
     if (b->capacity - b->size < size) {
         size_t capacity = b->capacity < 64 ? 64 : b->capacity;
@@ -28,26 +29,26 @@ static uint8_t *grow(struct fby_buffer *b, size_t size)
 void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size)
 {
     if (size > 0) {
-        memcpy(grow(b, size), data, size);
+        memcpy(extend(b, size), data, size);
     }
 }
 
 void fby_put_u8(struct fby_buffer *b, uint8_t value)
 {
-    *grow(b, 1) = value;
+    *extend(b, 1) = value;
 }
 
 void fby_put_u16(struct fby_buffer *b, uint16_t value)
 {
-    fby_store_le(grow(b, 2), value, 2);
+    fby_store_le(extend(b, 2), value, 2);
 }
 
 void fby_put_u32(struct fby_buffer *b, uint32_t value)
 {
-    fby_store_le(grow(b, 4), value, 4);
+    fby_store_le(extend(b, 4), value, 4);
 }
 
 void fby_put_u64(struct fby_buffer *b, uint64_t value)
 {
-    fby_store_le(grow(b, 8), value, 8);
+    fby_store_le(extend(b, 8), value, 8);
 }

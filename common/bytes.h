@@ -1,7 +1,7 @@
-/* bytes.h - little-endian numbers and bounded reading and writing.
+/* bytes.h - little-endian numbers: a bounded reader and a growing buffer.
  *
- * A reader or writer that runs out of room goes bad and stays bad: take all
- * the fields, then ask once. A bad reader hands out zeros and no pointers. */
+ * A reader that runs out of bytes becomes bad and stays bad: read all the
+ * fields, then check `bad` once. A bad reader returns zeros and NULL. */
 #ifndef FBY_COMMON_BYTES_H
 #define FBY_COMMON_BYTES_H
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 struct fby_reader {
-    const uint8_t *at;
+    const uint8_t *at;   /* next byte to read */
     size_t         left; /* bytes */
-    bool           bad;
+    bool           bad;  /* a read went beyond the end */
 };
 
 static inline struct fby_reader fby_reader(const void *data, size_t size)
@@ -21,7 +21,7 @@ static inline struct fby_reader fby_reader(const void *data, size_t size)
     return (struct fby_reader){.at = data, .left = size};
 }
 
-/* `size` bytes in place, or NULL when there are fewer. */
+/* The next `size` bytes, not copied; NULL when fewer are left. */
 static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
 {
     if (r->bad || size > r->left) {
@@ -61,15 +61,18 @@ static inline uint64_t fby_read_u64(struct fby_reader *r)
     return fby_read_le(r, 8);
 }
 
-/* A growing buffer (control plane only: it aborts when memory is out).
- * Start from {0}; release with fby_buffer_fini. */
+/* A growing buffer, for the control plane only: it aborts when an allocation
+ * fails. Start from {0}; release with fby_buffer_fini. */
 struct fby_buffer {
     uint8_t *data;
     size_t   size;     /* bytes written */
-    size_t   capacity; /* bytes owned */
+    size_t   capacity; /* bytes allocated */
 };
 
+/* Free the memory and reset `b` to {0}. */
 void fby_buffer_fini(struct fby_buffer *b);
+
+/* Append `size` bytes, or one little-endian number. */
 void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size);
 void fby_put_u8(struct fby_buffer *b, uint8_t value);
 void fby_put_u16(struct fby_buffer *b, uint16_t value);

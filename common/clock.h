@@ -1,7 +1,7 @@
 /* clock.h - monotonic time, in nanoseconds.
  *
- * Decisions never read the clock: their callers read it once a turn and pass
- * it on as `now_ns`. */
+ * Decision functions never read the clock: an event loop reads it once per
+ * iteration and passes it as `now_ns`. */
 #ifndef FBY_COMMON_CLOCK_H
 #define FBY_COMMON_CLOCK_H
 

@@ -1,7 +1,7 @@
-/* A quota may stand at any level above us, so every directory from ours up to
- * the root is read and the smallest one counts. In a container the path that
- * /proc tells is often the host's and does not exist below our mount; then the
- * mount's root is our own group, which the walk upward reaches as well. */
+/* Any cgroup from ours up to the root may set a quota, so all of them are read
+ * and the smallest quota counts. In a container the path in /proc is often the
+ * host's and does not exist below our mount. The mount's root is then our own
+ * group, and the walk upward reaches it as well. */
 #include "common/cores.h"
 
 #include <inttypes.h>
@@ -24,6 +24,7 @@ static bool read_line(const char *path, char line[LINE_SIZE])
     return got;
 }
 
+/* UINT32_MAX: no quota. */
 static uint32_t cores_of(int64_t quota_us, int64_t period_us)
 {
     if (quota_us <= 0 || period_us <= 0) {
@@ -47,7 +48,7 @@ static uint32_t quota_v2(const char *directory)
     return cores_of(quota_us, strtoll(rest, NULL, 10));
 }
 
-static int64_t number_in(const char *directory, const char *name)
+static int64_t read_number(const char *directory, const char *name)
 {
     char path[PATH_SIZE + 32];
     char line[LINE_SIZE];
@@ -58,12 +59,12 @@ static int64_t number_in(const char *directory, const char *name)
 /* Version 1: two files; a quota of -1 means none. */
 static uint32_t quota_v1(const char *directory)
 {
-    return cores_of(number_in(directory, "cpu.cfs_quota_us"),
-        number_in(directory, "cpu.cfs_period_us"));
+    return cores_of(read_number(directory, "cpu.cfs_quota_us"),
+        read_number(directory, "cpu.cfs_period_us"));
 }
 
 /* The smallest quota from `mount``group` up to `mount`. */
-static uint32_t smallest_upward(const char *mount, const char *group,
+static uint32_t smallest_quota(const char *mount, const char *group,
     uint32_t (*quota)(const char *directory))
 {
     char   path[PATH_SIZE];
@@ -84,7 +85,7 @@ static uint32_t smallest_upward(const char *mount, const char *group,
     }
 }
 
-static bool names_cpu(const char *controllers)
+static bool lists_cpu(const char *controllers)
 {
     const char *at = controllers;
     while (*at != '\0') {
@@ -112,15 +113,15 @@ static uint32_t quota_of_line(const char *root, char *line)
     group[strcspn(group, "\n")] = '\0';
     if (controllers[0] == '\0') {
         snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup", root);
-        return smallest_upward(mount, group, quota_v2);
+        return smallest_quota(mount, group, quota_v2);
     }
-    if (!names_cpu(controllers)) {
+    if (!lists_cpu(controllers)) {
         return UINT32_MAX;
     }
     snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/%s", root, controllers);
-    uint32_t by_list = smallest_upward(mount, group, quota_v1);
+    uint32_t by_list = smallest_quota(mount, group, quota_v1);
     snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/cpu", root);
-    uint32_t by_name = smallest_upward(mount, group, quota_v1);
+    uint32_t by_name = smallest_quota(mount, group, quota_v1);
     return by_list < by_name ? by_list : by_name;
 }
 

@@ -56,11 +56,11 @@ fby_err fby_cpus_parse(const char *text, cpu_set_t *out, struct fby_why *why)
         return FBY_OK;
     }
     return fby_because(why, FBY_USAGE,
-        "'%.100s' is no list of CPUs; write for example 0-3,8", text);
+        "'%.100s' is not a list of CPUs; write for example 0-3,8", text);
 }
 
-/* The end of the run of CPUs that begins at `first`. */
-static size_t run_end(const cpu_set_t *set, size_t first)
+/* The last of the consecutive CPUs in `set` from `first` on. */
+static size_t range_end(const cpu_set_t *set, size_t first)
 {
     size_t last = first;
     while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set)) {
@@ -81,7 +81,7 @@ struct fby_cpus_text fby_cpus_show(const cpu_set_t *set)
             snprintf(out.text + used, sizeof(out.text) - used, ",...");
             break;
         }
-        size_t last = run_end(set, cpu);
+        size_t last = range_end(set, cpu);
         used += (size_t)snprintf(out.text + used, sizeof(out.text) - used,
             last > cpu ? "%s%zu-%zu" : "%s%zu", used > 0 ? "," : "", cpu, last);
         cpu = last;
@@ -91,12 +91,12 @@ struct fby_cpus_text fby_cpus_show(const cpu_set_t *set)
 
 /* ---- This machine -------------------------------------------------------- */
 
-/* CPU_SETSIZE: none. */
-static size_t first_missing(const cpu_set_t *asked, const cpu_set_t *there)
+/* The first CPU of `asked` that is not in `available`; CPU_SETSIZE: none. */
+static size_t first_missing(const cpu_set_t *asked, const cpu_set_t *available)
 {
     size_t cpu = 0;
     while (cpu < CPU_SETSIZE &&
-           !(CPU_ISSET(cpu, asked) && !CPU_ISSET(cpu, there))) {
+           !(CPU_ISSET(cpu, asked) && !CPU_ISSET(cpu, available))) {
         cpu++;
     }
     return cpu;
@@ -108,14 +108,15 @@ fby_err fby_cpus_check(const cpu_set_t *asked, const cpu_set_t *allowed,
     size_t cpu = first_missing(asked, online);
     if (cpu < CPU_SETSIZE) {
         return fby_because(why, FBY_USAGE,
-            "CPU %zu is not there; this machine has %s", cpu,
+            "CPU %zu does not exist or is offline; this machine has %s", cpu,
             fby_cpus_show(online).text);
     }
     cpu = first_missing(asked, allowed);
     if (cpu < CPU_SETSIZE) {
         return fby_because(why, FBY_USAGE,
-            "CPU %zu is not allowed here; a cpuset or taskset leaves %s", cpu,
-            fby_cpus_show(allowed).text);
+            "CPU %zu is not allowed; a cpuset or taskset limits this process "
+            "to %s",
+            cpu, fby_cpus_show(allowed).text);
     }
     return FBY_OK;
 }
@@ -142,7 +143,7 @@ fby_err fby_cpus_usable(const char *text, cpu_set_t *out, struct fby_why *why)
         return err;
     }
     if (fby_cpus_allowed(&allowed) != FBY_OK) {
-        return FBY_OK; /* the system will say what it refuses */
+        return FBY_OK; /* sched_setaffinity will report what it refuses */
     }
     if (read_online(&online) != FBY_OK) {
         online = allowed;

@@ -7,32 +7,34 @@
 
 #include "common/err.h"
 
-/* Errors: FBY_USAGE  it is no such list, or is empty, or names a CPU beyond
- *                    CPU_SETSIZE. A newline at its end is fine. */
+/* Parse such a list; a newline at its end is allowed.
+ * Errors: FBY_USAGE  not a list, empty, or with a CPU beyond CPU_SETSIZE. */
 FBY_CHECKED fby_err fby_cpus_parse(
     const char *text, cpu_set_t *out, struct fby_why *why);
 
+/* A set written as such a list. */
 struct fby_cpus_text {
-    char text[256]; /* cut with "..." when it is longer */
+    char text[256]; /* a longer list ends with "..." */
 };
 struct fby_cpus_text fby_cpus_show(const cpu_set_t *set);
 
-/* Whether all of `asked` are among those this process is allowed; those that
- * are not are either not there (not in `online`) or kept from it. Pure.
- * Errors: FBY_USAGE  `why` names the first, and what there is. */
+/* Check that all of `asked` are `online` and that this process is `allowed` to
+ * run on them. Pure.
+ * Errors: FBY_USAGE  `why` names the first that is not, and those that are. */
 FBY_CHECKED fby_err fby_cpus_check(const cpu_set_t *asked,
     const cpu_set_t *allowed, const cpu_set_t *online, struct fby_why *why);
 
-/* A list that somebody asks for on this machine: the two above.
+/* Parse a list and check it against this machine and process.
  * Errors: FBY_USAGE. */
 FBY_CHECKED fby_err fby_cpus_usable(
     const char *text, cpu_set_t *out, struct fby_why *why);
 
-/* Those the calling thread may run on. Errors: FBY_SYS (more than fit). */
+/* The CPUs that the calling thread may run on.
+ * Errors: FBY_SYS  the machine has more CPUs than a cpu_set_t holds. */
 FBY_CHECKED fby_err fby_cpus_allowed(cpu_set_t *out);
 
-/* Keep the calling thread, and those it makes from now on, on `set`.
- * Errors: FBY_SYS  the system refuses; `why` says which. */
+/* Bind the calling thread, and the threads that it creates later, to `set`.
+ * Errors: FBY_SYS  the system refuses; `why` names the set and the cause. */
 FBY_CHECKED fby_err fby_cpus_confine(const cpu_set_t *set, struct fby_why *why);
 
 #endif

@@ -1,5 +1,5 @@
-/* device_inline.h - functions that the host and a GPU are both compiled from:
- * plain arithmetic in headers. */
+/* device_inline.h - for inline functions in headers that are compiled for the
+ * host and for a GPU: plain arithmetic. */
 #ifndef FBY_COMMON_DEVICE_INLINE_H
 #define FBY_COMMON_DEVICE_INLINE_H
 

@@ -18,7 +18,7 @@ const char *fby_strerror(fby_err err)
     return i < sizeof(text) / sizeof(text[0]) ? text[i] : "unknown error";
 }
 
-__attribute__((format(printf, 2, 0))) static void say(
+__attribute__((format(printf, 2, 0))) static void format_line(
     struct fby_why *why, const char *format, va_list args)
 {
     vsnprintf(why->text, sizeof(why->text), format, args);
@@ -30,18 +30,19 @@ fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
     if (why != NULL) {
         va_list args;
         va_start(args, format);
-        say(why, format, args);
+        format_line(why, format, args);
         va_end(args);
     }
     return err;
 }
 
-static bool is_within_letter(char c)
+/* Whether `c` continues a UTF-8 sequence. */
+static bool is_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Leave at most `room` bytes of `text`, the last of them dots. */
+/* Shorten `text` to at most `room` bytes that end with dots. */
 static void shorten(char *text, size_t room)
 {
     static const char dots[] = "...";
@@ -49,7 +50,7 @@ static void shorten(char *text, size_t room)
         return;
     }
     size_t n = room < sizeof(dots) ? 0 : room - (sizeof(dots) - 1);
-    while (n > 0 && is_within_letter(text[n])) {
+    while (n > 0 && is_continuation(text[n])) {
         n--;
     }
     memcpy(text + n, n > 0 ? dots : "", n > 0 ? sizeof(dots) : 1);
@@ -58,7 +59,7 @@ static void shorten(char *text, size_t room)
 fby_err fby_because_in(
     struct fby_why *why, fby_err err, const char *format, ...)
 {
-    static const char between[] = ": ";
+    static const char separator[] = ": ";
     if (why == NULL) {
         return err;
     }
@@ -68,15 +69,15 @@ fby_err fby_because_in(
         (void)fby_because(&cause, err, "%s", fby_strerror(err));
     }
     va_start(args, format);
-    say(why, format, args);
+    format_line(why, format, args);
     va_end(args);
     size_t size = strlen(cause.text) + 1;
     size_t room = sizeof(why->text) - size;
-    shorten(why->text, room < sizeof(between) ? 0 : room - strlen(between));
+    shorten(why->text, room < sizeof(separator) ? 0 : room - strlen(separator));
     size_t n = strlen(why->text);
     if (n > 0) {
-        memcpy(why->text + n, between, sizeof(between));
-        n += strlen(between);
+        memcpy(why->text + n, separator, sizeof(separator));
+        n += strlen(separator);
     }
     memcpy(why->text + n, cause.text, size);
     return err;

@@ -18,12 +18,12 @@ struct param {
 
 struct point {
     char             name[WORD_SIZE];
-    const char      *event; /* counted, in `params`; NULL: it is simply on */
-    int64_t          after; /* due from this one on; or */
-    int64_t          every; /* due at each of so many */
+    const char      *event; /* counted; points into `params`; NULL: always on */
+    int64_t          after; /* due from this event on; 0: see `every` */
+    int64_t          every; /* due at each multiple of this */
     struct param     params[MAX_PARAMS];
     unsigned         n_params;
-    _Atomic uint64_t events;
+    _Atomic uint64_t events; /* that happened */
 };
 
 static struct {
@@ -48,7 +48,7 @@ static bool read_param(const char *text, struct param *out)
     return end != equals + 1 && *end == '\0' && out->value >= 0;
 }
 
-/* The event of "after_EVENT" and "every_EVENT". */
+/* EVENT of a parameter "after_EVENT" or "every_EVENT", else NULL. */
 static const char *event_of(const struct param *param, const char *prefix)
 {
     size_t n = strlen(prefix);
@@ -57,7 +57,7 @@ static const char *event_of(const struct param *param, const char *prefix)
                : NULL;
 }
 
-static void count_event(struct point *point, const struct param *param)
+static void set_trigger(struct point *point, const struct param *param)
 {
     const char *after = event_of(param, "after_");
     const char *every = event_of(param, "every_");
@@ -78,11 +78,11 @@ static bool add_param(struct point *point, const char *text)
     }
     struct param *kept = &point->params[point->n_params++];
     *kept              = param;
-    count_event(point, kept);
+    set_trigger(point, kept);
     return true;
 }
 
-/* One that is not understood is off. */
+/* A point that cannot be parsed stays off. */
 static void parse_point(char *text)
 {
     char *rest = NULL;
@@ -152,7 +152,7 @@ int64_t fby_fault_param(const char *point, const char *key, int64_t fallback)
     return found != NULL ? param_of(found, key, fallback) : fallback;
 }
 
-/* Counts the event; is the fault due at it? */
+/* Count the event; true when the fault takes effect at it. */
 static bool is_due(struct point *point, const char *event)
 {
     if (point->event == NULL) {

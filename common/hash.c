@@ -1,5 +1,6 @@
-/* Where libxxhash has its kernels for AVX2 and AVX-512, they are used: ten
- * times as fast in pieces, thrice in one. They make the same hashes. */
+/* The AVX2 and AVX-512 kernels of libxxhash are used where it has them: ten
+ * times as fast when hashing in pieces, three times in one call. The hashes are
+ * the same. */
 #include "common/hash.h"
 
 #include <sodium.h>

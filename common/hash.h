@@ -1,9 +1,9 @@
 /* hash.h - the two hashes of the project.
  *
- * BLAKE2b-256 names things (content, data, fingerprint): a stranger must not
- * be able to make two of one name. XXH3 checks bytes on their way and sums the
- * stream: fast, not secret. Digests are plain byte arrays; an XXH3-128 is
- * stored in its canonical (big-endian) form. */
+ * BLAKE2b-256 identifies content, data and fingerprints: it is collision
+ * resistant also against an attacker. XXH3 finds transmission errors and
+ * compares streams: it is fast, and not cryptographic. Digests are plain byte
+ * arrays; an XXH3-128 is stored in its canonical (big-endian) form. */
 #ifndef FBY_COMMON_HASH_H
 #define FBY_COMMON_HASH_H
 
@@ -35,7 +35,8 @@ static inline bool fby_sum_equal(
 /* BLAKE2b-256 without key (RFC 7693), of one buffer. Any thread. */
 struct fby_digest fby_digest_of(const void *data, size_t size);
 
-/* The same in pieces; a state lives on the caller's stack. */
+/* The same in pieces: begin, add any number of times, end. A state owns no
+ * memory; after `end` it has to begin again. */
 struct fby_digest_state {
     _Alignas(64) uint8_t opaque[512];
 };
@@ -44,14 +45,17 @@ void fby_digest_add(
     struct fby_digest_state *state, const void *data, size_t size);
 struct fby_digest fby_digest_end(struct fby_digest_state *state);
 
-/* XXH3, seed 0. Any thread. */
+/* XXH3-64, seed 0, of one buffer. Any thread. */
 uint64_t fby_xxh64(const void *data, size_t size);
-/* ... of `a` and `b`, one after the other. */
+
+/* XXH3-64, seed 0, of `a` followed by `b`. */
 uint64_t fby_xxh64_two(
     const void *a, size_t a_size, const void *b, size_t b_size);
 
+/* XXH3-128, seed 0, of one buffer. Any thread. */
 struct fby_sum fby_sum_of(const void *data, size_t size);
 
+/* The same in pieces. A state owns no memory; `end` does not change it. */
 struct fby_sum_state {
     _Alignas(64) uint8_t opaque[640];
 };
@@ -59,15 +63,14 @@ void fby_sum_begin(struct fby_sum_state *state);
 void fby_sum_add(struct fby_sum_state *state, const void *data, size_t size);
 struct fby_sum fby_sum_end(const struct fby_sum_state *state);
 
-/* Which libxxhash is used: its version as a number, 802 is 0.8.2, and whether
- * it chooses among kernels for the CPU. */
+/* The libxxhash in use. */
 struct fby_hash_version {
-    unsigned number;
-    bool     dispatches;
+    unsigned number;     /* 802 is 0.8.2 */
+    bool     dispatches; /* it selects a kernel for the CPU at run time */
 };
 struct fby_hash_version fby_hash_version(void);
 
-/* Lower-case hex with NUL: 2 * size + 1 chars into `out`; returns `out`. */
+/* Write lower-case hex and a NUL, 2 * size + 1 chars, to `out`; returns `out`. */
 char *fby_hex(const void *data, size_t size, char *out);
 
 #endif

@@ -1,21 +1,22 @@
-/* id.h - the three numbers that name parties and requests.
+/* id.h - the ids of sessions, processes and requests.
  *
- * One-field structs, so that one kind cannot be passed for another. 0 is no
- * id. Sessions and instances are random; requests of a session only grow. */
+ * One-field structs, so that one kind cannot be passed for another. 0 is never
+ * an id. Session and instance ids are random; the request ids of a session
+ * increase. */
 #ifndef FBY_COMMON_ID_H
 #define FBY_COMMON_ID_H
 
 #include <stdint.h>
 
-struct fby_session_id { /* one open of one trainer client */
+struct fby_session_id { /* one opened stream of one trainer client */
     uint64_t value;
 };
 
-struct fby_instance_id { /* one start of one worker or server */
+struct fby_instance_id { /* one running worker or server process */
     uint64_t value;
 };
 
-struct fby_request_id { /* one asking for one batch; never used again */
+struct fby_request_id { /* one request for one batch; never reused */
     uint64_t value;
 };
 

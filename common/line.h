@@ -1,8 +1,8 @@
-/* line.h - texts of strangers' making on one line, for people. */
+/* line.h - untrusted text, made safe to print on one line. */
 #ifndef FBY_COMMON_LINE_H
 #define FBY_COMMON_LINE_H
 
-/* Every control character of `text` (a newline, an escape) becomes '?'. */
+/* Replace every control character of `text` (a newline, an escape) by '?'. */
 static inline void fby_make_one_line(char *text)
 {
     for (; *text != '\0'; text++) {

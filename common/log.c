@@ -20,39 +20,39 @@ static struct {
     atomic_int level;
 } settings = {.process = "forebay", .level = FBY_LOG_WARN};
 
-/* Of two turns each thread is in one: so a change waits for those who came
- * before it alone, however many come after. */
+/* A change of the callback switches the generation, 0 or 1, and waits only for
+ * the threads that entered the callback before, however many enter later. */
 static struct {
     pthread_mutex_t changing; /* held for a whole change */
     pthread_mutex_t lock;     /* guards the rest; not held in `to` */
-    pthread_cond_t  left;     /* the last thread of a turn did */
+    pthread_cond_t  left;     /* the last thread of a generation left */
     fby_log_to     *to;       /* NULL: standard error */
     void           *arg;
-    unsigned        turn;
-    unsigned        inside[2]; /* threads in the `to` of each turn */
+    unsigned        generation;
+    unsigned        inside[2]; /* threads in `to`, by generation */
 } redirected = {.changing = PTHREAD_MUTEX_INITIALIZER,
     .lock                 = PTHREAD_MUTEX_INITIALIZER,
     .left                 = PTHREAD_COND_INITIALIZER};
 
-static pthread_once_t asked = PTHREAD_ONCE_INIT;
-static bool           told; /* FOREBAY_LOG says how much */
+static pthread_once_t env_once = PTHREAD_ONCE_INIT;
+static bool           has_env_level; /* FOREBAY_LOG sets the level */
 
-static void ask_environment(void)
+static void read_environment(void)
 {
     static const char *const names[] = {"error", "warn", "info", "debug"};
     const char              *wanted  = getenv("FOREBAY_LOG");
     for (int i = 0; wanted != NULL && i < 4; i++) {
         if (strcmp(wanted, names[i]) == 0) {
             settings.level = i;
-            told           = true;
+            has_env_level  = true;
         }
     }
 }
 
 static void set_level(enum fby_log_level level)
 {
-    pthread_once(&asked, ask_environment);
-    if (!told) {
+    pthread_once(&env_once, read_environment);
+    if (!has_env_level) {
         settings.level = (int)level;
     }
 }
@@ -68,11 +68,11 @@ void *fby_log_redirect(enum fby_log_level level, fby_log_to *to, void *arg)
 {
     pthread_mutex_lock(&redirected.changing);
     pthread_mutex_lock(&redirected.lock);
-    unsigned old    = redirected.turn;
-    void    *before = redirected.arg;
-    redirected.turn = 1 - old;
-    redirected.to   = to;
-    redirected.arg  = arg;
+    unsigned old          = redirected.generation;
+    void    *before       = redirected.arg;
+    redirected.generation = 1 - old;
+    redirected.to         = to;
+    redirected.arg        = arg;
     set_level(level);
     while (redirected.inside[old] > 0) {
         pthread_cond_wait(&redirected.left, &redirected.lock);
@@ -82,7 +82,7 @@ void *fby_log_redirect(enum fby_log_level level, fby_log_to *to, void *arg)
     return before;
 }
 
-static void stamp(char *out, size_t size)
+static void format_time(char *out, size_t size)
 {
     struct timespec now;
     struct tm       local;
@@ -92,7 +92,7 @@ static void stamp(char *out, size_t size)
         local.tm_sec, now.tv_nsec / 1000000);
 }
 
-/* Errors and FAULTs, which tests count, are always written. */
+/* Errors, debug lines, and FAULTs, which tests count, are always written. */
 static bool admit(
     enum fby_log_level level, const char *word, uint64_t *left_out)
 {
@@ -109,59 +109,60 @@ static bool admit(
     return admitted;
 }
 
-/* One write() a line, so that lines of several processes do not mix. */
-static void say_here(
+/* One write() per line, so that lines of several processes do not mix. */
+static void write_stderr(
     enum fby_log_level level, const char *word, const char *text)
 {
     static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
     char                     time[64];
     char                     line[FBY_LOG_LINE + 240];
-    stamp(time, sizeof(time));
+    format_time(time, sizeof(time));
     int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
         settings.colours ? colour[level] : "", time, settings.process,
         (int)getpid(), word, settings.colours ? "\033[0m" : "", text);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
-        return; /* nobody is left to tell */
+        return; /* nowhere left to report it */
     }
 }
 
-static void leave(unsigned turn)
+static void leave_callback(unsigned generation)
 {
     pthread_mutex_lock(&redirected.lock);
-    redirected.inside[turn]--;
-    if (redirected.inside[turn] == 0) {
+    redirected.inside[generation]--;
+    if (redirected.inside[generation] == 0) {
         pthread_cond_signal(&redirected.left);
     }
     pthread_mutex_unlock(&redirected.lock);
 }
 
-/* false: it is for standard error. The level may have changed since it was
- * asked for, and the line be one that nobody wants now. */
-static bool say_there(
+/* Returns false when the line is for standard error. The level may have changed
+ * since the caller checked it; the line may have to be dropped now. */
+static bool write_callback(
     enum fby_log_level level, const char *word, const char *text)
 {
     char line[FBY_LOG_LINE];
     snprintf(line, sizeof(line), "%s %s", word, text);
     pthread_mutex_lock(&redirected.lock);
-    unsigned    turn = redirected.turn;
-    fby_log_to *to   = redirected.to;
-    void       *arg  = redirected.arg;
-    bool        late = (int)level > settings.level;
-    bool        in   = to != NULL && !late;
-    redirected.inside[turn] += in ? 1 : 0;
+    unsigned    generation = redirected.generation;
+    fby_log_to *to         = redirected.to;
+    void       *arg        = redirected.arg;
+    bool        late       = (int)level > settings.level;
+    bool        in         = to != NULL && !late;
+    redirected.inside[generation] += in ? 1 : 0;
     pthread_mutex_unlock(&redirected.lock);
     if (in) {
         to(arg, level, line);
-        leave(turn);
+        leave_callback(generation);
     }
     return in || late;
 }
 
-__attribute__((format(printf, 3, 0))) static void say(enum fby_log_level level,
-    const char *word, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void write_line(
+    enum fby_log_level level, const char *word, const char *format,
+    va_list args)
 {
     uint64_t left_out = 0;
-    pthread_once(&asked, ask_environment);
+    pthread_once(&env_once, read_environment);
     if ((int)level > settings.level || !admit(level, word, &left_out)) {
         return;
     }
@@ -175,8 +176,8 @@ __attribute__((format(printf, 3, 0))) static void say(enum fby_log_level level,
     }
     snprintf(text, sizeof(text), "%s%s", body, more);
     fby_make_one_line(text); /* names of files may hold anything */
-    if (!say_there(level, word, text)) {
-        say_here(level, word, text);
+    if (!write_callback(level, word, text)) {
+        write_stderr(level, word, text);
     }
 }
 
@@ -185,7 +186,7 @@ __attribute__((format(printf, 3, 0))) static void say(enum fby_log_level level,
     {                                                    \
         va_list args;                                    \
         va_start(args, format);                          \
-        say(level, word, format, args);                  \
+        write_line(level, word, format, args);           \
         va_end(args);                                    \
     }
 

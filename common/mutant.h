@@ -1,8 +1,8 @@
-/* mutant.h - places where a machine can be broken on purpose.
+/* mutant.h - deliberate bugs in state machines, to test the simulator.
  *
- * The simulator proves that it would notice a mistake by making one. Only the
- * libraries that are built for that define FBY_MUTATIONS; everywhere else the
- * condition is a constant and the branch is not there. */
+ * The simulator must detect each of these bugs when it is switched on. Only the
+ * libraries built for that test define FBY_MUTATIONS; in all other builds the
+ * condition is a constant and the branch is removed. */
 #ifndef FBY_COMMON_MUTANT_H
 #define FBY_COMMON_MUTANT_H
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #ifdef FBY_MUTATIONS
-/* The mistake to make, NULL for none; defined by the test that links us. */
+/* The bug to switch on, NULL: none; defined by the test. */
 extern const char *fby_mutant;
 #define FBY_MUTANT(name) (fby_mutant != NULL && strcmp(fby_mutant, #name) == 0)
 #else

@@ -23,7 +23,7 @@ static bool read_set(const char *path, cpu_set_t *out)
     return read_line(path, line) && fby_cpus_parse(line, out, &why) == FBY_OK;
 }
 
-/* Written like a list of CPUs. */
+/* The file has the format of a list of CPUs. */
 static bool read_nodes(const char *root, cpu_set_t *out)
 {
     char path[PATH_SIZE];
@@ -45,12 +45,13 @@ fby_err fby_node_find(const char *root, uint32_t number, struct fby_node *out,
 {
     cpu_set_t nodes;
     if (!read_nodes(root, &nodes)) {
-        return fby_because(why, FBY_USAGE, "this machine tells of no nodes");
+        return fby_because(
+            why, FBY_USAGE, "this machine has no readable list of NUMA nodes");
     }
     if (number >= CPU_SETSIZE || !CPU_ISSET(number, &nodes) ||
         !read_node(root, (int)number, out)) {
         return fby_because(why, FBY_USAGE,
-            "there is no node %u with CPUs; this machine has the nodes %s",
+            "there is no NUMA node %u with CPUs; this machine has the nodes %s",
             number, fby_cpus_show(&nodes).text);
     }
     return FBY_OK;

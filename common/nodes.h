@@ -1,8 +1,7 @@
-/* nodes.h - the NUMA nodes of a machine, and the one that a device is near.
+/* nodes.h - the NUMA nodes of a machine, and the node of a device.
  *
- * Read from sysfs, below a `root` that is "" on a real machine; nothing here
- * changes anything. What cannot be read is not there: then nothing is
- * preferred. */
+ * Everything is read from sysfs below `root`, which is "" on a real machine. A
+ * file that cannot be read means that there is no such node or preference. */
 #ifndef FBY_COMMON_NODES_H
 #define FBY_COMMON_NODES_H
 
@@ -16,19 +15,19 @@ struct fby_node {
     cpu_set_t cpus;
 };
 
-/* Errors: FBY_USAGE  no such node; `why` says which there are. */
+/* Node `number` and its CPUs.
+ * Errors: FBY_USAGE  no such node; `why` lists the nodes that exist. */
 FBY_CHECKED fby_err fby_node_find(const char *root, uint32_t number,
     struct fby_node *out, struct fby_why *why);
 
-/* The number in a `file` of a device's `directory` in sysfs; -1: it tells of
- * none. */
+/* The node number in `file` of a device's `directory` in sysfs; -1: none. */
 int fby_node_of(const char *directory, const char *file);
 
 /* Node `number`, with those of its CPUs that are `allowed`, for threads that
- * work with a device there.
+ * work with a device on that node.
  *
- * False: there is nothing to prefer. There is one node, the number is -1, or
- * none or all of the allowed CPUs are that node's. */
+ * Returns false when no CPUs are preferable: the machine has one node, `number`
+ * is -1, or none or all of the allowed CPUs belong to that node. */
 bool fby_node_prefer(const char *root, int number, const cpu_set_t *allowed,
     struct fby_node *out);
 

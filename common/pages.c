@@ -12,8 +12,8 @@ void *fby_pages_map_sparse(size_t size_bytes)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-/* Kernels before 6.7 do not align by themselves. What is beyond the end stays
- * unmapped, so the last, partial huge page is made of ordinary ones. */
+/* Kernels before 6.7 do not align mappings. The memory beyond the end stays
+ * unmapped, so the last, partial huge page consists of ordinary pages. */
 static void *map_aligned(size_t size)
 {
     uint8_t *memory = fby_pages_map_sparse(size + FBY_HUGE_PAGE);

@@ -1,10 +1,10 @@
-/* rgb_avx2.h - three channels, interleaved and apart, 32 pixels at a time.
+/* rgb_avx2.h - deinterleave and interleave RGB, 32 pixels at a time.
  *
  * 16 pixels are 48 bytes, three vectors of 16. Channel c of pixel i is byte
  * 3i + c of these: position (3i + c) mod 16 of vector (3i + c) div 16. At
- * position p, channel c is found in vector (c - p) mod 3; so blends gather it,
- * and then one shuffle, the same for all three vectors, puts it in order. The
- * halves of a 256-bit vector do this for 16 pixels each. For files that are
+ * position p, channel c is in vector (c - p) mod 3. So blends gather a channel,
+ * and one shuffle, the same for all three vectors, puts it in order. Each half
+ * of a 256-bit vector does this for 16 pixels. Include only in files that are
  * compiled for AVX2. */
 #ifndef FBY_COMMON_RGB_AVX2_H
 #define FBY_COMMON_RGB_AVX2_H
@@ -37,36 +37,40 @@ static const uint8_t rgb_from_order[3][16] = {
     {10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15},
 };
 
-/* The same 16 bytes in both halves. */
-static inline __m256i rgb_both(const uint8_t at[16])
+/* The 16 bytes at `at` in both halves of a vector. */
+static inline __m256i rgb_broadcast(const uint8_t at[16])
 {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)at));
 }
 
-static inline __m256i rgb_two(const uint8_t *low, const uint8_t *high)
+/* A vector of 16 bytes from each of two addresses. */
+static inline __m256i rgb_load_halves(const uint8_t *low, const uint8_t *high)
 {
     __m256i value = _mm256_castsi128_si256(_mm_loadu_si128((const void *)low));
     return _mm256_inserti128_si256(
         value, _mm_loadu_si128((const void *)high), 1);
 }
 
-/* Byte for byte: a at positions 0, 3, 6 ..., b at 1, 4 ..., c at 2, 5 ... */
-static inline __m256i rgb_weave(__m256i a, __m256i b, __m256i c)
+/* Bytes of `a` at positions 0, 3, 6 ..., of b at 1, 4 ..., of c at 2, 5 ... */
+static inline __m256i rgb_blend(__m256i a, __m256i b, __m256i c)
 {
-    a = _mm256_blendv_epi8(a, b, rgb_both(rgb_every_third[1]));
-    return _mm256_blendv_epi8(a, c, rgb_both(rgb_every_third[2]));
+    a = _mm256_blendv_epi8(a, b, rgb_broadcast(rgb_every_third[1]));
+    return _mm256_blendv_epi8(a, c, rgb_broadcast(rgb_every_third[2]));
 }
 
-/* 32 pixels, 96 bytes, at `pixels`. */
+/* Deinterleave the 32 pixels (96 bytes) at `pixels`. */
 static inline struct rgb_32 rgb_apart(const uint8_t *pixels)
 {
-    __m256i v0 = rgb_two(pixels, pixels + 48);
-    __m256i v1 = rgb_two(pixels + 16, pixels + 64);
-    __m256i v2 = rgb_two(pixels + 32, pixels + 80);
+    __m256i v0 = rgb_load_halves(pixels, pixels + 48);
+    __m256i v1 = rgb_load_halves(pixels + 16, pixels + 64);
+    __m256i v2 = rgb_load_halves(pixels + 32, pixels + 80);
     return (struct rgb_32){
-        _mm256_shuffle_epi8(rgb_weave(v0, v2, v1), rgb_both(rgb_to_order[0])),
-        _mm256_shuffle_epi8(rgb_weave(v1, v0, v2), rgb_both(rgb_to_order[1])),
-        _mm256_shuffle_epi8(rgb_weave(v2, v1, v0), rgb_both(rgb_to_order[2])),
+        _mm256_shuffle_epi8(
+            rgb_blend(v0, v2, v1), rgb_broadcast(rgb_to_order[0])),
+        _mm256_shuffle_epi8(
+            rgb_blend(v1, v0, v2), rgb_broadcast(rgb_to_order[1])),
+        _mm256_shuffle_epi8(
+            rgb_blend(v2, v1, v0), rgb_broadcast(rgb_to_order[2])),
     };
 }
 
@@ -75,15 +79,15 @@ static inline void rgb_save_half(uint8_t *at, __m128i value)
     _mm_storeu_si128((void *)at, value);
 }
 
-/* The inverse. */
+/* The inverse: interleave 32 pixels to `pixels`. */
 static inline void rgb_together(struct rgb_32 v, uint8_t *pixels)
 {
-    __m256i r  = _mm256_shuffle_epi8(v.r, rgb_both(rgb_from_order[0]));
-    __m256i g  = _mm256_shuffle_epi8(v.g, rgb_both(rgb_from_order[1]));
-    __m256i b  = _mm256_shuffle_epi8(v.b, rgb_both(rgb_from_order[2]));
-    __m256i v0 = rgb_weave(r, g, b);
-    __m256i v1 = rgb_weave(g, b, r);
-    __m256i v2 = rgb_weave(b, r, g);
+    __m256i r  = _mm256_shuffle_epi8(v.r, rgb_broadcast(rgb_from_order[0]));
+    __m256i g  = _mm256_shuffle_epi8(v.g, rgb_broadcast(rgb_from_order[1]));
+    __m256i b  = _mm256_shuffle_epi8(v.b, rgb_broadcast(rgb_from_order[2]));
+    __m256i v0 = rgb_blend(r, g, b);
+    __m256i v1 = rgb_blend(g, b, r);
+    __m256i v2 = rgb_blend(b, r, g);
     rgb_save_half(pixels, _mm256_castsi256_si128(v0));
     rgb_save_half(pixels + 16, _mm256_castsi256_si128(v1));
     rgb_save_half(pixels + 32, _mm256_castsi256_si128(v2));

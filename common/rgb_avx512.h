@@ -1,8 +1,8 @@
-/* rgb_avx512.h - three channels, interleaved and apart, 64 pixels at a time.
+/* rgb_avx512.h - deinterleave and interleave RGB, 64 pixels at a time.
  *
- * 64 pixels are three vectors. A byte is fetched from any place of two vectors
- * by one instruction, and from the third by another that fills in only what
- * lies there. For files that are compiled for AVX-512 with VBMI. */
+ * 64 pixels are three vectors. One instruction fetches bytes from any position
+ * of two vectors; a second one adds those from the third, under a mask. Include
+ * only in files that are compiled for AVX-512 with VBMI. */
 #ifndef FBY_COMMON_RGB_AVX512_H
 #define FBY_COMMON_RGB_AVX512_H
 
@@ -31,23 +31,24 @@ struct rgb_64 { /* 64 values of each channel, in order */
 static const _Alignas(64) uint8_t rgb_from[3][64] = {
     RGB_64(RGB_FROM, 0), RGB_64(RGB_FROM, 1), RGB_64(RGB_FROM, 2)};
 
-/* Byte i of vector v is channel (64v + i) mod 3 of pixel (64v + i) div 3: of
- * the first two channels, or of the third. */
+/* Byte i of vector v is channel (64v + i) mod 3 of pixel (64v + i) div 3. The
+ * table is for the first two channels; blue comes from the masked step. */
 #define RGB_AT(v, i) (64 * (v) + (i))
 #define RGB_TO(v, i) ((RGB_AT(v, i) % 3 == 1 ? 64 : 0) + RGB_AT(v, i) / 3)
 
 static const _Alignas(64) uint8_t rgb_to[3][64] = {
     RGB_64(RGB_TO, 0), RGB_64(RGB_TO, 1), RGB_64(RGB_TO, 2)};
 
-static inline __mmask64 rgb_first_of(size_t n)
+/* A mask of the first `n` bytes. */
+static inline __mmask64 rgb_mask_of(size_t n)
 {
     return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
 }
 
-/* Of the bytes of `n` < 64 pixels, those in vector `v`. */
-static inline __mmask64 rgb_part(size_t n, size_t v)
+/* A mask of the bytes of vector `v` that hold `n` < 64 pixels. */
+static inline __mmask64 rgb_mask_in(size_t n, size_t v)
 {
-    return 3 * n > 64 * v ? rgb_first_of(3 * n - 64 * v) : 0;
+    return 3 * n > 64 * v ? rgb_mask_of(3 * n - 64 * v) : 0;
 }
 
 static inline __m512i rgb_channel(const __m512i v[3], uint32_t c)
@@ -58,7 +59,7 @@ static inline __m512i rgb_channel(const __m512i v[3], uint32_t c)
         _mm512_permutex2var_epi8(v[0], from, v[1]), third, from, v[2]);
 }
 
-/* 64 pixels, 192 bytes, at `pixels`. */
+/* Deinterleave the 64 pixels (192 bytes) at `pixels`. */
 static inline struct rgb_64 rgb_apart_64(const uint8_t *pixels)
 {
     __m512i v[3] = {_mm512_loadu_si512(pixels), _mm512_loadu_si512(pixels + 64),
@@ -67,17 +68,17 @@ static inline struct rgb_64 rgb_apart_64(const uint8_t *pixels)
         rgb_channel(v, 0), rgb_channel(v, 1), rgb_channel(v, 2)};
 }
 
-/* `n` < 64 pixels; nothing beyond them is read. */
+/* The same for `n` < 64 pixels; reads nothing beyond them. */
 static inline struct rgb_64 rgb_apart_some(const uint8_t *pixels, size_t n)
 {
-    __m512i v[3] = {_mm512_maskz_loadu_epi8(rgb_part(n, 0), pixels),
-        _mm512_maskz_loadu_epi8(rgb_part(n, 1), pixels + 64),
-        _mm512_maskz_loadu_epi8(rgb_part(n, 2), pixels + 128)};
+    __m512i v[3] = {_mm512_maskz_loadu_epi8(rgb_mask_in(n, 0), pixels),
+        _mm512_maskz_loadu_epi8(rgb_mask_in(n, 1), pixels + 64),
+        _mm512_maskz_loadu_epi8(rgb_mask_in(n, 2), pixels + 128)};
     return (struct rgb_64){
         rgb_channel(v, 0), rgb_channel(v, 1), rgb_channel(v, 2)};
 }
 
-static inline __m512i rgb_woven(struct rgb_64 p, uint32_t v)
+static inline __m512i rgb_interleaved(struct rgb_64 p, uint32_t v)
 {
     static const uint64_t blue[3] = {UINT64_C(0x4924924924924924),
         UINT64_C(0x2492492492492492), UINT64_C(0x9249249249249249)};
@@ -86,19 +87,21 @@ static inline __m512i rgb_woven(struct rgb_64 p, uint32_t v)
         _mm512_permutex2var_epi8(p.r, from, p.g), blue[v], from, p.b);
 }
 
-/* The inverses. */
+/* The inverses: interleave 64, or `n` < 64, pixels to `pixels`. */
 static inline void rgb_together_64(struct rgb_64 p, uint8_t *pixels)
 {
-    _mm512_storeu_si512(pixels, rgb_woven(p, 0));
-    _mm512_storeu_si512(pixels + 64, rgb_woven(p, 1));
-    _mm512_storeu_si512(pixels + 128, rgb_woven(p, 2));
+    _mm512_storeu_si512(pixels, rgb_interleaved(p, 0));
+    _mm512_storeu_si512(pixels + 64, rgb_interleaved(p, 1));
+    _mm512_storeu_si512(pixels + 128, rgb_interleaved(p, 2));
 }
 
 static inline void rgb_together_some(struct rgb_64 p, size_t n, uint8_t *pixels)
 {
-    _mm512_mask_storeu_epi8(pixels, rgb_part(n, 0), rgb_woven(p, 0));
-    _mm512_mask_storeu_epi8(pixels + 64, rgb_part(n, 1), rgb_woven(p, 1));
-    _mm512_mask_storeu_epi8(pixels + 128, rgb_part(n, 2), rgb_woven(p, 2));
+    _mm512_mask_storeu_epi8(pixels, rgb_mask_in(n, 0), rgb_interleaved(p, 0));
+    _mm512_mask_storeu_epi8(
+        pixels + 64, rgb_mask_in(n, 1), rgb_interleaved(p, 1));
+    _mm512_mask_storeu_epi8(
+        pixels + 128, rgb_mask_in(n, 2), rgb_interleaved(p, 2));
 }
 
 #endif

@@ -17,7 +17,8 @@ static const char *const names[] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum fby_simd  in_use;
 
-/* The level that `word` names; all of them when it names none. */
+/* The highest level that FOREBAY_SIMD=`word` allows; unknown words allow all.
+ */
 static enum fby_simd allowed(const char *word)
 {
     for (size_t i = 0; word != NULL && i < sizeof(names) / sizeof(*names);
@@ -37,9 +38,9 @@ static enum fby_simd allowed(const char *word)
 
 static void find_level(void)
 {
-    enum fby_simd has = fby_simd_of_cpu();
-    enum fby_simd may = allowed(getenv("FOREBAY_SIMD"));
-    in_use            = has < may ? has : may;
+    enum fby_simd cpu   = fby_simd_of_cpu();
+    enum fby_simd limit = allowed(getenv("FOREBAY_SIMD"));
+    in_use              = cpu < limit ? cpu : limit;
 }
 
 enum fby_simd fby_simd(void)

@@ -1,8 +1,8 @@
-/* simd.h - which vector instructions this process uses.
+/* simd.h - the vector instructions that this process uses.
  *
- * Every kernel has a portable version, and all versions of a kernel make the
- * same bytes. FOREBAY_SIMD=portable, avx2 or avx512 holds back faster ones: for
- * tests, and for finding out whether a processor is at fault. */
+ * Every kernel has a portable version, and all versions of a kernel produce the
+ * same bytes. FOREBAY_SIMD=portable, avx2 or avx512 sets the highest level to
+ * use: for tests, and to find out whether a processor is faulty. */
 #ifndef FBY_COMMON_SIMD_H
 #define FBY_COMMON_SIMD_H
 
@@ -13,10 +13,11 @@ enum fby_simd { /* each includes those before it */
     FBY_SIMD_AVX512
 };
 
-/* The best that the processor has and FOREBAY_SIMD allows; an unknown word
- * there is warned of once and allows all. Any thread. */
+/* The highest level that the processor has and FOREBAY_SIMD allows. An unknown
+ * value of FOREBAY_SIMD allows all and is logged once. Any thread. */
 enum fby_simd fby_simd(void);
 
+/* The name of `level`, as in FOREBAY_SIMD. */
 const char *fby_simd_name(enum fby_simd level);
 
 #endif

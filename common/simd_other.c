@@ -1,3 +1,4 @@
+/* Architectures other than x86-64: portable code only. */
 #include "common/simd_cpu.h"
 
 enum fby_simd fby_simd_of_cpu(void)

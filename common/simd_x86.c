@@ -1,3 +1,4 @@
+/* x86-64: the level comes from CPUID. */
 #include <stdbool.h>
 
 #include "common/simd_cpu.h"

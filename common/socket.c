@@ -15,7 +15,7 @@ static bool set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
 }
 
-/* Only for IPv6: a socket that may speak both shows IPv4 as [::ffff:...]. */
+/* IPv6 only where needed: a dual-stack socket shows IPv4 as [::ffff:...]. */
 static bool set_family(void *socket, const char *endpoint)
 {
     return set_int(socket, ZMQ_IPV6, strchr(endpoint, '[') != NULL);
@@ -41,8 +41,8 @@ static void close_keeping_errno(void *socket)
     errno = cause;
 }
 
-/* libzmq cuts a port beyond 65535 to 16 bits and listens somewhere else. */
-static bool may_listen_on(const char *endpoint)
+/* libzmq truncates a port above 65535 to 16 bits and listens on another one. */
+static bool is_listen_endpoint(const char *endpoint)
 {
     const char *colon = strrchr(endpoint, ':');
     if (strncmp(endpoint, "tcp://", 6) != 0 || colon < endpoint + 7) {
@@ -75,15 +75,16 @@ fby_err fby_socket_bind(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE],
     void **out, struct fby_why *why)
 {
-    if (!may_listen_on(endpoint)) {
+    if (!is_listen_endpoint(endpoint)) {
         return fby_because(why, FBY_USAGE,
-            "cannot listen on '%s'; write tcp://ADDRESS:PORT, PORT up to 65535 "
-            "or * for any free one",
+            "cannot listen on '%s'; write tcp://ADDRESS:PORT, with a PORT up "
+            "to 65535 or * for any free one",
             endpoint);
     }
     void *socket = zmq_socket(zmq, ZMQ_ROUTER);
     if (socket == NULL) {
-        return fby_because(why, FBY_SYS, "no socket: %s", zmq_strerror(errno));
+        return fby_because(
+            why, FBY_SYS, "cannot create a socket: %s", zmq_strerror(errno));
     }
     fby_err err = bind_router(socket, endpoint, limits, bound);
     if (err != FBY_OK) {
@@ -121,7 +122,7 @@ struct host_port {
     char port[8];
 };
 
-static bool cut_endpoint(const char *text, struct host_port *out)
+static bool split_endpoint(const char *text, struct host_port *out)
 {
     if (strncmp(text, "tcp://", 6) == 0) {
         text += 6;
@@ -162,8 +163,8 @@ static bool numeric(const struct addrinfo *found, char out[FBY_ENDPOINT_SIZE])
     return n > 0 && n < FBY_ENDPOINT_SIZE;
 }
 
-/* Servers and workers listen on IPv4 unless told otherwise, and a name such as
- * localhost often has its IPv6 address first. */
+/* IPv4 if there is one: servers and workers listen on IPv4 by default, and a
+ * name such as localhost often has its IPv6 address first. */
 static const struct addrinfo *preferred(const struct addrinfo *found)
 {
     const struct addrinfo *at = found;
@@ -177,9 +178,9 @@ fby_err fby_endpoint_resolve(
     const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_why *why)
 {
     struct host_port at;
-    if (!cut_endpoint(text, &at)) {
+    if (!split_endpoint(text, &at)) {
         return fby_because(why, FBY_USAGE,
-            "'%s' is no address; write tcp://HOST:PORT, IPv6 in brackets",
+            "'%s' is not an address; write tcp://HOST:PORT, IPv6 in brackets",
             text);
     }
     struct addrinfo  hints = {.ai_socktype = SOCK_STREAM};

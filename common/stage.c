@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-struct worker_thread {
+struct stage_thread {
     struct fby_stage *stage;
     uint32_t          number;
     pthread_t         handle;
@@ -20,10 +20,10 @@ struct worker_thread {
 struct fby_stage {
     struct fby_stage_config config;
     struct fby_queue       *queue;
-    struct worker_thread   *threads;
-    uint32_t                started;  /* threads that run */
-    pthread_mutex_t         starting; /* held until all threads are made */
-    bool                    failed;   /* starting; then none takes an item */
+    struct stage_thread    *threads;
+    uint32_t                started;    /* threads created */
+    pthread_mutex_t         start_lock; /* held until all threads exist */
+    bool                    failed;     /* guarded by start_lock */
     atomic_uint_fast64_t    tasks;
     atomic_uint_fast64_t    failures;
     atomic_int_fast64_t     busy_ns;
@@ -53,9 +53,8 @@ static fby_err next_item(struct fby_stage *self, void **out)
     return err;
 }
 
-/* On Linux each thread has a niceness of its own; it starts with that of its
- * maker. */
-static void stand_back(int by)
+/* On Linux niceness is per thread, and inherited from the creating thread. */
+static void lower_priority(int by)
 {
     id_t thread = (id_t)gettid();
     if (by > 0) {
@@ -66,13 +65,13 @@ static void stand_back(int by)
 
 static void *thread_main(void *opaque)
 {
-    struct worker_thread *thread = opaque;
-    struct fby_stage     *self   = thread->stage;
-    void                 *item   = NULL;
-    pthread_mutex_lock(&self->starting);
+    struct stage_thread *thread = opaque;
+    struct fby_stage    *self   = thread->stage;
+    void                *item   = NULL;
+    pthread_mutex_lock(&self->start_lock);
     bool failed = self->failed;
-    pthread_mutex_unlock(&self->starting);
-    stand_back(self->config.nice);
+    pthread_mutex_unlock(&self->start_lock);
+    lower_priority(self->config.nice);
     while (!failed && next_item(self, &item) == FBY_OK) {
         run_one(self, thread->number, item);
     }
@@ -81,8 +80,8 @@ static void *thread_main(void *opaque)
 
 static fby_err start_thread(struct fby_stage *self)
 {
-    struct worker_thread *thread = &self->threads[self->started];
-    char                  name[16];
+    struct stage_thread *thread = &self->threads[self->started];
+    char                 name[16];
     thread->stage  = self;
     thread->number = self->started;
     if (pthread_create(&thread->handle, NULL, thread_main, thread) != 0) {
@@ -94,17 +93,17 @@ static fby_err start_thread(struct fby_stage *self)
     return FBY_OK;
 }
 
-/* The first threads wait for the last, because nothing ends config.next of a
- * stage that was not made. */
+/* The first threads wait until the last is created: if that fails, nothing
+ * could end a config.next that they had called. */
 static fby_err start_threads(struct fby_stage *self)
 {
     fby_err err = FBY_OK;
-    pthread_mutex_lock(&self->starting);
+    pthread_mutex_lock(&self->start_lock);
     while (self->started < self->config.threads && err == FBY_OK) {
         err = start_thread(self);
     }
     self->failed = err != FBY_OK;
-    pthread_mutex_unlock(&self->starting);
+    pthread_mutex_unlock(&self->start_lock);
     return err;
 }
 
@@ -115,7 +114,7 @@ fby_err fby_stage_create(
     self->config           = *config;
     self->queue            = fby_queue_create(config->capacity);
     self->threads = fby_zalloc(config->threads * sizeof(*self->threads));
-    pthread_mutex_init(&self->starting, NULL);
+    pthread_mutex_init(&self->start_lock, NULL);
     fby_err err = start_threads(self);
     if (err != FBY_OK) {
         fby_stage_destroy(&self);
@@ -137,7 +136,7 @@ void fby_stage_destroy(struct fby_stage **self_p)
         pthread_join(self->threads[i].handle, NULL);
     }
     fby_queue_destroy(&self->queue);
-    pthread_mutex_destroy(&self->starting);
+    pthread_mutex_destroy(&self->start_lock);
     free(self->threads);
     free(self);
 }

@@ -7,8 +7,8 @@
 
 enum { MAX_DIVISOR = 1000 };
 
-static long           divisor = 1;
-static pthread_once_t read_it = PTHREAD_ONCE_INIT;
+static long           divisor   = 1;
+static pthread_once_t read_once = PTHREAD_ONCE_INIT;
 
 static void read_environment(void)
 {
@@ -29,6 +29,6 @@ static void read_environment(void)
 
 int64_t fby_timer_ns(int64_t normal_ns)
 {
-    pthread_once(&read_it, read_environment);
+    pthread_once(&read_once, read_environment);
     return normal_ns / divisor;
 }

@@ -1,9 +1,9 @@
-/* tsan.h - what ThreadSanitizer cannot see by itself.
+/* tsan.h - memory ordering that ThreadSanitizer cannot see.
  *
- * Memory that travels through ZeroMQ is ordered by lock-free queues in a
- * library that is not instrumented. The sender releases it before it is given
- * away, the receiver acquires it before it looks; without the sanitizer both
- * are nothing. */
+ * Pointers passed through ZeroMQ are ordered by lock-free queues of a library
+ * that is not instrumented. The sender releases the memory before it sends the
+ * pointer; the receiver acquires it before the first access. Without the
+ * sanitizer both macros do nothing. */
 #ifndef FBY_COMMON_TSAN_H
 #define FBY_COMMON_TSAN_H
 
@@ -12,6 +12,7 @@
 #define FBY_TSAN_BUILD 0
 #endif
 #if defined(__SANITIZE_THREAD__) || FBY_TSAN_BUILD
+/* Functions of the sanitizer's runtime. */
 void __tsan_acquire(void *addr);
 void __tsan_release(void *addr);
 #define FBY_TSAN_ACQUIRE(addr) __tsan_acquire(addr)

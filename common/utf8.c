@@ -1,10 +1,10 @@
-/* How long a character must be follows from its first byte, what its second
- * may be follows from the first too, and the others are continuations. */
+/* The first byte of a character determines its length and the range of its
+ * second byte; the others may be any continuation bytes. */
 #include "common/utf8.h"
 
 #include <stdint.h>
 
-/* 0 for what begins no character. */
+/* 0 when `first` begins no character. */
 static size_t sequence_length(uint8_t first)
 {
     if (first < 0x80) {
@@ -16,8 +16,8 @@ static size_t sequence_length(uint8_t first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* The second byte excludes overlong forms, surrogates and what lies beyond
- * U+10FFFF; the others are free. */
+/* The range of the second byte excludes overlong forms, surrogates and code
+ * points above U+10FFFF. */
 static bool second_fits(uint8_t first, uint8_t second)
 {
     uint8_t low  = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;

@@ -1,18 +1,18 @@
-/* utf8.h - is this UTF-8?
+/* utf8.h - validate UTF-8.
  *
- * RFC 3629: the shortest form only, no surrogates, nothing above U+10FFFF; and
- * no NUL, because texts end with one. Any thread. */
+ * RFC 3629: the shortest form only, no surrogates, nothing above U+10FFFF. NUL
+ * is refused too, because it ends a C string. Any thread. */
 #ifndef FBY_COMMON_UTF8_H
 #define FBY_COMMON_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the character at `text`, of which `left` > 0 are there; 0 when it
- * is none, is cut, or is NUL. */
+/* The length in bytes of the character at `text`, which has `left` > 0 bytes; 0
+ * when it is not valid, is cut, or is NUL. */
 size_t fby_utf8_length(const void *text, size_t left);
 
-/* Whether `size` bytes are characters, one after another. */
+/* Whether `size` bytes are valid characters only. */
 bool fby_is_utf8(const void *text, size_t size);
 
 #endif

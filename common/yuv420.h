@@ -1,10 +1,10 @@
-/* yuv420.h - where the planes of a yuv420 picture lie in its raw bytes.
+/* yuv420.h - the memory layout of a yuv420 picture.
  *
- * Y has a value for each pixel, Cb and Cr one for each 2 x 2 of them. The
- * picture is cut into strips of 32 lines (the last has what is left), and each
- * strip holds its lines of Y, then those of Cb, then those of Cr. So a large
- * picture can travel strip by strip, and a tile of photo format 1 lies in one
- * strip. PROTOCOL.md, "Raw layout". */
+ * Y has a value for each pixel, Cb and Cr one for each 2 x 2 pixels. The
+ * picture is cut into strips of 32 lines; the last one may be lower. Each strip
+ * holds its lines of Y, then those of Cb, then those of Cr. So a large picture
+ * can be sent strip by strip, and a tile of photo format 1 is within one strip.
+ * PROTOCOL.md, "Raw layout". */
 #ifndef FBY_COMMON_YUV420_H
 #define FBY_COMMON_YUV420_H
 
@@ -14,14 +14,14 @@
 
 enum { FBY_YUV_LINES = 32 }; /* of Y in a strip */
 
-/* Values of Cb or Cr for `n` of Y, in a line or in a column. */
+/* The number of Cb or Cr values for `n` of Y, in a line or in a column. */
 FBY_DEVICE_INLINE uint32_t fby_yuv_half(uint32_t n)
 {
     return n / 2 + n % 2;
 }
 
-/* Raw bytes of the uppermost `lines` lines of a picture. For whole strips it is
- * also where the next one begins. */
+/* Raw bytes of the uppermost `lines` lines of a picture. For whole strips this
+ * is also the offset of the next strip. */
 FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 {
     return (uint64_t)width * lines +
@@ -29,11 +29,11 @@ FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 }
 
 struct fby_yuv_strip {
-    uint64_t at[3]; /* of Y, Cb and Cr in the picture's raw bytes */
+    uint64_t at[3]; /* offsets of Y, Cb and Cr in the picture's raw bytes */
     uint32_t lines; /* of Y */
 };
 
-/* The strip of line `y` < height. */
+/* The strip that contains line `y` < height. */
 FBY_DEVICE_INLINE struct fby_yuv_strip fby_yuv_strip_at(
     uint32_t width, uint32_t height, uint32_t y)
 {

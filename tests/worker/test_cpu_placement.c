@@ -112,8 +112,8 @@ static void a_node_that_is_not_allowed_is_refused(void **state)
         "leaves 0-2");
     o.numa = 2;
     refuses(&o, FBY_USAGE,
-        "--numa 2: there is no node 2 with CPUs; this machine has the nodes "
-        "0-1");
+        "--numa 2: there is no NUMA node 2 with CPUs; this machine has the "
+        "nodes 0-1");
 }
 
 static void the_system_has_the_last_word(void **state)
@@ -142,10 +142,10 @@ static void cpus_come_before_a_node(void **state)
     assert_ok(fby_cpu_placement_confine(&o, NULL));
     runs_on("3-4,6");
     refuses(&(struct fby_worker_options){.cpus = "3,8"}, FBY_USAGE,
-        "--cpus 3,8: CPU 8 is not there; this machine has 0-7");
+        "--cpus 3,8: CPU 8 does not exist or is offline; this machine has 0-7");
     refuses(&(struct fby_worker_options){.cpus = "3,7"}, FBY_USAGE,
-        "--cpus 3,7: CPU 7 is not allowed here; a cpuset or taskset leaves "
-        "3-4,6");
+        "--cpus 3,7: CPU 7 is not allowed; a cpuset or taskset limits this "
+        "process to 3-4,6");
 }
 
 /* ---- near the card ------------------------------------------------------- */
