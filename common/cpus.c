@@ -108,7 +108,7 @@ fby_err fby_cpus_check(const cpu_set_t *asked, const cpu_set_t *allowed,
     size_t cpu = first_missing(asked, online);
     if (cpu < CPU_SETSIZE) {
         return fby_because(why, FBY_USAGE,
-            "CPU %zu does not exist or is offline; this machine has %s", cpu,
+            "CPU %zu is not online; this machine has %s", cpu,
             fby_cpus_show(online).text);
     }
     cpu = first_missing(asked, allowed);

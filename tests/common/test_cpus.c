@@ -76,11 +76,11 @@ static void a_cpu_that_is_not_there_or_not_allowed_is_named(void **state)
     assert_int_equal(
         fby_cpus_check(&asked, &allowed, &online, &why), FBY_USAGE);
     assert_non_null(strstr(why.text, "CPU 4 is not allowed"));
-    assert_non_null(strstr(why.text, "leaves 0-3"));
+    assert_non_null(strstr(why.text, "this process to 0-3"));
     asked = set_of("2,9");
     assert_int_equal(
         fby_cpus_check(&asked, &allowed, &online, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "CPU 9 is not there"));
+    assert_non_null(strstr(why.text, "CPU 9 is not online"));
     assert_non_null(strstr(why.text, "has 0-7"));
 }
 

@@ -24,7 +24,7 @@ static void a_node_is_found_by_number_or_refused_in_words(void **state)
     assert_int_equal(node.number, 1);
     assert_string_equal(fby_cpus_show(&node.cpus).text, "4-7");
     assert_int_equal(fby_node_find(root, 3, &node, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "no node 3"));
+    assert_non_null(strstr(why.text, "no NUMA node 3"));
     assert_non_null(strstr(why.text, "0-2"));
     assert_int_equal(fby_node_find(root, 2, &node, &why), FBY_USAGE);
     assert_int_equal(fby_node_find("/nowhere", 0, &node, &why), FBY_USAGE);

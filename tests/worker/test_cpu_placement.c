@@ -142,7 +142,7 @@ static void cpus_come_before_a_node(void **state)
     assert_ok(fby_cpu_placement_confine(&o, NULL));
     runs_on("3-4,6");
     refuses(&(struct fby_worker_options){.cpus = "3,8"}, FBY_USAGE,
-        "--cpus 3,8: CPU 8 does not exist or is offline; this machine has 0-7");
+        "--cpus 3,8: CPU 8 is not online; this machine has 0-7");
     refuses(&(struct fby_worker_options){.cpus = "3,7"}, FBY_USAGE,
         "--cpus 3,7: CPU 7 is not allowed; a cpuset or taskset limits this "
         "process to 3-4,6");
