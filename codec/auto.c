@@ -1,17 +1,17 @@
-/* The choice of a coding: trials -> in use or storing -> trials again. Only
- * chunks of the coding that is asked for now are counted, so answers of encode
- * threads that are late do no harm. */
+/* The states: trials -> in use or storing -> trials again. Only chunks of the
+ * current coding are counted, so that late reports of encode threads have no
+ * effect. */
 #include "codec/auto.h"
 
 enum auto_state {
-    AUTO_FIXED,  /* nothing to decide */
+    AUTO_FIXED,  /* no choice */
     AUTO_TRYING, /* candidate `at` is measured */
-    AUTO_USING,  /* candidate `at` is kept */
-    AUTO_STORING /* none is worth it; trials begin again after `pause` */
+    AUTO_USING,  /* candidate `at` is in use */
+    AUTO_STORING /* no candidate saves enough; trials follow after `pause` */
 };
 
-/* Wire bytes of 1000 raw ones: above the first, storing is better; up to the
- * second, no coding of pictures is looked for beyond packing. */
+/* Wire bytes per 1000 raw bytes. Above the first, storing is better. Up to the
+ * second, no coding but packing is tried for pictures. */
 enum { WORTH_PERMILLE = 875, ENOUGH_PERMILLE = 500 };
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
@@ -37,21 +37,21 @@ static void begin_trials(struct fby_auto *self)
     enter(self, AUTO_TRYING);
 }
 
-/* ---- what is tried ------------------------------------------------------- */
+/* ---- candidates ---------------------------------------------------------- */
 
-static bool is_meant(const struct fby_wish *wish, struct fby_coding coding)
+static bool is_asked_for(const struct fby_wish *wish, struct fby_coding coding)
 {
     return (wish->filter == FBY_AUTO || wish->filter == coding.filter) &&
            (wish->codec == FBY_AUTO || wish->codec == coding.codec);
 }
 
-static bool is_understood(const struct fby_wish *wish, struct fby_coding coding)
+static bool is_supported(const struct fby_wish *wish, struct fby_coding coding)
 {
     return (wish->filters >> coding.filter & 1) != 0 &&
            (wish->codecs >> coding.codec & 1) != 0;
 }
 
-/* Byte shuffle of single bytes is no filter at all. */
+/* Byte shuffle of single bytes changes nothing. */
 static bool is_useful(const struct fby_wish *wish, struct fby_coding coding)
 {
     return fby_coding_suits(coding, wish->params) &&
@@ -59,7 +59,7 @@ static bool is_useful(const struct fby_wish *wish, struct fby_coding coding)
                wish->params.element_bytes > 1);
 }
 
-/* All that compresses, in order of what it costs. */
+/* All codings that compress, in order of CPU cost. */
 static const struct fby_coding all[] = {
     {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
     {FBY_FILTER_NONE, FBY_CODEC_LZ4},
@@ -71,8 +71,8 @@ static const struct fby_coding all[] = {
 static void add_candidates(struct fby_auto *self, const struct fby_wish *wish)
 {
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (is_meant(wish, all[i]) && is_useful(wish, all[i]) &&
-            is_understood(wish, all[i])) {
+        if (is_asked_for(wish, all[i]) && is_useful(wish, all[i]) &&
+            is_supported(wish, all[i])) {
             self->candidates[self->n_candidates++] = all[i];
         }
     }
@@ -94,17 +94,17 @@ bool fby_auto_suits(const struct fby_wish *wish)
            (!photo || wish->params.channels != 0);
 }
 
-static void settle(struct fby_auto *self, struct fby_coding coding)
+static void fix_coding(struct fby_auto *self, struct fby_coding coding)
 {
     self->candidates[0] = coding;
     enter(self, AUTO_FIXED);
 }
 
-static void settle_as_asked(struct fby_auto *self, const struct fby_wish *wish)
+static void fix_as_asked(struct fby_auto *self, const struct fby_wish *wish)
 {
     uint8_t filter = wish->filter == FBY_AUTO ? FBY_FILTER_NONE : wish->filter;
     struct fby_coding asked = {filter, wish->codec};
-    settle(self, is_understood(wish, asked) ? asked : stored);
+    fix_coding(self, is_supported(wish, asked) ? asked : stored);
 }
 
 void fby_auto_init(struct fby_auto *self, const struct fby_wish *wish)
@@ -112,19 +112,19 @@ void fby_auto_init(struct fby_auto *self, const struct fby_wish *wish)
     *self = (struct fby_auto){.pause = FBY_AUTO_PAUSE_MIN};
     if (wish->codec == FBY_CODEC_STORE ||
         (wish->filter != FBY_AUTO && wish->codec != FBY_AUTO)) {
-        settle_as_asked(self, wish);
+        fix_as_asked(self, wish);
         return;
     }
     add_candidates(self, wish);
     if (self->n_candidates == 0) {
-        settle(self, stored);
+        fix_coding(self, stored);
         return;
     }
     self->may_store = wish->codec == FBY_AUTO;
     begin_trials(self);
 }
 
-/* ---- what comes of it ---------------------------------------------------- */
+/* ---- decisions ----------------------------------------------------------- */
 
 struct fby_coding fby_auto_ask(const struct fby_auto *self)
 {
@@ -149,6 +149,7 @@ static void end_trials(struct fby_auto *self)
     enter(self, AUTO_USING);
 }
 
+/* Whether packing pictures saves so much that no other coding is tried. */
 static bool is_photo_enough(const struct fby_auto *self)
 {
     return self->candidates[self->best].filter == FBY_FILTER_PHOTO &&

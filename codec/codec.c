@@ -1,6 +1,6 @@
-/* Blocks in, blocks out. Filtering goes through the scratch block, which stays
- * in the cache; without a filter LZ4 works on the caller's memory directly.
- * What a payload says about itself is never believed beyond its own end. */
+/* Payloads are encoded and decoded block by block. Filters use the scratch
+ * block, which stays in the cache; without a filter LZ4 works on the caller's
+ * memory. All sizes in a payload are checked against its end. */
 #include "codec/codec.h"
 
 #include <lz4.h>
@@ -11,10 +11,10 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* lz4: a table of one u32 a block, then the blocks. The top bit of an entry
- * says that the block did not compress and stands as it is. */
+/* lz4: a table of one u32 per block, then the blocks. The top bit of an entry
+ * marks a block that did not compress and is stored. */
 enum { ENTRY = 4 };
-#define AS_IT_IS UINT32_C(0x80000000)
+#define STORED_BLOCK UINT32_C(0x80000000)
 
 static size_t blocks_of(size_t raw_size)
 {
@@ -28,7 +28,7 @@ static size_t block_size(size_t raw_size, size_t block)
 }
 
 _Static_assert(sizeof(struct fby_codec_scratch) >= FBY_PHOTO_SCRATCH_BYTES,
-    "a thread's scratch memory is enough for every codec");
+    "the scratch memory of a thread is enough for every codec");
 
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape)
@@ -78,8 +78,8 @@ size_t fby_codec_bound(uint8_t codec, size_t raw_size)
                                   : raw_size;
 }
 
-/* How many lines from the top of a yuv420 picture have `raw_size` bytes; 0 when
- * none do. */
+/* The number of lines from the top of a yuv420 picture that have exactly
+ * `raw_size` bytes; 0 when there is none. */
 static uint64_t yuv_lines(uint32_t width, uint64_t raw_size)
 {
     uint64_t strip = fby_yuv_bytes(width, FBY_YUV_LINES);
@@ -92,7 +92,7 @@ static uint64_t yuv_lines(uint32_t width, uint64_t raw_size)
     return fby_yuv_bytes(width, lines) == rest ? whole + lines : 0;
 }
 
-static struct fby_pictures some_pictures(
+static struct fby_pictures make_pictures(
     const struct fby_codec_params *params, uint64_t images, uint64_t height)
 {
     return (struct fby_pictures){
@@ -109,16 +109,17 @@ static bool yuv_pictures_of(const struct fby_codec_params *params,
 {
     uint64_t picture = fby_yuv_bytes(params->width, params->height);
     if (raw_size % picture == 0) {
-        *out = some_pictures(params, raw_size / picture, params->height);
+        *out = make_pictures(params, raw_size / picture, params->height);
         return true;
     }
     uint64_t lines =
         raw_size < picture ? yuv_lines(params->width, raw_size) : 0;
-    *out = some_pictures(params, 1, lines);
+    *out = make_pictures(params, 1, lines);
     return lines > 0;
 }
 
-/* The pictures, or the strip of one, that `raw_size` bytes are. */
+/* The pictures, or the strip of one picture, that `raw_size` bytes hold; false
+ * when the size fits none. */
 static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
     struct fby_pictures *out)
 {
@@ -135,7 +136,7 @@ static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
     uint64_t lines  = raw_size / line;
     bool     whole  = lines % params->height == 0;
     uint64_t images = whole ? lines / params->height : 1;
-    *out            = some_pictures(params, images, lines / images);
+    *out            = make_pictures(params, images, lines / images);
     return whole || lines < params->height;
 }
 
@@ -167,7 +168,7 @@ static bool usable(const struct fby_codec_job *job, size_t raw_size)
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* The block as it is to be compressed: in place when nothing is filtered. */
+/* The input of the compressor: `raw` itself when there is no filter. */
 static const uint8_t *filtered(
     const struct fby_codec_job *job, const uint8_t *raw, size_t size)
 {
@@ -190,7 +191,8 @@ static size_t store_all(
     return raw.size;
 }
 
-/* One block to `out`, which holds `size` bytes; its table entry. */
+/* Compress one block to `out`, which has space for `size` bytes; returns its
+ * table entry. */
 static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
 {
     int packed = LZ4_compress_default(
@@ -199,7 +201,7 @@ static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
         return (uint32_t)packed;
     }
     memcpy(out, block, size);
-    return (uint32_t)size | AS_IT_IS;
+    return (uint32_t)size | STORED_BLOCK;
 }
 
 static size_t compress_all(
@@ -213,7 +215,7 @@ static size_t compress_all(
             filtered(job, raw.data + b * FBY_CODEC_BLOCK, size);
         uint32_t entry = compress_block(from, size, out + at);
         fby_store_le(out + ENTRY * b, entry, ENTRY);
-        at += entry & ~AS_IT_IS;
+        at += entry & ~STORED_BLOCK;
     }
     return at;
 }
@@ -250,7 +252,7 @@ fby_err fby_codec_encode(const struct fby_codec_job *job,
 
 /* ---- decoding ------------------------------------------------------------ */
 
-static fby_err restore_all(const struct fby_codec_job *job,
+static fby_err unstore_all(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
     if (payload.size != raw_size) {
@@ -264,16 +266,16 @@ static fby_err restore_all(const struct fby_codec_job *job,
     return FBY_OK;
 }
 
-/* Exactly `size` bytes at `out` from the block that `entry` describes. */
-static bool expand_block(
+/* Decompress the block of `entry` to exactly `size` bytes at `out`. */
+static bool decompress_block(
     struct fby_reader *payload, uint32_t entry, uint8_t *out, size_t size)
 {
-    uint32_t       packed = entry & ~AS_IT_IS;
+    uint32_t       packed = entry & ~STORED_BLOCK;
     const uint8_t *from   = fby_read_bytes(payload, packed);
     if (from == NULL) {
         return false;
     }
-    if ((entry & AS_IT_IS) == 0) {
+    if ((entry & STORED_BLOCK) == 0) {
         return LZ4_decompress_safe((const char *)from, (char *)out, (int)packed,
                    (int)size) == (int)size;
     }
@@ -283,7 +285,7 @@ static bool expand_block(
     return packed == size;
 }
 
-static fby_err expand_all(const struct fby_codec_job *job,
+static fby_err decompress_all(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
     bool              plain   = job->coding.filter == FBY_FILTER_NONE;
@@ -296,7 +298,7 @@ static fby_err expand_all(const struct fby_codec_job *job,
         uint8_t *to    = raw + b * FBY_CODEC_BLOCK;
         uint32_t entry = fby_read_u32(&table);
         uint8_t *first = plain ? to : job->scratch->block;
-        if (content.bad || !expand_block(&content, entry, first, size)) {
+        if (content.bad || !decompress_block(&content, entry, first, size)) {
             return FBY_PROTO;
         }
         if (!plain) {
@@ -320,8 +322,8 @@ static fby_err unpack_all(const struct fby_codec_job *job,
 typedef fby_err         decode_fn(const struct fby_codec_job *job,
             struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
 static decode_fn *const decoders[] = {
-    [FBY_CODEC_STORE] = restore_all,
-    [FBY_CODEC_LZ4]   = expand_all,
+    [FBY_CODEC_STORE] = unstore_all,
+    [FBY_CODEC_LZ4]   = decompress_all,
     [FBY_CODEC_PACK]  = unpack_all,
 };
 

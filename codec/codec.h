@@ -1,12 +1,12 @@
 /* codec.h - filters and codecs for the payload of a chunk.
  *
- * A filter rearranges bytes so that they compress; a codec shrinks them. Both
- * work on blocks of 64 KiB of raw bytes that know nothing of each other, so
- * blocks can be decoded in parallel, and scratch memory is one block. Pictures
- * have a coding of their own, photo and pack, whose blocks are tiles (photo.h).
- * Decoding trusts nothing: whatever the payload holds, nothing outside the
- * given buffers is read or written, and success means that exactly `raw_size`
- * bytes were made. PROTOCOL.md, "Frames", has the byte tables. */
+ * A filter rearranges bytes so that they compress better; a codec compresses
+ * them. Both work on independent blocks of 64 KiB of raw bytes, so blocks can
+ * be decoded in parallel, and scratch memory is one block. Pictures have a
+ * coding of their own, photo with pack, which works on tiles (photo.h).
+ * Decoding is safe for hostile payloads: it accesses nothing outside the given
+ * buffers, and success means that it wrote exactly `raw_size` bytes.
+ * PROTOCOL.md, "Frames", has the byte tables. */
 #ifndef FBY_CODEC_CODEC_H
 #define FBY_CODEC_CODEC_H
 
@@ -17,22 +17,22 @@
 #include "common/err.h"
 #include "pipeline/types.h"
 
-enum { FBY_CODEC_BLOCK = 64 << 10 }; /* raw bytes of a block but the last */
+enum { FBY_CODEC_BLOCK = 64 << 10 }; /* raw bytes; the last may be shorter */
 
-/* The largest chunk that a codec takes, raw. */
+/* The most raw bytes of one payload. */
 #define FBY_CODEC_RAW_MAX (UINT32_C(1) << 30)
 
-/* What the filters know of the array; both sides derive it from HEADER. */
+/* Parameters of the filters; both peers derive them from HEADER. */
 struct fby_codec_params {
     uint32_t element_bytes; /* 1, 2, 4 or 8 */
     uint32_t distance;      /* delta: elements back to the predictor, >= 1 */
     uint32_t width, height; /* photo: of one picture */
-    uint32_t channels;      /* 1 or 3; 0: the rows are no pictures */
-    bool     yuv420;        /* the three lie as common/yuv420.h says */
+    uint32_t channels;      /* 1 or 3; 0: the rows are not pictures */
+    bool     yuv420;        /* 3 planes in the layout of common/yuv420.h */
 };
 
-/* distance is the last dimension of arrays of two or more, else 1. Pictures
- * are arrays u8 [height, width, 1 or 3]. */
+/* The parameters of an array. `distance` is the last dimension of arrays with
+ * two or more, else 1. Pictures are arrays of u8 [height, width, 1 or 3]. */
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape);
 
@@ -40,29 +40,29 @@ struct fby_codec_params fby_codec_params_of(
 struct fby_codec_params fby_codec_params_of_yuv420(
     const struct fby_shape *shape);
 
-/* Which filter and codec, of chunks that say so themselves. */
+/* The filter and codec of a chunk, as its prefix states them. */
 struct fby_coding {
     uint8_t filter; /* enum fby_filter */
     uint8_t codec;  /* enum fby_codec */
 };
 
-/* Both numbers are known here, and go together: photo and pack do so only with
- * each other. */
+/* Whether this version has both numbers and they can be combined: photo and
+ * pack go only with each other. */
 bool fby_coding_known(struct fby_coding coding);
 
-/* Known, and for such arrays: photo is for pictures. */
+/* Whether the coding is known and suits the array: photo is for pictures. */
 bool fby_coding_suits(struct fby_coding coding, struct fby_codec_params params);
 
-/* Memory for the work in between; one a thread. */
+/* Working memory of one thread. */
 struct fby_codec_scratch {
     _Alignas(64) uint8_t block[FBY_CODEC_BLOCK];
 };
 
-/* The longest payload that may travel for `raw_size` bytes. Encoding with pack
- * can make longer ones, of noise or of tiny pictures: these travel stored. */
+/* The longest payload that may be sent for `raw_size` bytes. Encoding noise or
+ * tiny pictures with pack can exceed it: these are sent stored. */
 size_t fby_codec_bound(uint8_t codec, size_t raw_size);
 
-/* A payload being read or written. */
+/* Input and output buffers. */
 struct fby_bytes_in {
     const uint8_t *data;
     size_t         size;
@@ -78,37 +78,38 @@ struct fby_codec_job {
     struct fby_codec_scratch *scratch;
 };
 
-/* Bytes that encoding `raw_size` bytes can touch: at least the codec's bound,
- * and many times `raw_size` for pictures of a few pixels. */
+/* The capacity that encoding `raw_size` bytes needs: at least the codec's
+ * bound, and many times `raw_size` for pictures of a few pixels. */
 size_t fby_codec_room(const struct fby_codec_job *job, size_t raw_size);
 
-/* Encode all of `raw`, 1 to FBY_CODEC_RAW_MAX bytes, into `out`; *size says
- * how long the payload is. Buffers do not overlap. Photo takes whole pictures,
- * or some lines of one.
+/* Encode all of `raw`, 1 to FBY_CODEC_RAW_MAX bytes, into `out`; *size is the
+ * length of the payload. Buffers do not overlap. Photo takes whole pictures, or
+ * some lines of one.
  *
  * Thread: any, each with its own `scratch`.
- * Errors: FBY_USAGE  unknown coding, bad params, or `raw` is no pictures
- *         FBY_FULL   `out` is too small; fby_codec_room never is. */
+ * Errors: FBY_USAGE  unknown coding, bad params or wrong size
+ *         FBY_FULL   `out` is smaller than fby_codec_room. */
 FBY_CHECKED fby_err fby_codec_encode(const struct fby_codec_job *job,
     struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size);
 
 /* Decode `payload` into exactly `raw_size` bytes at `raw`.
  *
  * Thread: any, each with its own `scratch`.
- * Errors: FBY_USAGE  unknown coding, bad params, or no size of pictures
- *         FBY_PROTO  the payload is not one of `raw_size` bytes; `raw` may
- *                    hold anything. */
+ * Errors: FBY_USAGE  unknown coding, bad params or wrong size
+ *         FBY_PROTO  the payload does not decode to `raw_size` bytes; the
+ *                    content of `raw` is undefined. */
 FBY_CHECKED fby_err fby_codec_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
 
-/* Whether decoding `payload` to `raw_size` bytes would succeed, found out
- * without doing it: cheap for what is stored or packed. Of lz4 only the coding
- * and sizes are looked at. */
+/* Whether decoding `payload` to `raw_size` bytes would succeed, without
+ * decoding it: exact and cheap for store and pack. For lz4 only the coding and
+ * the sizes are checked. */
 bool fby_codec_check(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size);
 
-/* Try every coding on small patterns and compare filters with known bytes. A
- * process whose test fails must not start. Errors: FBY_SYS, `why` names it. */
+/* Test every coding on small patterns, and filters against known bytes. A
+ * process must not start when this fails.
+ * Errors: FBY_SYS  `why` names the coding. */
 FBY_CHECKED fby_err fby_codec_self_test(struct fby_why *why);
 
 #endif

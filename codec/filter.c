@@ -1,12 +1,12 @@
-/* The filters in portable C: one function for each direction, chosen from a
- * table. Loops over elements are written so that compilers can unroll them;
- * nothing here depends on the machine's byte order. */
+/* The filters in portable C: a table with one function for each direction.
+ * Loops over elements are written so that compilers can unroll them, and do not
+ * depend on the machine's byte order. */
 #include "codec/filter.h"
 
 #include <string.h>
 
-/* Delta: each element less the one `distance` before it, modulo 2^bits. One
- * function a width, because the compiler then knows how to go fast. */
+/* Delta: each element minus the one `distance` before it, modulo 2^bits. There
+ * is a function for each width, so that the compiler can optimise it. */
 #define DELTA(bits)                                                      \
     static uint##bits##_t load##bits(const uint8_t *p)                   \
     {                                                                    \
@@ -126,7 +126,7 @@ static uint64_t transpose8(uint64_t x)
     return x ^ t ^ (t << 28);
 }
 
-/* Eight bytes that lie `step` apart, as one number, and back. */
+/* Read eight bytes at intervals of `step` as one number. */
 static uint64_t gather(const uint8_t *p, size_t step)
 {
     uint64_t x = 0;
@@ -136,6 +136,7 @@ static uint64_t gather(const uint8_t *p, size_t step)
     return x;
 }
 
+/* The inverse. */
 static void scatter(uint64_t x, uint8_t *p, size_t step)
 {
     for (unsigned i = 0; i < 8; i++) {

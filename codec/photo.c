@@ -1,5 +1,5 @@
-/* Tiles, one after another: where they lie, their table, their edges. What is
- * done to the pixels of a tile is a kernel's business. */
+/* The tiles of a payload: their positions, table and edges. A kernel
+ * (photo_kernel.h) encodes and decodes the pixels of a tile. */
 #include "codec/photo.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { ENTRY = 4 };
 
-/* ---- where tiles lie ----------------------------------------------------- */
+/* ---- positions of tiles -------------------------------------------------- */
 
 struct grid {
     uint32_t across, down; /* tiles of one image */
@@ -32,10 +32,10 @@ static uint32_t at_most(uint32_t value, uint32_t most)
     return value < most ? value : most;
 }
 
-/* A tile, and where its pixels or planes lie in the raw bytes. */
+/* The position of a tile. */
 struct tile {
     uint32_t image;
-    uint32_t x, y; /* of its first pixel in the image */
+    uint32_t x, y; /* first pixel, in the image */
     uint32_t width, height;
 };
 
@@ -65,7 +65,7 @@ static struct photo_size plane_size(
     };
 }
 
-/* Where a tile's interleaved pixels begin. */
+/* The offset of a tile's interleaved pixels. */
 static size_t pixels_at(
     const struct fby_pictures *photo, const struct tile *tile)
 {
@@ -73,23 +73,23 @@ static size_t pixels_at(
     return (line * photo->width + tile->x) * photo->planes;
 }
 
-/* Rows of one plane in the raw bytes. */
-struct lines {
-    size_t at;
-    size_t stride;
+/* The rows of one plane of a tile in raw bytes of yuv420. */
+struct plane_lines {
+    size_t at;     /* offset of the first row */
+    size_t stride; /* bytes */
 };
 
 _Static_assert(
-    (int)FBY_YUV_LINES == (int)FBY_PHOTO_TILE_H, "a tile lies in one strip");
+    (int)FBY_YUV_LINES == (int)FBY_PHOTO_TILE_H, "a tile is in one strip");
 
-static struct lines plane_lines(
+static struct plane_lines lines_of(
     const struct fby_pictures *photo, const struct tile *tile, uint32_t p)
 {
     struct fby_yuv_strip strip =
         fby_yuv_strip_at(photo->width, photo->height, tile->y);
     uint64_t image = fby_yuv_bytes(photo->width, photo->height) * tile->image;
     uint32_t w     = photo->width;
-    return (struct lines){
+    return (struct plane_lines){
         .at = (size_t)(image + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
         .stride = p > 0 ? fby_yuv_half(w) : w,
     };
@@ -141,19 +141,19 @@ size_t fby_photo_bound(const struct fby_pictures *photo)
            PHOTO_OVERRUN;
 }
 
-/* ---- a thread's memory --------------------------------------------------- */
+/* ---- working memory of a thread ------------------------------------------ */
 
 struct scratch {
     struct photo_plane plane[3];
-    /* A copy of the payload's end, which kernels may read beyond. */
+    /* A copy of a tile at the end of a payload: kernels read beyond its end. */
     uint8_t
         tail[3 * (PHOTO_MAX_GROUPS / 2 + PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX) +
              PHOTO_OVERRUN];
 };
 _Static_assert(sizeof(struct scratch) <= FBY_PHOTO_SCRATCH_BYTES,
-    "the scratch memory that callers bring is large enough");
+    "the scratch memory that callers provide is large enough");
 
-/* Kernels never write to the borders, so this is done once a call. */
+/* Kernels never write to the borders, so each call clears them only once. */
 static struct scratch *clear_borders(void *memory)
 {
     struct scratch *scratch = memory;
@@ -167,20 +167,20 @@ static struct scratch *clear_borders(void *memory)
     return scratch;
 }
 
-/* Row y of each plane. */
-struct rows {
+/* One row of each plane. */
+struct plane_rows {
     uint8_t *of[3];
 };
 
-static struct rows rows_at(struct scratch *scratch, uint32_t y)
+static struct plane_rows rows_at(struct scratch *scratch, uint32_t y)
 {
-    return (struct rows){{photo_row(&scratch->plane[0], y),
+    return (struct plane_rows){{photo_row(&scratch->plane[0], y),
         photo_row(&scratch->plane[1], y), photo_row(&scratch->plane[2], y)}};
 }
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* Pad so that what is added predicts itself: its residues are 0. */
+/* Pad by repetition, so that all residues of the padding are 0. */
 static void pad(struct photo_size size, struct photo_plane *plane)
 {
     uint32_t w   = size.width;
@@ -201,7 +201,7 @@ static void load_pixels(const struct photo_kernel *kernel,
 {
     const uint8_t *pixels = raw + pixels_at(photo, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
-        struct rows rows = rows_at(scratch, y);
+        struct plane_rows rows = rows_at(scratch, y);
         if (photo->planes == 1) {
             memcpy(rows.of[0], pixels, tile->width);
         } else {
@@ -215,8 +215,8 @@ static void load_planes(const struct fby_pictures *photo,
     const struct tile *tile, const uint8_t *raw, struct scratch *scratch)
 {
     for (uint32_t p = 0; p < photo->planes; p++) {
-        struct photo_size size  = plane_size(photo, tile, p);
-        struct lines      lines = plane_lines(photo, tile, p);
+        struct photo_size  size  = plane_size(photo, tile, p);
+        struct plane_lines lines = lines_of(photo, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
             memcpy(photo_row(&scratch->plane[p], y),
                 raw + lines.at + y * lines.stride, size.width);
@@ -238,7 +238,7 @@ static void load(const struct photo_kernel *kernel,
     }
 }
 
-/* The tile's bytes at `out`, padded; returns how many. */
+/* Pack a tile to `out` with zeros up to FBY_PHOTO_ALIGN; returns its bytes. */
 static size_t pack(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch, uint8_t *out)
@@ -272,15 +272,15 @@ size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
 
 /* ---- decoding ------------------------------------------------------------ */
 
-/* Where tile `i` begins, as the table says. */
-static size_t entry(const uint8_t *payload, size_t i)
+/* The offset of tile `i`, from the table. */
+static size_t tile_offset(const uint8_t *payload, size_t i)
 {
     struct fby_reader reader = fby_reader(payload + ENTRY * i, ENTRY);
     return (size_t)fby_read_u32(&reader) * FBY_PHOTO_ALIGN;
 }
 
-/* Whether `bytes` bytes at `in` are exactly the planes of a tile. */
-static bool tile_is_whole(const struct photo_kernel *kernel,
+/* Whether `in` holds exactly the planes of a tile and its padding. */
+static bool tile_is_valid(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     struct fby_reader in)
 {
@@ -298,20 +298,20 @@ static bool tile_is_whole(const struct photo_kernel *kernel,
     return in.left < FBY_PHOTO_ALIGN;
 }
 
-static bool is_whole(const struct fby_pictures *photo, const struct grid *grid,
+static bool is_valid(const struct fby_pictures *photo, const struct grid *grid,
     const struct photo_kernel *kernel, struct fby_reader payload)
 {
     const uint8_t *bytes = payload.at;
     size_t         at    = table_bytes(grid);
-    if (payload.left < at || entry(bytes, 0) != at ||
-        entry(bytes, grid->n) != payload.left) {
+    if (payload.left < at || tile_offset(bytes, 0) != at ||
+        tile_offset(bytes, grid->n) != payload.left) {
         return false;
     }
     for (size_t i = 0; i < grid->n; i++) {
         struct tile tile = tile_at(photo, grid, i);
-        size_t      end  = entry(bytes, i + 1);
+        size_t      end  = tile_offset(bytes, i + 1);
         if (end < at || end > payload.left ||
-            !tile_is_whole(
+            !tile_is_valid(
                 kernel, photo, &tile, fby_reader(bytes + at, end - at))) {
             return false;
         }
@@ -330,19 +330,19 @@ static void unpack(const struct photo_kernel *kernel,
     }
 }
 
-struct target { /* of what is decoded */
+struct decode_target {
     const struct photo_kernel *kernel;
     uint8_t                   *raw;
     bool                       planar;
 };
 
-static void store_pixels(const struct target *to,
+static void store_pixels(const struct decode_target *to,
     const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch)
 {
     uint8_t *pixels = to->raw + pixels_at(photo, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
-        struct rows rows = rows_at(scratch, y);
+        struct plane_rows rows = rows_at(scratch, y);
         if (photo->planes == 1) {
             memcpy(pixels, rows.of[0], tile->width);
         } else {
@@ -352,7 +352,7 @@ static void store_pixels(const struct target *to,
     }
 }
 
-static void store_planar(const struct target *to,
+static void store_planar(const struct decode_target *to,
     const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch)
 {
@@ -360,18 +360,19 @@ static void store_planar(const struct target *to,
     uint8_t *out   = to->raw + (size_t)tile->image * photo->planes * plane +
                    (size_t)tile->y * photo->width + tile->x;
     for (uint32_t y = 0; y < tile->height; y++) {
-        struct rows rows = rows_at(scratch, y);
-        to->kernel->part(rows.of, tile->width, out, plane);
+        struct plane_rows rows = rows_at(scratch, y);
+        to->kernel->join_planar(rows.of, tile->width, out, plane);
         out += photo->width;
     }
 }
 
-static void store_yuv(const struct target *to, const struct fby_pictures *photo,
-    const struct tile *tile, struct scratch *scratch)
+static void store_yuv(const struct decode_target *to,
+    const struct fby_pictures *photo, const struct tile *tile,
+    struct scratch *scratch)
 {
     for (uint32_t p = 0; p < photo->planes; p++) {
-        struct photo_size size  = plane_size(photo, tile, p);
-        struct lines      lines = plane_lines(photo, tile, p);
+        struct photo_size  size  = plane_size(photo, tile, p);
+        struct plane_lines lines = lines_of(photo, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
             memcpy(to->raw + lines.at + y * lines.stride,
                 photo_row(&scratch->plane[p], y), size.width);
@@ -379,8 +380,9 @@ static void store_yuv(const struct target *to, const struct fby_pictures *photo,
     }
 }
 
-static void store(const struct target *to, const struct fby_pictures *photo,
-    const struct tile *tile, struct scratch *scratch)
+static void store(const struct decode_target *to,
+    const struct fby_pictures *photo, const struct tile *tile,
+    struct scratch *scratch)
 {
     if (photo->yuv420) {
         store_yuv(to, photo, tile, scratch);
@@ -391,12 +393,12 @@ static void store(const struct target *to, const struct fby_pictures *photo,
     }
 }
 
-/* Tile `i` where kernels may read beyond its end. */
+/* The bytes of tile `i`; a copy when kernels would read beyond the payload. */
 static const uint8_t *tile_bytes(
     const uint8_t *payload, size_t size, size_t i, struct scratch *scratch)
 {
-    size_t at  = entry(payload, i);
-    size_t end = entry(payload, i + 1);
+    size_t at  = tile_offset(payload, i);
+    size_t end = tile_offset(payload, i + 1);
     if (size - end >= PHOTO_OVERRUN) {
         return payload + at;
     }
@@ -407,11 +409,11 @@ static const uint8_t *tile_bytes(
 static bool decode(const struct fby_pictures *photo, bool planar,
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
-    struct target to   = {.kernel = photo_kernel_of(fby_simd())};
-    struct grid   grid = grid_of(photo);
-    to.raw             = raw;
-    to.planar          = planar;
-    if (!is_whole(photo, &grid, to.kernel, payload)) {
+    struct decode_target to   = {.kernel = photo_kernel_of(fby_simd())};
+    struct grid          grid = grid_of(photo);
+    to.raw                    = raw;
+    to.planar                 = planar;
+    if (!is_valid(photo, &grid, to.kernel, payload)) {
         return false;
     }
     struct scratch *work = clear_borders(scratch);
@@ -421,7 +423,7 @@ static bool decode(const struct fby_pictures *photo, bool planar,
             tile_bytes(payload.at, payload.left, i, work), work);
         store(&to, photo, &tile, work);
     }
-    to.kernel->settle();
+    to.kernel->fence();
     return true;
 }
 
@@ -429,7 +431,7 @@ bool fby_photo_check(
     const struct fby_pictures *photo, const uint8_t *payload, size_t size)
 {
     struct grid grid = grid_of(photo);
-    return is_whole(
+    return is_valid(
         photo, &grid, photo_kernel_of(fby_simd()), fby_reader(payload, size));
 }
 

@@ -1,4 +1,4 @@
-/* The kernel in AVX2: 32 pixels, or four groups, at a time. */
+/* The AVX2 kernel: 32 pixels, or four groups, at a time. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void save(void *at, __m256i value)
     _mm256_storeu_si256(at, value);
 }
 
-/* ---- three channels, interleaved and apart ------------------------------- */
+/* ---- interleaved pixels and planes --------------------------------------- */
 
 static void split_step(const uint8_t *pixels, uint8_t *const row[3], uint32_t x)
 {
@@ -65,37 +65,37 @@ struct planes {
     uint8_t *r, *g, *b;
 };
 
-/* Past the cache goes what makes up whole lines of it. */
-static inline void put(void *at, __m256i value, bool past_cache)
+/* A streaming store needs an address that is a multiple of 32. */
+static inline void put(void *at, __m256i value, bool streaming)
 {
-    if (past_cache) {
+    if (streaming) {
         _mm256_stream_si256(at, value);
     } else {
         _mm256_storeu_si256(at, value);
     }
 }
 
-static inline __attribute__((always_inline)) uint32_t part_steps(
-    uint8_t *const row[3], uint32_t width, struct planes to, bool past_cache)
+static inline __attribute__((always_inline)) uint32_t join_planar_steps(
+    uint8_t *const row[3], uint32_t width, struct planes to, bool streaming)
 {
     uint32_t x = 0;
     for (; x + STEP <= width; x += STEP) {
         __m256i g = load(row[0] + x);
-        put(to.r + x, _mm256_add_epi8(load(row[1] + x), g), past_cache);
-        put(to.g + x, g, past_cache);
-        put(to.b + x, _mm256_add_epi8(load(row[2] + x), g), past_cache);
+        put(to.r + x, _mm256_add_epi8(load(row[1] + x), g), streaming);
+        put(to.g + x, g, streaming);
+        put(to.b + x, _mm256_add_epi8(load(row[2] + x), g), streaming);
     }
     return x;
 }
 
-static void part(
+static void join_planar(
     uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
 {
-    struct planes to         = {pixels, pixels + plane, pixels + 2 * plane};
-    bool          past_cache = ((uintptr_t)pixels | plane) % STEP == 0;
+    struct planes to        = {pixels, pixels + plane, pixels + 2 * plane};
+    bool          streaming = ((uintptr_t)pixels | plane) % STEP == 0;
 
-    uint32_t x = past_cache ? part_steps(row, width, to, true)
-                            : part_steps(row, width, to, false);
+    uint32_t x = streaming ? join_planar_steps(row, width, to, true)
+                           : join_planar_steps(row, width, to, false);
     for (; x < width; x++) {
         to.g[x]   = row[0][x];
         pixels[x] = (uint8_t)(row[1][x] + row[0][x]);
@@ -103,14 +103,14 @@ static void part(
     }
 }
 
-static void settle(void)
+static void fence(void)
 {
     _mm_sfence();
 }
 
 /* ---- packing: four groups, 32 x 2 pixels, at a time ---------------------- */
 
-/* 32 folded residues at `here`. */
+/* The 32 zigzag-encoded residues at `here`. */
 static __m256i predict(const uint8_t *here)
 {
     const uint8_t *up   = here - PHOTO_STRIDE;
@@ -121,7 +121,7 @@ static __m256i predict(const uint8_t *here)
     return _mm256_xor_si256(_mm256_add_epi8(d, d), sign);
 }
 
-/* In each of four u64, the bits that the largest of its bytes needs. */
+/* In each of four u64: the bits that the largest of its bytes needs. */
 static __m256i bits_of(__m256i numbers)
 {
     static const uint8_t low[16] = {
@@ -139,8 +139,8 @@ static __m256i bits_of(__m256i numbers)
             _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
 }
 
-/* One halving: in each pair of numbers of `low`'s places, the upper one moves
- * down by `gap` bits, next to the lower one. */
+/* One step of packing: numbers outside the mask `low` move down by `gap` bits,
+ * next to the number below them. */
 static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
 {
     __m256i upper = _mm256_andnot_si256(low, numbers);
@@ -148,7 +148,7 @@ static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
         _mm256_and_si256(numbers, low), _mm256_srlv_epi64(upper, gap));
 }
 
-/* The eight bytes of each u64 to eight numbers of `bits` bits. */
+/* Pack the eight bytes of each u64 as eight numbers of `bits` bits. */
 static __m256i squeeze(__m256i numbers, __m256i bits)
 {
     __m256i gap = _mm256_sub_epi64(_mm256_set1_epi64x(8), bits);
@@ -159,7 +159,7 @@ static __m256i squeeze(__m256i numbers, __m256i bits)
     return close_gaps(numbers, _mm256_set1_epi64x(0x00000000ffffffff), gap);
 }
 
-/* _mm_storeh_pd is for aligned memory only. */
+/* Store the upper half; _mm_storeh_pd is for aligned memory only. */
 static void save_high(uint8_t *at, __m128i value)
 {
     int64_t high = _mm_extract_epi64(value, 1);
@@ -176,7 +176,7 @@ static uint32_t four_bytes(__m256i v)
     return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(even, order));
 }
 
-/* Two groups: their upper rows, lower rows and widths. */
+/* Write two groups, given their upper rows, lower rows and widths. */
 static uint8_t *put_two(
     uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
 {
@@ -188,7 +188,7 @@ static uint8_t *put_two(
     return out + 2 * (size_t)second;
 }
 
-/* Four groups at `row`; their widths go to `widths`. */
+/* Pack the four groups at `row`; their widths go to `widths`. */
 static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
 {
     __m256i upper = predict(row);
@@ -226,13 +226,13 @@ static size_t pack(
 
 /* ---- unpacking: two groups, 16 x 2 pixels, at a time --------------------- */
 
-/* Number i of a row of `w` bits begins at bit w * i. As a u16 from byte
- * w * i / 8 on, shifted up until its last bit is the topmost, then down. The
- * two rows of a group lie in the two halves. */
-struct unfold {
-    uint8_t  from[32]; /* bytes to shuffle */
+/* Number i of a row of `w` bits begins at bit w * i. It is read as a u16 from
+ * byte w * i / 8, shifted up until its last bit is the topmost one, then down.
+ * The two rows of a group are in the two halves. */
+struct unpack_table {
+    uint8_t  from[32]; /* shuffle indices */
     uint16_t up[16];   /* factor: 2^(16 - w - w * i mod 8) */
-    uint16_t down[16]; /* factor of which the upper half is kept: 2^w */
+    uint16_t down[16]; /* 2^w: the upper half of the product is kept */
 };
 
 #define AT(w, i, byte) \
@@ -244,35 +244,35 @@ struct unfold {
         MACRO(w, 4, x), MACRO(w, 5, x), MACRO(w, 6, x), MACRO(w, 7, x)
 #define UP(w, i, row)   (uint16_t)(1U << (16 - (w) - (w) * (i) % 8))
 #define DOWN(w, i, row) (uint16_t)(1U << (w))
-#define UNFOLD(w)                                   \
+#define UNPACK(w)                                   \
     {                                               \
         {EIGHT(FROM, w, 0), EIGHT(FROM, w, 1)},     \
             {EIGHT(UP, w, 0), EIGHT(UP, w, 1)},     \
             {EIGHT(DOWN, w, 0), EIGHT(DOWN, w, 1)}, \
     }
 
-static const _Alignas(32) struct unfold unfolds[9] = {
-    UNFOLD(0),
-    UNFOLD(1),
-    UNFOLD(2),
-    UNFOLD(3),
-    UNFOLD(4),
-    UNFOLD(5),
-    UNFOLD(6),
-    UNFOLD(7),
-    UNFOLD(8),
+static const _Alignas(32) struct unpack_table unpack_tables[9] = {
+    UNPACK(0),
+    UNPACK(1),
+    UNPACK(2),
+    UNPACK(3),
+    UNPACK(4),
+    UNPACK(5),
+    UNPACK(6),
+    UNPACK(7),
+    UNPACK(8),
 };
 
-/* A group of width `w` as 16 u16. */
-static __m256i widen(const uint8_t *in, uint32_t w)
+/* The 16 numbers of a group of width `w`, as u16. */
+static __m256i unpack_group(const uint8_t *in, uint32_t w)
 {
-    const struct unfold *how = &unfolds[w];
+    const struct unpack_table *how = &unpack_tables[w];
     __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(how->from));
     number         = _mm256_mullo_epi16(number, load(how->up));
     return _mm256_mulhi_epu16(number, load(how->down));
 }
 
-static __m256i unfolded(__m256i numbers)
+static __m256i unzigzag(__m256i numbers)
 {
     const __m256i one = _mm256_set1_epi8(1);
     __m256i       half =
@@ -282,8 +282,8 @@ static __m256i unfolded(__m256i numbers)
     return _mm256_xor_si256(half, sign);
 }
 
-/* Sums of each byte and all before it in its half. */
-static __m256i sums(__m256i v)
+/* In each half: the sum of each byte and all before it. */
+static __m256i prefix_sums(__m256i v)
 {
     v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
     v = _mm256_add_epi8(v, _mm256_slli_si256(v, 2));
@@ -291,14 +291,14 @@ static __m256i sums(__m256i v)
     return _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
 }
 
-/* Two groups at `in` of widths `first` and `second` to 16 x 2 pixels at `row`.
- * `carry` holds the sums of the residues to the left. */
+/* Unpack two groups at `in` of widths `first` and `second` to 16 x 2 pixels at
+ * `row`. `carry` has the sum of the residues to the left, for each row. */
 static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     uint8_t *row, __m256i *carry)
 {
     __m256i v = _mm256_packus_epi16(
-        widen(in, first), widen(in + 2 * (size_t)first, second));
-    v             = _mm256_add_epi8(sums(unfolded(v)), *carry);
+        unpack_group(in, first), unpack_group(in + 2 * (size_t)first, second));
+    v             = _mm256_add_epi8(prefix_sums(unzigzag(v)), *carry);
     *carry        = _mm256_shuffle_epi8(v, _mm256_set1_epi8(LANE - 1));
     __m128i upper = _mm_add_epi8(_mm256_castsi256_si128(v),
         _mm_loadu_si128((const void *)(row - PHOTO_STRIDE)));
@@ -329,40 +329,40 @@ static size_t unpack(
     return (size_t)(from - in);
 }
 
-/* Sum and largest of the nibbles seen so far. */
-struct tally {
+/* Sum and maximum of the nibbles so far. */
+struct width_stats {
     __m256i sum; /* four u64 */
     __m256i most;
 };
 
-static void count_64(struct tally *tally, __m256i pairs)
+static void count_64(struct width_stats *stats, __m256i pairs)
 {
     const __m256i nibble = _mm256_set1_epi8(15);
     const __m256i zero   = _mm256_setzero_si256();
     __m256i       low    = _mm256_and_si256(pairs, nibble);
     __m256i       high = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), nibble);
     __m256i       two  = _mm256_sad_epu8(_mm256_add_epi8(low, high), zero);
-    tally->sum         = _mm256_add_epi64(tally->sum, two);
-    tally->most = _mm256_max_epu8(tally->most, _mm256_max_epu8(low, high));
+    stats->sum         = _mm256_add_epi64(stats->sum, two);
+    stats->most = _mm256_max_epu8(stats->most, _mm256_max_epu8(low, high));
 }
 
 static size_t measure(const uint8_t *in, uint32_t groups)
 {
-    struct tally tally = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    size_t       n     = groups / 2; /* bytes that are all widths */
-    size_t       i     = 0;
+    struct width_stats stats = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    size_t             n     = groups / 2; /* bytes that are all widths */
+    size_t             i     = 0;
     for (; i + STEP <= n; i += STEP) {
-        count_64(&tally, load(in + i));
+        count_64(&stats, load(in + i));
     }
     uint8_t rest[STEP] = {0};
     memcpy(rest, in + i, n - i);
     if (groups % 2 != 0) {
         rest[n - i] = in[n] & 15;
     }
-    count_64(&tally, load(rest));
+    count_64(&stats, load(rest));
     uint64_t sum[4] = {0};
-    save(sum, tally.sum);
-    __m256i over = _mm256_cmpgt_epi8(tally.most, _mm256_set1_epi8(8));
+    save(sum, stats.sum);
+    __m256i over = _mm256_cmpgt_epi8(stats.most, _mm256_set1_epi8(8));
     return _mm256_movemask_epi8(over) != 0
                ? SIZE_MAX
                : photo_widths_bytes(groups) +
@@ -370,11 +370,11 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 }
 
 const struct photo_kernel photo_avx2 = {
-    .split   = split,
-    .join    = join,
-    .part    = part,
-    .settle  = settle,
-    .pack    = pack,
-    .unpack  = unpack,
-    .measure = measure,
+    .split       = split,
+    .join        = join,
+    .join_planar = join_planar,
+    .fence       = fence,
+    .pack        = pack,
+    .unpack      = unpack,
+    .measure     = measure,
 };

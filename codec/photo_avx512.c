@@ -1,8 +1,8 @@
-/* The kernel in AVX-512: 64 pixels, or eight groups, at a time. What it gains
- * over AVX2 is not the width but single instructions for whole steps: a matrix
- * of bits for each u64 folds residues, unfolds numbers and finds the bits that
- * eight numbers have; fields of bits come out of a u64 at any places; and bytes
- * move up to those in use by a mask. */
+/* The AVX-512 kernel: 64 pixels, or eight groups, at a time. Its gain over AVX2
+ * comes less from the width than from single instructions for whole steps. GFNI
+ * bit matrices do the zigzag encoding and its inverse, and find the bits that
+ * eight numbers use. A multishift extracts bit fields from any positions of a
+ * u64. A compress moves the bytes in use together. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -26,12 +26,13 @@ static void save(void *at, __m512i value)
     _mm512_storeu_si512(at, value);
 }
 
+/* The same eight bytes in every u64. */
 static __m512i in_u64s(uint64_t bytes)
 {
     return _mm512_set1_epi64((long long)bytes);
 }
 
-/* ---- three channels, interleaved and apart ------------------------------- */
+/* ---- interleaved pixels and planes --------------------------------------- */
 
 static void split_step(struct rgb_64 v, uint8_t *const row[3], uint32_t x)
 {
@@ -49,7 +50,7 @@ static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
     for (uint32_t x = 0; x + STEP <= width; x += STEP) {
         split_step(rgb_apart_64(pixels + 3 * (size_t)x), row, x);
     }
-    if (width % STEP != 0) { /* some of them again */
+    if (width % STEP != 0) { /* the last 64, some of them again */
         uint32_t x = width - STEP;
         split_step(rgb_apart_64(pixels + 3 * (size_t)x), row, x);
     }
@@ -71,7 +72,7 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     for (uint32_t x = 0; x + STEP <= width; x += STEP) {
         rgb_together_64(pixels_at(row, x), pixels + 3 * (size_t)x);
     }
-    if (width % STEP != 0) { /* some of them again */
+    if (width % STEP != 0) { /* the last 64, some of them again */
         uint32_t x = width - STEP;
         rgb_together_64(pixels_at(row, x), pixels + 3 * (size_t)x);
     }
@@ -79,20 +80,20 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
 
 /* ---- packing: eight groups, 64 x 2 pixels, at a time --------------------- */
 
-/* What each pixel is above the one to its left. */
+/* Each pixel minus the one to its left. */
 static __m512i slope(const uint8_t *here)
 {
     return _mm512_sub_epi8(load(here), load(here - 1));
 }
 
-/* 0, -1, 1, -2, ... to 0, 1, 2, 3, ...: one bit up, and the sign to each. */
-static __m512i folded(__m512i residues, __mmask64 valid)
+/* Zigzag encoding: shift left by one bit, XOR each bit with the sign. */
+static __m512i zigzag(__m512i residues, __mmask64 valid)
 {
     return _mm512_maskz_gf2p8affine_epi64_epi8(
         valid, residues, in_u64s(0x808182848890a0c0), 0);
 }
 
-/* In each byte, all bits that the eight of a u64 have. */
+/* In each byte: the bits that are set in any of the eight bytes of a u64. */
 static __m128i used_bits(__m512i numbers)
 {
     __m512i planes =
@@ -105,7 +106,7 @@ static __m128i look_up(const uint8_t table[16], __m128i from)
     return _mm_shuffle_epi8(_mm_loadu_si128((const void *)table), from);
 }
 
-/* How many bits those are, of each byte. */
+/* The number of bits up to the highest one set, of each byte. */
 static __m128i widths_of(__m128i used)
 {
     static const uint8_t low[16] = {
@@ -116,17 +117,17 @@ static __m128i widths_of(__m128i used)
     return _mm_max_epu8(look_up(low, used), look_up(high, upper));
 }
 
-/* How eight numbers in a u64 come to lie without gaps: twice neighbours are
- * joined by a multiplication, then the halves by shifts. */
-struct squeezing {
-    __m512i  pair; /* bytes: 1, 2^w */
-    __m512i  four; /* u16: 1, 2^2w */
-    __m512i  gap;  /* u64: 32 - 4w */
-    __mmask8 some; /* not those of 8 bits, which have no gaps */
+/* Parameters that pack the eight numbers of a u64 without gaps: two
+ * multiplications join neighbours, then shifts join the halves. */
+struct pack_params {
+    __m512i  pair;   /* bytes: 1, 2^w */
+    __m512i  four;   /* u16: 1, 2^2w */
+    __m512i  gap;    /* u64: 32 - 4w */
+    __mmask8 narrow; /* all but widths of 8 bits, which have no gaps */
 };
 
-/* A u64 for each width of 1 to 8. Only three bits are looked at: what 8 gets,
- * 0 gets too, but then all numbers are 0. */
+/* A u64 for each width of 1 to 8. The lookup uses three bits only, so width 0
+ * gets the entry of 8; all its numbers are 0. */
 #define BY_WIDTH(MACRO)                                                       \
     {                                                                         \
         MACRO(8), MACRO(1), MACRO(2), MACRO(3), MACRO(4), MACRO(5), MACRO(6), \
@@ -138,7 +139,7 @@ static __m512i by_width(const uint64_t table[8], __m512i widths)
     return _mm512_permutexvar_epi64(widths, load(table));
 }
 
-static struct squeezing squeezing_of(__m128i widths, __m128i used)
+static struct pack_params pack_params_of(__m128i widths, __m128i used)
 {
 #define PAIR(w) \
     (UINT64_C(0x0001000100010001) + (UINT64_C(0x0100010001000100) << ((w) % 8)))
@@ -150,31 +151,31 @@ static struct squeezing squeezing_of(__m128i widths, __m128i used)
     static const _Alignas(64) uint64_t four[8] = BY_WIDTH(QUAD);
     static const _Alignas(64) uint64_t gap[8]  = BY_WIDTH(GAP);
     __m512i                            wide    = _mm512_cvtepu8_epi64(widths);
-    return (struct squeezing){
-        .pair = by_width(pair, wide),
-        .four = by_width(four, wide),
-        .gap  = by_width(gap, wide),
-        .some = (__mmask8)~_mm_movepi8_mask(used),
+    return (struct pack_params){
+        .pair   = by_width(pair, wide),
+        .four   = by_width(four, wide),
+        .gap    = by_width(gap, wide),
+        .narrow = (__mmask8)~_mm_movepi8_mask(used),
     };
 }
 
-static __m512i squeezed(__m512i numbers, const struct squeezing *how)
+static __m512i packed(__m512i numbers, const struct pack_params *how)
 {
     __m512i pairs = _mm512_maddubs_epi16(how->pair, numbers);
     __m512i fours = _mm512_madd_epi16(pairs, how->four);
-    /* The lower four go up to the upper four, then all down. */
+    /* Move the lower four up to the upper four, then all down. */
     return _mm512_mask_srlv_epi64(
-        numbers, how->some, _mm512_sllv_epi32(fours, how->gap), how->gap);
+        numbers, how->narrow, _mm512_sllv_epi32(fours, how->gap), how->gap);
 }
 
-/* The rows of four groups; a bit of `kept` for each byte that is. */
+/* Write the rows of four groups: the bytes whose bit in `kept` is set. */
 static uint8_t *put_rows(uint8_t *out, __m512i rows, uint64_t kept)
 {
     save(out, _mm512_maskz_compress_epi8(kept, rows));
     return out + __builtin_popcountll(kept);
 }
 
-/* Eight groups; their widths go to `to_widths`. */
+/* Pack eight groups; their widths go to `to_widths`. */
 static uint8_t *pack_eight(
     __m512i upper, __m512i lower, uint8_t *to_widths, uint8_t *out)
 {
@@ -183,10 +184,10 @@ static uint8_t *pack_eight(
     const __m512i        two    = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     __m128i              used   = used_bits(_mm512_or_si512(upper, lower));
     __m128i              widths = widths_of(used);
-    __m128i          kept = look_up(bytes, _mm_unpacklo_epi8(widths, widths));
-    struct squeezing how  = squeezing_of(widths, used);
-    upper                 = squeezed(upper, &how);
-    lower                 = squeezed(lower, &how);
+    __m128i            kept = look_up(bytes, _mm_unpacklo_epi8(widths, widths));
+    struct pack_params how  = pack_params_of(widths, used);
+    upper                   = packed(upper, &how);
+    lower                   = packed(lower, &how);
     _mm_storel_epi64((void *)to_widths, widths);
     out           = put_rows(out, _mm512_permutex2var_epi64(upper, one, lower),
                   (uint64_t)_mm_cvtsi128_si64(kept));
@@ -197,7 +198,7 @@ static uint8_t *pack_eight(
     return put_rows(out, _mm512_permutex2var_epi64(upper, two, lower), rest);
 }
 
-/* Two rows of pixels. */
+/* Pack two rows of pixels. */
 static uint8_t *pack_rows(
     const uint8_t *row, uint32_t width, uint8_t *widths, uint8_t *out)
 {
@@ -206,8 +207,8 @@ static uint8_t *pack_rows(
         __m512i   above = slope(row + x - PHOTO_STRIDE);
         __m512i   upper = slope(row + x);
         __m512i   lower = slope(row + x + PHOTO_STRIDE);
-        lower           = folded(_mm512_sub_epi8(lower, upper), valid);
-        upper           = folded(_mm512_sub_epi8(upper, above), valid);
+        lower           = zigzag(_mm512_sub_epi8(lower, upper), valid);
+        upper           = zigzag(_mm512_sub_epi8(upper, above), valid);
         out             = pack_eight(upper, lower, widths + x / 8, out);
     }
     return out;
@@ -231,16 +232,18 @@ static size_t pack(
 
 /* ---- unpacking: four groups, 32 x 2 pixels, at a time -------------------- */
 
-/* The numbers of four groups: rows of u64 that begin with what is in use. */
-static __m512i numbers_of(__m512i rows, __m512i bits)
+/* The numbers of four groups, a byte each. Each u64 begins with the packed bits
+ * of one row. */
+static __m512i unpack_numbers(__m512i rows, __m512i bits)
 {
 #define AT(w) ((w)*UINT64_C(0x0706050403020100))
     static const _Alignas(64) uint64_t at[8] = BY_WIDTH(AT);
     return _mm512_multishift_epi64_epi8(by_width(at, bits), rows);
 }
 
-/* For each width, the matrix that takes a number's half, and to each bit the
- * lowest one; the bits above it are anything. */
+/* For each width: the matrix of the inverse zigzag encoding. It shifts a number
+ * right and XORs each bit with the lowest one. Bits above the width of the
+ * number are undefined in the input, and ignored. */
 #define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (64 - 7 * (i)) : 0)
 #define HALF(w)                                                         \
     (UINT64_C(0x0101010101010101) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | \
@@ -249,23 +252,23 @@ static __m512i numbers_of(__m512i rows, __m512i bits)
 static const _Alignas(64) uint64_t half[16] = {
     0, HALF(1), HALF(2), HALF(3), HALF(4), HALF(5), HALF(6), HALF(7), HALF(8)};
 
-static __m512i unfolded(__m512i numbers, __m512i bits)
+static __m512i unzigzag(__m512i numbers, __m512i bits)
 {
     return _mm512_gf2p8affine_epi64_epi8(numbers,
         _mm512_permutex2var_epi64(load(half), bits, load(half + 8)), 0);
 }
 
-/* Sums of each byte and all before it in its u64. */
-static __m512i sums(__m512i v)
+/* In each u64: the sum of each byte and all before it. */
+static __m512i prefix_sums(__m512i v)
 {
     v = _mm512_add_epi8(v, _mm512_slli_epi64(v, 8));
     v = _mm512_add_epi8(v, _mm512_slli_epi64(v, 16));
     return _mm512_add_epi8(v, _mm512_slli_epi64(v, 32));
 }
 
-/* To the first residue of each row of a group, the sum of all to its left.
- * `carry` has it up to these four groups, in each u32. */
-static __m512i with_left(__m512i v, __m512i *carry)
+/* Add to the first residue of each row of a group the sum of all to its left.
+ * `carry` has the sum up to these four groups, in each u32. */
+static __m512i add_left(__m512i v, __m512i *carry)
 {
     const __m512i rows = _mm512_set4_epi64(0x3828180838281808,
         0x3020100030201000, 0x3828180838281808, 0x3020100030201000);
@@ -278,8 +281,8 @@ static __m512i with_left(__m512i v, __m512i *carry)
     return _mm512_mask_add_epi8(v, 0x0101010101010101, v, left);
 }
 
-/* A group in each quarter. */
-static __m512i four_groups(const uint8_t *in, const uint8_t *widths)
+/* Load a group into each quarter. */
+static __m512i load_four(const uint8_t *in, const uint8_t *widths)
 {
     __m512i v = _mm512_castsi128_si512(load_16(in));
     in += 2 * (size_t)widths[0];
@@ -290,7 +293,7 @@ static __m512i four_groups(const uint8_t *in, const uint8_t *widths)
     return _mm512_inserti32x4(v, load_16(in), 3);
 }
 
-/* Residues, summed along their rows, to pixels. */
+/* Turn residues that are summed along their rows into pixels. */
 static void put_pixels(__m512i sum, uint8_t *row)
 {
     const __m512i in_rows = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
@@ -302,26 +305,26 @@ static void put_pixels(__m512i sum, uint8_t *row)
     _mm256_storeu_si256((void *)(row + PHOTO_STRIDE), lower);
 }
 
-/* Four groups at `in`; those that are none have a width of 0. */
+/* Unpack the four groups at `in`; missing ones have width 0. */
 static const uint8_t *unpack_four(
     const uint8_t *in, const uint8_t *widths, uint8_t *row, __m512i *carry)
 {
     const __m512i each  = _mm512_set_epi64(0x0303030303030303,
          0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
          0x0101010101010101, 0x0101010101010101, 0, 0);
-    const __m512i place = in_u64s(0x0706050403020100);
+    const __m512i order = in_u64s(0x0706050403020100);
     uint32_t      four;
     memcpy(&four, widths, sizeof(four));
     __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)four), each);
     /* The lower row of a group begins where its upper row ends. */
-    __m512i rows = _mm512_shuffle_epi8(four_groups(in, widths),
-        _mm512_mask_add_epi8(place, 0xff00ff00ff00ff00, place, bits));
-    __m512i v    = unfolded(numbers_of(rows, bits), bits);
-    put_pixels(sums(with_left(v, carry)), row);
+    __m512i rows = _mm512_shuffle_epi8(load_four(in, widths),
+        _mm512_mask_add_epi8(order, 0xff00ff00ff00ff00, order, bits));
+    __m512i v    = unzigzag(unpack_numbers(rows, bits), bits);
+    put_pixels(prefix_sums(add_left(v, carry)), row);
     return in + 2 * (size_t)(four * 0x01010101U >> 24);
 }
 
-/* Two rows of pixels. */
+/* Unpack two rows of pixels. */
 static const uint8_t *unpack_rows(
     const uint8_t *in, const uint8_t *widths, uint32_t across, uint8_t *row)
 {
@@ -354,17 +357,17 @@ static size_t unpack(
     return (size_t)(from - in);
 }
 
-/* ---- what AVX2 does as well ---------------------------------------------- */
+/* ---- taken from the AVX2 kernel ------------------------------------------ */
 
-static void part(
+static void join_planar(
     uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
 {
-    photo_avx2.part(row, width, pixels, plane);
+    photo_avx2.join_planar(row, width, pixels, plane);
 }
 
-static void settle(void)
+static void fence(void)
 {
-    photo_avx2.settle();
+    photo_avx2.fence();
 }
 
 static size_t measure(const uint8_t *in, uint32_t groups)
@@ -373,11 +376,11 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 }
 
 const struct photo_kernel photo_avx512 = {
-    .split   = split,
-    .join    = join,
-    .part    = part,
-    .settle  = settle,
-    .pack    = pack,
-    .unpack  = unpack,
-    .measure = measure,
+    .split       = split,
+    .join        = join,
+    .join_planar = join_planar,
+    .fence       = fence,
+    .pack        = pack,
+    .unpack      = unpack,
+    .measure     = measure,
 };

@@ -1,3 +1,4 @@
+/* Architectures other than x86-64 have the portable kernel only. */
 #include "codec/photo_kernel.h"
 
 const struct photo_kernel *photo_kernel_of(enum fby_simd level)

@@ -1,4 +1,4 @@
-/* The kernel in portable C: the definition that the others are tested by. */
+/* The kernel in portable C: the reference for the others. */
 #include <string.h>
 
 #include "codec/photo_kernel.h"
@@ -24,7 +24,7 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     }
 }
 
-static void part(
+static void join_planar(
     uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
 {
     for (size_t x = 0; x < width; x++) {
@@ -35,46 +35,47 @@ static void part(
     }
 }
 
-static void settle(void)
+static void fence(void)
 {
 }
 
 /* ---- residues ------------------------------------------------------------ */
 
-/* 0, -1, 1, -2, ... to 0, 1, 2, 3, ... */
-static uint8_t folded(uint8_t residue)
+/* Zigzag encoding: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+static uint8_t zigzag(uint8_t residue)
 {
     return (uint8_t)((residue << 1) ^ (residue >> 7 != 0 ? 0xff : 0));
 }
 
-static uint8_t unfolded(uint8_t number)
+static uint8_t unzigzag(uint8_t number)
 {
     return (uint8_t)((number >> 1) ^ ((number & 1) != 0 ? 0xff : 0));
 }
 
-/* The eight folded residues at `x` of a row. */
+/* The eight encoded residues at `x` of a row. */
 static void predict(const uint8_t *row, uint32_t x, uint8_t out[8])
 {
     const uint8_t *here = row + x;
     const uint8_t *up   = here - PHOTO_STRIDE;
     for (int i = 0; i < 8; i++) {
-        out[i] = folded((uint8_t)(here[i] - here[i - 1] - up[i] + up[i - 1]));
+        out[i] = zigzag((uint8_t)(here[i] - here[i - 1] - up[i] + up[i - 1]));
     }
 }
 
-/* The inverse, in place of the pixels. */
+/* The inverse: writes the eight pixels at `x`. */
 static void rebuild(const uint8_t in[8], uint8_t *row, uint32_t x)
 {
     uint8_t       *here = row + x;
     const uint8_t *up   = here - PHOTO_STRIDE;
     for (int i = 0; i < 8; i++) {
-        here[i] = (uint8_t)(unfolded(in[i]) + here[i - 1] + up[i] - up[i - 1]);
+        here[i] = (uint8_t)(unzigzag(in[i]) + here[i - 1] + up[i] - up[i - 1]);
     }
 }
 
 /* ---- groups -------------------------------------------------------------- */
 
-static uint32_t bits_of(const uint8_t number[16])
+/* The bits that the largest number of a group needs. */
+static uint32_t width_of(const uint8_t number[16])
 {
     uint32_t all = 0;
     for (int i = 0; i < 16; i++) {
@@ -87,7 +88,7 @@ static uint32_t bits_of(const uint8_t number[16])
     return bits;
 }
 
-/* Eight numbers of `bits` bits: exactly `bits` bytes. */
+/* Write eight numbers of `bits` bits: exactly `bits` bytes. */
 static void put_eight(const uint8_t number[8], uint32_t bits, uint8_t *out)
 {
     uint64_t all = 0;
@@ -124,7 +125,7 @@ static size_t pack(
         uint8_t *row = photo_row(plane, g / across * 2);
         predict(row, g % across * 8, number);
         predict(row + PHOTO_STRIDE, g % across * 8, number + 8);
-        uint32_t bits = bits_of(number);
+        uint32_t bits = width_of(number);
         out[g / 2]    = (uint8_t)(out[g / 2] | bits << (4 * (g % 2)));
         put_eight(number, bits, out + at);
         put_eight(number + 8, bits, out + at + bits);
@@ -165,11 +166,11 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 }
 
 const struct photo_kernel photo_portable = {
-    .split   = split,
-    .join    = join,
-    .part    = part,
-    .settle  = settle,
-    .pack    = pack,
-    .unpack  = unpack,
-    .measure = measure,
+    .split       = split,
+    .join        = join,
+    .join_planar = join_planar,
+    .fence       = fence,
+    .pack        = pack,
+    .unpack      = unpack,
+    .measure     = measure,
 };

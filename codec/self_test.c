@@ -1,5 +1,5 @@
-/* The codecs test themselves at start-up: known bytes, then every coding there
- * and back, over sizes around the borders of blocks and of tiles. */
+/* The self-test of the codecs at start-up: known bytes, then a round trip of
+ * every coding, with sizes around the borders of blocks and tiles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 
 enum { LARGEST = 2 * FBY_CODEC_BLOCK + 77, ROOM = 3 * FBY_CODEC_BLOCK };
 
-struct bench {
+struct self_test {
     struct fby_codec_scratch scratch;
     uint8_t                  raw[LARGEST];
     uint8_t                  packed[ROOM];
     uint8_t                  back[LARGEST];
 };
 
-/* 16 bytes as eight u16, by each filter, with the elements 2 apart. */
+/* 16 bytes, eight u16, after each filter with a distance of 2 elements. */
 static const struct {
     uint8_t filter;
     uint8_t out[16];
@@ -39,7 +39,7 @@ static fby_err test_known(struct fby_why *why)
         filter_apply(known[i].filter, params, known[0].out, sizeof(out), out);
         if (memcmp(out, known[i].out, sizeof(out)) != 0) {
             return fby_because(why, FBY_SYS,
-                "codec self-test: filter %d makes other bytes than it should",
+                "codec self-test: filter %d gives wrong bytes",
                 known[i].filter);
         }
     }
@@ -60,32 +60,31 @@ static const uint8_t picture_packed[] = {
 };
 
 static struct fby_codec_job photo_job(
-    struct bench *bench, uint32_t width, uint32_t height, uint32_t channels)
+    struct self_test *test, uint32_t width, uint32_t height, uint32_t channels)
 {
     return (struct fby_codec_job){
         .coding  = {.filter = FBY_FILTER_PHOTO, .codec = FBY_CODEC_PACK},
         .params  = {.width = width, .height = height, .channels = channels},
-        .scratch = &bench->scratch,
+        .scratch = &test->scratch,
     };
 }
 
-static fby_err test_picture(struct bench *bench, struct fby_why *why)
+static fby_err test_picture(struct self_test *test, struct fby_why *why)
 {
-    struct fby_codec_job job  = photo_job(bench, PICTURE_W, PICTURE_H, 3);
+    struct fby_codec_job job  = photo_job(test, PICTURE_W, PICTURE_H, 3);
     size_t               size = 0;
     struct fby_bytes_in  raw  = {.data = picture, .size = sizeof(picture)};
-    struct fby_bytes_out out  = {.data = bench->packed, .capacity = ROOM};
+    struct fby_bytes_out out  = {.data = test->packed, .capacity = ROOM};
     bool same = fby_codec_encode(&job, raw, out, &size) == FBY_OK &&
                 size == sizeof(picture_packed) &&
                 memcmp(out.data, picture_packed, size) == 0;
     return same ? FBY_OK
                 : fby_because(why, FBY_SYS,
-                      "codec self-test: pack (%s) makes other bytes than it "
-                      "should",
+                      "codec self-test: pack (%s) gives wrong bytes",
                       fby_simd_name(fby_simd()));
 }
 
-/* Half smooth, half noise, so that blocks both compress and do not. */
+/* Half smooth, half noise: some blocks compress and some do not. */
 static void fill(uint8_t *raw)
 {
     uint32_t state = 1;
@@ -96,40 +95,40 @@ static void fill(uint8_t *raw)
     }
 }
 
-static bool survives(
-    struct bench *bench, struct fby_codec_job *job, size_t raw_size)
+static bool round_trips(
+    struct self_test *test, struct fby_codec_job *job, size_t raw_size)
 {
     size_t               size = 0;
-    struct fby_bytes_in  raw  = {.data = bench->raw, .size = raw_size};
+    struct fby_bytes_in  raw  = {.data = test->raw, .size = raw_size};
     struct fby_bytes_out out  = {
-         .data = bench->packed, .capacity = sizeof(bench->packed)};
-    memset(bench->back, 0xa5, raw_size);
+         .data = test->packed, .capacity = sizeof(test->packed)};
+    memset(test->back, 0xa5, raw_size);
     if (fby_codec_encode(job, raw, out, &size) != FBY_OK) {
         return false;
     }
-    struct fby_bytes_in payload = {.data = bench->packed, .size = size};
-    return fby_codec_decode(job, payload, bench->back, raw_size) == FBY_OK &&
-           memcmp(bench->raw, bench->back, raw_size) == 0;
+    struct fby_bytes_in payload = {.data = test->packed, .size = size};
+    return fby_codec_decode(job, payload, test->back, raw_size) == FBY_OK &&
+           memcmp(test->raw, test->back, raw_size) == 0;
 }
 
-static fby_err test_sizes(struct bench *bench, struct fby_coding coding,
+static fby_err test_sizes(struct self_test *test, struct fby_coding coding,
     struct fby_codec_params params, struct fby_why *why)
 {
     static const size_t  sizes[] = {1, 15, 4096, FBY_CODEC_BLOCK, LARGEST};
     struct fby_codec_job job     = {
-            .coding = coding, .params = params, .scratch = &bench->scratch};
+            .coding = coding, .params = params, .scratch = &test->scratch};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        if (!survives(bench, &job, sizes[i])) {
+        if (!round_trips(test, &job, sizes[i])) {
             return fby_because(why, FBY_SYS,
-                "codec self-test: filter %d, codec %d: %zu bytes do not "
-                "survive",
+                "codec self-test: filter %d, codec %d: the round trip of %zu "
+                "bytes fails",
                 coding.filter, coding.codec, sizes[i]);
         }
     }
     return FBY_OK;
 }
 
-static fby_err test_all(struct bench *bench, struct fby_why *why)
+static fby_err test_all(struct self_test *test, struct fby_why *why)
 {
     static const struct fby_codec_params params[] = {
         {.element_bytes = 1, .distance = 3},
@@ -140,41 +139,41 @@ static fby_err test_all(struct bench *bench, struct fby_why *why)
     for (unsigned i = 0; err == FBY_OK && i < 3 * 8; i++) {
         struct fby_coding coding = {
             .filter = (uint8_t)(i % 4), .codec = (uint8_t)(i / 4 % 2)};
-        err = test_sizes(bench, coding, params[i / 8], why);
+        err = test_sizes(test, coding, params[i / 8], why);
     }
     return err;
 }
 
 /* One picture and two of them. */
 static fby_err test_pictures_of(
-    struct bench *bench, struct fby_codec_job *job, struct fby_why *why)
+    struct self_test *test, struct fby_codec_job *job, struct fby_why *why)
 {
     const struct fby_codec_params *p = &job->params;
     size_t size = p->yuv420 ? (size_t)fby_yuv_bytes(p->width, p->height)
                             : (size_t)p->width * p->height * p->channels;
-    return survives(bench, job, size) && survives(bench, job, 2 * size)
+    return round_trips(test, job, size) && round_trips(test, job, 2 * size)
                ? FBY_OK
                : fby_because(why, FBY_SYS,
-                     "codec self-test: pack (%s): pictures of %u x %u x %u%s "
-                     "do not survive",
+                     "codec self-test: pack (%s): the round trip of pictures "
+                     "of %u x %u x %u%s fails",
                      fby_simd_name(fby_simd()), p->width, p->height,
                      p->channels, p->yuv420 ? " in yuv420" : "");
 }
 
-static fby_err test_pictures(struct bench *bench, struct fby_why *why)
+static fby_err test_pictures(struct self_test *test, struct fby_why *why)
 {
     static const uint32_t sizes[][3] = {{1, 1, 3}, {1, 1, 1}, {7, 3, 3},
         {33, 31, 1}, {64, 2, 3}, {224, 65, 3}, {257, 33, 3}, {300, 40, 1}};
-    fby_err               err        = test_picture(bench, why);
+    fby_err               err        = test_picture(test, why);
     for (size_t i = 0; err == FBY_OK && i < sizeof(sizes) / sizeof(*sizes);
          i++) {
         const uint32_t      *s   = sizes[i];
-        struct fby_codec_job job = photo_job(bench, s[0], s[1], s[2]);
+        struct fby_codec_job job = photo_job(test, s[0], s[1], s[2]);
 
-        err = test_pictures_of(bench, &job, why);
+        err = test_pictures_of(test, &job, why);
         if (err == FBY_OK && s[2] == 3) {
             job.params.yuv420 = true;
-            err               = test_pictures_of(bench, &job, why);
+            err               = test_pictures_of(test, &job, why);
         }
     }
     return err;
@@ -182,12 +181,12 @@ static fby_err test_pictures(struct bench *bench, struct fby_why *why)
 
 fby_err fby_codec_self_test(struct fby_why *why)
 {
-    struct bench *bench = fby_zalloc(sizeof(*bench));
-    fill(bench->raw);
-    fby_err err = test_all(bench, why);
+    struct self_test *test = fby_zalloc(sizeof(*test));
+    fill(test->raw);
+    fby_err err = test_all(test, why);
     if (err == FBY_OK) {
-        err = test_pictures(bench, why);
+        err = test_pictures(test, why);
     }
-    free(bench);
+    free(test);
     return err;
 }

@@ -70,7 +70,7 @@ struct fby_hash_version {
 };
 struct fby_hash_version fby_hash_version(void);
 
-/* Write lower-case hex and a NUL, 2 * size + 1 chars, to `out`; returns `out`. */
+/* Write lower-case hex and a NUL, 2 * size + 1 chars, to `out`; returns it. */
 char *fby_hex(const void *data, size_t size, char *out);
 
 #endif

@@ -194,8 +194,8 @@ static void rows_split_alike(const struct photo_kernel *kernel, uint32_t width)
     }
     kernel->join(right, width, back.bytes);
     assert_memory_equal(back.bytes, pixels.bytes, size);
-    kernel->part(right, width, back.bytes, width);
-    kernel->settle();
+    kernel->join_planar(right, width, back.bytes, width);
+    kernel->fence();
     same_pixels(back.bytes, pixels.bytes, width, 3);
     fby_guarded_free(&pixels);
     fby_guarded_free(&back);
