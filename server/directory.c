@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
-/* ---- making and freeing ---- */
+/* ---- create and destroy ---- */
 
 struct fby_directory *fby_directory_create(
     const struct fby_directory_config *config)
@@ -54,7 +54,7 @@ void fby_directory_tick(struct fby_directory *self, int64_t now_ns)
     fby_directory_admit_waiting(self, now_ns);
 }
 
-static void earlier(int64_t *deadline_ns, int64_t other_ns)
+static void lower_deadline(int64_t *deadline_ns, int64_t other_ns)
 {
     if (other_ns < *deadline_ns) {
         *deadline_ns = other_ns;
@@ -66,18 +66,18 @@ int64_t fby_directory_deadline(const struct fby_directory *self)
     int64_t deadline_ns = INT64_MAX;
     int64_t lease_ns    = self->config.lease_ns + 1;
     for (struct fby_dir_worker *w = self->workers; w != NULL; w = w->hh.next) {
-        earlier(&deadline_ns, w->seen_ns + lease_ns);
+        lower_deadline(&deadline_ns, w->seen_ns + lease_ns);
     }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
-        earlier(&deadline_ns, s->state == SESSION_WAITING
-                                  ? s->waits_until_ns
-                                  : s->seen_ns + lease_ns);
+        lower_deadline(&deadline_ns, s->state == SESSION_WAITING
+                                         ? s->waits_until_ns
+                                         : s->seen_ns + lease_ns);
     }
     return deadline_ns;
 }
 
-/* ---- answers ---- */
+/* ---- due messages ---- */
 
 static void fill_joined(
     const struct fby_dir_session *session, struct fby_message *out)
@@ -98,7 +98,8 @@ static void fill_refused(
         .session = {session->id}, .code = session->code, .text = session->text};
 }
 
-/* Workers newer than `version`, oldest first, as many as fit a message. */
+/* Collect workers added after *version, oldest first, up to MAX_DELTA. Advances
+ * *version to the last one; returns their number. */
 static size_t collect_delta(struct fby_directory *self, uint64_t *version)
 {
     size_t   n     = 0;
@@ -121,8 +122,8 @@ static size_t collect_delta(struct fby_directory *self, uint64_t *version)
 static void fill_workers(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
-    bool   full  = session->told_version == 0;
-    size_t n     = collect_delta(self, &session->told_version);
+    bool   full  = session->sent_version == 0;
+    size_t n     = collect_delta(self, &session->sent_version);
     out->type    = FBY_MSG_WORKERS;
     out->workers = (struct fby_workers){
         .session  = {session->id},
@@ -133,12 +134,12 @@ static void fill_workers(struct fby_directory *self,
     };
 }
 
-static bool has_news(
+static bool has_new_workers(
     const struct fby_directory *self, const struct fby_dir_session *session)
 {
     const struct fby_dir_worker *newest = fby_table_newest_worker(self);
     return session->state == SESSION_JOINED && newest != NULL &&
-           newest->version > session->told_version;
+           newest->version > session->sent_version;
 }
 
 static bool fill_due(struct fby_directory *self,
@@ -153,7 +154,7 @@ static bool fill_due(struct fby_directory *self,
         }
         return true;
     }
-    if (has_news(self, session)) {
+    if (has_new_workers(self, session)) {
         fill_workers(self, session, out);
         return true;
     }

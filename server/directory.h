@@ -1,12 +1,13 @@
-/* directory.h - who is there: workers, jobs, and the sessions of their ranks.
+/* directory.h - the registered workers, the jobs and the sessions of their
+ * ranks.
  *
- * Pure decisions on soft state: every call gets `now_ns`, nothing here knows a
- * socket or a clock. What has to be said to a session is marked as due and
- * handed out by fby_directory_due(). Nothing is kept on disk: after a restart
- * workers and clients tell it all again.
+ * Pure functions on soft state, without socket or clock: callers pass `now_ns`.
+ * Messages to a session are marked as due and returned by fby_directory_due().
+ * Nothing is stored on disk: after a restart workers register and clients join
+ * again.
  *
- * Lists of workers only ever add to what a client may use: a worker that is
- * late is no longer told to new clients, but no client leaves it for that. */
+ * Worker lists only add workers: a late worker is left out of lists for new
+ * clients, but connected clients keep using it. */
 #ifndef FBY_SERVER_DIRECTORY_H
 #define FBY_SERVER_DIRECTORY_H
 
@@ -18,84 +19,95 @@
 
 struct fby_directory;
 
-/* Where the answers to a session go: the transport's own bytes, kept but not
- * read here. */
+/* The destination of messages to a session: the routing id of ZeroMQ, which the
+ * directory stores but does not interpret. */
 struct fby_route {
     uint8_t id[255];
     uint8_t size;
 };
 
 struct fby_directory_config {
-    int64_t  lease_ns;     /* silent for longer: gone */
+    int64_t  lease_ns;     /* removed after a longer silence */
     uint32_t max_workers;  /* more are refused */
     uint32_t max_sessions; /* more are refused */
 };
 
 struct fby_directory_counts {
-    uint32_t workers, sessions, jobs;
-    uint64_t expired_workers, expired_sessions, refused, unreachable;
+    uint32_t workers, sessions, jobs; /* now */
+    uint64_t expired_workers, expired_sessions;
+    uint64_t refused;     /* joins */
+    uint64_t unreachable; /* reports of clients */
 };
 
+/* An empty directory; never NULL. `config` is copied. */
 struct fby_directory *fby_directory_create(
     const struct fby_directory_config *config);
+
+/* Free the directory and set *self_p to NULL; NULL is allowed. */
 void fby_directory_destroy(struct fby_directory **self_p);
 
 /* ---- workers ---- */
 
-/* A worker says what it is; saying it again renews it.
- * Errors: FBY_FULL when there are max_workers already. */
+/* Add a worker, or renew its lease if it is registered already.
+ * Errors: FBY_FULL  there are max_workers workers. */
 FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
-    const struct fby_register *told, int64_t now_ns);
+    const struct fby_register *registration, int64_t now_ns);
 
-/* Errors: FBY_NOT_FOUND: it has to register (again). */
+/* Renew the lease of a worker.
+ * Errors: FBY_NOT_FOUND  unknown: the worker has to register. */
 FBY_CHECKED fby_err fby_directory_heartbeat(struct fby_directory *self,
     struct fby_instance_id instance, int64_t now_ns);
 
+/* Remove a worker that stops; an unknown one is ignored. */
 void fby_directory_deregister(
     struct fby_directory *self, struct fby_instance_id instance);
 
-/* A client cannot reach it: counted, and answered as known or not. */
+/* Count and log a client's report that it cannot reach a worker. */
 void fby_directory_unreachable(
     struct fby_directory *self, struct fby_instance_id instance);
 
 /* ---- sessions ---- */
 
-/* A session asks to be rank `join->rank` of a job. The answer becomes due:
- * JOINED, JOIN_REFUSED, or, while another session holds the rank, one of them
- * after at most one lease: refused if that one renews, joined if not. `from`
- * is where answers go from now on, here and in renew. A job is what its live
- * sessions agree on; without any it is forgotten.
- * Errors: FBY_FULL when there are max_sessions already. */
+/* A session asks to be rank `join->rank` of a job. JOINED or JOIN_REFUSED
+ * becomes due at once. While another session holds the rank it becomes due
+ * within one lease: JOIN_REFUSED if the holder renews, else JOINED. Later
+ * messages to the session go to `from`, here and in renew. A job is defined by
+ * its live sessions, and removed with the last of them.
+ * Errors: FBY_FULL  there are max_sessions sessions. */
 FBY_CHECKED fby_err fby_directory_join(struct fby_directory *self,
     const struct fby_join *join, const struct fby_route *from, int64_t now_ns);
 
-/* A joined session is alive, and tells what it pinned since and which list it
- * has. Digests that differ from the job's make JOIN_REFUSED due.
- * Errors: FBY_NOT_FOUND: it has to join (again). */
+/* Renew the lease of a session. `renew` has the digests that it knows by now
+ * and the sequence of its worker list. Digests that differ from those of the
+ * job make JOIN_REFUSED due.
+ * Errors: FBY_NOT_FOUND  unknown: the session has to join. */
 FBY_CHECKED fby_err fby_directory_renew(struct fby_directory *self,
     const struct fby_renew *renew, const struct fby_route *from,
     int64_t now_ns);
 
+/* Remove a session; an unknown one is ignored. */
 void fby_directory_quit(struct fby_directory *self, struct fby_session_id id);
 
-/* ---- time and answers ---- */
+/* ---- time and due messages ---- */
 
-/* This process was away for `gap_ns` (stopped, starved): nobody is judged by
- * what could not be heard meanwhile. */
+/* Extend all leases by `gap_ns`, because this process did not run for that time
+ * (stopped, starved) and could not receive renewals. */
 void fby_directory_shift(struct fby_directory *self, int64_t gap_ns);
 
-/* Let leases run out. */
+/* Remove workers and sessions whose lease expired, and admit sessions that
+ * waited for a rank. */
 void fby_directory_tick(struct fby_directory *self, int64_t now_ns);
 
-/* When tick is needed next; INT64_MAX when nobody is there. */
+/* The time of the next necessary tick; INT64_MAX: none. */
 int64_t fby_directory_deadline(const struct fby_directory *self);
 
-/* One thing that is due to a session, and where it goes; false when nothing
- * is. The message's pointers lead into the directory and hold until its next
- * call; `server` and the times of JOINED are the caller's to fill. */
+/* Take one due message and its destination; false when none is due. The
+ * message's pointers are borrowed from the directory, until the next call. The
+ * caller sets `server`, and the times of JOINED. */
 bool fby_directory_due(
     struct fby_directory *self, struct fby_message *out, struct fby_route *to);
 
+/* The counters since create. */
 struct fby_directory_counts fby_directory_counts(
     const struct fby_directory *self);
 

@@ -1,8 +1,8 @@
-/* directory_state.h - what the directory holds; for server/ only.
+/* directory_state.h - the state of the directory. Internal to server/.
  *
  * Three hash tables: workers by instance, sessions by id, jobs by name. A
- * session belongs to exactly one job and is counted there; a job lives as long
- * as a session does. */
+ * session belongs to exactly one job and is counted there; a job is freed with
+ * its last session. */
 #ifndef FBY_SERVER_DIRECTORY_STATE_H
 #define FBY_SERVER_DIRECTORY_STATE_H
 
@@ -18,15 +18,15 @@ struct fby_dir_worker {
     char         **endpoints;
     size_t         n_endpoints;
     uint64_t       version; /* of the directory when it was added */
-    int64_t        seen_ns;
+    int64_t        seen_ns; /* last register or heartbeat */
     UT_hash_handle hh;
 };
 
 enum session_state {
-    SESSION_NEW,     /* not judged yet */
+    SESSION_NEW,     /* not checked yet */
     SESSION_WAITING, /* another session holds its rank */
     SESSION_JOINED,
-    SESSION_REFUSED /* told again when it asks again; forgotten when late */
+    SESSION_REFUSED /* kept to repeat the answer until its lease expires */
 };
 
 struct fby_dir_job;
@@ -38,24 +38,24 @@ struct fby_dir_session {
     char                      *host;
     uint32_t                   pid;
     uint32_t                   rank;
-    int64_t                    seen_ns;
+    int64_t                    seen_ns;        /* last join or renew */
     int64_t                    waits_until_ns; /* WAITING */
-    struct fby_join            asked;          /* its pointers are not kept */
-    struct fby_route           route;          /* where answers go */
-    bool                       answer_due;
-    enum fby_join_refused_code code; /* REFUSED */
-    char                       text[512];
-    uint64_t                   told_version; /* of the directory */
-    uint64_t                   sequence;     /* of lists sent */
+    struct fby_join            asked;          /* with its pointers NULL */
+    struct fby_route           route;          /* destination of messages */
+    bool                       answer_due;     /* JOINED or JOIN_REFUSED */
+    enum fby_join_refused_code code;           /* REFUSED */
+    char                       text[512];      /* REFUSED */
+    uint64_t                   sent_version;   /* of the newest worker sent */
+    uint64_t                   sequence;       /* of the last list sent */
     UT_hash_handle             hh;
 };
 
 struct fby_dir_job {
-    char                   *name; /* key */
-    struct fby_join         facts;
-    char                   *said_by; /* host of who said them */
-    struct fby_maybe_digest data, fingerprint;
-    uint32_t                sessions; /* of any state */
+    char                   *name;  /* key */
+    struct fby_join         facts; /* of the first session: seed, world ... */
+    char                   *facts_host;        /* host of that session */
+    struct fby_maybe_digest data, fingerprint; /* pinned */
+    uint32_t                sessions;          /* of any state */
     UT_hash_handle          hh;
 };
 
@@ -64,13 +64,14 @@ struct fby_directory {
     struct fby_dir_worker      *workers;
     struct fby_dir_session     *sessions;
     struct fby_dir_job         *jobs;
-    uint32_t                    waiting; /* sessions in that state */
-    uint64_t                    version; /* grows with each new worker */
+    uint32_t                    waiting; /* sessions in SESSION_WAITING */
+    uint64_t                    version; /* incremented by each new worker */
     struct fby_directory_counts counts;
-    struct fby_worker_info     *delta; /* of the last WORKERS message */
+    struct fby_worker_info     *delta; /* entries of the last WORKERS message */
 };
 
-/* The tables, in tables.c. Walk them by hh.next, in the order of adding. */
+/* Find, add and remove entries of the tables (tables.c). Finding returns NULL
+ * when there is none. Iterate by hh.next, in the order of adding. */
 struct fby_dir_worker *fby_table_worker(
     const struct fby_directory *self, uint64_t instance);
 struct fby_dir_session *fby_table_session(
@@ -90,17 +91,17 @@ void fby_table_del_session(
     struct fby_directory *self, struct fby_dir_session *session);
 void fby_table_del_job(struct fby_directory *self, struct fby_dir_job *job);
 
-/* Forget and free; a session's job goes with its last session. */
+/* Remove and free a worker, or a session and the job whose last one it is. */
 void fby_directory_forget_worker(
     struct fby_directory *self, struct fby_dir_worker *worker);
 void fby_directory_forget_session(
     struct fby_directory *self, struct fby_dir_session *session);
 
-/* Forget who was silent for a lease. */
+/* Remove and free those whose lease expired. */
 void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns);
 void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns);
 
-/* Sessions that waited for a rank get it once its holder is gone or late. */
+/* Admit sessions that wait for a rank whose holder is gone or late. */
 void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns);
 
 #endif

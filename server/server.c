@@ -21,12 +21,12 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    MAX_TURN     = 256, /* messages taken before timers are looked at */
-    MAX_WAITING  = 1000 /* messages from or to one peer; more are lost */
+    MAX_TURN     = 256, /* messages read per turn of the loop */
+    MAX_WAITING  = 1000 /* queued messages from or to a peer; more are lost */
 };
 
-/* A turn that begins or wakes later than this was away, and judges nobody by
- * the gap. */
+/* If a turn wakes up later than this after its deadline, the process did not
+ * run, and leases are extended by the delay. */
 static const int64_t longest_gap_ns  = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns = FBY_NS_PER_S / 2;
 
@@ -40,7 +40,7 @@ struct server {
     int64_t                   now_ns;  /* read once a turn */
     uint64_t                  refused_messages;
     bool                      stopping;
-    struct fby_buffer         frame; /* scratch of send */
+    struct fby_buffer         frame; /* scratch memory of send_to */
 };
 
 struct fby_server_options fby_server_defaults(void)
@@ -55,7 +55,7 @@ struct fby_server_options fby_server_defaults(void)
 
 /* ---- sending ---- */
 
-/* A peer that is gone is told nothing; it will ask again. */
+/* Errors are ignored: a peer that is gone gets nothing and will ask again. */
 static void send_to(struct server *self, const struct fby_route *to,
     const struct fby_message *message)
 {
@@ -73,7 +73,7 @@ static void send_to(struct server *self, const struct fby_route *to,
     }
 }
 
-/* ---- one handler a message ---- */
+/* ---- one handler per message type ---- */
 
 typedef void handler(struct server *self, const struct fby_route *from,
     const struct fby_message *message);
@@ -96,15 +96,16 @@ static void refuse_worker(struct server *self, const struct fby_route *to)
 static void on_register(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
-    const struct fby_register *told = &message->enroll;
-    if (fby_directory_register(self->directory, told, self->now_ns) != FBY_OK) {
+    const struct fby_register *worker = &message->enroll;
+    if (fby_directory_register(self->directory, worker, self->now_ns) !=
+        FBY_OK) {
         refuse_worker(self, from);
         return;
     }
     struct fby_message answer = {.type = FBY_MSG_REGISTERED};
 
     answer.enrolled = (struct fby_registered){
-        .instance     = told->instance,
+        .instance     = worker->instance,
         .server       = self->instance,
         .lease_ms     = (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS),
         .heartbeat_ms = (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS),
@@ -224,7 +225,7 @@ static void dispatch(
     fby_message_fini(&message);
 }
 
-/* A message is the sender's routing id and exactly one frame more. */
+/* A message is the sender's routing id and exactly one more frame. */
 static bool receive_one(struct server *self)
 {
     struct fby_route from;
@@ -309,7 +310,7 @@ static void turn(struct server *self)
     flush_answers(self);
 }
 
-static void say_ready(const struct server *self, const char *endpoint)
+static void report_ready(const struct server *self, const char *endpoint)
 {
     char line[FBY_ENDPOINT_SIZE + 1];
     int  n = snprintf(line, sizeof(line), "%s\n", endpoint);
@@ -364,12 +365,12 @@ static fby_err open_server(struct server *self, struct fby_why *why)
     fby_err err = fby_socket_bind(
         self->zmq, self->options.listen, &limits, bound, &self->socket, why);
     if (err == FBY_OK) {
-        say_ready(self, bound);
+        report_ready(self, bound);
     }
     return err;
 }
 
-static void say_ended(const struct server *self)
+static void report_ended(const struct server *self)
 {
     struct fby_directory_counts n = fby_directory_counts(self->directory);
     fby_info("SERVER-ENDED",
@@ -406,7 +407,7 @@ fby_err fby_server_run(
         turn(&self);
     }
     if (err == FBY_OK) {
-        say_ended(&self);
+        report_ended(&self);
     }
     close_server(&self);
     return err;

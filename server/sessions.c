@@ -1,7 +1,7 @@
-/* sessions.c - the directory's sessions: ranks of a job that must agree.
+/* sessions.c - the sessions of the directory: ranks of a job, which must agree.
  *
- * A job is what its joined sessions agree on. The first to join says the
- * facts; a digest is pinned by the first who knows it. */
+ * The first session that joins sets the facts of the job (world size, seed,
+ * content, start). The first session that knows a digest pins it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ void fby_directory_forget_session(
     if (--job->sessions == 0) {
         fby_table_del_job(self, job);
         free(job->name);
-        free(job->said_by);
+        free(job->facts_host);
         free(job);
     }
     free(session->host);
     free(session);
 }
 
-/* ---- sessions: what must agree ---- */
+/* ---- agreement of ranks ---- */
 
 static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     enum fby_join_refused_code code)
@@ -47,14 +47,14 @@ static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     fby_warn("JOIN-REFUSED", "%s", session->text);
 }
 
-static void say_differs(struct fby_dir_session *session, const char *what,
-    const char *mine, const char *theirs)
+static void describe_difference(struct fby_dir_session *session,
+    const char *what, const char *mine, const char *theirs)
 {
     snprintf(session->text, sizeof(session->text),
         "job '%s': %s %s on %s (rank %u) is not %s as on %s; all ranks of a "
         "job must agree",
         session->job->name, what, mine, session->host, session->rank, theirs,
-        session->job->said_by);
+        session->job->facts_host);
 }
 
 static bool same_number(struct fby_dir_session *session, const char *what,
@@ -67,7 +67,7 @@ static bool same_number(struct fby_dir_session *session, const char *what,
     }
     snprintf(a, sizeof(a), "%" PRIu64, mine);
     snprintf(b, sizeof(b), "%" PRIu64, theirs);
-    say_differs(session, what, a, b);
+    describe_difference(session, what, a, b);
     return false;
 }
 
@@ -81,7 +81,7 @@ static bool same_digest(struct fby_dir_session *session, const char *what,
     }
     fby_hex(mine->bytes, sizeof(mine->bytes), a);
     fby_hex(theirs->bytes, sizeof(theirs->bytes), b);
-    say_differs(session, what, a, b);
+    describe_difference(session, what, a, b);
     return false;
 }
 
@@ -93,7 +93,7 @@ static bool same_start(
            same_number(session, "start step", session->asked.step, facts->step);
 }
 
-/* A digest is pinned by the first session that knows it. */
+/* Pin a digest that the job does not have yet, else compare. */
 static bool same_or_pin(struct fby_dir_session *session, const char *what,
     const struct fby_maybe_digest *mine, struct fby_maybe_digest *job)
 {
@@ -137,7 +137,7 @@ static struct fby_dir_session *find_in_job(struct fby_directory *self,
     bool same_rank)
 {
     if (state == SESSION_WAITING && self->waiting == 0) {
-        return NULL; /* asked at every renewal, and nearly always so */
+        return NULL; /* the usual case of every renewal */
     }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
@@ -180,14 +180,14 @@ static struct fby_dir_session *make_session(
 static void set_facts(const struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
-    free(job->said_by);
+    free(job->facts_host);
     job->facts       = session->asked;
-    job->said_by     = fby_strdup(session->host);
+    job->facts_host  = fby_strdup(session->host);
     job->data        = session->asked.data;
     job->fingerprint = session->asked.fingerprint;
 }
 
-/* The rank is free: join unless it differs from the job's other ranks. */
+/* The rank is free: join, unless the session differs from the other ranks. */
 static void admit(struct fby_directory *self, struct fby_dir_session *session)
 {
     if (find_in_job(self, session, SESSION_JOINED, false) == NULL) {
@@ -220,11 +220,11 @@ fby_err fby_directory_join(struct fby_directory *self,
     }
     session->route        = *from;
     session->seen_ns      = now_ns;
-    session->told_version = 0;
+    session->sent_version = 0;
     return FBY_OK;
 }
 
-/* The holder of a rank is alive: whoever waits for the rank is refused. */
+/* The holder of a rank is alive: refuse sessions that wait for the rank. */
 static void refuse_waiting(
     struct fby_directory *self, const struct fby_dir_session *holder)
 {
@@ -239,7 +239,7 @@ static void refuse_waiting(
     }
 }
 
-static void check_pins(struct fby_directory *self,
+static void check_digests(struct fby_directory *self,
     struct fby_dir_session *session, const struct fby_renew *renew)
 {
     struct fby_dir_job *job = session->job;
@@ -265,10 +265,10 @@ fby_err fby_directory_renew(struct fby_directory *self,
         return FBY_OK;
     }
     if (renew->sequence != session->sequence) {
-        session->told_version = 0; /* a list was lost: tell it all again */
+        session->sent_version = 0; /* a list was lost: send a full one */
     }
     refuse_waiting(self, session);
-    check_pins(self, session, renew);
+    check_digests(self, session, renew);
     return FBY_OK;
 }
 
@@ -302,8 +302,8 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     }
 }
 
-/* Others that wait for the same rank now wait for its new holder. */
-static void wait_anew(struct fby_directory *self,
+/* Other sessions that wait for the rank now wait for its new holder. */
+static void restart_waits(struct fby_directory *self,
     const struct fby_dir_session *holder, int64_t now_ns)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
@@ -315,8 +315,8 @@ static void wait_anew(struct fby_directory *self,
     }
 }
 
-/* A session that waits and whose rank is free, or held by one that was silent
- * all the time; that one is forgotten. */
+/* A waiting session whose rank is free, or whose holder did not renew during
+ * the wait; such a holder is removed. */
 static struct fby_dir_session *next_to_admit(
     struct fby_directory *self, int64_t now_ns)
 {
@@ -344,6 +344,6 @@ void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
     while ((session = next_to_admit(self, now_ns)) != NULL) {
         session->seen_ns = now_ns;
         admit(self, session);
-        wait_anew(self, session, now_ns);
+        restart_waits(self, session, now_ns);
     }
 }

@@ -1,5 +1,5 @@
-/* tables.c - the directory's hash tables, and the only use of uthash's
- * macros. */
+/* tables.c - the hash tables of the directory; the only file that uses the
+ * macros of uthash. */
 #include <string.h>
 
 #include "server/directory_state.h"

@@ -1,4 +1,4 @@
-/* workers.c - the directory's workers: register, renew, forget. */
+/* workers.c - the workers of the directory: register, renew, remove. */
 #include <stdlib.h>
 
 #include "common/log.h"
@@ -17,29 +17,30 @@ void fby_directory_forget_worker(
     free(worker);
 }
 
-static struct fby_dir_worker *copy_worker(const struct fby_register *told)
+static struct fby_dir_worker *copy_worker(
+    const struct fby_register *registration)
 {
     struct fby_dir_worker *worker = fby_zalloc(sizeof(*worker));
-    worker->instance              = told->instance.value;
-    worker->host                  = fby_strdup(told->host);
-    worker->n_endpoints           = told->endpoints.n;
-    worker->endpoints = fby_zalloc(told->endpoints.n * sizeof(char *));
-    for (size_t i = 0; i < told->endpoints.n; i++) {
-        worker->endpoints[i] = fby_strdup(told->endpoints.at[i]);
+    worker->instance              = registration->instance.value;
+    worker->host                  = fby_strdup(registration->host);
+    worker->n_endpoints           = registration->endpoints.n;
+    worker->endpoints = fby_zalloc(registration->endpoints.n * sizeof(char *));
+    for (size_t i = 0; i < registration->endpoints.n; i++) {
+        worker->endpoints[i] = fby_strdup(registration->endpoints.at[i]);
     }
     return worker;
 }
 
-fby_err fby_directory_register(
-    struct fby_directory *self, const struct fby_register *told, int64_t now_ns)
+fby_err fby_directory_register(struct fby_directory *self,
+    const struct fby_register *registration, int64_t now_ns)
 {
     struct fby_dir_worker *worker =
-        fby_table_worker(self, told->instance.value);
+        fby_table_worker(self, registration->instance.value);
     if (worker == NULL) {
         if (HASH_COUNT(self->workers) >= self->config.max_workers) {
             return FBY_FULL;
         }
-        worker          = copy_worker(told);
+        worker          = copy_worker(registration);
         worker->version = ++self->version;
         fby_table_add_worker(self, worker);
         fby_info("WORKER-NEW", "%s at %s on %s",

@@ -1,5 +1,5 @@
-/* directories.h - a directory without a server: workers and sessions speak to
- * it, and its answers are taken one by one. */
+/* directories.h - a directory without a server: helpers register workers, join
+ * sessions and take the due messages one by one. */
 #ifndef FBY_TESTS_SERVER_DIRECTORIES_H
 #define FBY_TESTS_SERVER_DIRECTORIES_H
 
@@ -39,12 +39,12 @@ static inline fby_err register_as(
     struct fby_directory *d, uint64_t id, int64_t now_ns)
 {
     static const char *const  endpoints[] = {"tcp://a:1", "tcp://b:2"};
-    const struct fby_register told        = {
-               .instance  = {id},
-               .endpoints = {endpoints, 2},
-               .host      = "a-host",
+    const struct fby_register worker      = {
+             .instance  = {id},
+             .endpoints = {endpoints, 2},
+             .host      = "a-host",
     };
-    return fby_directory_register(d, &told, now_ns);
+    return fby_directory_register(d, &worker, now_ns);
 }
 
 static inline void add_worker(
