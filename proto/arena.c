@@ -1,6 +1,5 @@
-/* Memory for the unpacking of one message: first the room that came with it,
- * then blocks from the heap, until the budget is used up. Nothing is freed
- * before all of it is. */
+/* An arena for one message (schema.h): first the caller's buffer, then blocks
+ * from the heap, until the budget is used up. All blocks are freed together. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -9,27 +8,27 @@
 
 enum { BLOCK_BYTES = 16 << 10, ALIGN = 16 };
 
-struct block {
-    struct block *next;
+struct arena_block {
+    struct arena_block *next;
     _Alignas(ALIGN) char bytes[];
 };
 
-static bool refill(struct arena *arena, size_t size)
+static bool refill(struct message_arena *arena, size_t size)
 {
     size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
     if (room > arena->budget) {
         return false;
     }
-    struct block *block = fby_zalloc(sizeof(*block) + room);
-    block->next         = arena->blocks;
-    arena->blocks       = block;
+    struct arena_block *block = fby_zalloc(sizeof(*block) + room);
+    block->next               = arena->blocks;
+    arena->blocks             = block;
     arena->budget -= room;
     arena->at   = (uint8_t *)block->bytes;
     arena->left = room;
     return true;
 }
 
-void *arena_take(struct arena *arena, size_t size)
+void *arena_take(struct message_arena *arena, size_t size)
 {
     if (size > SIZE_MAX - ALIGN) {
         return NULL;
@@ -44,7 +43,7 @@ void *arena_take(struct arena *arena, size_t size)
     return taken;
 }
 
-void *arena_must(struct arena *arena, size_t size)
+void *arena_take_unlimited(struct message_arena *arena, size_t size)
 {
     void *memory = arena_take(arena, size);
     assert(memory != NULL);
@@ -53,9 +52,9 @@ void *arena_must(struct arena *arena, size_t size)
 
 void arena_free(void **blocks_p)
 {
-    struct block *block = *blocks_p;
+    struct arena_block *block = *blocks_p;
     while (block != NULL) {
-        struct block *next = block->next;
+        struct arena_block *next = block->next;
         free(block);
         block = next;
     }

@@ -1,44 +1,43 @@
-/* column.h - what schema.c and column.c tell each other.
+/* column.h - the interface between schema.c and column.c.
  *
- * A kind of column is a line of a table: what it expects, and three functions
- * on one member. Lists of records come back to the schema they consist of.
- * Internal to proto/. */
+ * A table has an entry for each kind of column: the text for errors, and three
+ * functions that handle one member. Those for lists of records call back the
+ * functions on schemas. Internal to proto/. */
 #ifndef FBY_PROTO_COLUMN_H
 #define FBY_PROTO_COLUMN_H
 
 #include "proto/schema.h"
 
-/* A protobuf field as protobuf-c lays it out: the value or the pointer to the
- * list, and the length of a list. */
-struct slot {
-    void   *value;
-    size_t *n;
+/* Storage of a protobuf field in a struct of protobuf-c. */
+struct protobuf_slot {
+    void   *value; /* the value, or the pointer to the list */
+    size_t *n;     /* length of a list, else NULL */
 };
 
 struct column_ops {
-    const char *expected; /* follows "expected "; NULL: number in a range */
-    bool (*check)(const struct column *c, const void *record);
-    void (*pack)(const struct column *c, const void *record, struct slot slot,
-        struct arena *arena);
-    bool (*unpack)(const struct column *c, void *record, struct slot slot,
-        struct arena *arena);
+    const char *expected; /* follows "expected "; NULL: a number in a range */
+    bool (*check)(const struct schema_column *c, const void *record);
+    void (*pack)(const struct schema_column *c, const void *record,
+        struct protobuf_slot slot, struct message_arena *arena);
+    bool (*unpack)(const struct schema_column *c, void *record,
+        struct protobuf_slot slot, struct message_arena *arena);
 };
 
 extern const struct column_ops column_kinds[]; /* by enum column_kind */
 
 /* The pointer and the length of the list that `c` describes. */
-const void *column_list(const struct column *c, const void *record);
-size_t      column_length(const struct column *c, const void *record);
+const void *column_list(const struct schema_column *c, const void *record);
+size_t      column_length(const struct schema_column *c, const void *record);
 
-/* The protobuf of one record, with all memory from `arena`. */
-ProtobufCMessage *schema_fill(
-    const struct schema *schema, const void *record, struct arena *arena);
+/* The protobuf struct of one record; all memory is from `arena`. */
+ProtobufCMessage *schema_to_protobuf(const struct schema *schema,
+    const void *record, struct message_arena *arena);
 
-/* The other way; false when a member cannot be taken over. */
-bool schema_drain(const struct schema *schema, ProtobufCMessage *body,
-    void *record, struct arena *arena);
+/* The inverse; false when a member does not fit its column. */
+bool schema_from_protobuf(const struct schema *schema, ProtobufCMessage *body,
+    void *record, struct message_arena *arena);
 
-/* Memory that the arena cannot refuse, because packing has no budget. */
-void *arena_must(struct arena *arena, size_t size);
+/* Like arena_take, for packing, which has no budget; never NULL. */
+void *arena_take_unlimited(struct message_arena *arena, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
-/* The prefix of a chunk, member by member in the order of the wire. Reading
- * looks only at the prefix; whether the bytes arrived whole is a question of
- * its own, because it costs a pass over the payload. */
+/* The prefix of a chunk, member by member in wire order. Reading checks only
+ * the prefix. Integrity is checked separately, because that reads the payload.
+ */
 #include "proto/frame.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "common/bytes.h"
 #include "proto/wire.h"
 
-enum { HASHED_PREFIX = 56 /* bytes before the frame's own hash */ };
+enum { HASHED_PREFIX = 56 /* bytes before the hash of the frame */ };
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'C'};
 
@@ -36,7 +36,7 @@ void fby_chunk_write(const struct fby_chunk *chunk, const void *payload,
     fby_store_le(prefix + HASHED_PREFIX, hash, 8);
 }
 
-/* The members in their order; false when magic, version or zeros are else. */
+/* Read all members; false when the magic, the version or a zero is wrong. */
 static bool read_members(struct fby_reader *r, struct fby_chunk *c)
 {
     const uint8_t *start = fby_read_bytes(r, sizeof(magic));
@@ -56,7 +56,7 @@ static bool read_members(struct fby_reader *r, struct fby_chunk *c)
     c->raw_bytes     = fby_read_u32(r);
     c->wire_bytes    = fby_read_u32(r);
     c->raw_hash      = fby_read_u64(r);
-    fby_read_u64(r); /* of the frame: fby_chunk_intact */
+    fby_read_u64(r); /* hash of the frame, see fby_chunk_intact */
     return !r->bad && zero1 == 0 && zero2 == 0;
 }
 
@@ -72,15 +72,16 @@ static fby_err check_sizes(
     }
     if (c->wire_bytes != payload_bytes) {
         return fby_because(why, FBY_PROTO,
-            "chunk: says %" PRIu32 " bytes of payload, has %zu", c->wire_bytes,
-            payload_bytes);
+            "chunk: the prefix says %" PRIu32 " bytes of payload, but it has "
+            "%zu",
+            c->wire_bytes, payload_bytes);
     }
     size_t most  = fby_codec_bound(c->codec, c->raw_bytes);
     size_t least = c->codec == FBY_CODEC_STORE ? most : 1;
     if (c->wire_bytes < least || c->wire_bytes > most) {
         return fby_because(why, FBY_PROTO,
             "chunk: %" PRIu32 " bytes of payload for %" PRIu32
-            " raw ones: expected %zu to %zu",
+            " raw bytes: expected %zu to %zu",
             c->wire_bytes, c->raw_bytes, least, most);
     }
     return FBY_OK;
@@ -92,8 +93,8 @@ fby_err fby_chunk_read(
     struct fby_reader r     = fby_reader(frame, size);
     struct fby_chunk  chunk = {0};
     if (!read_members(&r, &chunk)) {
-        return fby_because(
-            why, FBY_PROTO, "chunk: no prefix of version 1 in %zu bytes", size);
+        return fby_because(why, FBY_PROTO,
+            "chunk: %zu bytes do not begin with a prefix of version 1", size);
     }
     if (chunk.session.value == 0 || chunk.request.value == 0) {
         return fby_because(why, FBY_PROTO, "chunk: session or request is 0");
@@ -101,7 +102,7 @@ fby_err fby_chunk_read(
     struct fby_coding coding = {.filter = chunk.filter, .codec = chunk.codec};
     if (!fby_coding_known(coding)) {
         return fby_because(why, FBY_PROTO,
-            "chunk: filter %d and codec %d are not known here, or no pair",
+            "chunk: filter %d and codec %d are unknown, or cannot be combined",
             coding.filter, coding.codec);
     }
     fby_err err = check_sizes(&chunk, r.left, why);
@@ -130,15 +131,15 @@ fby_err fby_chunk_check(const struct fby_chunk *chunk,
     if (chunk->field >= layout->n_fields ||
         chunk->number >= layout->fields[chunk->field].n_chunks) {
         return fby_because(why, FBY_PROTO,
-            "chunk %" PRIu32 " of field %d: there is none in this batch",
-            chunk->number, chunk->field);
+            "chunk %" PRIu32 " of field %d: not in this batch", chunk->number,
+            chunk->field);
     }
     const struct fby_raw_field *field = &layout->fields[chunk->field];
     struct fby_coding coding = {.filter = chunk->filter, .codec = chunk->codec};
     if (!fby_coding_suits(coding, fby_layout_params(field))) {
         return fby_because(why, FBY_PROTO,
-            "chunk %" PRIu32 " of field %d: filter %d and codec %d are for "
-            "other arrays",
+            "chunk %" PRIu32 " of field %d: filter %d and codec %d do not suit "
+            "its type and shape",
             chunk->number, chunk->field, chunk->filter, chunk->codec);
     }
     struct fby_raw_span span =

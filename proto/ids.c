@@ -1,5 +1,4 @@
-/* Ids: drawn by libsodium, written as people read numbers, the highest digit
- * first. A draw of 0 is drawn again, because 0 names nothing. */
+/* Random ids are from libsodium; 0 is drawn again, because it is not an id. */
 #include "proto/ids.h"
 
 #include <sodium.h>

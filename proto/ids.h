@@ -1,8 +1,8 @@
-/* ids.h - what is done with ids, and the two kinds that only messages know.
+/* ids.h - functions on ids, and the two kinds that only messages use.
  *
- * Ids are structs of one field (common/id.h has the others), so that two kinds
- * cannot be swapped. 0 is never an id: a zeroed struct names nothing. All but
- * request and open ids are random, so that nobody meets one twice. */
+ * Ids are one-field structs (common/id.h has the others), so that two kinds
+ * cannot be swapped. 0 is never an id, so a zeroed struct means "none". All but
+ * request and open ids are random 64-bit numbers, unique in practice. */
 #ifndef FBY_PROTO_IDS_H
 #define FBY_PROTO_IDS_H
 
@@ -11,12 +11,12 @@
 
 #include "common/id.h"
 
-/* One way from a client to a worker: new with each HELLO. */
+/* One connection of a client to a worker; new with each HELLO. */
 struct fby_route_id {
     uint64_t value;
 };
 
-/* One question for a dataset; never used again within its session. */
+/* One OPEN of a dataset; never reused within its session. */
 struct fby_open_id {
     uint64_t value;
 };
@@ -41,7 +41,7 @@ static inline bool fby_instance_equal(
     return a.value == b.value;
 }
 
-/* A random number that is not 0, from the system's generator. Any thread. */
+/* A random number other than 0, from the system's generator. Any thread. */
 uint64_t fby_id_random(void);
 
 static inline struct fby_session_id fby_session_random(void)
@@ -53,7 +53,7 @@ static inline struct fby_instance_id fby_instance_random(void)
     return (struct fby_instance_id){fby_id_random()};
 }
 
-/* An id as people read it: 16 hex digits, the most significant first. */
+/* An id for messages and logs: 16 hex digits, the most significant first. */
 struct fby_id_text {
     char text[17]; /* ends with NUL */
 };

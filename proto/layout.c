@@ -1,6 +1,6 @@
-/* The cutting of raw bytes into chunks, in closed form: where chunk i lies
- * follows from i by one multiplication, so nothing is kept for a chunk. All
- * products are bounded by the limits in the header before they are made. */
+/* The cut into chunks has a closed form: one multiplication gives the position
+ * of chunk i, so no state is kept per chunk. The limits in the header are
+ * checked first, so that no product overflows. */
 #include "proto/layout.h"
 
 #include <inttypes.h>
@@ -10,30 +10,31 @@
 #include "common/yuv420.h"
 #include "proto/wire.h"
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static uint64_t pieces(uint64_t whole, uint64_t piece)
+static uint64_t div_up(uint64_t n, uint64_t divisor)
 {
-    return whole / piece + (whole % piece != 0);
+    return n / divisor + (n % divisor != 0);
 }
 
-/* Bytes of a picture in planes; 0 when it is none. */
+/* The bytes of a yuv420 picture; 0 when the field is not one, or it is larger
+ * than FBY_ROW_BYTES. */
 static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
     if (field->type != FBY_U8 || field->shape.n_dims != 3 || dims[2] != 3 ||
-        dims[0] > FBY_ROW_BYTES) { /* else 64 bits hold what there is */
+        dims[0] > FBY_ROW_BYTES) { /* so that 64 bits are enough below */
         return 0;
     }
     uint64_t bytes = fby_yuv_bytes(dims[1], dims[0]);
     return bytes <= FBY_ROW_BYTES ? bytes : 0;
 }
 
-/* Bytes of one row; 0 when a dimension or the type is none, or when there are
- * more than FBY_ROW_BYTES. */
+/* The bytes of one row; 0 when the type or a dimension is invalid, or a row has
+ * more than FBY_ROW_BYTES. A larger sparse row counts as FBY_ROW_BYTES. */
 static uint64_t row_bytes(const struct fby_raw_field *field)
 {
     uint64_t bytes = fby_type_bytes(field->type);
@@ -41,7 +42,7 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
         return 0;
     }
     if (field->form == FBY_FORM_SPARSE) {
-        return least(bytes * field->max_length, FBY_ROW_BYTES);
+        return min_u64(bytes * field->max_length, FBY_ROW_BYTES);
     }
     if (field->yuv420) {
         return yuv_row_bytes(field);
@@ -55,16 +56,17 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
     return bytes;
 }
 
-/* What a chunk of a large row holds whole multiples of. */
+/* The unit of a large row: its chunks are multiples of it. */
 static uint64_t unit_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
     if (field->yuv420) {
-        return least(fby_yuv_bytes(dims[1], FBY_IMAGE_LINES), field->row_bytes);
+        return min_u64(
+            fby_yuv_bytes(dims[1], FBY_IMAGE_LINES), field->row_bytes);
     }
     uint64_t line = field->row_bytes / dims[0];
     return field->shape.n_dims == 3
-               ? least(FBY_IMAGE_LINES * line, field->row_bytes)
+               ? min_u64(FBY_IMAGE_LINES * line, field->row_bytes)
                : line;
 }
 
@@ -73,7 +75,7 @@ static void cut_into_rows(struct fby_raw_field *field, uint32_t rows)
     field->rows_per_chunk = (uint32_t)(FBY_CHUNK_RAW / field->row_bytes);
     field->chunks_per_row = 0;
     field->chunk_bytes = (uint32_t)(field->rows_per_chunk * field->row_bytes);
-    field->n_chunks    = (uint32_t)pieces(rows, field->rows_per_chunk);
+    field->n_chunks    = (uint32_t)div_up(rows, field->rows_per_chunk);
 }
 
 static bool cut_into_parts(struct fby_raw_field *field, uint32_t rows)
@@ -86,28 +88,29 @@ static bool cut_into_parts(struct fby_raw_field *field, uint32_t rows)
     field->rows_per_chunk = 0;
     field->chunk_bytes    = (uint32_t)(units * unit);
     field->chunks_per_row =
-        (uint32_t)pieces(field->row_bytes, field->chunk_bytes);
+        (uint32_t)div_up(field->row_bytes, field->chunk_bytes);
     field->n_chunks = rows * field->chunks_per_row; /* below 2^16 x 2^11 */
     return true;
 }
 
-/* Indices of a sparse row that is as long as it may be. */
+/* The bytes of the indices of a sparse row of max_length values. */
 static uint64_t index_row_bytes(const struct fby_raw_field *field)
 {
     return (uint64_t)field->max_length * field->index_bytes;
 }
 
-/* Of a chunk of `rows` rows as long as they may be. Whole sixteens, so that
- * what begins with a sixteen in one chunk does so in all. */
-static uint64_t most_bytes(const struct fby_raw_field *field, uint64_t rows)
+/* The bytes of a chunk of `rows` rows of max_length. Each section is rounded up
+ * to 16, so that an alignment to 16 holds in all chunks. */
+static uint64_t max_chunk_bytes(
+    const struct fby_raw_field *field, uint64_t rows)
 {
-    return pieces(rows * field->length_bytes, 16) * 16 +
-           pieces(rows * index_row_bytes(field), 16) * 16 +
-           pieces(rows * field->row_bytes, 16) * 16;
+    return div_up(rows * field->length_bytes, 16) * 16 +
+           div_up(rows * index_row_bytes(field), 16) * 16 +
+           div_up(rows * field->row_bytes, 16) * 16;
 }
 
-/* Sparse rows with max_length 0 have no bytes and were refused before. */
-static bool may_vary(const struct fby_raw_field *field)
+/* Sparse rows with max_length 0 have no bytes and are refused before. */
+static bool is_max_length_valid(const struct fby_raw_field *field)
 {
     if (field->form == FBY_FORM_SPARSE) {
         return field->max_length <= fby_dense_values(&field->shape);
@@ -115,27 +118,28 @@ static bool may_vary(const struct fby_raw_field *field)
     return field->shape.n_dims > 0 && field->max_length == field->shape.dims[0];
 }
 
-static bool cut_where_it_varies(struct fby_raw_field *field, uint32_t rows)
+static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
 {
-    if (!may_vary(field)) {
+    if (!is_max_length_valid(field)) {
         return false;
     }
     bool sparse         = field->form == FBY_FORM_SPARSE;
     field->index_bytes  = sparse ? fby_index_bytes(&field->shape) : 0;
     field->entry_bytes  = (uint32_t)(field->row_bytes / field->max_length);
     field->length_bytes = fby_bytes_for(field->max_length);
-    uint64_t run =
+    uint64_t fit =
         FBY_VARYING_RAW / (field->row_bytes + index_row_bytes(field));
-    field->rows_per_chunk = (uint32_t)least(run > 0 ? run : 1, FBY_ROWS_MAX);
+    field->rows_per_chunk = (uint32_t)min_u64(fit > 0 ? fit : 1, FBY_ROWS_MAX);
     field->chunks_per_row = 0;
-    if (most_bytes(field, field->rows_per_chunk) > FBY_UNIT_MAX) {
+    if (max_chunk_bytes(field, field->rows_per_chunk) > FBY_UNIT_MAX) {
         return false;
     }
-    field->chunk_bytes = (uint32_t)most_bytes(field, field->rows_per_chunk);
-    field->n_chunks    = (uint32_t)pieces(rows, field->rows_per_chunk);
-    uint32_t last      = rows - (field->n_chunks - 1) * field->rows_per_chunk;
-    field->raw_bytes   = (uint64_t)(field->n_chunks - 1) * field->chunk_bytes +
-                       most_bytes(field, last);
+    field->chunk_bytes =
+        (uint32_t)max_chunk_bytes(field, field->rows_per_chunk);
+    field->n_chunks  = (uint32_t)div_up(rows, field->rows_per_chunk);
+    uint32_t last    = rows - (field->n_chunks - 1) * field->rows_per_chunk;
+    field->raw_bytes = (uint64_t)(field->n_chunks - 1) * field->chunk_bytes +
+                       max_chunk_bytes(field, last);
     return true;
 }
 
@@ -145,12 +149,12 @@ static fby_err cut(
     struct fby_raw_field *field = &layout->fields[position];
     field->raw_bytes            = field->row_bytes * layout->rows;
     if (field->form != FBY_FORM_DENSE) {
-        return cut_where_it_varies(field, layout->rows)
+        return cut_ragged(field, layout->rows)
                    ? FBY_OK
                    : fby_because(why, FBY_CONFIG,
                          "field %" PRIu32 ": a row may have %" PRIu64
                          " bytes in %" PRIu32 " entries: at most %" PRIu32
-                         " can travel",
+                         " bytes can be sent",
                          position, field->row_bytes, field->max_length,
                          FBY_UNIT_MAX - 64);
     }
@@ -158,7 +162,7 @@ static fby_err cut(
         cut_into_rows(field, layout->rows);
     } else if (!cut_into_parts(field, layout->rows)) {
         return fby_because(why, FBY_CONFIG,
-            "field %" PRIu32 ": the smallest part that can travel has %" PRIu64
+            "field %" PRIu32 ": the smallest part that can be sent has %" PRIu64
             " bytes, more than %" PRIu32,
             position, unit_bytes(field), FBY_UNIT_MAX);
     }
@@ -185,7 +189,7 @@ static fby_err finish_field(
     layout->raw_bytes += field->raw_bytes;
     layout->n_chunks += field->n_chunks;
     layout->slot_bytes +=
-        pieces(field->raw_bytes, FBY_SLOT_ALIGN) * FBY_SLOT_ALIGN;
+        div_up(field->raw_bytes, FBY_SLOT_ALIGN) * FBY_SLOT_ALIGN;
     return FBY_OK;
 }
 
@@ -252,17 +256,17 @@ struct fby_raw_span fby_layout_chunk(
     if (f->form != FBY_FORM_DENSE) {
         uint32_t first = number * f->rows_per_chunk;
         uint32_t rows =
-            (uint32_t)least(f->rows_per_chunk, layout->rows - first);
+            (uint32_t)min_u64(f->rows_per_chunk, layout->rows - first);
         return (struct fby_raw_span){
             .raw_offset = (uint64_t)number * f->chunk_bytes,
-            .raw_bytes  = (uint32_t)most_bytes(f, rows),
+            .raw_bytes  = (uint32_t)max_chunk_bytes(f, rows),
             .first_row  = first,
             .rows       = rows};
     }
     if (f->rows_per_chunk > 0) {
         uint32_t first = number * f->rows_per_chunk;
         uint32_t rows =
-            (uint32_t)least(f->rows_per_chunk, layout->rows - first);
+            (uint32_t)min_u64(f->rows_per_chunk, layout->rows - first);
         return (struct fby_raw_span){.raw_offset = first * f->row_bytes,
             .raw_bytes = (uint32_t)(rows * f->row_bytes),
             .first_row = first,
@@ -272,7 +276,7 @@ struct fby_raw_span fby_layout_chunk(
     uint32_t part = number % f->chunks_per_row;
     uint64_t skip = (uint64_t)part * f->chunk_bytes;
     return (struct fby_raw_span){.raw_offset = row * f->row_bytes + skip,
-        .raw_bytes = (uint32_t)least(f->chunk_bytes, f->row_bytes - skip),
+        .raw_bytes = (uint32_t)min_u64(f->chunk_bytes, f->row_bytes - skip),
         .first_row = row,
         .rows      = 1};
 }
@@ -295,9 +299,9 @@ uint32_t fby_layout_index(
     return layout->fields[field].first_chunk + number;
 }
 
-/* Rows that vary are no pictures; what is not a list of numbers is a list of
- * entries, whose last dimension is what delta looks back by. Sparse rows are
- * lists of numbers. */
+/* Ragged and sparse rows are not pictures. A sparse row is a list of numbers; a
+ * ragged row is a list of entries, whose last dimension is the delta distance.
+ */
 struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
 {
     static const struct fby_shape list = {.n_dims = 1, .dims = {1}};

@@ -1,6 +1,5 @@
-/* The head of a message with its hash, and the way from there to its table.
- * What a message holds is no business of this file: wire.c has the tables,
- * schema.c walks them. */
+/* The head of a message, its hash, and the lookup of its table. The bodies are
+ * handled by schema.c, from the tables in wire.c. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,9 +7,9 @@
 #include "proto/tables.h"
 #include "proto/wire.h"
 
-enum { HASHED_HEAD = 8 /* bytes before the message's own hash */ };
+enum { HASHED_HEAD = 8 /* bytes before the hash of the message */ };
 
-/* Memory that a body of `size` bytes may unpack to, beside room of its own. */
+/* Heap memory that a body of `size` bytes may unpack to. */
 static size_t budget_of(size_t size)
 {
     return 16 * size + FBY_MESSAGE_SMALL;
@@ -61,7 +60,7 @@ fby_err fby_message_encode(const struct fby_message *message,
     const struct schema *schema = schema_of(message->type);
     if (schema == NULL) {
         return fby_because(
-            why, FBY_USAGE, "%d is no type of message", (int)message->type);
+            why, FBY_USAGE, "%d is not a message type", (int)message->type);
     }
     if (schema_check(schema, &message->hello, true, why) != FBY_OK) {
         return FBY_USAGE;
@@ -84,7 +83,7 @@ fby_err fby_message_encode(const struct fby_message *message,
     return FBY_OK;
 }
 
-/* The schema that the head names, with `r` moved to the body. */
+/* Check the head and find the schema of its type; moves `r` to the body. */
 static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     enum fby_message_type *type, struct fby_why *why)
 {
@@ -93,7 +92,7 @@ static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     if (size < FBY_MESSAGE_HEAD ||
         fby_frame_kind(frame, size) != FBY_FRAME_MESSAGE) {
         return fby_because(why, FBY_PROTO,
-            "%zu bytes do not begin as a message of version %d", size,
+            "%zu bytes do not begin with a message head of version %d", size,
             FBY_PROTOCOL_VERSION);
     }
     fby_read_bytes(r, sizeof(message_magic) + 1);
@@ -101,7 +100,7 @@ static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     *schema = schema_of(*type);
     if (*schema == NULL) {
         return fby_because(
-            why, FBY_PROTO, "%d is no type of message", (int)*type);
+            why, FBY_PROTO, "%d is not a message type", (int)*type);
     }
     if (fby_read_u16(r) != 0) {
         return fby_because(why, FBY_PROTO,
@@ -113,7 +112,7 @@ static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     }
     if (fby_read_u64(r) != hash_of(frame, size)) {
         return fby_because(why, FBY_PROTO,
-            "%s: damaged on its way: its hash is another", (*schema)->name);
+            "%s: damaged in transit: the hash does not match", (*schema)->name);
     }
     return FBY_OK;
 }
@@ -130,11 +129,11 @@ fby_err fby_message_decode(const void *frame, size_t size,
     memset(&out->hello, 0,
         offsetof(struct fby_message, owned) -
             offsetof(struct fby_message, hello));
-    struct arena arena = {.at = out->owned.room,
-        .left                 = sizeof(out->owned.room),
-        .budget               = budget_of(size)};
-    err                = schema_unpack(schema, r, &arena, &out->hello, why);
-    out->owned.blocks  = arena.blocks;
+    struct message_arena arena = {.at = out->owned.room,
+        .left                         = sizeof(out->owned.room),
+        .budget                       = budget_of(size)};
+    err               = schema_unpack(schema, r, &arena, &out->hello, why);
+    out->owned.blocks = arena.blocks;
     if (err != FBY_OK) {
         fby_message_fini(out);
     }

@@ -1,6 +1,5 @@
-/* The rules that tie members of a message together. Each member by itself has
- * been checked against its table before a rule is asked, so lists are within
- * their bounds and pointers lead somewhere. */
+/* Rules run after each member was checked against its table. So lists are
+ * within their bounds, and their pointers are not NULL. */
 #include "proto/rules.h"
 
 #include <inttypes.h>
@@ -14,8 +13,8 @@ static fby_err check_versions(
 {
     if (min > max) {
         return fby_because(why, FBY_PROTO,
-            "%s: versions %" PRIu32 " to %" PRIu32 " are no range", message,
-            min, max);
+            "%s: version_min %" PRIu32 " is above version_max %" PRIu32,
+            message, min, max);
     }
     return FBY_OK;
 }
@@ -71,10 +70,11 @@ static fby_err check_choices(const struct fby_request *m, struct fby_why *why)
             m->n_choices);
     }
     for (uint32_t i = 0; i < m->n_choices; i++) {
-        struct fby_choice choice = m->choices[i];
+        struct fby_coding_choice choice = m->choices[i];
         if (!fby_auto_possible(choice.filter, choice.codec)) {
             return fby_because(why, FBY_PROTO,
-                "REQUEST: filter %d and codec %d are unknown, or no pair",
+                "REQUEST: filter %d and codec %d are unknown, or cannot be "
+                "combined",
                 choice.filter, choice.codec);
         }
     }
@@ -97,7 +97,8 @@ static const char *fault_of_device(const struct fby_header_field *f)
     const struct fby_recipe *r = &f->recipe;
     if ((r->device.size > 0) != r->behaviour.known ||
         (r->device.size > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8))) {
-        return "a list of the device's ops has a behaviour, and a u8 image";
+        return "ops of the device and a behaviour need each other, and a u8 "
+               "image";
     }
     if (r->mixed_by != NULL && r->mixed_by[0] != '\0' && !r->one_hot) {
         return "only one-hot labels are mixed";
@@ -122,12 +123,12 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
     }
     if (!(r->smoothing >= 0 && r->smoothing < 1) ||
         (r->smoothing > 0 && !r->one_hot)) {
-        return "smoothing is 0 to less than 1, and one-hot's";
+        return "smoothing must be 0 or more, below 1, and needs one-hot";
     }
     return fault_of_device(f);
 }
 
-/* As many bytes in the last dimension as hold the maps, and no more. */
+/* The last dimension has the bytes that hold the maps, and no more. */
 static bool bits_fit(const struct fby_header_field *f)
 {
     uint32_t maps = f->recipe.maps;
@@ -160,27 +161,27 @@ static const char *fault_of_encoding(const struct fby_header_field *f)
         return bits_fit(f) ? NULL : "bits are u8, a byte for every 8 maps";
     case FBY_ENCODING_SPARSE:
     case FBY_ENCODING_RAGGED:
-        return NULL; /* fault_of_length looks at them */
+        return NULL; /* checked by fault_of_length */
     case FBY_ENCODING_YUV420:
         return is_rgb(f) ? NULL : "yuv420 is a picture, u8 [h, w, 3]";
     }
-    return "its encoding is not known here";
+    return "the encoding is unknown";
 }
 
-/* The first dimension of a ragged one is that of the longest row. */
+/* The first dimension of a ragged field is that of the longest row. */
 static const char *fault_of_length(const struct fby_header_field *f)
 {
     if (f->encoding == FBY_ENCODING_SPARSE) {
         return f->max_length > 0 && f->max_length <= fby_dense_values(&f->shape)
                    ? NULL
-                   : "a sparse one has a max_length, and a shape of as many "
-                     "values or more";
+                   : "a sparse field needs a max_length, and a shape of as "
+                     "many values or more";
     }
     bool ragged = f->encoding == FBY_ENCODING_RAGGED;
     if (ragged != (f->max_length > 0) ||
         (ragged &&
             (f->shape.n_dims == 0 || f->shape.dims[0] != f->max_length))) {
-        return "a ragged one has a max_length, and it is the first dimension";
+        return "max_length is for ragged fields, and is their first dimension";
     }
     return NULL;
 }

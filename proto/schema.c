@@ -1,13 +1,12 @@
-/* The three walks over a schema: check, pack, unpack. They know no message
- * and no kind of column by name, but for the lists of records, which have
- * schemas of their own. */
+/* Check, pack and unpack a struct by iterating over its schema. Only lists of
+ * records are a special case here, because these have schemas of their own. */
 #include "proto/column.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
 static const ProtobufCFieldDescriptor *field_of(
-    const struct schema *schema, const struct column *c)
+    const struct schema *schema, const struct schema_column *c)
 {
     const ProtobufCFieldDescriptor *field =
         protobuf_c_message_descriptor_get_field(schema->body, c->number);
@@ -15,11 +14,11 @@ static const ProtobufCFieldDescriptor *field_of(
     return field;
 }
 
-static struct slot slot_of(
+static struct protobuf_slot slot_of(
     const ProtobufCFieldDescriptor *field, ProtobufCMessage *body)
 {
     char *base = (char *)body;
-    return (struct slot){
+    return (struct protobuf_slot){
         .value = base + field->offset,
         .n     = field->label == PROTOBUF_C_LABEL_REPEATED
                      ? (void *)(base + field->quantifier_offset)
@@ -27,8 +26,8 @@ static struct slot slot_of(
     };
 }
 
-static fby_err refuse(
-    const struct schema *schema, const struct column *c, struct fby_why *why)
+static fby_err refuse(const struct schema *schema,
+    const struct schema_column *c, struct fby_why *why)
 {
     const char *field    = field_of(schema, c)->name;
     const char *expected = column_kinds[c->kind].expected;
@@ -46,14 +45,14 @@ static fby_err refuse(
         field, expected, c->min, c->max);
 }
 
-static fby_err check_records(
-    const struct column *c, const void *record, bool mends, struct fby_why *why)
+static fby_err check_records(const struct schema_column *c, const void *record,
+    bool skip_texts, struct fby_why *why)
 {
     const char *records = column_list(c, record);
     size_t      n       = column_length(c, record);
     for (size_t i = 0; i < n; i++) {
         fby_err err =
-            schema_check(c->of, records + i * c->of->size, mends, why);
+            schema_check(c->of, records + i * c->of->size, skip_texts, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -61,25 +60,26 @@ static fby_err check_records(
     return FBY_OK;
 }
 
-static fby_err check_column(const struct schema *schema, const struct column *c,
-    const void *record, bool mends, struct fby_why *why)
+static fby_err check_column(const struct schema *schema,
+    const struct schema_column *c, const void *record, bool skip_texts,
+    struct fby_why *why)
 {
-    if (c->kind == COLUMN_TEXT && mends) {
+    if (c->kind == COLUMN_TEXT && skip_texts) {
         return FBY_OK;
     }
     if (!column_kinds[c->kind].check(c, record)) {
         return refuse(schema, c, why);
     }
-    return c->kind == COLUMN_RECORDS ? check_records(c, record, mends, why)
+    return c->kind == COLUMN_RECORDS ? check_records(c, record, skip_texts, why)
                                      : FBY_OK;
 }
 
 fby_err schema_check(const struct schema *schema, const void *record,
-    bool mends, struct fby_why *why)
+    bool skip_texts, struct fby_why *why)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
         fby_err err =
-            check_column(schema, &schema->columns[i], record, mends, why);
+            check_column(schema, &schema->columns[i], record, skip_texts, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -87,20 +87,21 @@ fby_err schema_check(const struct schema *schema, const void *record,
     return schema->rule != NULL ? schema->rule(record, why) : FBY_OK;
 }
 
-ProtobufCMessage *schema_fill(
-    const struct schema *schema, const void *record, struct arena *arena)
+ProtobufCMessage *schema_to_protobuf(const struct schema *schema,
+    const void *record, struct message_arena *arena)
 {
-    ProtobufCMessage *body = arena_must(arena, schema->body->sizeof_message);
+    ProtobufCMessage *body =
+        arena_take_unlimited(arena, schema->body->sizeof_message);
     protobuf_c_message_init(schema->body, body);
     for (size_t i = 0; i < schema->n_columns; i++) {
-        const struct column *c = &schema->columns[i];
+        const struct schema_column *c = &schema->columns[i];
         column_kinds[c->kind].pack(
             c, record, slot_of(field_of(schema, c), body), arena);
     }
     return body;
 }
 
-struct sink { /* a ProtobufCBuffer that appends to ours */
+struct sink { /* a ProtobufCBuffer that appends to a fby_buffer */
     ProtobufCBuffer    base;
     struct fby_buffer *out;
 };
@@ -114,19 +115,20 @@ void schema_pack(
     const struct schema *schema, const void *record, struct fby_buffer *out)
 {
     _Alignas(16) uint8_t room[1024];
-    struct arena arena = {.at = room, .left = sizeof(room), .budget = SIZE_MAX};
-    struct sink  sink  = {.base = {.append = append}, .out = out};
+    struct message_arena arena = {
+        .at = room, .left = sizeof(room), .budget = SIZE_MAX};
+    struct sink sink = {.base = {.append = append}, .out = out};
     protobuf_c_message_pack_to_buffer(
-        schema_fill(schema, record, &arena), &sink.base);
+        schema_to_protobuf(schema, record, &arena), &sink.base);
     arena_free(&arena.blocks);
 }
 
-static const struct column *first_refused(const struct schema *schema,
-    ProtobufCMessage *body, void *record, struct arena *arena)
+static const struct schema_column *first_refused(const struct schema *schema,
+    ProtobufCMessage *body, void *record, struct message_arena *arena)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
-        const struct column *c    = &schema->columns[i];
-        struct slot          slot = slot_of(field_of(schema, c), body);
+        const struct schema_column *c    = &schema->columns[i];
+        struct protobuf_slot        slot = slot_of(field_of(schema, c), body);
         if (!column_kinds[c->kind].unpack(c, record, slot, arena)) {
             return c;
         }
@@ -134,8 +136,8 @@ static const struct column *first_refused(const struct schema *schema,
     return NULL;
 }
 
-bool schema_drain(const struct schema *schema, ProtobufCMessage *body,
-    void *record, struct arena *arena)
+bool schema_from_protobuf(const struct schema *schema, ProtobufCMessage *body,
+    void *record, struct message_arena *arena)
 {
     return first_refused(schema, body, record, arena) == NULL;
 }
@@ -145,24 +147,25 @@ static void *allocate(void *arena, size_t size)
     return arena_take(arena, size);
 }
 
-static void keep(void *arena, void *memory)
+static void free_nothing(void *arena, void *memory)
 {
     (void)arena;
     (void)memory;
 }
 
 fby_err schema_unpack(const struct schema *schema, struct fby_reader body,
-    struct arena *arena, void *record, struct fby_why *why)
+    struct message_arena *arena, void *record, struct fby_why *why)
 {
     ProtobufCAllocator allocator = {
-        .alloc = allocate, .free = keep, .allocator_data = arena};
+        .alloc = allocate, .free = free_nothing, .allocator_data = arena};
     ProtobufCMessage *parsed =
         protobuf_c_message_unpack(schema->body, &allocator, body.left, body.at);
     if (parsed == NULL) {
         return fby_because(
-            why, FBY_PROTO, "%s: the body is no protobuf", schema->name);
+            why, FBY_PROTO, "%s: the body is not valid protobuf", schema->name);
     }
-    const struct column *c = first_refused(schema, parsed, record, arena);
+    const struct schema_column *c =
+        first_refused(schema, parsed, record, arena);
     if (c != NULL) {
         return refuse(schema, c, why);
     }

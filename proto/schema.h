@@ -1,9 +1,8 @@
-/* schema.h - tables that tie a plain struct to a protobuf message.
+/* schema.h - tables that map a plain struct to a protobuf message.
  *
- * A schema has a column for each member of a struct: where it lies, which
- * protobuf field carries it and what it may hold. Checking, packing and
- * unpacking walk these tables and know no message by name; wire.c has them.
- * Internal to proto/. */
+ * A schema has a column for each member of a struct: its offset, the number of
+ * its protobuf field and the values allowed. The functions below work on any
+ * schema; wire.c has the tables. Internal to proto/. */
 #ifndef FBY_PROTO_SCHEMA_H
 #define FBY_PROTO_SCHEMA_H
 
@@ -16,20 +15,20 @@
 #include "common/err.h"
 
 enum column_kind {
-    COLUMN_U64,    /* min .. max */
-    COLUMN_U32,    /* min .. max; enums too */
-    COLUMN_BOOL,   /* */
-    COLUMN_REAL,   /* finite */
-    COLUMN_DIGEST, /* exactly sizeof(struct fby_digest) bytes */
-    COLUMN_MAYBE,  /* struct fby_maybe_digest: no bytes, or so many */
-    COLUMN_BLOB,   /* struct fby_blob of min .. max bytes */
-    COLUMN_NAME,   /* const char *: min .. max bytes of UTF-8 without NUL */
-    COLUMN_TEXT,   /* the same without control characters; packing mends it */
-    COLUMN_DIMS,   /* struct fby_shape: every dimension >= 1 */
-    COLUMN_REALS,  /* double[n], finite; n in a u32 at `count`, n <= max */
-    COLUMN_REALS_TOO, /* the same, with the n that COLUMN_REALS set */
-    COLUMN_PAIRS,     /* struct fby_choice[n]; n in a u32, n <= max */
-    /* lists: a pointer, and n in a size_t at `count`; min <= n <= max */
+    COLUMN_U64,        /* min .. max */
+    COLUMN_U32,        /* min .. max; enums too */
+    COLUMN_BOOL,       /* bool */
+    COLUMN_REAL,       /* finite */
+    COLUMN_DIGEST,     /* exactly sizeof(struct fby_digest) bytes */
+    COLUMN_MAYBE,      /* struct fby_maybe_digest: a digest, or no bytes */
+    COLUMN_BLOB,       /* struct fby_blob of min .. max bytes */
+    COLUMN_NAME,       /* const char *: min .. max bytes of UTF-8 without NUL */
+    COLUMN_TEXT,       /* the same on one line; sanitized when packed */
+    COLUMN_DIMS,       /* struct fby_shape: every dimension >= 1 */
+    COLUMN_REALS,      /* double[n], finite; n in a u32 at `count`, n <= max */
+    COLUMN_REALS_SAME, /* the same, with the n that COLUMN_REALS set */
+    COLUMN_PAIRS,      /* struct fby_coding_choice[n]; n in a u32, n <= max */
+    /* Lists: a pointer, and n in a size_t at `count`; min <= n <= max. */
     COLUMN_IDS,     /* struct of one u64, not 0 */
     COLUMN_NUMBERS, /* u64 */
     COLUMN_SUMS,    /* struct fby_sum */
@@ -39,11 +38,11 @@ enum column_kind {
 
 struct schema;
 
-struct column {
+struct schema_column {
     uint32_t             number; /* of the protobuf field */
     enum column_kind     kind;
     size_t               offset; /* of the member */
-    size_t               count;  /* of the member that counts, for lists */
+    size_t               count;  /* lists: offset of the member with n */
     uint64_t             min, max;
     uint64_t             name_max;
     const struct schema *of;
@@ -52,41 +51,44 @@ struct column {
 struct schema {
     const char                       *name;
     const ProtobufCMessageDescriptor *body;
-    const struct column              *columns;
+    const struct schema_column       *columns;
     size_t                            n_columns;
     size_t                            size; /* of the struct */
     size_t max_bytes; /* of a frame with it; 0: not a message by itself */
-    /* What no column can say by itself; may be NULL. */
+    /* Checks several members together, see rules.h; may be NULL. */
     fby_err (*rule)(const void *record, struct fby_why *why);
 };
 
-/* Memory that is given back all at once, and not more than `budget` of it:
- * a short hostile body must not unpack into a large one. */
-struct arena {
-    uint8_t *at;
-    size_t   left;
+/* Memory that is freed all at once. The budget keeps a short hostile body from
+ * unpacking into a large message. */
+struct message_arena {
+    uint8_t *at;     /* next free byte of the current block */
+    size_t   left;   /* bytes free in the current block */
     size_t   budget; /* bytes that may still be taken from the heap */
-    void    *blocks;
+    void    *blocks; /* from the heap; released by arena_free */
 };
 
 /* `size` bytes aligned to 16, or NULL when the budget is used up. */
-void *arena_take(struct arena *arena, size_t size);
-void  arena_free(void **blocks_p);
+void *arena_take(struct message_arena *arena, size_t size);
 
-/* Whether `record`, a struct of `schema`, holds what it may.
- * Errors: FBY_PROTO, `why` names the field. `mends`: texts are not looked at,
- * because packing mends them. */
+/* Free the blocks of an arena and set *blocks_p to NULL. */
+void arena_free(void **blocks_p);
+
+/* Check `record`, a struct of `schema`; with `skip_texts` all but its texts,
+ * because packing sanitizes these.
+ * Errors: FBY_PROTO  `why` names the field. */
 FBY_CHECKED fby_err schema_check(const struct schema *schema,
-    const void *record, bool mends, struct fby_why *why);
+    const void *record, bool skip_texts, struct fby_why *why);
 
-/* Append the protobuf of `record`, which schema_check took. */
+/* Append the protobuf of `record`, which schema_check accepted. */
 void schema_pack(
     const struct schema *schema, const void *record, struct fby_buffer *out);
 
-/* Parse `size` bytes into `record` (schema->size bytes), with all memory from
- * `arena`, and check it. Errors: FBY_PROTO. */
+/* Parse `body` into `record` (schema->size bytes) and check it; all memory is
+ * from `arena`.
+ * Errors: FBY_PROTO. */
 FBY_CHECKED fby_err schema_unpack(const struct schema *schema,
-    struct fby_reader body, struct arena *arena, void *record,
+    struct fby_reader body, struct message_arena *arena, void *record,
     struct fby_why *why);
 
 #endif

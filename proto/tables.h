@@ -1,4 +1,4 @@
-/* tables.h - from the type of a message to its schema.
+/* tables.h - the schema of each message type.
  *
  * Internal to proto/. */
 #ifndef FBY_PROTO_TABLES_H
@@ -7,7 +7,7 @@
 #include "proto/schema.h"
 #include "proto/wire.h"
 
-/* NULL when `type` is no type of this version. */
+/* NULL when this version has no such type. */
 const struct schema *schema_of(enum fby_message_type type);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checking and mending go through a text one character at a time. */
+/* Both functions process a text one character at a time. */
 #include "proto/text.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ bool text_is_plain(const void *text, size_t size)
     return fby_is_utf8(text, size);
 }
 
-size_t text_mend(const char *text, uint8_t *out, size_t max)
+size_t text_sanitize(const char *text, uint8_t *out, size_t max)
 {
     const uint8_t *p       = (const uint8_t *)text;
     size_t         left    = strlen(text);

@@ -1,6 +1,6 @@
-/* The tables of all messages: for each member of a struct of wire.h, the
- * number of its protobuf field and what it may hold. The only file that sees
- * the generated code; message.c and schema.c work on these tables. */
+/* The tables of all messages: for each member of a struct of wire.h the number
+ * of its protobuf field and the values allowed. This is the only file that
+ * includes the generated code; message.c and schema.c use the tables. */
 #include "proto/wire.h"
 
 #include "proto/forebay.pb-c.h"
@@ -10,22 +10,22 @@
 
 enum { SMALL = FBY_MESSAGE_SMALL };
 
-/* The place of `member` in struct fby_<type>, if it has `size` bytes; else a
- * compile error. */
-#define PLACE(type, member, size)                                             \
+/* The offset of `member` in struct fby_<type>; a compile error if it does not
+ * have `size` bytes. */
+#define MEMBER_OFFSET(type, member, size)                                     \
     (offsetof(struct fby_##type, member) +                                    \
         0 * sizeof(char[sizeof(((struct fby_##type *)NULL)->member) == (size) \
                             ? 1                                               \
                             : -1]))
 
-/* The same of a pointer, whatever it leads to. */
-#define PLACE_OF_LIST(type, list)        \
+/* The offset of a pointer to any type. */
+#define LIST_OFFSET(type, list)          \
     (offsetof(struct fby_##type, list) + \
         0 * sizeof(((struct fby_##type *)NULL)->list[0]))
 
-#define COLUMN(k, num, type, member, size, low, high)                         \
-    .number = (num), .kind = COLUMN_##k, .offset = PLACE(type, member, size), \
-    .min = (low), .max = (high)
+#define COLUMN(k, num, type, member, size, low, high) \
+    .number = (num), .kind = COLUMN_##k,              \
+    .offset = MEMBER_OFFSET(type, member, size), .min = (low), .max = (high)
 
 #define U64(num, type, member, min, max)            \
     {                                               \
@@ -70,20 +70,20 @@ enum { SMALL = FBY_MESSAGE_SMALL };
         COLUMN(REAL, num, type, member, sizeof(double), 0, 0) \
     }
 
-/* Inside the struct: an array and its u32 count. */
+/* An array inside the struct, and its u32 count. */
 #define INLINE(k, num, type, member, counter, most)                            \
     {                                                                          \
         COLUMN(k, num, type, member,                                           \
             sizeof(((struct fby_##type *)NULL)->member[0]) * (most), 0, most), \
-            .count = PLACE(type, counter, sizeof(uint32_t))                    \
+            .count = MEMBER_OFFSET(type, counter, sizeof(uint32_t))            \
     }
 
-/* Beside the struct: a pointer and a size_t count. */
-#define LIST(k, num, type, list, counter, low, high, ...)                 \
-    {                                                                     \
-        .number = (num), .kind = COLUMN_##k,                              \
-        .offset = PLACE_OF_LIST(type, list), .min = (low), .max = (high), \
-        .count = PLACE(type, counter, sizeof(size_t)), __VA_ARGS__        \
+/* A list outside the struct: a pointer and a size_t count. */
+#define LIST(k, num, type, list, counter, low, high, ...)                  \
+    {                                                                      \
+        .number = (num), .kind = COLUMN_##k,                               \
+        .offset = LIST_OFFSET(type, list), .min = (low), .max = (high),    \
+        .count = MEMBER_OFFSET(type, counter, sizeof(size_t)), __VA_ARGS__ \
     }
 #define RECORDS(num, type, list, low, high, record) \
     LIST(RECORDS, num, type, list, n_##list, low, high, .of = &record##_schema)
@@ -99,7 +99,7 @@ enum { SMALL = FBY_MESSAGE_SMALL };
 #define MESSAGE(NAME, type, most, check) \
     [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, most, check)
 
-static const struct column hello_columns[] = {
+static const struct schema_column hello_columns[] = {
     ID(1, hello, session),
     ID(2, hello, route),
     U32(3, hello, version_min, 1, 255),
@@ -112,7 +112,7 @@ static const struct column hello_columns[] = {
     U32(10, hello, pid, 0, UINT32_MAX),
 };
 
-static const struct column welcome_columns[] = {
+static const struct schema_column welcome_columns[] = {
     ID(1, welcome, session),
     ID(2, welcome, route),
     ID(3, welcome, instance),
@@ -122,11 +122,11 @@ static const struct column welcome_columns[] = {
     LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS, .of = NULL),
 };
 
-static const struct column hello_first_columns[] = {
+static const struct schema_column hello_first_columns[] = {
     ID(1, hello_first, session),
 };
 
-static const struct column refused_columns[] = {
+static const struct schema_column refused_columns[] = {
     U64(1, refused, session, 0, UINT64_MAX),
     U32(2, refused, code, FBY_REFUSED_VERSION, FBY_REFUSED_LEAVING),
     U32(3, refused, version_min, 1, 255),
@@ -134,19 +134,19 @@ static const struct column refused_columns[] = {
     TEXT(5, refused, text),
 };
 
-static const struct column ping_columns[] = {
+static const struct schema_column ping_columns[] = {
     ID(1, ping, session),
     U64(2, ping, sequence, 0, UINT64_MAX),
 };
 
-static const struct column pong_columns[] = {
+static const struct schema_column pong_columns[] = {
     ID(1, pong, session),
     ID(2, pong, instance),
     U64(3, pong, sequence, 0, UINT64_MAX),
     LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS, .of = NULL),
 };
 
-static const struct column open_columns[] = {
+static const struct schema_column open_columns[] = {
     ID(1, open, session),
     ID(2, open, open),
     BLOB(3, open, content, 1, FBY_CONTENT_MAX),
@@ -155,14 +155,14 @@ static const struct column open_columns[] = {
     MAYBE(6, open, fingerprint),
 };
 
-static const struct column scanning_columns[] = {
+static const struct schema_column scanning_columns[] = {
     ID(1, scanning, session),
     ID(2, scanning, open),
     U32(3, scanning, shards_done, 0, UINT32_MAX),
     U32(4, scanning, shards_total, 0, UINT32_MAX),
 };
 
-static const struct column shard_info_columns[] = {
+static const struct schema_column shard_info_columns[] = {
     NAME(1, shard_info, name, 1, FBY_KEY_MAX),
     DIGEST(2, shard_info, digest),
     U32(3, shard_info, samples, 0, UINT32_MAX),
@@ -170,7 +170,7 @@ static const struct column shard_info_columns[] = {
 static const struct schema shard_info_schema =
     SCHEMA(shard_info, "Shard", shard, 0, NULL);
 
-static const struct column opened_columns[] = {
+static const struct schema_column opened_columns[] = {
     ID(1, opened, session),
     ID(2, opened, open),
     DIGEST(3, opened, content),
@@ -180,7 +180,7 @@ static const struct column opened_columns[] = {
     RECORDS(7, opened, shards, 0, FBY_SHARDS_MAX, shard_info),
 };
 
-static const struct column open_failed_columns[] = {
+static const struct schema_column open_failed_columns[] = {
     ID(1, open_failed, session),
     ID(2, open_failed, open),
     U32(3, open_failed, code, FBY_OPEN_BAD_CONTENT, FBY_OPEN_BUSY),
@@ -189,7 +189,7 @@ static const struct column open_failed_columns[] = {
     TEXT(6, open_failed, text),
 };
 
-static const struct column request_columns[] = {
+static const struct schema_column request_columns[] = {
     ID(1, request, session),
     ID(2, request, request),
     DIGEST(3, request, content),
@@ -205,24 +205,24 @@ static const struct column request_columns[] = {
     INLINE(PAIRS, 13, request, choices, n_choices, FBY_MAX_FIELDS),
 };
 
-static const struct column send_content_columns[] = {
+static const struct schema_column send_content_columns[] = {
     ID(1, send_content, session),
     ID(2, send_content, request),
     DIGEST(3, send_content, content),
 };
 
-static const struct column busy_columns[] = {
+static const struct schema_column busy_columns[] = {
     ID(1, busy, session),
     ID(2, busy, request),
     U32(3, busy, retry_ms, 0, UINT32_MAX),
 };
 
-static const struct column lost_columns[] = {
+static const struct schema_column lost_columns[] = {
     ID(1, lost, session),
     ID(2, lost, request),
 };
 
-static const struct column cannot_columns[] = {
+static const struct schema_column cannot_columns[] = {
     ID(1, cannot, session),
     ID(2, cannot, request),
     U32(3, cannot, code, FBY_CANNOT_SAMPLE, FBY_CANNOT_REQUEST),
@@ -233,7 +233,7 @@ static const struct column cannot_columns[] = {
     TEXT(8, cannot, text),
 };
 
-static const struct column stale_data_columns[] = {
+static const struct schema_column stale_data_columns[] = {
     ID(1, stale_data, session),
     ID(2, stale_data, request),
     MAYBE(3, stale_data, data),
@@ -241,24 +241,24 @@ static const struct column stale_data_columns[] = {
     TEXT(5, stale_data, text),
 };
 
-static const struct column wrong_fingerprint_columns[] = {
+static const struct schema_column wrong_fingerprint_columns[] = {
     ID(1, wrong_fingerprint, session),
     ID(2, wrong_fingerprint, request),
     DIGEST(3, wrong_fingerprint, fingerprint),
 };
 
-static const struct column cancel_columns[] = {
+static const struct schema_column cancel_columns[] = {
     ID(1, cancel, session),
     ID(2, cancel, request),
 };
 
-static const struct column credit_columns[] = {
+static const struct schema_column credit_columns[] = {
     ID(1, credit, session),
     ID(2, credit, route),
     U64(3, credit, received, 0, UINT64_MAX),
 };
 
-static const struct column header_field_columns[] = {
+static const struct schema_column header_field_columns[] = {
     NAME(1, header_field, name, 1, FBY_NAME_MAX),
     U32(2, header_field, encoding, FBY_ENCODING_DENSE, FBY_ENCODING_YUV420),
     U32(3, header_field, type, FBY_U8, FBY_U32),
@@ -267,7 +267,7 @@ static const struct column header_field_columns[] = {
     U32(6, header_field, n_chunks, 1, UINT32_MAX),
     INLINE(REALS, 7, header_field, recipe.mean, recipe.n_channels,
         FBY_MAX_CHANNELS),
-    INLINE(REALS_TOO, 8, header_field, recipe.std, recipe.n_channels,
+    INLINE(REALS_SAME, 8, header_field, recipe.std, recipe.n_channels,
         FBY_MAX_CHANNELS),
     BOOL(9, header_field, recipe.one_hot),
     U32(10, header_field, recipe.classes, 0, UINT32_MAX),
@@ -281,7 +281,7 @@ static const struct column header_field_columns[] = {
 static const struct schema header_field_schema =
     SCHEMA(header_field, "HeaderField", header_field, 0, rule_header_field);
 
-static const struct column header_columns[] = {
+static const struct schema_column header_columns[] = {
     ID(1, header, session),
     ID(2, header, request),
     U64(3, header, epoch, 0, UINT64_MAX),
@@ -292,7 +292,7 @@ static const struct column header_columns[] = {
     U64(8, header, asked, 0, UINT64_MAX),
 };
 
-static const struct column substituted_columns[] = {
+static const struct schema_column substituted_columns[] = {
     U32(1, substituted, row, 0, FBY_ROWS_MAX - 1),
     U64(2, substituted, original, 0, UINT64_MAX),
     U64(3, substituted, substitute, 0, UINT64_MAX),
@@ -303,7 +303,7 @@ static const struct column substituted_columns[] = {
 static const struct schema substituted_schema =
     SCHEMA(substituted, "Substituted", substituted, 0, NULL);
 
-static const struct column end_columns[] = {
+static const struct schema_column end_columns[] = {
     ID(1, end, session),
     ID(2, end, request),
     U64(3, end, wire_bytes, 1, UINT64_MAX),
@@ -316,15 +316,15 @@ static const struct column end_columns[] = {
     LIST(NUMBERS, 10, end, samples, n_samples, 0, FBY_ROWS_MAX, .of = NULL),
 };
 
-static const struct column leave_columns[] = {
+static const struct schema_column leave_columns[] = {
     ID(1, leave, session),
 };
 
-static const struct column bye_columns[] = {
+static const struct schema_column bye_columns[] = {
     ID(1, bye, session),
 };
 
-static const struct column register_columns[] = {
+static const struct schema_column register_columns[] = {
     ID(1, register, instance),
     LIST(NAMES, 2, register, endpoints.at, endpoints.n, 1, FBY_ENDPOINTS_MAX,
         .name_max = FBY_ENDPOINT_MAX),
@@ -335,41 +335,41 @@ static const struct column register_columns[] = {
         .name_max = FBY_NAME_MAX),
 };
 
-static const struct column registered_columns[] = {
+static const struct schema_column registered_columns[] = {
     ID(1, registered, instance),
     ID(2, registered, server),
     U32(3, registered, lease_ms, 1, UINT32_MAX),
     U32(4, registered, heartbeat_ms, 1, UINT32_MAX),
 };
 
-static const struct column register_first_columns[] = {
+static const struct schema_column register_first_columns[] = {
     ID(1, register_first, instance),
 };
 
-static const struct column counter_columns[] = {
+static const struct schema_column counter_columns[] = {
     NAME(1, counter, name, 1, FBY_NAME_MAX),
     U64(2, counter, value, 0, UINT64_MAX),
 };
 static const struct schema counter_schema =
     SCHEMA(counter, "Counter", counter, 0, NULL);
 
-static const struct column heartbeat_columns[] = {
+static const struct schema_column heartbeat_columns[] = {
     ID(1, heartbeat, instance),
     U32(2, heartbeat, sessions, 0, UINT32_MAX),
     U32(3, heartbeat, load_permille, 0, 1000),
     RECORDS(4, heartbeat, counters, 0, FBY_COUNTERS_MAX, counter),
 };
 
-static const struct column heartbeat_ok_columns[] = {
+static const struct schema_column heartbeat_ok_columns[] = {
     ID(1, heartbeat_ok, instance),
     ID(2, heartbeat_ok, server),
 };
 
-static const struct column deregister_columns[] = {
+static const struct schema_column deregister_columns[] = {
     ID(1, deregister, instance),
 };
 
-static const struct column join_columns[] = {
+static const struct schema_column join_columns[] = {
     ID(1, join, session),
     NAME(2, join, job, 1, FBY_JOB_MAX),
     U32(3, join, rank, 0, FBY_RANKS_MAX - 1),
@@ -384,7 +384,7 @@ static const struct column join_columns[] = {
     U64(12, join, step, 0, UINT64_MAX),
 };
 
-static const struct column joined_columns[] = {
+static const struct schema_column joined_columns[] = {
     ID(1, joined, session),
     ID(2, joined, server),
     U32(3, joined, lease_ms, 1, UINT32_MAX),
@@ -393,17 +393,17 @@ static const struct column joined_columns[] = {
     MAYBE(6, joined, fingerprint),
 };
 
-static const struct column join_refused_columns[] = {
+static const struct schema_column join_refused_columns[] = {
     ID(1, join_refused, session),
     U32(2, join_refused, code, FBY_JOIN_WORLD, FBY_JOIN_FULL),
     TEXT(3, join_refused, text),
 };
 
-static const struct column join_first_columns[] = {
+static const struct schema_column join_first_columns[] = {
     ID(1, join_first, session),
 };
 
-static const struct column renew_columns[] = {
+static const struct schema_column renew_columns[] = {
     ID(1, renew, session),
     ID(2, renew, server),
     U64(3, renew, sequence, 0, UINT64_MAX),
@@ -411,7 +411,7 @@ static const struct column renew_columns[] = {
     MAYBE(5, renew, fingerprint),
 };
 
-static const struct column worker_info_columns[] = {
+static const struct schema_column worker_info_columns[] = {
     ID(1, worker_info, instance),
     LIST(NAMES, 2, worker_info, endpoints.at, endpoints.n, 1, FBY_ENDPOINTS_MAX,
         .name_max = FBY_ENDPOINT_MAX),
@@ -420,7 +420,7 @@ static const struct column worker_info_columns[] = {
 static const struct schema worker_info_schema =
     SCHEMA(worker_info, "WorkerInfo", worker_info, 0, NULL);
 
-static const struct column workers_columns[] = {
+static const struct schema_column workers_columns[] = {
     ID(1, workers, session),
     ID(2, workers, server),
     U64(3, workers, sequence, 1, UINT64_MAX),
@@ -430,13 +430,13 @@ static const struct column workers_columns[] = {
         IDS, 6, workers, removed.at, removed.n, 0, FBY_WORKERS_MAX, .of = NULL),
 };
 
-static const struct column unreachable_columns[] = {
+static const struct schema_column unreachable_columns[] = {
     ID(1, unreachable, session),
     ID(2, unreachable, instance),
     TEXT(3, unreachable, text),
 };
 
-static const struct column quit_columns[] = {
+static const struct schema_column quit_columns[] = {
     ID(1, quit, session),
 };
 

@@ -1,14 +1,14 @@
-/* wire.h - every control message, as a checked plain struct.
+/* wire.h - all control messages, as validated plain structs.
  *
- * A message is one ZeroMQ frame: a head of 16 bytes, a hash among them, and a
- * protobuf body, which only wire.c ever sees. Decoding checks the hash and
- * every length, count, number, id and text, so that what stands in these
- * structs is what was sent and can be used as it is; encoding holds the sender
- * to the same rules. PROTOCOL.md, "Messages", says who sends
- * which message when.
+ * A message is one ZeroMQ frame: a head of 16 bytes with a hash, and a protobuf
+ * body. Decoding checks the hash and every length, count, number, id and text,
+ * so that these structs can be used without further checks. Encoding applies
+ * the same rules. PROTOCOL.md, "Messages", says which peer sends which message
+ * when.
  *
- * Names (of fields, shards, hosts, ...) are UTF-8 without NUL and refused when
- * they are not; `text` is for people, and encoding mends and shortens it. */
+ * Names (of fields, shards, hosts, ...) must be UTF-8 without NUL, else the
+ * message is refused. A `text` is for users; encoding sanitizes and shortens
+ * it. */
 #ifndef FBY_PROTO_WIRE_H
 #define FBY_PROTO_WIRE_H
 
@@ -48,7 +48,7 @@ enum {
     FBY_RANKS_MAX       = 1 << 16
 };
 
-/* On the wire: add, never renumber. */
+/* Part of the protocol: add numbers, never change one. */
 #define FBY_MESSAGE_MAP(X)                      \
     /* client and worker */                     \
     X(1, HELLO, hello)                          \
@@ -97,7 +97,7 @@ enum fby_message_type {
 #undef X
 };
 
-/* Bytes that travel unread, such as canonical content. */
+/* Bytes that are not interpreted here, such as canonical content. */
 struct fby_blob {
     const uint8_t *data;
     size_t         size;
@@ -109,13 +109,13 @@ struct fby_maybe_digest {
     struct fby_digest digest; /* when known */
 };
 
-/* Feature bits of HELLO and WELCOME: bit n of a byte each for filter n, codec
- * n (enum fby_filter, enum fby_codec) and encoding n. */
+/* Feature bits of HELLO and WELCOME: bit n is filter n (enum fby_filter), bit
+ * 16 + n codec n (enum fby_codec), bit 32 + n encoding n. */
 #define FBY_FEATURE_FILTER(n)   (UINT64_C(1) << (n))
 #define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
 #define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
 
-/* Bit n: filter n, codec n. */
+/* The filters and codecs of `features`: bit n is number n. */
 #define FBY_FEATURED_FILTERS(features) ((uint32_t)((features)&0xffff))
 #define FBY_FEATURED_CODECS(features)  ((uint32_t)((features) >> 16 & 0xffff))
 
@@ -137,9 +137,9 @@ struct fby_maybe_digest {
 
 struct fby_hello { /* client > worker */
     struct fby_session_id session;
-    struct fby_route_id   route; /* fresh in each HELLO */
+    struct fby_route_id   route; /* new in each HELLO */
     uint32_t              version_min, version_max;
-    uint64_t              features;  /* understood */
+    uint64_t              features;  /* supported */
     uint64_t              max_bytes; /* raw bytes of the largest batch */
     const char           *job;
     uint32_t              rank;
@@ -157,21 +157,21 @@ struct fby_welcome { /* worker > client: the first message of a route */
     struct fby_route_id    route; /* HELLO's */
     struct fby_instance_id instance;
     uint32_t               version;     /* chosen */
-    uint64_t               features;    /* those of both */
-    uint64_t               send_window; /* bytes beyond CREDIT */
-    struct fby_request_ids open;        /* the session's, at this worker */
+    uint64_t               features;    /* supported by both */
+    uint64_t               send_window; /* bytes sent beyond CREDIT at most */
+    struct fby_request_ids open;        /* of the session, at this worker */
 };
 
-struct fby_hello_first {           /* worker > client: your route is unknown */
-    struct fby_session_id session; /* of the message it answers */
+struct fby_hello_first {           /* worker > client: unknown routing id */
+    struct fby_session_id session; /* of the message that it answers */
 };
 
 enum fby_refused_code {
     FBY_REFUSED_VERSION = 1, /* no version in common */
-    FBY_REFUSED_FULL    = 2, /* the budget entitles no further session */
+    FBY_REFUSED_FULL    = 2, /* no budget for one more session */
     FBY_REFUSED_LEAVING = 3  /* the worker takes no new sessions */
 };
-struct fby_refused {               /* worker > client: no session here */
+struct fby_refused {               /* worker > client: no session */
     struct fby_session_id session; /* 0 when it could not be read */
     enum fby_refused_code code;
     uint32_t              version_min, version_max; /* of the worker */
@@ -216,32 +216,32 @@ struct fby_opened { /* worker > client */
     struct fby_digest            content; /* of OPEN's content */
     struct fby_digest            data;
     struct fby_digest            fingerprint;
-    uint64_t                     samples; /* the sum of the shards' */
+    uint64_t                     samples; /* of all shards */
     const struct fby_shard_info *shards;  /* in byte order of names */
     size_t                       n_shards;
 };
 
 enum fby_open_failed_code {
-    FBY_OPEN_BAD_CONTENT  = 1, /* not understood or not canonical */
+    FBY_OPEN_BAD_CONTENT  = 1, /* unknown or not canonical */
     FBY_OPEN_BAD_LOCATION = 2, /* refused: no such root, `..`, a link out */
-    FBY_OPEN_NOTHING      = 3, /* nothing lies there */
-    FBY_OPEN_BAD_DATA     = 4, /* truncated tar, label that is no number */
-    FBY_OPEN_IO           = 5, /* reading failed; another may do better */
+    FBY_OPEN_NOTHING      = 3, /* the location does not exist */
+    FBY_OPEN_BAD_DATA     = 4, /* truncated tar, label that is not a number */
+    FBY_OPEN_IO           = 5, /* reading failed; try another worker */
     FBY_OPEN_DIFFERS      = 6, /* data or fingerprint are not as expected */
-    FBY_OPEN_BUSY         = 7  /* too many are being opened: ask later */
+    FBY_OPEN_BUSY         = 7  /* too many datasets are being opened: retry */
 };
 struct fby_open_failed { /* worker > client */
     struct fby_session_id     session;
     struct fby_open_id        open;
     enum fby_open_failed_code code;
-    struct fby_maybe_digest   data;        /* what is here, if known */
-    struct fby_maybe_digest   fingerprint; /* what is here, if known */
+    struct fby_maybe_digest   data;        /* found by this worker */
+    struct fby_maybe_digest   fingerprint; /* of this worker */
     const char               *text;
 };
 
-struct fby_choice { /* how a field shall travel */
-    uint8_t filter; /* enum fby_filter or FBY_AUTO */
-    uint8_t codec;  /* enum fby_codec or FBY_AUTO */
+struct fby_coding_choice { /* the coding requested for a field */
+    uint8_t filter;        /* enum fby_filter or FBY_AUTO */
+    uint8_t codec;         /* enum fby_codec or FBY_AUTO */
 };
 struct fby_request { /* client > worker */
     struct fby_session_id session;
@@ -253,29 +253,29 @@ struct fby_request { /* client > worker */
     uint32_t              first_row, rows; /* of the global batch */
     uint64_t              fields;    /* bit i: content's field i; 0: all */
     uint64_t              max_bytes; /* raw bytes that the slot holds */
-    uint32_t              n_choices; /* 0 (all auto), or one a chosen field */
-    struct fby_choice     choices[FBY_MAX_FIELDS];
+    uint32_t              n_choices; /* selected fields; or 0: all FBY_AUTO */
+    struct fby_coding_choice choices[FBY_MAX_FIELDS];
 };
 
-struct fby_send_content { /* worker > client: OPEN it, then ask again */
+struct fby_send_content { /* worker > client: OPEN it, then request again */
     struct fby_session_id session;
     struct fby_request_id request;
     struct fby_digest     content;
 };
 
-struct fby_busy { /* worker > client: not now; nothing of it is kept */
+struct fby_busy { /* worker > client: retry later; no state is kept */
     struct fby_session_id session;
     struct fby_request_id request;
     uint32_t              retry_ms;
 };
 
-struct fby_lost { /* worker > client: dropped; ask again anywhere */
+struct fby_lost { /* worker > client: dropped; request again anywhere */
     struct fby_session_id session;
     struct fby_request_id request;
 };
 
 enum fby_cannot_code {
-    FBY_CANNOT_SAMPLE  = 1, /* a complete sample is refused, and `fail` */
+    FBY_CANNOT_SAMPLE  = 1, /* a bad sample, and the content says `fail` */
     FBY_CANNOT_IO      = 2, /* reading failed */
     FBY_CANNOT_MEMORY  = 3, /* more than this worker may ever use */
     FBY_CANNOT_FIT     = 4, /* larger than the request's max_bytes */
@@ -285,17 +285,17 @@ struct fby_cannot { /* worker > client */
     struct fby_session_id session;
     struct fby_request_id request;
     enum fby_cannot_code  code;
-    const char           *shard;  /* "" when none is to blame */
-    const char           *key;    /* of the sample; "" when none is */
+    const char           *shard;  /* with the error; "": none */
+    const char           *key;    /* of the sample; "": none */
     uint64_t              sample; /* number, when shard is not "" */
     uint64_t              offset; /* in the shard, when shard is not "" */
     const char           *text;
 };
 
-struct fby_stale_data { /* worker > client: the shard is not as pinned */
+struct fby_stale_data { /* worker > client: the shard differs from `data` */
     struct fby_session_id   session;
     struct fby_request_id   request;
-    struct fby_maybe_digest data; /* what is here, if known */
+    struct fby_maybe_digest data; /* found by this worker */
     const char             *shard;
     const char             *text;
 };
@@ -326,7 +326,7 @@ enum fby_encoding {
     FBY_ENCODING_YUV420 = 6 /* planes of a picture, see common/yuv420.h */
 };
 
-/* What a field travels as follows from its content. */
+/* The encoding of a field, from its content. */
 static inline enum fby_encoding fby_encoding_of(
     const struct fby_field_content *field)
 {
@@ -344,18 +344,18 @@ static inline enum fby_encoding fby_encoding_of(
                                                          : FBY_ENCODING_DENSE;
 }
 
-/* How the receiver expands a field; nobody does it twice, nobody forgets. */
+/* How the receiver expands a field to the values that it delivers. */
 struct fby_recipe {
-    uint32_t        n_channels; /* of mean and std; 0: no normalisation */
+    uint32_t        n_channels; /* of mean and std; 0: not normalised */
     double          mean[FBY_MAX_CHANNELS]; /* (v/255 - mean) / std */
     double          std[FBY_MAX_CHANNELS];  /* > 0 */
     bool            one_hot;
-    uint32_t        classes;   /* of a label; 0: not said, never with one_hot */
+    uint32_t        classes;   /* of a label; 0: unknown, never with one_hot */
     double          smoothing; /* one_hot: 0 <= smoothing < 1 */
     struct fby_blob device;    /* canonical list of the device's ops; or none */
-    struct fby_maybe_digest behaviour; /* of them; with the list */
-    const char *mixed_by; /* one_hot: the field that it is mixed with; "" */
-    uint32_t    maps;     /* of bits: in the last dimension; else 0 */
+    struct fby_maybe_digest behaviour; /* of these ops; known with the list */
+    const char *mixed_by; /* one_hot: the picture field that mixes it; or "" */
+    uint32_t    maps;     /* bits: maps in the last dimension; else 0 */
 };
 
 struct fby_header_field {
@@ -363,9 +363,9 @@ struct fby_header_field {
     enum fby_encoding encoding;
     enum fby_type     type;
     struct fby_shape  shape;     /* of one row; every dimension >= 1 */
-    uint64_t          raw_bytes; /* of all rows, at most */
+    uint64_t          raw_bytes; /* of all rows, maximum */
     uint32_t          n_chunks;
-    uint32_t          max_length; /* entries of a row; 0: they do not vary */
+    uint32_t          max_length; /* entries of a row; 0: fixed */
     struct fby_recipe recipe;
 };
 struct fby_header { /* worker > client: before the first chunk */
@@ -378,7 +378,7 @@ struct fby_header { /* worker > client: before the first chunk */
     uint64_t                       asked; /* fby_request_sum of the REQUEST */
 };
 
-struct fby_substituted {    /* one row that holds another sample's values */
+struct fby_substituted {    /* a row with the values of another sample */
     uint32_t    row;        /* in the request */
     uint64_t    original;   /* sample number */
     uint64_t    substitute; /* sample number */
@@ -388,41 +388,41 @@ struct fby_substituted {    /* one row that holds another sample's values */
 };
 struct fby_stage_times { /* ns, summed over the batch's tasks */
     uint64_t fetch, transform, encode;
-    uint64_t wait; /* from request to END without the above */
+    uint64_t wait; /* from request to END, minus the above */
 };
 struct fby_end { /* worker > client: after the last chunk */
     struct fby_session_id         session;
     struct fby_request_id         request;
-    uint64_t                      wire_bytes; /* of all its chunk frames */
-    const struct fby_sum         *sums;       /* one a field; see layout.h */
+    uint64_t                      wire_bytes; /* of all chunk frames */
+    const struct fby_sum         *sums;       /* per field; see layout.h */
     size_t                        n_sums;
     const struct fby_substituted *substituted; /* rows ascending */
     size_t                        n_substituted;
     struct fby_stage_times        times;
-    const uint64_t               *samples; /* of the rows, as planned */
-    size_t n_samples;                      /* the rows, with buckets; else 0 */
+    const uint64_t *samples;   /* of the rows, before substitution */
+    size_t          n_samples; /* rows, with buckets; else 0 */
 };
 
-struct fby_leave { /* worker > client: ask me nothing more */
+struct fby_leave { /* worker > client: send no more requests */
     struct fby_session_id session;
 };
 
-struct fby_bye { /* client > worker: forget me */
+struct fby_bye { /* client > worker: the session ends */
     struct fby_session_id session;
 };
 
-struct fby_names {
+struct fby_name_list {
     const char *const *at;
     size_t             n;
 };
 
 struct fby_register { /* worker > server */
     struct fby_instance_id instance;
-    struct fby_names       endpoints; /* numeric, "tcp://address:port" */
+    struct fby_name_list   endpoints; /* numeric, "tcp://address:port" */
     const char            *host;
     uint32_t               pid;
     uint32_t               cores;
-    struct fby_names       roots; /* the NAMEs of --data */
+    struct fby_name_list   roots; /* each NAME of --data */
 };
 
 struct fby_registered {              /* server > worker */
@@ -431,7 +431,7 @@ struct fby_registered {              /* server > worker */
     uint32_t               lease_ms, heartbeat_ms;
 };
 
-struct fby_register_first {          /* server > worker: I do not know you */
+struct fby_register_first {          /* server > worker: unknown instance */
     struct fby_instance_id instance; /* the worker's */
 };
 
@@ -466,7 +466,7 @@ struct fby_join { /* client > server */
     struct fby_digest       content;
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
-    uint64_t                epoch, step; /* where it starts */
+    uint64_t                epoch, step; /* of the start */
 };
 
 struct fby_joined { /* server > client */
@@ -478,36 +478,36 @@ struct fby_joined { /* server > client */
 };
 
 enum fby_join_refused_code {
-    FBY_JOIN_WORLD       = 1, /* ranks differ in this ... */
+    FBY_JOIN_WORLD       = 1, /* codes 1 to 6: the ranks differ in this */
     FBY_JOIN_SEED        = 2,
     FBY_JOIN_CONTENT     = 3,
     FBY_JOIN_DATA        = 4,
     FBY_JOIN_FINGERPRINT = 5,
     FBY_JOIN_START       = 6,
     FBY_JOIN_TAKEN       = 7, /* the rank has a live session */
-    FBY_JOIN_FULL        = 8  /* the server knows too many sessions */
+    FBY_JOIN_FULL        = 8  /* the server has too many sessions */
 };
 struct fby_join_refused { /* server > client */
     struct fby_session_id      session;
     enum fby_join_refused_code code;
-    const char                *text; /* both values and hosts */
+    const char                *text; /* names both values and hosts */
 };
 
-struct fby_join_first { /* server > client: I do not know you */
+struct fby_join_first { /* server > client: unknown session */
     struct fby_session_id session;
 };
 
 struct fby_renew { /* client > server */
     struct fby_session_id   session;
-    struct fby_instance_id  server;   /* as the client knows it */
-    uint64_t                sequence; /* of the last list taken; 0: none */
+    struct fby_instance_id  server;   /* last known to the client */
+    uint64_t                sequence; /* of the last list received; 0: none */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
 };
 
 struct fby_worker_info {
     struct fby_instance_id instance;
-    struct fby_names       endpoints;
+    struct fby_name_list   endpoints;
     const char            *host;
 };
 struct fby_instance_ids {
@@ -518,7 +518,7 @@ struct fby_workers { /* server > client */
     struct fby_session_id         session;
     struct fby_instance_id        server;
     uint64_t                      sequence; /* one more than the last */
-    bool                          full; /* all that there are; else a delta */
+    bool                          full;     /* all workers; else a delta */
     const struct fby_worker_info *added;
     size_t                        n_added;
     struct fby_instance_ids       removed;
@@ -534,9 +534,9 @@ struct fby_quit { /* client > server */
     struct fby_session_id session;
 };
 
-/* One message. In one that is to be encoded all pointers are the caller's,
- * borrowed for the call. In a decoded one they point into memory that belongs
- * to it, some of it inside: it stays at its place until fby_message_fini. */
+/* One message. Encoding borrows all pointers for the call. The pointers of a
+ * decoded message point into memory that it owns, some of it inside the struct,
+ * so it must not be copied or moved; release it with fby_message_fini. */
 struct fby_message {
     enum fby_message_type type;
     union {
@@ -563,7 +563,7 @@ struct fby_message {
         struct fby_end               end;
         struct fby_leave             leave;
         struct fby_bye               bye;
-        struct fby_register          enroll; /* `register` is C's */
+        struct fby_register          enroll; /* `register` is a keyword */
         struct fby_registered        enrolled;
         struct fby_register_first    register_first;
         struct fby_heartbeat         heartbeat;
@@ -580,47 +580,50 @@ struct fby_message {
     };
     struct {
         void *blocks;                    /* allocated, freed by fini */
-        _Alignas(16) uint8_t room[1024]; /* the first bytes are taken here */
-    } owned;                             /* message.c's; set by decode */
+        _Alignas(16) uint8_t room[1024]; /* used before the heap */
+    } owned;                             /* set by decode, for message.c */
 };
 
-/* "HELLO", "HELLO_FIRST", ...; "?" for a number that is no type. */
+/* "HELLO", "HELLO_FIRST", ...; "?" for an unknown number. */
 const char *fby_message_name(enum fby_message_type type);
 
-/* The session that a message of the data plane or of a client names; 0 where
- * its type names none. */
+/* The session of a message; 0 for types without one (worker and server). */
 struct fby_session_id fby_message_session(const struct fby_message *message);
 
-/* Append `message` as a frame to `out`, which stays as it was on an error.
+/* Append `message` as a frame to `out`, which is unchanged on an error.
  *
  * Thread: any.
- * Errors: FBY_USAGE  a value that decoding would refuse; `why` names it. */
+ * Errors: FBY_USAGE  decoding would refuse a value; `why` names it. */
 FBY_CHECKED fby_err fby_message_encode(const struct fby_message *message,
     struct fby_buffer *out, struct fby_why *why);
 
-/* Parse and check `frame`; nothing of it is borrowed. `out` need not be
+/* Parse and check `frame`; no pointer into it is kept. `out` need not be
  * initialised, and needs fby_message_fini only after FBY_OK. Messages without
  * lists allocate nothing.
  *
  * Thread: any.
- * Errors: FBY_PROTO  not a message of this version; `why` says what is wrong.
- *                    See fby_frame_kind for another version's. */
+ * Errors: FBY_PROTO  not a valid message of this version; `why` has the cause.
+ *                    fby_frame_kind tells messages of other versions apart. */
 FBY_CHECKED fby_err fby_message_decode(const void *frame, size_t size,
     struct fby_message *out, struct fby_why *why);
-void                fby_message_fini(struct fby_message *message);
 
-/* XXH3-64 over what a REQUEST asks for: content, data, fingerprint (32 bytes
- * each), seed, epoch, step (u64), first_row, rows (u32), fields (u64). HEADER
- * repeats it, so that an answer never passes for one to another question. */
+/* Free the memory of a decoded message. */
+void fby_message_fini(struct fby_message *message);
+
+/* XXH3-64 over content, data, fingerprint (32 bytes each), seed, epoch, step
+ * (u64), first_row, rows (u32) and fields (u64) of a REQUEST. HEADER repeats
+ * it, so that a client detects an answer to a different request. */
 uint64_t fby_request_sum(const struct fby_request *request);
 
-/* What a frame claims to be, from its first bytes. */
+/* The kind of a frame, judged by its first bytes. */
 enum fby_frame_kind {
     FBY_FRAME_GARBAGE,
     FBY_FRAME_MESSAGE,      /* for fby_message_decode */
     FBY_FRAME_CHUNK,        /* for fby_chunk_read */
-    FBY_FRAME_OTHER_VERSION /* ours, but of a version we do not speak */
+    FBY_FRAME_OTHER_VERSION /* Forebay's, but not of FBY_PROTOCOL_VERSION */
 };
+
+/* Looks only at the magic and the version. */
 enum fby_frame_kind fby_frame_kind(const void *frame, size_t size);
 
 #endif

@@ -243,11 +243,11 @@ static inline void example_of_worker(struct fby_message *m)
     m->deregister.instance = (struct fby_instance_id)EXAMPLE_INSTANCE;
     switch ((int)m->type) {
     case FBY_MSG_REGISTER:
-        m->enroll.endpoints = (struct fby_names){example_endpoints, 2};
+        m->enroll.endpoints = (struct fby_name_list){example_endpoints, 2};
         m->enroll.host      = "n1";
         m->enroll.pid       = 99;
         m->enroll.cores     = 16;
-        m->enroll.roots     = (struct fby_names){example_roots, 2};
+        m->enroll.roots     = (struct fby_name_list){example_roots, 2};
         break;
     case FBY_MSG_REGISTERED:
         m->enrolled.server       = (struct fby_instance_id)EXAMPLE_SERVER;

@@ -28,7 +28,7 @@ static void an_unknown_type_is_refused(void **state)
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         struct fby_buffer b = head((enum fby_message_type)none[i]);
         put_id(&b, 1, 1);
-        assert_refused(seal(&b), "no type of message");
+        assert_refused(seal(&b), "not a message type");
         fby_buffer_fini(&b);
     }
 }
@@ -56,7 +56,7 @@ static void a_head_cut_short_or_not_zeroed_is_refused(void **state)
     struct fby_buffer frame = example_frame(FBY_MSG_PING);
     size_t            whole = frame.size;
     for (frame.size = 0; frame.size < FBY_MESSAGE_HEAD; frame.size++) {
-        assert_refused(&frame, "do not begin as a message");
+        assert_refused(&frame, "do not begin with a message head");
     }
     frame.size    = whole;
     frame.data[6] = 1;
@@ -86,7 +86,7 @@ static void a_damaged_message_is_called_so(void **state)
     (void)state;
     struct fby_buffer frame = example_frame(FBY_MSG_END);
     frame.data[frame.size - 1] ^= 1;
-    assert_refused(&frame, "END: damaged on its way");
+    assert_refused(&frame, "END: damaged in transit");
     fby_buffer_fini(&frame);
 }
 

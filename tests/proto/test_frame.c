@@ -178,7 +178,7 @@ static void a_photo_of_what_is_no_picture_is_refused(void **state)
     chunk.filter                   = FBY_FILTER_PHOTO;
     chunk.codec                    = FBY_CODEC_PACK;
     assert_int_equal(fby_chunk_check(&chunk, &layout, &why), FBY_PROTO);
-    assert_non_null(strstr(why.text, "other arrays"));
+    assert_non_null(strstr(why.text, "do not suit"));
 }
 
 static void a_golden_chunk_reads_back(void **state)
@@ -224,20 +224,20 @@ static void refuses_byte(size_t at, uint8_t value, const char *word)
 static void each_member_of_the_prefix_is_checked(void **state)
 {
     (void)state;
-    refuses_byte(0, 'G', "no prefix");
-    refuses_byte(4, 2, "no prefix");
+    refuses_byte(0, 'G', "do not begin with a prefix");
+    refuses_byte(4, 2, "do not begin with a prefix");
     refuses_byte(5, 5, "filter 5");
     refuses_byte(6, 3, "codec 3");
-    refuses_byte(5, FBY_FILTER_PHOTO, "or no pair");
-    refuses_byte(6, FBY_CODEC_PACK, "or no pair");
-    refuses_byte(7, 1, "no prefix");
-    refuses_byte(26, 1, "no prefix");
-    refuses_byte(27, 1, "no prefix");
+    refuses_byte(5, FBY_FILTER_PHOTO, "or cannot be combined");
+    refuses_byte(6, FBY_CODEC_PACK, "or cannot be combined");
+    refuses_byte(7, 1, "do not begin with a prefix");
+    refuses_byte(26, 1, "do not begin with a prefix");
+    refuses_byte(27, 1, "do not begin with a prefix");
     refuses_byte(39, 1, "raw bytes at");
     refuses_byte(40, 0, "0 raw bytes");
     refuses_byte(40, 7, "expected 7 to 7");
     refuses_byte(43, 3, "raw bytes at");
-    refuses_byte(44, 5, "says 5 bytes of payload, has 6");
+    refuses_byte(44, 5, "says 5 bytes of payload, but it has 6");
 }
 
 /* Each byte of each member is another one. */
@@ -405,15 +405,15 @@ static void a_chunk_that_the_layout_lacks_is_refused(void **state)
     struct fby_chunk       chunk    = right;
     assert_string_equal(check_error(&layout, chunk), "");
     chunk.field = 1;
-    assert_string_equal(check_error(&layout, chunk),
-        "chunk 0 of field 1: there is none in this batch");
+    assert_string_equal(
+        check_error(&layout, chunk), "chunk 0 of field 1: not in this batch");
     chunk.field = UINT16_MAX;
     assert_string_equal(check_error(&layout, chunk),
-        "chunk 0 of field 65535: there is none in this batch");
+        "chunk 0 of field 65535: not in this batch");
     chunk        = right;
     chunk.number = 1;
-    assert_string_equal(check_error(&layout, chunk),
-        "chunk 1 of field 0: there is none in this batch");
+    assert_string_equal(
+        check_error(&layout, chunk), "chunk 1 of field 0: not in this batch");
     chunk            = right;
     chunk.raw_offset = 1;
     assert_string_equal(check_error(&layout, chunk),
@@ -442,8 +442,8 @@ static void a_field_behind_the_last_one_is_none(void **state)
     struct fby_chunk chunk = {.field = FBY_MAX_FIELDS - 1, .raw_bytes = 1};
     assert_string_equal(check_error(layout, chunk), "");
     chunk.field = FBY_MAX_FIELDS;
-    assert_string_equal(check_error(layout, chunk),
-        "chunk 0 of field 32: there is none in this batch");
+    assert_string_equal(
+        check_error(layout, chunk), "chunk 0 of field 32: not in this batch");
     fby_guarded_free(&room);
 }
 

@@ -241,7 +241,7 @@ static void limits_themselves_are_taken(void **state)
                   "1073741824 bytes");
     takes(unfinished(FBY_U8, (struct fby_shape){2, {2, 32 << 20}}, 1));
     refuses(unfinished(FBY_U8, (struct fby_shape){2, {2, (32 << 20) + 1}}, 1),
-        "field 0: the smallest part that can travel has 33554433 bytes, more "
+        "field 0: the smallest part that can be sent has 33554433 bytes, more "
         "than 33554432");
     takes(unfinished(FBY_U8, (struct fby_shape){2, {1024, 1 << 20}}, 1024));
     refuses(unfinished(FBY_U8, (struct fby_shape){2, {1024, 1 << 20}}, 1025),

@@ -206,7 +206,7 @@ static void wrong_sparse_rows_are_named(void **state)
     refuses(layout, "48 bytes in 12 entries");
     layout.fields[0].shape      = (struct fby_shape){1, {1 << 30}};
     layout.fields[0].max_length = 5 << 20;
-    refuses(layout, "at most 33554368 can travel");
+    refuses(layout, "at most 33554368 bytes can be sent");
 }
 
 int main(void)

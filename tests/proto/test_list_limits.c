@@ -41,8 +41,8 @@ static void lists_of_numbers_are_bounded(void **state)
     m.end.n_samples = 65536;
     assert_string_equal(encode_error(&m), "");
     m.end.n_samples++;
-    assert_string_equal(encode_error(&m),
-        "END.samples: expected fewer numbers, 0 to 65536 of them");
+    assert_string_equal(
+        encode_error(&m), "END.samples: expected numbers, 0 to 65536 of them");
 }
 
 static void no_id_in_a_list_is_0(void **state)
@@ -89,7 +89,7 @@ static const char *endpoints_error(const char *const *at, size_t n)
 {
     struct fby_message m;
     example(FBY_MSG_REGISTER, &m);
-    m.enroll.endpoints = (struct fby_names){at, n};
+    m.enroll.endpoints = (struct fby_name_list){at, n};
     return encode_error(&m);
 }
 
@@ -97,7 +97,7 @@ static const char *roots_error(const char *const *at, size_t n)
 {
     struct fby_message m;
     example(FBY_MSG_REGISTER, &m);
-    m.enroll.roots = (struct fby_names){at, n};
+    m.enroll.roots = (struct fby_name_list){at, n};
     return encode_error(&m);
 }
 
@@ -175,7 +175,7 @@ static void endpoints_of_a_worker_in_a_list_are_bounded_too(void **state)
     m.workers.added   = &one;
     m.workers.n_added = 1;
     for (size_t n = 0; n <= 17; n++) {
-        one.endpoints = (struct fby_names){many, n};
+        one.endpoints = (struct fby_name_list){many, n};
         assert_string_equal(encode_error(&m),
             n == 0 || n == 17 ? "WorkerInfo.endpoints: expected names in UTF-8 "
                                 "without NUL, 1 to 16 of them"

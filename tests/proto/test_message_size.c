@@ -64,8 +64,10 @@ static void a_message_that_unpacks_to_far_more_is_refused(void **state)
     struct fby_buffer most = empty_entries(1 << 19);
     assert_string_equal(
         decode_error(&few), "END: substituted row 0: rows must ascend");
-    assert_string_equal(decode_error(&many), "END: the body is no protobuf");
-    assert_string_equal(decode_error(&most), "END: the body is no protobuf");
+    assert_string_equal(
+        decode_error(&many), "END: the body is not valid protobuf");
+    assert_string_equal(
+        decode_error(&most), "END: the body is not valid protobuf");
     fby_buffer_fini(&most);
     fby_buffer_fini(&many);
     fby_buffer_fini(&few);
@@ -87,7 +89,8 @@ static const char *entries_beside(size_t passed_over)
 static void a_message_unpacks_to_16_times_its_size(void **state)
 {
     (void)state;
-    assert_string_equal(entries_beside(156000), "END: the body is no protobuf");
+    assert_string_equal(
+        entries_beside(156000), "END: the body is not valid protobuf");
     assert_string_equal(entries_beside(169000),
         "END.substituted: expected entries, 0 to 1024 of them");
 }
@@ -112,10 +115,11 @@ static void count_errors(enum fby_message_type type,
 static void the_memory_limit_may_be_reached_at_any_place(void **state)
 {
     (void)state;
-    static const char *const of_end[]     = {"END: the body is no protobuf",
-            "END.substituted: expected entries, 0 to 1024 of them",
-            "END: substituted row 0: rows must ascend"};
-    static const char *const of_workers[] = {"WORKERS: the body is no protobuf",
+    static const char *const of_end[] = {"END: the body is not valid protobuf",
+        "END.substituted: expected entries, 0 to 1024 of them",
+        "END: substituted row 0: rows must ascend"};
+    static const char *const of_workers[] = {
+        "WORKERS: the body is not valid protobuf",
         "WORKERS.added: expected entries, 0 to 8192 of them",
         "WorkerInfo.instance: expected a number from 1 to "
         "18446744073709551615"};

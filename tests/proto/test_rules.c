@@ -14,14 +14,14 @@ static void versions_are_a_range(void **state)
     assert_string_equal(encode_error(&m), "");
     m.hello.version_min = 6;
     assert_string_equal(
-        encode_error(&m), "HELLO: versions 6 to 5 are no range");
+        encode_error(&m), "HELLO: version_min 6 is above version_max 5");
     example(FBY_MSG_REFUSED, &m);
     m.refused.version_min = 2;
     m.refused.version_max = 5;
     assert_string_equal(encode_error(&m), "");
     m.refused.version_min = 6;
     assert_string_equal(
-        encode_error(&m), "REFUSED: versions 6 to 5 are no range");
+        encode_error(&m), "REFUSED: version_min 6 is above version_max 5");
 }
 
 static void each_end_of_a_range_of_versions_arrives(void **state)
@@ -167,7 +167,7 @@ static const char *choices_error(uint64_t fields, uint32_t n)
     m.request.fields    = fields;
     m.request.n_choices = n;
     for (uint32_t i = 0; i < n; i++) {
-        m.request.choices[i] = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+        m.request.choices[i] = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
     }
     return encode_error(&m);
 }
@@ -198,22 +198,23 @@ static void every_choice_is_a_pair(void **state)
         m.request.fields    = 0;
         m.request.n_choices = 3;
         m.request.choices[2] =
-            (struct fby_choice){FBY_FILTER_NONE, FBY_CODEC_STORE};
+            (struct fby_coding_choice){FBY_FILTER_NONE, FBY_CODEC_STORE};
         assert_string_equal(encode_error(&m), "");
-        m.request.choices[i] = (struct fby_choice){5, FBY_CODEC_STORE};
+        m.request.choices[i] = (struct fby_coding_choice){5, FBY_CODEC_STORE};
         assert_string_equal(encode_error(&m),
-            "REQUEST: filter 5 and codec 0 are unknown, or no pair");
+            "REQUEST: filter 5 and codec 0 are unknown, or cannot be combined");
     }
-    static const struct fby_choice wrong[] = {{99, FBY_CODEC_STORE},
+    static const struct fby_coding_choice wrong[] = {{99, FBY_CODEC_STORE},
         {FBY_FILTER_PHOTO, FBY_CODEC_LZ4}, {FBY_AUTO, 3},
         {FBY_FILTER_DELTA, FBY_CODEC_PACK}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         example(FBY_MSG_REQUEST, &m);
         m.request.choices[1] = wrong[i];
-        assert_text_says(encode_error(&m), "are unknown, or no pair");
+        assert_text_says(
+            encode_error(&m), "are unknown, or cannot be combined");
     }
     example(FBY_MSG_REQUEST, &m); /* the third is not one of its choices */
-    m.request.choices[2] = (struct fby_choice){99, 99};
+    m.request.choices[2] = (struct fby_coding_choice){99, 99};
     assert_string_equal(encode_error(&m), "");
 }
 
@@ -305,7 +306,8 @@ static void one_hot_needs_a_label_and_classes(void **state)
 static void smoothing_is_0_to_below_1_and_of_one_hot(void **state)
 {
     (void)state;
-    static const char wrong[] = "smoothing is 0 to less than 1, and one-hot's";
+    static const char wrong[] =
+        "smoothing must be 0 or more, below 1, and needs one-hot";
     struct fby_header_field f = label();
     f.recipe.smoothing        = 0;
     assert_string_equal(field_error(f), "");
@@ -326,7 +328,7 @@ static void ops_of_the_device_have_a_behaviour_and_a_u8_image(void **state)
 {
     (void)state;
     static const char wrong[] =
-        "a list of the device's ops has a behaviour, and a u8 image";
+        "ops of the device and a behaviour need each other, and a u8 image";
     struct fby_header_field f = image();
     f.recipe.behaviour.known  = true;
     assert_string_equal(field_error(f), wrong);
@@ -454,8 +456,8 @@ static struct fby_header_field rows_of(
 static void a_sparse_row_has_at_most_the_values_of_its_shape(void **state)
 {
     (void)state;
-    static const char wrong[] =
-        "a sparse one has a max_length, and a shape of as many values or more";
+    static const char wrong[]      = "a sparse field needs a max_length, and a "
+                                     "shape of as many values or more";
     const enum fby_encoding sparse = FBY_ENCODING_SPARSE;
     const struct fby_shape  six    = {2, {2, 3}};
     assert_string_equal(field_error(rows_of(sparse, six, 0)), wrong);
@@ -470,7 +472,7 @@ static void the_longest_of_ragged_rows_is_the_first_dimension(void **state)
 {
     (void)state;
     static const char wrong[] =
-        "a ragged one has a max_length, and it is the first dimension";
+        "max_length is for ragged fields, and is their first dimension";
     const enum fby_encoding ragged = FBY_ENCODING_RAGGED;
     const struct fby_shape  two    = {2, {5, 7}};
     assert_string_equal(field_error(rows_of(ragged, two, 5)), "");

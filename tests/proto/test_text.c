@@ -19,7 +19,7 @@ static void each_byte_by_itself_is_plain_or_not(void **state)
         uint8_t out[1]  = {0};
         bool    plain   = i >= 0x20 && i < 0x7f;
         assert_int_equal(text_is_plain(text, 1), plain);
-        assert_int_equal(text_mend(text, out, 1), 1);
+        assert_int_equal(text_sanitize(text, out, 1), 1);
         assert_int_equal(out[0], plain ? i : i < 0x80 ? ' ' : '?');
     }
     assert_false(text_is_plain("\0", 1));
@@ -31,27 +31,27 @@ static void a_text_fills_its_room_and_no_more(void **state)
     (void)state;
     for (size_t room = 0; room <= 8; room++) {
         struct fby_guarded out = fby_guarded_copy(NULL, room);
-        assert_int_equal(text_mend("12345678", out.bytes, room), room);
+        assert_int_equal(text_sanitize("12345678", out.bytes, room), room);
         assert_memory_equal(out.bytes, "12345678", room);
         size_t whole = room / 2 * 2;
         assert_int_equal(
-            text_mend("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", out.bytes, room),
+            text_sanitize("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", out.bytes, room),
             whole);
         fby_guarded_free(&out);
     }
 }
 
-static void mending_replaces_and_never_cuts_a_character(void **state)
+static void sanitizing_replaces_bytes_and_cuts_no_character(void **state)
 {
     (void)state;
     uint8_t out[8];
-    assert_int_equal(text_mend("a\tb\xff", out, sizeof(out)), 4);
+    assert_int_equal(text_sanitize("a\tb\xff", out, sizeof(out)), 4);
     assert_memory_equal(out, "a b?", 4);
-    assert_int_equal(text_mend("1234567\xc3\xa9", out, sizeof(out)), 7);
+    assert_int_equal(text_sanitize("1234567\xc3\xa9", out, sizeof(out)), 7);
     assert_memory_equal(out, "1234567", 7);
 }
 
-static void mended_bytes_are_always_plain(void **state)
+static void sanitized_bytes_are_always_plain(void **state)
 {
     (void)state;
     uint32_t seed = 1;
@@ -63,7 +63,7 @@ static void mended_bytes_are_always_plain(void **state)
             text[i] = (char)(seed >> 24 | 1);
         }
         text[sizeof(text) - 1] = '\0';
-        assert_true(text_is_plain(out, text_mend(text, out, sizeof(out))));
+        assert_true(text_is_plain(out, text_sanitize(text, out, sizeof(out))));
     }
 }
 
@@ -73,8 +73,8 @@ int main(void)
         cmocka_unit_test(plain_text_has_no_control_characters),
         cmocka_unit_test(each_byte_by_itself_is_plain_or_not),
         cmocka_unit_test(a_text_fills_its_room_and_no_more),
-        cmocka_unit_test(mending_replaces_and_never_cuts_a_character),
-        cmocka_unit_test(mended_bytes_are_always_plain),
+        cmocka_unit_test(sanitizing_replaces_bytes_and_cuts_no_character),
+        cmocka_unit_test(sanitized_bytes_are_always_plain),
     };
     return cmocka_run_group_tests_name("proto.text", tests, NULL, NULL);
 }

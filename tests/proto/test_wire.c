@@ -103,7 +103,7 @@ static void lists_of_any_length_arrive(void **state)
         assert_true(n == 0 || memcmp(back.end.samples, numbers, 8 * n) == 0);
         fby_message_fini(&back);
         example(FBY_MSG_REGISTER, &m);
-        m.enroll.roots = (struct fby_names){roots, n};
+        m.enroll.roots = (struct fby_name_list){roots, n};
         there_and_back(&m, &back);
         assert_int_equal(back.enroll.roots.n, n);
         for (size_t i = 0; i < n; i++) {
@@ -124,7 +124,8 @@ static void choices_of_any_number_arrive(void **state)
         m.request.n_choices = n;
         memset(m.request.choices, 0, sizeof(m.request.choices));
         for (uint32_t i = 0; i < n; i++) {
-            m.request.choices[i] = (struct fby_choice){(uint8_t)(i % 4), 1};
+            m.request.choices[i] =
+                (struct fby_coding_choice){(uint8_t)(i % 4), 1};
         }
         there_and_back(&m, &back);
         assert_int_equal(back.request.n_choices, n);
@@ -479,7 +480,7 @@ static void a_type_that_is_none_is_not_sent(void **state)
     struct fby_message m;
     example(FBY_MSG_BYE, &m);
     m.type = (enum fby_message_type)200;
-    assert_text_says(encode_error(&m), "200 is no type");
+    assert_text_says(encode_error(&m), "200 is not a message type");
     assert_string_equal(fby_message_name(m.type), "?");
 }
 

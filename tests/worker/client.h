@@ -12,21 +12,21 @@
 #include "tests/worker/kit.h"
 
 struct client {
-    void                 *zmq;
-    void                 *dealer;
-    const char           *endpoint; /* borrowed */
-    struct fby_session_id session;
-    struct fby_route_id   route;
-    uint64_t              received; /* bytes of chunk frames on this route */
-    uint64_t              next_request;
-    uint64_t              max_bytes;
-    bool                  silent; /* gives no CREDIT */
-    uint64_t              features;
-    uint32_t              n_choices;  /* of its requests */
-    struct fby_choice     choices[2]; /* image, label */
-    struct fby_coding     coding[2];  /* of the last chunk of each field */
-    zmq_msg_t             frame;      /* the last one received */
-    struct fby_message    message;    /* the last one decoded */
+    void                    *zmq;
+    void                    *dealer;
+    const char              *endpoint; /* borrowed */
+    struct fby_session_id    session;
+    struct fby_route_id      route;
+    uint64_t                 received; /* bytes of chunk frames on this route */
+    uint64_t                 next_request;
+    uint64_t                 max_bytes;
+    bool                     silent; /* gives no CREDIT */
+    uint64_t                 features;
+    uint32_t                 n_choices;  /* of its requests */
+    struct fby_coding_choice choices[2]; /* image, label */
+    struct fby_coding        coding[2];  /* of the last chunk of each field */
+    zmq_msg_t                frame;      /* the last one received */
+    struct fby_message       message;    /* the last one decoded */
 };
 
 void client_open(struct client *client, const char *endpoint);

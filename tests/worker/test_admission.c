@@ -329,14 +329,14 @@ static void the_cause_of_a_failure_decides_the_message(void **state)
 /* ---- Codings ------------------------------------------------------------- */
 
 static struct fby_request_id request_coded(struct party *party,
-    const struct fby_job_spec *spec, struct fby_choice image)
+    const struct fby_job_spec *spec, struct fby_coding_choice image)
 {
     struct fby_message message = {
         .type = FBY_MSG_REQUEST, .request = party_wants(party, spec)};
     message.request.request.value = ++party->newest;
     message.request.n_choices     = 2;
     message.request.choices[0]    = image;
-    message.request.choices[1]    = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+    message.request.choices[1] = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
     party_say(party, &message);
     return message.request.request;
 }
@@ -344,9 +344,9 @@ static struct fby_request_id request_coded(struct party *party,
 /* A request joins the work of another only if it allows the chosen coding. */
 static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
 {
-    static const struct fby_choice stored = {FBY_AUTO, FBY_CODEC_STORE};
-    static const struct fby_choice any    = {FBY_AUTO, FBY_AUTO};
-    struct rig                     rig;
+    static const struct fby_coding_choice stored = {FBY_AUTO, FBY_CODEC_STORE};
+    static const struct fby_coding_choice any    = {FBY_AUTO, FBY_AUTO};
+    struct rig                            rig;
     rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
@@ -367,7 +367,7 @@ static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
 
 static void work_is_joined_by_requests_of_the_same_coding(void **state)
 {
-    static const struct fby_choice choices[] = {
+    static const struct fby_coding_choice choices[] = {
         {FBY_FILTER_PHOTO, FBY_CODEC_PACK}, {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
         {FBY_FILTER_DELTA, FBY_CODEC_LZ4}, {FBY_FILTER_NONE, FBY_CODEC_LZ4},
         {FBY_FILTER_DELTA, FBY_CODEC_LZ4}};
@@ -400,14 +400,15 @@ static void choices_must_match_the_fields(void **state)
         .type = FBY_MSG_REQUEST, .request = party_wants(&a, &spec)};
     one.request.request.value = ++a.newest;
     one.request.n_choices     = 1;
-    one.request.choices[0]    = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+    one.request.choices[0]    = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
     party_say(&a, &one);
     const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_string_equal(cannot->text, "1 choices for 2 fields");
     one.request.request.value = ++a.newest;
     one.request.n_choices     = 2;
-    one.request.choices[1]    = (struct fby_choice){FBY_AUTO, FBY_CODEC_PACK};
+    one.request.choices[1] =
+        (struct fby_coding_choice){FBY_AUTO, FBY_CODEC_PACK};
     party_say(&a, &one);
     cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);

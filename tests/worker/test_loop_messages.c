@@ -93,7 +93,7 @@ static void one_client_may_ask_twice_for_the_same_rows(void **state)
 
 /* ---- Codings ------------------------------------------------------------- */
 
-static const struct fby_choice automatic = {FBY_AUTO, FBY_AUTO};
+static const struct fby_coding_choice automatic = {FBY_AUTO, FBY_AUTO};
 
 /* Receive a batch, and check that its image has this coding. */
 static void images_come_in(
@@ -110,8 +110,9 @@ static void a_request_without_choices_is_not_that_with_choices(void **state)
 {
     struct world world;
     world_start_opened(&world, state);
-    world.client.n_choices  = 2;
-    world.client.choices[0] = (struct fby_choice){FBY_AUTO, FBY_CODEC_STORE};
+    world.client.n_choices = 2;
+    world.client.choices[0] =
+        (struct fby_coding_choice){FBY_AUTO, FBY_CODEC_STORE};
     world.client.choices[1] = automatic;
     images_come_in(
         &world, 0, (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE});
@@ -129,12 +130,14 @@ static void codings_that_a_client_does_not_know_are_not_sent(void **state)
     world.client.features &= ~FBY_FEATURE_CODEC(FBY_CODEC_PACK);
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
-    world.client.n_choices  = 2;
-    world.client.choices[0] = (struct fby_choice){FBY_FILTER_PHOTO, FBY_AUTO};
+    world.client.n_choices = 2;
+    world.client.choices[0] =
+        (struct fby_coding_choice){FBY_FILTER_PHOTO, FBY_AUTO};
     world.client.choices[1] = automatic;
     images_come_in(
         &world, 0, (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE});
-    world.client.choices[0] = (struct fby_choice){FBY_FILTER_DELTA, FBY_AUTO};
+    world.client.choices[0] =
+        (struct fby_coding_choice){FBY_FILTER_DELTA, FBY_AUTO};
     images_come_in(
         &world, 1, (struct fby_coding){FBY_FILTER_DELTA, FBY_CODEC_LZ4});
     world_finish(&world);

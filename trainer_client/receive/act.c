@@ -67,7 +67,7 @@ static void put_choices(
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         const struct fby_field_delivery *delivery =
             &setup->split->delivery.fields[setup->field[i]];
-        request->choices[i] = (struct fby_choice){
+        request->choices[i] = (struct fby_coding_choice){
             .filter = delivery->filter, .codec = delivery->codec};
     }
 }

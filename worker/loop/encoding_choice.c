@@ -3,10 +3,10 @@
 #include "worker/loop/loop.h"
 
 /* What is asked of field `i`. */
-static struct fby_choice choice_of(
+static struct fby_coding_choice choice_of(
     const struct fby_request *request, uint32_t i)
 {
-    static const struct fby_choice automatic = {FBY_AUTO, FBY_AUTO};
+    static const struct fby_coding_choice automatic = {FBY_AUTO, FBY_AUTO};
     return request->n_choices > 0 ? request->choices[i] : automatic;
 }
 
@@ -18,7 +18,7 @@ static bool same_choices(const struct encoding *encoding,
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        struct fby_choice choice = choice_of(request, i);
+        struct fby_coding_choice choice = choice_of(request, i);
         if (encoding->choices[i].filter != choice.filter ||
             encoding->choices[i].codec != choice.codec) {
             return false;
@@ -28,7 +28,7 @@ static bool same_choices(const struct encoding *encoding,
 }
 
 static struct fby_wish wish_of(
-    const struct fby_raw_field *field, struct fby_choice choice)
+    const struct fby_raw_field *field, struct fby_coding_choice choice)
 {
     return (struct fby_wish){
         .filter = choice.filter,
@@ -69,8 +69,8 @@ fby_err fby_loop_codings_check(const struct fby_request *request,
             request->n_choices, layout->n_fields);
     }
     for (uint32_t i = 0; i < layout->n_fields; i++) {
-        struct fby_choice choice = choice_of(request, i);
-        struct fby_wish   wish   = wish_of(&layout->fields[i], choice);
+        struct fby_coding_choice choice = choice_of(request, i);
+        struct fby_wish          wish   = wish_of(&layout->fields[i], choice);
         if (!fby_auto_suits(&wish)) {
             return fby_because(why, FBY_USAGE,
                 "filter %d and codec %d are not for field %u of the request",
@@ -98,8 +98,8 @@ void fby_loop_codings(struct peer *peer, const struct fby_request *request,
 bool fby_loop_codings_suit(const struct peer *peer, const struct fby_job *job)
 {
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
-        struct fby_coding coding = job->coding[i];
-        struct fby_choice choice = peer->encoding.choices[i];
+        struct fby_coding        coding = job->coding[i];
+        struct fby_coding_choice choice = peer->encoding.choices[i];
         if (!understands(peer, coding) ||
             (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
             (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {

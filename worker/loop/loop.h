@@ -56,11 +56,11 @@ struct ask {
 
 /* How one client wants its fields, and what `auto` learnt of them. */
 struct encoding {
-    struct fby_digest content;
-    uint64_t          fields;
-    uint32_t          n; /* 0: nothing asked yet */
-    struct fby_choice choices[FBY_MAX_FIELDS];
-    struct fby_auto   autos[FBY_MAX_FIELDS];
+    struct fby_digest        content;
+    uint64_t                 fields;
+    uint32_t                 n; /* 0: nothing asked yet */
+    struct fby_coding_choice choices[FBY_MAX_FIELDS];
+    struct fby_auto          autos[FBY_MAX_FIELDS];
 };
 
 struct peer { /* one session of one client */
