@@ -12,10 +12,11 @@
 FBY_CHECKED fby_err fby_cpus_parse(
     const char *text, cpu_set_t *out, struct fby_why *why);
 
-/* A set written as such a list. */
 struct fby_cpus_text {
     char text[256]; /* a longer list ends with "..." */
 };
+
+/* Write a set as such a list. */
 struct fby_cpus_text fby_cpus_show(const cpu_set_t *set);
 
 /* Check that all of `asked` are `online` and that this process is `allowed` to

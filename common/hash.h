@@ -35,11 +35,12 @@ static inline bool fby_sum_equal(
 /* BLAKE2b-256 without key (RFC 7693), of one buffer. Any thread. */
 struct fby_digest fby_digest_of(const void *data, size_t size);
 
-/* The same in pieces: begin, add any number of times, end. A state owns no
- * memory; after `end` it has to begin again. */
 struct fby_digest_state {
     _Alignas(64) uint8_t opaque[512];
 };
+
+/* The same in pieces: begin, add any number of times, end. A state owns no
+ * memory; after `end` it has to begin again. */
 void fby_digest_begin(struct fby_digest_state *state);
 void fby_digest_add(
     struct fby_digest_state *state, const void *data, size_t size);
@@ -55,19 +56,21 @@ uint64_t fby_xxh64_two(
 /* XXH3-128, seed 0, of one buffer. Any thread. */
 struct fby_sum fby_sum_of(const void *data, size_t size);
 
-/* The same in pieces. A state owns no memory; `end` does not change it. */
 struct fby_sum_state {
     _Alignas(64) uint8_t opaque[640];
 };
+
+/* The same in pieces. A state owns no memory; `end` does not change it. */
 void fby_sum_begin(struct fby_sum_state *state);
 void fby_sum_add(struct fby_sum_state *state, const void *data, size_t size);
 struct fby_sum fby_sum_end(const struct fby_sum_state *state);
 
-/* The libxxhash in use. */
 struct fby_hash_version {
     unsigned number;     /* 802 is 0.8.2 */
     bool     dispatches; /* it selects a kernel for the CPU at run time */
 };
+
+/* The libxxhash in use. */
 struct fby_hash_version fby_hash_version(void);
 
 /* Write lower-case hex and a NUL, 2 * size + 1 chars, to `out`; returns it. */

@@ -53,10 +53,11 @@ static inline struct fby_instance_id fby_instance_random(void)
     return (struct fby_instance_id){fby_id_random()};
 }
 
-/* An id for messages and logs: 16 hex digits, the most significant first. */
 struct fby_id_text {
     char text[17]; /* ends with NUL */
 };
+
+/* Format an id as 16 hex digits, the most significant first. */
 struct fby_id_text fby_id_text(uint64_t value);
 
 #endif
