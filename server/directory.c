@@ -24,10 +24,10 @@ void fby_directory_destroy(struct fby_directory **self_p)
     }
     *self_p = NULL;
     while (self->workers != NULL) {
-        fby_directory_forget_worker(self, self->workers);
+        fby_directory_remove_worker(self, self->workers);
     }
     while (self->sessions != NULL) {
-        fby_directory_forget_session(self, self->sessions);
+        fby_directory_remove_session(self, self->sessions);
     }
     free(self->delta);
     free(self);

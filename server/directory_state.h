@@ -92,9 +92,9 @@ void fby_table_del_session(
 void fby_table_del_job(struct fby_directory *self, struct fby_dir_job *job);
 
 /* Remove and free a worker, or a session and the job whose last one it is. */
-void fby_directory_forget_worker(
+void fby_directory_remove_worker(
     struct fby_directory *self, struct fby_dir_worker *worker);
-void fby_directory_forget_session(
+void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session);
 
 /* Remove and free those whose lease expired. */

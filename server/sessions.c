@@ -19,7 +19,7 @@ static void set_state(struct fby_directory *self,
     session->state = state;
 }
 
-void fby_directory_forget_session(
+void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
@@ -276,7 +276,7 @@ void fby_directory_quit(struct fby_directory *self, struct fby_session_id id)
 {
     struct fby_dir_session *session = fby_table_session(self, id.value);
     if (session != NULL) {
-        fby_directory_forget_session(self, session);
+        fby_directory_remove_session(self, session);
     }
 }
 
@@ -296,7 +296,7 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
         if (is_expired(self, session, now_ns)) {
             fby_info("SESSION-LATE", "job '%s' rank %u on %s",
                 session->job->name, session->rank, session->host);
-            fby_directory_forget_session(self, session);
+            fby_directory_remove_session(self, session);
             self->counts.expired_sessions++;
         }
     }
@@ -331,7 +331,7 @@ static struct fby_dir_session *next_to_admit(
             return s;
         }
         if (now_ns >= s->waits_until_ns) {
-            fby_directory_forget_session(self, holder);
+            fby_directory_remove_session(self, holder);
             return s;
         }
     }

@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
-void fby_directory_forget_worker(
+void fby_directory_remove_worker(
     struct fby_directory *self, struct fby_dir_worker *worker)
 {
     fby_table_del_worker(self, worker);
@@ -69,7 +69,7 @@ void fby_directory_deregister(
     if (worker != NULL) {
         fby_info("WORKER-LEFT", "%s on %s", fby_id_text(instance.value).text,
             worker->host);
-        fby_directory_forget_worker(self, worker);
+        fby_directory_remove_worker(self, worker);
     }
 }
 
@@ -94,7 +94,7 @@ void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns)
             fby_warn("WORKER-LATE", "%s on %s: no heartbeat for %.1f s",
                 fby_id_text(worker->instance).text, worker->host,
                 (double)(now_ns - worker->seen_ns) / 1e9);
-            fby_directory_forget_worker(self, worker);
+            fby_directory_remove_worker(self, worker);
             self->counts.expired_workers++;
         }
     }

@@ -1,5 +1,4 @@
-/* jobs.h - jobs of the codec, and decoding between pages that nothing may
- * touch. */
+/* jobs.h - jobs of the codec, and decoding between inaccessible pages. */
 #ifndef FBY_TESTS_CODEC_JOBS_H
 #define FBY_TESTS_CODEC_JOBS_H
 

@@ -1,4 +1,4 @@
-/* photo_dump.c - random pictures and what photo format 1 makes of them.
+/* photo_dump.c - random pictures and their payloads in photo format 1.
  *
  *     photo_dump SEED CASES | tests/model/check_photo.py
  *

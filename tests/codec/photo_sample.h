@@ -1,5 +1,5 @@
-/* photo_sample.h - pictures and their payloads of photo format 1, each beside a
- * page that nothing may touch. */
+/* photo_sample.h - pictures and their payloads of photo format 1, each next to
+ * an inaccessible page. */
 #ifndef FBY_TESTS_CODEC_PHOTO_SAMPLE_H
 #define FBY_TESTS_CODEC_PHOTO_SAMPLE_H
 

@@ -1,5 +1,5 @@
-/* Any bytes survive the codec, and damaged payloads are refused or decoded within
- * their memory. */
+/* Round trips of any bytes; damaged payloads are refused, or decoded without
+ * access outside the buffers. */
 #include "tests/codec/jobs.h"
 
 enum { MOST = 5 * FBY_CODEC_BLOCK + 3 };

@@ -1,6 +1,6 @@
-/* The payloads of codec.h byte for byte, and where exactly decoding, checking
- * and encoding begin to refuse. Payloads and results lie beside pages that
- * nothing may touch. */
+/* The payloads of codec.h byte for byte, and the exact limits of decoding,
+ * checking and encoding. Payloads and results are next to inaccessible pages.
+ */
 #include "tests/codec/jobs.h"
 
 #include <lz4.h>

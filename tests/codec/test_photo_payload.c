@@ -1,5 +1,5 @@
 /* Payloads of photo format 1 at their limits: the largest ones, and those that
- * are none. Behind each lies a page that nothing may touch. */
+ * are not valid. An inaccessible page follows each. */
 #include "tests/codec/photo_sample.h"
 
 #include "codec/photo_kernel.h"

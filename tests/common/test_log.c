@@ -15,8 +15,8 @@
 
 enum { THREADS = 3, CHANGES = 200 };
 
-/* What one log was given. */
-struct heard {
+/* The lines that one callback received. */
+struct received {
     int                n;
     enum fby_log_level level; /* of the last */
     char               line[FBY_LOG_LINE];
@@ -24,7 +24,7 @@ struct heard {
 
 static void hear(void *arg, enum fby_log_level level, const char *line)
 {
-    struct heard *heard = arg;
+    struct received *heard = arg;
     heard->n++;
     heard->level = level;
     (void)snprintf(heard->line, sizeof(heard->line), "%s", line);
@@ -45,7 +45,7 @@ static void the_level_of_the_environment_takes_precedence(void **state)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        struct heard heard = {.n = 0};
+        struct received heard = {.n = 0};
         setenv("FOREBAY_LOG", "info", 1);
         (void)fby_log_redirect(FBY_LOG_ERROR, hear, &heard);
         say_all();
@@ -63,7 +63,7 @@ static void lines_come_up_to_the_level(void **state)
     static const char *const last[] = {
         "E-WORD 0", "W-WORD 1", "I-WORD 2", "D-WORD 3"};
     for (int level = FBY_LOG_ERROR; level <= FBY_LOG_DEBUG; level++) {
-        struct heard heard = {.n = 0};
+        struct received heard = {.n = 0};
         (void)fby_log_redirect((enum fby_log_level)level, hear, &heard);
         say_all();
         assert_int_equal(heard.n, level + 1);
@@ -76,8 +76,8 @@ static void lines_come_up_to_the_level(void **state)
 static void each_log_entry_is_one_line_of_bounded_length(void **state)
 {
     (void)state;
-    struct heard heard = {.n = 0};
-    char         text[2 * FBY_LOG_LINE];
+    struct received heard = {.n = 0};
+    char            text[2 * FBY_LOG_LINE];
     (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
     fby_error("BAD", "a%sb%sc\x7f", "\n", "\r\033");
     assert_string_equal(heard.line, "BAD a?b??c?");
@@ -93,7 +93,7 @@ static void each_log_entry_is_one_line_of_bounded_length(void **state)
 static void of_one_word_a_burst_comes_and_no_more(void **state)
 {
     (void)state;
-    struct heard heard = {.n = 0};
+    struct received heard = {.n = 0};
     (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
     for (int i = 0; i < 2 * FBY_LOG_BURST; i++) {
         fby_warn("OFTEN", "%d", i);
@@ -106,7 +106,7 @@ static void of_one_word_a_burst_comes_and_no_more(void **state)
 static void what_is_not_shown_uses_up_no_burst(void **state)
 {
     (void)state;
-    struct heard heard = {.n = 0};
+    struct received heard = {.n = 0};
     (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
     for (int i = 0; i < 2 * FBY_LOG_BURST; i++) {
         fby_info("UNSHOWN", "%d", i);
@@ -121,8 +121,8 @@ static void what_is_not_shown_uses_up_no_burst(void **state)
 static void what_was_set_before_is_given_back(void **state)
 {
     (void)state;
-    struct heard first  = {.n = 0};
-    struct heard second = {.n = 0};
+    struct received first  = {.n = 0};
+    struct received second = {.n = 0};
     assert_null(fby_log_redirect(FBY_LOG_WARN, hear, &first));
     assert_ptr_equal(fby_log_redirect(FBY_LOG_WARN, hear, &second), &first);
     fby_error("SECOND", "it is");

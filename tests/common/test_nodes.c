@@ -1,4 +1,4 @@
-/* A made-up sysfs: nodes of four CPUs each, one of none. */
+/* A fake sysfs: nodes of four CPUs each, and one without CPUs. */
 #include "tests/made_up.h"
 
 #include "common/nodes.h"

@@ -1,4 +1,4 @@
-/* layouts.h - layouts of one field, and what is said of wrong ones. */
+/* layouts.h - layouts of one field, and the errors of wrong ones. */
 #ifndef FBY_TESTS_PROTO_LAYOUTS_H
 #define FBY_TESTS_PROTO_LAYOUTS_H
 

@@ -1,5 +1,5 @@
-/* The limits of every column of every message, as the receiver holds the
- * sender to them: least and most are taken, one beyond is refused by name. */
+/* The limits of every column of every message, as the receiver checks
+ * them: minimum and maximum are accepted, one beyond is refused by name. */
 #include "tests/test.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* The most entries that each list of a message may have, and the most bytes of a
- * name in one: the most is taken, one more is refused by name. */
+/* The maximum entries of each list of a message, and the maximum bytes of a
+ * name in a list: the maximum is accepted, one more is refused by name. */
 #include "tests/test.h"
 
 #include <inttypes.h>

@@ -73,11 +73,11 @@ static void the_first_digest_that_is_renewed_with_is_pinned(void **state)
 {
     join_ok(*state, 10, 0, 0);
     join_ok(*state, 11, 1, 0);
-    struct fby_renew told = {.session = {10}, .data = digest_of(9)};
-    assert_ok(renew_as(*state, &told, 1));
+    struct fby_renew renew = {.session = {10}, .data = digest_of(9)};
+    assert_ok(renew_as(*state, &renew, 1));
     expect_silence(*state);
-    told = (struct fby_renew){.session = {11}, .data = digest_of(8)};
-    assert_ok(renew_as(*state, &told, 1));
+    renew = (struct fby_renew){.session = {11}, .data = digest_of(8)};
+    assert_ok(renew_as(*state, &renew, 1));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
     assert_int_equal(message.join_refused.code, FBY_JOIN_DATA);
 

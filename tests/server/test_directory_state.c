@@ -277,16 +277,16 @@ static void a_digest_is_pinned_by_the_first_session_to_send_it(void **state)
     assert_int_equal(joined.joined.data.digest.bytes[0], 1);
     assert_int_equal(joined.joined.fingerprint.digest.bytes[0], 2);
 
-    struct fby_renew told = {.session = {10}, .fingerprint = digest_of(2)};
-    assert_ok(renew_as(*state, &told, 1));
+    struct fby_renew renew = {.session = {10}, .fingerprint = digest_of(2)};
+    assert_ok(renew_as(*state, &renew, 1));
     expect_silence(*state);
-    told.fingerprint = digest_of(3);
-    assert_ok(renew_as(*state, &told, 1));
+    renew.fingerprint = digest_of(3);
+    assert_ok(renew_as(*state, &renew, 1));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 10);
     assert_int_equal(message.join_refused.code, FBY_JOIN_FINGERPRINT);
     assert_non_null(strstr(message.join_refused.text, "fingerprint 03"));
-    told = (struct fby_renew){.session = {11}, .data = digest_of(4)};
-    assert_ok(renew_as(*state, &told, 1));
+    renew = (struct fby_renew){.session = {11}, .data = digest_of(4)};
+    assert_ok(renew_as(*state, &renew, 1));
     message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
     assert_int_equal(message.join_refused.code, FBY_JOIN_DATA);
     assert_non_null(strstr(message.join_refused.text, "data digest 04"));
@@ -380,7 +380,7 @@ static void a_rank_that_becomes_free_is_given_at_once(void **state)
     assert_ok(renew(*state, 11, 4 + lease_ns)); /* seen when it was let in */
 }
 
-/* A session that waits for a rank is refused by the holder of that rank alone. */
+/* Only a renewal of the rank's holder refuses a session that waits for it. */
 static void a_session_waits_only_for_the_holder_of_its_rank(void **state)
 {
     join_ok(*state, 10, 0, 0);
@@ -448,11 +448,11 @@ static void each_session_waits_for_its_own_rank(void **state)
 static void answers_go_where_a_session_spoke_from_last(void **state)
 {
     const struct fby_route other = {.id = "new", .size = 3};
-    const struct fby_renew told  = {.session = {10}};
+    const struct fby_renew renew = {.session = {10}};
     struct fby_message     message;
     struct fby_route       to;
     join_ok(*state, 10, 0, 0);
-    assert_ok(fby_directory_renew(*state, &told, &other, 1));
+    assert_ok(fby_directory_renew(*state, &renew, &other, 1));
     add_worker(*state, 1, 1);
     assert_true(fby_directory_due(*state, &message, &to));
     assert_int_equal(to.size, 3);
@@ -469,10 +469,10 @@ static void a_refused_session_pins_nothing(void **state)
     join.world           = 3;
     assert_ok(join_as(*state, &join, 0));
     expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
-    struct fby_renew told = {.session = {11}, .data = digest_of(1)};
-    assert_ok(renew_as(*state, &told, 1));
-    told = (struct fby_renew){.session = {10}, .data = digest_of(2)};
-    assert_ok(renew_as(*state, &told, 1));
+    struct fby_renew renew = {.session = {11}, .data = digest_of(1)};
+    assert_ok(renew_as(*state, &renew, 1));
+    renew = (struct fby_renew){.session = {10}, .data = digest_of(2)};
+    assert_ok(renew_as(*state, &renew, 1));
     expect_silence(*state);
 }
 
