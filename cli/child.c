@@ -51,22 +51,22 @@ static void build_argv(
     fby_words_add(out, number);
 }
 
-fby_err fby_child_start(struct fby_child *child, const char *what,
+fby_err fby_child_start(struct fby_child *child, const char *name,
     const struct fby_words *args, struct fby_why *why)
 {
     int              ends[2];
     struct fby_words argv = {0};
     *child                = (struct fby_child){.ready_fd = -1};
-    snprintf(child->what, sizeof(child->what), "%s", what);
+    snprintf(child->name, sizeof(child->name), "%s", name);
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return fby_because(
-            why, FBY_SYS, "no pipe for %s: %s", what, strerror(errno));
+            why, FBY_SYS, "no pipe for %s: %s", name, strerror(errno));
     }
-    fcntl(ends[1], F_SETFD, 0); /* the child's end */
+    fcntl(ends[1], F_SETFD, 0); /* the child inherits this end */
     build_argv(args, ends[1], &argv);
     fby_err err = spawn_in_own_group(child, argv.words);
     if (err != FBY_OK) {
-        fby_because(why, err, "cannot start %s: %s", what, strerror(errno));
+        fby_because(why, err, "cannot start %s: %s", name, strerror(errno));
     }
     fby_words_fini(&argv);
     close(ends[1]);
@@ -83,7 +83,7 @@ static fby_err read_endpoint(
         return FBY_TIMEOUT;
     }
     if (poll(&wait, 1, (int)(left_ns / FBY_NS_PER_MS) + 1) <= 0) {
-        return FBY_AGAIN; /* too early, or a signal */
+        return FBY_AGAIN; /* not ready yet, or a signal */
     }
     ssize_t n = read(child->ready_fd, child->endpoint + *used,
         sizeof(child->endpoint) - 1 - *used);
@@ -115,7 +115,7 @@ fby_err fby_child_wait_ready(
     if (err == FBY_OK) {
         return FBY_OK;
     }
-    return fby_because(why, err, "%s %s", child->what,
+    return fby_because(why, err, "%s %s", child->name,
         err == FBY_TIMEOUT ? "did not start in time"
                            : "ended while it started; see its message above");
 }

@@ -1,9 +1,10 @@
-/* child.h - a part of an embedded cluster: this executable, started again.
+/* child.h - a server or worker process of an embedded cluster.
  *
- * A child is a real `forebay server` or `forebay worker`; it says on a pipe
- * where it listens, has a process group of its own (so that Ctrl-C reaches the
- * parent alone, which then ends its children in order), and ends by itself
- * when its parent is gone. All calls come from the thread that started it. */
+ * A child is this executable run as `forebay server` or `forebay worker`. It
+ * writes its endpoint to a pipe once it listens. It has its own process group,
+ * so Ctrl-C reaches only the parent, which then stops its children in order.
+ * It ends by itself when its parent is gone.
+ * Thread: all calls come from the thread that started the child. */
 #ifndef FBY_CLI_CHILD_H
 #define FBY_CLI_CHILD_H
 
@@ -17,28 +18,32 @@
 struct fby_child {
     pid_t pid;           /* 0: not running */
     int   ready_fd;      /* the child writes its endpoint here; -1 afterwards */
-    char  what[64];      /* "worker 2", for messages */
+    char  name[64];      /* "worker 2", for messages */
     char  endpoint[256]; /* "tcp://127.0.0.1:40123" once ready */
-    int   status;        /* of waitpid, once it ended */
+    int   status;        /* from waitpid, once the child has ended */
 };
 
-/* Start `forebay ARGS... --ready-fd N --parent PID`.
+/* Start `forebay ARGS... --ready-fd N --parent PID` as `name`.
  * Errors: FBY_SYS with the cause. */
-FBY_CHECKED fby_err fby_child_start(struct fby_child *child, const char *what,
+FBY_CHECKED fby_err fby_child_start(struct fby_child *child, const char *name,
     const struct fby_words *args, struct fby_why *why);
 
-/* Wait until it listens. Errors: FBY_TIMEOUT, FBY_GONE when it ended. */
+/* Wait until the child listens and `endpoint` is set.
+ * Errors: FBY_TIMEOUT at the deadline, FBY_GONE when the child ended,
+ *         FBY_PROTO when its endpoint is too long. */
 FBY_CHECKED fby_err fby_child_wait_ready(
     struct fby_child *child, int64_t deadline_ns, struct fby_why *why);
 
-/* Has it ended? Never blocks; `status` says how. */
+/* True once the child has ended; `status` then says how. Blocks: never. */
 bool fby_child_ended(struct fby_child *child);
 
-/* Ask them to stop (SIGTERM), wait up to `grace_ns` for all, kill the rest. */
+/* Send SIGTERM to all, wait up to `grace_ns` in total, then send SIGKILL to
+ * those left and wait for them. */
 void fby_children_stop(
     struct fby_child *children, unsigned n, int64_t grace_ns);
 
-/* In the child: end with `parent`. Errors: FBY_GONE when it is gone already. */
+/* In the child: request SIGTERM when `parent` ends; 0 does nothing.
+ * Errors: FBY_GONE when the parent is gone already. */
 FBY_CHECKED fby_err fby_child_follow(pid_t parent);
 
 #endif

@@ -36,7 +36,7 @@ const char fby_class_folders_advice[] =
     "give both splits the same class folders; or take a list with a column of "
     "labels instead of folder";
 
-void fby_class_folders_say(
+void fby_class_folders_describe(
     const struct fby_class_folders *found, char out[FBY_CLASS_FOLDERS_TEXT])
 {
     snprintf(out, FBY_CLASS_FOLDERS_TEXT,
@@ -45,7 +45,7 @@ void fby_class_folders_say(
         found->id, found->here, found->there, found->split);
 }
 
-/* ---- the folders of a split ---- */
+/* ---- The folders of a split ---- */
 
 struct classes {
     struct fby_folder_class *folders;
@@ -53,25 +53,26 @@ struct classes {
     uint32_t                 n;
 };
 
-static void forget(struct classes *self)
+static void free_classes(struct classes *self)
 {
     fby_folder_classes_free(self->folders, self->n);
     free(self->names);
     *self = (struct classes){0};
 }
 
-static fby_err look_at(const struct fby_local *local,
+static fby_err list_classes(const struct fby_local *local,
     const struct fby_split *split, struct classes *out, struct fby_why *why)
 {
-    struct fby_location       *place = fby_zalloc(sizeof(*place));
-    struct fby_location_parts *parts = fby_zalloc(sizeof(*parts));
-    const struct fby_root     *root  = NULL;
+    struct fby_location       *location = fby_zalloc(sizeof(*location));
+    struct fby_location_parts *parts    = fby_zalloc(sizeof(*parts));
+    const struct fby_root     *root     = NULL;
 
     fby_err err = fby_location_root(&split->location,
-        (const char *const *)local->served.words.words, local->served.n, place,
-        why);
+        (const char *const *)local->served.words.words, local->served.n,
+        location, why);
     if (err == FBY_OK) {
-        err = fby_location_split(place->pattern, FBY_SOURCE_FOLDER, parts, why);
+        err = fby_location_split(
+            location->pattern, FBY_SOURCE_FOLDER, parts, why);
     }
     if (err == FBY_OK) {
         err = fby_roots_named(local->roots, parts->root, &root, why);
@@ -81,7 +82,7 @@ static fby_err look_at(const struct fby_local *local,
             fby_folder_classes(root, parts->base, &out->folders, &out->n, why);
     }
     free(parts);
-    free(place);
+    free(location);
     out->names = fby_zalloc((out->n + 1) * sizeof(*out->names));
     for (uint32_t i = 0; i < out->n; i++) {
         out->names[i] = out->folders[i].name;
@@ -89,7 +90,7 @@ static fby_err look_at(const struct fby_local *local,
     return err;
 }
 
-/* ---- two splits ---- */
+/* ---- Comparing two splits ---- */
 
 static void compare(const struct fby_local *local, const struct classes *here,
     const char *name, struct fby_class_folders *out)
@@ -98,22 +99,22 @@ static void compare(const struct fby_local *local, const struct classes *here,
     struct fby_split *split = NULL;
     struct classes    there = {0};
     fby_err err = fby_pipeline_split(local->pipeline, name, &split, &why);
-    bool    has =
+    bool    is_folder =
         err == FBY_OK && fby_source_traits(split->content.source)->has_classes;
-    if (has) {
-        err = look_at(local, split, &there, &why);
+    if (is_folder) {
+        err = list_classes(local, split, &there, &why);
     }
-    if (has && err == FBY_OK &&
+    if (is_folder && err == FBY_OK &&
         fby_class_folders_differ(
             here->names, here->n, there.names, there.n, &out->id)) {
-        out->apart = true;
+        out->differ = true;
         snprintf(out->split, sizeof(out->split), "%.63s", name);
         snprintf(out->here, sizeof(out->here), "%.63s",
             fby_text_show(here->names[out->id]).text);
         snprintf(out->there, sizeof(out->there), "%.63s",
             fby_text_show(there.names[out->id]).text);
     }
-    forget(&there);
+    free_classes(&there);
     fby_split_destroy(&split);
 }
 
@@ -122,17 +123,17 @@ void fby_class_folders_compare(const struct fby_local *local, const char *name,
 {
     struct fby_why why  = {{0}};
     struct classes here = {0};
-    *out                = (struct fby_class_folders){.apart = false};
+    *out                = (struct fby_class_folders){.differ = false};
     if (!fby_source_traits(local->split->content.source)->has_classes) {
         return;
     }
-    fby_err err = look_at(local, local->split, &here, &why);
+    fby_err err = list_classes(local, local->split, &here, &why);
     size_t  n   = fby_pipeline_n_splits(local->pipeline);
-    for (size_t i = 0; i < n && err == FBY_OK && !out->apart; i++) {
+    for (size_t i = 0; i < n && err == FBY_OK && !out->differ; i++) {
         const char *other = fby_pipeline_split_name(local->pipeline, i);
         if (name == NULL || strcmp(other, name) != 0) {
             compare(local, &here, other, out);
         }
     }
-    forget(&here);
+    free_classes(&here);
 }

@@ -16,15 +16,15 @@ static const int64_t start_ns     = 60 * FBY_NS_PER_S;
 static const int64_t grace_ns     = 26 * FBY_NS_PER_S;
 static const int64_t max_delay_ns = 30 * FBY_NS_PER_S;
 
-struct part { /* what is needed to start a child again */
-    unsigned starts;
-    int64_t  restart_at_ns; /* 0: it runs */
+struct restart {            /* the restart state of one child */
+    unsigned starts;        /* so far, the first included */
+    int64_t  restart_at_ns; /* 0: no restart is due */
 };
 
 struct fby_cluster {
-    unsigned          n; /* children; the server is the first */
+    unsigned          n; /* children; child 0 is the server */
     struct fby_child *children;
-    struct part      *parts;
+    struct restart   *restarts;
     struct fby_words  worker_args;
     struct fby_words  server_args;
     char              threads[16];
@@ -39,12 +39,12 @@ static bool is_server(unsigned i)
 static fby_err start_child(
     struct fby_cluster *self, unsigned i, struct fby_why *why)
 {
-    char what[64] = "the server";
+    char name[64] = "the server";
     if (!is_server(i)) {
-        snprintf(what, sizeof(what), "worker %u", i);
+        snprintf(name, sizeof(name), "worker %u", i);
     }
-    self->parts[i].starts++;
-    return fby_child_start(&self->children[i], what,
+    self->restarts[i].starts++;
+    return fby_child_start(&self->children[i], name,
         is_server(i) ? &self->server_args : &self->worker_args, why);
 }
 
@@ -55,7 +55,7 @@ static void build_server_args(struct fby_cluster *self, const char *listen)
     fby_words_add(&self->server_args, listen);
 }
 
-/* Workers listen where the server does, each on a port of its own. */
+/* Workers listen on the server's address, each on its own port. */
 static void build_worker_listen(struct fby_cluster *self)
 {
     const char *server = self->children[0].endpoint;
@@ -63,7 +63,7 @@ static void build_worker_listen(struct fby_cluster *self)
         (int)(strrchr(server, ':') - server), server);
 }
 
-static unsigned shared_cores(const struct fby_cluster_options *options)
+static unsigned cores_per_worker(const struct fby_cluster_options *options)
 {
     unsigned cores = fby_cores();
     if (options->cpus != NULL && options->n_cpus < cores) {
@@ -73,7 +73,7 @@ static unsigned shared_cores(const struct fby_cluster_options *options)
     return each > 0 ? each : 1;
 }
 
-/* An option that may not have been given. */
+/* Add an option unless `value` is NULL. */
 static void add_option(
     struct fby_words *args, const char *name, const char *value)
 {
@@ -89,7 +89,7 @@ static void build_worker_args(
     struct fby_words *args = &self->worker_args;
     build_worker_listen(self);
     snprintf(self->threads, sizeof(self->threads), "%u",
-        options->threads > 0 ? options->threads : shared_cores(options));
+        options->threads > 0 ? options->threads : cores_per_worker(options));
     fby_words_add(args, "worker");
     add_option(args, "--server", self->children[0].endpoint);
     add_option(args, "--listen", self->worker_listen);
@@ -137,7 +137,7 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     struct fby_cluster *self = fby_zalloc(sizeof(*self));
     self->n                  = options->workers + 1;
     self->children           = fby_zalloc(self->n * sizeof(*self->children));
-    self->parts              = fby_zalloc(self->n * sizeof(*self->parts));
+    self->restarts           = fby_zalloc(self->n * sizeof(*self->restarts));
     for (unsigned i = 0; i < self->n; i++) {
         self->children[i].ready_fd = -1;
     }
@@ -149,7 +149,7 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
         fby_cluster_stop(&self);
         return err;
     }
-    /* A server that is started again must be found where it was. */
+    /* A restarted server must listen on the same port. */
     fby_words_fini(&self->server_args);
     build_server_args(self, self->children[0].endpoint);
     *out = self;
@@ -166,7 +166,7 @@ void fby_cluster_stop(struct fby_cluster **self_p)
     fby_children_stop(self->children + 1, self->n - 1, grace_ns);
     fby_children_stop(self->children, 1, grace_ns);
     free(self->children);
-    free(self->parts);
+    free(self->restarts);
     fby_words_fini(&self->worker_args);
     fby_words_fini(&self->server_args);
     free(self);
@@ -183,10 +183,10 @@ static int64_t restart_delay_ns(unsigned starts)
     return delay_ns < max_delay_ns ? delay_ns : max_delay_ns;
 }
 
-static void say_ended(const struct fby_child *child, int64_t delay_ns)
+static void warn_ended(const struct fby_child *child, int64_t delay_ns)
 {
     bool killed = WIFSIGNALED(child->status);
-    fby_warn("CHILD-ENDED", "%s %s %d; started again in %lld s", child->what,
+    fby_warn("CHILD-ENDED", "%s %s %d; started again in %lld s", child->name,
         killed ? "was killed by signal" : "ended with code",
         killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status),
         (long long)(delay_ns / FBY_NS_PER_S));
@@ -202,24 +202,25 @@ static void restart_child(struct fby_cluster *self, unsigned i)
     if (start_child(self, i, &why) != FBY_OK) {
         fby_error("CHILD-LOST", "%s", why.text);
     }
-    /* Nobody waits for its word: the endpoint is known, or registered. */
+    /* The child's ready line is not read: the server keeps its endpoint, and a
+     * worker registers its new one. */
     memcpy(self->children[i].endpoint, old.endpoint, sizeof(old.endpoint));
 }
 
 void fby_cluster_watch(struct fby_cluster *self, int64_t now_ns)
 {
     for (unsigned i = 0; i < self->n; i++) {
-        struct fby_child *child = &self->children[i];
-        struct part      *part  = &self->parts[i];
+        struct fby_child *child   = &self->children[i];
+        struct restart   *restart = &self->restarts[i];
         if (!fby_child_ended(child)) {
             continue;
         }
-        if (part->restart_at_ns == 0) {
-            int64_t delay_ns    = restart_delay_ns(part->starts);
-            part->restart_at_ns = now_ns + delay_ns;
-            say_ended(child, delay_ns);
-        } else if (now_ns >= part->restart_at_ns) {
-            part->restart_at_ns = 0;
+        if (restart->restart_at_ns == 0) {
+            int64_t delay_ns       = restart_delay_ns(restart->starts);
+            restart->restart_at_ns = now_ns + delay_ns;
+            warn_ended(child, delay_ns);
+        } else if (now_ns >= restart->restart_at_ns) {
+            restart->restart_at_ns = 0;
             restart_child(self, i);
         }
     }

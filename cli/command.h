@@ -1,8 +1,9 @@
-/* command.h - a subcommand of `forebay`: one file, one entry in the table.
+/* command.h - the interface of a subcommand of `forebay`.
  *
- * A command reads its own options with argp (so --help and --usage work
- * everywhere), does its work, and returns the exit code: 0 done, 1 failed,
- * 2 wrong usage, 128 + n ended by signal n (130: Ctrl-C). */
+ * Each command is one entry of the table in main.c. It parses its own options
+ * with argp, so --help and --usage work everywhere. Its exit code is 0 on
+ * success, 1 on failure, 2 for wrong usage, and 128 + n after signal n
+ * (130: Ctrl-C). */
 #ifndef FBY_CLI_COMMAND_H
 #define FBY_CLI_COMMAND_H
 
@@ -16,8 +17,8 @@ struct fby_command {
     int (*run)(int argc, char **argv); /* argv[0] is "forebay NAME" */
 };
 
-/* How a command ends: its exit code for `err`, and on an error the reason on
- * standard error. */
+/* Print the reason of an error to standard error, and return the exit code for
+ * `err`. `name` is the command's. */
 int fby_command_end(const char *name, fby_err err, const struct fby_why *why);
 
 extern const struct fby_command fby_command_doctor;

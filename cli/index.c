@@ -1,4 +1,4 @@
-/* index.c - `forebay index`: make the manifest of a source ahead of time. */
+/* index.c - `forebay index`: create the manifests of a source in advance. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -42,7 +42,7 @@ static const struct argp argp = {options, parse_option, NULL,
     "Examples:\n"
     "  forebay index --pipeline p.yaml\n"
     "  forebay index --pipeline p.yaml --split val --hash\n"
-    "Workers do the same at first sight; what they find is kept under\n"
+    "Workers do the same when they first open data; manifests are kept under\n"
     "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
     "folder, a list, parallel folders or columns only hashes are kept, and\n"
     "lengths for bucket_by: their files are looked at at each opening.\n"
@@ -58,13 +58,13 @@ static fby_err index_split(
     fby_err          err = fby_local_open(&local, o, why);
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
-        const char       *piece =
+        const char       *unit =
             fby_source_traits(local.split->content.source)->has_files ? "part"
                                                                             : "shard";
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             o->split,
             fby_plural(fby_dataset_samples(local.dataset), "sample").text,
-            fby_plural(fby_dataset_shards(local.dataset), piece).text,
+            fby_plural(fby_dataset_shards(local.dataset), unit).text,
             fby_dataset_reused(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");

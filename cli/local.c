@@ -41,7 +41,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->cache = arg;
         return 0;
     case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, "--pipeline");
+        fby_option_unexpected(state, arg, "--pipeline");
         return 0;
     case ARGP_KEY_END:
         if (o->pipeline == NULL) {
@@ -94,18 +94,18 @@ static fby_err open_dataset(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_why *why)
 {
-    struct fby_location place;
+    struct fby_location location;
 
     fby_err err = fby_location_root(&self->split->location,
-        (const char *const *)self->served.words.words, self->served.n, &place,
-        why);
+        (const char *const *)self->served.words.words, self->served.n,
+        &location, why);
     if (err != FBY_OK) {
         return err;
     }
     const struct fby_dataset_spec spec = {
         .roots     = self->roots,
         .kind      = self->split->content.source,
-        .pattern   = place.pattern,
+        .pattern   = location.pattern,
         .tokens    = &self->split->content.tokens,
         .files     = (const char(*)[FBY_NAME_SIZE])self->split->content.files,
         .n_files   = self->split->content.n_files,

@@ -1,7 +1,7 @@
-/* local.h - a split's dataset, opened in this process.
+/* local.h - the dataset of one split, opened in this process.
  *
- * For commands that look at the data themselves (`plan`, `lint`, ...): the
- * pipeline's plain paths become roots, as an own cluster would make them. */
+ * Used by commands that read the data themselves (`plan`, `lint`, ...). Plain
+ * paths of the pipeline become roots, as for an embedded cluster. */
 #ifndef FBY_CLI_LOCAL_H
 #define FBY_CLI_LOCAL_H
 
@@ -22,27 +22,33 @@ struct fby_local_options {
     const char      *pipeline;
     const char      *split; /* NULL: the only one, or train */
     struct fby_words data;  /* NAME=DIR for paths NAME:... */
-    const char      *cache; /* NULL: the user's */
-    bool             hash;
+    const char      *cache; /* of manifests; NULL: the user's */
+    bool             hash;  /* also hash all bytes of the data */
 };
 
-/* --pipeline (required), --split, --data, --cache, and no words beside options:
- * a child of a command's own argp, its input is a struct fby_local_options,
- * whose words are the caller's to free. */
+/* Parser of --pipeline (required), --split, --data and --cache; it refuses
+ * other arguments. It is a child of a command's argp, with a struct
+ * fby_local_options as input. Ownership: the caller frees `data`. */
 extern const struct argp fby_local_argp;
 
-/* Open it; says how far it is when that takes long. Close it also after an
- * error. Errors: as of what it opens. */
+/* Load the pipeline and open the data, showing progress when it takes long.
+ * Close `self` also after an error. Errors: those of the two parts below. */
 FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why);
 
-/* The same in two parts: the pipeline, its split and the roots; and the data.
- */
+/* First part: load the pipeline, its split and the roots.
+ * Errors: those of fby_served_collect, fby_pipeline_load and
+ *         fby_pipeline_split. */
 FBY_CHECKED fby_err fby_local_load(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why);
+
+/* Second part: open the data and check the fields against it.
+ * Errors: those of fby_dataset_open and of the checks. */
 FBY_CHECKED fby_err fby_local_index(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_why *why);
-void                fby_local_close(struct fby_local *self);
+
+/* Free everything; accepts a `self` whose open or load failed. */
+void fby_local_close(struct fby_local *self);
 
 #endif

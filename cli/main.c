@@ -1,4 +1,4 @@
-/* main.c - the `forebay` executable: pick the subcommand and run it. */
+/* main.c - the `forebay` executable: select the subcommand and run it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -76,16 +76,17 @@ static int run_command(int argc, char **argv)
     return unknown_command(argv[0]);
 }
 
-/* Batches are large blocks that come and go: keep them on the heap instead of
- * mapping and clearing them anew each time. */
+/* Batches are large blocks that are allocated and freed often: keep them on the
+ * heap, so that the kernel does not map and clear new pages each time. */
 static void keep_large_blocks(void)
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
-/* Connections and data take one each; many systems start with 1,024. */
-static void allow_many_files(void)
+/* Each connection and each open file needs a descriptor; many systems start
+ * with a limit of 1,024. */
+static void raise_file_limit(void)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -94,10 +95,10 @@ static void allow_many_files(void)
     }
 }
 
-/* A standard stream that was closed is held open, so that no socket or file
- * gets its number and with it what is printed. Writing to this standard output
- * fails, as it should. */
-static void hold_standard_streams(void)
+/* Open /dev/null for each closed standard stream, so that no socket or file
+ * gets its number and receives printed text. Standard output is opened for
+ * reading: writing to it fails, as it should. */
+static void fill_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
@@ -107,7 +108,7 @@ static void hold_standard_streams(void)
     }
 }
 
-/* What was printed is there, or the exit code says that it is not. */
+/* Exit with code 1 if printed text was lost. */
 static void close_output(void)
 {
     bool lost = ferror(stdout) != 0;
@@ -121,13 +122,13 @@ static void close_output(void)
 
 int main(int argc, char **argv)
 {
-    /* A child of ours is started as /proc/self/exe. */
+    /* Children are started as /proc/self/exe, and would be named "exe". */
     pthread_setname_np(pthread_self(), "forebay");
-    hold_standard_streams();
+    fill_standard_streams();
     atexit(close_output);
-    signal(SIGXFSZ, SIG_IGN); /* such a write then fails, with a message */
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit fails with an error */
     keep_large_blocks();
-    allow_many_files();
+    raise_file_limit();
     if (sodium_init() < 0) {
         fputs("forebay: libsodium cannot start on this machine\n", stderr);
         return FBY_EXIT_FAILED;

@@ -37,7 +37,8 @@ int64_t fby_option_ms(
     char  *end = NULL;
     double ms  = strtod(text, &end);
     if (end == text || *end != '\0' || !(ms >= 0 && ms <= 1e9)) {
-        argp_error(state, "%s: '%s' is no number of milliseconds", name, text);
+        argp_error(
+            state, "%s: '%s' is not a number of milliseconds", name, text);
     }
     return (int64_t)(ms * 1e6);
 }
@@ -59,8 +60,8 @@ uint64_t fby_option_size(
     uint64_t value = 0;
     int      bits  = read_digits(text, &end, &value) ? suffix_bits(end) : -1;
     if (bits < 0 || value > UINT64_MAX >> (bits < 0 ? 0 : bits)) {
-        argp_error(state, "%s: '%s' is no size; write for example 512M or 2G",
-            name, text);
+        argp_error(state,
+            "%s: '%s' is not a size: write for example 512M or 2G", name, text);
         return 0;
     }
     return value << bits;
@@ -84,14 +85,14 @@ uint32_t fby_option_cpus(
     return (uint32_t)CPU_COUNT(&set);
 }
 
-void fby_option_stray(
-    const struct argp_state *state, const char *word, const char *meant)
+void fby_option_unexpected(
+    const struct argp_state *state, const char *word, const char *suggestion)
 {
-    if (meant != NULL) {
-        argp_error(state, "'%s' belongs to no option; did you mean %s %s?",
-            word, meant, word);
+    if (suggestion != NULL) {
+        argp_error(state, "unexpected argument '%s'; did you mean %s %s?", word,
+            suggestion, word);
     } else {
-        argp_error(state, "'%s' belongs to no option", word);
+        argp_error(state, "unexpected argument '%s'", word);
     }
 }
 
@@ -126,8 +127,8 @@ void fby_option_print_word(FILE *out, const char *word)
 
 void fby_words_add(struct fby_words *list, const char *word)
 {
-    size_t room            = (list->n + 2) * sizeof(list->words[0]);
-    list->words            = fby_regrow(list->words, room);
+    size_t bytes           = (list->n + 2) * sizeof(list->words[0]);
+    list->words            = fby_regrow(list->words, bytes);
     list->words[list->n++] = fby_strdup(word);
     list->words[list->n]   = NULL;
 }

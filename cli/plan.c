@@ -1,5 +1,5 @@
-/* plan.c - `forebay plan`: which samples a batch holds, and what is done to
- * them. It asks the same functions as the workers, and decodes nothing. */
+/* plan.c - `forebay plan`: print the samples of a batch and the parameters of
+ * their ops. It calls the functions that workers use, and decodes nothing. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
 
 struct plan_options {
     struct fby_local_options local;
-    struct fby_position      place;
+    struct fby_position      position;
     uint64_t                 rank, world;
     bool                     json;
 };
@@ -47,7 +47,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->local;
-        state->child_inputs[1] = &o->place;
+        state->child_inputs[1] = &o->position;
         return 0;
     case KEY_RANK:
         o->rank = fby_option_u64(state, "--rank", arg, 0, 65535);
@@ -80,20 +80,20 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json",
     children, NULL, NULL};
 
-struct plan {
+struct plan_run {
     const struct plan_options *options;
     struct fby_local           local;
     struct fby_order          *order;
-    struct fby_position        place;
+    struct fby_position        position;
     uint32_t                   first, rows; /* of the global batch */
     uint64_t                  *samples;     /* of these rows */
-    struct fby_sampled_params  drawn;
+    struct fby_sampled_params  sampled;
 };
 
-static fby_err choose_rows(struct plan *self, struct fby_why *why)
+static fby_err choose_rows(struct plan_run *self, struct fby_why *why)
 {
     const struct plan_options *o       = self->options;
-    uint64_t                   step    = self->place.step;
+    uint64_t                   step    = self->position.step;
     const struct fby_content  *content = &self->local.split->content;
     fby_err                    err =
         fby_order_check_world(content->global_batch, (uint32_t)o->world, why);
@@ -113,7 +113,7 @@ static fby_err choose_rows(struct plan *self, struct fby_why *why)
     return FBY_OK;
 }
 
-/* A step by its name, its numbers by theirs. */
+/* A step with its name and named values. */
 static json_t *step_object(const struct fby_step *step)
 {
     json_t *object = json_pack("{s:s}", "step", fby_step_name(step->kind));
@@ -137,27 +137,28 @@ static json_t *op_object(
         "flip", (int)plan->flip, "steps", steps);
 }
 
-static json_t *device_object(const struct fby_sampled_params *drawn,
+static json_t *device_object(const struct fby_sampled_params *sampled,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row)
 {
-    const struct fby_op *op   = field->device[i].op;
-    struct fby_op_plan   plan = fby_sampled_params_device(drawn, field, i, row);
-    json_t              *object = op_object(&field->device[i], &plan);
+    const struct fby_op *op = field->device[i].op;
+    struct fby_op_plan plan = fby_sampled_params_device(sampled, field, i, row);
+    json_t            *object = op_object(&field->device[i], &plan);
     if (op->pairs) {
         json_object_set_new(object, "with_row",
-            json_integer(fby_pair_partner(row.row, drawn->own, drawn->rows)));
+            json_integer(
+                fby_pair_partner(row.row, sampled->own, sampled->rows)));
     }
     return object;
 }
 
-static json_t *field_object(const struct fby_sampled_params *drawn,
+static json_t *field_object(const struct fby_sampled_params *sampled,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
     struct fby_sampled_params_row row)
 {
     json_t *device = json_array();
     for (uint32_t i = 0; i < field->n_device; i++) {
-        json_array_append_new(device, device_object(drawn, field, i, row));
+        json_array_append_new(device, device_object(sampled, field, i, row));
     }
     json_t *ops = json_array();
     for (uint32_t i = 0; i < plan->n_ops; i++) {
@@ -167,8 +168,8 @@ static json_t *field_object(const struct fby_sampled_params *drawn,
         "height", (int)plan->height, "ops", ops, "device", device);
 }
 
-/* The ops of a field, one a line, as `show` has them under a picture. */
-static void print_ops(const struct fby_sampled_params *drawn,
+/* Print the ops of a field, one a line, as `show` does under a picture. */
+static void print_ops(const struct fby_sampled_params *sampled,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
     struct fby_sampled_params_row row)
 {
@@ -181,14 +182,15 @@ static void print_ops(const struct fby_sampled_params *drawn,
     }
     for (uint32_t i = 0; i < field->n_device; i++) {
         char text[FBY_SAMPLED_PARAMS_TEXT];
-        fby_sampled_params_device_text(drawn, field, i, row, text);
+        fby_sampled_params_device_text(sampled, field, i, row, text);
         printf("        device: %s\n", text);
     }
 }
 
-/* What was drawn for the pictures of a sample: into `fields`, or printed. */
-static fby_err draw_fields(struct plan *self, struct fby_sampled_params_row row,
-    json_t *fields, struct fby_why *why)
+/* Add the sampled parameters of a row's pictures to `fields`, or print them if
+ * it is NULL. */
+static fby_err describe_fields(struct plan_run *self,
+    struct fby_sampled_params_row row, json_t *fields, struct fby_why *why)
 {
     const struct fby_content *content = &self->local.split->content;
     fby_err                   err     = FBY_OK;
@@ -199,62 +201,63 @@ static fby_err draw_fields(struct plan *self, struct fby_sampled_params_row row,
             continue;
         }
         err = fby_sampled_params_plan(
-            &self->drawn, row.sample, field, &plan, why);
+            &self->sampled, row.sample, field, &plan, why);
         if (err == FBY_OK && fields != NULL) {
             json_object_set_new(fields, field->name,
-                field_object(&self->drawn, field, &plan, row));
+                field_object(&self->sampled, field, &plan, row));
         } else if (err == FBY_OK) {
-            print_ops(&self->drawn, field, &plan, row);
+            print_ops(&self->sampled, field, &plan, row);
         }
     }
     return err;
 }
 
-static bool is_own(const struct plan *self, uint32_t i)
+static bool is_own(const struct plan_run *self, uint32_t i)
 {
-    return self->first + i < fby_order_rows(self->order, self->place.step);
+    return self->first + i < fby_order_rows(self->order, self->position.step);
 }
 
-/* ---- where a sample lies ---- */
+/* ---- The location of a sample ---- */
 
-struct place_text {
+struct location_text {
     char text[320];
 };
 
-static const char *shard_of(const struct plan *self, uint64_t sample)
+static const char *shard_of(const struct plan_run *self, uint64_t sample)
 {
     const struct fby_dataset *dataset = self->local.dataset;
     return fby_dataset_shard_name(
         dataset, fby_dataset_shard_of(dataset, sample));
 }
 
-static const struct fby_source_traits *source_of(const struct plan *self)
+static const struct fby_source_traits *source_of(const struct plan_run *self)
 {
     return fby_source_traits(self->local.split->content.source);
 }
 
-/* Of a sequence: where in its file it begins. */
-static bool offset_of(
-    const struct plan *self, uint64_t sample, uint64_t *offset)
+/* For a sequence of tokens: its offset in its file. */
+static bool find_offset(
+    const struct plan_run *self, uint64_t sample, uint64_t *offset)
 {
     struct fby_member sequence;
-    bool              there = source_of(self)->has_sequences &&
-                 fby_dataset_find(
-                     self->local.dataset, sample, NULL, 0, &sequence) == FBY_OK;
-    if (there) {
+    bool              exists = source_of(self)->has_sequences &&
+                  fby_dataset_find(self->local.dataset, sample, NULL, 0,
+                      &sequence) == FBY_OK;
+    if (exists) {
         *offset = sequence.offset;
     }
-    return there;
+    return exists;
 }
 
-/* A key, or what stands for one. */
-static struct place_text place_of(const struct plan *self, uint64_t sample)
+/* The sample's key; for tokens the file and offset, for columns the row. */
+static struct location_text describe_location(
+    const struct plan_run *self, uint64_t sample)
 {
-    struct place_text  out;
-    struct fby_row_key row;
-    const char        *key = fby_dataset_key(self->local.dataset, sample, &row);
-    uint64_t           offset = 0;
-    if (offset_of(self, sample, &offset)) {
+    struct location_text out;
+    struct fby_row_key   row;
+    const char *key    = fby_dataset_key(self->local.dataset, sample, &row);
+    uint64_t    offset = 0;
+    if (find_offset(self, sample, &offset)) {
         snprintf(out.text, sizeof(out.text), "%.256s, offset %" PRIu64,
             shard_of(self, sample), offset);
     } else if (fby_dataset_has_rows(self->local.dataset)) {
@@ -268,7 +271,7 @@ static struct place_text place_of(const struct plan *self, uint64_t sample)
 }
 
 static fby_err row_object(
-    struct plan *self, uint32_t i, json_t **out, struct fby_why *why)
+    struct plan_run *self, uint32_t i, json_t **out, struct fby_why *why)
 {
     uint64_t           sample = self->samples[i];
     json_t            *fields = json_object();
@@ -281,27 +284,27 @@ static fby_err row_object(
         (int)is_own(self, i), "fields", fields);
     if (*out == NULL) {
         return fby_because(why, FBY_CONFIG,
-            "sample %" PRIu64 ": its key or its shard's name is no text",
+            "sample %" PRIu64 ": its key or its shard's name is not UTF-8",
             sample);
     }
-    if (offset_of(self, sample, &offset)) {
+    if (find_offset(self, sample, &offset)) {
         json_object_set_new(*out, "offset", json_integer((json_int_t)offset));
     }
-    return draw_fields(self,
+    return describe_fields(self,
         (struct fby_sampled_params_row){self->first + i, sample}, fields, why);
 }
 
-static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
+static fby_err print_row(struct plan_run *self, uint32_t i, struct fby_why *why)
 {
     uint64_t sample = self->samples[i];
     printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
-        sample, place_of(self, sample).text,
+        sample, describe_location(self, sample).text,
         is_own(self, i) ? "" : "  (padding)");
-    return draw_fields(self,
+    return describe_fields(self,
         (struct fby_sampled_params_row){self->first + i, sample}, NULL, why);
 }
 
-/* Numbers of this JSON library end at 2^63 - 1; seeds beyond it are text. */
+/* Integers of the JSON library end at 2^63 - 1; larger seeds are strings. */
 static json_t *seed_value(uint64_t seed)
 {
     char text[24];
@@ -310,7 +313,7 @@ static json_t *seed_value(uint64_t seed)
                              : json_string(text);
 }
 
-static fby_err print_object(struct plan *self, struct fby_why *why)
+static fby_err print_object(struct plan_run *self, struct fby_why *why)
 {
     json_t *rows = json_array();
     fby_err err  = FBY_OK;
@@ -320,8 +323,9 @@ static fby_err print_object(struct plan *self, struct fby_why *why)
         json_array_append_new(rows, row);
     }
     json_t *all = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
-        seed_value(self->place.seed), "epoch", (json_int_t)self->place.epoch,
-        "step", (json_int_t)self->place.step, "steps_per_epoch",
+        seed_value(self->position.seed), "epoch",
+        (json_int_t)self->position.epoch, "step",
+        (json_int_t)self->position.step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
         (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);
     if (err == FBY_OK) {
@@ -332,7 +336,7 @@ static fby_err print_object(struct plan *self, struct fby_why *why)
     return err;
 }
 
-static fby_err print_rows(struct plan *self, struct fby_why *why)
+static fby_err print_rows(struct plan_run *self, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
@@ -341,16 +345,16 @@ static fby_err print_rows(struct plan *self, struct fby_why *why)
     return err;
 }
 
-static uint32_t all_rows(const struct plan *self)
+static uint32_t all_rows(const struct plan_run *self)
 {
     const struct fby_content *content = &self->local.split->content;
     return content->last == FBY_LAST_PAD ? content->global_batch
-                                         : self->drawn.own;
+                                         : self->sampled.own;
 }
 
-/* ---- are there the columns and members that the fields name? ------------- */
+/* ---- Checking that the fields' columns and members exist ----------------- */
 
-static fby_err check_columns(const struct plan *self, struct fby_why *why)
+static fby_err check_columns(const struct plan_run *self, struct fby_why *why)
 {
     struct fby_rows *rows = NULL;
     fby_err          err  = fby_rows_create(
@@ -364,51 +368,51 @@ static bool needs_all(const struct fby_field_content *field)
     return fby_field_kind(field)->is_stack;
 }
 
-/* The first that no sample has and that it cannot do without; NULL: none. */
-static const char *lacking(
+/* The first member that the field needs and no sample has; NULL: none. */
+static const char *find_missing(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
     const char *none = NULL;
     for (uint32_t i = 0; i < field->n_from; i++) {
-        bool there = fby_dataset_has(dataset, field->from[i]);
-        if (there && !needs_all(field)) {
+        bool exists = fby_dataset_has(dataset, field->from[i]);
+        if (exists && !needs_all(field)) {
             return NULL;
         }
-        if (!there && none == NULL) {
+        if (!exists && none == NULL) {
             none = field->from[i];
         }
     }
     return none;
 }
 
-static fby_err say_lacking(const struct fby_dataset *dataset,
+static fby_err refuse_missing(const struct fby_dataset *dataset,
     const struct fby_field_content *field, const char *name,
     struct fby_why *why)
 {
-    bool           others = field->n_from > 1 && !needs_all(field);
-    struct fby_why place  = {{0}};
-    fby_dataset_place(dataset, 0, NULL, &place);
+    bool           others   = field->n_from > 1 && !needs_all(field);
+    struct fby_why location = {{0}};
+    fby_dataset_place(dataset, 0, NULL, &location);
     return fby_because(why, FBY_CONFIG,
         "field %s: no sample has %s%s; the first is %s", field->name, name,
-        others ? ", nor another to take" : "", place.text);
+        others ? " or another member of 'from'" : "", location.text);
 }
 
-static fby_err check_members(const struct plan *self, struct fby_why *why)
+static fby_err check_members(const struct plan_run *self, struct fby_why *why)
 {
     const struct fby_dataset *dataset = self->local.dataset;
     const struct fby_content *content = &self->local.split->content;
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
         const char                     *name =
-            fby_field_is_of_folder(field) ? NULL : lacking(dataset, field);
+            fby_field_is_of_folder(field) ? NULL : find_missing(dataset, field);
         if (name != NULL) {
-            return say_lacking(dataset, field, name, why);
+            return refuse_missing(dataset, field, name, why);
         }
     }
     return FBY_OK;
 }
 
-static fby_err check_fields(const struct plan *self, struct fby_why *why)
+static fby_err check_fields(const struct plan_run *self, struct fby_why *why)
 {
     if (fby_dataset_has_rows(self->local.dataset)) {
         return check_columns(self, why);
@@ -416,7 +420,7 @@ static fby_err check_fields(const struct plan *self, struct fby_why *why)
     return source_of(self)->has_sequences ? FBY_OK : check_members(self, why);
 }
 
-static fby_err plan(struct plan *self, struct fby_why *why)
+static fby_err plan(struct plan_run *self, struct fby_why *why)
 {
     const struct plan_options *o = self->options;
     fby_err err                  = fby_local_open(&self->local, &o->local, why);
@@ -424,16 +428,17 @@ static fby_err plan(struct plan *self, struct fby_why *why)
         err = check_fields(self, why);
     }
     if (err == FBY_OK) {
-        err = fby_place_find(&self->place, &self->local, &self->order, why);
+        err =
+            fby_position_find(&self->position, &self->local, &self->order, why);
     }
     if (err == FBY_OK) {
-        self->drawn      = (struct fby_sampled_params){.local = &self->local,
-                 .seed                                        = self->place.seed,
-                 .epoch                                       = self->place.epoch,
-                 .step                                        = self->place.step,
-                 .own = fby_order_rows(self->order, self->place.step)};
-        self->drawn.rows = all_rows(self);
-        err              = choose_rows(self, why);
+        self->sampled      = (struct fby_sampled_params){.local = &self->local,
+                 .seed  = self->position.seed,
+                 .epoch = self->position.epoch,
+                 .step  = self->position.step,
+                 .own   = fby_order_rows(self->order, self->position.step)};
+        self->sampled.rows = all_rows(self);
+        err                = choose_rows(self, why);
     }
     if (err == FBY_OK) {
         err = o->json ? print_object(self, why) : print_rows(self, why);
@@ -441,18 +446,18 @@ static fby_err plan(struct plan *self, struct fby_why *why)
     fby_order_destroy(&self->order);
     fby_local_close(&self->local);
     free(self->samples);
-    fby_sampled_params_fini(&self->drawn);
+    fby_sampled_params_fini(&self->sampled);
     return err;
 }
 
 static int run(int argc, char **argv)
 {
     struct plan_options o    = {.world = 1};
-    struct plan         self = {.options = &o};
+    struct plan_run     self = {.options = &o};
     struct fby_why      why  = {{0}};
     fby_option_parse(&argp, argc, argv, &o);
-    self.place  = o.place;
-    fby_err err = plan(&self, &why);
+    self.position = o.position;
+    fby_err err   = plan(&self, &why);
     fby_words_fini(&o.local.data);
     return fby_command_end("plan", err, &why);
 }

@@ -36,22 +36,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp fby_position_argp = {
     options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
-fby_err fby_place_find(struct fby_position *place,
+fby_err fby_position_find(struct fby_position *position,
     const struct fby_local *local, struct fby_order **out, struct fby_why *why)
 {
-    if (!place->has_seed) {
-        place->seed = fby_pipeline_seed(local->pipeline);
+    if (!position->has_seed) {
+        position->seed = fby_pipeline_seed(local->pipeline);
     }
-    struct fby_order_spec spec =
-        fby_order_spec_of(&local->split->content, place->seed, place->epoch);
+    struct fby_order_spec spec = fby_order_spec_of(
+        &local->split->content, position->seed, position->epoch);
     spec.samples       = fby_dataset_samples(local->dataset);
     spec.shard_samples = fby_dataset_shard_samples(local->dataset);
     spec.n_shards      = fby_dataset_shards(local->dataset);
     spec.buckets       = local->buckets;
     fby_err err        = fby_order_create(&spec, out, why);
-    if (err == FBY_OK && place->step >= fby_order_steps(*out)) {
+    if (err == FBY_OK && position->step >= fby_order_steps(*out)) {
         err = fby_because(why, FBY_USAGE,
-            "--step %" PRIu64 ": an epoch has %s, from 0", place->step,
+            "--step %" PRIu64 ": an epoch has %s, from 0", position->step,
             fby_plural(fby_order_steps(*out), "step").text);
         fby_order_destroy(out);
     }

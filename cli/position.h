@@ -1,6 +1,6 @@
-/* position.h - which batch: a step of an epoch, under a seed.
+/* position.h - the options that choose one batch: epoch, step and seed.
  *
- * For commands that look at one batch (`plan`, `show`). */
+ * Used by the commands for one batch (`plan`, `show`). */
 #ifndef FBY_CLI_POSITION_H
 #define FBY_CLI_POSITION_H
 
@@ -9,16 +9,17 @@
 
 struct fby_position {
     uint64_t epoch, step, seed;
-    bool     has_seed; /* else it is the pipeline's */
+    bool     has_seed; /* false: take the pipeline's seed */
 };
 
-/* --epoch, --step, --seed; a child of a command's own argp, its input is a
- * struct fby_position. */
+/* Parser of --epoch, --step and --seed. It is a child of a command's argp, with
+ * a struct fby_position as input. */
 extern const struct argp fby_position_argp;
 
-/* Settle the seed and make the epoch's order; the caller destroys it.
+/* Set the seed if none was given, and create the order of the epoch.
+ * Ownership: the caller destroys *out.
  * Errors: FBY_USAGE when the epoch has no such step; those of the order. */
-FBY_CHECKED fby_err fby_place_find(struct fby_position *place,
+FBY_CHECKED fby_err fby_position_find(struct fby_position *position,
     const struct fby_local *local, struct fby_order **out, struct fby_why *why);
 
 #endif

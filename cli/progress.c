@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 
-enum { BAR_WIDTH = 24, BAR_LEAST = 4, USUAL_COLUMNS = 80 };
+enum { BAR_WIDTH = 24, BAR_MIN = 4, DEFAULT_COLUMNS = 80 };
 
 static const int64_t redraw_ns = FBY_NS_PER_S / 10;
 static const int64_t line_ns   = 10 * FBY_NS_PER_S;
@@ -26,7 +26,7 @@ struct fby_progress_line fby_progress_begin(void)
     };
 }
 
-/* Whether it is time to write a line; from now on the time of the last one. */
+/* True if a line is due; it then counts as written. */
 static bool is_due(struct fby_progress_line *self, int64_t now_ns)
 {
     if (now_ns - self->shown_ns < (self->terminal ? redraw_ns : line_ns)) {
@@ -37,12 +37,12 @@ static bool is_due(struct fby_progress_line *self, int64_t now_ns)
     return true;
 }
 
-void fby_progress_count(struct fby_progress_line *self, const char *what,
+void fby_progress_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total)
 {
     if (is_due(self, fby_now_ns())) {
         fprintf(stderr, "%s%s: %" PRIu64 " of %" PRIu64 "%s",
-            self->terminal ? "\r\033[K" : "", what, done, total,
+            self->terminal ? "\r\033[K" : "", task, done, total,
             self->terminal ? "" : "\n");
     }
 }
@@ -82,10 +82,10 @@ void fby_progress_text(const struct fby_stream_progress *state,
 
 uint32_t fby_progress_cells(uint32_t columns, uint32_t text_length)
 {
-    uint32_t taken = text_length + 2; /* a space, and the last column */
+    uint32_t taken = text_length + 2; /* a space, and an empty last column */
     uint32_t cells = columns > taken ? columns - taken : 0;
     cells          = cells < BAR_WIDTH ? cells : BAR_WIDTH;
-    return cells >= BAR_LEAST ? cells : 0;
+    return cells >= BAR_MIN ? cells : 0;
 }
 
 static uint32_t terminal_columns(void)
@@ -93,10 +93,10 @@ static uint32_t terminal_columns(void)
     struct winsize size;
     bool           known =
         ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : USUAL_COLUMNS;
+    return known ? size.ws_col : DEFAULT_COLUMNS;
 }
 
-/* A line that wraps could not be wiped: it is cut to the terminal's width. */
+/* Cut the line to the terminal's width: a wrapped line cannot be erased. */
 static void draw_bar(const struct fby_progress_line *self,
     const struct fby_stream_progress *state, const char *text)
 {

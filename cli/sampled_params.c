@@ -43,13 +43,14 @@ fby_err fby_sampled_params_plan(struct fby_sampled_params *self,
     if (there) {
         err = plan_member(self, &member, field, out, why);
     } else {
-        fby_because(why, err, "field %s: it has no %s%s", field->name,
-            field->from[0], field->n_from > 1 ? ", nor another to take" : "");
+        fby_because(why, err, "field %s: the sample has no %s%s", field->name,
+            field->from[0],
+            field->n_from > 1 ? " or other member of 'from'" : "");
     }
     if (err != FBY_OK) {
-        struct fby_why place = {{0}};
-        fby_dataset_place(dataset, sample, there ? &member : NULL, &place);
-        fby_because_in(why, err, "%s", place.text);
+        struct fby_why location = {{0}};
+        fby_dataset_place(dataset, sample, there ? &member : NULL, &location);
+        fby_because_in(why, err, "%s", location.text);
     }
     return err;
 }
@@ -60,7 +61,7 @@ void fby_sampled_params_fini(struct fby_sampled_params *self)
     *self = (struct fby_sampled_params){0};
 }
 
-/* ---- an op as text ------------------------------------------------------- */
+/* ---- An op as text ------------------------------------------------------- */
 
 static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -74,8 +75,8 @@ static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
     va_end(args);
 }
 
-/* The table names a number of 65536ths so that it ends with _q16, and one of
- * 2^24ths with _q24. */
+/* In the table, names that end with _q16 are of fixed-point values in units of
+ * 1/65536, and those with _q24 in units of 1/2^24. */
 static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
     int64_t value, bool named)
 {
@@ -92,16 +93,16 @@ static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
     }
 }
 
-/* "reflect", where a number stands for a word. */
-static const char *word_of(const struct fby_step *step, unsigned i)
+/* The word for a value that is an enumeration ("reflect"), else NULL. */
+static const char *value_word(const struct fby_step *step, unsigned i)
 {
     return step->kind == FBY_STEP_PAD && i == FBY_PAD_MODE
                ? fby_pad_modes[step->v[i]]
                : NULL;
 }
 
-/* Of an affine step most numbers do nothing most of the time. */
-static bool says_nothing(const struct fby_step *step, unsigned i)
+/* True for a value of an affine step that changes nothing; most do not. */
+static bool is_identity(const struct fby_step *step, unsigned i)
 {
     return step->kind == FBY_STEP_AFFINE &&
            step->v[i] == (i == FBY_AFFINE_SCALE ? 65536 : 0);
@@ -116,10 +117,10 @@ static void append_step(char out[FBY_SAMPLED_PARAMS_TEXT], const char *op,
     }
     bool several = fby_step_value_name(step->kind, 1) != NULL;
     for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
-        const char *word = word_of(step, i);
+        const char *word = value_word(step, i);
         if (word != NULL) {
             append(out, " %s", word);
-        } else if (!says_nothing(step, i)) {
+        } else if (!is_identity(step, i)) {
             append_value(
                 out, fby_step_value_name(step->kind, i), step->v[i], several);
         }
@@ -171,19 +172,19 @@ struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
     return fby_op_plan_size(plan);
 }
 
-/* ---- ops of the device --------------------------------------------------- */
+/* ---- Ops of the device --------------------------------------------------- */
 
 struct fby_op_plan fby_sampled_params_device(
     const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row)
 {
-    const struct fby_device_place place = {.seed = self->seed,
-        .epoch                                   = self->epoch,
-        .step                                    = self->step,
-        .row                                     = row.row,
-        .sample                                  = row.sample};
-    return fby_device_plan(field, i, &place);
+    const struct fby_device_place position = {.seed = self->seed,
+        .epoch                                      = self->epoch,
+        .step                                       = self->step,
+        .row                                        = row.row,
+        .sample                                     = row.sample};
+    return fby_device_plan(field, i, &position);
 }
 
 void fby_sampled_params_device_text(const struct fby_sampled_params *self,

@@ -51,7 +51,7 @@ fby_err fby_served_check(const char *option, struct fby_why *why)
                      option);
 }
 
-/* --data may be given relative to where the command runs. */
+/* A --data directory may be relative to the current directory. */
 static fby_err add_option(
     struct fby_served *self, const char *option, struct fby_why *why)
 {
@@ -72,7 +72,7 @@ static fby_err add_option(
     return add_root(self, text, why);
 }
 
-static fby_err need_directory(const char *path, struct fby_why *why)
+static fby_err check_directory(const char *path, struct fby_why *why)
 {
     struct stat about;
     int         error = stat(path, &about) != 0  ? errno
@@ -90,14 +90,14 @@ static fby_err add_split(
     char directory[FBY_PATH_SIZE];
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
     if (fby_location_is_named(split->location.pattern)) {
-        return FBY_OK; /* the root that it names is given as --data */
+        return FBY_OK; /* --data gives the root that it names */
     }
     fby_err err = fby_location_plain_base(
         &split->location, split->content.source, directory, why);
     if (err != FBY_OK || is_served(self, directory)) {
         return err;
     }
-    err = need_directory(directory, why);
+    err = check_directory(directory, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -105,11 +105,12 @@ static fby_err add_split(
     return add_root(self, text, why);
 }
 
-/* All splits name roots, and none was given. */
-static fby_err need_root(const char *pattern, struct fby_why *why)
+/* All splits name roots, but --data gives none. */
+static fby_err refuse_no_root(const char *pattern, struct fby_why *why)
 {
     return fby_because(why, FBY_USAGE,
-        "the data lies at '%s'; say where that is on this machine: --data "
+        "the pipeline's data is at '%s'; name its directory on this machine: "
+        "--data "
         "%.*s=DIR",
         pattern, (int)strcspn(pattern, ":"), pattern);
 }
@@ -131,7 +132,7 @@ static fby_err add_pipeline(
             fby_because_in(why, err, "%s: split '%s'", path, name);
         }
         if (err == FBY_OK && self->n == 0 && i + 1 == n) {
-            err = need_root(split->location.pattern, why);
+            err = refuse_no_root(split->location.pattern, why);
         }
         fby_split_destroy(&split);
     }
@@ -147,7 +148,7 @@ fby_err fby_served_collect(struct fby_served *self,
     for (unsigned i = 0; i < data->n && err == FBY_OK; i++) {
         err = add_option(self, data->words[i], why);
     }
-    self->given = self->n;
+    self->n_given = self->n;
     if (err == FBY_OK && pipeline != NULL) {
         err = add_pipeline(self, pipeline, why);
     }
@@ -161,7 +162,7 @@ void fby_served_explain(const struct fby_served *self, struct fby_why *why)
         snprintf(why->text + used, sizeof(why->text) - used,
             ", which is --data NAME=DIR here");
     }
-    for (unsigned i = self->given; i < self->n; i++) {
+    for (unsigned i = self->n_given; i < self->n; i++) {
         const struct forebay_root *root = &self->roots[i];
         char                       mention[FBY_NAME_SIZE + 1];
         size_t                     used = strlen(why->text);

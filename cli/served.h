@@ -1,8 +1,8 @@
-/* served.h - which directories workers serve, and under which names.
+/* served.h - the roots of workers: named directories that they may open.
  *
- * Workers open only what lies below their roots. An own cluster makes a root
- * of the directory of each plain path in its own pipeline; with --server the
- * caller may say which roots the workers have. */
+ * Workers open only files below their roots. An embedded cluster gets a root
+ * for the directory of each plain path of its pipeline. With --server the
+ * caller names the roots that the running workers have (--data). */
 #ifndef FBY_CLI_SERVED_H
 #define FBY_CLI_SERVED_H
 
@@ -12,27 +12,28 @@
 
 struct fby_served {
     struct fby_words     words; /* "NAME=DIR", for --data */
-    struct fby_words     names; /* the same, cut */
-    struct fby_words     dirs;
+    struct fby_words     names; /* the names of `words` */
+    struct fby_words     dirs;  /* the directories of `words` */
     struct forebay_root *roots; /* the same, for forebay_open() */
     unsigned             n;
-    unsigned given; /* of these, by --data; the rest got a name here */
+    unsigned n_given; /* roots from --data; the others have made-up names */
 };
 
-/* Is it NAME=DIR? Errors: FBY_USAGE. */
+/* Check that `option` has the form NAME=DIR. Errors: FBY_USAGE. */
 FBY_CHECKED fby_err fby_served_check(const char *option, struct fby_why *why);
 
-/* Collect the roots given as --data and, when `pipeline` is not NULL, one for
- * each plain path of its splits: then there is at least one.
+/* Collect the roots of --data and, unless `pipeline` is NULL, one root for each
+ * plain path of its splits; with a pipeline there is at least one root.
  * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
- * file). */
+ *         pipeline file or a directory). */
 FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
     const struct fby_words *data, const char *pipeline, struct fby_why *why);
-void                fby_served_fini(struct fby_served *self);
 
-/* Nobody chose the names of the roots made here: say after an error that tells
- * of one which directory it is. Of the library's options.roots it says how they
- * are given here. */
+/* Free all roots. `self` is {0} afterwards. */
+void fby_served_fini(struct fby_served *self);
+
+/* Complete an error message: append the directory of each made-up root name
+ * that it mentions, and the option --data where it mentions options.roots. */
 void fby_served_explain(const struct fby_served *self, struct fby_why *why);
 
 #endif

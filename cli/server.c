@@ -1,4 +1,4 @@
-/* server.c - `forebay server`: the directory of a cluster, run by hand. */
+/* server.c - `forebay server`: run the directory of a cluster. */
 #include "server/server.h"
 
 #include "cli/child.h"
@@ -41,7 +41,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             (pid_t)fby_option_u64(state, "--parent", arg, 1, INT32_MAX);
         return 0;
     case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, NULL);
+        fby_option_unexpected(state, arg, NULL);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -49,7 +49,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse_option, NULL,
-    "Know which workers are there, and tell the trainers.\v"
+    "Keep the list of workers that are up, and give it to trainers.\v"
     "Examples:\n"
     "  forebay server\n"
     "  forebay server --listen tcp://10.0.0.1:7070\n"
@@ -60,7 +60,7 @@ static int run(int argc, char **argv)
 {
     struct server_command self = {.server = fby_server_defaults()};
     struct fby_why        why  = {{0}};
-    fby_signals_hold();
+    fby_signals_block();
     fby_option_parse(&argp, argc, argv, &self);
     fby_log_init("server", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_follow(self.parent) != FBY_OK) {

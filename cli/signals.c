@@ -19,7 +19,7 @@ void fby_signals_catch(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-void fby_signals_hold(void)
+void fby_signals_block(void)
 {
     sigset_t set;
     sigemptyset(&set);

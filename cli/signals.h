@@ -1,20 +1,23 @@
-/* signals.h - Ctrl-C and SIGTERM as a flag that loops look at.
+/* signals.h - SIGINT (Ctrl-C) and SIGTERM as a flag that loops poll.
  *
- * The first signal asks for an orderly end; a second one ends at once. */
+ * The first signal asks for an orderly end; a second one ends the process at
+ * once. */
 #ifndef FBY_CLI_SIGNALS_H
 #define FBY_CLI_SIGNALS_H
 
-/* From here on SIGINT and SIGTERM only raise the flag. Main thread. */
+/* From now on the first SIGINT or SIGTERM only sets the flag.
+ * Thread: main thread. */
 void fby_signals_catch(void);
 
-/* From here on they wait until a loop takes them, so that one who serves leaves
- * in order even when told to while it starts. Main thread, before others. */
-void fby_signals_hold(void);
+/* Block SIGINT and SIGTERM until an event loop takes them, so that a server or
+ * worker ends in order even if the signal comes while it starts.
+ * Thread: main thread, before other threads start. */
+void fby_signals_block(void);
 
-/* The signal that came, 0 before. */
+/* The signal that was caught; 0: none yet. */
 int fby_signals_caught(void);
 
-/* Wait up to `timeout_ms`, less when a signal comes. */
+/* Sleep for `timeout_ms`, or until a signal. Returns at once after one. */
 void fby_signals_wait(int timeout_ms);
 
 #endif

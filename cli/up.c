@@ -1,4 +1,4 @@
-/* up.c - `forebay up`: a server and workers on this machine until Ctrl-C. */
+/* up.c - `forebay up`: run a server and workers here until Ctrl-C. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,9 +46,7 @@ static const struct argp_option options[] = {
         "Run the workers on these CPUs alone, as 0-3,8 (default: all allowed)",
         0},
     {"nice", KEY_NICE, "N", 0,
-        "How far the workers' threads that compute stand back, 0 to 19 "
-        "(default "
-        "5)",
+        "Nice value of the workers' threads that compute, 0 to 19 (default 5)",
         0},
     {"listen", KEY_LISTEN, "ADDR", 0,
         "Where the server listens (default tcp://127.0.0.1:7070)", 0},
@@ -57,7 +55,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* Trainers are told where to connect, so the address must be a real one. */
+/* The address is passed to trainers, so it must not be a wildcard. */
 static bool is_wildcard(const char *endpoint)
 {
     return strstr(endpoint, "//*:") != NULL ||
@@ -96,7 +94,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         fby_words_add(&o->data, arg);
         return 0;
     case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, "--pipeline");
+        fby_option_unexpected(state, arg, "--pipeline");
         return 0;
     case ARGP_KEY_END:
         if (o->pipeline == NULL) {

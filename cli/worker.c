@@ -1,4 +1,4 @@
-/* worker.c - `forebay worker`: one worker process, run by hand. */
+/* worker.c - `forebay worker`: run one worker process. */
 #include "worker/worker.h"
 
 #include <sched.h>
@@ -60,7 +60,7 @@ static const struct argp_option options[] = {
         "network prefers the node of the card that --listen names",
         1},
     {"nice", KEY_NICE, "N", 0,
-        "How far the threads that compute stand back, 0 to 19 (default 5)", 1},
+        "Nice value of the threads that compute, 0 to 19 (default 5)", 1},
     {"memory", KEY_MEMORY, "SIZE", 0,
         "For samples and batches, all trainers together, as 512M or 2G "
         "(default "
@@ -90,8 +90,8 @@ static int parse_numa(const struct argp_state *state, const char *arg)
     return (int)fby_option_u64(state, "--numa", arg, 0, CPU_SETSIZE - 1);
 }
 
-/* Where and how its threads run. */
-static bool parse_place(int key, const char *arg,
+/* Options for the CPUs and the priority of the threads. */
+static bool parse_scheduling(int key, const char *arg,
     const struct argp_state *state, struct fby_worker_options *o)
 {
     switch (key) {
@@ -164,24 +164,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             (pid_t)fby_option_u64(state, "--parent", arg, 1, INT32_MAX);
         return 0;
     case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, NULL);
+        fby_option_unexpected(state, arg, NULL);
         return 0;
     case ARGP_KEY_END:
         if (self->data.n == 0) {
             argp_error(state, "--data NAME=DIR is required: a worker opens "
-                              "only what lies below it");
+                              "only files below it");
         }
         if (self->worker.server == NULL) {
             argp_error(state, "--server ADDR is required: trainers find a "
                               "worker through it");
         }
         if (self->worker.cpus != NULL && self->worker.numa >= 0) {
-            argp_error(state, "--cpus goes against --numa N: both say where");
+            argp_error(state,
+                "--cpus and --numa N exclude each other: both choose the CPUs");
         }
         return 0;
     default:
         return parse_amount(key, arg, state, &self->worker) ||
-                       parse_place(key, arg, state, &self->worker)
+                       parse_scheduling(key, arg, state, &self->worker)
                    ? 0
                    : ARGP_ERR_UNKNOWN;
     }
@@ -215,7 +216,7 @@ static int run(int argc, char **argv)
 {
     struct worker_command self = {.worker = fby_worker_defaults()};
     struct fby_why        why  = {{0}};
-    fby_signals_hold();
+    fby_signals_block();
     fby_option_parse(&argp, argc, argv, &self);
     fby_log_init("worker", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_follow(self.parent) != FBY_OK) {

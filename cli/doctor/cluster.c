@@ -1,8 +1,8 @@
-/* cluster.c - the server, and each worker that it knows.
+/* cluster.c - check the server, and each worker that it knows.
  *
- * Only those who join are told of workers, so this joins a job of its own with
- * a random name and leaves it. Round trips to the server are those of a RENEW
- * of a session that it does not know, which it answers at once. */
+ * The server lists workers only to members of a job, so the check joins a new
+ * job with a random name and leaves it afterwards. It measures round trips to
+ * the server with a RENEW of an unknown session, which is answered at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +16,23 @@
 #include "common/plural.h"
 #include "trainer_client/receive/sockets.h"
 
-enum { MOST_PROBES = 64 };
+enum { MAX_PROBES = 64 };
 
 static const int64_t step_ns = 3 * FBY_NS_PER_S;
-static const int64_t list_ns = FBY_NS_PER_S; /* for the list, once joined */
+static const int64_t list_ns =
+    FBY_NS_PER_S; /* to wait for the list of workers */
 
-struct cluster {
+struct cluster_check {
     struct fby_probe  server;
-    struct fby_probe *probes; /* MOST_PROBES */
+    struct fby_probe *probes; /* MAX_PROBES */
     uint32_t          n_probes;
-    uint32_t          n_looked_at; /* workers */
-    uint64_t          n_workers;   /* that the server knows */
+    uint32_t          n_probed;  /* workers */
+    uint64_t          n_workers; /* known to the server */
     void             *zmq;
     struct fby_buffer scratch;
 };
 
-static void say_join(struct cluster *self)
+static void send_join(struct cluster_check *self)
 {
     struct fby_id_text job  = fby_id_text(fby_id_random());
     struct fby_digest  none = fby_digest_of(job.text, strlen(job.text));
@@ -46,11 +47,12 @@ static void say_join(struct cluster *self)
         &self->scratch);
 }
 
-/* It tells of no message that is not of this type. */
-static bool hear_type(struct cluster *self, enum fby_message_type type,
+/* Receive the next message of this type. Others are dropped; a refusal to join
+ * is kept and ends the wait. */
+static bool receive_type(struct cluster_check *self, enum fby_message_type type,
     int64_t until_ns, struct fby_message *out)
 {
-    while (fby_probe_hear(self->server.socket, until_ns, out)) {
+    while (fby_probe_receive(self->server.socket, until_ns, out)) {
         if (out->type == type) {
             return true;
         }
@@ -67,29 +69,30 @@ static bool hear_type(struct cluster *self, enum fby_message_type type,
     return false;
 }
 
-static void add_worker(struct cluster *self, const struct fby_worker_info *info)
+static void add_worker(
+    struct cluster_check *self, const struct fby_worker_info *info)
 {
     self->n_workers++;
-    if (self->n_probes + info->endpoints.n > MOST_PROBES) {
+    if (self->n_probes + info->endpoints.n > MAX_PROBES) {
         return;
     }
     for (size_t i = 0; i < info->endpoints.n; i++) {
         struct fby_probe *probe = &self->probes[self->n_probes++];
-        probe->worker           = self->n_looked_at;
+        probe->worker           = self->n_probed;
         snprintf(probe->endpoint, sizeof(probe->endpoint), "%s",
             info->endpoints.at[i]);
-        snprintf(probe->who, sizeof(probe->who), "%.250s (%.250s)", info->host,
-            info->endpoints.at[i]);
+        snprintf(probe->name, sizeof(probe->name), "%.250s (%.250s)",
+            info->host, info->endpoints.at[i]);
     }
-    self->n_looked_at++;
+    self->n_probed++;
 }
 
-/* A server that knows of no worker sends no list. */
-static void hear_workers(struct cluster *self)
+/* A server without workers sends no list. */
+static void receive_workers(struct cluster_check *self)
 {
     struct fby_message message;
     int64_t            until_ns = fby_now_ns() + list_ns;
-    if (hear_type(self, FBY_MSG_WORKERS, until_ns, &message)) {
+    if (receive_type(self, FBY_MSG_WORKERS, until_ns, &message)) {
         for (size_t i = 0; i < message.workers.n_added; i++) {
             add_worker(self, &message.workers.added[i]);
         }
@@ -97,7 +100,7 @@ static void hear_workers(struct cluster *self)
     }
 }
 
-static void measure_trips(struct cluster *self)
+static void measure_trips(struct cluster_check *self)
 {
     struct fby_message message;
     struct fby_probe  *server   = &self->server;
@@ -109,7 +112,7 @@ static void measure_trips(struct cluster *self)
                 .renew                  = {.session = fby_session_random(),
                                      .server        = {fby_id_random()}}},
             &self->scratch);
-        if (!hear_type(self, FBY_MSG_JOIN_FIRST, until_ns, &message)) {
+        if (!receive_type(self, FBY_MSG_JOIN_FIRST, until_ns, &message)) {
             return;
         }
         fby_message_fini(&message);
@@ -117,7 +120,7 @@ static void measure_trips(struct cluster *self)
     }
 }
 
-static void talk_to_server(struct cluster *self)
+static void query_server(struct cluster_check *self)
 {
     struct fby_message message;
     struct fby_probe  *server = &self->server;
@@ -127,11 +130,11 @@ static void talk_to_server(struct cluster *self)
     if (server->socket == NULL) {
         return;
     }
-    say_join(self);
-    if (hear_type(self, FBY_MSG_JOINED, fby_now_ns() + step_ns, &message)) {
+    send_join(self);
+    if (receive_type(self, FBY_MSG_JOINED, fby_now_ns() + step_ns, &message)) {
         fby_message_fini(&message);
         server->answer = FBY_ANSWER_GIVEN;
-        hear_workers(self);
+        receive_workers(self);
         measure_trips(self);
         fby_dealer_send(server->socket,
             &(struct fby_message){
@@ -141,11 +144,11 @@ static void talk_to_server(struct cluster *self)
     fby_dealer_close(&server->socket);
 }
 
-/* ---- What is said -------------------------------------------------------- */
+/* ---- Reporting ----------------------------------------------------------- */
 
-/* Of a worker with several addresses the one that answers counts. */
-static const struct fby_probe *best_of(
-    const struct cluster *self, uint32_t worker)
+/* The probe of a worker with the best answer among its addresses. */
+static const struct fby_probe *best_probe(
+    const struct cluster_check *self, uint32_t worker)
 {
     const struct fby_probe *best = NULL;
     for (uint32_t i = 0; i < self->n_probes; i++) {
@@ -158,25 +161,25 @@ static const struct fby_probe *best_of(
     return best;
 }
 
-static void say_workers(const struct cluster *self, int out)
+static void report_workers(const struct cluster_check *self, int out)
 {
-    for (uint32_t i = 0; i < self->n_looked_at; i++) {
-        const struct fby_probe *probe = best_of(self, i);
+    for (uint32_t i = 0; i < self->n_probed; i++) {
+        const struct fby_probe *probe = best_probe(self, i);
         if (probe != NULL) {
             struct fby_answer_facts facts   = fby_probe_facts(probe);
             struct fby_verdict      verdict = fby_judge_worker(&facts);
-            fby_doctor_say(out, "worker", &verdict);
+            fby_doctor_report(out, "worker", &verdict);
         }
     }
-    if (self->n_looked_at < self->n_workers) {
+    if (self->n_probed < self->n_workers) {
         struct fby_verdict rest =
             fby_verdict(FBY_DOCTOR_NOTE, "%s more were not looked at",
-                fby_plural(self->n_workers - self->n_looked_at, "worker").text);
-        fby_doctor_say(out, "worker", &rest);
+                fby_plural(self->n_workers - self->n_probed, "worker").text);
+        fby_doctor_report(out, "worker", &rest);
     }
 }
 
-static void say_exposure(const struct cluster *self, int out)
+static void report_exposure(const struct cluster_check *self, int out)
 {
     const char *first = NULL;
     uint32_t    open  = 0;
@@ -190,41 +193,41 @@ static void say_exposure(const struct cluster *self, int out)
     }
     struct fby_verdict verdict =
         fby_judge_exposure(open, self->n_probes + 1, first);
-    fby_doctor_say(out, "keys", &verdict);
+    fby_doctor_report(out, "keys", &verdict);
 }
 
-static void look_at(struct cluster *self, int out)
+static void check_cluster(struct cluster_check *self, int out)
 {
     fby_probe_connect(&self->server, 1, fby_now_ns() + step_ns);
     if (self->server.error == 0) {
-        talk_to_server(self);
+        query_server(self);
     }
     struct fby_answer_facts facts   = fby_probe_facts(&self->server);
     struct fby_verdict      verdict = fby_judge_server(&facts, self->n_workers);
-    fby_doctor_say(out, "server", &verdict);
+    fby_doctor_report(out, "server", &verdict);
     if (self->server.answer != FBY_ANSWER_GIVEN) {
         return;
     }
     fby_probe_connect(self->probes, self->n_probes, fby_now_ns() + step_ns);
     fby_probe_workers(
         self->probes, self->n_probes, self->zmq, fby_now_ns() + step_ns);
-    say_workers(self, out);
-    say_exposure(self, out);
+    report_workers(self, out);
+    report_exposure(self, out);
 }
 
 void fby_doctor_cluster(const struct fby_doctor_options *options, int out)
 {
-    struct fby_why why  = {{0}};
-    struct cluster self = {.zmq = zmq_ctx_new()};
+    struct fby_why       why  = {{0}};
+    struct cluster_check self = {.zmq = zmq_ctx_new()};
     if (fby_endpoint_resolve(options->server, self.server.endpoint, &why) !=
         FBY_OK) {
-        struct fby_verdict verdict = fby_judge_name(why.text);
-        fby_doctor_say(out, "server", &verdict);
+        struct fby_verdict verdict = fby_judge_unresolved(why.text);
+        fby_doctor_report(out, "server", &verdict);
     } else {
-        snprintf(self.server.who, sizeof(self.server.who), "%.500s",
+        snprintf(self.server.name, sizeof(self.server.name), "%.500s",
             options->server);
-        self.probes = fby_zalloc(MOST_PROBES * sizeof(*self.probes));
-        look_at(&self, out);
+        self.probes = fby_zalloc(MAX_PROBES * sizeof(*self.probes));
+        check_cluster(&self, out);
         free(self.probes);
     }
     fby_buffer_fini(&self.scratch);

@@ -1,7 +1,7 @@
-/* doctor.c - `forebay doctor`: what is wrong with this machine, in words.
+/* doctor.c - `forebay doctor`: report problems of this machine and their fixes.
  *
- * A table of checks; each is tried by itself, and what it says is printed as
- * it comes. */
+ * It runs a table of checks one by one, and prints their lines as they
+ * arrive. */
 #include "cli/doctor/doctor.h"
 
 #include "cli/command.h"
@@ -11,7 +11,7 @@
 #include "cli/signals.h"
 #include "pipeline/location.h"
 
-/* What takes the machine for itself comes last. */
+/* Checks that load the machine come last. */
 static const struct fby_doctor_check checks[] = {
     {"versions", fby_doctor_versions, 0, 10000, FBY_DOCTOR_FAIL},
     {"machine", fby_doctor_machine, 0, 10000, FBY_DOCTOR_FAIL},
@@ -42,7 +42,7 @@ struct doctor {
 
 static const struct argp_option options[] = {
     {"server", KEY_SERVER, "ADDR", 0,
-        "Also knock at this server and at each worker that it knows, "
+        "Also check this server and each worker that it knows, "
         "tcp://HOST:PORT",
         0},
     {"pipeline", KEY_PIPELINE, "FILE", 0,
@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void take_data(struct argp_state *state, struct doctor *self, char *arg)
+static void add_data(struct argp_state *state, struct doctor *self, char *arg)
 {
     struct fby_why why = {{0}};
     if (fby_served_check(arg, &why) != FBY_OK) {
@@ -75,13 +75,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         self->options.pipeline = arg;
         return 0;
     case KEY_DATA:
-        take_data(state, self, arg);
+        add_data(state, self, arg);
         return 0;
     case KEY_JSON:
         self->as_json = true;
         return 0;
     case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, "--pipeline");
+        fby_option_unexpected(state, arg, "--pipeline");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -112,7 +112,7 @@ static void on_line(void *arg, const struct fby_doctor_line *line)
     }
 }
 
-static void try_all(struct doctor *self)
+static void run_checks(struct doctor *self)
 {
     struct fby_doctor_listener listener = {on_line, self};
     unsigned                   given    = 0;
@@ -120,7 +120,7 @@ static void try_all(struct doctor *self)
     given |= self->options.pipeline != NULL ? FBY_DOCTOR_PIPELINE : 0U;
     for (size_t i = 0; i < N_CHECKS && fby_signals_caught() == 0; i++) {
         if ((checks[i].needs & ~given) == 0) {
-            fby_doctor_try(&checks[i], &self->options, &listener);
+            fby_doctor_run(&checks[i], &self->options, &listener);
         }
     }
 }
@@ -130,9 +130,9 @@ static int run(int argc, char **argv)
     struct doctor self = {.options = {.root = ""}};
     fby_option_parse(&argp, argc, argv, &self);
     fby_signals_catch();
-    (void)fby_simd(); /* a wrong FOREBAY_SIMD is told once, not by each check */
+    (void)fby_simd(); /* report a wrong FOREBAY_SIMD once, not in each check */
     self.lines = self.as_json ? json_array() : NULL;
-    try_all(&self);
+    run_checks(&self);
     if (self.lines != NULL) {
         json_dumpf(self.lines, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
         fputc('\n', stdout);

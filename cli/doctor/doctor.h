@@ -1,9 +1,9 @@
-/* doctor.h - what the checks of `forebay doctor` have in common.
+/* doctor.h - the interface of the checks of `forebay doctor`.
  *
- * A check gathers values, has them judged (judge.h) and says a line or
- * several. Each runs in a process of its own with a deadline (trial.h),
- * so that one that hangs, say on a dead network mount, or dies is itself a
- * finding. A device is one more entry of the table in doctor.c. */
+ * A check gathers values, judges them (judge.h) and reports one line or more.
+ * Each check runs in its own process with a deadline (trial.h). A check that
+ * crashes, or hangs on a dead network mount, is therefore itself a finding. A
+ * new check is one more entry of the table in doctor.c. */
 #ifndef FBY_CLI_DOCTOR_H
 #define FBY_CLI_DOCTOR_H
 
@@ -14,7 +14,7 @@ struct fby_doctor_options {
     const char      *server;   /* NULL: none */
     const char      *pipeline; /* NULL: none */
     struct fby_words data;     /* NAME=DIR */
-    const char      *root;     /* of /proc and /sys: "" */
+    const char      *root;     /* prefix of /proc and /sys; "", but in tests */
 };
 
 struct fby_doctor_line {
@@ -24,22 +24,22 @@ struct fby_doctor_line {
 
 enum fby_doctor_needs {
     FBY_DOCTOR_SERVER   = 1,
-    FBY_DOCTOR_PIPELINE = 2 /* bits */
+    FBY_DOCTOR_PIPELINE = 2 /* flags */
 };
 
 struct fby_doctor_check {
-    const char *name; /* of what is said when it does not end */
+    const char *name; /* reported when the check itself fails */
     void (*run)(const struct fby_doctor_options *options, int out);
     unsigned              needs; /* enum fby_doctor_needs */
     int                   deadline_ms;
-    enum fby_doctor_state late; /* how grave it is not to end in time */
+    enum fby_doctor_state late; /* the state reported at the deadline */
 };
 
-/* Say one line; `out` is what the check was given. */
-void fby_doctor_say(
+/* Report one line from a check; `out` is the descriptor that it was given. */
+void fby_doctor_report(
     int out, const char *check, const struct fby_verdict *verdict);
 
-/* The checks, by what they look at. */
+/* The checks. Each reports its lines to the descriptor `out`. */
 void fby_doctor_versions(const struct fby_doctor_options *options, int out);
 void fby_doctor_machine(const struct fby_doctor_options *options, int out);
 void fby_doctor_speed(const struct fby_doctor_options *options, int out);

@@ -1,5 +1,5 @@
-/* gpu.c - the GPUs: which, with which driver, and how fast batches get
- * there: pinned copies, the expand kernel, and both at once. */
+/* gpu.c - check the GPUs: model, driver, and the speed of pinned copies, of the
+ * expand kernel, and of both concurrently. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,28 +10,24 @@
 #include "trainer_client/gpu/cuda_error.h"
 #include "trainer_client/gpu/device_name.h"
 
-enum {
-    SIDE          = 224,
-    ROWS          = 256,
-    COPIES        = 8,
-    LAUNCHES      = 20,
-    MOST_LAUNCHES = 2000
-};
+enum { SIDE = 224, ROWS = 256, COPIES = 8, LAUNCHES = 20, MAX_LAUNCHES = 2000 };
 
-/* A batch of pictures on its way, and what is measured with it. */
-struct trial {
+/* A batch of pictures and the buffers for the measurement. */
+struct gpu_trial {
     const struct fby_cuda *cuda;
     struct fby_expansion  *plan;
     uint8_t               *arena; /* pinned */
-    uint64_t               room, bytes, list;
+    uint64_t               room;  /* bytes allocated in `arena` */
+    uint64_t               bytes; /* used, with the list of segments */
+    uint64_t               list;  /* offset of that list */
     void                  *streams[2];
-    void                  *there; /* the arena on the device */
+    void                  *device_arena;
     void                  *out;
     fby_err                err;
-    struct fby_why         why; /* CUDA's first error */
+    struct fby_why         why; /* the first error of CUDA */
 };
 
-static void call(struct trial *t, int code)
+static void record(struct gpu_trial *t, int code)
 {
     if (t->err == FBY_OK) {
         t->err = fby_cuda_check(t->cuda, code, &t->why);
@@ -52,7 +48,7 @@ static bool make_plan(struct fby_expansion *plan)
     return fby_expansion_init(plan, &field, &to, &why) == FBY_OK;
 }
 
-static void fill(struct trial *t)
+static void fill_arena(struct gpu_trial *t)
 {
     const struct fby_piece piece = {.raw_bytes = ROWS * t->plan->raw_bytes};
     struct fby_segments    list;
@@ -62,18 +58,18 @@ static void fill(struct trial *t)
     t->list  = list.list;
 }
 
-static void begin(struct trial *t, int device)
+static void set_up(struct gpu_trial *t, int device)
 {
-    call(t, t->cuda->use(device));
-    call(t, t->cuda->prepare());
-    call(t, t->cuda->pin(t->arena, t->room));
-    call(t, t->cuda->allocate(&t->there, t->room));
-    call(t, t->cuda->allocate(&t->out, ROWS * t->plan->out_bytes));
-    call(t, t->cuda->stream_create(&t->streams[0]));
-    call(t, t->cuda->stream_create(&t->streams[1]));
+    record(t, t->cuda->use(device));
+    record(t, t->cuda->prepare());
+    record(t, t->cuda->pin(t->arena, t->room));
+    record(t, t->cuda->allocate(&t->device_arena, t->room));
+    record(t, t->cuda->allocate(&t->out, ROWS * t->plan->out_bytes));
+    record(t, t->cuda->stream_create(&t->streams[0]));
+    record(t, t->cuda->stream_create(&t->streams[1]));
 }
 
-static void end(struct trial *t)
+static void tear_down(struct gpu_trial *t)
 {
     for (int i = 0; i < 2; i++) {
         if (t->streams[i] != NULL) {
@@ -81,17 +77,17 @@ static void end(struct trial *t)
         }
     }
     (void)t->cuda->free(t->out);
-    (void)t->cuda->free(t->there);
+    (void)t->cuda->free(t->device_arena);
     (void)t->cuda->unpin(t->arena);
 }
 
-/* Nanoseconds of so many copies and launches, on a stream each. */
-static double time_of(struct trial *t, int copies, int launches)
+/* Time of this many copies and launches, in ns; each kind has a stream. */
+static double time_of(struct gpu_trial *t, int copies, int launches)
 {
     struct fby_segment_list list = {0};
     memcpy(&list, t->arena + t->list, sizeof(list));
     const struct fby_cuda_launch launch = {
-        .arena  = t->there,
+        .arena  = t->device_arena,
         .list   = t->list,
         .out    = t->out,
         .blocks = {list.blocks[0]},
@@ -101,31 +97,32 @@ static double time_of(struct trial *t, int copies, int launches)
     int64_t begun_ns = fby_now_ns();
     for (int i = 0; i < copies || i < launches; i++) {
         if (i < copies) {
-            call(t, t->cuda->copy(t->there, t->arena, t->bytes, t->streams[0]));
+            record(t, t->cuda->copy(
+                          t->device_arena, t->arena, t->bytes, t->streams[0]));
         }
         if (i < launches) {
-            call(t, t->cuda->launch(&launch));
+            record(t, t->cuda->launch(&launch));
         }
     }
-    call(t, t->cuda->stream_sync(t->streams[0]));
-    call(t, t->cuda->stream_sync(t->streams[1]));
+    record(t, t->cuda->stream_sync(t->streams[0]));
+    record(t, t->cuda->stream_sync(t->streams[1]));
     return (double)(fby_now_ns() - begun_ns);
 }
 
-/* Launches that last about as long as the copies. */
-static int as_many(double copy_ns, double of_launches_ns)
+/* The number of launches that take about as long as the copies. */
+static int matching_launches(double copy_ns, double of_launches_ns)
 {
     double times = of_launches_ns > 0 ? copy_ns / of_launches_ns : 1;
-    double most  = (double)MOST_LAUNCHES / LAUNCHES;
-    return (int)(LAUNCHES * (times < 1 ? 1 : times > most ? most : times));
+    double limit = (double)MAX_LAUNCHES / LAUNCHES;
+    return (int)(LAUNCHES * (times < 1 ? 1 : times > limit ? limit : times));
 }
 
-static void measure(struct trial *t, struct fby_gpu_facts *facts)
+static void measure(struct gpu_trial *t, struct fby_gpu_facts *facts)
 {
-    (void)time_of(t, 1, 0); /* the list must be there before a launch */
+    (void)time_of(t, 1, 0); /* a launch reads the list from the device */
     (void)time_of(t, 1, 1);
-    facts->copy_ns   = time_of(t, COPIES, 0);
-    int launches     = as_many(facts->copy_ns, time_of(t, 0, LAUNCHES));
+    facts->copy_ns = time_of(t, COPIES, 0);
+    int launches   = matching_launches(facts->copy_ns, time_of(t, 0, LAUNCHES));
     facts->expand_ns = time_of(t, 0, launches);
     facts->both_ns   = time_of(t, COPIES, launches);
     facts->copied    = COPIES * (double)t->bytes;
@@ -133,7 +130,7 @@ static void measure(struct trial *t, struct fby_gpu_facts *facts)
         launches * (double)(ROWS * (t->plan->raw_bytes + t->plan->out_bytes));
 }
 
-static struct fby_verdict judge(const struct trial *t,
+static struct fby_verdict judge(const struct gpu_trial *t,
     const struct fby_cuda_about *about, const struct fby_gpu_facts *measured)
 {
     struct fby_gpu_facts facts = *measured;
@@ -150,9 +147,9 @@ static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
     static struct fby_expansion plan; /* large */
     struct fby_cuda_about       about = {.name = "a GPU"};
     struct fby_gpu_facts        facts = {.name = NULL};
-    struct trial                t     = {.cuda = cuda, .plan = &plan};
-    call(&t, cuda->describe(device, &about));
-    call(&t, cuda->driver_version(&facts.driver));
+    struct gpu_trial            t     = {.cuda = cuda, .plan = &plan};
+    record(&t, cuda->describe(device, &about));
+    record(&t, cuda->driver_version(&facts.driver));
     if (!make_plan(&plan)) {
         return fby_verdict(FBY_DOCTOR_FAIL, "the expansion cannot be planned");
     }
@@ -162,11 +159,11 @@ static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
         return fby_verdict(
             FBY_DOCTOR_WARN, "too little memory to measure with");
     }
-    fill(&t);
-    begin(&t, device);
+    fill_arena(&t);
+    set_up(&t, device);
     measure(&t, &facts);
     struct fby_verdict verdict = judge(&t, &about, &facts);
-    end(&t);
+    tear_down(&t);
     fby_pages_unmap(t.arena, t.room);
     return verdict;
 }
@@ -181,12 +178,12 @@ void fby_doctor_gpu(const struct fby_doctor_options *options, int out)
     if (fby_gpu_device_number(cuda, "cuda", &device, &why) != FBY_OK) {
         struct fby_verdict none = fby_verdict(
             FBY_DOCTOR_OK, "batches stay on the host: %s", why.text);
-        fby_doctor_say(out, "gpu", &none);
+        fby_doctor_report(out, "gpu", &none);
         return;
     }
     (void)cuda->count(&n);
     for (device = 0; device < n; device++) {
         struct fby_verdict verdict = try_device(cuda, device);
-        fby_doctor_say(out, "gpu", &verdict);
+        fby_doctor_report(out, "gpu", &verdict);
     }
 }

@@ -18,7 +18,7 @@ static const int64_t coarse_clock_ns    = 1000000;  /* 1 ms */
 static const int64_t slow_round_trip_ns = 50000000; /* 50 ms */
 static const double  slow_copy          = 2e9;      /* bytes a second */
 static const double  slow_expand        = 1e9;
-static const double  beside             = 0.5; /* of the shorter of two */
+static const double  overlap_share      = 0.5; /* of the shorter time */
 
 const char *fby_doctor_state_name(enum fby_doctor_state state)
 {
@@ -229,7 +229,7 @@ struct fby_verdict fby_judge_files(uint64_t files)
 
 struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
 {
-    const char *wall = !facts->told          ? "not known to be synchronised"
+    const char *wall = !facts->known         ? "not known to be synchronised"
                        : facts->synchronised ? "synchronised"
                                              : "not synchronised";
 
@@ -240,7 +240,7 @@ struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
         out.state = FBY_DOCTOR_WARN;
         advise(&out, "see /sys/devices/system/clocksource: times of a batch "
                      "cannot be told at that resolution");
-    } else if (!facts->told || !facts->synchronised) {
+    } else if (!facts->known || !facts->synchronised) {
         out.state = FBY_DOCTOR_NOTE;
         advise(&out, "only the times in logs of several hosts need it: chrony "
                      "or systemd-timesyncd");
@@ -274,14 +274,14 @@ struct fby_verdict fby_judge_expand(double bytes_per_s)
     return out;
 }
 
-/* One after the other takes as long as both; beside each other, as the longer
- * and a part of the other. */
+/* In sequence both take the sum of their times. If they overlap, they take the
+ * longer time and only a share of the shorter one. */
 static bool overlaps(const struct fby_gpu_facts *facts)
 {
     bool   copies  = facts->copy_ns > facts->expand_ns;
     double longer  = copies ? facts->copy_ns : facts->expand_ns;
     double shorter = copies ? facts->expand_ns : facts->copy_ns;
-    return facts->both_ns < longer + beside * shorter;
+    return facts->both_ns < longer + overlap_share * shorter;
 }
 
 struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
@@ -304,7 +304,7 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
             facts->copied / facts->copy_ns, facts->expanded / facts->expand_ns,
             overlap ? "both" : "but not both");
     if (!overlap) {
-        advise(&out, "batches wait for each other: does somebody else use it "
+        advise(&out, "batches wait for each other: does another process use it "
                      "(nvidia-smi), or is CUDA_LAUNCH_BLOCKING set?");
     }
     return out;
@@ -345,7 +345,7 @@ struct fby_verdict fby_judge_data(const struct fby_data_facts *facts)
                 "split %s: %s", facts->split, facts->error);
         advise(&out, facts->served
                          ? "the workers' machines need it, not this one"
-                         : "mend or replace what it names, or correct the "
+                         : "fix or replace what it names, or correct the "
                            "pipeline");
         return out;
     }
@@ -384,38 +384,39 @@ struct fby_verdict fby_judge_cache(const struct fby_cache_facts *facts)
 
 /* ---- Server and workers -------------------------------------------------- */
 
-struct fby_verdict fby_judge_name(const char *why)
+struct fby_verdict fby_judge_unresolved(const char *why)
 {
     struct fby_verdict out = fby_verdict(FBY_DOCTOR_FAIL, "%s", why);
-    advise(&out, "correct --server, or ask who runs the name service");
+    advise(
+        &out, "correct --server, or ask the administrator of the name service");
     return out;
 }
 
-/* Not even connected, refused, or silent; `what` should be there. */
+/* No connection, a refusal or no answer; `expected`: "server" or "worker". */
 static struct fby_verdict judge_failure(
-    const struct fby_answer_facts *facts, const char *what)
+    const struct fby_answer_facts *facts, const char *expected)
 {
     struct fby_verdict out = {.state = FBY_DOCTOR_FAIL};
     if (facts->error != 0) {
-        out = fby_verdict(FBY_DOCTOR_FAIL, "%s: cannot connect: %s", facts->who,
-            strerror(facts->error));
+        out = fby_verdict(FBY_DOCTOR_FAIL, "%s: cannot connect: %s",
+            facts->name, strerror(facts->error));
         advise(&out, facts->error == ECONNREFUSED
                          ? "nothing listens there: start it, and compare the "
                            "port with its --listen"
-                         : "look at the address, the route and firewalls "
+                         : "check the address, the route and firewalls "
                            "between the machines");
     } else if (facts->answer == FBY_ANSWER_REFUSED) {
         out = fby_verdict(
-            FBY_DOCTOR_FAIL, "%s: it refused: %s", facts->who, facts->text);
+            FBY_DOCTOR_FAIL, "%s: it refused: %s", facts->name, facts->text);
         advise(&out, "a trainer is refused there too: end others, or give it "
                      "more --memory");
     } else {
         out = fby_verdict(FBY_DOCTOR_FAIL,
-            "%s: connected, but no answer in time", facts->who);
+            "%s: connected, but no answer in time", facts->name);
         snprintf(out.advice, sizeof(out.advice),
             "see whether it is a Forebay %s of this version, and whether it is "
             "stopped or overloaded",
-            what);
+            expected);
     }
     return out;
 }
@@ -437,8 +438,8 @@ struct fby_verdict fby_judge_server(
         return judge_failure(facts, "server");
     }
     struct fby_verdict out = fby_verdict(FBY_DOCTOR_OK,
-        "%s: connected in %.2f ms, round trip %.2f ms; it knows %s", facts->who,
-        ms(facts->connect_ns), ms(facts->round_trip_ns),
+        "%s: connected in %.2f ms, round trip %.2f ms; it knows %s",
+        facts->name, ms(facts->connect_ns), ms(facts->round_trip_ns),
         workers > 0 ? fby_plural(workers, "worker").text : "no worker");
     judge_round_trip(facts, &out);
     if (workers == 0) {
@@ -456,8 +457,9 @@ struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
         return judge_failure(facts, "worker");
     }
     struct fby_verdict out = fby_verdict(FBY_DOCTOR_OK,
-        "%s: protocol %u, connected in %.2f ms, round trip %.2f ms", facts->who,
-        facts->version, ms(facts->connect_ns), ms(facts->round_trip_ns));
+        "%s: protocol %u, connected in %.2f ms, round trip %.2f ms",
+        facts->name, facts->version, ms(facts->connect_ns),
+        ms(facts->round_trip_ns));
     judge_round_trip(facts, &out);
     return out;
 }
@@ -472,7 +474,7 @@ struct fby_verdict fby_judge_exposure(
     struct fby_verdict out = fby_verdict(FBY_DOCTOR_WARN,
         "%u of %s listen beyond loopback without keys, as %s", open,
         fby_plural(n, "address").text, first);
-    advise(&out, "whoever reaches them can read the data and register "
+    advise(&out, "anyone who can reach them can read the data and register "
                  "workers: keep them in a trusted network");
     return out;
 }
@@ -483,7 +485,7 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
         struct fby_verdict failed =
             fby_verdict(FBY_DOCTOR_FAIL, "%s", facts->error);
         advise(&failed,
-            facts->late
+            facts->timed_out
                 ? "see the server and its workers above; where they are still "
                   "looking at the data, try again, or run forebay index there "
                   "first"
@@ -503,9 +505,9 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
         (double)facts->images / s, (double)facts->wire_bytes / 1e6 / s,
         (double)facts->raw_bytes / 1e6 / s, s, facts->first_s, facts->in_use,
         fby_plural(facts->known, "worker").text);
-    if (facts->aside > 0 || facts->lost > 0) {
+    if (facts->left_aside > 0 || facts->lost > 0) {
         out.state = FBY_DOCTOR_WARN;
-        advise(&out, facts->aside > 0
+        advise(&out, facts->left_aside > 0
                          ? "workers with other data or another build were left "
                            "aside: make them the same"
                          : "batches had to be asked for again: see which "

@@ -1,7 +1,7 @@
-/* judge.h - what values of a machine mean for Forebay: decisions.
+/* judge.h - decide what measured values of a machine mean for Forebay.
  *
- * Pure: a value goes in, a verdict comes out: how grave it is, what was found,
- * and what to do about it. All thresholds stand in judge.c. */
+ * All functions are pure: they turn values into a verdict, which has a state,
+ * a finding, and advice. The thresholds are in judge.c. */
 #ifndef FBY_CLI_DOCTOR_JUDGE_H
 #define FBY_CLI_DOCTOR_JUDGE_H
 
@@ -20,70 +20,79 @@ enum fby_doctor_state {
 struct fby_verdict {
     enum fby_doctor_state state;
     char                  finding[560];
-    char                  advice[320]; /* "": there is nothing to do */
+    char                  advice[320]; /* "": none */
 };
 
-/* "ok", "note", "warn", "FAIL" */
+/* The state as a word: "ok", "note", "warn", "FAIL". */
 const char *fby_doctor_state_name(enum fby_doctor_state state);
 
-/* A verdict without advice; what does not fit is cut. */
+/* A verdict without advice; a finding that is too long is cut. */
 struct fby_verdict fby_verdict(enum fby_doctor_state state, const char *format,
     ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- The machine --------------------------------------------------------- */
 
 struct fby_cpu_facts {
-    uint32_t online;  /* of the machine; 0: not told */
+    uint32_t online;  /* of the machine; 0: unknown */
     uint32_t allowed; /* by the affinity mask */
     uint32_t quota;   /* of the cgroup; UINT32_MAX: none */
 };
+/* Warns below 2 usable CPUs. */
 struct fby_verdict fby_judge_cpus(const struct fby_cpu_facts *facts);
 
+/* `used` is the level in use, `best` that of the CPU. */
 struct fby_verdict fby_judge_simd(enum fby_simd used, enum fby_simd best);
 
 struct fby_card_facts {
     char card[16];
-    int  node;     /* that it is on */
-    char near[64]; /* the CPUs of that node that may be used */
+    int  node;     /* the NUMA node of the card */
+    char near[64]; /* the usable CPUs of that node */
 };
-/* `nodes` of the machine, 0: not told; `n` cards that are on some of them. */
+/* `nodes` is the machine's number of NUMA nodes (0: unknown), `n` the number of
+ * cards that are nearer to some of them. */
 struct fby_verdict fby_judge_numa(
     uint32_t nodes, const struct fby_card_facts *cards, uint32_t n);
 
-/* UINT64_MAX: no limit, here and below. */
+/* In bytes. UINT64_MAX is no limit, here and below. */
 struct fby_memory_facts {
-    uint64_t total;     /* of the machine; 0: not told */
+    uint64_t total;     /* of the machine; 0: unknown */
     uint64_t available; /* now */
     uint64_t limit;     /* of the cgroup */
 };
+/* Warns below 2 GiB usable or 1 GiB available. */
 struct fby_verdict fby_judge_memory(const struct fby_memory_facts *facts);
+/* `bytes` is the soft limit of locked memory (RLIMIT_MEMLOCK). */
 struct fby_verdict fby_judge_memlock(uint64_t bytes);
-struct fby_verdict fby_judge_shm(uint64_t bytes); /* 0: there is none */
-/* "always", "madvise", "never"; "": not told. */
+/* `bytes` is the size of /dev/shm; 0: it does not exist. */
+struct fby_verdict fby_judge_shm(uint64_t bytes);
+/* `setting` is "always", "madvise" or "never"; "": unknown. */
 struct fby_verdict fby_judge_huge_pages(const char *setting);
+/* `files` is the hard limit of open files. */
 struct fby_verdict fby_judge_files(uint64_t files);
 
 struct fby_clock_facts {
     int64_t resolution_ns; /* of the monotonic clock */
-    bool    synchronised;  /* the wall clock is */
-    bool    told;          /* else it is not known whether */
+    bool    synchronised;  /* of the wall clock */
+    bool    known;         /* `synchronised` is known */
 };
+/* Warns about a coarse monotonic clock. */
 struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts);
 
-/* Bytes copied, or made, a second by one thread. */
+/* Bytes of memory that one thread copies per second. */
 struct fby_verdict fby_judge_copy(double bytes_per_s);
+/* Bytes of f32 tensors that one thread makes from pixels per second. */
 struct fby_verdict fby_judge_expand(double bytes_per_s);
 
 struct fby_gpu_facts {
     const char *name;
-    int         major, minor; /* sm_ */
-    int         driver;       /* the CUDA that it is for, 13000 for 13.0 */
-    uint64_t    bytes;
-    const char
-          *error; /* a CUDA call failed with this, or NULL; then no more: */
-    double copy_ns, expand_ns, both_ns; /* alone, alone, at once */
-    double copied, expanded;            /* bytes moved in those times */
+    int         major, minor; /* compute capability */
+    int         driver;       /* its CUDA version, 13000 for 13.0 */
+    uint64_t    bytes;        /* of its memory */
+    const char *error; /* of a CUDA call that failed; the rest is then unset */
+    double      copy_ns, expand_ns, both_ns; /* alone, alone, concurrently */
+    double      copied, expanded;            /* bytes moved in those times */
 };
+/* Fails on an error; warns if copies and kernels do not overlap. */
 struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts);
 
 /* ---- Sources ------------------------------------------------------------- */
@@ -91,72 +100,77 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts);
 struct fby_source_facts {
     const char *split;
     const char *place;  /* directory, or NAME:path of an unknown root */
-    bool        named;  /* the second: no --data says where it is */
-    bool        served; /* by workers elsewhere: it need not be here */
-    int         error;  /* of opening the directory; 0: it can be read */
+    bool        named;  /* `place` is NAME:path, and no --data names it */
+    bool        served; /* workers elsewhere have the data */
+    int         error;  /* errno of opening the directory; 0: readable */
 };
+/* An unreadable directory fails, unless workers elsewhere serve it. */
 struct fby_verdict fby_judge_source(const struct fby_source_facts *facts);
 
 struct fby_data_facts {
     const char *split;
-    const char *error;  /* of opening the data; NULL: none */
-    bool        served; /* as above */
-    bool        whole;  /* looked at all; else it was given up after */
-    uint64_t    done;   /* of `total` parts */
-    uint64_t    total;
-    uint64_t    samples; /* of all */
-    uint32_t    shards;
+    const char *error;   /* of opening the data; NULL: none */
+    bool        served;  /* as above */
+    bool        whole;   /* all was read; else it was stopped in between: */
+    uint64_t    done;    /* parts that were read */
+    uint64_t    total;   /* parts of the source */
+    uint64_t    samples; /* set if `whole` */
+    uint32_t    shards;  /* set if `whole` */
 };
+/* Data with an error fails, unless workers elsewhere serve it. */
 struct fby_verdict fby_judge_data(const struct fby_data_facts *facts);
 
 struct fby_cache_facts {
     const char *directory;
-    int         error; /* of writing there; 0: it can be written */
+    int         error; /* errno of the access test; 0: writable */
     uint64_t    free_bytes;
 };
+/* Warns if manifests cannot be written, or below 64 MiB free. */
 struct fby_verdict fby_judge_cache(const struct fby_cache_facts *facts);
 
 /* ---- Server and workers -------------------------------------------------- */
 
 enum fby_doctor_answer {
-    FBY_ANSWER_NONE,    /* in time */
-    FBY_ANSWER_REFUSED, /* `text` says why */
+    FBY_ANSWER_NONE,    /* none before the deadline */
+    FBY_ANSWER_REFUSED, /* `text` is the reason */
     FBY_ANSWER_GIVEN
 };
 
 struct fby_answer_facts {
-    const char            *who;        /* address, with the host of a worker */
-    int                    error;      /* of connecting; ETIMEDOUT too */
-    int64_t                connect_ns; /* when there is no error */
+    const char            *name;       /* address; of a worker also its host */
+    int                    error;      /* errno of connecting; ETIMEDOUT too */
+    int64_t                connect_ns; /* set if there is no error */
     enum fby_doctor_answer answer;
-    const char            *text;
+    const char            *text;          /* of a refusal */
     int64_t                round_trip_ns; /* 0: not measured */
-    uint32_t               version;       /* of a worker */
+    uint32_t               version;       /* of the protocol; workers only */
 };
-/* An address that cannot be used, and why. */
-struct fby_verdict fby_judge_name(const char *why);
+/* The address of the server cannot be resolved; `why` is the cause. */
+struct fby_verdict fby_judge_unresolved(const char *why);
 
-/* `workers` that it knows; 0: none. */
+/* `workers` is how many the server knows; none is a failure. */
 struct fby_verdict fby_judge_server(
     const struct fby_answer_facts *facts, uint64_t workers);
+/* Fails without an answer; warns about a slow round trip. */
 struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts);
 
-/* `open` of `n` addresses are beyond loopback; `first` is one of them. */
+/* Warns if `open` of `n` addresses are beyond loopback; `first` is one. */
 struct fby_verdict fby_judge_exposure(
     uint32_t open, uint32_t n, const char *first);
 
 struct fby_stream_facts {
-    double      seconds;    /* from the first batch on */
-    double      first_s;    /* to open and have the first batch */
-    uint64_t    batches;    /* 0: none came */
-    uint64_t    images;     /* after the first batch, as all below */
-    uint64_t    wire_bytes; /* */
+    double      seconds; /* from the first batch on */
+    double      first_s; /* from opening to the first batch */
+    uint64_t    batches; /* received in all */
+    uint64_t    images;  /* after the first batch, as the two below */
+    uint64_t    wire_bytes;
     uint64_t    raw_bytes;
-    uint32_t    known, in_use, aside; /* workers */
-    uint64_t    lost;                 /* asked again, or wrong checksum */
-    const char *error;                /* NULL: none */
-    bool        late;                 /* that is, that nobody did */
+    uint32_t    known, in_use, left_aside; /* workers */
+    uint64_t    lost;      /* requested again, or with a wrong checksum */
+    const char *error;     /* NULL: none */
+    bool        timed_out; /* the error is a timeout */
 };
+/* Fails on an error; warns about lost batches and workers left aside. */
 struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts);
 
 #endif

@@ -1,5 +1,4 @@
-/* machine.c - versions, and what the machine gives: CPUs, memory,
- * limits, clocks. */
+/* machine.c - check versions, CPUs, memory, limits and clocks. */
 #include <errno.h>
 #include <limits.h>
 #include <lz4.h>
@@ -67,9 +66,9 @@ void fby_doctor_versions(const struct fby_doctor_options *options, int out)
     struct fby_verdict lines[] = {
         versions(), kernel(), fby_judge_simd(fby_simd(), fby_simd_of_cpu())};
     (void)options;
-    fby_doctor_say(out, "versions", &lines[0]);
-    fby_doctor_say(out, "kernel", &lines[1]);
-    fby_doctor_say(out, "simd", &lines[2]);
+    fby_doctor_report(out, "versions", &lines[0]);
+    fby_doctor_report(out, "kernel", &lines[1]);
+    fby_doctor_report(out, "simd", &lines[2]);
 }
 
 /* ---- The machine --------------------------------------------------------- */
@@ -102,7 +101,7 @@ static struct fby_verdict memory(const char *root)
     return fby_judge_memory(&facts);
 }
 
-/* `hard`: the command has raised its own to that. */
+/* `hard`: the hard limit, to which main() raises the soft one. */
 static uint64_t limit_of(int resource, bool hard)
 {
     struct rlimit limit;
@@ -134,11 +133,11 @@ static struct fby_verdict clocks(void)
 {
     struct timespec        step  = {0};
     struct timex           wall  = {0};
-    int                    told  = adjtimex(&wall);
+    int                    state = adjtimex(&wall);
     struct fby_clock_facts facts = {
-        .told = told >= 0,
-        .synchronised =
-            told >= 0 && told != TIME_ERROR && (wall.status & STA_UNSYNC) == 0,
+        .known        = state >= 0,
+        .synchronised = state >= 0 && state != TIME_ERROR &&
+                        (wall.status & STA_UNSYNC) == 0,
     };
     if (clock_getres(CLOCK_MONOTONIC, &step) == 0) {
         facts.resolution_ns =
@@ -164,6 +163,6 @@ void fby_doctor_machine(const struct fby_doctor_options *options, int out)
         {"clock", clocks()},
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        fby_doctor_say(out, lines[i].name, &lines[i].verdict);
+        fby_doctor_report(out, lines[i].name, &lines[i].verdict);
     }
 }

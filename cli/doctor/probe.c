@@ -14,7 +14,10 @@
 #include "common/mem.h"
 #include "trainer_client/receive/sockets.h"
 
-enum { LONGEST = 64 << 10 /* bytes of a message; more is a stranger's */ };
+enum {
+    MAX_MESSAGE =
+        64 << 10 /* bytes of a message; a longer one is not from a worker */
+};
 
 static int wait_ms(int64_t until_ns)
 {
@@ -24,7 +27,7 @@ static int wait_ms(int64_t until_ns)
 
 /* ---- Connections --------------------------------------------------------- */
 
-/* "tcp://ADDRESS:PORT", the address of IPv6 in brackets. */
+/* Parse "tcp://ADDRESS:PORT"; an IPv6 address is in brackets. */
 static struct addrinfo *address_of(const char *endpoint)
 {
     char             host[FBY_ENDPOINT_SIZE];
@@ -83,7 +86,7 @@ static uint32_t count_connecting(const struct fby_probe *probes, uint32_t n)
     return left;
 }
 
-static void take_connected(struct fby_probe *probe, short events)
+static void finish_connected(struct fby_probe *probe, short events)
 {
     int       error = 0;
     socklen_t size  = sizeof(error);
@@ -100,12 +103,12 @@ void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns)
         begin_connect(&probes[i]);
     }
     while (count_connecting(probes, n) > 0 && fby_now_ns() < until_ns) {
-        for (uint32_t i = 0; i < n; i++) { /* -1 is passed over */
+        for (uint32_t i = 0; i < n; i++) { /* poll skips -1 */
             items[i] = (struct pollfd){.fd = probes[i].fd, .events = POLLOUT};
         }
         (void)poll(items, n, wait_ms(until_ns));
         for (uint32_t i = 0; i < n; i++) {
-            take_connected(&probes[i], items[i].revents);
+            finish_connected(&probes[i], items[i].revents);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -118,8 +121,8 @@ void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns)
 
 /* ---- Messages ------------------------------------------------------------ */
 
-/* What is there already. */
-static bool take_message(void *socket, struct fby_message *out)
+/* Receive a message that has already arrived, without waiting. */
+static bool receive_pending(void *socket, struct fby_message *out)
 {
     zmq_msg_t      frame;
     struct fby_why why;
@@ -133,45 +136,46 @@ static bool take_message(void *socket, struct fby_message *out)
     return found;
 }
 
-bool fby_probe_hear(void *socket, int64_t until_ns, struct fby_message *out)
+bool fby_probe_receive(void *socket, int64_t until_ns, struct fby_message *out)
 {
     while (fby_now_ns() < until_ns) {
         zmq_pollitem_t item = {.socket = socket, .events = ZMQ_POLLIN};
         if (zmq_poll(&item, 1, wait_ms(until_ns)) > 0 &&
-            take_message(socket, out)) {
+            receive_pending(socket, out)) {
             return true;
         }
     }
     return false;
 }
 
-static void say(struct fby_probe *probe, const struct fby_message *message)
+static void send_message(
+    struct fby_probe *probe, const struct fby_message *message)
 {
     struct fby_buffer scratch = {0};
     fby_dealer_send(probe->socket, message, &scratch);
     fby_buffer_fini(&scratch);
 }
 
-static void say_hello(struct fby_probe *probe)
+static void send_hello(struct fby_probe *probe)
 {
-    say(probe, &(struct fby_message){.type = FBY_MSG_HELLO,
-                   .hello                  = {.session = probe->session,
-                                        .route         = {fby_id_random()},
-                                        .version_min   = FBY_PROTOCOL_VERSION,
-                                        .version_max   = FBY_PROTOCOL_VERSION,
-                                        .features      = FBY_FEATURES,
-                                        .max_bytes     = 1,
-                                        .job           = "doctor",
-                                        .host          = "doctor",
-                                        .pid           = (uint32_t)getpid()}});
+    send_message(probe, &(struct fby_message){.type = FBY_MSG_HELLO,
+                            .hello = {.session = probe->session,
+                                .route         = {fby_id_random()},
+                                .version_min   = FBY_PROTOCOL_VERSION,
+                                .version_max   = FBY_PROTOCOL_VERSION,
+                                .features      = FBY_FEATURES,
+                                .max_bytes     = 1,
+                                .job           = "doctor",
+                                .host          = "doctor",
+                                .pid           = (uint32_t)getpid()}});
 }
 
-static void say_ping(struct fby_probe *probe)
+static void send_ping(struct fby_probe *probe)
 {
     probe->asked_ns = fby_now_ns();
-    say(probe, &(struct fby_message){.type = FBY_MSG_PING,
-                   .ping                   = {.session = probe->session,
-                                         .sequence     = probe->n_trips + 1}});
+    send_message(probe, &(struct fby_message){.type = FBY_MSG_PING,
+                            .ping = {.session = probe->session,
+                                .sequence     = probe->n_trips + 1}});
 }
 
 static bool is_done(const struct fby_probe *probe)
@@ -180,7 +184,7 @@ static bool is_done(const struct fby_probe *probe)
            probe->n_trips == FBY_PROBE_TRIPS;
 }
 
-/* WELCOME begins it, and each PONG is followed by the next PING. */
+/* Send the first PING after WELCOME, and the next one after each PONG. */
 static void on_message(
     struct fby_probe *probe, const struct fby_message *message)
 {
@@ -191,20 +195,20 @@ static void on_message(
     } else if (message->type == FBY_MSG_WELCOME && probe->version == 0) {
         probe->answer  = FBY_ANSWER_GIVEN;
         probe->version = message->welcome.version;
-        say_ping(probe);
+        send_ping(probe);
     } else if (message->type == FBY_MSG_PONG && !is_done(probe) &&
                message->pong.sequence == probe->n_trips + 1) {
         probe->trips_ns[probe->n_trips++] = fby_now_ns() - probe->asked_ns;
         if (!is_done(probe)) {
-            say_ping(probe);
+            send_ping(probe);
         }
     }
 }
 
-static void take_all(struct fby_probe *probe)
+static void handle_all(struct fby_probe *probe)
 {
     struct fby_message message;
-    while (!is_done(probe) && take_message(probe->socket, &message)) {
+    while (!is_done(probe) && receive_pending(probe->socket, &message)) {
         on_message(probe, &message);
         fby_message_fini(&message);
     }
@@ -223,34 +227,34 @@ static uint32_t list_waiting(
     return waiting;
 }
 
-static void begin_talk(struct fby_probe *probe, void *zmq)
+static void open_session(struct fby_probe *probe, void *zmq)
 {
     if (probe->error == 0) {
-        probe->socket = fby_dealer_open(zmq, probe->endpoint, LONGEST);
+        probe->socket = fby_dealer_open(zmq, probe->endpoint, MAX_MESSAGE);
     }
     if (probe->socket != NULL) {
         probe->session = fby_session_random();
-        say_hello(probe);
+        send_hello(probe);
     }
 }
 
-static void end_talk(struct fby_probe *probe)
+static void close_session(struct fby_probe *probe)
 {
     if (probe->answer == FBY_ANSWER_GIVEN) {
-        say(probe, &(struct fby_message){.type = FBY_MSG_BYE,
-                       .bye                    = {.session = probe->session}});
+        send_message(probe, &(struct fby_message){.type = FBY_MSG_BYE,
+                                .bye = {.session = probe->session}});
     }
     fby_dealer_close(&probe->socket);
 }
 
-static void talk(struct fby_probe *probes, uint32_t n, int64_t until_ns)
+static void exchange(struct fby_probe *probes, uint32_t n, int64_t until_ns)
 {
     zmq_pollitem_t *items   = fby_zalloc((n + 1) * sizeof(*items));
     uint32_t        waiting = list_waiting(probes, n, items);
     while (waiting > 0 && fby_now_ns() < until_ns) {
         (void)zmq_poll(items, (int)waiting, wait_ms(until_ns));
         for (uint32_t i = 0; i < n; i++) {
-            take_all(&probes[i]);
+            handle_all(&probes[i]);
         }
         waiting = list_waiting(probes, n, items);
     }
@@ -261,15 +265,15 @@ void fby_probe_workers(
     struct fby_probe *probes, uint32_t n, void *zmq, int64_t until_ns)
 {
     for (uint32_t i = 0; i < n; i++) {
-        begin_talk(&probes[i], zmq);
+        open_session(&probes[i], zmq);
     }
-    talk(probes, n, until_ns);
+    exchange(probes, n, until_ns);
     for (uint32_t i = 0; i < n; i++) {
-        end_talk(&probes[i]);
+        close_session(&probes[i]);
     }
 }
 
-/* ---- What came of it ----------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------- */
 
 static int compare_times(const void *a, const void *b)
 {
@@ -289,7 +293,7 @@ int64_t fby_probe_round_trip(const struct fby_probe *probe)
 struct fby_answer_facts fby_probe_facts(const struct fby_probe *probe)
 {
     return (struct fby_answer_facts){
-        .who           = probe->who,
+        .name          = probe->name,
         .error         = probe->error,
         .connect_ns    = probe->connect_ns,
         .answer        = probe->answer,

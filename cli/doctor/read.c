@@ -27,7 +27,7 @@ static bool read_line(const char *root, const char *path, char line[LINE_SIZE])
     return got;
 }
 
-/* How many numbers a list like "0-3,8" has. */
+/* The number of entries of a list such as "0-3,8". */
 static uint32_t count_listed(const char *root, const char *path)
 {
     char           line[LINE_SIZE];
@@ -71,9 +71,9 @@ uint64_t fby_read_meminfo(const char *root, const char *name)
 
 /* ---- The cgroup ---------------------------------------------------------- */
 
-/* Of one directory. "max" of version 2 is no limit, and neither is a number as
- * large as version 1 writes for none. */
-static uint64_t limit_in(const char *root, const char *dir, const char *file)
+/* The limit of one cgroup. "max" (version 2) and numbers of 2^62 or more
+ * (version 1) mean no limit. */
+static uint64_t read_limit(const char *root, const char *dir, const char *file)
 {
     char path[PATH_SIZE];
     char line[LINE_SIZE];
@@ -86,29 +86,30 @@ static uint64_t limit_in(const char *root, const char *dir, const char *file)
     return end == line || bytes >= UINT64_C(1) << 62 ? UINT64_MAX : bytes;
 }
 
-/* In a container the group told may be the host's, which is not there: the
- * mount itself is reached on the way up as well. */
+/* The smallest limit from `group` up to and including the mount itself. In a
+ * container, /proc may name the host's group, which does not exist there; the
+ * limit of the mount still counts then. */
 static uint64_t smallest_upward(
     const char *root, const char *mount, const char *group, const char *file)
 {
     char     dir[PATH_SIZE / 2];
-    size_t   keep  = strlen(mount);
-    int      n     = snprintf(dir, sizeof(dir), "%s%s", mount, group);
-    bool     more  = n > 0 && n < (int)sizeof(dir);
-    uint64_t least = UINT64_MAX;
+    size_t   mount_length = strlen(mount);
+    int      n            = snprintf(dir, sizeof(dir), "%s%s", mount, group);
+    bool     more         = n > 0 && n < (int)sizeof(dir);
+    uint64_t smallest     = UINT64_MAX;
     while (more) {
-        uint64_t here  = limit_in(root, dir, file);
+        uint64_t here  = read_limit(root, dir, file);
         char    *slash = strrchr(dir, '/');
-        least          = here < least ? here : least;
-        more           = slash != NULL && (size_t)(slash - dir) >= keep;
+        smallest       = here < smallest ? here : smallest;
+        more           = slash != NULL && (size_t)(slash - dir) >= mount_length;
         if (more) {
             *slash = '\0';
         }
     }
-    return least;
+    return smallest;
 }
 
-/* "ID:CONTROLLERS:GROUP"; no controllers in version 2. */
+/* Parse "ID:CONTROLLERS:GROUP"; version 2 has no controllers. */
 static uint64_t limit_of_line(const char *root, char *line)
 {
     char *controllers = strchr(line, ':');
@@ -132,17 +133,17 @@ uint64_t fby_read_memory_limit(const char *root)
 {
     char     path[PATH_SIZE];
     char     line[LINE_SIZE];
-    uint64_t least = UINT64_MAX;
+    uint64_t smallest = UINT64_MAX;
     snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
     FILE *file = fopen(path, "re");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         uint64_t here = limit_of_line(root, line);
-        least         = here < least ? here : least;
+        smallest      = here < smallest ? here : smallest;
     }
     if (file != NULL) {
         fclose(file);
     }
-    return least;
+    return smallest;
 }
 
 /* ---- Pages, caches, cards ------------------------------------------------ */

@@ -1,7 +1,7 @@
-/* read.h - what a machine tells of itself in files.
+/* read.h - read facts about the machine from /proc and /sys.
  *
- * All are read below `root`, "" on a real machine. What cannot be read is
- * answered as not told. */
+ * `root` is a prefix of all paths: "" except in tests. A file that cannot be
+ * read gives the value for "unknown". */
 #ifndef FBY_CLI_DOCTOR_READ_H
 #define FBY_CLI_DOCTOR_READ_H
 
@@ -9,25 +9,27 @@
 
 #include "cli/doctor/judge.h"
 
-/* CPUs and NUMA nodes that are online; 0: not told. */
+/* The number of online CPUs; 0: unknown. */
 uint32_t fby_read_cpus_online(const char *root);
+
+/* The number of online NUMA nodes; 0: unknown. */
 uint32_t fby_read_nodes(const char *root);
 
-/* A line of /proc/meminfo ("MemTotal"), in bytes; 0: not told. */
+/* A value of /proc/meminfo ("MemTotal"), in bytes; 0: unknown. */
 uint64_t fby_read_meminfo(const char *root, const char *name);
 
-/* The smallest memory limit of our cgroup and of those above it, version 1 or
- * 2, in bytes; UINT64_MAX: none. */
+/* The smallest memory limit of this process's cgroup and its ancestors, version
+ * 1 or 2, in bytes; UINT64_MAX: none. */
 uint64_t fby_read_memory_limit(const char *root);
 
-/* The word in brackets of "always [madvise] never"; "": not told. */
+/* The word in brackets of "always [madvise] never"; "": unknown. */
 void fby_read_huge_pages(const char *root, char out[16]);
 
-/* Bytes of the last cache of the first CPU; 0: not told. */
+/* Bytes of the level 3 cache of CPU 0; 0: unknown. */
 uint64_t fby_read_last_cache(const char *root);
 
-/* Network cards that are nearer to some of the CPUs we may use than to others;
- * returns how many of them, at most `max`, were written. */
+/* List network cards that are nearer to some of the usable CPUs than to others.
+ * Returns the number of entries written, at most `max`. */
 uint32_t fby_read_cards(
     const char *root, struct fby_card_facts *out, uint32_t max);
 

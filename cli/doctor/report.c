@@ -15,7 +15,7 @@ void fby_doctor_print(const struct fby_doctor_line *line, FILE *out)
     fputc('\n', out);
 }
 
-static void replace_bytes(char *text)
+static void replace_non_ascii(char *text)
 {
     for (char *at = text; *at != '\0'; at++) {
         if ((unsigned char)*at >= 0x80) {
@@ -29,7 +29,7 @@ static json_t *text_object(const char *text)
     char clean[sizeof(((struct fby_verdict *)NULL)->finding)];
     snprintf(clean, sizeof(clean), "%s", text);
     if (!fby_is_utf8(clean, strlen(clean))) {
-        replace_bytes(clean);
+        replace_non_ascii(clean);
     }
     return json_string(clean);
 }

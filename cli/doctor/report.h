@@ -1,4 +1,4 @@
-/* report.h - verdicts as people and programs read them. */
+/* report.h - print verdicts as text or JSON. */
 #ifndef FBY_CLI_DOCTOR_REPORT_H
 #define FBY_CLI_DOCTOR_REPORT_H
 
@@ -7,11 +7,11 @@
 
 #include "cli/doctor/doctor.h"
 
-/* One line: state, check, finding, advice. */
+/* Print one line: state, check, finding, advice. */
 void fby_doctor_print(const struct fby_doctor_line *line, FILE *out);
 
-/* The same as an object {check, state, finding, advice}, where advice is null
- * when there is none; the caller's. What is no UTF-8 becomes `?`. */
+/* The same as a new JSON object {check, state, finding, advice}; advice is null
+ * if there is none. In a text that is not UTF-8, bytes above 127 become `?`. */
 json_t *fby_doctor_object(const struct fby_doctor_line *line);
 
 #endif

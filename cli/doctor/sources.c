@@ -1,5 +1,4 @@
-/* sources.c - the data of a pipeline's splits, and where manifests go.
- */
+/* sources.c - check the directories of a pipeline's splits and of manifests. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include "pipeline/parse.h"
 #include "worker/source/cache.h"
 
-/* 0, or why its entries cannot be listed. */
+/* Try to list a directory; returns 0 or the errno. */
 static int try_directory(const char *path)
 {
     DIR *entries = opendir(path);
@@ -25,8 +24,8 @@ static int try_directory(const char *path)
     return error;
 }
 
-/* Below the --data of its name, if one is given. */
-static bool place_named(const struct fby_words *data,
+/* The path of NAME:path below the --data of that name; false without one. */
+static bool find_named(const struct fby_words *data,
     const struct fby_location_parts *parts, char out[FBY_PATH_SIZE])
 {
     size_t n = strlen(parts->root);
@@ -41,7 +40,7 @@ static bool place_named(const struct fby_words *data,
     return false;
 }
 
-static struct fby_verdict look_at(const struct fby_doctor_options *options,
+static struct fby_verdict check_split(const struct fby_doctor_options *options,
     const char *name, const struct fby_split *split)
 {
     struct fby_location_parts parts;
@@ -56,7 +55,7 @@ static struct fby_verdict look_at(const struct fby_doctor_options *options,
     }
     if (parts.root[0] == '\0') {
         snprintf(path, sizeof(path), "%s", parts.base);
-    } else if (!place_named(&options->data, &parts, path)) {
+    } else if (!find_named(&options->data, &parts, path)) {
         facts.named = true;
         facts.place = pattern;
     }
@@ -64,13 +63,13 @@ static struct fby_verdict look_at(const struct fby_doctor_options *options,
     return fby_judge_source(&facts);
 }
 
-static void say_splits(const struct fby_doctor_options *options, int out)
+static void report_splits(const struct fby_doctor_options *options, int out)
 {
     struct fby_pipeline *pipeline = NULL;
     struct fby_why       why      = {{0}};
     if (fby_pipeline_load(options->pipeline, &pipeline, &why) != FBY_OK) {
         struct fby_verdict wrong = fby_verdict(FBY_DOCTOR_FAIL, "%s", why.text);
-        fby_doctor_say(out, "pipeline", &wrong);
+        fby_doctor_report(out, "pipeline", &wrong);
         return;
     }
     for (size_t i = 0; i < fby_pipeline_n_splits(pipeline); i++) {
@@ -78,17 +77,16 @@ static void say_splits(const struct fby_doctor_options *options, int out)
         struct fby_split  *split   = NULL;
         struct fby_verdict verdict = fby_verdict(FBY_DOCTOR_FAIL, "%s", name);
         if (fby_pipeline_split(pipeline, name, &split, &why) == FBY_OK) {
-            verdict = look_at(options, name, split);
+            verdict = check_split(options, name, split);
         }
-        fby_doctor_say(out, "source", &verdict);
+        fby_doctor_report(out, "source", &verdict);
         fby_split_destroy(&split);
     }
     fby_pipeline_destroy(&pipeline);
 }
 
-/* The folder is made when it is first needed: the nearest that is there counts.
- */
-static void look_at_cache(char *path, struct fby_cache_facts *facts)
+/* The folder may not exist yet: check its nearest existing ancestor. */
+static void check_cache(char *path, struct fby_cache_facts *facts)
 {
     struct statvfs about;
     while (access(path, F_OK) != 0 && errno == ENOENT) {
@@ -105,7 +103,7 @@ static void look_at_cache(char *path, struct fby_cache_facts *facts)
     }
 }
 
-static void say_cache(int out)
+static void report_cache(int out)
 {
     char                   file[FBY_PATH_SIZE];
     char                   path[FBY_PATH_SIZE];
@@ -114,18 +112,18 @@ static void say_cache(int out)
     if (fby_cache_path(NULL, "", file) == FBY_OK) {
         *strrchr(file, '/') = '\0';
         memcpy(path, file, sizeof(path));
-        look_at_cache(path, &facts);
+        check_cache(path, &facts);
         verdict = fby_judge_cache(&facts);
     } else {
         facts = (struct fby_cache_facts){
             .directory = "a folder of the user's", .error = ENOENT};
         verdict = fby_judge_cache(&facts);
     }
-    fby_doctor_say(out, "cache", &verdict);
+    fby_doctor_report(out, "cache", &verdict);
 }
 
 void fby_doctor_sources(const struct fby_doctor_options *options, int out)
 {
-    say_splits(options, out);
-    say_cache(out);
+    report_splits(options, out);
+    report_cache(out);
 }

@@ -1,8 +1,8 @@
-/* speed.c - how fast memory is, and how fast pixels become tensors.
+/* speed.c - measure the speed of memory and of turning pixels into tensors.
  *
- * By the client's own expansion, on buffers that no cache holds; each is
- * measured for a fraction of a second, by CPU time, and the best round counts:
- * this says what the machine can do, not who else is on it. */
+ * The buffers are larger than the caches, and the client's own expansion is
+ * measured. Each measurement lasts a fraction of a second, in CPU time. The
+ * best round counts, so other load on the machine disturbs little. */
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
@@ -14,9 +14,9 @@
 enum { SIDE = 224, CHANNELS = 3, PICTURE = SIDE * SIDE * CHANNELS };
 
 static const int64_t  round_ns = 300 * FBY_NS_PER_MS;
-static const uint64_t least    = UINT64_C(64) << 20; /* bytes of tensors */
-static const uint64_t most     = UINT64_C(128) << 20;
-static const uint64_t parts    = 4; /* of free memory; one is used */
+static const uint64_t min_size = UINT64_C(64) << 20; /* bytes of tensors */
+static const uint64_t max_size = UINT64_C(128) << 20;
+static const uint64_t parts    = 4; /* use at most 1/4 of free memory */
 
 struct buffers {
     uint8_t             *from, *to;
@@ -24,11 +24,13 @@ struct buffers {
     struct fby_expansion plan;
 };
 
-/* Twice the last cache, but not much of the memory that is left. */
+/* Twice the last-level cache, within bounds and a share of free memory. */
 static uint64_t choose_size(const char *root)
 {
     uint64_t cache      = 2 * fby_read_last_cache(root);
-    uint64_t size       = cache < least ? least : cache > most ? most : cache;
+    uint64_t size       = cache < min_size   ? min_size
+                          : cache > max_size ? max_size
+                                             : cache;
     uint64_t limit      = fby_read_memory_limit(root);
     uint64_t free_bytes = fby_read_meminfo(root, "MemAvailable");
     uint64_t bound      = (limit < free_bytes ? limit : free_bytes) / parts;
@@ -38,7 +40,7 @@ static uint64_t choose_size(const char *root)
 static bool copy(struct buffers *self)
 {
     memcpy(self->to, self->from, self->size);
-    __asm__ volatile("" : : "r"(self->to) : "memory"); /* it is used */
+    __asm__ volatile("" : : "r"(self->to) : "memory"); /* keep the copy */
     return true;
 }
 
@@ -50,7 +52,7 @@ static bool expand(struct buffers *self)
                &self->plan, self->from, rows, self->to, &why) == FBY_OK;
 }
 
-/* Bytes a second of CPU of the best of some rounds; 0: it cannot be done. */
+/* Bytes per second of CPU time in the best round; 0: `work` failed. */
 static double measure(struct buffers *self, bool (*work)(struct buffers *))
 {
     double  best     = 0;
@@ -82,16 +84,16 @@ static bool make_plan(struct fby_expansion *plan)
     return fby_expansion_init(plan, &field, &to, &why) == FBY_OK;
 }
 
-static void say(struct buffers *self, int out)
+static void report(struct buffers *self, int out)
 {
     memset(self->from, 1, self->size);
     memset(self->to, 1, self->size);
     struct fby_verdict copied = fby_judge_copy(measure(self, copy));
-    fby_doctor_say(out, "copy", &copied);
+    fby_doctor_report(out, "copy", &copied);
     self->size -= self->size % (PICTURE * sizeof(float));
     double rate = make_plan(&self->plan) ? measure(self, expand) : 0;
     struct fby_verdict expanded = fby_judge_expand(rate);
-    fby_doctor_say(out, "expand", &expanded);
+    fby_doctor_report(out, "expand", &expanded);
 }
 
 void fby_doctor_speed(const struct fby_doctor_options *options, int out)
@@ -103,11 +105,11 @@ void fby_doctor_speed(const struct fby_doctor_options *options, int out)
     self.from     = enough ? fby_pages_map(mapped) : NULL;
     self.to       = enough ? fby_pages_map(mapped) : NULL;
     if (self.from != NULL && self.to != NULL) {
-        say(&self, out);
+        report(&self, out);
     } else {
         struct fby_verdict none =
             fby_verdict(FBY_DOCTOR_WARN, "too little memory to measure with");
-        fby_doctor_say(out, "copy", &none);
+        fby_doctor_report(out, "copy", &none);
     }
     fby_pages_unmap(self.from, mapped);
     fby_pages_unmap(self.to, mapped);

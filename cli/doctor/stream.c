@@ -1,7 +1,6 @@
-/* stream.c - some batches from the cluster, as a trainer gets them.
+/* stream.c - pull batches from the cluster for a few seconds, as a trainer.
  *
- * Through the public header alone, as a job with a random name, for a few
- * seconds. */
+ * It uses only the public header, and a job with a random name. */
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
@@ -14,24 +13,25 @@
 static const int64_t open_ns = 10 * FBY_NS_PER_S;
 static const int64_t pull_ns = 3 * FBY_NS_PER_S;
 
-struct pull {
+struct stream_check {
     struct forebay      *stream;
     int64_t              begun_ns;
-    int64_t              first_ns; /* when the first batch came; 0: none */
+    int64_t              first_ns; /* when the first batch arrived; 0: none */
     int64_t              last_ns;
-    struct forebay_stats first; /* as of then */
+    struct forebay_stats first; /* at the first batch */
     struct forebay_stats last;
     char                 error[sizeof(struct fby_why)];
-    bool                 late; /* the error is that nothing came */
+    bool                 timed_out; /* the error is a timeout */
 };
 
-static void read_stats(const struct pull *self, struct forebay_stats *out)
+static void read_stats(
+    const struct stream_check *self, struct forebay_stats *out)
 {
     *out = (struct forebay_stats){.struct_size = sizeof(*out)};
     forebay_stats(self->stream, out);
 }
 
-static bool open_stream(struct pull *self,
+static bool open_stream(struct stream_check *self,
     const struct fby_doctor_options *options, const struct fby_served *roots,
     const char *split)
 {
@@ -50,11 +50,11 @@ static bool open_stream(struct pull *self,
         fby_served_explain(roots, &why);
         memcpy(self->error, why.text, sizeof(self->error));
     }
-    self->late = status == FOREBAY_TIMEOUT;
+    self->timed_out = status == FOREBAY_TIMEOUT;
     return status == FOREBAY_OK;
 }
 
-static void on_batch(struct pull *self, struct forebay_batch **batch)
+static void on_batch(struct stream_check *self, struct forebay_batch **batch)
 {
     self->last_ns = fby_now_ns();
     if (self->first_ns == 0) {
@@ -64,7 +64,7 @@ static void on_batch(struct pull *self, struct forebay_batch **batch)
     forebay_release(batch, NULL);
 }
 
-static void take_batches(struct pull *self)
+static void take_batches(struct stream_check *self)
 {
     enum forebay_status status   = FOREBAY_OK;
     int64_t             until_ns = fby_now_ns() + pull_ns;
@@ -82,12 +82,12 @@ static void take_batches(struct pull *self)
         const char *text = forebay_error(self->stream);
         strncpy(self->error, text[0] != '\0' ? text : "no batch came in time",
             sizeof(self->error) - 1);
-        self->late = status == FOREBAY_TIMEOUT;
+        self->timed_out = status == FOREBAY_TIMEOUT;
     }
     read_stats(self, &self->last);
 }
 
-static struct fby_verdict judge(const struct pull *self)
+static struct fby_verdict judge(const struct stream_check *self)
 {
     const struct forebay_stats *a = &self->first;
     const struct forebay_stats *b = &self->last;
@@ -101,15 +101,15 @@ static struct fby_verdict judge(const struct pull *self)
         .raw_bytes  = b->raw_bytes - a->raw_bytes,
         .known      = b->workers_known,
         .in_use     = b->workers_in_use,
-        .aside      = b->workers_left_aside,
+        .left_aside = b->workers_left_aside,
         .lost       = b->rerequests + b->checksum_failures,
         .error      = self->error[0] != '\0' ? self->error : NULL,
-        .late       = self->late,
+        .timed_out  = self->timed_out,
     };
     return fby_judge_stream(&facts);
 }
 
-/* A name for the split: `train`, the only one, or else the first. */
+/* Choose the split `train`, else the first. */
 static fby_err choose_split(
     const char *path, char out[FBY_NAME_SIZE], struct fby_why *why)
 {
@@ -128,12 +128,12 @@ static fby_err choose_split(
 
 void fby_doctor_stream(const struct fby_doctor_options *options, int out)
 {
-    struct fby_served  roots                = {0};
-    struct fby_why     why                  = {{0}};
-    char               split[FBY_NAME_SIZE] = "";
-    struct pull        self                 = {.begun_ns = fby_now_ns()};
-    struct fby_verdict verdict;
-    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict says it */
+    struct fby_served   roots                = {0};
+    struct fby_why      why                  = {{0}};
+    char                split[FBY_NAME_SIZE] = "";
+    struct stream_check self                 = {.begun_ns = fby_now_ns()};
+    struct fby_verdict  verdict;
+    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict reports it */
     if (choose_split(options->pipeline, split, &why) != FBY_OK ||
         fby_served_collect(&roots, &options->data, NULL, &why) != FBY_OK) {
         verdict = fby_verdict(FBY_DOCTOR_FAIL, "%s", why.text);
@@ -144,6 +144,6 @@ void fby_doctor_stream(const struct fby_doctor_options *options, int out)
         verdict = judge(&self);
         forebay_close(&self.stream);
     }
-    fby_doctor_say(out, "stream", &verdict);
+    fby_doctor_report(out, "stream", &verdict);
     fby_served_fini(&roots);
 }

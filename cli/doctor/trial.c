@@ -1,5 +1,5 @@
-/* A line is written at once (it is shorter than PIPE_BUF), so lines never mix
- * and a reader gets a whole one or none. */
+/* A line is one write to a pipe of at most PIPE_BUF bytes. Such writes are
+ * atomic, so the parent reads whole lines only. */
 #include "cli/doctor/trial.h"
 
 #include <errno.h>
@@ -17,24 +17,24 @@
 #include "common/clock.h"
 
 _Static_assert(
-    sizeof(struct fby_doctor_line) <= PIPE_BUF, "a line is written at once");
+    sizeof(struct fby_doctor_line) <= PIPE_BUF, "a line is one atomic write");
 
-enum { LOOK_MS = 100 };
+enum { POLL_MS = 100 };
 
-enum end { END_ITSELF, END_LATE, END_CAUGHT };
+enum check_end { END_ITSELF, END_LATE, END_SIGNAL };
 
-void fby_doctor_say(
+void fby_doctor_report(
     int out, const char *check, const struct fby_verdict *verdict)
 {
     struct fby_doctor_line line = {.verdict = *verdict};
     snprintf(line.check, sizeof(line.check), "%s", check);
     if (write(out, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
-        _exit(1); /* nobody listens any more */
+        _exit(1); /* the parent has closed the pipe */
     }
 }
 
-/* In the child. */
-static void run_check(const struct fby_doctor_check *check,
+/* Run the check in the child process. */
+static void child_main(const struct fby_doctor_check *check,
     const struct fby_doctor_options *options, int out)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -44,7 +44,7 @@ static void run_check(const struct fby_doctor_check *check,
     _exit(0);
 }
 
-static enum end listen_to(
+static enum check_end read_lines(
     int in, int64_t until_ns, const struct fby_doctor_listener *listener)
 {
     for (;;) {
@@ -52,12 +52,12 @@ static enum end listen_to(
         struct pollfd          item    = {.fd = in, .events = POLLIN};
         int64_t                left_ns = until_ns - fby_now_ns();
         if (fby_signals_caught() != 0) {
-            return END_CAUGHT;
+            return END_SIGNAL;
         }
         if (left_ns <= 0) {
             return END_LATE;
         }
-        if (poll(&item, 1, LOOK_MS) <= 0) {
+        if (poll(&item, 1, POLL_MS) <= 0) {
             continue;
         }
         if (read(in, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
@@ -67,7 +67,7 @@ static enum end listen_to(
     }
 }
 
-static void say_failed(const struct fby_doctor_check *check,
+static void report_failed(const struct fby_doctor_check *check,
     const struct fby_doctor_listener *listener, enum fby_doctor_state state,
     const char *how)
 {
@@ -84,20 +84,21 @@ static void judge_status(const struct fby_doctor_check *check,
     char how[64];
     if (WIFSIGNALED(status)) {
         snprintf(how, sizeof(how), "ended by signal %d", WTERMSIG(status));
-        say_failed(check, listener, FBY_DOCTOR_FAIL, how);
+        report_failed(check, listener, FBY_DOCTOR_FAIL, how);
     } else if (WEXITSTATUS(status) != 0) {
         snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
-        say_failed(check, listener, FBY_DOCTOR_FAIL, how);
+        report_failed(check, listener, FBY_DOCTOR_FAIL, how);
     }
 }
 
-/* One that was killed inside the system may take long to go: not waited for. */
+/* A killed process may stay in a system call for long: it is not waited for. */
 static void finish(const struct fby_doctor_check *check,
-    const struct fby_doctor_listener *listener, pid_t child, enum end end)
+    const struct fby_doctor_listener *listener, pid_t child,
+    enum check_end check_end)
 {
     int  status = 0;
     char how[64];
-    if (end == END_ITSELF) {
+    if (check_end == END_ITSELF) {
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
         judge_status(check, listener, status);
@@ -105,34 +106,35 @@ static void finish(const struct fby_doctor_check *check,
     }
     kill(child, SIGKILL);
     (void)waitpid(child, &status, WNOHANG);
-    if (end == END_LATE) {
+    if (check_end == END_LATE) {
         snprintf(
             how, sizeof(how), "no end within %d s", check->deadline_ms / 1000);
-        say_failed(check, listener, check->late, how);
+        report_failed(check, listener, check->late, how);
     }
 }
 
-void fby_doctor_try(const struct fby_doctor_check *check,
+void fby_doctor_run(const struct fby_doctor_check *check,
     const struct fby_doctor_options               *options,
     const struct fby_doctor_listener              *listener)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        say_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
+        report_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
         return;
     }
-    fflush(NULL); /* else the child has it too */
+    fflush(NULL); /* so that the child does not write it again */
     pid_t child = fork();
     if (child == 0) {
-        close(ends[0]);
-        run_check(check, options, ends[1]);
+        close(pipe_fds[0]);
+        child_main(check, options, pipe_fds[1]);
     }
-    close(ends[1]);
+    close(pipe_fds[1]);
     if (child < 0) {
-        say_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
+        report_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
     } else {
         int64_t until_ns = fby_now_ns() + check->deadline_ms * FBY_NS_PER_MS;
-        finish(check, listener, child, listen_to(ends[0], until_ns, listener));
+        finish(check, listener, child,
+            read_lines(pipe_fds[0], until_ns, listener));
     }
-    close(ends[0]);
+    close(pipe_fds[0]);
 }

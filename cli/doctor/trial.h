@@ -1,22 +1,24 @@
-/* trial.h - a check in a process of its own, with a deadline.
+/* trial.h - run a check in a child process with a deadline.
  *
- * What a check touches may hang where no time-out reaches: a dead network
- * mount, a resolver. As a process it can be given up, and what ends it is
- * told. */
+ * A check may hang in a system call that has no timeout, for example on a dead
+ * network mount or in a resolver. The parent can then kill the process, and it
+ * reports a crash. */
 #ifndef FBY_CLI_DOCTOR_TRIAL_H
 #define FBY_CLI_DOCTOR_TRIAL_H
 
 #include "cli/doctor/doctor.h"
 
+/* The receiver of a check's lines. */
 struct fby_doctor_listener {
     void (*on_line)(void *arg, const struct fby_doctor_line *line);
     void *arg;
 };
 
-/* Run it, and hand on each line as it comes; one that ends badly or not in
- * time is a line itself. Returns at once when a signal was caught
- * (cli/signals.h). Main thread, before any other is started. */
-void fby_doctor_try(const struct fby_doctor_check *check,
+/* Run `check`, and pass each line to `listener` as it arrives. A check that
+ * fails or exceeds its deadline adds a line. Returns early when a signal was
+ * caught (cli/signals.h).
+ * Thread: main thread, before others start.   Blocks: until the deadline. */
+void fby_doctor_run(const struct fby_doctor_check *check,
     const struct fby_doctor_options               *options,
     const struct fby_doctor_listener              *listener);
 

@@ -99,12 +99,12 @@ static void find_classes(struct findings *self)
            !fby_field_is_of_folder(facts->fields[f].content)) {
         f++;
     }
-    if (!facts->classes.apart || f == facts->n_fields) {
+    if (!facts->classes.differ || f == facts->n_fields) {
         return;
     }
     struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
         &facts->fields[f], facts->fields[f].lines.field);
-    fby_class_folders_say(&facts->classes, text);
+    fby_class_folders_describe(&facts->classes, text);
     say(finding->what, "%s", text);
     say(finding->instead, "nothing, but %s", fby_class_folders_advice);
 }

@@ -55,8 +55,8 @@ static const struct argp_option options[] = {
         "Own workers: run on these CPUs alone, as 0-3,8 (default: all allowed)",
         0},
     {"nice", KEY_NICE, "N", 0,
-        "Own workers: how far the threads that compute stand back, 0 to 19 "
-        "(default 5)",
+        "Own workers: nice value of the threads that compute, 0 to 19 (default "
+        "5)",
         0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "A root that the workers of --server have: a plain path below DIR is "
@@ -158,8 +158,8 @@ static void check_options(
                           "counted from epoch 0 step 0");
     }
     if (o->resume != NULL && o->has_seed) {
-        argp_error(state, "--seed goes against --resume: the token holds the "
-                          "seed");
+        argp_error(state, "--seed and --resume exclude each other: the token "
+                          "holds the seed");
     }
 }
 
@@ -291,7 +291,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     }
     if (key == ARGP_KEY_ARG) {
-        fby_option_stray(state, arg, "--pipeline");
+        fby_option_unexpected(state, arg, "--pipeline");
         return 0;
     }
     if (parse_name(key, arg, state, o) || parse_amount(key, arg, state, o)) {

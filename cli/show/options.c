@@ -32,7 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->local;
-        state->child_inputs[1] = &o->place;
+        state->child_inputs[1] = &o->position;
         return 0;
     case KEY_OUTPUT:
         o->output = arg;
@@ -41,7 +41,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->rows = fby_option_u64(state, "--rows", arg, 1, FBY_MAX_BATCH);
         return 0;
     case ARGP_KEY_ARG:
-        fby_option_stray(
+        fby_option_unexpected(
             state, arg, o->local.pipeline == NULL ? "--pipeline" : "-o");
         return 0;
     case ARGP_KEY_END:

@@ -8,7 +8,7 @@
 
 struct fby_show_options {
     struct fby_local_options local;
-    struct fby_position      place;
+    struct fby_position      position;
     uint64_t                 rows;     /* 0: not said */
     bool                     is_sheet; /* else an archive of arrays */
     const char              *output;

@@ -30,7 +30,7 @@ struct show {
     const struct fby_show_options *options;
     struct fby_local               local;
     struct fby_output              output;
-    struct fby_position            place;
+    struct fby_position            position;
     uint64_t                       steps; /* of an epoch */
     struct fby_cluster            *cluster;
     struct forebay                *stream;
@@ -44,9 +44,9 @@ static fby_err make_token(
     struct fby_token          token   = {
                    .content = fby_content_digest(content),
                    .data    = fby_dataset_digest(self->local.dataset),
-                   .seed    = self->place.seed,
-                   .epoch   = self->place.epoch,
-                   .step    = self->place.step,
+                   .seed    = self->position.seed,
+                   .epoch   = self->position.epoch,
+                   .step    = self->position.step,
     };
     fby_err err = fby_fingerprint(content, &token.fingerprint, why);
     if (err == FBY_OK) {
@@ -84,7 +84,7 @@ static fby_err open_stream(struct show *self, struct fby_why *why)
     stream.pipeline_path = o->local.pipeline;
     stream.split         = o->local.split;
     stream.token         = token;
-    stream.steps   = self->place.epoch * self->steps + self->place.step + 1;
+    stream.steps   = self->position.epoch * self->steps + self->position.step + 1;
     stream.roots   = self->local.served.roots;
     stream.n_roots = self->local.served.n;
     stream.give_up = is_interrupted;
@@ -129,12 +129,12 @@ static fby_err write_sheet(struct show *self, struct fby_why *why)
     char                      title[256];
     struct fby_sheet          sheet = {.title = title};
     struct fby_sampled_params drawn = {.local = &self->local,
-        .seed                                 = self->place.seed,
-        .epoch                                = self->place.epoch,
-        .step                                 = self->place.step};
+        .seed                                 = self->position.seed,
+        .epoch                                = self->position.epoch,
+        .step                                 = self->position.step};
     snprintf(title, sizeof(title),
         "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
-        self->place.epoch, self->place.step, self->steps, self->place.seed);
+        self->position.epoch, self->position.step, self->steps, self->position.seed);
     fby_err err =
         fby_show_cells(&drawn, self->batch, rows_wanted(self), &sheet, why);
     if (err == FBY_OK) {
@@ -166,7 +166,7 @@ static fby_err prepare(struct show *self, struct fby_why *why)
         err = fby_local_open(&self->local, &o->local, why);
     }
     if (err == FBY_OK) {
-        err = fby_place_find(&self->place, &self->local, &order, why);
+        err = fby_position_find(&self->position, &self->local, &order, why);
     }
     if (err == FBY_OK) {
         self->steps = fby_order_steps(order);
@@ -194,7 +194,7 @@ static fby_err show(struct show *self, struct fby_why *why)
     if (err == FBY_OK) {
         printf("wrote %s: %s of epoch %" PRIu64 " step %" PRIu64 "\n",
             self->options->output, fby_plural(rows_wanted(self), "row").text,
-            self->place.epoch, self->place.step);
+            self->position.epoch, self->position.step);
     }
     if (err != FBY_OK && is_interrupted(NULL)) {
         fby_because(why, err, "ended by signal");
@@ -213,7 +213,7 @@ static int run(int argc, char **argv)
     struct show             self = {.options = &o};
     struct fby_why          why  = {{0}};
     fby_show_parse(argc, argv, &o);
-    self.place  = o.place;
+    self.position  = o.position;
     fby_err err = show(&self, &why);
     fby_words_fini(&o.local.data);
     int code = fby_command_end("show", err, &why);

@@ -211,7 +211,7 @@ static void data_is_right_wrong_or_too_much_to_look_at(void **state)
         "split val: nothing wrong in 3 of 9 parts", "forebay index");
     facts.error = "shard 7: no tar";
     ASSERT_VERDICT(fby_judge_data(&facts), FBY_DOCTOR_FAIL,
-        "split val: shard 7: no tar", "mend or replace");
+        "split val: shard 7: no tar", "fix or replace");
     facts.served = true;
     ASSERT_VERDICT(
         fby_judge_data(&facts), FBY_DOCTOR_NOTE, "no tar", "workers'");
@@ -232,12 +232,12 @@ static void manifests_need_a_place_with_room(void **state)
 
 static struct fby_answer_facts answer(void)
 {
-    return (struct fby_answer_facts){.who = "a:1",
-        .connect_ns                       = MS,
-        .answer                           = FBY_ANSWER_GIVEN,
-        .text                             = "",
-        .round_trip_ns                    = MS / 2,
-        .version                          = 1};
+    return (struct fby_answer_facts){.name = "a:1",
+        .connect_ns                        = MS,
+        .answer                            = FBY_ANSWER_GIVEN,
+        .text                              = "",
+        .round_trip_ns                     = MS / 2,
+        .version                           = 1};
 }
 
 static void a_server_is_well_when_it_answers_and_knows_workers(void **state)
@@ -274,8 +274,8 @@ static void silence_refusal_and_absence_are_told_apart(void **state)
     facts.error = ETIMEDOUT;
     ASSERT_VERDICT(
         fby_judge_worker(&facts), FBY_DOCTOR_FAIL, "timed out", "firewalls");
-    ASSERT_VERDICT(fby_judge_name("cannot resolve host 'x'"), FBY_DOCTOR_FAIL,
-        "cannot resolve", "--server");
+    ASSERT_VERDICT(fby_judge_unresolved("cannot resolve host 'x'"),
+        FBY_DOCTOR_FAIL, "cannot resolve", "--server");
 }
 
 static void ports_beyond_loopback_are_a_warning(void **state)
@@ -306,7 +306,7 @@ static void a_stream_is_told_by_what_came(void **state)
     facts.lost = 1;
     ASSERT_VERDICT(
         fby_judge_stream(&facts), FBY_DOCTOR_WARN, "1 of 2", "asked for again");
-    facts.aside = 1;
+    facts.left_aside = 1;
     ASSERT_VERDICT(
         fby_judge_stream(&facts), FBY_DOCTOR_WARN, "1 of 2", "left aside");
     facts.batches = 1;
@@ -315,8 +315,8 @@ static void a_stream_is_told_by_what_came(void **state)
     facts.error = "say --data";
     ASSERT_VERDICT(fby_judge_stream(&facts), FBY_DOCTOR_FAIL, "say --data",
         "correct what it names");
-    facts.error = "no worker";
-    facts.late  = true;
+    facts.error     = "no worker";
+    facts.timed_out = true;
     ASSERT_VERDICT(
         fby_judge_stream(&facts), FBY_DOCTOR_FAIL, "no worker", "above");
 }

@@ -26,7 +26,7 @@ static void try_check(
     const struct fby_doctor_options  options  = {.root = ""};
     const struct fby_doctor_listener listener = {keep_line, NULL};
     n_lines                                   = 0;
-    fby_doctor_try(&check, &options, &listener);
+    fby_doctor_run(&check, &options, &listener);
 }
 
 static void assert_failed(const struct fby_doctor_line *line,
@@ -41,9 +41,9 @@ static void say_two(const struct fby_doctor_options *options, int out)
 {
     struct fby_verdict verdict = fby_verdict(FBY_DOCTOR_NOTE, "one");
     (void)options;
-    fby_doctor_say(out, "a", &verdict);
+    fby_doctor_report(out, "a", &verdict);
     verdict = fby_verdict(FBY_DOCTOR_OK, "two");
-    fby_doctor_say(out, "b", &verdict);
+    fby_doctor_report(out, "b", &verdict);
 }
 
 static void hang(const struct fby_doctor_options *options, int out)

@@ -425,11 +425,11 @@ static void a_class_of_two_names_is_told(void **state)
     content[1].decode = FBY_DECODE_LABEL;
     content[1].n_from = 1;
     facts.classes     = (struct fby_class_folders){
-            .apart = true,
-            .id    = 3,
-            .here  = "cat",
-            .there = "cow",
-            .split = "val",
+            .differ = true,
+            .id     = 3,
+            .here   = "cat",
+            .there  = "cow",
+            .split  = "val",
     };
     assert_int_equal(find(), 0); /* no field is made of folders */
     strcpy(content[1].from[0], "folder");

@@ -58,7 +58,7 @@ class CommandLine(SystemTest):
                 (("worker",), "--data"), (("init",), "directory"),
                 (("worker", "--data", "d=/"), "--server"),
                 (("pull", "p.yaml"), "did you mean --pipeline p.yaml"),
-                (("server", "tcp://127.0.0.1:1"), "belongs to no option"),
+                (("server", "tcp://127.0.0.1:1"), "unexpected argument 'tcp"),
                 (("up", "-p", "x", "--listen", "tcp://*:7070"), "address")):
             shown = forebay(*args)
             self.assertEqual(shown.returncode, 2, args)

@@ -133,7 +133,7 @@ class Doctor(SystemTest):
         self.assertEqual(cut[0], "FAIL")
         self.assertIn("split cut: shard s-5.tar: offset 0: the file is "
                       "truncated", cut[1])
-        self.assertIn("mend or replace what it names", cut[2])
+        self.assertIn("fix or replace what it names", cut[2])
         self.assertRegex(none[1], r"no file matches data\d:t-\*.tar")
 
     def test_a_cluster_that_runs_is_well(self):

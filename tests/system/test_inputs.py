@@ -40,7 +40,7 @@ class Inputs(SystemTest):
                    args=("--memory", "32M"))
         wrong = self.cluster.pull_alone(pipeline, "--memory", "lots")
         wrong.finish(code=2)
-        self.assertIn("--memory: 'lots' is no size", wrong.error)
+        self.assertIn("--memory: 'lots' is not a size", wrong.error)
 
     def tars(self, text_of_label=lambda i: str(i % 4), count=2):
         shards = self.cluster.path("shards")

@@ -133,7 +133,7 @@ class Threads(SystemTest):
                 self.assertIn(words, shown.stderr)
         for args, words in (
                 (("--numa", "x"), "auto, off"), (("--numa", "900"), "node 900"),
-                (("--numa", "0", "--cpus", "0"), "--cpus goes against")):
+                (("--numa", "0", "--cpus", "0"), "--cpus and --numa N exclude")):
             shown = subprocess.run(
                 [FOREBAY, "worker", "--server", "tcp://127.0.0.1:9", "--data",
                  f"d={self.cluster.root}", *args], capture_output=True,
