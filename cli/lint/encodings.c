@@ -1,5 +1,6 @@
-/* encodings.c - how many bytes a field has on the wire: as the file asks for
- * it, and as a worker would choose. A chunk is all samples at once. */
+/* encodings.c - measure the bytes of a field on the wire, with the encoding of
+ * the pipeline file and with the one that `auto` would choose. All samples are
+ * encoded as one chunk. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,9 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { EVERYTHING = 0xffff }; /* filters or codecs: all are understood */
+enum { ALL_SUPPORTED = 0xffff }; /* the trainer decodes all of them */
 
-struct bench { /* of one field */
+struct encoding_trial { /* one field, gathered as a chunk */
     struct fby_codec_params   params;
     struct fby_codec_scratch *scratch;
     const uint8_t            *raw;
@@ -25,88 +26,92 @@ static bool same(struct fby_coding a, struct fby_coding b)
     return a.filter == b.filter && a.codec == b.codec;
 }
 
-/* The payload's size, and the least CPU time; what grows travels stored. */
-static fby_err encode(const struct bench *bench, struct fby_coding coding,
-    size_t *wire, int64_t *least_ns)
+/* Measure the payload's size and the least CPU time of a few rounds. A payload
+ * that would grow is sent stored, and counts so. */
+static fby_err encode(const struct encoding_trial *trial,
+    struct fby_coding encoding, size_t *wire, int64_t *least_ns)
 {
-    const struct fby_codec_job job  = {coding, bench->params, bench->scratch};
-    size_t                     room = fby_codec_room(&job, bench->size);
+    const struct fby_codec_job job  = {encoding, trial->params, trial->scratch};
+    size_t                     room = fby_codec_room(&job, trial->size);
     uint8_t                   *out  = malloc(room);
     fby_err                    err  = out != NULL ? FBY_OK : FBY_FULL;
     *least_ns                       = INT64_MAX;
     for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
-        int64_t began = fby_thread_cpu_ns();
-        err           = fby_codec_encode(&job,
-                      (struct fby_bytes_in){bench->raw, bench->size},
-                      (struct fby_bytes_out){out, room}, wire);
-        int64_t ns    = fby_thread_cpu_ns() - began;
-        *least_ns     = ns < *least_ns ? ns : *least_ns;
+        int64_t begun_ns = fby_thread_cpu_ns();
+        err              = fby_codec_encode(&job,
+                         (struct fby_bytes_in){trial->raw, trial->size},
+                         (struct fby_bytes_out){out, room}, wire);
+        int64_t ns       = fby_thread_cpu_ns() - begun_ns;
+        *least_ns        = ns < *least_ns ? ns : *least_ns;
     }
     free(out);
-    *wire = *wire < bench->size ? *wire : bench->size;
+    *wire = *wire < trial->size ? *wire : trial->size;
     return err;
 }
 
-static fby_err measure(const struct bench *bench, struct fby_coding coding,
-    struct fby_lint_coding *out)
+static fby_err measure(const struct encoding_trial *trial,
+    struct fby_coding encoding, struct fby_lint_encoding *out)
 {
-    size_t  wire = bench->size;
+    size_t  wire = trial->size;
     int64_t ns   = 0;
     fby_err err  = FBY_OK;
-    if (!same(coding, stored)) {
-        err = encode(bench, coding, &wire, &ns);
+    if (!same(encoding, stored)) {
+        err = encode(trial, encoding, &wire, &ns);
     }
-    *out = (struct fby_lint_coding){.coding = coding,
-        .bytes                              = (double)wire / bench->samples,
-        .ms = (double)ns / 1e6 / bench->samples};
+    *out = (struct fby_lint_encoding){.coding = encoding,
+        .bytes                                = (double)wire / trial->samples,
+        .ms = (double)ns / 1e6 / trial->samples};
     return err;
 }
 
-static const struct fby_lint_coding *known(
-    const struct fby_lint_coding *tried, uint32_t n, struct fby_coding coding)
+static const struct fby_lint_encoding *find_tried(
+    const struct fby_lint_encoding *tried, uint32_t n,
+    struct fby_coding encoding)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (same(tried[i].coding, coding)) {
+        if (same(tried[i].coding, encoding)) {
             return &tried[i];
         }
     }
     return NULL;
 }
 
-/* What a worker would settle on: each coding is tried as often as it would,
- * until it asks for one again. */
-static fby_err settle(const struct bench *bench, uint8_t filter, uint8_t codec,
-    struct fby_lint_coding *out)
+/* Find the encoding that a worker would choose: try what it asks for, as often
+ * as it would, until it asks for an encoding again. */
+static fby_err choose_encoding(const struct encoding_trial *trial,
+    uint8_t filter, uint8_t codec, struct fby_lint_encoding *out)
 {
     struct fby_auto       choice;
     const struct fby_wish wish = {.filter = filter,
         .codec                            = codec,
-        .params                           = bench->params,
-        .filters                          = EVERYTHING,
-        .codecs                           = EVERYTHING};
-    /* All candidates, and storing. */
-    enum { MOST = sizeof(choice.candidates) / sizeof(*choice.candidates) + 1 };
-    struct fby_lint_coding        tried[MOST];
-    const struct fby_lint_coding *found = NULL;
+        .params                           = trial->params,
+        .filters                          = ALL_SUPPORTED,
+        .codecs                           = ALL_SUPPORTED};
+    /* All candidates, and the stored form. */
+    enum {
+        MAX_TRIED = sizeof(choice.candidates) / sizeof(*choice.candidates) + 1
+    };
+    struct fby_lint_encoding        tried[MAX_TRIED];
+    const struct fby_lint_encoding *found = NULL;
     fby_auto_init(&choice, &wish);
     for (uint32_t n = 0; found == NULL; n++) {
-        struct fby_coding coding = fby_auto_ask(&choice);
-        fby_err           err    = measure(bench, coding, &tried[n]);
+        struct fby_coding encoding = fby_auto_ask(&choice);
+        fby_err           err      = measure(trial, encoding, &tried[n]);
         if (err != FBY_OK) {
             return err;
         }
-        uint32_t wire = (uint32_t)(tried[n].bytes * bench->samples);
+        uint32_t wire = (uint32_t)(tried[n].bytes * trial->samples);
         for (int k = 0; k < FBY_AUTO_TRIAL; k++) {
-            fby_auto_feed(&choice, coding, (uint32_t)bench->size, wire);
+            fby_auto_feed(&choice, encoding, (uint32_t)trial->size, wire);
         }
-        found = known(tried, n + 1, fby_auto_ask(&choice));
+        found = find_tried(tried, n + 1, fby_auto_ask(&choice));
     }
     *out = *found;
     return FBY_OK;
 }
 
-/* All rows, one after another, of sparse ones first the indices; lengths, which
- * are few bytes, aside. */
+/* Copy all rows, one after another; of a sparse field all indices come first.
+ * Lengths are left out: they are few bytes. */
 static uint8_t *gather(
     const struct fby_lint_sample *sample, uint32_t f, size_t *size)
 {
@@ -132,37 +137,38 @@ static uint8_t *gather(
     return out;
 }
 
-fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
+fby_err fby_lint_measure_encodings(const struct fby_lint_sample *sample,
     uint32_t f, struct fby_lint_field *out)
 {
     const struct fby_split         *split    = sample->local->split;
     const struct fby_field_content *field    = &split->content.fields[f];
     struct fby_field_delivery       delivery = split->delivery.fields[f];
-    struct bench                    bench    = {0};
+    struct encoding_trial           trial    = {0};
 
-    bench.params = field->yuv420
+    trial.params = field->yuv420
                        ? fby_codec_params_of_yuv420(&field->shape)
                        : fby_codec_params_of(field->wire_type, &field->shape);
     if (fby_field_form(field) != FBY_FORM_DENSE) {
-        bench.params.channels = 0;
+        trial.params.channels = 0;
     }
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
-        bench.params.distance = 1;
+        trial.params.distance = 1;
     }
-    uint8_t *raw  = gather(sample, f, &bench.size);
-    bench.raw     = raw;
-    bench.samples = sample->n;
-    bench.scratch = aligned_alloc(
-        _Alignof(struct fby_codec_scratch), sizeof(*bench.scratch));
-    if (bench.scratch == NULL) {
+    uint8_t *raw  = gather(sample, f, &trial.size);
+    trial.raw     = raw;
+    trial.samples = sample->n;
+    trial.scratch = aligned_alloc(
+        _Alignof(struct fby_codec_scratch), sizeof(*trial.scratch));
+    if (trial.scratch == NULL) {
         free(raw);
         return FBY_FULL;
     }
-    fby_err err = settle(&bench, delivery.filter, delivery.codec, &out->coded);
+    fby_err err =
+        choose_encoding(&trial, delivery.filter, delivery.codec, &out->current);
     if (err == FBY_OK) {
-        err = settle(&bench, FBY_AUTO, FBY_AUTO, &out->best);
+        err = choose_encoding(&trial, FBY_AUTO, FBY_AUTO, &out->best);
     }
-    free(bench.scratch);
+    free(trial.scratch);
     free(raw);
     return err;
 }

@@ -9,17 +9,17 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
-/* Below these a saving is noise, or not worth a change. */
+/* Smaller savings are noise, or not worth a change. */
 static const double worth_cpu   = 0.05; /* of a field's CPU time */
 static const double worth_bytes = 0.125;
-static const double tiny_bytes  = 64; /* a sample: codecs work on batches */
-/* Up to this mean difference, in levels, an order means the same. */
+static const double tiny_bytes  = 64; /* per sample */
+/* Up to this mean difference, in levels, two orders are equivalent. */
 static const double rounding = 1;
-/* A longer way must save so much more than a shorter one. */
-static const double worth_going_on = 0.03;
+/* A longer move must save at least this share more than a shorter one. */
+static const double worth_longer_move = 0.03;
 
 _Static_assert((FBY_MAX_OPS + 7) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
-    "room for all findings there can be");
+    "FBY_LINT_FINDINGS is the largest number of findings");
 
 struct findings {
     const struct fby_lint_facts *facts;
@@ -38,7 +38,7 @@ static struct fby_finding *add(struct findings *self,
     return finding;
 }
 
-static void saves(
+static void set_saving(
     struct fby_finding *finding, double before, double after, const char *unit)
 {
     finding->before = before;
@@ -46,10 +46,10 @@ static void saves(
     finding->unit   = unit;
 }
 
-static void say(char out[FBY_LINT_TEXT], const char *format, ...)
+static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(char out[FBY_LINT_TEXT], const char *format, ...)
+static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -57,12 +57,12 @@ static void say(char out[FBY_LINT_TEXT], const char *format, ...)
     va_end(args);
 }
 
-static bool is_worth(double before, double after, double share)
+static bool is_worthwhile(double before, double after, double share)
 {
     return before > 0 && before - after >= share * before;
 }
 
-/* ---- samples that are refused -------------------------------------------- */
+/* ---- Bad samples --------------------------------------------------------- */
 
 static void find_refused(struct findings *self)
 {
@@ -73,22 +73,23 @@ static void find_refused(struct findings *self)
     const struct fby_lint_field *field = &facts->fields[facts->refused_field];
     struct fby_finding          *finding =
         add(self, FBY_FINDING_REFUSED, field, field->lines.field);
-    say(finding->what, "%s", facts->refusal);
+    set_text(finding->found, "%s", facts->refusal);
     if (facts->substitutes) {
-        say(finding->instead,
-            "nothing if it may be so: pull takes other samples instead (%u of "
-            "%u looked at are refused), up to the limit of on_bad_sample",
+        set_text(finding->advice,
+            "nothing, if that is intended: pull takes other samples instead "
+            "(%u of "
+            "%u checked are refused), up to the limit of on_bad_sample",
             facts->refused, facts->refused + facts->samples);
     } else {
-        say(finding->instead,
-            "on_bad_sample: substitute, or mend the data: pull stops at such a "
-            "sample, and %u of %u looked at are refused",
+        set_text(finding->advice,
+            "on_bad_sample: substitute, or fix the data: pull stops at such a "
+            "sample, and %u of %u checked are refused",
             facts->refused, facts->refused + facts->samples);
     }
     finding->changes_content = !facts->substitutes;
 }
 
-/* ---- class folders ------------------------------------------------------- */
+/* ---- Class folders ------------------------------------------------------- */
 
 static void find_classes(struct findings *self)
 {
@@ -105,11 +106,11 @@ static void find_classes(struct findings *self)
     struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
         &facts->fields[f], facts->fields[f].lines.field);
     fby_class_folders_describe(&facts->classes, text);
-    say(finding->what, "%s", text);
-    say(finding->instead, "nothing, but %s", fby_class_folders_advice);
+    set_text(finding->found, "%s", text);
+    set_text(finding->advice, "nothing, but %s", fby_class_folders_advice);
 }
 
-/* ---- documents that do not end ------------------------------------------- */
+/* ---- Token files without ends -------------------------------------------- */
 
 static void find_ends(struct findings *self)
 {
@@ -119,20 +120,21 @@ static void find_ends(struct findings *self)
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_NO_END, NULL, ends->line);
-    say(finding->what,
+    set_text(finding->found,
         "%u of %u files are one document each, cut into sequences: token %u is "
         "nowhere in them, or the last one",
         ends->undivided, ends->files, ends->end);
-    say(finding->instead,
-        "nothing if it is so; else end: the token behind each document (the "
+    set_text(finding->advice,
+        "nothing, if that is true; else end: the token after each document "
+        "(the "
         "tokenizer's end of text), and type: that of the files");
     finding->changes_content = true;
 }
 
-/* ---- a picture and its labels -------------------------------------------- */
+/* ---- Pictures and their masks -------------------------------------------- */
 
-/* The picture that it goes with: the first that moves as it does, else the
- * first there is, if any. */
+/* The picture that `labels` belongs to: the first one whose pixels move alike,
+ * else the first picture; NULL: there is none. */
 static const struct fby_field_content *picture_of(
     const struct fby_lint_facts *facts, const struct fby_field_content *labels,
     enum fby_lint_pair *how)
@@ -155,31 +157,31 @@ static const struct fby_field_content *picture_of(
     return first;
 }
 
-static void say_pair(struct fby_finding *finding, enum fby_lint_pair how,
+static void describe_pair(struct fby_finding *finding, enum fby_lint_pair how,
     const struct fby_field_content *picture)
 {
     const char *name = picture->name;
     if (how == FBY_LINT_OTHER_GROUP) {
-        say(finding->what,
+        set_text(finding->found,
             "does '%s' label the pixels of '%s'? Each draws its own crops and "
             "flips: their groups differ",
             finding->field, name);
-        say(finding->instead, "group: %s", picture->group);
+        set_text(finding->advice, "group: %s", picture->group);
     } else if (how == FBY_LINT_OTHER_OPS) {
-        say(finding->what,
+        set_text(finding->found,
             "does '%s' label the pixels of '%s'? Its ops that draw where "
             "pixels go are not the same",
             finding->field, name);
-        say(finding->instead,
+        set_text(finding->advice,
             "group: %s, and in ops the random crops, flips, rotations and "
             "policies of '%s' in their order, with its numbers",
             picture->group, name);
     } else {
-        say(finding->what,
+        set_text(finding->found,
             "does '%s' label the pixels of '%s'? Not both are flipped on the "
             "device",
             finding->field, name);
-        say(finding->instead,
+        set_text(finding->advice,
             "group: %s, and in device the flips that '%s' has there, or in "
             "ops of both instead",
             picture->group, name);
@@ -199,11 +201,11 @@ static void find_pair(struct findings *self, const struct fby_lint_field *field)
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_PAIR, field, field->lines.field);
-    say_pair(finding, how, picture);
+    describe_pair(finding, how, picture);
     finding->changes_content = true;
 }
 
-/* ---- levels -------------------------------------------------------------- */
+/* ---- Levels -------------------------------------------------------------- */
 
 static double largest_of(const double *values)
 {
@@ -211,22 +213,22 @@ static double largest_of(const double *values)
     return most > values[2] ? most : values[2];
 }
 
-struct three {
+struct triple_text {
     char text[64];
 };
 
-/* As they are, or of 0 to 255 as of 0 to 1. */
-static struct three three(const double *values, bool bytes)
+/* Three values as text; `bytes`: divided by 255. */
+static struct triple_text show_triple(const double *values, bool bytes)
 {
-    double       by = bytes ? 255 : 1;
-    struct three out;
+    double             by = bytes ? 255 : 1;
+    struct triple_text out;
     snprintf(out.text, sizeof(out.text), "[%.4g, %.4g, %.4g]", values[0] / by,
         values[1] / by, values[2] / by);
     return out;
 }
 
-/* No mean of levels is above 1, no std above a half; but a std of 1 or 2 may be
- * meant. Beside a mean of bytes it is one of bytes, too. */
+/* Levels have a mean of at most 1 and a std of at most 0.5. A std of 1 or 2 may
+ * be intended, but with a mean in bytes it is in bytes, too. */
 static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -242,39 +244,43 @@ static void find_levels(
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_LEVELS, field, field->lines.normalize);
-    say(finding->what,
+    set_text(finding->found,
         "normalize has mean %s and std %s, as of bytes of 0 to 255; levels "
         "are 0 to 1",
-        three(content->mean, false).text, three(content->std, false).text);
-    say(finding->instead, "normalize: {mean: %s, std: %s}: divided by 255",
-        three(content->mean, mean).text, three(content->std, bytes).text);
+        show_triple(content->mean, false).text,
+        show_triple(content->std, false).text);
+    set_text(finding->advice, "normalize: {mean: %s, std: %s}: divided by 255",
+        show_triple(content->mean, mean).text,
+        show_triple(content->std, bytes).text);
     finding->changes_content = true;
 }
 
-/* ---- another order of ops ------------------------------------------------ */
+/* ---- The order of ops ---------------------------------------------------- */
 
-/* Ids of a mask are no levels: each counts. */
-static bool means_the_same(
+/* Every difference between ids of a mask counts: they are not levels. */
+static bool is_equivalent(
     const struct fby_lint_field *field, const struct fby_lint_trial *trial)
 {
     bool mask = fby_field_values(field->content) == FBY_VALUES_IDS;
     return trial->made && trial->difference <= (mask ? 0 : rounding);
 }
 
-/* The place where op `from` costs least; the nearest one of about equals. */
+/* The move of op `from` with the lowest cost; of about equal ones the
+ * shortest. */
 static const struct fby_lint_move *best_move(
     const struct fby_lint_field *field, uint32_t from)
 {
     const struct fby_lint_move *best = NULL;
     for (uint32_t i = 0; i < field->n_moves; i++) {
         const struct fby_lint_move *move = &field->moves[i];
-        if (move->from != from || !means_the_same(field, &move->trial) ||
-            !is_worth(move->trial.before_ms, move->trial.after_ms, worth_cpu)) {
+        if (move->from != from || !is_equivalent(field, &move->trial) ||
+            !is_worthwhile(
+                move->trial.before_ms, move->trial.after_ms, worth_cpu)) {
             continue;
         }
         if (best == NULL || (best->to > move->to &&
-                                is_worth(best->trial.after_ms,
-                                    move->trial.after_ms, worth_going_on))) {
+                                is_worthwhile(best->trial.after_ms,
+                                    move->trial.after_ms, worth_longer_move))) {
             best = move;
         }
     }
@@ -294,43 +300,44 @@ static void find_orders(
             add(self, FBY_FINDING_OP_ORDER, field, field->lines.ops[i]);
         const char *moved = ops[i].op->name;
         const char *first = ops[move->to].op->name;
-        say(finding->what,
+        set_text(finding->found,
             "%s comes after %s: work on pixels that it then drops", moved,
             first);
-        say(finding->instead,
+        set_text(finding->advice,
             "%s before %s; values differ by %.2g of 255 in the mean", moved,
             first, move->trial.difference);
-        saves(finding, move->trial.before_ms, move->trial.after_ms,
+        set_saving(finding, move->trial.before_ms, move->trial.after_ms,
             "CPU ms a sample");
         finding->changes_content = true;
     }
 }
 
-/* ---- decoding smaller ---------------------------------------------------- */
+/* ---- Decoding smaller ---------------------------------------------------- */
 
 static void find_scale(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_trial *trial = &field->scale;
     if (!trial->made ||
-        !is_worth(trial->before_ms, trial->after_ms, worth_cpu)) {
+        !is_worthwhile(trial->before_ms, trial->after_ms, worth_cpu)) {
         return;
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_DCT_SCALE, field, field->lines.dct_scale);
-    say(finding->what, "dct_scale: off decodes pictures in full that are then "
-                       "made much smaller");
-    say(finding->instead,
+    set_text(finding->found,
+        "dct_scale: off decodes pictures in full that are then "
+        "made much smaller");
+    set_text(finding->advice,
         "dct_scale: faithful; other values by %.2g of 255 in the mean",
         trial->difference);
-    saves(finding, trial->before_ms, trial->after_ms, "CPU ms a sample");
+    set_saving(finding, trial->before_ms, trial->after_ms, "CPU ms a sample");
     finding->changes_content = true;
 }
 
-/* ---- a narrower type ----------------------------------------------------- */
+/* ---- A narrower type ----------------------------------------------------- */
 
-/* The largest id there can be; of folders it is known. */
-static double largest(const struct fby_lint_field *field)
+/* The largest possible id; with class folders it is known. */
+static double largest_id(const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
     if (fby_field_values(content) != FBY_VALUES_CLASSES) {
@@ -351,24 +358,24 @@ static void advise_type(const struct fby_lint_field *field,
 {
     const struct fby_field_content *content = field->content;
     bool   label = fby_field_values(content) == FBY_VALUES_CLASSES;
-    double most  = largest(field);
+    double most  = largest_id(field);
     if (label && content->classes == 0 && field->classes > 0) {
-        say(finding->instead, "classes: %u; ids then travel as %s",
+        set_text(finding->advice, "classes: %u; ids then travel as %s",
             field->classes, type->name);
     } else if (label && content->classes == 0) {
-        say(finding->instead,
+        set_text(finding->advice,
             "classes: N, how many there are (more than %.0f); ids below %.0f "
             "travel as %s",
             most, type->most + 1, type->name);
     } else if (label) {
-        say(finding->instead, "wire: %s", type->name);
+        set_text(finding->advice, "wire: %s", type->name);
     } else if (fby_field_values(content) == FBY_VALUES_TOKENS) {
-        say(finding->instead,
+        set_text(finding->advice,
             "wire: %s, if all fit: a sequence with one that does not is a bad "
             "sample",
             type->name);
     } else {
-        say(finding->instead,
+        set_text(finding->advice,
             "wire: %s, if all fit: one that does not is a bad sample; it is "
             "also what the trainer gets%s",
             type->name,
@@ -383,7 +390,7 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
         return;
     }
     bool   label = fby_field_values(field->content) == FBY_VALUES_CLASSES;
-    double most  = largest(field);
+    double most  = largest_id(field);
     double width = width_of(field);
     const struct fby_narrow_type *type =
         fby_narrowest_type(label, values->least, most);
@@ -395,47 +402,47 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     size_t line = label && field->content->classes == 0 ? field->lines.classes
                                                         : field->lines.type;
     struct fby_finding *finding = add(self, FBY_FINDING_WIRE_TYPE, field, line);
-    say(finding->what,
+    set_text(finding->found,
         "whole numbers from %.0f to %.0f travel in %.0f bytes each",
         values->least, most, width);
     advise_type(field, type, finding);
-    saves(finding, field->bytes,
+    set_saving(finding, field->bytes,
         field->bytes / width * fby_type_bytes(type->type), "bytes a sample");
     finding->changes_content = true;
 }
 
-/* ---- a codec ------------------------------------------------------------- */
+/* ---- The codec ----------------------------------------------------------- */
 
 static void find_codec(
     struct findings *self, const struct fby_lint_field *field)
 {
-    const struct fby_lint_coding *coded = &field->coded;
-    const struct fby_lint_coding *best  = &field->best;
+    const struct fby_lint_encoding *current = &field->current;
+    const struct fby_lint_encoding *best    = &field->best;
     if (field->bytes < tiny_bytes || field->values.constant ||
-        coded->bytes - best->bytes < worth_bytes * field->bytes) {
+        current->bytes - best->bytes < worth_bytes * field->bytes) {
         return;
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_CODEC, field, field->lines.codec);
-    say(finding->what, "%s",
-        coded->coding.codec == FBY_CODEC_STORE
+    set_text(finding->found, "%s",
+        current->coding.codec == FBY_CODEC_STORE
             ? "the bytes travel as they are"
             : "another filter or codec makes fewer bytes");
     char   cost[64] = "hardly any CPU time";
-    double ms       = best->ms - coded->ms;
+    double ms       = best->ms - current->ms;
     if (ms >= 0.005) {
         snprintf(cost, sizeof(cost), "%.2f CPU ms a sample", ms);
     }
-    say(finding->instead,
+    set_text(finding->advice,
         "filter: auto, codec: auto (both are the defaults); a worker then "
         "needs %s more",
         cost);
-    saves(finding, coded->bytes, best->bytes, "bytes a sample");
+    set_saving(finding, current->bytes, best->bytes, "bytes a sample");
 }
 
-/* ---- fields that say nothing --------------------------------------------- */
+/* ---- Redundant fields ---------------------------------------------------- */
 
-static void find_nothing_new(
+static void find_redundant(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_facts *facts = self->facts;
@@ -449,21 +456,22 @@ static void find_nothing_new(
         add(self, constant ? FBY_FINDING_CONSTANT : FBY_FINDING_TWICE, field,
             field->lines.field);
     if (constant) {
-        say(finding->what, "its value is the same in all %u samples",
+        set_text(finding->found, "its value is the same in all %u samples",
             facts->samples);
-        say(finding->instead, "nothing: leave it out, the trainer can make it");
+        set_text(
+            finding->advice, "nothing: leave it out, the trainer can make it");
     } else {
-        say(finding->what,
+        set_text(finding->found,
             "its values are those of field '%s' in all %u "
             "samples",
             other->content->name, facts->samples);
-        say(finding->instead, "nothing: leave one of the two out");
+        set_text(finding->advice, "nothing: leave one of the two out");
     }
-    saves(finding, field->coded.bytes, 0, "bytes a sample");
+    set_saving(finding, field->current.bytes, 0, "bytes a sample");
     finding->changes_content = true;
 }
 
-/* ---- inputs and targets -------------------------------------------------- */
+/* ---- Inputs and targets -------------------------------------------------- */
 
 static bool is_cut_from(
     const struct fby_field_content *content, const char *from)
@@ -472,7 +480,7 @@ static bool is_cut_from(
            strcmp(content->from[0], from) == 0;
 }
 
-/* Targets are the inputs one token on: both are in one sequence. */
+/* Targets are the inputs shifted by one token: one sequence holds both. */
 static void find_sequence(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -488,18 +496,18 @@ static void find_sequence(
     const struct fby_lint_field *inputs = &facts->fields[i];
     struct fby_finding          *finding =
         add(self, FBY_FINDING_TWICE, field, field->lines.field);
-    say(finding->what,
+    set_text(finding->found,
         "all its tokens but one in a row are those of field '%s' too",
         inputs->content->name);
-    say(finding->instead,
+    set_text(finding->advice,
         "one field from: sequence for both; its tokens but the last in a row "
         "are the inputs, but the first the targets");
-    saves(finding, field->coded.bytes + inputs->coded.bytes,
-        inputs->coded.bytes + width_of(field), "bytes a sample");
+    set_saving(finding, field->current.bytes + inputs->current.bytes,
+        inputs->current.bytes + width_of(field), "bytes a sample");
     finding->changes_content = true;
 }
 
-/* ---- shards -------------------------------------------------------------- */
+/* ---- Shards -------------------------------------------------------------- */
 
 static void find_shards(struct findings *self)
 {
@@ -510,16 +518,16 @@ static void find_shards(struct findings *self)
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_SHARDS, NULL, facts->shuffle_line);
-    say(finding->what,
+    set_text(finding->found,
         "a batch comes from %.0f shards, of which a worker keeps %d open",
         facts->shards, FBY_LINT_OPEN);
-    say(finding->instead,
+    set_text(finding->advice,
         "shuffle: {block: %u}; another order, which mixes less", facts->block);
-    saves(finding, facts->shards, facts->shards_block, "shards a batch");
+    set_saving(finding, facts->shards, facts->shards_block, "shards a batch");
     finding->changes_content = true;
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------- */
 
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS])
@@ -533,7 +541,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
         const struct fby_lint_field *field = &facts->fields[i];
         find_pair(&self, field);
         find_levels(&self, field);
-        find_nothing_new(&self, field);
+        find_redundant(&self, field);
         find_orders(&self, field);
         find_scale(&self, field);
         find_type(&self, field);

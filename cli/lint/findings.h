@@ -1,7 +1,7 @@
-/* findings.h - what could be written better in a pipeline file: decisions.
+/* findings.h - decide what to improve in a pipeline file.
  *
- * Pure: facts that were measured on a sample of the data go in, findings come
- * out, each with what it would save. measure.h makes the facts. */
+ * The functions are pure: they turn facts that were measured on samples of the
+ * data (measure.h) into findings, each with its saving. */
 #ifndef FBY_CLI_LINT_FINDINGS_H
 #define FBY_CLI_LINT_FINDINGS_H
 
@@ -9,41 +9,41 @@
 #include "codec/codec.h"
 
 enum {
-    FBY_LINT_MOVES    = 32,  /* of ops of a field that are tried */
-    FBY_LINT_FINDINGS = 740, /* an order an op, seven more a field, and four */
+    FBY_LINT_MOVES    = 32,  /* of ops, tried per field at most */
+    FBY_LINT_FINDINGS = 740, /* at most: 1 per op, 7 per field, and 4 more */
     FBY_LINT_TEXT     = 640,
     FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
-    FBY_LINT_FEW      = 8    /* samples that say nothing of all others */
+    FBY_LINT_FEW      = 8    /* below this many samples, equality is chance */
 };
 
-/* A field made in another way. */
+/* The comparison of another way to make a field. */
 struct fby_lint_trial {
-    bool   made;      /* else the other way was not possible */
-    double before_ms; /* CPU of a worker, a sample */
-    double after_ms;
-    double difference; /* of the values, in the mean: levels of 255 */
+    bool   made;       /* false: the other way was not possible */
+    double before_ms;  /* CPU time of a worker per sample */
+    double after_ms;   /* the same, made the other way */
+    double difference; /* mean difference of the values, in levels of 255 */
 };
 
-/* Op `from` moved to where op `to` < from stands, which follows it then. */
+/* Op `from` moved to directly before op `to` < from. */
 struct fby_lint_move {
     uint32_t              from, to;
     struct fby_lint_trial trial;
 };
 
 struct fby_lint_values {
-    bool numbers;  /* of one number or an array; else `constant` alone counts */
-    bool whole;    /* all are whole numbers */
-    bool constant; /* all samples have the same */
+    bool   numbers;  /* the values are numbers; else only `constant` is set */
+    bool   whole;    /* all are whole numbers */
+    bool   constant; /* all samples have the same value */
     double least, most;
 };
 
-struct fby_lint_coding {
+struct fby_lint_encoding {
     struct fby_coding coding;
-    double            bytes; /* a sample, on the wire */
-    double            ms;    /* CPU a sample, to encode */
+    double            bytes; /* on the wire, per sample */
+    double            ms;    /* CPU time of encoding, per sample */
 };
 
-struct fby_lint_lines {
+struct fby_lint_lines { /* of the keys in the pipeline file */
     size_t field, dct_scale, classes, type, codec, normalize;
     size_t ops[FBY_MAX_OPS];
 };
@@ -51,39 +51,39 @@ struct fby_lint_lines {
 struct fby_lint_field {
     const struct fby_field_content *content; /* borrowed */
     struct fby_lint_lines           lines;
-    double                          bytes;   /* raw, a sample */
-    uint32_t                        classes; /* of folders; else 0 */
-    uint32_t same_as; /* a field before it with equal values; else itself */
-    struct fby_lint_values values;
-    struct fby_lint_coding coded; /* as the file asks for */
-    struct fby_lint_coding best;  /* as `auto` would choose */
-    struct fby_lint_trial  scale; /* dct_scale: faithful instead of off */
-    struct fby_lint_move   moves[FBY_LINT_MOVES];
-    uint32_t               n_moves;
+    double                          bytes;   /* raw, per sample */
+    uint32_t                        classes; /* class folders; else 0 */
+    uint32_t same_as; /* the first field with equal values; else itself */
+    struct fby_lint_values   values;
+    struct fby_lint_encoding current; /* as the pipeline file says */
+    struct fby_lint_encoding best;    /* as `auto` would choose */
+    struct fby_lint_trial    scale;   /* of dct_scale: faithful, if it is off */
+    struct fby_lint_move     moves[FBY_LINT_MOVES];
+    uint32_t                 n_moves;
 };
 
 /* Flat token files whose documents are packed. */
 struct fby_lint_ends {
-    uint32_t undivided; /* of these each is one document */
-    uint32_t files;
-    uint32_t end; /* the token behind a document, as the pipeline says */
+    uint32_t undivided; /* files that are one document each */
+    uint32_t files;     /* in all */
+    uint32_t end;       /* the token after each document, from the pipeline */
     size_t   line;
 };
 
 struct fby_lint_facts {
-    uint32_t                 samples; /* that were looked at */
-    uint32_t                 refused; /* beside these, bad ones */
-    const char              *refusal; /* why the first is; borrowed */
+    uint32_t                 samples; /* measured */
+    uint32_t                 refused; /* bad samples, not among `samples` */
+    const char              *refusal; /* the cause of the first; borrowed */
     uint32_t                 refused_field;
     struct fby_class_folders classes;
     struct fby_lint_ends     ends;
-    bool                     substitutes; /* pull goes on with another sample */
+    bool                     substitutes; /* pull replaces bad samples */
     uint32_t                 n_fields;
     struct fby_lint_field    fields[FBY_MAX_FIELDS];
     size_t                   shuffle_line;
-    double                   shards; /* read for a batch, in the mean */
+    double                   shards; /* read per batch, in the mean */
     uint32_t                 block;  /* a K of {block: K} that reads fewer */
-    double                   shards_block; /* with that; 0: there is none */
+    double                   shards_block; /* shards with that; 0: none */
 };
 
 enum fby_finding_kind {
@@ -104,15 +104,15 @@ enum fby_finding_kind {
 struct fby_finding {
     enum fby_finding_kind kind;
     size_t                line;
-    const char           *field; /* borrowed of the facts; NULL: of none */
-    char                  what[FBY_LINT_TEXT];
-    char                  instead[FBY_LINT_TEXT];
+    const char           *field; /* borrowed from the facts; NULL: none */
+    char                  found[FBY_LINT_TEXT];
+    char                  advice[FBY_LINT_TEXT];
     double                before, after; /* in `unit` */
-    const char           *unit;          /* NULL: there is nothing to save */
-    bool changes_content; /* and with it the digest; the values a little */
+    const char           *unit;          /* NULL: no saving */
+    bool changes_content; /* the advice changes the content digest */
 };
 
-/* Returns how many there are, in the order of the fields. */
+/* Write the findings in the order of the fields; returns their number. */
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS]);
 

@@ -1,7 +1,7 @@
-/* lint.c - `forebay lint`: what a pipeline file costs that it need not.
+/* lint.c - `forebay lint`: find avoidable costs of a pipeline file.
  *
- * It makes a sample of the data as a worker would, and again in the ways that
- * it could advise; what does not measurably help is not advised. */
+ * It makes some samples as a worker would, and again in each way that it might
+ * advise. It gives only advice that measurably helps. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,13 +51,13 @@ static const struct argp_child children[] = {
     {&fby_local_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {options, parse_option, NULL,
-    "Find what a pipeline file costs that it need not, and measure it.\v"
+    "Find avoidable costs of a pipeline file, and measure them.\v"
     "It looks for samples that are bad ones, masks that are cropped or flipped "
     "apart from their pictures, normalize with numbers of 0 to 255, token "
     "files where no document ends, ops in an order that works on pixels which "
     "are dropped later, pictures decoded larger than need be, numbers in wider "
-    "types than they fill, bytes sent without a codec that pays, fields that "
-    "say nothing or the same as another, and batches that come from very many "
+    "types than they fill, bytes sent without a codec that pays, fields with "
+    "one value or the values of another, and batches that come from very many "
     "shards. Each finding has its line, the saving measured on samples of the "
     "data, and what to write instead. They are advice: the exit code is 0 with "
     "them and without.\n\n"
@@ -121,6 +121,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_lint = {
     .name    = "lint",
-    .summary = "find what a pipeline file costs that it need not",
+    .summary = "find avoidable costs of a pipeline file",
     .run     = run,
 };

@@ -12,9 +12,9 @@
 #include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
 
-enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };
+enum { MAX_STEPS = 8, MAX_BLOCK = 8 };
 
-/* ---- lines --------------------------------------------------------------- */
+/* ---- Lines --------------------------------------------------------------- */
 
 static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     struct fby_lint_field *out)
@@ -32,7 +32,7 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     }
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------- */
 
 static double number_at(enum fby_type type, const uint8_t *at)
 {
@@ -61,7 +61,7 @@ static double number_at(enum fby_type type, const uint8_t *at)
     return (double)bits;
 }
 
-static void look_at_row(const struct fby_field_content *field,
+static void add_row(const struct fby_field_content *field,
     const uint8_t *values, size_t n, struct fby_lint_values *out)
 {
     size_t width = fby_type_bytes(field->wire_type);
@@ -73,7 +73,7 @@ static void look_at_row(const struct fby_field_content *field,
     }
 }
 
-static void look_at_numbers(const struct fby_lint_sample *sample, uint32_t f,
+static void find_range(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_values *out)
 {
     const struct fby_field_content *field =
@@ -83,7 +83,7 @@ static void look_at_numbers(const struct fby_lint_sample *sample, uint32_t f,
     out->least   = (double)INFINITY;
     out->most    = -(double)INFINITY;
     for (uint32_t i = 0; i < sample->n; i++) {
-        look_at_row(field, sample->values[f] + i * bytes,
+        add_row(field, sample->values[f] + i * bytes,
             fby_lint_sample_bytes(sample, f, i) /
                 fby_type_bytes(field->wire_type),
             out);
@@ -91,8 +91,8 @@ static void look_at_numbers(const struct fby_lint_sample *sample, uint32_t f,
     out->numbers = out->least <= out->most;
 }
 
-/* Has row `i` the indices of the first one? Others than sparse have none. */
-static bool is_at_same(
+/* True if sparse row `i` has the indices of row 0; true for other fields. */
+static bool has_first_indices(
     const struct fby_lint_sample *sample, uint32_t f, uint32_t i)
 {
     const struct fby_field_content *field =
@@ -102,7 +102,7 @@ static bool is_at_same(
                fby_field_index_bytes(field)) == 0;
 }
 
-static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
+static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_values *out)
 {
     const struct fby_field_content *field =
@@ -112,12 +112,12 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     *out = (struct fby_lint_values){.constant = sample->n >= FBY_LINT_FEW};
     for (uint32_t i = 1; i < sample->n && out->constant; i++) {
         out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
-                        is_at_same(sample, f, i);
+                        has_first_indices(sample, f, i);
     }
     enum fby_values kind = fby_field_values(field);
     if (field->shape.n_dims == 0 || kind == FBY_VALUES_TOKENS ||
         (kind == FBY_VALUES_NUMBERS && field->maps == 0)) {
-        look_at_numbers(sample, f, out);
+        find_range(sample, f, out);
     }
 }
 
@@ -137,8 +137,8 @@ static bool equal_numbers(
     return true;
 }
 
-/* Are they of one form, and sparse ones at the same places? */
-static bool equal_places(
+/* True if both fields have one form and, if sparse, the same indices. */
+static bool equal_indices(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
     const struct fby_field_content *fields =
@@ -150,8 +150,8 @@ static bool equal_places(
                               sample->n * bytes) == 0);
 }
 
-/* Of the same lengths different tensors are made. */
-static bool says_other_things(
+/* True for two fields of lengths that are delivered as different tensors. */
+static bool differ_as_delivered(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
     const struct fby_split          *split = sample->local->split;
@@ -161,7 +161,7 @@ static bool says_other_things(
            (out[a].as != out[b].as || out[a].dtype != out[b].dtype);
 }
 
-/* Numbers of two types may be equal, too. */
+/* Single numbers of two types are compared as numbers. */
 static bool equal_values(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
@@ -169,7 +169,7 @@ static bool equal_values(
         sample->local->split->content.fields;
     size_t bytes = fby_field_bytes(&fields[a]);
     if (fields[a].shape.n_dims != fields[b].shape.n_dims ||
-        !equal_places(sample, a, b)) {
+        !equal_indices(sample, a, b)) {
         return false;
     }
     if (fields[a].wire_type != fields[b].wire_type) {
@@ -182,7 +182,7 @@ static bool equal_values(
 static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
 {
     uint32_t other = 0;
-    while (other < f && (says_other_things(sample, other, f) ||
+    while (other < f && (differ_as_delivered(sample, other, f) ||
                             !equal_values(sample, other, f))) {
         other++;
     }
@@ -197,7 +197,7 @@ static uint32_t classes_of(
                : 0;
 }
 
-/* ---- shards -------------------------------------------------------------- */
+/* ---- Shards -------------------------------------------------------------- */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -234,7 +234,7 @@ static fby_err mean_shards(const struct fby_dataset *dataset,
         return err;
     }
     uint64_t steps = fby_order_steps(order);
-    steps          = steps < STEPS_LOOKED_AT ? steps : STEPS_LOOKED_AT;
+    steps          = steps < MAX_STEPS ? steps : MAX_STEPS;
     uint64_t sum   = 0;
     for (uint64_t i = 0; i < steps; i++) {
         sum += count_shards(dataset, order, i, fby_order_rows(order, i));
@@ -244,14 +244,14 @@ static fby_err mean_shards(const struct fby_dataset *dataset,
     return FBY_OK;
 }
 
-/* The largest blocks that a worker keeps open. */
+/* Find the largest block whose shards a worker keeps open. */
 static fby_err try_blocks(const struct fby_dataset *dataset,
     struct fby_order_spec *spec, struct fby_lint_facts *out,
     struct fby_why *why)
 {
     fby_err err   = FBY_OK;
     spec->shuffle = FBY_SHUFFLE_BLOCK;
-    for (spec->block = MOST_BLOCK; spec->block > 0; spec->block /= 2) {
+    for (spec->block = MAX_BLOCK; spec->block > 0; spec->block /= 2) {
         err        = mean_shards(dataset, spec, &out->shards_block, why);
         out->block = spec->block;
         if (err != FBY_OK || out->shards_block <= FBY_LINT_OPEN) {
@@ -288,7 +288,7 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
                                        : FBY_OK;
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------- */
 
 static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
 {
@@ -307,12 +307,12 @@ static fby_err measure_field(const struct fby_lint_sample *sample, uint32_t f,
     out->bytes   = mean_bytes(sample, f);
     out->classes = classes_of(sample, out->content);
     out->same_as = first_equal(sample, f);
-    look_at_values(sample, f, &out->values);
-    fby_err err = fby_lint_measure_codings(sample, f, out);
+    measure_values(sample, f, &out->values);
+    fby_err err = fby_lint_measure_encodings(sample, f, out);
     return err == FBY_OK ? fby_lint_measure_trials(sample, f, out) : err;
 }
 
-static struct fby_lint_ends ends_of(
+static struct fby_lint_ends document_ends(
     const struct fby_local *local, const char *split)
 {
     return (struct fby_lint_ends){
@@ -336,7 +336,7 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
         sample->local->split->content.on_bad_sample == FBY_BAD_SUBSTITUTE;
     out->n_fields     = sample->local->split->content.n_fields;
     out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
-    out->ends         = ends_of(sample->local, split);
+    out->ends         = document_ends(sample->local, split);
     fby_class_folders_compare(sample->local, split, &out->classes);
     fby_err err = measure_shards(sample, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {

@@ -1,6 +1,6 @@
-/* orders.c - a field made in other ways: ops in another order, pictures
- * decoded smaller. Nothing is known of an op but what its plans say: whether it
- * keeps a picture's size, or makes it smaller. */
+/* orders.c - try other ways to make a field: another order of ops, and decoding
+ * pictures smaller. Ops are judged only by their plans: whether they keep a
+ * picture's size, or reduce it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +12,19 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/geometry.h"
 
-/* ---- one trial ----------------------------------------------------------- */
+/* ---- One trial ----------------------------------------------------------- */
 
-/* A round over the sample into `out`; *least_ns becomes its time if less. */
+/* Make all samples into `out`, and lower *least_ns to the time if it is less. */
 static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *content, uint8_t *out, int64_t *least_ns)
 {
-    size_t  bytes = fby_field_bytes(content);
-    int64_t began = fby_thread_cpu_ns();
-    fby_err err   = FBY_OK;
+    size_t  bytes    = fby_field_bytes(content);
+    int64_t begun_ns = fby_thread_cpu_ns();
+    fby_err err      = FBY_OK;
     for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
         err = fby_lint_sample_make(sample, i, f, content, out + i * bytes);
     }
-    int64_t ns = fby_thread_cpu_ns() - began;
+    int64_t ns = fby_thread_cpu_ns() - begun_ns;
     *least_ns  = ns < *least_ns ? ns : *least_ns;
     return err;
 }
@@ -38,7 +38,8 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
     return n > 0 ? (double)sum / (double)n : 0;
 }
 
-/* A sample that only the other way refuses: then it is none. */
+/* Compare `other` with the field. If `other` refuses a sample, it is not
+ * possible (out->made is false), and no error. */
 static fby_err try_other(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *other, struct fby_lint_trial *out)
 {
@@ -67,14 +68,14 @@ static fby_err try_other(const struct fby_lint_sample *sample, uint32_t f,
     return err == FBY_BAD_SAMPLE ? FBY_OK : err;
 }
 
-/* ---- orders -------------------------------------------------------------- */
+/* ---- Orders -------------------------------------------------------------- */
 
-struct sizes { /* of what goes into an op and comes out, over the sample */
+struct op_sizes { /* input and output of each op, over all samples */
     uint64_t in[FBY_MAX_OPS], out[FBY_MAX_OPS]; /* pixels */
-    bool     keeps[FBY_MAX_OPS];                /* every picture's size */
+    bool     keeps[FBY_MAX_OPS]; /* the op keeps every picture's size */
 };
 
-static void add_sizes(const struct fby_field_plan *plan, struct sizes *sizes)
+static void add_sizes(const struct fby_field_plan *plan, struct op_sizes *sizes)
 {
     struct fby_size in = {plan->width, plan->height};
     for (uint32_t i = 0; i < plan->n_ops; i++) {
@@ -87,12 +88,12 @@ static void add_sizes(const struct fby_field_plan *plan, struct sizes *sizes)
 }
 
 static fby_err find_sizes(
-    const struct fby_lint_sample *sample, uint32_t f, struct sizes *out)
+    const struct fby_lint_sample *sample, uint32_t f, struct op_sizes *out)
 {
     const struct fby_field_content *field =
         &sample->local->split->content.fields[f];
     fby_err err = FBY_OK;
-    *out        = (struct sizes){0};
+    *out        = (struct op_sizes){0};
     memset(out->keeps, true, sizeof(out->keeps));
     for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
         struct fby_field_plan plan;
@@ -105,7 +106,7 @@ static fby_err find_sizes(
     return err;
 }
 
-static bool makes_smaller(const struct sizes *sizes, uint32_t op)
+static bool reduces_size(const struct op_sizes *sizes, uint32_t op)
 {
     return sizes->out[op] < sizes->in[op] - sizes->in[op] / 8;
 }
@@ -125,8 +126,9 @@ static bool same_shape(
     return memcmp(shape.dims, b->shape.dims, sizeof(shape.dims)) == 0;
 }
 
-/* Op `from` ahead of those before it that keep the size, one further a time. */
-static void list_moves(const struct sizes *sizes, uint32_t from,
+/* List the moves of op `from` before each op ahead of it that keeps the size,
+ * the shortest move first. */
+static void list_moves(const struct op_sizes *sizes, uint32_t from,
     struct fby_field_content *other, struct fby_lint_field *out)
 {
     const struct fby_field_content *field = out->content;
@@ -135,7 +137,7 @@ static void list_moves(const struct sizes *sizes, uint32_t from,
          to--) {
         *other = *field;
         move_op(other, from, to - 1);
-        /* Ops of one name draw in the order they stand in. */
+        /* The draws of ops with one name depend on their order. */
         if (field->ops[to - 1].op == field->ops[from].op ||
             !same_shape(other, field)) {
             break;
@@ -164,11 +166,11 @@ static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
 static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
-    struct sizes              sizes;
+    struct op_sizes           sizes;
     struct fby_field_content *other = fby_zalloc(sizeof(*other));
     fby_err                   err   = find_sizes(sample, f, &sizes);
     for (uint32_t i = 1; i < out->content->n_ops && err == FBY_OK; i++) {
-        if (makes_smaller(&sizes, i)) {
+        if (reduces_size(&sizes, i)) {
             list_moves(&sizes, i, other, out);
         }
     }
@@ -179,7 +181,7 @@ static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
     return err;
 }
 
-/* ---- decoding smaller ---------------------------------------------------- */
+/* ---- Decoding smaller ---------------------------------------------------- */
 
 static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)

@@ -5,9 +5,9 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
-/* ---- ops that draw where pixels go ---- */
+/* ---- Random ops that move pixels ---- */
 
-static bool draws_places(const struct fby_op *op)
+static bool moves_pixels(const struct fby_op *op)
 {
     switch (op->id) {
     case FBY_OP_RANDOM_RESIZED_CROP:
@@ -39,10 +39,10 @@ static bool draws_places(const struct fby_op *op)
     return false;
 }
 
-/* Labels of a smaller size than their picture, and filled with another value,
- * come from the same places; of a random_crop the size says how far it may
- * lie. */
-static bool decides_places(const struct fby_op *op, uint32_t param)
+/* True for parameters that decide where pixels go. Labels may have another size
+ * and fill value than their picture; but the size of a random_crop limits its
+ * position. */
+static bool affects_geometry(const struct fby_op *op, uint32_t param)
 {
     const char *name = op->params[param].name;
     bool        size = strcmp(name, "size") == 0;
@@ -62,63 +62,63 @@ static bool same_op(const struct fby_op_use *a, const struct fby_op_use *b)
 {
     bool same = a->op == b->op;
     for (uint32_t i = 0; same && i < a->op->n_params; i++) {
-        same = !decides_places(a->op, i) ||
+        same = !affects_geometry(a->op, i) ||
                same_value(&a->params[i], &b->params[i]);
     }
     return same;
 }
 
-/* ---- two lists of them ---- */
+/* ---- Two lists of ops ---- */
 
-struct uses {
+struct op_list {
     const struct fby_op_use *at;
     uint32_t                 n;
 };
 
-static const struct fby_op_use *next(struct uses *list)
+static const struct fby_op_use *next_moving(struct op_list *list)
 {
     while (list->n > 0) {
         const struct fby_op_use *use = list->at++;
         list->n--;
-        if (draws_places(use->op)) {
+        if (moves_pixels(use->op)) {
             return use;
         }
     }
     return NULL;
 }
 
-static bool same_places(struct uses a, struct uses b)
+static bool same_geometry(struct op_list a, struct op_list b)
 {
-    const struct fby_op_use *one = next(&a);
-    const struct fby_op_use *two = next(&b);
+    const struct fby_op_use *one = next_moving(&a);
+    const struct fby_op_use *two = next_moving(&b);
     while (one != NULL && two != NULL && same_op(one, two)) {
-        one = next(&a);
-        two = next(&b);
+        one = next_moving(&a);
+        two = next_moving(&b);
     }
     return one == NULL && two == NULL;
 }
 
-static bool draws_any(const struct fby_field_content *field)
+static bool moves_any(const struct fby_field_content *field)
 {
-    struct uses ops    = {field->ops, field->n_ops};
-    struct uses device = {field->device, field->n_device};
-    return next(&ops) != NULL || next(&device) != NULL;
+    struct op_list ops    = {field->ops, field->n_ops};
+    struct op_list device = {field->device, field->n_device};
+    return next_moving(&ops) != NULL || next_moving(&device) != NULL;
 }
 
-/* ---- two fields ---- */
+/* ---- Two fields ---- */
 
 enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
     const struct fby_field_content                              *labels)
 {
-    if (!same_places((struct uses){picture->ops, picture->n_ops},
-            (struct uses){labels->ops, labels->n_ops})) {
+    if (!same_geometry((struct op_list){picture->ops, picture->n_ops},
+            (struct op_list){labels->ops, labels->n_ops})) {
         return FBY_LINT_OTHER_OPS;
     }
-    if (!same_places((struct uses){picture->device, picture->n_device},
-            (struct uses){labels->device, labels->n_device})) {
+    if (!same_geometry((struct op_list){picture->device, picture->n_device},
+            (struct op_list){labels->device, labels->n_device})) {
         return FBY_LINT_OTHER_DEVICE;
     }
-    return draws_any(picture) && strcmp(picture->group, labels->group) != 0
+    return moves_any(picture) && strcmp(picture->group, labels->group) != 0
                ? FBY_LINT_OTHER_GROUP
                : FBY_LINT_ALIKE;
 }

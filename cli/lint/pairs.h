@@ -1,8 +1,8 @@
-/* pairs.h - do a picture and a field that labels its pixels move alike?
+/* pairs.h - check that a picture and its pixel labels move alike.
  *
- * Ops that draw where pixels go must stand in both fields and draw the same,
- * which fields of one group do. Two pictures may differ on purpose (two views
- * of one); masks and maps say of each pixel what it is, and may not. Pure. */
+ * Random ops that move pixels must be in both fields and draw the same values,
+ * as the fields of one group do. Two pictures may differ on purpose, as two
+ * views of one. Masks and maps label each pixel, so they may not. Pure. */
 #ifndef FBY_CLI_LINT_PAIRS_H
 #define FBY_CLI_LINT_PAIRS_H
 
@@ -10,16 +10,16 @@
 
 enum fby_lint_pair {
     FBY_LINT_ALIKE,
-    FBY_LINT_OTHER_GROUP, /* the same ops, drawn apart */
-    FBY_LINT_OTHER_OPS,   /* of the worker */
-    FBY_LINT_OTHER_DEVICE /* flips of the device */
+    FBY_LINT_OTHER_GROUP, /* the same ops, but independent draws */
+    FBY_LINT_OTHER_OPS,   /* different ops of the worker */
+    FBY_LINT_OTHER_DEVICE /* different flips of the device */
 };
 
-/* Of two fields of one sample. */
+/* Compare the random ops that move pixels of two fields of one sample. */
 enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
     const struct fby_field_content                              *labels);
 
-/* Does it label pixels? */
+/* True for masks and maps: their values are labels of pixels. */
 bool fby_lint_labels_pixels(const struct fby_field_content *field);
 
 #endif

@@ -32,14 +32,14 @@ double fby_finding_percent(const struct fby_finding *finding)
                : 0;
 }
 
-struct amount {
+struct amount_text {
     char text[32];
 };
 
-/* Three digits; large ones in full. */
-static struct amount amount(double value)
+/* Three significant digits; numbers from 100 on in full. */
+static struct amount_text show_amount(double value)
 {
-    struct amount out;
+    struct amount_text out;
     snprintf(out.text, sizeof(out.text), value < 100 ? "%.3g" : "%.0f", value);
     return out;
 }
@@ -52,17 +52,16 @@ static void print_finding(
     if (finding->field != NULL) {
         fprintf(out, " of field %s", finding->field);
     }
-    fprintf(out, "\n  found  %s\n", finding->what);
+    fprintf(out, "\n  found  %s\n", finding->found);
     if (finding->unit != NULL) {
         fprintf(out, "  saves  %s of %s %s (%.0f %%)\n",
-            amount(finding->before - finding->after).text,
-            amount(finding->before).text, finding->unit,
+            show_amount(finding->before - finding->after).text,
+            show_amount(finding->before).text, finding->unit,
             fby_finding_percent(finding));
     }
-    fprintf(out, "  write  %s\n", finding->instead);
+    fprintf(out, "  write  %s\n", finding->advice);
     if (finding->changes_content) {
-        fputs(
-            "  note   it is another content then, with another digest\n", out);
+        fputs("  note   this changes the content, and so its digest\n", out);
     }
 }
 
@@ -86,7 +85,7 @@ static json_t *finding_object(const struct fby_finding *finding)
     return json_pack("{s:s, s:I, s:s?, s:s, s:s, s:s?, s:f, s:f, s:f, s:b}",
         "kind", fby_finding_name(finding->kind), "line",
         (json_int_t)finding->line, "field", finding->field, "found",
-        finding->what, "write", finding->instead, "unit", finding->unit,
+        finding->found, "write", finding->advice, "unit", finding->unit,
         "before", finding->before, "after", finding->after, "saving_percent",
         fby_finding_percent(finding), "changes_content",
         (int)finding->changes_content);

@@ -1,4 +1,4 @@
-/* report.h - findings as people and programs read them. */
+/* report.h - print findings as text or JSON. */
 #ifndef FBY_CLI_LINT_REPORT_H
 #define FBY_CLI_LINT_REPORT_H
 
@@ -13,13 +13,17 @@ struct fby_lint_report {
     uint32_t                     n;
 };
 
-/* "op-order" */
+/* The name of a kind, such as "op-order". */
 const char *fby_finding_name(enum fby_finding_kind kind);
-double      fby_finding_percent(const struct fby_finding *finding);
 
+/* The saving in percent; 0 if the finding has none. */
+double fby_finding_percent(const struct fby_finding *finding);
+
+/* Print the findings as text, and a last line with their number. */
 void fby_lint_report_table(const struct fby_lint_report *report, FILE *out);
-/* One object: file (null when its name is no UTF-8), samples, refused and
- * findings. */
+
+/* Print one JSON object: file (null if its name is not UTF-8), samples, refused
+ * and findings. */
 void fby_lint_report_json(const struct fby_lint_report *report, FILE *out);
 
 #endif

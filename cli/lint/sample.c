@@ -9,7 +9,7 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/draw.h"
 
-static const uint64_t most_bytes = UINT64_C(1) << 30;
+static const uint64_t max_bytes = UINT64_C(1) << 30;
 
 static const struct fby_content *content_of(const struct fby_lint_sample *self)
 {
@@ -92,10 +92,11 @@ fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
     return make(self, i, f, content, out, NULL);
 }
 
-/* ---- reading ------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
-/* Of maps all members are read, of other fields the first there is. */
-static uint32_t n_read(const struct fby_field_content *field)
+/* The number of members to read: all of a stack of maps; for other fields the
+ * first that exists. */
+static uint32_t n_members_read(const struct fby_field_content *field)
 {
     if (fby_field_is_of_folder(field)) {
         return 0;
@@ -103,11 +104,11 @@ static uint32_t n_read(const struct fby_field_content *field)
     return fby_field_kind(field)->is_stack ? field->n_from : 1;
 }
 
-/* The i-th that is read. */
+/* Find the i-th member to read. */
 static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, uint32_t i, struct fby_member *out)
 {
-    uint32_t choice = field->n_from - n_read(field) + 1;
+    uint32_t choice = field->n_from - n_members_read(field) + 1;
     return fby_dataset_find(self->local->dataset, sample, field->from + i,
                choice, out) == FBY_OK;
 }
@@ -130,7 +131,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_why *why)
 {
-    uint32_t n   = self->rows != NULL ? 0 : n_read(field);
+    uint32_t n   = self->rows != NULL ? 0 : n_members_read(field);
     fby_err  err = FBY_OK;
     if (fby_field_kind(field)->is_stack) {
         out->sizes = fby_zalloc(n * sizeof(*out->sizes));
@@ -139,7 +140,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
         struct fby_member member;
         if (!find_member(self, sample, field, i, &member)) {
             return fby_because(
-                why, FBY_BAD_SAMPLE, "it has no %s", field->from[i]);
+                why, FBY_BAD_SAMPLE, "the sample has no %s", field->from[i]);
         }
         err = append_member(self, &member, out, why);
         if (out->sizes != NULL) {
@@ -149,8 +150,8 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     return err;
 }
 
-/* Row self->n of all fields: read and made. */
-static fby_err take_fields(
+/* Read and make row self->n of all fields; *at is the field of an error. */
+static fby_err make_fields(
     struct fby_lint_sample *self, uint32_t *at, struct fby_why *why)
 {
     const struct fby_content *content = content_of(self);
@@ -173,7 +174,7 @@ static fby_err take_fields(
     return err;
 }
 
-static void forget_members(struct fby_lint_sample *self, uint32_t i)
+static void free_members(struct fby_lint_sample *self, uint32_t i)
 {
     struct fby_lint_member *members = members_of(self, i);
     for (uint32_t f = 0; f < content_of(self)->n_fields; f++) {
@@ -192,12 +193,12 @@ static void count_refused(
     }
 }
 
-static fby_err take_one(
+static fby_err add_sample(
     struct fby_lint_sample *self, uint64_t sample, struct fby_why *why)
 {
     uint32_t field         = 0;
     self->numbers[self->n] = sample;
-    fby_err err            = take_fields(self, &field, why);
+    fby_err err            = make_fields(self, &field, why);
     if (err == FBY_OK) {
         self->n++;
         return FBY_OK;
@@ -205,7 +206,7 @@ static fby_err take_one(
     struct fby_row_key key;
     fby_because_in(why, err, "sample %" PRIu64 " (%s)", sample,
         fby_dataset_key(self->local->dataset, sample, &key));
-    forget_members(self, self->n);
+    free_members(self, self->n);
     if (err == FBY_BAD_SAMPLE) {
         count_refused(self, field, why);
         return FBY_OK;
@@ -213,11 +214,11 @@ static fby_err take_one(
     return err;
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------- */
 
-/* Anywhere in the i-th of `rows` equal parts: even, but without a rhythm that
- * the data might have too. */
-static uint64_t choose(uint64_t total, uint32_t i, uint32_t rows)
+/* Choose a random sample of the i-th of `rows` equal parts: spread evenly, but
+ * without a period that the data might share. */
+static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t rows)
 {
     struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
     uint64_t        first = (uint64_t)((unsigned __int128)total * i / rows);
@@ -225,7 +226,7 @@ static uint64_t choose(uint64_t total, uint32_t i, uint32_t rows)
     return first + fby_draw_below(&draw, end - first);
 }
 
-/* Bytes of a sample as it is stored. */
+/* Stored bytes of a sample. */
 static uint64_t stored_bytes(
     const struct fby_lint_sample *self, uint64_t sample)
 {
@@ -233,16 +234,16 @@ static uint64_t stored_bytes(
     uint64_t                  bytes   = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
         struct fby_member member = {0};
-        for (uint32_t i = 0; i < n_read(&content->fields[f]); i++) {
-            bool there =
+        for (uint32_t i = 0; i < n_members_read(&content->fields[f]); i++) {
+            bool exists =
                 find_member(self, sample, &content->fields[f], i, &member);
-            bytes += there ? member.size : 0;
+            bytes += exists ? member.size : 0;
         }
     }
     return bytes;
 }
 
-/* And as it is made. */
+/* Bytes of a sample as made by the pipeline. */
 static uint64_t made_bytes(const struct fby_content *content)
 {
     uint64_t bytes = 0;
@@ -253,20 +254,20 @@ static uint64_t made_bytes(const struct fby_content *content)
     return bytes;
 }
 
-/* As many of `wanted` as fit, one at least. */
-static uint32_t rows_possible(
+/* The number of samples that fit into memory, from 1 to `wanted`. */
+static uint32_t rows_that_fit(
     const struct fby_lint_sample *self, uint64_t total, uint32_t wanted)
 {
     uint64_t bytes = wanted * made_bytes(content_of(self));
     for (uint32_t i = 0; i < wanted; i++) {
-        bytes += stored_bytes(self, choose(total, i, wanted));
+        bytes += stored_bytes(self, choose_sample(total, i, wanted));
     }
-    uint64_t fit = bytes > most_bytes ? wanted * most_bytes / bytes : wanted;
+    uint64_t fit = bytes > max_bytes ? wanted * max_bytes / bytes : wanted;
     fit          = fit > 0 ? fit : 1;
     return (uint32_t)(wanted < fit ? wanted : fit);
 }
 
-static void make_room(struct fby_lint_sample *self, uint32_t rows)
+static void allocate(struct fby_lint_sample *self, uint32_t rows)
 {
     const struct fby_content *content = content_of(self);
     self->numbers = fby_zalloc(rows * sizeof(*self->numbers));
@@ -292,8 +293,8 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
     *self           = (struct fby_lint_sample){.local = local,
                   .seed      = fby_pipeline_seed(local->pipeline),
                   .transform = fby_transform_create(NULL)};
-    uint32_t rows   = rows_possible(self, total, wanted);
-    make_room(self, rows);
+    uint32_t rows   = rows_that_fit(self, total, wanted);
+    allocate(self, rows);
     fby_err err = FBY_OK;
     if (fby_dataset_has_rows(local->dataset)) {
         self->run = fby_run_create();
@@ -302,7 +303,7 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
     }
     struct fby_progress_line line = fby_progress_begin();
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
-        err = take_one(self, choose(total, i, rows), why);
+        err = add_sample(self, choose_sample(total, i, rows), why);
         fby_progress_count(&line, "reading samples", i + 1, rows);
     }
     fby_progress_end(&line);
@@ -315,7 +316,7 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
 void fby_lint_sample_fini(struct fby_lint_sample *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
-        forget_members(self, i);
+        free_members(self, i);
     }
     for (uint32_t f = 0; f < FBY_MAX_FIELDS; f++) {
         free(self->values[f]);

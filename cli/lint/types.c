@@ -13,7 +13,7 @@ const struct fby_narrow_type *fby_narrowest_type(
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         const struct fby_narrow_type *type = &types[i];
-        if ((type->of_labels || !label) && least >= type->least &&
+        if ((type->for_labels || !label) && least >= type->least &&
             most <= type->most) {
             return type;
         }

@@ -1,4 +1,4 @@
-/* types.h - the narrowest type that whole numbers fit. */
+/* types.h - the narrowest wire type for a range of whole numbers. */
 #ifndef FBY_CLI_LINT_TYPES_H
 #define FBY_CLI_LINT_TYPES_H
 
@@ -10,10 +10,11 @@ struct fby_narrow_type {
     enum fby_type type;
     const char   *name;
     double        least, most;
-    bool          of_labels; /* labels may travel so */
+    bool          for_labels; /* a wire type of labels */
 };
 
-/* For numbers from `least` to `most`; NULL when none but i64 holds them. */
+/* The narrowest type for numbers from `least` to `most`; NULL if only i64 holds
+ * them. */
 const struct fby_narrow_type *fby_narrowest_type(
     bool label, double least, double most);
 

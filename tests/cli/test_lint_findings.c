@@ -31,7 +31,7 @@ static int start(void **state)
                   .ops         = {20, 21, 22, 23}},
             .bytes   = 1000,
             .same_as = f,
-            .coded   = {.bytes = 500},
+            .current = {.bytes = 500},
             .best    = {.bytes = 500},
         };
     }
@@ -72,7 +72,7 @@ static void inputs_and_targets_are_one_sequence(void **state)
     strcpy(content[1].from[0], "target");
     assert_one(FBY_FINDING_TWICE, 10);
     assert_string_equal(findings[0].field, "label");
-    assert_non_null(strstr(findings[0].instead, "from: sequence"));
+    assert_non_null(strstr(findings[0].advice, "from: sequence"));
     assert_true(findings[0].before == 1000 && findings[0].after < 510);
     content[1].packed = true;
     assert_int_equal(find(), 0);
@@ -89,8 +89,8 @@ static void files_where_no_document_ends_are_counted(void **state)
     facts.ends.undivided = 7;
     assert_one(FBY_FINDING_NO_END, 4);
     assert_null(findings[0].field);
-    assert_non_null(strstr(findings[0].what, "7 of 9 files"));
-    assert_non_null(strstr(findings[0].what, "50256"));
+    assert_non_null(strstr(findings[0].found, "7 of 9 files"));
+    assert_non_null(strstr(findings[0].found, "50256"));
 }
 
 /* ---- levels -------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void assert_levels(double mean, double std, const char *instead)
 {
     put_levels(mean, std);
     assert_one(FBY_FINDING_LEVELS, 15);
-    assert_non_null(strstr(findings[0].instead, instead));
+    assert_non_null(strstr(findings[0].advice, instead));
 }
 
 static void levels_of_bytes_are_divided(void **state)
@@ -116,7 +116,7 @@ static void levels_of_bytes_are_divided(void **state)
     (void)state;
     assert_levels(123.675, 58.395,
         "{mean: [0.485, 0.485, 0.485], std: [0.229, 0.229, 0.229]}");
-    assert_non_null(strstr(findings[0].what, "mean [123.7, 123.7, 123.7]"));
+    assert_non_null(strstr(findings[0].found, "mean [123.7, 123.7, 123.7]"));
     assert_levels(127.5, 0.5, "{mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5]}");
     assert_levels(0, 255, "{mean: [0, 0, 0], std: [1, 1, 1]}");
     assert_levels(102, 1, "mean: [0.4, 0.4, 0.4], std: [0.003922,");
@@ -166,7 +166,7 @@ static void an_op_is_moved_where_it_costs_less(void **state)
     put_move(1, 0, 6, 0.2);
     assert_one(FBY_FINDING_OP_ORDER, 21);
     assert_true(findings[0].changes_content);
-    assert_non_null(strstr(findings[0].instead, fby_ops[1]->name));
+    assert_non_null(strstr(findings[0].advice, fby_ops[1]->name));
     assert_true(findings[0].before == 10 && findings[0].after == 6);
 }
 
@@ -217,7 +217,7 @@ static void an_op_goes_further_only_for_more(void **state)
     put_move(3, 0, 3, 0);
     assert_one(FBY_FINDING_OP_ORDER, 23);
     assert_true(findings[0].after == 3);
-    assert_non_null(strstr(findings[0].instead, fby_ops[0]->name));
+    assert_non_null(strstr(findings[0].advice, fby_ops[0]->name));
 }
 
 static void a_stop_with_another_meaning_is_no_barrier(void **state)
@@ -227,7 +227,7 @@ static void a_stop_with_another_meaning_is_no_barrier(void **state)
     put_move(2, 1, 5, 40);
     put_move(2, 0, 5, 0.1);
     assert_one(FBY_FINDING_OP_ORDER, 22);
-    assert_non_null(strstr(findings[0].instead, fby_ops[0]->name));
+    assert_non_null(strstr(findings[0].advice, fby_ops[0]->name));
 }
 
 /* ---- decoding ------------------------------------------------------------ */
@@ -272,7 +272,7 @@ static void assert_narrowest(
     char wire[16];
     snprintf(wire, sizeof(wire), "wire: %s,", type);
     assert_one(FBY_FINDING_WIRE_TYPE, 13);
-    assert_non_null(strstr(findings[0].instead, wire));
+    assert_non_null(strstr(findings[0].advice, wire));
 }
 
 static void numbers_get_the_narrowest_type_that_holds_them(void **state)
@@ -296,7 +296,7 @@ static void arrays_get_the_narrowest_type_of_a_value(void **state)
     content[1].wire_type = FBY_F32;
     assert_narrowest(0, 255, 4000, "u8");
     assert_true(findings[0].before == 4000 && findings[0].after == 1000);
-    assert_non_null(strstr(findings[0].what, "in 4 bytes each"));
+    assert_non_null(strstr(findings[0].found, "in 4 bytes each"));
     content[1].wire_type = FBY_U16;
     assert_narrowest(0, 256, 4000, NULL);
 }
@@ -316,11 +316,11 @@ static void labels_are_told_their_classes(void **state)
     put_numbers(0, 3, 4);
     facts.fields[1].classes = 300; /* folders, of which 4 were looked at */
     assert_one(FBY_FINDING_WIRE_TYPE, 12);
-    assert_non_null(strstr(findings[0].instead, "classes: 300;"));
-    assert_non_null(strstr(findings[0].instead, "u16"));
+    assert_non_null(strstr(findings[0].advice, "classes: 300;"));
+    assert_non_null(strstr(findings[0].advice, "u16"));
     facts.fields[1].classes = 0;
     assert_one(FBY_FINDING_WIRE_TYPE, 12);
-    assert_non_null(strstr(findings[0].instead, "classes: N"));
+    assert_non_null(strstr(findings[0].advice, "classes: N"));
     content[1].classes = 100000;
     assert_int_equal(find(), 0);
 }
@@ -330,25 +330,25 @@ static void labels_are_told_their_classes(void **state)
 static void a_codec_is_advised_from_an_eighth_on(void **state)
 {
     (void)state;
-    facts.fields[0].coded = (struct fby_lint_coding){.bytes = 1000};
+    facts.fields[0].current = (struct fby_lint_encoding){.bytes = 1000};
     facts.fields[0].best =
-        (struct fby_lint_coding){{FBY_FILTER_DELTA, FBY_CODEC_LZ4}, 876, 0.5};
+        (struct fby_lint_encoding){{FBY_FILTER_DELTA, FBY_CODEC_LZ4}, 876, 0.5};
     assert_int_equal(find(), 0);
     facts.fields[0].best.bytes = 875;
     assert_one(FBY_FINDING_CODEC, 14);
     assert_false(findings[0].changes_content);
-    assert_non_null(strstr(findings[0].instead, "0.50 CPU ms"));
+    assert_non_null(strstr(findings[0].advice, "0.50 CPU ms"));
     facts.fields[0].best.ms = 0.004;
     assert_one(FBY_FINDING_CODEC, 14);
-    assert_non_null(strstr(findings[0].instead, "hardly any CPU time more"));
+    assert_non_null(strstr(findings[0].advice, "hardly any CPU time more"));
 }
 
 static void a_few_bytes_need_no_codec(void **state)
 {
     (void)state;
-    facts.fields[0].bytes = 63;
-    facts.fields[0].coded = (struct fby_lint_coding){.bytes = 63};
-    facts.fields[0].best  = (struct fby_lint_coding){.bytes = 1};
+    facts.fields[0].bytes   = 63;
+    facts.fields[0].current = (struct fby_lint_encoding){.bytes = 63};
+    facts.fields[0].best    = (struct fby_lint_encoding){.bytes = 1};
     assert_int_equal(find(), 0);
 }
 
@@ -369,7 +369,7 @@ static void a_field_like_another_is_named_with_it(void **state)
     (void)state;
     facts.fields[1].same_as = 0;
     assert_one(FBY_FINDING_TWICE, 10);
-    assert_non_null(strstr(findings[0].what, "'image'"));
+    assert_non_null(strstr(findings[0].found, "'image'"));
     assert_string_equal(findings[0].field, "label");
     facts.samples = FBY_LINT_FEW - 1;
     assert_int_equal(find(), 0);
@@ -388,7 +388,7 @@ static void blocks_are_advised_beyond_the_files_kept_open(void **state)
     facts.shards = FBY_LINT_OPEN + 1;
     assert_one(FBY_FINDING_SHARDS, 3);
     assert_null(findings[0].field);
-    assert_non_null(strstr(findings[0].instead, "{block: 4}"));
+    assert_non_null(strstr(findings[0].advice, "{block: 4}"));
     facts.shards       = 1000;
     facts.shards_block = FBY_LINT_OPEN + 1;
     assert_int_equal(find(), 0);
@@ -407,13 +407,13 @@ static void the_first_bad_sample_is_named_and_what_pull_does(void **state)
     facts.refused_field = 0;
     assert_one(FBY_FINDING_REFUSED, 10);
     assert_string_equal(findings[0].field, "image");
-    assert_string_equal(findings[0].what, facts.refusal);
-    assert_non_null(strstr(findings[0].instead, "pull stops"));
-    assert_non_null(strstr(findings[0].instead, "3 of 67"));
+    assert_string_equal(findings[0].found, facts.refusal);
+    assert_non_null(strstr(findings[0].advice, "pull stops"));
+    assert_non_null(strstr(findings[0].advice, "3 of 67"));
     assert_null(findings[0].unit);
     facts.substitutes = true;
     assert_one(FBY_FINDING_REFUSED, 10);
-    assert_non_null(strstr(findings[0].instead, "other samples instead"));
+    assert_non_null(strstr(findings[0].advice, "other samples instead"));
     assert_false(findings[0].changes_content);
 }
 
@@ -435,7 +435,7 @@ static void a_class_of_two_names_is_told(void **state)
     strcpy(content[1].from[0], "folder");
     assert_one(FBY_FINDING_CLASSES, 10);
     assert_string_equal(findings[0].field, "label");
-    assert_non_null(strstr(findings[0].what,
+    assert_non_null(strstr(findings[0].found,
         "class 3 is the folder 'cat' here and 'cow' in split 'val'"));
 }
 
@@ -471,9 +471,9 @@ static void a_mask_that_is_cropped_apart_is_asked_about(void **state)
     (void)state;
     put_pair("random_resized_crop", "random_resized_crop");
     assert_one(FBY_FINDING_PAIR, 10);
-    assert_non_null(strstr(findings[0].what, "'mask'"));
-    assert_non_null(strstr(findings[0].what, "'image'"));
-    assert_string_equal(findings[0].instead, "group: image");
+    assert_non_null(strstr(findings[0].found, "'mask'"));
+    assert_non_null(strstr(findings[0].found, "'image'"));
+    assert_string_equal(findings[0].advice, "group: image");
     strcpy(content[1].group, "image");
     assert_int_equal(find(), 0);
 }
@@ -520,11 +520,11 @@ static void a_flip_of_the_device_belongs_to_the_mask_too(void **state)
     content[0].n_device     = 1;
     content[0].device[0].op = fby_device_op_named("horizontal_flip");
     assert_one(FBY_FINDING_PAIR, 10);
-    assert_non_null(strstr(findings[0].instead, "device"));
+    assert_non_null(strstr(findings[0].advice, "device"));
     content[1].n_device  = 1;
     content[1].device[0] = content[0].device[0];
     assert_one(FBY_FINDING_PAIR, 10);
-    assert_string_equal(findings[0].instead, "group: image");
+    assert_string_equal(findings[0].advice, "group: image");
     strcpy(content[1].group, "image");
     assert_int_equal(find(), 0);
 }
@@ -559,12 +559,12 @@ static void all_findings_at_once_have_room(void **state)
 {
     (void)state;
     put_ops(FBY_MAX_OPS > (int)fby_n_ops ? (uint32_t)fby_n_ops : FBY_MAX_OPS);
-    facts.shards                = 1000;
-    facts.block                 = 1;
-    facts.n_fields              = FBY_MAX_FIELDS;
-    facts.fields[0].coded.bytes = 1000;
-    facts.fields[0].best.bytes  = 1;
-    facts.fields[0].scale       = (struct fby_lint_trial){true, 4, 2, 0};
+    facts.shards                  = 1000;
+    facts.block                   = 1;
+    facts.n_fields                = FBY_MAX_FIELDS;
+    facts.fields[0].current.bytes = 1000;
+    facts.fields[0].best.bytes    = 1;
+    facts.fields[0].scale         = (struct fby_lint_trial){true, 4, 2, 0};
     for (uint32_t i = 1; i < content[0].n_ops; i++) {
         put_move(i, i - 1, 1, 0);
     }
