@@ -18,13 +18,13 @@
 
 enum { ENOUGH_SAMPLES = 20000 };
 
-/* Split names that people give to folders and files; the first that a name
- * holds wins, and what pulls first stands first. */
+/* Usual split names in folder and file names. The first that a name contains
+ * wins, and splits are listed in this order. */
 static const char *const known_splits[] = {
     "train", "validation", "valid", "val", "test"};
 enum { KNOWN_SPLITS = 5 };
 
-const char *fby_look_word(const char *name)
+const char *fby_look_split_word(const char *name)
 {
     for (size_t i = 0; i < KNOWN_SPLITS; i++) {
         if (strstr(name, known_splits[i]) != NULL) {
@@ -34,7 +34,7 @@ const char *fby_look_word(const char *name)
     return NULL;
 }
 
-bool fby_look_has(const struct fby_look *look, const char *name)
+bool fby_look_has_split(const struct fby_look *look, const char *name)
 {
     for (uint32_t i = 0; i < look->out->n_splits; i++) {
         if (strcmp(look->out->splits[i].name, name) == 0) {
@@ -44,7 +44,8 @@ bool fby_look_has(const struct fby_look *look, const char *name)
     return false;
 }
 
-struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name)
+struct fby_guess_split *fby_look_add_split(
+    struct fby_look *look, const char *name)
 {
     if (look->out->n_splits == FBY_GUESS_SPLITS) {
         look->out->n_more++;
@@ -56,31 +57,30 @@ struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name)
     return split;
 }
 
-void fby_look_name(
+void fby_look_split_name(
     const struct fby_look *look, const char *stem, char out[FBY_NAME_SIZE])
 {
-    const char *word = fby_look_word(stem);
+    const char *word = fby_look_split_word(stem);
     size_t      n    = strnlen(stem, FBY_NAME_SIZE - 1);
     while (n > 0 && strchr("-_.", stem[n - 1]) != NULL) {
         n--;
     }
     snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : look->name);
-    if (fby_look_has(look, out)) {
+    if (fby_look_has_split(look, out)) {
         snprintf(out, FBY_NAME_SIZE, "%.*s", (int)n, stem);
     }
-    if (fby_look_has(look, out) || !fby_text_is_name(out)) {
+    if (fby_look_has_split(look, out) || !fby_text_is_name(out)) {
         snprintf(out, FBY_NAME_SIZE, "split%u", look->out->n_splits + 1);
     }
 }
 
-fby_err fby_look_letters(const char *name, struct fby_why *why)
+fby_err fby_look_check_name(const char *name, struct fby_why *why)
 {
     if (strpbrk(name, "{}*?,") == NULL) {
         return FBY_OK;
     }
     return fby_because(why, FBY_CONFIG,
-        "the name of %s has a letter that means something in patterns; "
-        "rename it",
+        "the name of %s has a special character of patterns; rename it",
         fby_text_show(name).text);
 }
 
@@ -105,17 +105,17 @@ fby_err fby_look_index(const struct fby_look *look,
     return err;
 }
 
-/* ---- tar files ----------------------------------------------------------- */
+/* ---- Tar files ----------------------------------------------------------- */
 
 static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+    uint32_t member, struct fby_look_file *out, struct fby_why *why)
 {
     const struct fby_look *look = arg;
     out->offset                 = fby_shard_offset(shard, member);
     return fby_root_open(look->root, shard->name, FBY_WANT_FILE, &out->fd, why);
 }
 
-static fby_err look_into_shard(struct fby_look *look, const char *path,
+static fby_err read_first_shard(struct fby_look *look, const char *path,
     struct fby_guess_split *split, struct fby_why *why)
 {
     struct fby_shard shard = {0};
@@ -134,15 +134,15 @@ static fby_err look_into_shard(struct fby_look *look, const char *path,
     }
     close(fd);
     if (err == FBY_OK) {
-        const struct fby_look_files files = {open_in_tar, look};
-        fby_look_tally(split, &shard);
-        err = fby_look_into_pngs(split, &shard, &files, why);
+        const struct fby_look_opener opener = {open_in_tar, look};
+        fby_look_count(split, &shard);
+        err = fby_look_at_pngs(split, &shard, &opener, why);
     }
     fby_shard_fini(&shard);
     return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", path);
 }
 
-static fby_err look_at_run(struct fby_look *look, const char *path,
+static fby_err add_tar_split(struct fby_look *look, const char *path,
     const struct fby_tar_run *run, struct fby_why *why)
 {
     char shards[FBY_PATH_SIZE];
@@ -151,8 +151,8 @@ static fby_err look_at_run(struct fby_look *look, const char *path,
     char prefix[FBY_NAME_SIZE];
     char name[FBY_NAME_SIZE];
     snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
-    fby_look_name(look, prefix, name);
-    struct fby_guess_split *split = fby_look_begin(look, name);
+    fby_look_split_name(look, prefix, name);
+    struct fby_guess_split *split = fby_look_add_split(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
@@ -169,14 +169,15 @@ static fby_err look_at_run(struct fby_look *look, const char *path,
     split->counted_all = run->count == 1;
     look->out->kind    = FBY_SOURCE_SHARDS;
     if (err == FBY_OK) {
-        err = look_into_shard(look, first, split, why);
+        err = read_first_shard(look, first, split, why);
     }
-    fby_look_finish(split);
+    fby_look_sort(split);
     return err;
 }
 
-/* The tar files of a listing, moved to its front: groups are then runs. */
-static uint32_t tars_first(struct fby_listing *listing)
+/* Move the tar files of a listing to its front, so that groups are contiguous;
+ * returns their number. */
+static uint32_t move_tars_first(struct fby_listing *listing)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < listing->count; i++) {
@@ -200,12 +201,12 @@ static fby_err look_at_tars(struct fby_look *look, const char *path,
         while (i < n && fby_tar_run_join(&run, tars[i].name)) {
             i++;
         }
-        err = fby_look_letters(fby_root_dir(look->root), why);
+        err = fby_look_check_name(fby_root_dir(look->root), why);
         if (err == FBY_OK) {
-            err = fby_look_letters(run.first, why);
+            err = fby_look_check_name(run.first, why);
         }
         if (err == FBY_OK) {
-            err = look_at_run(look, path, &run, why);
+            err = add_tar_split(look, path, &run, why);
         }
     }
     return err;
@@ -217,7 +218,7 @@ struct in_folder {
 };
 
 static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+    uint32_t member, struct fby_look_file *out, struct fby_why *why)
 {
     const struct in_folder *in = arg;
     char                    file[FBY_PATH_SIZE];
@@ -227,7 +228,7 @@ static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
         fby_shard_key(shard, fby_shard_sample_of(shard, member)),
         fby_shard_suffix(shard, member));
     if (n < 0 || n >= (int)sizeof(file)) {
-        return fby_because(why, FBY_CONFIG, "a path that is too long");
+        return fby_because(why, FBY_CONFIG, "the path of a member is too long");
     }
     fby_err err = fby_path_join(in->path, file, path, why);
     return err == FBY_OK ? fby_root_open(in->look->root, path, FBY_WANT_FILE,
@@ -235,7 +236,7 @@ static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
                          : err;
 }
 
-static fby_err tally_folder(const struct fby_look_files *files,
+static fby_err count_folder(const struct fby_look_opener *opener,
     struct fby_guess_split *split, const struct fby_folder_class *classes,
     struct fby_why *why)
 {
@@ -244,23 +245,23 @@ static fby_err tally_folder(const struct fby_look_files *files,
     fby_err err = fby_folder_cut(classes, split->classes, &shards, &n, why);
     for (uint32_t i = 0; i < n; i++) {
         if (err == FBY_OK) {
-            fby_look_tally(split, &shards[i]);
-            err = fby_look_into_pngs(split, &shards[i], files, why);
+            fby_look_count(split, &shards[i]);
+            err = fby_look_at_pngs(split, &shards[i], opener, why);
         }
         fby_shard_fini(&shards[i]);
     }
     free(shards);
-    fby_look_finish(split);
+    fby_look_sort(split);
     return err;
 }
 
-static fby_err look_at_classes(struct fby_look *look, const char *path,
+static fby_err add_class_split(struct fby_look *look, const char *path,
     const char *name, struct fby_why *why)
 {
     struct fby_folder_class *classes = NULL;
     uint32_t                 n       = 0;
     atomic_bool              stop    = false;
-    struct fby_guess_split  *split   = fby_look_begin(look, name);
+    struct fby_guess_split  *split   = fby_look_add_split(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
@@ -275,9 +276,9 @@ static fby_err look_at_classes(struct fby_look *look, const char *path,
     split->counted_all = i == n;
     look->out->kind    = FBY_SOURCE_FOLDER;
     if (err == FBY_OK) {
-        const struct in_folder      in    = {look, path};
-        const struct fby_look_files heads = {open_in_folder, &in};
-        err = tally_folder(&heads, split, classes, why);
+        const struct in_folder       in     = {look, path};
+        const struct fby_look_opener opener = {open_in_folder, &in};
+        err = count_folder(&opener, split, classes, why);
     }
     if (err == FBY_OK) {
         err =
@@ -298,16 +299,16 @@ static bool has_dir(const struct fby_listing *listing, const char *name)
     return false;
 }
 
-static fby_err look_at_table(struct fby_look *look, const char *name,
+static fby_err add_table_split(struct fby_look *look, const char *name,
     const struct fby_guess_columns *found, struct fby_why *why)
 {
-    struct fby_guess_split *split = fby_look_begin(look, name);
+    struct fby_guess_split *split = fby_look_add_split(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
     look->out->kind = FBY_SOURCE_COLUMNS;
     bool    one     = look->only[0] != '\0';
-    fby_err err     = fby_look_letters(fby_root_dir(look->root), why);
+    fby_err err     = fby_look_check_name(fby_root_dir(look->root), why);
     if (err == FBY_OK) {
         err = fby_look_pattern(
             look, one ? found->first : found->pattern, split, why);
@@ -340,7 +341,7 @@ static fby_err refuse(const struct fby_look *look,
     bool one = look->only[0] != '\0';
     if (!one && has_pictures(listing)) {
         return fby_because(why, FBY_CONFIG,
-            "pictures lie in it, but no class folders; expected is one folder "
+            "it has pictures, but no class folders; expected is one folder "
             "a class, with the class's files in it (CLASS/0001.jpg), or a list "
             "of them (.csv, .jsonl) with a column of paths");
     }
@@ -351,52 +352,52 @@ static fby_err refuse(const struct fby_look *look,
         "TYPE)",
         one                   ? "it is a file of no known kind"
         : listing->count == 0 ? "it is empty"
-                              : "only files of no known kind lie in it");
+                              : "it has only files of no known kind");
 }
 
-/* Lists, parallel folders, columns or class folders directly in `path`. */
+/* Find lists, parallel folders, columns or class folders directly in `path`. */
 static fby_err look_at_folder(struct fby_look *look, const char *path,
     const char *name, const struct fby_listing *listing, struct fby_why *why)
 {
     struct fby_guess_columns found;
-    uint32_t                 before = fby_look_found(look);
+    uint32_t                 before = fby_look_n_splits(look);
     fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
     if (err == FBY_OK && found.sure) {
-        return look_at_table(look, name, &found, why);
+        return add_table_split(look, name, &found, why);
     }
     if (err == FBY_OK) {
         err = fby_look_at_lists(look, path, listing, why);
     }
-    if (err == FBY_OK && fby_look_found(look) == before) {
+    if (err == FBY_OK && fby_look_n_splits(look) == before) {
         err = fby_look_at_parallel(look, path, listing, why);
     }
-    if (err != FBY_OK || fby_look_found(look) > before) {
+    if (err != FBY_OK || fby_look_n_splits(look) > before) {
         return err;
     }
     if (found.shards > 0) {
-        return look_at_table(look, name, &found, why);
+        return add_table_split(look, name, &found, why);
     }
     return fby_listing_has_dirs(listing)
-               ? look_at_classes(look, path, name, why)
+               ? add_class_split(look, path, name, why)
                : refuse(look, listing, why);
 }
 
-/* What lies directly in `path`, whatever it is. */
+/* Find data of any kind directly in `path`. */
 static fby_err look_at_split(struct fby_look *look, const char *path,
     const char *name, struct fby_why *why)
 {
     struct fby_listing listing = {0};
     uint32_t           before  = look->out->n_splits;
-    uint32_t           found   = fby_look_found(look);
+    uint32_t           found   = fby_look_n_splits(look);
     const char        *only    = look->only[0] != '\0' ? look->only : NULL;
     look->name                 = name;
     fby_err  err  = fby_listing_read(look->root, path, only, &listing, why);
-    uint32_t tars = tars_first(&listing);
+    uint32_t tars = move_tars_first(&listing);
     if (err == FBY_OK && tars > 0) {
         err = look_at_tars(look, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
         err = fby_look_at_tokens(look, path, &listing, why);
-        if (err == FBY_OK && fby_look_found(look) == found) {
+        if (err == FBY_OK && fby_look_n_splits(look) == found) {
             err = look_at_folder(look, path, name, &listing, why);
         }
     }
@@ -436,8 +437,8 @@ static void train_first(struct fby_guess *out)
     }
 }
 
-/* The directory, and of a file the one that it is in. */
-static fby_err cut_file(
+/* If `real` is a file, set look->only to its name and `real` to its folder. */
+static fby_err split_file_path(
     struct fby_look *look, char *real, const char *path, struct fby_why *why)
 {
     struct stat st;
@@ -462,7 +463,7 @@ static fby_err open_look(
         return fby_because(
             why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
     }
-    fby_err err = cut_file(look, real, path, why);
+    fby_err err = split_file_path(look, real, path, why);
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
     look->roots = fby_roots_create();

@@ -1,9 +1,9 @@
-/* guess.h - look at a directory and say how a pipeline would name its data.
+/* guess.h - guess the source and splits of the data in a directory.
  *
- * For `forebay init`: class folders, tar shards, columns of NumPy files, lists,
- * parallel folders or token files, and the splits among them. It looks at
- * names, and into the first shard only; a list it reads as a whole. Of payloads
- * it reads the head of one PNG file of each extension. */
+ * Used by `forebay init`. It recognises class folders, tar shards, columns of
+ * NumPy files, lists, parallel folders and token files. It reads file names,
+ * the first shard of each split, whole lists, and the header of one PNG file of
+ * each extension. */
 #ifndef FBY_CLI_INIT_GUESS_H
 #define FBY_CLI_INIT_GUESS_H
 
@@ -22,8 +22,8 @@ struct fby_guess_split {
     char     pattern[FBY_PATH_SIZE]; /* plain path, braces for shards */
     uint32_t shards;  /* tar files, tables of columns, token files; else 0 */
     uint32_t classes; /* class folders; else 0 */
-    uint64_t samples; /* of all, or of the first shard */
-    bool     counted_all; /* false: there are more than `samples` */
+    uint64_t samples; /* in all shards, or in the first one */
+    bool     counted_all; /* false: the split has more than `samples` */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
     char                   files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* of a list */
@@ -36,15 +36,15 @@ struct fby_guess_split {
 struct fby_guess {
     enum fby_source_kind   kind;
     uint32_t               n_splits;
-    uint32_t               n_more; /* splits beyond those, not looked at */
+    uint32_t               n_more; /* further splits, not read */
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
 
-/* `path` is a directory, or one file of those above. `tokens` is the type of
- * tokens in files that do not say it, or 0: without it such files are passed
- * over.
- * Errors: FBY_NOT_FOUND, FBY_CONFIG (none of these: says what was found and
- *         what was expected), FBY_IO. */
+/* Guess the data at `path`, a directory or a single file of a kind above.
+ * `tokens` is the type of the tokens in files that do not store it; if 0, such
+ * files are skipped.
+ * Errors: FBY_NOT_FOUND, FBY_CONFIG (no known data; the message says what was
+ *         found and what was expected), FBY_IO. */
 FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type tokens,
     struct fby_guess *out, struct fby_why *why);
 

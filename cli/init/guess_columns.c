@@ -21,18 +21,18 @@ static bool has_npy(const struct fby_listing *listing)
     return false;
 }
 
-/* ---- matrices of SciPy --------------------------------------------------- */
+/* ---- Matrices of SciPy --------------------------------------------------- */
 
-enum { LOOKED_INTO = 64 }; /* .npz files of a folder, at most */
+enum { MAX_NPZ_READ = 64 }; /* .npz files of a folder */
 
 enum npz {
-    NPZ_TABLE,  /* of np.savez: columns */
-    NPZ_MATRIX, /* of scipy.sparse.save_npz: a column */
-    NPZ_SAMPLE, /* the same, of one row */
-    NPZ_REFUSED /* one of them, that cannot be read: reading it says why */
+    NPZ_TABLE,  /* from np.savez: several columns */
+    NPZ_MATRIX, /* from scipy.sparse.save_npz: one column */
+    NPZ_SAMPLE, /* the same with a single row */
+    NPZ_REFUSED /* unreadable; the later scan reports the cause */
 };
 
-static fby_err look_into_npz(const struct fby_root *root, const char *path,
+static fby_err read_npz_kind(const struct fby_root *root, const char *path,
     enum npz *out, struct fby_why *why)
 {
     struct fby_column column = {.name = ""};
@@ -59,8 +59,9 @@ static bool is_npz_file(const struct fby_entry *entry)
     return !entry->is_dir && fby_is_npz(entry->name);
 }
 
-/* A folder of them alone: beside pictures they are members of samples. */
-static fby_err is_of_matrices(const struct fby_root *root, const char *path,
+/* Set *out for a folder that contains only .npz matrices. Beside other files,
+ * such as pictures, they are members of samples. */
+static fby_err is_matrix_folder(const struct fby_root *root, const char *path,
     bool *out, struct fby_why *why)
 {
     struct fby_listing all   = {0};
@@ -76,14 +77,14 @@ static fby_err is_of_matrices(const struct fby_root *root, const char *path,
         err = fby_path_join(path, all.entries[0].name, below, why);
     }
     if (alone && err == FBY_OK) {
-        err = look_into_npz(root, below, &first, why);
+        err = read_npz_kind(root, below, &first, why);
     }
     *out = first == NPZ_MATRIX || first == NPZ_REFUSED;
     fby_listing_fini(&all);
     return err;
 }
 
-/* ---- shards -------------------------------------------------------------- */
+/* ---- Shards -------------------------------------------------------------- */
 
 static fby_err is_shard_dir(const struct fby_root *root, const char *path,
     bool *out, struct fby_why *why)
@@ -92,96 +93,96 @@ static fby_err is_shard_dir(const struct fby_root *root, const char *path,
     fby_err            err = fby_listing_read(root, path, "*.np?", &below, why);
     *out                   = err == FBY_OK && has_npy(&below);
     if (err == FBY_OK && !*out && below.count > 0) {
-        err = is_of_matrices(root, path, out, why);
+        err = is_matrix_folder(root, path, out, why);
     }
     fby_listing_fini(&below);
     return err;
 }
 
-struct among { /* the entries of a folder */
+struct column_scan { /* of the entries of a folder */
     const struct fby_root    *root;
     struct fby_guess_columns *out;
-    uint32_t                  looked; /* .npz files looked into */
+    uint32_t                  looked; /* .npz files read */
     uint32_t                  matrices, refused;
     bool                      dirs;
 };
 
-static void add_shard(struct among *among, const char *path)
+static void add_shard(struct column_scan *scan, const char *path)
 {
-    if (among->out->shards++ == 0) {
-        snprintf(among->out->first, FBY_PATH_SIZE, "%s", path);
+    if (scan->out->shards++ == 0) {
+        snprintf(scan->out->first, FBY_PATH_SIZE, "%s", path);
     }
 }
 
-static fby_err take_npz(
-    struct among *among, const char *path, struct fby_why *why)
+static fby_err add_npz(
+    struct column_scan *scan, const char *path, struct fby_why *why)
 {
     enum npz kind = NPZ_TABLE;
     fby_err  err  = FBY_OK;
-    if (among->looked++ < LOOKED_INTO) {
-        err = look_into_npz(among->root, path, &kind, why);
+    if (scan->looked++ < MAX_NPZ_READ) {
+        err = read_npz_kind(scan->root, path, &kind, why);
     }
     if (kind == NPZ_TABLE) {
-        add_shard(among, path);
+        add_shard(scan, path);
     } else if (kind == NPZ_REFUSED) {
-        among->refused++;
-    } else if (among->matrices++ == 0) {
-        snprintf(among->out->odd, FBY_PATH_SIZE, "%s", path);
+        scan->refused++;
+    } else if (scan->matrices++ == 0) {
+        snprintf(scan->out->misplaced, FBY_PATH_SIZE, "%s", path);
     }
     return err;
 }
 
-static fby_err take_entry(struct among *among, const char *path,
+static fby_err add_entry(struct column_scan *scan, const char *path,
     const struct fby_entry *entry, struct fby_why *why)
 {
     bool shard = false;
     if (is_npz_file(entry)) {
-        return take_npz(among, path, why);
+        return add_npz(scan, path, why);
     }
     if (!entry->is_dir) {
         return FBY_OK;
     }
-    among->dirs = true;
-    fby_err err = is_shard_dir(among->root, path, &shard, why);
+    scan->dirs  = true;
+    fby_err err = is_shard_dir(scan->root, path, &shard, why);
     if (shard) {
-        add_shard(among, path);
+        add_shard(scan, path);
     }
     return err;
 }
 
-static void take_itself(const char *path, struct fby_guess_columns *out)
+static void use_folder_itself(const char *path, struct fby_guess_columns *out)
 {
-    out->shards = 1;
-    out->odd[0] = '\0';
+    out->shards       = 1;
+    out->misplaced[0] = '\0';
     snprintf(out->first, FBY_PATH_SIZE, "%s", path);
     snprintf(out->pattern, FBY_PATH_SIZE, "%s", path);
 }
 
-/* Shards that lie in `path`; where there are none but matrices, these are its
- * columns. */
+/* Count the shards in `path`. If it has only matrices, they are its columns and
+ * `path` is the shard. */
 static fby_err count_shards(const struct fby_root *root, const char *path,
     const struct fby_listing *listing, struct fby_guess_columns *out,
     struct fby_why *why)
 {
-    struct among among = {.root = root, .out = out};
-    fby_err      err   = FBY_OK;
+    struct column_scan scan = {.root = root, .out = out};
+    fby_err            err  = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
         char below[FBY_PATH_SIZE];
         err = fby_path_join(path, listing->entries[i].name, below, why);
         if (err == FBY_OK) {
-            err = take_entry(&among, below, &listing->entries[i], why);
+            err = add_entry(&scan, below, &listing->entries[i], why);
         }
     }
     if (err != FBY_OK) {
         return err;
     }
     if (out->shards == 0) {
-        if (among.matrices + among.refused > 0 && !among.dirs) {
-            take_itself(path, out);
+        if (scan.matrices + scan.refused > 0 && !scan.dirs) {
+            use_folder_itself(path, out);
         }
         return FBY_OK;
     }
-    out->shards += among.refused;
+    out->shards += scan.refused;
     return fby_path_join(path, "*", out->pattern, why);
 }
 
@@ -193,7 +194,7 @@ fby_err fby_guess_columns(const struct fby_root *root, const char *path,
     if (!out->sure) {
         return count_shards(root, path, listing, out, why);
     }
-    take_itself(path, out);
+    use_folder_itself(path, out);
     return FBY_OK;
 }
 
@@ -202,11 +203,11 @@ fby_err fby_guess_look_at_columns(const struct fby_root *root,
     struct fby_why *why)
 {
     struct fby_shard shard;
-    if (found->odd[0] != '\0') {
+    if (found->misplaced[0] != '\0') {
         return fby_because(why, FBY_CONFIG,
-            "%s is a matrix of scipy.sparse.save_npz, a column of the folder "
-            "that it lies in, and %s is a shard; give each a folder",
-            found->odd, found->first);
+            "%s is a matrix of scipy.sparse.save_npz, so a column of its "
+            "folder, but %s is a shard; put them into separate folders",
+            found->misplaced, found->first);
     }
     fby_shard_init(&shard, found->first, FBY_SOURCE_COLUMNS);
     fby_err err = fby_columns_scan(root, found->first, &shard, why);

@@ -1,4 +1,4 @@
-/* guess_columns.h - the columns in a directory, for `forebay init`. */
+/* guess_columns.h - recognise columns in a directory, for `forebay init`. */
 #ifndef FBY_CLI_INIT_GUESS_COLUMNS_H
 #define FBY_CLI_INIT_GUESS_COLUMNS_H
 
@@ -6,23 +6,25 @@
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
 
-/* Are there shards of columns in the listing of `path`: .npy files, sparse
- * matrices of SciPy, .npz files of NumPy, or folders of the first two? Then
- * *shards is how many, and `first` the path of the first one beneath the root,
- * `pattern` that of all of them. Errors: as of listing and reading them. */
+/* The shards of columns of a directory. A shard is a folder of .npy files or of
+ * sparse matrices of SciPy, or an .npz file of NumPy. */
 struct fby_guess_columns {
-    uint32_t shards;
-    bool     sure; /* .npy files: they can be nothing else */
-    char     first[FBY_PATH_SIZE];
-    char     pattern[FBY_PATH_SIZE];
-    char     odd[FBY_PATH_SIZE]; /* a matrix among shards, or "" */
+    uint32_t shards;                   /* 0: none */
+    bool     sure;                     /* .npy files are always columns */
+    char     first[FBY_PATH_SIZE];     /* the first shard, below the root */
+    char     pattern[FBY_PATH_SIZE];   /* all shards, below the root */
+    char     misplaced[FBY_PATH_SIZE]; /* a matrix among shards, or "" */
 };
+
+/* Find the shards of columns in the listing of `path`.
+ * Errors: those of listing and reading them. */
 FBY_CHECKED fby_err fby_guess_columns(const struct fby_root *root,
     const char *path, const struct fby_listing *listing,
     struct fby_guess_columns *out, struct fby_why *why);
 
-/* Look at the headers of the first shard.
- * Errors: as of fby_columns_scan, with its path; FBY_CONFIG of an odd one. */
+/* Read the headers of the first shard into `split`.
+ * Errors: those of fby_columns_scan, with the path; FBY_CONFIG if a matrix is
+ *         misplaced. */
 FBY_CHECKED fby_err fby_guess_look_at_columns(const struct fby_root *root,
     const struct fby_guess_columns *found, struct fby_guess_split *split,
     struct fby_why *why);

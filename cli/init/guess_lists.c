@@ -1,7 +1,7 @@
-/* guess_lists.c - lists in a directory, for `forebay init`.
+/* guess_lists.c - recognise lists in a directory, for `forebay init`.
  *
- * A list is read as one of values alone first: a column whose first value is
- * the name of a file that is there is one of paths. */
+ * A list is first read as values only. A column whose first value is the path
+ * of an existing file is then a column of paths. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,10 +15,10 @@ static bool is_list(const struct fby_entry *entry)
                                  fby_text_ends_with(entry->name, ".jsonl"));
 }
 
-/* ---- paths --------------------------------------------------------------- */
+/* ---- Paths --------------------------------------------------------------- */
 
-/* Is it the path of a file below the list's directory? */
-static bool leads_to_file(const struct fby_look *look, const char *base,
+/* True if the text is the path of a file below the list's directory. */
+static bool is_file_path(const struct fby_look *look, const char *base,
     const char *text, size_t size)
 {
     char           file[FBY_PATH_SIZE];
@@ -39,7 +39,7 @@ static bool leads_to_file(const struct fby_look *look, const char *base,
     return true;
 }
 
-/* The columns of paths of a list that was read without any. */
+/* Find the columns of paths of a list that was read as values only. */
 static void find_files(const struct fby_look *look,
     const struct fby_index *index, struct fby_guess_split *split)
 {
@@ -50,7 +50,7 @@ static void find_files(const struct fby_look *look,
             m++;
         }
         if (m < shard->members && split->n_files < FBY_MAX_FILES &&
-            leads_to_file(look, index->parts.base,
+            is_file_path(look, index->parts.base,
                 (const char *)shard->texts.data + shard->text_at[m],
                 shard->text_size[m])) {
             memcpy(split->files[split->n_files++], shard->suffixes[i],
@@ -59,9 +59,9 @@ static void find_files(const struct fby_look *look,
     }
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------- */
 
-/* What the members of that suffix are; NULL beyond what a guess keeps. */
+/* The entry for members with that suffix; NULL if the guess had no room. */
 static struct fby_init_member *member_of(
     struct fby_guess_split *split, const char *suffix)
 {
@@ -73,7 +73,7 @@ static struct fby_init_member *member_of(
     return i < split->n_members ? &split->members[i] : NULL;
 }
 
-static void take_values(
+static void add_values(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
     for (uint32_t m = 0; m < shard->members; m++) {
@@ -87,9 +87,9 @@ static void take_values(
     }
 }
 
-/* In CSV a list or an object among other values is a text that looks like
+/* In CSV, a list or object among other values is only a text that looks like
  * one. */
-static void settle(struct fby_guess_split *split)
+static void mixed_to_text(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member *member = &split->members[i];
@@ -99,7 +99,7 @@ static void settle(struct fby_guess_split *split)
     }
 }
 
-/* ---- lists --------------------------------------------------------------- */
+/* ---- Lists --------------------------------------------------------------- */
 
 static fby_err read_list(struct fby_look *look, const char *below,
     struct fby_guess_split *split, struct fby_why *why)
@@ -110,19 +110,19 @@ static fby_err read_list(struct fby_look *look, const char *below,
          .n_files = split->n_files};
     fby_err err = fby_look_index(look, &spec, below, &index, why);
     if (err == FBY_OK) {
-        err = fby_look_take(split, &index, why);
+        err = fby_look_count_index(split, &index, why);
     }
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
-        take_values(split, &index.shards[i]);
+        add_values(split, &index.shards[i]);
     }
     if (fby_text_ends_with(below, ".csv")) {
-        settle(split);
+        mixed_to_text(split);
     }
     fby_index_fini(&index);
     return err;
 }
 
-/* Which columns name files; none is FBY_OK, too. */
+/* Find the columns that name files; none is FBY_OK, too. */
 static fby_err read_columns(struct fby_look *look, const char *below,
     struct fby_guess_split *split, struct fby_why *why)
 {
@@ -136,30 +136,30 @@ static fby_err read_columns(struct fby_look *look, const char *below,
     return err;
 }
 
-/* Beside folders a list that names no file, or is none at all, is a note on
- * them, and passed over; beside a list another file that is none, too. */
-static bool is_note(fby_err err, const struct fby_guess_split *split, bool dirs,
-    uint32_t n_lists)
+/* True for a file to skip. Beside folders, that is a list without paths or an
+ * invalid one: it may only describe them. Beside a list, an invalid one. */
+static bool is_skipped(fby_err err, const struct fby_guess_split *split,
+    bool dirs, uint32_t n_lists)
 {
     return dirs ? err == FBY_CONFIG || (err == FBY_OK && split->n_files == 0)
                 : err == FBY_CONFIG && n_lists > 0;
 }
 
-static fby_err look_at_list(struct fby_look *look, const char *below, bool dirs,
-    uint32_t *n_lists, struct fby_why *why)
+static fby_err add_list_split(struct fby_look *look, const char *below,
+    bool dirs, uint32_t *n_lists, struct fby_why *why)
 {
     char        name[FBY_NAME_SIZE];
     char        stem[FBY_PATH_SIZE];
     const char *slash = strrchr(below, '/');
     snprintf(stem, sizeof(stem), "%s", slash != NULL ? slash + 1 : below);
     *strrchr(stem, '.') = '\0';
-    fby_look_name(look, stem, name);
-    struct fby_guess_split *split = fby_look_begin(look, name);
+    fby_look_split_name(look, stem, name);
+    struct fby_guess_split *split = fby_look_add_split(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
     fby_err err = read_columns(look, below, split, why);
-    if (is_note(err, split, dirs, *n_lists)) {
+    if (is_skipped(err, split, dirs, *n_lists)) {
         look->out->n_splits--;
         return FBY_OK;
     }
@@ -184,7 +184,7 @@ fby_err fby_look_at_lists(struct fby_look *look, const char *path,
         }
         err = fby_path_join(path, listing->entries[i].name, below, why);
         if (err == FBY_OK) {
-            err = look_at_list(look, below, dirs, &n_lists, why);
+            err = add_list_split(look, below, dirs, &n_lists, why);
         }
     }
     return err;

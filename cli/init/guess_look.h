@@ -1,4 +1,6 @@
-/* guess_look.h - what the files of a guess share while they look. */
+/* guess_look.h - the state of one guess, shared by the guess_*.c files.
+ *
+ * Each kind of source has a file that adds the splits it finds to the guess. */
 #ifndef FBY_CLI_INIT_GUESS_LOOK_H
 #define FBY_CLI_INIT_GUESS_LOOK_H
 
@@ -8,92 +10,104 @@
 #include "worker/source/roots.h"
 
 struct fby_look {
-    struct fby_roots      *roots; /* one, around the directory */
+    struct fby_roots      *roots; /* one root: the directory */
     const struct fby_root *root;
-    char                   only[FBY_PATH_SIZE]; /* the one file; "": all */
-    enum fby_type          tokens;
-    const char            *name; /* of the split, where files do not say it */
+    char                   only[FBY_PATH_SIZE]; /* a single file; "": all */
+    enum fby_type          tokens;              /* type of tokens; 0: unknown */
+    const char            *name;                /* default name of a split */
     struct fby_guess      *out;
 };
 
-/* The next split; NULL, and counted, when there are as many as can be. */
-struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name);
+/* Add a split to the guess. At FBY_GUESS_SPLITS it only counts it (n_more) and
+ * returns NULL. */
+struct fby_guess_split *fby_look_add_split(
+    struct fby_look *look, const char *name);
 
-/* How many splits were found so far, those that are only counted among them. */
-static inline uint32_t fby_look_found(const struct fby_look *look)
+/* The number of splits found so far, with those that were only counted. */
+static inline uint32_t fby_look_n_splits(const struct fby_look *look)
 {
     return look->out->n_splits + look->out->n_more;
 }
 
-/* A name that no split has, of what begins with `stem`: the word in it, else
- * look->name, else the stem itself ("in1k-a-" makes "in1k-a"). */
-void fby_look_name(
+/* Choose an unused name for a split whose files begin with `stem`: the split
+ * word in it, else look->name, else the stem ("in1k-a-" gives "in1k-a"). */
+void fby_look_split_name(
     const struct fby_look *look, const char *stem, char out[FBY_NAME_SIZE]);
 
-/* The word for a split that a name holds ("in1k-train-" makes "train"), or
- * NULL. */
-const char *fby_look_word(const char *name);
+/* The split word in a name ("in1k-train-" gives "train"); NULL: none. */
+const char *fby_look_split_word(const char *name);
 
-/* Is there a split of that name? */
-bool fby_look_has(const struct fby_look *look, const char *name);
+/* True if the guess has a split of that name. */
+bool fby_look_has_split(const struct fby_look *look, const char *name);
 
-/* Refuse letters that mean something in patterns. Errors: FBY_CONFIG. */
-FBY_CHECKED fby_err fby_look_letters(const char *name, struct fby_why *why);
+/* Refuse names with special characters of patterns. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_look_check_name(const char *name, struct fby_why *why);
 
-/* Set the pattern of a split: the root's directory and `below`. */
+/* Set the pattern of a split to `below` in the root's directory.
+ * Errors: FBY_CONFIG when it is too long. */
 FBY_CHECKED fby_err fby_look_pattern(const struct fby_look *look,
     const char *below, struct fby_guess_split *split, struct fby_why *why);
 
-/* Index a source whose kind, tokens and files `spec` says, at `below`. Release
- * `out` with fini, also after an error. Errors: as fby_index_build. */
+/* Index the source at `below`; `spec` gives its kind, tokens and files. Call
+ * fini on `out` also after an error. Errors: those of fby_index_build. */
 FBY_CHECKED fby_err fby_look_index(const struct fby_look *look,
     struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
     struct fby_why *why);
 
 /* ---- members (guess_members.c) ---- */
 
-/* Count the members of a shard. */
-void fby_look_tally(
+/* Add the samples and members of a shard to the counts of the split. */
+void fby_look_count(
     struct fby_guess_split *split, const struct fby_shard *shard);
 
-/* Open the file of a shard's member. */
-struct fby_look_place {
+/* An open file that contains a member. */
+struct fby_look_file {
     int      fd;
-    uint64_t offset; /* where in it the member begins */
+    uint64_t offset; /* where the member begins */
 };
-struct fby_look_files {
+
+/* How to open the file of a shard's member. */
+struct fby_look_opener {
     fby_err (*open)(const void *arg, const struct fby_shard *shard,
-        uint32_t member, struct fby_look_place *out, struct fby_why *why);
+        uint32_t member, struct fby_look_file *out, struct fby_why *why);
     const void *arg;
 };
 
-/* Look into the first PNG file of each extension that `shard` has, unless one
- * was looked at; all members are tallied. Errors: of opening; FBY_IO. */
-FBY_CHECKED fby_err fby_look_into_pngs(struct fby_guess_split *split,
-    const struct fby_shard *shard, const struct fby_look_files *files,
+/* Read the header of the first PNG file of each extension in `shard`, unless
+ * one was read before. Call it after fby_look_count.
+ * Errors: those of opening; FBY_IO. */
+FBY_CHECKED fby_err fby_look_at_pngs(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_look_opener *opener,
     struct fby_why *why);
 
-/* All are counted: the most used first. */
-void fby_look_finish(struct fby_guess_split *split);
+/* After the last count: sort the members, the most frequent first. */
+void fby_look_sort(struct fby_guess_split *split);
 
-/* Tally all shards of an index whose members are files, and look into PNGs. */
-FBY_CHECKED fby_err fby_look_take(struct fby_guess_split *split,
+/* Count the members of all shards of an index, read PNG headers, and sort.
+ * Errors: those of fby_look_at_pngs. */
+FBY_CHECKED fby_err fby_look_count_index(struct fby_guess_split *split,
     const struct fby_index *index, struct fby_why *why);
 
 /* ---- values (guess_values.c) ---- */
 
-/* Take one more value of a list's column into what is known of it. */
+/* Update the kind of a list's column with one more value. */
 void fby_look_at_value(
     struct fby_init_member *member, const char *text, size_t size);
 
-/* ---- kinds ----
- * Each looks for its kind among the entries of `path`, and adds a split for
- * each that it finds: of a list, of parallel folders, of token files.
- * Errors: of listing; FBY_CONFIG for what is of its kind, but wrong. */
+/* ---- kinds ---- */
+
+/* Add a split for each list (.csv, .jsonl) in the listing of `path`.
+ * Errors: those of reading; FBY_CONFIG for an invalid list. */
 FBY_CHECKED fby_err fby_look_at_lists(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why);
+
+/* The same for parallel folders, such as images and masks.
+ * Errors: those of listing; FBY_CONFIG for an invalid folder name. */
 FBY_CHECKED fby_err fby_look_at_parallel(struct fby_look *look,
     const char *path, const struct fby_listing *listing, struct fby_why *why);
+
+/* The same for groups of token files.
+ * Errors: those of reading; FBY_CONFIG for invalid files. */
 FBY_CHECKED fby_err fby_look_at_tokens(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why);
 

@@ -1,4 +1,4 @@
-/* guess_members.c - what members samples have, and which PNG files hold ids. */
+/* guess_members.c - count the members of samples, and find PNG files of ids. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct fby_init_member *member_of(
     return &split->members[i];
 }
 
-void fby_look_tally(
+void fby_look_count(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
     split->samples += shard->samples;
@@ -41,7 +41,7 @@ void fby_look_tally(
     }
 }
 
-void fby_look_finish(struct fby_guess_split *split)
+void fby_look_sort(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member member = split->members[i];
@@ -56,10 +56,10 @@ void fby_look_finish(struct fby_guess_split *split)
 
 /* ---- PNG ---- */
 
-enum { PNG_HEAD = 26 }; /* up to depth and colour type */
+enum { PNG_HEAD = 26 }; /* bytes up to depth and colour type */
 
-/* Grey or a palette, of at most 8 bits: what masks are. */
-static bool holds_ids(const uint8_t head[PNG_HEAD])
+/* True for grey or palette of at most 8 bits, as masks are. */
+static bool is_ids(const uint8_t head[PNG_HEAD])
 {
     static const uint8_t mark[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
         0, 0, 0, 13, 'I', 'H', 'D', 'R'};
@@ -69,13 +69,13 @@ static bool holds_ids(const uint8_t head[PNG_HEAD])
 }
 
 static fby_err read_head(
-    struct fby_look_place place, bool *ids, struct fby_why *why)
+    struct fby_look_file file, bool *ids, struct fby_why *why)
 {
     uint8_t head[PNG_HEAD] = {0};
-    if (pread(place.fd, head, sizeof(head), (off_t)place.offset) < 0) {
+    if (pread(file.fd, head, sizeof(head), (off_t)file.offset) < 0) {
         return fby_because(why, FBY_IO, "%s", strerror(errno));
     }
-    *ids = holds_ids(head);
+    *ids = is_ids(head);
     return FBY_OK;
 }
 
@@ -86,8 +86,8 @@ static bool is_png(const char *extension)
            strcmp(extension + n - 3, "png") == 0;
 }
 
-/* The first file of that extension; `members` when there is none. */
-static uint32_t first_of(const struct fby_shard *shard, const char *extension)
+/* The first file with that extension; shard->members: none. */
+static uint32_t find_first(const struct fby_shard *shard, const char *extension)
 {
     uint32_t m = 0;
     while (m < shard->members &&
@@ -98,22 +98,22 @@ static uint32_t first_of(const struct fby_shard *shard, const char *extension)
     return m;
 }
 
-static fby_err look_into(struct fby_init_member *member,
+static fby_err read_member(struct fby_init_member *member,
     const struct fby_shard *shard, uint32_t m,
-    const struct fby_look_files *files, struct fby_why *why)
+    const struct fby_look_opener *opener, struct fby_why *why)
 {
-    struct fby_look_place place = {.fd = -1};
-    fby_err               err = files->open(files->arg, shard, m, &place, why);
+    struct fby_look_file file = {.fd = -1};
+    fby_err              err  = opener->open(opener->arg, shard, m, &file, why);
     if (err == FBY_OK) {
         member->looked = true;
-        err            = read_head(place, &member->ids, why);
-        close(place.fd);
+        err            = read_head(file, &member->ids, why);
+        close(file.fd);
     }
     return err;
 }
 
-fby_err fby_look_into_pngs(struct fby_guess_split *split,
-    const struct fby_shard *shard, const struct fby_look_files *files,
+fby_err fby_look_at_pngs(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_look_opener *opener,
     struct fby_why *why)
 {
     fby_err err = FBY_OK;
@@ -122,16 +122,16 @@ fby_err fby_look_into_pngs(struct fby_guess_split *split,
         if (member->looked || !is_png(member->extension)) {
             continue;
         }
-        uint32_t m = first_of(shard, member->extension);
+        uint32_t m = find_first(shard, member->extension);
         if (m < shard->members) {
-            err = look_into(member, shard, m, files, why);
+            err = read_member(member, shard, m, opener, why);
         }
     }
     return err;
 }
 
 static fby_err open_member(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+    uint32_t member, struct fby_look_file *out, struct fby_why *why)
 {
     const struct fby_index *index = arg;
     char                    path[FBY_PATH_SIZE];
@@ -141,16 +141,16 @@ static fby_err open_member(const void *arg, const struct fby_shard *shard,
                : err;
 }
 
-fby_err fby_look_take(struct fby_guess_split *split,
+fby_err fby_look_count_index(struct fby_guess_split *split,
     const struct fby_index *index, struct fby_why *why)
 {
-    const struct fby_look_files files = {open_member, index};
-    fby_err                     err   = FBY_OK;
+    const struct fby_look_opener opener = {open_member, index};
+    fby_err                      err    = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < index->n_shards; i++) {
-        fby_look_tally(split, &index->shards[i]);
-        err = fby_look_into_pngs(split, &index->shards[i], &files, why);
+        fby_look_count(split, &index->shards[i]);
+        err = fby_look_at_pngs(split, &index->shards[i], &opener, why);
     }
     split->counted_all = true;
-    fby_look_finish(split);
+    fby_look_sort(split);
     return err;
 }

@@ -1,7 +1,8 @@
-/* guess_parallel.c - parallel folders in a directory, for `forebay init`.
+/* guess_parallel.c - recognise parallel folders, for `forebay init`.
  *
- * Class folders may hold files of the same names, too; so what is taken for
- * parallel is called so: pictures, and what goes with them. */
+ * Class folders may contain files with equal names, too. So folders count as
+ * parallel only by their own names: one for pictures, and one for partners such
+ * as masks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ struct sides {
     char     brace[FBY_PATH_SIZE]; /* "{images,masks}" */
     uint32_t n;
     char     first[FBY_NAME_SIZE];
-    char     odd[FBY_NAME_SIZE]; /* a name that no brace can hold, or "" */
+    char     bad_name[FBY_NAME_SIZE]; /* not allowed in a brace; "": none */
     bool     pictures;
     bool     partners;
 };
@@ -33,7 +34,7 @@ static void add_side(struct sides *out, const char *name)
         snprintf(out->first, sizeof(out->first), "%s", name);
     }
     if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
-        snprintf(out->odd, sizeof(out->odd), "%s", name);
+        snprintf(out->bad_name, sizeof(out->bad_name), "%s", name);
     }
     bool pictures = fby_init_names_pictures(name);
     out->pictures = out->pictures || pictures;
@@ -51,29 +52,29 @@ static void find_sides(const struct fby_listing *listing, struct sides *out)
     snprintf(out->brace + used, sizeof(out->brace) - used, "}");
 }
 
-static fby_err look_at_sides(struct fby_look *look, const char *below,
+static fby_err add_parallel_split(struct fby_look *look, const char *below,
     const char *name, struct fby_why *why)
 {
-    struct fby_guess_split *split = fby_look_begin(look, name);
+    struct fby_guess_split *split = fby_look_add_split(look, name);
     struct fby_index        index = {0};
     struct fby_dataset_spec spec  = {.kind = FBY_SOURCE_PARALLEL};
     if (split == NULL) {
         return FBY_OK;
     }
     look->out->kind = FBY_SOURCE_PARALLEL;
-    fby_err err     = fby_look_letters(fby_root_dir(look->root), why);
+    fby_err err     = fby_look_check_name(fby_root_dir(look->root), why);
     if (err == FBY_OK) {
         err = fby_look_index(look, &spec, below, &index, why);
     }
     if (err == FBY_OK) {
-        err = fby_look_take(split, &index, why);
+        err = fby_look_count_index(split, &index, why);
     }
     fby_index_fini(&index);
     return err == FBY_OK ? fby_look_pattern(look, below, split, why) : err;
 }
 
-/* Splits within the folders, images/train beside masks/train. */
-static fby_err look_within(struct fby_look *look, const char *path,
+/* Add the splits within the folders, such as images/train and masks/train. */
+static fby_err add_inner_splits(struct fby_look *look, const char *path,
     const struct sides *sides, const struct fby_listing *within,
     struct fby_why *why)
 {
@@ -82,14 +83,14 @@ static fby_err look_within(struct fby_look *look, const char *path,
     fby_err err = fby_path_join(path, sides->brace, brace, why);
     for (uint32_t i = 0; err == FBY_OK && i < within->count; i++) {
         const char *name = within->entries[i].name;
-        const char *word = fby_look_word(name);
+        const char *word = fby_look_split_word(name);
         if (!within->entries[i].is_dir || word == NULL ||
             strcmp(word, name) != 0) {
             continue;
         }
         err = fby_path_join(brace, name, below, why);
         if (err == FBY_OK) {
-            err = look_at_sides(look, below, name, why);
+            err = add_parallel_split(look, below, name, why);
         }
     }
     return err;
@@ -101,28 +102,30 @@ fby_err fby_look_at_parallel(struct fby_look *look, const char *path,
     struct sides       sides  = {.n = 0};
     struct fby_listing within = {0};
     char               below[FBY_PATH_SIZE];
-    uint32_t           before = fby_look_found(look);
+    uint32_t           before = fby_look_n_splits(look);
     find_sides(listing, &sides);
     if (!sides.pictures || !sides.partners) {
         return FBY_OK;
     }
-    if (sides.odd[0] != '\0') {
+    if (sides.bad_name[0] != '\0') {
         return fby_because(why, FBY_CONFIG,
-            "the folder %s is one of parallel ones, as it seems; their names "
-            "are lower-case letters, digits, _ and -: rename it",
-            fby_text_show(sides.odd).text);
+            "the folder %s seems to be one of parallel folders, whose names "
+            "are "
+            "lower-case letters, digits, _ and -: rename it",
+            fby_text_show(sides.bad_name).text);
     }
     fby_err err = fby_path_join(path, sides.first, below, why);
     if (err == FBY_OK) {
         err = fby_listing_read(look->root, below, NULL, &within, why);
     }
     if (err == FBY_OK) {
-        err = look_within(look, path, &sides, &within, why);
+        err = add_inner_splits(look, path, &sides, &within, why);
     }
     fby_listing_fini(&within);
-    if (err != FBY_OK || fby_look_found(look) > before) {
+    if (err != FBY_OK || fby_look_n_splits(look) > before) {
         return err;
     }
     err = fby_path_join(path, sides.brace, below, why);
-    return err == FBY_OK ? look_at_sides(look, below, look->name, why) : err;
+    return err == FBY_OK ? add_parallel_split(look, below, look->name, why)
+                         : err;
 }

@@ -1,7 +1,7 @@
-/* guess_tokens.c - token files in a directory, for `forebay init`.
+/* guess_tokens.c - recognise token files in a directory, for `forebay init`.
  *
- * Shards of MosaicML and indexed files of Megatron say what they are. Flat
- * files do not: they are looked for only where their type is said. */
+ * Shards of MosaicML and indexed files of Megatron describe themselves. Flat
+ * files do not, so they count only if the user gave the type of tokens. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #include "pipeline/text.h"
 
 enum {
-    ENOUGH     = 64, /* sequences: a batch */
-    MAX_GROUPS = 24  /* more than formats times words */
+    ENOUGH_SEQUENCES = 64, /* one batch */
+    MAX_GROUPS       = 24  /* more than formats times split words */
 };
 
-/* NAME.idx beside NAME.bin. */
+/* True if NAME.idx exists beside NAME.bin. */
 static bool has_index(
     const struct fby_look *look, const char *path, const char *name)
 {
@@ -33,7 +33,7 @@ static bool has_index(
     return true;
 }
 
-/* What a file is; 0: none of them. */
+/* The format of a file; 0: no token file. */
 static enum fby_tokens_format format_of(const struct fby_look *look,
     const char *path, const struct fby_entry *entry)
 {
@@ -52,55 +52,55 @@ static enum fby_tokens_format format_of(const struct fby_look *look,
                                      : (enum fby_tokens_format)0;
 }
 
-struct folder { /* that is looked at */
+struct token_folder {
     struct fby_look          *look;
     const char               *path;
     const struct fby_listing *listing;
-    struct { /* the groups found */
+    struct { /* groups that were added */
         enum fby_tokens_format format;
         const char            *word;
-    } taken[MAX_GROUPS];
+    } added[MAX_GROUPS];
     uint32_t n;
 };
 
-struct group { /* files of one split, in one directory */
+struct token_group { /* files of one split, in one directory */
     enum fby_tokens_format format;
-    const char            *word;  /* that names their split */
-    const char            *first; /* borrowed, as the next */
-    const char            *odd;   /* whose letters mean something, or NULL */
-    uint32_t               n;
-    size_t                 shared; /* letters that all begin with */
-    char                   brace[FBY_PATH_SIZE]; /* not ended; cut when full */
+    const char            *word;  /* the split word */
+    const char            *first; /* the first file; borrowed */
+    const char *special;          /* a name with special characters; or NULL */
+    uint32_t    n;
+    size_t      shared;               /* length of the common prefix */
+    char        brace[FBY_PATH_SIZE]; /* without "}"; cut if full */
 };
 
-/* The split that a file says it is of; without a word it is of the rest. */
-static const char *word_of(const struct fby_look *look, const char *name)
+/* The split word of a file's name, else the default split. */
+static const char *split_word(const struct fby_look *look, const char *name)
 {
-    const char *word = fby_look_word(name);
+    const char *word = fby_look_split_word(name);
     return word != NULL ? word : look->name;
 }
 
-static bool is_of(const struct group *group, const struct folder *folder,
-    const struct fby_entry *entry)
+static bool is_member(const struct token_group *group,
+    const struct token_folder *folder, const struct fby_entry *entry)
 {
-    return strcmp(word_of(folder->look, entry->name), group->word) == 0 &&
+    return strcmp(split_word(folder->look, entry->name), group->word) == 0 &&
            format_of(folder->look, folder->path, entry) == group->format;
 }
 
-static bool has_letters(const char *name, size_t n)
+static bool has_special(const char *name, size_t n)
 {
     return strcspn(name, "{}*?,") < n;
 }
 
-static void join(struct group *group, const char *name)
+static void add_file(struct token_group *group, const char *name)
 {
     size_t used = strlen(group->brace);
     size_t room = sizeof(group->brace) - used;
     if (group->n++ == 0) {
         group->shared = strlen(name);
     }
-    if (group->odd == NULL && has_letters(name, strlen(name))) {
-        group->odd = name;
+    if (group->special == NULL && has_special(name, strlen(name))) {
+        group->special = name;
     }
     size_t i = 0;
     while (i < group->shared && name[i] == group->first[i]) {
@@ -110,9 +110,9 @@ static void join(struct group *group, const char *name)
     snprintf(group->brace + used, room, "%s%s", used > 0 ? "," : "{", name);
 }
 
-/* Does `pattern` match the group's files and no others? */
+/* True if `pattern` matches the group's files and no others. */
 static bool is_exact(const struct fby_listing *listing, const char *pattern,
-    const struct group *group)
+    const struct token_group *group)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < listing->count; i++) {
@@ -121,20 +121,20 @@ static bool is_exact(const struct fby_listing *listing, const char *pattern,
     return n == group->n;
 }
 
-/* One file by its name, several by a wildcard, or else all in a brace. */
-static fby_err name_files(const struct group *group,
+/* Make a pattern for the files: a name, a wildcard, or else a brace. */
+static fby_err make_pattern(const struct token_group *group,
     const struct fby_listing *listing, char out[FBY_PATH_SIZE],
     struct fby_why *why)
 {
     const char *dot = strrchr(group->first, '.');
     snprintf(out, FBY_PATH_SIZE, "%.*s*%s", (int)group->shared, group->first,
         dot != NULL ? dot : "");
-    if (group->n > 1 && !has_letters(group->first, group->shared) &&
+    if (group->n > 1 && !has_special(group->first, group->shared) &&
         is_exact(listing, out, group)) {
         return FBY_OK;
     }
-    if (group->odd != NULL) {
-        return fby_look_letters(group->odd, why);
+    if (group->special != NULL) {
+        return fby_look_check_name(group->special, why);
     }
     snprintf(out, FBY_PATH_SIZE, "%s", group->first);
     if (group->n == 1) {
@@ -144,7 +144,7 @@ static fby_err name_files(const struct group *group,
     return n < FBY_PATH_SIZE
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
-                     "%u token files of split %s that no short pattern names; "
+                     "no short pattern matches the %u token files of split %s; "
                      "give each split a folder",
                      group->n, group->word);
 }
@@ -166,7 +166,7 @@ static fby_err index_tokens(struct fby_look *look, const char *below,
     return err;
 }
 
-/* The column of an MDS shard that holds tokens: one of the usual names. */
+/* Find the column of tokens in an MDS shard by its usual names. */
 static fby_err find_column(struct fby_look *look, const char *below,
     struct fby_guess_split *split, struct fby_why *why)
 {
@@ -185,14 +185,14 @@ static fby_err find_column(struct fby_look *look, const char *below,
     return err;
 }
 
-/* The greatest usual length that gives a batch of sequences. */
+/* Find the largest usual length that gives a batch of sequences. */
 static fby_err find_length(struct fby_look *look, const char *below,
     struct fby_guess_split *split, struct fby_why *why)
 {
     static const uint32_t lengths[] = {1024, 256, 64, 16};
     fby_err               err       = FBY_OK;
     split->samples                  = 0;
-    for (size_t i = 0; err == FBY_OK && split->samples < ENOUGH &&
+    for (size_t i = 0; err == FBY_OK && split->samples < ENOUGH_SEQUENCES &&
                        i < sizeof(lengths) / sizeof(lengths[0]);
          i++) {
         split->tokens.length = lengths[i];
@@ -202,12 +202,13 @@ static fby_err find_length(struct fby_look *look, const char *below,
     }
     return err == FBY_OK && split->samples == 0
                ? fby_because(why, FBY_CONFIG,
-                     "%s: not one sequence of 16 tokens and a target", below)
+                     "%s: too short for one sequence of 16 tokens and a target",
+                     below)
                : err;
 }
 
-static fby_err look_at_group(
-    const struct folder *folder, const struct group *group, struct fby_why *why)
+static fby_err add_token_split(const struct token_folder *folder,
+    const struct token_group *group, struct fby_why *why)
 {
     struct fby_look *look = folder->look;
     char             files[FBY_PATH_SIZE];
@@ -216,17 +217,17 @@ static fby_err look_at_group(
     char             name[FBY_NAME_SIZE];
     snprintf(stem, sizeof(stem), "%s", group->first);
     stem[strcspn(stem, ".")] = '\0';
-    fby_look_name(look, stem, name);
-    struct fby_guess_split *split = fby_look_begin(look, name);
+    fby_look_split_name(look, stem, name);
+    struct fby_guess_split *split = fby_look_add_split(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
     look->out->kind = FBY_SOURCE_TOKENS;
     split->tokens   = (struct fby_tokens){
           .format = group->format, .type = look->tokens, .shift = 1};
-    fby_err err = fby_look_letters(fby_root_dir(look->root), why);
+    fby_err err = fby_look_check_name(fby_root_dir(look->root), why);
     if (err == FBY_OK) {
-        err = name_files(group, folder->listing, files, why);
+        err = make_pattern(group, folder->listing, files, why);
     }
     if (err == FBY_OK) {
         err = fby_path_join(folder->path, files, below, why);
@@ -237,48 +238,51 @@ static fby_err look_at_group(
     return err == FBY_OK ? fby_look_pattern(look, below, split, why) : err;
 }
 
-/* Files of one word may be of several formats: each is a group. */
-static bool is_taken(const struct folder *folder, const struct group *group)
+/* True if the group was added before. Files with one split word may have
+ * several formats; each format is a group. */
+static bool is_added(
+    const struct token_folder *folder, const struct token_group *group)
 {
     uint32_t i = 0;
     while (
-        i < folder->n && (folder->taken[i].format != group->format ||
-                             strcmp(folder->taken[i].word, group->word) != 0)) {
+        i < folder->n && (folder->added[i].format != group->format ||
+                             strcmp(folder->added[i].word, group->word) != 0)) {
         i++;
     }
     return i < folder->n;
 }
 
-/* All files of the group that the entry number `i` is of, unless an earlier
- * one is. */
-static fby_err look_from(struct folder *folder, uint32_t i, struct fby_why *why)
+/* Add the group of entry `i`, with all its files, unless it was added. */
+static fby_err add_group(
+    struct token_folder *folder, uint32_t i, struct fby_why *why)
 {
     const struct fby_entry *entries = folder->listing->entries;
 
-    struct group group = {
+    struct token_group group = {
         .format = format_of(folder->look, folder->path, &entries[i]),
-        .word   = word_of(folder->look, entries[i].name),
+        .word   = split_word(folder->look, entries[i].name),
         .first  = entries[i].name};
-    if (group.format == 0 || is_taken(folder, &group)) {
+    if (group.format == 0 || is_added(folder, &group)) {
         return FBY_OK;
     }
-    folder->taken[folder->n].format = group.format;
-    folder->taken[folder->n++].word = group.word;
+    folder->added[folder->n].format = group.format;
+    folder->added[folder->n++].word = group.word;
     for (uint32_t k = i; k < folder->listing->count; k++) {
-        if (is_of(&group, folder, &entries[k])) {
-            join(&group, entries[k].name);
+        if (is_member(&group, folder, &entries[k])) {
+            add_file(&group, entries[k].name);
         }
     }
-    return look_at_group(folder, &group, why);
+    return add_token_split(folder, &group, why);
 }
 
 fby_err fby_look_at_tokens(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why)
 {
-    struct folder folder = {.look = look, .path = path, .listing = listing};
-    fby_err       err    = FBY_OK;
+    struct token_folder folder = {
+        .look = look, .path = path, .listing = listing};
+    fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
-        err = look_from(&folder, i, why);
+        err = add_group(&folder, i, why);
     }
     return err;
 }

@@ -1,7 +1,7 @@
-/* guess_values.c - what the values of a list's columns are.
+/* guess_values.c - find the kind of the values of a list's columns.
  *
- * By their texts alone, as a row keeps them: what one value is, joined with
- * what those before it are. */
+ * The kind comes from the text of the values: the kind of each value is merged
+ * with the kind of those before it. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +17,10 @@ static bool is_whole(const char *text, size_t size)
     return size > 0 && size <= 9 && digits == size;
 }
 
-/* ---- members of objects -------------------------------------------------- */
+/* ---- Members of objects -------------------------------------------------- */
 
-/* Letters, digits, '_' and '-' stand in a key, and in a comment, as they
- * are. */
+/* True for letters, digits, '_' and '-': these need no quotes in a key or
+ * comment. */
 static bool is_plain(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"
@@ -45,7 +45,7 @@ static void add_path(struct fby_init_member *member, const char *above,
     }
 }
 
-/* Members, and those of members that are objects themselves. */
+/* List the members, and those of members that are objects themselves. */
 static void name_members(struct fby_init_member *member, json_t *object)
 {
     const char *name  = NULL;
@@ -65,14 +65,14 @@ static void name_members(struct fby_init_member *member, json_t *object)
     }
 }
 
-/* ---- lists --------------------------------------------------------------- */
+/* ---- Lists --------------------------------------------------------------- */
 
 static void raise_to(uint32_t *most, size_t n)
 {
     *most = n > *most ? (uint32_t)n : *most;
 }
 
-static enum fby_init_value take_entries(
+static enum fby_init_value add_entries(
     struct fby_init_member *member, const json_t *list)
 {
     size_t n       = json_array_size(list);
@@ -91,7 +91,7 @@ static enum fby_init_value take_entries(
     return numbers == n ? FBY_INIT_NUMBERS : FBY_INIT_LISTS;
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------- */
 
 static enum fby_init_value value_of(
     struct fby_init_member *member, const char *text, size_t size)
@@ -107,7 +107,7 @@ static enum fby_init_value value_of(
     if (json_is_number(json)) {
         value = FBY_INIT_NUMBER;
     } else if (json_is_array(json)) {
-        value = take_entries(member, json);
+        value = add_entries(member, json);
     } else if (json_is_object(json)) {
         value = FBY_INIT_OBJECT;
         if (member->inside[0] == '\0') {
@@ -118,7 +118,7 @@ static enum fby_init_value value_of(
     return value;
 }
 
-static enum fby_init_value join(enum fby_init_value a, enum fby_init_value b)
+static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
 {
     if (a == b || a == FBY_INIT_NO_VALUE) {
         return b;
@@ -133,7 +133,7 @@ void fby_look_at_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (member->value != FBY_INIT_MIXED) {
-        member->value = join(member->value, value_of(member, text, size));
+        member->value = merge(member->value, value_of(member, text, size));
     }
     raise_to(&member->longest, size);
 }

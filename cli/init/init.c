@@ -1,4 +1,4 @@
-/* init.c - `forebay init`: a first pipeline file for the data in a folder. */
+/* init.c - `forebay init`: write a first pipeline file for existing data. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct init_options {
     const char   *path;
     const char   *output; /* NULL: standard output */
     bool          force;
-    enum fby_type tokens; /* of files that do not say it; 0: not said */
+    enum fby_type tokens; /* of files that do not store it; 0: not given */
 };
 
 static const struct argp_option options[] = {
@@ -96,7 +96,7 @@ static fby_err write_file(const struct init_options *o,
     int fd    = open(o->output, flags, 0666);
     if (fd < 0 && errno == EEXIST) {
         return fby_because(why, FBY_USAGE,
-            "%s is there already; --force overwrites it", o->output);
+            "%s exists already; --force overwrites it", o->output);
     }
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (file == NULL) {
@@ -121,8 +121,8 @@ static fby_err write_text(const struct init_options *o,
                                      strerror(errno));
 }
 
-/* The smallest wire type that holds all of a column's; of 64 bits without sign
- * there is none, and most are small. */
+/* The smallest wire type for all values of a column. Unsigned 64 bits have
+ * none, but most values fit i64. */
 static enum fby_type wire_of(const struct fby_column *column)
 {
     static const enum fby_type wires[FBY_NPY_TYPES] = {
@@ -142,8 +142,8 @@ static enum fby_type wire_of(const struct fby_column *column)
     return wires[column->type];
 }
 
-/* Four times the mean, a power of two: how long the rows of a ragged column
- * are, nobody knows before its offsets are read. */
+/* Four times the mean length, rounded up to a power of two. The real lengths
+ * are unknown before the offsets of a ragged column are read. */
 static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
 {
     uint64_t most   = FBY_MAX_VARYING / (values->row_bytes * sizeof(uint64_t));
@@ -154,8 +154,8 @@ static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
     return (uint32_t)(length < most ? length : most);
 }
 
-/* A dense row of it, and how many of its values may be there. */
-static void take_sparse(
+/* Set the dense shape of a row, and the most values that it may store. */
+static void set_sparse(
     const struct fby_column *column, uint64_t rows, struct fby_init_column *out)
 {
     uint64_t length = guess_length(column, rows);
@@ -174,7 +174,7 @@ static struct fby_init_column column_of(
     struct fby_init_column out = {.name = ""};
     if (column->part == FBY_COLUMN_CSR) {
         memcpy(out.name, column->name, sizeof(out.name));
-        take_sparse(column, rows, &out);
+        set_sparse(column, rows, &out);
         return out;
     }
     size_t   stem = strlen(column->name);
@@ -196,8 +196,8 @@ static struct fby_init_column column_of(
     return out;
 }
 
-/* Each but offsets, which are a part of their values' column. */
-static size_t take_columns(const struct fby_guess_split *split,
+/* List all columns but offsets, which belong to their values' column. */
+static size_t list_columns(const struct fby_guess_split *split,
     struct fby_init_column                               out[FBY_GUESS_COLUMNS])
 {
     size_t n = 0;
@@ -218,7 +218,7 @@ static const char *shard_word(enum fby_source_kind kind)
     return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
-static void say_found(const struct init_options *o,
+static void print_found(const struct init_options *o,
     const struct fby_guess_split *split, const struct fby_guess *guess)
 {
     static const char *const places[FBY_N_SOURCES] = {
@@ -269,7 +269,7 @@ static fby_err write_text_of(
         .members   = split->members,
         .n_members = split->n_members,
         .columns   = columns,
-        .n_columns = take_columns(split, columns),
+        .n_columns = list_columns(split, columns),
         .files     = (const char(*)[FBY_NAME_SIZE])split->files,
         .n_files   = split->n_files,
         .tokens    = &split->tokens,
@@ -292,7 +292,7 @@ static fby_err init(const struct init_options *o, struct fby_why *why)
         err = write_text(o, &text, why);
     }
     if (err == FBY_OK) {
-        say_found(o, &guess->splits[0], guess);
+        print_found(o, &guess->splits[0], guess);
     }
     fby_buffer_fini(&text);
     free(guess);

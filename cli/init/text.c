@@ -43,8 +43,9 @@ void fby_init_put_quoted(struct fby_buffer *out, const char *text)
     fby_init_put(out, "\"");
 }
 
-/* More than pictures: masks, labels, numbers that a field could take. */
-static void put_files(struct fby_buffer *out, const struct fby_init_summary *s)
+/* List the extensions if there are several: a field can read each of them. */
+static void put_extensions(
+    struct fby_buffer *out, const struct fby_init_summary *s)
 {
     char files[128];
     if (fby_init_list(s, files, sizeof(files)) > 1) {
@@ -71,7 +72,7 @@ static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
         }
         fby_init_put(out, "\n");
     }
-    put_files(out, s);
+    put_extensions(out, s);
     fby_init_put(
         out, "forebay: 1                  # version of this format\n\n");
 }
@@ -86,7 +87,7 @@ static const char *source_key(const struct fby_init_summary *s)
     return fby_source_traits(s->kind)->key->name;
 }
 
-/* Fewer samples than that would make no batch at all with `last: drop`. */
+/* True if `last: drop` gives at least one batch. */
 static bool fills_a_batch(const struct fby_init_summary *s)
 {
     uint64_t samples = s->samples > 0 ? s->samples : s->about;
@@ -170,7 +171,7 @@ static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
         "100}\n\n");
 }
 
-/* ---- columns ---- */
+/* ---- Columns ---- */
 
 bool fby_init_name(const char *name, char out[FBY_NAME_SIZE])
 {

@@ -1,5 +1,5 @@
-/* text.h - the text of a first pipeline file, from what a look at the data
- * found. Pure: the look itself is the source's. */
+/* text.h - write the text of a first pipeline file for data that was guessed.
+ * Pure: guess.h reads the data. */
 #ifndef FBY_CLI_INIT_TEXT_H
 #define FBY_CLI_INIT_TEXT_H
 
@@ -9,17 +9,17 @@
 
 struct fby_init_column {
     char             name[FBY_NAME_SIZE];
-    enum fby_type    wire;       /* 0: no field can be made of it */
-    struct fby_shape row;        /* of a ragged one: of an entry */
-    uint32_t         max_length; /* a guess; 0: rows are of one shape */
-    bool             sparse;     /* `row` is that of a dense one */
+    enum fby_type    wire;       /* 0: the column cannot be a field */
+    struct fby_shape row;        /* of a row; if ragged, of one entry */
+    uint32_t         max_length; /* a guess; 0: all rows have one shape */
+    bool             sparse;     /* `row` is then the dense shape */
 };
 
-/* What the values of a list's column are; up to texts each may also be the ones
- * above it. */
+/* The kind of the values of a list's column. WHOLE, NUMBER and TEXT widen: a
+ * column of TEXT may also have values of the two kinds before it. */
 enum fby_init_value {
     FBY_INIT_NO_VALUE = 0, /* members are files */
-    FBY_INIT_WHOLE    = 1, /* digits alone, as class ids */
+    FBY_INIT_WHOLE    = 1, /* digits only, as class ids */
     FBY_INIT_NUMBER   = 2,
     FBY_INIT_TEXT     = 3,
     FBY_INIT_NUMBERS  = 4, /* JSON lists of numbers, or empty ones */
@@ -29,29 +29,29 @@ enum fby_init_value {
     FBY_INIT_MIXED    = 8  /* several of these */
 };
 
-/* Members of one extension; of lists and parallel folders it begins with the
- * name of the column or folder. */
+/* The members with one extension. For lists and parallel folders the extension
+ * begins with the name of the column or folder. */
 struct fby_init_member {
     char                extension[FBY_NAME_SIZE]; /* lower case */
-    uint64_t            count;                    /* samples that have one */
-    bool                always; /* that is all that were looked at */
-    bool                looked; /* into the first one, if it is a PNG file: */
-    bool                ids;    /* it is grey, or has a palette, as masks */
+    uint64_t            count;                    /* samples with such a one */
+    bool                always; /* all samples that were read have one */
+    bool                looked; /* the first one's PNG header was read: */
+    bool                ids;    /* it is grey or has a palette, as masks do */
     enum fby_init_value value;
-    uint32_t            longest; /* bytes, of values */
-    uint32_t            most;    /* of lists: entries, of texts bytes of one */
-    char                inside[128]; /* of an object: keys, ", " between them */
-    enum fby_init_value first; /* number, text or mixed: at the first key */
+    uint32_t            longest;     /* bytes of a value */
+    uint32_t            most;        /* entries of a list; bytes of its texts */
+    char                inside[128]; /* keys of an object, separated by ", " */
+    enum fby_init_value first; /* kind at the first key: number, text, mixed */
 };
 
 struct fby_init_summary {
     enum fby_source_kind          kind;
     const char                   *path;    /* folder, list or pattern */
-    uint64_t                      samples; /* 0: not counted; then: */
-    uint64_t                      about;   /* as many, if shards are alike */
+    uint64_t                      samples; /* 0: not counted */
+    uint64_t                      about;   /* estimate from the first shard */
     uint32_t                      shards;  /* tars, tables or token files */
-    uint32_t                      classes; /* class folders; 0: not known */
-    const struct fby_init_member *members; /* found, the commonest first */
+    uint32_t                      classes; /* class folders; 0: unknown */
+    const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;
     const struct fby_init_column *columns; /* of a source of columns */
     size_t                        n_columns;
@@ -60,19 +60,23 @@ struct fby_init_summary {
     const struct fby_tokens *tokens; /* of token files */
 };
 
-/* Append a commented pipeline file that works at once: split `train`, batches
- * of 64 (one short one of fewer samples), random_resized_crop 224, flip,
- * labels, normalised f32 in CHW; masks that each sample has follow their
- * picture, and values of a list are fields as they are. Of columns each is a
- * field, as it is; batches are of 4,096. Token files give tokens and targets.
- * Errors: FBY_CONFIG when no extension is one of JPEG or PNG (and no value of a
- *         list can be a field), or no column can be a field. */
+/* Append a commented pipeline file that works without editing. It has the split
+ * `train` and batches of 64 samples (4,096 for columns). With fewer samples the
+ * last batch is short.
+ *   pictures: random_resized_crop 224, flip, normalised f32 in CHW, and labels;
+ *             masks that each sample has follow their picture
+ *   lists:    the values are further fields, unchanged
+ *   columns:  each is a field, unchanged
+ *   tokens:   the fields are tokens and targets
+ * Errors: FBY_CONFIG when no field is possible: no JPEG or PNG extension (and
+ *         no usable value of a list), or no usable column. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *summary,
     struct fby_buffer *out, struct fby_why *why);
 
-/* Do people give that name, or one that holds it, to pictures ("images"), or to
- * what lies beside them ("masks")? */
+/* True for names that are usual for pictures ("images"). */
 bool fby_init_names_pictures(const char *name);
+
+/* True for names that are usual for data beside pictures ("masks"). */
 bool fby_init_names_partners(const char *name);
 
 #endif

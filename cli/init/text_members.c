@@ -1,8 +1,8 @@
-/* text_members.c - fields of pictures, masks, labels and values.
+/* text_members.c - write the fields of pictures, masks, labels and values.
  *
- * One picture is the image: what has no name of its own before its extension,
- * else what is called like one. PNG files of ids beside it are masks, and go
- * the way of its ops. */
+ * One picture of a sample is the image: the one with no name before its
+ * extension, else the one with a usual name. PNG files of ids beside it are
+ * masks, and get its ops that move pixels. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
-static bool ends_as(const char *extension, const char *kind)
+static bool has_type(const char *extension, const char *kind)
 {
     const char *dot = strrchr(extension, '.');
     return strcmp(dot != NULL ? dot + 1 : extension, kind) == 0;
@@ -20,12 +20,12 @@ static bool is_picture(const struct fby_init_member *member)
 {
     return member->value == FBY_INIT_NO_VALUE &&
            fby_text_is_extension(member->extension) &&
-           (ends_as(member->extension, "jpg") ||
-               ends_as(member->extension, "jpeg") ||
-               ends_as(member->extension, "png"));
+           (has_type(member->extension, "jpg") ||
+               has_type(member->extension, "jpeg") ||
+               has_type(member->extension, "png"));
 }
 
-/* Bytes before the extension's last dot: of "mask.png" 4, of "jpg" 0. */
+/* The length before the last dot: 4 for "mask.png", 0 for "jpg". */
 static size_t stem_of(const char *extension)
 {
     const char *dot = strrchr(extension, '.');
@@ -40,7 +40,7 @@ static bool same_stem(
            memcmp(a->extension, b->extension, n) == 0;
 }
 
-/* ---- names --------------------------------------------------------------- */
+/* ---- Names --------------------------------------------------------------- */
 
 static bool holds_any(const char *name, const char *const *words, size_t n)
 {
@@ -68,18 +68,24 @@ bool fby_init_names_partners(const char *name)
     return holds_any(name, words, sizeof(words) / sizeof(words[0]));
 }
 
-/* ---- the image ----------------------------------------------------------- */
+/* ---- The image ----------------------------------------------------------- */
 
-/* What kind of name speaks for a picture; the least is the best. */
-enum rank { PLAIN, COLOURS, NAMED, ANY, NONE };
+/* How likely a member is the image; the lowest rank wins. */
+enum image_rank {
+    PLAIN,   /* no name before its extension */
+    COLOURS, /* a picture of colours */
+    NAMED,   /* ids, but with a usual name of pictures */
+    ANY,     /* another picture of ids */
+    NONE     /* no picture */
+};
 
-static enum rank rank_of(
+static enum image_rank rank_of(
     const struct fby_init_summary *s, const struct fby_init_member *member)
 {
     if (!is_picture(member)) {
         return NONE;
     }
-    /* One of ids where all samples have a plain one, too: its mask. */
+    /* Ids where all samples also have a picture of colours: its mask. */
     bool mask = member->ids && member->always;
     for (size_t i = 0; mask && i < s->n_members; i++) {
         const struct fby_init_member *other = &s->members[i];
@@ -96,11 +102,12 @@ static enum rank rank_of(
     return fby_init_names_pictures(member->extension) ? NAMED : ANY;
 }
 
-static const struct fby_init_member *best(const struct fby_init_summary *s)
+static const struct fby_init_member *find_image(
+    const struct fby_init_summary *s)
 {
     const struct fby_init_member *out = NULL;
     for (size_t i = 0; i < s->n_members; i++) {
-        enum rank rank = rank_of(s, &s->members[i]);
+        enum image_rank rank = rank_of(s, &s->members[i]);
         if (rank < NONE && (out == NULL || rank < rank_of(s, out))) {
             out = &s->members[i];
         }
@@ -108,9 +115,10 @@ static const struct fby_init_member *best(const struct fby_init_summary *s)
     return out;
 }
 
-/* Files of tars and class folders that differ in more than their type are taken
- * for one picture all the same, unless one is plain. */
-static bool is_of_image(const struct fby_init_summary *s,
+/* True for members that are other formats of the image. In tars and class
+ * folders, members of one rank count as one picture even if their names differ,
+ * unless they are ids. */
+static bool is_same_image(const struct fby_init_summary *s,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
     if (!is_picture(member) || rank_of(s, member) != rank_of(s, image)) {
@@ -120,7 +128,7 @@ static bool is_of_image(const struct fby_init_summary *s,
     return !one || same_stem(image, member);
 }
 
-/* What a field of it is called: its column or folder, else `other`. */
+/* The name of a member's field: its column or folder, else `other`. */
 static void name_field(const struct fby_init_member *member, const char *other,
     char out[FBY_NAME_SIZE])
 {
@@ -156,7 +164,7 @@ static void put_from(struct fby_buffer *out, const struct fby_init_summary *s,
     list[0]     = '\0';
     size_t used = 0;
     for (size_t i = 0; i < s->n_members && n < FBY_MAX_FROM; i++) {
-        if (is_of_image(s, image, &s->members[i])) {
+        if (is_same_image(s, image, &s->members[i])) {
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
                 n > 0 ? ", " : "", s->members[i].extension);
             n++;
@@ -189,20 +197,20 @@ static void put_image(struct fby_buffer *out, const struct fby_init_summary *s,
         "    out: {dtype: f32, layout: chw}\n");
 }
 
-/* ---- masks --------------------------------------------------------------- */
+/* ---- Masks --------------------------------------------------------------- */
 
 static bool is_mask(const struct fby_init_summary *s,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
     return is_picture(member) && member->ids && member->always &&
-           !is_of_image(s, image, member);
+           !is_same_image(s, image, member);
 }
 
 static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
 {
     for (size_t i = 0; i < s->n_members; i++) {
         const struct fby_init_member *member = &s->members[i];
-        if (ends_as(member->extension, "cls") &&
+        if (has_type(member->extension, "cls") &&
             fby_text_is_extension(member->extension)) {
             return member;
         }
@@ -210,7 +218,7 @@ static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
     return NULL;
 }
 
-/* Folders always have labels; shards if they hold .cls members. */
+/* True for class folders, and for shards with .cls members. */
 static bool has_label(const struct fby_init_summary *s)
 {
     return fby_source_traits(s->kind)->has_classes || cls_of(s) != NULL;
@@ -218,7 +226,7 @@ static bool has_label(const struct fby_init_summary *s)
 
 enum { MOST_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
 
-/* Names that fields of pictures have: of the image, the label and masks. */
+/* Names in use: of the image, the label and masks. */
 struct used_names {
     char   names[MOST_MASKS + 2][FBY_NAME_SIZE];
     size_t n;
@@ -233,7 +241,7 @@ static bool is_used(const struct used_names *used, const char *name)
     return i < used->n;
 }
 
-/* "mask", "mask_2" and so on for what has no name that is its own. */
+/* A unique name: its own, else "mask", "mask_2" and so on. */
 static const char *name_mask(
     struct used_names *used, const struct fby_init_member *member)
 {
@@ -277,7 +285,7 @@ static size_t put_masks(struct fby_buffer *out,
     return n;
 }
 
-/* ---- labels -------------------------------------------------------------- */
+/* ---- Labels -------------------------------------------------------------- */
 
 static size_t put_folder_label(
     struct fby_buffer *out, const struct fby_init_summary *s)
@@ -316,7 +324,7 @@ static size_t put_label(
     return 1;
 }
 
-/* ---- values of a list ---------------------------------------------------- */
+/* ---- Values of a list ---------------------------------------------------- */
 
 static uint32_t power_of_two_from(uint32_t least)
 {
@@ -327,7 +335,7 @@ static uint32_t power_of_two_from(uint32_t least)
     return n;
 }
 
-static void put_left(struct fby_buffer *out,
+static void put_left_out(struct fby_buffer *out,
     const struct fby_init_member *member, const char *reason)
 {
     fby_init_put(out, "  # left out, ");
@@ -337,12 +345,12 @@ static void put_left(struct fby_buffer *out,
     fby_init_put(out, "\n");
 }
 
-/* What `inside` holds is plain letters: it stands in the file as it is. */
+/* The keys in `inside` need no quotes (guess_values.c). */
 static void put_object(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
     int n = (int)strcspn(member->inside, ",");
-    put_left(out, member, "being objects, whose members have keys");
+    put_left_out(out, member, "being objects, whose members have keys");
     if (n == 0) {
         return;
     }
@@ -356,7 +364,7 @@ static void put_object(struct fby_buffer *out,
         member->first == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
-/* False: it is left out. */
+/* Append a field for lists; false if the column is left out. */
 static bool put_lists(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
@@ -376,11 +384,11 @@ static bool put_lists(struct fby_buffer *out,
     if (member->value == FBY_INIT_OBJECT) {
         put_object(out, member, name);
     } else if (member->value == FBY_INIT_LISTS) {
-        put_left(out, member,
+        put_left_out(out, member,
             "being lists of other than texts or numbers (key: \"0\" is the "
             "first entry)");
     } else {
-        put_left(out, member,
+        put_left_out(out, member,
             "for values of several kinds, such as texts beside lists or empty "
             "lists of texts");
     }
@@ -392,7 +400,7 @@ static size_t put_value(
 {
     char name[FBY_NAME_SIZE];
     if (!fby_init_name(member->extension, name) || !member->always) {
-        put_left(out, member, "for its name or its gaps");
+        put_left_out(out, member, "for its name or its gaps");
         return 0;
     }
     if (member->value > FBY_INIT_TEXT) {
@@ -423,7 +431,7 @@ static size_t put_values(
     return n;
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------- */
 
 size_t fby_init_list(
     const struct fby_init_summary *s, char *out, size_t capacity)
@@ -443,12 +451,12 @@ size_t fby_init_list(
     return n;
 }
 
-/* Captions, most likely; but their bytes were not looked at. */
+/* Texts are most likely captions, but were not read: write a comment only. */
 static void put_texts(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     for (size_t i = 0; i < s->n_members; i++) {
         const struct fby_init_member *member = &s->members[i];
-        if (ends_as(member->extension, "txt") &&
+        if (has_type(member->extension, "txt") &&
             fby_text_is_extension(member->extension)) {
             fby_init_put_line(out,
                 "  # text: {from: %s, decode: text, max_length: 256, "
@@ -461,7 +469,7 @@ static void put_texts(struct fby_buffer *out, const struct fby_init_summary *s)
 size_t fby_init_put_members(
     struct fby_buffer *out, const struct fby_init_summary *s)
 {
-    const struct fby_init_member *image  = best(s);
+    const struct fby_init_member *image  = find_image(s);
     struct fby_buffer             fields = {0};
     size_t                        n      = 0;
     if (image != NULL) {

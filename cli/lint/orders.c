@@ -14,7 +14,7 @@
 
 /* ---- One trial ----------------------------------------------------------- */
 
-/* Make all samples into `out`, and lower *least_ns to the time if it is less. */
+/* Make all samples into `out`; lower *least_ns to the time if it is less. */
 static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *content, uint8_t *out, int64_t *least_ns)
 {

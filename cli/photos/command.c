@@ -1,7 +1,7 @@
-/* command.c - `forebay photos`: a small data set of real JPEG files.
+/* command.c - `forebay photos`: write a small data set of JPEG files.
  *
- * For the demo and the tests: photo-like pictures in class folders that can be
- * checked, since each shows its number and label in its pixels. */
+ * It is for the demo and the tests: photo-like pictures in class folders. Tests
+ * can verify them, because their pixels encode number and label. */
 #include "cli/photos/photos.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* photo_code.h - what command.c paints and photo_read.c looks for.
+/* photo_code.h - the code that photos.c paints and photo_read.c reads.
  *
- * A number is 32 bits: 24 of its own, 8 of a check; they stand in two rows of
- * 16 cells, the highest bit first, light for 1, over the picture's width. A
- * label is one of twelve directions of (Cb, Cr). */
+ * The code of a number has 24 bits of the number and 8 check bits. They are two
+ * rows of 16 cells over the picture's width, the highest bit first, light for
+ * 1. A label is one of twelve directions of (Cb, Cr). */
 #ifndef FBY_CLI_PHOTOS_PHOTO_CODE_H
 #define FBY_CLI_PHOTOS_PHOTO_CODE_H
 
@@ -13,7 +13,7 @@
 enum {
     FBY_CELL_ROWS    = 2,
     FBY_CELL_COLUMNS = 16,
-    FBY_CELL_HEIGHT  = 8, /* pixels: one row of blocks */
+    FBY_CELL_HEIGHT  = 8, /* pixels: one row of JPEG blocks */
     FBY_LUMA_DARK    = 80,
     FBY_LUMA_LIGHT   = 176
 };
@@ -24,6 +24,7 @@ struct fby_hue { /* cosine and sine, in 1/256 */
 
 extern const struct fby_hue fby_hues[FBY_PHOTO_LABELS];
 
+/* The code of a number: its 24 bits, then the check bits. */
 static inline uint32_t fby_photo_code(uint32_t number)
 {
     uint32_t check = (number * UINT32_C(0x9e3779b1)) >> 24;

@@ -1,4 +1,5 @@
-/* photo_read.c - who is this picture? Sums of whole numbers only. */
+/* photo_read.c - read the number and label of a picture from its pixels, with
+ * integer sums only. */
 #include "cli/photos/photo_code.h"
 
 const struct fby_hue fby_hues[FBY_PHOTO_LABELS] = {{256, 0}, {222, 128},
@@ -76,5 +77,5 @@ bool fby_photo_read_label(const struct fby_image *image, uint32_t *out)
             *out = k;
         }
     }
-    return best > INT64_C(8) * 256 * 256; /* of 18 to 38 that are painted */
+    return best > INT64_C(8) * 256 * 256; /* painted: 18 to 38 */
 }

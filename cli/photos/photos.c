@@ -1,8 +1,9 @@
-/* command.c - paints a picture from a number and encodes it.
+/* photos.c - paint a picture from a number, and encode it as JPEG.
  *
- * Brightness is a sum of triangle waves of falling length and height, a few
- * ellipses with sharp edges, and noise; colour keeps to its label's hue and
- * varies in strength. All in whole numbers, a few multiplications a pixel. */
+ * The luma is a sum of triangle waves of falling length and height, a few
+ * ellipses with sharp edges, and noise. The chroma keeps the hue of the label
+ * and varies in strength. All is integer arithmetic, with a few multiplications
+ * per pixel. */
 #include "cli/photos/photos.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ enum { N_WAVES = 6, N_TINTS = 2, N_ELLIPSES = 5 };
 
 /* A triangle wave over the plane: -16384 to 16384 with period 65536. */
 struct wave {
-    int32_t along_x, along_y; /* phase a pixel */
+    int32_t along_x, along_y; /* phase per pixel */
     int32_t phase;
     int32_t height; /* in 1/16384 of a level */
 };
@@ -47,7 +48,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* low to high, both possible. */
+/* A random number from `low` to `high`, both included. */
 static int32_t pick(struct painter *p, int32_t low, int32_t high)
 {
     uint64_t span = (uint64_t)(high - low) + 1;
@@ -147,7 +148,7 @@ static void paint(struct painter *p, const struct fby_image *image)
     }
 }
 
-/* ---- the file ---- */
+/* ---- The file ---- */
 
 static void set_sampling(
     struct jpeg_compress_struct *jpeg, enum fby_photo_sampling sampling)
@@ -222,7 +223,7 @@ static struct fby_image new_image(uint32_t width, uint32_t height)
         fby_zalloc(stride * height), stride, width, height};
 }
 
-/* The picture as a camera held that way stores it. */
+/* The picture as a camera in that orientation stores it. */
 static struct fby_image store_turned(
     const struct fby_image *upright, uint32_t orientation)
 {
@@ -244,7 +245,7 @@ static bool is_in_range(const struct fby_photo *photo)
            (photo->width == 0) == (photo->height == 0);
 }
 
-/* Landscape, portrait and square; the longer side 160 to 640. */
+/* Choose landscape, portrait or square, with a longer side of 160 to 640. */
 static void pick_sides(struct painter *p)
 {
     static const uint8_t aspects[5][2] = {

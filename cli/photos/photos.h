@@ -1,12 +1,12 @@
-/* photos.h - photo-like JPEG pictures that say who they are.
+/* photos.h - photo-like JPEG pictures whose pixels encode number and label.
  *
- * For the demo and the tests: no photographs may be shipped. Picture n is a
- * function of n and its label: gradients, edges, texture and noise, in one of
- * several sizes. What it is recognised by lies in its pixels:
- *   - its number, as light and dark cells along the top, for whoever decodes
- *     the whole file;
- *   - its label, as the hue that colours the picture everywhere, so that any
- *     crop of it, scaled and mirrored, still tells. */
+ * They are for the demo and the tests, as no photographs may be shipped.
+ * Picture n is a function of n and its label: gradients, edges, texture and
+ * noise, in one of several sizes. Its pixels contain:
+ *   - its number, as light and dark cells along the top, readable in a picture
+ *     that was decoded as a whole;
+ *   - its label, as the hue of the whole picture, readable also in a scaled or
+ *     mirrored crop. */
 #ifndef FBY_CLI_PHOTOS_H
 #define FBY_CLI_PHOTOS_H
 
@@ -19,11 +19,11 @@ enum {
     FBY_PHOTO_LABELS    = 12,      /* labels are 0 to 11 */
     FBY_PHOTO_NUMBERS   = 1 << 24, /* numbers are 0 to 16,777,215 */
     FBY_PHOTO_MAX_SIDE  = 8192,
-    FBY_PHOTO_READ_SIDE = 96 /* width and height from which a number is told */
+    FBY_PHOTO_READ_SIDE = 96 /* the least width to read a number */
 };
 
-enum fby_photo_sampling { /* of the colours against the brightness */
-    FBY_PHOTO_420,        /* half in both directions, as cameras do */
+enum fby_photo_sampling { /* of chroma relative to luma */
+    FBY_PHOTO_420,        /* half in both directions, as in cameras */
     FBY_PHOTO_444,
     FBY_PHOTO_422, /* half from left to right */
     FBY_PHOTO_440, /* half from top to bottom */
@@ -31,14 +31,14 @@ enum fby_photo_sampling { /* of the colours against the brightness */
 };
 
 struct fby_photo {
-    uint32_t                number;
-    uint32_t                label;
-    uint32_t                width;   /* upright; 0 with height 0: by number, */
-    uint32_t                height;  /* 160 to 640 */
-    uint32_t                quality; /* 1 to 100; 0: by number, 75 to 95 */
+    uint32_t number;
+    uint32_t label;
+    uint32_t width;   /* upright; 0: from the number, as height */
+    uint32_t height;  /* upright; 0: the longer side 160 to 640 */
+    uint32_t quality; /* 1 to 100; 0: from the number, 75 to 95 */
     enum fby_photo_sampling sampling;
     bool                    progressive;
-    uint32_t                restart;     /* rows of blocks, 0: no markers */
+    uint32_t                restart; /* interval in rows of blocks; 0: none */
     uint32_t                orientation; /* EXIF, 1 to 8; 0: no EXIF */
 };
 
@@ -47,10 +47,10 @@ struct fby_photo {
 FBY_CHECKED fby_err fby_photo_write(
     const struct fby_photo *photo, struct fby_buffer *out);
 
-/* The number written in a whole decoded picture; false when there is none. */
+/* Read the number of a whole decoded picture; false if it has none. */
 bool fby_photo_read_number(const struct fby_image *image, uint32_t *out);
 
-/* The label, from any part of a picture; false when no hue prevails. */
+/* Read the label from any part of a picture; false if no hue dominates. */
 bool fby_photo_read_label(const struct fby_image *image, uint32_t *out);
 
 #endif

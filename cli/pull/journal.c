@@ -32,15 +32,16 @@ static void print_line(FILE *out, const struct forebay_batch *batch)
     fputc('\n', out);
 }
 
-/* A device, a pipe or a link stays what it is and is written to; anything else
- * is replaced whole, so that it never holds half a token. */
+/* True for a regular or new file: it is replaced atomically, and never has a
+ * partial token. A device, pipe or link is written in place. */
 static bool is_replaced(const char *path)
 {
     struct stat st;
     return lstat(path, &st) != 0 || S_ISREG(st.st_mode);
 }
 
-/* Where the token is written first: beside its file, or there at once. */
+/* The path to write the token to first: FILE.part, or FILE if written in
+ * place. */
 static bool part_path(const char *path, bool replaced, char out[PATH_ROOM])
 {
     int n = snprintf(out, PATH_ROOM, "%s%s", path, replaced ? ".part" : "");
@@ -51,8 +52,9 @@ static bool part_path(const char *path, bool replaced, char out[PATH_ROOM])
     return true;
 }
 
-/* Before hours of work, not after them. What is no file is not opened: that
- * could wait for a reader, or be taken by it for the end. */
+/* Check early that the token can be written, and not after hours of work. Pipes
+ * and devices are not opened: this might wait for a reader, or end its input.
+ */
 static fby_err check_token_path(const char *path, struct fby_why *why)
 {
     char        part[PATH_ROOM];
@@ -148,8 +150,8 @@ fby_err fby_journal_read_token(
         int n = snprintf(out, size, "%s", text);
         return n >= 0 && (size_t)n < size ? FBY_OK
                                           : fby_because(why, FBY_CONFIG,
-                                                "--resume: no token is "
-                                                "that long");
+                                                "--resume: the token is "
+                                                "too long");
     }
     FILE *file = fopen(text + 1, "r");
     if (file == NULL) {
@@ -161,7 +163,8 @@ fby_err fby_journal_read_token(
     fclose(file);
     out[strcspn(out, "\r\n")] = '\0';
     if (out[0] == '\0') {
-        return fby_because(why, FBY_CONFIG, "%s: holds no token", text + 1);
+        return fby_because(
+            why, FBY_CONFIG, "%s: the file has no token", text + 1);
     }
     return FBY_OK;
 }

@@ -35,7 +35,7 @@ enum option_key {
     KEY_JSON
 };
 
-enum { OWN_WORKERS = 2 }; /* unless told otherwise */
+enum { DEFAULT_WORKERS = 2 }; /* of an embedded cluster */
 
 static const struct argp_option options[] = {
     {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
@@ -103,16 +103,16 @@ static const struct argp_option options[] = {
     {0},
 };
 
-struct given {
+struct given_option {
     const char *name;
     bool        given;
 };
 
-/* Workers of a running cluster are as they were started. */
+/* Refuse options of embedded workers together with --server. */
 static void check_own_workers(
     struct argp_state *state, const struct fby_pull_options *o)
 {
-    const struct given all[] = {
+    const struct given_option all[] = {
         {"--workers", o->workers > 0},
         {"--threads", o->threads > 0},
         {"--memory", o->memory != NULL},
@@ -320,6 +320,6 @@ void fby_pull_parse(int argc, char **argv, struct fby_pull_options *out)
     *out = (struct fby_pull_options){.world = 1, .token_every = 1};
     fby_option_parse(&argp, argc, argv, out);
     if (out->workers == 0) {
-        out->workers = OWN_WORKERS;
+        out->workers = DEFAULT_WORKERS;
     }
 }

@@ -1,4 +1,4 @@
-/* options.h - what `forebay pull` was asked for. */
+/* options.h - the command line options of `forebay pull`. */
 #ifndef FBY_CLI_PULL_OPTIONS_H
 #define FBY_CLI_PULL_OPTIONS_H
 
@@ -15,16 +15,16 @@ struct fby_pull_options {
     const char      *token_file;
     const char      *digests;
     const char      *device; /* NULL: host */
-    const char      *memory; /* of an own worker; NULL: its default */
+    const char      *memory; /* per embedded worker; NULL: its default */
     struct fby_words data;
     struct fby_words fields;
     uint64_t         workers;
     uint64_t         threads;
-    const char      *cpus; /* of the own workers */
+    const char      *cpus; /* of the embedded workers; NULL: all */
     uint32_t         n_cpus;
     const char      *nice;
-    uint64_t         steps;
-    uint64_t         epochs;
+    uint64_t         steps;  /* in all; 0: no limit */
+    uint64_t         epochs; /* in all; 0: no limit */
     uint64_t         seed;
     uint64_t         rank;
     uint64_t         world;
@@ -38,8 +38,8 @@ struct fby_pull_options {
     bool             verify;
 };
 
-/* Read and check the command line; ends the program with 2 when it is wrong.
- * The words lists are the caller's to free. */
+/* Parse and check the command line; exits with code 2 on wrong usage.
+ * Ownership: the caller frees `data` and `fields`. */
 void fby_pull_parse(int argc, char **argv, struct fby_pull_options *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* pull.c - `forebay pull`: a trainer without a model.
  *
- * It takes batches as a training loop would, through the public header alone,
- * and says how fast they came and where the time went. Without --server it
- * brings its own server and workers. */
+ * It takes batches as a training loop would, through the public header only,
+ * and reports their rate and where the time went. Without --server it starts an
+ * embedded server and workers. */
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -24,24 +24,24 @@
 
 enum { TOKEN_SIZE = 512 };
 
-static const int64_t look_ns = FBY_NS_PER_S / 5;
+static const int64_t turn_ns = FBY_NS_PER_S / 5;
 
-struct pull { /* one run */
+struct pull_run {
     const struct fby_pull_options *options;
     struct fby_cluster            *cluster;
     struct forebay                *stream;
     struct forebay_info            info;
     DLDevice                       device; /* of the last batch */
     struct fby_journal             journal;
-    struct fby_progress_line       bar;
+    struct fby_progress_line       progress;
     int64_t                        start_ns;
-    int64_t                        watched_ns;
-    int64_t heard_ns;          /* a batch came, or we said why not */
+    int64_t                        watched_ns; /* last fby_cluster_watch */
+    int64_t heard_ns;          /* last batch, or last message about waiting */
     char    token[TOKEN_SIZE]; /* to resume from */
 };
 
 static fby_err start_cluster(
-    struct pull *self, const struct fby_served *roots, struct fby_why *why)
+    struct pull_run *self, const struct fby_served *roots, struct fby_why *why)
 {
     struct fby_cluster_options cluster = {
         .workers = (unsigned)self->options->workers,
@@ -71,16 +71,16 @@ static bool is_host(const struct fby_pull_options *o)
     return o->device == NULL || strcmp(o->device, "host") == 0;
 }
 
-/* Digests are of the bytes that workers made, before anything is made of them.
- * A GPU needs no such bytes on the host: what came packed crosses the bus
- * packed. So there they are taken only for who asks. */
+/* Digests cover the bytes that workers made, unpacked on the host. With a GPU,
+ * packed bytes cross the bus as they are and are not unpacked on the host. So
+ * digests are then taken only on request. */
 static bool takes_digests(const struct fby_pull_options *o)
 {
     return is_host(o) || o->digests != NULL;
 }
 
 static struct forebay_options stream_options(
-    const struct pull *self, const struct fby_served *roots)
+    const struct pull_run *self, const struct fby_served *roots)
 {
     const struct fby_pull_options *o      = self->options;
     struct forebay_options         stream = forebay_options();
@@ -101,7 +101,7 @@ static struct forebay_options stream_options(
     stream.roots           = roots->roots;
     stream.n_roots         = roots->n;
     stream.window_bytes    = o->window_bytes;
-    stream.max_held_bytes  = UINT64_MAX; /* we hold one batch at a time */
+    stream.max_held_bytes  = UINT64_MAX; /* pull holds one batch at a time */
     stream.open_timeout_ns = o->open_timeout_ns;
     stream.device          = o->device;
     stream.digests         = takes_digests(o);
@@ -111,7 +111,7 @@ static struct forebay_options stream_options(
     return stream;
 }
 
-/* The library says it by the name of its own option. */
+/* The library's message names its own option: add that of the command line. */
 static void explain_window(struct fby_why *why)
 {
     size_t used = strlen(why->text);
@@ -121,9 +121,9 @@ static void explain_window(struct fby_why *why)
     }
 }
 
-/* Interrupted, there is no stream, and no error. */
+/* After a signal, self->stream stays NULL and there is no error. */
 static fby_err open_stream(
-    struct pull *self, const struct fby_served *roots, struct fby_why *why)
+    struct pull_run *self, const struct fby_served *roots, struct fby_why *why)
 {
     struct forebay_options   stream = stream_options(self, roots);
     struct fby_progress_line line   = fby_progress_begin();
@@ -151,14 +151,14 @@ static uint64_t steps_to_do(const struct forebay_info *info)
     return info->end_step > first ? info->end_step - first : 0;
 }
 
-static struct forebay_stats read_stats(const struct pull *self)
+static struct forebay_stats read_stats(const struct pull_run *self)
 {
     struct forebay_stats stats = {.struct_size = sizeof(stats)};
     forebay_stats(self->stream, &stats);
     return stats;
 }
 
-static void show_bar(struct pull *self, int64_t now_ns)
+static void show_progress(struct pull_run *self, int64_t now_ns)
 {
     struct forebay_stats       stats = read_stats(self);
     struct fby_stream_progress state = {
@@ -167,21 +167,21 @@ static void show_bar(struct pull *self, int64_t now_ns)
         .images  = stats.images,
         .wait_ns = stats.wait_ns,
     };
-    fby_progress_stream(&self->bar, &state, now_ns);
+    fby_progress_stream(&self->progress, &state, now_ns);
 }
 
-/* What `next` waits for, every few seconds. */
-static void say_waiting(struct pull *self, int64_t now_ns)
+/* Print every few seconds what `next` waits for. */
+static void print_waiting(struct pull_run *self, int64_t now_ns)
 {
     const char *text = forebay_error(self->stream);
     if (text[0] != '\0' && now_ns - self->heard_ns > 3 * FBY_NS_PER_S) {
         self->heard_ns = now_ns;
-        fby_progress_end(&self->bar);
+        fby_progress_end(&self->progress);
         fprintf(stderr, "forebay pull: waiting: %s\n", text);
     }
 }
 
-static void hold_batch(const struct pull *self)
+static void hold_batch(const struct pull_run *self)
 {
     int64_t until_ns = fby_now_ns() + self->options->step_ns;
     int64_t left_ns  = self->options->step_ns;
@@ -191,12 +191,13 @@ static void hold_batch(const struct pull *self)
     }
 }
 
-static void list_substitutions(struct pull *self, struct forebay_batch *batch)
+static void list_substitutions(
+    struct pull_run *self, struct forebay_batch *batch)
 {
     for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
         const struct forebay_substitution *s =
             forebay_batch_substitution(batch, i);
-        fby_progress_end(&self->bar);
+        fby_progress_end(&self->progress);
         fprintf(stderr,
             "substituted: epoch %" PRIu64 " step %" PRIu64 " row %" PRIu32
             ": sample %" PRIu64 " by %" PRIu64 ": %s\n",
@@ -205,26 +206,26 @@ static void list_substitutions(struct pull *self, struct forebay_batch *batch)
     }
 }
 
-static void look_around(struct pull *self)
+static void update(struct pull_run *self)
 {
     int64_t now_ns = fby_now_ns();
-    show_bar(self, now_ns);
+    show_progress(self, now_ns);
     if (self->cluster != NULL && now_ns - self->watched_ns > FBY_NS_PER_S) {
         self->watched_ns = now_ns;
         fby_cluster_watch(self->cluster, now_ns);
     }
 }
 
-static fby_err take_batches(struct pull *self, struct fby_why *why)
+static fby_err take_batches(struct pull_run *self, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     while (err == FBY_OK && fby_signals_caught() == 0) {
         struct forebay_batch *batch = NULL;
         enum forebay_status   status =
-            forebay_next(self->stream, look_ns, NULL, &batch);
-        look_around(self);
+            forebay_next(self->stream, turn_ns, NULL, &batch);
+        update(self);
         if (status == FOREBAY_TIMEOUT) {
-            say_waiting(self, fby_now_ns());
+            print_waiting(self, fby_now_ns());
             continue;
         }
         if (status == FOREBAY_END) {
@@ -244,7 +245,7 @@ static fby_err take_batches(struct pull *self, struct fby_why *why)
     return err;
 }
 
-static void report(struct pull *self)
+static void report(struct pull_run *self)
 {
     struct fby_report result = {
         .stats   = read_stats(self),
@@ -263,23 +264,23 @@ static void report(struct pull *self)
     }
 }
 
-static fby_err run_stream(struct pull *self, struct fby_why *why)
+static fby_err run_stream(struct pull_run *self, struct fby_why *why)
 {
     self->start_ns = fby_now_ns();
-    self->bar      = fby_progress_begin();
+    self->progress = fby_progress_begin();
     self->heard_ns = self->start_ns;
-    /* Until a batch has one: it ended before, or nothing was left to do. */
+    /* The token until the first batch: the run may end before it. */
     snprintf(
         self->journal.token, sizeof(self->journal.token), "%s", self->token);
     fby_err err = take_batches(self, why);
-    fby_progress_end(&self->bar);
+    fby_progress_end(&self->progress);
     if (self->journal.steps > 0 || err == FBY_OK) {
         report(self);
     }
     return err;
 }
 
-/* A split that the file does not have is a wrong command. */
+/* Load the pipeline and check that it has the split. */
 static fby_err check_split(
     const struct fby_pull_options *o, struct fby_why *why)
 {
@@ -294,7 +295,7 @@ static fby_err check_split(
     return err;
 }
 
-/* A GPU that is not there, or cannot be used. */
+/* Check that the requested GPU exists and can be used. */
 static fby_err check_device(
     const struct fby_pull_options *o, struct fby_why *why)
 {
@@ -303,12 +304,12 @@ static fby_err check_device(
         return FBY_OK;
     }
     fby_err err = fby_gpu_device_number(fby_cuda(), o->device, &number, why);
-    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* the command is right */
+    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* no usage error */
 }
 
-/* All that can be wrong without a cluster, before one is started. */
+/* Check all that needs no cluster, before one is started. */
 static fby_err prepare(
-    struct pull *self, struct fby_served *roots, struct fby_why *why)
+    struct pull_run *self, struct fby_served *roots, struct fby_why *why)
 {
     const struct fby_pull_options *o   = self->options;
     fby_err                        err = check_device(o, why);
@@ -329,9 +330,9 @@ static fby_err prepare(
     return err;
 }
 
-/* Whatever ended it: the newest token is kept. */
+/* Write the newest token also after an error; the first error is kept. */
 static fby_err close_journal(
-    struct pull *self, fby_err err, struct fby_why *why)
+    struct pull_run *self, fby_err err, struct fby_why *why)
 {
     struct fby_why second = {{0}};
     fby_err        closed =
@@ -339,13 +340,13 @@ static fby_err close_journal(
     return err == FBY_OK ? closed : err;
 }
 
-static fby_err pull(struct pull *self, struct fby_why *why)
+static fby_err pull(struct pull_run *self, struct fby_why *why)
 {
     const struct fby_pull_options *o     = self->options;
     struct fby_served              roots = {0};
     fby_err                        err   = prepare(self, &roots, why);
     if (err == FBY_OK) {
-        fby_signals_catch(); /* a cluster that was begun is ended in order */
+        fby_signals_catch(); /* so that a signal stops the cluster in order */
     }
     if (err == FBY_OK && o->server == NULL) {
         err = start_cluster(self, &roots, why);
@@ -366,7 +367,7 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     return err;
 }
 
-static void say_interrupted(const struct pull *self)
+static void print_interrupted(const struct pull_run *self)
 {
     const char *token = self->journal.token;
     if (self->info.struct_size == 0) {
@@ -385,8 +386,8 @@ static void say_interrupted(const struct pull *self)
         token);
 }
 
-/* What messages lie in: without, the heaps of threads shrink after each batch
- * and clear their pages anew. */
+/* Messages are allocated on the heaps of threads. Keep 64 MiB there: otherwise
+ * the heaps shrink after each batch, and the kernel clears new pages. */
 static void keep_heaps(void)
 {
     mallopt(M_TOP_PAD, 64 << 20);
@@ -395,14 +396,14 @@ static void keep_heaps(void)
 static int run(int argc, char **argv)
 {
     struct fby_pull_options o;
-    struct pull             self = {.options = &o};
+    struct pull_run         self = {.options = &o};
     struct fby_why          why  = {{0}};
     fby_pull_parse(argc, argv, &o);
     keep_heaps();
     fby_err err  = pull(&self, &why);
     int     code = fby_command_end("pull", err, &why);
     if (err == FBY_OK && fby_signals_caught() != 0) {
-        say_interrupted(&self);
+        print_interrupted(&self);
         code = 128 + fby_signals_caught();
     }
     fby_words_fini(&o.data);

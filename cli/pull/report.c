@@ -44,7 +44,7 @@ static void print_rates(const struct fby_report *report, FILE *out)
         waited, 100 * per(waited, report->seconds));
 }
 
-/* "worker.wait": a batch stood in a worker's queue; nobody worked on it. */
+/* "worker.wait" is time that batches spent queued in a worker, and no work. */
 static bool is_waiting(const struct forebay_stage *stage)
 {
     const char *dot = strrchr(stage->name, '.');
@@ -104,7 +104,7 @@ static void print_events(const struct forebay_stats *s, FILE *out)
     }
 }
 
-/* As --device names it. */
+/* A device as --device names it. */
 struct device_name {
     char text[24];
 };

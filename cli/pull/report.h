@@ -1,7 +1,7 @@
-/* report.h - what a run of `forebay pull` says at its end.
+/* report.h - print the result of a run of `forebay pull`.
  *
- * A short table for people, or one JSON object (--json) for programs, made of
- * the same numbers. */
+ * A table for people and a JSON object (--json) for programs have the same
+ * numbers. */
 #ifndef FBY_CLI_PULL_REPORT_H
 #define FBY_CLI_PULL_REPORT_H
 
@@ -12,12 +12,15 @@
 struct fby_report {
     struct forebay_stats stats;
     double               seconds;    /* first request to last batch */
-    char                 digest[33]; /* hex; "" when none was taken */
-    const char          *token;      /* to go on from; "" when none */
-    DLDevice             device;     /* of the batches; 0: there was none */
+    char                 digest[33]; /* hex; "": none was taken */
+    const char          *token;      /* to resume from; "": none */
+    DLDevice             device;     /* of the batches; type 0: no batch */
 };
 
+/* Print the result as a table. */
 void fby_report_table(const struct fby_report *report, FILE *out);
+
+/* Print the result as one JSON object. */
 void fby_report_json(const struct fby_report *report, FILE *out);
 
 #endif

@@ -39,9 +39,9 @@ size_t fby_show_outputs(const struct fby_content *content,
     return n;
 }
 
-/* ---- pictures ------------------------------------------------------------ */
+/* ---- Pictures ------------------------------------------------------------ */
 
-static uint8_t undo(
+static uint8_t denormalize(
     const struct fby_field_content *field, uint32_t channel, double value)
 {
     if (field->normalize) {
@@ -50,7 +50,7 @@ static uint8_t undo(
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
 }
 
-/* Ids are told apart by colour: 0 is black, and one id has one colour. */
+/* Each id has a colour of its own; 0 is black. */
 static void paint_id(uint8_t id, uint8_t pixel[RGB])
 {
     pixel[0] = (uint8_t)(id * 97U);
@@ -73,7 +73,7 @@ static void paint(const struct fby_field_content *field, const DLTensor *tensor,
         }
         for (uint32_t c = 0; c < RGB; c++) {
             double value = fby_tensor_real(tensor, at + c * bytes);
-            pixel[c]     = undo(field, c, value);
+            pixel[c]     = denormalize(field, c, value);
         }
     }
 }
@@ -100,7 +100,7 @@ static const DLTensor *tensor_of(
         batch, (uint32_t)forebay_batch_field(batch, name));
 }
 
-/* ---- lines --------------------------------------------------------------- */
+/* ---- Lines --------------------------------------------------------------- */
 
 static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -115,7 +115,7 @@ static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
     fby_words_add(&cell->lines, line);
 }
 
-static void say_row(struct fby_sampled_params *drawn,
+static void add_row(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t row,
     struct fby_sheet_cell *cell)
 {
@@ -124,7 +124,8 @@ static void say_row(struct fby_sampled_params *drawn,
     add_line(cell, "row %" PRIu32 " sample %" PRIu64 "%s", row, sample,
         own ? "" : " (padding)");
     struct fby_row_key key;
-    add_line(cell, "%s", fby_dataset_key(drawn->local->dataset, sample, &key));
+    add_line(
+        cell, "%s", fby_dataset_key(sampled->local->dataset, sample, &key));
     for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
         const struct forebay_substitution *s =
             forebay_batch_substitution(batch, i);
@@ -134,8 +135,8 @@ static void say_row(struct fby_sampled_params *drawn,
     }
 }
 
-/* A one-hot row: its class, and how sure that is. */
-static void say_largest(struct fby_sheet_cell *cell, const char *name,
+/* Add the largest class of a one-hot row, and its value. */
+static void add_largest(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
     size_t bytes   = fby_tensor_element(tensor);
@@ -149,8 +150,8 @@ static void say_largest(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s %zu (%.3g)", name, largest, most);
 }
 
-/* An array: its shape, and where its numbers lie. */
-static void say_range(struct fby_sheet_cell *cell, const char *name,
+/* Add the shape of an array, and its least and largest value. */
+static void add_range(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
     char   shape[FBY_MAX_DIMS * 21] = "";
@@ -174,7 +175,7 @@ static void say_range(struct fby_sheet_cell *cell, const char *name,
     }
 }
 
-static void say_maps(struct fby_sheet_cell *cell,
+static void add_maps(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const DLTensor *tensor,
     const uint8_t *values)
 {
@@ -188,7 +189,7 @@ static void say_maps(struct fby_sheet_cell *cell,
         n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
 }
 
-static void say_bytes(struct fby_sheet_cell *cell, const char *name,
+static void add_bytes(struct fby_sheet_cell *cell, const char *name,
     const uint8_t *values, size_t n)
 {
     char   hex[2 * BYTES_SHOWN + 1] = "";
@@ -199,8 +200,8 @@ static void say_bytes(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s %s%s", name, hex, n > shown ? "..." : "");
 }
 
-/* What of it can be shown. */
-static void say_text(struct fby_sheet_cell *cell, const char *name,
+/* Add the printable start of a text. */
+static void add_text(struct fby_sheet_cell *cell, const char *name,
     const uint8_t *values, size_t n)
 {
     char   text[TEXT_SHOWN + 1];
@@ -213,8 +214,8 @@ static void say_text(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s \"%s\"%s", name, text, n > shown ? "..." : "");
 }
 
-/* The row's own values of a padded one. */
-static void say_varying(struct fby_sheet_cell *cell,
+/* Add the values of a row without its padding. */
+static void add_ragged(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
 {
@@ -227,22 +228,22 @@ static void say_varying(struct fby_sheet_cell *cell,
     void           *values  = fby_zalloc(all * fby_tensor_element(tensor));
     fby_tensor_copy_row(tensor, row, values);
     if (fby_field_values(field) == FBY_VALUES_TEXT) {
-        say_text(cell, field->name, values, n);
+        add_text(cell, field->name, values, n);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
-        say_bytes(cell, field->name, values, n);
+        add_bytes(cell, field->name, values, n);
     } else {
         int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
         DLTensor own                     = *tensor;
         memcpy(shape + 2, tensor->shape + 2,
             (size_t)(tensor->ndim - 2) * sizeof(*shape));
         own.shape = shape;
-        say_range(cell, field->name, &own, values);
+        add_range(cell, field->name, &own, values);
     }
     free(values);
 }
 
-/* How many values a row has, and where their numbers lie. */
-static void say_sparse(struct fby_sheet_cell *cell,
+/* Add the number of stored values of a sparse row, and their range. */
+static void add_sparse(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
 {
@@ -264,21 +265,21 @@ static void say_sparse(struct fby_sheet_cell *cell,
     own.ndim         = 2;
     snprintf(name, sizeof(name), "%s of %" PRIu64 " values", field->name,
         fby_dense_values(&field->shape));
-    say_range(cell, name, &own,
+    add_range(cell, name, &own,
         (const uint8_t *)values->data +
             (size_t)first * fby_tensor_element(values));
 }
 
-static void say_value(struct fby_sheet_cell *cell,
+static void add_value(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
 {
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
-        say_sparse(cell, field, batch, row);
+        add_sparse(cell, field, batch, row);
         return;
     }
     if (fby_field_form(field) != FBY_FORM_DENSE) {
-        say_varying(cell, field, batch, row);
+        add_ragged(cell, field, batch, row);
         return;
     }
     const DLTensor *tensor = tensor_of(batch, field->name);
@@ -287,15 +288,15 @@ static void say_value(struct fby_sheet_cell *cell,
     void           *values = fby_zalloc(n * fby_tensor_element(tensor));
     fby_tensor_copy_row(tensor, row, values);
     if (field->one_hot) {
-        say_largest(cell, field->name, tensor, values);
+        add_largest(cell, field->name, tensor, values);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
-        say_bytes(cell, field->name, values, n);
+        add_bytes(cell, field->name, values, n);
     } else if (field->maps > 0) {
-        say_maps(cell, field, tensor, values);
+        add_maps(cell, field, tensor, values);
     } else if ((fby_field_values(field) == FBY_VALUES_NUMBERS ||
                    fby_field_values(field) == FBY_VALUES_TOKENS) &&
                field->shape.n_dims > 0) {
-        say_range(cell, field->name, tensor, values);
+        add_range(cell, field->name, tensor, values);
     } else {
         add_line(
             cell, "%s %s", field->name, fby_tensor_text(tensor, values, text));
@@ -303,12 +304,13 @@ static void say_value(struct fby_sheet_cell *cell,
     free(values);
 }
 
-static fby_err say_ops(struct fby_sampled_params *drawn,
+static fby_err add_ops(struct fby_sampled_params *sampled,
     struct fby_sampled_params_row row, const struct fby_field_content *field,
     struct fby_sheet_cell *cell, struct fby_why *why)
 {
     struct fby_field_plan plan;
-    fby_err err = fby_sampled_params_plan(drawn, row.sample, field, &plan, why);
+    fby_err               err =
+        fby_sampled_params_plan(sampled, row.sample, field, &plan, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -321,27 +323,27 @@ static fby_err say_ops(struct fby_sampled_params *drawn,
     }
     for (uint32_t i = 0; i < field->n_device; i++) {
         char text[FBY_SAMPLED_PARAMS_TEXT];
-        fby_sampled_params_device_text(drawn, field, i, row, text);
+        fby_sampled_params_device_text(sampled, field, i, row, text);
         add_line(cell, "  device: %s", text);
     }
     return FBY_OK;
 }
 
-/* ---- cells --------------------------------------------------------------- */
+/* ---- Cells --------------------------------------------------------------- */
 
-static fby_err make_cell(struct fby_sampled_params *drawn,
+static fby_err make_cell(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t row,
     struct fby_sheet_cell *cell, struct fby_why *why)
 {
-    const struct fby_content *content = &drawn->local->split->content;
+    const struct fby_content *content = &sampled->local->split->content;
     uint64_t                  sample  = forebay_batch_samples(batch)[row];
     fby_err                   err     = FBY_OK;
     cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
-    say_row(drawn, batch, row, cell);
+    add_row(sampled, batch, row, cell);
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_kind(&content->fields[i])->is_picture ||
             content->fields[i].maps > 0) {
-            say_value(cell, &content->fields[i], batch, row);
+            add_value(cell, &content->fields[i], batch, row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
@@ -350,7 +352,7 @@ static fby_err make_cell(struct fby_sampled_params *drawn,
             if (field->maps == 0) {
                 add_picture(cell, field, tensor_of(batch, field->name), row);
             }
-            err = say_ops(drawn, (struct fby_sampled_params_row){row, sample},
+            err = add_ops(sampled, (struct fby_sampled_params_row){row, sample},
                 field, cell, why);
         }
     }
@@ -367,17 +369,17 @@ static uint32_t own_rows(const struct forebay_batch *batch)
     return own;
 }
 
-fby_err fby_show_cells(struct fby_sampled_params *drawn,
+fby_err fby_show_cells(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
     struct fby_why *why)
 {
-    fby_err err = FBY_OK;
-    drawn->rows = forebay_batch_rows(batch);
-    drawn->own  = own_rows(batch);
-    out->n      = rows;
-    out->cells  = fby_zalloc(rows * sizeof(*out->cells));
+    fby_err err   = FBY_OK;
+    sampled->rows = forebay_batch_rows(batch);
+    sampled->own  = own_rows(batch);
+    out->n        = rows;
+    out->cells    = fby_zalloc(rows * sizeof(*out->cells));
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
-        err = make_cell(drawn, batch, i, &out->cells[i], why);
+        err = make_cell(sampled, batch, i, &out->cells[i], why);
     }
     return err;
 }

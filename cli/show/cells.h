@@ -1,19 +1,21 @@
-/* cells.h - a batch as cells of a contact sheet: each row's pictures as
- * they were made, and what is known of it as lines of text. */
+/* cells.h - make the cells of a contact sheet from a batch. Each row gives a
+ * cell with its pictures and some lines of text. */
 #ifndef FBY_CLI_SHOW_CELLS_H
 #define FBY_CLI_SHOW_CELLS_H
 
 #include "cli/sampled_params.h"
 #include "cli/show/sheet.h"
 
-/* The outputs to ask for so that fby_show_cells can undo the rest: pictures row
- * by row as u8, or as f32 where they are normalised. Returns how many. */
+/* List the outputs to request so that fby_show_cells can show them: pictures in
+ * HWC as u8, or f32 if normalised, padded rows, and COO for sparse rows.
+ * Returns their number. */
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS]);
 
-/* Cells of the first `rows` rows of a batch that was asked for so.
- * Errors: those of fby_sampled_params_plan. */
-FBY_CHECKED fby_err fby_show_cells(struct fby_sampled_params *drawn,
+/* Make the cells of the first `rows` rows of a batch with these outputs.
+ * Ownership: the caller ends *out with fby_sheet_fini, also after an error.
+ * Errors:    those of fby_sampled_params_plan. */
+FBY_CHECKED fby_err fby_show_cells(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
     struct fby_why *why);
 

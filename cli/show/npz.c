@@ -11,7 +11,7 @@
 
 enum { HEADER_ROOM = 256, HEADER_ALIGN = 64, MAGIC = 10 };
 
-/* ---- the header of one array --------------------------------------------- */
+/* ---- The header of one array --------------------------------------------- */
 
 static char kind_of(const DLTensor *tensor)
 {
@@ -40,8 +40,8 @@ static size_t print_shape(
     return (size_t)n + (size_t)snprintf(out + n, room - (size_t)n, ")");
 }
 
-/* "\x93NUMPY", version 1.0, the length of the rest, a Python dictionary that
- * is padded so that the numbers begin on a multiple of 64. */
+/* A header is "\x93NUMPY", version 1.0, the length of the rest, and a Python
+ * dictionary, padded so that the values begin at a multiple of 64 bytes. */
 static size_t make_header(
     const DLTensor *tensor, uint32_t rows, char out[HEADER_ROOM])
 {
@@ -61,7 +61,7 @@ static size_t make_header(
     return size;
 }
 
-/* ---- the archive --------------------------------------------------------- */
+/* ---- The archive --------------------------------------------------------- */
 
 static fby_err failed(struct archive *archive, struct fby_why *why)
 {
@@ -115,9 +115,9 @@ static fby_err put_tensor(struct archive *archive, const char *name,
     return err;
 }
 
-/* ---- a batch ------------------------------------------------------------- */
+/* ---- A batch ------------------------------------------------------------- */
 
-/* One number a row that is no field of the batch. */
+/* Write an array of one value per row that is not a field of the batch. */
 static fby_err put_column(struct archive *archive, const char *name,
     const DLTensor *column, uint32_t rows, struct fby_why *why)
 {
@@ -153,8 +153,8 @@ static fby_err put_valid(struct archive *archive,
     return err;
 }
 
-/* Has it one entry a row? Values of all rows, and what says where they or their
- * documents belong, are written whole. */
+/* True if field `i` has one entry per row. The values of ragged or sparse rows,
+ * their offsets and indices, and those of documents are written whole. */
 static bool is_by_row(const struct forebay_batch *batch, uint32_t i)
 {
     static const char *const beside[] = {".offsets", ".indices"};
@@ -185,7 +185,7 @@ static fby_err put_batch(struct archive *archive,
     if (err == FBY_OK) {
         err = put_samples(archive, batch, rows, why);
     }
-    /* `last: pad` made it a field already. */
+    /* With `last: pad` it is a field of the batch already. */
     if (err == FBY_OK && forebay_batch_field(batch, "valid") < 0) {
         err = put_valid(archive, batch, rows, why);
     }

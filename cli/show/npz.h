@@ -1,8 +1,8 @@
-/* npz.h - a batch as numpy.load reads it: a zip of .npy arrays, stored.
+/* npz.h - write a batch for numpy.load: an uncompressed zip of .npy arrays.
  *
- * An array for each field, in its dtype and in the order of its shape; after
- * them `samples` (u64) and `valid` (bool), one number a row. numpy
- * has no bf16: such arrays hold the 16 bits as unsigned numbers. */
+ * There is an array for each field, in its dtype and in the order of its shape.
+ * The arrays `samples` (u64) and `valid` (bool) follow, with one value per row.
+ * numpy has no bf16: such arrays contain the 16 bits as unsigned numbers. */
 #ifndef FBY_CLI_SHOW_NPZ_H
 #define FBY_CLI_SHOW_NPZ_H
 
@@ -11,8 +11,8 @@
 #include "common/err.h"
 #include "forebay/forebay.h"
 
-/* Write the first `rows` rows. A field called `samples` keeps its name, the
- * numbers of samples are then `samples_`.
+/* Write the first `rows` rows. If a field is called `samples`, the array of
+ * sample numbers is called `samples_`.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_npz_write(const struct forebay_batch *batch,
     uint32_t rows, FILE *file, struct fby_why *why);

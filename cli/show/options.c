@@ -19,8 +19,8 @@ static void check_output(struct argp_state *state, struct fby_show_options *o)
         o->is_sheet = fby_text_ends_with(o->output, ".png");
         if (!o->is_sheet && !fby_text_ends_with(o->output, ".npz")) {
             argp_error(state,
-                "-o %s: the name says what is written: .png is a contact "
-                "sheet, .npz are the arrays",
+                "-o %s: the name must end with .png (a contact sheet) or "
+                ".npz (the arrays)",
                 o->output);
         }
     }

@@ -1,4 +1,4 @@
-/* options.h - what `forebay show` was asked for. */
+/* options.h - the command line options of `forebay show`. */
 #ifndef FBY_CLI_SHOW_OPTIONS_H
 #define FBY_CLI_SHOW_OPTIONS_H
 
@@ -9,13 +9,13 @@
 struct fby_show_options {
     struct fby_local_options local;
     struct fby_position      position;
-    uint64_t                 rows;     /* 0: not said */
-    bool                     is_sheet; /* else an archive of arrays */
+    uint64_t                 rows;     /* 0: not given */
+    bool                     is_sheet; /* .png; false: .npz */
     const char              *output;
 };
 
-/* Read and check the command line; ends the program with 2 when it is wrong.
- * The words list is the caller's to free. */
+/* Parse and check the command line; exits with code 2 on wrong usage.
+ * Ownership: the caller frees `local.data`. */
 void fby_show_parse(int argc, char **argv, struct fby_show_options *out);
 
 #endif

@@ -11,7 +11,7 @@ static fby_err failed(const struct fby_output *self, struct fby_why *why)
         errno != 0 ? strerror(errno) : "an earlier write failed");
 }
 
-/* Where the bytes go first. */
+/* Set `part`, the path to write to first, and check `path`. */
 static fby_err choose_part(struct fby_output *self, struct fby_why *why)
 {
     struct stat st;

@@ -1,7 +1,7 @@
-/* output.h - a file that a command writes: there whole, or not there.
+/* output.h - an output file that is written completely or not at all.
  *
- * Bytes go to FILE.part, which takes FILE's place at the end. A device, a pipe
- * or a link stays what it is and is written to. */
+ * Bytes go to FILE.part, which is renamed to FILE at the end. A device, pipe or
+ * link is written in place. */
 #ifndef FBY_CLI_SHOW_OUTPUT_H
 #define FBY_CLI_SHOW_OUTPUT_H
 
@@ -13,19 +13,22 @@
 struct fby_output {
     const char *path; /* borrowed */
     char        part[4096];
-    bool        replaced; /* part is another file than path */
+    bool        replaced; /* `part` differs from `path`, and will replace it */
     FILE       *file;
 };
 
-/* Open it before the work that makes its bytes. Errors: FBY_IO, the cause. */
+/* Open the file, before the work whose result it gets.
+ * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_output_open(
     struct fby_output *self, const char *path, struct fby_why *why);
 
-/* All was written: put it in its place. Errors: FBY_IO, when it is not. */
+/* Finish the file: flush it and rename it to its path.
+ * Errors: FBY_IO, with the cause; the partial file is removed. */
 FBY_CHECKED fby_err fby_output_keep(
     struct fby_output *self, struct fby_why *why);
 
-/* Close; what was not kept is removed. Also after an error, and twice. */
+/* Close the file; remove it unless it was kept. Call it also after an error; a
+ * second call does nothing. */
 void fby_output_close(struct fby_output *self);
 
 #endif

@@ -7,21 +7,22 @@
 
 enum { RGB = 3, INDENT = 2 };
 
-struct plan {               /* pixels, unless said otherwise */
+struct sheet_layout {       /* pixels, unless said otherwise */
     uint32_t columns, rows; /* cells */
     uint32_t cell_w, cell_h;
     uint32_t picture_h; /* of the highest */
-    uint32_t letters;   /* in a line */
+    uint32_t letters;   /* per line */
     uint32_t width, height;
-    uint32_t top; /* of the first cells */
+    uint32_t top; /* of the first row of cells */
 };
 
-/* ---- lines --------------------------------------------------------------- */
+/* ---- Lines --------------------------------------------------------------- */
 
-/* Letters of `text` that go on one line, what follows being indented. */
-static size_t line_letters(const char *text, bool first, uint32_t room)
+/* The number of letters of `text` for the next line. All lines but the first
+ * are indented. */
+static size_t line_letters(const char *text, bool first, uint32_t letters)
 {
-    size_t most = first ? room : room - INDENT;
+    size_t most = first ? letters : letters - INDENT;
     size_t n    = strlen(text);
     if (n <= most) {
         return n;
@@ -34,13 +35,14 @@ static size_t line_letters(const char *text, bool first, uint32_t room)
     return most;
 }
 
-/* Lines that `text` takes; they are drawn on `canvas` unless it is NULL. */
+/* Wrap `text`, and draw it on `canvas` unless that is NULL; returns the number
+ * of lines. */
 static uint32_t break_text(const struct fby_canvas *canvas, uint32_t x,
-    uint32_t y, const char *text, uint32_t room)
+    uint32_t y, const char *text, uint32_t letters)
 {
     uint32_t lines = 0;
     do {
-        size_t n = line_letters(text, lines == 0, room);
+        size_t n = line_letters(text, lines == 0, letters);
         if (canvas != NULL) {
             uint32_t indent = lines == 0 ? 0 : INDENT * FBY_FONT_ADVANCE;
             fby_font_draw(
@@ -53,16 +55,16 @@ static uint32_t break_text(const struct fby_canvas *canvas, uint32_t x,
     return lines;
 }
 
-static uint32_t cell_lines(const struct fby_sheet_cell *cell, uint32_t room)
+static uint32_t cell_lines(const struct fby_sheet_cell *cell, uint32_t letters)
 {
     uint32_t lines = 0;
     for (unsigned i = 0; i < cell->lines.n; i++) {
-        lines += break_text(NULL, 0, 0, cell->lines.words[i], room);
+        lines += break_text(NULL, 0, 0, cell->lines.words[i], letters);
     }
     return lines;
 }
 
-/* ---- the plan ------------------------------------------------------------ */
+/* ---- Layout -------------------------------------------------------------- */
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -70,41 +72,41 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 static void measure_pictures(
-    struct plan *plan, const struct fby_sheet_cell *cell)
+    struct sheet_layout *layout, const struct fby_sheet_cell *cell)
 {
     uint32_t width = 0;
     for (uint32_t i = 0; i < cell->n_pictures; i++) {
         const struct fby_canvas *picture = &cell->pictures[i];
         width += picture->width + (i > 0 ? FBY_SHEET_INNER : 0);
-        plan->picture_h = larger(plan->picture_h, picture->height);
+        layout->picture_h = larger(layout->picture_h, picture->height);
     }
-    plan->cell_w = larger(plan->cell_w, width);
+    layout->cell_w = larger(layout->cell_w, width);
 }
 
-static struct plan make_plan(const struct fby_sheet *self)
+static struct sheet_layout make_layout(const struct fby_sheet *self)
 {
-    struct plan plan  = {.cell_w = FBY_SHEET_CELL};
-    uint32_t    lines = 0;
+    struct sheet_layout layout = {.cell_w = FBY_SHEET_CELL};
+    uint32_t            lines  = 0;
     for (uint32_t i = 0; i < self->n; i++) {
-        measure_pictures(&plan, &self->cells[i]);
+        measure_pictures(&layout, &self->cells[i]);
     }
-    plan.letters = plan.cell_w / FBY_FONT_ADVANCE;
+    layout.letters = layout.cell_w / FBY_FONT_ADVANCE;
     for (uint32_t i = 0; i < self->n; i++) {
-        lines = larger(lines, cell_lines(&self->cells[i], plan.letters));
+        lines = larger(lines, cell_lines(&self->cells[i], layout.letters));
     }
-    uint32_t fit = FBY_SHEET_WIDTH / (plan.cell_w + FBY_SHEET_GAP);
-    plan.columns = larger(fit < self->n ? fit : self->n, 1);
-    plan.rows    = (self->n + plan.columns - 1) / plan.columns;
-    plan.cell_h  = plan.picture_h + FBY_SHEET_INNER + lines * FBY_FONT_LINE;
-    plan.top     = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
-    plan.width   = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
-                 plan.columns * (plan.cell_w + FBY_SHEET_GAP);
-    plan.height = plan.top + FBY_SHEET_MARGIN - FBY_SHEET_GAP +
-                  plan.rows * (plan.cell_h + FBY_SHEET_GAP);
-    return plan;
+    uint32_t fit   = FBY_SHEET_WIDTH / (layout.cell_w + FBY_SHEET_GAP);
+    layout.columns = larger(fit < self->n ? fit : self->n, 1);
+    layout.rows    = (self->n + layout.columns - 1) / layout.columns;
+    layout.cell_h  = layout.picture_h + FBY_SHEET_INNER + lines * FBY_FONT_LINE;
+    layout.top     = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
+    layout.width   = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
+                   layout.columns * (layout.cell_w + FBY_SHEET_GAP);
+    layout.height = layout.top + FBY_SHEET_MARGIN - FBY_SHEET_GAP +
+                    layout.rows * (layout.cell_h + FBY_SHEET_GAP);
+    return layout;
 }
 
-/* ---- drawing ------------------------------------------------------------- */
+/* ---- Drawing ------------------------------------------------------------- */
 
 static void draw_picture(const struct fby_canvas *canvas, uint32_t x,
     uint32_t y, const struct fby_canvas *picture)
@@ -116,17 +118,18 @@ static void draw_picture(const struct fby_canvas *canvas, uint32_t x,
     }
 }
 
-static void draw_cell(const struct fby_canvas *canvas, const struct plan *plan,
-    const struct fby_sheet *self, uint32_t i)
+static void draw_cell(const struct fby_canvas *canvas,
+    const struct sheet_layout *layout, const struct fby_sheet *self, uint32_t i)
 {
     const struct fby_sheet_cell *cell = &self->cells[i];
-    uint32_t                     x =
-        FBY_SHEET_MARGIN + i % plan->columns * (plan->cell_w + FBY_SHEET_GAP);
-    uint32_t y = plan->top + i / plan->columns * (plan->cell_h + FBY_SHEET_GAP);
-    uint32_t text_y = y + plan->picture_h + FBY_SHEET_INNER;
+    uint32_t                     x    = FBY_SHEET_MARGIN +
+                 i % layout->columns * (layout->cell_w + FBY_SHEET_GAP);
+    uint32_t y =
+        layout->top + i / layout->columns * (layout->cell_h + FBY_SHEET_GAP);
+    uint32_t text_y = y + layout->picture_h + FBY_SHEET_INNER;
     for (unsigned k = 0; k < cell->lines.n; k++) {
         text_y += FBY_FONT_LINE * break_text(canvas, x, text_y,
-                                      cell->lines.words[k], plan->letters);
+                                      cell->lines.words[k], layout->letters);
     }
     for (uint32_t k = 0; k < cell->n_pictures; k++) {
         draw_picture(canvas, x, y, &cell->pictures[k]);
@@ -162,24 +165,24 @@ static fby_err write_png(
 fby_err fby_sheet_write(
     const struct fby_sheet *self, FILE *file, struct fby_why *why)
 {
-    struct plan       plan   = make_plan(self);
-    uint64_t          size   = (uint64_t)plan.width * plan.height;
-    struct fby_canvas canvas = {NULL, plan.width, plan.height};
-    if (size > FBY_SHEET_MOST) {
+    struct sheet_layout layout = make_layout(self);
+    uint64_t            size   = (uint64_t)layout.width * layout.height;
+    struct fby_canvas   canvas = {NULL, layout.width, layout.height};
+    if (size > FBY_SHEET_MAX) {
         return fby_because(why, FBY_USAGE,
             "a sheet of %u x %u pixels is too large; ask for fewer with --rows",
-            plan.width, plan.height);
+            layout.width, layout.height);
     }
     canvas.pixels = malloc(size * RGB);
     if (canvas.pixels == NULL) {
         return fby_because(why, FBY_FULL, "no memory for %u x %u pixels",
-            plan.width, plan.height);
+            layout.width, layout.height);
     }
     memset(canvas.pixels, 0xff, size * RGB);
     break_text(
         &canvas, FBY_SHEET_MARGIN, FBY_SHEET_MARGIN, self->title, UINT16_MAX);
     for (uint32_t i = 0; i < self->n; i++) {
-        draw_cell(&canvas, &plan, self, i);
+        draw_cell(&canvas, &layout, self, i);
     }
     fby_err err = write_png(&canvas, file, why);
     free(canvas.pixels);

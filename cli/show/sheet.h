@@ -1,8 +1,8 @@
-/* sheet.h - a contact sheet: pictures in a grid, with lines of text under each.
+/* sheet.h - a contact sheet: a grid of pictures with lines of text below.
  *
- * Cells are of one size and stand in rows, as many beside each other as fit
- * FBY_SHEET_WIDTH. In a cell the pictures stand beside each other at its top,
- * pixel for pixel; the lines begin below the highest picture of all cells. */
+ * All cells have one size; a row has as many as fit into FBY_SHEET_WIDTH. The
+ * pictures of a cell are side by side at its top, unscaled. The text of all
+ * cells begins below the highest picture. */
 #ifndef FBY_CLI_SHOW_SHEET_H
 #define FBY_CLI_SHOW_SHEET_H
 
@@ -14,17 +14,17 @@
 
 enum { /* pixels */
     FBY_SHEET_WIDTH  = 1600,
-    FBY_SHEET_MARGIN = 8,   /* around the sheet, and below its title */
-    FBY_SHEET_GAP    = 12,  /* between cells */
-    FBY_SHEET_INNER  = 4,   /* between pictures of a cell, and to its text */
-    FBY_SHEET_CELL   = 198, /* a cell's least width: 33 letters */
-    FBY_SHEET_MOST   = 1 << 28
+    FBY_SHEET_MARGIN = 8,      /* around the sheet, and below its title */
+    FBY_SHEET_GAP    = 12,     /* between cells */
+    FBY_SHEET_INNER  = 4,      /* between pictures of a cell, and to its text */
+    FBY_SHEET_CELL   = 198,    /* a cell's least width: 33 letters */
+    FBY_SHEET_MAX    = 1 << 28 /* pixels of a sheet */
 };
 
 struct fby_sheet_cell {
-    struct fby_canvas *pictures; /* owned, and their pixels */
+    struct fby_canvas *pictures; /* owned, with their pixels */
     uint32_t           n_pictures;
-    struct fby_words   lines; /* broken where they are wider than the cell */
+    struct fby_words   lines; /* wrapped at the width of the cell */
 };
 
 struct fby_sheet {
@@ -33,8 +33,9 @@ struct fby_sheet {
     uint32_t               n;
 };
 
-/* Write it as a PNG. Errors: FBY_USAGE when the sheet would have more than
- * FBY_SHEET_MOST pixels; FBY_IO, FBY_FULL. */
+/* Write the sheet as a PNG.
+ * Errors: FBY_USAGE for more than FBY_SHEET_MAX pixels; FBY_IO; FBY_FULL when
+ *         memory is short. */
 FBY_CHECKED fby_err fby_sheet_write(
     const struct fby_sheet *self, FILE *file, struct fby_why *why);
 

@@ -1,8 +1,8 @@
-/* show.c - `forebay show`: one batch, to look at or to load in Python.
+/* show.c - `forebay show`: write one batch as a picture or for Python.
  *
- * The batch comes through the public header from an own cluster, as a trainer
- * would get it; what was drawn for it is asked of the plan. A token of our own
- * making leads straight to the step. */
+ * The batch comes from an embedded cluster through the public header, as a
+ * trainer would get it. A token made here lets the stream start at the step.
+ * The parameters of ops come from sampled_params.h. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,13 +20,13 @@
 #include "proto/layout.h"
 #include "worker/transform/fingerprint.h"
 
-enum { ROWS_SHOWN = 64 };
+enum { SHEET_ROWS = 64 };
 
-static const int64_t look_ns = FBY_NS_PER_S / 5;
+static const int64_t turn_ns = FBY_NS_PER_S / 5;
 
-/* ---- one batch ----------------------------------------------------------- */
+/* ---- One batch ----------------------------------------------------------- */
 
-struct show {
+struct show_run {
     const struct fby_show_options *options;
     struct fby_local               local;
     struct fby_output              output;
@@ -37,8 +37,8 @@ struct show {
     struct forebay_batch          *batch;
 };
 
-static fby_err make_token(
-    const struct show *self, char out[FBY_TOKEN_TEXT_SIZE], struct fby_why *why)
+static fby_err make_token(const struct show_run *self,
+    char out[FBY_TOKEN_TEXT_SIZE], struct fby_why *why)
 {
     const struct fby_content *content = &self->local.split->content;
     struct fby_token          token   = {
@@ -55,7 +55,7 @@ static fby_err make_token(
     return err;
 }
 
-static fby_err start_cluster(struct show *self, struct fby_why *why)
+static fby_err start_cluster(struct show_run *self, struct fby_why *why)
 {
     struct fby_cluster_options cluster = {.workers = 1,
         .roots = self->local.served.words.words,
@@ -69,8 +69,8 @@ static bool is_interrupted(void *arg)
     return fby_signals_caught() != 0;
 }
 
-/* One batch, of any size. */
-static fby_err open_stream(struct show *self, struct fby_why *why)
+/* Open a stream that ends after this batch, with a window for any size. */
+static fby_err open_stream(struct show_run *self, struct fby_why *why)
 {
     char                           token[FBY_TOKEN_TEXT_SIZE];
     struct forebay_output          outputs[FBY_MAX_FIELDS];
@@ -84,8 +84,8 @@ static fby_err open_stream(struct show *self, struct fby_why *why)
     stream.pipeline_path = o->local.pipeline;
     stream.split         = o->local.split;
     stream.token         = token;
-    stream.steps   = self->position.epoch * self->steps + self->position.step + 1;
-    stream.roots   = self->local.served.roots;
+    stream.steps = self->position.epoch * self->steps + self->position.step + 1;
+    stream.roots = self->local.served.roots;
     stream.n_roots = self->local.served.n;
     stream.give_up = is_interrupted;
 
@@ -102,11 +102,11 @@ static fby_err open_stream(struct show *self, struct fby_why *why)
     return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
 }
 
-static fby_err take_batch(struct show *self, struct fby_why *why)
+static fby_err take_batch(struct show_run *self, struct fby_why *why)
 {
     enum forebay_status status = FOREBAY_TIMEOUT;
     while (status == FOREBAY_TIMEOUT && fby_signals_caught() == 0) {
-        status = forebay_next(self->stream, look_ns, NULL, &self->batch);
+        status = forebay_next(self->stream, turn_ns, NULL, &self->batch);
         fby_cluster_watch(self->cluster, fby_now_ns());
     }
     return status == FOREBAY_OK
@@ -114,38 +114,39 @@ static fby_err take_batch(struct show *self, struct fby_why *why)
                : fby_because(why, FBY_GONE, "%s", forebay_error(self->stream));
 }
 
-/* ---- what is written ----------------------------------------------------- */
+/* ---- The output ---------------------------------------------------------- */
 
-static uint32_t rows_wanted(const struct show *self)
+static uint32_t rows_wanted(const struct show_run *self)
 {
     const struct fby_show_options *o    = self->options;
     uint64_t                       rows = forebay_batch_rows(self->batch);
-    uint64_t most = o->rows > 0 ? o->rows : o->is_sheet ? ROWS_SHOWN : rows;
+    uint64_t most = o->rows > 0 ? o->rows : o->is_sheet ? SHEET_ROWS : rows;
     return (uint32_t)(rows < most ? rows : most);
 }
 
-static fby_err write_sheet(struct show *self, struct fby_why *why)
+static fby_err write_sheet(struct show_run *self, struct fby_why *why)
 {
     char                      title[256];
-    struct fby_sheet          sheet = {.title = title};
-    struct fby_sampled_params drawn = {.local = &self->local,
-        .seed                                 = self->position.seed,
-        .epoch                                = self->position.epoch,
-        .step                                 = self->position.step};
+    struct fby_sheet          sheet   = {.title = title};
+    struct fby_sampled_params sampled = {.local = &self->local,
+        .seed                                   = self->position.seed,
+        .epoch                                  = self->position.epoch,
+        .step                                   = self->position.step};
     snprintf(title, sizeof(title),
         "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
-        self->position.epoch, self->position.step, self->steps, self->position.seed);
+        self->position.epoch, self->position.step, self->steps,
+        self->position.seed);
     fby_err err =
-        fby_show_cells(&drawn, self->batch, rows_wanted(self), &sheet, why);
+        fby_show_cells(&sampled, self->batch, rows_wanted(self), &sheet, why);
     if (err == FBY_OK) {
         err = fby_sheet_write(&sheet, self->output.file, why);
     }
     fby_sheet_fini(&sheet);
-    fby_sampled_params_fini(&drawn);
+    fby_sampled_params_fini(&sampled);
     return err;
 }
 
-static fby_err write_output(struct show *self, struct fby_why *why)
+static fby_err write_output(struct show_run *self, struct fby_why *why)
 {
     fby_err err = self->options->is_sheet
                       ? write_sheet(self, why)
@@ -157,7 +158,7 @@ static fby_err write_output(struct show *self, struct fby_why *why)
     return err == FBY_OK ? fby_output_keep(&self->output, why) : err;
 }
 
-static fby_err prepare(struct show *self, struct fby_why *why)
+static fby_err prepare(struct show_run *self, struct fby_why *why)
 {
     const struct fby_show_options *o     = self->options;
     struct fby_order              *order = NULL;
@@ -175,7 +176,7 @@ static fby_err prepare(struct show *self, struct fby_why *why)
     return err;
 }
 
-static fby_err show(struct show *self, struct fby_why *why)
+static fby_err show(struct show_run *self, struct fby_why *why)
 {
     fby_signals_catch();
     fby_err err = prepare(self, why);
@@ -210,11 +211,11 @@ static fby_err show(struct show *self, struct fby_why *why)
 static int run(int argc, char **argv)
 {
     struct fby_show_options o;
-    struct show             self = {.options = &o};
+    struct show_run         self = {.options = &o};
     struct fby_why          why  = {{0}};
     fby_show_parse(argc, argv, &o);
-    self.position  = o.position;
-    fby_err err = show(&self, &why);
+    self.position = o.position;
+    fby_err err   = show(&self, &why);
     fby_words_fini(&o.local.data);
     int code = fby_command_end("show", err, &why);
     return fby_signals_caught() != 0 ? 128 + fby_signals_caught() : code;

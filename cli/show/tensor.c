@@ -22,22 +22,22 @@ size_t fby_tensor_row_elements(const DLTensor *tensor)
     return n;
 }
 
-/* The next place in the order of the shape, the first dimension aside. */
-static void step(const DLTensor *tensor, int64_t place[MAX_DIMS])
+/* Advance to the next index within the row. */
+static void next_index(const DLTensor *tensor, int64_t index[MAX_DIMS])
 {
     for (int32_t d = tensor->ndim - 1; d > 0; d--) {
-        if (++place[d] < tensor->shape[d]) {
+        if (++index[d] < tensor->shape[d]) {
             return;
         }
-        place[d] = 0;
+        index[d] = 0;
     }
 }
 
-static int64_t offset_of(const DLTensor *tensor, const int64_t place[MAX_DIMS])
+static int64_t offset_of(const DLTensor *tensor, const int64_t index[MAX_DIMS])
 {
     int64_t offset = 0;
     for (int32_t d = 0; d < tensor->ndim; d++) {
-        offset += place[d] * tensor->strides[d];
+        offset += index[d] * tensor->strides[d];
     }
     return offset;
 }
@@ -48,15 +48,15 @@ void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out)
     size_t         bytes = fby_tensor_element(tensor);
     size_t         n     = fby_tensor_row_elements(tensor);
     uint8_t       *to    = out;
-    int64_t        place[MAX_DIMS] = {i};
+    int64_t        index[MAX_DIMS] = {i};
     for (size_t k = 0; k < n; k++) {
-        int64_t at = offset_of(tensor, place);
+        int64_t at = offset_of(tensor, index);
         memcpy(to + k * bytes, data + (size_t)at * bytes, bytes);
-        step(tensor, place);
+        next_index(tensor, index);
     }
 }
 
-/* Little-endian, as this library's hosts are. */
+/* Hosts are little-endian. */
 static uint64_t bits_at(const DLTensor *tensor, const void *at)
 {
     uint64_t bits = 0;
@@ -72,7 +72,7 @@ static double real_of_bits(uint64_t bits)
     return (double)value;
 }
 
-static double half(uint64_t bits)
+static double real_of_half(uint64_t bits)
 {
     int    exponent = (int)(bits >> 10 & 31);
     double fraction = (double)(bits & 1023) / 1024;
@@ -106,7 +106,7 @@ double fby_tensor_real(const DLTensor *tensor, const void *at)
     if (tensor->dtype.code == kDLBfloat) {
         return real_of_bits(bits << 16);
     }
-    return tensor->dtype.bits == 16 ? half(bits) : real_of_bits(bits);
+    return tensor->dtype.bits == 16 ? real_of_half(bits) : real_of_bits(bits);
 }
 
 char *fby_tensor_text(

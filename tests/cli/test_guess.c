@@ -220,7 +220,8 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     sandbox_write_text(sb, "p/images/2.jpg", "x");
     assert_refused(sb, "p", 0, "1 file missing: 2.* in labels-1");
     sandbox_mkdir(sb, "p/Masks");
-    assert_refused(sb, "p", 0, "folder Masks is one of parallel ones");
+    assert_refused(
+        sb, "p", 0, "folder Masks seems to be one of parallel folders");
 }
 
 /* Depth and colour type; `damaged` is a byte of the head, or beyond it. */
@@ -301,7 +302,7 @@ static void letters_of_patterns_matter_where_files_are_named(void **state)
     write_tokens(sb, "q/b,c.bin");
     write_tokens(sb, "q/test.bin");
     assert_refused(
-        sb, "q", FBY_U16, "b,c.bin has a letter that means something");
+        sb, "q", FBY_U16, "b,c.bin has a special character of patterns");
 }
 
 static void token_files_of_two_formats_are_two_splits(void **state)
@@ -360,7 +361,7 @@ static void what_lies_flat_says_what_it_needs(void **state)
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/1.JPG", "x");
     sandbox_write_text(sb, "p/2.txt", "x");
-    assert_refused(sb, "p", 0, "pictures lie in it, but no class folders");
+    assert_refused(sb, "p", 0, "it has pictures, but no class folders");
     assert_refused(sb, "p", 0, "or a list of them");
     assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
 }
@@ -431,10 +432,10 @@ static void shards_that_cannot_be_patterns_or_read_are_refused(void **state)
     const struct sandbox *sb = *state;
     sandbox_shard(sb, "p/a,b-0.tar", 0, 1);
     assert_refused_with(sb, "p",
-        "the name of a,b-0.tar has a letter that means something in patterns; "
+        "the name of a,b-0.tar has a special character of patterns; "
         "rename it");
     sandbox_shard(sb, "q*r/a.tar", 0, 1);
-    assert_refused(sb, "q*r", 0, "/q*r has a letter that means something");
+    assert_refused(sb, "q*r", 0, "/q*r has a special character of patterns");
     sandbox_write_text(sb, "broken/train/t-0.tar", "no tar");
     assert_refused(sb, "broken", 0, ": shard train/t-0.tar: ");
     assert_int_equal(guess.n_splits, 1);
@@ -584,18 +585,18 @@ static void what_is_of_no_kind_is_told_what_is(void **state)
     sandbox_write_text(sb, "p/jpg", "x");
     sandbox_write_text(sb, "p/1.jpg.txt", "x");
     snprintf(
-        words, sizeof(words), "only files of no known kind lie in it%s", known);
+        words, sizeof(words), "it has only files of no known kind%s", known);
     assert_refused_with(sb, "p", words);
     sandbox_write_text(sb, "p/2.jpeg", "x");
     snprintf(words, sizeof(words), "it is a file of no known kind%s", known);
     assert_refused_with(sb, "p/2.jpeg", words);
     assert_refused_with(sb, "p",
-        "pictures lie in it, but no class folders; expected is one folder a "
+        "it has pictures, but no class folders; expected is one folder a "
         "class, with the class's files in it (CLASS/0001.jpg), or a list of "
         "them (.csv, .jsonl) with a column of paths");
     sandbox_remove(sb, "p/2.jpeg");
     sandbox_write_text(sb, "p/3.png", "x");
-    assert_refused(sb, "p", 0, "pictures lie in it");
+    assert_refused(sb, "p", 0, "it has pictures");
 }
 
 /* ---- lists --------------------------------------------------------------- */
@@ -708,8 +709,8 @@ static void parallel_folders_may_lie_in_a_folder_of_a_split(void **state)
     assert_int_equal(guess.splits[0].n_members, 3);
     sandbox_write_text(sb, "p/val/seg.1/1.png", "x");
     assert_refused_with(sb, "p",
-        "the folder seg.1 is one of parallel ones, as it seems; their names "
-        "are lower-case letters, digits, _ and -: rename it");
+        "the folder seg.1 seems to be one of parallel folders, whose names are "
+        "lower-case letters, digits, _ and -: rename it");
 }
 
 static void only_words_for_splits_are_splits_within_parallel_folders(
@@ -741,7 +742,7 @@ static void a_directory_with_letters_of_patterns_has_no_parallel_folders(
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p?/images/1.jpg", "x");
     sandbox_write_text(sb, "p?/masks/1.png", "x");
-    assert_refused(sb, "p?", 0, "/p? has a letter that means something");
+    assert_refused(sb, "p?", 0, "/p? has a special character of patterns");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)

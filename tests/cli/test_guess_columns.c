@@ -211,8 +211,8 @@ static void matrices_alone_are_columns_of_their_folder(void **state)
 static void a_matrix_among_tables_is_named(void **state)
 {
     static const char words[] =
-        "b.npz is a matrix of scipy.sparse.save_npz, a column of the folder "
-        "that it lies in, and a.npz is a shard; give each a folder";
+        "b.npz is a matrix of scipy.sparse.save_npz, so a column of its "
+        "folder, but a.npz is a shard; put them into separate folders";
     const struct sandbox *sb = *state;
     write_table(sb, "p/a.npz", 5);
     write_table(sb, "p/d.npz", 5);
@@ -278,8 +278,8 @@ static void only_the_first_npz_files_are_looked_into(void **state)
     }
     write_matrix(sb, "p/u.npz", "csr", 3);
     assert_refused(sb, "p",
-        "u.npz is a matrix of scipy.sparse.save_npz, a column of the folder "
-        "that it lies in, and t-00.npz is a shard; give each a folder");
+        "u.npz is a matrix of scipy.sparse.save_npz, so a column of its "
+        "folder, but t-00.npz is a shard; put them into separate folders");
     write_table(sb, "p/t-63.npz", 2);
     assert_table(sb, "p", "p/*", 65, 2);
 }
@@ -291,7 +291,7 @@ static void a_directory_with_letters_of_patterns_is_refused(void **state)
     struct fby_why why = {0};
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "p,q"), 0, &guess, &why), FBY_CONFIG);
-    assert_says(&why, "/p,q has a letter that means something in patterns; ");
+    assert_says(&why, "/p,q has a special character of patterns; ");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)

@@ -172,22 +172,22 @@ static void members_are_named_as_far_as_they_fit(void **state)
 static void words_for_splits_are_found_in_names(void **state)
 {
     (void)state;
-    assert_string_equal(fby_look_word("in1k-train-"), "train");
-    assert_string_equal(fby_look_word("validation"), "validation");
-    assert_string_equal(fby_look_word("x-valid-"), "valid");
-    assert_string_equal(fby_look_word("val"), "val");
-    assert_string_equal(fby_look_word("testing"), "test");
-    assert_string_equal(fby_look_word("test-train"), "train");
-    assert_string_equal(fby_look_word("test-val"), "val");
-    assert_null(fby_look_word("tes"));
-    assert_null(fby_look_word("Train"));
+    assert_string_equal(fby_look_split_word("in1k-train-"), "train");
+    assert_string_equal(fby_look_split_word("validation"), "validation");
+    assert_string_equal(fby_look_split_word("x-valid-"), "valid");
+    assert_string_equal(fby_look_split_word("val"), "val");
+    assert_string_equal(fby_look_split_word("testing"), "test");
+    assert_string_equal(fby_look_split_word("test-train"), "train");
+    assert_string_equal(fby_look_split_word("test-val"), "val");
+    assert_null(fby_look_split_word("tes"));
+    assert_null(fby_look_split_word("Train"));
 }
 
 static const char *named(const struct fby_look *look, const char *stem)
 {
     static char name[FBY_NAME_SIZE];
     memset(name, 'x', sizeof(name));
-    fby_look_name(look, stem, name);
+    fby_look_split_name(look, stem, name);
     return name;
 }
 
@@ -199,8 +199,8 @@ static void a_split_has_a_name_that_no_other_one_has(void **state)
     memset(&guess, 0, sizeof(guess));
     assert_string_equal(named(&look, "any-"), "train");
     assert_string_equal(named(&look, "in1k-val-"), "val");
-    assert_non_null(fby_look_begin(&look, "train"));
-    assert_non_null(fby_look_begin(&look, "val"));
+    assert_non_null(fby_look_add_split(&look, "train"));
+    assert_non_null(fby_look_add_split(&look, "val"));
     assert_string_equal(named(&look, "test_"), "test");
     assert_string_equal(named(&look, "in1k-val-"), "in1k-val");
     assert_string_equal(named(&look, "a-_."), "a");
@@ -208,7 +208,7 @@ static void a_split_has_a_name_that_no_other_one_has(void **state)
     assert_string_equal(named(&look, "a_b"), "a_b");
     assert_string_equal(named(&look, "-"), "split3");
     assert_string_equal(named(&look, "9a"), "split3");
-    assert_non_null(fby_look_begin(&look, "a"));
+    assert_non_null(fby_look_add_split(&look, "a"));
     assert_string_equal(named(&look, "a-"), "split4");
     memset(longest, 'b', sizeof(longest));
     longest[FBY_NAME_SIZE] = '\0';
@@ -218,8 +218,8 @@ static void a_split_has_a_name_that_no_other_one_has(void **state)
     longest[FBY_NAME_SIZE - 1] = 'b';
     longest[FBY_NAME_SIZE - 2] = '-';
     assert_int_equal(strlen(named(&look, longest)), FBY_NAME_SIZE - 2);
-    assert_true(fby_look_has(&look, "a"));
-    assert_false(fby_look_has(&look, "b"));
+    assert_true(fby_look_has_split(&look, "a"));
+    assert_false(fby_look_has_split(&look, "b"));
 }
 
 static void splits_beyond_those_that_are_kept_are_counted(void **state)
@@ -229,15 +229,15 @@ static void splits_beyond_those_that_are_kept_are_counted(void **state)
     memset(&guess, 0, sizeof(guess));
     for (uint32_t i = 0; i < FBY_GUESS_SPLITS; i++) {
         guess.splits[i].samples       = 7;
-        struct fby_guess_split *split = fby_look_begin(&look, "s");
+        struct fby_guess_split *split = fby_look_add_split(&look, "s");
         assert_ptr_equal(split, &guess.splits[i]);
         assert_string_equal(split->name, "s");
         assert_int_equal(split->samples, 0);
         assert_int_equal(guess.n_splits, i + 1);
     }
     assert_int_equal(guess.n_more, 0);
-    assert_null(fby_look_begin(&look, "s"));
-    assert_null(fby_look_begin(&look, "s"));
+    assert_null(fby_look_add_split(&look, "s"));
+    assert_null(fby_look_add_split(&look, "s"));
     assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
     assert_int_equal(guess.n_more, 2);
 }
@@ -249,12 +249,11 @@ static void letters_of_patterns_are_refused_wherever_they_stand(void **state)
     for (size_t i = 0; i < strlen(letters); i++) {
         struct fby_why why    = {{0}};
         const char     name[] = {'a', letters[i], '\0'};
-        assert_int_equal(fby_look_letters(name, &why), FBY_CONFIG);
-        assert_says(
-            &why, " has a letter that means something in patterns; rename it");
+        assert_int_equal(fby_look_check_name(name, &why), FBY_CONFIG);
+        assert_says(&why, " has a special character of patterns; rename it");
     }
-    assert_ok(fby_look_letters("a b[c]!~'\"", NULL));
-    assert_ok(fby_look_letters("", NULL));
+    assert_ok(fby_look_check_name("a b[c]!~'\"", NULL));
+    assert_ok(fby_look_check_name("", NULL));
 }
 
 /* ---- members ------------------------------------------------------------- */
@@ -280,7 +279,7 @@ static void tally(
             add_member(&shard, samples[i][k]);
         }
     }
-    fby_look_tally(split, &shard);
+    fby_look_count(split, &shard);
     fby_shard_fini(&shard);
 }
 
@@ -302,7 +301,7 @@ static void members_are_counted_and_the_most_used_come_first(void **state)
     memset(split, 0, sizeof(*split));
     tally(split, first, 3);
     tally(split, second, 1);
-    fby_look_finish(split);
+    fby_look_sort(split);
     assert_int_equal(split->samples, 4);
     assert_int_equal(split->n_members, 5);
     assert_member(&split->members[0], "png", 4, true);
@@ -325,9 +324,9 @@ static void of_many_extensions_the_first_are_kept(void **state)
         snprintf(suffix, sizeof(suffix), "e%u", i);
         add_member(&shard, suffix);
     }
-    fby_look_tally(split, &shard);
-    fby_look_tally(split, &shard);
-    fby_look_finish(split);
+    fby_look_count(split, &shard);
+    fby_look_count(split, &shard);
+    fby_look_sort(split);
     assert_int_equal(split->samples, 2);
     assert_int_equal(split->n_members, FBY_GUESS_MEMBERS);
     assert_member(&split->members[0], "e0", 2, true);
@@ -340,7 +339,7 @@ static void of_many_extensions_the_first_are_kept(void **state)
 static char opened[128]; /* members, in the order in which they were */
 
 static fby_err open_null(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+    uint32_t member, struct fby_look_file *out, struct fby_why *why)
 {
     size_t used = strlen(opened);
     snprintf(opened + used, sizeof(opened) - used, "%u ", member);
@@ -356,17 +355,17 @@ static fby_err open_null(const void *arg, const struct fby_shard *shard,
 static fby_err look_into(struct fby_guess_split *split, const char *const *exts,
     unsigned n, const void *arg)
 {
-    const struct fby_look_files files = {open_null, arg};
-    struct fby_shard            shard;
-    struct fby_why              why = {{0}};
+    const struct fby_look_opener opener = {open_null, arg};
+    struct fby_shard             shard;
+    struct fby_why               why = {{0}};
     fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(&shard, "0", 1, FBY_SHARD_NO_CLASS, NULL));
     for (unsigned i = 0; i < n; i++) {
         add_member(&shard, exts[i]);
     }
-    fby_look_tally(split, &shard);
+    fby_look_count(split, &shard);
     opened[0]   = '\0';
-    fby_err err = fby_look_into_pngs(split, &shard, &files, &why);
+    fby_err err = fby_look_at_pngs(split, &shard, &opener, &why);
     fby_shard_fini(&shard);
     return err;
 }

@@ -107,8 +107,8 @@ static void the_greatest_length_that_gives_a_batch_is_taken(void **state)
         assert_int_equal(split->samples, rows[i].samples);
     }
     flat(sb, "p/a.bin", 16);
-    assert_refused(
-        sb, "p", FBY_U8, "a.bin: not one sequence of 16 tokens and a target");
+    assert_refused(sb, "p", FBY_U8,
+        "a.bin: too short for one sequence of 16 tokens and a target");
 }
 
 static void what_is_found_of_flat_files(void **state)
@@ -289,7 +289,7 @@ static void a_brace_names_as_many_files_as_a_path_can_hold(void **state)
         strlen(sandbox_path(sb, "p/{")) + (size_t)15 * 251);
     write_long_names(sb, 17);
     assert_refused(sb, "p", FBY_U8,
-        "17 token files of split train that no short pattern names; give each "
+        "no short pattern matches the 17 token files of split train; give each "
         "split a folder");
 }
 
@@ -312,7 +312,7 @@ static void a_brace_of_more_bytes_than_a_path_is_none(void **state)
             fby_source_guess(sandbox_path(sb, path), FBY_U8, &guess, &why),
             n == 14 ? FBY_USAGE : FBY_CONFIG);
         assert_says(&why, n == 14 ? "a location has 1 to 4095 bytes, not 4100"
-                                  : "16 token files of split train that no ");
+                                  : "the 16 token files of split train; ");
     }
 }
 
@@ -324,7 +324,7 @@ static void a_directory_with_letters_of_patterns_is_refused(void **state)
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "p{q"), FBY_U8, &guess, &why),
         FBY_CONFIG);
-    assert_says(&why, "/p{q has a letter that means something in patterns; ");
+    assert_says(&why, "/p{q has a special character of patterns; ");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)

@@ -173,13 +173,13 @@ static void wrong_tokens_are_refused(void **state)
     assert_int_equal(
         fby_journal_read_token("sixteen-letters-", out, sizeof(out), &why),
         FBY_CONFIG);
-    assert_string_equal(why.text, "--resume: no token is that long");
+    assert_string_equal(why.text, "--resume: the token is too long");
     assert_int_equal(
         fby_journal_read_token(at, out, sizeof(out), &why), FBY_IO);
     snprintf(text, sizeof(text), "%s: No such file or directory", at + 1);
     assert_string_equal(why.text, text);
     static const char *const empty[] = {"", "\n", "\r\n", "\nsecond\n"};
-    snprintf(text, sizeof(text), "%s: holds no token", at + 1);
+    snprintf(text, sizeof(text), "%s: the file has no token", at + 1);
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
         write_file(folder->file, empty[i]);
         assert_int_equal(

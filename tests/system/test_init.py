@@ -253,7 +253,7 @@ class Init(SystemTest):
             self.check_tokens(self.made(
                 "--tokens", "u16", data=self.root / "val.bin")), 16)
         (self.root / "val.bin").write_bytes(b"x" * 20)
-        self.assertIn("not one sequence of 16 tokens", self.refused(
+        self.assertIn("too short for one sequence of 16 tokens", self.refused(
             "--tokens", "u16", data=self.root / "val.bin"))
 
 
