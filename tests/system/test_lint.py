@@ -195,7 +195,7 @@ class Lint(SystemTest):
         text = self.lint(pipeline, "--samples", 64)
         for words in (f"{pipeline}:11: wire-type of field number",
                       "saves  6 of 8 bytes a sample (75 %)",
-                      "write  wire: u16,", "another digest",
+                      "write  wire: u16,", "and so its digest",
                       "9 findings, measured on 64 samples"):
             self.assertIn(words, text)
 
