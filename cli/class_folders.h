@@ -26,8 +26,8 @@ void fby_class_folders_compare(const struct fby_local *local, const char *name,
 /* True if some field takes its value from the class folder. Pure. */
 bool fby_class_folders_used(const struct fby_content *content);
 
-/* Describe a difference that was found, as one line. */
 enum { FBY_CLASS_FOLDERS_TEXT = 400 };
+/* Describe a difference that was found, as one line. */
 void fby_class_folders_describe(
     const struct fby_class_folders *found, char out[FBY_CLASS_FOLDERS_TEXT]);
 

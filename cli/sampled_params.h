@@ -30,11 +30,11 @@ FBY_CHECKED fby_err fby_sampled_params_plan(struct fby_sampled_params *self,
 /* Free the buffer. `self` is {0} afterwards. */
 void fby_sampled_params_fini(struct fby_sampled_params *self);
 
+enum { FBY_SAMPLED_PARAMS_TEXT = 512 };
 /* Describe op `i` of a field in one line, for a picture of size `in`: "resize
  * 640x480 > 320x240", "colour_jitter brightness 0.91 hue -0.02", or
  * "horizontal_flip -" if the op changes nothing. Returns the picture's size
  * after the op. */
-enum { FBY_SAMPLED_PARAMS_TEXT = 512 };
 struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
     uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_SAMPLED_PARAMS_TEXT]);

@@ -6,13 +6,13 @@ const struct fby_hue fby_hues[FBY_PHOTO_LABELS] = {{256, 0}, {222, 128},
     {128, 222}, {0, 256}, {-128, 222}, {-222, 128}, {-256, 0}, {-222, -128},
     {-128, -222}, {0, -256}, {128, -222}, {222, -128}};
 
-struct area {
+struct pixel_area {
     uint32_t x, y, w, h;
 };
 
 /* Mean of a weighted sum of the channels, in 1/256. */
-static int64_t mean_of(
-    const struct fby_image *image, struct area area, const int32_t weights[3])
+static int64_t mean_of(const struct fby_image *image, struct pixel_area area,
+    const int32_t weights[3])
 {
     int64_t sum = 0;
     for (uint32_t y = area.y; y < area.y + area.h; y++) {
@@ -34,8 +34,8 @@ static bool cell_is_light(
     uint32_t             left    = column * image->width / FBY_CELL_COLUMNS;
     uint32_t             right = (column + 1) * image->width / FBY_CELL_COLUMNS;
     uint32_t             inset = (right - left) / 4;
-    struct area          area  = {left + inset, row * FBY_CELL_HEIGHT + 2,
-                  right - left - 2 * inset, FBY_CELL_HEIGHT - 4};
+    struct pixel_area    area  = {left + inset, row * FBY_CELL_HEIGHT + 2,
+            right - left - 2 * inset, FBY_CELL_HEIGHT - 4};
     return mean_of(image, area, luma) >
            256 * (FBY_LUMA_DARK + FBY_LUMA_LIGHT) / 2;
 }
@@ -66,10 +66,10 @@ bool fby_photo_read_label(const struct fby_image *image, uint32_t *out)
     if (image->width == 0 || image->height == 0) {
         return false;
     }
-    struct area all  = {0, 0, image->width, image->height};
-    int64_t     cb   = mean_of(image, all, to_cb);
-    int64_t     cr   = mean_of(image, all, to_cr);
-    int64_t     best = 0;
+    struct pixel_area all  = {0, 0, image->width, image->height};
+    int64_t           cb   = mean_of(image, all, to_cb);
+    int64_t           cr   = mean_of(image, all, to_cr);
+    int64_t           best = 0;
     for (uint32_t k = 0; k < FBY_PHOTO_LABELS; k++) {
         int64_t along = cb * fby_hues[k].cb + cr * fby_hues[k].cr;
         if (along > best) {

@@ -1,5 +1,5 @@
-/* A cluster whose children are this program, started again. Each writes to a pipe
- * with which arguments it was started, and that it ended in order. */
+/* A cluster whose children are this program. Each child writes its arguments
+ * to a pipe, and a line when it ends in order. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -15,24 +15,24 @@
 #include "common/cores.h"
 #include "common/log.h"
 
-enum { PATIENCE_MS = 20000, TOLD = 512 };
+enum { PATIENCE_MS = 20000, LINE_SIZE = 512 };
 
 #define S FBY_NS_PER_S
 
 /* ---- The children -------------------------------------------------------- */
 
-static int tell_fd; /* where children tell */
+static int children_fd; /* the pipe of all children */
 
-static void tell(const char *text)
+static void write_line(const char *text)
 {
-    char line[TOLD];
+    char line[LINE_SIZE];
     int  n = snprintf(line, sizeof(line), "%d %s\n", (int)getpid(), text);
-    if (write(tell_fd, line, (size_t)n) != n) {
+    if (write(children_fd, line, (size_t)n) != n) {
         _exit(8);
     }
 }
 
-static void say_endpoint(int fd, const char *kind)
+static void write_endpoint(int fd, const char *kind)
 {
     char endless[400];
     memset(endless, 'x', sizeof(endless));
@@ -52,10 +52,10 @@ static int number(const char *text)
 /* The last four are --ready-fd N --parent PID. */
 static int child_main(int argc, char **argv)
 {
-    char     words[TOLD - 16] = "";
-    int      signal           = 0;
+    char     words[LINE_SIZE - 16] = "";
+    int      signal                = 0;
     sigset_t set;
-    tell_fd = number(getenv("FBY_TEST_TELL"));
+    children_fd = number(getenv("FBY_TEST_TELL"));
     for (int i = 1; i < argc - 4; i++) {
         size_t used = strlen(words);
         snprintf(words + used, sizeof(words) - used, "%s%s", i > 1 ? " " : "",
@@ -70,29 +70,29 @@ static int child_main(int argc, char **argv)
         fby_child_follow(getpid()) != FBY_GONE) {
         return 7;
     }
-    tell(words);
+    write_line(words);
     if (strcmp(argv[1], "short") == 0 || getenv("FBY_TEST_SHORT") != NULL) {
         return 3;
     }
-    say_endpoint(number(argv[argc - 3]), argv[1]);
+    write_endpoint(number(argv[argc - 3]), argv[1]);
     do {
         sigwait(&set, &signal);
     } while (strcmp(argv[1], "stubborn") == 0 &&
              getppid() == number(argv[argc - 1]));
-    tell("ends");
+    write_line("ends");
     return 0;
 }
 
-/* ---- What they tell ------------------------------------------------------ */
+/* ---- Their lines ---------------------------------------------------------- */
 
 static int told_fd;
 
 /* The next line, without the pid before it. */
-static pid_t hear(const char *expected)
+static pid_t read_pid(const char *expected)
 {
-    char          line[TOLD] = "";
-    char         *text       = NULL;
-    struct pollfd wait       = {.fd = told_fd, .events = POLLIN};
+    char          line[LINE_SIZE] = "";
+    char         *text            = NULL;
+    struct pollfd wait            = {.fd = told_fd, .events = POLLIN};
     for (size_t n = 0; n == 0 || line[n - 1] != '\n'; n++) {
         assert_int_equal(poll(&wait, 1, PATIENCE_MS), 1);
         assert_int_equal(read(told_fd, line + n, 1), 1);
@@ -113,12 +113,12 @@ static int open_pipe(void **state)
 {
     int  ends[2];
     char text[16];
-    assert_int_equal(pipe(ends), 0); /* which children inherit */
+    assert_int_equal(pipe(ends), 0); /* inherited by children */
     snprintf(text, sizeof(text), "%d", ends[1]);
     setenv("FBY_TEST_TELL", text, 1);
-    told_fd = ends[0];
-    tell_fd = ends[1];
-    *state  = NULL;
+    told_fd     = ends[0];
+    children_fd = ends[1];
+    *state      = NULL;
     return 0;
 }
 
@@ -126,7 +126,7 @@ static int close_pipe(void **state)
 {
     (void)state;
     close(told_fd);
-    close(tell_fd);
+    close(children_fd);
     return 0;
 }
 
@@ -140,7 +140,7 @@ static struct fby_child start(const char *word)
     fby_words_add(&words, word);
     assert_ok(fby_child_start(&child, "worker 7", &words, &why));
     fby_words_fini(&words);
-    assert_int_equal(hear(word), child.pid);
+    assert_int_equal(read_pid(word), child.pid);
     return child;
 }
 
@@ -157,17 +157,17 @@ static void fails_to_start(
     assert_int_equal(child.pid, 0);
 }
 
-static void a_child_that_does_not_say_where_it_listens_is_named(void **state)
+static void a_child_that_writes_no_endpoint_is_named(void **state)
 {
     (void)state;
     fails_to_start(
         "mute", FBY_NS_PER_MS, FBY_TIMEOUT, "worker 7 did not start in time");
-    hear("ends");
+    read_pid("ends");
     fails_to_start("short", 60 * S, FBY_GONE,
         "worker 7 ended while it started; see its message above");
     fails_to_start("endless", 60 * S, FBY_PROTO,
         "worker 7 ended while it started; see its message above");
-    hear("ends");
+    read_pid("ends");
     expect_silence();
 }
 
@@ -183,7 +183,7 @@ static void a_child_that_does_not_end_is_killed(void **state)
     fby_children_stop(&worker, 1, 60 * S);
     assert_int_equal(worker.pid, 0);
     assert_int_equal(worker.status, 0);
-    hear("ends");
+    read_pid("ends");
     fby_children_stop(&stubborn, 1, FBY_NS_PER_MS);
     assert_int_equal(stubborn.pid, 0);
     assert_int_equal(stubborn.ready_fd, -1);
@@ -221,15 +221,15 @@ static void options_are_passed_to_the_workers(void **state)
     (void)state;
     assert_ok(fby_cluster_start(&options, &cluster, &why));
     assert_string_equal(fby_cluster_server(cluster), "tcp://127.0.0.1:4242");
-    pid_t server = hear("server --listen tcp://127.0.0.1:9");
-    hear(worker);
-    hear(worker);
+    pid_t server = read_pid("server --listen tcp://127.0.0.1:9");
+    read_pid(worker);
+    read_pid(worker);
     fby_cluster_stop(&cluster);
     assert_null(cluster);
     fby_cluster_stop(&cluster);
-    assert_int_not_equal(hear("ends"), server);
-    assert_int_not_equal(hear("ends"), server);
-    assert_int_equal(hear("ends"), server); /* the last */
+    assert_int_not_equal(read_pid("ends"), server);
+    assert_int_not_equal(read_pid("ends"), server);
+    assert_int_equal(read_pid("ends"), server); /* the last */
     expect_silence();
 }
 
@@ -239,20 +239,20 @@ static void starts_with_threads(
     struct fby_cluster *cluster = NULL;
     struct fby_why      why     = {{0}};
     char               *none    = NULL;
-    char                text[TOLD];
+    char                text[LINE_SIZE];
     options.roots = &none;
     assert_ok(fby_cluster_start(&options, &cluster, &why));
-    hear(server_at_first);
+    read_pid(server_at_first);
     snprintf(text, sizeof(text),
         "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
         "--threads %u%s",
         threads, more);
     for (unsigned i = 0; i < options.workers; i++) {
-        hear(text);
+        read_pid(text);
     }
     fby_cluster_stop(&cluster);
     for (unsigned i = 0; i < options.workers + 1; i++) {
-        hear("ends");
+        read_pid("ends");
     }
 }
 
@@ -279,13 +279,13 @@ static struct fby_cluster *start_plain(pid_t *server, pid_t *worker)
     struct fby_cluster *cluster = NULL;
     struct fby_why      why     = {{0}};
     assert_ok(fby_cluster_start(&options, &cluster, &why));
-    *server = hear(server_at_first);
-    *worker = hear(plain_worker);
+    *server = read_pid(server_at_first);
+    *worker = read_pid(plain_worker);
     return cluster;
 }
 
-/* Wait until it has ended. */
-static void kill_and_see(pid_t pid)
+/* Wait until the child has ended. */
+static void kill_child(pid_t pid)
 {
     siginfo_t info;
     assert_int_equal(kill(pid, SIGKILL), 0);
@@ -295,14 +295,14 @@ static void kill_and_see(pid_t pid)
 static void note_delay(void *arg, enum fby_log_level level, const char *line)
 {
     (void)level;
-    snprintf(arg, TOLD, "%s", line);
+    snprintf(arg, LINE_SIZE, "%s", line);
 }
 
 static void a_worker_is_started_again_later_each_time(void **state)
 {
     static const int    delays[] = {1, 2, 4, 8, 16, 30, 30};
-    char                said[TOLD];
-    char                text[TOLD];
+    char                said[LINE_SIZE];
+    char                text[LINE_SIZE];
     pid_t               server  = 0;
     pid_t               worker  = 0;
     int64_t             now_ns  = 100 * S;
@@ -313,7 +313,7 @@ static void a_worker_is_started_again_later_each_time(void **state)
         said[0] = '\0';
         fby_cluster_watch(cluster, now_ns);
         assert_string_equal(said, "");
-        kill_and_see(worker);
+        kill_child(worker);
         fby_cluster_watch(cluster, now_ns);
         snprintf(text, sizeof(text),
             "CHILD-ENDED worker 1 was killed by signal 9; started again in "
@@ -324,33 +324,33 @@ static void a_worker_is_started_again_later_each_time(void **state)
         fby_cluster_watch(cluster, now_ns - 1);
         expect_silence();
         fby_cluster_watch(cluster, now_ns);
-        worker = hear(plain_worker);
+        worker = read_pid(plain_worker);
     }
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     fby_cluster_stop(&cluster);
-    assert_int_equal(hear("ends"), worker);
-    assert_int_equal(hear("ends"), server);
+    assert_int_equal(read_pid("ends"), worker);
+    assert_int_equal(read_pid("ends"), server);
 }
 
 static void a_server_is_started_again_where_it_was(void **state)
 {
-    char                said[TOLD] = "";
-    pid_t               server     = 0;
-    pid_t               worker     = 0;
-    struct fby_cluster *cluster    = start_plain(&server, &worker);
+    char                said[LINE_SIZE] = "";
+    pid_t               server          = 0;
+    pid_t               worker          = 0;
+    struct fby_cluster *cluster         = start_plain(&server, &worker);
     (void)state;
     fby_log_redirect(FBY_LOG_WARN, note_delay, said);
-    kill_and_see(server);
+    kill_child(server);
     fby_cluster_watch(cluster, 5 * S);
     assert_string_equal(said,
         "CHILD-ENDED the server was killed by signal 9; started again in 1 s");
     fby_cluster_watch(cluster, 6 * S);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
-    assert_int_not_equal(hear(server_again), server);
+    assert_int_not_equal(read_pid(server_again), server);
     assert_string_equal(fby_cluster_server(cluster), "tcp://127.0.0.1:4242");
     fby_cluster_stop(&cluster);
-    assert_int_equal(hear("ends"), worker);
-    hear("ends");
+    assert_int_equal(read_pid("ends"), worker);
+    read_pid("ends");
 }
 
 static void a_cluster_that_cannot_start_leaves_nothing(void **state)
@@ -366,7 +366,7 @@ static void a_cluster_that_cannot_start_leaves_nothing(void **state)
     assert_null(cluster);
     assert_string_equal(
         why.text, "the server ended while it started; see its message above");
-    hear(server_at_first);
+    read_pid(server_at_first);
     expect_silence();
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
@@ -377,7 +377,7 @@ static void a_cluster_that_cannot_start_leaves_nothing(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_PIPE(a_child_that_does_not_say_where_it_listens_is_named),
+        WITH_PIPE(a_child_that_writes_no_endpoint_is_named),
         WITH_PIPE(a_child_that_does_not_end_is_killed),
         WITH_PIPE(options_are_passed_to_the_workers),
         WITH_PIPE(workers_share_the_cores),

@@ -1,4 +1,4 @@
-/* What is said of values that are made up. */
+/* Verdicts on invented values. */
 #include "cli/doctor/judge.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void simd_that_is_held_back_is_a_warning(void **state)
         FBY_DOCTOR_NOTE, "no AVX2", NULL);
 }
 
-static void cards_are_told_where_there_are_several_nodes(void **state)
+static void cards_are_listed_on_several_nodes(void **state)
 {
     (void)state;
     const struct fby_card_facts card = {"eth0", 1, "4-7"};
@@ -127,7 +127,7 @@ static struct fby_verdict clocks(int64_t resolution_ns, bool sync, bool told)
     return fby_judge_clock(&facts);
 }
 
-static void a_wall_clock_that_runs_free_is_only_a_note(void **state)
+static void an_unsynchronised_wall_clock_is_only_a_note(void **state)
 {
     (void)state;
     ASSERT_VERDICT(
@@ -199,7 +199,7 @@ static void a_source_must_be_here_unless_workers_elsewhere_serve_it(
         fby_judge_source(&facts), FBY_DOCTOR_NOTE, "in1k:train", "--data");
 }
 
-static void data_is_right_wrong_or_too_much_to_look_at(void **state)
+static void data_is_valid_invalid_or_too_large_to_read(void **state)
 {
     (void)state;
     struct fby_data_facts facts = {
@@ -240,7 +240,7 @@ static struct fby_answer_facts answer(void)
         .version                           = 1};
 }
 
-static void a_server_is_well_when_it_answers_and_knows_workers(void **state)
+static void a_server_is_ok_when_it_answers_and_knows_workers(void **state)
 {
     (void)state;
     struct fby_answer_facts facts = answer();
@@ -253,7 +253,7 @@ static void a_server_is_well_when_it_answers_and_knows_workers(void **state)
         fby_judge_server(&facts, 2), FBY_DOCTOR_WARN, "80.00 ms", "far away");
 }
 
-static void silence_refusal_and_absence_are_told_apart(void **state)
+static void silence_refusal_and_absence_are_distinguished(void **state)
 {
     (void)state;
     struct fby_answer_facts facts = answer();
@@ -287,7 +287,7 @@ static void ports_beyond_loopback_are_a_warning(void **state)
         FBY_DOCTOR_WARN, "1 of 3 addresses", "trusted network");
 }
 
-static void a_stream_is_told_by_what_came(void **state)
+static void a_stream_is_judged_by_its_batches(void **state)
 {
     (void)state;
     struct fby_stream_facts facts = {.seconds = 2,
@@ -326,21 +326,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpus_are_bound_by_affinity_and_quota),
         cmocka_unit_test(simd_that_is_held_back_is_a_warning),
-        cmocka_unit_test(cards_are_told_where_there_are_several_nodes),
+        cmocka_unit_test(cards_are_listed_on_several_nodes),
         cmocka_unit_test(little_memory_is_a_warning_wherever_the_bound_is),
         cmocka_unit_test(limits_that_bind_come_with_what_raises_them),
         cmocka_unit_test(huge_pages_that_are_off_can_be_switched_on),
-        cmocka_unit_test(a_wall_clock_that_runs_free_is_only_a_note),
+        cmocka_unit_test(an_unsynchronised_wall_clock_is_only_a_note),
         cmocka_unit_test(slow_memory_is_a_warning),
         cmocka_unit_test(a_gpu_must_work_and_copy_while_it_computes),
         cmocka_unit_test(
             a_source_must_be_here_unless_workers_elsewhere_serve_it),
-        cmocka_unit_test(data_is_right_wrong_or_too_much_to_look_at),
+        cmocka_unit_test(data_is_valid_invalid_or_too_large_to_read),
         cmocka_unit_test(manifests_need_a_place_with_room),
-        cmocka_unit_test(a_server_is_well_when_it_answers_and_knows_workers),
-        cmocka_unit_test(silence_refusal_and_absence_are_told_apart),
+        cmocka_unit_test(a_server_is_ok_when_it_answers_and_knows_workers),
+        cmocka_unit_test(silence_refusal_and_absence_are_distinguished),
         cmocka_unit_test(ports_beyond_loopback_are_a_warning),
-        cmocka_unit_test(a_stream_is_told_by_what_came),
+        cmocka_unit_test(a_stream_is_judged_by_its_batches),
     };
     return cmocka_run_group_tests_name("cli.doctor_judge", tests, NULL, NULL);
 }

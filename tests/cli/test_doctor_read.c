@@ -1,4 +1,4 @@
-/* What is read of a machine that is made up. */
+/* Reading the /proc and /sys of an invented machine. */
 #include "cli/doctor/read.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "common/cpus.h"
 #include "tests/made_up.h"
 
-static void what_is_not_there_is_not_told(void **state)
+static void missing_files_give_unknown_values(void **state)
 {
     (void)state;
     char                  setting[16] = "x";
@@ -30,7 +30,7 @@ static void lists_are_counted(void **state)
     assert_int_equal(fby_read_nodes(root), 2);
 }
 
-static void memory_is_told_in_bytes(void **state)
+static void memory_is_read_in_bytes(void **state)
 {
     (void)state;
     write_file("proc/meminfo",
@@ -51,7 +51,7 @@ static void the_smallest_memory_limit_of_all_levels_counts(void **state)
     assert_int_equal(fby_read_memory_limit(root), 500);
 }
 
-static void a_group_of_the_host_falls_back_to_our_mount(void **state)
+static void a_group_of_the_host_falls_back_to_the_mount(void **state)
 {
     (void)state;
     write_file("proc/self/cgroup", "0::/host/only\n");
@@ -92,7 +92,7 @@ static void the_last_cache_has_a_unit(void **state)
     assert_int_equal(fby_read_last_cache(root), 64 << 20);
 }
 
-/* Only cards that are nearer to some of our CPUs: here to the first. */
+/* Only cards that are nearer to some usable CPUs: here to the first. */
 static void a_card_near_some_of_the_cpus_is_named(void **state)
 {
     (void)state;
@@ -124,11 +124,11 @@ static void a_card_near_some_of_the_cpus_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ROOT(what_is_not_there_is_not_told),
+        WITH_ROOT(missing_files_give_unknown_values),
         WITH_ROOT(lists_are_counted),
-        WITH_ROOT(memory_is_told_in_bytes),
+        WITH_ROOT(memory_is_read_in_bytes),
         WITH_ROOT(the_smallest_memory_limit_of_all_levels_counts),
-        WITH_ROOT(a_group_of_the_host_falls_back_to_our_mount),
+        WITH_ROOT(a_group_of_the_host_falls_back_to_the_mount),
         WITH_ROOT(version_1_has_a_controller_of_its_own),
         WITH_ROOT(the_chosen_huge_pages_are_in_brackets),
         WITH_ROOT(the_last_cache_has_a_unit),

@@ -1,4 +1,4 @@
-/* Checks that say something, hang, or die. */
+/* Checks that report lines, hang, or crash. */
 #include "cli/doctor/trial.h"
 
 #include <signal.h>
@@ -68,7 +68,7 @@ static void leave(const struct fby_doctor_options *options, int out)
     _exit(3);
 }
 
-static void what_a_check_says_arrives_in_order(void **state)
+static void the_lines_of_a_check_arrive_in_order(void **state)
 {
     (void)state;
     try_check(say_two, 60000);
@@ -101,7 +101,7 @@ static void a_check_that_dies_is_a_finding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_check_says_arrives_in_order),
+        cmocka_unit_test(the_lines_of_a_check_arrive_in_order),
         cmocka_unit_test(a_check_that_hangs_ends_at_its_deadline),
         cmocka_unit_test(a_check_that_dies_is_a_finding),
     };

@@ -24,7 +24,7 @@ static void look(const struct sandbox *sb, const char *path)
     look_with(sb, path, 0);
 }
 
-/* No split comes of it; `words` stand in the reason. */
+/* Guessing fails, and the message contains `words`. */
 static void assert_refused(const struct sandbox *sb, const char *path,
     enum fby_type tokens, const char *words)
 {
@@ -150,7 +150,7 @@ static void a_list_says_which_columns_are_paths(void **state)
     look(sb, "p");
     const struct fby_guess_split *split = &guess.splits[0];
     assert_int_equal(guess.kind, FBY_SOURCE_LIST);
-    assert_int_equal(guess.n_splits, 1); /* val names no file that is there */
+    assert_int_equal(guess.n_splits, 1); /* val names no existing file */
     assert_string_equal(split->pattern, sandbox_path(sb, "p/train.csv"));
     assert_int_equal(split->n_files, 1);
     assert_string_equal(split->files[0], "photo");
@@ -253,7 +253,7 @@ static void masks_of_ids_are_grey_or_have_a_palette(void **state)
     }
 }
 
-static void splits_may_lie_within_parallel_folders(void **state)
+static void splits_may_be_within_parallel_folders(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/images/train/1.jpg", "x");
@@ -291,7 +291,7 @@ static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
     assert_string_equal(guess.splits[1].name, "test");
 }
 
-static void letters_of_patterns_matter_where_files_are_named(void **state)
+static void special_characters_matter_where_files_are_named(void **state)
 {
     const struct sandbox *sb = *state;
     write_tokens(sb, "p/a.bin");
@@ -356,7 +356,7 @@ static void lists_of_one_split_are_named_apart(void **state)
     assert_int_equal(guess.n_more, 4);
 }
 
-static void what_lies_flat_says_what_it_needs(void **state)
+static void flat_pictures_are_refused_with_the_expected_layout(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/1.JPG", "x");
@@ -366,7 +366,7 @@ static void what_lies_flat_says_what_it_needs(void **state)
     assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
 }
 
-/* The reason is "looking at DIRECTORY: " and `words`. */
+/* The message is "looking at DIRECTORY: " and `words`. */
 static void assert_refused_with(
     const struct sandbox *sb, const char *path, const char *words)
 {
@@ -445,7 +445,7 @@ static void shards_that_cannot_be_patterns_or_read_are_refused(void **state)
 static const uint8_t png_head[33] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a,
     '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 2, 0, 0, 0, 2, 8, 0};
 
-static void png_files_in_tars_are_looked_into_where_they_lie(void **state)
+static void png_files_in_tars_are_read_in_place(void **state)
 {
     const struct sandbox *sb  = *state;
     struct fby_buffer     tar = {0};
@@ -466,7 +466,7 @@ static void png_files_in_tars_are_looked_into_where_they_lie(void **state)
     assert_false(members[0].looked);
 }
 
-static void png_files_of_class_folders_are_looked_into(void **state)
+static void png_headers_of_class_folders_are_read(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write(sb, "p/train/c0/a/1.seg.png", png_head, sizeof(png_head));
@@ -503,7 +503,7 @@ static void all_files_of_class_folders_are_counted(void **state)
     assert_true(guess.splits[0].members[1].looked);
 }
 
-/* Eight lists fill what a guess can hold. */
+/* Eight lists are as many splits as a guess has. */
 static void a_split_too_many_of_any_kind_is_counted(void **state)
 {
     static const char *const files[] = {"val/c/1.jpg", "val/a.npy",
@@ -571,7 +571,7 @@ static void a_path_that_is_not_there_is_named(void **state)
     assert_int_equal(guess.n_splits, 0);
 }
 
-static void what_is_of_no_kind_is_told_what_is(void **state)
+static void unknown_data_is_refused_with_the_known_kinds(void **state)
 {
     static const char known[] =
         "; known are class folders (CLASS/0001.jpg), tar files, columns (.npy, "
@@ -644,7 +644,7 @@ static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
     assert_string_equal(guess.splits[0].files[FBY_MAX_FILES - 1], "c15");
 }
 
-static void lists_of_values_beside_folders_are_notes(void **state)
+static void lists_of_values_beside_folders_are_skipped(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/c/1.jpg", "x");
@@ -692,7 +692,7 @@ static void pictures_or_partners_alone_are_class_folders(void **state)
     assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
 }
 
-static void parallel_folders_may_lie_in_a_folder_of_a_split(void **state)
+static void parallel_folders_may_be_in_the_folder_of_a_split(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/train/images/1.jpg", "x");
@@ -758,30 +758,30 @@ int main(void)
         IN_SANDBOX(lists_and_objects_of_a_list_are_known_as_such),
         IN_SANDBOX(folders_of_pictures_and_masks_are_parallel),
         IN_SANDBOX(masks_of_ids_are_grey_or_have_a_palette),
-        IN_SANDBOX(splits_may_lie_within_parallel_folders),
+        IN_SANDBOX(splits_may_be_within_parallel_folders),
         IN_SANDBOX(files_of_tokens_that_no_wildcard_fits_are_named),
-        IN_SANDBOX(letters_of_patterns_matter_where_files_are_named),
+        IN_SANDBOX(special_characters_matter_where_files_are_named),
         IN_SANDBOX(token_files_of_two_formats_are_two_splits),
         IN_SANDBOX(folders_of_splits_hold_anything),
         IN_SANDBOX(lists_of_one_split_are_named_apart),
-        IN_SANDBOX(what_lies_flat_says_what_it_needs),
+        IN_SANDBOX(flat_pictures_are_refused_with_the_expected_layout),
         IN_SANDBOX(anything_else_says_what_was_expected),
         IN_SANDBOX(tar_files_of_a_folder_of_a_split_are_named_by_it),
         IN_SANDBOX(train_stands_first_whatever_its_files_are_called),
         IN_SANDBOX(shards_that_cannot_be_patterns_or_read_are_refused),
-        IN_SANDBOX(png_files_in_tars_are_looked_into_where_they_lie),
-        IN_SANDBOX(png_files_of_class_folders_are_looked_into),
+        IN_SANDBOX(png_files_in_tars_are_read_in_place),
+        IN_SANDBOX(png_headers_of_class_folders_are_read),
         IN_SANDBOX(all_files_of_class_folders_are_counted),
         IN_SANDBOX(a_split_too_many_of_any_kind_is_counted),
         IN_SANDBOX(only_folders_called_so_are_splits),
         IN_SANDBOX(a_path_that_is_not_there_is_named),
-        IN_SANDBOX(what_is_of_no_kind_is_told_what_is),
+        IN_SANDBOX(unknown_data_is_refused_with_the_known_kinds),
         IN_SANDBOX(only_names_of_files_beside_it_make_a_column_of_paths),
         IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
-        IN_SANDBOX(lists_of_values_beside_folders_are_notes),
+        IN_SANDBOX(lists_of_values_beside_folders_are_skipped),
         IN_SANDBOX(a_list_that_cannot_be_read_is_refused_unless_another_can),
         IN_SANDBOX(pictures_or_partners_alone_are_class_folders),
-        IN_SANDBOX(parallel_folders_may_lie_in_a_folder_of_a_split),
+        IN_SANDBOX(parallel_folders_may_be_in_the_folder_of_a_split),
         IN_SANDBOX(only_words_for_splits_are_splits_within_parallel_folders),
         IN_SANDBOX(
             a_directory_with_letters_of_patterns_has_no_parallel_folders),

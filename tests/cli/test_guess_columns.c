@@ -1,4 +1,4 @@
-/* Columns of NumPy and SciPy, as `forebay init` finds them in a directory. */
+/* Columns of NumPy and SciPy in a directory, recognised by `forebay init`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct fby_guess_split *look(
     return &guess.splits[0];
 }
 
-/* The reason is "looking at DIRECTORY: " and `words`. */
+/* The message is "looking at DIRECTORY: " and `words`. */
 static void assert_refused(
     const struct sandbox *sb, const char *path, const char *words)
 {
@@ -176,7 +176,7 @@ static void npz_files_are_shards(void **state)
     assert_table(sb, "p/t-1.npz", "p/t-1.npz", 1, 7);
 }
 
-static void in_a_folder_of_a_split_they_are_found_as_well(void **state)
+static void columns_are_found_in_folders_of_splits(void **state)
 {
     const struct sandbox *sb = *state;
     write_table(sb, "p/train/t-0.npz", 5);
@@ -245,7 +245,7 @@ static void folders_of_matrices_are_shards(void **state)
         "tocsr() only");
 }
 
-static void beside_folders_of_anything_else_matrices_are_none(void **state)
+static void beside_other_folders_matrices_are_no_columns(void **state)
 {
     const struct sandbox *sb = *state;
     write_matrix(sb, "p/a.npz", "csr", 3);
@@ -253,7 +253,8 @@ static void beside_folders_of_anything_else_matrices_are_none(void **state)
     assert_class_folders(sb, "p", 1);
 }
 
-static void files_beside_pictures_or_of_one_row_are_of_samples(void **state)
+static void files_beside_pictures_or_of_one_row_are_members_of_samples(
+    void **state)
 {
     const struct sandbox *sb = *state;
     write_matrix(sb, "p/c/1.npz", "csr", 3);
@@ -262,13 +263,13 @@ static void files_beside_pictures_or_of_one_row_are_of_samples(void **state)
     sandbox_write_text(sb, "p/d/2.txt", "x");
     assert_class_folders(sb, "p", 2);
     write_matrix(sb, "q/c/1.npz", "csr", 1);
-    write_matrix(sb, "q/c/2.npz", "csr", 3); /* the first one says it */
+    write_matrix(sb, "q/c/2.npz", "csr", 3); /* the first one decides */
     assert_class_folders(sb, "q", 1);
     write_table(sb, "r/c/1.npz", 3);
     assert_class_folders(sb, "r", 1);
 }
 
-static void only_the_first_npz_files_are_looked_into(void **state)
+static void only_the_first_npz_files_are_read(void **state)
 {
     const struct sandbox *sb = *state;
     char                  path[32];
@@ -303,14 +304,14 @@ int main(void)
         TEST(of_many_columns_the_first_are_kept),
         TEST(folders_of_npy_files_are_shards),
         TEST(npz_files_are_shards),
-        TEST(in_a_folder_of_a_split_they_are_found_as_well),
+        TEST(columns_are_found_in_folders_of_splits),
         TEST(matrices_alone_are_columns_of_their_folder),
         TEST(a_matrix_among_tables_is_named),
         TEST(a_file_that_cannot_be_read_is_a_shard_among_others),
         TEST(folders_of_matrices_are_shards),
-        TEST(beside_folders_of_anything_else_matrices_are_none),
-        TEST(files_beside_pictures_or_of_one_row_are_of_samples),
-        TEST(only_the_first_npz_files_are_looked_into),
+        TEST(beside_other_folders_matrices_are_no_columns),
+        TEST(files_beside_pictures_or_of_one_row_are_members_of_samples),
+        TEST(only_the_first_npz_files_are_read),
         TEST(a_directory_with_letters_of_patterns_is_refused),
     };
     return cmocka_run_group_tests_name(

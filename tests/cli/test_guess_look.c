@@ -1,5 +1,5 @@
-/* What `forebay init` makes of names, of a list's values and of the members of
- * samples, without a directory. */
+/* How `forebay init` judges names, values of a list and members of samples,
+ * without a directory. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static void values_of_a_column_are_what_holds_for_all(void **state)
     assert_int_equal(mixed.value, FBY_INIT_MIXED);
     assert_int_equal(mixed.longest, 9);
     assert_int_equal(mixed.most, 1);
-    assert_string_equal(mixed.inside, ""); /* not looked at any more */
+    assert_string_equal(mixed.inside, ""); /* no longer read */
 }
 
 static void the_longest_list_and_text_are_kept(void **state)
@@ -149,7 +149,7 @@ static void the_members_of_an_object_are_named(void **state)
     assert_string_equal(member.inside, "?.x, b.e");
 }
 
-/* The text of all of them has 120 bytes, and two for what joins them. */
+/* The texts of all have 120 bytes, plus two bytes for each separator. */
 static void members_are_named_as_far_as_they_fit(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void splits_beyond_those_that_are_kept_are_counted(void **state)
     assert_int_equal(guess.n_more, 2);
 }
 
-static void letters_of_patterns_are_refused_wherever_they_stand(void **state)
+static void special_characters_are_refused_anywhere(void **state)
 {
     (void)state;
     static const char letters[] = "{}*?,";
@@ -336,7 +336,7 @@ static void of_many_extensions_the_first_are_kept(void **state)
 
 /* ---- PNG files ----------------------------------------------------------- */
 
-static char opened[128]; /* members, in the order in which they were */
+static char opened[128]; /* members, in the order of the calls */
 
 static fby_err open_null(const void *arg, const struct fby_shard *shard,
     uint32_t member, struct fby_look_file *out, struct fby_why *why)
@@ -370,7 +370,7 @@ static fby_err look_into(struct fby_guess_split *split, const char *const *exts,
     return err;
 }
 
-static void one_png_file_of_each_extension_is_looked_into(void **state)
+static void one_png_header_of_each_extension_is_read(void **state)
 {
     (void)state;
     static const char *const first[] = {
@@ -389,7 +389,7 @@ static void one_png_file_of_each_extension_is_looked_into(void **state)
     assert_string_equal(opened, "");
 }
 
-static void a_file_that_does_not_open_is_the_end(void **state)
+static void a_file_that_does_not_open_ends_the_search(void **state)
 {
     (void)state;
     static const char *const exts[] = {"a.png", "b.png"};
@@ -411,11 +411,11 @@ int main(void)
         cmocka_unit_test(words_for_splits_are_found_in_names),
         cmocka_unit_test(a_split_has_a_name_that_no_other_one_has),
         cmocka_unit_test(splits_beyond_those_that_are_kept_are_counted),
-        cmocka_unit_test(letters_of_patterns_are_refused_wherever_they_stand),
+        cmocka_unit_test(special_characters_are_refused_anywhere),
         cmocka_unit_test(members_are_counted_and_the_most_used_come_first),
         cmocka_unit_test(of_many_extensions_the_first_are_kept),
-        cmocka_unit_test(one_png_file_of_each_extension_is_looked_into),
-        cmocka_unit_test(a_file_that_does_not_open_is_the_end),
+        cmocka_unit_test(one_png_header_of_each_extension_is_read),
+        cmocka_unit_test(a_file_that_does_not_open_ends_the_search),
     };
     return cmocka_run_group_tests_name(
         "worker.source.guess_look", tests, NULL, NULL);

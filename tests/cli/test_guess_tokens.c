@@ -1,4 +1,4 @@
-/* Token files, as `forebay init` finds them in a directory. */
+/* Token files in a directory, recognised by `forebay init`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const struct fby_guess_split *look(
     return &guess.splits[0];
 }
 
-/* The reason is "looking at DIRECTORY: " and `words`. */
+/* The message is "looking at DIRECTORY: " and `words`. */
 static void assert_refused(const struct sandbox *sb, const char *path,
     enum fby_type tokens, const char *words)
 {
@@ -111,7 +111,7 @@ static void the_greatest_length_that_gives_a_batch_is_taken(void **state)
         "a.bin: too short for one sequence of 16 tokens and a target");
 }
 
-static void what_is_found_of_flat_files(void **state)
+static void flat_files_of_tokens_are_found(void **state)
 {
     const struct sandbox *sb = *state;
     flat(sb, "p/a-0.bin", 170);
@@ -169,7 +169,7 @@ static void an_index_beside_it_makes_it_one_of_megatron(void **state)
     assert_int_equal(look(sb, "p", FBY_U8)->tokens.format, FBY_TOKENS_FLAT);
 }
 
-static void shards_of_mds_say_where_their_tokens_are(void **state)
+static void shards_of_mds_name_the_column_of_tokens(void **state)
 {
     const struct sandbox *sb = *state;
     mds(sb, "p/s.0.mds", "tokens", "ndarray:uint8:5", 35);
@@ -187,7 +187,7 @@ static void shards_of_mds_say_where_their_tokens_are(void **state)
     assert_int_equal(split->tokens.type, FBY_U16);
 }
 
-static void of_mds_the_reason_is_that_of_the_column_tokens(void **state)
+static void an_mds_error_is_that_of_the_column_tokens(void **state)
 {
     const struct sandbox *sb = *state;
     mds(sb, "p/s.mds", "other", "bytes", 36);
@@ -268,7 +268,7 @@ static void a_wildcard_matches_the_files_of_its_split_alone(void **state)
         guess.splits[0].pattern, sandbox_path(sb, "q/train*.bin"));
 }
 
-/* `n` files of names of 250 bytes, which no wildcard tells from other ones. */
+/* `n` files with names of 250 bytes that no wildcard separates from others. */
 static void write_long_names(const struct sandbox *sb, unsigned n)
 {
     char path[300];
@@ -294,7 +294,7 @@ static void a_brace_names_as_many_files_as_a_path_can_hold(void **state)
 }
 
 /* 16 files whose brace has 4,081 + `n` bytes. */
-static void a_brace_of_more_bytes_than_a_path_is_none(void **state)
+static void a_brace_longer_than_a_path_is_refused(void **state)
 {
     const struct sandbox *sb = *state;
     for (int n = 14; n <= 15; n++) {
@@ -333,16 +333,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_greatest_length_that_gives_a_batch_is_taken),
-        TEST(what_is_found_of_flat_files),
+        TEST(flat_files_of_tokens_are_found),
         TEST(one_file_is_flat_whatever_its_name),
         TEST(an_index_beside_it_makes_it_one_of_megatron),
-        TEST(shards_of_mds_say_where_their_tokens_are),
-        TEST(of_mds_the_reason_is_that_of_the_column_tokens),
+        TEST(shards_of_mds_name_the_column_of_tokens),
+        TEST(an_mds_error_is_that_of_the_column_tokens),
         TEST(each_word_and_format_is_a_split),
         TEST(train_stands_first_whatever_its_file_is_called),
         TEST(a_wildcard_matches_the_files_of_its_split_alone),
         TEST(a_brace_names_as_many_files_as_a_path_can_hold),
-        TEST(a_brace_of_more_bytes_than_a_path_is_none),
+        TEST(a_brace_longer_than_a_path_is_refused),
         TEST(a_directory_with_letters_of_patterns_is_refused),
     };
     return cmocka_run_group_tests_name(

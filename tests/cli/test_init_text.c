@@ -189,7 +189,7 @@ static void a_list_s_file_is_written_whole(void **state)
                        "b\"\n");
 }
 
-/* A list of every kind of value that is no plain one. */
+/* A list with values of every kind but plain ones. */
 static const struct fby_init_member objects[] = {
     {.extension = "cap", .always = true, .value = FBY_INIT_TEXTS, .most = 17},
     {.extension = "box", .always = true, .value = FBY_INIT_NUMBERS, .most = 1},
@@ -597,7 +597,7 @@ static void assert_nothing(const struct fby_init_summary *s, const char *wanted)
     assert_null(out.data);
 }
 
-static void what_no_field_can_be_made_of_is_named(void **state)
+static void data_without_a_possible_field_is_named(void **state)
 {
     (void)state;
     struct fby_init_member members[2] = {
@@ -641,7 +641,7 @@ int main(void)
         cmocka_unit_test(a_field_s_name_is_a_short_word_in_lower_case),
         cmocka_unit_test(quoted_texts_escape_what_yaml_needs),
         cmocka_unit_test(at_most_16_values_of_a_list_become_fields),
-        cmocka_unit_test(what_no_field_can_be_made_of_is_named),
+        cmocka_unit_test(data_without_a_possible_field_is_named),
     };
     return cmocka_run_group_tests_name("pipeline.init_text", tests, NULL, NULL);
 }

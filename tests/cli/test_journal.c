@@ -1,4 +1,4 @@
-/* The token that a run leaves on disk, and how it is read again. */
+/* Writing the token file of a run, and reading it again. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { SIZE = 16 };
 
-struct folder { /* a directory of the test's own */
+struct folder { /* a private directory */
     char dir[64], file[80], part[96];
 };
 
@@ -80,7 +80,7 @@ static void the_last_token_replaces_the_file(void **state)
     keep(folder, "new");
     assert_holds(folder->file, "new\n");
     assert_int_equal(stat(folder->file, &after), 0);
-    assert_true(before.st_ino != after.st_ino); /* not written over */
+    assert_true(before.st_ino != after.st_ino); /* not overwritten */
 }
 
 static void without_a_token_the_file_is_kept(void **state)
@@ -94,7 +94,7 @@ static void without_a_token_the_file_is_kept(void **state)
     assert_false(is_there(folder->file));
 }
 
-/* The target of a link is written to, and the link stays. */
+/* The target of a link is written, and the link is kept. */
 static void a_link_stays_a_link(void **state)
 {
     const struct folder *folder = *state;

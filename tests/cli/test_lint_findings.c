@@ -1,4 +1,4 @@
-/* What is advised, from facts that are made up. */
+/* Findings from invented facts. */
 #include "cli/lint/findings.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static struct fby_field_content content[2];
 static struct fby_lint_facts    facts;
 static struct fby_finding       findings[FBY_LINT_FINDINGS];
 
-/* Two fields about which nothing is to be said. */
+/* Two fields without findings. */
 static int start(void **state)
 {
     (void)state;
@@ -55,7 +55,7 @@ static void assert_one(enum fby_finding_kind kind, size_t line)
     assert_int_equal(findings[0].line, line);
 }
 
-static void nothing_is_said_of_what_is_well(void **state)
+static void a_good_pipeline_has_no_findings(void **state)
 {
     (void)state;
     assert_int_equal(find(), 0);
@@ -120,11 +120,11 @@ static void levels_of_bytes_are_divided(void **state)
     assert_levels(127.5, 0.5, "{mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5]}");
     assert_levels(0, 255, "{mean: [0, 0, 0], std: [1, 1, 1]}");
     assert_levels(102, 1, "mean: [0.4, 0.4, 0.4], std: [0.003922,");
-    content[0].mean[0] = 0.1; /* one of them is enough */
+    content[0].mean[0] = 0.1; /* one of the three is enough */
     assert_int_equal(find(), 1);
 }
 
-static void levels_of_0_to_1_are_well(void **state)
+static void levels_of_0_to_1_give_no_finding(void **state)
 {
     (void)state;
     static const double well[][2] = {
@@ -170,7 +170,7 @@ static void an_op_is_moved_where_it_costs_less(void **state)
     assert_true(findings[0].before == 10 && findings[0].after == 6);
 }
 
-static void an_order_with_another_meaning_is_none(void **state)
+static void an_order_with_other_values_is_no_finding(void **state)
 {
     (void)state;
     put_ops(2);
@@ -189,7 +189,7 @@ static void ids_of_a_mask_may_not_differ_at_all(void **state)
     assert_one(FBY_FINDING_OP_ORDER, 21);
 }
 
-static void an_order_that_saves_next_to_nothing_is_none(void **state)
+static void an_order_that_saves_too_little_is_no_finding(void **state)
 {
     (void)state;
     put_ops(2);
@@ -197,7 +197,7 @@ static void an_order_that_saves_next_to_nothing_is_none(void **state)
     assert_int_equal(find(), 0);
 }
 
-static void an_order_that_could_not_be_tried_is_none(void **state)
+static void an_order_that_could_not_be_tried_is_no_finding(void **state)
 {
     (void)state;
     put_ops(2);
@@ -309,12 +309,12 @@ static void fractions_keep_their_type(void **state)
     assert_int_equal(find(), 0);
 }
 
-static void labels_are_told_their_classes(void **state)
+static void labels_get_their_number_of_classes(void **state)
 {
     (void)state;
     content[1].decode = FBY_DECODE_LABEL;
     put_numbers(0, 3, 4);
-    facts.fields[1].classes = 300; /* folders, of which 4 were looked at */
+    facts.fields[1].classes = 300; /* folders; samples of 4 were read */
     assert_one(FBY_FINDING_WIRE_TYPE, 12);
     assert_non_null(strstr(findings[0].advice, "classes: 300;"));
     assert_non_null(strstr(findings[0].advice, "u16"));
@@ -352,14 +352,14 @@ static void a_few_bytes_need_no_codec(void **state)
     assert_int_equal(find(), 0);
 }
 
-/* ---- fields that say nothing --------------------------------------------- */
+/* ---- redundant fields ---------------------------------------------------- */
 
 static void a_field_of_one_value_can_be_left_out(void **state)
 {
     (void)state;
     put_numbers(0, 0, 8);
     facts.fields[1].values.constant = true;
-    assert_one(FBY_FINDING_CONSTANT, 10); /* and nothing of its type */
+    assert_one(FBY_FINDING_CONSTANT, 10); /* and no finding about its type */
     facts.samples = FBY_LINT_FEW - 1;
     assert_int_equal(find(), 0);
 }
@@ -419,7 +419,7 @@ static void the_first_bad_sample_is_named_and_what_pull_does(void **state)
 
 /* ---- class folders ------------------------------------------------------- */
 
-static void a_class_of_two_names_is_told(void **state)
+static void a_class_with_two_names_is_found(void **state)
 {
     (void)state;
     content[1].decode = FBY_DECODE_LABEL;
@@ -431,7 +431,7 @@ static void a_class_of_two_names_is_told(void **state)
             .there  = "cow",
             .split  = "val",
     };
-    assert_int_equal(find(), 0); /* no field is made of folders */
+    assert_int_equal(find(), 0); /* no field uses the folder */
     strcpy(content[1].from[0], "folder");
     assert_one(FBY_FINDING_CLASSES, 10);
     assert_string_equal(findings[0].field, "label");
@@ -506,7 +506,7 @@ static void labels_may_be_smaller_than_their_picture(void **state)
     assert_one(FBY_FINDING_PAIR, 10);
 }
 
-static void what_draws_no_place_needs_no_group(void **state)
+static void ops_that_move_no_pixels_need_no_group(void **state)
 {
     (void)state;
     put_pair("colour_jitter", "center_crop");
@@ -529,7 +529,7 @@ static void a_flip_of_the_device_belongs_to_the_mask_too(void **state)
     assert_int_equal(find(), 0);
 }
 
-static void two_views_of_one_picture_are_well(void **state)
+static void two_views_of_one_picture_give_no_finding(void **state)
 {
     (void)state;
     put_pair("random_resized_crop", "random_resized_crop");
@@ -552,9 +552,9 @@ static void a_mask_needs_one_of_two_views(void **state)
     assert_int_equal(find(), 0);
 }
 
-/* ---- room ---------------------------------------------------------------- */
+/* ---- size ---------------------------------------------------------------- */
 
-/* Each op of each field, and all else that can be said of one. */
+/* Each op of each field, and every other finding that is possible. */
 static void all_findings_at_once_have_room(void **state)
 {
     (void)state;
@@ -579,37 +579,37 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, start)
     const struct CMUnitTest tests[] = {
-        TEST(nothing_is_said_of_what_is_well),
+        TEST(a_good_pipeline_has_no_findings),
         TEST(inputs_and_targets_are_one_sequence),
         TEST(files_where_no_document_ends_are_counted),
         TEST(levels_of_bytes_are_divided),
-        TEST(levels_of_0_to_1_are_well),
+        TEST(levels_of_0_to_1_give_no_finding),
         TEST(an_op_is_moved_where_it_costs_less),
-        TEST(an_order_with_another_meaning_is_none),
+        TEST(an_order_with_other_values_is_no_finding),
         TEST(ids_of_a_mask_may_not_differ_at_all),
-        TEST(an_order_that_saves_next_to_nothing_is_none),
-        TEST(an_order_that_could_not_be_tried_is_none),
+        TEST(an_order_that_saves_too_little_is_no_finding),
+        TEST(an_order_that_could_not_be_tried_is_no_finding),
         TEST(an_op_goes_further_only_for_more),
         TEST(a_stop_with_another_meaning_is_no_barrier),
         TEST(decoding_smaller_is_advised_where_it_is_faster),
         TEST(numbers_get_the_narrowest_type_that_holds_them),
         TEST(arrays_get_the_narrowest_type_of_a_value),
         TEST(fractions_keep_their_type),
-        TEST(labels_are_told_their_classes),
+        TEST(labels_get_their_number_of_classes),
         TEST(a_codec_is_advised_from_an_eighth_on),
         TEST(a_few_bytes_need_no_codec),
         TEST(a_field_of_one_value_can_be_left_out),
         TEST(a_field_like_another_is_named_with_it),
         TEST(blocks_are_advised_beyond_the_files_kept_open),
         TEST(the_first_bad_sample_is_named_and_what_pull_does),
-        TEST(a_class_of_two_names_is_told),
+        TEST(a_class_with_two_names_is_found),
         TEST(classes_of_more_folders_are_numbered_alike),
         TEST(a_mask_that_is_cropped_apart_is_asked_about),
         TEST(a_mask_with_other_crops_is_asked_about),
         TEST(labels_may_be_smaller_than_their_picture),
-        TEST(what_draws_no_place_needs_no_group),
+        TEST(ops_that_move_no_pixels_need_no_group),
         TEST(a_flip_of_the_device_belongs_to_the_mask_too),
-        TEST(two_views_of_one_picture_are_well),
+        TEST(two_views_of_one_picture_give_no_finding),
         TEST(a_mask_needs_one_of_two_views),
         TEST(all_findings_at_once_have_room),
     };

@@ -1,4 +1,4 @@
-/* The table at the end of a pull: what people read. */
+/* The table at the end of a pull. */
 #include "cli/pull/report.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What was drawn for an op, as the line that people read. */
+/* The sampled parameters of an op as a line of text. */
 #include "cli/sampled_params.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static struct fby_size assert_line(
     return size;
 }
 
-static void boxes_sizes_and_mirrors_are_told(void **state)
+static void boxes_sizes_and_mirrors_are_described(void **state)
 {
     (void)state;
     struct fby_op_plan plan = idle();
@@ -38,7 +38,7 @@ static void boxes_sizes_and_mirrors_are_told(void **state)
     assert_int_equal(size.h, 10);
 }
 
-static void steps_are_told_with_their_numbers(void **state)
+static void steps_are_shown_with_their_values(void **state)
 {
     (void)state;
     struct fby_op_plan plan = idle();
@@ -53,7 +53,7 @@ static void steps_are_told_with_their_numbers(void **state)
     assert_int_equal(size.h, 486);
 }
 
-static void of_a_turn_only_what_it_does_is_told(void **state)
+static void of_a_rotation_only_the_parts_with_effect_are_shown(void **state)
 {
     (void)state;
     struct fby_op_plan plan = idle();
@@ -81,9 +81,9 @@ static void a_mask_has_only_the_steps_that_move_pixels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_sizes_and_mirrors_are_told),
-        cmocka_unit_test(steps_are_told_with_their_numbers),
-        cmocka_unit_test(of_a_turn_only_what_it_does_is_told),
+        cmocka_unit_test(boxes_sizes_and_mirrors_are_described),
+        cmocka_unit_test(steps_are_shown_with_their_values),
+        cmocka_unit_test(of_a_rotation_only_the_parts_with_effect_are_shown),
         cmocka_unit_test(a_mask_has_only_the_steps_that_move_pixels),
     };
     return cmocka_run_group_tests_name("cli.drawn", tests, NULL, NULL);

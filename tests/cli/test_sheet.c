@@ -27,7 +27,7 @@ static struct fby_sheet sheet_of(
     return sheet;
 }
 
-/* What was written; free its pixels. */
+/* The sheet as written; the caller frees its pixels. */
 static struct fby_canvas written(const struct fby_sheet *sheet)
 {
     struct fby_canvas canvas = {0};
@@ -54,7 +54,7 @@ static uint8_t level(const struct fby_canvas *canvas, uint32_t x, uint32_t y)
     return canvas->pixels[((size_t)y * canvas->width + x) * RGB];
 }
 
-/* Is the letter drawn there as the font draws it on its own? */
+/* True if the sheet has that letter of the font at (x, y). */
 static bool stands_at(
     const struct fby_canvas *canvas, uint32_t x, uint32_t y, char letter)
 {
@@ -96,7 +96,7 @@ static void pictures_stand_in_a_grid_pixel_for_pixel(void **state)
     fby_sheet_fini(&sheet);
 }
 
-static void lines_stand_below_the_highest_picture(void **state)
+static void lines_begin_below_the_highest_picture(void **state)
 {
     (void)state;
     struct fby_sheet sheet = sheet_of(2, 20, 10);
@@ -122,7 +122,7 @@ static void a_long_line_is_broken_at_a_space_and_indented(void **state)
 {
     (void)state;
     struct fby_sheet sheet = sheet_of(1, 20, 10);
-    /* 33 letters fit, and 31 of the lines that follow. */
+    /* The first line has 33 letters, further ones have 31. */
     fby_words_add(
         &sheet.cells[0].lines, "abcdefghijklmnopqrstuvwxyz 12345 789");
     fby_words_add(&sheet.cells[0].lines, "Z");
@@ -153,7 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_stand_in_a_grid_pixel_for_pixel),
-        cmocka_unit_test(lines_stand_below_the_highest_picture),
+        cmocka_unit_test(lines_begin_below_the_highest_picture),
         cmocka_unit_test(a_long_line_is_broken_at_a_space_and_indented),
         cmocka_unit_test(a_sheet_that_is_too_large_is_refused),
     };

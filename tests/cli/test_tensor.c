@@ -17,7 +17,7 @@ static DLTensor tensor_of(DLDataType type, void *data)
         .strides            = strides};
 }
 
-static void halves_are_read_as_what_they_are(void **state)
+static void half_precision_values_are_read(void **state)
 {
     (void)state;
     static const struct {
@@ -87,7 +87,7 @@ static void rows_are_copied_in_the_order_of_their_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(halves_are_read_as_what_they_are),
+        cmocka_unit_test(half_precision_values_are_read),
         cmocka_unit_test(bf16_is_the_upper_half_of_f32),
         cmocka_unit_test(whole_numbers_are_printed_in_full),
         cmocka_unit_test(rows_are_copied_in_the_order_of_their_shape),
