@@ -83,7 +83,7 @@ static int child_main(int argc, char **argv)
     return 0;
 }
 
-/* ---- Their lines ---------------------------------------------------------- */
+/* ---- Their lines --------------------------------------------------------- */
 
 static int told_fd;
 
