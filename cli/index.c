@@ -38,14 +38,14 @@ static const struct argp_child children[] = {
     {&fby_local_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {options, parse_option, NULL,
-    "Look at the data once and keep what was found, of all splits or of one.\v"
+    "Read the data of all splits or of one, and keep the manifests.\v"
     "Examples:\n"
     "  forebay index --pipeline p.yaml\n"
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same when they first open data; manifests are kept under\n"
-    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
+    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. For a\n"
     "folder, a list, parallel folders or columns only hashes are kept, and\n"
-    "lengths for bucket_by: their files are looked at at each opening.\n"
+    "lengths for bucket_by: their files are checked at each opening.\n"
     "Data that is hashed has another digest than before: streams begun before\n"
     "cannot go on with it, so hash before the first run.",
     children, NULL, NULL};

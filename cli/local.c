@@ -17,7 +17,7 @@ enum option_key {
 static const struct argp_option options_of_all[] = {
     {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
     {"split", KEY_SPLIT, "NAME", 0,
-        "The split (default: the only one, or train; of index, all)", 0},
+        "The split (default: the only one, or train; for index: all)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "Where NAME: of the pipeline is on this host (repeatable)", 0},
     {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},

@@ -71,10 +71,10 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {options, parse_option, NULL,
     "Print which samples a batch holds, and what is drawn for their ops.\v"
-    "An op's line has what it cuts out, at x,y and its width x height, the\n"
-    "size that becomes, and what it drew; '-' where it leaves the picture as\n"
-    "it is. Those of the device follow, marked so. With --json factors and\n"
-    "angles are whole numbers of 65536ths, lambda of 16777216ths.\n\n"
+    "An op's line has the part that it cuts out (at x,y and width x height),\n"
+    "the size after it and its random values, or '-' if it changes nothing.\n"
+    "Ops of the device follow, marked 'device'. With --json, factors and\n"
+    "angles are integers in units of 1/65536, lambda of 1/16777216.\n\n"
     "Examples:\n"
     "  forebay plan --pipeline p.yaml --epoch 0 --step 12\n"
     "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json",

@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
     {"advertise", KEY_ADVERTISE, "ADDR", 0,
         "The numeric address to tell the server, where trainers see another",
         0},
-    {NULL, 0, NULL, 0, "How much of this machine:", 1},
+    {NULL, 0, NULL, 0, "Resources:", 1},
     {"threads", KEY_THREADS, "N", 0,
         "Threads that decode and transform (default: one a usable core)", 1},
     {"fetch-threads", KEY_FETCH_THREADS, "N", 0, "Threads that read", 1},
@@ -56,8 +56,8 @@ static const struct argp_option options[] = {
     {"cpus", KEY_CPUS, "LIST", 0,
         "Run on these CPUs alone, as 0-3,8 (default: all that are allowed)", 1},
     {"numa", KEY_NUMA, "auto|off|N", 0,
-        "Run on the CPUs of node N alone; auto (default): what talks to the "
-        "network prefers the node of the card that --listen names",
+        "Run on the CPUs of node N alone; auto (default): network threads "
+        "prefer the node of the card that --listen names",
         1},
     {"nice", KEY_NICE, "N", 0,
         "Nice value of the threads that compute, 0 to 19 (default 5)", 1},
