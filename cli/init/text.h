@@ -15,8 +15,8 @@ struct fby_init_column {
     bool             sparse;     /* `row` is then the dense shape */
 };
 
-/* The kind of the values of a list's column. WHOLE, NUMBER and TEXT widen: a
- * column of TEXT may also have values of the two kinds before it. */
+/* The kind of the values of a list's column. A column of NUMBER or TEXT may
+ * also have values of the kinds before it. */
 enum fby_init_value {
     FBY_INIT_NO_VALUE = 0, /* members are files */
     FBY_INIT_WHOLE    = 1, /* digits only, as class ids */
@@ -33,7 +33,7 @@ enum fby_init_value {
  * begins with the name of the column or folder. */
 struct fby_init_member {
     char                extension[FBY_NAME_SIZE]; /* lower case */
-    uint64_t            count;                    /* samples with such a one */
+    uint64_t            count;  /* samples with such a member */
     bool                always; /* all samples that were read have one */
     bool                looked; /* the first one's PNG header was read: */
     bool                ids;    /* it is grey or has a palette, as masks do */

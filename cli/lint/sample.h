@@ -11,7 +11,7 @@
 #include "worker/transform/field.h"
 
 struct fby_lint_member {
-    uint8_t  *bytes; /* owned; NULL: the field is the class folder's number */
+    uint8_t  *bytes; /* owned; NULL: the field reads no member */
     size_t    size;
     uint64_t *sizes;     /* owned; of each map in `bytes`; NULL: no maps */
     uint32_t  width;     /* bytes of a token; 0: no tokens */
