@@ -14,7 +14,8 @@ enum { PATH_SIZE = 1024, MAX_LAYERS = 4 };
 static int node_below(const char *directory, unsigned layers);
 
 /* The node that all who are known agree on. */
-static int node_of_lower(const char *directory, DIR *entries, unsigned layers)
+static int common_node_of_lower(
+    const char *directory, DIR *entries, unsigned layers)
 {
     const struct dirent *entry;
     int                  node = -1;
@@ -43,7 +44,7 @@ static int node_below(const char *directory, unsigned layers)
     }
     DIR *entries = node < 0 && layers > 0 ? opendir(directory) : NULL;
     if (entries != NULL) {
-        node = node_of_lower(directory, entries, layers);
+        node = common_node_of_lower(directory, entries, layers);
         closedir(entries);
     }
     return node;

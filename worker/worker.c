@@ -24,15 +24,15 @@
 enum {
     RECEIVE_MESSAGES = 1000,   /* of one client, waiting in ZeroMQ */
     SEND_MESSAGES    = 100000, /* likewise; far beyond what windows let wait */
-    KNOWN_CONTENTS   = 8,
-    OPENERS          = 2,
-    WAITING_OPENINGS = 16,
+    KNOWN_PLANS      = 8,
+    LOAD_THREADS     = 2,
+    WAITING_LOADS    = 16,
     LARGE_BLOCK      = 1 << 20,
-    LAST_MOMENT_MS   = 1000, /* for what ZeroMQ holds when we end */
+    LINGER_MS        = 1000, /* for what ZeroMQ holds when we end */
     /* Niceness. Who waits for an answer, here or in the trainer next door,
      * comes before who computes; with the cores to ourselves it costs
      * nothing. */
-    STAND_BACK = 5
+    COMPUTE_NICE = 5
 };
 
 struct fby_worker_options fby_worker_defaults(void)
@@ -40,7 +40,7 @@ struct fby_worker_options fby_worker_defaults(void)
     return (struct fby_worker_options){
         .listen            = "tcp://127.0.0.1:*",
         .numa              = FBY_NUMA_AUTO,
-        .nice              = STAND_BACK,
+        .nice              = COMPUTE_NICE,
         .memory_bytes      = UINT64_C(1) << 30,
         .send_window_bytes = UINT64_C(16) << 20,
         .ready_fd          = -1,
@@ -60,7 +60,7 @@ static uint32_t or_default(uint32_t given, uint32_t fallback)
     return given > 0 ? given : fallback;
 }
 
-static void fill_in(struct fby_worker_options *options)
+static void resolve_defaults(struct fby_worker_options *options)
 {
     uint32_t cores             = fby_cores();
     options->transform_threads = or_default(options->transform_threads, cores);
@@ -87,7 +87,7 @@ static struct fby_session_config session_config(
     return config;
 }
 
-static fby_err open_roots(struct loop *self, struct fby_why *why)
+static fby_err open_roots(struct fby_loop *self, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     self->roots = fby_roots_create();
@@ -137,14 +137,14 @@ static void return_large_blocks(void)
 
 /* The budget is less than the pool, because blocks are reused for batches that
  * are a little smaller, and now and then a chunk is copied. */
-static fby_err open_batch_memory(struct loop *self, uint64_t bytes)
+static fby_err open_batch_memory(struct fby_loop *self, uint64_t bytes)
 {
     self->memory = fby_memory_create(bytes);
     fby_budget_init(&self->budget, bytes / 16 * 13);
     return fby_arenas_create(self->memory, &self->arenas);
 }
 
-static fby_err open_memory(struct loop *self, struct fby_why *why)
+static fby_err open_memory(struct fby_loop *self, struct fby_why *why)
 {
     fby_err err = check_memory(&self->options, why);
     if (err != FBY_OK) {
@@ -163,9 +163,9 @@ static fby_err open_memory(struct loop *self, struct fby_why *why)
         err = fby_plan_cache_create(
             &(struct fby_plan_cache_config){.roots = self->roots,
                 .cache_dir                         = self->options.cache_dir,
-                .threads                           = OPENERS,
-                .waiting                           = WAITING_OPENINGS,
-                .known                             = KNOWN_CONTENTS},
+                .threads                           = LOAD_THREADS,
+                .waiting                           = WAITING_LOADS,
+                .known                             = KNOWN_PLANS},
             &self->plans);
     }
     return err == FBY_OK ? err
@@ -173,7 +173,7 @@ static fby_err open_memory(struct loop *self, struct fby_why *why)
                                strerror(errno));
 }
 
-static fby_err open_sockets(struct loop *self, struct fby_why *why)
+static fby_err open_sockets(struct fby_loop *self, struct fby_why *why)
 {
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
@@ -193,7 +193,7 @@ static fby_err open_sockets(struct loop *self, struct fby_why *why)
 }
 
 /* Threads made from here on inherit the mask. */
-static fby_err open_signals(struct loop *self, struct fby_why *why)
+static fby_err open_signals(struct fby_loop *self, struct fby_why *why)
 {
     sigset_t set;
     if (!self->options.signals) {
@@ -209,7 +209,7 @@ static fby_err open_signals(struct loop *self, struct fby_why *why)
                : fby_because(why, FBY_SYS, "no signalfd: %s", strerror(errno));
 }
 
-static void say_ready(struct loop *self)
+static void announce_ready(struct fby_loop *self)
 {
     char line[FBY_ENDPOINT_SIZE + 1];
     int  n = snprintf(line, sizeof(line), "%s\n", self->bound);
@@ -229,7 +229,7 @@ static void say_ready(struct loop *self)
     }
 }
 
-static fby_err open_loop(struct loop *self, struct fby_why *why)
+static fby_err open_loop(struct fby_loop *self, struct fby_why *why)
 {
     self->instance       = fby_instance_random();
     self->session_config = session_config(&self->options);
@@ -257,9 +257,9 @@ static fby_err open_loop(struct loop *self, struct fby_why *why)
 
 /* ---- The end ------------------------------------------------------------- */
 
-static void close_sockets(struct loop *self)
+static void close_sockets(struct fby_loop *self)
 {
-    const int linger_ms = LAST_MOMENT_MS;
+    const int linger_ms = LINGER_MS;
     if (self->router != NULL) {
         zmq_setsockopt(self->router, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
         zmq_close(self->router);
@@ -274,31 +274,32 @@ static void close_sockets(struct loop *self)
     }
 }
 
-static void say_ended(const struct loop *self)
+static void log_totals(const struct fby_loop *self)
 {
-    const struct loop_counts *n = &self->counts;
+    const struct fby_loop_counts *n = &self->counts;
     fby_info("WORKER-ENDED",
         "batches %" PRIu64 ", messages refused %" PRIu64
         ", clients refused %" PRIu64,
         n->batches, n->malformed + n->out_of_place, n->refused_clients);
 }
 
-static void say_bye_to_all(struct loop *self)
+static void end_sessions(struct fby_loop *self)
 {
-    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
         fby_loop_peer_bye(self, peer);
     }
 }
 
 /* Jobs end first, then the threads that might hold them, then the sockets that
  * might hold their memory; only then everything has come back. */
-static void close_loop(struct loop *self)
+static void close_loop(struct fby_loop *self)
 {
-    say_bye_to_all(self);
+    end_sessions(self);
     fby_stages_destroy(&self->stages);
     close_sockets(self);
     if (self->arenas != NULL) {
-        fby_arenas_collect(self->arenas, fby_loop_ask_freed, self);
+        fby_arenas_collect(self->arenas, fby_loop_request_freed, self);
     }
     fby_loop_peers_sweep(self);
     fby_plan_cache_destroy(&self->plans);
@@ -314,21 +315,21 @@ static void close_loop(struct loop *self)
 fby_err fby_worker_run(
     const struct fby_worker_options *options, struct fby_why *why)
 {
-    struct loop self = {.options = *options, .signal_fd = -1};
-    fby_err     err  = fby_cpu_placement_confine(options, why);
+    struct fby_loop self = {.options = *options, .signal_fd = -1};
+    fby_err         err  = fby_cpu_placement_confine(options, why);
     if (err != FBY_OK) {
         return err;
     }
-    fill_in(&self.options);
+    resolve_defaults(&self.options);
     err = open_loop(&self, why);
     if (err == FBY_OK) {
-        say_ready(&self);
+        announce_ready(&self);
     }
     while (err == FBY_OK && !self.done) {
         fby_loop_turn(&self);
     }
     if (err == FBY_OK) {
-        say_ended(&self);
+        log_totals(&self);
     }
     close_loop(&self);
     return err;

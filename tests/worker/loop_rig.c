@@ -13,18 +13,18 @@ enum { PLENTY = 64 << 20, WINDOW = 16 << 20, SENT = 256, PATIENCE_MS = 20000 };
 /* ---- The wire ------------------------------------------------------------ */
 
 struct sent {
-    struct routing to;
-    bool           is_chunk, heard, released;
-    zmq_msg_t      frame;
+    struct fby_routing_id to;
+    bool                  is_chunk, heard, released;
+    zmq_msg_t             frame;
 };
 
 static struct wire {
-    struct routing     to; /* of the first part, until the second */
-    struct sent        sent[SENT];
-    unsigned           n;
-    struct sent       *last;    /* heard */
-    int                fails;   /* parts until one fails; -1: none */
-    struct fby_message message; /* the last one heard */
+    struct fby_routing_id to; /* of the first part, until the second */
+    struct sent           sent[SENT];
+    unsigned              n;
+    struct sent          *last;    /* heard */
+    int                   fails;   /* parts until one fails; -1: none */
+    struct fby_message    message; /* the last one heard */
 } wire;
 
 static char router; /* its address stands for the socket */
@@ -150,8 +150,8 @@ static struct sent *next_sent(const struct party *to)
     fby_loop_flush(&to->rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
-        if (!sent->heard && sent->to.size == to->routing.size &&
-            memcmp(sent->to.bytes, to->routing.bytes, sent->to.size) == 0) {
+        if (!sent->heard && sent->to.size == to->routing_id.size &&
+            memcmp(sent->to.bytes, to->routing_id.bytes, sent->to.size) == 0) {
             sent->heard = true;
             wire.last   = sent;
             return sent;
@@ -225,7 +225,7 @@ void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
 
 /* ---- The loop ------------------------------------------------------------ */
 
-static void open_stages(struct loop *loop)
+static void open_stages(struct fby_loop *loop)
 {
     const struct fby_stages_config config = {.fetch_threads = 1,
         .transform_threads                                  = 1,
@@ -241,20 +241,20 @@ static uint64_t or_plenty(uint64_t bytes)
     return bytes > 0 ? bytes : PLENTY;
 }
 
-static void open_loop(
-    struct loop *loop, const struct sandbox *sandbox, struct rig_limits limits)
+static void open_loop(struct fby_loop *loop, const struct sandbox *sandbox,
+    struct rig_limits limits)
 {
     const struct fby_plan_cache_config plans = {.roots = sandbox->roots,
         .cache_dir                                     = "",
         .threads                                       = 1,
         .waiting                                       = 16,
         .known                                         = 2};
-    *loop           = (struct loop){.options = fby_worker_defaults(),
-                  .instance                  = {4711},
-                  .session_config            = fby_session_defaults(),
-                  .router                    = &router,
-                  .signal_fd                 = -1,
-                  .now_ns                    = 1000 * FBY_NS_PER_S};
+    *loop           = (struct fby_loop){.options = fby_worker_defaults(),
+                  .instance                      = {4711},
+                  .session_config                = fby_session_defaults(),
+                  .router                        = &router,
+                  .signal_fd                     = -1,
+                  .now_ns                        = 1000 * FBY_NS_PER_S};
     uint64_t window = limits.window > 0 ? limits.window : WINDOW;
     loop->options.send_window_bytes  = window;
     loop->session_config.send_window = window;
@@ -291,15 +291,15 @@ void rig_open_content(
 
 void rig_collect(struct rig *rig)
 {
-    fby_arenas_collect(rig->loop.arenas, fby_loop_ask_freed, &rig->loop);
+    fby_arenas_collect(rig->loop.arenas, fby_loop_request_freed, &rig->loop);
 }
 
 void rig_collect_all(struct rig *rig)
 {
-    struct loop  *loop    = &rig->loop;
-    struct pollfd ready[] = {
-        {.fd = fby_arenas_fd(loop->arenas), .events = POLLIN},
-        {.fd = fby_stages_fd(loop->stages), .events = POLLIN}};
+    struct fby_loop *loop    = &rig->loop;
+    struct pollfd    ready[] = {
+           {.fd = fby_arenas_fd(loop->arenas), .events = POLLIN},
+           {.fd = fby_stages_fd(loop->stages), .events = POLLIN}};
     rig_collect(rig);
     while (fby_memory_counts(loop->memory).used > 0) {
         if (poll(ready, 2, PATIENCE_MS) < 1) {
@@ -313,8 +313,9 @@ void rig_collect_all(struct rig *rig)
 
 void rig_close(struct rig *rig)
 {
-    struct loop *loop = &rig->loop;
-    for (struct peer *peer = loop->peers; peer != NULL; peer = peer->next) {
+    struct fby_loop *loop = &rig->loop;
+    for (struct fby_loop_peer *peer = loop->peers; peer != NULL;
+         peer                       = peer->next) {
         fby_loop_peer_bye(loop, peer);
     }
     assert_null(loop->works);
@@ -333,9 +334,9 @@ void rig_close(struct rig *rig)
     kit_close(&rig->kit);
 }
 
-static bool is_at_work(const struct loop *loop)
+static bool is_at_work(const struct fby_loop *loop)
 {
-    for (const struct work *w = loop->works; w != NULL; w = w->next) {
+    for (const struct fby_loop_work *w = loop->works; w != NULL; w = w->next) {
         if (w->job->ready_chunks < w->job->layout.n_chunks) {
             return true;
         }
@@ -345,7 +346,7 @@ static bool is_at_work(const struct loop *loop)
 
 void rig_make(struct rig *rig)
 {
-    struct loop  *loop  = &rig->loop;
+    struct fby_loop *loop = &rig->loop;
     struct pollfd ready = {.fd = fby_stages_fd(loop->stages), .events = POLLIN};
     fby_loop_take_events(loop);
     while (is_at_work(loop)) {
@@ -358,13 +359,13 @@ void rig_make(struct rig *rig)
 
 struct party party_of(struct rig *rig, uint64_t number)
 {
-    struct party party     = {.rig = rig,
-            .session               = {number},
-            .route                 = {100 * number},
-            .features              = UINT64_MAX,
-            .max_bytes             = 1 << 20};
-    party.routing.size     = 5;
-    party.routing.bytes[4] = (uint8_t)number;
+    struct party party        = {.rig = rig,
+               .session               = {number},
+               .route                 = {100 * number},
+               .features              = UINT64_MAX,
+               .max_bytes             = 1 << 20};
+    party.routing_id.size     = 5;
+    party.routing_id.bytes[4] = (uint8_t)number;
     return party;
 }
 
@@ -376,7 +377,7 @@ void party_say(struct party *party, const struct fby_message *message)
         fail_msg("%s", why.text);
     }
     fby_loop_take_frame(
-        &party->rig->loop, &party->routing, frame.data, frame.size);
+        &party->rig->loop, &party->routing_id, frame.data, frame.size);
     fby_buffer_fini(&frame);
 }
 
@@ -398,9 +399,9 @@ void party_hello(struct party *party)
 
 void party_ask_open(struct party *party, const struct fby_open *open)
 {
-    struct loop  *loop  = &party->rig->loop;
-    struct pollfd ended = {
-        .fd = fby_plan_cache_fd(loop->plans), .events = POLLIN};
+    struct fby_loop *loop  = &party->rig->loop;
+    struct pollfd    ended = {
+           .fd = fby_plan_cache_fd(loop->plans), .events = POLLIN};
     party_say(
         party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = *open});
     while (loop->opens != NULL) {
@@ -476,7 +477,8 @@ void party_bye(struct party *party)
 
 struct fby_session_state party_state(const struct party *party)
 {
-    const struct peer *peer = fby_loop_peer(&party->rig->loop, party->session);
+    const struct fby_loop_peer *peer =
+        fby_loop_find_peer(&party->rig->loop, party->session);
     assert_non_null(peer);
     return fby_session_state(peer->session);
 }

@@ -14,13 +14,13 @@
 #include "worker/loop/loop.h"
 
 struct rig {
-    struct loop loop;
-    struct kit  kit;
+    struct fby_loop loop;
+    struct kit      kit;
 };
 
 struct party { /* a client, as the loop sees it */
     struct rig           *rig;
-    struct routing        routing;
+    struct fby_routing_id routing_id;
     struct fby_session_id session;
     struct fby_route_id   route;
     uint64_t              newest; /* request */

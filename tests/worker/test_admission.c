@@ -269,7 +269,7 @@ static void end_names_the_rows_that_were_replaced(void **state)
 static const struct fby_message *fail_with(
     struct party *a, fby_err err, enum fby_message_type type)
 {
-    struct loop                 *loop    = &a->rig->loop;
+    struct fby_loop             *loop    = &a->rig->loop;
     struct fby_job_spec          spec    = rig_spec(a->rig, 1);
     const struct fby_job_failure failure = {
         .err = err, .sample = 13, .offset = 4567, .why = {"what was wrong"}};
@@ -277,7 +277,7 @@ static const struct fby_message *fail_with(
     struct fby_job *job = fby_job_hold(loop->works->job);
     assert_true(fby_job_fail(job, &failure));
     assert_false(fby_job_fail(job, &failure));
-    fby_stages_tell(loop->stages, job, NULL);
+    fby_stages_post(loop->stages, job, NULL);
     fby_loop_take_events(loop);
     assert_null(loop->works);
     fby_job_release(&job);

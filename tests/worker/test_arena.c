@@ -57,7 +57,7 @@ static fby_err take(struct world *world, uint32_t slots, struct fby_arena **out)
     static int                  tag  = 17;
     const struct fby_arena_spec spec = {SIZE, slots, &tag};
     fby_err                     err = fby_arena_take(world->arenas, &spec, out);
-    return err == FBY_OK ? fby_arena_place(*out) : err;
+    return err == FBY_OK ? fby_arena_commit(*out) : err;
 }
 
 /* Collect until `n` arenas came back; a test's time-out guards it. */
@@ -94,7 +94,7 @@ static void an_arena_is_charged_before_it_is_placed(void **state)
     assert_ok(fby_arena_take(world->arenas, &spec, &arena));
     assert_null(fby_arena_data(arena));
     assert_int_equal(fby_memory_counts(world->memory).reserved, SIZE);
-    assert_ok(fby_arena_place(arena));
+    assert_ok(fby_arena_commit(arena));
     assert_non_null(fby_arena_data(arena));
     assert_int_equal(fby_memory_counts(world->memory).reserved, 0);
     fby_arena_release(&arena);

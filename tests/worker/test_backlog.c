@@ -177,7 +177,7 @@ static void a_row_to_be_fetched_again_comes_before_all(void **state)
     add(&bench, 1, 0);
     assert_ok(fby_backlog_next(bench.backlog, &task));
     task->substitutes = 1;
-    fby_backlog_again(bench.backlog, task);
+    fby_backlog_retry(bench.backlog, task);
     assert_ok(fby_backlog_next(bench.backlog, &same));
     assert_ptr_equal(same, task);
     assert_int_equal(same->substitutes, 1);
@@ -275,7 +275,7 @@ static void a_task_that_is_done_wakes_a_thread_that_waits_for_one(void **state)
     assert_ptr_equal(waiter.task, task); /* there is no other */
     assert_int_equal(task->row, 1);
     start_waiting(&waiter, &bench);
-    fby_backlog_again(bench.backlog, task);
+    fby_backlog_retry(bench.backlog, task);
     expect_woken(&waiter, FBY_OK);
     assert_ptr_equal(waiter.task, task);
     fby_backlog_done(bench.backlog, task);
@@ -324,7 +324,7 @@ static void a_closed_backlog_gives_no_task(void **state)
     bench_open(&bench, state);
     add(&bench, 1, 0);
     assert_ok(fby_backlog_next(bench.backlog, &task));
-    fby_backlog_again(bench.backlog, task);
+    fby_backlog_retry(bench.backlog, task);
     fby_backlog_close(bench.backlog);
     assert_ok(fby_backlog_next(bench.backlog, &task)); /* it was begun */
     fby_backlog_done(bench.backlog, task);

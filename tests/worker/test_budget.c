@@ -36,7 +36,7 @@ static void unused_entitlements_are_kept_for_their_session(void **state)
     assert_int_equal(fby_budget_charge(&b, &greedy, 1), FBY_AGAIN);
     assert_ok(fby_budget_charge(&b, &quiet, 30));
     assert_int_equal(b.charged, 100);
-    assert_int_equal(fby_budget_beyond(&greedy), 40);
+    assert_int_equal(fby_budget_surplus(&greedy), 40);
 }
 
 static void a_new_share_gets_refunded_bytes_first(void **state)
@@ -89,7 +89,7 @@ static void check_sums(
         entitled += shares[i].entitled;
         charged += shares[i].charged;
         unused += left_of(&shares[i]);
-        assert_int_equal(fby_budget_beyond(&shares[i]),
+        assert_int_equal(fby_budget_surplus(&shares[i]),
             shares[i].charged + left_of(&shares[i]) - shares[i].entitled);
     }
     assert_int_equal(b->total, TOTAL);

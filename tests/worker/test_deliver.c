@@ -384,7 +384,7 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     spec.fields                 = 2; /* the label: a page is enough */
     struct fby_request_id other = party_request(&two.b, &spec);
     expect_chunk(&two.a, two.of_a, 0);
-    assert_true(fby_loop_peer(&rig.loop, two.b.session)->is_stuck);
+    assert_true(fby_loop_find_peer(&rig.loop, two.b.session)->is_deferred);
     party_cancel(&two.b, other);
     wire_hear_chunk(&two.a);
     wire_hear(&two.a, FBY_MSG_END);
@@ -404,7 +404,7 @@ static void a_client_that_leaves_while_a_chunk_waits_is_sent_no_more(
     wire_expect_nothing(&rig);
     rig_collect_all(&rig);
     fby_loop_peers_sweep(&rig.loop);
-    assert_null(fby_loop_peer(&rig.loop, two.b.session));
+    assert_null(fby_loop_find_peer(&rig.loop, two.b.session));
     rig_close(&rig);
 }
 
@@ -511,7 +511,7 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     assert_int_equal(rig.loop.budget.entitled, 0);
     rig_collect(&rig);
     fby_loop_peers_sweep(&rig.loop);
-    assert_non_null(fby_loop_peer(&rig.loop, a.session));
+    assert_non_null(fby_loop_find_peer(&rig.loop, a.session));
     party_hello(&a);
     const struct fby_refused *refused =
         &wire_hear(&a, FBY_MSG_REFUSED)->refused;
@@ -541,7 +541,7 @@ static void the_first_client_of_a_batch_may_leave_before_one_that_joined(
     wire_release();
     rig_collect(&rig);
     fby_loop_peers_sweep(&rig.loop);
-    struct peer *a = fby_loop_peer(&rig.loop, two.a.session);
+    struct fby_loop_peer *a = fby_loop_find_peer(&rig.loop, two.a.session);
     assert_non_null(a);
     assert_true(rig.loop.budget.charged > 0);
     assert_int_equal(
@@ -552,8 +552,8 @@ static void the_first_client_of_a_batch_may_leave_before_one_that_joined(
     wire_release();
     rig_collect_all(&rig);
     fby_loop_peers_sweep(&rig.loop);
-    assert_null(fby_loop_peer(&rig.loop, two.a.session));
-    assert_non_null(fby_loop_peer(&rig.loop, two.b.session));
+    assert_null(fby_loop_find_peer(&rig.loop, two.a.session));
+    assert_non_null(fby_loop_find_peer(&rig.loop, two.b.session));
     rig_close(&rig);
 }
 

@@ -20,7 +20,7 @@ static void assert_coding(struct fby_coding got, struct fby_coding right)
 /* Ask for a batch of this session alone; return the work that it started. */
 static struct fby_job *begin(struct party *party, struct fby_job_spec *spec)
 {
-    const struct work *before = party->rig->loop.works;
+    const struct fby_loop_work *before = party->rig->loop.works;
     spec->seed++;
     party_request(party, spec);
     assert_ptr_not_equal(party->rig->loop.works, before);

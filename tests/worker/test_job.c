@@ -80,7 +80,7 @@ static struct fby_stages_event next_event(struct bench *bench)
                   .fd = fby_stages_fd(bench->stages), .events = POLLIN};
     while (!fby_stages_next(bench->stages, &event)) {
         poll(&ready, 1, -1);
-        fby_stages_clear(bench->stages);
+        fby_stages_clear_wakeup(bench->stages);
     }
     return event;
 }
@@ -411,10 +411,11 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     const struct fby_why cause = {"c01/0002.jpg: truncated"};
     assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
     for (uint32_t i = 0; i < FBY_SUBSTITUTED; i++) {
-        assert_ok(fby_job_note_substitute(job, i % KIT_BATCH, 1, &cause, &why));
+        assert_ok(
+            fby_job_record_substitute(job, i % KIT_BATCH, 1, &cause, &why));
     }
     assert_int_equal(
-        fby_job_note_substitute(job, 0, 1, &cause, &why), FBY_FULL);
+        fby_job_record_substitute(job, 0, 1, &cause, &why), FBY_FULL);
     assert_non_null(strstr(why.text, "more than 1024 rows of this request"));
     assert_non_null(strstr(why.text, "a smaller global_batch or more ranks"));
     assert_non_null(strstr(why.text, "c01/0002.jpg"));
@@ -441,14 +442,14 @@ static void substitutes_are_refused_before_end_is_too_long(void **state)
     const size_t         each =
         strlen("part-0000000") + strlen("c01/0002") + strlen(cause.text) + 64;
     assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
-    assert_ok(fby_job_note_substitute(job, 3, 1, &cause, &why));
+    assert_ok(fby_job_record_substitute(job, 3, 1, &cause, &why));
     assert_int_equal(job->substituted_bytes, each);
     job->substituted_bytes = FBY_MESSAGE_MAX / 2 - each;
-    assert_ok(fby_job_note_substitute(job, 2, 1, &cause, &why));
+    assert_ok(fby_job_record_substitute(job, 2, 1, &cause, &why));
     assert_int_equal(job->substituted_bytes, FBY_MESSAGE_MAX / 2);
     job->substituted_bytes = FBY_MESSAGE_MAX / 2 - each + 1;
     assert_int_equal(
-        fby_job_note_substitute(job, 1, 1, &cause, &why), FBY_FULL);
+        fby_job_record_substitute(job, 1, 1, &cause, &why), FBY_FULL);
     assert_non_null(strstr(why.text, "more than 2 rows of this request"));
     assert_int_equal(job->n_substituted, 2);
     fby_job_release(&job);
@@ -466,11 +467,11 @@ static void a_job_has_no_pages_until_its_work_begins(void **state)
     size_t reserved = fby_memory_counts(bench.memory).reserved;
     assert_true(reserved >= fby_job_bytes(&job->layout));
     assert_null(job->chunks[0].payload);
-    assert_ok(fby_job_place(job, &why));
+    assert_ok(fby_job_commit(job, &why));
     const uint8_t *payload = job->chunks[0].payload;
     assert_non_null(payload);
     assert_int_equal(fby_memory_counts(bench.memory).reserved, 0);
-    assert_ok(fby_job_place(job, &why));
+    assert_ok(fby_job_commit(job, &why));
     assert_ptr_equal(job->chunks[0].payload, payload);
     fby_job_release(&job);
     bench_close(&bench);

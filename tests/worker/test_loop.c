@@ -21,7 +21,7 @@ static void a_batch_is_sent_and_counted(void **state)
     uint64_t wire_bytes = chunk[0].wire_bytes + chunk[1].wire_bytes;
     wire_hear_batch(&a, &spec, id);
     wire_expect_nothing(&rig);
-    const struct loop_counts *n = &rig.loop.counts;
+    const struct fby_loop_counts *n = &rig.loop.counts;
     assert_int_equal(n->batches, 1);
     assert_int_equal(n->requests, 1);
     assert_int_equal(n->chunks, 2);
@@ -97,15 +97,15 @@ static void a_frame_of_another_version_is_refused(void **state)
     struct rig rig;
     rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
-    fby_loop_take_frame(&rig.loop, &a.routing, "FBYM\2\1\0\0", 8);
+    fby_loop_take_frame(&rig.loop, &a.routing_id, "FBYM\2\1\0\0", 8);
     struct party stranger = a;
     stranger.session      = (struct fby_session_id){0};
     const struct fby_refused *refused =
         &wire_hear(&stranger, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(rig.loop.counts.malformed, 1);
-    fby_loop_take_frame(&rig.loop, &a.routing, "FBYM\1\1\0\0\377", 9);
-    fby_loop_take_frame(&rig.loop, &a.routing, "hello", 5);
+    fby_loop_take_frame(&rig.loop, &a.routing_id, "FBYM\1\1\0\0\377", 9);
+    fby_loop_take_frame(&rig.loop, &a.routing_id, "hello", 5);
     assert_int_equal(rig.loop.counts.malformed, 3);
     assert_int_equal(rig.loop.counts.out_of_place, 0);
     wire_expect_nothing(&rig);
@@ -190,8 +190,8 @@ static void a_session_is_known_by_its_route(void **state)
     wire_hear(&a, FBY_MSG_WELCOME);
     say_ping(&other, 5);
     wire_hear(&other, FBY_MSG_HELLO_FIRST);
-    other.routing.size--;
-    other.routing.bytes[4] = 1;
+    other.routing_id.size--;
+    other.routing_id.bytes[4] = 1;
     say_ping(&other, 5);
     wire_hear(&other, FBY_MSG_HELLO_FIRST);
     assert_int_equal(rig.loop.counts.unknown_peers, 2);
@@ -271,7 +271,7 @@ static void credit_lets_more_be_sent(void **state)
     assert_int_equal(party_state(&a).sent, bytes);
     party_credit(&a, bytes - 1);
     wire_expect_nothing(&rig);
-    rig.loop.peers->doubled_bytes = 10; /* which the session did not count */
+    rig.loop.peers->duplicate_bytes = 10; /* which the session did not count */
     party_credit(&a, bytes + 10);
     assert_int_equal(party_state(&a).credited, bytes);
     wire_hear_chunk(&a);
@@ -304,8 +304,8 @@ static void a_silent_client_is_forgotten(void **state)
     wire_hear(&a, FBY_MSG_HELLO_FIRST);
     rig_collect_all(&rig);
     fby_loop_peers_sweep(&rig.loop);
-    assert_null(fby_loop_peer(&rig.loop, a.session));
-    assert_non_null(fby_loop_peer(&rig.loop, b.session));
+    assert_null(fby_loop_find_peer(&rig.loop, a.session));
+    assert_non_null(fby_loop_find_peer(&rig.loop, b.session));
     rig_close(&rig);
 }
 
@@ -365,7 +365,7 @@ static void say_open(struct party *party, uint64_t id)
 static unsigned count_opens(const struct rig *rig)
 {
     unsigned n = 0;
-    for (const struct waiting_open *o = rig->loop.opens; o; o = o->next) {
+    for (const struct fby_loop_open *o = rig->loop.opens; o; o = o->next) {
         n++;
     }
     return n;
@@ -502,7 +502,7 @@ static void every_counter_is_reported_by_its_name(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         counts[i] = 1000 + i;
     }
-    fby_loop_count(&rig.loop, &counters);
+    fby_loop_counters_read(&rig.loop, &counters);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(counter(&counters, names[i]), 1000 + i);
     }

@@ -14,8 +14,8 @@ enum { PAGE = 4096, MIB = 1 << 20 };
 static void a_block_is_page_aligned_and_writable(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block;
     assert_ok(fby_memory_try_take(memory, 5000, &block));
     assert_int_equal((uintptr_t)block.data % PAGE, 0);
     assert_true(block.size >= 5000);
@@ -28,9 +28,9 @@ static void a_block_is_page_aligned_and_writable(void **state)
 static void the_limit_is_never_passed(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   most;
-    struct fby_block   more;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block most;
+    struct fby_memory_block more;
     assert_int_equal(fby_memory_try_take(memory, MIB + 1, &more), FBY_FULL);
     assert_int_equal(fby_memory_take(memory, SIZE_MAX, &more), FBY_FULL);
     assert_ok(fby_memory_try_take(memory, MIB - PAGE, &most));
@@ -48,8 +48,8 @@ static void the_limit_is_never_passed(void **state)
 static void a_block_given_back_is_taken_again(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block;
     assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
     uint8_t *data = block.data;
     fby_memory_give(memory, &block);
@@ -63,9 +63,9 @@ static void a_block_given_back_is_taken_again(void **state)
 static void kept_blocks_make_room_for_other_sizes(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   small[4];
-    struct fby_block   large;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block small[4];
+    struct fby_memory_block large;
     for (int i = 0; i < 4; i++) {
         assert_ok(fby_memory_try_take(memory, MIB / 4, &small[i]));
     }
@@ -81,9 +81,9 @@ static void kept_blocks_make_room_for_other_sizes(void **state)
 static void reserved_memory_is_charged_before_it_is_there(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block;
-    struct fby_block   more;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block;
+    struct fby_memory_block more;
     assert_ok(fby_memory_reserve(memory, MIB - PAGE, &block));
     assert_null(block.data);
     assert_int_equal(fby_memory_counts(memory).used, MIB - PAGE);
@@ -92,7 +92,7 @@ static void reserved_memory_is_charged_before_it_is_there(void **state)
         fby_memory_reserve(memory, (size_t)2 * PAGE, &more), FBY_FULL);
     assert_int_equal(
         fby_memory_try_take(memory, (size_t)2 * PAGE, &more), FBY_FULL);
-    assert_ok(fby_memory_place(memory, &block));
+    assert_ok(fby_memory_commit(memory, &block));
     memset(block.data, 1, block.size);
     assert_int_equal(fby_memory_counts(memory).reserved, 0);
     assert_int_equal(fby_memory_counts(memory).used, MIB - PAGE);
@@ -106,14 +106,14 @@ static void reserved_memory_is_charged_before_it_is_there(void **state)
 static void reservations_take_turns_in_one_block(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   blocks[4];
-    uint8_t           *data = NULL;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block blocks[4];
+    uint8_t                *data = NULL;
     for (int i = 0; i < 4; i++) {
         assert_ok(fby_memory_reserve(memory, MIB / 4, &blocks[i]));
     }
     for (int i = 0; i < 4; i++) {
-        assert_ok(fby_memory_place(memory, &blocks[i]));
+        assert_ok(fby_memory_commit(memory, &blocks[i]));
         assert_true(data == NULL || data == blocks[i].data);
         data = blocks[i].data;
         fby_memory_give(memory, &blocks[i]);
@@ -125,8 +125,8 @@ static void reservations_take_turns_in_one_block(void **state)
 static void a_reservation_can_be_given_back_unused(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block;
     assert_ok(fby_memory_reserve(memory, MIB, &block));
     fby_memory_give(memory, &block);
     assert_int_equal(block.size, 0);
@@ -140,15 +140,15 @@ static void a_reservation_can_be_given_back_unused(void **state)
 static void a_reservation_never_grows_past_the_limit(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block;
-    struct fby_block   others;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block;
+    struct fby_memory_block others;
     assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
     fby_memory_give(memory, &block);
     assert_ok(fby_memory_reserve(memory, MIB / 2 - PAGE, &block));
     assert_ok(fby_memory_reserve(memory, MIB / 2 + PAGE, &others));
-    assert_ok(fby_memory_place(memory, &block));
-    assert_ok(fby_memory_place(memory, &others));
+    assert_ok(fby_memory_commit(memory, &block));
+    assert_ok(fby_memory_commit(memory, &others));
     struct fby_memory_counts counts = fby_memory_counts(memory);
     assert_int_equal(counts.used, MIB);
     assert_int_equal(counts.kept, 0);
@@ -160,19 +160,19 @@ static void a_reservation_never_grows_past_the_limit(void **state)
 static void a_reservation_stays_when_the_system_has_no_memory(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create((size_t)64 * MIB);
-    struct fby_block   block;
-    struct rlimit      before;
+    struct fby_memory      *memory = fby_memory_create((size_t)64 * MIB);
+    struct fby_memory_block block;
+    struct rlimit           before;
     assert_ok(fby_memory_reserve(memory, (size_t)64 * MIB, &block));
     getrlimit(RLIMIT_AS, &before);
     struct rlimit none = {.rlim_cur = MIB, .rlim_max = before.rlim_max};
     setrlimit(RLIMIT_AS, &none);
-    fby_err err = fby_memory_place(memory, &block);
+    fby_err err = fby_memory_commit(memory, &block);
     setrlimit(RLIMIT_AS, &before);
     assert_int_equal(err, FBY_AGAIN);
     assert_null(block.data);
     assert_int_equal(fby_memory_counts(memory).reserved, 64 * MIB);
-    assert_ok(fby_memory_place(memory, &block));
+    assert_ok(fby_memory_commit(memory, &block));
     assert_int_equal(fby_memory_counts(memory).used, 64 * MIB);
     fby_memory_give(memory, &block);
     fby_memory_destroy(&memory);
@@ -181,9 +181,9 @@ static void a_reservation_stays_when_the_system_has_no_memory(void **state)
 static void blocks_that_were_not_used_since_are_freed(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block;
-    int64_t            before_ns = fby_now_ns() - 1;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block;
+    int64_t                 before_ns = fby_now_ns() - 1;
     assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
     fby_memory_give(memory, &block);
     fby_memory_trim(memory, before_ns);
@@ -205,9 +205,9 @@ static void check_counts(
     assert_int_equal((counts.used | counts.reserved | counts.kept) % PAGE, 0);
 }
 
-static struct fby_block take(struct fby_memory *memory, size_t pages)
+static struct fby_memory_block take(struct fby_memory *memory, size_t pages)
 {
-    struct fby_block block;
+    struct fby_memory_block block;
     assert_ok(fby_memory_try_take(memory, pages * PAGE, &block));
     return block;
 }
@@ -215,9 +215,9 @@ static struct fby_block take(struct fby_memory *memory, size_t pages)
 static void blocks_are_whole_pages_up_to_the_limit(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create((size_t)10 * PAGE + 100);
-    struct fby_block   blocks[4];
-    struct fby_block   more;
+    struct fby_memory      *memory = fby_memory_create((size_t)10 * PAGE + 100);
+    struct fby_memory_block blocks[4];
+    struct fby_memory_block more;
     assert_ok(fby_memory_try_take(memory, 0, &blocks[0]));
     assert_ok(fby_memory_try_take(memory, PAGE, &blocks[1]));
     assert_ok(fby_memory_try_take(memory, PAGE + 1, &blocks[2]));
@@ -247,9 +247,9 @@ static void blocks_are_whole_pages_up_to_the_limit(void **state)
 static void a_kept_block_may_waste_an_eighth(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   block  = take(memory, 9);
-    const uint8_t     *data   = block.data;
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block block  = take(memory, 9);
+    const uint8_t          *data   = block.data;
     fby_memory_give(memory, &block);
     block = take(memory, 8);
     assert_ptr_equal(block.data, data);
@@ -259,7 +259,7 @@ static void a_kept_block_may_waste_an_eighth(void **state)
     block = take(memory, 7); /* two of nine would be too many */
     assert_int_equal(block.size, 7 * PAGE);
     check_counts(memory, 7, 0, 9);
-    struct fby_block other = take(memory, 10);
+    struct fby_memory_block other = take(memory, 10);
     assert_int_equal(other.size, 10 * PAGE);
     check_counts(memory, 17, 0, 9);
     fby_memory_give(memory, &block);
@@ -271,10 +271,10 @@ static void a_kept_block_may_waste_an_eighth(void **state)
 static void a_kept_block_beyond_the_limit_is_not_taken(void **state)
 {
     (void)state;
-    struct fby_memory *memory = fby_memory_create((size_t)20 * PAGE);
-    struct fby_block   first  = take(memory, 11);
-    struct fby_block   block  = take(memory, 9);
-    struct fby_block   last;
+    struct fby_memory      *memory = fby_memory_create((size_t)20 * PAGE);
+    struct fby_memory_block first  = take(memory, 11);
+    struct fby_memory_block block  = take(memory, 9);
+    struct fby_memory_block last;
     fby_memory_give(memory, &block);
     assert_ok(fby_memory_reserve(memory, PAGE, &last));
     check_counts(memory, 12, 1, 9);
@@ -291,9 +291,9 @@ static void the_newest_of_sixty_four_is_taken_first(void **state)
 {
     enum { KEPT = 64 };
     (void)state;
-    struct fby_memory *memory = fby_memory_create(MIB);
-    struct fby_block   blocks[KEPT + 1];
-    const uint8_t     *data[KEPT + 1];
+    struct fby_memory      *memory = fby_memory_create(MIB);
+    struct fby_memory_block blocks[KEPT + 1];
+    const uint8_t          *data[KEPT + 1];
     for (int i = 0; i <= KEPT; i++) {
         blocks[i] = take(memory, 1);
         data[i]   = blocks[i].data;
@@ -324,8 +324,8 @@ struct taker {
 
 static void *take_until_refused(void *opaque)
 {
-    struct taker    *taker = opaque;
-    struct fby_block block;
+    struct taker           *taker = opaque;
+    struct fby_memory_block block;
     while (
         (taker->end = fby_memory_take(taker->memory, MIB, &block)) == FBY_OK) {
         atomic_fetch_add(&taker->taken, 1);
@@ -337,9 +337,9 @@ static void *take_until_refused(void *opaque)
 static void a_thread_waits_for_memory_until_the_pool_closes(void **state)
 {
     (void)state;
-    struct taker     taker = {.memory = fby_memory_create(MIB)};
-    struct fby_block block;
-    pthread_t        thread;
+    struct taker            taker = {.memory = fby_memory_create(MIB)};
+    struct fby_memory_block block;
+    pthread_t               thread;
     assert_ok(fby_memory_take(taker.memory, MIB, &block));
     pthread_create(&thread, NULL, take_until_refused, &taker);
     assert_int_equal(atomic_load(&taker.taken), 0);
@@ -371,8 +371,8 @@ int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)
 
 static void *take_once(void *opaque)
 {
-    struct taker    *taker = opaque;
-    struct fby_block block;
+    struct taker           *taker = opaque;
+    struct fby_memory_block block;
     taker->end = fby_memory_take(taker->memory, MIB, &block);
     if (taker->end == FBY_OK) {
         fby_memory_give(taker->memory, &block);
@@ -385,9 +385,9 @@ static void who_waits_is_woken_by_what_is_given_back(void **state)
 {
     (void)state;
     for (int reserved = 0; reserved < 2; reserved++) {
-        struct taker     taker = {.memory = fby_memory_create(MIB)};
-        struct fby_block block;
-        pthread_t        thread;
+        struct taker            taker = {.memory = fby_memory_create(MIB)};
+        struct fby_memory_block block;
+        pthread_t               thread;
         sem_init(&waiting, 0, 0);
         if (reserved == 1) {
             assert_ok(fby_memory_reserve(taker.memory, MIB, &block));

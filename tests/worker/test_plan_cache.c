@@ -61,10 +61,10 @@ static struct fby_plan_load_state wait_for(
     struct fby_plan_load_state state = fby_plan_load_state(load);
     while (!state.ended) {
         assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
-        fby_plan_cache_clear(t->plans);
+        fby_plan_cache_collect(t->plans);
         state = fby_plan_load_state(load);
     }
-    fby_plan_cache_clear(t->plans);
+    fby_plan_cache_collect(t->plans);
     return state;
 }
 
@@ -117,9 +117,9 @@ static void the_end_of_an_opening_is_signalled_once(void **state)
     struct fby_plan_load *load  = begin(&t, t.kit.location);
     struct pollfd         ended = {fby_plan_cache_fd(t.plans), POLLIN, 0};
     assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
-    fby_plan_cache_clear(t.plans);
+    fby_plan_cache_collect(t.plans);
     assert_int_equal(poll(&ended, 1, 0), 0);
-    fby_plan_cache_clear(t.plans); /* no event is left */
+    fby_plan_cache_collect(t.plans); /* no event is left */
     struct fby_plan_load_state is = fby_plan_load_state(load);
     assert_true(is.ended);
     assert_ok(is.err);

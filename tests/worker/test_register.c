@@ -19,8 +19,8 @@ struct pair { /* a worker's loop and its server */
 
 static void pair_open(struct pair *pair, void **state)
 {
-    struct fby_why why  = {{0}};
-    struct loop   *loop = &pair->rig.loop;
+    struct fby_why   why  = {{0}};
+    struct fby_loop *loop = &pair->rig.loop;
     rig_open(&pair->rig, state);
     server_open(&pair->server);
     loop->roots               = ((struct sandbox *)*state)->roots;
@@ -43,8 +43,8 @@ static void pair_close(struct pair *pair)
 /* A turn `ns` later: so many messages are said in it. */
 static void tick(struct pair *pair, int64_t ns, uint32_t messages)
 {
-    struct registry *registry = &pair->rig.loop.registry;
-    uint32_t         before   = registry->unanswered;
+    struct fby_loop_registry *registry = &pair->rig.loop.registry;
+    uint32_t                  before   = registry->unanswered;
     pair->rig.loop.now_ns += ns;
     fby_loop_registry_tick(&pair->rig.loop);
     assert_int_equal(registry->unanswered, before + messages);
@@ -147,7 +147,7 @@ static void heartbeats_come_as_often_as_the_server_wants(void **state)
     pair_close(&pair);
 }
 
-static void use_two_transform_threads(struct loop *loop)
+static void use_two_transform_threads(struct fby_loop *loop)
 {
     const struct fby_stages_config config = {.fetch_threads = 1,
         .transform_threads                                  = 2,

@@ -154,7 +154,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
         struct pollfd           ready = {
                       .fd = fby_stages_fd(bench->stages), .events = POLLIN};
         poll(&ready, 1, -1);
-        fby_stages_clear(bench->stages);
+        fby_stages_clear_wakeup(bench->stages);
         while (fby_stages_next(bench->stages, &event)) {
             chunks += event.chunk != NULL ? 1 : 0;
             failed = failed || event.chunk == NULL;

@@ -11,7 +11,7 @@ enum { OPEN_IDS = 1024 };
 
 /* ---- Sending ------------------------------------------------------------- */
 
-bool fby_loop_say(struct loop *self, const struct routing *to,
+bool fby_loop_send(struct fby_loop *self, const struct fby_routing_id *to,
     const struct fby_message *message)
 {
     struct fby_why why = {{0}};
@@ -28,29 +28,29 @@ bool fby_loop_say(struct loop *self, const struct routing *to,
                0;
 }
 
-void fby_loop_route_lost(struct loop *self, struct peer *peer)
+void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     self->counts.routes_lost++;
     fby_session_route_lost(peer->session);
-    peer->routing.size = 0;
-    peer->is_stuck     = false;
+    peer->routing_id.size = 0;
+    peer->is_deferred     = false;
 }
 
-void fby_loop_tell(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
-    if (peer->routing.size > 0 &&
-        !fby_loop_say(self, &peer->routing, message)) {
+    if (peer->routing_id.size > 0 &&
+        !fby_loop_send(self, &peer->routing_id, message)) {
         fby_loop_route_lost(self, peer);
     }
 }
 
-void fby_loop_say_busy(
-    struct loop *self, struct peer *peer, struct fby_request_id id)
+void fby_loop_send_busy(
+    struct fby_loop *self, struct fby_loop_peer *peer, struct fby_request_id id)
 {
     const int64_t retry_ns = self->session_config.retry_ns;
     self->counts.busy++;
-    fby_loop_tell(self, peer,
+    fby_loop_send_to_peer(self, peer,
         &(struct fby_message){
             .type = FBY_MSG_BUSY,
             .busy = {.session = peer->id,
@@ -59,20 +59,20 @@ void fby_loop_say_busy(
         });
 }
 
-static void say_once(struct loop *self, const struct routing *to,
-    const struct fby_message *message)
+static void send_unchecked(struct fby_loop *self,
+    const struct fby_routing_id *to, const struct fby_message *message)
 {
-    if (!fby_loop_say(self, to, message)) {
+    if (!fby_loop_send(self, to, message)) {
         self->counts.routes_lost++;
     }
 }
 
-static void refuse(struct loop *self, const struct routing *to,
+static void refuse(struct fby_loop *self, const struct fby_routing_id *to,
     struct fby_session_id session, enum fby_refused_code code, const char *text)
 {
     self->counts.refused_clients++;
     fby_warn("CLIENT-REFUSED", "%s", text);
-    say_once(self, to,
+    send_unchecked(self, to,
         &(struct fby_message){.type = FBY_MSG_REFUSED,
             .refused                = {.session = session,
                                .code            = code,
@@ -83,12 +83,12 @@ static void refuse(struct loop *self, const struct routing *to,
 
 /* ---- HELLO --------------------------------------------------------------- */
 
-static void welcome(
-    struct loop *self, struct peer *peer, const struct fby_hello *hello)
+static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_hello *hello)
 {
     struct fby_request_id open[OPEN_IDS];
     size_t                n = fby_session_open(peer->session, open, OPEN_IDS);
-    fby_loop_tell(self, peer,
+    fby_loop_send_to_peer(self, peer,
         &(struct fby_message){
             .type    = FBY_MSG_WELCOME,
             .welcome = {.session = peer->id,
@@ -101,10 +101,10 @@ static void welcome(
         });
 }
 
-static struct peer *admit(struct loop *self, const struct routing *from,
-    const struct fby_hello *hello)
+static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
+    const struct fby_routing_id *from, const struct fby_hello *hello)
 {
-    struct peer *peer = fby_loop_peer(self, hello->session);
+    struct fby_loop_peer *peer = fby_loop_find_peer(self, hello->session);
     if (peer != NULL && !peer->has_left) {
         return peer;
     }
@@ -121,7 +121,7 @@ static struct peer *admit(struct loop *self, const struct routing *from,
     return peer;
 }
 
-static void take_hello(struct loop *self, const struct routing *from,
+static void on_hello(struct fby_loop *self, const struct fby_routing_id *from,
     const struct fby_hello *hello)
 {
     if (hello->version_min > FBY_PROTOCOL_VERSION ||
@@ -130,27 +130,27 @@ static void take_hello(struct loop *self, const struct routing *from,
             "no protocol version in common");
         return;
     }
-    struct peer *peer = admit(self, from, hello);
+    struct fby_loop_peer *peer = find_or_add_peer(self, from, hello);
     if (peer == NULL) {
         return;
     }
-    peer->routing       = *from;
-    peer->features      = hello->features & FBY_FEATURES;
-    peer->is_stuck      = false;
-    peer->doubled_bytes = 0;
+    peer->routing_id      = *from;
+    peer->features        = hello->features & FBY_FEATURES;
+    peer->is_deferred     = false;
+    peer->duplicate_bytes = 0;
     fby_session_hello(peer->session, self->now_ns, hello->route.value);
-    welcome(self, peer, hello);
+    send_welcome(self, peer, hello);
 }
 
 /* ---- The messages of a known route --------------------------------------- */
 
-static void on_ping(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+static void on_ping(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
     struct fby_request_id open[OPEN_IDS];
     fby_session_heard(peer->session, self->now_ns);
     size_t n = fby_session_open(peer->session, open, OPEN_IDS);
-    fby_loop_tell(self, peer,
+    fby_loop_send_to_peer(self, peer,
         &(struct fby_message){.type = FBY_MSG_PONG,
             .pong                   = {.session = peer->id,
                                   .instance     = self->instance,
@@ -158,52 +158,53 @@ static void on_ping(
                                   .open         = {open, n}}});
 }
 
-static void on_open(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+static void on_open(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
     fby_session_heard(peer->session, self->now_ns);
-    fby_loop_open(self, peer, &message->open);
+    fby_loop_on_open(self, peer, &message->open);
 }
 
-static void on_request(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+static void on_request(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
     fby_session_heard(peer->session, self->now_ns);
-    fby_loop_request(self, peer, &message->request);
+    fby_loop_on_request(self, peer, &message->request);
 }
 
-static void on_cancel(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
-    struct ask *ask = fby_loop_ask(peer, message->cancel.request);
+    struct fby_loop_request *request =
+        fby_loop_find_request(peer, message->cancel.request);
     fby_session_cancel(peer->session, self->now_ns, message->cancel.request);
-    if (ask != NULL) {
-        fby_loop_ask_end(self, ask);
+    if (request != NULL) {
+        fby_loop_request_end(self, request);
     }
 }
 
-static void on_credit(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+static void on_credit(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
     uint64_t total = message->credit.received;
     uint64_t own =
-        total > peer->doubled_bytes ? total - peer->doubled_bytes : 0;
+        total > peer->duplicate_bytes ? total - peer->duplicate_bytes : 0;
     if (fby_session_credit(peer->session, self->now_ns,
             message->credit.route.value, own) != FBY_OK) {
         self->counts.out_of_place++;
     }
 }
 
-static void on_bye(
-    struct loop *self, struct peer *peer, const struct fby_message *message)
+static void on_bye(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
 {
     (void)message;
     fby_info("CLIENT-BYE", "%s", peer->name);
     fby_loop_peer_bye(self, peer);
 }
 
-typedef void handler(
-    struct loop *self, struct peer *peer, const struct fby_message *message);
+typedef void handler(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message);
 
 static handler *const handlers[256] = {
     [FBY_MSG_PING]    = on_ping,
@@ -216,39 +217,41 @@ static handler *const handlers[256] = {
 
 /* ---- Dispatch ------------------------------------------------------------ */
 
-static bool same_route(const struct routing *a, const struct routing *b)
+static bool same_routing_id(
+    const struct fby_routing_id *a, const struct fby_routing_id *b)
 {
     return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-static void answer(struct loop *self, const struct routing *from,
+static void dispatch(struct fby_loop *self, const struct fby_routing_id *from,
     const struct fby_message *message)
 {
     handler              *handle  = handlers[(uint8_t)message->type];
     struct fby_session_id session = fby_message_session(message);
     if (message->type == FBY_MSG_HELLO) {
-        take_hello(self, from, &message->hello);
+        on_hello(self, from, &message->hello);
         return;
     }
     if (handle == NULL) {
         self->counts.out_of_place++;
         return;
     }
-    struct peer *peer = fby_loop_peer(self, session);
-    if (peer != NULL && !peer->has_left && same_route(&peer->routing, from)) {
+    struct fby_loop_peer *peer = fby_loop_find_peer(self, session);
+    if (peer != NULL && !peer->has_left &&
+        same_routing_id(&peer->routing_id, from)) {
         handle(self, peer, message);
         return;
     }
     if (message->type != FBY_MSG_BYE) {
         self->counts.unknown_peers++;
-        say_once(self, from,
+        send_unchecked(self, from,
             &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
                 .hello_first            = {.session = session}});
     }
 }
 
-void fby_loop_take_frame(struct loop *self, const struct routing *from,
-    const void *frame, size_t size)
+void fby_loop_take_frame(struct fby_loop *self,
+    const struct fby_routing_id *from, const void *frame, size_t size)
 {
     struct fby_message message;
     struct fby_why     why = {{0}};
@@ -263,6 +266,6 @@ void fby_loop_take_frame(struct loop *self, const struct routing *from,
         fby_debug("MESSAGE-REFUSED", "%s", why.text);
         return;
     }
-    answer(self, from, &message);
+    dispatch(self, from, &message);
     fby_message_fini(&message);
 }

@@ -23,9 +23,9 @@ static void count(
     } while (0)
 
 static void count_loop(
-    struct fby_loop_counters *counters, const struct loop *self)
+    struct fby_loop_counters *counters, const struct fby_loop *self)
 {
-    const struct loop_counts *counts = &self->counts;
+    const struct fby_loop_counts *counts = &self->counts;
     count(counters, "batches", counts->batches);
     count(counters, "wire_bytes", counts->wire_bytes);
     count(counters, "raw_bytes", counts->raw_bytes);
@@ -44,7 +44,8 @@ static void count_loop(
     count(counters, "faults", fby_fault_count());
 }
 
-void fby_loop_count(const struct loop *self, struct fby_loop_counters *counters)
+void fby_loop_counters_read(
+    const struct fby_loop *self, struct fby_loop_counters *counters)
 {
     struct fby_stages_counts stages = fby_stages_counts(self->stages);
     struct fby_memory_counts memory = fby_memory_counts(self->memory);

@@ -44,11 +44,12 @@ static const char *mixed_by(const struct fby_content *content, uint32_t i)
     return image != NULL ? image->name : "";
 }
 
-static void send_header(struct loop *self, const struct ask *ask)
+static void send_header(
+    struct fby_loop *self, const struct fby_loop_request *request)
 {
     struct fby_header_field   fields[FBY_MAX_FIELDS];
     struct fby_buffer         lists[FBY_MAX_FIELDS] = {{0}};
-    const struct fby_job     *job                   = ask->work->job;
+    const struct fby_job     *job                   = request->work->job;
     const struct fby_content *content = &job->spec.dataset_plan->content;
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         const struct fby_field_content *field =
@@ -67,17 +68,17 @@ static void send_header(struct loop *self, const struct ask *ask)
         };
         fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
     }
-    fby_loop_tell(self, ask->peer,
+    fby_loop_send_to_peer(self, request->peer,
         &(struct fby_message){.type = FBY_MSG_HEADER,
-            .header                 = {.session = ask->peer->id,
-                                .request        = ask->id,
+            .header                 = {.session = request->peer->id,
+                                .request        = request->id,
                                 .epoch          = job->spec.epoch,
                                 .step           = job->spec.step,
                                 .first_row      = job->spec.first_row,
                                 .rows           = job->spec.rows,
                                 .fields         = fields,
                                 .n_fields       = job->layout.n_fields,
-                                .asked          = ask->asked}});
+                                .asked          = request->request_sum}});
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         fby_buffer_fini(&lists[i]);
     }
@@ -143,21 +144,21 @@ static bool is_bucketed(const struct fby_job *job)
     return job->spec.dataset_plan->content.bucket_by.n_bounds > 0;
 }
 
-static void send_end(struct loop *self, struct ask *ask)
+static void send_end(struct fby_loop *self, struct fby_loop_request *request)
 {
     struct fby_sum          sums[FBY_MAX_FIELDS];
-    const struct fby_job   *job         = ask->work->job;
+    const struct fby_job   *job         = request->work->job;
     struct fby_substituted *substituted = list_substituted(job);
     uint64_t                wire_bytes  = 0;
     for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
         wire_bytes += FBY_CHUNK_PREFIX + job->chunks[i].wire_bytes;
     }
     sum_fields(job, sums);
-    fby_loop_tell(self, ask->peer,
+    fby_loop_send_to_peer(self, request->peer,
         &(struct fby_message){
             .type = FBY_MSG_END,
-            .end  = {.session   = ask->peer->id,
-                 .request       = ask->id,
+            .end  = {.session   = request->peer->id,
+                 .request       = request->id,
                  .wire_bytes    = wire_bytes,
                  .sums          = sums,
                  .n_sums        = job->layout.n_fields,
@@ -173,12 +174,13 @@ static void send_end(struct loop *self, struct ask *ask)
 
 /* ---- Chunks -------------------------------------------------------------- */
 
-static void write_prefix(struct fby_job_chunk *chunk, const struct ask *ask,
-    const uint8_t *payload, uint8_t *prefix)
+static void write_prefix(struct fby_job_chunk *chunk,
+    const struct fby_loop_request *request, const uint8_t *payload,
+    uint8_t *prefix)
 {
     const struct fby_chunk head = {
-        .session    = ask->peer->id,
-        .request    = ask->id,
+        .session    = request->peer->id,
+        .request    = request->id,
         .filter     = chunk->coding.filter,
         .codec      = chunk->coding.codec,
         .field      = chunk->field,
@@ -192,21 +194,21 @@ static void write_prefix(struct fby_job_chunk *chunk, const struct ask *ask,
 }
 
 static bool is_another_request(
-    const struct fby_job_chunk *chunk, const struct ask *ask)
+    const struct fby_job_chunk *chunk, const struct fby_loop_request *request)
 {
-    return !fby_session_equal(chunk->session, ask->peer->id) ||
-           !fby_request_equal(chunk->request, ask->id);
+    return !fby_session_equal(chunk->session, request->peer->id) ||
+           !fby_request_equal(chunk->request, request->id);
 }
 
 /* The frame in the batch's own arena. */
-static fby_err lend_in_place(
-    struct fby_job_chunk *chunk, const struct ask *ask, zmq_msg_t *message)
+static fby_err lend_in_place(struct fby_job_chunk *chunk,
+    const struct fby_loop_request *request, zmq_msg_t *message)
 {
     uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
-    if (is_another_request(chunk, ask)) {
-        write_prefix(chunk, ask, chunk->payload, frame);
-        chunk->session = ask->peer->id;
-        chunk->request = ask->id;
+    if (is_another_request(chunk, request)) {
+        write_prefix(chunk, request, chunk->payload, frame);
+        chunk->session = request->peer->id;
+        chunk->request = request->id;
     }
     if (fby_fault("worker.corrupt_chunk", "chunk")) {
         frame[FBY_CHUNK_PREFIX - 1] ^= 1U;
@@ -217,37 +219,38 @@ static fby_err lend_in_place(
 }
 
 static fby_err fill_copy(struct fby_arena *copy, struct fby_job_chunk *chunk,
-    const struct ask *ask, zmq_msg_t *message)
+    const struct fby_loop_request *request, zmq_msg_t *message)
 {
-    fby_err err = fby_arena_place(copy);
+    fby_err err = fby_arena_commit(copy);
     if (err != FBY_OK) {
         return err;
     }
     uint8_t *frame = fby_arena_data(copy);
     memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
-    write_prefix(chunk, ask, frame + FBY_CHUNK_PREFIX, frame);
+    write_prefix(chunk, request, frame + FBY_CHUNK_PREFIX, frame);
     return fby_arena_lend(
         copy, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
-static fby_err lend_copy(struct loop *self, struct fby_job_chunk *chunk,
-    const struct ask *ask, zmq_msg_t *message)
+static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
+    const struct fby_loop_request *request, zmq_msg_t *message)
 {
     struct fby_arena           *copy = NULL;
     const struct fby_arena_spec spec = {
         .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
     fby_err err = fby_arena_take(self->arenas, &spec, &copy);
     if (err == FBY_OK) {
-        err = fill_copy(copy, chunk, ask, message);
+        err = fill_copy(copy, chunk, request, message);
     }
     fby_arena_release(&copy);
     self->counts.copied_chunks += err == FBY_OK ? 1 : 0;
     return err;
 }
 
-static void send_frame(struct loop *self, struct peer *peer, zmq_msg_t *message)
+static void send_frame(
+    struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message)
 {
-    const struct routing *to = &peer->routing;
+    const struct fby_routing_id *to = &peer->routing_id;
     if (zmq_send(self->router, to->bytes, to->size,
             ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
         zmq_msg_send(message, self->router, ZMQ_DONTWAIT) < 0) {
@@ -257,18 +260,18 @@ static void send_frame(struct loop *self, struct peer *peer, zmq_msg_t *message)
 }
 
 /* FBY_FULL: a copy is needed, and there is no memory for it now. */
-static fby_err send_chunk(
-    struct loop *self, struct ask *ask, struct fby_job_chunk *chunk)
+static fby_err send_chunk(struct fby_loop *self,
+    struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
     zmq_msg_t message;
-    bool      copy = is_another_request(chunk, ask) &&
+    bool      copy = is_another_request(chunk, request) &&
                 fby_arena_is_lent(chunk->job->arena, chunk->index);
-    fby_err err = copy ? lend_copy(self, chunk, ask, &message)
-                       : lend_in_place(chunk, ask, &message);
+    fby_err err = copy ? lend_copy(self, chunk, request, &message)
+                       : lend_in_place(chunk, request, &message);
     if (err != FBY_OK) {
         return err;
     }
-    send_frame(self, ask->peer, &message);
+    send_frame(self, request->peer, &message);
     self->counts.chunks++;
     self->counts.raw_bytes += chunk->raw_bytes;
     self->counts.wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
@@ -276,15 +279,15 @@ static fby_err send_chunk(
 }
 
 static fby_err send_chunk_item(
-    struct loop *self, struct ask *ask, uint32_t index)
+    struct fby_loop *self, struct fby_loop_request *request, uint32_t index)
 {
-    struct fby_job_chunk *chunk = &ask->work->job->chunks[index];
-    struct peer          *peer  = ask->peer;
-    fby_err               err   = send_chunk(self, ask, chunk);
-    if (err == FBY_OK && peer->routing.size > 0 &&
+    struct fby_job_chunk *chunk = &request->work->job->chunks[index];
+    struct fby_loop_peer *peer  = request->peer;
+    fby_err               err   = send_chunk(self, request, chunk);
+    if (err == FBY_OK && peer->routing_id.size > 0 &&
         fby_fault("worker.duplicate_chunk", "chunk") &&
-        send_chunk(self, ask, chunk) == FBY_OK) {
-        peer->doubled_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
+        send_chunk(self, request, chunk) == FBY_OK) {
+        peer->duplicate_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
     }
     if (err == FBY_OK) {
         fby_fault_end("worker.exit", "worker.stop", "chunk");
@@ -295,65 +298,66 @@ static fby_err send_chunk_item(
 /* ---- What sessions have to say ------------------------------------------- */
 
 static void send_lost(
-    struct loop *self, struct peer *peer, struct fby_request_id id)
+    struct fby_loop *self, struct fby_loop_peer *peer, struct fby_request_id id)
 {
     self->counts.lost++;
-    fby_loop_tell(self, peer,
+    fby_loop_send_to_peer(self, peer,
         &(struct fby_message){.type = FBY_MSG_LOST,
             .lost                   = {.session = peer->id, .request = id}});
 }
 
 /* FBY_FULL: it must be tried again once memory was freed. */
-static fby_err send_item(
-    struct loop *self, struct peer *peer, const struct fby_session_item *item)
+static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_session_item *item)
 {
-    struct ask *ask = fby_loop_ask(peer, item->id);
+    struct fby_loop_request *request = fby_loop_find_request(peer, item->id);
     if (item->kind == FBY_SEND_LOST) {
         send_lost(self, peer, item->id);
     }
-    if (ask == NULL) {
+    if (request == NULL) {
         return FBY_OK;
     }
     switch (item->kind) {
     case FBY_SEND_HEADER:
-        send_header(self, ask);
+        send_header(self, request);
         return FBY_OK;
     case FBY_SEND_CHUNK:
-        return send_chunk_item(self, ask, item->chunk);
+        return send_chunk_item(self, request, item->chunk);
     case FBY_SEND_END:
-        send_end(self, ask);
-        fby_loop_ask_end(self, ask);
+        send_end(self, request);
+        fby_loop_request_end(self, request);
         return FBY_OK;
     case FBY_SEND_LOST:
     default:
-        fby_loop_ask_end(self, ask);
+        fby_loop_request_end(self, request);
         return FBY_OK;
     }
 }
 
 /* One item; false when there is nothing that can be sent now. */
-static bool send_next(struct loop *self, struct peer *peer)
+static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
 {
-    if (!peer->is_stuck &&
-        !fby_session_next(peer->session, self->now_ns, &peer->stuck)) {
+    if (!peer->is_deferred &&
+        !fby_session_next(peer->session, self->now_ns, &peer->deferred)) {
         return false;
     }
-    struct fby_session_item item = peer->stuck;
-    peer->is_stuck               = false;
+    struct fby_session_item item = peer->deferred;
+    peer->is_deferred            = false;
     if (send_item(self, peer, &item) != FBY_OK) {
-        peer->is_stuck = true;
+        peer->is_deferred = true;
         return false;
     }
     return true;
 }
 
 /* One item a peer in turn, so that a long batch delays nobody's short one. */
-void fby_loop_flush(struct loop *self)
+void fby_loop_flush(struct fby_loop *self)
 {
     bool any = true;
     while (any) {
         any = false;
-        for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+        for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+             peer                       = peer->next) {
             any = (!peer->has_left && send_next(self, peer)) || any;
         }
     }

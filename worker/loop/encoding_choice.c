@@ -10,7 +10,7 @@ static struct fby_coding_choice choice_of(
     return request->n_choices > 0 ? request->choices[i] : automatic;
 }
 
-static bool same_choices(const struct encoding *encoding,
+static bool same_choices(const struct fby_loop_encoding *encoding,
     const struct fby_request *request, uint32_t n)
 {
     if (encoding->n != n || encoding->fields != request->fields ||
@@ -38,13 +38,13 @@ static struct fby_wish wish_of(
 }
 
 /* A client that changes its mind, or its content, starts to learn anew. */
-static void renew(struct peer *peer, const struct fby_request *request,
-    const struct fby_raw_layout *layout)
+static void restart_learning(struct fby_loop_peer *peer,
+    const struct fby_request *request, const struct fby_raw_layout *layout)
 {
-    struct encoding *encoding = &peer->encoding;
-    encoding->content         = request->content;
-    encoding->fields          = request->fields;
-    encoding->n               = layout->n_fields;
+    struct fby_loop_encoding *encoding = &peer->encoding;
+    encoding->content                  = request->content;
+    encoding->fields                   = request->fields;
+    encoding->n                        = layout->n_fields;
     for (uint32_t i = 0; i < encoding->n; i++) {
         encoding->choices[i] = choice_of(request, i);
         struct fby_wish wish =
@@ -55,13 +55,13 @@ static void renew(struct peer *peer, const struct fby_request *request,
     }
 }
 
-static bool understands(const struct peer *peer, struct fby_coding coding)
+static bool supports(const struct fby_loop_peer *peer, struct fby_coding coding)
 {
     return (peer->features & FBY_FEATURE_FILTER(coding.filter)) != 0 &&
            (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
 }
 
-fby_err fby_loop_codings_check(const struct fby_request *request,
+fby_err fby_loop_encoding_check(const struct fby_request *request,
     const struct fby_raw_layout *layout, struct fby_why *why)
 {
     if (request->n_choices != 0 && request->n_choices != layout->n_fields) {
@@ -80,27 +80,29 @@ fby_err fby_loop_codings_check(const struct fby_request *request,
     return FBY_OK;
 }
 
-void fby_loop_codings(struct peer *peer, const struct fby_request *request,
-    const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS])
+void fby_loop_encoding_choose(struct fby_loop_peer *peer,
+    const struct fby_request *request, const struct fby_raw_layout *layout,
+    struct fby_coding out[FBY_MAX_FIELDS])
 {
-    struct encoding *encoding = &peer->encoding;
+    struct fby_loop_encoding *encoding = &peer->encoding;
     if (!same_choices(encoding, request, layout->n_fields)) {
-        renew(peer, request, layout);
+        restart_learning(peer, request, layout);
     }
     for (uint32_t i = 0; i < encoding->n; i++) {
         out[i] = fby_auto_ask(&encoding->autos[i]);
-        if (!understands(peer, out[i])) {
+        if (!supports(peer, out[i])) {
             out[i] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
         }
     }
 }
 
-bool fby_loop_codings_suit(const struct peer *peer, const struct fby_job *job)
+bool fby_loop_encoding_suits(
+    const struct fby_loop_peer *peer, const struct fby_job *job)
 {
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         struct fby_coding        coding = job->coding[i];
         struct fby_coding_choice choice = peer->encoding.choices[i];
-        if (!understands(peer, coding) ||
+        if (!supports(peer, coding) ||
             (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
             (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {
             return false;
@@ -109,11 +111,11 @@ bool fby_loop_codings_suit(const struct peer *peer, const struct fby_job *job)
     return true;
 }
 
-void fby_loop_codings_learn(
-    struct peer *peer, const struct fby_job_chunk *chunk)
+void fby_loop_encoding_learn(
+    struct fby_loop_peer *peer, const struct fby_job_chunk *chunk)
 {
-    struct encoding      *encoding = &peer->encoding;
-    const struct fby_job *job      = chunk->job;
+    struct fby_loop_encoding *encoding = &peer->encoding;
+    const struct fby_job     *job      = chunk->job;
     if (fby_digest_equal(
             &encoding->content, &job->spec.dataset_plan->content_digest)) {
         fby_auto_feed(&encoding->autos[chunk->field], job->coding[chunk->field],

@@ -4,15 +4,15 @@
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
-static void say_leave(struct loop *self, struct peer *peer)
+static void send_leave(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     fby_session_leave(peer->session);
-    fby_loop_tell(self, peer,
+    fby_loop_send_to_peer(self, peer,
         &(struct fby_message){
             .type = FBY_MSG_LEAVE, .leave = {.session = peer->id}});
 }
 
-void fby_loop_leave(struct loop *self)
+void fby_loop_leave(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
         self->leave_until_ns = self->now_ns; /* asked twice: end now */
@@ -21,17 +21,18 @@ void fby_loop_leave(struct loop *self)
     fby_info("LEAVING", "finishing what is open");
     self->leave_until_ns = self->now_ns + self->options.drain_ns;
     fby_loop_registry_leave(self);
-    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
         if (!peer->has_left) {
-            say_leave(self, peer);
+            send_leave(self, peer);
         }
     }
 }
 
-static bool anything_open(const struct loop *self)
+static bool anything_open(const struct fby_loop *self)
 {
-    for (const struct peer *peer = self->peers; peer != NULL;
-         peer                    = peer->next) {
+    for (const struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                             = peer->next) {
         if (!peer->has_left && fby_session_state(peer->session).open > 0) {
             return true;
         }
@@ -39,10 +40,11 @@ static bool anything_open(const struct loop *self)
     return false;
 }
 
-static void give_back(struct loop *self)
+static void give_back_all(struct fby_loop *self)
 {
     fby_warn("GIVEN-BACK", "time is up: open batches are lost");
-    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
         if (!peer->has_left) {
             fby_session_give_back(peer->session);
         }
@@ -50,7 +52,7 @@ static void give_back(struct loop *self)
     fby_loop_flush(self);
 }
 
-void fby_loop_leave_tick(struct loop *self)
+void fby_loop_leave_tick(struct fby_loop *self)
 {
     if (self->leave_until_ns == 0) {
         return;
@@ -58,7 +60,7 @@ void fby_loop_leave_tick(struct loop *self)
     if (!anything_open(self)) {
         self->done = true;
     } else if (self->now_ns >= self->leave_until_ns) {
-        give_back(self);
+        give_back_all(self);
         self->done = true;
     }
 }

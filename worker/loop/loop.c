@@ -15,10 +15,10 @@ static const int64_t longest_wait_ns = FBY_NS_PER_S;
 
 /* A message is the sender's routing id and exactly one frame more; whatever
  * else comes is taken off the socket and counted. */
-static bool receive_one(struct loop *self)
+static bool receive_one(struct fby_loop *self)
 {
-    struct routing from;
-    int            n =
+    struct fby_routing_id from;
+    int                   n =
         zmq_recv(self->router, from.bytes, sizeof(from.bytes), ZMQ_DONTWAIT);
     if (n < 0) {
         return false;
@@ -49,7 +49,7 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-static long wait_ms(const struct loop *self)
+static long wait_ms(const struct fby_loop *self)
 {
     int64_t now_ns = fby_now_ns();
     int64_t due_ns = now_ns + longest_wait_ns;
@@ -65,14 +65,14 @@ static long wait_ms(const struct loop *self)
     return due_ns <= now_ns ? 0 : (long)((due_ns - now_ns) / FBY_NS_PER_MS) + 1;
 }
 
-static void receive_clients(struct loop *self)
+static void receive_clients(struct fby_loop *self)
 {
     for (int i = 0; i < MESSAGES_A_TURN && receive_one(self); i++) {
     }
 }
 
 /* After a stream ended, or with smaller batches. */
-static void trim_memory(struct loop *self)
+static void trim_memory(struct fby_loop *self)
 {
     int64_t since_ns = self->now_ns - self->options.idle_ns;
     fby_memory_trim(self->memory, since_ns);
@@ -80,7 +80,7 @@ static void trim_memory(struct loop *self)
     self->trim_due_ns = self->now_ns + self->options.idle_ns / 4;
 }
 
-static void run_timers(struct loop *self)
+static void run_timers(struct fby_loop *self)
 {
     if (self->now_ns >= self->progress_due_ns) {
         fby_loop_opens_progress(self);
@@ -93,7 +93,7 @@ static void run_timers(struct loop *self)
     fby_loop_peers_sweep(self);
 }
 
-static void take_signals(struct loop *self)
+static void take_signals(struct fby_loop *self)
 {
     struct signalfd_siginfo info;
     while (read(self->signal_fd, &info, sizeof(info)) == sizeof(info)) {
@@ -102,22 +102,22 @@ static void take_signals(struct loop *self)
 }
 
 /* The descriptor stays readable; it is watched until it was seen once. */
-static bool watches_stop(const struct loop *self)
+static bool watches_stop(const struct fby_loop *self)
 {
     return self->options.stop_fd >= 0 && self->leave_until_ns == 0;
 }
 
-void fby_loop_turn(struct loop *self)
+void fby_loop_turn(struct fby_loop *self)
 {
-    enum { ROUTER, STAGES, ARENAS, CONTENTS, SIGNALS, STOP, SERVER, N };
+    enum { ROUTER, STAGES, ARENAS, PLANS, SIGNALS, STOP, SERVER, N };
     zmq_pollitem_t items[N] = {
-        [ROUTER]   = {.socket = self->router},
-        [STAGES]   = {.fd = fby_stages_fd(self->stages)},
-        [ARENAS]   = {.fd = fby_arenas_fd(self->arenas)},
-        [CONTENTS] = {.fd = fby_plan_cache_fd(self->plans)},
-        [SIGNALS]  = {.fd = self->signal_fd},
-        [STOP]     = {.fd = watches_stop(self) ? self->options.stop_fd : -1},
-        [SERVER]   = {.socket = self->registry.socket, .fd = -1},
+        [ROUTER]  = {.socket = self->router},
+        [STAGES]  = {.fd = fby_stages_fd(self->stages)},
+        [ARENAS]  = {.fd = fby_arenas_fd(self->arenas)},
+        [PLANS]   = {.fd = fby_plan_cache_fd(self->plans)},
+        [SIGNALS] = {.fd = self->signal_fd},
+        [STOP]    = {.fd = watches_stop(self) ? self->options.stop_fd : -1},
+        [SERVER]  = {.socket = self->registry.socket, .fd = -1},
     };
     for (int i = 0; i < N; i++) {
         items[i].events = ZMQ_POLLIN;
@@ -130,8 +130,8 @@ void fby_loop_turn(struct loop *self)
     receive_clients(self);
     fby_loop_registry_receive(self);
     fby_loop_take_events(self);
-    fby_arenas_collect(self->arenas, fby_loop_ask_freed, self);
-    if ((items[CONTENTS].revents & ZMQ_POLLIN) != 0) {
+    fby_arenas_collect(self->arenas, fby_loop_request_freed, self);
+    if ((items[PLANS].revents & ZMQ_POLLIN) != 0) {
         fby_loop_opens_ended(self);
     }
     if ((items[SIGNALS].revents & ZMQ_POLLIN) != 0) {

@@ -1,18 +1,19 @@
 /* loop.h - the loop that owns a worker's sockets, and what its files share.
  *
- *   worker.c    the start and the end
- *   loop.c     one turn of the loop: poll, receive, events, timers, send
- *   answer.c    a handler for each message of a client
- *   request.c   REQUEST: find or begin the work that makes the batch
- *   encoding_choice.c   how its fields travel
- *   plan_load.c     OPEN: wait for a dataset and tell what was found
- *   events.c    what the stages made, to the sessions
- *   deliver.c   what the sessions have to say, out
- *   peer.c      clients and their requests, and how they end
- *   registry.c  the server: registration, heartbeats; counters.c what they say
- *   leave.c     the end: LEAVE, drain, give back
+ *   worker.c           start and end
+ *   loop.c             one turn of the loop: poll, receive, events, timers, send
+ *   answer.c           a handler for each message of a client
+ *   request.c          REQUEST: find or start the work that makes the batch
+ *   encoding_choice.c  filter and codec of each field
+ *   open_request.c     OPEN: wait for a dataset and send what was found
+ *   events.c           pass what the stages made to the sessions
+ *   deliver.c          send what the sessions have ready
+ *   peer.c             clients and their requests, and how they end
+ *   registry.c         the server: registration and heartbeats
+ *   counters.c         the counters in a heartbeat
+ *   leave.c            the end: LEAVE, drain, give back
  *
- * Everything here belongs to the one thread of the loop. */
+ * Thread: only the loop's thread uses anything declared here. */
 #ifndef FBY_WORKER_LOOP_H
 #define FBY_WORKER_LOOP_H
 
@@ -27,89 +28,90 @@
 #include "worker/stages/stages.h"
 #include "worker/worker.h"
 
-enum { FBY_ROUTING_MAX = 255 };
+enum { FBY_ROUTING_ID_MAX = 255 };
 
-struct routing { /* ZeroMQ's name of a connection */
-    uint8_t bytes[FBY_ROUTING_MAX];
+struct fby_routing_id { /* ZeroMQ's name of a connection */
+    uint8_t bytes[FBY_ROUTING_ID_MAX];
     size_t  size;
 };
 
-/* One batch in work and who asked for it. */
-struct work {
-    struct fby_job *job;  /* held */
-    struct ask     *asks; /* none: it is about to end */
-    struct work    *next;
+/* A batch in work and the requests for it. */
+struct fby_loop_work {
+    struct fby_job          *job;      /* held */
+    struct fby_loop_request *requests; /* none: it is about to end */
+    struct fby_loop_work    *next;
 };
 
-/* One request of one client. The one that began the work is charged with its
- * memory and stays until that is free; the others stay until they end. */
-struct ask {
-    struct peer              *peer;
+/* A request of one client. The request that started the work is charged with
+ * its memory and stays until that memory is free; the others stay until they
+ * end. */
+struct fby_loop_request {
+    struct fby_loop_peer     *peer;
     struct fby_request_id     id;
-    uint64_t                  asked;  /* fby_request_sum, for HEADER */
-    struct work              *work;   /* NULL: ended */
-    struct fby_session_chunk *chunks; /* lent to the session */
+    uint64_t                  request_sum; /* fby_request_sum, for HEADER */
+    struct fby_loop_work     *work;        /* NULL: ended */
+    struct fby_session_chunk *chunks;      /* lent to the session */
     bool                      charged;
-    struct ask               *next_of_work;
-    struct ask               *next_of_peer;
+    struct fby_loop_request  *next_of_work;
+    struct fby_loop_request  *next_of_peer;
 };
 
-/* How one client wants its fields, and what `auto` learnt of them. */
-struct encoding {
+/* The encoding that a client asked for, and what `auto` learned from it. */
+struct fby_loop_encoding {
     struct fby_digest        content;
     uint64_t                 fields;
-    uint32_t                 n; /* 0: nothing asked yet */
+    uint32_t                 n; /* 0: no request yet */
     struct fby_coding_choice choices[FBY_MAX_FIELDS];
     struct fby_auto          autos[FBY_MAX_FIELDS];
 };
 
-struct peer { /* one session of one client */
-    struct fby_session_id   id;
-    struct routing          routing;
-    struct fby_session     *session;
-    uint64_t                features;
-    struct encoding         encoding;
-    struct ask             *asks;
-    struct fby_session_item stuck; /* waits for memory to be copied into; of
-                                      an ask that ended: passed over */
-    bool                    is_stuck;
-    uint64_t doubled_bytes; /* on this route, by a fault that was asked for */
-    bool     has_left;      /* freed once its memory is */
-    char     name[96];      /* for people: "job/rank at host" */
-    struct peer *next;
+struct fby_loop_peer { /* one session of one client */
+    struct fby_session_id    id;
+    struct fby_routing_id    routing_id; /* size 0: no route */
+    struct fby_session      *session;
+    uint64_t                 features;
+    struct fby_loop_encoding encoding;
+    struct fby_loop_request *requests;
+    struct fby_session_item  deferred; /* waits for memory for a copy; skipped
+                                          if its request has ended */
+    bool                     is_deferred;
+    uint64_t duplicate_bytes; /* sent on this route by fault injection */
+    bool     has_left;        /* freed once its memory is */
+    char     name[96];        /* for log lines: "job/rank at host" */
+    struct fby_loop_peer *next;
 };
 
-struct waiting_open { /* a client that waits for a load */
-    struct peer            *peer;
+struct fby_loop_open { /* a client that waits for a load */
+    struct fby_loop_peer   *peer;
     struct fby_open_id      id;
     struct fby_plan_load   *load;
     struct fby_maybe_digest data, fingerprint; /* expected */
-    struct waiting_open    *next;
+    struct fby_loop_open   *next;
 };
 
-struct registry {                  /* the server, as the worker sees it */
-    void                  *socket; /* NULL: there is none */
-    char                   endpoint[FBY_ENDPOINT_SIZE];  /* its own */
+struct fby_loop_registry {         /* the worker's view of the server */
+    void                  *socket; /* NULL: there is no server */
+    char                   endpoint[FBY_ENDPOINT_SIZE];  /* the server's */
     char                   advertise[FBY_ENDPOINT_SIZE]; /* the worker's */
     char                   host[FBY_HOST_MAX + 1];
     struct fby_instance_id server; /* 0: not registered */
     int64_t                heartbeat_ns;
     int64_t                due_ns;     /* next REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages in a row */
-    bool                   silent;     /* said so, and nothing came since */
-    bool                   refused;    /* said so, and not registered since */
+    bool                   silent;     /* logged; no answer came since */
+    bool                   refused;    /* logged; not registered since */
     int64_t                last_busy_ns, last_load_ns; /* of load_permille */
 };
 
-struct loop_counts {
+struct fby_loop_counts {
     uint64_t batches;    /* ENDs sent */
     uint64_t wire_bytes; /* of chunk frames sent */
-    uint64_t raw_bytes;  /* in them */
+    uint64_t raw_bytes;  /* in these frames, before encoding */
     uint64_t chunks;     /* sent */
-    uint64_t requests;   /* taken */
-    uint64_t joined;     /* of these, into work that was going on */
+    uint64_t requests;   /* accepted */
+    uint64_t joined;     /* of these, those that joined work in progress */
     uint64_t busy, lost, cannot;
-    uint64_t malformed;       /* messages that are none */
+    uint64_t malformed;       /* frames that are not valid messages */
     uint64_t out_of_place;    /* messages that the protocol forbids here */
     uint64_t unknown_peers;   /* HELLO_FIRST sent */
     uint64_t routes_lost;     /* sends that failed */
@@ -117,8 +119,8 @@ struct loop_counts {
     uint64_t refused_clients; /* REFUSED sent */
 };
 
-struct loop {
-    struct fby_worker_options options; /* defaults filled in, timers divided */
+struct fby_loop {
+    struct fby_worker_options options; /* defaults resolved, timers divided */
     struct fby_instance_id    instance;
     struct fby_roots         *roots;
     struct fby_plan_cache    *plans;
@@ -130,12 +132,12 @@ struct loop {
     void                     *zmq;
     void                     *router;
     char                      bound[FBY_ENDPOINT_SIZE];
-    struct registry           registry;
-    struct peer              *peers;
-    struct work              *works;
-    struct waiting_open      *opens;
+    struct fby_loop_registry  registry;
+    struct fby_loop_peer     *peers;
+    struct fby_loop_work     *works;
+    struct fby_loop_open     *opens;
     struct fby_buffer         frame; /* a control message being sent */
-    struct loop_counts        counts;
+    struct fby_loop_counts    counts;
     int                       signal_fd; /* -1: none */
     int64_t                   now_ns;    /* read once a turn */
     int64_t                   progress_due_ns;
@@ -144,106 +146,144 @@ struct loop {
     bool                      done;
 };
 
-/* ---- loop.c ------------------------------------------------------------- */
+/* ---- loop.c -------------------------------------------------------------- */
 
-/* Wait for something to happen, and do all that is to be done then. */
-void fby_loop_turn(struct loop *self);
+/* Wait for messages, events or timers, and handle those that are due. */
+void fby_loop_turn(struct fby_loop *self);
 
 /* ---- answer.c ------------------------------------------------------------ */
 
-/* One frame from a client; never fails, only counts. */
-void fby_loop_take_frame(struct loop *self, const struct routing *from,
-    const void *frame, size_t size);
+/* Handle one frame from a client. A malformed frame is only counted. */
+void fby_loop_take_frame(struct fby_loop *self,
+    const struct fby_routing_id *from, const void *frame, size_t size);
 
 /* Send `message` over a route. False: the route is gone, nothing more can
  * be sent. A message that cannot be encoded is our own error: it is logged. */
-bool fby_loop_say(struct loop *self, const struct routing *to,
+bool fby_loop_send(struct fby_loop *self, const struct fby_routing_id *to,
     const struct fby_message *message);
-/* The route of `peer` is gone; its session goes on. */
-void fby_loop_route_lost(struct loop *self, struct peer *peer);
-/* Say it to a peer, if it has a route. */
-void fby_loop_tell(
-    struct loop *self, struct peer *peer, const struct fby_message *message);
 
-/* BUSY to a request: what there is none of now may be there a moment later. */
-void fby_loop_say_busy(
-    struct loop *self, struct peer *peer, struct fby_request_id id);
+/* Note that the route of `peer` is gone; its session goes on. */
+void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer);
+
+/* Send `message` to `peer`, if it has a route. */
+void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message);
+
+/* Answer BUSY to a request: memory may be available a moment later. */
+void fby_loop_send_busy(struct fby_loop *self, struct fby_loop_peer *peer,
+    struct fby_request_id id);
 
 /* ---- request.c ----------------------------------------------------------- */
 
-void fby_loop_request(
-    struct loop *self, struct peer *peer, const struct fby_request *request);
+/* Handle a REQUEST of `peer`: answer it, or join or start work for it. */
+void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_request *message);
 
-/* ---- encoding_choice.c ----------------------------------------------------------- */
+/* ---- encoding_choice.c --------------------------------------------------- */
 
-/* Whether the choices of a request are as many as its fields and for such
- * arrays as they are. Errors: FBY_USAGE. */
-FBY_CHECKED fby_err fby_loop_codings_check(const struct fby_request *request,
+/* Check that a request has a choice for each of its fields, and that each suits
+ * the field's array. Errors: FBY_USAGE. */
+FBY_CHECKED fby_err fby_loop_encoding_check(const struct fby_request *request,
     const struct fby_raw_layout *layout, struct fby_why *why);
-/* The coding of each chosen field of the batch that `peer` asks for, with
- * choices that were checked. */
-void fby_loop_codings(struct peer *peer, const struct fby_request *request,
-    const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS]);
-/* Whether chunks coded for somebody else suit the last request of `peer`. */
-bool fby_loop_codings_suit(const struct peer *peer, const struct fby_job *job);
-/* A chunk coded for `peer` is encoded: `auto` learns what that saved. */
-void fby_loop_codings_learn(
-    struct peer *peer, const struct fby_job_chunk *chunk);
 
-/* ---- plan_load.c ------------------------------------------------------------- */
+/* Choose the coding of each field of the batch that `peer` asks for. The
+ * request's choices must have been checked. */
+void fby_loop_encoding_choose(struct fby_loop_peer *peer,
+    const struct fby_request *request, const struct fby_raw_layout *layout,
+    struct fby_coding out[FBY_MAX_FIELDS]);
 
-void fby_loop_open(
-    struct loop *self, struct peer *peer, const struct fby_open *open);
-/* Answer those whose load ended. */
-void fby_loop_opens_ended(struct loop *self);
-/* SCANNING to those whose load goes on. */
-void fby_loop_opens_progress(struct loop *self);
-/* Forget what `peer` (NULL: anybody) waits for. */
-void fby_loop_opens_forget(struct loop *self, const struct peer *peer);
+/* Whether chunks coded for another client suit the last request of `peer`. */
+bool fby_loop_encoding_suits(
+    const struct fby_loop_peer *peer, const struct fby_job *job);
+
+/* Tell `auto` of `peer` what encoding a chunk of its own work saved. */
+void fby_loop_encoding_learn(
+    struct fby_loop_peer *peer, const struct fby_job_chunk *chunk);
+
+/* ---- open_request.c ------------------------------------------------------ */
+
+/* Handle an OPEN of `peer`: start or join a load, or answer OPEN_FAILED. */
+void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_open *open);
+
+/* Answer the clients whose load ended. */
+void fby_loop_opens_ended(struct fby_loop *self);
+
+/* Send SCANNING to the clients whose load goes on. */
+void fby_loop_opens_progress(struct fby_loop *self);
+
+/* Drop the OPENs that `peer` waits for; NULL: those of all peers. */
+void fby_loop_opens_forget(
+    struct fby_loop *self, const struct fby_loop_peer *peer);
 
 /* ---- events.c, deliver.c ------------------------------------------------- */
 
-/* What the stages made since last time. */
-void fby_loop_take_events(struct loop *self);
+/* Handle what the stages made since the last call. */
+void fby_loop_take_events(struct fby_loop *self);
+
 /* Send what sessions have ready and credit for. */
-void fby_loop_flush(struct loop *self);
+void fby_loop_flush(struct fby_loop *self);
 
 /* ---- peer.c -------------------------------------------------------------- */
 
-struct peer *fby_loop_peer(
-    const struct loop *self, struct fby_session_id session);
-/* NULL when the budget entitles no further session; `why` has the numbers. */
-struct peer *fby_loop_peer_add(
-    struct loop *self, const struct fby_hello *hello, struct fby_why *why);
-/* It left or is taken for dead: nothing of it is open any more. It is freed
- * once its memory is. */
-void fby_loop_peer_bye(struct loop *self, struct peer *peer);
-/* Free peers that left, say bye to those silent for too long. */
-void fby_loop_peers_sweep(struct loop *self);
+/* The peer of `session`, or NULL. */
+struct fby_loop_peer *fby_loop_find_peer(
+    const struct fby_loop *self, struct fby_session_id session);
 
-struct work *fby_loop_work_of(
-    const struct loop *self, const struct fby_job *job);
-/* A request, with room for what the session keeps of its chunks. */
-struct ask *fby_loop_ask_add(
-    struct peer *peer, const struct fby_request *request, uint32_t n_chunks);
-void fby_loop_ask_join(struct ask *ask, struct work *work);
-/* NULL when it ended. */
-struct ask *fby_loop_ask(const struct peer *peer, struct fby_request_id id);
-/* It is no longer open; work that nobody asks for any more is dropped. */
-void fby_loop_ask_end(struct loop *self, struct ask *ask);
-/* The memory of its batch is free (fby_arenas_collect). */
-void fby_loop_ask_freed(void *context, void *tag);
+/* Add the peer that `hello` introduces. NULL: the budget cannot entitle one
+ * more session; `why` has the numbers. */
+struct fby_loop_peer *fby_loop_peer_add(
+    struct fby_loop *self, const struct fby_hello *hello, struct fby_why *why);
+
+/* End the session of a peer that left or is taken for dead. The peer is freed
+ * once its memory is. */
+void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer);
+
+/* Free peers that left; end the sessions of those silent for too long. */
+void fby_loop_peers_sweep(struct fby_loop *self);
+
+/* The work that `job` belongs to, or NULL. */
+struct fby_loop_work *fby_loop_find_work(
+    const struct fby_loop *self, const struct fby_job *job);
+
+/* Add a request, with room for the session's record of its chunks. */
+struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
+    const struct fby_request *message, uint32_t n_chunks);
+
+/* Let `request` wait for the batch of `work`. */
+void fby_loop_request_join(
+    struct fby_loop_request *request, struct fby_loop_work *work);
+
+/* The request of `peer` with this id; NULL: unknown, or it ended. */
+struct fby_loop_request *fby_loop_find_request(
+    const struct fby_loop_peer *peer, struct fby_request_id id);
+
+/* End a request; work without a request is cancelled. */
+void fby_loop_request_end(
+    struct fby_loop *self, struct fby_loop_request *request);
+
+/* Free request `tag`, whose batch memory is free (fby_arenas_collect). */
+void fby_loop_request_freed(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
-/* Connect to the server, when there is one. */
+/* Connect to the server, when there is one.
+ * Errors: FBY_USAGE, FBY_CONFIG  an address makes no sense or cannot be found
+ *         FBY_SYS                no socket; all with `why`. */
 FBY_CHECKED fby_err fby_loop_registry_open(
-    struct loop *self, struct fby_why *why);
-void fby_loop_registry_close(struct loop *self);
-void fby_loop_registry_receive(struct loop *self);
-/* Register or send a heartbeat when it is time to. */
-void fby_loop_registry_tick(struct loop *self);
-void fby_loop_registry_leave(struct loop *self);
+    struct fby_loop *self, struct fby_why *why);
+
+/* Close the connection to the server, if there is one. */
+void fby_loop_registry_close(struct fby_loop *self);
+
+/* Handle the messages of the server that have arrived. */
+void fby_loop_registry_receive(struct fby_loop *self);
+
+/* Send REGISTER or HEARTBEAT when it is due. */
+void fby_loop_registry_tick(struct fby_loop *self);
+
+/* Send DEREGISTER. */
+void fby_loop_registry_leave(struct fby_loop *self);
 
 /* ---- counters.c ---------------------------------------------------------- */
 
@@ -252,14 +292,17 @@ struct fby_loop_counters {
     struct fby_counter at[FBY_LOOP_COUNTERS];
     size_t             n;
 };
-void fby_loop_count(
-    const struct loop *self, struct fby_loop_counters *counters);
+
+/* Read all counters of the worker: totals since its start. */
+void fby_loop_counters_read(
+    const struct fby_loop *self, struct fby_loop_counters *counters);
 
 /* ---- leave.c ------------------------------------------------------------- */
 
-/* Begin to leave; called again, end now. */
-void fby_loop_leave(struct loop *self);
-/* Done when nothing is open, or when the time is up. */
-void fby_loop_leave_tick(struct loop *self);
+/* Start to leave. A second call ends the worker now. */
+void fby_loop_leave(struct fby_loop *self);
+
+/* While leaving: set `done` when no batch is open or the time is up. */
+void fby_loop_leave_tick(struct fby_loop *self);
 
 #endif

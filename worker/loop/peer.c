@@ -1,4 +1,4 @@
-/* Clients and what they asked for: a peer is one session of one client, an ask
+/* Clients and what they asked for: a peer is one session of one client, an request
  * one request of it, and the work that makes the batch may have many asks. What
  * is charged stays until its memory is free, also after its peer has left. */
 #include <stdio.h>
@@ -16,10 +16,10 @@ static uint64_t with_overhead(uint64_t raw_bytes)
 
 /* ---- Peers --------------------------------------------------------------- */
 
-struct peer *fby_loop_peer(
-    const struct loop *self, struct fby_session_id session)
+struct fby_loop_peer *fby_loop_find_peer(
+    const struct fby_loop *self, struct fby_session_id session)
 {
-    struct peer *peer = self->peers;
+    struct fby_loop_peer *peer = self->peers;
     while (peer != NULL && !fby_session_equal(peer->id, session)) {
         peer = peer->next;
     }
@@ -29,15 +29,15 @@ struct peer *fby_loop_peer(
 /* What a session is entitled to. One whose batches this worker can never hold
  * is entitled to the least: its requests are answered CANNOT, with both
  * numbers, so that it asks another worker or knows why there is none. */
-static uint64_t entitlement(const struct loop *self, uint64_t max_bytes)
+static uint64_t entitlement(const struct fby_loop *self, uint64_t max_bytes)
 {
     bool     small = max_bytes <= self->budget.total;
     uint64_t bytes = small ? with_overhead(max_bytes) : UINT64_MAX;
     return bytes <= self->budget.total ? bytes : with_overhead(0);
 }
 
-struct peer *fby_loop_peer_add(
-    struct loop *self, const struct fby_hello *hello, struct fby_why *why)
+struct fby_loop_peer *fby_loop_peer_add(
+    struct fby_loop *self, const struct fby_hello *hello, struct fby_why *why)
 {
     const struct fby_budget *budget  = &self->budget;
     struct fby_session      *session = NULL;
@@ -52,49 +52,50 @@ struct peer *fby_loop_peer_add(
             (unsigned long long)budget->total);
         return NULL;
     }
-    struct peer *peer = fby_zalloc(sizeof(*peer));
-    peer->id          = hello->session;
-    peer->session     = session;
-    peer->next        = self->peers;
-    self->peers       = peer;
+    struct fby_loop_peer *peer = fby_zalloc(sizeof(*peer));
+    peer->id                   = hello->session;
+    peer->session              = session;
+    peer->next                 = self->peers;
+    self->peers                = peer;
     snprintf(peer->name, sizeof(peer->name), "%.40s/%u at %.40s", hello->job,
         hello->rank, hello->host);
     fby_info("CLIENT-NEW", "%s", peer->name);
     return peer;
 }
 
-static struct ask *first_open_ask(const struct peer *peer)
+static struct fby_loop_request *first_open_request(
+    const struct fby_loop_peer *peer)
 {
-    struct ask *ask = peer->asks;
-    while (ask != NULL && ask->work == NULL) {
-        ask = ask->next_of_peer;
+    struct fby_loop_request *request = peer->requests;
+    while (request != NULL && request->work == NULL) {
+        request = request->next_of_peer;
     }
-    return ask;
+    return request;
 }
 
-void fby_loop_peer_bye(struct loop *self, struct peer *peer)
+void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer)
 {
-    struct ask *ask = NULL;
+    struct fby_loop_request *request = NULL;
     fby_session_bye(peer->session);
     fby_loop_opens_forget(self, peer);
-    while ((ask = first_open_ask(peer)) != NULL) {
-        fby_loop_ask_end(self, ask);
+    while ((request = first_open_request(peer)) != NULL) {
+        fby_loop_request_end(self, request);
     }
     peer->has_left = true; /* from here on nothing is said to it */
 }
 
-void fby_loop_peers_sweep(struct loop *self)
+void fby_loop_peers_sweep(struct fby_loop *self)
 {
-    struct peer **link = &self->peers;
+    struct fby_loop_peer **link = &self->peers;
     while (*link != NULL) {
-        struct peer *peer = *link;
+        struct fby_loop_peer *peer = *link;
         if (!peer->has_left &&
             fby_session_expired(peer->session, self->now_ns)) {
             fby_warn(
                 "CLIENT-SILENT", "%s: nothing heard for too long", peer->name);
             fby_loop_peer_bye(self, peer);
         }
-        if (peer->has_left && peer->asks == NULL) {
+        if (peer->has_left && peer->requests == NULL) {
             *link = peer->next;
             fby_session_destroy(&peer->session);
             free(peer);
@@ -106,19 +107,19 @@ void fby_loop_peers_sweep(struct loop *self)
 
 /* ---- Work ---------------------------------------------------------------- */
 
-struct work *fby_loop_work_of(
-    const struct loop *self, const struct fby_job *job)
+struct fby_loop_work *fby_loop_find_work(
+    const struct fby_loop *self, const struct fby_job *job)
 {
-    struct work *work = self->works;
+    struct fby_loop_work *work = self->works;
     while (work != NULL && work->job != job) {
         work = work->next;
     }
     return work;
 }
 
-static void drop_work(struct loop *self, struct work *work)
+static void drop_work(struct fby_loop *self, struct fby_loop_work *work)
 {
-    struct work **link = &self->works;
+    struct fby_loop_work **link = &self->works;
     while (*link != work) {
         link = &(*link)->next;
     }
@@ -128,65 +129,68 @@ static void drop_work(struct loop *self, struct work *work)
     free(work);
 }
 
-/* ---- Asks ---------------------------------------------------------------- */
+/* ---- Requests ---------------------------------------------------------------- */
 
-struct ask *fby_loop_ask_add(
-    struct peer *peer, const struct fby_request *request, uint32_t n_chunks)
+struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
+    const struct fby_request *message, uint32_t n_chunks)
 {
-    struct ask *ask   = fby_zalloc(sizeof(*ask));
-    ask->peer         = peer;
-    ask->id           = request->request;
-    ask->asked        = fby_request_sum(request);
-    ask->chunks       = fby_zalloc(n_chunks * sizeof(*ask->chunks));
-    ask->next_of_peer = peer->asks;
-    peer->asks        = ask;
-    return ask;
+    struct fby_loop_request *request = fby_zalloc(sizeof(*request));
+    request->peer                    = peer;
+    request->id                      = message->request;
+    request->request_sum             = fby_request_sum(message);
+    request->chunks       = fby_zalloc(n_chunks * sizeof(*request->chunks));
+    request->next_of_peer = peer->requests;
+    peer->requests        = request;
+    return request;
 }
 
-void fby_loop_ask_join(struct ask *ask, struct work *work)
+void fby_loop_request_join(
+    struct fby_loop_request *request, struct fby_loop_work *work)
 {
-    ask->work         = work;
-    ask->next_of_work = work->asks;
-    work->asks        = ask;
+    request->work         = work;
+    request->next_of_work = work->requests;
+    work->requests        = request;
 }
 
-struct ask *fby_loop_ask(const struct peer *peer, struct fby_request_id id)
+struct fby_loop_request *fby_loop_find_request(
+    const struct fby_loop_peer *peer, struct fby_request_id id)
 {
-    struct ask *ask = peer->asks;
-    while (
-        ask != NULL && (ask->work == NULL || !fby_request_equal(ask->id, id))) {
-        ask = ask->next_of_peer;
+    struct fby_loop_request *request = peer->requests;
+    while (request != NULL &&
+           (request->work == NULL || !fby_request_equal(request->id, id))) {
+        request = request->next_of_peer;
     }
-    return ask;
+    return request;
 }
 
-void fby_loop_ask_freed(void *context, void *tag)
+void fby_loop_request_freed(void *context, void *tag)
 {
-    struct ask  *ask  = tag;
-    struct ask **link = &ask->peer->asks;
+    struct fby_loop_request  *request = tag;
+    struct fby_loop_request **link    = &request->peer->requests;
     (void)context;
-    while (*link != ask) {
+    while (*link != request) {
         link = &(*link)->next_of_peer;
     }
-    *link = ask->next_of_peer;
-    fby_session_freed(ask->peer->session, ask->id);
-    free(ask->chunks);
-    free(ask);
+    *link = request->next_of_peer;
+    fby_session_freed(request->peer->session, request->id);
+    free(request->chunks);
+    free(request);
 }
 
-void fby_loop_ask_end(struct loop *self, struct ask *ask)
+void fby_loop_request_end(
+    struct fby_loop *self, struct fby_loop_request *request)
 {
-    struct work *work = ask->work;
-    struct ask **link = &work->asks;
-    while (*link != ask) {
+    struct fby_loop_work     *work = request->work;
+    struct fby_loop_request **link = &work->requests;
+    while (*link != request) {
         link = &(*link)->next_of_work;
     }
-    *link     = ask->next_of_work;
-    ask->work = NULL;
-    if (!ask->charged) {
-        fby_loop_ask_freed(self, ask);
+    *link         = request->next_of_work;
+    request->work = NULL;
+    if (!request->charged) {
+        fby_loop_request_freed(self, request);
     }
-    if (work->asks == NULL) {
+    if (work->requests == NULL) {
         drop_work(self, work);
     }
 }

@@ -48,7 +48,7 @@ static bool local_address(const struct addrinfo *peer, char *host, size_t size)
 }
 
 /* "tcp://HOST:PORT" of a numeric endpoint, cut in two. */
-static bool cut(
+static bool split_endpoint(
     const char *endpoint, char host[FBY_ENDPOINT_SIZE], const char **port)
 {
     const char *start = endpoint + strlen("tcp://");
@@ -75,7 +75,8 @@ static fby_err route_address(const char *server, const char *bound,
                   .ai_socktype = SOCK_DGRAM,
     };
     struct addrinfo *peer = NULL;
-    if (cut(bound, host, &own_port) && cut(server, host, &server_port) &&
+    if (split_endpoint(bound, host, &own_port) &&
+        split_endpoint(server, host, &server_port) &&
         getaddrinfo(host, server_port, &hints, &peer) == 0) {
         bool found = local_address(peer, own, sizeof(own));
         freeaddrinfo(peer);
@@ -93,9 +94,9 @@ static fby_err route_address(const char *server, const char *bound,
         server);
 }
 
-static fby_err find_advertised(struct loop *self, struct fby_why *why)
+static fby_err choose_advertised(struct fby_loop *self, struct fby_why *why)
 {
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     if (self->options.advertise != NULL) {
         if (is_wildcard(self->options.advertise)) {
             return fby_because(why, FBY_USAGE,
@@ -116,11 +117,11 @@ static fby_err find_advertised(struct loop *self, struct fby_why *why)
 
 /* ---- Connecting ---------------------------------------------------------- */
 
-static fby_err connect_anew(struct loop *self)
+static fby_err reconnect(struct fby_loop *self)
 {
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_SMALL, .receive_messages = QUEUE};
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     fby_loop_registry_close(self);
     registry->server     = (struct fby_instance_id){0};
     registry->unanswered = 0;
@@ -129,9 +130,9 @@ static fby_err connect_anew(struct loop *self)
         self->zmq, registry->endpoint, &limits, &registry->socket);
 }
 
-fby_err fby_loop_registry_open(struct loop *self, struct fby_why *why)
+fby_err fby_loop_registry_open(struct fby_loop *self, struct fby_why *why)
 {
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     if (self->options.server == NULL) {
         return FBY_OK;
     }
@@ -142,18 +143,18 @@ fby_err fby_loop_registry_open(struct loop *self, struct fby_why *why)
     fby_err err =
         fby_endpoint_resolve(self->options.server, registry->endpoint, why);
     if (err == FBY_OK) {
-        err = find_advertised(self, why);
+        err = choose_advertised(self, why);
     }
     if (err != FBY_OK) {
         return err;
     }
-    err = connect_anew(self);
+    err = reconnect(self);
     return err == FBY_OK ? err
                          : fby_because(why, err, "cannot connect to server %s",
                                registry->endpoint);
 }
 
-void fby_loop_registry_close(struct loop *self)
+void fby_loop_registry_close(struct fby_loop *self)
 {
     if (self->registry.socket != NULL) {
         zmq_close(self->registry.socket);
@@ -163,7 +164,8 @@ void fby_loop_registry_close(struct loop *self)
 
 /* ---- Telling ------------------------------------------------------------- */
 
-static void tell_server(struct loop *self, const struct fby_message *message)
+static void send_to_server(
+    struct fby_loop *self, const struct fby_message *message)
 {
     struct fby_why why = {{0}};
     self->frame.size   = 0;
@@ -177,7 +179,7 @@ static void tell_server(struct loop *self, const struct fby_message *message)
     self->registry.unanswered++;
 }
 
-static void say_register(struct loop *self)
+static void send_register(struct fby_loop *self)
 {
     const char  *endpoint = self->registry.advertise;
     uint32_t     n        = fby_roots_count(self->roots);
@@ -185,34 +187,34 @@ static void say_register(struct loop *self)
     for (uint32_t i = 0; i < n; i++) {
         names[i] = fby_roots_name(self->roots, i);
     }
-    tell_server(self, &(struct fby_message){
-                          .type   = FBY_MSG_REGISTER,
-                          .enroll = {.instance = self->instance,
-                              .endpoints       = {&endpoint, 1},
-                              .host            = self->registry.host,
-                              .pid             = (uint32_t)getpid(),
-                              .cores           = fby_cores(),
-                              .roots           = {names, n}},
-                      });
+    send_to_server(self, &(struct fby_message){
+                             .type   = FBY_MSG_REGISTER,
+                             .enroll = {.instance = self->instance,
+                                 .endpoints       = {&endpoint, 1},
+                                 .host            = self->registry.host,
+                                 .pid             = (uint32_t)getpid(),
+                                 .cores           = fby_cores(),
+                                 .roots           = {names, n}},
+                         });
     free(names);
 }
 
-static uint32_t count_sessions(const struct loop *self)
+static uint32_t count_sessions(const struct fby_loop *self)
 {
     uint32_t n = 0;
-    for (const struct peer *peer = self->peers; peer != NULL;
-         peer                    = peer->next) {
+    for (const struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                             = peer->next) {
         n += peer->has_left ? 0 : 1;
     }
     return n;
 }
 
 /* How full the transform threads are: the stage that machines are bought for.*/
-static uint32_t load_permille(struct loop *self)
+static uint32_t load_permille(struct fby_loop *self)
 {
-    struct registry        *registry = &self->registry;
-    struct fby_stage_counts now     = fby_stages_counts(self->stages).transform;
-    int64_t                 busy_ns = now.busy_ns - registry->last_busy_ns;
+    struct fby_loop_registry *registry = &self->registry;
+    struct fby_stage_counts   now = fby_stages_counts(self->stages).transform;
+    int64_t                   busy_ns = now.busy_ns - registry->last_busy_ns;
     int64_t elapsed_ns = (self->now_ns - registry->last_load_ns) * now.threads;
     registry->last_busy_ns = now.busy_ns;
     registry->last_load_ns = self->now_ns;
@@ -220,35 +222,35 @@ static uint32_t load_permille(struct loop *self)
     return permille < 1000 ? (uint32_t)permille : 1000;
 }
 
-static void say_heartbeat(struct loop *self)
+static void send_heartbeat(struct fby_loop *self)
 {
     struct fby_loop_counters counters;
-    fby_loop_count(self, &counters);
-    tell_server(self, &(struct fby_message){
-                          .type      = FBY_MSG_HEARTBEAT,
-                          .heartbeat = {.instance = self->instance,
-                              .sessions           = count_sessions(self),
-                              .load_permille      = load_permille(self),
-                              .counters           = counters.at,
-                              .n_counters         = counters.n},
-                      });
+    fby_loop_counters_read(self, &counters);
+    send_to_server(self, &(struct fby_message){
+                             .type      = FBY_MSG_HEARTBEAT,
+                             .heartbeat = {.instance = self->instance,
+                                 .sessions           = count_sessions(self),
+                                 .load_permille      = load_permille(self),
+                                 .counters           = counters.at,
+                                 .n_counters         = counters.n},
+                         });
 }
 
-static fby_err give_up_connection(struct loop *self)
+static fby_err give_up_connection(struct fby_loop *self)
 {
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     if (!registry->silent) {
         registry->silent = true;
         fby_warn("SERVER-SILENT",
             "no answer from %s; asking again until one comes",
             registry->endpoint);
     }
-    return connect_anew(self);
+    return reconnect(self);
 }
 
-void fby_loop_registry_tick(struct loop *self)
+void fby_loop_registry_tick(struct fby_loop *self)
 {
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     if (registry->socket == NULL || self->leave_until_ns != 0 ||
         self->now_ns < registry->due_ns) {
         return;
@@ -259,28 +261,28 @@ void fby_loop_registry_tick(struct loop *self)
         return;
     }
     if (registry->server.value == 0) {
-        say_register(self);
+        send_register(self);
         registry->due_ns = self->now_ns + self->options.register_ns;
     } else {
-        say_heartbeat(self);
+        send_heartbeat(self);
         registry->due_ns = self->now_ns + registry->heartbeat_ns;
     }
 }
 
-void fby_loop_registry_leave(struct loop *self)
+void fby_loop_registry_leave(struct fby_loop *self)
 {
     if (self->registry.socket != NULL) {
-        tell_server(self, &(struct fby_message){.type = FBY_MSG_DEREGISTER,
-                              .deregister = {.instance = self->instance}});
+        send_to_server(self, &(struct fby_message){.type = FBY_MSG_DEREGISTER,
+                                 .deregister = {.instance = self->instance}});
     }
 }
 
 /* ---- Being told ---------------------------------------------------------- */
 
 static void on_registered(
-    struct loop *self, const struct fby_registered *registered)
+    struct fby_loop *self, const struct fby_registered *registered)
 {
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     if (registry->server.value != registered->server.value) {
         fby_info("REGISTERED", "at %s as %s", registry->endpoint,
             registry->advertise);
@@ -291,7 +293,7 @@ static void on_registered(
     registry->due_ns       = self->now_ns + registry->heartbeat_ns;
 }
 
-static void on_register_first(struct loop *self)
+static void on_register_first(struct fby_loop *self)
 {
     self->registry.server = (struct fby_instance_id){0};
     self->registry.due_ns = self->now_ns;
@@ -302,9 +304,9 @@ static void on_register_first(struct loop *self)
     }
 }
 
-static void on_refused(struct loop *self, const struct fby_refused *refused)
+static void on_refused(struct fby_loop *self, const struct fby_refused *refused)
 {
-    struct registry *registry = &self->registry;
+    struct fby_loop_registry *registry = &self->registry;
     if (!registry->refused) {
         registry->refused = true;
         fby_warn("REGISTER-REFUSED",
@@ -313,7 +315,7 @@ static void on_refused(struct loop *self, const struct fby_refused *refused)
     }
 }
 
-static void take_answer(struct loop *self, const void *frame, size_t size)
+static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
 {
     struct fby_message message;
     struct fby_why     why = {{0}};
@@ -336,7 +338,7 @@ static void take_answer(struct loop *self, const void *frame, size_t size)
     fby_message_fini(&message);
 }
 
-void fby_loop_registry_receive(struct loop *self)
+void fby_loop_registry_receive(struct fby_loop *self)
 {
     for (int i = 0; i < MESSAGES_A_TURN && self->registry.socket != NULL; i++) {
         zmq_msg_t frame;
@@ -344,7 +346,7 @@ void fby_loop_registry_receive(struct loop *self)
         bool got =
             zmq_msg_recv(&frame, self->registry.socket, ZMQ_DONTWAIT) >= 0;
         if (got) {
-            take_answer(self, zmq_msg_data(&frame), zmq_msg_size(&frame));
+            handle_answer(self, zmq_msg_data(&frame), zmq_msg_size(&frame));
         }
         zmq_msg_close(&frame);
         if (!got) {

@@ -9,8 +9,8 @@
 #include "worker/loop/loop.h"
 
 struct incoming { /* a request on its way to an answer */
-    struct peer              *peer;
-    const struct fby_request *request;
+    struct fby_loop_peer     *peer;
+    const struct fby_request *message;
     struct fby_job_spec       spec;
     struct fby_raw_layout     layout;
     struct fby_coding         coding[FBY_MAX_FIELDS]; /* wanted, by field */
@@ -18,25 +18,25 @@ struct incoming { /* a request on its way to an answer */
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static void say_lost(struct loop *self, const struct incoming *in)
+static void send_lost(struct fby_loop *self, const struct incoming *in)
 {
     self->counts.lost++;
-    fby_loop_tell(self, in->peer,
+    fby_loop_send_to_peer(self, in->peer,
         &(struct fby_message){
             .type = FBY_MSG_LOST,
-            .lost = {.session = in->peer->id, .request = in->request->request},
+            .lost = {.session = in->peer->id, .request = in->message->request},
         });
 }
 
-static void say_cannot(struct loop *self, const struct incoming *in,
+static void send_cannot(struct fby_loop *self, const struct incoming *in,
     enum fby_cannot_code code, const char *text)
 {
     self->counts.cannot++;
     fby_warn("CANNOT", "for %s: %s", in->peer->name, text);
-    fby_loop_tell(self, in->peer,
+    fby_loop_send_to_peer(self, in->peer,
         &(struct fby_message){.type = FBY_MSG_CANNOT,
             .cannot                 = {.session = in->peer->id,
-                                .request        = in->request->request,
+                                .request        = in->message->request,
                                 .code           = code,
                                 .shard          = "",
                                 .key            = "",
@@ -44,19 +44,19 @@ static void say_cannot(struct loop *self, const struct incoming *in,
 }
 
 /* The content is unknown here, or means other data or other arithmetic. */
-static void say_unknown(struct loop *self, const struct incoming *in,
+static void send_unknown(struct fby_loop *self, const struct incoming *in,
     const struct fby_dataset_plan *nearest)
 {
-    const struct fby_request *request = in->request;
+    const struct fby_request *message = in->message;
     struct fby_message        answer  = {.type = FBY_MSG_SEND_CONTENT};
     if (nearest == NULL) {
         answer.send_content = (struct fby_send_content){
-            in->peer->id, request->request, request->content};
-    } else if (!fby_digest_equal(&nearest->data_digest, &request->data)) {
+            in->peer->id, message->request, message->content};
+    } else if (!fby_digest_equal(&nearest->data_digest, &message->data)) {
         answer.type       = FBY_MSG_STALE_DATA;
         answer.stale_data = (struct fby_stale_data){
             .session = in->peer->id,
-            .request = request->request,
+            .request = message->request,
             .data    = {true, nearest->data_digest},
             .shard   = "",
             .text    = "the data here is not the data asked for",
@@ -64,111 +64,114 @@ static void say_unknown(struct loop *self, const struct incoming *in,
     } else {
         answer.type              = FBY_MSG_WRONG_FINGERPRINT;
         answer.wrong_fingerprint = (struct fby_wrong_fingerprint){
-            in->peer->id, request->request, nearest->fingerprint};
+            in->peer->id, message->request, nearest->fingerprint};
     }
-    fby_loop_tell(self, in->peer, &answer);
+    fby_loop_send_to_peer(self, in->peer, &answer);
 }
 
 /* ---- Work ---------------------------------------------------------------- */
 
-static struct work *find_work(struct loop *self, const struct incoming *in)
+static struct fby_loop_work *find_work(
+    struct fby_loop *self, const struct incoming *in)
 {
-    struct work *work = self->works;
+    struct fby_loop_work *work = self->works;
     while (work != NULL && !(fby_job_is_working(work->job) &&
                                fby_job_is_same(work->job, &in->spec) &&
-                               fby_loop_codings_suit(in->peer, work->job))) {
+                               fby_loop_encoding_suits(in->peer, work->job))) {
         work = work->next;
     }
     return work;
 }
 
 /* Chunks that were ready before this request came. */
-static void catch_up(struct ask *ask)
+static void add_ready_chunks(struct fby_loop_request *request)
 {
-    const struct fby_job *job     = ask->work->job;
-    struct fby_session   *session = ask->peer->session;
+    const struct fby_job *job     = request->work->job;
+    struct fby_session   *session = request->peer->session;
     fby_err               err     = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < job->layout.n_chunks; i++) {
         const struct fby_job_chunk *chunk = &job->chunks[i];
         if (chunk->ready) {
-            err = fby_session_chunk_ready(session, ask->id,
+            err = fby_session_chunk_ready(session, request->id,
                 (struct fby_session_chunk){
                     i, FBY_CHUNK_PREFIX + chunk->wire_bytes});
         }
     }
     if (err == FBY_OK && job->ready_chunks == job->layout.n_chunks) {
-        err = fby_session_all_ready(session, ask->id);
+        err = fby_session_all_ready(session, request->id);
     }
     if (err != FBY_OK) {
         fby_error("SESSION", "request %llu: %s",
-            (unsigned long long)ask->id.value, fby_strerror(err));
+            (unsigned long long)request->id.value, fby_strerror(err));
     }
 }
 
-static void open_ask(struct ask *ask)
+static void start_request(struct fby_loop_request *request)
 {
-    if (fby_session_header(ask->peer->session, ask->id, ask->chunks,
-            ask->work->job->layout.n_chunks) == FBY_OK) {
-        catch_up(ask);
+    if (fby_session_header(request->peer->session, request->id, request->chunks,
+            request->work->job->layout.n_chunks) == FBY_OK) {
+        add_ready_chunks(request);
     }
 }
 
-static struct work *work_add(struct loop *self, struct fby_job *job)
+static struct fby_loop_work *work_add(
+    struct fby_loop *self, struct fby_job *job)
 {
-    struct work *work = fby_zalloc(sizeof(*work));
-    work->job         = job;
-    work->next        = self->works;
-    self->works       = work;
+    struct fby_loop_work *work = fby_zalloc(sizeof(*work));
+    work->job                  = job;
+    work->next                 = self->works;
+    self->works                = work;
     return work;
 }
 
-/* The ask is made before the job, because it is what the arena's memory, once
+/* The request is made before the job, because it is what the arena's memory, once
  * free, is known by. */
-static fby_err begin_work(struct loop *self, const struct incoming *in)
+static fby_err begin_work(struct fby_loop *self, const struct incoming *in)
 {
-    struct fby_job *job = NULL;
-    struct fby_why  why = {{0}};
-    struct ask     *ask =
-        fby_loop_ask_add(in->peer, in->request, in->layout.n_chunks);
-    fby_err err = fby_job_create(&in->spec, self->arenas, ask, &job, &why);
+    struct fby_job          *job = NULL;
+    struct fby_why           why = {{0}};
+    struct fby_loop_request *request =
+        fby_loop_request_add(in->peer, in->message, in->layout.n_chunks);
+    fby_err err = fby_job_create(&in->spec, self->arenas, request, &job, &why);
     if (err != FBY_OK) {
-        fby_session_drop(in->peer->session, ask->id);
-        fby_loop_ask_freed(self, ask);
+        fby_session_drop(in->peer->session, request->id);
+        fby_loop_request_freed(self, request);
         return err;
     }
     memcpy(job->coding, in->coding, sizeof(job->coding));
-    ask->charged = true;
-    fby_loop_ask_join(ask, work_add(self, job));
+    request->charged = true;
+    fby_loop_request_join(request, work_add(self, job));
     fby_stages_start(self->stages, job);
-    open_ask(ask);
+    start_request(request);
     return FBY_OK;
 }
 
-static void join_work(
-    struct loop *self, const struct incoming *in, struct work *work)
+static void join_work(struct fby_loop *self, const struct incoming *in,
+    struct fby_loop_work *work)
 {
-    struct ask *ask =
-        fby_loop_ask_add(in->peer, in->request, in->layout.n_chunks);
-    fby_loop_ask_join(ask, work);
+    struct fby_loop_request *request =
+        fby_loop_request_add(in->peer, in->message, in->layout.n_chunks);
+    fby_loop_request_join(request, work);
     self->counts.joined++;
-    open_ask(ask);
+    start_request(request);
 }
 
 /* ---- Admission ----------------------------------------------------------- */
 
 /* Lower is sent first. Epochs beyond 2^24 only lose their order. */
-static uint64_t order_of(const struct fby_request *request)
+static uint64_t order_of(const struct fby_request *message)
 {
-    return (request->epoch & 0xffffff) << 40 |
-           (request->step & UINT64_C(0xffffffffff));
+    return (message->epoch & 0xffffff) << 40 |
+           (message->step & UINT64_C(0xffffffffff));
 }
 
 /* The one furthest beyond its entitlement gives way. */
-static struct peer *find_victim(
-    const struct loop *self, const struct peer *asking)
+static struct fby_loop_peer *find_victim(
+    const struct fby_loop *self, const struct fby_loop_peer *asking)
 {
-    struct peer *victim = NULL;
-    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+    struct fby_loop_peer *victim = NULL;
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
         struct fby_session *const pair[2] = {
             peer->session, victim != NULL ? victim->session : NULL};
         if (fby_session_victim(pair, victim != NULL ? 2 : 1, asking->session,
@@ -179,20 +182,21 @@ static struct peer *find_victim(
     return victim;
 }
 
-static void make_room(struct loop *self, const struct peer *asking)
+static void make_room(struct fby_loop *self, const struct fby_loop_peer *asking)
 {
-    struct peer *victim = find_victim(self, asking);
+    struct fby_loop_peer *victim = find_victim(self, asking);
     if (victim == NULL) {
         return;
     }
-    struct ask *ask = fby_loop_ask(victim, fby_session_shed(victim->session));
-    if (ask != NULL) {
+    struct fby_loop_request *request =
+        fby_loop_find_request(victim, fby_session_shed(victim->session));
+    if (request != NULL) {
         fby_info("SHED", "a batch of %s", victim->name);
-        fby_loop_ask_end(self, ask);
+        fby_loop_request_end(self, request);
     }
 }
 
-static void say_too_large(struct loop *self, const struct incoming *in)
+static void send_too_large(struct fby_loop *self, const struct incoming *in)
 {
     struct fby_why why;
     fby_because(&why, FBY_FULL,
@@ -200,15 +204,15 @@ static void say_too_large(struct loop *self, const struct incoming *in)
         "its --memory or make the batch smaller",
         (unsigned long long)fby_job_bytes(&in->layout),
         (unsigned long long)self->budget.total);
-    say_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
+    send_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
 }
 
-static void admit(struct loop *self, const struct incoming *in)
+static void admit(struct fby_loop *self, const struct incoming *in)
 {
-    struct work                     *work   = find_work(self, in);
+    struct fby_loop_work            *work   = find_work(self, in);
     const struct fby_session_request wanted = {
-        .id    = in->request->request,
-        .order = order_of(in->request),
+        .id    = in->message->request,
+        .order = order_of(in->message),
         .bytes = work == NULL ? fby_job_bytes(&in->layout) : 0,
     };
     switch (fby_session_request(in->peer->session, self->now_ns, &wanted)) {
@@ -217,18 +221,18 @@ static void admit(struct loop *self, const struct incoming *in)
         if (work != NULL) {
             join_work(self, in, work);
         } else if (begin_work(self, in) != FBY_OK) {
-            fby_loop_say_busy(self, in->peer, in->request->request);
+            fby_loop_send_busy(self, in->peer, in->message->request);
         }
         break;
     case FBY_SESSION_BUSY:
         make_room(self, in->peer);
-        fby_loop_say_busy(self, in->peer, in->request->request);
+        fby_loop_send_busy(self, in->peer, in->message->request);
         break;
     case FBY_SESSION_TOO_LARGE:
-        say_too_large(self, in);
+        send_too_large(self, in);
         break;
     case FBY_SESSION_LOST:
-        say_lost(self, in);
+        send_lost(self, in);
         break;
     case FBY_SESSION_REPEATED:
     default:
@@ -246,66 +250,66 @@ static uint64_t normal_fields(
 }
 
 /* What can be refused without looking at the budget. False: it was. */
-static bool check(struct loop *self, struct incoming *in)
+static bool check(struct fby_loop *self, struct incoming *in)
 {
-    const struct fby_request *request = in->request;
+    const struct fby_request *message = in->message;
     struct fby_why            why     = {{0}};
     if (fby_job_layout(&in->spec, &in->layout, &why) != FBY_OK) {
-        say_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
+        send_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
         return false;
     }
-    if (fby_loop_codings_check(request, &in->layout, &why) != FBY_OK) {
-        say_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
+    if (fby_loop_encoding_check(message, &in->layout, &why) != FBY_OK) {
+        send_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
         return false;
     }
-    if (in->layout.raw_bytes > request->max_bytes) {
+    if (in->layout.raw_bytes > message->max_bytes) {
         fby_because(&why, FBY_FULL,
             "the batch takes %llu bytes, the client has room for %llu",
             (unsigned long long)in->layout.raw_bytes,
-            (unsigned long long)request->max_bytes);
-        say_cannot(self, in, FBY_CANNOT_FIT, why.text);
+            (unsigned long long)message->max_bytes);
+        send_cannot(self, in, FBY_CANNOT_FIT, why.text);
         return false;
     }
     return true;
 }
 
-static bool refused_by_fault(struct loop *self, const struct incoming *in)
+static bool refused_by_fault(struct fby_loop *self, const struct incoming *in)
 {
     if (fby_fault("worker.busy", "request")) {
-        fby_loop_say_busy(self, in->peer, in->request->request);
+        fby_loop_send_busy(self, in->peer, in->message->request);
         return true;
     }
     if (fby_fault("worker.lost", "request")) {
-        say_lost(self, in);
+        send_lost(self, in);
         return true;
     }
     return false;
 }
 
-void fby_loop_request(
-    struct loop *self, struct peer *peer, const struct fby_request *request)
+void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_request *message)
 {
-    struct incoming          in      = {.peer = peer, .request = request};
+    struct incoming          in      = {.peer = peer, .message = message};
     struct fby_dataset_plan *nearest = NULL;
     if (refused_by_fault(self, &in)) {
         return;
     }
-    if (fby_plan_cache_find(self->plans, &request->content, &request->data,
-            &request->fingerprint, &nearest) != FBY_OK) {
-        say_unknown(self, &in, nearest);
+    if (fby_plan_cache_find(self->plans, &message->content, &message->data,
+            &message->fingerprint, &nearest) != FBY_OK) {
+        send_unknown(self, &in, nearest);
         return;
     }
     in.spec = (struct fby_job_spec){
         .dataset_plan = nearest,
-        .seed         = request->seed,
-        .epoch        = request->epoch,
-        .step         = request->step,
-        .first_row    = request->first_row,
-        .rows         = request->rows,
-        .fields       = normal_fields(&nearest->content, request->fields),
+        .seed         = message->seed,
+        .epoch        = message->epoch,
+        .step         = message->step,
+        .first_row    = message->first_row,
+        .rows         = message->rows,
+        .fields       = normal_fields(&nearest->content, message->fields),
     };
     if (check(self, &in)) {
-        fby_loop_codings(peer, request, &in.layout, in.coding);
+        fby_loop_encoding_choose(peer, message, &in.layout, in.coding);
         admit(self, &in);
     }
 }

@@ -12,12 +12,12 @@
 #include "worker/source/lengths.h"
 
 struct fby_plan_load {
-    struct fby_plan_cache   *plans;
+    struct fby_plan_cache   *cache;
     struct fby_content       content;
     struct fby_digest        digest;
     char                    *location;
     unsigned                 waiters;   /* the loop's */
-    bool                     noticed;   /* the loop's: its end was seen */
+    bool                     taken;     /* the loop's: its end was seen */
     atomic_bool              abandoned; /* the loop says, the thread obeys */
     atomic_bool              ended; /* the thread says; then all is constant */
     atomic_uint_fast64_t     done;
@@ -30,7 +30,7 @@ struct fby_plan_load {
 
 struct fby_plan_cache {
     struct fby_plan_cache_config config;
-    struct fby_stage            *openers;
+    struct fby_stage            *loaders;
     struct fby_plan_load        *loads; /* that have not been freed */
     struct fby_dataset_plan    **known; /* most recently used first */
     uint32_t                     n_known;
@@ -50,7 +50,7 @@ static bool note_progress(void *arg, uint64_t done, uint64_t total)
 static fby_err open_dataset(
     struct fby_plan_load *self, struct fby_dataset **out)
 {
-    const struct fby_plan_cache_config *config = &self->plans->config;
+    const struct fby_plan_cache_config *config = &self->cache->config;
     const struct fby_dataset_spec       spec   = {.roots = config->roots,
                 .kind                                    = self->content.source,
                 .pattern                                 = self->location,
@@ -102,7 +102,7 @@ fby_err fby_plan_cache_create(
                                    .capacity = config->waiting,
                                    .run      = run_load,
                                    .context  = self},
-            &self->openers);
+            &self->loaders);
     }
     if (err != FBY_OK) {
         fby_plan_cache_destroy(&self);
@@ -129,7 +129,7 @@ void fby_plan_cache_destroy(struct fby_plan_cache **self_p)
     for (struct fby_plan_load *o = self->loads; o != NULL; o = o->next) {
         atomic_store(&o->abandoned, true);
     }
-    fby_stage_destroy(&self->openers);
+    fby_stage_destroy(&self->loaders);
     while (self->loads != NULL) {
         struct fby_plan_load *next = self->loads->next;
         free_load(self->loads);
@@ -150,7 +150,7 @@ int fby_plan_cache_fd(const struct fby_plan_cache *self)
     return self->event_fd;
 }
 
-static bool same_names(
+static bool same_digests(
     const struct fby_dataset_plan *a, const struct fby_dataset_plan *b)
 {
     return fby_digest_equal(&a->content_digest, &b->content_digest) &&
@@ -158,7 +158,7 @@ static bool same_names(
 }
 
 /* Put `plan` first and move those before `at` back by one, over it. */
-static void put_first(struct fby_plan_cache *self, uint32_t at,
+static void move_to_front(struct fby_plan_cache *self, uint32_t at,
     struct fby_dataset_plan *dataset_plan)
 {
     for (; at > 0; at--) {
@@ -169,11 +169,11 @@ static void put_first(struct fby_plan_cache *self, uint32_t at,
 
 /* An equal older one gives way, and so does the least recently used one when
  * there is no room. */
-static void remember(
+static void add_known(
     struct fby_plan_cache *self, struct fby_dataset_plan *dataset_plan)
 {
     uint32_t at = 0;
-    while (at < self->n_known && !same_names(self->known[at], dataset_plan)) {
+    while (at < self->n_known && !same_digests(self->known[at], dataset_plan)) {
         at++;
     }
     fby_dataset_plan_hold(dataset_plan);
@@ -185,15 +185,15 @@ static void remember(
     } else {
         self->n_known++;
     }
-    put_first(self, at, dataset_plan);
+    move_to_front(self, at, dataset_plan);
 }
 
-static void notice_end(struct fby_plan_cache *self, struct fby_plan_load *load)
+static void take_result(struct fby_plan_cache *self, struct fby_plan_load *load)
 {
-    if (!load->noticed && load->dataset_plan != NULL) {
-        remember(self, load->dataset_plan);
+    if (!load->taken && load->dataset_plan != NULL) {
+        add_known(self, load->dataset_plan);
     }
-    load->noticed = true;
+    load->taken = true;
 }
 
 /* Take notice of loads that ended, and free those nobody waits for. */
@@ -204,7 +204,7 @@ static void collect(struct fby_plan_cache *self)
         struct fby_plan_load *load  = *link;
         bool                  ended = atomic_load(&load->ended);
         if (ended) {
-            notice_end(self, load);
+            take_result(self, load);
         }
         if (ended && load->waiters == 0) {
             *link = load->next;
@@ -215,16 +215,16 @@ static void collect(struct fby_plan_cache *self)
     }
 }
 
-void fby_plan_cache_clear(struct fby_plan_cache *self)
+void fby_plan_cache_collect(struct fby_plan_cache *self)
 {
-    uint64_t rung = 0;
-    if (read(self->event_fd, &rung, sizeof(rung)) < 0) {
-        rung = 0; /* nobody rang; looking is harmless */
+    uint64_t count = 0;
+    if (read(self->event_fd, &count, sizeof(count)) < 0) {
+        count = 0; /* nobody rang; looking is harmless */
     }
     collect(self);
 }
 
-static struct fby_plan_load *find_going_on(struct fby_plan_cache *self,
+static struct fby_plan_load *find_running(struct fby_plan_cache *self,
     const struct fby_digest *digest, const char *location)
 {
     struct fby_plan_load *o = self->loads;
@@ -237,11 +237,11 @@ static struct fby_plan_load *find_going_on(struct fby_plan_cache *self,
 }
 
 /* Moves *load_p on FBY_OK. */
-static fby_err start(struct fby_plan_cache *self, struct fby_plan_load **load_p,
-    struct fby_why *why)
+static fby_err start_load(struct fby_plan_cache *self,
+    struct fby_plan_load **load_p, struct fby_why *why)
 {
     struct fby_plan_load *load = *load_p;
-    if (fby_stage_try_put(self->openers, load) != FBY_OK) {
+    if (fby_stage_try_put(self->loaders, load) != FBY_OK) {
         return fby_because(why, FBY_FULL,
             "this worker is opening %u datasets already; ask again later",
             self->config.threads + self->config.waiting);
@@ -256,7 +256,7 @@ static struct fby_plan_load *new_load(struct fby_plan_cache *self,
     const struct fby_digest *digest, const char *location)
 {
     struct fby_plan_load *load = fby_zalloc(sizeof(*load));
-    load->plans                = self;
+    load->cache                = self;
     load->digest               = *digest;
     load->location             = fby_strdup(location);
     return load;
@@ -267,14 +267,14 @@ fby_err fby_plan_cache_open(struct fby_plan_cache *self,
     struct fby_plan_load **out, struct fby_why *why)
 {
     struct fby_digest     digest = fby_digest_of(content->data, content->size);
-    struct fby_plan_load *shared = find_going_on(self, &digest, location);
+    struct fby_plan_load *shared = find_running(self, &digest, location);
     if (shared == NULL) {
         struct fby_plan_load *fresh = new_load(self, &digest, location);
         fby_err               err   = fby_content_decode(
                             content->data, content->size, &fresh->content, why);
         shared = fresh;
         if (err == FBY_OK) {
-            err = start(self, &fresh, why);
+            err = start_load(self, &fresh, why);
         }
         if (err != FBY_OK) {
             free_load(fresh);
@@ -311,7 +311,7 @@ void fby_plan_load_release(struct fby_plan_load **self_p)
     self->waiters--;
     if (self->waiters == 0) {
         atomic_store(&self->abandoned, true);
-        collect(self->plans);
+        collect(self->cache);
     }
 }
 
@@ -330,7 +330,7 @@ fby_err fby_plan_cache_find(struct fby_plan_cache *self,
             *nearest = known;
         }
         if (same_data) {
-            put_first(self, i, known);
+            move_to_front(self, i, known);
             return fby_digest_equal(&known->fingerprint, fingerprint)
                        ? FBY_OK
                        : FBY_NOT_FOUND;

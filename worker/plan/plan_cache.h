@@ -30,9 +30,9 @@ FBY_CHECKED fby_err fby_plan_cache_create(
 /* Gives up what is being opened and waits until the threads noticed. */
 void fby_plan_cache_destroy(struct fby_plan_cache **self_p);
 
-/* Readable when a load ended; fby_plan_cache_clear makes it wait again. */
+/* Readable when a load ended; fby_plan_cache_collect makes it wait again. */
 int  fby_plan_cache_fd(const struct fby_plan_cache *self);
-void fby_plan_cache_clear(struct fby_plan_cache *self);
+void fby_plan_cache_collect(struct fby_plan_cache *self);
 
 struct fby_plan_load; /* one that ended or goes on; shared by who asked */
 

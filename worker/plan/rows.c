@@ -16,11 +16,11 @@
 #include "worker/transform/tokens.h"
 
 enum {
-    AHEAD    = 16,       /* rows asked for before they are copied */
-    LINE     = 64,       /* bytes of a cache line */
-    ASKED    = 4 * LINE, /* bytes of a row asked for */
-    GATHERED = 32768,    /* bytes gathered before they are cast */
-    LARGE    = 4096      /* bytes of a row that is cast where it lies */
+    PREFETCH_ROWS   = 16, /* rows asked for before they are copied */
+    CACHE_LINE      = 64, /* bytes of a cache line */
+    PREFETCH_BYTES  = 4 * CACHE_LINE, /* bytes of a row asked for */
+    GATHER_BYTES    = 32768,          /* bytes gathered before they are cast */
+    LARGE_ROW_BYTES = 4096 /* bytes of a row that is cast where it lies */
 };
 
 struct fby_rows {
@@ -111,7 +111,7 @@ static fby_err check_field(
     return FBY_OK;
 }
 
-static fby_err name_field(const struct fby_rows *self, uint32_t field,
+static fby_err add_field_name(const struct fby_rows *self, uint32_t field,
     fby_err err, struct fby_why *why)
 {
     return err == FBY_OK ? FBY_OK
@@ -134,7 +134,7 @@ fby_err fby_rows_create(const struct fby_content *content,
         if (err == FBY_OK) {
             err = check_field(self, i, why);
         }
-        name_field(self, i, err, why);
+        add_field_name(self, i, err, why);
     }
     if (err != FBY_OK) {
         fby_rows_destroy(&self);
@@ -163,22 +163,23 @@ fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
     const uint16_t *pick = self->picks[field];
     fby_err err = pick == NULL ? fby_run_open_tokens(run, self->dataset, why)
                                : fby_run_open(run, self->dataset, pick, why);
-    return name_field(self, field, err, why);
+    return add_field_name(self, field, err, why);
 }
 
 fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
     struct fby_run *run, struct fby_why *why)
 {
-    return name_field(self, field, fby_run_close(run, self->dataset, why), why);
+    return add_field_name(
+        self, field, fby_run_close(run, self->dataset, why), why);
 }
 
 /* ---- copies -------------------------------------------------------------- */
 
 /* Rows lie anywhere: without being asked for in time, each is waited for. */
-static void ask_for(const uint8_t *row, size_t bytes)
+static void prefetch(const uint8_t *row, size_t bytes)
 {
-    size_t far = bytes < ASKED ? bytes : ASKED;
-    for (size_t at = 0; at < far; at += LINE) {
+    size_t far = bytes < PREFETCH_BYTES ? bytes : PREFETCH_BYTES;
+    for (size_t at = 0; at < far; at += CACHE_LINE) {
         __builtin_prefetch(row + at);
     }
 }
@@ -187,8 +188,8 @@ static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t most,
     size_t bytes, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (i + AHEAD < most) {
-            ask_for(rows[i + AHEAD], bytes);
+        if (i + PREFETCH_ROWS < most) {
+            prefetch(rows[i + PREFETCH_ROWS], bytes);
         }
         memcpy(dst + i * bytes, rows[i], bytes);
     }
@@ -275,9 +276,9 @@ static void cast_rows(const struct cast *c, const uint8_t *raw, uint32_t first,
 static void gather_and_cast(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
-    uint8_t  raw[GATHERED];
+    uint8_t  raw[GATHER_BYTES];
     size_t   bytes = c->column->row_bytes;
-    uint32_t many  = (uint32_t)(GATHERED / bytes);
+    uint32_t many  = (uint32_t)(GATHER_BYTES / bytes);
     for (uint32_t i = 0; i < n; i += many) {
         uint32_t k = n - i < many ? n - i : many;
         gather(c->run, first + i, k, bytes, raw);
@@ -294,12 +295,12 @@ static void cast_in_place(
     }
 }
 
-static void make_alike(
+static void cast_same_dtype(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     if (c->is_copy) {
         gather(c->run, first, n, c->column->row_bytes, dst);
-    } else if (c->column->row_bytes < LARGE) {
+    } else if (c->column->row_bytes < LARGE_ROW_BYTES) {
         gather_and_cast(c, first, n, dst);
     } else {
         cast_in_place(c, first, n, dst);
@@ -334,7 +335,8 @@ static const struct fby_column *column_of(
 }
 
 /* Rows from `first` on, up to n, whose files have one dtype. */
-static uint32_t alike(const struct fby_run *run, uint32_t first, uint32_t n)
+static uint32_t same_dtype_rows(
+    const struct fby_run *run, uint32_t first, uint32_t n)
 {
     const struct fby_column *column = column_of(run, first);
     uint32_t                 k      = run->n_shards == 1 ? n : 1;
@@ -348,7 +350,7 @@ static uint32_t alike(const struct fby_run *run, uint32_t first, uint32_t n)
     return k;
 }
 
-static void take_file(struct cast *c, const struct fby_column *column)
+static void use_column(struct cast *c, const struct fby_column *column)
 {
     struct fby_npy any = npy_of(column, NULL, 0);
     c->column          = column;
@@ -360,9 +362,9 @@ static void take_file(struct cast *c, const struct fby_column *column)
 static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n;) {
-        take_file(c, column_of(c->run, first + i));
-        uint32_t k = alike(c->run, first + i, n - i);
-        make_alike(c, first + i, k, dst + i * c->out_bytes);
+        use_column(c, column_of(c->run, first + i));
+        uint32_t k = same_dtype_rows(c->run, first + i, n - i);
+        cast_same_dtype(c, first + i, k, dst + i * c->out_bytes);
         i += k;
     }
     if (fby_field_values(c->field) == FBY_VALUES_CLASSES) {
@@ -373,7 +375,7 @@ static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 /* ---- ragged rows --------------------------------------------------------- */
 
 /* How many entries row `i` of the run has here; why it is refused. */
-static fby_err settle_length(
+static fby_err entry_count(
     const struct cast *c, uint32_t i, uint32_t *out, struct fby_why *why)
 {
     int64_t begin = c->run->begin[i];
@@ -395,7 +397,7 @@ static void make_list(struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
 {
     const struct fby_column *column = column_of(c->run, i);
     if (c->column == NULL || c->column != column) {
-        take_file(c, column);
+        use_column(c, column);
     }
     if (c->is_copy) {
         memcpy(dst, c->run->at[i], length * column->row_bytes);
@@ -409,10 +411,11 @@ static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = first + i;
-        if (row + AHEAD < c->run->n && c->run->at[row + AHEAD] != NULL) {
-            ask_for(c->run->at[row + AHEAD], ASKED);
+        if (row + PREFETCH_ROWS < c->run->n &&
+            c->run->at[row + PREFETCH_ROWS] != NULL) {
+            prefetch(c->run->at[row + PREFETCH_ROWS], PREFETCH_BYTES);
         }
-        if (settle_length(c, row, &c->lengths[i], NULL) == FBY_OK) {
+        if (entry_count(c, row, &c->lengths[i], NULL) == FBY_OK) {
             make_list(c, row, c->lengths[i], dst + i * c->out_bytes);
         } else {
             c->bad[row] = true;
@@ -450,9 +453,11 @@ static void make_sparse_rows(
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = first + i;
-        if (row + AHEAD < c->run->n && c->run->at[row + AHEAD] != NULL) {
-            ask_for(c->run->at[row + AHEAD], ASKED);
-            ask_for(fby_run_indices(c->run, row + AHEAD), ASKED);
+        if (row + PREFETCH_ROWS < c->run->n &&
+            c->run->at[row + PREFETCH_ROWS] != NULL) {
+            prefetch(c->run->at[row + PREFETCH_ROWS], PREFETCH_BYTES);
+            prefetch(
+                fby_run_indices(c->run, row + PREFETCH_ROWS), PREFETCH_BYTES);
         }
         c->lengths[i] = 0;
         if (make_sparse(c, row, i, dst + i * c->out_bytes, NULL) != FBY_OK) {
@@ -536,7 +541,7 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
     uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         uint32_t length = 0;
-        fby_err  err    = settle_length(c, 0, &length, why);
+        fby_err  err    = entry_count(c, 0, &length, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -579,5 +584,5 @@ fby_err fby_rows_one(const struct fby_rows *self,
     make_rows(&c, 0, 1, dst);
     fby_err refused = bad ? refuse(&c, dst, why) : FBY_OK;
     err             = fby_rows_close(self, ask->field, run, bad ? NULL : why);
-    return err != FBY_OK ? err : name_field(self, ask->field, refused, why);
+    return err != FBY_OK ? err : add_field_name(self, ask->field, refused, why);
 }

@@ -8,27 +8,27 @@ void fby_budget_init(struct fby_budget *self, uint64_t total_bytes)
 }
 
 /* What a share may still charge as its own. */
-static uint64_t own_left(const struct fby_budget_share *share)
+static uint64_t entitlement_left(const struct fby_budget_share *share)
 {
     return share->entitled > share->charged ? share->entitled - share->charged
                                             : 0;
 }
 
-uint64_t fby_budget_beyond(const struct fby_budget_share *share)
+uint64_t fby_budget_surplus(const struct fby_budget_share *share)
 {
     return share->charged > share->entitled ? share->charged - share->entitled
                                             : 0;
 }
 
 /* The only place that changes a share: `unused` follows both of its fields. */
-static void change(struct fby_budget *self, struct fby_budget_share *share,
+static void set_share(struct fby_budget *self, struct fby_budget_share *share,
     uint64_t entitled, uint64_t charged)
 {
-    self->unused -= own_left(share);
+    self->unused -= entitlement_left(share);
     self->entitled = self->entitled - share->entitled + entitled;
     self->charged  = self->charged - share->charged + charged;
     *share         = (struct fby_budget_share){entitled, charged};
-    self->unused += own_left(share);
+    self->unused += entitlement_left(share);
 }
 
 fby_err fby_budget_join(
@@ -37,13 +37,13 @@ fby_err fby_budget_join(
     if (bytes > self->total - self->entitled) {
         return FBY_FULL;
     }
-    change(self, share, bytes, share->charged);
+    set_share(self, share, bytes, share->charged);
     return FBY_OK;
 }
 
 void fby_budget_leave(struct fby_budget *self, struct fby_budget_share *share)
 {
-    change(self, share, 0, share->charged);
+    set_share(self, share, 0, share->charged);
 }
 
 fby_err fby_budget_charge(
@@ -52,13 +52,13 @@ fby_err fby_budget_charge(
     if (bytes > self->total) {
         return FBY_FULL;
     }
-    uint64_t own  = own_left(share);
+    uint64_t own  = entitlement_left(share);
     uint64_t room = self->total - self->charged;
     uint64_t kept = bytes <= own ? 0 : self->unused - own; /* for others */
     if (bytes > room || kept > room - bytes) {
         return FBY_AGAIN;
     }
-    change(self, share, share->entitled, share->charged + bytes);
+    set_share(self, share, share->entitled, share->charged + bytes);
     return FBY_OK;
 }
 
@@ -66,5 +66,5 @@ void fby_budget_refund(
     struct fby_budget *self, struct fby_budget_share *share, uint64_t bytes)
 {
     assert(bytes <= share->charged);
-    change(self, share, share->entitled, share->charged - bytes);
+    set_share(self, share, share->entitled, share->charged - bytes);
 }

@@ -42,6 +42,6 @@ void fby_budget_refund(
     struct fby_budget *self, struct fby_budget_share *share, uint64_t bytes);
 
 /* Bytes it has charged beyond its entitlement. */
-uint64_t fby_budget_beyond(const struct fby_budget_share *share);
+uint64_t fby_budget_surplus(const struct fby_budget_share *share);
 
 #endif

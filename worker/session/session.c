@@ -13,7 +13,7 @@ enum batch_state {
     BATCH_CLOSED /* answered or dropped; its memory is still charged */
 };
 
-struct batch {
+struct session_batch {
     enum batch_state          state;
     struct fby_request_id     id;
     uint64_t                  order;  /* lower is sent first */
@@ -39,7 +39,7 @@ struct fby_session {
                                             nothing was owed */
     uint64_t                  newest;    /* highest id seen */
     bool                      leaving;
-    struct batch             *batches; /* config.max_batches */
+    struct session_batch     *batches; /* config.max_batches */
     struct fby_request_id    *lost;    /* LOST to send; max_batches */
     uint32_t                  n_lost;
     uint32_t                  n_open;
@@ -91,15 +91,15 @@ void fby_session_destroy(struct fby_session **self_p)
     free(self);
 }
 
-static struct batch *end_of(const struct fby_session *self)
+static struct session_batch *batches_end(const struct fby_session *self)
 {
     return self->batches + self->config.max_batches;
 }
 
-static struct batch *find(
+static struct session_batch *find(
     const struct fby_session *self, struct fby_request_id id)
 {
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state != BATCH_FREE && b->id.value == id.value) {
             return b;
         }
@@ -107,16 +107,16 @@ static struct batch *find(
     return NULL;
 }
 
-static struct batch *find_open(
+static struct session_batch *find_open(
     const struct fby_session *self, struct fby_request_id id)
 {
-    struct batch *b = find(self, id);
+    struct session_batch *b = find(self, id);
     return b != NULL && b->state == BATCH_OPEN ? b : NULL;
 }
 
-static struct batch *find_free(const struct fby_session *self)
+static struct session_batch *find_free(const struct fby_session *self)
 {
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state == BATCH_FREE) {
             return b;
         }
@@ -125,7 +125,7 @@ static struct batch *find_free(const struct fby_session *self)
 }
 
 static void set_state(
-    struct fby_session *self, struct batch *b, enum batch_state state)
+    struct fby_session *self, struct session_batch *b, enum batch_state state)
 {
     self->n_open += state == BATCH_OPEN;
     self->n_open -= b->state == BATCH_OPEN;
@@ -134,7 +134,7 @@ static void set_state(
 
 /* A LOST that finds no room is not missed: the next PONG does not name the id,
  * which says the same. */
-static void lose(struct fby_session *self, struct batch *b)
+static void mark_lost(struct fby_session *self, struct session_batch *b)
 {
     set_state(self, b, BATCH_CLOSED);
     if (self->n_lost < self->config.max_batches) {
@@ -142,7 +142,7 @@ static void lose(struct fby_session *self, struct batch *b)
     }
 }
 
-static void from_the_start(struct batch *b)
+static void restart(struct session_batch *b)
 {
     b->n_sent      = 0;
     b->header_sent = false;
@@ -162,9 +162,9 @@ void fby_session_hello(struct fby_session *self, int64_t now_ns, uint64_t route)
     self->sent     = 0;
     self->credited = 0;
     self->n_lost   = 0; /* WELCOME does not name them */
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (!FBY_MUTANT(resume_in_the_middle)) {
-            from_the_start(b);
+            restart(b);
         }
     }
 }
@@ -173,7 +173,8 @@ size_t fby_session_open(
     const struct fby_session *self, struct fby_request_id *out, size_t room)
 {
     size_t n = 0;
-    for (const struct batch *b = self->batches; b < end_of(self); b++) {
+    for (const struct session_batch *b = self->batches; b < batches_end(self);
+         b++) {
         if (b->state == BATCH_OPEN && n < room) {
             out[n++] = b->id;
         }
@@ -184,7 +185,7 @@ size_t fby_session_open(
 static enum fby_session_answer accept(
     struct fby_session *self, const struct fby_session_request *request)
 {
-    struct batch *b = find_free(self);
+    struct session_batch *b = find_free(self);
     if (b == NULL) {
         return FBY_SESSION_BUSY;
     }
@@ -192,7 +193,7 @@ static enum fby_session_answer accept(
     if (err != FBY_OK) {
         return err == FBY_FULL ? FBY_SESSION_TOO_LARGE : FBY_SESSION_BUSY;
     }
-    *b = (struct batch){
+    *b = (struct session_batch){
         .id = request->id, .order = request->order, .bytes = request->bytes};
     set_state(self, b, BATCH_OPEN);
     return FBY_SESSION_ACCEPT;
@@ -235,7 +236,7 @@ fby_err fby_session_credit(
 
 void fby_session_bye(struct fby_session *self)
 {
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state == BATCH_OPEN) {
             set_state(self, b, BATCH_CLOSED);
         }
@@ -250,7 +251,7 @@ void fby_session_bye(struct fby_session *self)
 fby_err fby_session_header(struct fby_session *self, struct fby_request_id id,
     struct fby_session_chunk *chunks, uint32_t n_chunks)
 {
-    struct batch *b = find_open(self, id);
+    struct session_batch *b = find_open(self, id);
     if (b == NULL) {
         return FBY_GONE;
     }
@@ -263,7 +264,7 @@ fby_err fby_session_header(struct fby_session *self, struct fby_request_id id,
 fby_err fby_session_chunk_ready(struct fby_session *self,
     struct fby_request_id id, struct fby_session_chunk chunk)
 {
-    struct batch *b = find_open(self, id);
+    struct session_batch *b = find_open(self, id);
     if (b == NULL) {
         return FBY_GONE;
     }
@@ -277,7 +278,7 @@ fby_err fby_session_chunk_ready(struct fby_session *self,
 fby_err fby_session_all_ready(
     struct fby_session *self, struct fby_request_id id)
 {
-    struct batch *b = find_open(self, id);
+    struct session_batch *b = find_open(self, id);
     if (b == NULL) {
         return FBY_GONE;
     }
@@ -290,7 +291,7 @@ fby_err fby_session_all_ready(
 
 void fby_session_drop(struct fby_session *self, struct fby_request_id id)
 {
-    struct batch *b = find_open(self, id);
+    struct session_batch *b = find_open(self, id);
     if (b != NULL && !FBY_MUTANT(keep_cancelled)) {
         set_state(self, b, BATCH_CLOSED);
     }
@@ -298,12 +299,12 @@ void fby_session_drop(struct fby_session *self, struct fby_request_id id)
 
 void fby_session_freed(struct fby_session *self, struct fby_request_id id)
 {
-    struct batch *b = find(self, id);
+    struct session_batch *b = find(self, id);
     if (b == NULL) {
         return;
     }
     if (b->state == BATCH_OPEN) {
-        lose(self, b);
+        mark_lost(self, b);
     }
     if (!FBY_MUTANT(forget_refund)) {
         fby_budget_refund(self->budget, &self->share, b->bytes);
@@ -319,17 +320,17 @@ bool fby_session_is_open(
 
 /* ---- What to send -------------------------------------------------------- */
 
-static bool has_something(const struct batch *b)
+static bool has_output(const struct session_batch *b)
 {
     return b->state == BATCH_OPEN && b->header_known &&
            (!b->header_sent || b->n_sent < b->n_ready || b->complete);
 }
 
-static struct batch *lowest_with_something(const struct fby_session *self)
+static struct session_batch *first_with_output(const struct fby_session *self)
 {
-    struct batch *lowest = NULL;
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
-        if (has_something(b) && (lowest == NULL || b->order < lowest->order)) {
+    struct session_batch *lowest = NULL;
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
+        if (has_output(b) && (lowest == NULL || b->order < lowest->order)) {
             lowest = b;
         }
     }
@@ -337,7 +338,7 @@ static struct batch *lowest_with_something(const struct fby_session *self)
 }
 
 /* A chunk larger than the window goes alone. */
-static bool fits(const struct fby_session *self, uint32_t wire_bytes)
+static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
 {
     uint64_t out = self->sent - self->credited;
     return out == 0 || FBY_MUTANT(ignore_send_window) ||
@@ -345,21 +346,21 @@ static bool fits(const struct fby_session *self, uint32_t wire_bytes)
                wire_bytes <= self->config.send_window - out);
 }
 
-static bool next_of(
-    struct fby_session *self, struct batch *b, struct fby_session_item *out)
+static bool next_item(struct fby_session *self, struct session_batch *b,
+    struct fby_session_item *out)
 {
     *out = (struct fby_session_item){.kind = FBY_SEND_HEADER, .id = b->id};
     if (!b->header_sent) {
         b->header_sent = true;
         return true;
     }
-    if (b->n_sent == b->n_ready) { /* has_something: so it is complete */
+    if (b->n_sent == b->n_ready) { /* has_output: so it is complete */
         out->kind = FBY_SEND_END;
         set_state(self, b, BATCH_CLOSED);
         return true;
     }
     struct fby_session_chunk chunk = b->chunks[b->n_sent];
-    if (!fits(self, chunk.wire_bytes)) {
+    if (!fits_window(self, chunk.wire_bytes)) {
         return false;
     }
     out->kind       = FBY_SEND_CHUNK;
@@ -384,8 +385,8 @@ bool fby_session_next(
     if (self->sent == self->credited) {
         self->credit_ns = now_ns; /* nothing is owed: not stalled */
     }
-    struct batch *b = lowest_with_something(self);
-    return b != NULL && next_of(self, b, out);
+    struct session_batch *b = first_with_output(self);
+    return b != NULL && next_item(self, b, out);
 }
 
 void fby_session_route_lost(struct fby_session *self)
@@ -395,10 +396,10 @@ void fby_session_route_lost(struct fby_session *self)
 
 /* ---- Memory, time, end --------------------------------------------------- */
 
-static struct batch *highest_waiting(const struct fby_session *self)
+static struct session_batch *last_unsent(const struct fby_session *self)
 {
-    struct batch *highest = NULL;
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
+    struct session_batch *highest = NULL;
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state == BATCH_OPEN && b->n_sent == 0 &&
             (highest == NULL || b->order > highest->order)) {
             highest = b;
@@ -414,13 +415,13 @@ static bool is_stalled(const struct fby_session *self, int64_t now_ns)
                now_ns - self->credit_ns > self->config.stalled_ns);
 }
 
-static bool gives_way(const struct fby_session *self,
+static bool can_be_victim(const struct fby_session *self,
     const struct fby_session *asking, int64_t now_ns)
 {
     bool owed =
         asking != NULL && asking->share.charged < asking->share.entitled;
-    return self != asking && fby_budget_beyond(&self->share) > 0 &&
-           (owed || is_stalled(self, now_ns)) && highest_waiting(self) != NULL;
+    return self != asking && fby_budget_surplus(&self->share) > 0 &&
+           (owed || is_stalled(self, now_ns)) && last_unsent(self) != NULL;
 }
 
 struct fby_session *fby_session_victim(struct fby_session *const *sessions,
@@ -429,9 +430,9 @@ struct fby_session *fby_session_victim(struct fby_session *const *sessions,
     struct fby_session *victim = NULL;
     for (size_t i = 0; i < n; i++) {
         struct fby_session *s = sessions[i];
-        if (gives_way(s, asking, now_ns) &&
-            (victim == NULL || fby_budget_beyond(&s->share) >
-                                   fby_budget_beyond(&victim->share))) {
+        if (can_be_victim(s, asking, now_ns) &&
+            (victim == NULL || fby_budget_surplus(&s->share) >
+                                   fby_budget_surplus(&victim->share))) {
             victim = s;
         }
     }
@@ -440,11 +441,11 @@ struct fby_session *fby_session_victim(struct fby_session *const *sessions,
 
 struct fby_request_id fby_session_shed(struct fby_session *self)
 {
-    struct batch *b = highest_waiting(self);
+    struct session_batch *b = last_unsent(self);
     if (b == NULL) {
         return (struct fby_request_id){0};
     }
-    lose(self, b);
+    mark_lost(self, b);
     return b->id;
 }
 
@@ -456,9 +457,9 @@ void fby_session_leave(struct fby_session *self)
 void fby_session_give_back(struct fby_session *self)
 {
     self->leaving = true;
-    for (struct batch *b = self->batches; b < end_of(self); b++) {
+    for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state == BATCH_OPEN) {
-            lose(self, b);
+            mark_lost(self, b);
         }
     }
 }

@@ -8,24 +8,25 @@
 #include "common/mem.h"
 #include "common/tsan.h"
 
-struct slot { /* what a message carries as its hint */
+struct arena_slot { /* what a message carries as its hint */
     struct fby_arena *arena;
     atomic_uint       in_flight; /* messages */
 };
 
 struct fby_arena {
-    struct fby_arenas *home;
-    struct fby_block   block;
-    atomic_uint        holds;
-    struct fby_arena  *next; /* on the list of those nobody holds */
-    void              *tag;
-    struct slot        slots[];
+    struct fby_arenas      *home;
+    struct fby_memory_block block;
+    atomic_uint             holds;
+    struct fby_arena       *next; /* on the list of those nobody holds */
+    void                   *tag;
+    struct arena_slot       slots[];
 };
 
 struct fby_arenas {
-    struct fby_memory          *memory;
-    _Atomic(struct fby_arena *) unheld; /* pushed by any, emptied by the loop */
-    int                         event_fd;
+    struct fby_memory *memory;
+    _Atomic(struct fby_arena *)
+        released; /* pushed by any, emptied by the loop */
+    int event_fd;
 };
 
 fby_err fby_arenas_create(struct fby_memory *memory, struct fby_arenas **out)
@@ -69,11 +70,11 @@ int fby_arenas_fd(const struct fby_arenas *self)
 size_t fby_arenas_collect(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context)
 {
-    uint64_t rung = 0;
-    if (read(self->event_fd, &rung, sizeof(rung)) < 0) {
-        rung = 0; /* nobody rang; there may still be some on the list */
+    uint64_t count = 0;
+    if (read(self->event_fd, &count, sizeof(count)) < 0) {
+        count = 0; /* nobody rang; there may still be some on the list */
     }
-    struct fby_arena *arena = atomic_exchange(&self->unheld, NULL);
+    struct fby_arena *arena = atomic_exchange(&self->released, NULL);
     size_t            n     = 0;
     while (arena != NULL) {
         struct fby_arena *next = arena->next;
@@ -92,8 +93,8 @@ size_t fby_arenas_collect(struct fby_arenas *self,
 fby_err fby_arena_take(struct fby_arenas *home,
     const struct fby_arena_spec *spec, struct fby_arena **out)
 {
-    struct fby_block block;
-    fby_err          err = fby_memory_reserve(home->memory, spec->size, &block);
+    struct fby_memory_block block;
+    fby_err err = fby_memory_reserve(home->memory, spec->size, &block);
     if (err != FBY_OK) {
         return err;
     }
@@ -110,9 +111,9 @@ fby_err fby_arena_take(struct fby_arenas *home,
     return FBY_OK;
 }
 
-fby_err fby_arena_place(struct fby_arena *self)
+fby_err fby_arena_commit(struct fby_arena *self)
 {
-    return fby_memory_place(self->home->memory, &self->block);
+    return fby_memory_commit(self->home->memory, &self->block);
 }
 
 uint8_t *fby_arena_data(struct fby_arena *self)
@@ -121,7 +122,7 @@ uint8_t *fby_arena_data(struct fby_arena *self)
 }
 
 /* An eventfd that cannot count further is readable already. */
-static void ring(int event_fd)
+static void wake_loop(int event_fd)
 {
     const uint64_t one = 1;
     if (write(event_fd, &one, sizeof(one)) < 0) {
@@ -129,16 +130,16 @@ static void ring(int event_fd)
     }
 }
 
-static void let_go(struct fby_arena *self)
+static void release(struct fby_arena *self)
 {
     if (atomic_fetch_sub(&self->holds, 1) != 1) {
         return;
     }
     struct fby_arenas *home = self->home;
-    self->next              = atomic_load(&home->unheld);
-    while (!atomic_compare_exchange_weak(&home->unheld, &self->next, self)) {
+    self->next              = atomic_load(&home->released);
+    while (!atomic_compare_exchange_weak(&home->released, &self->next, self)) {
     }
-    ring(home->event_fd);
+    wake_loop(home->event_fd);
 }
 
 void fby_arena_release(struct fby_arena **self_p)
@@ -146,7 +147,7 @@ void fby_arena_release(struct fby_arena **self_p)
     struct fby_arena *self = *self_p;
     if (self != NULL) {
         *self_p = NULL;
-        let_go(self);
+        release(self);
     }
 }
 
@@ -154,16 +155,16 @@ void fby_arena_release(struct fby_arena **self_p)
 static void message_done(void *data, void *hint)
 {
     (void)data;
-    struct slot *slot = hint;
+    struct arena_slot *slot = hint;
     FBY_TSAN_ACQUIRE(slot);
     atomic_fetch_sub(&slot->in_flight, 1);
-    let_go(slot->arena);
+    release(slot->arena);
 }
 
 fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot, uint8_t *data,
     size_t size, zmq_msg_t *message)
 {
-    struct slot *lent = &self->slots[slot];
+    struct arena_slot *lent = &self->slots[slot];
     atomic_fetch_add(&lent->in_flight, 1);
     atomic_fetch_add(&self->holds, 1);
     FBY_TSAN_RELEASE(lent);

@@ -48,7 +48,7 @@ FBY_CHECKED fby_err fby_arena_take(struct fby_arenas *home,
     const struct fby_arena_spec *spec, struct fby_arena **out);
 
 /* Find its memory, once. Errors: FBY_AGAIN the system has none. */
-FBY_CHECKED fby_err fby_arena_place(struct fby_arena *self);
+FBY_CHECKED fby_err fby_arena_commit(struct fby_arena *self);
 
 /* NULL before it was placed. */
 uint8_t *fby_arena_data(struct fby_arena *self);

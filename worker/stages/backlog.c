@@ -7,8 +7,8 @@
 struct fby_backlog {
     pthread_mutex_t  lock; /* guards all below */
     pthread_cond_t   changed;
-    struct fby_job  *jobs;  /* with rows to be taken */
-    struct fby_task *again; /* to be fetched again */
+    struct fby_job  *jobs;    /* with rows to be taken */
+    struct fby_task *retries; /* to be fetched again */
     struct fby_task *free;
     struct fby_task *tasks; /* all of them, for free() */
     uint64_t         turn;
@@ -193,12 +193,12 @@ fby_err fby_backlog_next(struct fby_backlog *self, struct fby_task **out)
     fby_err         err = FBY_OK;
     struct fby_job *job = NULL;
     pthread_mutex_lock(&self->lock);
-    while (!self->closed && self->again == NULL &&
+    while (!self->closed && self->retries == NULL &&
            (job = ready_job(self)) == NULL) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
-    if (self->again != NULL) {
-        *out = pop(&self->again);
+    if (self->retries != NULL) {
+        *out = pop(&self->retries);
     } else if (job != NULL) {
         *out = take_rows(self, job);
     } else {
@@ -208,11 +208,11 @@ fby_err fby_backlog_next(struct fby_backlog *self, struct fby_task **out)
     return err;
 }
 
-void fby_backlog_again(struct fby_backlog *self, struct fby_task *task)
+void fby_backlog_retry(struct fby_backlog *self, struct fby_task *task)
 {
     pthread_mutex_lock(&self->lock);
-    task->next  = self->again;
-    self->again = task;
+    task->next    = self->retries;
+    self->retries = task;
     pthread_cond_signal(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }

@@ -20,15 +20,15 @@ struct fby_task_part { /* one field's member in the task's block */
 };
 
 struct fby_task { /* a row, or a run, on its way through the stages */
-    struct fby_job      *job; /* held */
-    uint32_t             row;
-    uint32_t             rows;        /* from there on; of a run */
-    uint32_t             substitutes; /* tried so far */
-    uint64_t             sample;      /* to fetch: the row's, or a substitute */
-    struct fby_why       refused;     /* why the row's own was */
-    struct fby_block     block;       /* fetched bytes */
-    struct fby_task_part parts[FBY_MAX_FIELDS]; /* of the chosen fields */
-    struct fby_task     *next;                  /* the backlog's */
+    struct fby_job         *job; /* held */
+    uint32_t                row;
+    uint32_t                rows;        /* from there on; of a run */
+    uint32_t                substitutes; /* tried so far */
+    uint64_t                sample;  /* to fetch: the row's, or a substitute */
+    struct fby_why          refused; /* why the row's own was */
+    struct fby_memory_block block;   /* fetched bytes */
+    struct fby_task_part    parts[FBY_MAX_FIELDS]; /* of the chosen fields */
+    struct fby_task        *next;                  /* the backlog's */
 };
 
 struct fby_backlog;
@@ -49,7 +49,7 @@ FBY_CHECKED fby_err fby_backlog_next(
     struct fby_backlog *self, struct fby_task **out);
 
 /* Fetch this task again, before all others. */
-void fby_backlog_again(struct fby_backlog *self, struct fby_task *task);
+void fby_backlog_retry(struct fby_backlog *self, struct fby_task *task);
 
 /* The task is done: lets go of its job. */
 void fby_backlog_done(struct fby_backlog *self, struct fby_task *task);

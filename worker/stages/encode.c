@@ -18,7 +18,7 @@ static bool encode_in_place(struct fby_stages *self, uint32_t thread,
 {
     const struct fby_raw_field *field =
         &chunk->job->layout.fields[chunk->field];
-    struct fby_block           block;
+    struct fby_memory_block    block;
     size_t                     size = 0;
     const struct fby_codec_job work = {
         .coding  = coding,
@@ -59,7 +59,7 @@ static void encode(
     }
 }
 
-fby_err fby_encode_run(void *context, uint32_t thread, void *item)
+fby_err fby_encode_chunk(void *context, uint32_t thread, void *item)
 {
     struct fby_stages    *self  = context;
     struct fby_job_chunk *chunk = item;
@@ -68,7 +68,7 @@ fby_err fby_encode_run(void *context, uint32_t thread, void *item)
     if (fby_job_is_working(job)) {
         encode(self, thread, chunk);
         atomic_fetch_add(&job->encode_ns, (uint64_t)(fby_now_ns() - since));
-        fby_stages_tell(self, job, chunk);
+        fby_stages_post(self, job, chunk);
     }
     fby_job_release(&job);
     return FBY_OK;

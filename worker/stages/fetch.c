@@ -30,7 +30,7 @@ static const struct fby_task_part *same_member(
     return NULL;
 }
 
-static fby_err say_missing(const struct fby_task *task,
+static fby_err refuse_missing(const struct fby_task *task,
     const struct fby_field_content *field, struct fby_why *why)
 {
     const struct fby_content *content = &task->job->spec.dataset_plan->content;
@@ -55,7 +55,7 @@ static fby_err check_size(const struct fby_member *member, struct fby_why *why)
 }
 
 static const char (
-    *nth(const struct fby_field_content *field, uint32_t i))[FBY_NAME_SIZE]
+    *nth_name(const struct fby_field_content *field, uint32_t i))[FBY_NAME_SIZE]
 {
     return (const char(*)[FBY_NAME_SIZE]) & field->from[i];
 }
@@ -72,8 +72,8 @@ static fby_err locate_stack(
     part->size   = field->n_from * sizeof(uint64_t);
     for (uint32_t i = 0; i < field->n_from; i++) {
         struct fby_member member;
-        if (fby_dataset_find(
-                dataset, task->sample, nth(field, i), 1, &member) != FBY_OK) {
+        if (fby_dataset_find(dataset, task->sample, nth_name(field, i), 1,
+                &member) != FBY_OK) {
             return fby_because(why, FBY_BAD_SAMPLE,
                 "field %s: the sample has no member .%s", field->name,
                 field->from[i]);
@@ -103,9 +103,9 @@ static fby_err locate(
     if (fby_field_kind(field)->is_stack) {
         return locate_stack(task, chosen, end, why);
     }
-    if (fby_dataset_find(dataset, task->sample, nth(field, 0), field->n_from,
-            &part->member) != FBY_OK) {
-        return say_missing(task, field, why);
+    if (fby_dataset_find(dataset, task->sample, nth_name(field, 0),
+            field->n_from, &part->member) != FBY_OK) {
+        return refuse_missing(task, field, why);
     }
     const struct fby_task_part *same = same_member(task, chosen, &part->member);
     if (same != NULL) {
@@ -161,8 +161,8 @@ static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
     fby_err                     err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
         struct fby_member member = {0};
-        err =
-            fby_dataset_find(dataset, task->sample, nth(field, i), 1, &member);
+        err                      = fby_dataset_find(
+                                 dataset, task->sample, nth_name(field, i), 1, &member);
         if (err == FBY_OK) {
             memcpy(sizes + i * sizeof(uint64_t), &member.size,
                 sizeof(member.size));
@@ -205,7 +205,7 @@ static fby_err fetch(struct fby_stages *self, struct fby_task *task,
     const struct fby_member **at, struct fby_why *why)
 {
     size_t  bytes = 0;
-    fby_err err   = fby_job_place(task->job, why);
+    fby_err err   = fby_job_commit(task->job, why);
     if (task->job->spec.dataset_plan->rows != NULL) {
         return err; /* they are read where they lie */
     }
@@ -218,7 +218,7 @@ static fby_err fetch(struct fby_stages *self, struct fby_task *task,
     return err == FBY_OK ? read_parts(self, task, at, why) : err;
 }
 
-fby_err fby_fetch_run(void *context, uint32_t thread, void *item)
+fby_err fby_fetch_task(void *context, uint32_t thread, void *item)
 {
     (void)thread;
     struct fby_stages       *self  = context;
@@ -235,5 +235,6 @@ fby_err fby_fetch_run(void *context, uint32_t thread, void *item)
     if (err == FBY_OK) {
         err = fby_stage_put(self->transform, task);
     }
-    return err == FBY_OK ? err : fby_stages_give_up(self, task, at, err, &why);
+    return err == FBY_OK ? err
+                         : fby_stages_retry_or_fail(self, task, at, err, &why);
 }

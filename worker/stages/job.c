@@ -20,7 +20,7 @@ static size_t rounded_up(size_t bytes)
 }
 
 /* A chunk with its head room. */
-static size_t place_bytes(struct fby_raw_span span)
+static size_t chunk_room(struct fby_raw_span span)
 {
     return FBY_CHUNK_PREFIX + rounded_up(span.raw_bytes);
 }
@@ -30,7 +30,7 @@ uint64_t fby_job_bytes(const struct fby_raw_layout *layout)
     uint64_t bytes = 0;
     for (uint32_t f = 0; f < layout->n_fields; f++) {
         for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
-            bytes += place_bytes(fby_layout_chunk(layout, f, i));
+            bytes += chunk_room(fby_layout_chunk(layout, f, i));
         }
     }
     return bytes;
@@ -76,7 +76,7 @@ fby_err fby_job_layout(const struct fby_job_spec *spec,
 
 /* ---- Making -------------------------------------------------------------- */
 
-static void number_fields(struct fby_job *self)
+static void list_fields(struct fby_job *self)
 {
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < self->spec.dataset_plan->content.n_fields; i++) {
@@ -86,7 +86,7 @@ static void number_fields(struct fby_job *self)
     }
 }
 
-static void number_chunks(struct fby_job *self)
+static void init_chunks(struct fby_job *self)
 {
     struct fby_job_chunk *chunk = self->chunks;
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
@@ -103,7 +103,7 @@ static void number_chunks(struct fby_job *self)
     }
 }
 
-static void make_lengths(struct fby_job *self)
+static void allocate_lengths(struct fby_job *self)
 {
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
         if (self->layout.fields[f].form != FBY_FORM_DENSE) {
@@ -131,7 +131,7 @@ static fby_err plan_rows(struct fby_job *self, struct fby_why *why)
 }
 
 /* As many rows together as are worth a task of their own. */
-static void size_runs(struct fby_job *self)
+static void set_run_rows(struct fby_job *self)
 {
     uint64_t bytes = 1;
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
@@ -164,10 +164,10 @@ static fby_err build(struct fby_job *self, struct fby_arenas *arenas, void *tag,
             why, err, "no room for a batch of %zu bytes now", spec.size);
     }
     self->chunks = fby_zalloc(self->layout.n_chunks * sizeof(*self->chunks));
-    number_fields(self);
-    number_chunks(self);
-    size_runs(self);
-    make_lengths(self);
+    list_fields(self);
+    init_chunks(self);
+    set_run_rows(self);
+    allocate_lengths(self);
     return FBY_OK;
 }
 
@@ -190,9 +190,9 @@ fby_err fby_job_create(const struct fby_job_spec *spec,
     return FBY_OK;
 }
 
-static fby_err place(struct fby_job *self, struct fby_why *why)
+static fby_err commit(struct fby_job *self, struct fby_why *why)
 {
-    fby_err err = fby_arena_place(self->arena);
+    fby_err err = fby_arena_commit(self->arena);
     if (err != FBY_OK) {
         return fby_because(why, err,
             "the system has no memory for a batch of %llu bytes now",
@@ -201,16 +201,16 @@ static fby_err place(struct fby_job *self, struct fby_why *why)
     uint8_t *at = fby_arena_data(self->arena);
     for (uint32_t i = 0; i < self->layout.n_chunks; i++) {
         self->chunks[i].payload = at + FBY_CHUNK_PREFIX;
-        at += place_bytes(self->chunks[i].span);
+        at += chunk_room(self->chunks[i].span);
     }
-    self->is_placed = true;
+    self->is_committed = true;
     return FBY_OK;
 }
 
-fby_err fby_job_place(struct fby_job *self, struct fby_why *why)
+fby_err fby_job_commit(struct fby_job *self, struct fby_why *why)
 {
     pthread_mutex_lock(&self->lock);
-    fby_err err = self->is_placed ? FBY_OK : place(self, why);
+    fby_err err = self->is_committed ? FBY_OK : commit(self, why);
     pthread_mutex_unlock(&self->lock);
     return err;
 }
@@ -272,7 +272,7 @@ bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
 }
 
 /* What naming a substituted row takes in END, at most. */
-static size_t named_bytes(
+static size_t substitute_text_bytes(
     const struct fby_job *self, uint32_t row, const struct fby_why *cause)
 {
     const struct fby_dataset *dataset = self->spec.dataset_plan->dataset;
@@ -297,11 +297,11 @@ static void add_substituted(
     self->substituted[at] = *one;
 }
 
-fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
+fby_err fby_job_record_substitute(struct fby_job *self, uint32_t row,
     uint64_t substitute, const struct fby_why *cause, struct fby_why *why)
 {
     fby_err err   = FBY_OK;
-    size_t  bytes = named_bytes(self, row, cause);
+    size_t  bytes = substitute_text_bytes(self, row, cause);
     pthread_mutex_lock(&self->lock);
     self->substituted_bytes += bytes;
     if (self->n_substituted == FBY_SUBSTITUTED ||
@@ -331,7 +331,7 @@ static struct fby_job_chunk *chunk_of(
 
 /* A row that is cut into chunks is written in one piece that ends where its
  * last chunk ends, so that the pieces only ever have to move down. */
-static uint8_t *start_of_cut_row(
+static uint8_t *split_row_start(
     struct fby_job *self, uint32_t field, uint32_t row)
 {
     const struct fby_raw_field *raw   = &self->layout.fields[field];
@@ -346,7 +346,7 @@ uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row)
 {
     const struct fby_raw_field *raw = &self->layout.fields[field];
     if (raw->rows_per_chunk == 0) {
-        return start_of_cut_row(self, field, row);
+        return split_row_start(self, field, row);
     }
     struct fby_job_chunk *chunk =
         chunk_of(self, field, row / raw->rows_per_chunk);
@@ -379,9 +379,9 @@ uint32_t *fby_job_length(struct fby_job *self, uint32_t field, uint32_t row)
 /* Pull the pieces of a cut row apart, first one first, to make the head rooms.
  * Each lands at or below where it was, and never beyond where the next one
  * still lies. */
-static void spread_row(struct fby_job *self, uint32_t field, uint32_t row)
+static void spread_split_row(struct fby_job *self, uint32_t field, uint32_t row)
 {
-    const uint8_t *from  = start_of_cut_row(self, field, row);
+    const uint8_t *from  = split_row_start(self, field, row);
     uint32_t       first = 0;
     uint32_t       n     = 0;
     fby_layout_row_chunks(&self->layout.fields[field], row, &first, &n);
@@ -393,7 +393,7 @@ static void spread_row(struct fby_job *self, uint32_t field, uint32_t row)
 }
 
 /* It has all its rows: nobody writes to it any more. */
-static void close_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
+static void finish_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
 {
     const uint32_t *lengths = self->lengths[chunk->field];
     if (lengths != NULL) {
@@ -425,7 +425,7 @@ static void chunks_done(struct fby_job *self, uint32_t field, uint32_t row,
         struct fby_job_chunk *chunk = chunk_of(self, field, i);
         uint32_t              done  = rows_within(&chunk->span, row, n);
         if (atomic_fetch_sub(&chunk->missing_rows, done) == done) {
-            close_chunk(self, chunk);
+            finish_chunk(self, chunk);
             sink->complete(sink->context, chunk);
         }
     }
@@ -437,7 +437,7 @@ void fby_job_rows_done(struct fby_job *self, uint32_t row, uint32_t n,
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
         bool cut = self->layout.fields[f].rows_per_chunk == 0;
         for (uint32_t i = 0; cut && i < n; i++) {
-            spread_row(self, f, row + i);
+            spread_split_row(self, f, row + i);
         }
         chunks_done(self, f, row, n, sink);
     }

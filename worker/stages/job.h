@@ -40,7 +40,7 @@ struct fby_job_chunk {
     uint32_t            index;  /* in the batch; its slot in the arena */
     atomic_uint         missing_rows;
     uint8_t            *payload;    /* raw until encoded; 64 free bytes before;
-                                    NULL before fby_job_place */
+                                    NULL before fby_job_commit */
     uint32_t            raw_bytes;  /* of the payload, once it has all rows;
                                        the span's, or less where rows vary */
     struct fby_coding   coding;     /* once encoded */
@@ -88,7 +88,7 @@ struct fby_job {
     uint64_t             turn;         /* likewise */
 
     pthread_mutex_t             lock; /* guards all below */
-    bool                        is_placed;
+    bool                        is_committed;
     struct fby_job_failure      failure;
     struct fby_job_substituted *substituted;
     size_t                      n_substituted;
@@ -109,7 +109,7 @@ FBY_CHECKED fby_err fby_job_create(const struct fby_job_spec *spec,
 
 /* Find its memory, unless that was done: before rows are written. Any thread.
  * Errors: FBY_AGAIN the system has none; `why` says how much it takes. */
-FBY_CHECKED fby_err fby_job_place(struct fby_job *self, struct fby_why *why);
+FBY_CHECKED fby_err fby_job_commit(struct fby_job *self, struct fby_why *why);
 
 /* The layout that fby_job_create would use; the same errors but FBY_FULL. */
 FBY_CHECKED fby_err fby_job_layout(const struct fby_job_spec *spec,
@@ -134,8 +134,9 @@ bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure);
 
 /* Note that `row` holds `substitute`'s values because `cause`.
  * Errors: FBY_FULL, an END could not name so many; `why` says how many. */
-FBY_CHECKED fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
-    uint64_t substitute, const struct fby_why *cause, struct fby_why *why);
+FBY_CHECKED fby_err fby_job_record_substitute(struct fby_job *self,
+    uint32_t row, uint64_t substitute, const struct fby_why *cause,
+    struct fby_why *why);
 
 /* Where row `row` of a chosen field is to be written, row_bytes contiguous. */
 uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row);

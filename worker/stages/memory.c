@@ -11,16 +11,16 @@
 
 enum { PAGE = 4096, KEPT_BLOCKS = 64 };
 
-struct kept {
-    struct fby_block block;
-    int64_t          since_ns;
+struct kept_block {
+    struct fby_memory_block block;
+    int64_t                 since_ns;
 };
 
 struct fby_memory {
     pthread_mutex_t          lock; /* guards all below */
-    pthread_cond_t           given;
+    pthread_cond_t           returned;
     struct fby_memory_counts counts;
-    struct kept              kept[KEPT_BLOCKS]; /* oldest first */
+    struct kept_block        kept[KEPT_BLOCKS]; /* oldest first */
     size_t                   n_kept;
     uint64_t                 next_turn; /* of who asks next and may wait */
     uint64_t                 turn;      /* of who is served next */
@@ -32,14 +32,14 @@ struct fby_memory *fby_memory_create(size_t limit_bytes)
     struct fby_memory *self = fby_zalloc(sizeof(*self));
     self->counts.limit      = limit_bytes;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->given, NULL);
+    pthread_cond_init(&self->returned, NULL);
     return self;
 }
 
 /* Take block `i` off the kept ones, keeping their order. */
-static struct fby_block unkeep(struct fby_memory *self, size_t i)
+static struct fby_memory_block take_kept(struct fby_memory *self, size_t i)
 {
-    struct fby_block block = self->kept[i].block;
+    struct fby_memory_block block = self->kept[i].block;
     self->n_kept--;
     self->counts.kept -= block.size;
     for (; i < self->n_kept; i++) {
@@ -50,7 +50,7 @@ static struct fby_block unkeep(struct fby_memory *self, size_t i)
 
 static void unmap_oldest(struct fby_memory *self)
 {
-    struct fby_block block = unkeep(self, 0);
+    struct fby_memory_block block = take_kept(self, 0);
     fby_pages_unmap(block.data, block.size);
 }
 
@@ -65,23 +65,25 @@ void fby_memory_destroy(struct fby_memory **self_p)
     while (self->n_kept > 0) {
         unmap_oldest(self);
     }
-    pthread_cond_destroy(&self->given);
+    pthread_cond_destroy(&self->returned);
     pthread_mutex_destroy(&self->lock);
     free(self);
 }
 
-static size_t room(const struct fby_memory *self)
+static size_t available(const struct fby_memory *self)
 {
     return self->counts.limit - self->counts.used;
 }
 
 /* A kept block fits when it wastes at most an eighth. */
-static bool reuse(struct fby_memory *self, size_t size, struct fby_block *out)
+static bool reuse(
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     for (size_t i = self->n_kept; i-- > 0;) {
         size_t here = self->kept[i].block.size;
-        if (here >= size && here - size <= size / 8 && here <= room(self)) {
-            *out = unkeep(self, i);
+        if (here >= size && here - size <= size / 8 &&
+            here <= available(self)) {
+            *out = take_kept(self, i);
             return true;
         }
     }
@@ -89,25 +91,25 @@ static bool reuse(struct fby_memory *self, size_t size, struct fby_block *out)
 }
 
 static fby_err map_fresh(
-    struct fby_memory *self, size_t size, struct fby_block *out)
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    if (size > room(self)) {
+    if (size > available(self)) {
         return FBY_FULL;
     }
-    while (self->counts.kept > room(self) + self->counts.reserved - size) {
+    while (self->counts.kept > available(self) + self->counts.reserved - size) {
         unmap_oldest(self);
     }
     void *data = fby_pages_map(size);
     if (data == NULL) {
         return FBY_FULL;
     }
-    *out = (struct fby_block){.data = data, .size = size};
+    *out = (struct fby_memory_block){.data = data, .size = size};
     return FBY_OK;
 }
 
 /* Whole pages, at least one; 0 when that is more than the pool can ever
  * hold. */
-static size_t rounded(const struct fby_memory *self, size_t size)
+static size_t whole_pages(const struct fby_memory *self, size_t size)
 {
     if (size > self->counts.limit) {
         return 0;
@@ -125,7 +127,7 @@ static void charge(struct fby_memory *self, size_t size)
 }
 
 static fby_err take_locked(
-    struct fby_memory *self, size_t size, struct fby_block *out)
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     if (!reuse(self, size, out)) {
         fby_err err = map_fresh(self, size, out);
@@ -138,9 +140,9 @@ static fby_err take_locked(
 }
 
 fby_err fby_memory_try_take(
-    struct fby_memory *self, size_t size, struct fby_block *out)
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    size_t need = rounded(self, size);
+    size_t need = whole_pages(self, size);
     if (need == 0) {
         return FBY_FULL;
     }
@@ -152,7 +154,7 @@ fby_err fby_memory_try_take(
 
 /* When the system has none and nobody will give any back, waiting is vain. */
 static fby_err take_in_turn(
-    struct fby_memory *self, size_t size, struct fby_block *out)
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     uint64_t turn = self->next_turn++;
     fby_err  err  = FBY_AGAIN;
@@ -164,21 +166,21 @@ static fby_err take_in_turn(
             err = FBY_AGAIN;
         }
         if (err == FBY_AGAIN) {
-            pthread_cond_wait(&self->given, &self->lock);
+            pthread_cond_wait(&self->returned, &self->lock);
         }
     }
     if (err == FBY_AGAIN) {
         return FBY_GONE;
     }
     self->turn++;
-    pthread_cond_broadcast(&self->given);
+    pthread_cond_broadcast(&self->returned);
     return err;
 }
 
 fby_err fby_memory_take(
-    struct fby_memory *self, size_t size, struct fby_block *out)
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    size_t need = rounded(self, size);
+    size_t need = whole_pages(self, size);
     if (need == 0) {
         return FBY_FULL;
     }
@@ -189,22 +191,23 @@ fby_err fby_memory_take(
 }
 
 fby_err fby_memory_reserve(
-    struct fby_memory *self, size_t size, struct fby_block *out)
+    struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    size_t  need = rounded(self, size);
+    size_t  need = whole_pages(self, size);
     fby_err err  = FBY_FULL;
     pthread_mutex_lock(&self->lock);
-    if (need > 0 && need <= room(self)) {
+    if (need > 0 && need <= available(self)) {
         charge(self, need);
         self->counts.reserved += need;
-        *out = (struct fby_block){.size = need};
+        *out = (struct fby_memory_block){.size = need};
         err  = FBY_OK;
     }
     pthread_mutex_unlock(&self->lock);
     return err;
 }
 
-fby_err fby_memory_place(struct fby_memory *self, struct fby_block *block)
+fby_err fby_memory_commit(
+    struct fby_memory *self, struct fby_memory_block *block)
 {
     size_t size = block->size;
     pthread_mutex_lock(&self->lock);
@@ -219,16 +222,16 @@ fby_err fby_memory_place(struct fby_memory *self, struct fby_block *block)
     return err == FBY_OK ? FBY_OK : FBY_AGAIN;
 }
 
-static void keep(struct fby_memory *self, const struct fby_block *block)
+static void keep(struct fby_memory *self, const struct fby_memory_block *block)
 {
     if (self->n_kept == KEPT_BLOCKS) {
         unmap_oldest(self);
     }
     self->counts.kept += block->size;
-    self->kept[self->n_kept++] = (struct kept){*block, fby_now_ns()};
+    self->kept[self->n_kept++] = (struct kept_block){*block, fby_now_ns()};
 }
 
-void fby_memory_give(struct fby_memory *self, struct fby_block *block)
+void fby_memory_give(struct fby_memory *self, struct fby_memory_block *block)
 {
     if (block->size == 0) {
         return;
@@ -240,9 +243,9 @@ void fby_memory_give(struct fby_memory *self, struct fby_block *block)
     } else {
         keep(self, block);
     }
-    pthread_cond_broadcast(&self->given);
+    pthread_cond_broadcast(&self->returned);
     pthread_mutex_unlock(&self->lock);
-    *block = (struct fby_block){0};
+    *block = (struct fby_memory_block){0};
 }
 
 void fby_memory_trim(struct fby_memory *self, int64_t since_ns)
@@ -258,7 +261,7 @@ void fby_memory_close(struct fby_memory *self)
 {
     pthread_mutex_lock(&self->lock);
     self->closed = true;
-    pthread_cond_broadcast(&self->given);
+    pthread_cond_broadcast(&self->returned);
     pthread_mutex_unlock(&self->lock);
 }
 

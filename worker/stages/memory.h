@@ -1,7 +1,7 @@
 /* memory.h - payload memory: page-aligned blocks out of one bounded pool.
  *
  * What batches and fetched members occupy is charged here, in bytes, and never
- * grows past the limit; beyond it a taker is told FBY_FULL or waits. Blocks are
+ * grows past the limit; beyond it a taker is reported FBY_FULL or waits. Blocks are
  * kept for reuse, the newest first, because fresh pages cost a fault each; kept
  * ones are given back to the system as soon as a block of another size needs
  * the room, or when nobody wanted them for a while. Memory may be reserved
@@ -16,7 +16,7 @@
 
 struct fby_memory;
 
-struct fby_block { /* NULL, 0: nothing */
+struct fby_memory_block { /* NULL, 0: nothing */
     uint8_t *data; /* page-aligned; contents are undefined; NULL with a size:
                       reserved, not yet placed */
     size_t   size; /* bytes, at least those asked for; what is charged */
@@ -40,7 +40,7 @@ void fby_memory_destroy(struct fby_memory **self_p);
  * Errors: FBY_FULL   not now (never, when `size` rounded up to pages is more
  *                    than the limit) */
 FBY_CHECKED fby_err fby_memory_try_take(
-    struct fby_memory *self, size_t size, struct fby_block *out);
+    struct fby_memory *self, size_t size, struct fby_memory_block *out);
 
 /* The same, waiting until others have given back enough; in the order of
  * asking, so that a large block is not passed by small ones for ever.
@@ -48,20 +48,20 @@ FBY_CHECKED fby_err fby_memory_try_take(
  * Errors: FBY_FULL   it can never fit
  *         FBY_GONE   the pool was closed */
 FBY_CHECKED fby_err fby_memory_take(
-    struct fby_memory *self, size_t size, struct fby_block *out);
+    struct fby_memory *self, size_t size, struct fby_memory_block *out);
 
 /* Charge a block of at least `size` bytes now that is placed later; the caller
  * gives it back, placed or not. Any thread. Errors: as fby_memory_try_take. */
 FBY_CHECKED fby_err fby_memory_reserve(
-    struct fby_memory *self, size_t size, struct fby_block *out);
+    struct fby_memory *self, size_t size, struct fby_memory_block *out);
 
 /* Find memory for a reserved block, whose `size` may grow by an eighth.
  * Any thread. Errors: FBY_AGAIN  the system has none; it stays reserved. */
-FBY_CHECKED fby_err fby_memory_place(
-    struct fby_memory *self, struct fby_block *block);
+FBY_CHECKED fby_err fby_memory_commit(
+    struct fby_memory *self, struct fby_memory_block *block);
 
 /* Give a block back and clear it; an empty one is fine. Any thread. */
-void fby_memory_give(struct fby_memory *self, struct fby_block *block);
+void fby_memory_give(struct fby_memory *self, struct fby_memory_block *block);
 
 /* Give to the system what has been kept since `since_ns` (fby_now_ns) or
  * longer. Any thread. */

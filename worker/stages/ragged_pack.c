@@ -16,15 +16,15 @@ static void write_lengths(const struct fby_raw_field *field,
         fby_varying_values(field, rows) - (size_t)rows * width);
 }
 
-struct rows {
+struct row_lengths {
     uint32_t        n;
     const uint32_t *lengths;
 };
 
 /* Rows of parts of `width` bytes, from a place each, as long as the longest
  * may be, to one after another at or below there; returns the end. */
-static uint8_t *join(const uint8_t *from, uint64_t row_bytes, uint32_t width,
-    struct rows rows, uint8_t *to)
+static uint8_t *pack_rows(const uint8_t *from, uint64_t row_bytes,
+    uint32_t width, struct row_lengths rows, uint8_t *to)
 {
     for (uint32_t i = 0; i < rows.n; i++) {
         size_t bytes = (size_t)rows.lengths[i] * width;
@@ -34,7 +34,7 @@ static uint8_t *join(const uint8_t *from, uint64_t row_bytes, uint32_t width,
     return to;
 }
 
-static uint64_t values_of(struct rows rows)
+static uint64_t total_entries(struct row_lengths rows)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < rows.n; i++) {
@@ -44,29 +44,30 @@ static uint64_t values_of(struct rows rows)
 }
 
 static uint32_t pack_sparse(
-    const struct fby_raw_field *field, struct rows rows, uint8_t *chunk)
+    const struct fby_raw_field *field, struct row_lengths rows, uint8_t *chunk)
 {
     uint64_t most    = (uint64_t)rows.n * field->max_length;
     uint8_t *indices = chunk + fby_varying_values(field, rows.n);
     uint8_t *from    = chunk + fby_sparse_values(field, rows.n, most);
-    uint8_t *to = chunk + fby_sparse_values(field, rows.n, values_of(rows));
+    uint8_t *to = chunk + fby_sparse_values(field, rows.n, total_entries(rows));
     uint64_t index_rows = (uint64_t)field->max_length * field->index_bytes;
-    uint8_t *end = join(indices, index_rows, field->index_bytes, rows, indices);
+    uint8_t *end =
+        pack_rows(indices, index_rows, field->index_bytes, rows, indices);
     memset(end, 0, (size_t)(to - end));
-    end = join(from, field->row_bytes, field->entry_bytes, rows, to);
+    end = pack_rows(from, field->row_bytes, field->entry_bytes, rows, to);
     return (uint32_t)(end - chunk);
 }
 
 uint32_t fby_ragged_pack(const struct fby_raw_field *field,
     const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
-    struct rows all    = {rows, lengths};
-    uint8_t    *values = chunk + fby_varying_values(field, rows);
+    struct row_lengths all    = {rows, lengths};
+    uint8_t           *values = chunk + fby_varying_values(field, rows);
     write_lengths(field, lengths, rows, chunk);
     if (field->form == FBY_FORM_SPARSE) {
         return pack_sparse(field, all, chunk);
     }
     const uint8_t *end =
-        join(values, field->row_bytes, field->entry_bytes, all, values);
+        pack_rows(values, field->row_bytes, field->entry_bytes, all, values);
     return (uint32_t)(end - chunk);
 }

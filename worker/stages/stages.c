@@ -8,10 +8,9 @@
 #include "pipeline/plan/substitute.h"
 
 enum {
-    SMALL_SHARE =
-        8 << 20, /* bytes of a transform thread: see share_of_thread */
+    SMALL_SHARE = 8 << 20, /* bytes of a transform thread: see thread_share */
     LARGE_SHARE = 64 << 20,
-    QUEUED      = 8 /* items before a stage, for each of its threads */
+    QUEUE_PER_THREAD = 8 /* items before a stage, for each of its threads */
 };
 
 /* ---- Building and joining ------------------------------------------------ */
@@ -32,7 +31,7 @@ size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
 
 /* What a transform thread may hold at any time: enough for a photograph of a
  * few megapixels, as long as half of all is left for larger ones. */
-static uint64_t share_of_thread(const struct fby_stages_config *config)
+static uint64_t thread_share(const struct fby_stages_config *config)
 {
     uint64_t half    = config->scratch_bytes / 2 / config->transform_threads;
     uint64_t quarter = half / 2;
@@ -44,7 +43,7 @@ static uint64_t share_of_thread(const struct fby_stages_config *config)
 static void make_transformers(struct fby_stages *self)
 {
     uint32_t threads = self->config.transform_threads;
-    uint64_t share   = share_of_thread(&self->config);
+    uint64_t share   = thread_share(&self->config);
     self->quota =
         fby_shared_quota_create(self->config.scratch_bytes - share * threads);
     self->transformers = fby_zalloc(threads * sizeof(*self->transformers));
@@ -59,8 +58,9 @@ static void allocate(struct fby_stages *self)
 {
     const struct fby_stages_config *config = &self->config;
     /* Enough for every thread to hold one and for each queue to be full. */
-    self->backlog = fby_backlog_create(
-        config->fetch_threads + (QUEUED + 1) * config->transform_threads);
+    self->backlog =
+        fby_backlog_create(config->fetch_threads +
+                           (QUEUE_PER_THREAD + 1) * config->transform_threads);
     self->fetch_memory  = fby_memory_create(config->fetch_bytes);
     self->encode_memory = fby_memory_create(config->encode_bytes);
     make_transformers(self);
@@ -74,7 +74,7 @@ static fby_err start_stage(struct fby_stages *self,
     struct fby_stage_config config, struct fby_stage **out)
 {
     config.context  = self;
-    config.capacity = QUEUED * (size_t)config.threads;
+    config.capacity = QUEUE_PER_THREAD * (size_t)config.threads;
     config.nice     = self->config.nice;
     return fby_stage_create(&config, out);
 }
@@ -84,20 +84,20 @@ static fby_err start_stages(struct fby_stages *self)
     fby_err err = start_stage(self,
         (struct fby_stage_config){.name = "fby-encode",
             .threads                    = self->config.encode_threads,
-            .run                        = fby_encode_run},
+            .run                        = fby_encode_chunk},
         &self->encode);
     if (err == FBY_OK) {
         err = start_stage(self,
             (struct fby_stage_config){.name = "fby-transf",
                 .threads                    = self->config.transform_threads,
-                .run                        = fby_transform_row},
+                .run                        = fby_transform_task},
             &self->transform);
     }
     if (err == FBY_OK) {
         err = start_stage(self,
             (struct fby_stage_config){.name = "fby-fetch",
                 .threads                    = self->config.fetch_threads,
-                .run                        = fby_fetch_run,
+                .run                        = fby_fetch_task,
                 .next                       = next_task},
             &self->fetch);
     }
@@ -179,10 +179,10 @@ int fby_stages_fd(const struct fby_stages *self)
     return self->event_fd;
 }
 
-void fby_stages_clear(struct fby_stages *self)
+void fby_stages_clear_wakeup(struct fby_stages *self)
 {
-    uint64_t rung = 0;
-    if (read(self->event_fd, &rung, sizeof(rung)) < 0) {
+    uint64_t count = 0;
+    if (read(self->event_fd, &count, sizeof(count)) < 0) {
         return; /* nobody rang; looking is harmless */
     }
 }
@@ -190,7 +190,7 @@ void fby_stages_clear(struct fby_stages *self)
 bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out)
 {
     pthread_mutex_lock(&self->lock);
-    struct ready_event *ready = self->first;
+    struct fby_ready_event *ready = self->first;
     if (ready != NULL) {
         self->first = ready->next;
         if (self->first == NULL) {
@@ -206,11 +206,11 @@ bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out)
     return true;
 }
 
-void fby_stages_tell(
+void fby_stages_post(
     struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk)
 {
-    const uint64_t      one   = 1;
-    struct ready_event *ready = fby_zalloc(sizeof(*ready));
+    const uint64_t          one   = 1;
+    struct fby_ready_event *ready = fby_zalloc(sizeof(*ready));
     ready->event =
         (struct fby_stages_event){.job = fby_job_hold(job), .chunk = chunk};
     pthread_mutex_lock(&self->lock);
@@ -255,7 +255,7 @@ void fby_stages_finish(struct fby_stages *self, struct fby_task *task)
 }
 
 /* "PLACE: what is wrong". */
-static struct fby_why with_place(const struct fby_task *task,
+static struct fby_why with_location(const struct fby_task *task,
     const struct fby_member *member, const struct fby_why *why)
 {
     struct fby_why place = {{0}};
@@ -276,11 +276,11 @@ void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
         .shard =
             fby_dataset_shard_of(job->spec.dataset_plan->dataset, task->sample),
         .offset = member != NULL ? member->offset : 0,
-        .why    = with_place(task, member, why),
+        .why    = with_location(task, member, why),
     };
     if (fby_job_fail(job, &failure)) {
         fby_backlog_sweep(self->backlog);
-        fby_stages_tell(self, job, NULL);
+        fby_stages_post(self, job, NULL);
     }
     fby_stages_finish(self, task);
 }
@@ -292,7 +292,7 @@ static bool wants_substitute(const struct fby_job *job)
            fby_job_is_working(job);
 }
 
-static struct fby_why too_many_are_bad(
+static struct fby_why too_many_bad_samples(
     const struct fby_task *task, const struct fby_why *cause)
 {
     struct fby_why why;
@@ -309,7 +309,7 @@ static void next_substitute(struct fby_task *task,
 {
     const struct fby_job_spec *spec = &task->job->spec;
     if (task->substitutes == 0) {
-        task->refused = with_place(task, member, why);
+        task->refused = with_location(task, member, why);
     }
     task->substitutes++;
     task->sample = fby_plan_substitute(spec->seed, spec->epoch,
@@ -324,20 +324,20 @@ bool fby_stages_substitute(struct fby_task *task,
         return false;
     }
     if (task->substitutes == FBY_MAX_SUBSTITUTES) {
-        *why = too_many_are_bad(task, why);
+        *why = too_many_bad_samples(task, why);
         return false;
     }
     next_substitute(task, member, why);
     return true;
 }
 
-fby_err fby_stages_give_up(struct fby_stages *self, struct fby_task *task,
+fby_err fby_stages_retry_or_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why)
 {
     struct fby_why text = *why;
     if (fby_stages_substitute(task, member, err, &text)) {
         fby_memory_give(self->fetch_memory, &task->block);
-        fby_backlog_again(self->backlog, task);
+        fby_backlog_retry(self->backlog, task);
     } else {
         fby_stages_fail(self, task, member, err, &text);
     }

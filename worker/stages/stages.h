@@ -36,13 +36,13 @@ void fby_stages_destroy(struct fby_stages **self_p);
 /* Begin to work on `job`; the stages hold it as long as they need it. */
 void fby_stages_start(struct fby_stages *self, struct fby_job *job);
 
-/* Drop what was not started of `job`; nothing more is told of it. */
+/* Drop what was not started of `job`; nothing more is reported of it. */
 void fby_stages_cancel(struct fby_stages *self, struct fby_job *job);
 
 /* Readable when an event may be there. */
 int fby_stages_fd(const struct fby_stages *self);
 /* Makes the descriptor wait again; then take events until there is none. */
-void fby_stages_clear(struct fby_stages *self);
+void fby_stages_clear_wakeup(struct fby_stages *self);
 
 struct fby_stages_event {
     struct fby_job       *job;   /* held: pass it to fby_job_release */

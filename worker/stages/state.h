@@ -17,16 +17,16 @@
 /* Bytes that encoding a chunk may take: what needs more is not encoded. */
 #define FBY_ENCODE_ROOM(raw_bytes) (2 * (size_t)(raw_bytes))
 
-struct transformer { /* one transform thread's */
+struct fby_transformer { /* one transform thread's */
     struct fby_transform *transform;
     struct fby_run       *run;
-    bool                  bad[FBY_RUN_ROWS];    /* rows of the run */
-    struct fby_cost       told[FBY_STAGES_OPS]; /* counted already */
+    bool                  bad[FBY_RUN_ROWS];        /* rows of the run */
+    struct fby_cost       reported[FBY_STAGES_OPS]; /* counted already */
 };
 
-struct ready_event {
+struct fby_ready_event {
     struct fby_stages_event event;
-    struct ready_event     *next;
+    struct fby_ready_event *next;
 };
 
 struct fby_stages {
@@ -38,26 +38,26 @@ struct fby_stages {
     struct fby_stage         *fetch;
     struct fby_stage         *transform;
     struct fby_stage         *encode;
-    struct transformer       *transformers;
+    struct fby_transformer   *transformers;
     struct fby_codec_scratch *scratch; /* one an encode thread */
     int                       event_fd;
     pthread_mutex_t           lock; /* guards the two below */
-    struct ready_event       *first;
-    struct ready_event      **last;
+    struct fby_ready_event   *first;
+    struct fby_ready_event  **last;
     atomic_uint_fast64_t      fetched_bytes;
     atomic_uint_fast64_t      substituted;
     atomic_uint_fast64_t      op_calls[FBY_STAGES_OPS];
     atomic_int_fast64_t       op_cpu_ns[FBY_STAGES_OPS];
 };
 
-fby_err fby_fetch_run(void *context, uint32_t thread, void *item);
-fby_err fby_transform_row(void *context, uint32_t thread, void *item);
-fby_err fby_encode_run(void *context, uint32_t thread, void *item);
+fby_err fby_fetch_task(void *context, uint32_t thread, void *item);
+fby_err fby_transform_task(void *context, uint32_t thread, void *item);
+fby_err fby_encode_chunk(void *context, uint32_t thread, void *item);
 
 /* Make all rows of a run of columns (transform_run.c), substitutes included.
  * Errors: of a row; the job was ended then, and the task finished. */
-fby_err fby_transform_rows(struct fby_stages *self,
-    struct transformer *transformer, struct fby_task *task);
+fby_err fby_transform_run_of_rows(struct fby_stages *self,
+    struct fby_transformer *transformer, struct fby_task *task);
 
 /* The rows are written: chunks go on, and the task is finished. */
 void fby_transform_done(
@@ -65,17 +65,17 @@ void fby_transform_done(
 
 /* Note that the task's row has a substitute.
  * Errors: FBY_BAD_SAMPLE too many have one. */
-FBY_CHECKED fby_err fby_transform_note(
+FBY_CHECKED fby_err fby_transform_record_substitute(
     struct fby_stages *self, const struct fby_task *task, struct fby_why *why);
 
 /* Tell the loop. `chunk` may be NULL; holds the job. Any thread. */
-void fby_stages_tell(
+void fby_stages_post(
     struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk);
 
 /* Give back what the task has and the task itself. */
 void fby_stages_finish(struct fby_stages *self, struct fby_task *task);
 
-/* The row cannot be made, because `err` and `why`: end the job, which is told
+/* The row cannot be made, because `err` and `why`: end the job, which is reported
  * of once, and finish the task. `member` is what was at work, or NULL. */
 void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why);
@@ -88,7 +88,7 @@ bool fby_stages_substitute(struct fby_task *task,
 
 /* It cannot be made of this sample: after FBY_BAD_SAMPLE, where the content
  * wants a substitute, the next one is fetched; else as above. Returns `err`. */
-fby_err fby_stages_give_up(struct fby_stages *self, struct fby_task *task,
+fby_err fby_stages_retry_or_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why);
 
 #endif

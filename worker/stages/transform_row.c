@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "worker/stages/state.h"
 
-static void pass_on(void *context, struct fby_job_chunk *chunk)
+static void queue_chunk(void *context, struct fby_job_chunk *chunk)
 {
     struct fby_stages *self = context;
     fby_job_hold(chunk->job);
@@ -28,7 +28,7 @@ static void open_stack(const struct fby_task *task,
     work->size        = part->size - bytes;
 }
 
-static fby_err write_field(struct transformer *transformer,
+static fby_err write_field(struct fby_transformer *transformer,
     struct fby_task *task, uint32_t chosen, struct fby_why *why)
 {
     struct fby_job             *job  = task->job;
@@ -60,8 +60,8 @@ static fby_err write_field(struct transformer *transformer,
 }
 
 /* Every field of the row; *at is the member that was at work. */
-static fby_err write_row(struct transformer *transformer, struct fby_task *task,
-    const struct fby_member **at, struct fby_why *why)
+static fby_err write_row(struct fby_transformer *transformer,
+    struct fby_task *task, const struct fby_member **at, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
@@ -71,21 +71,22 @@ static fby_err write_row(struct transformer *transformer, struct fby_task *task,
     return err;
 }
 
-static void count_ops(struct fby_stages *self, struct transformer *transformer)
+static void count_ops(
+    struct fby_stages *self, struct fby_transformer *transformer)
 {
     for (uint32_t id = 0; id < FBY_STAGES_OPS; id++) {
         if (id > 0 && !fby_transform_knows(id)) {
             continue;
         }
-        struct fby_cost  now  = fby_transform_cost(transformer->transform, id);
-        struct fby_cost *told = &transformer->told[id];
-        atomic_fetch_add(&self->op_calls[id], now.calls - told->calls);
-        atomic_fetch_add(&self->op_cpu_ns[id], now.cpu_ns - told->cpu_ns);
-        *told = now;
+        struct fby_cost  now = fby_transform_cost(transformer->transform, id);
+        struct fby_cost *reported = &transformer->reported[id];
+        atomic_fetch_add(&self->op_calls[id], now.calls - reported->calls);
+        atomic_fetch_add(&self->op_cpu_ns[id], now.cpu_ns - reported->cpu_ns);
+        *reported = now;
     }
 }
 
-static void be_slow_if_told(void)
+static void inject_delay(void)
 {
     if (fby_fault("worker.slow", "sample")) {
         int64_t ns = fby_fault_param("worker.slow", "ms", 10) * FBY_NS_PER_MS;
@@ -95,17 +96,17 @@ static void be_slow_if_told(void)
 }
 
 /* Other values than every other worker makes of the sample. */
-static void be_wrong_if_told(struct fby_task *task)
+static void inject_wrong_value(struct fby_task *task)
 {
     if (fby_fault("worker.wrong_bytes", "sample")) {
         *fby_job_row(task->job, 0, task->row) ^= 1U;
     }
 }
 
-fby_err fby_transform_note(
+fby_err fby_transform_record_substitute(
     struct fby_stages *self, const struct fby_task *task, struct fby_why *why)
 {
-    fby_err err = fby_job_note_substitute(
+    fby_err err = fby_job_record_substitute(
         task->job, task->row, task->sample, &task->refused, why);
     if (err != FBY_OK) {
         return FBY_BAD_SAMPLE;
@@ -119,17 +120,17 @@ fby_err fby_transform_note(
 void fby_transform_done(
     struct fby_stages *self, struct fby_task *task, uint32_t rows)
 {
-    be_wrong_if_told(task);
-    const struct fby_job_sink sink = {.complete = pass_on, .context = self};
+    inject_wrong_value(task);
+    const struct fby_job_sink sink = {.complete = queue_chunk, .context = self};
     fby_job_rows_done(task->job, task->row, rows, &sink);
     fby_stages_finish(self, task);
 }
 
-static fby_err row_written(struct fby_stages *self, struct fby_task *task)
+static fby_err finish_row(struct fby_stages *self, struct fby_task *task)
 {
     struct fby_why why = {{0}};
     if (task->substitutes > 0 &&
-        fby_transform_note(self, task, &why) != FBY_OK) {
+        fby_transform_record_substitute(self, task, &why) != FBY_OK) {
         fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
         return FBY_BAD_SAMPLE;
     }
@@ -137,10 +138,10 @@ static fby_err row_written(struct fby_stages *self, struct fby_task *task)
     return FBY_OK;
 }
 
-fby_err fby_transform_row(void *context, uint32_t thread, void *item)
+fby_err fby_transform_task(void *context, uint32_t thread, void *item)
 {
     struct fby_stages       *self        = context;
-    struct transformer      *transformer = &self->transformers[thread];
+    struct fby_transformer  *transformer = &self->transformers[thread];
     struct fby_task         *task        = item;
     const struct fby_member *at          = NULL;
     int64_t                  since       = fby_now_ns();
@@ -149,14 +150,14 @@ fby_err fby_transform_row(void *context, uint32_t thread, void *item)
         fby_stages_finish(self, task);
         return FBY_OK;
     }
-    be_slow_if_told();
+    inject_delay();
     if (task->job->spec.dataset_plan->rows != NULL) {
-        return fby_transform_rows(self, transformer, task);
+        return fby_transform_run_of_rows(self, transformer, task);
     }
     fby_err err = write_row(transformer, task, &at, &why);
     count_ops(self, transformer);
     atomic_fetch_add(
         &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
-    return err == FBY_OK ? row_written(self, task)
-                         : fby_stages_give_up(self, task, at, err, &why);
+    return err == FBY_OK ? finish_row(self, task)
+                         : fby_stages_retry_or_fail(self, task, at, err, &why);
 }

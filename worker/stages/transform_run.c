@@ -8,7 +8,7 @@
 #include "worker/stages/state.h"
 
 /* Rows from `row` on, up to n, that lie one after another in the arena. */
-static uint32_t together(
+static uint32_t contiguous_rows(
     const struct fby_job *job, uint32_t field, uint32_t row, uint32_t n)
 {
     uint32_t each = job->layout.fields[field].rows_per_chunk;
@@ -19,7 +19,7 @@ static uint32_t together(
     return n < left ? n : left;
 }
 
-static fby_err make_field(struct transformer *transformer,
+static fby_err make_field(struct fby_transformer *transformer,
     const struct fby_task *task, uint32_t chosen, struct fby_why *why)
 {
     struct fby_job        *job   = task->job;
@@ -30,7 +30,8 @@ static fby_err make_field(struct transformer *transformer,
         return err;
     }
     for (uint32_t i = 0; i < task->rows;) {
-        uint32_t n = together(job, chosen, task->row + i, task->rows - i);
+        uint32_t n =
+            contiguous_rows(job, chosen, task->row + i, task->rows - i);
         const struct fby_rows_part part = {i, n,
             fby_job_row(job, chosen, task->row + i),
             fby_job_length(job, chosen, task->row + i),
@@ -42,8 +43,8 @@ static fby_err make_field(struct transformer *transformer,
     return fby_rows_close(rows, field, transformer->run, why);
 }
 
-static fby_err make_run(
-    struct transformer *transformer, struct fby_task *task, struct fby_why *why)
+static fby_err make_run(struct fby_transformer *transformer,
+    struct fby_task *task, struct fby_why *why)
 {
     struct fby_job *job = task->job;
     fby_err         err = FBY_OK;
@@ -59,7 +60,7 @@ static fby_err make_run(
     return err;
 }
 
-static fby_err make_sample(struct transformer *transformer,
+static fby_err make_sample(struct fby_transformer *transformer,
     const struct fby_task *task, struct fby_why *why)
 {
     struct fby_job *job = task->job;
@@ -78,7 +79,8 @@ static fby_err make_sample(struct transformer *transformer,
 
 /* The task's row again, by itself, then its substitutes. */
 static fby_err make_row(struct fby_stages *self,
-    struct transformer *transformer, struct fby_task *task, struct fby_why *why)
+    struct fby_transformer *transformer, struct fby_task *task,
+    struct fby_why *why)
 {
     task->sample      = task->job->samples[task->row];
     task->substitutes = 0;
@@ -87,13 +89,14 @@ static fby_err make_row(struct fby_stages *self,
         err = make_sample(transformer, task, why);
     }
     if (err == FBY_OK && task->substitutes > 0) {
-        err = fby_transform_note(self, task, why);
+        err = fby_transform_record_substitute(self, task, why);
     }
     return err;
 }
 
-static fby_err mend_rows(struct fby_stages *self,
-    struct transformer *transformer, struct fby_task *task, struct fby_why *why)
+static fby_err remake_bad_rows(struct fby_stages *self,
+    struct fby_transformer *transformer, struct fby_task *task,
+    struct fby_why *why)
 {
     fby_err  err   = FBY_OK;
     uint32_t first = task->row;
@@ -109,14 +112,14 @@ static fby_err mend_rows(struct fby_stages *self,
     return err;
 }
 
-fby_err fby_transform_rows(struct fby_stages *self,
-    struct transformer *transformer, struct fby_task *task)
+fby_err fby_transform_run_of_rows(struct fby_stages *self,
+    struct fby_transformer *transformer, struct fby_task *task)
 {
     int64_t        since = fby_now_ns();
     struct fby_why why   = {{0}};
     fby_err        err   = make_run(transformer, task, &why);
     if (err == FBY_OK) {
-        err = mend_rows(self, transformer, task, &why);
+        err = remake_bad_rows(self, transformer, task, &why);
     }
     atomic_fetch_add(
         &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));

@@ -12,7 +12,7 @@ enum { OPENS_OF_A_SESSION = 8 }; /* that wait; a client needs one */
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static enum fby_open_failed_code code_of(fby_err err)
+static enum fby_open_failed_code open_failed_code(fby_err err)
 {
     switch (err) {
     case FBY_PROTO:
@@ -38,15 +38,15 @@ static enum fby_open_failed_code code_of(fby_err err)
     }
 }
 
-static void say_failed(struct loop *self, struct peer *peer,
+static void send_failed(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_open_id id, fby_err err, const struct fby_why *why)
 {
     fby_warn("OPEN-FAILED", "for %s: %s", peer->name, why->text);
-    fby_loop_tell(self, peer,
+    fby_loop_send_to_peer(self, peer,
         &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
             .open_failed            = {.session = peer->id,
                            .open                = id,
-                           .code                = code_of(err),
+                           .code                = open_failed_code(err),
                            .text                = why->text}});
 }
 
@@ -56,10 +56,11 @@ static bool differs(
     return expected->known && !fby_digest_equal(&expected->digest, here);
 }
 
-static void say_differs(struct loop *self, const struct waiting_open *open,
-    const struct fby_dataset_plan *dataset_plan)
+static void send_differs(struct fby_loop *self,
+    const struct fby_loop_open           *open,
+    const struct fby_dataset_plan        *dataset_plan)
 {
-    fby_loop_tell(self, open->peer,
+    fby_loop_send_to_peer(self, open->peer,
         &(struct fby_message){
             .type = FBY_MSG_OPEN_FAILED,
             .open_failed =
@@ -96,7 +97,7 @@ static struct fby_shard_info *shards_of(
 }
 
 /* Whether `message` can be said at all: a list of shards may be too long. */
-static bool can_be_said(const struct fby_message *message, struct fby_why *why)
+static bool can_be_sent(const struct fby_message *message, struct fby_why *why)
 {
     struct fby_buffer frame = {0};
     fby_err           err   = fby_message_encode(message, &frame, why);
@@ -104,7 +105,7 @@ static bool can_be_said(const struct fby_message *message, struct fby_why *why)
     return err == FBY_OK;
 }
 
-static void say_opened(struct loop *self, const struct waiting_open *open,
+static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_dataset_plan *dataset_plan)
 {
     struct fby_why         why    = {{0}};
@@ -123,103 +124,104 @@ static void say_opened(struct loop *self, const struct waiting_open *open,
                     .n_shards    = fby_dataset_shards(dataset_plan->dataset),
             },
     };
-    if (can_be_said(&opened, &why)) {
-        fby_loop_tell(self, open->peer, &opened);
+    if (can_be_sent(&opened, &why)) {
+        fby_loop_send_to_peer(self, open->peer, &opened);
     } else {
         (void)fby_because_in(&why, FBY_CONFIG,
             "the list of %" PRIu32 " shards is too long; make fewer or name "
             "them shorter",
             fby_dataset_shards(dataset_plan->dataset));
-        say_failed(self, open->peer, open->id, FBY_CONFIG, &why);
+        send_failed(self, open->peer, open->id, FBY_CONFIG, &why);
     }
     free(shards);
 }
 
-static void say_result(struct loop *self, const struct waiting_open *open,
+static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_plan_load_state *state)
 {
     if (state->err != FBY_OK) {
-        say_failed(self, open->peer, open->id, state->err, &state->why);
+        send_failed(self, open->peer, open->id, state->err, &state->why);
     } else if (differs(&open->data, &state->dataset_plan->data_digest) ||
                differs(&open->fingerprint, &state->dataset_plan->fingerprint)) {
-        say_differs(self, open, state->dataset_plan);
+        send_differs(self, open, state->dataset_plan);
     } else {
-        say_opened(self, open, state->dataset_plan);
+        send_opened(self, open, state->dataset_plan);
     }
 }
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-static void forget(struct waiting_open **link)
+static void remove_open(struct fby_loop_open **link)
 {
-    struct waiting_open *open = *link;
-    *link                     = open->next;
+    struct fby_loop_open *open = *link;
+    *link                      = open->next;
     fby_plan_load_release(&open->load);
     free(open);
 }
 
-static uint32_t count_of(const struct loop *self, const struct peer *peer)
+static uint32_t count_opens(
+    const struct fby_loop *self, const struct fby_loop_peer *peer)
 {
     uint32_t n = 0;
-    for (const struct waiting_open *open = self->opens; open != NULL;
-         open                            = open->next) {
+    for (const struct fby_loop_open *open = self->opens; open != NULL;
+         open                             = open->next) {
         n += open->peer == peer ? 1 : 0;
     }
     return n;
 }
 
 /* An id said twice, which the protocol forbids, is answered once. */
-static void forget_repeated(
-    struct loop *self, const struct peer *peer, struct fby_open_id id)
+static void remove_repeated(struct fby_loop *self,
+    const struct fby_loop_peer *peer, struct fby_open_id id)
 {
-    struct waiting_open **link = &self->opens;
+    struct fby_loop_open **link = &self->opens;
     while (*link != NULL) {
         if ((*link)->peer == peer && fby_open_equal((*link)->id, id)) {
-            forget(link);
+            remove_open(link);
         } else {
             link = &(*link)->next;
         }
     }
 }
 
-void fby_loop_open(
-    struct loop *self, struct peer *peer, const struct fby_open *open)
+void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_open *open)
 {
     struct fby_plan_load *load = NULL;
     struct fby_why        why  = {{0}};
-    forget_repeated(self, peer, open->open);
+    remove_repeated(self, peer, open->open);
     fby_err err =
-        count_of(self, peer) < OPENS_OF_A_SESSION
+        count_opens(self, peer) < OPENS_OF_A_SESSION
             ? fby_plan_cache_open(
                   self->plans, &open->content, open->location, &load, &why)
             : fby_because(&why, FBY_FULL,
                   "this session waits for %d contents to be opened already",
                   OPENS_OF_A_SESSION);
     if (err != FBY_OK) {
-        say_failed(self, peer, open->open, err, &why);
+        send_failed(self, peer, open->open, err, &why);
         return;
     }
-    struct waiting_open *waiting = fby_zalloc(sizeof(*waiting));
-    *waiting                     = (struct waiting_open){
-                            .peer        = peer,
-                            .id          = open->open,
-                            .load        = load,
-                            .data        = open->data,
-                            .fingerprint = open->fingerprint,
-                            .next        = self->opens,
+    struct fby_loop_open *waiting = fby_zalloc(sizeof(*waiting));
+    *waiting                      = (struct fby_loop_open){
+                             .peer        = peer,
+                             .id          = open->open,
+                             .load        = load,
+                             .data        = open->data,
+                             .fingerprint = open->fingerprint,
+                             .next        = self->opens,
     };
     self->opens = waiting;
 }
 
-void fby_loop_opens_ended(struct loop *self)
+void fby_loop_opens_ended(struct fby_loop *self)
 {
-    fby_plan_cache_clear(self->plans);
-    struct waiting_open **link = &self->opens;
+    fby_plan_cache_collect(self->plans);
+    struct fby_loop_open **link = &self->opens;
     while (*link != NULL) {
         struct fby_plan_load_state state = fby_plan_load_state((*link)->load);
         if (state.ended) {
-            say_result(self, *link, &state);
-            forget(link);
+            send_result(self, *link, &state);
+            remove_open(link);
         } else {
             link = &(*link)->next;
         }
@@ -231,13 +233,13 @@ static uint32_t capped(uint64_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-void fby_loop_opens_progress(struct loop *self)
+void fby_loop_opens_progress(struct fby_loop *self)
 {
-    for (struct waiting_open *open = self->opens; open != NULL;
-         open                      = open->next) {
+    for (struct fby_loop_open *open = self->opens; open != NULL;
+         open                       = open->next) {
         struct fby_plan_load_state state = fby_plan_load_state(open->load);
         uint64_t done = state.done < state.total ? state.done : state.total;
-        fby_loop_tell(self, open->peer,
+        fby_loop_send_to_peer(self, open->peer,
             &(struct fby_message){.type = FBY_MSG_SCANNING,
                 .scanning               = {.session = open->peer->id,
                                   .open             = open->id,
@@ -246,12 +248,13 @@ void fby_loop_opens_progress(struct loop *self)
     }
 }
 
-void fby_loop_opens_forget(struct loop *self, const struct peer *peer)
+void fby_loop_opens_forget(
+    struct fby_loop *self, const struct fby_loop_peer *peer)
 {
-    struct waiting_open **link = &self->opens;
+    struct fby_loop_open **link = &self->opens;
     while (*link != NULL) {
         if (peer == NULL || (*link)->peer == peer) {
-            forget(link);
+            remove_open(link);
         } else {
             link = &(*link)->next;
         }
