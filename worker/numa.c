@@ -13,7 +13,7 @@ enum { PATH_SIZE = 1024, MAX_LAYERS = 4 };
 
 static int node_below(const char *directory, unsigned layers);
 
-/* The node that all who are known agree on. */
+/* The node of all lower cards that have one; -1: none has, or they differ. */
 static int common_node_of_lower(
     const char *directory, DIR *entries, unsigned layers)
 {
@@ -35,7 +35,7 @@ static int common_node_of_lower(
     return node;
 }
 
-/* A virtio card tells of no node, but the PCI device it is on does. */
+/* sysfs has no node for a virtio card, but has one for its PCI device. */
 static int node_below(const char *directory, unsigned layers)
 {
     int node = fby_node_of(directory, "device/numa_node");

@@ -1,5 +1,5 @@
-/* How a worker comes up, in the order in which things need each other, and how
- * it goes, in the order in which they let go of each other. */
+/* Start and end of a worker: parts start in the order of their dependencies and
+ * end in the order in which they release each other's memory. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -22,16 +22,15 @@
 #include "worker/transform/self_check/jpeg_parts.h"
 
 enum {
-    RECEIVE_MESSAGES = 1000,   /* of one client, waiting in ZeroMQ */
-    SEND_MESSAGES    = 100000, /* likewise; far beyond what windows let wait */
+    RECEIVE_MESSAGES = 1000,   /* of one client, queued in ZeroMQ */
+    SEND_MESSAGES    = 100000, /* likewise; far more than windows allow */
     KNOWN_PLANS      = 8,
     LOAD_THREADS     = 2,
     WAITING_LOADS    = 16,
     LARGE_BLOCK      = 1 << 20,
-    LINGER_MS        = 1000, /* for what ZeroMQ holds when we end */
-    /* Niceness. Who waits for an answer, here or in the trainer next door,
-     * comes before who computes; with the cores to ourselves it costs
-     * nothing. */
+    LINGER_MS        = 1000, /* to send what ZeroMQ holds at the end */
+    /* Compute threads run below the threads that answer, here or in a trainer
+     * on the same machine. On an idle machine this costs nothing. */
     COMPUTE_NICE = 5
 };
 
@@ -97,9 +96,8 @@ static fby_err open_roots(struct fby_loop *self, struct fby_why *why)
     return err;
 }
 
-/* The options' memory, in parts: an eighth for what is read, a quarter for what
- * pictures are decoded in, up to a sixteenth to compress in, the rest for
- * batches. */
+/* Divide the memory of the options: an eighth to read into, a quarter to decode
+ * pictures in, up to a sixteenth to compress in, the rest for batches. */
 static struct fby_stages_config stages_config(
     const struct fby_worker_options *options)
 {
@@ -128,15 +126,15 @@ static fby_err check_memory(
         options->memory_bytes, FBY_WORKER_LEAST_MEMORY >> 20);
 }
 
-/* Large blocks of libraries (the coefficients of a progressive JPEG) go back
- * to the system when they are freed: what is counted as free is free. */
+/* Return large blocks of libraries (the coefficients of a progressive JPEG) to
+ * the system when they are freed, so that memory counted as free is free. */
 static void return_large_blocks(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 }
 
-/* The budget is less than the pool, because blocks are reused for batches that
- * are a little smaller, and now and then a chunk is copied. */
+/* The budget is smaller than the pool, because a block may be reused for a
+ * slightly smaller batch, and because some chunks are copied. */
 static fby_err open_batch_memory(struct fby_loop *self, uint64_t bytes)
 {
     self->memory = fby_memory_create(bytes);
@@ -192,7 +190,7 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_why *why)
     return err == FBY_OK ? fby_loop_registry_open(self, why) : err;
 }
 
-/* Threads made from here on inherit the mask. */
+/* Threads created after this inherit the signal mask. */
 static fby_err open_signals(struct fby_loop *self, struct fby_why *why)
 {
     sigset_t set;
@@ -248,7 +246,7 @@ static fby_err open_loop(struct fby_loop *self, struct fby_why *why)
         err = open_memory(self, why);
     }
     if (err == FBY_OK) {
-        /* From here on: ZeroMQ's threads, and this one, the loop. */
+        /* For this thread, the loop, and ZeroMQ's threads, created next. */
         fby_cpu_placement_near_card(&self->options);
         err = open_sockets(self, why);
     }
@@ -291,8 +289,8 @@ static void end_sessions(struct fby_loop *self)
     }
 }
 
-/* Jobs end first, then the threads that might hold them, then the sockets that
- * might hold their memory; only then everything has come back. */
+/* End jobs first, then the threads that may hold them, then the sockets that
+ * may hold their memory. After that all memory has been returned. */
 static void close_loop(struct fby_loop *self)
 {
     end_sessions(self);

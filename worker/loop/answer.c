@@ -1,6 +1,6 @@
-/* What is said to clients, and a handler for each message of theirs. A message
- * that the protocol forbids at its place is counted and dropped; one from a
- * routing id that nobody has greeted from is answered by HELLO_FIRST. */
+/* Messages to clients, and a handler for each message of a client. A message
+ * that the protocol forbids in this state is counted and dropped. A message
+ * from a routing id without a HELLO is answered by HELLO_FIRST. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -19,7 +19,7 @@ bool fby_loop_send(struct fby_loop *self, const struct fby_routing_id *to,
     if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
         fby_error("SEND", "%s cannot be said: %s",
             fby_message_name(message->type), why.text);
-        return true; /* our own fault, not the route's */
+        return true; /* our own error, not the route's */
     }
     const int flags = ZMQ_DONTWAIT;
     return zmq_send(self->router, to->bytes, to->size, flags | ZMQ_SNDMORE) >=
@@ -142,7 +142,7 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *from,
     send_welcome(self, peer, hello);
 }
 
-/* ---- The messages of a known route --------------------------------------- */
+/* ---- Messages on a known route ------------------------------------------- */
 
 static void on_ping(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)

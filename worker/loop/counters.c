@@ -1,4 +1,4 @@
-/* What a worker tells of itself in each heartbeat: totals since its start. */
+/* The counters in a worker's heartbeats: totals since its start. */
 #include "common/fault.h"
 #include "worker/loop/loop.h"
 

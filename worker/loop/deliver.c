@@ -1,9 +1,9 @@
-/* From the sessions to their routes.
+/* Send the items of the sessions on their routes.
  *
  * A chunk's prefix names session and request, so it is written when the chunk
  * is sent, into the head room before the payload. Bytes that ZeroMQ still holds
- * must not change: when one chunk goes to two requests at a time, the second
- * gets a copy, and waits if there is no memory for it. */
+ * must not change. So if a chunk is sent for a second request meanwhile, it is
+ * copied; the second request waits if there is no memory for the copy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@
 
 /* ---- HEADER and END ------------------------------------------------------ */
 
-/* `list`, empty before, holds the bytes of the device's ops. */
+/* The recipe of a field. `list` must be empty; it gets the encoded device ops,
+ * which the recipe borrows. */
 static struct fby_recipe recipe_of(const struct fby_field_content *field,
     const struct fby_raw_field *raw, struct fby_buffer *list)
 {
@@ -100,7 +101,7 @@ static void sum_fields(
     free(sent);
 }
 
-/* The keys of rows stand behind the list. */
+/* One allocation holds the list, and behind it the keys of its rows. */
 static struct fby_substituted *list_substituted(const struct fby_job *job)
 {
     const struct fby_dataset *dataset = job->spec.dataset_plan->dataset;
@@ -138,7 +139,7 @@ static struct fby_stage_times times_of(
     return times;
 }
 
-/* The client does not know which samples a bucket has. */
+/* Then END names the samples, because the client cannot compute the buckets. */
 static bool is_bucketed(const struct fby_job *job)
 {
     return job->spec.dataset_plan->content.bucket_by.n_bounds > 0;
@@ -200,7 +201,7 @@ static bool is_another_request(
            !fby_request_equal(chunk->request, request->id);
 }
 
-/* The frame in the batch's own arena. */
+/* Lend the frame in the batch's own arena. */
 static fby_err lend_in_place(struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
@@ -212,7 +213,8 @@ static fby_err lend_in_place(struct fby_job_chunk *chunk,
     }
     if (fby_fault("worker.corrupt_chunk", "chunk")) {
         frame[FBY_CHUNK_PREFIX - 1] ^= 1U;
-        chunk->request = (struct fby_request_id){0}; /* written anew next */
+        chunk->request =
+            (struct fby_request_id){0}; /* so that the next use rewrites it */
     }
     return fby_arena_lend(chunk->job->arena, chunk->index, frame,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
@@ -259,7 +261,8 @@ static void send_frame(
     }
 }
 
-/* FBY_FULL: a copy is needed, and there is no memory for it now. */
+/* Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
+ *         FBY_SYS              there is none for a message. */
 static fby_err send_chunk(struct fby_loop *self,
     struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
@@ -295,7 +298,7 @@ static fby_err send_chunk_item(
     return err;
 }
 
-/* ---- What sessions have to say ------------------------------------------- */
+/* ---- Items of sessions --------------------------------------------------- */
 
 static void send_lost(
     struct fby_loop *self, struct fby_loop_peer *peer, struct fby_request_id id)
@@ -306,7 +309,7 @@ static void send_lost(
             .lost                   = {.session = peer->id, .request = id}});
 }
 
-/* FBY_FULL: it must be tried again once memory was freed. */
+/* After an error: try again once memory was freed. */
 static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_session_item *item)
 {
@@ -334,7 +337,7 @@ static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
     }
 }
 
-/* One item; false when there is nothing that can be sent now. */
+/* Send one item; false: none can be sent now. */
 static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     if (!peer->is_deferred &&
@@ -350,7 +353,8 @@ static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
     return true;
 }
 
-/* One item a peer in turn, so that a long batch delays nobody's short one. */
+/* Peers take turns, one item each, so that a long batch does not delay the
+ * short batches of others. */
 void fby_loop_flush(struct fby_loop *self)
 {
     bool any = true;

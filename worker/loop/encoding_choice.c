@@ -1,8 +1,8 @@
-/* Which filter and codec each field travels in. The client may say; where it
- * leaves the choice, what was saved on earlier chunks decides. */
+/* Choose the filter and codec of each field. The client may choose them; for
+ * `auto` the worker chooses, by what they saved on earlier chunks. */
 #include "worker/loop/loop.h"
 
-/* What is asked of field `i`. */
+/* The choice that `request` makes for field `i`. */
 static struct fby_coding_choice choice_of(
     const struct fby_request *request, uint32_t i)
 {
@@ -37,7 +37,8 @@ static struct fby_wish wish_of(
     };
 }
 
-/* A client that changes its mind, or its content, starts to learn anew. */
+/* When a client changes its choices, its fields or its content, `auto` starts
+ * to learn again. */
 static void restart_learning(struct fby_loop_peer *peer,
     const struct fby_request *request, const struct fby_raw_layout *layout)
 {

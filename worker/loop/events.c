@@ -1,4 +1,4 @@
-/* From the stages to the sessions: chunks that are ready, jobs that failed. */
+/* Pass events of the stages to the sessions: ready chunks and failed jobs. */
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
@@ -12,7 +12,7 @@ static void chunk_ready(struct fby_loop_work *work, struct fby_job_chunk *chunk)
          request                          = request->next_of_work) {
         const struct fby_session_chunk told = {
             chunk->index, FBY_CHUNK_PREFIX + chunk->wire_bytes};
-        if (request->charged) { /* it began the work, so its coding was taken */
+        if (request->charged) { /* it started the work, with its coding */
             fby_loop_encoding_learn(request->peer, chunk);
         }
         fby_err err =
@@ -51,7 +51,7 @@ static enum fby_cannot_code cannot_code(fby_err err)
     return err == FBY_FULL ? FBY_CANNOT_MEMORY : FBY_CANNOT_IO;
 }
 
-/* `row`: room for a key. */
+/* `row` is room for the key in the message. */
 static struct fby_message cannot_message(const struct fby_loop_request *request,
     const struct fby_job *job, struct fby_row_key *row)
 {

@@ -1,6 +1,6 @@
-/* Leaving: say so, take nothing new, finish what is open, and after the time
- * for that give the rest back as LOST. What ZeroMQ still holds when the socket
- * closes is given a last moment to go out. */
+/* Leaving: send LEAVE, accept nothing new, finish what is open. When the time
+ * is up, give back the rest as LOST. When the socket closes, ZeroMQ has a
+ * limited time to send what it still holds. */
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
@@ -15,7 +15,7 @@ static void send_leave(struct fby_loop *self, struct fby_loop_peer *peer)
 void fby_loop_leave(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
-        self->leave_until_ns = self->now_ns; /* asked twice: end now */
+        self->leave_until_ns = self->now_ns; /* the second call: end now */
         return;
     }
     fby_info("LEAVING", "finishing what is open");

@@ -1,4 +1,4 @@
-/* One turn of the loop, in phases of a fixed order. */
+/* One turn of the loop: phases in a fixed order. */
 #include "worker/loop/loop.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@ enum { MESSAGES_A_TURN = 64 };
 
 static const int64_t longest_wait_ns = FBY_NS_PER_S;
 
-/* A message is the sender's routing id and exactly one frame more; whatever
- * else comes is taken off the socket and counted. */
+/* A message is the sender's routing id and exactly one more frame. Any other is
+ * read, dropped and counted as malformed. */
 static bool receive_one(struct fby_loop *self)
 {
     struct fby_routing_id from;
@@ -71,7 +71,7 @@ static void receive_clients(struct fby_loop *self)
     }
 }
 
-/* After a stream ended, or with smaller batches. */
+/* Kept memory is unused after a stream ended, or if batches became smaller. */
 static void trim_memory(struct fby_loop *self)
 {
     int64_t since_ns = self->now_ns - self->options.idle_ns;
@@ -101,7 +101,7 @@ static void take_signals(struct fby_loop *self)
     }
 }
 
-/* The descriptor stays readable; it is watched until it was seen once. */
+/* The descriptor stays readable, so it is polled only until leaving starts. */
 static bool watches_stop(const struct fby_loop *self)
 {
     return self->options.stop_fd >= 0 && self->leave_until_ns == 0;

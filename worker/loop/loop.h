@@ -1,7 +1,7 @@
 /* loop.h - the loop that owns a worker's sockets, and what its files share.
  *
  *   worker.c           start and end
- *   loop.c             one turn of the loop: poll, receive, events, timers, send
+ *   loop.c             one turn: poll, receive, events, timers, send
  *   answer.c           a handler for each message of a client
  *   request.c          REQUEST: find or start the work that makes the batch
  *   encoding_choice.c  filter and codec of each field
@@ -268,8 +268,8 @@ void fby_loop_request_freed(void *context, void *tag);
 /* ---- registry.c ---------------------------------------------------------- */
 
 /* Connect to the server, when there is one.
- * Errors: FBY_USAGE, FBY_CONFIG  an address makes no sense or cannot be found
- *         FBY_SYS                no socket; all with `why`. */
+ * Errors: FBY_USAGE, FBY_NOT_FOUND, FBY_CONFIG  an address cannot be used
+ *         FBY_SYS  no socket; all with `why`. */
 FBY_CHECKED fby_err fby_loop_registry_open(
     struct fby_loop *self, struct fby_why *why);
 

@@ -1,6 +1,6 @@
-/* OPEN: clients wait for a load (plan/plan_cache.h), are told how far it is, and
- * then what was found or why not. One that leaves gives up its wait, and an
- * load that nobody waits for is given up. */
+/* OPEN: a client waits for a load (plan/plan_cache.h), gets its progress, and
+ * then the result or the reason of its failure. When a client leaves, its wait
+ * ends; a load without a waiter is abandoned. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-enum { OPENS_OF_A_SESSION = 8 }; /* that wait; a client needs one */
+enum { OPENS_OF_A_SESSION = 8 }; /* that may wait; a client needs one */
 
 /* ---- Answers ------------------------------------------------------------- */
 
@@ -96,7 +96,7 @@ static struct fby_shard_info *shards_of(
     return shards;
 }
 
-/* Whether `message` can be said at all: a list of shards may be too long. */
+/* Whether `message` can be encoded: the list of shards may be too long. */
 static bool can_be_sent(const struct fby_message *message, struct fby_why *why)
 {
     struct fby_buffer frame = {0};
@@ -170,7 +170,7 @@ static uint32_t count_opens(
     return n;
 }
 
-/* An id said twice, which the protocol forbids, is answered once. */
+/* An id that is sent twice, which the protocol forbids, is answered once. */
 static void remove_repeated(struct fby_loop *self,
     const struct fby_loop_peer *peer, struct fby_open_id id)
 {

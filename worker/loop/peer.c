@@ -1,6 +1,6 @@
-/* Clients and what they asked for: a peer is one session of one client, an request
- * one request of it, and the work that makes the batch may have many asks. What
- * is charged stays until its memory is free, also after its peer has left. */
+/* Clients and their requests. A peer is one session of one client; the work
+ * that makes a batch may have several requests. Charged requests stay until
+ * their memory is free, even if their peer has left. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* What a batch takes beyond its raw bytes: head rooms and rounding to pages. */
+/* Add the bytes for head rooms and for rounding to pages. */
 static uint64_t with_overhead(uint64_t raw_bytes)
 {
     return raw_bytes + raw_bytes / 64 + (64 << 10);
@@ -26,9 +26,9 @@ struct fby_loop_peer *fby_loop_find_peer(
     return peer;
 }
 
-/* What a session is entitled to. One whose batches this worker can never hold
- * is entitled to the least: its requests are answered CANNOT, with both
- * numbers, so that it asks another worker or knows why there is none. */
+/* The entitlement of a session. If its batches exceed the whole budget, it gets
+ * the smallest one: its requests are answered CANNOT with both numbers, so that
+ * the client asks another worker or reports why there is none. */
 static uint64_t entitlement(const struct fby_loop *self, uint64_t max_bytes)
 {
     bool     small = max_bytes <= self->budget.total;
@@ -81,7 +81,7 @@ void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer)
     while ((request = first_open_request(peer)) != NULL) {
         fby_loop_request_end(self, request);
     }
-    peer->has_left = true; /* from here on nothing is said to it */
+    peer->has_left = true; /* no message is sent to it any more */
 }
 
 void fby_loop_peers_sweep(struct fby_loop *self)
@@ -129,7 +129,7 @@ static void drop_work(struct fby_loop *self, struct fby_loop_work *work)
     free(work);
 }
 
-/* ---- Requests ---------------------------------------------------------------- */
+/* ---- Requests ------------------------------------------------------------ */
 
 struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
     const struct fby_request *message, uint32_t n_chunks)

@@ -1,6 +1,6 @@
-/* The server is told who is here, and that it still is. It remembers nothing
- * across its restarts: a REGISTER_FIRST brings it up to date, and clients that
- * are connected notice nothing. */
+/* Registration and heartbeats at the server. The server keeps no state across
+ * its restarts: it then answers REGISTER_FIRST, and the worker registers again.
+ * Connected clients are not affected. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* After so many messages without an answer the connection is made anew: what
- * waits in the old one would only be stale news. */
+/* After MAX_UNANSWERED messages without an answer the worker connects again:
+ * messages queued on the old connection would be out of date. */
 enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16, QUEUE = 100000 };
 
 /* ---- The worker's own address -------------------------------------------- */
@@ -29,8 +29,8 @@ static bool is_wildcard(const char *endpoint)
            strncmp(endpoint, "tcp://*:", 8) == 0;
 }
 
-/* The address of this machine that the route to `peer` starts from. Connecting
- * a datagram socket looks up the route and sends nothing. */
+/* Find the source address of the route to `peer`. Connecting a datagram socket
+ * looks up the route and sends nothing. */
 static bool local_address(const struct addrinfo *peer, char *host, size_t size)
 {
     struct sockaddr_storage own;
@@ -47,7 +47,7 @@ static bool local_address(const struct addrinfo *peer, char *host, size_t size)
     return found;
 }
 
-/* "tcp://HOST:PORT" of a numeric endpoint, cut in two. */
+/* Split a numeric endpoint, "tcp://HOST:PORT", into host and port. */
 static bool split_endpoint(
     const char *endpoint, char host[FBY_ENDPOINT_SIZE], const char **port)
 {
@@ -100,8 +100,8 @@ static fby_err choose_advertised(struct fby_loop *self, struct fby_why *why)
     if (self->options.advertise != NULL) {
         if (is_wildcard(self->options.advertise)) {
             return fby_because(why, FBY_USAGE,
-                "nobody can connect to %s; --advertise takes the address that "
-                "trainers see",
+                "clients cannot connect to %s; --advertise takes the address "
+                "that trainers see",
                 self->options.advertise);
         }
         return fby_endpoint_resolve(
@@ -162,7 +162,7 @@ void fby_loop_registry_close(struct fby_loop *self)
     }
 }
 
-/* ---- Telling ------------------------------------------------------------- */
+/* ---- Messages to the server ---------------------------------------------- */
 
 static void send_to_server(
     struct fby_loop *self, const struct fby_message *message)
@@ -209,7 +209,8 @@ static uint32_t count_sessions(const struct fby_loop *self)
     return n;
 }
 
-/* How full the transform threads are: the stage that machines are bought for.*/
+/* The load of the transform threads, which decide how many machines are needed.
+ */
 static uint32_t load_permille(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
@@ -277,7 +278,7 @@ void fby_loop_registry_leave(struct fby_loop *self)
     }
 }
 
-/* ---- Being told ---------------------------------------------------------- */
+/* ---- Messages of the server ---------------------------------------------- */
 
 static void on_registered(
     struct fby_loop *self, const struct fby_registered *registered)

@@ -1,6 +1,6 @@
-/* A request is answered at once when it cannot be served here; else it joins
- * work on the same rows, or begins it. Whatever it says is checked against the
- * content, because it comes from outside. */
+/* REQUEST: a request that cannot be served here is answered at once; any other
+ * joins work on the same rows, or starts it. It comes from outside, so each
+ * value is checked against the content. */
 #include <string.h>
 
 #include "common/fault.h"
@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-struct incoming { /* a request on its way to an answer */
+struct incoming { /* a REQUEST that is being handled */
     struct fby_loop_peer     *peer;
     const struct fby_request *message;
     struct fby_job_spec       spec;
@@ -43,7 +43,7 @@ static void send_cannot(struct fby_loop *self, const struct incoming *in,
                                 .text           = text}});
 }
 
-/* The content is unknown here, or means other data or other arithmetic. */
+/* The content is unknown here, or its data or fingerprint differs. */
 static void send_unknown(struct fby_loop *self, const struct incoming *in,
     const struct fby_dataset_plan *nearest)
 {
@@ -83,7 +83,7 @@ static struct fby_loop_work *find_work(
     return work;
 }
 
-/* Chunks that were ready before this request came. */
+/* Add the chunks that were ready before this request came. */
 static void add_ready_chunks(struct fby_loop_request *request)
 {
     const struct fby_job *job     = request->work->job;
@@ -124,8 +124,8 @@ static struct fby_loop_work *work_add(
     return work;
 }
 
-/* The request is made before the job, because it is what the arena's memory, once
- * free, is known by. */
+/* The request is created before the job, because it is the tag of the job's
+ * arena. */
 static fby_err begin_work(struct fby_loop *self, const struct incoming *in)
 {
     struct fby_job          *job = NULL;
@@ -158,14 +158,16 @@ static void join_work(struct fby_loop *self, const struct incoming *in,
 
 /* ---- Admission ----------------------------------------------------------- */
 
-/* Lower is sent first. Epochs beyond 2^24 only lose their order. */
+/* Batches with a lower number are sent first. Epochs beyond 2^24 wrap around,
+ * which only affects the order. */
 static uint64_t order_of(const struct fby_request *message)
 {
     return (message->epoch & 0xffffff) << 40 |
            (message->step & UINT64_C(0xffffffffff));
 }
 
-/* The one furthest beyond its entitlement gives way. */
+/* Find the peer that must shed a batch for `asking`, with fby_session_victim on
+ * one pair at a time. */
 static struct fby_loop_peer *find_victim(
     const struct fby_loop *self, const struct fby_loop_peer *asking)
 {
@@ -241,7 +243,7 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     }
 }
 
-/* All fields by name is the same as all fields. */
+/* A list of all fields means the same as 0. */
 static uint64_t normal_fields(
     const struct fby_content *content, uint64_t fields)
 {
@@ -249,7 +251,7 @@ static uint64_t normal_fields(
     return fields == all ? 0 : fields;
 }
 
-/* What can be refused without looking at the budget. False: it was. */
+/* Check the request, apart from the budget. False: it was refused. */
 static bool check(struct fby_loop *self, struct incoming *in)
 {
     const struct fby_request *message = in->message;

@@ -69,7 +69,8 @@ void fby_dataset_plan_release(struct fby_dataset_plan **self_p)
     free(self);
 }
 
-/* The entry of this epoch, else the one to give up for it. */
+/* The entry of this epoch; if there is none, the least recently used entry,
+ * emptied for it. */
 static struct fby_dataset_plan_order *entry_for(
     struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
 {

@@ -1,8 +1,8 @@
-/* dataset_plan.h - one content over one dataset, ready to make batches of.
+/* dataset_plan.h - a content over a dataset, from which batches can be made.
  *
- * Constant once made, apart from a small cache of orders that belongs to the
- * loop. Shared: jobs hold it while they work, the table of plans while it
- * is known; a newer load replaces it without disturbing them. */
+ * A plan is constant, apart from a small cache of orders that only the loop
+ * uses. It is reference counted: jobs hold it while they work, and the plan
+ * cache while it is known. A newer load replaces it without affecting them. */
 #ifndef FBY_WORKER_PLAN_DATASET_PLAN_H
 #define FBY_WORKER_PLAN_DATASET_PLAN_H
 
@@ -17,7 +17,7 @@
 
 enum { FBY_DATASET_PLAN_ORDERS = 4 };
 
-struct fby_dataset_plan_order { /* an entry of the cache */
+struct fby_dataset_plan_order { /* a cache entry: the order of one epoch */
     struct fby_order *order;    /* NULL: free */
     uint64_t          seed, epoch;
     uint64_t          used; /* tick of its last use */
@@ -31,25 +31,30 @@ struct fby_dataset_plan {
     struct fby_dataset *dataset; /* owned */
     struct fby_rows    *rows;    /* owned; NULL: samples are read one by one */
     struct fby_buckets *buckets; /* owned; NULL without bucket_by */
-    atomic_uint         holds;
+    atomic_uint         holds;   /* reference count */
     struct fby_dataset_plan_order
-             orders[FBY_DATASET_PLAN_ORDERS]; /* the loop's */
-    uint64_t tick;                            /* the loop's */
+             orders[FBY_DATASET_PLAN_ORDERS]; /* used by the loop only */
+    uint64_t tick;                            /* likewise; counts uses */
 };
 
-/* Compute the fingerprint and bring the parts together, held once.
+/* Check `content` against the dataset, compute its fingerprint, and create a
+ * plan that is held once.
  *
  * Ownership: *dataset_p moves on FBY_OK.
- * Errors:    as fby_fingerprint, fby_rows_create. */
+ * Errors:    of the checks; of fby_fingerprint; of fby_rows_create, after
+ *            which *dataset_p has moved, too. */
 FBY_CHECKED fby_err fby_dataset_plan_create(const struct fby_content *content,
     struct fby_dataset **dataset_p, struct fby_dataset_plan **out,
     struct fby_why *why);
 
+/* Add a reference; returns `self`. Thread: any. */
 struct fby_dataset_plan *fby_dataset_plan_hold(struct fby_dataset_plan *self);
-/* Let go and set *self_p to NULL; the last one destroys. Any thread. */
+
+/* Drop a reference and set *self_p to NULL; the last one destroys the plan.
+ * NULL is fine. Thread: any. */
 void fby_dataset_plan_release(struct fby_dataset_plan **self_p);
 
-/* The order of one epoch, borrowed until the next call. Thread: the loop.
+/* Return the order of one epoch, borrowed until the next call. Thread: loop.
  * Errors: as fby_order_create. */
 FBY_CHECKED fby_err fby_dataset_plan_order(struct fby_dataset_plan *self,
     uint64_t seed, uint64_t epoch, const struct fby_order **out,

@@ -17,9 +17,10 @@ struct fby_plan_load {
     struct fby_digest        digest;
     char                    *location;
     unsigned                 waiters;   /* the loop's */
-    bool                     taken;     /* the loop's: its end was seen */
-    atomic_bool              abandoned; /* the loop says, the thread obeys */
-    atomic_bool              ended; /* the thread says; then all is constant */
+    bool                     taken;     /* the loop's: its plan was kept */
+    atomic_bool              abandoned; /* set by the loop: end early */
+    atomic_bool              ended;     /* set by the thread, after which it
+                                           changes nothing */
     atomic_uint_fast64_t     done;
     atomic_uint_fast64_t     total;
     fby_err                  err;
@@ -31,13 +32,13 @@ struct fby_plan_load {
 struct fby_plan_cache {
     struct fby_plan_cache_config config;
     struct fby_stage            *loaders;
-    struct fby_plan_load        *loads; /* that have not been freed */
+    struct fby_plan_load        *loads; /* running, or not yet freed */
     struct fby_dataset_plan    **known; /* most recently used first */
     uint32_t                     n_known;
     int                          event_fd;
 };
 
-/* ---- On a thread of its own ---------------------------------------------- */
+/* ---- On a load thread ---------------------------------------------------- */
 
 static bool note_progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -79,9 +80,9 @@ static fby_err run_load(void *context, uint32_t thread, void *item)
     }
     fby_dataset_destroy(&dataset);
     fby_err err = self->err;
-    atomic_store(&self->ended, true); /* from here on it is the loop's */
+    atomic_store(&self->ended, true); /* now the loop owns it */
     if (write(plans->event_fd, &one, sizeof(one)) < 0) {
-        return err; /* the counter is at its end: readable already */
+        return err; /* the counter is at its maximum: readable already */
     }
     return err;
 }
@@ -157,7 +158,8 @@ static bool same_digests(
            fby_digest_equal(&a->data_digest, &b->data_digest);
 }
 
-/* Put `plan` first and move those before `at` back by one, over it. */
+/* Store `dataset_plan` first; entries before `at` move back by one, the last of
+ * them over entry `at`. */
 static void move_to_front(struct fby_plan_cache *self, uint32_t at,
     struct fby_dataset_plan *dataset_plan)
 {
@@ -167,8 +169,8 @@ static void move_to_front(struct fby_plan_cache *self, uint32_t at,
     self->known[0] = dataset_plan;
 }
 
-/* An equal older one gives way, and so does the least recently used one when
- * there is no room. */
+/* Replace an equal older plan, or the least recently used one if the cache is
+ * full. */
 static void add_known(
     struct fby_plan_cache *self, struct fby_dataset_plan *dataset_plan)
 {
@@ -196,7 +198,7 @@ static void take_result(struct fby_plan_cache *self, struct fby_plan_load *load)
     load->taken = true;
 }
 
-/* Take notice of loads that ended, and free those nobody waits for. */
+/* Keep the plans of loads that ended, and free the loads without a waiter. */
 static void collect(struct fby_plan_cache *self)
 {
     struct fby_plan_load **link = &self->loads;
@@ -219,7 +221,7 @@ void fby_plan_cache_collect(struct fby_plan_cache *self)
 {
     uint64_t count = 0;
     if (read(self->event_fd, &count, sizeof(count)) < 0) {
-        count = 0; /* nobody rang; looking is harmless */
+        count = 0; /* no wakeup was pending; collecting is harmless */
     }
     collect(self);
 }

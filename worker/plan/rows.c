@@ -16,11 +16,11 @@
 #include "worker/transform/tokens.h"
 
 enum {
-    PREFETCH_ROWS   = 16, /* rows asked for before they are copied */
-    CACHE_LINE      = 64, /* bytes of a cache line */
-    PREFETCH_BYTES  = 4 * CACHE_LINE, /* bytes of a row asked for */
+    PREFETCH_ROWS   = 16,             /* rows prefetched before their copy */
+    CACHE_LINE      = 64,             /* bytes of a cache line */
+    PREFETCH_BYTES  = 4 * CACHE_LINE, /* bytes prefetched of a row */
     GATHER_BYTES    = 32768,          /* bytes gathered before they are cast */
-    LARGE_ROW_BYTES = 4096 /* bytes of a row that is cast where it lies */
+    LARGE_ROW_BYTES = 4096 /* bytes of a row that is cast without gathering */
 };
 
 struct fby_rows {
@@ -29,7 +29,7 @@ struct fby_rows {
     uint16_t                 *picks[FBY_MAX_FIELDS];
 };
 
-/* ---- what fits ----------------------------------------------------------- */
+/* ---- checks of columns --------------------------------------------------- */
 
 static bool has_shape(
     const struct fby_column *column, const struct fby_shape *shape)
@@ -175,7 +175,8 @@ fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
 
 /* ---- copies -------------------------------------------------------------- */
 
-/* Rows lie anywhere: without being asked for in time, each is waited for. */
+/* Rows are scattered in the file: without prefetching, each copy would wait for
+ * memory. */
 static void prefetch(const uint8_t *row, size_t bytes)
 {
     size_t far = bytes < PREFETCH_BYTES ? bytes : PREFETCH_BYTES;
@@ -195,7 +196,7 @@ static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t most,
     }
 }
 
-/* The compiler makes one instruction each of copies whose size it knows. */
+/* The compiler turns copies of a constant size into one instruction each. */
 static void gather(const struct fby_run *run, uint32_t first, uint32_t n,
     size_t bytes, uint8_t *dst)
 {
@@ -226,13 +227,13 @@ struct cast {
     const struct fby_field_content *field;
     const struct fby_dataset       *dataset;
     const struct fby_run           *run;
-    const struct fby_column        *column; /* of all rows in hand */
+    const struct fby_column        *column; /* of the rows being cast */
     bool                            is_copy;
     uint64_t                        values; /* of a row, or of an entry */
     size_t                          out_bytes;
     bool                           *bad;
     uint32_t                       *lengths; /* of ragged and sparse rows */
-    uint8_t                        *indices; /* of sparse ones */
+    uint8_t                        *indices; /* of sparse rows */
     struct fby_transform           *transform;
 };
 
@@ -245,7 +246,7 @@ static struct fby_npy npy_of(
         .data                     = data};
 }
 
-/* Returns as fby_convert does. */
+/* Convert the values of `npy`; returns what fby_convert returns. */
 static uint64_t convert(
     const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
 {
@@ -253,11 +254,12 @@ static uint64_t convert(
         return fby_convert(npy, field->wire_type, dst);
     }
     npy->n_dims  = 1;
-    npy->dims[0] = field->maps; /* what is packed by itself */
+    npy->dims[0] = field->maps; /* each group of `maps` bits is packed */
     return fby_bits_of_npy(npy, dst);
 }
 
-/* Cast `n` rows that lie one after another. */
+/* Cast `n` adjacent rows. If a value does not fit, cast each row by itself, to
+ * find the bad ones. */
 static void cast_rows(const struct cast *c, const uint8_t *raw, uint32_t first,
     uint32_t n, uint8_t *dst)
 {
@@ -334,7 +336,7 @@ static const struct fby_column *column_of(
     return run->column[run->slot[row]];
 }
 
-/* Rows from `first` on, up to n, whose files have one dtype. */
+/* The number of rows from `first` on, at most n, whose files have one dtype. */
 static uint32_t same_dtype_rows(
     const struct fby_run *run, uint32_t first, uint32_t n)
 {
@@ -374,7 +376,8 @@ static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 
 /* ---- ragged rows --------------------------------------------------------- */
 
-/* How many entries row `i` of the run has here; why it is refused. */
+/* Set *out to the number of entries that row `i` of the run is written with.
+ * Errors: FBY_BAD_SAMPLE  its offsets are invalid or it is too long. */
 static fby_err entry_count(
     const struct cast *c, uint32_t i, uint32_t *out, struct fby_why *why)
 {
@@ -425,7 +428,7 @@ static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 
 /* ---- sparse rows --------------------------------------------------------- */
 
-/* Row `row` of the run, the i-th of those that are made; why it is refused. */
+/* Write row `row` of the run, the i-th of this part. Errors: FBY_BAD_SAMPLE. */
 static fby_err make_sparse(const struct cast *c, uint32_t row, uint32_t i,
     uint8_t *dst, struct fby_why *why)
 {
@@ -468,7 +471,7 @@ static void make_sparse_rows(
 
 /* ---- sequences of tokens ------------------------------------------------- */
 
-/* Row `row` of the run; why it is refused. */
+/* Write row `row` of the run. Errors: FBY_BAD_SAMPLE. */
 static fby_err make_sequence(
     const struct cast *c, uint32_t row, uint8_t *dst, struct fby_why *why)
 {
@@ -527,7 +530,7 @@ void fby_rows_make(const struct fby_rows *self, uint32_t field,
     make_rows(&c, part.first, part.n, part.dst);
 }
 
-/* Why the only row of the run is refused. */
+/* Return the reason why the only row of the run is refused. */
 static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_field_content *field = c->field;

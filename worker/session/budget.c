@@ -7,7 +7,7 @@ void fby_budget_init(struct fby_budget *self, uint64_t total_bytes)
     *self = (struct fby_budget){.total = total_bytes};
 }
 
-/* What a share may still charge as its own. */
+/* Bytes that a share may still charge within its entitlement. */
 static uint64_t entitlement_left(const struct fby_budget_share *share)
 {
     return share->entitled > share->charged ? share->entitled - share->charged
@@ -20,7 +20,8 @@ uint64_t fby_budget_surplus(const struct fby_budget_share *share)
                                             : 0;
 }
 
-/* The only place that changes a share: `unused` follows both of its fields. */
+/* All changes of a share are made here, because `unused` depends on both of its
+ * fields. */
 static void set_share(struct fby_budget *self, struct fby_budget_share *share,
     uint64_t entitled, uint64_t charged)
 {
@@ -54,7 +55,8 @@ fby_err fby_budget_charge(
     }
     uint64_t own  = entitlement_left(share);
     uint64_t room = self->total - self->charged;
-    uint64_t kept = bytes <= own ? 0 : self->unused - own; /* for others */
+    uint64_t kept =
+        bytes <= own ? 0 : self->unused - own; /* for other shares */
     if (bytes > room || kept > room - bytes) {
         return FBY_AGAIN;
     }

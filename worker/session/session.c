@@ -8,8 +8,8 @@
 #include "common/mutant.h"
 
 enum batch_state {
-    BATCH_FREE,  /* nobody's */
-    BATCH_OPEN,  /* asked for; END is not yet handed out */
+    BATCH_FREE,  /* an unused entry */
+    BATCH_OPEN,  /* requested; END is not yet returned by next */
     BATCH_CLOSED /* answered or dropped; its memory is still charged */
 };
 
@@ -35,8 +35,8 @@ struct fby_session {
     uint64_t                  sent;  /* bytes on this route */
     uint64_t                  credited;
     int64_t                   heard_ns;
-    int64_t                   credit_ns; /* when a CREDIT last moved, or
-                                            nothing was owed */
+    int64_t                   credit_ns; /* last time that CREDIT increased, or
+                                            covered all bytes sent */
     uint64_t                  newest;    /* highest id seen */
     bool                      leaving;
     struct session_batch     *batches; /* config.max_batches */
@@ -132,8 +132,8 @@ static void set_state(
     b->state = state;
 }
 
-/* A LOST that finds no room is not missed: the next PONG does not name the id,
- * which says the same. */
+/* A LOST that finds no room may be dropped: the next PONG does not name the id,
+ * which tells the client the same. */
 static void mark_lost(struct fby_session *self, struct session_batch *b)
 {
     set_state(self, b, BATCH_CLOSED);
@@ -241,12 +241,12 @@ void fby_session_bye(struct fby_session *self)
             set_state(self, b, BATCH_CLOSED);
         }
     }
-    self->route   = 0; /* so no LOST comes out either */
+    self->route   = 0; /* so that next returns no LOST either */
     self->leaving = true;
     fby_budget_leave(self->budget, &self->share);
 }
 
-/* ---- Its batches --------------------------------------------------------- */
+/* ---- Batches ------------------------------------------------------------- */
 
 fby_err fby_session_header(struct fby_session *self, struct fby_request_id id,
     struct fby_session_chunk *chunks, uint32_t n_chunks)
@@ -318,7 +318,7 @@ bool fby_session_is_open(
     return find_open(self, id) != NULL;
 }
 
-/* ---- What to send -------------------------------------------------------- */
+/* ---- Sending ------------------------------------------------------------- */
 
 static bool has_output(const struct session_batch *b)
 {
@@ -337,13 +337,13 @@ static struct session_batch *first_with_output(const struct fby_session *self)
     return lowest;
 }
 
-/* A chunk larger than the window goes alone. */
+/* A chunk larger than the window is sent once CREDIT covers all other bytes. */
 static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
 {
-    uint64_t out = self->sent - self->credited;
-    return out == 0 || FBY_MUTANT(ignore_send_window) ||
-           (out <= self->config.send_window &&
-               wire_bytes <= self->config.send_window - out);
+    uint64_t uncredited = self->sent - self->credited;
+    return uncredited == 0 || FBY_MUTANT(ignore_send_window) ||
+           (uncredited <= self->config.send_window &&
+               wire_bytes <= self->config.send_window - uncredited);
 }
 
 static bool next_item(struct fby_session *self, struct session_batch *b,
@@ -354,7 +354,7 @@ static bool next_item(struct fby_session *self, struct session_batch *b,
         b->header_sent = true;
         return true;
     }
-    if (b->n_sent == b->n_ready) { /* has_output: so it is complete */
+    if (b->n_sent == b->n_ready) { /* has_output: it is complete */
         out->kind = FBY_SEND_END;
         set_state(self, b, BATCH_CLOSED);
         return true;
@@ -383,7 +383,7 @@ bool fby_session_next(
         return true;
     }
     if (self->sent == self->credited) {
-        self->credit_ns = now_ns; /* nothing is owed: not stalled */
+        self->credit_ns = now_ns; /* all bytes are credited: not stalled */
     }
     struct session_batch *b = first_with_output(self);
     return b != NULL && next_item(self, b, out);
@@ -418,10 +418,10 @@ static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 static bool can_be_victim(const struct fby_session *self,
     const struct fby_session *asking, int64_t now_ns)
 {
-    bool owed =
+    bool within =
         asking != NULL && asking->share.charged < asking->share.entitled;
     return self != asking && fby_budget_surplus(&self->share) > 0 &&
-           (owed || is_stalled(self, now_ns)) && last_unsent(self) != NULL;
+           (within || is_stalled(self, now_ns)) && last_unsent(self) != NULL;
 }
 
 struct fby_session *fby_session_victim(struct fby_session *const *sessions,

@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "common/tsan.h"
 
-struct arena_slot { /* what a message carries as its hint */
+struct arena_slot { /* the hint of a message, see zmq_msg_init_data */
     struct fby_arena *arena;
     atomic_uint       in_flight; /* messages */
 };
@@ -16,8 +16,8 @@ struct arena_slot { /* what a message carries as its hint */
 struct fby_arena {
     struct fby_arenas      *home;
     struct fby_memory_block block;
-    atomic_uint             holds;
-    struct fby_arena       *next; /* on the list of those nobody holds */
+    atomic_uint             holds; /* reference count */
+    struct fby_arena       *next;  /* in `released` of home */
     void                   *tag;
     struct arena_slot       slots[];
 };
@@ -25,7 +25,7 @@ struct fby_arena {
 struct fby_arenas {
     struct fby_memory *memory;
     _Atomic(struct fby_arena *)
-        released; /* pushed by any, emptied by the loop */
+        released; /* pushed by any thread, taken by the loop */
     int event_fd;
 };
 
@@ -65,14 +65,14 @@ int fby_arenas_fd(const struct fby_arenas *self)
     return self->event_fd;
 }
 
-/* The list is only ever emptied as a whole, so a pointer on it cannot come back
- * while somebody pushes: no ABA. */
+/* The list is only emptied as a whole, so no arena can leave it and return
+ * while another thread pushes: no ABA problem. */
 size_t fby_arenas_collect(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context)
 {
     uint64_t count = 0;
     if (read(self->event_fd, &count, sizeof(count)) < 0) {
-        count = 0; /* nobody rang; there may still be some on the list */
+        count = 0; /* no wakeup was pending; the list may have arenas anyway */
     }
     struct fby_arena *arena = atomic_exchange(&self->released, NULL);
     size_t            n     = 0;
@@ -121,7 +121,7 @@ uint8_t *fby_arena_data(struct fby_arena *self)
     return self->block.data;
 }
 
-/* An eventfd that cannot count further is readable already. */
+/* A write fails only if the counter is at its maximum: readable already. */
 static void wake_loop(int event_fd)
 {
     const uint64_t one = 1;
@@ -151,7 +151,7 @@ void fby_arena_release(struct fby_arena **self_p)
     }
 }
 
-/* Called by libzmq, on one of its threads or ours. */
+/* libzmq calls this, on one of its threads or ours. */
 static void message_done(void *data, void *hint)
 {
     (void)data;

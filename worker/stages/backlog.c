@@ -5,12 +5,12 @@
 #include "common/mem.h"
 
 struct fby_backlog {
-    pthread_mutex_t  lock; /* guards all below */
-    pthread_cond_t   changed;
-    struct fby_job  *jobs;    /* with rows to be taken */
-    struct fby_task *retries; /* to be fetched again */
+    pthread_mutex_t  lock;    /* guards all below */
+    pthread_cond_t   changed; /* a task can be taken, or closed */
+    struct fby_job  *jobs;    /* with rows to take */
+    struct fby_task *retries; /* to fetch again */
     struct fby_task *free;
-    struct fby_task *tasks; /* all of them, for free() */
+    struct fby_task *tasks; /* the array of all tasks */
     uint64_t         turn;
     bool             closed;
 };
@@ -71,7 +71,7 @@ static bool comes_before(const struct fby_job *a, const struct fby_job *b)
     return a->spec.first_row < b->spec.first_row;
 }
 
-/* A stream has one turn, which all its waiting jobs share. */
+/* All waiting jobs of a stream have the same turn. */
 static void set_turn(
     struct fby_backlog *self, const struct fby_job *of, uint64_t turn)
 {
@@ -182,7 +182,7 @@ static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
     return task;
 }
 
-/* The job whose row can be taken now; NULL: none, or no task is free. */
+/* The job to take rows of; NULL: there is none, or no task is free. */
 static struct fby_job *ready_job(const struct fby_backlog *self)
 {
     return self->free != NULL ? first_job(self) : NULL;

@@ -1,8 +1,8 @@
-/* The third stage: hash a chunk's raw bytes and make them smaller, if asked to.
+/* The third stage: hash the raw bytes of a chunk and encode them, if requested.
  *
- * The encoded bytes go back to where the raw ones were, so a batch needs no
- * second memory; what would not be smaller stays stored. The prefix is written
- * by the loop, which knows for whom the chunk is. */
+ * The encoded bytes replace the raw ones, so a batch needs no second memory. A
+ * chunk that would not shrink is stored. The loop writes the chunk's prefix,
+ * because it depends on the request that the chunk is sent for. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -11,8 +11,8 @@
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
-/* False when the coding does not fit where the raw bytes are, or needs more
- * room on the way than it can be worth: pictures of a few pixels. */
+/* False: the encoded bytes need more space than the raw ones, or encoding needs
+ * more memory than FBY_ENCODE_ROOM allows, as for pictures of a few pixels. */
 static bool encode_in_place(struct fby_stages *self, uint32_t thread,
     struct fby_job_chunk *chunk, struct fby_coding coding)
 {

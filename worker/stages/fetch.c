@@ -1,8 +1,8 @@
-/* The first stage: all members that one row needs, into one block.
+/* The first stage: read all members that one row needs into one block.
  *
- * Two fields may come from one member (two keys of a JSON file); it is read
- * once. Blocks come in powers of two, because sizes of samples vary and a block
- * that fits is reused, while a fresh one costs a page fault every 4 KiB. */
+ * A member that two fields use (two keys of a JSON file) is read once. Block
+ * sizes are powers of two: sample sizes vary, a block of the right size is
+ * reused, and a fresh one costs a page fault for each 4 KiB. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -17,7 +17,7 @@ static const struct fby_field_content *field_of(
     return &job->spec.dataset_plan->content.fields[job->content_field[chosen]];
 }
 
-/* The part among the first `n` that reads the same member, or NULL. */
+/* The part among the first `n` that reads `member`, or NULL. */
 static const struct fby_task_part *same_member(
     const struct fby_task *task, uint32_t n, const struct fby_member *member)
 {
@@ -55,12 +55,12 @@ static fby_err check_size(const struct fby_member *member, struct fby_why *why)
 }
 
 static const char (
-    *nth_name(const struct fby_field_content *field, uint32_t i))[FBY_NAME_SIZE]
+    *nth(const struct fby_field_content *field, uint32_t i))[FBY_NAME_SIZE]
 {
     return (const char(*)[FBY_NAME_SIZE]) & field->from[i];
 }
 
-/* All members of a field of maps: their sizes, then their bytes. */
+/* Locate all members of a field of maps: their sizes, then their bytes. */
 static fby_err locate_stack(
     struct fby_task *task, uint32_t chosen, size_t *end, struct fby_why *why)
 {
@@ -72,8 +72,8 @@ static fby_err locate_stack(
     part->size   = field->n_from * sizeof(uint64_t);
     for (uint32_t i = 0; i < field->n_from; i++) {
         struct fby_member member;
-        if (fby_dataset_find(dataset, task->sample, nth_name(field, i), 1,
-                &member) != FBY_OK) {
+        if (fby_dataset_find(
+                dataset, task->sample, nth(field, i), 1, &member) != FBY_OK) {
             return fby_because(why, FBY_BAD_SAMPLE,
                 "field %s: the sample has no member .%s", field->name,
                 field->from[i]);
@@ -88,7 +88,8 @@ static fby_err locate_stack(
     return FBY_OK;
 }
 
-/* Find one field's member and its place in the block, which ends at *end. */
+/* Find the member of a chosen field and give it an offset in the block, which
+ * ends at *end. */
 static fby_err locate(
     struct fby_task *task, uint32_t chosen, size_t *end, struct fby_why *why)
 {
@@ -103,8 +104,8 @@ static fby_err locate(
     if (fby_field_kind(field)->is_stack) {
         return locate_stack(task, chosen, end, why);
     }
-    if (fby_dataset_find(dataset, task->sample, nth_name(field, 0),
-            field->n_from, &part->member) != FBY_OK) {
+    if (fby_dataset_find(dataset, task->sample, nth(field, 0), field->n_from,
+            &part->member) != FBY_OK) {
         return refuse_missing(task, field, why);
     }
     const struct fby_task_part *same = same_member(task, chosen, &part->member);
@@ -161,8 +162,8 @@ static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
     fby_err                     err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
         struct fby_member member = {0};
-        err                      = fby_dataset_find(
-                                 dataset, task->sample, nth_name(field, i), 1, &member);
+        err =
+            fby_dataset_find(dataset, task->sample, nth(field, i), 1, &member);
         if (err == FBY_OK) {
             memcpy(sizes + i * sizeof(uint64_t), &member.size,
                 sizeof(member.size));
@@ -207,7 +208,7 @@ static fby_err fetch(struct fby_stages *self, struct fby_task *task,
     size_t  bytes = 0;
     fby_err err   = fby_job_commit(task->job, why);
     if (task->job->spec.dataset_plan->rows != NULL) {
-        return err; /* they are read where they lie */
+        return err; /* rows of columns are read from the mapped file */
     }
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
         err = locate(task, i, &bytes, why);

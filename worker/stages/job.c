@@ -8,8 +8,8 @@
 #include "worker/stages/ragged_pack.h"
 
 enum {
-    SUBSTITUTED_BYTES = 64,     /* of an entry of END beside its names */
-    RUN_BYTES         = 1 << 20 /* of rows made together */
+    SUBSTITUTED_BYTES = 64,     /* of an entry in END, without its text */
+    RUN_BYTES         = 1 << 20 /* of the rows of a run */
 };
 
 /* ---- Layout -------------------------------------------------------------- */
@@ -19,7 +19,7 @@ static size_t rounded_up(size_t bytes)
     return (bytes + FBY_CHUNK_PREFIX - 1) / FBY_CHUNK_PREFIX * FBY_CHUNK_PREFIX;
 }
 
-/* A chunk with its head room. */
+/* Bytes of a chunk in the arena, with its head room. */
 static size_t chunk_room(struct fby_raw_span span)
 {
     return FBY_CHUNK_PREFIX + rounded_up(span.raw_bytes);
@@ -74,7 +74,7 @@ fby_err fby_job_layout(const struct fby_job_spec *spec,
         &spec->dataset_plan->content, spec->fields, spec->rows, out, why);
 }
 
-/* ---- Making -------------------------------------------------------------- */
+/* ---- Creation ------------------------------------------------------------ */
 
 static void list_fields(struct fby_job *self)
 {
@@ -130,7 +130,7 @@ static fby_err plan_rows(struct fby_job *self, struct fby_why *why)
     return FBY_OK;
 }
 
-/* As many rows together as are worth a task of their own. */
+/* A run has as many rows as make a task large enough. */
 static void set_run_rows(struct fby_job *self)
 {
     uint64_t bytes = 1;
@@ -253,7 +253,7 @@ bool fby_job_is_same(
            own->fields == spec->fields;
 }
 
-/* ---- Its fate ------------------------------------------------------------ */
+/* ---- Result -------------------------------------------------------------- */
 
 bool fby_job_cancel(struct fby_job *self)
 {
@@ -271,7 +271,7 @@ bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
     return first;
 }
 
-/* What naming a substituted row takes in END, at most. */
+/* The largest number of bytes that a substituted row takes in END. */
 static size_t substitute_text_bytes(
     const struct fby_job *self, uint32_t row, const struct fby_why *cause)
 {
@@ -284,7 +284,7 @@ static size_t substitute_text_bytes(
            strlen(cause->text) + SUBSTITUTED_BYTES;
 }
 
-/* Kept in order of rows, because END lists them so. */
+/* Keep the list in the order of rows, as END has it. */
 static void add_substituted(
     struct fby_job *self, const struct fby_job_substituted *one)
 {
@@ -307,9 +307,9 @@ fby_err fby_job_record_substitute(struct fby_job *self, uint32_t row,
     if (self->n_substituted == FBY_SUBSTITUTED ||
         self->substituted_bytes > FBY_MESSAGE_MAX / 2) {
         err = fby_because(why, FBY_FULL,
-            "more than %zu rows of this request need a substitute, all that "
-            "one can tell of whatever `limit` is: mend the data, or take a "
-            "smaller global_batch or more ranks; one because %.200s",
+            "more than %zu rows of this request need a substitute, the most "
+            "that one request can report, whatever `limit` is: fix the data, "
+            "or use a smaller global_batch or more ranks; one because %.200s",
             self->n_substituted, cause->text);
     } else {
         add_substituted(self, &(struct fby_job_substituted){.row = row,
@@ -321,7 +321,7 @@ fby_err fby_job_record_substitute(struct fby_job *self, uint32_t row,
     return err;
 }
 
-/* ---- Its bytes ----------------------------------------------------------- */
+/* ---- Rows and chunks ----------------------------------------------------- */
 
 static struct fby_job_chunk *chunk_of(
     struct fby_job *self, uint32_t field, uint32_t number)
@@ -329,8 +329,8 @@ static struct fby_job_chunk *chunk_of(
     return &self->chunks[fby_layout_index(&self->layout, field, number)];
 }
 
-/* A row that is cut into chunks is written in one piece that ends where its
- * last chunk ends, so that the pieces only ever have to move down. */
+/* A row that is split into chunks is first written contiguously, to end where
+ * its last chunk ends. So its parts only have to move to lower addresses. */
 static uint8_t *split_row_start(
     struct fby_job *self, uint32_t field, uint32_t row)
 {
@@ -376,9 +376,8 @@ uint32_t *fby_job_length(struct fby_job *self, uint32_t field, uint32_t row)
     return self->lengths[field] != NULL ? &self->lengths[field][row] : NULL;
 }
 
-/* Pull the pieces of a cut row apart, first one first, to make the head rooms.
- * Each lands at or below where it was, and never beyond where the next one
- * still lies. */
+/* Move the parts of a split row apart, the first part first, to make their head
+ * rooms. Each part moves down or stays, so it never overwrites the next one. */
 static void spread_split_row(struct fby_job *self, uint32_t field, uint32_t row)
 {
     const uint8_t *from  = split_row_start(self, field, row);
@@ -392,7 +391,7 @@ static void spread_split_row(struct fby_job *self, uint32_t field, uint32_t row)
     }
 }
 
-/* It has all its rows: nobody writes to it any more. */
+/* The chunk has all its rows, so no other thread writes to it any more. */
 static void finish_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
 {
     const uint32_t *lengths = self->lengths[chunk->field];
@@ -402,7 +401,7 @@ static void finish_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
     }
 }
 
-/* Rows [row, row + n) of a chunk; may be none. */
+/* The number of rows [row, row + n) in a chunk; may be 0. */
 static uint32_t rows_within(
     const struct fby_raw_span *span, uint32_t row, uint32_t n)
 {

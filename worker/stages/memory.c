@@ -17,13 +17,13 @@ struct kept_block {
 };
 
 struct fby_memory {
-    pthread_mutex_t          lock; /* guards all below */
-    pthread_cond_t           returned;
+    pthread_mutex_t          lock;     /* guards all below */
+    pthread_cond_t           returned; /* or the next turn, or closed */
     struct fby_memory_counts counts;
     struct kept_block        kept[KEPT_BLOCKS]; /* oldest first */
     size_t                   n_kept;
-    uint64_t                 next_turn; /* of who asks next and may wait */
-    uint64_t                 turn;      /* of who is served next */
+    uint64_t                 next_turn; /* of the next call of take */
+    uint64_t                 turn;      /* of the call that is served next */
     bool                     closed;
 };
 
@@ -36,7 +36,7 @@ struct fby_memory *fby_memory_create(size_t limit_bytes)
     return self;
 }
 
-/* Take block `i` off the kept ones, keeping their order. */
+/* Remove block `i` from the kept ones and preserve their order. */
 static struct fby_memory_block take_kept(struct fby_memory *self, size_t i)
 {
     struct fby_memory_block block = self->kept[i].block;
@@ -75,7 +75,7 @@ static size_t available(const struct fby_memory *self)
     return self->counts.limit - self->counts.used;
 }
 
-/* A kept block fits when it wastes at most an eighth. */
+/* Reuse a kept block that exceeds `size` by at most an eighth. */
 static bool reuse(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
@@ -107,8 +107,8 @@ static fby_err map_fresh(
     return FBY_OK;
 }
 
-/* Whole pages, at least one; 0 when that is more than the pool can ever
- * hold. */
+/* `size` rounded up to whole pages, at least one; 0: the pool can never hold
+ * that many. */
 static size_t whole_pages(const struct fby_memory *self, size_t size)
 {
     if (size > self->counts.limit) {
@@ -152,7 +152,8 @@ fby_err fby_memory_try_take(
     return err;
 }
 
-/* When the system has none and nobody will give any back, waiting is vain. */
+/* FBY_FULL ends the wait only if no block is in use: then the system has no
+ * memory, and no later call can return any. */
 static fby_err take_in_turn(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {

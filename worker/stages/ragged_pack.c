@@ -4,7 +4,7 @@
 
 #include "common/bytes.h"
 
-/* The lengths, and zeros up to the values. */
+/* Write the lengths, and zeros up to the values. */
 static void write_lengths(const struct fby_raw_field *field,
     const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
@@ -21,8 +21,8 @@ struct row_lengths {
     const uint32_t *lengths;
 };
 
-/* Rows of parts of `width` bytes, from a place each, as long as the longest
- * may be, to one after another at or below there; returns the end. */
+/* Move rows of entries of `width` bytes, at a distance of row_bytes from `from`
+ * on, together at `to`, which is at or below `from`. Returns the end. */
 static uint8_t *pack_rows(const uint8_t *from, uint64_t row_bytes,
     uint32_t width, struct row_lengths rows, uint8_t *to)
 {

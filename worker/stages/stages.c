@@ -8,12 +8,12 @@
 #include "pipeline/plan/substitute.h"
 
 enum {
-    SMALL_SHARE = 8 << 20, /* bytes of a transform thread: see thread_share */
+    SMALL_SHARE = 8 << 20, /* bytes for a transform thread: see thread_share */
     LARGE_SHARE = 64 << 20,
-    QUEUE_PER_THREAD = 8 /* items before a stage, for each of its threads */
+    QUEUE_PER_THREAD = 8 /* capacity of a stage's queue, per thread */
 };
 
-/* ---- Building and joining ------------------------------------------------ */
+/* ---- Creating and connecting --------------------------------------------- */
 
 static fby_err next_task(void *context, void **out)
 {
@@ -29,8 +29,8 @@ size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
     return encode_threads * FBY_ENCODE_ROOM(FBY_UNIT_MAX);
 }
 
-/* What a transform thread may hold at any time: enough for a photograph of a
- * few megapixels, as long as half of all is left for larger ones. */
+/* Bytes that each transform thread has for itself: enough for a photograph of a
+ * few megapixels, as long as half of the memory is left for larger ones. */
 static uint64_t thread_share(const struct fby_stages_config *config)
 {
     uint64_t half    = config->scratch_bytes / 2 / config->transform_threads;
@@ -183,7 +183,7 @@ void fby_stages_clear_wakeup(struct fby_stages *self)
 {
     uint64_t count = 0;
     if (read(self->event_fd, &count, sizeof(count)) < 0) {
-        return; /* nobody rang; looking is harmless */
+        return; /* no wakeup was pending; looking for events is harmless */
     }
 }
 
@@ -218,7 +218,7 @@ void fby_stages_post(
     self->last  = &ready->next;
     pthread_mutex_unlock(&self->lock);
     if (write(self->event_fd, &one, sizeof(one)) < 0) {
-        return; /* the counter is at its end: readable already */
+        return; /* the counter is at its maximum: readable already */
     }
 }
 
@@ -254,7 +254,7 @@ void fby_stages_finish(struct fby_stages *self, struct fby_task *task)
     fby_backlog_done(self->backlog, task);
 }
 
-/* "PLACE: what is wrong". */
+/* "LOCATION: what is wrong". */
 static struct fby_why with_location(const struct fby_task *task,
     const struct fby_member *member, const struct fby_why *why)
 {

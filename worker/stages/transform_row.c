@@ -1,5 +1,6 @@
-/* The second stage: decode, crop, scale and mirror one row, each field straight
- * into its place in the batch's arena; chunks whose last row this was go on. */
+/* The second stage: decode and transform one row. Each field is written
+ * straight into the batch's arena; chunks that are then complete are queued for
+ * the encode stage. */
 #include <time.h>
 
 #include "common/clock.h"
@@ -17,7 +18,8 @@ static void queue_chunk(void *context, struct fby_job_chunk *chunk)
     }
 }
 
-/* Its block begins at a page, and a stack at a multiple of 8. */
+/* Set the fields of `work` for several members. Their sizes are aligned: the
+ * block begins at a page, and a stack at a multiple of 8. */
 static void open_stack(const struct fby_task *task,
     const struct fby_task_part *part, struct fby_field_job *work)
 {
@@ -59,7 +61,7 @@ static fby_err write_field(struct fby_transformer *transformer,
     return err;
 }
 
-/* Every field of the row; *at is the member that was at work. */
+/* Write every field of the row; *at is the member in use, or NULL. */
 static fby_err write_row(struct fby_transformer *transformer,
     struct fby_task *task, const struct fby_member **at, struct fby_why *why)
 {
@@ -95,7 +97,7 @@ static void inject_delay(void)
     }
 }
 
-/* Other values than every other worker makes of the sample. */
+/* Fault injection: make a value differ from that of all other workers. */
 static void inject_wrong_value(struct fby_task *task)
 {
     if (fby_fault("worker.wrong_bytes", "sample")) {

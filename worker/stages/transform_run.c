@@ -1,13 +1,14 @@
-/* Runs of rows of columns: column by column, straight into the batch's arena.
+/* Make runs of rows of columns, column by column, straight into the batch's
+ * arena.
  *
- * A row that is refused is only marked meanwhile; then each of them is made by
- * itself, to know why, and replaced as any bad sample. */
+ * A refused row is only marked at first. After the run, each marked row is made
+ * by itself, to get the reason, and replaced like any bad sample. */
 #include <string.h>
 
 #include "common/clock.h"
 #include "worker/stages/state.h"
 
-/* Rows from `row` on, up to n, that lie one after another in the arena. */
+/* The number of rows from `row` on, at most n, that are adjacent in memory. */
 static uint32_t contiguous_rows(
     const struct fby_job *job, uint32_t field, uint32_t row, uint32_t n)
 {
@@ -54,7 +55,7 @@ static fby_err make_run(struct fby_transformer *transformer,
     for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
         err = make_field(transformer, task, f, why);
     }
-    if (err != FBY_OK) { /* the one to be named */
+    if (err != FBY_OK) { /* the sample that the error names */
         task->sample = job->samples[task->row + transformer->run->failed];
     }
     return err;
@@ -77,7 +78,7 @@ static fby_err make_sample(struct fby_transformer *transformer,
     return err;
 }
 
-/* The task's row again, by itself, then its substitutes. */
+/* Make the task's row again by itself, or from one of its substitutes. */
 static fby_err make_row(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task,
     struct fby_why *why)
