@@ -19,7 +19,7 @@ enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
 struct fby_worker_options {
     const char        *server;    /* endpoint; NULL: none */
     const char        *listen;    /* "tcp://127.0.0.1:*" */
-    const char        *advertise; /* endpoint told to the server; NULL: the
+    const char        *advertise; /* endpoint sent to the server; NULL: the
                                      bound one */
     const char *const *roots;     /* "NAME=DIR" each */
     size_t             n_roots;

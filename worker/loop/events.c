@@ -10,13 +10,13 @@ static void chunk_ready(struct fby_loop_work *work, struct fby_job_chunk *chunk)
     bool all = job->ready_chunks == job->layout.n_chunks;
     for (struct fby_loop_request *request = work->requests; request != NULL;
          request                          = request->next_of_work) {
-        const struct fby_session_chunk told = {
+        const struct fby_session_chunk ready = {
             chunk->index, FBY_CHUNK_PREFIX + chunk->wire_bytes};
         if (request->charged) { /* it started the work, with its coding */
             fby_loop_encoding_learn(request->peer, chunk);
         }
         fby_err err =
-            fby_session_chunk_ready(request->peer->session, request->id, told);
+            fby_session_chunk_ready(request->peer->session, request->id, ready);
         if (err == FBY_OK && all) {
             err = fby_session_all_ready(request->peer->session, request->id);
         }

@@ -196,7 +196,7 @@ void fby_loop_encoding_choose(struct fby_loop_peer *peer,
 bool fby_loop_encoding_suits(
     const struct fby_loop_peer *peer, const struct fby_job *job);
 
-/* Tell `auto` of `peer` what encoding a chunk of its own work saved. */
+/* Let `auto` of `peer` learn what encoding a chunk of its own work saved. */
 void fby_loop_encoding_learn(
     struct fby_loop_peer *peer, const struct fby_job_chunk *chunk);
 

@@ -89,7 +89,7 @@ static fby_err route_address(const char *server, const char *bound,
         }
     }
     return fby_because(why, FBY_CONFIG,
-        "cannot tell this machine's address on the route to %s; name it with "
+        "cannot find this machine's address on the route to %s; set it with "
         "--advertise",
         server);
 }
