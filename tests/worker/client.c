@@ -57,7 +57,8 @@ void client_send(struct client *client, const void *frame, size_t size)
     assert_int_equal(zmq_send(client->dealer, frame, size, 0), (int)size);
 }
 
-void client_say(struct client *client, const struct fby_message *message)
+void client_send_message(
+    struct client *client, const struct fby_message *message)
 {
     struct fby_buffer frame = {0};
     struct fby_why    why   = {{0}};
@@ -86,7 +87,7 @@ static void decode(struct client *client)
     }
 }
 
-const struct fby_message *client_hear(
+const struct fby_message *client_expect(
     struct client *client, enum fby_message_type type)
 {
     client_receive(client);
@@ -96,7 +97,7 @@ const struct fby_message *client_hear(
     return &client->message;
 }
 
-const struct fby_message *client_hear_at_last(
+const struct fby_message *client_wait_for(
     struct client *client, enum fby_message_type type)
 {
     do {
@@ -113,27 +114,27 @@ const struct fby_welcome *client_hello(struct client *client)
 {
     client->route    = (struct fby_route_id){fby_id_random()};
     client->received = 0;
-    client_say(client, &(struct fby_message){.type = FBY_MSG_HELLO,
-                           .hello = {.session = client->session,
-                               .route         = client->route,
-                               .version_min   = 1,
-                               .version_max   = 1,
-                               .features      = client->features,
-                               .max_bytes     = client->max_bytes,
-                               .job           = "test",
-                               .host          = "here",
-                               .pid           = 1}});
+    client_send_message(client, &(struct fby_message){.type = FBY_MSG_HELLO,
+                                    .hello = {.session = client->session,
+                                        .route         = client->route,
+                                        .version_min   = 1,
+                                        .version_max   = 1,
+                                        .features      = client->features,
+                                        .max_bytes     = client->max_bytes,
+                                        .job           = "test",
+                                        .host          = "here",
+                                        .pid           = 1}});
     const struct fby_welcome *welcome =
-        &client_hear(client, FBY_MSG_WELCOME)->welcome;
+        &client_expect(client, FBY_MSG_WELCOME)->welcome;
     assert_int_equal(welcome->route.value, client->route.value);
     return welcome;
 }
 
 size_t client_ping(struct client *client)
 {
-    client_say(client, &(struct fby_message){
-                           .type = FBY_MSG_PING, .ping = {client->session, 7}});
-    const struct fby_pong *pong = &client_hear(client, FBY_MSG_PONG)->pong;
+    client_send_message(client, &(struct fby_message){.type = FBY_MSG_PING,
+                                    .ping = {client->session, 7}});
+    const struct fby_pong *pong = &client_expect(client, FBY_MSG_PONG)->pong;
     assert_int_equal(pong->sequence, 7);
     return pong->open.n;
 }
@@ -141,7 +142,7 @@ size_t client_ping(struct client *client)
 const struct fby_opened *client_content(
     struct client *client, const struct kit *kit)
 {
-    client_say(
+    client_send_message(
         client, &(struct fby_message){
                     .type = FBY_MSG_OPEN,
                     .open = {.session = client->session,
@@ -149,7 +150,7 @@ const struct fby_opened *client_content(
                         .content      = {kit->content.data, kit->content.size},
                         .location     = kit->location},
                 });
-    return &client_hear_at_last(client, FBY_MSG_OPENED)->opened;
+    return &client_wait_for(client, FBY_MSG_OPENED)->opened;
 }
 
 struct fby_request_id client_request(
@@ -173,14 +174,14 @@ struct fby_request_id client_request(
                .n_choices       = client->n_choices},
     };
     memcpy(message.request.choices, client->choices, sizeof(client->choices));
-    client_say(client, &message);
+    client_send_message(client, &message);
     return id;
 }
 
 static void give_credit(struct client *client)
 {
     if (!client->silent) {
-        client_say(client,
+        client_send_message(client,
             &(struct fby_message){.type = FBY_MSG_CREDIT,
                 .credit = {client->session, client->route, client->received}});
     }
@@ -210,12 +211,12 @@ void client_take_batch(struct client *client, const struct fby_job_spec *spec,
 {
     struct kit_batch         batch;
     const struct fby_header *header =
-        &client_hear(client, FBY_MSG_HEADER)->header;
+        &client_expect(client, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
     kit_batch_begin(&batch, spec, header);
     for (uint32_t i = 0; i < batch.layout.n_chunks; i++) {
         client_receive(client);
         take_chunk(client, &batch, id);
     }
-    kit_batch_end(&batch, &client_hear(client, FBY_MSG_END)->end);
+    kit_batch_end(&batch, &client_expect(client, FBY_MSG_END)->end);
 }

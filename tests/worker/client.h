@@ -35,13 +35,14 @@ void client_close(struct client *client);
 void client_reconnect(struct client *client);
 
 void client_send(struct client *client, const void *frame, size_t size);
-void client_say(struct client *client, const struct fby_message *message);
+void client_send_message(
+    struct client *client, const struct fby_message *message);
 
 /* The next frame, which must be a control message; of type `type`. */
-const struct fby_message *client_hear(
+const struct fby_message *client_expect(
     struct client *client, enum fby_message_type type);
 /* The next control message of that type, after whatever comes before it. */
-const struct fby_message *client_hear_at_last(
+const struct fby_message *client_wait_for(
     struct client *client, enum fby_message_type type);
 /* The next frame, whichever it is. */
 void client_receive(struct client *client);

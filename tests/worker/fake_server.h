@@ -48,7 +48,8 @@ static inline void server_close(struct server *server)
     zmq_ctx_term(server->zmq);
 }
 
-static inline void say(struct server *server, const struct fby_message *message)
+static inline void send_message(
+    struct server *server, const struct fby_message *message)
 {
     struct fby_buffer frame = {0};
     struct fby_why    why   = {{0}};
@@ -58,26 +59,27 @@ static inline void say(struct server *server, const struct fby_message *message)
     fby_buffer_fini(&frame);
 }
 
-static inline void say_registered(
+static inline void send_registered(
     struct server *server, struct fby_instance_id worker)
 {
-    say(server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
-                    .enrolled               = {.instance = worker,
-                                      .server            = {77},
-                                      .lease_ms          = 1000,
-                                      .heartbeat_ms      = 5}});
+    send_message(server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
+                             .enrolled               = {.instance = worker,
+                                               .server            = {77},
+                                               .lease_ms          = 1000,
+                                               .heartbeat_ms      = 5}});
 }
 
 /* The server's reply to a message the test does not wait for: a worker that is
  * not answered connects again, and registers instead of reporting more. */
-static inline void answer(struct server *server)
+static inline void send_reply(struct server *server)
 {
-    struct fby_message *heard = &server->message;
-    if (heard->type == FBY_MSG_REGISTER) {
-        say_registered(server, heard->enroll.instance);
-    } else if (heard->type == FBY_MSG_HEARTBEAT) {
-        say(server, &(struct fby_message){.type = FBY_MSG_HEARTBEAT_OK,
-                        .heartbeat_ok = {.instance = heard->heartbeat.instance,
+    struct fby_message *got = &server->message;
+    if (got->type == FBY_MSG_REGISTER) {
+        send_registered(server, got->enroll.instance);
+    } else if (got->type == FBY_MSG_HEARTBEAT) {
+        send_message(
+            server, &(struct fby_message){.type = FBY_MSG_HEARTBEAT_OK,
+                        .heartbeat_ok = {.instance = got->heartbeat.instance,
                             .server                = {77}}});
     }
 }
@@ -96,12 +98,12 @@ static inline void receive(struct server *server)
 }
 
 /* The next message of that type; what comes before it is answered. */
-static inline const struct fby_message *hear(
+static inline const struct fby_message *expect_message(
     struct server *server, enum fby_message_type type)
 {
     receive(server);
     while (server->message.type != type) {
-        answer(server);
+        send_reply(server);
         receive(server);
     }
     return &server->message;

@@ -14,7 +14,7 @@ enum { PLENTY = 64 << 20, WINDOW = 16 << 20, SENT = 256, PATIENCE_MS = 20000 };
 
 struct sent {
     struct fby_routing_id to;
-    bool                  is_chunk, heard, released;
+    bool                  is_chunk, seen, released;
     zmq_msg_t             frame;
 };
 
@@ -22,9 +22,9 @@ static struct wire {
     struct fby_routing_id to; /* of the first part, until the second */
     struct sent           sent[SENT];
     unsigned              n;
-    struct sent          *last;    /* heard */
+    struct sent          *last;    /* seen */
     int                   fails;   /* parts until one fails; -1: none */
-    struct fby_message    message; /* the last one heard */
+    struct fby_message    message; /* the last one seen */
 } wire;
 
 static char router; /* its address stands for the socket */
@@ -103,7 +103,7 @@ void wire_release(void)
 {
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
-        if (sent->heard && !sent->released) {
+        if (sent->seen && !sent->released) {
             zmq_msg_close(&sent->frame);
             sent->released = true;
         }
@@ -128,7 +128,7 @@ static void wire_close(void)
 {
     forget_message();
     for (unsigned i = 0; i < wire.n; i++) {
-        wire.sent[i].heard = true;
+        wire.sent[i].seen = true;
     }
     wire_release();
 }
@@ -137,7 +137,7 @@ void wire_expect_nothing(struct rig *rig)
 {
     fby_loop_flush(&rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
-        if (!wire.sent[i].heard) {
+        if (!wire.sent[i].seen) {
             const uint8_t *frame = zmq_msg_data(&wire.sent[i].frame);
             fail_msg("something was sent, of type %u", frame[5]);
         }
@@ -150,10 +150,10 @@ static struct sent *next_sent(const struct party *to)
     fby_loop_flush(&to->rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
-        if (!sent->heard && sent->to.size == to->routing_id.size &&
+        if (!sent->seen && sent->to.size == to->routing_id.size &&
             memcmp(sent->to.bytes, to->routing_id.bytes, sent->to.size) == 0) {
-            sent->heard = true;
-            wire.last   = sent;
+            sent->seen = true;
+            wire.last  = sent;
             return sent;
         }
     }
@@ -167,7 +167,7 @@ unsigned wire_position(void)
     return (unsigned)(wire.last - wire.sent);
 }
 
-const struct fby_message *wire_hear(
+const struct fby_message *wire_expect(
     const struct party *to, enum fby_message_type type)
 {
     struct fby_why why  = {{0}};
@@ -188,7 +188,7 @@ const uint8_t *wire_frame(void)
     return zmq_msg_data(&wire.last->frame);
 }
 
-struct fby_chunk wire_hear_chunk(const struct party *to)
+struct fby_chunk wire_expect_chunk(const struct party *to)
 {
     struct fby_chunk chunk;
     struct fby_why   why  = {{0}};
@@ -204,21 +204,21 @@ struct fby_chunk wire_hear_chunk(const struct party *to)
 
 /* ---- A batch ------------------------------------------------------------- */
 
-void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
+void wire_expect_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request_id id)
 {
     struct kit_batch         batch;
-    struct fby_request       wanted = party_wants(to, spec);
-    const struct fby_header *header = &wire_hear(to, FBY_MSG_HEADER)->header;
+    struct fby_request       wanted = party_request_message(to, spec);
+    const struct fby_header *header = &wire_expect(to, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
     assert_int_equal(header->asked, fby_request_sum(&wanted));
     kit_batch_begin(&batch, spec, header);
     for (uint32_t i = 0; i < batch.layout.n_chunks; i++) {
-        struct fby_chunk chunk = wire_hear_chunk(to);
+        struct fby_chunk chunk = wire_expect_chunk(to);
         assert_int_equal(chunk.request.value, id.value);
         kit_batch_chunk(&batch, &chunk, wire_frame() + FBY_CHUNK_PREFIX);
     }
-    const struct fby_end *end = &wire_hear(to, FBY_MSG_END)->end;
+    const struct fby_end *end = &wire_expect(to, FBY_MSG_END)->end;
     assert_int_equal(end->request.value, id.value);
     kit_batch_end(&batch, end);
 }
@@ -369,7 +369,7 @@ struct party party_of(struct rig *rig, uint64_t number)
     return party;
 }
 
-void party_say(struct party *party, const struct fby_message *message)
+void party_send(struct party *party, const struct fby_message *message)
 {
     struct fby_buffer frame = {0};
     struct fby_why    why   = {{0}};
@@ -384,17 +384,17 @@ void party_say(struct party *party, const struct fby_message *message)
 void party_hello(struct party *party)
 {
     party->route.value++;
-    party_say(party, &(struct fby_message){.type = FBY_MSG_HELLO,
-                         .hello                  = {.session = party->session,
-                                              .route         = party->route,
-                                              .version_min   = 1,
-                                              .version_max   = 1,
-                                              .features      = party->features,
-                                              .max_bytes     = party->max_bytes,
-                                              .job           = "job",
-                                              .rank          = 3,
-                                              .host          = "there",
-                                              .pid           = 1}});
+    party_send(party, &(struct fby_message){.type = FBY_MSG_HELLO,
+                          .hello                  = {.session = party->session,
+                                               .route         = party->route,
+                                               .version_min   = 1,
+                                               .version_max   = 1,
+                                               .features      = party->features,
+                                               .max_bytes     = party->max_bytes,
+                                               .job           = "job",
+                                               .rank          = 3,
+                                               .host          = "there",
+                                               .pid           = 1}});
 }
 
 void party_ask_open(struct party *party, const struct fby_open *open)
@@ -402,7 +402,7 @@ void party_ask_open(struct party *party, const struct fby_open *open)
     struct fby_loop *loop  = &party->rig->loop;
     struct pollfd    ended = {
            .fd = fby_plan_cache_fd(loop->plans), .events = POLLIN};
-    party_say(
+    party_send(
         party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = *open});
     while (loop->opens != NULL) {
         poll(&ended, 1, -1);
@@ -414,12 +414,12 @@ void party_open(struct party *party)
 {
     const struct kit *kit = &party->rig->kit;
     party_hello(party);
-    wire_hear(party, FBY_MSG_WELCOME);
+    wire_expect(party, FBY_MSG_WELCOME);
     party_ask_open(party, &(struct fby_open){.session = party->session,
                               .open                   = {1},
                               .content = {kit->content.data, kit->content.size},
                               .location = kit->location});
-    wire_hear(party, FBY_MSG_OPENED);
+    wire_expect(party, FBY_MSG_OPENED);
 }
 
 struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step)
@@ -431,7 +431,7 @@ struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step)
         .rows                                  = KIT_BATCH};
 }
 
-struct fby_request party_wants(
+struct fby_request party_request_message(
     const struct party *party, const struct fby_job_spec *spec)
 {
     return (struct fby_request){.session = party->session,
@@ -451,27 +451,27 @@ struct fby_request_id party_request(
     struct party *party, const struct fby_job_spec *spec)
 {
     struct fby_message message = {
-        .type = FBY_MSG_REQUEST, .request = party_wants(party, spec)};
+        .type = FBY_MSG_REQUEST, .request = party_request_message(party, spec)};
     message.request.request.value = ++party->newest;
-    party_say(party, &message);
+    party_send(party, &message);
     return message.request.request;
 }
 
 void party_credit(struct party *party, uint64_t received)
 {
-    party_say(party, &(struct fby_message){.type = FBY_MSG_CREDIT,
-                         .credit = {party->session, party->route, received}});
+    party_send(party, &(struct fby_message){.type = FBY_MSG_CREDIT,
+                          .credit = {party->session, party->route, received}});
 }
 
 void party_cancel(struct party *party, struct fby_request_id id)
 {
-    party_say(party, &(struct fby_message){.type = FBY_MSG_CANCEL,
-                         .cancel                 = {party->session, id}});
+    party_send(party, &(struct fby_message){.type = FBY_MSG_CANCEL,
+                          .cancel                 = {party->session, id}});
 }
 
 void party_bye(struct party *party)
 {
-    party_say(party,
+    party_send(party,
         &(struct fby_message){.type = FBY_MSG_BYE, .bye = {party->session}});
 }
 

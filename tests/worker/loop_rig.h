@@ -53,7 +53,7 @@ void rig_collect_all(struct rig *rig);
 /* ---- Messages of parties ------------------------------------------------- */
 
 struct party party_of(struct rig *rig, uint64_t number);
-void         party_say(struct party *party, const struct fby_message *message);
+void         party_send(struct party *party, const struct fby_message *message);
 /* HELLO on a new route; the WELCOME is left to be heard. */
 void party_hello(struct party *party);
 /* HELLO, WELCOME, OPEN, OPENED. */
@@ -62,7 +62,7 @@ void party_open(struct party *party);
 void party_ask_open(struct party *party, const struct fby_open *open);
 
 struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step);
-struct fby_request  party_wants(
+struct fby_request  party_request_message(
      const struct party *party, const struct fby_job_spec *spec);
 /* REQUEST; its id. */
 struct fby_request_id party_request(
@@ -86,15 +86,15 @@ void wire_release(void);
 void wire_expect_nothing(struct rig *rig);
 /* The next thing sent to that party, which must be this; valid until the next
  * call. */
-const struct fby_message *wire_hear(
+const struct fby_message *wire_expect(
     const struct party *to, enum fby_message_type type);
 /* The same, a chunk; its memory stays in flight. */
-struct fby_chunk wire_hear_chunk(const struct party *to);
+struct fby_chunk wire_expect_chunk(const struct party *to);
 /* The frame of the last message heard, and its position among all sent. */
 const uint8_t *wire_frame(void);
 unsigned       wire_position(void);
 /* HEADER, chunks and END of a request, with every byte checked. */
-void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
+void wire_expect_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request_id id);
 
 #endif

@@ -28,7 +28,7 @@ static void check_busy(const struct fby_busy *busy, struct fby_request_id id)
 
 static void expect_busy(const struct party *to, struct fby_request_id id)
 {
-    check_busy(&wire_hear(to, FBY_MSG_BUSY)->busy, id);
+    check_busy(&wire_expect(to, FBY_MSG_BUSY)->busy, id);
 }
 
 static void beyond_the_budget_a_request_is_answered_busy(void **state)
@@ -81,12 +81,12 @@ static void a_batch_beyond_all_budget_names_both_numbers(void **state)
     struct fby_job_spec spec = rig_spec(&rig, 0);
     a.max_bytes              = UINT64_MAX;
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_REFUSED); /* not even the least */
+    wire_expect(&a, FBY_MSG_REFUSED); /* not even the least */
     rig.loop.budget.total = 24767 + 65536;
     party_open(&a);
     rig.loop.budget.total           = 24767;
     struct fby_request_id    id     = party_request(&a, &spec);
-    const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
+    const struct fby_cannot *cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->request.value, id.value);
     assert_int_equal(cannot->code, FBY_CANNOT_MEMORY);
     assert_string_equal(cannot->text,
@@ -108,7 +108,7 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
     party_open(&a);
     a.max_bytes                     = 24583;
     struct fby_request_id    id     = party_request(&a, &spec);
-    const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
+    const struct fby_cannot *cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->request.value, id.value);
     assert_int_equal(cannot->code, FBY_CANNOT_FIT);
     assert_string_equal(cannot->text,
@@ -116,7 +116,7 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
     a.max_bytes = 24584;
     party_request(&a, &spec);
     assert_int_equal(rig.loop.counts.requests, 1);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_HEADER);
     wire_expect_nothing(&rig);
     rig_close(&rig);
 }
@@ -143,7 +143,7 @@ static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
     rig.loop.budget.total      = 11 * batch_bytes(&rig) - 1;
     struct fby_request_id want = party_request(&a[2], &spec);
     expect_busy(&a[2], want);
-    const struct fby_lost *lost = &wire_hear(&a[1], FBY_MSG_LOST)->lost;
+    const struct fby_lost *lost = &wire_expect(&a[1], FBY_MSG_LOST)->lost;
     assert_int_equal(lost->request.value, 5);
     assert_int_equal(rig.loop.counts.lost, 1);
     assert_int_equal(party_state(&a[1]).open, 4);
@@ -165,7 +165,7 @@ static void other_content_data_and_fingerprint_have_their_own_answers(
     own->content_digest.bytes[3] ^= 1;
     struct fby_request_id          id = party_request(&a, &spec);
     const struct fby_send_content *send =
-        &wire_hear(&a, FBY_MSG_SEND_CONTENT)->send_content;
+        &wire_expect(&a, FBY_MSG_SEND_CONTENT)->send_content;
     assert_int_equal(send->request.value, id.value);
     assert_true(fby_digest_equal(&send->content, &own->content_digest));
     own->content_digest.bytes[3] ^= 1;
@@ -174,7 +174,7 @@ static void other_content_data_and_fingerprint_have_their_own_answers(
     id = party_request(&a, &spec);
     own->data_digest.bytes[3] ^= 1;
     const struct fby_stale_data *stale =
-        &wire_hear(&a, FBY_MSG_STALE_DATA)->stale_data;
+        &wire_expect(&a, FBY_MSG_STALE_DATA)->stale_data;
     assert_int_equal(stale->request.value, id.value);
     assert_true(stale->data.known);
     assert_true(fby_digest_equal(&stale->data.digest, &own->data_digest));
@@ -184,7 +184,7 @@ static void other_content_data_and_fingerprint_have_their_own_answers(
     id = party_request(&a, &spec);
     own->fingerprint.bytes[3] ^= 1;
     const struct fby_wrong_fingerprint *wrong =
-        &wire_hear(&a, FBY_MSG_WRONG_FINGERPRINT)->wrong_fingerprint;
+        &wire_expect(&a, FBY_MSG_WRONG_FINGERPRINT)->wrong_fingerprint;
     assert_int_equal(wrong->request.value, id.value);
     assert_true(fby_digest_equal(&wrong->fingerprint, &own->fingerprint));
     assert_int_equal(rig.loop.counts.requests, 0);
@@ -206,12 +206,12 @@ static void a_failed_batch_is_reported_to_all_its_clients(void **state)
         party_request(&a[i], &spec);
     }
     uint64_t sample = rig.loop.works->job->samples[0];
-    wire_hear(&a[1], FBY_MSG_HEADER);
-    wire_hear(&a[0], FBY_MSG_HEADER);
+    wire_expect(&a[1], FBY_MSG_HEADER);
+    wire_expect(&a[0], FBY_MSG_HEADER);
     rig_make(&rig);
     for (int i = 1; i >= 0; i--) {
         const struct fby_cannot *cannot =
-            &wire_hear(&a[i], FBY_MSG_CANNOT)->cannot;
+            &wire_expect(&a[i], FBY_MSG_CANNOT)->cannot;
         assert_int_equal(cannot->request.value, 1);
         assert_int_equal(cannot->code, FBY_CANNOT_SAMPLE);
         assert_int_equal(cannot->sample, sample);
@@ -243,10 +243,10 @@ static void end_names_the_rows_that_were_replaced(void **state)
         rig_make(&rig);
         uint64_t samples[KIT_BATCH];
         memcpy(samples, rig.loop.works->job->samples, sizeof(samples));
-        wire_hear(&a, FBY_MSG_HEADER);
-        wire_hear_chunk(&a);
-        wire_hear_chunk(&a);
-        const struct fby_end *end = &wire_hear(&a, FBY_MSG_END)->end;
+        wire_expect(&a, FBY_MSG_HEADER);
+        wire_expect_chunk(&a);
+        wire_expect_chunk(&a);
+        const struct fby_end *end = &wire_expect(&a, FBY_MSG_END)->end;
         for (size_t i = 0; i < end->n_substituted; i++) {
             const struct fby_substituted *one = &end->substituted[i];
             assert_int_equal(one->original, samples[one->row]);
@@ -282,7 +282,7 @@ static const struct fby_message *fail_with(
     assert_null(loop->works);
     fby_job_release(&job);
     assert_int_equal(party_state(a).open, 0);
-    return wire_hear(a, type);
+    return wire_expect(a, type);
 }
 
 static void the_cause_of_a_failure_decides_the_message(void **state)
@@ -332,12 +332,12 @@ static struct fby_request_id request_coded(struct party *party,
     const struct fby_job_spec *spec, struct fby_coding_choice image)
 {
     struct fby_message message = {
-        .type = FBY_MSG_REQUEST, .request = party_wants(party, spec)};
+        .type = FBY_MSG_REQUEST, .request = party_request_message(party, spec)};
     message.request.request.value = ++party->newest;
     message.request.n_choices     = 2;
     message.request.choices[0]    = image;
-    message.request.choices[1] = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
-    party_say(party, &message);
+    message.request.choices[1]    = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+    party_send(party, &message);
     return message.request.request;
 }
 
@@ -359,9 +359,9 @@ static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
     assert_int_equal(
         rig.loop.works->next->job->coding[0].codec, FBY_CODEC_PACK);
     rig_make(&rig);
-    wire_hear_batch(&a, &spec, first);
-    wire_hear_batch(&a, &spec, second);
-    wire_hear_batch(&a, &spec, third);
+    wire_expect_batch(&a, &spec, first);
+    wire_expect_batch(&a, &spec, second);
+    wire_expect_batch(&a, &spec, third);
     rig_close(&rig);
 }
 
@@ -384,7 +384,7 @@ static void work_is_joined_by_requests_of_the_same_coding(void **state)
     assert_int_equal(rig.loop.works->job->coding[0].filter, FBY_FILTER_NONE);
     rig_make(&rig);
     for (uint64_t i = 0; i < 5; i++) {
-        wire_hear_batch(&a, &spec, (struct fby_request_id){i + 1});
+        wire_expect_batch(&a, &spec, (struct fby_request_id){i + 1});
     }
     rig_close(&rig);
 }
@@ -397,20 +397,19 @@ static void choices_must_match_the_fields(void **state)
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
     struct fby_message one = {
-        .type = FBY_MSG_REQUEST, .request = party_wants(&a, &spec)};
+        .type = FBY_MSG_REQUEST, .request = party_request_message(&a, &spec)};
     one.request.request.value = ++a.newest;
     one.request.n_choices     = 1;
-    one.request.choices[0]    = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
-    party_say(&a, &one);
-    const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
+    one.request.choices[0]    = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+    party_send(&a, &one);
+    const struct fby_cannot *cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_string_equal(cannot->text, "1 choices for 2 fields");
     one.request.request.value = ++a.newest;
     one.request.n_choices     = 2;
-    one.request.choices[1] =
-        (struct fby_coding_choice){FBY_AUTO, FBY_CODEC_PACK};
-    party_say(&a, &one);
-    cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
+    one.request.choices[1]    = (struct fby_choice){FBY_AUTO, FBY_CODEC_PACK};
+    party_send(&a, &one);
+    cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_string_equal(cannot->text,
         "filter 255 and codec 2 are not for field 1 of the request");

@@ -86,7 +86,7 @@ static void a_released_arena_is_free_after_collecting(void **state)
     assert_int_equal(fby_arenas_collect(world->arenas, count_tag, NULL), 0);
 }
 
-static void an_arena_is_charged_before_it_is_placed(void **state)
+static void an_arena_is_charged_before_it_is_committed(void **state)
 {
     struct world               *world = *state;
     struct fby_arena           *arena = NULL;
@@ -141,7 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_released_arena_is_free_after_collecting),
-        cmocka_unit_test(an_arena_is_charged_before_it_is_placed),
+        cmocka_unit_test(an_arena_is_charged_before_it_is_committed),
         cmocka_unit_test(a_message_holds_the_arena_until_it_is_gone),
         cmocka_unit_test(bytes_sent_in_place_arrive_and_come_back),
     };

@@ -99,7 +99,7 @@ static void the_lowest_step_is_fetched_first(void **state)
     bench_close(&bench);
 }
 
-static void a_batch_that_was_begun_is_finished(void **state)
+static void a_batch_that_was_started_is_finished_first(void **state)
 {
     struct bench bench;
     bench_open(&bench, state);
@@ -151,7 +151,7 @@ static void epochs_come_before_steps_and_steps_before_rows(void **state)
 }
 
 /* It came while the first had its turn, and is before the next of that. */
-static void a_stream_that_comes_takes_the_next_turn(void **state)
+static void a_new_stream_takes_the_next_turn(void **state)
 {
     struct bench bench;
     bench_open(&bench, state);
@@ -346,10 +346,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(the_lowest_step_is_fetched_first),
-        IN_SANDBOX(a_batch_that_was_begun_is_finished),
+        IN_SANDBOX(a_batch_that_was_started_is_finished_first),
         IN_SANDBOX(streams_take_turns),
         IN_SANDBOX(epochs_come_before_steps_and_steps_before_rows),
-        IN_SANDBOX(a_stream_that_comes_takes_the_next_turn),
+        IN_SANDBOX(a_new_stream_takes_the_next_turn),
         IN_SANDBOX(a_row_to_be_fetched_again_comes_before_all),
         IN_SANDBOX(cancelled_jobs_are_swept_out),
         IN_SANDBOX(a_job_wakes_a_thread_that_waits_for_a_row),

@@ -160,7 +160,7 @@ static void a_budget_is_the_sum_of_its_shares(void **state)
     assert_true(answers[0] > STEPS / 10 && answers[1] > STEPS / 10);
 }
 
-static void the_last_byte_can_be_had(void **state)
+static void the_last_byte_can_be_charged(void **state)
 {
     (void)state;
     struct fby_budget       b     = budget_of(TOTAL);
@@ -185,7 +185,7 @@ int main(void)
         cmocka_unit_test(a_new_share_gets_refunded_bytes_first),
         cmocka_unit_test(charges_of_a_share_that_left_remain),
         cmocka_unit_test(a_budget_is_the_sum_of_its_shares),
-        cmocka_unit_test(the_last_byte_can_be_had),
+        cmocka_unit_test(the_last_byte_can_be_charged),
     };
     return cmocka_run_group_tests_name("worker.budget", tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void a_node_that_is_not_allowed_is_refused(void **state)
         "nodes 0-1");
 }
 
-static void the_system_has_the_last_word(void **state)
+static void an_error_of_the_system_is_reported(void **state)
 {
     (void)state;
     struct fby_worker_options o = fby_worker_defaults();
@@ -128,7 +128,7 @@ static void the_system_has_the_last_word(void **state)
     o.cpus     = NULL;
     set_fails  = false;
     asked_fail = true;
-    allow("0"); /* which nobody can know */
+    allow("0"); /* which cannot be read */
     assert_ok(fby_cpu_placement_confine(&o, NULL));
     runs_on("4-7");
 }
@@ -150,7 +150,7 @@ static void cpus_come_before_a_node(void **state)
 
 /* ---- near the card ------------------------------------------------------- */
 
-static void who_talks_goes_near_the_card_of_its_address(void **state)
+static void network_threads_run_near_the_card_of_the_address(void **state)
 {
     (void)state;
     static const struct {
@@ -171,7 +171,7 @@ static void who_talks_goes_near_the_card_of_its_address(void **state)
     }
 }
 
-static void it_stays_where_a_place_was_asked_for_or_is_not_known(void **state)
+static void cpus_stay_if_a_place_is_requested_or_none_is_known(void **state)
 {
     (void)state;
     struct fby_worker_options o = fby_worker_defaults();
@@ -208,10 +208,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MACHINE(a_node_means_those_of_its_cpus_that_are_allowed),
         ON_MACHINE(a_node_that_is_not_allowed_is_refused),
-        ON_MACHINE(the_system_has_the_last_word),
+        ON_MACHINE(an_error_of_the_system_is_reported),
         ON_MACHINE(cpus_come_before_a_node),
-        ON_MACHINE(who_talks_goes_near_the_card_of_its_address),
-        ON_MACHINE(it_stays_where_a_place_was_asked_for_or_is_not_known),
+        ON_MACHINE(network_threads_run_near_the_card_of_the_address),
+        ON_MACHINE(cpus_stay_if_a_place_is_requested_or_none_is_known),
     };
-    return cmocka_run_group_tests_name("worker.places", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.cpu_placement", tests, NULL, NULL);
 }

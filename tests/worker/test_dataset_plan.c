@@ -54,7 +54,7 @@ static void each_seed_and_epoch_has_its_own_order(void **state)
     kit_close(&kit);
 }
 
-static void the_order_that_was_used_longest_ago_gives_way(void **state)
+static void the_least_recently_used_order_is_dropped(void **state)
 {
     struct kit              kit;
     const struct fby_order *orders[FBY_DATASET_PLAN_ORDERS];
@@ -91,8 +91,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(each_seed_and_epoch_has_its_own_order),
-        IN_SANDBOX(the_order_that_was_used_longest_ago_gives_way),
+        IN_SANDBOX(the_least_recently_used_order_is_dropped),
         IN_SANDBOX(an_order_that_cannot_be_made_is_not_kept),
     };
-    return cmocka_run_group_tests_name("worker.prepared", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.dataset_plan", tests, NULL, NULL);
 }

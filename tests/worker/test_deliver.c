@@ -24,10 +24,10 @@ static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
     rig_make(&rig);
     fby_loop_flush(&rig.loop); /* once is enough */
     assert_int_equal(rig.loop.counts.batches, 4);
-    wire_hear_batch(&a, &specs[2], (struct fby_request_id){3});
-    wire_hear_batch(&a, &specs[3], (struct fby_request_id){4});
-    wire_hear_batch(&a, &specs[1], (struct fby_request_id){2});
-    wire_hear_batch(&a, &specs[0], (struct fby_request_id){1});
+    wire_expect_batch(&a, &specs[2], (struct fby_request_id){3});
+    wire_expect_batch(&a, &specs[3], (struct fby_request_id){4});
+    wire_expect_batch(&a, &specs[1], (struct fby_request_id){2});
+    wire_expect_batch(&a, &specs[0], (struct fby_request_id){1});
     rig_close(&rig);
 }
 
@@ -82,7 +82,7 @@ static void check_label_field(const struct fby_header_field *f)
 }
 
 /* All that a client needs to know before the first chunk. */
-static void header_says_how_each_field_travels(void **state)
+static void header_describes_each_field(void **state)
 {
     struct rig rig;
     rig_open_content(&rig, state,
@@ -95,7 +95,7 @@ static void header_says_how_each_field_travels(void **state)
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
     party_request(&a, &spec);
-    const struct fby_header *header  = &wire_hear(&a, FBY_MSG_HEADER)->header;
+    const struct fby_header *header  = &wire_expect(&a, FBY_MSG_HEADER)->header;
     const struct fby_header_field *f = header->fields;
     assert_int_equal(header->n_fields, 3);
     check_image_field(&rig, &f[0]);
@@ -128,7 +128,7 @@ static void requests_that_differ_in_anything_share_no_work(void **state)
     }
     rig_make(&rig);
     for (int i = 0; i < N; i++) {
-        wire_hear_batch(
+        wire_expect_batch(
             &a, &specs[i], (struct fby_request_id){(uint64_t)i + 1});
     }
     assert_int_equal(rig.loop.counts.joined, 0);
@@ -154,11 +154,11 @@ static void the_same_rows_are_made_once(void **state)
     spec.fields                 = 0;
     struct fby_request_id third = party_request(&a, &spec); /* all is ready */
     assert_int_equal(rig.loop.counts.joined, 2);
-    wire_hear_batch(&a, &spec, first);
+    wire_expect_batch(&a, &spec, first);
     spec.fields = 3;
-    wire_hear_batch(&a, &spec, second);
+    wire_expect_batch(&a, &spec, second);
     spec.fields = 0;
-    wire_hear_batch(&a, &spec, third);
+    wire_expect_batch(&a, &spec, third);
     assert_null(rig.loop.works);
     assert_int_equal(rig.loop.counts.copied_chunks, 4);
     assert_int_equal(rig.loop.counts.chunks, 6);
@@ -170,7 +170,7 @@ static void the_same_rows_are_made_once(void **state)
 static void expect_chunk(
     const struct party *to, struct fby_request_id id, uint16_t field)
 {
-    struct fby_chunk chunk = wire_hear_chunk(to);
+    struct fby_chunk chunk = wire_expect_chunk(to);
     assert_int_equal(chunk.request.value, id.value);
     assert_int_equal(chunk.field, field);
 }
@@ -190,8 +190,8 @@ static void open_two(struct two *two, struct rig *rig)
     two->of_a = party_request(&two->a, &spec);
     two->of_b = party_request(&two->b, &spec);
     rig_make(rig);
-    wire_hear(&two->a, FBY_MSG_HEADER);
-    wire_hear(&two->b, FBY_MSG_HEADER);
+    wire_expect(&two->a, FBY_MSG_HEADER);
+    wire_expect(&two->b, FBY_MSG_HEADER);
 }
 
 static void bytes_in_flight_do_not_change(void **state)
@@ -214,8 +214,8 @@ static void bytes_in_flight_do_not_change(void **state)
     expect_chunk(&two.a, two.of_a, 1);
     expect_chunk(&two.b, two.of_b, 1);
     assert_int_equal(rig.loop.counts.copied_chunks, 2);
-    wire_hear(&two.a, FBY_MSG_END);
-    wire_hear(&two.b, FBY_MSG_END);
+    wire_expect(&two.a, FBY_MSG_END);
+    wire_expect(&two.b, FBY_MSG_END);
     wire_expect_nothing(&rig);
     rig_close(&rig);
 }
@@ -234,12 +234,12 @@ static void a_chunk_no_longer_in_flight_is_not_copied(void **state)
     party_open(&b);
     struct fby_request_id of_a = party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_HEADER);
     expect_chunk(&a, of_a, 0);
     const uint8_t *frame = wire_frame();
     wire_release();
     struct fby_request_id of_b = party_request(&b, &spec);
-    wire_hear(&b, FBY_MSG_HEADER);
+    wire_expect(&b, FBY_MSG_HEADER);
     expect_chunk(&b, of_b, 0);
     assert_ptr_equal(wire_frame(), frame);
     assert_int_equal(rig.loop.counts.copied_chunks, 0);
@@ -257,19 +257,19 @@ static void the_same_request_is_sent_again_in_place(void **state)
     party_open(&a);
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_HEADER);
     expect_chunk(&a, id, 0);
     const uint8_t *frame = wire_frame();
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_HEADER);
     expect_chunk(&a, id, 0);
     assert_ptr_equal(wire_frame(), frame);
     assert_int_equal(rig.loop.counts.copied_chunks, 0);
     rig_close(&rig);
 }
 
-static const struct fby_end *make_and_hear_end(
+static const struct fby_end *make_and_expect_end(
     struct rig *rig, struct party *a, int64_t took_ns, uint32_t bounds)
 {
     struct fby_job_spec spec = rig_spec(rig, 1);
@@ -281,10 +281,10 @@ static const struct fby_end *make_and_hear_end(
     atomic_store(&job->transform_ns, 20);
     atomic_store(&job->encode_ns, 3);
     job->begun_ns = rig->loop.now_ns - took_ns;
-    wire_hear(a, FBY_MSG_HEADER);
+    wire_expect(a, FBY_MSG_HEADER);
     expect_chunk(a, (struct fby_request_id){a->newest}, 0);
     expect_chunk(a, (struct fby_request_id){a->newest}, 1);
-    return &wire_hear(a, FBY_MSG_END)->end;
+    return &wire_expect(a, FBY_MSG_END)->end;
 }
 
 static void end_reports_the_time_of_each_stage(void **state)
@@ -293,14 +293,14 @@ static void end_reports_the_time_of_each_stage(void **state)
     rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_open(&a);
-    const struct fby_end *end = make_and_hear_end(&rig, &a, 1123, 0);
+    const struct fby_end *end = make_and_expect_end(&rig, &a, 1123, 0);
     assert_int_equal(end->times.fetch, 100);
     assert_int_equal(end->times.transform, 20);
     assert_int_equal(end->times.encode, 3);
     assert_int_equal(end->times.wait, 1000);
     assert_int_equal(end->n_samples, 0);
     /* Threads of a batch work at the same time. */
-    assert_int_equal(make_and_hear_end(&rig, &a, 122, 0)->times.wait, 0);
+    assert_int_equal(make_and_expect_end(&rig, &a, 122, 0)->times.wait, 0);
     rig_close(&rig);
 }
 
@@ -317,7 +317,7 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
     assert_ok(fby_dataset_plan_order(
         spec.dataset_plan, spec.seed, spec.epoch, &order, &why));
     fby_order_fill(order, spec.step, 0, KIT_BATCH, samples);
-    const struct fby_end *end = make_and_hear_end(&rig, &a, 0, 1);
+    const struct fby_end *end = make_and_expect_end(&rig, &a, 0, 1);
     assert_int_equal(end->n_samples, KIT_BATCH);
     assert_memory_equal(end->samples, samples, sizeof(samples));
     rig_close(&rig);
@@ -326,13 +326,13 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
 /* Memory for the batch alone: nothing can be copied. */
 static const struct rig_limits narrow = {.memory = 7 << 12};
 
-static void open_stuck(struct two *two, struct rig *rig, void **state)
+static void open_deferred(struct two *two, struct rig *rig, void **state)
 {
     rig_open_limited(rig, state, narrow);
     open_two(two, rig);
     expect_chunk(&two->a, two->of_a, 0);
     expect_chunk(&two->a, two->of_a, 1);
-    wire_hear(&two->a, FBY_MSG_END);
+    wire_expect(&two->a, FBY_MSG_END);
     wire_expect_nothing(rig);
     wire_expect_nothing(rig); /* and no chunk is lost by trying again */
     assert_int_equal(rig->loop.counts.chunks, 2);
@@ -343,11 +343,11 @@ static void a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent(
 {
     struct rig rig;
     struct two two;
-    open_stuck(&two, &rig, state);
+    open_deferred(&two, &rig, state);
     wire_release();
     expect_chunk(&two.b, two.of_b, 0);
     expect_chunk(&two.b, two.of_b, 1);
-    const struct fby_end *end = &wire_hear(&two.b, FBY_MSG_END)->end;
+    const struct fby_end *end = &wire_expect(&two.b, FBY_MSG_END)->end;
     assert_int_equal(end->request.value, two.of_b.value);
     assert_int_equal(rig.loop.counts.copied_chunks, 0);
     assert_int_equal(rig.loop.counts.chunks, 4);
@@ -359,7 +359,7 @@ static void a_request_that_waits_for_memory_can_be_cancelled(void **state)
 {
     struct rig rig;
     struct two two;
-    open_stuck(&two, &rig, state);
+    open_deferred(&two, &rig, state);
     party_cancel(&two.b, (struct fby_request_id){77});
     party_cancel(&two.b, two.of_b);
     assert_null(rig.loop.works);
@@ -369,7 +369,7 @@ static void a_request_that_waits_for_memory_can_be_cancelled(void **state)
     struct fby_job_spec spec = rig_spec(&rig, 1);
     two.of_b                 = party_request(&two.b, &spec);
     rig_make(&rig);
-    wire_hear_batch(&two.b, &spec, two.of_b);
+    wire_expect_batch(&two.b, &spec, two.of_b);
     rig_close(&rig);
 }
 
@@ -386,8 +386,8 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     expect_chunk(&two.a, two.of_a, 0);
     assert_true(fby_loop_find_peer(&rig.loop, two.b.session)->is_deferred);
     party_cancel(&two.b, other);
-    wire_hear_chunk(&two.a);
-    wire_hear(&two.a, FBY_MSG_END);
+    wire_expect_chunk(&two.a);
+    wire_expect(&two.a, FBY_MSG_END);
     wire_release();
     expect_chunk(&two.b, two.of_b, 0);
     rig_close(&rig);
@@ -398,7 +398,7 @@ static void a_client_that_leaves_while_a_chunk_waits_is_sent_no_more(
 {
     struct rig rig;
     struct two two;
-    open_stuck(&two, &rig, state);
+    open_deferred(&two, &rig, state);
     party_bye(&two.b);
     wire_release();
     wire_expect_nothing(&rig);
@@ -412,15 +412,15 @@ static void a_new_route_does_not_begin_with_the_waiting_chunk(void **state)
 {
     struct rig rig;
     struct two two;
-    open_stuck(&two, &rig, state);
+    open_deferred(&two, &rig, state);
     party_hello(&two.b);
     const struct fby_welcome *welcome =
-        &wire_hear(&two.b, FBY_MSG_WELCOME)->welcome;
+        &wire_expect(&two.b, FBY_MSG_WELCOME)->welcome;
     assert_int_equal(welcome->open.n, 1);
     assert_int_equal(welcome->open.at[0].value, two.of_b.value);
     wire_release();
     struct fby_job_spec spec = rig_spec(&rig, 0);
-    wire_hear_batch(&two.b, &spec, two.of_b);
+    wire_expect_batch(&two.b, &spec, two.of_b);
     rig_close(&rig);
 }
 
@@ -443,20 +443,20 @@ static void break_at(struct rig *rig, struct party *a, int n)
     assert_int_equal(rig->loop.counts.routes_lost, lost + 1);
     for (int i = 0; i < n / 2; i++) {
         if (i == 0) {
-            wire_hear(a, FBY_MSG_HEADER);
+            wire_expect(a, FBY_MSG_HEADER);
         } else {
             expect_chunk(a, id, (uint16_t)(i - 1));
         }
     }
     wire_expect_nothing(rig);
     party_credit(a, 0);
-    wire_hear(a, FBY_MSG_HELLO_FIRST);
+    wire_expect(a, FBY_MSG_HELLO_FIRST);
     party_hello(a);
     bool open = n < PARTS - 2; /* its END counts as sent */
     assert_int_equal(
-        wire_hear(a, FBY_MSG_WELCOME)->welcome.open.n, open ? 1 : 0);
+        wire_expect(a, FBY_MSG_WELCOME)->welcome.open.n, open ? 1 : 0);
     if (open) {
-        wire_hear_batch(a, &spec, id);
+        wire_expect_batch(a, &spec, id);
     }
     wire_expect_nothing(rig);
     wire_release();
@@ -479,16 +479,16 @@ static void a_route_that_breaks_forgets_the_waiting_chunk(void **state)
 {
     struct rig rig;
     struct two two;
-    open_stuck(&two, &rig, state);
+    open_deferred(&two, &rig, state);
     wire_fail(0);
-    party_say(&two.b, &(struct fby_message){
-                          .type = FBY_MSG_PING, .ping = {two.b.session, 1}});
+    party_send(&two.b, &(struct fby_message){
+                           .type = FBY_MSG_PING, .ping = {two.b.session, 1}});
     wire_release();
     wire_expect_nothing(&rig);
     party_hello(&two.b);
-    wire_hear(&two.b, FBY_MSG_WELCOME);
+    wire_expect(&two.b, FBY_MSG_WELCOME);
     struct fby_job_spec spec = rig_spec(&rig, 0);
-    wire_hear_batch(&two.b, &spec, two.of_b);
+    wire_expect_batch(&two.b, &spec, two.of_b);
     rig_close(&rig);
 }
 
@@ -504,7 +504,7 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     party_open(&a);
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_HEADER);
     expect_chunk(&a, id, 0);
     party_bye(&a);
     assert_null(rig.loop.works);
@@ -514,7 +514,7 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     assert_non_null(fby_loop_find_peer(&rig.loop, a.session));
     party_hello(&a);
     const struct fby_refused *refused =
-        &wire_hear(&a, FBY_MSG_REFUSED)->refused;
+        &wire_expect(&a, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
     assert_string_equal(refused->text, "its last session is not forgotten yet");
     wire_release();
@@ -522,7 +522,7 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     fby_loop_peers_sweep(&rig.loop);
     assert_null(rig.loop.peers);
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     rig_close(&rig);
 }
 
@@ -548,7 +548,7 @@ static void the_first_client_of_a_batch_may_leave_before_one_that_joined(
         fby_session_state(a->session).charged, rig.loop.budget.charged);
     party_credit(&two.b, first);
     expect_chunk(&two.b, two.of_b, 1);
-    wire_hear(&two.b, FBY_MSG_END);
+    wire_expect(&two.b, FBY_MSG_END);
     wire_release();
     rig_collect_all(&rig);
     fby_loop_peers_sweep(&rig.loop);
@@ -579,7 +579,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(batches_are_sent_in_the_order_of_epochs_and_steps),
-        IN_SANDBOX(header_says_how_each_field_travels),
+        IN_SANDBOX(header_describes_each_field),
         IN_SANDBOX(requests_that_differ_in_anything_share_no_work),
         IN_SANDBOX(the_same_rows_are_made_once),
         IN_SANDBOX(bytes_in_flight_do_not_change),

@@ -52,7 +52,7 @@ static void hello_with(struct party *party, uint64_t features)
 {
     party->features = features;
     party_hello(party);
-    wire_hear(party, FBY_MSG_WELCOME);
+    wire_expect(party, FBY_MSG_WELCOME);
 }
 
 /* ---- Learning ------------------------------------------------------------ */
@@ -100,7 +100,7 @@ static void a_request_that_joins_teaches_no_coding(void **state)
     rig_close(&rig);
 }
 
-static void other_fields_are_learned_anew(void **state)
+static void other_fields_are_learned_again(void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
@@ -122,7 +122,7 @@ static void other_fields_are_learned_anew(void **state)
 }
 
 /* Late results of another content are not counted. */
-static void another_content_is_learned_anew(void **state)
+static void another_content_is_learned_again(void **state)
 {
     struct rig rig;
     struct kit kit;
@@ -138,7 +138,7 @@ static void another_content_is_learned_anew(void **state)
                            .open                   = {2},
                            .content  = {kit.content.data, kit.content.size},
                            .location = kit.location});
-    wire_hear(&a, FBY_MSG_OPENED);
+    wire_expect(&a, FBY_MSG_OPENED);
     for (int i = 0; i < FBY_AUTO_TRIAL; i++) {
         begin(&a, &spec);
     }
@@ -156,7 +156,7 @@ static void another_content_is_learned_anew(void **state)
 
 /* ---- Features of the client ---------------------------------------------- */
 
-static void a_client_is_sent_what_it_understands(void **state)
+static void a_client_gets_only_codings_that_it_supports(void **state)
 {
     const struct {
         uint64_t          features;
@@ -185,7 +185,7 @@ static void a_client_is_sent_what_it_understands(void **state)
 }
 
 /* One that comes again may be another program. */
-static void a_client_that_understands_less_is_sent_less(void **state)
+static void a_client_with_fewer_features_gets_fewer_codings(void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
@@ -212,10 +212,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(each_field_is_tried_by_itself),
         IN_SANDBOX(a_request_that_joins_teaches_no_coding),
-        IN_SANDBOX(other_fields_are_learned_anew),
-        IN_SANDBOX(another_content_is_learned_anew),
-        IN_SANDBOX(a_client_is_sent_what_it_understands),
-        IN_SANDBOX(a_client_that_understands_less_is_sent_less),
+        IN_SANDBOX(other_fields_are_learned_again),
+        IN_SANDBOX(another_content_is_learned_again),
+        IN_SANDBOX(a_client_gets_only_codings_that_it_supports),
+        IN_SANDBOX(a_client_with_fewer_features_gets_fewer_codings),
     };
-    return cmocka_run_group_tests_name("worker.codings", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.encoding_choice", tests, NULL, NULL);
 }

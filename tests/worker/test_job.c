@@ -284,7 +284,7 @@ static void the_last_of_eight_substitutes_is_named(void **state)
 }
 
 /* Rows above 2 MiB are cut; their pieces make room for the prefixes. */
-static void large_images_are_cut_into_chunks(void **state)
+static void large_images_are_split_into_chunks(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "      - resize: {size: [1000, 1100]}\n", "");
@@ -298,7 +298,7 @@ static void large_images_are_cut_into_chunks(void **state)
     bench_close(&bench);
 }
 
-static void a_bad_sample_fails_the_batch_and_names_its_place(void **state)
+static void a_bad_sample_fails_the_batch_and_names_its_location(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "", "");
@@ -540,8 +540,8 @@ int main(void)
         IN_SANDBOX(a_member_of_two_fields_is_read_once),
         IN_SANDBOX(samples_beyond_what_may_be_read_are_named_with_their_size),
         IN_SANDBOX(the_last_of_eight_substitutes_is_named),
-        IN_SANDBOX(large_images_are_cut_into_chunks),
-        IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_place),
+        IN_SANDBOX(large_images_are_split_into_chunks),
+        IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_location),
         IN_SANDBOX(a_bad_sample_leaves_its_memory_to_others),
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
         IN_SANDBOX(a_picture_that_takes_too_much_memory_is_no_bad_sample),

@@ -19,7 +19,7 @@ static void a_batch_is_sent_and_counted(void **state)
     rig_make(&rig);
     const struct fby_job_chunk *chunk = rig.loop.works->job->chunks;
     uint64_t wire_bytes = chunk[0].wire_bytes + chunk[1].wire_bytes;
-    wire_hear_batch(&a, &spec, id);
+    wire_expect_batch(&a, &spec, id);
     wire_expect_nothing(&rig);
     const struct fby_loop_counts *n = &rig.loop.counts;
     assert_int_equal(n->batches, 1);
@@ -39,16 +39,16 @@ static void welcome_has_the_features_of_both(void **state)
     struct rig rig;
     rig_open_limited(&rig, state, (struct rig_limits){.window = 12345});
     struct party a = party_of(&rig, 1);
-    party_say(&a, &(struct fby_message){.type = FBY_MSG_HELLO,
-                      .hello                  = {.session = a.session,
-                                           .route         = {9},
-                                           .version_min   = 1,
-                                           .version_max   = 1,
-                                           .features      = 1 | UINT64_C(1) << 63,
-                                           .max_bytes     = 1,
-                                           .job           = "job",
-                                           .host          = "there"}});
-    const struct fby_welcome *w = &wire_hear(&a, FBY_MSG_WELCOME)->welcome;
+    party_send(&a, &(struct fby_message){.type = FBY_MSG_HELLO,
+                       .hello                  = {.session = a.session,
+                                            .route         = {9},
+                                            .version_min   = 1,
+                                            .version_max   = 1,
+                                            .features      = 1 | UINT64_C(1) << 63,
+                                            .max_bytes     = 1,
+                                            .job           = "job",
+                                            .host          = "there"}});
+    const struct fby_welcome *w = &wire_expect(&a, FBY_MSG_WELCOME)->welcome;
     assert_int_equal(w->route.value, 9);
     assert_int_equal(w->instance.value, 4711);
     assert_int_equal(w->version, 1);
@@ -63,14 +63,14 @@ static void welcome_has_the_features_of_both(void **state)
 static void hello_with_versions(
     struct party *party, uint32_t least, uint32_t most)
 {
-    party_say(party, &(struct fby_message){.type = FBY_MSG_HELLO,
-                         .hello                  = {.session = party->session,
-                                              .route         = {1},
-                                              .version_min   = least,
-                                              .version_max   = most,
-                                              .max_bytes     = 1,
-                                              .job           = "j",
-                                              .host          = "h"}});
+    party_send(party, &(struct fby_message){.type = FBY_MSG_HELLO,
+                          .hello                  = {.session = party->session,
+                                               .route         = {1},
+                                               .version_min   = least,
+                                               .version_max   = most,
+                                               .max_bytes     = 1,
+                                               .job           = "j",
+                                               .host          = "h"}});
 }
 
 static void only_version_ranges_with_ours_are_welcomed(void **state)
@@ -80,7 +80,7 @@ static void only_version_ranges_with_ours_are_welcomed(void **state)
     struct party a = party_of(&rig, 1);
     hello_with_versions(&a, 2, 9);
     const struct fby_refused *refused =
-        &wire_hear(&a, FBY_MSG_REFUSED)->refused;
+        &wire_expect(&a, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(refused->version_min, 1);
     assert_int_equal(refused->version_max, 1);
@@ -88,7 +88,7 @@ static void only_version_ranges_with_ours_are_welcomed(void **state)
     assert_null(rig.loop.peers);
     assert_int_equal(rig.loop.counts.refused_clients, 1);
     hello_with_versions(&a, 1, 9);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     rig_close(&rig);
 }
 
@@ -101,7 +101,7 @@ static void a_frame_of_another_version_is_refused(void **state)
     struct party stranger = a;
     stranger.session      = (struct fby_session_id){0};
     const struct fby_refused *refused =
-        &wire_hear(&stranger, FBY_MSG_REFUSED)->refused;
+        &wire_expect(&stranger, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(rig.loop.counts.malformed, 1);
     fby_loop_take_frame(&rig.loop, &a.routing_id, "FBYM\1\1\0\0\377", 9);
@@ -126,7 +126,7 @@ static void a_session_is_entitled_to_its_largest_batch(void **state)
         struct party party = party_of(&rig, i + 1);
         party.max_bytes    = asked[i];
         party_hello(&party);
-        wire_hear(&party, FBY_MSG_WELCOME);
+        wire_expect(&party, FBY_MSG_WELCOME);
         assert_int_equal(party_state(&party).entitled, right[i]);
     }
     rig_close(&rig);
@@ -141,14 +141,14 @@ static void a_session_may_be_entitled_to_the_whole_budget(void **state)
     struct party b = party_of(&rig, 2);
     a.max_bytes    = 1 << 20;
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     assert_int_equal(party_state(&a).entitled, BUDGET);
     party_hello(&b);
-    wire_hear(&b, FBY_MSG_REFUSED);
+    wire_expect(&b, FBY_MSG_REFUSED);
     rig_close(&rig);
 }
 
-static void a_full_worker_says_how_much_is_promised(void **state)
+static void a_full_worker_reports_how_much_is_promised(void **state)
 {
     struct rig rig;
     rig_open_limited(&rig, state, (struct rig_limits){.budget = 100000});
@@ -157,26 +157,26 @@ static void a_full_worker_says_how_much_is_promised(void **state)
     a.max_bytes    = 1;
     b.max_bytes    = 64;
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     party_hello(&b);
     const struct fby_refused *refused =
-        &wire_hear(&b, FBY_MSG_REFUSED)->refused;
+        &wire_expect(&b, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
     assert_string_equal(refused->text,
         "no room for a session with batches of 64 bytes: 65537 of 100000 "
         "bytes are promised to others");
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     assert_int_equal(rig.loop.counts.refused_clients, 1);
     rig_close(&rig);
 }
 
 /* ---- Known and unknown routes -------------------------------------------- */
 
-static void say_ping(struct party *party, uint64_t sequence)
+static void send_ping(struct party *party, uint64_t sequence)
 {
-    party_say(party, &(struct fby_message){.type = FBY_MSG_PING,
-                         .ping                   = {party->session, sequence}});
+    party_send(party, &(struct fby_message){.type = FBY_MSG_PING,
+                          .ping = {party->session, sequence}});
 }
 
 static void a_session_is_known_by_its_route(void **state)
@@ -187,21 +187,21 @@ static void a_session_is_known_by_its_route(void **state)
     struct party other = party_of(&rig, 2);
     other.session      = a.session;
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
-    say_ping(&other, 5);
-    wire_hear(&other, FBY_MSG_HELLO_FIRST);
+    wire_expect(&a, FBY_MSG_WELCOME);
+    send_ping(&other, 5);
+    wire_expect(&other, FBY_MSG_HELLO_FIRST);
     other.routing_id.size--;
     other.routing_id.bytes[4] = 1;
-    say_ping(&other, 5);
-    wire_hear(&other, FBY_MSG_HELLO_FIRST);
+    send_ping(&other, 5);
+    wire_expect(&other, FBY_MSG_HELLO_FIRST);
     assert_int_equal(rig.loop.counts.unknown_peers, 2);
     party_bye(&other); /* no session of this worker: not answered */
     wire_expect_nothing(&rig);
-    say_ping(&a, 6);
-    wire_hear(&a, FBY_MSG_PONG);
+    send_ping(&a, 6);
+    wire_expect(&a, FBY_MSG_PONG);
     party_bye(&a);
-    say_ping(&a, 7);
-    wire_hear(&a, FBY_MSG_HELLO_FIRST);
+    send_ping(&a, 7);
+    wire_expect(&a, FBY_MSG_HELLO_FIRST);
     assert_int_equal(rig.loop.counts.unknown_peers, 3);
     rig_close(&rig);
 }
@@ -217,8 +217,8 @@ static void pong_names_what_is_open(void **state)
     spec.step = 1;
     party_request(&a, &spec);
     rig.loop.now_ns += 100 * S;
-    say_ping(&a, UINT64_MAX);
-    const struct fby_pong *pong = &wire_hear(&a, FBY_MSG_PONG)->pong;
+    send_ping(&a, UINT64_MAX);
+    const struct fby_pong *pong = &wire_expect(&a, FBY_MSG_PONG)->pong;
     assert_int_equal(pong->sequence, UINT64_MAX);
     assert_int_equal(pong->instance.value, 4711);
     assert_int_equal(pong->open.n, 2);
@@ -236,8 +236,8 @@ static void forbidden_messages_are_counted_and_dropped(void **state)
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
-    party_say(&a, &(struct fby_message){.type = FBY_MSG_PONG,
-                      .pong = {.session = a.session, .instance = {1}}});
+    party_send(&a, &(struct fby_message){.type = FBY_MSG_PONG,
+                       .pong = {.session = a.session, .instance = {1}}});
     party_credit(&a, 1);
     a.newest = 4;
     party_request(&a, &spec);
@@ -250,7 +250,7 @@ static void forbidden_messages_are_counted_and_dropped(void **state)
     party_cancel(&a, (struct fby_request_id){3});
     assert_int_equal(party_state(&a).open, 1);
     assert_int_equal(rig.loop.counts.out_of_place, 4);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_HEADER);
     wire_expect_nothing(&rig);
     rig_close(&rig);
 }
@@ -264,8 +264,8 @@ static void credit_lets_more_be_sent(void **state)
     party_open(&a);
     party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear(&a, FBY_MSG_HEADER);
-    struct fby_chunk chunk = wire_hear_chunk(&a);
+    wire_expect(&a, FBY_MSG_HEADER);
+    struct fby_chunk chunk = wire_expect_chunk(&a);
     wire_expect_nothing(&rig);
     uint64_t bytes = FBY_CHUNK_PREFIX + chunk.wire_bytes;
     assert_int_equal(party_state(&a).sent, bytes);
@@ -274,8 +274,8 @@ static void credit_lets_more_be_sent(void **state)
     rig.loop.peers->duplicate_bytes = 10; /* which the session did not count */
     party_credit(&a, bytes + 10);
     assert_int_equal(party_state(&a).credited, bytes);
-    wire_hear_chunk(&a);
-    wire_hear(&a, FBY_MSG_END);
+    wire_expect_chunk(&a);
+    wire_expect(&a, FBY_MSG_END);
     rig_close(&rig);
 }
 
@@ -294,14 +294,14 @@ static void a_silent_client_is_forgotten(void **state)
     rig.loop.now_ns += 120 * S;
     fby_loop_peers_sweep(&rig.loop);
     assert_int_equal(party_state(&a).open, 1);
-    say_ping(&b, 1);
-    wire_hear(&b, FBY_MSG_PONG);
+    send_ping(&b, 1);
+    wire_expect(&b, FBY_MSG_PONG);
     rig.loop.now_ns += 1;
     fby_loop_peers_sweep(&rig.loop);
     assert_null(rig.loop.works);
-    wire_hear(&a, FBY_MSG_HEADER);
-    say_ping(&a, 1);
-    wire_hear(&a, FBY_MSG_HELLO_FIRST);
+    wire_expect(&a, FBY_MSG_HEADER);
+    send_ping(&a, 1);
+    wire_expect(&a, FBY_MSG_HELLO_FIRST);
     rig_collect_all(&rig);
     fby_loop_peers_sweep(&rig.loop);
     assert_null(fby_loop_find_peer(&rig.loop, a.session));
@@ -326,14 +326,14 @@ static void opened_data_must_have_the_expected_digests(void **state)
     rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     const struct fby_dataset_plan *own  = rig.kit.dataset_plan;
     struct fby_open                open = kit_content(&a);
     open.data        = (struct fby_maybe_digest){true, own->data_digest};
     open.fingerprint = (struct fby_maybe_digest){true, own->fingerprint};
     party_ask_open(&a, &open);
     assert_int_equal(
-        wire_hear(&a, FBY_MSG_OPENED)->opened.open.value, open.open.value);
+        wire_expect(&a, FBY_MSG_OPENED)->opened.open.value, open.open.value);
     for (int i = 0; i < 2; i++) {
         open.data.digest        = own->data_digest;
         open.fingerprint.digest = own->fingerprint;
@@ -342,7 +342,7 @@ static void opened_data_must_have_the_expected_digests(void **state)
         other->bytes[31] ^= 1;
         party_ask_open(&a, &open);
         const struct fby_open_failed *failed =
-            &wire_hear(&a, FBY_MSG_OPEN_FAILED)->open_failed;
+            &wire_expect(&a, FBY_MSG_OPEN_FAILED)->open_failed;
         assert_int_equal(failed->open.value, 8);
         assert_int_equal(failed->code, FBY_OPEN_DIFFERS);
         assert_true(fby_digest_equal(&failed->data.digest, &own->data_digest));
@@ -355,11 +355,12 @@ static void opened_data_must_have_the_expected_digests(void **state)
     rig_close(&rig);
 }
 
-static void say_open(struct party *party, uint64_t id)
+static void send_open(struct party *party, uint64_t id)
 {
     struct fby_open open = kit_content(party);
     open.open.value      = id;
-    party_say(party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = open});
+    party_send(
+        party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = open});
 }
 
 static unsigned count_opens(const struct rig *rig)
@@ -372,7 +373,7 @@ static unsigned count_opens(const struct rig *rig)
 }
 
 /* No answer is sent before the loop's turn. */
-static void a_session_waits_for_eight_openings_at_most(void **state)
+static void a_session_waits_for_eight_opens_at_most(void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
@@ -380,24 +381,24 @@ static void a_session_waits_for_eight_openings_at_most(void **state)
     struct party b = party_of(&rig, 2);
     party_hello(&a);
     party_hello(&b);
-    wire_hear(&a, FBY_MSG_WELCOME);
-    wire_hear(&b, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
+    wire_expect(&b, FBY_MSG_WELCOME);
     for (uint64_t id = 1; id <= 8; id++) {
-        say_open(&a, id);
+        send_open(&a, id);
     }
-    say_open(&a, 3); /* again: in place of the first */
+    send_open(&a, 3); /* again: in place of the first */
     assert_int_equal(count_opens(&rig), 8);
     wire_expect_nothing(&rig);
-    say_open(&a, 9);
+    send_open(&a, 9);
     const struct fby_open_failed *failed =
-        &wire_hear(&a, FBY_MSG_OPEN_FAILED)->open_failed;
+        &wire_expect(&a, FBY_MSG_OPEN_FAILED)->open_failed;
     assert_int_equal(failed->open.value, 9);
     assert_int_equal(failed->code, FBY_OPEN_BUSY);
     assert_non_null(strstr(failed->text, "8 contents"));
-    say_open(&b, 3);
+    send_open(&b, 3);
     assert_int_equal(count_opens(&rig), 9);
     fby_loop_opens_progress(&rig.loop);
-    assert_int_equal(wire_hear(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
+    assert_int_equal(wire_expect(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
     party_bye(&a);
     assert_int_equal(count_opens(&rig), 1);
     rig_close(&rig);
@@ -416,28 +417,28 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     party_open(&a);
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect(&a, FBY_MSG_HEADER);
     fby_loop_leave(&rig.loop);
     assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns + 25 * S);
-    struct fby_chunk chunk = wire_hear_chunk(&a);
-    wire_hear(&a, FBY_MSG_LEAVE);
+    struct fby_chunk chunk = wire_expect_chunk(&a);
+    wire_expect(&a, FBY_MSG_LEAVE);
     struct fby_request_id late = party_request(&a, &spec);
     assert_int_equal(
-        wire_hear(&a, FBY_MSG_LOST)->lost.request.value, late.value);
+        wire_expect(&a, FBY_MSG_LOST)->lost.request.value, late.value);
     assert_int_equal(rig.loop.counts.lost, 1);
     party_hello(&b);
     assert_int_equal(
-        wire_hear(&b, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_LEAVING);
+        wire_expect(&b, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_LEAVING);
     fby_loop_leave_tick(&rig.loop);
     assert_false(rig.loop.done);
     party_hello(&a); /* a known session may connect again */
     assert_int_equal(
-        wire_hear(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
-    wire_hear(&a, FBY_MSG_HEADER);
-    wire_hear_chunk(&a);
+        wire_expect(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
+    wire_expect(&a, FBY_MSG_HEADER);
+    wire_expect_chunk(&a);
     party_credit(&a, FBY_CHUNK_PREFIX + chunk.wire_bytes);
-    wire_hear_chunk(&a);
-    wire_hear(&a, FBY_MSG_END);
+    wire_expect_chunk(&a);
+    wire_expect(&a, FBY_MSG_END);
     fby_loop_leave_tick(&rig.loop);
     assert_true(rig.loop.done);
     rig_close(&rig);
@@ -452,11 +453,11 @@ static void batches_open_at_the_deadline_are_given_back(void **state)
     party_open(&a);
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear(&a, FBY_MSG_HEADER);
-    wire_hear_chunk(&a);
+    wire_expect(&a, FBY_MSG_HEADER);
+    wire_expect_chunk(&a);
     fby_loop_leave_tick(&rig.loop);
     fby_loop_leave(&rig.loop);
-    wire_hear(&a, FBY_MSG_LEAVE);
+    wire_expect(&a, FBY_MSG_LEAVE);
     rig.loop.now_ns += 25 * S - 1;
     fby_loop_leave_tick(&rig.loop);
     assert_false(rig.loop.done);
@@ -465,7 +466,8 @@ static void batches_open_at_the_deadline_are_given_back(void **state)
     assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns);
     fby_loop_leave_tick(&rig.loop);
     assert_true(rig.loop.done);
-    assert_int_equal(wire_hear(&a, FBY_MSG_LOST)->lost.request.value, id.value);
+    assert_int_equal(
+        wire_expect(&a, FBY_MSG_LOST)->lost.request.value, id.value);
     rig_close(&rig);
 }
 
@@ -526,14 +528,14 @@ int main(void)
         IN_SANDBOX(a_frame_of_another_version_is_refused),
         IN_SANDBOX(a_session_is_entitled_to_its_largest_batch),
         IN_SANDBOX(a_session_may_be_entitled_to_the_whole_budget),
-        IN_SANDBOX(a_full_worker_says_how_much_is_promised),
+        IN_SANDBOX(a_full_worker_reports_how_much_is_promised),
         IN_SANDBOX(a_session_is_known_by_its_route),
         IN_SANDBOX(pong_names_what_is_open),
         IN_SANDBOX(forbidden_messages_are_counted_and_dropped),
         IN_SANDBOX(credit_lets_more_be_sent),
         IN_SANDBOX(a_silent_client_is_forgotten),
         IN_SANDBOX(opened_data_must_have_the_expected_digests),
-        IN_SANDBOX(a_session_waits_for_eight_openings_at_most),
+        IN_SANDBOX(a_session_waits_for_eight_opens_at_most),
         IN_SANDBOX(a_leaving_worker_takes_nothing_new_and_ends_what_is_open),
         IN_SANDBOX(batches_open_at_the_deadline_are_given_back),
         IN_SANDBOX(every_counter_is_reported_by_its_name),

@@ -146,7 +146,7 @@ static void codings_that_a_client_does_not_know_are_not_sent(void **state)
 /* ---- Clients without a session ------------------------------------------- */
 
 /* A whole BYE, but as the first or the last of two parts. */
-static void say_bye_in_parts(struct client *client)
+static void send_bye_in_parts(struct client *client)
 {
     struct fby_buffer        bye     = {0};
     const struct fby_message message = {
@@ -168,8 +168,8 @@ static void garbage_is_dropped_and_the_worker_goes_on(void **state)
     client_send(&world.client, "FBYM\1\13\0\0\377\377\377", 11);
     client_send(&world.client, "FBYM\1\310\0\0", 8);
     client_send(&world.client, "FBYC\1\0\0\0", 8);
-    say_bye_in_parts(&world.client);
-    client_say(&world.client, /* a message that only workers send */
+    send_bye_in_parts(&world.client);
+    client_send_message(&world.client, /* a message that only workers send */
         &(struct fby_message){
             .type = FBY_MSG_LOST, .lost = {world.client.session, {9}}});
     struct fby_job_spec   spec = world_spec(&world, 0);
@@ -187,16 +187,16 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     world.client.max_bytes = 20 << 20;
     client_hello(&world.client);
     client_open(&other, world.endpoint);
-    client_say(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
-                           .hello                  = {.session = other.session,
-                                                .route         = {5},
-                                                .version_min   = 1,
-                                                .version_max   = 1,
-                                                .max_bytes     = 20 << 20,
-                                                .job           = "test",
-                                                .host          = "here"}});
+    client_send_message(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
+                                    .hello = {.session = other.session,
+                                        .route         = {5},
+                                        .version_min   = 1,
+                                        .version_max   = 1,
+                                        .max_bytes     = 20 << 20,
+                                        .job           = "test",
+                                        .host          = "here"}});
     const struct fby_refused *refused =
-        &client_hear(&other, FBY_MSG_REFUSED)->refused;
+        &client_expect(&other, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
     assert_non_null(strstr(refused->text, "promised to others"));
     client_close(&other);
@@ -217,7 +217,7 @@ static void a_batch_this_worker_can_never_hold_names_both_numbers(void **state)
     struct fby_job_spec      spec = world_spec(&world, 0);
     struct fby_request_id    id   = client_request(&world.client, &spec);
     const struct fby_cannot *cannot =
-        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
+        &client_expect(&world.client, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->request.value, id.value);
     assert_int_equal(cannot->code, FBY_CANNOT_MEMORY);
     assert_non_null(strstr(cannot->text, "takes 33"));
@@ -237,7 +237,7 @@ static void unknown_content_is_asked_for(void **state)
     struct fby_job_spec       spec = world_spec(&world, 0);
     struct fby_request_id     id   = client_request(&world.client, &spec);
     const struct fby_message *answer =
-        client_hear(&world.client, FBY_MSG_SEND_CONTENT);
+        client_expect(&world.client, FBY_MSG_SEND_CONTENT);
     assert_int_equal(answer->send_content.request.value, id.value);
     client_content(&world.client, &world.kit);
     id = client_request(&world.client, &spec);
@@ -252,7 +252,7 @@ static void a_step_that_does_not_exist_is_named(void **state)
     struct fby_job_spec spec = world_spec(&world, 3);
     client_request(&world.client, &spec);
     const struct fby_cannot *cannot =
-        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
+        &client_expect(&world.client, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_non_null(strstr(cannot->text, "step 3"));
     world_finish(&world);
@@ -266,7 +266,7 @@ static void a_changed_file_is_stale_data_with_its_shard(void **state)
     struct fby_job_spec          spec = world_spec(&world, 0);
     struct fby_request_id        id   = client_request(&world.client, &spec);
     const struct fby_stale_data *stale =
-        &client_hear_at_last(&world.client, FBY_MSG_STALE_DATA)->stale_data;
+        &client_wait_for(&world.client, FBY_MSG_STALE_DATA)->stale_data;
     assert_int_equal(stale->request.value, id.value);
     assert_true(strlen(stale->shard) > 0);
     assert_int_equal(client_ping(&world.client), 0);
@@ -276,13 +276,13 @@ static void a_changed_file_is_stale_data_with_its_shard(void **state)
 static enum fby_open_failed_code open_fails(
     struct client *client, struct fby_blob content, const char *location)
 {
-    client_say(client, &(struct fby_message){.type = FBY_MSG_OPEN,
-                           .open = {.session = client->session,
-                               .open         = {3},
-                               .content      = content,
-                               .location     = location}});
+    client_send_message(client, &(struct fby_message){.type = FBY_MSG_OPEN,
+                                    .open = {.session = client->session,
+                                        .open         = {3},
+                                        .content      = content,
+                                        .location     = location}});
     const struct fby_open_failed *failed =
-        &client_hear_at_last(client, FBY_MSG_OPEN_FAILED)->open_failed;
+        &client_wait_for(client, FBY_MSG_OPEN_FAILED)->open_failed;
     assert_true(strlen(failed->text) > 0);
     return failed->code;
 }
@@ -318,7 +318,7 @@ static bool is_refused(struct client *client)
 }
 
 /* Opening takes a moment, so some of many OPENs wait for it. */
-static void the_openings_a_client_waits_for_are_limited(void **state)
+static void the_opens_a_client_waits_for_are_limited(void **state)
 {
     enum { BURST = 32, ENOUGH = 100 * BURST };
     struct world world;
@@ -328,7 +328,7 @@ static void the_openings_a_client_waits_for_are_limited(void **state)
     client_hello(&world.client);
     for (uint64_t id = 1; !refused && id < ENOUGH; id += BURST) {
         for (uint64_t i = 0; i < BURST; i++) {
-            client_say(
+            client_send_message(
                 &world.client, &(struct fby_message){.type = FBY_MSG_OPEN,
                                    .open = {.session = world.client.session,
                                        .open         = {id + i},
@@ -413,8 +413,9 @@ static void a_client_that_stops_reading_is_answered_busy(void **state)
         struct fby_job_spec spec = world_spec(&world, 0);
         spec.epoch               = epoch;
         client_request(&world.client, &spec);
-        client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
-                                      .ping = {world.client.session, epoch}});
+        client_send_message(
+            &world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                               .ping = {world.client.session, epoch}});
         const void *frame = NULL;
         do { /* HEADERs and first chunks may come in between */
             client_receive(&world.client);
@@ -435,13 +436,15 @@ static void a_cancelled_request_is_no_longer_open(void **state)
     world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 0);
     struct fby_request_id id   = client_request(&world.client, &spec);
-    client_hear(&world.client, FBY_MSG_HEADER);
-    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_CANCEL,
-                                  .cancel = {world.client.session, id}});
-    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
-                                  .ping = {world.client.session, 3}});
+    client_expect(&world.client, FBY_MSG_HEADER);
+    client_send_message(
+        &world.client, &(struct fby_message){.type = FBY_MSG_CANCEL,
+                           .cancel = {world.client.session, id}});
+    client_send_message(
+        &world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                           .ping = {world.client.session, 3}});
     const struct fby_message *pong = /* a chunk may have gone out before */
-        client_hear_at_last(&world.client, FBY_MSG_PONG);
+        client_wait_for(&world.client, FBY_MSG_PONG);
     assert_int_equal(pong->pong.open.n, 0);
     world_finish(&world);
 }
@@ -454,12 +457,13 @@ static void after_a_reset_open_batches_start_again(void **state)
     world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
-    client_hear(&world.client, FBY_MSG_HEADER);
+    client_expect(&world.client, FBY_MSG_HEADER);
     client_receive(&world.client); /* its first chunk; the rest has no credit */
     client_reconnect(&world.client);
-    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
-                                  .ping = {world.client.session, 1}});
-    client_hear(&world.client, FBY_MSG_HELLO_FIRST);
+    client_send_message(
+        &world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                           .ping = {world.client.session, 1}});
+    client_expect(&world.client, FBY_MSG_HELLO_FIRST);
     const struct fby_welcome *welcome = client_hello(&world.client);
     assert_int_equal(welcome->open.n, 1);
     assert_int_equal(welcome->open.at[0].value, id.value);
@@ -476,17 +480,17 @@ static void a_leaving_worker_finishes_what_is_open(void **state)
     struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     assert_int_equal(
-        client_hear(&world.client, FBY_MSG_HEADER)->type, FBY_MSG_HEADER);
+        client_expect(&world.client, FBY_MSG_HEADER)->type, FBY_MSG_HEADER);
     client_receive(&world.client); /* one chunk, no credit: it stays open */
     world.client.received += zmq_msg_size(&world.client.frame);
     world_ask_to_stop(&world);
-    client_hear(&world.client, FBY_MSG_LEAVE);
-    client_say(
+    client_expect(&world.client, FBY_MSG_LEAVE);
+    client_send_message(
         &world.client, &(struct fby_message){.type = FBY_MSG_CREDIT,
                            .credit = {world.client.session, world.client.route,
                                world.client.received}});
     client_receive(&world.client); /* its second chunk */
-    const struct fby_end *end = &client_hear(&world.client, FBY_MSG_END)->end;
+    const struct fby_end *end = &client_expect(&world.client, FBY_MSG_END)->end;
     assert_int_equal(end->request.value, id.value);
     world_finish(&world);
 }
@@ -500,12 +504,12 @@ static void batches_not_finished_in_time_are_given_back(void **state)
     world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
-    client_hear(&world.client, FBY_MSG_HEADER);
+    client_expect(&world.client, FBY_MSG_HEADER);
     client_receive(&world.client); /* a chunk; without credit no more come */
     world_ask_to_stop(&world);
-    client_hear(&world.client, FBY_MSG_LEAVE);
+    client_expect(&world.client, FBY_MSG_LEAVE);
     const struct fby_lost *lost =
-        &client_hear(&world.client, FBY_MSG_LOST)->lost;
+        &client_expect(&world.client, FBY_MSG_LOST)->lost;
     assert_int_equal(lost->request.value, id.value);
     world_finish(&world);
 }
@@ -526,7 +530,7 @@ int main(void)
         IN_SANDBOX(a_step_that_does_not_exist_is_named),
         IN_SANDBOX(a_changed_file_is_stale_data_with_its_shard),
         IN_SANDBOX(bad_locations_and_contents_are_refused),
-        IN_SANDBOX(the_openings_a_client_waits_for_are_limited),
+        IN_SANDBOX(the_opens_a_client_waits_for_are_limited),
         IN_SANDBOX(a_list_of_shards_that_no_message_holds_is_refused),
         IN_SANDBOX(a_client_that_stops_reading_is_answered_busy),
         IN_SANDBOX(a_cancelled_request_is_no_longer_open),
@@ -534,5 +538,6 @@ int main(void)
         IN_SANDBOX(a_leaving_worker_finishes_what_is_open),
         IN_SANDBOX(batches_not_finished_in_time_are_given_back),
     };
-    return cmocka_run_group_tests_name("worker.shell", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.loop_messages", tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static void kept_blocks_make_room_for_other_sizes(void **state)
     fby_memory_destroy(&memory);
 }
 
-static void reserved_memory_is_charged_before_it_is_there(void **state)
+static void reserved_memory_is_charged_before_it_is_committed(void **state)
 {
     (void)state;
     struct fby_memory      *memory = fby_memory_create(MIB);
@@ -381,7 +381,7 @@ static void *take_once(void *opaque)
 }
 
 /* Whether what is given back was used or only reserved. */
-static void who_waits_is_woken_by_what_is_given_back(void **state)
+static void returned_memory_wakes_a_waiting_thread(void **state)
 {
     (void)state;
     for (int reserved = 0; reserved < 2; reserved++) {
@@ -413,7 +413,7 @@ int main(void)
         cmocka_unit_test(the_limit_is_never_passed),
         cmocka_unit_test(a_block_given_back_is_taken_again),
         cmocka_unit_test(kept_blocks_make_room_for_other_sizes),
-        cmocka_unit_test(reserved_memory_is_charged_before_it_is_there),
+        cmocka_unit_test(reserved_memory_is_charged_before_it_is_committed),
         cmocka_unit_test(reservations_take_turns_in_one_block),
         cmocka_unit_test(a_reservation_can_be_given_back_unused),
         cmocka_unit_test(a_reservation_never_grows_past_the_limit),
@@ -424,7 +424,7 @@ int main(void)
         cmocka_unit_test(a_kept_block_beyond_the_limit_is_not_taken),
         cmocka_unit_test(the_newest_of_sixty_four_is_taken_first),
         cmocka_unit_test(a_thread_waits_for_memory_until_the_pool_closes),
-        cmocka_unit_test(who_waits_is_woken_by_what_is_given_back),
+        cmocka_unit_test(returned_memory_wakes_a_waiting_thread),
     };
     return cmocka_run_group_tests_name("worker.memory", tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void a_bond_is_where_all_its_cards_are(void **state)
 }
 
 /* Cards on it say nothing of where a card is; nor do those too far below. */
-static void only_cards_below_are_looked_at_and_four_layers_of_them(void **state)
+static void only_four_layers_of_lower_cards_are_searched(void **state)
 {
     (void)state;
     link_to("sys/class/net/eth2/upper_eth1", "../eth1");
@@ -207,7 +207,7 @@ static void addresses_of_both_kinds_are_found(void **state)
 }
 
 /* A name has at most NI_MAXHOST - 1 bytes. */
-static void a_host_is_not_cut(void **state)
+static void a_host_name_is_not_truncated(void **state)
 {
     (void)state;
     enum { LONGEST = NI_MAXHOST - 1 };
@@ -236,10 +236,10 @@ int main(void)
         IN_ROOT(on_one_node_nothing_is_preferred),
         IN_ROOT(a_virtio_card_is_where_its_pci_device_is),
         IN_ROOT(a_bond_is_where_all_its_cards_are),
-        IN_ROOT(only_cards_below_are_looked_at_and_four_layers_of_them),
+        IN_ROOT(only_four_layers_of_lower_cards_are_searched),
         cmocka_unit_test(an_address_belongs_to_a_card),
         cmocka_unit_test(addresses_of_both_kinds_are_found),
-        cmocka_unit_test(a_host_is_not_cut),
+        cmocka_unit_test(a_host_name_is_not_truncated),
     };
     return cmocka_run_group_tests_name("worker.numa", tests, NULL, NULL);
 }

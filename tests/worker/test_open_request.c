@@ -33,9 +33,9 @@ static void each_shard_is_listed_with_its_digest_and_samples(void **state)
     struct fby_dataset     *own  = sandbox_dataset(&spec);
     struct party            a    = party_of(&rig, 1);
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     open_shards(&a, "data:s-*.tar");
-    const struct fby_opened *opened = &wire_hear(&a, FBY_MSG_OPENED)->opened;
+    const struct fby_opened *opened = &wire_expect(&a, FBY_MSG_OPENED)->opened;
     assert_int_equal(opened->open.value, 6);
     assert_int_equal(opened->samples, 6);
     assert_int_equal(opened->n_shards, 3);
@@ -56,21 +56,21 @@ static void fails(struct party *party, const char *location,
 {
     open_shards(party, location);
     const struct fby_open_failed *failed =
-        &wire_hear(party, FBY_MSG_OPEN_FAILED)->open_failed;
+        &wire_expect(party, FBY_MSG_OPEN_FAILED)->open_failed;
     assert_int_equal(failed->open.value, 6);
     assert_int_equal(failed->code, code);
     assert_false(failed->data.known || failed->fingerprint.known);
     assert_text_says(failed->text, words);
 }
 
-static void a_failed_open_says_why_by_its_code(void **state)
+static void a_failed_open_has_the_code_of_its_reason(void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
     sandbox_write_text(*state, "data/bad.tar", "this is no tar at all");
     struct party a = party_of(&rig, 1);
     party_hello(&a);
-    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
     fails(&a, "data:no-*.tar", FBY_OPEN_NOTHING, "no-*.tar");
     fails(&a, "away:s.tar", FBY_OPEN_BAD_LOCATION, "away");
     fails(&a, "data:bad.tar", FBY_OPEN_BAD_DATA, "bad.tar");
@@ -81,7 +81,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(each_shard_is_listed_with_its_digest_and_samples),
-        IN_SANDBOX(a_failed_open_says_why_by_its_code),
+        IN_SANDBOX(a_failed_open_has_the_code_of_its_reason),
     };
-    return cmocka_run_group_tests_name("worker.opens", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.open_request", tests, NULL, NULL);
 }

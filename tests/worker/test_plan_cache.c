@@ -111,7 +111,7 @@ static void an_opened_content_is_found_by_all_of_its_digests(void **state)
     close_table(&t);
 }
 
-static void the_end_of_an_opening_is_signalled_once(void **state)
+static void the_end_of_a_load_is_signalled_once(void **state)
 {
     struct table          t     = open_table(state, 1, 4);
     struct fby_plan_load *load  = begin(&t, t.kit.location);
@@ -132,7 +132,7 @@ static void the_end_of_an_opening_is_signalled_once(void **state)
     close_table(&t);
 }
 
-static void a_failed_opening_says_why_and_is_not_known(void **state)
+static void a_failed_load_has_a_reason_and_is_not_known(void **state)
 {
     struct table               t       = open_table(state, 1, 4);
     struct fby_dataset_plan   *nearest = NULL;
@@ -154,7 +154,7 @@ static void a_failed_opening_says_why_and_is_not_known(void **state)
 
 /* ---- Openings under way -------------------------------------------------- */
 
-static void openings_of_one_content_at_one_location_are_shared(void **state)
+static void loads_of_one_content_at_one_location_are_shared(void **state)
 {
     struct table          t      = open_table(state, 0, 4);
     struct fby_plan_load *first  = begin(&t, "data:photos");
@@ -177,7 +177,7 @@ static void openings_of_one_content_at_one_location_are_shared(void **state)
     close_table(&t);
 }
 
-static void another_content_is_another_opening(void **state)
+static void another_content_is_another_load(void **state)
 {
     struct table          t       = open_table(state, 0, 4);
     struct fby_plan_load *first   = begin(&t, "data:photos");
@@ -199,7 +199,7 @@ static void another_content_is_another_opening(void **state)
     close_table(&t);
 }
 
-static void too_many_openings_at_once_are_refused(void **state)
+static void too_many_loads_at_once_are_refused(void **state)
 {
     static const char *const places[] = {"data:a", "data:b", "data:c"};
     struct table             t        = open_table(state, 0, 4);
@@ -279,7 +279,7 @@ static void the_least_recently_used_is_forgotten_first(void **state)
     close_table(&t);
 }
 
-static void an_opening_that_is_still_held_is_recorded_once(void **state)
+static void a_load_that_is_still_held_is_recorded_once(void **state)
 {
     struct table             t       = open_table(state, 1, 2);
     struct fby_dataset_plan *nearest = NULL;
@@ -296,7 +296,7 @@ static void an_opening_that_is_still_held_is_recorded_once(void **state)
     close_table(&t);
 }
 
-static void a_newer_opening_of_the_same_data_replaces_the_older(void **state)
+static void a_newer_load_of_the_same_data_replaces_the_older(void **state)
 {
     struct table             t       = open_table(state, 1, 2);
     struct fby_dataset_plan *nearest = NULL;
@@ -347,7 +347,7 @@ static void each_location_has_its_own_data(void **state)
 }
 
 /* The next load sees the data as it is now. */
-static void data_that_changed_is_opened_anew(void **state)
+static void changed_data_is_loaded_again(void **state)
 {
     struct table             t       = open_table(state, 1, 2);
     struct fby_dataset_plan *nearest = NULL;
@@ -390,18 +390,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(an_opened_content_is_found_by_all_of_its_digests),
-        IN_SANDBOX(the_end_of_an_opening_is_signalled_once),
-        IN_SANDBOX(a_failed_opening_says_why_and_is_not_known),
-        IN_SANDBOX(openings_of_one_content_at_one_location_are_shared),
-        IN_SANDBOX(another_content_is_another_opening),
-        IN_SANDBOX(too_many_openings_at_once_are_refused),
+        IN_SANDBOX(the_end_of_a_load_is_signalled_once),
+        IN_SANDBOX(a_failed_load_has_a_reason_and_is_not_known),
+        IN_SANDBOX(loads_of_one_content_at_one_location_are_shared),
+        IN_SANDBOX(another_content_is_another_load),
+        IN_SANDBOX(too_many_loads_at_once_are_refused),
         IN_SANDBOX(bytes_that_are_no_content_are_refused),
         IN_SANDBOX(the_least_recently_used_is_forgotten_first),
-        IN_SANDBOX(an_opening_that_is_still_held_is_recorded_once),
-        IN_SANDBOX(a_newer_opening_of_the_same_data_replaces_the_older),
+        IN_SANDBOX(a_load_that_is_still_held_is_recorded_once),
+        IN_SANDBOX(a_newer_load_of_the_same_data_replaces_the_older),
         IN_SANDBOX(each_location_has_its_own_data),
-        IN_SANDBOX(data_that_changed_is_opened_anew),
+        IN_SANDBOX(changed_data_is_loaded_again),
         IN_SANDBOX(two_contents_over_the_same_data_are_both_known),
     };
-    return cmocka_run_group_tests_name("worker.contents", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("worker.plan_cache", tests, NULL, NULL);
 }

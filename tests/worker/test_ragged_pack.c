@@ -206,5 +206,5 @@ int main(void)
         cmocka_unit_test(the_worked_example_of_sparse_rows_holds),
         cmocka_unit_test(full_sparse_rows_stay_and_empty_ones_take_no_bytes),
     };
-    return cmocka_run_group_tests_name("worker.varying", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("worker.ragged_pack", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void pair_close(struct pair *pair)
     rig_close(&pair->rig);
 }
 
-/* A turn `ns` later: so many messages are said in it. */
+/* A turn `ns` later: so many messages are lines in it. */
 static void tick(struct pair *pair, int64_t ns, uint32_t messages)
 {
     struct fby_loop_registry *registry = &pair->rig.loop.registry;
@@ -62,12 +62,12 @@ static void take(struct pair *pair)
 static void become_registered(struct pair *pair)
 {
     tick(pair, 0, 1);
-    say_registered(
-        &pair->server, hear(&pair->server, FBY_MSG_REGISTER)->enroll.instance);
+    send_registered(&pair->server,
+        expect_message(&pair->server, FBY_MSG_REGISTER)->enroll.instance);
     take(pair);
 }
 
-static void a_worker_without_a_server_says_nothing_to_any(void **state)
+static void a_worker_without_a_server_sends_nothing(void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
@@ -86,31 +86,31 @@ static void a_worker_registers_until_it_is_answered(void **state)
     struct pair pair;
     pair_open(&pair, state);
     tick(&pair, 0, 1);
-    const struct fby_register *told =
-        &hear(&pair.server, FBY_MSG_REGISTER)->enroll;
-    assert_int_equal(told->instance.value, 4711);
-    assert_int_equal(told->endpoints.n, 1);
-    assert_string_equal(told->endpoints.at[0], "tcp://127.0.0.1:7777");
-    assert_int_equal(told->roots.n, 1);
-    assert_string_equal(told->roots.at[0], "data");
-    assert_true(told->cores > 0 && told->pid > 1);
+    const struct fby_register *sent =
+        &expect_message(&pair.server, FBY_MSG_REGISTER)->enroll;
+    assert_int_equal(sent->instance.value, 4711);
+    assert_int_equal(sent->endpoints.n, 1);
+    assert_string_equal(sent->endpoints.at[0], "tcp://127.0.0.1:7777");
+    assert_int_equal(sent->roots.n, 1);
+    assert_string_equal(sent->roots.at[0], "data");
+    assert_true(sent->cores > 0 && sent->pid > 1);
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
-    assert_string_equal(told->host, host);
+    assert_string_equal(sent->host, host);
     tick(&pair, 2 * S - 1, 0);
     tick(&pair, 1, 1);
-    hear(&pair.server, FBY_MSG_REGISTER);
+    expect_message(&pair.server, FBY_MSG_REGISTER);
     tick(&pair, S, 0);
     tick(&pair, S, 1);
-    hear(&pair.server, FBY_MSG_REGISTER);
-    say_registered(&pair.server, (struct fby_instance_id){4711});
+    expect_message(&pair.server, FBY_MSG_REGISTER);
+    send_registered(&pair.server, (struct fby_instance_id){4711});
     take(&pair);
     assert_int_equal(pair.rig.loop.registry.unanswered, 0);
     assert_int_equal(pair.rig.loop.registry.server.value, 77);
     pair_close(&pair);
 }
 
-/* say_registered says 5 ms. */
+/* send_registered says 5 ms. */
 static void heartbeats_come_as_often_as_the_server_wants(void **state)
 {
     struct pair pair;
@@ -124,26 +124,26 @@ static void heartbeats_come_as_often_as_the_server_wants(void **state)
     tick(&pair, 5 * MS - 1, 0);
     tick(&pair, 1, 1);
     const struct fby_heartbeat *heartbeat =
-        &hear(&pair.server, FBY_MSG_HEARTBEAT)->heartbeat;
+        &expect_message(&pair.server, FBY_MSG_HEARTBEAT)->heartbeat;
     assert_int_equal(heartbeat->instance.value, 4711);
     assert_int_equal(heartbeat->sessions, 1);
     assert_true(heartbeat->load_permille <= 1000);
     assert_true(heartbeat->n_counters > 40);
-    answer(&pair.server);
+    send_reply(&pair.server);
     take(&pair);
     assert_int_equal(pair.rig.loop.registry.unanswered, 0);
     tick(&pair, 5 * MS - 1, 0);
     tick(&pair, 1, 1);
-    say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
-                          .enrolled               = {.instance = {4711},
-                                            .server            = {77},
-                                            .lease_ms          = 1000,
-                                            .heartbeat_ms      = 70}});
+    send_message(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
+                                   .enrolled = {.instance = {4711},
+                                       .server            = {77},
+                                       .lease_ms          = 1000,
+                                       .heartbeat_ms      = 70}});
     take(&pair);
     tick(&pair, 70 * MS - 1, 0);
     tick(&pair, 1, 1);
-    wire_hear(&a, FBY_MSG_WELCOME);
-    wire_hear(&b, FBY_MSG_WELCOME);
+    wire_expect(&a, FBY_MSG_WELCOME);
+    wire_expect(&b, FBY_MSG_WELCOME);
     pair_close(&pair);
 }
 
@@ -165,7 +165,7 @@ static uint32_t load_after(struct pair *pair, int64_t busy_ns)
     pair->rig.loop.registry.last_busy_ns -= busy_ns;
     tick(pair, 5 * MS, 1);
     const struct fby_heartbeat *heartbeat =
-        &hear(&pair->server, FBY_MSG_HEARTBEAT)->heartbeat;
+        &expect_message(&pair->server, FBY_MSG_HEARTBEAT)->heartbeat;
     return heartbeat->load_permille;
 }
 
@@ -191,20 +191,21 @@ static void a_server_that_forgot_the_worker_gets_register_at_once(void **state)
     struct pair pair;
     pair_open(&pair, state);
     become_registered(&pair);
-    say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
+    send_message(
+        &pair.server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
                           .register_first         = {{4711}}});
     take(&pair);
     tick(&pair, 0, 1);
-    hear(&pair.server, FBY_MSG_REGISTER);
+    expect_message(&pair.server, FBY_MSG_REGISTER);
     tick(&pair, 2 * S - 1, 0);
     tick(&pair, 1, 1);
-    hear(&pair.server, FBY_MSG_REGISTER);
+    expect_message(&pair.server, FBY_MSG_REGISTER);
     pair_close(&pair);
 }
 
 /* After ten messages without an answer it connects again, and REGISTER is the
  * first message there. */
-static void a_silent_server_is_connected_to_anew(void **state)
+static void the_worker_connects_again_to_a_silent_server(void **state)
 {
     struct pair pair;
     uint8_t     before[sizeof(pair.server.worker)];
@@ -214,7 +215,7 @@ static void a_silent_server_is_connected_to_anew(void **state)
     memcpy(before, pair.server.worker, size);
     for (int i = 0; i < 10; i++) {
         tick(&pair, 5 * MS, 1);
-        hear(&pair.server, FBY_MSG_HEARTBEAT);
+        expect_message(&pair.server, FBY_MSG_HEARTBEAT);
         assert_memory_equal(pair.server.worker, before, size);
     }
     assert_false(pair.rig.loop.registry.silent);
@@ -227,64 +228,65 @@ static void a_silent_server_is_connected_to_anew(void **state)
     assert_int_equal(pair.server.message.type, FBY_MSG_REGISTER);
     assert_true(pair.server.worker_size != size ||
                 memcmp(pair.server.worker, before, size) != 0);
-    answer(&pair.server);
+    send_reply(&pair.server);
     take(&pair);
     assert_false(pair.rig.loop.registry.silent);
     tick(&pair, 5 * MS, 1);
-    hear(&pair.server, FBY_MSG_HEARTBEAT);
+    expect_message(&pair.server, FBY_MSG_HEARTBEAT);
     pair_close(&pair);
 }
 
-struct said { /* lines of a log, by their first words */
+struct log_lines { /* lines of a log, by their first words */
     unsigned refused, registered, silent;
 };
 
 static void note(void *arg, enum fby_log_level level, const char *line)
 {
-    struct said *said = arg;
+    struct log_lines *lines = arg;
     (void)level;
-    said->refused += strncmp(line, "REGISTER-REFUSED ", 17) == 0;
-    said->registered += strncmp(line, "REGISTERED ", 11) == 0;
-    said->silent += strncmp(line, "SERVER-SILENT ", 14) == 0;
+    lines->refused += strncmp(line, "REGISTER-REFUSED ", 17) == 0;
+    lines->registered += strncmp(line, "REGISTERED ", 11) == 0;
+    lines->silent += strncmp(line, "SERVER-SILENT ", 14) == 0;
 }
 
-static void say_refused(struct pair *pair)
+static void send_refused(struct pair *pair)
 {
-    hear(&pair->server, FBY_MSG_REGISTER);
-    say(&pair->server, &(struct fby_message){.type = FBY_MSG_REFUSED,
-                           .refused                = {.code = FBY_REFUSED_FULL,
-                                              .version_min  = 1,
-                                              .version_max  = 1,
-                                              .text         = "no room"}});
+    expect_message(&pair->server, FBY_MSG_REGISTER);
+    send_message(&pair->server, &(struct fby_message){.type = FBY_MSG_REFUSED,
+                                    .refused = {.code = FBY_REFUSED_FULL,
+                                        .version_min  = 1,
+                                        .version_max  = 1,
+                                        .text         = "no room"}});
     take(pair);
 }
 
 static void each_event_is_logged_once(void **state)
 {
-    struct pair pair;
-    struct said said = {0};
+    struct pair      pair;
+    struct log_lines lines = {0};
     pair_open(&pair, state);
-    fby_log_redirect(FBY_LOG_INFO, note, &said);
+    fby_log_redirect(FBY_LOG_INFO, note, &lines);
     tick(&pair, 0, 1);
     for (int i = 0; i < 3; i++) {
-        say_refused(&pair);
-        assert_int_equal(said.refused, 1);
+        send_refused(&pair);
+        assert_int_equal(lines.refused, 1);
         tick(&pair, 2 * S, 1);
     }
     for (int i = 0; i < 2; i++) {
-        say_registered(&pair.server, (struct fby_instance_id){4711});
+        send_registered(&pair.server, (struct fby_instance_id){4711});
         take(&pair);
-        assert_int_equal(said.registered, 1);
+        assert_int_equal(lines.registered, 1);
     }
-    say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
+    send_message(
+        &pair.server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
                           .register_first         = {{4711}}});
     take(&pair);
     tick(&pair, 0, 1);
-    say_refused(&pair);
-    assert_int_equal(said.refused, 2);
+    send_refused(&pair);
+    assert_int_equal(lines.refused, 2);
     assert_int_equal(pair.rig.loop.counts.out_of_place, 0);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
-    assert_int_equal(said.silent, 0);
+    assert_int_equal(lines.silent, 0);
     pair_close(&pair);
 }
 
@@ -294,7 +296,7 @@ static void invalid_messages_from_the_server_are_counted(void **state)
     pair_open(&pair, state);
     become_registered(&pair);
     tick(&pair, 5 * MS, 1);
-    say(&pair.server,
+    send_message(&pair.server,
         &(struct fby_message){.type = FBY_MSG_JOIN_FIRST, .join_first = {{1}}});
     take(&pair);
     assert_int_equal(pair.rig.loop.counts.out_of_place, 1);
@@ -309,14 +311,14 @@ static void invalid_messages_from_the_server_are_counted(void **state)
     pair_close(&pair);
 }
 
-static void a_leaving_worker_deregisters_and_says_no_more(void **state)
+static void a_leaving_worker_deregisters_and_sends_no_more(void **state)
 {
     struct pair pair;
     pair_open(&pair, state);
     become_registered(&pair);
     fby_loop_leave(&pair.rig.loop);
-    assert_int_equal(
-        hear(&pair.server, FBY_MSG_DEREGISTER)->deregister.instance.value,
+    assert_int_equal(expect_message(&pair.server, FBY_MSG_DEREGISTER)
+                         ->deregister.instance.value,
         4711);
     tick(&pair, 100 * S, 0);
     pair_close(&pair);
@@ -326,14 +328,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_worker_registers_until_it_is_answered),
-        IN_SANDBOX(a_worker_without_a_server_says_nothing_to_any),
+        IN_SANDBOX(a_worker_without_a_server_sends_nothing),
         IN_SANDBOX(heartbeats_come_as_often_as_the_server_wants),
         IN_SANDBOX(the_load_is_the_share_of_time_spent_transforming),
         IN_SANDBOX(a_server_that_forgot_the_worker_gets_register_at_once),
-        IN_SANDBOX(a_silent_server_is_connected_to_anew),
+        IN_SANDBOX(the_worker_connects_again_to_a_silent_server),
         IN_SANDBOX(each_event_is_logged_once),
         IN_SANDBOX(invalid_messages_from_the_server_are_counted),
-        IN_SANDBOX(a_leaving_worker_deregisters_and_says_no_more),
+        IN_SANDBOX(a_leaving_worker_deregisters_and_sends_no_more),
     };
     return cmocka_run_group_tests_name("worker.register", tests, NULL, NULL);
 }

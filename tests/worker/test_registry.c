@@ -31,13 +31,13 @@ static void a_worker_registers_and_counts_in_heartbeats(void **state)
     world_start(&world);
 
     const struct fby_register *enroll =
-        &hear(&server, FBY_MSG_REGISTER)->enroll;
+        &expect_message(&server, FBY_MSG_REGISTER)->enroll;
     assert_int_equal(enroll->endpoints.n, 1);
     assert_string_equal(enroll->endpoints.at[0], world.endpoint);
     assert_int_equal(enroll->roots.n, 1);
     assert_string_equal(enroll->roots.at[0], "data");
     assert_true(enroll->cores >= 1);
-    say_registered(&server, enroll->instance);
+    send_registered(&server, enroll->instance);
 
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
@@ -46,8 +46,8 @@ static void a_worker_registers_and_counts_in_heartbeats(void **state)
     client_take_batch(&world.client, &spec, id);
     const struct fby_heartbeat *heartbeat = NULL;
     do { /* a task is counted by its thread, maybe behind the batch */
-        heartbeat = &hear(&server, FBY_MSG_HEARTBEAT)->heartbeat;
-        answer(&server);
+        heartbeat = &expect_message(&server, FBY_MSG_HEARTBEAT)->heartbeat;
+        send_reply(&server);
     } while (counter(heartbeat, "batches") == 0 ||
              counter(heartbeat, "transform.tasks") < KIT_BATCH);
     assert_int_equal(heartbeat->sessions, 1);
@@ -58,7 +58,7 @@ static void a_worker_registers_and_counts_in_heartbeats(void **state)
     server_close(&server);
 }
 
-static void a_leaving_worker_says_so_to_the_server(void **state)
+static void a_leaving_worker_deregisters(void **state)
 {
     struct world  world;
     struct server server;
@@ -67,11 +67,11 @@ static void a_leaving_worker_says_so_to_the_server(void **state)
     world.options.server = server.endpoint;
     world_start(&world);
     struct fby_instance_id worker =
-        hear(&server, FBY_MSG_REGISTER)->enroll.instance;
-    say_registered(&server, worker);
+        expect_message(&server, FBY_MSG_REGISTER)->enroll.instance;
+    send_registered(&server, worker);
     world_ask_to_stop(&world);
     assert_int_equal(
-        hear(&server, FBY_MSG_DEREGISTER)->deregister.instance.value,
+        expect_message(&server, FBY_MSG_DEREGISTER)->deregister.instance.value,
         worker.value);
     world_finish(&world);
     server_close(&server);
@@ -88,7 +88,7 @@ static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
     world.options.listen = "tcp://0.0.0.0:*";
     world_start(&world);
     const struct fby_register *enroll =
-        &hear(&server, FBY_MSG_REGISTER)->enroll;
+        &expect_message(&server, FBY_MSG_REGISTER)->enroll;
     const char *port = strrchr(world.endpoint, ':');
     assert_int_equal(
         strncmp(enroll->endpoints.at[0], "tcp://127.0.0.1:", 16), 0);
@@ -112,9 +112,10 @@ static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
     world.options.fetch_threads     = 0;
     world.options.encode_threads    = encode_threads;
     world_start(&world);
-    say_registered(&server, hear(&server, FBY_MSG_REGISTER)->enroll.instance);
+    send_registered(
+        &server, expect_message(&server, FBY_MSG_REGISTER)->enroll.instance);
     const struct fby_heartbeat *heartbeat =
-        &hear(&server, FBY_MSG_HEARTBEAT)->heartbeat;
+        &expect_message(&server, FBY_MSG_HEARTBEAT)->heartbeat;
     assert_int_equal(counter(heartbeat, "memory.limit"),
         memory - memory / 8 - memory / 4 - encode);
     assert_int_equal(counter(heartbeat, "transform.threads"), cores);
@@ -160,7 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_worker_registers_and_counts_in_heartbeats),
-        IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
+        IN_SANDBOX(a_leaving_worker_deregisters),
         IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
         IN_SANDBOX(memory_and_threads_are_divided_as_the_manual_says),
         cmocka_unit_test(a_wildcard_is_not_advertised),

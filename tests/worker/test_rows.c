@@ -117,7 +117,7 @@ static void halves_are_neither_labels_nor_bits(void **state)
         "bools or whole numbers");
 }
 
-static void a_field_that_fits_excuses_none_before_it(void **state)
+static void a_field_that_fits_hides_no_earlier_error(void **state)
 {
     zeros(*state, "t/a", "<f2", "(3, 4)", 24);
     zeros(*state, "t/b", "<f4", "(3, 4)", 48);
@@ -128,7 +128,7 @@ static void a_field_that_fits_excuses_none_before_it(void **state)
         "field's [5]");
 }
 
-static void every_shard_is_looked_at(void **state)
+static void every_shard_is_checked(void **state)
 {
     struct bench   bench;
     struct fby_why why = {{0}};
@@ -352,7 +352,7 @@ static fby_err one_row(
     return fby_rows_one(bench->rows, &ask, bench->run, dst, why);
 }
 
-static void a_refused_row_says_why(void **state)
+static void a_refused_row_has_a_reason(void **state)
 {
     struct bench      bench;
     struct fby_why    why;
@@ -507,7 +507,7 @@ static void lists_of_files_that_differ_are_cast_as_each_file_says(void **state)
     bench_close(&bench);
 }
 
-static void an_entry_that_does_not_fit_is_named_by_its_place(void **state)
+static void an_entry_that_does_not_fit_is_named_by_its_position(void **state)
 {
     struct bench        bench;
     struct fby_why      why    = {{0}};
@@ -531,18 +531,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(columns_that_do_not_fit_are_refused_by_name),
         IN_SANDBOX(halves_are_neither_labels_nor_bits),
-        IN_SANDBOX(a_field_that_fits_excuses_none_before_it),
-        IN_SANDBOX(every_shard_is_looked_at),
+        IN_SANDBOX(a_field_that_fits_hides_no_earlier_error),
+        IN_SANDBOX(every_shard_is_checked),
         IN_SANDBOX(rows_of_every_width_are_copied),
         IN_SANDBOX(rows_of_every_size_are_cast),
         IN_SANDBOX(files_may_differ_in_dtype_and_byte_order),
         IN_SANDBOX(labels_beyond_the_last_class_are_marked),
         IN_SANDBOX(values_that_do_not_fit_mark_their_row_alone),
-        IN_SANDBOX(a_refused_row_says_why),
+        IN_SANDBOX(a_refused_row_has_a_reason),
         IN_SANDBOX(lists_are_made_and_refused_by_their_offsets),
         IN_SANDBOX(one_list_is_refused_by_its_offsets),
         IN_SANDBOX(lists_of_files_that_differ_are_cast_as_each_file_says),
-        IN_SANDBOX(an_entry_that_does_not_fit_is_named_by_its_place),
+        IN_SANDBOX(an_entry_that_does_not_fit_is_named_by_its_position),
     };
     return cmocka_run_group_tests_name("worker.rows", tests, NULL, NULL);
 }

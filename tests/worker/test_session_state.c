@@ -203,7 +203,7 @@ static void lost_batches_are_reported_up_to_a_limit(void **state)
     finish(&d);
 }
 
-static void a_new_route_hears_of_no_earlier_loss(void **state)
+static void a_new_route_gets_no_earlier_lost(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -281,7 +281,7 @@ static void credit_counts_on_its_own_route_alone(void **state)
     finish(&d);
 }
 
-static void a_new_route_owes_nothing_of_the_one_before(void **state)
+static void a_new_route_starts_without_uncredited_bytes(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -522,11 +522,11 @@ int main(void)
         cmocka_unit_test(no_more_batches_than_allowed_are_open),
         cmocka_unit_test(a_batch_of_the_whole_budget_is_not_too_large),
         cmocka_unit_test(lost_batches_are_reported_up_to_a_limit),
-        cmocka_unit_test(a_new_route_hears_of_no_earlier_loss),
+        cmocka_unit_test(a_new_route_gets_no_earlier_lost),
         cmocka_unit_test(after_bye_nothing_is_open_promised_or_sent),
         cmocka_unit_test(an_ended_batch_takes_no_more_chunks),
         cmocka_unit_test(credit_counts_on_its_own_route_alone),
-        cmocka_unit_test(a_new_route_owes_nothing_of_the_one_before),
+        cmocka_unit_test(a_new_route_starts_without_uncredited_bytes),
         cmocka_unit_test(every_message_of_a_client_ends_its_silence),
         cmocka_unit_test(a_session_stalls_a_second_after_an_uncredited_send),
         cmocka_unit_test(a_session_without_a_route_stalls_at_once),

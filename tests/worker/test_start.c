@@ -214,7 +214,7 @@ static void end_brief(struct brief *self)
     close(self->stop[1]);
 }
 
-static void it_says_where_it_listens_and_stops_when_told(void **state)
+static void a_worker_reports_its_endpoint_and_stops_on_request(void **state)
 {
     (void)state;
     struct brief self = begin_brief();
@@ -235,7 +235,7 @@ static void without_numbers_its_threads_are_those_of_the_cores(void **state)
 }
 
 /* SIGTERM and SIGINT, which wait until it looks. */
-static void a_signal_makes_it_leave(void **state)
+static void a_signal_makes_a_worker_leave(void **state)
 {
     (void)state;
     static const int numbers[] = {SIGTERM, SIGINT};
@@ -256,7 +256,7 @@ static void a_signal_makes_it_leave(void **state)
 }
 
 /* However many there were before. */
-static void a_thread_that_cannot_be_made_ends_it(void **state)
+static void a_worker_ends_if_a_thread_cannot_be_created(void **state)
 {
     (void)state;
     struct brief   self   = begin_brief();
@@ -284,10 +284,10 @@ int main(void)
         cmocka_unit_test(a_worker_runs_on_the_requested_cpus),
         cmocka_unit_test(without_options_a_worker_keeps_its_cpus),
         cmocka_unit_test(impossible_options_are_refused_and_nothing_stays_open),
-        cmocka_unit_test(it_says_where_it_listens_and_stops_when_told),
+        cmocka_unit_test(a_worker_reports_its_endpoint_and_stops_on_request),
         cmocka_unit_test(without_numbers_its_threads_are_those_of_the_cores),
-        cmocka_unit_test(a_signal_makes_it_leave),
-        cmocka_unit_test(a_thread_that_cannot_be_made_ends_it),
+        cmocka_unit_test(a_signal_makes_a_worker_leave),
+        cmocka_unit_test(a_worker_ends_if_a_thread_cannot_be_created),
     };
     return cmocka_run_group_tests_name("worker.start", tests, NULL, NULL);
 }
