@@ -1,7 +1,7 @@
-/* client.h - a trainer client just large enough to question one worker.
+/* client.h - a minimal trainer client of one worker.
  *
- * It sends exactly what a test tells it to and shows every answer. Waiting has
- * a deadline; a worker that does not answer fails the test. */
+ * It sends exactly what a test passes and returns every answer. Waiting has a
+ * deadline; a worker that does not answer fails the test. */
 #ifndef FBY_TESTS_WORKER_CLIENT_H
 #define FBY_TESTS_WORKER_CLIENT_H
 
@@ -29,34 +29,37 @@ struct client {
     struct fby_message       message;    /* the last one decoded */
 };
 
+/* Connect a client with a random session. */
 void client_open(struct client *client, const char *endpoint);
+/* Close its connection and free what it has received. */
 void client_close(struct client *client);
-/* A new connection, as after a reset; the session stays. */
+/* Open a new connection, as after a reset; the session stays. */
 void client_reconnect(struct client *client);
 
+/* Send a frame, which need not be valid, or a message. */
 void client_send(struct client *client, const void *frame, size_t size);
 void client_send_message(
     struct client *client, const struct fby_message *message);
 
-/* The next frame, which must be a control message; of type `type`. */
+/* Receive the next frame, which must be a control message of type `type`. */
 const struct fby_message *client_expect(
     struct client *client, enum fby_message_type type);
-/* The next control message of that type, after whatever comes before it. */
+/* Skip frames until a control message of type `type`. */
 const struct fby_message *client_wait_for(
     struct client *client, enum fby_message_type type);
-/* The next frame, whichever it is. */
+/* Receive the next frame, of any kind. */
 void client_receive(struct client *client);
 
-/* HELLO on a fresh route, and the WELCOME. */
+/* Send HELLO on a new route; returns the WELCOME. */
 const struct fby_welcome *client_hello(struct client *client);
-/* PING and PONG: how many requests are open. */
+/* Send PING; returns the number of open requests in the PONG. */
 size_t client_ping(struct client *client);
 
-/* OPEN the kit's content, and the OPENED after any SCANNING. */
+/* Send OPEN of the kit's content; returns the OPENED after any SCANNING. */
 const struct fby_opened *client_content(
     struct client *client, const struct kit *kit);
 
-/* REQUEST rows of the kit's content; its id. */
+/* Send a REQUEST for rows of the kit's content; returns its id. */
 struct fby_request_id client_request(
     struct client *client, const struct fby_job_spec *spec);
 

@@ -1,5 +1,5 @@
-/* fake_server.h - the test in a server's place: a socket that workers register
- * at, and what they say there. */
+/* fake_server.h - a socket of the test that workers register at, in place of a
+ * server, and the messages that they send to it. */
 #ifndef FBY_TESTS_WORKER_FAKE_SERVER_H
 #define FBY_TESTS_WORKER_FAKE_SERVER_H
 
@@ -12,11 +12,11 @@
 
 enum { SERVER_PATIENCE_MS = 20000 };
 
-struct server { /* the test in a server's place */
+struct server {
     void              *zmq;
     void              *router;
     char               endpoint[64];
-    uint8_t            worker[256]; /* sent the last message */
+    uint8_t            worker[256]; /* routing id of the last sender */
     size_t             worker_size;
     struct fby_message message;
 };
@@ -69,8 +69,8 @@ static inline void send_registered(
                                                .heartbeat_ms      = 5}});
 }
 
-/* The server's reply to a message the test does not wait for: a worker that is
- * not answered connects again, and registers instead of reporting more. */
+/* Reply to a message that the test does not wait for. Without replies a worker
+ * would connect and register again, and send no more heartbeats. */
 static inline void send_reply(struct server *server)
 {
     struct fby_message *got = &server->message;
@@ -97,7 +97,7 @@ static inline void receive(struct server *server)
     assert_ok(fby_message_decode(frame, (size_t)n, &server->message, &why));
 }
 
-/* The next message of that type; what comes before it is answered. */
+/* Wait for a message of that type; reply to those before it. */
 static inline const struct fby_message *expect_message(
     struct server *server, enum fby_message_type type)
 {

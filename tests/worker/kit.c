@@ -243,7 +243,7 @@ void kit_batch_chunk(struct kit_batch *batch, const struct fby_chunk *chunk,
     kit_check_chunk(&batch->layout, &batch->expected, chunk, payload);
     struct fby_chunk_sent *sent = &batch->sent[fby_layout_index(
         &batch->layout, chunk->field, chunk->number)];
-    assert_int_equal(sent->raw_bytes, 0); /* each once */
+    assert_int_equal(sent->raw_bytes, 0); /* the first time */
     *sent = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
     batch->wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
 }

@@ -1,5 +1,5 @@
 /* kit.h - a folder of pictures, a content over it, and the batches that a
- * worker must make of them, computed here without any of its stages. */
+ * worker must make from them, computed here without the worker's stages. */
 #ifndef FBY_TESTS_WORKER_KIT_H
 #define FBY_TESTS_WORKER_KIT_H
 
@@ -38,7 +38,7 @@ void kit_corrupt_all(const struct kit *kit);
 /* Open the same content over the data as it is now. */
 void kit_reopen(struct kit *kit);
 
-/* The raw bytes of all chosen fields, one after another as in `layout`. */
+/* Compute the raw bytes of all chosen fields, in the order of `layout`. */
 struct fby_buffer kit_expect(
     const struct fby_job_spec *spec, const struct fby_raw_layout *layout);
 
@@ -47,7 +47,7 @@ void kit_check_chunk(const struct fby_raw_layout *layout,
     const struct fby_buffer *expected, const struct fby_chunk *chunk,
     const uint8_t *payload);
 
-/* A batch on its way in, checked message by message. */
+/* A batch being received, checked message by message. */
 struct kit_batch {
     struct fby_raw_layout  layout;
     struct fby_buffer      expected;
@@ -55,10 +55,10 @@ struct kit_batch {
     uint64_t               wire_bytes;
 };
 
-/* Its HEADER must say what follows from the content and `spec`. */
+/* HEADER, which must agree with the content and `spec`. */
 void kit_batch_begin(struct kit_batch *batch, const struct fby_job_spec *spec,
     const struct fby_header *header);
-/* Each chunk comes once. */
+/* A chunk; each must come once. */
 void kit_batch_chunk(struct kit_batch *batch, const struct fby_chunk *chunk,
     const uint8_t *payload);
 /* END, after all chunks; frees the batch. */

@@ -22,14 +22,14 @@ static struct wire {
     struct fby_routing_id to; /* of the first part, until the second */
     struct sent           sent[SENT];
     unsigned              n;
-    struct sent          *last;    /* seen */
-    int                   fails;   /* parts until one fails; -1: none */
-    struct fby_message    message; /* the last one seen */
+    struct sent          *last;  /* the last one read */
+    int                   fails; /* parts before the one that fails; -1: none */
+    struct fby_message    message; /* the last one read */
 } wire;
 
 static char router; /* its address stands for the socket */
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 
 int __real_zmq_send(void *socket, const void *data, size_t size, int flags);
 int __wrap_zmq_send(void *socket, const void *data, size_t size, int flags);
@@ -305,7 +305,7 @@ void rig_collect_all(struct rig *rig)
         if (poll(ready, 2, PATIENCE_MS) < 1) {
             fail_msg("memory is never released");
         }
-        fby_loop_take_events(loop); /* which may hold a cancelled batch */
+        fby_loop_take_events(loop); /* an event may hold a cancelled batch */
         rig_collect(rig);
     }
     assert_int_equal(rig->loop.budget.charged, 0);
@@ -350,7 +350,7 @@ void rig_make(struct rig *rig)
     struct pollfd ready = {.fd = fby_stages_fd(loop->stages), .events = POLLIN};
     fby_loop_take_events(loop);
     while (is_at_work(loop)) {
-        poll(&ready, 1, -1); /* CTest's time-out guards */
+        poll(&ready, 1, -1); /* bounded by CTest's time-out */
         fby_loop_take_events(loop);
     }
 }

@@ -18,7 +18,7 @@ struct rig {
     struct kit      kit;
 };
 
-struct party { /* a client, as the loop sees it */
+struct party { /* a client of the loop */
     struct rig           *rig;
     struct fby_routing_id routing_id;
     struct fby_session_id session;
@@ -33,7 +33,7 @@ struct rig_limits {
     uint64_t window;
 };
 
-/* A loop over the kit's pictures. */
+/* Create a loop over the kit's pictures. */
 void rig_open(struct rig *rig, void **state);
 /* The same with little memory, or a small window. */
 void rig_open_limited(struct rig *rig, void **state, struct rig_limits limits);
@@ -47,53 +47,58 @@ void rig_close(struct rig *rig);
 void rig_make(struct rig *rig);
 /* Collect memory, as a turn of the loop does. */
 void rig_collect(struct rig *rig);
-/* The same until all of it is free: the stages release it a little later. */
+/* The same until all memory is free: the stages release it a little later. */
 void rig_collect_all(struct rig *rig);
 
 /* ---- Messages of parties ------------------------------------------------- */
 
+/* Client `number`, which has sent nothing yet. */
 struct party party_of(struct rig *rig, uint64_t number);
-void         party_send(struct party *party, const struct fby_message *message);
-/* HELLO on a new route; the WELCOME is left to be heard. */
+/* Let the loop receive `message` from the party. */
+void party_send(struct party *party, const struct fby_message *message);
+/* Send HELLO on a new route; the test reads the WELCOME. */
 void party_hello(struct party *party);
-/* HELLO, WELCOME, OPEN, OPENED. */
+/* Exchange HELLO, WELCOME, OPEN and OPENED. */
 void party_open(struct party *party);
-/* OPEN, until it is answered. */
+/* Send OPEN and turn the loop until it is answered. */
 void party_ask_open(struct party *party, const struct fby_open *open);
 
+/* All rows and fields of a batch. */
 struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step);
-struct fby_request  party_request_message(
-     const struct party *party, const struct fby_job_spec *spec);
-/* REQUEST; its id. */
+/* A REQUEST message for `spec`. */
+struct fby_request party_request_message(
+    const struct party *party, const struct fby_job_spec *spec);
+/* Send a REQUEST; returns its id. */
 struct fby_request_id party_request(
     struct party *party, const struct fby_job_spec *spec);
 void party_credit(struct party *party, uint64_t received);
 void party_cancel(struct party *party, struct fby_request_id id);
 void party_bye(struct party *party);
 
-/* The worker's record of its session; fails if there is none. */
+/* The state of the party's session; fails if there is none. */
 struct fby_session_state party_state(const struct party *party);
 
 /* ---- Messages to parties ------------------------------------------------- */
 
-/* The n-th send of a part from now on fails (0: the next); at most one. */
+/* Let the n-th send of a part from now on fail (0: the next), once. */
 void wire_fail(int n);
-/* Release all chunks that were heard, as libzmq does once they are sent. */
+/* Release all chunks that were read, as libzmq does once they are sent. */
 void wire_release(void);
 
-/* All functions below let the loop send what it can first. */
+/* All functions below first let the loop send what it can. */
 
+/* Check that no message is unread. */
 void wire_expect_nothing(struct rig *rig);
-/* The next thing sent to that party, which must be this; valid until the next
- * call. */
+/* Read the next message to the party, which must have this type. It is valid
+ * until the next call. */
 const struct fby_message *wire_expect(
     const struct party *to, enum fby_message_type type);
-/* The same, a chunk; its memory stays in flight. */
+/* The same for a chunk, whose memory stays in flight. */
 struct fby_chunk wire_expect_chunk(const struct party *to);
-/* The frame of the last message heard, and its position among all sent. */
+/* The frame of the last message read, and its position among all sent. */
 const uint8_t *wire_frame(void);
 unsigned       wire_position(void);
-/* HEADER, chunks and END of a request, with every byte checked. */
+/* Read HEADER, chunks and END of a request, and check every byte. */
 void wire_expect_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request_id id);
 

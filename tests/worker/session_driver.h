@@ -60,7 +60,7 @@ static inline enum fby_session_answer request(
             .id = {id}, .order = order, .bytes = BATCH});
 }
 
-/* Make a batch of `n` chunks of `bytes` each, wholly. */
+/* Make a whole batch of `n` chunks of `bytes` bytes each. */
 static inline void make(
     struct driver *d, uint64_t id, uint32_t n, uint32_t bytes)
 {

@@ -13,7 +13,7 @@
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
 
-/* data/NAME.npy, of `values`, which are freed. */
+/* Write data/NAME.npy with `values`, which are freed. */
 static inline void write_column(const struct sandbox *sb, const char *name,
     const char *descr, const char *shape, struct fby_buffer *values)
 {
@@ -27,7 +27,7 @@ static inline void write_column(const struct sandbox *sb, const char *name,
     fby_buffer_fini(values);
 }
 
-/* The content of a pipeline's only split; it is the caller's to free. */
+/* The content of a pipeline's only split; the caller frees it. */
 static inline struct fby_content *content_of(const char *text)
 {
     struct fby_pipeline           *pipeline = NULL;

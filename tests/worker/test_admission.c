@@ -1,5 +1,5 @@
-/* Which requests are accepted, which are answered BUSY, and why a batch cannot
- * be made. */
+/* Requests that are accepted, that are answered BUSY, and that are answered
+ * CANNOT. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- No room ------------------------------------------------------------- */
 
-/* As much as a batch of the kit is charged with. */
+/* The bytes that a batch of the kit is charged with. */
 static uint64_t batch_bytes(struct rig *rig)
 {
     struct fby_raw_layout     layout;
@@ -47,7 +47,7 @@ static void beyond_the_budget_a_request_is_answered_busy(void **state)
     assert_int_equal(rig.loop.counts.busy, 1);
     assert_int_equal(rig.loop.counts.requests, 2);
     assert_int_equal(party_state(&a).charged, 2 * batch_bytes(&rig));
-    spec.step                  = 1; /* it joins: that takes no memory */
+    spec.step                  = 1; /* it joins work, which takes no memory */
     struct fby_request_id join = party_request(&a, &spec);
     assert_int_equal(rig.loop.counts.joined, 1);
     party_cancel(&a, join);
@@ -55,7 +55,7 @@ static void beyond_the_budget_a_request_is_answered_busy(void **state)
     rig_close(&rig);
 }
 
-/* The budget has room, the pool has not: blocks that are reused are larger. */
+/* The budget has room, but the pool has none, as reused blocks are larger. */
 static void a_batch_without_memory_is_answered_busy(void **state)
 {
     struct rig rig;
@@ -81,7 +81,8 @@ static void a_batch_beyond_all_budget_names_both_numbers(void **state)
     struct fby_job_spec spec = rig_spec(&rig, 0);
     a.max_bytes              = UINT64_MAX;
     party_hello(&a);
-    wire_expect(&a, FBY_MSG_REFUSED); /* not even the least */
+    wire_expect(
+        &a, FBY_MSG_REFUSED); /* not even the smallest entitlement is left */
     rig.loop.budget.total = 24767 + 65536;
     party_open(&a);
     rig.loop.budget.total           = 24767;
@@ -121,7 +122,7 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
     rig_close(&rig);
 }
 
-/* A session beyond its share makes room for another that is below its share;
+/* A session beyond its share makes room for another that is below its share:
  * the session furthest beyond sheds its last batch. */
 static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
 {
@@ -132,7 +133,7 @@ static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
     struct fby_job_spec spec = rig_spec(&rig, 0);
     for (uint64_t i = 0; i < 3; i++) {
         a[i]           = party_of(&rig, i + 1);
-        a[i].max_bytes = 1; /* two batches and a half are its own */
+        a[i].max_bytes = 1; /* its share is two batches and a half */
         party_open(&a[i]);
         a[i].max_bytes = 1 << 20;
     }
@@ -265,7 +266,7 @@ static void end_names_the_rows_that_were_replaced(void **state)
 
 /* ---- Failures ------------------------------------------------------------ */
 
-/* A batch that is being made fails with `err`; the message to its client. */
+/* Let a batch in work fail with `err`; return the message to its client. */
 static const struct fby_message *fail_with(
     struct party *a, fby_err err, enum fby_message_type type)
 {

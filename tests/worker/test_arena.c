@@ -44,7 +44,7 @@ static int close_world(void **state)
     return 0;
 }
 
-static int last_tag; /* what came back with the arena collected last */
+static int last_tag; /* tag of the arena collected last */
 
 static void count_tag(void *context, void *tag)
 {
@@ -60,7 +60,7 @@ static fby_err take(struct world *world, uint32_t slots, struct fby_arena **out)
     return err == FBY_OK ? fby_arena_commit(*out) : err;
 }
 
-/* Collect until `n` arenas came back; a test's time-out guards it. */
+/* Collect until `n` arenas came back; bounded by CTest's time-out. */
 static void wait_for_freed(struct world *world, size_t n)
 {
     struct pollfd ready = {fby_arenas_fd(world->arenas), POLLIN, 0};

@@ -63,7 +63,7 @@ static struct fby_job *add(struct bench *bench, uint64_t seed, uint64_t step)
                    .rows                            = 2});
 }
 
-/* Take the next row, which must be one of `job`. */
+/* Take the next row, which must belong to `job`. */
 static void expect_row(struct bench *bench, const struct fby_job *job)
 {
     struct fby_task *task = NULL;
@@ -150,7 +150,7 @@ static void epochs_come_before_steps_and_steps_before_rows(void **state)
     bench_close(&bench);
 }
 
-/* It came while the first had its turn, and is before the next of that. */
+/* It came during the turn of the first stream and goes before its next turn. */
 static void a_new_stream_takes_the_next_turn(void **state)
 {
     struct bench bench;
@@ -200,7 +200,7 @@ static void cancelled_jobs_are_swept_out(void **state)
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 
 int __real_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
@@ -229,7 +229,7 @@ static void *take_next(void *opaque)
     return NULL;
 }
 
-/* Returns when it waits: whatever changes the backlog now must wake it. */
+/* Start the thread and return when it waits, so that a change must wake it. */
 static void start_waiting(struct waiter *waiter, const struct bench *bench)
 {
     *waiter = (struct waiter){.backlog = bench->backlog, .err = FBY_SYS};
@@ -326,7 +326,7 @@ static void a_closed_backlog_gives_no_task(void **state)
     assert_ok(fby_backlog_next(bench.backlog, &task));
     fby_backlog_retry(bench.backlog, task);
     fby_backlog_close(bench.backlog);
-    assert_ok(fby_backlog_next(bench.backlog, &task)); /* it was begun */
+    assert_ok(fby_backlog_next(bench.backlog, &task)); /* the job was started */
     fby_backlog_done(bench.backlog, task);
     assert_int_equal(fby_backlog_next(bench.backlog, &task), FBY_GONE);
     bench_close(&bench);

@@ -1,4 +1,4 @@
-/* The budget's promises. */
+/* Entitlements, charges and refunds of the budget. */
 #include "tests/test.h"
 
 #include "worker/session/budget.h"
@@ -100,8 +100,8 @@ static void check_sums(
     assert_true(charged <= TOTAL);
 }
 
-/* A session gets its share while there is room; beyond that, what no other is
- * entitled to. */
+/* A session gets its share while there is room, and beyond its share the bytes
+ * that no other session is entitled to. */
 static fby_err right_answer(const struct fby_budget *b,
     const struct fby_budget_share *share, uint64_t bytes)
 {

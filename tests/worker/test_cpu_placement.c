@@ -1,5 +1,5 @@
-/* Where a worker runs on a made-up machine: two nodes of four CPUs and a card
- * on the second, with threads that may run where the test says. */
+/* CPU placement on a made-up machine: two nodes of four CPUs and a card on the
+ * second. The test sets the CPUs that are allowed. */
 #include "tests/made_up.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 #include "common/cpus.h"
 #include "worker/cpu_placement.h"
 
-static cpu_set_t allowed;    /* to the thread that asks */
-static bool      asked_fail; /* asking which are allowed fails */
+static cpu_set_t allowed;       /* to the calling thread */
+static bool      allowed_fails; /* sched_getaffinity fails */
 static bool      set_fails;
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 int   __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out);
@@ -33,7 +33,7 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
     assert_int_equal(pid, 0);
     assert_int_equal(size, sizeof(*out));
     *out = allowed;
-    return asked_fail ? -1 : 0;
+    return allowed_fails ? -1 : 0;
 }
 
 int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
@@ -69,8 +69,8 @@ static int make_machine(void **state)
     write_file("sys/devices/system/node/node0/cpulist", "0-3\n");
     write_file("sys/devices/system/node/node1/cpulist", "4-7\n");
     write_file("sys/class/net/lo/device/numa_node", "1\n");
-    asked_fail = false;
-    set_fails  = false;
+    allowed_fails = false;
+    set_fails     = false;
     allow("0-7");
     return 0;
 }
@@ -125,10 +125,10 @@ static void an_error_of_the_system_is_reported(void **state)
     refuses(&o, FBY_SYS, "cannot run on the CPUs 4-7: Operation not permitted");
     o.cpus = "3";
     refuses(&o, FBY_SYS, "cannot run on the CPUs 3: Operation not permitted");
-    o.cpus     = NULL;
-    set_fails  = false;
-    asked_fail = true;
-    allow("0"); /* which cannot be read */
+    o.cpus        = NULL;
+    set_fails     = false;
+    allowed_fails = true;
+    allow("0"); /* cannot be read, as allowed_fails is set */
     assert_ok(fby_cpu_placement_confine(&o, NULL));
     runs_on("4-7");
 }
@@ -186,12 +186,12 @@ static void cpus_stay_if_a_place_is_requested_or_none_is_known(void **state)
     allow("0-7");
     fby_cpu_placement_near_card(&o);
     runs_on("0-7");
-    o.cpus     = NULL;
-    asked_fail = true;
+    o.cpus        = NULL;
+    allowed_fails = true;
     fby_cpu_placement_near_card(&o);
     runs_on("0-7");
-    asked_fail = false;
-    set_fails  = true; /* then it stays, too */
+    allowed_fails = false;
+    set_fails     = true; /* no CPU changes then, either */
     fby_cpu_placement_near_card(&o);
     runs_on("0-7");
     set_fails = false;

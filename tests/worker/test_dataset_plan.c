@@ -1,12 +1,12 @@
-/* A content keeps the orders of several seeds and epochs, each of them right
- * however many were asked for. */
+/* A plan keeps the orders of several seeds and epochs; each order is correct,
+ * however many were requested. */
 #include "tests/test.h"
 
 #include "tests/worker/kit.h"
 
 enum { SEEDS = 3, EPOCHS = 3 };
 
-/* The whole epoch, by an order that was made for it alone. */
+/* Compare a whole epoch with an order that was made for it alone. */
 static void direct(struct fby_dataset_plan *dataset_plan, uint64_t seed,
     uint64_t epoch, uint64_t samples[KIT_SAMPLES])
 {
@@ -63,7 +63,7 @@ static void the_least_recently_used_order_is_dropped(void **state)
         orders[i] = check_order(kit.dataset_plan, i, 7);
     }
     assert_ptr_equal(check_order(kit.dataset_plan, 0, 7), orders[0]);
-    check_order(kit.dataset_plan, 9, 7); /* in place of that of seed 1 */
+    check_order(kit.dataset_plan, 9, 7); /* replaces the order of seed 1 */
     assert_ptr_equal(kit.dataset_plan->orders[0].order, orders[0]);
     assert_int_equal(kit.dataset_plan->orders[1].seed, 9);
     assert_ptr_equal(kit.dataset_plan->orders[2].order, orders[2]);
@@ -77,7 +77,8 @@ static void an_order_that_cannot_be_made_is_not_kept(void **state)
     struct fby_why          why   = {{0}};
     const struct fby_order *order = NULL;
     kit_open(&kit, *state, "", "");
-    kit.dataset_plan->content.global_batch = KIT_SAMPLES + 1; /* none is left */
+    kit.dataset_plan->content.global_batch =
+        KIT_SAMPLES + 1; /* no whole batch is left */
     assert_int_equal(
         fby_dataset_plan_order(kit.dataset_plan, 1, 1, &order, &why),
         FBY_CONFIG);

@@ -1,5 +1,5 @@
-/* Chunks from the sessions to their routes: in flight, waiting for memory,
- * and routes that break at any part of a message. */
+/* Sending of chunks: in flight, waiting for memory, and on routes that break at
+ * any part of a message. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
         party_request(&a, &specs[i]);
     }
     rig_make(&rig);
-    fby_loop_flush(&rig.loop); /* once is enough */
+    fby_loop_flush(&rig.loop); /* one call sends all */
     assert_int_equal(rig.loop.counts.batches, 4);
     wire_expect_batch(&a, &specs[2], (struct fby_request_id){3});
     wire_expect_batch(&a, &specs[3], (struct fby_request_id){4});
@@ -81,7 +81,7 @@ static void check_label_field(const struct fby_header_field *f)
     assert_false(f->recipe.behaviour.known);
 }
 
-/* All that a client needs to know before the first chunk. */
+/* HEADER has all that a client needs before the first chunk. */
 static void header_describes_each_field(void **state)
 {
     struct rig rig;
@@ -136,7 +136,7 @@ static void requests_that_differ_in_anything_share_no_work(void **state)
     rig_close(&rig);
 }
 
-/* All fields by name are all fields. */
+/* A list of all fields means the same as no list. */
 static void the_same_rows_are_made_once(void **state)
 {
     struct rig rig;
@@ -151,8 +151,9 @@ static void the_same_rows_are_made_once(void **state)
     assert_int_equal(rig.loop.counts.requests, 2);
     assert_null(rig.loop.works->next);
     rig_make(&rig);
-    spec.fields                 = 0;
-    struct fby_request_id third = party_request(&a, &spec); /* all is ready */
+    spec.fields = 0;
+    struct fby_request_id third =
+        party_request(&a, &spec); /* all chunks are ready */
     assert_int_equal(rig.loop.counts.joined, 2);
     wire_expect_batch(&a, &spec, first);
     spec.fields = 3;
@@ -175,7 +176,7 @@ static void expect_chunk(
     assert_int_equal(chunk.field, field);
 }
 
-struct two { /* clients that asked for the same rows, which are made */
+struct two { /* clients that requested the same rows, which are made */
     struct party          a, b;
     struct fby_request_id of_a, of_b;
 };
@@ -206,7 +207,7 @@ static void bytes_in_flight_do_not_change(void **state)
     memcpy(kept, frame, sizeof(kept));
     unsigned place = wire_position();
     expect_chunk(&two.b, two.of_b, 0);
-    assert_int_equal(wire_position(), place + 1); /* they take turns */
+    assert_int_equal(wire_position(), place + 1); /* peers take turns */
     assert_true(wire_frame() != frame);
     assert_memory_equal(kept, frame, sizeof(kept));
     assert_memory_equal(
@@ -220,7 +221,7 @@ static void bytes_in_flight_do_not_change(void **state)
     rig_close(&rig);
 }
 
-/* One chunk goes, and the next needs CREDIT. */
+/* One chunk is sent, and the next needs CREDIT. */
 static const struct rig_limits one_by_one = {.window = 1};
 
 static void a_chunk_no_longer_in_flight_is_not_copied(void **state)
@@ -246,8 +247,8 @@ static void a_chunk_no_longer_in_flight_is_not_copied(void **state)
     rig_close(&rig);
 }
 
-/* A request that is sent again is itself, also while bytes of its first time
- * are in flight. */
+/* A request that is sent again needs no copy, even if its chunks of the first
+ * time are still in flight. */
 static void the_same_request_is_sent_again_in_place(void **state)
 {
     struct rig rig;
@@ -299,7 +300,7 @@ static void end_reports_the_time_of_each_stage(void **state)
     assert_int_equal(end->times.encode, 3);
     assert_int_equal(end->times.wait, 1000);
     assert_int_equal(end->n_samples, 0);
-    /* Threads of a batch work at the same time. */
+    /* Several threads work on a batch at the same time. */
     assert_int_equal(make_and_expect_end(&rig, &a, 122, 0)->times.wait, 0);
     rig_close(&rig);
 }
@@ -334,7 +335,7 @@ static void open_deferred(struct two *two, struct rig *rig, void **state)
     expect_chunk(&two->a, two->of_a, 1);
     wire_expect(&two->a, FBY_MSG_END);
     wire_expect_nothing(rig);
-    wire_expect_nothing(rig); /* and no chunk is lost by trying again */
+    wire_expect_nothing(rig); /* the retry loses no chunk */
     assert_int_equal(rig->loop.counts.chunks, 2);
 }
 
@@ -381,7 +382,7 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     rig_open_limited(&rig, state, (struct rig_limits){.memory = 8 << 12});
     spec = rig_spec(&rig, 1);
     open_two(&two, &rig);
-    spec.fields                 = 2; /* the label: a page is enough */
+    spec.fields                 = 2; /* the label, for which a page is enough */
     struct fby_request_id other = party_request(&two.b, &spec);
     expect_chunk(&two.a, two.of_a, 0);
     assert_true(fby_loop_find_peer(&rig.loop, two.b.session)->is_deferred);
@@ -428,10 +429,10 @@ static void a_new_route_does_not_begin_with_the_waiting_chunk(void **state)
 
 enum {
     PARTS = 8
-}; /* of HEADER, two chunks and END: a route and a frame each */
+}; /* of HEADER, two chunks and END: a routing id and a frame each */
 
-/* The n-th part of a batch's messages fails: the route is gone, and on the
- * next all that is open comes from its start. */
+/* Let the n-th part of a batch's messages fail: the route is lost, and the next
+ * route gets all open batches from their start. */
 static void break_at(struct rig *rig, struct party *a, int n)
 {
     struct fby_job_spec   spec = rig_spec(rig, (uint64_t)n % 3);
@@ -526,7 +527,7 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     rig_close(&rig);
 }
 
-/* It was charged with the memory, which the other still needs. */
+/* It was charged with the memory, which the other request still needs. */
 static void the_first_client_of_a_batch_may_leave_before_one_that_joined(
     void **state)
 {

@@ -1,4 +1,4 @@
-/* Which coding each field is made in, as it is learned from what was made. */
+/* The coding that is chosen for each field, and learned from earlier chunks. */
 #include "tests/test.h"
 
 #include "codec/auto.h"
@@ -17,7 +17,7 @@ static void assert_coding(struct fby_coding got, struct fby_coding right)
     assert_int_equal(got.codec, right.codec);
 }
 
-/* Ask for a batch of this session alone; return the work that it started. */
+/* Request a batch for this session alone; return the job that it started. */
 static struct fby_job *begin(struct party *party, struct fby_job_spec *spec)
 {
     const struct fby_loop_work *before = party->rig->loop.works;
@@ -34,7 +34,7 @@ static void cancel_all(struct party *party)
     }
 }
 
-/* Make all that was begun, and learn from it; all of it is cancelled. */
+/* Make all batches in work, learn from them, and cancel them. */
 static void make_all(struct party *party)
 {
     rig_make(party->rig);
@@ -77,7 +77,7 @@ static void each_field_is_tried_by_itself(void **state)
     rig_close(&rig);
 }
 
-/* Another's work is coded as it was chosen for that one. */
+/* Joined work has the coding that was chosen for another client. */
 static void a_request_that_joins_teaches_no_coding(void **state)
 {
     struct rig rig;
@@ -184,7 +184,7 @@ static void a_client_gets_only_codings_that_it_supports(void **state)
     rig_close(&rig);
 }
 
-/* One that comes again may be another program. */
+/* A client that connects again may be another version. */
 static void a_client_with_fewer_features_gets_fewer_codings(void **state)
 {
     struct rig rig;
@@ -197,7 +197,7 @@ static void a_client_with_fewer_features_gets_fewer_codings(void **state)
     const struct fby_job *job = begin(&b, &spec);
     assert_coding(job->coding[0], photo);
     hello_with(&a, FBY_FEATURES & ~FBY_FEATURE_CODEC(FBY_CODEC_PACK));
-    party_request(&a, &spec); /* which it cannot join */
+    party_request(&a, &spec); /* it cannot join the work of b */
     assert_int_equal(rig.loop.counts.joined, 0);
     assert_coding(rig.loop.works->job->coding[0], lz4);
     hello_with(&a, FBY_FEATURES & ~FBY_FEATURE_CODEC(FBY_CODEC_LZ4));

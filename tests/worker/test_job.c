@@ -72,7 +72,7 @@ static struct fby_job *start(
     return job;
 }
 
-/* The next event, waiting for it; CTest's time-out guards. */
+/* Wait for the next event; bounded by CTest's time-out. */
 static struct fby_stages_event next_event(struct bench *bench)
 {
     struct fby_stages_event event;
@@ -124,7 +124,7 @@ static void a_batch_is_what_the_direct_computation_makes(void **state)
         fby_job_release(&job);
     }
     struct fby_stages_counts counts;
-    do { /* a task is counted just after what it made can be seen */
+    do { /* a task is counted after its results are visible */
         counts = fby_stages_counts(bench.stages);
     } while (counts.fetch.tasks < KIT_SAMPLES ||
              counts.transform.tasks < KIT_SAMPLES);
@@ -283,7 +283,7 @@ static void the_last_of_eight_substitutes_is_named(void **state)
     bench_close(&bench);
 }
 
-/* Rows above 2 MiB are cut; their pieces make room for the prefixes. */
+/* Rows above 2 MiB are split, with room for a prefix before each part. */
 static void large_images_are_split_into_chunks(void **state)
 {
     struct bench bench;
@@ -381,7 +381,7 @@ static void a_bad_sample_leaves_its_memory_to_others(void **state)
     bench_close(&bench);
 }
 
-/* Another worker may have the memory, so no other sample stands in for it. */
+/* Another worker may have the memory, so the sample is not substituted. */
 static void a_picture_that_takes_too_much_memory_is_no_bad_sample(void **state)
 {
     struct bench bench;
@@ -420,7 +420,7 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     assert_non_null(strstr(why.text, "a smaller global_batch or more ranks"));
     assert_non_null(strstr(why.text, "c01/0002.jpg"));
     assert_int_equal(job->n_substituted, FBY_SUBSTITUTED);
-    for (size_t i = 1; i < FBY_SUBSTITUTED; i++) { /* END lists them so */
+    for (size_t i = 1; i < FBY_SUBSTITUTED; i++) { /* the order of END */
         assert_true(job->substituted[i - 1].row <= job->substituted[i].row);
     }
     assert_int_equal(job->substituted[0].row, 0);
@@ -429,8 +429,8 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     bench_close(&bench);
 }
 
-/* With names and texts as long as they may be, fewer are too many; all names
- * here are of one length. */
+/* With the longest names and texts, END has room for fewer substitutes. All
+ * names here have the same length. */
 static void substitutes_are_refused_before_end_is_too_long(void **state)
 {
     struct bench bench;
@@ -504,7 +504,7 @@ static void a_cancelled_job_is_forgotten(void **state)
         fby_job_release(&job);
     }
     assert_int_equal(fby_stages_counts(bench.stages).backlog_rows, 0);
-    bench_close(&bench); /* checks that all memory came back */
+    bench_close(&bench); /* checks that all memory was returned */
 }
 
 static void steps_rows_and_fields_that_do_not_exist_are_refused(void **state)

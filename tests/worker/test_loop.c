@@ -1,4 +1,4 @@
-/* The loop's answers to what clients say, message by message. */
+/* The loop's answers to the messages of clients. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -195,7 +195,7 @@ static void a_session_is_known_by_its_route(void **state)
     send_ping(&other, 5);
     wire_expect(&other, FBY_MSG_HELLO_FIRST);
     assert_int_equal(rig.loop.counts.unknown_peers, 2);
-    party_bye(&other); /* no session of this worker: not answered */
+    party_bye(&other); /* unknown to this worker: no answer */
     wire_expect_nothing(&rig);
     send_ping(&a, 6);
     wire_expect(&a, FBY_MSG_PONG);
@@ -225,7 +225,7 @@ static void pong_names_what_is_open(void **state)
     assert_int_equal(pong->open.at[0].value + pong->open.at[1].value, 3);
     rig.loop.now_ns += 100 * S;
     fby_loop_peers_sweep(&rig.loop);
-    assert_false(rig.loop.peers->has_left); /* it was heard */
+    assert_false(rig.loop.peers->has_left); /* its PING ended the silence */
     rig_close(&rig);
 }
 
@@ -271,7 +271,7 @@ static void credit_lets_more_be_sent(void **state)
     assert_int_equal(party_state(&a).sent, bytes);
     party_credit(&a, bytes - 1);
     wire_expect_nothing(&rig);
-    rig.loop.peers->duplicate_bytes = 10; /* which the session did not count */
+    rig.loop.peers->duplicate_bytes = 10; /* not counted by the session */
     party_credit(&a, bytes + 10);
     assert_int_equal(party_state(&a).credited, bytes);
     wire_expect_chunk(&a);
@@ -386,7 +386,7 @@ static void a_session_waits_for_eight_opens_at_most(void **state)
     for (uint64_t id = 1; id <= 8; id++) {
         send_open(&a, id);
     }
-    send_open(&a, 3); /* again: in place of the first */
+    send_open(&a, 3); /* again: replaces the first */
     assert_int_equal(count_opens(&rig), 8);
     wire_expect_nothing(&rig);
     send_open(&a, 9);
@@ -462,7 +462,7 @@ static void batches_open_at_the_deadline_are_given_back(void **state)
     fby_loop_leave_tick(&rig.loop);
     assert_false(rig.loop.done);
     wire_expect_nothing(&rig);
-    fby_loop_leave(&rig.loop); /* asked twice: now */
+    fby_loop_leave(&rig.loop); /* the second call: end now */
     assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns);
     fby_loop_leave_tick(&rig.loop);
     assert_true(rig.loop.done);

@@ -145,7 +145,7 @@ static void codings_that_a_client_does_not_know_are_not_sent(void **state)
 
 /* ---- Clients without a session ------------------------------------------- */
 
-/* A whole BYE, but as the first or the last of two parts. */
+/* Send a valid BYE, but as the first or the last of two parts. */
 static void send_bye_in_parts(struct client *client)
 {
     struct fby_buffer        bye     = {0};
@@ -203,7 +203,7 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     world_finish(&world);
 }
 
-/* Each answer says so, and the client can ask another worker. */
+/* Each answer has both numbers, and the client can ask another worker. */
 static void a_batch_this_worker_can_never_hold_names_both_numbers(void **state)
 {
     struct world world;
@@ -306,7 +306,7 @@ static void bad_locations_and_contents_are_refused(void **state)
     world_finish(&world);
 }
 
-/* OPEN_FAILED comes, or OPENED. */
+/* Wait for OPEN_FAILED or OPENED. */
 static bool is_refused(struct client *client)
 {
     uint8_t type = 0;
@@ -317,7 +317,7 @@ static bool is_refused(struct client *client)
     return type == FBY_MSG_OPEN_FAILED;
 }
 
-/* Opening takes a moment, so some of many OPENs wait for it. */
+/* A load takes a moment, so some of many OPENs wait. */
 static void the_opens_a_client_waits_for_are_limited(void **state)
 {
     enum { BURST = 32, ENOUGH = 100 * BURST };
@@ -403,7 +403,7 @@ static void a_client_that_stops_reading_is_answered_busy(void **state)
     kit_open(&world.kit, *state, MEDIUM, "");
     world.options.memory_bytes      = FBY_WORKER_LEAST_MEMORY;
     world.options.send_window_bytes = 1000;
-    world.options.drain_ns          = 1; /* it never takes the rest */
+    world.options.drain_ns          = 1; /* the client never reads the rest */
     world_start(&world);
     world.client.max_bytes = 4 << 20;
     client_hello(&world.client);
@@ -417,7 +417,7 @@ static void a_client_that_stops_reading_is_answered_busy(void **state)
             &world.client, &(struct fby_message){.type = FBY_MSG_PING,
                                .ping = {world.client.session, epoch}});
         const void *frame = NULL;
-        do { /* HEADERs and first chunks may come in between */
+        do { /* HEADERs and first chunks may come first */
             client_receive(&world.client);
             frame = zmq_msg_data(&world.client.frame);
             busy  = busy || ((const uint8_t *)frame)[5] == FBY_MSG_BUSY;
@@ -443,7 +443,7 @@ static void a_cancelled_request_is_no_longer_open(void **state)
     client_send_message(
         &world.client, &(struct fby_message){.type = FBY_MSG_PING,
                            .ping = {world.client.session, 3}});
-    const struct fby_message *pong = /* a chunk may have gone out before */
+    const struct fby_message *pong = /* a chunk may come first */
         client_wait_for(&world.client, FBY_MSG_PONG);
     assert_int_equal(pong->pong.open.n, 0);
     world_finish(&world);

@@ -101,8 +101,8 @@ static void reserved_memory_is_charged_before_it_is_committed(void **state)
     fby_memory_destroy(&memory);
 }
 
-/* Batches that wait for their turn are as many as the limit allows; those that
- * have it use the same pages one after the other. */
+/* As many batches may wait as the limit allows; those in work use the same
+ * pages one after the other. */
 static void reservations_take_turns_in_one_block(void **state)
 {
     (void)state;
@@ -135,8 +135,8 @@ static void a_reservation_can_be_given_back_unused(void **state)
     fby_memory_destroy(&memory);
 }
 
-/* A kept block that is a little too large would be charged with what others
- * have reserved. */
+/* A kept block that is slightly too large would use bytes that others have
+ * reserved. */
 static void a_reservation_never_grows_past_the_limit(void **state)
 {
     (void)state;
@@ -230,11 +230,11 @@ static void blocks_are_whole_pages_up_to_the_limit(void **state)
     for (int i = 0; i < 4; i++) {
         fby_memory_give(memory, &blocks[i]);
         assert_int_equal(blocks[i].size, 0);
-        fby_memory_give(memory, &blocks[i]); /* nothing: fine */
+        fby_memory_give(memory, &blocks[i]); /* no block: fine */
     }
     check_counts(memory, 0, 0, 4);
     assert_int_equal(fby_memory_counts(memory).peak, 10 * PAGE);
-    /* The last 100 bytes are no page: they can never be had. */
+    /* The last 100 bytes of the limit are no whole page: they are unusable. */
     assert_int_equal(
         fby_memory_take(memory, (size_t)10 * PAGE + 1, &more), FBY_FULL);
     assert_int_equal(
@@ -256,7 +256,7 @@ static void a_kept_block_may_waste_an_eighth(void **state)
     assert_int_equal(block.size, 9 * PAGE);
     check_counts(memory, 9, 0, 0);
     fby_memory_give(memory, &block);
-    block = take(memory, 7); /* two of nine would be too many */
+    block = take(memory, 7); /* two of nine pages would be wasted */
     assert_int_equal(block.size, 7 * PAGE);
     check_counts(memory, 7, 0, 9);
     struct fby_memory_block other = take(memory, 10);
@@ -267,7 +267,7 @@ static void a_kept_block_may_waste_an_eighth(void **state)
     fby_memory_destroy(&memory);
 }
 
-/* It would fit, but it is larger than what is left of the limit. */
+/* The kept block fits, but is larger than the rest of the limit. */
 static void a_kept_block_beyond_the_limit_is_not_taken(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void the_newest_of_sixty_four_is_taken_first(void **state)
         fby_memory_give(memory, &blocks[i]);
     }
     check_counts(memory, 1, 0, KEPT);
-    fby_memory_give(memory, &blocks[KEPT]); /* the oldest goes */
+    fby_memory_give(memory, &blocks[KEPT]); /* the oldest is unmapped */
     check_counts(memory, 0, 0, KEPT);
     for (int i = KEPT; i > 0; i--) {
         blocks[i] = take(memory, 1);
@@ -354,7 +354,7 @@ static void a_thread_waits_for_memory_until_the_pool_closes(void **state)
     fby_memory_destroy(&taker.memory);
 }
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 
 int __real_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
@@ -380,7 +380,7 @@ static void *take_once(void *opaque)
     return NULL;
 }
 
-/* Whether what is given back was used or only reserved. */
+/* Whether the returned block was used or only reserved. */
 static void returned_memory_wakes_a_waiting_thread(void **state)
 {
     (void)state;
@@ -395,7 +395,7 @@ static void returned_memory_wakes_a_waiting_thread(void **state)
             assert_ok(fby_memory_take(taker.memory, MIB, &block));
         }
         pthread_create(&thread, NULL, take_once, &taker);
-        sem_wait(&waiting); /* it waits before the lock is free */
+        sem_wait(&waiting); /* the thread waits before it frees the lock */
         fby_memory_give(taker.memory, &block);
         pthread_join(thread, NULL);
         assert_ok(taker.end);

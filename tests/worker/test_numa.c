@@ -10,7 +10,7 @@
 
 static struct ifaddrs *cards; /* NULL: this machine's */
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 int  __real_getifaddrs(struct ifaddrs **out);
 int  __wrap_getifaddrs(struct ifaddrs **out);
 void __real_freeifaddrs(struct ifaddrs *all);
@@ -60,7 +60,7 @@ static int make_machine(void **state)
     return 0;
 }
 
-/* "NODE: CPUS", or "none". */
+/* Returns "NODE: CPUS", or "none". */
 static const char *near(const char *card, const char *allowed)
 {
     static char     text[300];
@@ -87,8 +87,8 @@ static void only_allowed_cpus_are_preferred(void **state)
 {
     (void)state;
     assert_string_equal(near("eth1", "2-5"), "1: 4-5");
-    assert_string_equal(near("eth1", "0-3"), "none"); /* none of its own */
-    assert_string_equal(near("eth1", "5-6"), "none"); /* all are its own */
+    assert_string_equal(near("eth1", "0-3"), "none"); /* none is of its node */
+    assert_string_equal(near("eth1", "5-6"), "none"); /* all are of its node */
 }
 
 static void a_card_without_a_node_prefers_nothing(void **state)
@@ -131,7 +131,7 @@ static void a_bond_is_where_all_its_cards_are(void **state)
     assert_string_equal(near("bond0", "0-7"), "none");
 }
 
-/* Cards on it say nothing of where a card is; nor do those too far below. */
+/* Neither upper cards count, nor lower cards beyond four layers. */
 static void only_four_layers_of_lower_cards_are_searched(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void an_address_belongs_to_a_card(void **state)
     assert_false(fby_numa_card("nonsense", card));
 }
 
-/* "none", or the name of the card. */
+/* Returns the name of the card, or "none". */
 static const char *card_of(const char *endpoint)
 {
     static char name[IF_NAMESIZE];
@@ -169,7 +169,7 @@ static const char *card_of(const char *endpoint)
     return fby_numa_card(endpoint, name) ? name : "none";
 }
 
-/* Cards without an address, and several with one of each kind. */
+/* Cards without an address, and several with an address of each kind. */
 static void addresses_of_both_kinds_are_found(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Contents that are opened and known: whose loads are shared, what is found
- * of them, and what is forgotten first. */
+/* Loads that are shared, plans that are found, and plans that are dropped
+ * first. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -68,7 +68,7 @@ static struct fby_plan_load_state wait_for(
     return state;
 }
 
-/* Open `location`, wait, and return what became known. */
+/* Open `location`, wait, and return the plan. */
 static struct fby_dataset_plan *learn(struct table *t, const char *location)
 {
     struct fby_plan_load      *load  = begin(t, location);
@@ -148,7 +148,7 @@ static void a_failed_load_has_a_reason_and_is_not_known(void **state)
     assert_int_equal(find(&t, t.kit.dataset_plan, &nearest), FBY_NOT_FOUND);
     assert_null(nearest);
     load = NULL;
-    fby_plan_load_release(&load); /* of none */
+    fby_plan_load_release(&load); /* NULL is fine */
     close_table(&t);
 }
 
@@ -164,7 +164,7 @@ static void loads_of_one_content_at_one_location_are_shared(void **state)
     assert_ptr_not_equal(first, other);
     assert_false(fby_plan_load_state(first).ended);
     assert_null(fby_plan_load_state(first).dataset_plan);
-    fby_plan_load_release(&first); /* one still waits */
+    fby_plan_load_release(&first); /* the other still waits */
     first = begin(&t, "data:photos");
     assert_ptr_equal(first, second);
     fby_plan_load_release(&first);
@@ -213,7 +213,7 @@ static void too_many_loads_at_once_are_refused(void **state)
     assert_string_equal(
         why.text, "this worker is opening 3 datasets already; ask again later");
     assert_null(none);
-    assert_ok(try_begin(&t, "data:c", &none, &why)); /* goes on already */
+    assert_ok(try_begin(&t, "data:c", &none, &why)); /* joins a running load */
     assert_ptr_equal(none, going_on[2]);
     fby_plan_load_release(&none);
     for (int i = 0; i < 3; i++) {
@@ -228,7 +228,7 @@ static void bytes_that_are_no_content_are_refused(void **state)
     struct fby_plan_load *none    = NULL;
     struct fby_why        why     = {{0}};
     const struct fby_blob garbage = {(const uint8_t *)"garbage", 7};
-    for (int i = 0; i < 5; i++) { /* and takes no place */
+    for (int i = 0; i < 5; i++) { /* without using a load */
         assert_int_equal(
             fby_plan_cache_open(t.plans, &garbage, "data:photos", &none, &why),
             FBY_PROTO);
@@ -240,7 +240,7 @@ static void bytes_that_are_no_content_are_refused(void **state)
     close_table(&t);
 }
 
-/* ---- Known plans ------------------------------------------------------ */
+/* ---- Known plans --------------------------------------------------------- */
 
 static struct fby_dataset_plan names_of(
     const struct fby_dataset_plan *dataset_plan)
@@ -252,7 +252,7 @@ static struct fby_dataset_plan names_of(
     return names;
 }
 
-/* The same folder with one file more: other data. */
+/* Add a file to the folder, which makes it other data, and load it. */
 static struct fby_dataset_plan learn_more(struct table *t, const char *path)
 {
     sandbox_write_text(t->kit.sandbox, path, "x");
@@ -265,7 +265,7 @@ static void the_least_recently_used_is_forgotten_first(void **state)
     struct fby_dataset_plan *nearest = NULL;
     struct fby_dataset_plan  a       = names_of(learn(&t, t.kit.location));
     struct fby_dataset_plan  b       = learn_more(&t, "data/photos/c00/b.jpg");
-    assert_ok(find(&t, &a, &nearest)); /* used last */
+    assert_ok(find(&t, &a, &nearest)); /* the most recent use */
     struct fby_dataset_plan c = learn_more(&t, "data/photos/c00/c.jpg");
     assert_ok(find(&t, &a, &nearest));
     assert_ok(find(&t, &c, &nearest));
@@ -290,7 +290,7 @@ static void a_load_that_is_still_held_is_recorded_once(void **state)
     learn_more(&t, "data/photos/c00/b.jpg");
     learn_more(&t, "data/photos/c00/c.jpg");
     assert_int_equal(find(&t, &a, &nearest), FBY_NOT_FOUND);
-    assert_true(fby_digest_equal(/* which still waits */
+    assert_true(fby_digest_equal(/* the load is still held */
         &fby_plan_load_state(load).dataset_plan->data_digest, &a.data_digest));
     fby_plan_load_release(&load);
     close_table(&t);
@@ -308,7 +308,7 @@ static void a_newer_load_of_the_same_data_replaces_the_older(void **state)
     assert_ptr_not_equal(again, b);
     assert_ok(find(&t, again, &nearest));
     assert_ptr_equal(nearest, again);
-    assert_ok(find(&t, &a, &nearest)); /* b took one place, not two */
+    assert_ok(find(&t, &a, &nearest)); /* b uses one entry, not two */
     close_table(&t);
 }
 

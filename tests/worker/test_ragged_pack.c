@@ -51,12 +51,12 @@ struct chunk {
     struct fby_raw_layout layout;
     struct fby_raw_span   span;
     uint32_t             *lengths;
-    uint8_t              *memory; /* as a batch in work has it */
+    uint8_t              *memory; /* laid out as in a batch in work */
     uint8_t              *want;
     uint32_t              n_want;
 };
 
-/* Empty, as long as may be, or anything between. */
+/* 0, the longest possible, or a length between. */
 static uint32_t draw_length(uint32_t *seed, uint32_t most)
 {
     uint32_t kind = draw(seed, 4);
@@ -80,7 +80,7 @@ static void write_lengths(struct chunk *c)
     }
 }
 
-/* Both as the rows lie in work, at fixed places, and as they are to travel. */
+/* Write the rows at their fixed offsets in work, and packed as expected. */
 static struct chunk drawn_chunk(uint32_t *seed)
 {
     struct fby_shape shape = {1 + draw(seed, 3), {1 + draw(seed, 600), 0, 0}};

@@ -1,4 +1,4 @@
-/* When a worker tells its server what, by a clock that the test sets. */
+/* When a worker sends each message to its server; the test sets the clock. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static void pair_close(struct pair *pair)
     rig_close(&pair->rig);
 }
 
-/* A turn `ns` later: so many messages are lines in it. */
+/* Let `ns` pass; the worker must send so many messages. */
 static void tick(struct pair *pair, int64_t ns, uint32_t messages)
 {
     struct fby_loop_registry *registry = &pair->rig.loop.registry;
@@ -110,7 +110,7 @@ static void a_worker_registers_until_it_is_answered(void **state)
     pair_close(&pair);
 }
 
-/* send_registered says 5 ms. */
+/* The heartbeat interval of send_registered is 5 ms. */
 static void heartbeats_come_as_often_as_the_server_wants(void **state)
 {
     struct pair pair;
@@ -159,7 +159,7 @@ static void use_two_transform_threads(struct fby_loop *loop)
     assert_ok(fby_stages_create(&config, &loop->stages));
 }
 
-/* The load in the next heartbeat, if `busy_ns` were spent since the last. */
+/* The load in the next heartbeat after `busy_ns` of work since the last. */
 static uint32_t load_after(struct pair *pair, int64_t busy_ns)
 {
     pair->rig.loop.registry.last_busy_ns -= busy_ns;
@@ -181,7 +181,8 @@ static void the_load_is_the_share_of_time_spent_transforming(void **state)
     assert_int_equal(load_after(&pair, MS), 100);
     assert_int_equal(load_after(&pair, 9 * MS), 900);
     assert_int_equal(load_after(&pair, 10 * MS), 1000);
-    assert_int_equal(load_after(&pair, 11 * MS), 1000); /* as it may seem */
+    assert_int_equal(load_after(&pair, 11 * MS),
+        1000); /* a measurement may exceed the whole */
     assert_int_equal(load_after(&pair, 0), 0);
     pair_close(&pair);
 }
@@ -236,7 +237,7 @@ static void the_worker_connects_again_to_a_silent_server(void **state)
     pair_close(&pair);
 }
 
-struct log_lines { /* lines of a log, by their first words */
+struct log_lines { /* counts of log lines, by their first word */
     unsigned refused, registered, silent;
 };
 

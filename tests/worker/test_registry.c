@@ -45,7 +45,7 @@ static void a_worker_registers_and_counts_in_heartbeats(void **state)
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_take_batch(&world.client, &spec, id);
     const struct fby_heartbeat *heartbeat = NULL;
-    do { /* a task is counted by its thread, maybe behind the batch */
+    do { /* a thread may count its task after the batch was sent */
         heartbeat = &expect_message(&server, FBY_MSG_HEARTBEAT)->heartbeat;
         send_reply(&server);
     } while (counter(heartbeat, "batches") == 0 ||
@@ -77,7 +77,7 @@ static void a_leaving_worker_deregisters(void **state)
     server_close(&server);
 }
 
-/* It has to name an address that others can use, not a wildcard. */
+/* The worker must register an address that others can use, not a wildcard. */
 static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
 {
     struct world  world;
@@ -103,7 +103,7 @@ static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
     struct world   world;
     struct server  server;
     uint32_t       cores  = fby_cores();
-    const uint64_t memory = UINT64_C(4) << 30; /* a limit: none is taken */
+    const uint64_t memory = UINT64_C(4) << 30; /* a limit, not allocated */
     server_open(&server);
     world_prepare(&world, state);
     world.options.server            = server.endpoint;
@@ -147,7 +147,8 @@ static void a_wildcard_is_not_advertised(void **state)
     options.server                         = "tcp://127.0.0.1:1";
     static const char *const unreachable[] = {
         "tcp://0.0.0.0:7000", "tcp://[::]:7000", "tcp://*:7000"};
-    options.stop_fd = eventfd(1, 0); /* if it began, it would end at once */
+    options.stop_fd =
+        eventfd(1, 0); /* if the worker started, it would end at once */
     for (size_t i = 0; i < sizeof(unreachable) / sizeof(unreachable[0]); i++) {
         options.advertise = unreachable[i];
         assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);

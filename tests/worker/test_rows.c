@@ -1,5 +1,5 @@
-/* Rows of columns: which columns fit a field, and every way to copy and cast
- * them, from files of one dtype and of several. */
+/* Rows of columns: checks of columns, and every way to copy and cast rows, from
+ * files of one dtype and of several. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tests/worker/table.h"
 #include "worker/plan/rows.h"
 
-enum { ROWS = 300, ASKED = 200, GUARD = 64 };
+enum { ROWS = 300, RUN_ROWS = 200, GUARD = 64 };
 
 struct bench {
     struct fby_content *content;
@@ -102,7 +102,7 @@ static void columns_that_do_not_fit_are_refused_by_name(void **state)
         "bools or whole numbers");
 }
 
-/* The narrowest float is none of them either. */
+/* The narrowest float is refused, too. */
 static void halves_are_neither_labels_nor_bits(void **state)
 {
     zeros(*state, "t/h", "<f2", "(3, 4)", 24);
@@ -146,7 +146,7 @@ static void every_shard_is_checked(void **state)
 
 /* ---- Copies and casts ---------------------------------------------------- */
 
-/* Values of row `row`, of which each holds at most 100. */
+/* The i-th value of row `row`, at most 100. */
 static uint32_t value_at(uint64_t row, uint32_t i)
 {
     return (uint32_t)(row * 7 + UINT64_C(3) * i + i / 100) % 101;
@@ -182,7 +182,7 @@ static void write_values(const struct sandbox *sb, const char *name,
     write_column(sb, name, descr, shape, &values);
 }
 
-/* The samples of a run: here and there in both shards. */
+/* The i-th sample of a run, scattered over both shards. */
 static uint64_t sample_at(uint32_t i, uint64_t samples)
 {
     return (i * UINT64_C(37) + i / 9) % samples;
@@ -205,37 +205,37 @@ static void make_run(struct bench *bench, uint32_t first,
     uint8_t *dst, /* NOLINT(readability-non-const-parameter): written to */
     bool    *bad)
 {
-    uint64_t       samples[ASKED];
+    uint64_t       samples[RUN_ROWS];
     struct fby_why why = {{0}};
-    for (uint32_t i = 0; i < ASKED; i++) {
+    for (uint32_t i = 0; i < RUN_ROWS; i++) {
         samples[i] = sample_at(i, fby_dataset_samples(bench->dataset));
     }
-    fby_run_place(bench->run, bench->dataset, samples, ASKED);
+    fby_run_place(bench->run, bench->dataset, samples, RUN_ROWS);
     assert_ok(fby_rows_open(bench->rows, 0, bench->run, &why));
     const struct fby_rows_part part = {
-        .first = first, .n = ASKED - first, .dst = dst};
+        .first = first, .n = RUN_ROWS - first, .dst = dst};
     fby_rows_make(bench->rows, 0, bench->run, part, bad);
     assert_ok(fby_rows_close(bench->rows, 0, bench->run, &why));
 }
 
-/* Rows 3 and on of a run of field x, to the byte, and nothing behind them. */
+/* Check the bytes of rows 3 and on of a run, and that no byte follows. */
 static void check_run(const struct sandbox *sb, const char *pattern,
     uint32_t width, const char *wire)
 {
     enum { FIRST = 3 };
     struct bench bench;
     char         field[128];
-    bool         bad[ASKED] = {false};
+    bool         bad[RUN_ROWS] = {false};
     snprintf(field, sizeof(field),
         "x: {from: x, decode: array, shape: [%u], wire: %s}", width, wire);
     bench_open(&bench, sb, pattern, field);
     const struct fby_field_content *x     = &bench.content->fields[0];
     size_t                          one   = fby_type_bytes(x->wire_type);
-    size_t                          bytes = one * width * (ASKED - FIRST);
+    size_t                          bytes = one * width * (RUN_ROWS - FIRST);
     uint8_t                        *dst   = fby_zalloc(bytes + GUARD);
     memset(dst + bytes, 0xa5, GUARD);
     make_run(&bench, FIRST, dst, bad);
-    for (uint32_t i = FIRST; i < ASKED; i++) {
+    for (uint32_t i = FIRST; i < RUN_ROWS; i++) {
         uint64_t sample = sample_at(i, fby_dataset_samples(bench.dataset));
         for (uint32_t k = 0; k < width; k++) {
             assert_int_equal(
@@ -262,8 +262,8 @@ static void rows_of_every_width_are_copied(void **state)
     }
 }
 
-/* 4096 bytes of a row are cast where they lie, fewer are gathered first, as
- * many rows as 32768 bytes hold. */
+/* Rows of 4096 bytes are cast from the file; smaller rows are gathered first,
+ * as many as 32768 bytes hold. */
 static void rows_of_every_size_are_cast(void **state)
 {
     static const uint32_t widths[] = {1, 150, 1023, 1024};
@@ -275,7 +275,7 @@ static void rows_of_every_size_are_cast(void **state)
     }
 }
 
-/* A row is cast as its own file says. */
+/* A row is cast from the dtype of its own file. */
 static void files_may_differ_in_dtype_and_byte_order(void **state)
 {
     static const char *const pairs[][2] = {{"<i4", ">i4"}, {"<f4", ">f4"},
@@ -301,13 +301,13 @@ static void write_labels(const struct sandbox *sb)
 static void labels_beyond_the_last_class_are_marked(void **state)
 {
     struct bench bench;
-    uint8_t      dst[ASKED];
-    bool         bad[ASKED] = {[0] = true, [5] = true};
+    uint8_t      dst[RUN_ROWS];
+    bool         bad[RUN_ROWS] = {[0] = true, [5] = true};
     write_labels(*state);
     bench_open(
         &bench, *state, "data:t", "x: {from: x, decode: label, classes: 5}");
     make_run(&bench, 3, dst, bad);
-    for (uint32_t i = 0; i < ASKED; i++) {
+    for (uint32_t i = 0; i < RUN_ROWS; i++) {
         uint64_t sample = sample_at(i, ROWS);
         bool     right  = i >= 3 ? sample % 50 == 7 || i == 5 : i == 0;
         assert_int_equal(bad[i], right);
@@ -322,8 +322,8 @@ static void values_that_do_not_fit_mark_their_row_alone(void **state)
 {
     struct bench      bench;
     struct fby_buffer values = {0};
-    uint8_t           dst[ASKED * 2];
-    bool              bad[ASKED] = {false};
+    uint8_t           dst[RUN_ROWS * 2];
+    bool              bad[RUN_ROWS] = {false};
     for (uint64_t row = 0; row < ROWS; row++) {
         fby_put_u16(&values, (uint16_t)(row % 100));
         fby_put_u16(&values, row % 60 == 11 ? 256 : 255);
@@ -332,7 +332,7 @@ static void values_that_do_not_fit_mark_their_row_alone(void **state)
     bench_open(&bench, *state, "data:t",
         "x: {from: x, decode: array, shape: [2], wire: u8}");
     make_run(&bench, 0, dst, bad);
-    for (uint32_t i = 0; i < ASKED; i++) {
+    for (uint32_t i = 0; i < RUN_ROWS; i++) {
         uint64_t sample = sample_at(i, ROWS);
         assert_int_equal(bad[i], sample % 60 == 11);
         if (!bad[i]) {
@@ -487,7 +487,7 @@ static void lists_of_files_that_differ_are_cast_as_each_file_says(void **state)
     uint32_t              lengths[4] = {0};
     bool                  bad[4]     = {false};
     int32_t               dst[4][3];
-    write_pair_of_lists(*state, 0, "<i4", 10); /* as it travels */
+    write_pair_of_lists(*state, 0, "<i4", 10); /* as it is sent */
     write_pair_of_lists(*state, 1, "<i2", 20);
     bench_open(&bench, *state, "data:t-*",
         "x: {from: x, decode: array, shape: [], max_length: 3, wire: i32}");

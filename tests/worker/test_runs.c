@@ -48,7 +48,7 @@ static uint64_t label_of(uint64_t sample)
     return sample == BAD || sample == BAD + 1 ? CLASSES : sample % CLASSES;
 }
 
-/* CSR: entry k of a sample is sample + k at that place. */
+/* CSR: entry k of a sample has the value, and the index, sample + k. */
 static void write_words(const struct sandbox *sb)
 {
     const int64_t     shape[2] = {ROWS, 9000};
@@ -138,7 +138,7 @@ static void bench_close(struct bench *bench)
 
 /* ---- A batch ------------------------------------------------------------- */
 
-/* All its chunks, or until it failed; CTest's time-out guards. */
+/* Take all chunks of a job, or its failure; bounded by CTest's time-out. */
 static struct fby_job *make(struct bench *bench, uint32_t rows)
 {
     struct fby_job           *job  = NULL;
@@ -203,7 +203,7 @@ static uint64_t number_at(const uint8_t *at, uint32_t width)
     return fby_read_le(&r, width);
 }
 
-/* The entries of all rows, whose lengths stand at the chunk's begin. */
+/* The entries of all rows; their lengths begin the chunk. */
 static uint64_t check_lengths(
     const struct fby_job *job, const struct fby_job_chunk *chunk)
 {
@@ -263,7 +263,7 @@ static void check_words(
     assert_int_equal(chunk->raw_bytes, value - chunk->payload);
 }
 
-/* Fields stand in the order of their names. */
+/* Fields are in the order of their names. */
 static void check_batch(const struct fby_job *job)
 {
     static void (*const checks[])(
@@ -328,7 +328,7 @@ static void count_chunk(void *context, struct fby_job_chunk *chunk)
     counts[chunk->number]++;
 }
 
-/* Of 4500 wide rows there are two chunks, the first of 2995. */
+/* 4500 wide rows make two chunks, the first of 2995 rows. */
 static void a_chunk_is_done_once_with_its_last_row(void **state)
 {
     enum { FIRST = 2995 };
@@ -379,7 +379,7 @@ static void a_row_that_is_refused_is_named(void **state)
     bench_close(&bench);
 }
 
-/* A row that is larger than a chunk is cut: each is made by itself. */
+/* Rows larger than a chunk are split, and are made one by one. */
 static void rows_larger_than_a_chunk_are_made_one_by_one(void **state)
 {
     enum { N = 3 };

@@ -1,4 +1,4 @@
-/* The session's rules, one at a time. */
+/* The rules of a session, one at a time. */
 #include "tests/test.h"
 
 #include "tests/worker/session_driver.h"

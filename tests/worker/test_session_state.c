@@ -1,4 +1,4 @@
-/* The state of a session, at the edges of its rules. */
+/* The rules of a session at their limits. */
 #include "tests/test.h"
 
 #include "tests/worker/session_driver.h"
@@ -139,8 +139,7 @@ static void the_window_is_used_up_to_its_last_byte(void **state)
     finish(&d);
 }
 
-/* Requests without bytes of their own join other work: only their number is
- * bounded. */
+/* Requests of 0 bytes join other work; only their number is limited. */
 static void no_more_batches_than_allowed_are_open(void **state)
 {
     (void)state;
@@ -233,7 +232,7 @@ static void after_bye_nothing_is_open_promised_or_sent(void **state)
     assert_int_equal(d.budget.entitled, 0);
     assert_false(fby_session_is_open(d.s, id_of(1)));
     fby_session_hello(d.s, 0, 9);
-    expect_nothing(&d); /* not the LOST either */
+    expect_nothing(&d); /* nor the LOST */
     assert_int_equal(request(&d, 3, 0), FBY_SESSION_LOST);
     finish(&d);
 }
@@ -254,7 +253,7 @@ static void an_ended_batch_takes_no_more_chunks(void **state)
     assert_int_equal(fby_session_chunk_ready(d.s, id_of(1), chunk), FBY_GONE);
     assert_int_equal(fby_session_all_ready(d.s, id_of(1)), FBY_GONE);
     fby_session_freed(d.s, id_of(1));
-    expect_nothing(&d); /* no LOST: the caller answers for it */
+    expect_nothing(&d); /* no LOST: the caller answers */
     fby_session_freed(d.s, id_of(1));
     assert_int_equal(d.budget.charged, 0);
     finish(&d);
@@ -304,7 +303,7 @@ static void a_new_route_starts_without_uncredited_bytes(void **state)
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* Silent since `since_ns`, with a route or without. */
+/* Check that a session silent since `since_ns` expires after `limit_ns`. */
 static void expires(struct driver *d, int64_t since_ns, int64_t limit_ns)
 {
     assert_false(fby_session_expired(d->s, since_ns + limit_ns));
@@ -335,8 +334,8 @@ static void every_message_of_a_client_ends_its_silence(void **state)
     finish(&d);
 }
 
-/* Two batches beyond the one that it is entitled to, one with a chunk out; it
- * was sent at `now_ns`. */
+/* Open two batches beyond the entitlement of one, and send a chunk of one batch
+ * at `now_ns`. */
 static void begin_surplus(struct driver *d, int64_t now_ns)
 {
     struct fby_session_item item;
@@ -356,7 +355,7 @@ static bool must_shed(struct driver *d, int64_t now_ns)
     return fby_session_victim(all, 1, NULL, now_ns) == d->s;
 }
 
-/* No credit is owed while no byte is sent, so that time does not count. */
+/* Time does not count while all bytes sent are credited. */
 static void a_session_stalls_a_second_after_an_uncredited_send(void **state)
 {
     (void)state;
@@ -372,7 +371,7 @@ static void a_session_stalls_a_second_after_an_uncredited_send(void **state)
     assert_ok(fby_session_credit(d.s, 53 * S, 7, 20)); /* nothing new */
     assert_true(must_shed(&d, 52 * S + 1));
     assert_ok(fby_session_credit(d.s, 53 * S, 7, 60));
-    assert_false(must_shed(&d, 100 * S)); /* it owes nothing */
+    assert_false(must_shed(&d, 100 * S)); /* all bytes are credited */
     assert_true(fby_session_next(d.s, 100 * S, &item));
     assert_int_equal(item.kind, FBY_SEND_CHUNK);
     assert_false(must_shed(&d, 101 * S));
@@ -402,13 +401,14 @@ static void batches_that_have_begun_or_are_no_surplus_are_not_shed(void **state)
     begin(&d, 3);
     fby_session_route_lost(d.s);
     assert_int_equal(request(&d, 1, 1), FBY_SESSION_ACCEPT);
-    assert_false(must_shed(&d, 0)); /* its own */
+    assert_false(must_shed(&d, 0)); /* within its entitlement */
     finish(&d);
     begin_surplus(&d, 0);
     assert_int_equal(fby_session_shed(d.s).value, 3);
     assert_true(must_shed(&d, 2 * S));
     assert_int_equal(fby_session_shed(d.s).value, 2);
-    assert_false(must_shed(&d, 2 * S)); /* charged still, but nothing waits */
+    assert_false(
+        must_shed(&d, 2 * S)); /* still charged, but no batch is unsent */
     assert_int_equal(fby_session_shed(d.s).value, 0);
     finish(&d);
 }
@@ -426,7 +426,8 @@ static void a_surplus_of_one_byte_is_shed(void **state)
     r.bytes    = 1;
     assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
     assert_true(must_shed(&d, 0));
-    assert_int_equal(fby_session_shed(d.s).value, 1); /* of one step: first */
+    assert_int_equal(
+        fby_session_shed(d.s).value, 1); /* of one step, the first */
     finish(&d);
 }
 

@@ -1,4 +1,4 @@
-/* How a worker starts; one that cannot start leaves no file and no memory. */
+/* The start of a worker; one that cannot start leaks no file and no memory. */
 #include "tests/test.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static void a_worker_runs_on_the_requested_cpus(void **state)
     }
     snprintf(list, sizeof(list), "%zu", last);
     o.cpus = list;
-    o.numa = 4095; /* it does not count then */
+    o.numa = 4095; /* ignored, as cpus is set */
     assert_ok(fby_cpu_placement_confine(&o, &why));
     cpu_set_t now = allowed();
     assert_int_equal(CPU_COUNT(&now), 1);
@@ -86,7 +86,7 @@ static void without_options_a_worker_keeps_its_cpus(void **state)
         assert_true(CPU_EQUAL(&now, &before));
     }
     o.cpus = "0";
-    fby_cpu_placement_near_card(&o); /* its place was said */
+    fby_cpu_placement_near_card(&o); /* cpus is set */
     o.cpus = NULL;
     o.numa = FBY_NUMA_OFF;
     fby_cpu_placement_near_card(&o);
@@ -146,10 +146,10 @@ static void impossible_options_are_refused_and_nothing_stays_open(void **state)
 
 /* ---- a start, and the end at once ---------------------------------------- */
 
-static uint32_t threads;                   /* made by us, not by ZeroMQ */
-static uint32_t threads_most = UINT32_MAX; /* then none can be made */
+static uint32_t threads;                   /* created, ZeroMQ's excluded */
+static uint32_t threads_most = UINT32_MAX; /* more cannot be created */
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
     void *(*run)(void *), void                                 *arg);
 int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
@@ -169,7 +169,7 @@ int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
 
 enum { FETCH = 3, TRANSFORM = 5, ENCODE = 2, OPEN = 2 };
 
-/* One that is asked to stop before it starts, and to say when it is ready. */
+/* Run a worker that is to stop from the start, and to report its endpoint. */
 struct brief {
     struct fby_worker_options options;
     int                       ready, stop[2];
@@ -194,7 +194,7 @@ static struct brief begin_brief(void)
     return self;
 }
 
-/* Its endpoint is all that it says, and it leaves nothing open. */
+/* It writes its endpoint only, and leaves no descriptor open. */
 static void end_brief(struct brief *self)
 {
     char           line[64] = "";
@@ -204,7 +204,7 @@ static void end_brief(struct brief *self)
     if (fby_worker_run(&self->options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_int_equal(open_descriptors(), before - 1); /* that of ready */
+    assert_int_equal(open_descriptors(), before - 1); /* the ready descriptor */
     assert_true(read(self->ready, line, sizeof(line) - 1) > 0);
     assert_int_equal(sscanf(line, "tcp://127.0.0.1:%7[0-9]\n", port), 1);
     assert_int_equal(strlen(line), strlen("tcp://127.0.0.1:\n") + strlen(port));
@@ -234,7 +234,7 @@ static void without_numbers_its_threads_are_those_of_the_cores(void **state)
     assert_int_equal(threads, (n < 2 ? 4 : 2 * n) + n + (n + 1) / 2 + OPEN);
 }
 
-/* SIGTERM and SIGINT, which wait until it looks. */
+/* SIGTERM and SIGINT, pending until the worker reads them. */
 static void a_signal_makes_a_worker_leave(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static void a_signal_makes_a_worker_leave(void **state)
     }
 }
 
-/* However many there were before. */
+/* However many threads were created before. */
 static void a_worker_ends_if_a_thread_cannot_be_created(void **state)
 {
     (void)state;

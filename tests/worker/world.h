@@ -19,8 +19,9 @@ struct world {
     struct fby_why            why;
 };
 
-/* Options of a small worker over the sandbox; a test may change them. */
+/* Set the options of a small worker over the sandbox; tests may change them. */
 void world_prepare(struct world *world, void **state);
+/* Start the worker and connect the client. */
 void world_start(struct world *world);
 /* Start it; the client says HELLO and opens the kit's content. */
 void world_open(struct world *world);
@@ -29,7 +30,7 @@ void world_start_opened(struct world *world, void **state);
 
 /* Tell the worker to leave. */
 void world_ask_to_stop(struct world *world);
-/* The same; it must end without an error. Frees all. */
+/* The same, and wait; the worker must end without an error. Frees all. */
 void world_finish(struct world *world);
 
 /* All rows and fields of a batch. */
