@@ -413,7 +413,7 @@ static void choices_must_match_the_fields(void **state)
     cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_string_equal(cannot->text,
-        "filter 255 and codec 2 are not for field 1 of the request");
+        "filter 255 and codec 2 do not suit field 1 of the request");
     assert_null(rig.loop.works);
     rig_close(&rig);
 }

@@ -517,7 +517,8 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     const struct fby_refused *refused =
         &wire_expect(&a, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
-    assert_string_equal(refused->text, "its last session is not forgotten yet");
+    assert_string_equal(
+        refused->text, "the last session of this client still holds memory");
     wire_release();
     rig_collect_all(&rig);
     fby_loop_peers_sweep(&rig.loop);

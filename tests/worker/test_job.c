@@ -241,8 +241,8 @@ static void samples_beyond_what_may_be_read_are_named_with_their_size(
     struct fby_job *job = start(&bench, &spec);
     wait_for_failure(&bench, job);
     snprintf(text, sizeof(text),
-        "a sample of %llu bytes is more than the %llu this worker may read; "
-        "raise its --memory",
+        "the sample has %llu bytes, this worker can read at most %llu; raise "
+        "its --memory",
         (unsigned long long)bytes, (unsigned long long)bytes - 1);
     assert_int_equal(job->failure.err, FBY_FULL);
     assert_non_null(strstr(job->failure.why.text, text));

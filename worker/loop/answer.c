@@ -59,7 +59,7 @@ void fby_loop_send_busy(
         });
 }
 
-static void send_unchecked(struct fby_loop *self,
+static void send_without_peer(struct fby_loop *self,
     const struct fby_routing_id *to, const struct fby_message *message)
 {
     if (!fby_loop_send(self, to, message)) {
@@ -72,7 +72,7 @@ static void refuse(struct fby_loop *self, const struct fby_routing_id *to,
 {
     self->counts.refused_clients++;
     fby_warn("CLIENT-REFUSED", "%s", text);
-    send_unchecked(self, to,
+    send_without_peer(self, to,
         &(struct fby_message){.type = FBY_MSG_REFUSED,
             .refused                = {.session = session,
                                .code            = code,
@@ -113,7 +113,7 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
             "this worker is leaving");
         return NULL;
     }
-    struct fby_why why = {"its last session is not forgotten yet"};
+    struct fby_why why = {"the last session of this client still holds memory"};
     peer = peer == NULL ? fby_loop_peer_add(self, hello, &why) : NULL;
     if (peer == NULL) {
         refuse(self, from, hello->session, FBY_REFUSED_FULL, why.text);
@@ -244,7 +244,7 @@ static void dispatch(struct fby_loop *self, const struct fby_routing_id *from,
     }
     if (message->type != FBY_MSG_BYE) {
         self->counts.unknown_peers++;
-        send_unchecked(self, from,
+        send_without_peer(self, from,
             &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
                 .hello_first            = {.session = session}});
     }

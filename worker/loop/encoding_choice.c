@@ -74,7 +74,7 @@ fby_err fby_loop_encoding_check(const struct fby_request *request,
         struct fby_wish          wish   = wish_of(&layout->fields[i], choice);
         if (!fby_auto_suits(&wish)) {
             return fby_because(why, FBY_USAGE,
-                "filter %d and codec %d are not for field %u of the request",
+                "filter %d and codec %d do not suit field %u of the request",
                 choice.filter, choice.codec, i);
         }
     }

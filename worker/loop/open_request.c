@@ -128,8 +128,8 @@ static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
         fby_loop_send_to_peer(self, open->peer, &opened);
     } else {
         (void)fby_because_in(&why, FBY_CONFIG,
-            "the list of %" PRIu32 " shards is too long; make fewer or name "
-            "them shorter",
+            "the list of %" PRIu32 " shards is too long; make fewer shards or "
+            "shorten their names",
             fby_dataset_shards(dataset_plan->dataset));
         send_failed(self, open->peer, open->id, FBY_CONFIG, &why);
     }
@@ -195,7 +195,7 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
             ? fby_plan_cache_open(
                   self->plans, &open->content, open->location, &load, &why)
             : fby_because(&why, FBY_FULL,
-                  "this session waits for %d contents to be opened already",
+                  "this session already waits for %d contents to be opened",
                   OPENS_OF_A_SESSION);
     if (err != FBY_OK) {
         send_failed(self, peer, open->open, err, &why);

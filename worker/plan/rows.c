@@ -179,8 +179,8 @@ fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
  * memory. */
 static void prefetch(const uint8_t *row, size_t bytes)
 {
-    size_t far = bytes < PREFETCH_BYTES ? bytes : PREFETCH_BYTES;
-    for (size_t at = 0; at < far; at += CACHE_LINE) {
+    size_t limit = bytes < PREFETCH_BYTES ? bytes : PREFETCH_BYTES;
+    for (size_t at = 0; at < limit; at += CACHE_LINE) {
         __builtin_prefetch(row + at);
     }
 }
@@ -396,7 +396,8 @@ static fby_err entry_count(
     return fby_length_settle(&job, n, out, why);
 }
 
-static void make_list(struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
+static void make_ragged_row(
+    struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
 {
     const struct fby_column *column = column_of(c->run, i);
     if (c->column == NULL || c->column != column) {
@@ -410,7 +411,8 @@ static void make_list(struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
     c->bad[i] = c->bad[i] || convert(c->field, &all, dst) != all.values;
 }
 
-static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+static void make_ragged_rows(
+    struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = first + i;
@@ -419,7 +421,7 @@ static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
             prefetch(c->run->at[row + PREFETCH_ROWS], PREFETCH_BYTES);
         }
         if (entry_count(c, row, &c->lengths[i], NULL) == FBY_OK) {
-            make_list(c, row, c->lengths[i], dst + i * c->out_bytes);
+            make_ragged_row(c, row, c->lengths[i], dst + i * c->out_bytes);
         } else {
             c->bad[row] = true;
         }
@@ -429,7 +431,7 @@ static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 /* ---- sparse rows --------------------------------------------------------- */
 
 /* Write row `row` of the run, the i-th of this part. Errors: FBY_BAD_SAMPLE. */
-static fby_err make_sparse(const struct cast *c, uint32_t row, uint32_t i,
+static fby_err make_sparse_row(const struct cast *c, uint32_t row, uint32_t i,
     uint8_t *dst, struct fby_why *why)
 {
     const struct fby_column *column = column_of(c->run, row);
@@ -463,7 +465,8 @@ static void make_sparse_rows(
                 fby_run_indices(c->run, row + PREFETCH_ROWS), PREFETCH_BYTES);
         }
         c->lengths[i] = 0;
-        if (make_sparse(c, row, i, dst + i * c->out_bytes, NULL) != FBY_OK) {
+        if (make_sparse_row(c, row, i, dst + i * c->out_bytes, NULL) !=
+            FBY_OK) {
             c->bad[row] = true;
         }
     }
@@ -509,7 +512,7 @@ static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
     if (fby_field_values(c->field) == FBY_VALUES_TOKENS) {
         make_sequences(c, first, n, dst);
     } else if (fby_field_form(c->field) == FBY_FORM_RAGGED) {
-        make_lists(c, first, n, dst);
+        make_ragged_rows(c, first, n, dst);
     } else if (fby_field_form(c->field) == FBY_FORM_SPARSE) {
         make_sparse_rows(c, first, n, dst);
     } else {
@@ -538,7 +541,7 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
         return make_sequence(c, 0, dst, why);
     }
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
-        return make_sparse(c, 0, 0, dst, why);
+        return make_sparse_row(c, 0, 0, dst, why);
     }
     const struct fby_column *column = column_of(c->run, 0);
     uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);

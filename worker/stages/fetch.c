@@ -37,11 +37,12 @@ static fby_err refuse_missing(const struct fby_task *task,
     if (fby_source_traits(content->source)->has_values) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "field %s: the row has nothing in a column %s%s", field->name,
-            field->from[0], field->n_from > 1 ? ", nor another to take" : "");
+            field->from[0],
+            field->n_from > 1 ? ", nor in the field's other columns" : "");
     }
     return fby_because(why, FBY_BAD_SAMPLE,
         "field %s: the sample has no member .%s%s", field->name, field->from[0],
-        field->n_from > 1 ? " nor another that would do" : "");
+        field->n_from > 1 ? ", nor one of the field's other names" : "");
 }
 
 static fby_err check_size(const struct fby_member *member, struct fby_why *why)
@@ -49,7 +50,7 @@ static fby_err check_size(const struct fby_member *member, struct fby_why *why)
     return member->size <= FBY_ROW_BYTES
                ? FBY_OK
                : fby_because(why, FBY_FULL,
-                     "a member of %llu bytes; at most %llu are read",
+                     "the member has %llu bytes; at most %llu can be read",
                      (unsigned long long)member->size,
                      (unsigned long long)FBY_ROW_BYTES);
 }
@@ -144,8 +145,8 @@ static fby_err take_block(struct fby_stages *self, struct fby_task *task,
                             size < limit ? size : limit, &task->block);
     if (err == FBY_FULL) {
         fby_because(why, err,
-            "a sample of %zu bytes is more than the %zu this worker may read; "
-            "raise its --memory",
+            "the sample has %zu bytes, this worker can read at most %zu; raise "
+            "its --memory",
             bytes, limit);
     }
     return err;

@@ -42,7 +42,7 @@ static fby_err check_rows(const struct fby_job_spec *spec,
     uint64_t steps = fby_order_steps(order);
     if (spec->step >= steps) {
         return fby_because(why, FBY_USAGE,
-            "step %llu does not exist: an epoch has %llu",
+            "step %llu does not exist: an epoch has %llu steps",
             (unsigned long long)spec->step, (unsigned long long)steps);
     }
     uint32_t rows = spec->dataset_plan->content.global_batch;
@@ -51,7 +51,7 @@ static fby_err check_rows(const struct fby_job_spec *spec,
     }
     if (spec->first_row > rows || spec->rows > rows - spec->first_row) {
         return fby_because(why, FBY_USAGE,
-            "rows %u to %llu of step %llu do not exist: it has %u",
+            "rows %u to %llu of step %llu do not exist: the step has %u rows",
             spec->first_row, (unsigned long long)spec->first_row + spec->rows,
             (unsigned long long)spec->step, rows);
     }
