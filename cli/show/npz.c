@@ -1,15 +1,16 @@
 #include "cli/show/npz.h"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zip.h>
 
 #include "cli/show/tensor.h"
 #include "common/mem.h"
 
 enum { HEADER_ROOM = 256, HEADER_ALIGN = 64, MAGIC = 10 };
+enum { PIECE = 1 << 30 }; /* bytes that minizip takes at once */
 
 /* ---- The header of one array --------------------------------------------- */
 
@@ -63,40 +64,63 @@ static size_t make_header(
 
 /* ---- The archive --------------------------------------------------------- */
 
-static fby_err failed(struct archive *archive, struct fby_why *why)
+static fby_err failed(struct fby_why *why, const char *cause)
 {
-    const char *text = archive_error_string(archive);
-    int         code = archive_errno(archive);
-    return fby_because(why, FBY_IO, "cannot write the archive: %s",
-        code > 0       ? strerror(code)
-        : text != NULL ? text
-                       : "no cause given");
+    return fby_because(why, FBY_IO, "cannot write the archive: %s", cause);
 }
 
-static fby_err put(struct archive *archive, const void *bytes, size_t size,
-    struct fby_why *why)
+/* The archive is written to a stream in memory, which can seek; minizip opens
+ * it by this function. */
+static void *open_stream(void *stream, const void *name, int mode)
 {
-    return archive_write_data(archive, bytes, size) == (la_ssize_t)size
-               ? FBY_OK
-               : failed(archive, why);
+    (void)name;
+    (void)mode;
+    return stream;
+}
+
+static int close_stream(void *opaque, void *stream)
+{
+    (void)opaque;
+    return fflush(stream);
+}
+
+static zipFile open_archive(FILE *stream)
+{
+    zlib_filefunc64_def functions;
+    fill_fopen64_filefunc(&functions);
+    functions.zopen64_file = open_stream;
+    functions.zclose_file  = close_stream;
+    functions.opaque       = stream;
+    return zipOpen2_64("", APPEND_STATUS_CREATE, NULL, &functions);
+}
+
+static fby_err put(
+    zipFile archive, const void *bytes, size_t size, struct fby_why *why)
+{
+    const uint8_t *at  = bytes;
+    const uint8_t *end = at + size;
+    while (at < end) {
+        size_t n = (size_t)(end - at) < PIECE ? (size_t)(end - at) : PIECE;
+        if (zipWriteInFileInZip(archive, at, (unsigned)n) != ZIP_OK) {
+            return failed(why, "no memory");
+        }
+        at += n;
+    }
+    return FBY_OK;
 }
 
 static fby_err begin_entry(
-    struct archive *archive, const char *name, size_t size, struct fby_why *why)
+    zipFile archive, const char *name, size_t size, struct fby_why *why)
 {
-    char                  path[128];
-    struct archive_entry *entry = archive_entry_new();
+    static const zip_fileinfo info = {.dosDate = 0x21}; /* 1980-01-01 */
+    char                      path[128];
     snprintf(path, sizeof(path), "%s.npy", name);
-    archive_entry_set_pathname(entry, path);
-    archive_entry_set_size(entry, (la_int64_t)size);
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_perm(entry, 0644);
-    int result = archive_write_header(archive, entry);
-    archive_entry_free(entry);
-    return result == ARCHIVE_OK ? FBY_OK : failed(archive, why);
+    int result = zipOpenNewFileInZip64(archive, path, &info, NULL, 0, NULL, 0,
+        NULL, 0, 0, size > UINT32_MAX ? 1 : 0);
+    return result == ZIP_OK ? FBY_OK : failed(why, "no memory");
 }
 
-static fby_err put_tensor(struct archive *archive, const char *name,
+static fby_err put_tensor(zipFile archive, const char *name,
     const DLTensor *tensor, uint32_t rows, struct fby_why *why)
 {
     char    header[HEADER_ROOM];
@@ -112,13 +136,15 @@ static fby_err put_tensor(struct archive *archive, const char *name,
         err = put(archive, copy, row, why);
     }
     free(copy);
-    return err;
+    return err == FBY_OK && zipCloseFileInZip(archive) != ZIP_OK
+               ? failed(why, "no memory")
+               : err;
 }
 
 /* ---- A batch ------------------------------------------------------------- */
 
 /* Write an array of one value per row that is not a field of the batch. */
-static fby_err put_column(struct archive *archive, const char *name,
+static fby_err put_column(zipFile archive, const char *name,
     const DLTensor *column, uint32_t rows, struct fby_why *why)
 {
     int64_t  shape  = rows;
@@ -130,8 +156,8 @@ static fby_err put_column(struct archive *archive, const char *name,
     return put_tensor(archive, name, &tensor, rows, why);
 }
 
-static fby_err put_samples(struct archive *archive,
-    const struct forebay_batch *batch, uint32_t rows, struct fby_why *why)
+static fby_err put_samples(zipFile archive, const struct forebay_batch *batch,
+    uint32_t rows, struct fby_why *why)
 {
     size_t         n      = (size_t)rows * sizeof(uint64_t);
     void          *copy   = fby_memdup(forebay_batch_samples(batch), n);
@@ -143,8 +169,8 @@ static fby_err put_samples(struct archive *archive,
     return err;
 }
 
-static fby_err put_valid(struct archive *archive,
-    const struct forebay_batch *batch, uint32_t rows, struct fby_why *why)
+static fby_err put_valid(zipFile archive, const struct forebay_batch *batch,
+    uint32_t rows, struct fby_why *why)
 {
     void          *copy   = fby_memdup(forebay_batch_valid(batch), rows);
     const DLTensor column = {.data = copy, .dtype = {kDLBool, 8, 1}};
@@ -171,8 +197,8 @@ static bool is_by_row(const struct forebay_batch *batch, uint32_t i)
     return by_row;
 }
 
-static fby_err put_batch(struct archive *archive,
-    const struct forebay_batch *batch, uint32_t rows, struct fby_why *why)
+static fby_err put_batch(zipFile archive, const struct forebay_batch *batch,
+    uint32_t rows, struct fby_why *why)
 {
     fby_err  err = FBY_OK;
     uint32_t n   = forebay_batch_n_fields(batch);
@@ -195,16 +221,21 @@ static fby_err put_batch(struct archive *archive,
 fby_err fby_npz_write(const struct forebay_batch *batch, uint32_t rows,
     FILE *file, struct fby_why *why)
 {
-    struct archive *archive = archive_write_new();
-    archive_write_set_format_zip(archive);
-    archive_write_zip_set_compression_store(archive);
-    archive_write_set_bytes_in_last_block(archive, 1);
-    fby_err err = archive_write_open_FILE(archive, file) == ARCHIVE_OK
-                      ? put_batch(archive, batch, rows, why)
-                      : failed(archive, why);
-    if (err == FBY_OK && archive_write_close(archive) != ARCHIVE_OK) {
-        err = failed(archive, why);
+    char   *bytes   = NULL;
+    size_t  size    = 0;
+    FILE   *stream  = open_memstream(&bytes, &size);
+    zipFile archive = stream == NULL ? NULL : open_archive(stream);
+    fby_err err     = archive == NULL ? failed(why, "no memory")
+                                      : put_batch(archive, batch, rows, why);
+    if (archive != NULL && zipClose(archive, NULL) != ZIP_OK && err == FBY_OK) {
+        err = failed(why, "no memory");
     }
-    archive_write_free(archive);
+    if (stream != NULL) {
+        fclose(stream);
+    }
+    if (err == FBY_OK && fwrite(bytes, 1, size, file) != size) {
+        err = failed(why, strerror(errno));
+    }
+    free(bytes);
     return err;
 }

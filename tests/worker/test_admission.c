@@ -337,7 +337,7 @@ static struct fby_request_id request_coded(struct party *party,
     message.request.request.value = ++party->newest;
     message.request.n_choices     = 2;
     message.request.choices[0]    = image;
-    message.request.choices[1]    = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+    message.request.choices[1] = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
     party_send(party, &message);
     return message.request.request;
 }
@@ -401,14 +401,15 @@ static void choices_must_match_the_fields(void **state)
         .type = FBY_MSG_REQUEST, .request = party_request_message(&a, &spec)};
     one.request.request.value = ++a.newest;
     one.request.n_choices     = 1;
-    one.request.choices[0]    = (struct fby_choice){FBY_AUTO, FBY_AUTO};
+    one.request.choices[0]    = (struct fby_coding_choice){FBY_AUTO, FBY_AUTO};
     party_send(&a, &one);
     const struct fby_cannot *cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_string_equal(cannot->text, "1 choices for 2 fields");
     one.request.request.value = ++a.newest;
     one.request.n_choices     = 2;
-    one.request.choices[1]    = (struct fby_choice){FBY_AUTO, FBY_CODEC_PACK};
+    one.request.choices[1] =
+        (struct fby_coding_choice){FBY_AUTO, FBY_CODEC_PACK};
     party_send(&a, &one);
     cannot = &wire_expect(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
