@@ -14,6 +14,10 @@
 
 /* ---- from a member's bytes to values ------------------------------------- */
 
+/* Write one sample's values, as fby_field_write does. */
+typedef fby_err field_writer(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
 typedef fby_err scalar_fn(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
@@ -89,7 +93,7 @@ WRITE(array)
 WRITE(tokens)
 WRITE(documents)
 
-fby_field_writer *const fby_field_writers[] = {
+static field_writer *const writers[] = {
     [FBY_DECODE_RGB8]      = write_picture,
     [FBY_DECODE_LABEL]     = write_label,
     [FBY_DECODE_NUMBER]    = write_number,
@@ -102,6 +106,17 @@ fby_field_writer *const fby_field_writers[] = {
     [FBY_DECODE_TOKENS]    = write_tokens,
     [FBY_DECODE_DOCUMENTS] = write_documents,
 };
+
+fby_err fby_field_write(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_field_kind *kind =
+        fby_field_kind_by_id(job->field->decode);
+    return kind != NULL
+               ? writers[kind->id](transform, job, dst, why)
+               : fby_because(why, FBY_USAGE, "no decoder has the number %d",
+                     (int)job->field->decode);
+}
 
 /* ---- what stands for a field in the fingerprint -------------------------- */
 

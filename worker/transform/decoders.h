@@ -5,14 +5,28 @@
 
 #include "common/hash.h"
 #include "worker/transform/field.h"
-#include "worker/transform/self_check/decoder_hash.h"
 
-/* Write one sample's values, as fby_field_write does. */
-typedef fby_err fby_field_writer(struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
-
-/* By number of the kind, 1 to fby_n_field_kinds - 1. */
-extern fby_field_writer *const fby_field_writers[];
+/* What can be tried by itself. A picture field is made of several. */
+enum fby_decoder {
+    FBY_DECODER_RGB8,     /* JPEG, whole */
+    FBY_DECODER_FAITHFUL, /* parts of it, by dct_scale */
+    FBY_DECODER_FAST,
+    FBY_DECODER_LABEL,
+    FBY_DECODER_NUMBER,
+    FBY_DECODER_BYTES,
+    FBY_DECODER_PNG, /* pictures */
+    FBY_DECODER_MASK8,
+    FBY_DECODER_ARRAY,
+    FBY_DECODER_BITS,
+    FBY_DECODER_PATH, /* into JSON */
+    FBY_DECODER_TOKENS,
+    FBY_DECODER_YUV420, /* pictures to planes */
+    FBY_DECODER_PACKED, /* documents in sequences, and their lengths */
+    FBY_DECODER_RAGGED, /* rows of several lengths, of every decoder */
+    FBY_DECODER_SPARSE,
+    FBY_DECODER_JSON_TEXT,
+    FBY_N_DECODERS
+};
 
 /* One part of what decoders do, by itself. */
 struct fby_decoder_entry {

@@ -7,10 +7,11 @@
 
 #include "common/clock.h"
 #include "common/yuv420.h"
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/draw.h"
-#include "worker/transform/decoders.h"
-#include "worker/transform/picture.h"
+#include "worker/transform/jpeg.h"
+#include "worker/transform/png.h"
 #include "worker/transform/scratch.h"
 #include "worker/transform/yuv.h"
 
@@ -35,6 +36,37 @@ size_t fby_field_index_bytes(const struct fby_field_content *field)
     return fby_field_form(field) == FBY_FORM_SPARSE
                ? (size_t)field->max_length * fby_index_bytes(&field->shape)
                : 0;
+}
+
+/* ---- planning a picture -------------------------------------------------- */
+
+static bool begins_as_jpeg(const struct fby_picture_file *file)
+{
+    return file->size >= 2 && file->bytes[0] == 0xff && file->bytes[1] == 0xd8;
+}
+
+fby_err fby_picture_decoder_for(const struct fby_field_content *field,
+    const struct fby_picture_file *file, const struct fby_picture_decoder **out,
+    struct fby_why *why)
+{
+    bool is_png = fby_png_is(file);
+    if (fby_field_values(field) == FBY_VALUES_IDS) {
+        *out = &fby_png_mask;
+        return is_png ? FBY_OK
+                      : fby_because(why, FBY_BAD_SAMPLE,
+                            "a mask that is no PNG: ids do not survive other "
+                            "formats");
+    }
+    *out           = is_png ? &fby_png_picture : &fby_jpeg_picture;
+    bool takes_png = fby_field_takes_png(field);
+    if (is_png && !takes_png) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "a PNG under another name: add png to the field's 'from'");
+    }
+    return is_png || !takes_png || begins_as_jpeg(file)
+               ? FBY_OK
+               : fby_because(
+                     why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
 }
 
 static struct fby_shape picture_shape(uint32_t width, uint32_t height)
@@ -257,15 +289,4 @@ fby_err fby_picture_write(struct fby_transform *transform,
     }
     fby_transform_rest(transform);
     return err;
-}
-
-fby_err fby_field_write(struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
-{
-    const struct fby_field_kind *kind =
-        fby_field_kind_by_id(job->field->decode);
-    return kind != NULL
-               ? fby_field_writers[kind->id](transform, job, dst, why)
-               : fby_because(why, FBY_USAGE, "no decoder has the number %d",
-                     (int)job->field->decode);
 }

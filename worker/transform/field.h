@@ -8,7 +8,7 @@
 #define FBY_WORKER_TRANSFORM_FIELD_H
 
 #include "pipeline/op.h"
-#include "worker/transform/apply.h"
+#include "worker/transform/transform.h"
 
 enum {
     FBY_LABEL_MAX_BYTES     = 64,      /* of a label's text, blanks included */
@@ -55,6 +55,15 @@ size_t fby_field_index_bytes(const struct fby_field_content *field);
  * On an error `dst` may be half written. */
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
+/* Choose the decoder of a picture file in this field. Any thread.
+ * Errors: FBY_BAD_SAMPLE for a PNG in a field whose `from` names none, and
+ *         for a mask that is not a PNG. */
+struct fby_picture_file;
+struct fby_picture_decoder;
+FBY_CHECKED fby_err fby_picture_decoder_for(
+    const struct fby_field_content *field, const struct fby_picture_file *file,
+    const struct fby_picture_decoder **out, struct fby_why *why);
 
 /* What fby_field_write would do to a picture, read off its header; of maps off
  * the first one's, which may be given alone. */

@@ -11,6 +11,13 @@
 #include "pipeline/plan/geometry.h"
 #include "worker/transform/resize/resize.h"
 
+/* A field's ops, ready to run: uses[i] is done as plans[i] says. */
+struct fby_op_run {
+    const struct fby_op_use  *uses;  /* borrowed, n_ops of them */
+    const struct fby_op_plan *plans; /* borrowed, n_ops of them */
+    uint32_t                  n_ops;
+};
+
 /* Take `box` of the picture, scale it to the size `to`, keep `window` of that,
  * then mirror it. */
 struct fby_pass {

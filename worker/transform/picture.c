@@ -1,41 +1,7 @@
-/* picture.c - which decoder a file goes to, and whole pictures. */
+/* picture.c - decode a whole picture. */
 #include "worker/transform/picture.h"
 
 #include <string.h>
-
-#include "pipeline/derived.h"
-#include "pipeline/fields/kind.h"
-#include "worker/transform/jpeg.h"
-#include "worker/transform/png.h"
-
-static bool begins_as_jpeg(const struct fby_picture_file *file)
-{
-    return file->size >= 2 && file->bytes[0] == 0xff && file->bytes[1] == 0xd8;
-}
-
-fby_err fby_picture_decoder_for(const struct fby_field_content *field,
-    const struct fby_picture_file *file, const struct fby_picture_decoder **out,
-    struct fby_why *why)
-{
-    bool is_png = fby_png_is(file);
-    if (fby_field_values(field) == FBY_VALUES_IDS) {
-        *out = &fby_png_mask;
-        return is_png ? FBY_OK
-                      : fby_because(why, FBY_BAD_SAMPLE,
-                            "a mask that is no PNG: ids do not survive other "
-                            "formats");
-    }
-    *out           = is_png ? &fby_png_picture : &fby_jpeg_picture;
-    bool takes_png = fby_field_takes_png(field);
-    if (is_png && !takes_png) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "a PNG under another name: add png to the field's 'from'");
-    }
-    return is_png || !takes_png || begins_as_jpeg(file)
-               ? FBY_OK
-               : fby_because(
-                     why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
-}
 
 struct whole {
     struct fby_scratch *scratch;

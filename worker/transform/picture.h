@@ -87,11 +87,4 @@ FBY_CHECKED fby_err fby_picture_decode(
     const struct fby_picture_file *file, struct fby_scratch *whole,
     struct fby_image *out, struct fby_why *why);
 
-/* The decoder for this file in this field. Any thread.
- * Errors: FBY_BAD_SAMPLE for a PNG in a field whose `from` names none, and
- *         for a mask that is no PNG. */
-FBY_CHECKED fby_err fby_picture_decoder_for(
-    const struct fby_field_content *field, const struct fby_picture_file *file,
-    const struct fby_picture_decoder **out, struct fby_why *why);
-
 #endif

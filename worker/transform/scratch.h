@@ -7,9 +7,11 @@
 #ifndef FBY_WORKER_TRANSFORM_SCRATCH_H
 #define FBY_WORKER_TRANSFORM_SCRATCH_H
 
-#include "worker/transform/field.h"
 #include "worker/transform/passes.h"
 #include "worker/transform/resize/nearest.h"
+#include "worker/transform/transform.h"
+
+struct fby_field_job;
 
 enum { FBY_COST_DECODE = 0, FBY_N_COSTS = 64 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/derived.h"
+#include "worker/transform/field.h"
 #include "worker/transform/picture.h"
 #include "worker/transform/scratch.h"
 

@@ -7,29 +7,7 @@
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_DECODER_HASH_H
 
 #include "common/err.h"
-#include "common/hash.h"
-
-/* What can be tried by itself. A picture field is made of several. */
-enum fby_decoder {
-    FBY_DECODER_RGB8,     /* JPEG, whole */
-    FBY_DECODER_FAITHFUL, /* parts of it, by dct_scale */
-    FBY_DECODER_FAST,
-    FBY_DECODER_LABEL,
-    FBY_DECODER_NUMBER,
-    FBY_DECODER_BYTES,
-    FBY_DECODER_PNG, /* pictures */
-    FBY_DECODER_MASK8,
-    FBY_DECODER_ARRAY,
-    FBY_DECODER_BITS,
-    FBY_DECODER_PATH, /* into JSON */
-    FBY_DECODER_TOKENS,
-    FBY_DECODER_YUV420, /* pictures to planes */
-    FBY_DECODER_PACKED, /* documents in sequences, and their lengths */
-    FBY_DECODER_RAGGED, /* rows of several lengths, of every decoder */
-    FBY_DECODER_SPARSE,
-    FBY_DECODER_JSON_TEXT,
-    FBY_N_DECODERS
-};
+#include "worker/transform/decoders.h"
 
 /* Make the trials, unless they are made. Any thread.
  * Errors: FBY_FULL when memory is short; a later call tries again. */
