@@ -164,22 +164,20 @@ static void save_four(__m256i first, __m256i second, uint8_t *out)
     _mm_storeu_si128((void *)out, _mm_shuffle_epi8(bytes, close));
 }
 
-/* For a number of pairs that is known when this is compiled, the sums stay in
- * registers and nothing is left to predict. */
 static inline __attribute__((always_inline)) void across_pairs(
     const struct fby_axis *x, const uint8_t *in, uint8_t *out,
-    struct across_plan plan)
+    struct across_plan plan, uint32_t n_pairs)
 {
     const struct quad    *quads   = (void *)((uint8_t *)x->dataset_plan + STEP);
     const struct factors *factors = factors_of(x, plan);
     for (uint32_t q = 0; q < plan.n_quads; q++) {
         const uint32_t *from = quads[q].from;
         __m256i         first =
-            two_results(in + from[0], in + from[1], factors, plan.n_pairs);
+            two_results(in + from[0], in + from[1], factors, n_pairs);
         __m256i second =
-            two_results(in + from[2], in + from[3], factors + 1, plan.n_pairs);
+            two_results(in + from[2], in + from[3], factors + 1, n_pairs);
         save_four(first, second, out);
-        factors += 2 * (size_t)plan.n_pairs;
+        factors += 2 * (size_t)n_pairs;
         out += 4 * (size_t)FBY_RGB;
     }
 }
@@ -188,20 +186,7 @@ static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 {
     struct across_plan plan;
     memcpy(&plan, x->dataset_plan, sizeof(plan));
-    switch (plan.n_pairs) {
-    case 1:
-        across_pairs(x, in, out, (struct across_plan){plan.n_quads, 1});
-        break;
-    case 2:
-        across_pairs(x, in, out, (struct across_plan){plan.n_quads, 2});
-        break;
-    case 3:
-        across_pairs(x, in, out, (struct across_plan){plan.n_quads, 3});
-        break;
-    default:
-        across_pairs(x, in, out, plan);
-        break;
-    }
+    RESIZE_UNROLLED(plan.n_pairs, across_pairs, x, in, out, plan);
 }
 
 /* ---- rows ---------------------------------------------------------------- */

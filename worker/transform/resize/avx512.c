@@ -184,11 +184,9 @@ static void x_prepare(const struct fby_axis *x)
     }
 }
 
-/* For a number of fours that is known when this is compiled, the sums stay in
- * registers and nothing is left to predict. */
 static inline __attribute__((always_inline)) void across_fours(
     const struct fby_axis *x, const uint8_t *in, uint8_t *out,
-    struct across_plan plan)
+    struct across_plan plan, uint32_t n_fours)
 {
     const uint8_t      *own    = x->dataset_plan;
     const struct group *groups = (const void *)(own + HEAD);
@@ -197,7 +195,7 @@ static inline __attribute__((always_inline)) void across_fours(
         const uint8_t *from = in + groups[g].from;
         __m512i        at   = _mm512_loadu_si512(&groups[g]);
         struct sums    sums = no_sums();
-        for (uint32_t four = 0; four < plan.n_fours; four++) {
+        for (uint32_t four = 0; four < n_fours; four++) {
             __m512i pixels =
                 _mm512_permutexvar_epi8(at, _mm512_loadu_si512(from));
             const __m512i d[3] = {_mm512_loadu_si512(digits),
@@ -220,17 +218,7 @@ static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
     }
     struct across_plan plan;
     memcpy(&plan, x->dataset_plan, sizeof(plan));
-    switch (plan.n_fours) {
-    case 1:
-        across_fours(x, in, out, (struct across_plan){plan.n_groups, 1});
-        break;
-    case 2:
-        across_fours(x, in, out, (struct across_plan){plan.n_groups, 2});
-        break;
-    default:
-        across_fours(x, in, out, plan);
-        break;
-    }
+    RESIZE_UNROLLED(plan.n_fours, across_fours, x, in, out, plan);
 }
 
 /* ---- rows ---------------------------------------------------------------- */

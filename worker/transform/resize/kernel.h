@@ -32,6 +32,26 @@ struct resize_kernel {
         const uint8_t *const *rows, size_t size, uint8_t *out);
 };
 
+/* Call loop(..., n). For n up to 3 the call has a constant: the compiler then
+ * unrolls an always-inlined loop, and its sums stay in registers. */
+#define RESIZE_UNROLLED(n, loop, ...) \
+    do {                              \
+        switch (n) {                  \
+        case 1:                       \
+            loop(__VA_ARGS__, 1);     \
+            break;                    \
+        case 2:                       \
+            loop(__VA_ARGS__, 2);     \
+            break;                    \
+        case 3:                       \
+            loop(__VA_ARGS__, 3);     \
+            break;                    \
+        default:                      \
+            loop(__VA_ARGS__, n);     \
+            break;                    \
+        }                             \
+    } while (0)
+
 extern const struct resize_kernel resize_portable;
 extern const struct resize_kernel resize_avx2; /* where the build has them */
 extern const struct resize_kernel resize_avx512;
