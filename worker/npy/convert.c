@@ -74,8 +74,8 @@ static inline float float_of(uint32_t bits)
     return value;
 }
 
-/* A finite binary16 is 2^-112 of the binary32 with the same digits. */
-static inline float float_of_half(uint16_t half)
+/* A finite binary16 is 2^-112 of the binary32 with the itself digits. */
+static inline float float_of_f16(uint16_t half)
 {
     uint32_t sign  = (uint32_t)(half & 0x8000U) << 16;
     uint32_t size  = (uint32_t)(half & 0x7fffU) << 13;
@@ -86,7 +86,7 @@ static inline float float_of_half(uint16_t half)
 /* binary32 -> binary16, of what is no NaN. Beyond the middle of 65504 and
  * 65536: infinity. Numbers below 2^-14 are rounded by an addition to one whose
  * last place is theirs. */
-static inline uint16_t half_of(float value)
+static inline uint16_t f16_of(float value)
 {
     uint32_t bits   = bits_of(value);
     uint32_t sign   = bits >> 16 & 0x8000U;
@@ -99,7 +99,7 @@ static inline uint16_t half_of(float value)
 }
 
 /* binary32 -> bfloat16, of what is no NaN. */
-static inline uint16_t brain_of(float value)
+static inline uint16_t bf16_of(float value)
 {
     uint32_t bits = bits_of(value);
     return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
@@ -108,7 +108,7 @@ static inline uint16_t brain_of(float value)
 /* binary64 -> binary32, not to nearest but to the one of the two neighbours
  * whose last bit is set: what is rounded again, to at least two bits less, is
  * then as if it had been rounded once. */
-static inline float odd_of(double value)
+static inline float rounded_to_odd(double value)
 {
     float    near  = (float)value;
     uint32_t bits  = bits_of(near);
@@ -143,7 +143,7 @@ LOAD(f8, double, f8, f)
 static void load_f2(const union raw *raw, size_t n, union wide_block *out)
 {
     for (size_t k = 0; k < n; k++) {
-        out->f[k] = (double)float_of_half(raw->u2[k]);
+        out->f[k] = (double)float_of_f16(raw->u2[k]);
     }
 }
 
@@ -187,7 +187,7 @@ STORE_WHOLE(i64_to_i64, int64_t, i64)
 #undef STORE_WHOLE
 
 /* Likewise; and none of the types holds 2^63. */
-#define STORE_NATURAL(name, type, member)                                  \
+#define STORE_UNSIGNED(name, type, member)                                 \
     static bool name(                                                      \
         const union wide_block *in, size_t n, union wire_block *out)       \
     {                                                                      \
@@ -199,12 +199,12 @@ STORE_WHOLE(i64_to_i64, int64_t, i64)
         }                                                                  \
         return lost != 0;                                                  \
     }
-STORE_NATURAL(u64_to_u8, uint8_t, u8)
-STORE_NATURAL(u64_to_u16, uint16_t, u16)
-STORE_NATURAL(u64_to_u32, uint32_t, u32)
-STORE_NATURAL(u64_to_i32, int32_t, i32)
-STORE_NATURAL(u64_to_i64, int64_t, i64)
-#undef STORE_NATURAL
+STORE_UNSIGNED(u64_to_u8, uint8_t, u8)
+STORE_UNSIGNED(u64_to_u16, uint16_t, u16)
+STORE_UNSIGNED(u64_to_u32, uint32_t, u32)
+STORE_UNSIGNED(u64_to_i32, int32_t, i32)
+STORE_UNSIGNED(u64_to_i64, int64_t, i64)
+#undef STORE_UNSIGNED
 
 /* `beyond` is the first number too large; NaN is within nothing. */
 #define STORE_REAL_AS_WHOLE(name, type, member, least, beyond)       \
@@ -230,40 +230,42 @@ STORE_REAL_AS_WHOLE(f64_to_i64, int64_t, i64, -0x1p63, 0x1p63)
 
 /* Whole numbers with more than `digits` binary ones are no such reals: one has
  * too many when it is at least 2^digits of its own lowest bit. */
-static inline bool has_too_many(uint64_t size, unsigned digits)
+static inline bool needs_more_digits(uint64_t size, unsigned digits)
 {
     uint64_t lowest = size & (0 - size);
     return size >> digits >= lowest && size != 0;
 }
 
-static inline uint64_t same(uint64_t value)
+static inline uint64_t itself(uint64_t value)
 {
     return value;
 }
 
-static inline uint64_t size_of(int64_t value)
+static inline uint64_t magnitude_of(int64_t value)
 {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-#define STORE_WHOLE_AS_REAL(name, field, size, digits, most, member, convert) \
-    static bool name(                                                         \
-        const union wide_block *in, size_t n, union wire_block *out)          \
-    {                                                                         \
-        bool bad = false;                                                     \
-        for (size_t k = 0; k < n; k++) {                                      \
-            uint64_t magnitude = size(in->field[k]);                          \
-            bad |= magnitude > (most) || has_too_many(magnitude, digits);     \
-            out->member[k] = convert((float)in->field[k]);                    \
-        }                                                                     \
-        return bad;                                                           \
+#define STORE_WHOLE_AS_REAL(name, field, size, digits, most, member, convert)  \
+    static bool name(                                                          \
+        const union wide_block *in, size_t n, union wire_block *out)           \
+    {                                                                          \
+        bool bad = false;                                                      \
+        for (size_t k = 0; k < n; k++) {                                       \
+            uint64_t magnitude = size(in->field[k]);                           \
+            bad |= magnitude > (most) || needs_more_digits(magnitude, digits); \
+            out->member[k] = convert((float)in->field[k]);                     \
+        }                                                                      \
+        return bad;                                                            \
     }
-STORE_WHOLE_AS_REAL(i64_to_f16, i, size_of, 11, 65504, u16, half_of)
-STORE_WHOLE_AS_REAL(i64_to_bf16, i, size_of, 8, UINT64_MAX - 1, u16, brain_of)
-STORE_WHOLE_AS_REAL(i64_to_f32, i, size_of, 24, UINT64_MAX - 1, u32, bits_of)
-STORE_WHOLE_AS_REAL(u64_to_f16, u, same, 11, 65504, u16, half_of)
-STORE_WHOLE_AS_REAL(u64_to_bf16, u, same, 8, UINT64_MAX - 1, u16, brain_of)
-STORE_WHOLE_AS_REAL(u64_to_f32, u, same, 24, UINT64_MAX - 1, u32, bits_of)
+STORE_WHOLE_AS_REAL(i64_to_f16, i, magnitude_of, 11, 65504, u16, f16_of)
+STORE_WHOLE_AS_REAL(
+    i64_to_bf16, i, magnitude_of, 8, UINT64_MAX - 1, u16, bf16_of)
+STORE_WHOLE_AS_REAL(
+    i64_to_f32, i, magnitude_of, 24, UINT64_MAX - 1, u32, bits_of)
+STORE_WHOLE_AS_REAL(u64_to_f16, u, itself, 11, 65504, u16, f16_of)
+STORE_WHOLE_AS_REAL(u64_to_bf16, u, itself, 8, UINT64_MAX - 1, u16, bf16_of)
+STORE_WHOLE_AS_REAL(u64_to_f32, u, itself, 24, UINT64_MAX - 1, u32, bits_of)
 #undef STORE_WHOLE_AS_REAL
 
 /* The last step to 16 bits: the bits of a NaN are replaced by the quiet
@@ -283,14 +285,14 @@ STORE_WHOLE_AS_REAL(u64_to_f32, u, same, 24, UINT64_MAX - 1, u32, bits_of)
         }                                                         \
         return bad != 0;                                          \
     }
-NARROW(narrow_f16, half_of, 0x7c00U, 0x7e00U)
-NARROW(narrow_bf16, brain_of, 0x7f80U, 0x7fc0U)
+NARROW(narrow_f16, f16_of, 0x7c00U, 0x7e00U)
+NARROW(narrow_bf16, bf16_of, 0x7f80U, 0x7fc0U)
 #undef NARROW
 
 static void round_to_odd(const double *in, size_t n, float *out)
 {
     for (size_t k = 0; k < n; k++) {
-        out[k] = odd_of(in[k]);
+        out[k] = rounded_to_odd(in[k]);
     }
 }
 
@@ -370,7 +372,7 @@ static void read_block(
     }
 }
 
-static bool all_are_bools(const union raw *raw, size_t n)
+static bool has_only_bools(const union raw *raw, size_t n)
 {
     uint8_t any = 0;
     for (size_t k = 0; k < n; k++) {
@@ -385,7 +387,7 @@ static bool write_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     loads[npy->type](&blocks->raw, n, &blocks->wide);
     store_fn *store = store_of(wide_of(npy->type), to);
     bool      bad   = store(&blocks->wide, n, &blocks->wire);
-    return !bad && (npy->type != FBY_NPY_B1 || all_are_bools(&blocks->raw, n));
+    return !bad && (npy->type != FBY_NPY_B1 || has_only_bools(&blocks->raw, n));
 }
 
 /* How many of a block fit: one more each time, which nobody has to wait for
@@ -400,7 +402,7 @@ static size_t count_good(
     return n;
 }
 
-/* The same bits in the file and on the wire, but for their order? */
+/* The itself bits in the file and on the wire, but for their order? */
 static bool is_same(enum fby_npy_type type, enum fby_type to)
 {
     static const enum fby_type same[FBY_NPY_TYPES] = {

@@ -50,31 +50,31 @@ size_t fby_npy_type_bytes(enum fby_npy_type type)
 
 enum { KEY_DESCR = 1, KEY_FORTRAN = 2, KEY_SHAPE = 4, ALL_KEYS = 7 };
 
-struct letters { /* the type of a text */
+struct letter_type { /* the type of a text */
     uint64_t n;
     size_t   bytes; /* of each: 1, or 4 of Unicode */
 };
 
-struct header {
-    const char     *at; /* within the text */
-    const char     *end;
-    struct fby_npy *out;
-    struct letters *letters; /* NULL: numbers are wanted */
-    struct fby_why *why;
-    unsigned        seen; /* KEY_ bits */
+struct npy_header {
+    const char         *at; /* within the text */
+    const char         *end;
+    struct fby_npy     *out;
+    struct letter_type *letters; /* NULL: numbers are wanted */
+    struct fby_why     *why;
+    unsigned            seen; /* KEY_ bits */
 };
 
-struct word { /* between quotes */
+struct quoted { /* between quotes */
     const char *at;
     size_t      n;
 };
 
-static fby_err refuse(const struct header *h, const char *text)
+static fby_err refuse(const struct npy_header *h, const char *text)
 {
     return fby_because(h->why, FBY_BAD_SAMPLE, "npy header: %s", text);
 }
 
-static void skip_blanks(struct header *h)
+static void skip_blanks(struct npy_header *h)
 {
     while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' ||
                                  *h->at == '\t' || *h->at == '\r')) {
@@ -83,7 +83,7 @@ static void skip_blanks(struct header *h)
 }
 
 /* Take `c` if it is the next that is no blank. */
-static bool take(struct header *h, char c)
+static bool take(struct npy_header *h, char c)
 {
     skip_blanks(h);
     bool there = h->at < h->end && *h->at == c;
@@ -91,7 +91,7 @@ static bool take(struct header *h, char c)
     return there;
 }
 
-static bool take_name(struct header *h, const char *name)
+static bool take_name(struct npy_header *h, const char *name)
 {
     skip_blanks(h);
     size_t n     = strlen(name);
@@ -100,7 +100,7 @@ static bool take_name(struct header *h, const char *name)
     return there;
 }
 
-static bool take_word(struct header *h, struct word *out)
+static bool take_word(struct npy_header *h, struct quoted *out)
 {
     int quote = take(h, '\'') ? '\'' : '"';
     if (quote == '"' && !take(h, '"')) {
@@ -110,19 +110,20 @@ static bool take_word(struct header *h, struct word *out)
     if (end == NULL) {
         return false;
     }
-    *out  = (struct word){h->at, (size_t)(end - h->at)};
+    *out  = (struct quoted){h->at, (size_t)(end - h->at)};
     h->at = end + 1;
     return true;
 }
 
-static bool word_is(const struct word *word, const char *text)
+static bool word_is(const struct quoted *word, const char *text)
 {
     return word->n == strlen(text) && memcmp(word->at, text, word->n) == 0;
 }
 
 /* ---- its values ---- */
 
-static fby_err refuse_type(const struct header *h, const struct word *word)
+static fby_err refuse_type(
+    const struct npy_header *h, const struct quoted *word)
 {
     char   shown[28];
     size_t n = word->n < 24 ? word->n : 24;
@@ -137,9 +138,9 @@ static fby_err refuse_type(const struct header *h, const struct word *word)
         shown);
 }
 
-static bool find_type(const struct word *word, enum fby_npy_type *out)
+static bool find_type(const struct quoted *word, enum fby_npy_type *out)
 {
-    const struct word name = {word->at + 1, word->n - 1}; /* less the order */
+    const struct quoted name = {word->at + 1, word->n - 1}; /* less the order */
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
         if (word_is(&name, types[i].name)) {
             *out = (enum fby_npy_type)i;
@@ -149,15 +150,15 @@ static bool find_type(const struct word *word, enum fby_npy_type *out)
     return false;
 }
 
-static bool take_number(struct header *h, uint64_t *out);
+static bool take_number(struct npy_header *h, uint64_t *out);
 
 /* "|S3" or "<U3": so many letters. */
-static fby_err read_letters(struct header *h, const struct word *word)
+static fby_err read_letters(struct npy_header *h, const struct quoted *word)
 {
-    struct header digits  = {.at = word->at + 2, .end = word->at + word->n};
-    bool          ascii   = word->n > 2 && memcmp(word->at, "|S", 2) == 0;
-    bool          unicode = word->n > 2 && memcmp(word->at, "<U", 2) == 0;
-    h->letters->bytes     = ascii ? 1 : 4;
+    struct npy_header digits  = {.at = word->at + 2, .end = word->at + word->n};
+    bool              ascii   = word->n > 2 && memcmp(word->at, "|S", 2) == 0;
+    bool              unicode = word->n > 2 && memcmp(word->at, "<U", 2) == 0;
+    h->letters->bytes         = ascii ? 1 : 4;
     return (ascii || unicode) && take_number(&digits, &h->letters->n) &&
                    digits.at == digits.end
                ? FBY_OK
@@ -165,9 +166,9 @@ static fby_err read_letters(struct header *h, const struct word *word)
 }
 
 /* "<f4": the order of the bytes, or '|' where there is none, and the type. */
-static fby_err read_descr(struct header *h)
+static fby_err read_descr(struct npy_header *h)
 {
-    struct word word;
+    struct quoted word;
     if (!take_word(h, &word)) {
         return refuse(h, "descr is no plain dtype (structured ones are not "
                          "read)");
@@ -186,7 +187,7 @@ static fby_err read_descr(struct header *h)
                : refuse_type(h, &word);
 }
 
-static fby_err read_order(struct header *h)
+static fby_err read_order(struct npy_header *h)
 {
     if (take_name(h, "True")) {
         h->out->fortran = true;
@@ -198,7 +199,7 @@ static fby_err read_order(struct header *h)
 }
 
 /* Decimal digits, below 2^64; no leading zero, as in Python. */
-static bool take_number(struct header *h, uint64_t *out)
+static bool take_number(struct npy_header *h, uint64_t *out)
 {
     skip_blanks(h);
     const char *first = h->at;
@@ -215,7 +216,7 @@ static bool take_number(struct header *h, uint64_t *out)
 }
 
 /* A tuple: "()", "(3,)", "(3, 4)"; "(3)" is none. */
-static fby_err read_shape(struct header *h)
+static fby_err read_shape(struct npy_header *h)
 {
     struct fby_npy *out   = h->out;
     bool            comma = false;
@@ -236,7 +237,7 @@ static fby_err read_shape(struct header *h)
     return out->n_dims == 1 && !comma ? refuse(h, "shape is no tuple") : FBY_OK;
 }
 
-static fby_err read_value(struct header *h, const struct word *key)
+static fby_err read_value(struct npy_header *h, const struct quoted *key)
 {
     unsigned bit = word_is(key, "descr")           ? KEY_DESCR
                    : word_is(key, "fortran_order") ? KEY_FORTRAN
@@ -253,12 +254,12 @@ static fby_err read_value(struct header *h, const struct word *key)
     return bit == KEY_FORTRAN ? read_order(h) : read_shape(h);
 }
 
-static fby_err read_entries(struct header *h)
+static fby_err read_entries(struct npy_header *h)
 {
     bool    comma = true;
     fby_err err   = FBY_OK;
     while (err == FBY_OK && !take(h, '}')) {
-        struct word key;
+        struct quoted key;
         if (!comma || !take_word(h, &key) || !take(h, ':')) {
             return refuse(h, "it is no dict of descr, fortran_order and shape");
         }
@@ -268,7 +269,7 @@ static fby_err read_entries(struct header *h)
     return err;
 }
 
-static fby_err read_text(struct header *h)
+static fby_err read_text(struct npy_header *h)
 {
     if (!take(h, '{')) {
         return refuse(h, "it is no dict");
@@ -322,7 +323,7 @@ static fby_err find_values(
 /* The text, of which version 1.0 has the length in two bytes, later ones in
  * four. */
 static fby_err find_text(
-    struct fby_reader *in, struct header *h, struct fby_why *why)
+    struct fby_reader *in, struct npy_header *h, struct fby_why *why)
 {
     const uint8_t *magic = fby_read_bytes(in, 6);
     if (magic == NULL || memcmp(magic, "\x93NUMPY", 6) != 0) {
@@ -349,7 +350,7 @@ static fby_err find_text(
 }
 
 static fby_err read_head_of(
-    struct fby_reader *in, struct header *h, struct fby_why *why)
+    struct fby_reader *in, struct npy_header *h, struct fby_why *why)
 {
     char            shape[FBY_NPY_SHAPE_TEXT];
     struct fby_npy *out = h->out;
@@ -367,7 +368,7 @@ static fby_err read_head_of(
 static fby_err read_head(
     struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
 {
-    struct header h = {.out = out, .why = why};
+    struct npy_header h = {.out = out, .why = why};
     return read_head_of(in, &h, why);
 }
 
@@ -392,7 +393,7 @@ fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
 
 /* Plain letters; false for any other. */
 static bool copy_letters(
-    const uint8_t *from, const struct letters *letters, char *out)
+    const uint8_t *from, const struct letter_type *letters, char *out)
 {
     bool plain = true;
     for (uint64_t i = 0; i < letters->n * letters->bytes; i++) {
@@ -410,11 +411,11 @@ static bool copy_letters(
 fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
     size_t room, struct fby_why *why)
 {
-    struct fby_npy    npy     = {0};
-    struct letters    letters = {0};
-    struct header     h       = {.out = &npy, .letters = &letters, .why = why};
-    struct fby_reader in      = fby_reader(bytes, size);
-    fby_err           err     = read_head_of(&in, &h, why);
+    struct fby_npy     npy     = {0};
+    struct letter_type letters = {0};
+    struct npy_header  h       = {.out = &npy, .letters = &letters, .why = why};
+    struct fby_reader  in      = fby_reader(bytes, size);
+    fby_err            err     = read_head_of(&in, &h, why);
     if (err != FBY_OK) {
         return err;
     }

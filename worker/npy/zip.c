@@ -98,7 +98,7 @@ fby_err fby_zip_find(const uint8_t *tail, size_t size, uint64_t file_size,
 /* ---- a member ---- */
 
 /* One number of the zip64 part, where its 32 bits stand for it. */
-static bool widen(struct fby_reader *part, uint64_t *value)
+static bool read_zip64(struct fby_reader *part, uint64_t *value)
 {
     if (*value == UINT32_MAX) {
         *value = fby_read_u64(part);
@@ -119,8 +119,8 @@ static bool read_extra(
         }
         if (id == ZIP64_EXTRA) {
             struct fby_reader part = fby_reader(data, n);
-            return widen(&part, size) && widen(&part, packed) &&
-                   widen(&part, head);
+            return read_zip64(&part, size) && read_zip64(&part, packed) &&
+                   read_zip64(&part, head);
         }
     }
     return *size != UINT32_MAX && *packed != UINT32_MAX && *head != UINT32_MAX;

@@ -1,4 +1,4 @@
-/* apply.c - the walk over a picture's passes and steps, and the memory that
+/* apply.c - the chain over a picture's passes and steps, and the memory that
  * takes.
  *
  * Whatever cannot be done in place is a move: the last one writes to the
@@ -39,104 +39,104 @@ static fby_err check_known(const struct fby_op_run *run, struct fby_why *why)
     return FBY_OK;
 }
 
-static void add_leg(struct fby_walk *walk, struct fby_leg leg)
+static void add_link(struct fby_chain *chain, struct fby_chain_link link)
 {
-    walk->legs[walk->n_legs++] = leg;
-    walk->n_moves += leg.moves;
+    chain->links[chain->n_links++] = link;
+    chain->n_moves += link.moves;
 }
 
 static void add_step(
-    struct fby_walk *walk, uint32_t op, const struct fby_step *step)
+    struct fby_chain *chain, uint32_t op, const struct fby_step *step)
 {
-    struct fby_size in = walk->legs[walk->n_legs - 1].out;
-    add_leg(walk, (struct fby_leg){.step = *step,
-                      .op                = op,
-                      .in                = in,
-                      .out               = fby_step_size(step, in),
-                      .moves             = fby_step_moves(step->kind)});
+    struct fby_size in = chain->links[chain->n_links - 1].out;
+    add_link(chain, (struct fby_chain_link){.step = *step,
+                        .op                       = op,
+                        .in                       = in,
+                        .out                      = fby_step_size(step, in),
+                        .moves = fby_step_moves(step->kind)});
 }
 
 /* A mask follows its image's geometry and keeps its ids. */
-static void add_steps(struct fby_walk *walk, uint32_t op)
+static void add_steps(struct fby_chain *chain, uint32_t op)
 {
-    const struct fby_op_plan *plan = &walk->run.plans[op];
+    const struct fby_op_plan *plan = &chain->run.plans[op];
     for (uint32_t i = 0; i < plan->n_steps; i++) {
-        if (walk->channels == FBY_RGB ||
+        if (chain->channels == FBY_RGB ||
             fby_step_is_geometric(plan->steps[i].kind)) {
-            add_step(walk, op, &plan->steps[i]);
+            add_step(chain, op, &plan->steps[i]);
         }
     }
 }
 
-static void add_legs(struct fby_walk *walk)
+static void add_links(struct fby_chain *chain)
 {
-    for (uint32_t i = 0; i < walk->passes.n; i++) {
-        const struct fby_pass *pass = &walk->passes.at[i];
-        add_leg(walk, (struct fby_leg){.pass = pass,
-                          .op                = pass->op,
-                          .in                = {pass->box.w, pass->box.h},
-                          .out               = {pass->window.w, pass->window.h},
-                          .moves             = true});
+    for (uint32_t i = 0; i < chain->passes.n; i++) {
+        const struct fby_pass *pass = &chain->passes.at[i];
+        add_link(chain, (struct fby_chain_link){.pass = pass,
+                            .op                       = pass->op,
+                            .in    = {pass->box.w, pass->box.h},
+                            .out   = {pass->window.w, pass->window.h},
+                            .moves = true});
         for (uint32_t op = pass->steps_from; op < pass->steps_end; op++) {
-            add_steps(walk, op);
+            add_steps(chain, op);
         }
     }
 }
 
-fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_source in,
-    const struct fby_image *out, struct fby_walk *walk, struct fby_why *why)
+fby_err fby_chain_plan(const struct fby_op_run *run, struct fby_source in,
+    const struct fby_image *out, struct fby_chain *chain, struct fby_why *why)
 {
-    uint32_t bad   = 0;
-    walk->run      = *run;
-    walk->out      = *out;
-    walk->channels = in.channels;
-    walk->ycbcr    = in.ycbcr;
-    walk->n_legs   = 0;
-    walk->n_moves  = 0;
-    walk->moved    = 0;
-    fby_err err    = check_known(run, why);
+    uint32_t bad    = 0;
+    chain->run      = *run;
+    chain->out      = *out;
+    chain->channels = in.channels;
+    chain->ycbcr    = in.ycbcr;
+    chain->n_links  = 0;
+    chain->n_moves  = 0;
+    chain->moved    = 0;
+    fby_err err     = check_known(run, why);
     if (err != FBY_OK) {
         return err;
     }
     if (!fby_passes_plan(
-            run->plans, run->n_ops, in.size, &walk->passes, &bad)) {
+            run->plans, run->n_ops, in.size, &chain->passes, &bad)) {
         return fby_because(why, FBY_USAGE,
             "%s: its plan does not fit the picture it meets",
             run->uses[bad].op->name);
     }
-    struct fby_size end = walk->passes.size;
+    struct fby_size end = chain->passes.size;
     if (end.w != out->width || end.h != out->height) {
         return fby_because(why, FBY_USAGE,
             "the ops end with %u x %u pixels, the field has %u x %u", end.w,
             end.h, out->width, out->height);
     }
-    add_legs(walk);
+    add_links(chain);
     return FBY_OK;
 }
 
 /* ---- walking ------------------------------------------------------------- */
 
 /* Where the next move writes to. */
-static fby_err find_room(struct fby_transform *self, struct fby_walk *walk,
+static fby_err next_output(struct fby_transform *self, struct fby_chain *chain,
     struct fby_size size, struct fby_image *out)
 {
-    uint32_t move = walk->moved++;
-    if (move == walk->n_moves - 1) {
-        *out = walk->out;
+    uint32_t move = chain->moved++;
+    if (move == chain->n_moves - 1) {
+        *out = chain->out;
         return FBY_OK;
     }
-    return fby_image_of(&self->made[move % 2], size, walk->channels, out);
+    return fby_image_of(&self->made[move % 2], size, chain->channels, out);
 }
 
-static void charge(struct fby_transform *self, const struct fby_walk *walk,
-    const struct fby_leg *leg, int64_t ns)
+static void charge(struct fby_transform *self, const struct fby_chain *chain,
+    const struct fby_chain_link *link, int64_t ns)
 {
-    if (walk->run.n_ops > 0) {
-        fby_transform_charge(self, walk->run.uses[leg->op].op->id, ns);
+    if (chain->run.n_ops > 0) {
+        fby_transform_charge(self, chain->run.uses[link->op].op->id, ns);
     }
 }
 
-static struct fby_image part_of(const struct fby_image *picture,
+static struct fby_image crop(const struct fby_image *picture,
     const struct fby_box *box, uint32_t channels)
 {
     struct fby_image part = *picture;
@@ -158,57 +158,58 @@ static void scale_mask(struct fby_nearest_resize *nearest,
     }
 }
 
-static fby_err do_pass(struct fby_transform *self, const struct fby_walk *walk,
-    const struct fby_pass *pass, const struct fby_image *in,
-    const struct fby_image *out)
+static fby_err do_pass(struct fby_transform *self,
+    const struct fby_chain *chain, const struct fby_pass *pass,
+    const struct fby_image *in, const struct fby_image *out)
 {
     struct fby_resize_spec spec = fby_pass_resize(pass, &fby_unscaled);
-    struct fby_image       part = part_of(in, &pass->box, walk->channels);
-    if (walk->channels == FBY_RGB) {
+    struct fby_image       part = crop(in, &pass->box, chain->channels);
+    if (chain->channels == FBY_RGB) {
         return fby_resize(&self->resizer, &part, &spec, out);
     }
     scale_mask(&self->nearest, &spec, &part, out);
     return FBY_OK;
 }
 
-static fby_err do_step(struct fby_transform *self, const struct fby_walk *walk,
-    const struct fby_leg *leg, const struct fby_image *in,
-    const struct fby_image *out)
+static fby_err do_step(struct fby_transform *self,
+    const struct fby_chain *chain, const struct fby_chain_link *link,
+    const struct fby_image *in, const struct fby_image *out)
 {
     fby_err err =
-        fby_scratch_need(&self->steps, fby_step_bytes(&leg->step, leg->in));
+        fby_scratch_need(&self->steps, fby_step_bytes(&link->step, link->in));
     if (err == FBY_OK) {
-        fby_step_do(&(struct fby_step_work){&leg->step, *in, *out,
-            walk->channels, walk->ycbcr, self->steps.memory});
+        fby_step_do(&(struct fby_step_work){&link->step, *in, *out,
+            chain->channels, chain->ycbcr, self->steps.memory});
     }
     return err;
 }
 
-/* *picture becomes the leg's result. */
-static fby_err do_leg(struct fby_transform *self, struct fby_walk *walk,
-    const struct fby_leg *leg, struct fby_image *picture)
+/* *picture becomes the link's result. */
+static fby_err do_link(struct fby_transform *self, struct fby_chain *chain,
+    const struct fby_chain_link *link, struct fby_image *picture)
 {
     struct fby_image out   = *picture;
     int64_t          began = fby_thread_cpu_ns();
     fby_err          err   = FBY_OK;
-    if (leg->moves) {
-        err = find_room(self, walk, leg->out, &out);
+    if (link->moves) {
+        err = next_output(self, chain, link->out, &out);
     }
     if (err == FBY_OK) {
-        err = leg->pass != NULL ? do_pass(self, walk, leg->pass, picture, &out)
-                                : do_step(self, walk, leg, picture, &out);
+        err = link->pass != NULL
+                  ? do_pass(self, chain, link->pass, picture, &out)
+                  : do_step(self, chain, link, picture, &out);
     }
-    charge(self, walk, leg, fby_thread_cpu_ns() - began);
+    charge(self, chain, link, fby_thread_cpu_ns() - began);
     *picture = out;
     return err;
 }
 
-static fby_err do_legs(struct fby_transform *self, struct fby_walk *walk,
+static fby_err do_links(struct fby_transform *self, struct fby_chain *chain,
     uint32_t first, struct fby_image picture)
 {
     fby_err err = FBY_OK;
-    for (uint32_t i = first; err == FBY_OK && i < walk->n_legs; i++) {
-        err = do_leg(self, walk, &walk->legs[i], &picture);
+    for (uint32_t i = first; err == FBY_OK && i < chain->n_links; i++) {
+        err = do_link(self, chain, &chain->links[i], &picture);
     }
     return err;
 }
@@ -217,19 +218,19 @@ fby_err fby_transform_run(struct fby_transform *self,
     const struct fby_op_run *run, struct fby_image in, struct fby_image out,
     struct fby_why *why)
 {
-    struct fby_walk   walk;
+    struct fby_chain  chain;
     struct fby_source source = {{in.width, in.height}, FBY_RGB, false};
-    fby_err           err    = fby_walk_plan(run, source, &out, &walk, why);
-    return err == FBY_OK ? do_legs(self, &walk, 0, in) : err;
+    fby_err           err    = fby_chain_plan(run, source, &out, &chain, why);
+    return err == FBY_OK ? do_links(self, &chain, 0, in) : err;
 }
 
 /* ---- fed by a decoder ---------------------------------------------------- */
 
 static struct fby_reach reach_of(
-    const struct fby_walk *walk, const struct fby_axis_spec *axis)
+    const struct fby_chain *chain, const struct fby_axis_spec *axis)
 {
-    return walk->channels == FBY_RGB ? fby_axis_reach(axis)
-                                     : fby_nearest_resize_reach(axis);
+    return chain->channels == FBY_RGB ? fby_axis_reach(axis)
+                                      : fby_nearest_resize_reach(axis);
 }
 
 /* The steps of an axis that pixels cover. */
@@ -243,86 +244,87 @@ static struct fby_reach steps_under(
     return (struct fby_reach){first, end - first};
 }
 
-struct fby_box fby_walk_part(
-    const struct fby_walk *walk, const struct fby_grain *grain)
+struct fby_box fby_chain_part(
+    const struct fby_chain *chain, const struct fby_grain *grain)
 {
-    const struct fby_pass *pass = &walk->passes.at[0];
+    const struct fby_pass *pass = &chain->passes.at[0];
     struct fby_resize_spec spec = fby_pass_resize(pass, grain);
-    struct fby_reach       x    = steps_under(&spec.x, reach_of(walk, &spec.x));
-    struct fby_reach       y    = steps_under(&spec.y, reach_of(walk, &spec.y));
+    struct fby_reach       x = steps_under(&spec.x, reach_of(chain, &spec.x));
+    struct fby_reach       y = steps_under(&spec.y, reach_of(chain, &spec.y));
     return (struct fby_box){
         pass->box.x + x.first, pass->box.y + y.first, x.n, y.n};
 }
 
-fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
+fby_err fby_chain_begin(struct fby_transform *self, struct fby_chain *chain,
     const struct fby_grain *grain)
 {
-    struct fby_resize_spec spec = fby_pass_resize(&walk->passes.at[0], grain);
-    fby_err err    = find_room(self, walk, walk->legs[0].out, &walk->first);
-    walk->first_ns = 0;
-    if (err == FBY_OK && walk->channels == FBY_RGB) {
-        err = fby_resizer_begin(&self->resizer, &spec, &walk->first);
+    struct fby_resize_spec spec = fby_pass_resize(&chain->passes.at[0], grain);
+    fby_err err = next_output(self, chain, chain->links[0].out, &chain->first);
+    chain->first_ns = 0;
+    if (err == FBY_OK && chain->channels == FBY_RGB) {
+        err = fby_resizer_begin(&self->resizer, &spec, &chain->first);
     } else {
-        fby_nearest_resize_begin(&self->nearest, &spec, &walk->first);
+        fby_nearest_resize_begin(&self->nearest, &spec, &chain->first);
     }
     return err;
 }
 
-static void take_row(
-    struct fby_transform *self, const struct fby_walk *walk, const uint8_t *row)
+static void take_row(struct fby_transform *self, const struct fby_chain *chain,
+    const uint8_t *row)
 {
-    if (walk->channels == FBY_RGB) {
+    if (chain->channels == FBY_RGB) {
         fby_resizer_row(&self->resizer, row);
     } else {
         fby_nearest_resize_row(&self->nearest, row);
     }
 }
 
-void fby_walk_rows(struct fby_transform *self, struct fby_walk *walk,
+void fby_chain_rows(struct fby_transform *self, struct fby_chain *chain,
     const struct fby_image *rows)
 {
     int64_t began = fby_now_ns();
     for (uint32_t y = 0; y < rows->height; y++) {
-        take_row(self, walk, rows->pixels + y * rows->stride);
+        take_row(self, chain, rows->pixels + y * rows->stride);
     }
-    walk->first_ns += fby_now_ns() - began;
+    chain->first_ns += fby_now_ns() - began;
 }
 
-fby_err fby_walk_end(struct fby_transform *self, struct fby_walk *walk)
+fby_err fby_chain_end(struct fby_transform *self, struct fby_chain *chain)
 {
-    charge(self, walk, &walk->legs[0], walk->first_ns);
-    return do_legs(self, walk, 1, walk->first);
+    charge(self, chain, &chain->links[0], chain->first_ns);
+    return do_links(self, chain, 1, chain->first);
 }
 
 /* ---- memory -------------------------------------------------------------- */
 
-static void at_least(uint64_t *bytes, uint64_t wanted)
+static void raise_to(uint64_t *bytes, uint64_t wanted)
 {
     *bytes = *bytes > wanted ? *bytes : wanted;
 }
 
-static void need_of_leg(const struct fby_walk *walk, const struct fby_leg *leg,
-    const struct fby_grain *grain, struct fby_need *need)
+static void need_of_link(const struct fby_chain *chain,
+    const struct fby_chain_link *link, const struct fby_grain *grain,
+    struct fby_need *need)
 {
-    if (leg->pass == NULL) {
-        at_least(&need->steps, fby_step_bytes(&leg->step, leg->in));
-    } else if (walk->channels == FBY_RGB) {
-        struct fby_resize_spec spec = fby_pass_resize(leg->pass, grain);
-        at_least(&need->resize, fby_resize_bytes(&spec));
+    if (link->pass == NULL) {
+        raise_to(&need->steps, fby_step_bytes(&link->step, link->in));
+    } else if (chain->channels == FBY_RGB) {
+        struct fby_resize_spec spec = fby_pass_resize(link->pass, grain);
+        raise_to(&need->resize, fby_resize_bytes(&spec));
     }
 }
 
-void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,
-    struct fby_need *need)
+void fby_chain_need(const struct fby_chain *chain,
+    const struct fby_grain *grain, struct fby_need *need)
 {
     uint32_t move = 0;
-    for (uint32_t i = 0; i < walk->n_legs; i++) {
-        const struct fby_leg *leg = &walk->legs[i];
-        need_of_leg(walk, leg, i == 0 ? grain : &fby_unscaled, need);
-        move += leg->moves;
-        if (leg->moves && move < walk->n_moves) {
-            at_least(&need->made[(move - 1) % 2],
-                (uint64_t)leg->out.w * leg->out.h * walk->channels);
+    for (uint32_t i = 0; i < chain->n_links; i++) {
+        const struct fby_chain_link *link = &chain->links[i];
+        need_of_link(chain, link, i == 0 ? grain : &fby_unscaled, need);
+        move += link->moves;
+        if (link->moves && move < chain->n_moves) {
+            raise_to(&need->made[(move - 1) % 2],
+                (uint64_t)link->out.w * link->out.h * chain->channels);
         }
     }
 }

@@ -144,17 +144,17 @@ fby_err fby_field_plan(const struct fby_field_job *job,
 /* ---- pictures ------------------------------------------------------------ */
 
 /* A picture in work. */
-struct picture {
+struct picture_job {
     struct fby_transform             *transform;
     const struct fby_field_job       *job;
     const struct fby_picture_decoder *decoder;
     struct fby_image                  out;
-    struct fby_walk                   walk;
+    struct fby_chain                  chain;
 };
 
 /* How many times larger than its result a picture must stay when it is decoded
  * smaller than it is; 0: it must not be. */
-static uint32_t times_larger(enum fby_dct_scale scale)
+static uint32_t least_shrink(enum fby_dct_scale scale)
 {
     switch (scale) {
     case FBY_DCT_FAITHFUL:
@@ -168,19 +168,19 @@ static uint32_t times_larger(enum fby_dct_scale scale)
 }
 
 static struct fby_picture_part part_for(
-    const struct picture *work, const struct fby_picture_head *head)
+    const struct picture_job *work, const struct fby_picture_head *head)
 {
-    const struct fby_pass *pass  = &work->walk.passes.at[0];
-    uint32_t               times = times_larger(work->job->field->dct_scale);
+    const struct fby_pass *pass  = &work->chain.passes.at[0];
+    uint32_t               times = least_shrink(work->job->field->dct_scale);
     return (struct fby_picture_part){
         .box  = pass->box,
         .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
-        .ycbcr = work->walk.ycbcr,
+        .ycbcr = work->chain.ycbcr,
     };
 }
 
 /* All that decoding this part and the passes take, reserved. */
-static fby_err reserve(struct picture *work,
+static fby_err reserve(struct picture_job *work,
     const struct fby_picture_head *head, const struct fby_picture_part *part,
     const struct fby_grain *grain, struct fby_why *why)
 {
@@ -189,7 +189,7 @@ static fby_err reserve(struct picture *work,
                 .decoded   = {file.scratch[0], file.scratch[1]},
                 .libraries = head->library_bytes,
     };
-    fby_walk_need(&work->walk, grain, &need);
+    fby_chain_need(&work->chain, grain, &need);
     if (work->job->field->yuv420) {
         need.whole = fby_image_bytes(work->out.width, work->out.height);
     }
@@ -197,16 +197,16 @@ static fby_err reserve(struct picture *work,
 }
 
 /* Planes are made of a picture that is there as a whole. */
-static fby_err begin(struct picture *work, const struct fby_grain *grain)
+static fby_err begin(struct picture_job *work, const struct fby_grain *grain)
 {
     fby_err err = FBY_OK;
     if (work->job->field->yuv420) {
         struct fby_size size = {work->out.width, work->out.height};
 
         err = fby_image_of(
-            &work->transform->whole, size, FBY_RGB, &work->walk.out);
+            &work->transform->whole, size, FBY_RGB, &work->chain.out);
     }
-    return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, grain)
+    return err == FBY_OK ? fby_chain_begin(work->transform, &work->chain, grain)
                          : err;
 }
 
@@ -214,7 +214,7 @@ static fby_err begin(struct picture *work, const struct fby_grain *grain)
 static fby_err on_head(void *arg, const struct fby_picture_head *head,
     struct fby_picture_part *part, struct fby_why *why)
 {
-    struct picture       *work = arg;
+    struct picture_job   *work = arg;
     struct fby_field_plan plan = {.width = head->width, .height = head->height};
     fby_err               err  = plan_ops(work->job, &plan, why);
     if (err != FBY_OK) {
@@ -223,37 +223,37 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     struct fby_op_run run   = {work->job->field->ops, plan.plans, plan.n_ops};
     bool              ycbcr = work->job->field->yuv420 && head->is_ycbcr;
     struct fby_source in = {{head->width, head->height}, head->channels, ycbcr};
-    err = fby_walk_plan(&run, in, &work->out, &work->walk, why);
+    err = fby_chain_plan(&run, in, &work->out, &work->chain, why);
     if (err != FBY_OK) {
         return err;
     }
     *part                            = part_for(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
     struct fby_grain grain = {part->unit, region.skew_x, region.skew_y};
-    part->box              = fby_walk_part(&work->walk, &grain);
+    part->box              = fby_chain_part(&work->chain, &grain);
     err                    = reserve(work, head, part, &grain, why);
     return err == FBY_OK ? begin(work, &grain) : err;
 }
 
 static void on_rows(void *arg, const struct fby_image *rows)
 {
-    struct picture *work = arg;
-    fby_walk_rows(work->transform, &work->walk, rows);
+    struct picture_job *work = arg;
+    fby_chain_rows(work->transform, &work->chain, rows);
 }
 
 /* The finished picture to planes. */
-static void write_planes(const struct picture *work, uint8_t *dst)
+static void write_planes(const struct picture_job *work, uint8_t *dst)
 {
-    const struct fby_image *whole = &work->walk.out;
-    if (!work->walk.ycbcr) {
+    const struct fby_image *whole = &work->chain.out;
+    if (!work->chain.ycbcr) {
         fby_yuv_of_rgb(whole->pixels, (size_t)whole->width * whole->height);
     }
     fby_yuv_planes(whole, dst);
 }
 
-static fby_err end(struct picture *work, int64_t decode_ns, uint8_t *dst)
+static fby_err end(struct picture_job *work, int64_t decode_ns, uint8_t *dst)
 {
-    fby_err err = fby_walk_end(work->transform, &work->walk);
+    fby_err err = fby_chain_end(work->transform, &work->chain);
     if (err == FBY_OK && work->job->field->yuv420) {
         int64_t began = fby_thread_cpu_ns();
         write_planes(work, dst);
@@ -266,11 +266,11 @@ static fby_err end(struct picture *work, int64_t decode_ns, uint8_t *dst)
 fby_err fby_picture_write(struct fby_transform *transform,
     const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
 {
-    struct picture work;
+    struct picture_job work;
     work.transform                     = transform;
     work.job                           = job;
     work.out                           = out;
-    work.walk.first_ns                 = 0;
+    work.chain.first_ns                = 0;
     const struct fby_picture_sink sink = {on_head, on_rows, &work};
     const struct fby_picture_file file = {job->bytes, job->size};
 
@@ -281,7 +281,7 @@ fby_err fby_picture_write(struct fby_transform *transform,
     }
     int64_t began = fby_thread_cpu_ns();
     err           = work.decoder->stream(&file, &sink, transform->decoded, why);
-    int64_t decode_ns = fby_thread_cpu_ns() - began - work.walk.first_ns;
+    int64_t decode_ns = fby_thread_cpu_ns() - began - work.chain.first_ns;
     if (err == FBY_OK) {
         err = end(&work, decode_ns, out.pixels);
     } else {

@@ -22,7 +22,7 @@ struct entry {
     uint8_t           kind;
     const char       *name;
     uint32_t          version;
-    struct fby_digest decoder_hash;
+    struct fby_digest hash;
 };
 
 struct entries {
@@ -72,14 +72,13 @@ static fby_err add_decoders(struct entries *entries,
 static fby_err add_op(
     struct entries *entries, const struct fby_op *op, struct fby_why *why)
 {
-    const struct fby_digest *decoder_hash =
+    const struct fby_digest *hash =
         op == NULL ? NULL : fby_decoder_hash_of_op(op->id);
-    if (decoder_hash == NULL) {
+    if (hash == NULL) {
         return fby_because(why, FBY_USAGE, "this worker has no op '%s'",
             op == NULL ? "" : op->name);
     }
-    add_entry(
-        entries, (struct entry){KIND_OP, op->name, op->version, *decoder_hash});
+    add_entry(entries, (struct entry){KIND_OP, op->name, op->version, *hash});
     return FBY_OK;
 }
 
@@ -124,8 +123,7 @@ static struct fby_digest digest_entries(const struct entries *entries)
         fby_decoder_hash_add(&hash, strlen(entry->name), 1);
         fby_digest_add(&hash, entry->name, strlen(entry->name));
         fby_decoder_hash_add(&hash, entry->version, 4);
-        fby_digest_add(&hash, entry->decoder_hash.bytes,
-            sizeof(entry->decoder_hash.bytes));
+        fby_digest_add(&hash, entry->hash.bytes, sizeof(entry->hash.bytes));
     }
     return fby_digest_end(&hash);
 }

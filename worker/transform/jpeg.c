@@ -26,7 +26,7 @@ enum {
     ROWS_BUFFERED = 32         /* in the library, of all channels, at most */
 };
 
-struct decoder {
+struct jpeg_decoder {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr         errors;
     struct jpeg_progress_mgr      progress;
@@ -37,21 +37,21 @@ struct decoder {
     uint32_t orientation; /* 1 to 8; 0: no EXIF block was met */
 };
 
-static _Noreturn void leave(struct decoder *d, fby_err err)
+static _Noreturn void leave(struct jpeg_decoder *d, fby_err err)
 {
     d->err = err;
     longjmp(d->leave, 1);
 }
 
-static struct decoder *decoder_of(j_common_ptr jpeg)
+static struct jpeg_decoder *decoder_of(j_common_ptr jpeg)
 {
     return jpeg->client_data;
 }
 
 static _Noreturn void refuse_with_message(j_common_ptr jpeg)
 {
-    struct decoder *d = decoder_of(jpeg);
-    char            message[JMSG_LENGTH_MAX];
+    struct jpeg_decoder *d = decoder_of(jpeg);
+    char                 message[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, message);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY) {
         leave(d, fby_because(d->why, FBY_FULL, "%s", message));
@@ -71,7 +71,7 @@ static void on_message(j_common_ptr jpeg, int level)
 
 static void on_progress(j_common_ptr jpeg)
 {
-    struct decoder *d = decoder_of(jpeg);
+    struct jpeg_decoder *d = decoder_of(jpeg);
     if (d->jpeg.input_scan_number > FBY_JPEG_MAX_SCANS) {
         leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
                      "JPEG has more than %d scans, the most that is decoded",
@@ -90,7 +90,7 @@ static void no_output(j_common_ptr jpeg)
  * end of the file shows by itself. */
 static boolean on_app1(j_decompress_ptr jpeg)
 {
-    struct decoder         *d      = jpeg->client_data;
+    struct jpeg_decoder    *d      = jpeg->client_data;
     struct jpeg_source_mgr *source = jpeg->src;
     const uint8_t          *bytes  = source->next_input_byte;
     size_t                  left   = source->bytes_in_buffer;
@@ -107,7 +107,7 @@ static boolean on_app1(j_decompress_ptr jpeg)
 
 /* jpeg_create_decompress clears the struct but for `err` and `client_data`;
  * it may already leave, for want of memory. */
-static void open_decoder(struct decoder *d)
+static void open_decoder(struct jpeg_decoder *d)
 {
     d->jpeg.err                  = jpeg_std_error(&d->errors);
     d->errors.error_exit         = refuse_with_message;
@@ -127,7 +127,7 @@ static const char *refused_colour(J_COLOR_SPACE space)
     return space == JCS_YCCK ? "YCCK" : NULL;
 }
 
-static void check_kind(struct decoder *d)
+static void check_kind(struct jpeg_decoder *d)
 {
     const struct jpeg_decompress_struct *jpeg = &d->jpeg;
     const char *colour = refused_colour(jpeg->jpeg_color_space);
@@ -165,7 +165,7 @@ static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg)
     return blocks * sizeof(JBLOCK);
 }
 
-static void check_size(struct decoder *d, size_t size)
+static void check_size(struct jpeg_decoder *d, size_t size)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
@@ -191,7 +191,8 @@ static void check_size(struct decoder *d, size_t size)
     }
 }
 
-static void read_header(struct decoder *d, const struct fby_picture_file *file)
+static void read_header(
+    struct jpeg_decoder *d, const struct fby_picture_file *file)
 {
     if (file->size == 0) {
         leave(
@@ -215,7 +216,7 @@ static bool scales_right(const struct jpeg_decompress_struct *jpeg)
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
 }
 
-static struct fby_picture_head head_of(const struct decoder *d)
+static struct fby_picture_head head_of(const struct jpeg_decoder *d)
 {
     const struct jpeg_decompress_struct *jpeg = &d->jpeg;
 
@@ -239,41 +240,41 @@ static struct fby_picture_head head_of(const struct decoder *d)
 /* ---- which part ---------------------------------------------------------- */
 
 /* Pixels of `unit` in the picture as it is stored. */
-struct area {
+struct jpeg_area {
     uint32_t unit;
     uint32_t x, y, w, h;
     uint32_t lead_x, lead_y; /* of the box in the area, in pixels */
     uint32_t tail_x, tail_y; /* and of the area's end behind it */
 };
 
-static struct area area_of(
+static struct jpeg_area area_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
     struct fby_box b = fby_orient_box(
         &part->box, head->width, head->height, head->orientation);
-    uint32_t    unit = part->unit;
-    struct area area = {.unit = unit,
-        .x                    = b.x / unit,
-        .y                    = b.y / unit,
-        .lead_x               = b.x % unit,
-        .lead_y               = b.y % unit};
-    area.w           = (area.lead_x + b.w + unit - 1) / unit;
-    area.h           = (area.lead_y + b.h + unit - 1) / unit;
-    area.tail_x      = area.w * unit - area.lead_x - b.w;
-    area.tail_y      = area.h * unit - area.lead_y - b.h;
+    uint32_t         unit = part->unit;
+    struct jpeg_area area = {.unit = unit,
+        .x                         = b.x / unit,
+        .y                         = b.y / unit,
+        .lead_x                    = b.x % unit,
+        .lead_y                    = b.y % unit};
+    area.w                = (area.lead_x + b.w + unit - 1) / unit;
+    area.h                = (area.lead_y + b.h + unit - 1) / unit;
+    area.tail_x           = area.w * unit - area.lead_x - b.w;
+    area.tail_y           = area.h * unit - area.lead_y - b.h;
     return area;
 }
 
 struct fby_picture_region fby_jpeg_region(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
-    struct area a      = area_of(head, part);
-    uint32_t    o      = head->orientation;
-    bool        turns  = fby_orientation_turns(o);
-    bool        right  = o == 2 || o == 3 || o == 7 || o == 8;
-    bool        bottom = o == 3 || o == 4 || o == 6 || o == 7;
-    uint32_t    x      = right ? a.tail_x : a.lead_x; /* along stored rows */
-    uint32_t    y      = bottom ? a.tail_y : a.lead_y;
+    struct jpeg_area a      = area_of(head, part);
+    uint32_t         o      = head->orientation;
+    bool             turns  = fby_orientation_turns(o);
+    bool             right  = o == 2 || o == 3 || o == 7 || o == 8;
+    bool             bottom = o == 3 || o == 4 || o == 6 || o == 7;
+    uint32_t         x = right ? a.tail_x : a.lead_x; /* along stored rows */
+    uint32_t         y = bottom ? a.tail_y : a.lead_y;
     return (struct fby_picture_region){
         .width  = turns ? a.h : a.w,
         .height = turns ? a.w : a.h,
@@ -292,7 +293,7 @@ static size_t strip_stride(uint32_t width)
 struct fby_picture_need fby_jpeg_need(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
-    struct area area = area_of(head, part);
+    struct jpeg_area area = area_of(head, part);
     return (struct fby_picture_need){
         .scratch = {OFF_ALIGNMENT + strip_stride(area.w) * ROWS_AT_ONCE,
             head->orientation == 1
@@ -303,7 +304,7 @@ struct fby_picture_need fby_jpeg_need(
 /* ---- decoding ------------------------------------------------------------ */
 
 static void start_decoding(
-    struct decoder *d, const struct fby_picture_part *part)
+    struct jpeg_decoder *d, const struct fby_picture_part *part)
 {
     d->jpeg.out_color_space     = part->ycbcr ? JCS_YCbCr : JCS_RGB;
     d->jpeg.dct_method          = JDCT_ISLOW;
@@ -323,7 +324,8 @@ static uint32_t group_of(int samp_factor, uint32_t unit)
 /* Leave out the columns of blocks beside the area. The library's upsampling
  * looks at neighbours, so one group of blocks more on each side is decoded.
  * Returns how far right the area then begins. */
-static uint32_t crop_columns(struct decoder *d, const struct area *area)
+static uint32_t crop_columns(
+    struct jpeg_decoder *d, const struct jpeg_area *area)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     uint32_t   beside = group_of(jpeg->max_h_samp_factor, area->unit);
@@ -340,7 +342,7 @@ static uint32_t crop_columns(struct decoder *d, const struct area *area)
 /* Pass over the rows above the area. The library is right about that only once
  * and from row 0; it decodes by itself the group of blocks that the first row
  * of the area looks up to. */
-static void skip_rows(struct decoder *d, const struct area *area)
+static void skip_rows(struct jpeg_decoder *d, const struct jpeg_area *area)
 {
     if (area->y > 0) {
         jpeg_skip_scanlines(&d->jpeg, area->y);
@@ -348,7 +350,7 @@ static void skip_rows(struct decoder *d, const struct area *area)
 }
 
 static void take_memory(
-    struct decoder *d, struct fby_scratch *scratch, uint64_t bytes)
+    struct jpeg_decoder *d, struct fby_scratch *scratch, uint64_t bytes)
 {
     if (fby_scratch_need(scratch, bytes) != FBY_OK) {
         leave(d, fby_because(d->why, FBY_FULL,
@@ -359,7 +361,8 @@ static void take_memory(
 
 /* Read rows into the strip until it is full or the area ends; `strip->height`
  * says how many. */
-static void fill_strip(struct decoder *d, struct fby_image *strip, uint32_t end)
+static void fill_strip(
+    struct jpeg_decoder *d, struct fby_image *strip, uint32_t end)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     JSAMPROW                       at[ROWS_AT_ONCE];
@@ -382,7 +385,7 @@ static void fill_strip(struct decoder *d, struct fby_image *strip, uint32_t end)
 }
 
 /* What a call asks of the decoder; without a sink, for the head alone. */
-struct wish {
+struct request {
     const struct fby_picture_file *file;
     const struct fby_picture_sink *sink;
     struct fby_scratch            *scratch;
@@ -390,7 +393,7 @@ struct wish {
 };
 
 /* Hand rows on, or turn them; `first` is the first one's number in the area. */
-static void deliver(struct decoder *d, const struct fby_picture_sink *sink,
+static void deliver(struct jpeg_decoder *d, const struct fby_picture_sink *sink,
     const struct fby_image *rows, uint32_t first,
     const struct fby_image *turned)
 {
@@ -404,18 +407,18 @@ static void deliver(struct decoder *d, const struct fby_picture_sink *sink,
 /* Rows that begin at multiples of 16 or 32 bytes the library writes past the
  * cache, from which they are to be read at once. */
 static struct fby_image strip_of(
-    const struct fby_scratch *scratch, const struct area *area)
+    const struct fby_scratch *scratch, const struct jpeg_area *area)
 {
     return (struct fby_image){
         .pixels = (uint8_t *)scratch->memory + OFF_ALIGNMENT,
         .stride = strip_stride(area->w)};
 }
 
-static void read_area(struct decoder *d, const struct area *area,
-    const struct wish *wish, const struct fby_image *turned)
+static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
+    const struct request *request, const struct fby_image *turned)
 {
     uint32_t         beside = crop_columns(d, area);
-    struct fby_image strip  = strip_of(&wish->scratch[0], area);
+    struct fby_image strip  = strip_of(&request->scratch[0], area);
     skip_rows(d, area);
     while (d->jpeg.output_scanline < area->y) {
         fill_strip(d, &strip, area->y);
@@ -426,51 +429,52 @@ static void read_area(struct decoder *d, const struct area *area,
         struct fby_image rows = strip;
         rows.pixels += (size_t)beside * FBY_RGB;
         rows.width = area->w;
-        deliver(d, wish->sink, &rows, first, turned);
+        deliver(d, request->sink, &rows, first, turned);
     }
 }
 
-static void decode(struct decoder *d, const struct wish *wish,
+static void decode(struct jpeg_decoder *d, const struct request *request,
     const struct fby_picture_part *part)
 {
-    const struct fby_picture_sink *sink   = wish->sink;
-    struct fby_picture_need        need   = fby_jpeg_need(wish->head, part);
-    struct fby_picture_region      region = fby_jpeg_region(wish->head, part);
-    struct area                    area   = area_of(wish->head, part);
-    struct fby_image               turned = {0};
-    take_memory(d, &wish->scratch[0], need.scratch[0]);
+    const struct fby_picture_sink *sink = request->sink;
+    struct fby_picture_need        need = fby_jpeg_need(request->head, part);
+    struct fby_picture_region region    = fby_jpeg_region(request->head, part);
+    struct jpeg_area          area      = area_of(request->head, part);
+    struct fby_image          turned    = {0};
+    take_memory(d, &request->scratch[0], need.scratch[0]);
     if (d->orientation != 1) {
-        take_memory(d, &wish->scratch[1], need.scratch[1]);
-        turned = (struct fby_image){wish->scratch[1].memory,
+        take_memory(d, &request->scratch[1], need.scratch[1]);
+        turned = (struct fby_image){request->scratch[1].memory,
             (size_t)region.width * FBY_RGB, region.width, region.height};
     }
     start_decoding(d, part);
-    read_area(d, &area, wish, &turned);
+    read_area(d, &area, request, &turned);
     if (d->orientation != 1) {
         sink->rows(sink->arg, &turned);
     }
 }
 
-static void do_wish(struct decoder *d, const struct wish *wish)
+static void serve(struct jpeg_decoder *d, const struct request *request)
 {
     struct fby_picture_part part = {.unit = 1};
-    read_header(d, wish->file);
-    *wish->head = head_of(d);
-    if (wish->sink == NULL) {
+    read_header(d, request->file);
+    *request->head = head_of(d);
+    if (request->sink == NULL) {
         return;
     }
-    fby_err err = wish->sink->head(wish->sink->arg, wish->head, &part, d->why);
+    fby_err err =
+        request->sink->head(request->sink->arg, request->head, &part, d->why);
     if (err != FBY_OK) {
         leave(d, err);
     }
-    decode(d, wish, &part);
+    decode(d, request, &part);
 }
 
 /* The one place that is jumped back to. */
-static fby_err run(struct decoder *d, const struct wish *wish)
+static fby_err run(struct jpeg_decoder *d, const struct request *request)
 {
     if (setjmp(d->leave) == 0) {
-        do_wish(d, wish);
+        serve(d, request);
     }
     jpeg_destroy_decompress(&d->jpeg); /* harmless when never created */
     return d->err;
@@ -479,17 +483,17 @@ static fby_err run(struct decoder *d, const struct wish *wish)
 fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
     struct fby_picture_head *out, struct fby_why *why)
 {
-    struct decoder d = {.why = why};
-    return run(&d, &(struct wish){.file = file, .head = out});
+    struct jpeg_decoder d = {.why = why};
+    return run(&d, &(struct request){.file = file, .head = out});
 }
 
 fby_err fby_jpeg_stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why)
 {
-    struct decoder          d    = {.why = why};
+    struct jpeg_decoder     d    = {.why = why};
     struct fby_picture_head head = {0};
-    return run(&d, &(struct wish){file, sink, scratch, &head});
+    return run(&d, &(struct request){file, sink, scratch, &head});
 }
 
 /* ---- whole pictures ------------------------------------------------------ */

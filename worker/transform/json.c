@@ -93,8 +93,8 @@ static fby_err parse(
 
 /* ---- the path ---- */
 
-/* Decimal digits without a leading 0: an entry of a list. */
-static json_t *entry(const json_t *list, const char *name)
+/* Decimal digits without a leading 0: an list_entry of a list. */
+static json_t *list_entry(const json_t *list, const char *name)
 {
     size_t at = 0;
     size_t n  = strspn(name, "0123456789");
@@ -107,14 +107,14 @@ static json_t *entry(const json_t *list, const char *name)
     return json_array_get(list, at);
 }
 
-/* What a walk along a key came to. */
-struct way {
+/* What a follow_path along a key came to. */
+struct path_end {
     json_t     *at;   /* the last value that is there */
     const char *left; /* of the key: what is not there in it; NULL: nothing */
 };
 
 /* A name stands before, between and behind the dots, and may be empty. */
-static struct way walk(json_t *value, const char *key)
+static struct path_end follow_path(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
     while (key != NULL) {
@@ -124,7 +124,7 @@ static struct way walk(json_t *value, const char *key)
         }
         memcpy(name, key, n);
         name[n]      = '\0';
-        json_t *next = json_is_array(value) ? entry(value, name)
+        json_t *next = json_is_array(value) ? list_entry(value, name)
                                             : json_object_get(value, name);
         if (next == NULL) {
             break;
@@ -132,7 +132,7 @@ static struct way walk(json_t *value, const char *key)
         value = next;
         key   = key[n] == '.' ? key + n + 1 : NULL;
     }
-    return (struct way){value, key};
+    return (struct path_end){value, key};
 }
 
 /* ---- what is there instead ---- */
@@ -196,22 +196,22 @@ static void list_members(
     }
 }
 
-static fby_err say_missing(
-    const char *key, const struct way *way, struct fby_why *why)
+static fby_err refuse_missing(
+    const char *key, const struct path_end *end, struct fby_why *why)
 {
     char               word[FBY_NAME_SIZE];
     char               list[200] = "";
     struct fby_nearest nearest   = {.word = word};
-    int                n         = (int)(way->left - key); /* that are there */
+    int                n         = (int)(end->left - key); /* that are there */
     snprintf(
-        word, sizeof(word), "%.*s", (int)strcspn(way->left, "."), way->left);
-    if (!json_is_object(way->at)) {
+        word, sizeof(word), "%.*s", (int)strcspn(end->left, "."), end->left);
+    if (!json_is_object(end->at)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON has no member '%s': %s%.*s%s %s", key, n > 0 ? "'" : "",
             n > 0 ? n - 1 : 2, n > 0 ? key : "it", n > 0 ? "' is" : " is",
-            fby_json_show(way->at).text);
+            fby_json_show(end->at).text);
     }
-    list_members(way->at, &nearest, list, sizeof(list));
+    list_members(end->at, &nearest, list, sizeof(list));
     if (nearest.best != NULL) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON has no member '%s'; did you mean '%.*s%s'?", key, n, key,
@@ -262,10 +262,10 @@ fby_err fby_json_find(
     if (err != FBY_OK) {
         return err;
     }
-    struct way way = walk(out->root, is_whole(key) ? NULL : key);
-    out->value     = way.at;
-    if (way.left != NULL) {
-        err = say_missing(key, &way, why);
+    struct path_end end = follow_path(out->root, is_whole(key) ? NULL : key);
+    out->value          = end.at;
+    if (end.left != NULL) {
+        err = refuse_missing(key, &end, why);
     } else if (json_is_array(out->value) && !wants_list(job->field)) {
         err = pick(job, &out->value, why);
     }

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { DEFLATE_MOST = 8 / 2 * 258 }; /* bytes that one byte may become */
+enum { DEFLATE_MAX_RATIO = 8 / 2 * 258 }; /* bytes that one byte may become */
 
-struct file {
+struct npz_bytes {
     const uint8_t *data;
     size_t         size;
 };
@@ -15,7 +15,7 @@ struct file {
 /* ---- where they lie ---- */
 
 /* NULL when it does not lie in the file. */
-static const uint8_t *place(const struct file *file,
+static const uint8_t *locate(const struct npz_bytes *file,
     const struct fby_zip_member *entry, struct fby_why *why)
 {
     uint64_t at = 0;
@@ -33,24 +33,26 @@ static const uint8_t *place(const struct file *file,
 /* A symbol is two bits, or more, and 258 bytes, or fewer. */
 static bool can_have_size(const struct fby_zip_member *entry)
 {
-    return !entry->is_deflated || entry->size / DEFLATE_MOST <= entry->packed;
+    return !entry->is_deflated ||
+           entry->size / DEFLATE_MAX_RATIO <= entry->packed;
 }
 
 /* Keep it where it is one that is looked for; false when it does not lie in the
  * file, or not be what the directory says. */
-static bool keep(const struct file *file, const struct fby_zip_member *entry,
-    struct fby_npz_member *member, struct fby_why *why)
+static bool match(const struct npz_bytes *file,
+    const struct fby_zip_member *entry, struct fby_npz_member *member,
+    struct fby_why *why)
 {
     if (!fby_zip_is_array(entry, member->name)) {
         return true;
     }
     member->entry  = *entry;
-    member->packed = place(file, entry, why);
+    member->packed = locate(file, entry, why);
     if (member->packed != NULL && !can_have_size(entry)) {
         (void)fby_because(why, FBY_BAD_SAMPLE,
             "its %s.npy is damaged: %" PRIu64 " bytes deflated to %" PRIu64
             "; a byte becomes %d at most",
-            member->name, entry->size, entry->packed, DEFLATE_MOST);
+            member->name, entry->size, entry->packed, DEFLATE_MAX_RATIO);
         return false;
     }
     return member->packed != NULL;
@@ -59,7 +61,7 @@ static bool keep(const struct file *file, const struct fby_zip_member *entry,
 fby_err fby_npz_find(const uint8_t *bytes, size_t size,
     struct fby_npz_member *members, size_t n, struct fby_why *why)
 {
-    const struct file        file = {bytes, size};
+    const struct npz_bytes   file = {bytes, size};
     size_t                   tail = size < FBY_ZIP_TAIL ? size : FBY_ZIP_TAIL;
     struct fby_zip_directory directory = {0};
     if (fby_zip_find(bytes + (size - tail), tail, size, &directory, why) !=
@@ -73,7 +75,7 @@ fby_err fby_npz_find(const uint8_t *bytes, size_t size,
         struct fby_zip_member entry;
         good = fby_zip_next(&in, &entry, why) == FBY_OK;
         for (size_t i = 0; i < n && good; i++) {
-            good = keep(&file, &entry, &members[i], why);
+            good = match(&file, &entry, &members[i], why);
         }
     }
     return good ? FBY_OK : FBY_BAD_SAMPLE;
@@ -89,14 +91,14 @@ static fby_err damaged(const struct fby_npz_member *member, struct fby_why *why)
 }
 
 static fby_err unpack(
-    const struct fby_npz_member *member, uint8_t *room, struct fby_why *why)
+    const struct fby_npz_member *member, uint8_t *buffer, struct fby_why *why)
 {
     const struct fby_zip_member *entry = &member->entry;
     z_stream                     z     = {
                                 .next_in  = member->packed,
                                 .avail_in = (uInt)entry->packed,
     };
-    z.next_out  = room;
+    z.next_out  = buffer;
     z.avail_out = (uInt)entry->size;
     if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
         return damaged(member, why);
@@ -115,15 +117,15 @@ static fby_err unpack(
     return err;
 }
 
-fby_err fby_npz_open(const struct fby_npz_member *member, uint8_t *room,
+fby_err fby_npz_open(const struct fby_npz_member *member, uint8_t *buffer,
     const uint8_t **out, struct fby_why *why)
 {
     const struct fby_zip_member *entry = &member->entry;
     fby_err                      err   = FBY_OK;
     *out                               = member->packed;
     if (entry->is_deflated) {
-        *out = room;
-        err  = unpack(member, room, why);
+        *out = buffer;
+        err  = unpack(member, buffer, why);
     } else if (!entry->is_stored) {
         err = fby_because(why, FBY_BAD_SAMPLE, "its %s.npy is %s", member->name,
             entry->is_encrypted ? "encrypted" : "neither stored nor deflated");

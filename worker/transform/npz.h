@@ -29,9 +29,9 @@ static inline uint64_t fby_npz_room(const struct fby_npz_member *member)
 }
 
 /* The bytes of a member that is there, member->entry.size of them: where they
- * lie, or inflated in `room`.
+ * lie, or inflated in `buffer`.
  * Errors: FBY_BAD_SAMPLE as above; FBY_FULL no memory. */
 FBY_CHECKED fby_err fby_npz_open(const struct fby_npz_member *member,
-    uint8_t *room, const uint8_t **out, struct fby_why *why);
+    uint8_t *buffer, const uint8_t **out, struct fby_why *why);
 
 #endif

@@ -26,8 +26,8 @@ static uint32_t number_at(const struct tiff *tiff, size_t at, size_t width)
 {
     uint32_t value = 0;
     for (size_t i = 0; i < width; i++) {
-        size_t place = tiff->big_endian ? width - 1 - i : i;
-        value |= (uint32_t)tiff->bytes[at + i] << (8 * place);
+        size_t byte = tiff->big_endian ? width - 1 - i : i;
+        value |= (uint32_t)tiff->bytes[at + i] << (8 * byte);
     }
     return value;
 }

@@ -24,7 +24,7 @@ bool fby_png_is(const struct fby_picture_file *file)
            memcmp(file->bytes, magic, sizeof(magic)) == 0;
 }
 
-struct decoder {
+struct png_decoder {
     spng_ctx        *png;
     struct spng_ihdr head;
     bool             is_mask;
@@ -32,7 +32,7 @@ struct decoder {
     struct fby_why *why;
 };
 
-static fby_err refuse(struct decoder *d, int error)
+static fby_err refuse(struct png_decoder *d, int error)
 {
     if (error == SPNG_EMEM) {
         return fby_because(d->why, FBY_FULL, "PNG: out of memory");
@@ -75,7 +75,7 @@ static size_t sound_chunk(const uint8_t *chunk, size_t left)
  * checksum when it goes on to the next one: for most files after the rows that
  * were asked for, which is never. */
 static fby_err check_sums(
-    struct decoder *d, const struct fby_picture_file *file)
+    struct png_decoder *d, const struct fby_picture_file *file)
 {
     bool   met = false;
     size_t at  = sizeof(magic);
@@ -95,7 +95,7 @@ static fby_err check_sums(
 
 /* ---- the header ---------------------------------------------------------- */
 
-static const char *refused_kind(const struct decoder *d)
+static const char *refused_kind(const struct png_decoder *d)
 {
     uint8_t colour = d->head.color_type;
     if (d->head.bit_depth == 16) {
@@ -111,7 +111,7 @@ static const char *refused_kind(const struct decoder *d)
     return NULL;
 }
 
-static fby_err check_size(struct decoder *d, size_t size)
+static fby_err check_size(struct png_decoder *d, size_t size)
 {
     uint64_t pixels = (uint64_t)d->head.width * d->head.height;
     if (pixels > FBY_PICTURE_MAX_PIXELS) {
@@ -128,7 +128,7 @@ static fby_err check_size(struct decoder *d, size_t size)
     return FBY_OK;
 }
 
-static fby_err check_kind(struct decoder *d)
+static fby_err check_kind(struct png_decoder *d)
 {
     const char *kind = refused_kind(d);
     return kind == NULL
@@ -137,7 +137,7 @@ static fby_err check_kind(struct decoder *d)
 }
 
 /* Known only once all that stands before the pixels was read. */
-static fby_err check_transparency(struct decoder *d)
+static fby_err check_transparency(struct png_decoder *d)
 {
     struct spng_trns trns;
     int              error = spng_get_trns(d->png, &trns);
@@ -150,7 +150,7 @@ static fby_err check_transparency(struct decoder *d)
                                                          : refuse(d, error);
 }
 
-static fby_err set_limits(struct decoder *d)
+static fby_err set_limits(struct png_decoder *d)
 {
     int sums  = d->has_sums ? SPNG_CRC_USE : SPNG_CRC_ERROR;
     int error = spng_set_image_limits(d->png, FBY_MAX_SIDE, FBY_MAX_SIDE);
@@ -165,7 +165,7 @@ static fby_err set_limits(struct decoder *d)
 }
 
 static fby_err read_header(
-    struct decoder *d, const struct fby_picture_file *file)
+    struct png_decoder *d, const struct fby_picture_file *file)
 {
     fby_err err = d->png == NULL ? refuse(d, SPNG_EMEM) : set_limits(d);
     if (err != FBY_OK) {
@@ -182,7 +182,7 @@ static fby_err read_header(
     return err == FBY_OK ? check_size(d, file->size) : err;
 }
 
-static struct fby_picture_head head_of(const struct decoder *d)
+static struct fby_picture_head head_of(const struct png_decoder *d)
 {
     return (struct fby_picture_head){
         .width         = d->head.width,
@@ -198,9 +198,10 @@ static struct fby_picture_head head_of(const struct decoder *d)
 static fby_err read_head(const struct fby_picture_file *file, bool is_mask,
     struct fby_picture_head *out, struct fby_why *why)
 {
-    struct decoder d = {.png = spng_ctx_new(0), .is_mask = is_mask, .why = why};
-    fby_err        err = read_header(&d, file);
-    *out               = head_of(&d);
+    struct png_decoder d = {
+        .png = spng_ctx_new(0), .is_mask = is_mask, .why = why};
+    fby_err err = read_header(&d, file);
+    *out        = head_of(&d);
     spng_ctx_free(d.png);
     return err;
 }
@@ -244,44 +245,44 @@ static void unpack(uint8_t *row, uint32_t width, uint32_t bits)
     }
 }
 
-static int format_of(const struct decoder *d)
+static int format_of(const struct png_decoder *d)
 {
     return d->is_mask ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
 }
 
-static size_t packed_bytes(const struct decoder *d)
+static size_t packed_bytes(const struct png_decoder *d)
 {
     return d->is_mask ? ((size_t)d->head.width * d->head.bit_depth + 7) / 8
                       : (size_t)d->head.width * FBY_RGB;
 }
 
 /* Where pixels go, and which. */
-struct course {
+struct request {
     const struct fby_picture_sink *sink;
     struct fby_scratch            *scratch;
     struct fby_picture_head        head;
     struct fby_picture_part        part;
 };
 
-static void hand_on(
-    const struct decoder *d, const struct course *course, uint8_t *row)
+static void deliver(
+    const struct png_decoder *d, const struct request *request, uint8_t *row)
 {
-    const struct fby_box *box  = &course->part.box;
+    const struct fby_box *box  = &request->part.box;
     struct fby_image      rows = {
-             .pixels = row + (size_t)box->x * course->head.channels,
-             .stride = row_bytes(&course->head),
+             .pixels = row + (size_t)box->x * request->head.channels,
+             .stride = row_bytes(&request->head),
              .width  = box->w,
              .height = 1};
     if (d->is_mask) {
         unpack(row, d->head.width, d->head.bit_depth);
     }
-    course->sink->rows(course->sink->arg, &rows);
+    request->sink->rows(request->sink->arg, &rows);
 }
 
-static fby_err decode_rows(struct decoder *d, const struct course *course)
+static fby_err decode_rows(struct png_decoder *d, const struct request *request)
 {
-    const struct fby_box *box = &course->part.box;
-    uint8_t              *row = course->scratch[0].memory;
+    const struct fby_box *box = &request->part.box;
+    uint8_t              *row = request->scratch[0].memory;
 
     int error = spng_decode_image(
         d->png, NULL, 0, format_of(d), SPNG_DECODE_PROGRESSIVE);
@@ -291,32 +292,34 @@ static fby_err decode_rows(struct decoder *d, const struct course *course)
             error = SPNG_OK; /* it was the last one */
         }
         if (error == SPNG_OK && y >= box->y) {
-            hand_on(d, course, row);
+            deliver(d, request, row);
         }
     }
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
 
-static fby_err decode_whole(struct decoder *d, const struct course *course)
+static fby_err decode_whole(
+    struct png_decoder *d, const struct request *request)
 {
-    const struct fby_box *box   = &course->part.box;
-    uint8_t              *whole = course->scratch[1].memory;
+    const struct fby_box *box   = &request->part.box;
+    uint8_t              *whole = request->scratch[1].memory;
     size_t                step  = packed_bytes(d);
     size_t                size  = step * d->head.height;
     memset(whole, 0, size); /* few bits a pixel are or-ed in */
     int error = spng_decode_image(d->png, whole, size, format_of(d), 0);
     for (uint32_t y = box->y; error == SPNG_OK && y < box->y + box->h; y++) {
-        memcpy(course->scratch[0].memory, whole + y * step, step);
-        hand_on(d, course, course->scratch[0].memory);
+        memcpy(request->scratch[0].memory, whole + y * step, step);
+        deliver(d, request, request->scratch[0].memory);
     }
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
 
-static fby_err take_memory(struct decoder *d, const struct course *course)
+static fby_err take_memory(struct png_decoder *d, const struct request *request)
 {
-    struct fby_picture_need bytes = need(&course->head, &course->part);
+    struct fby_picture_need bytes = need(&request->head, &request->part);
     for (int i = 0; i < 2; i++) {
-        if (fby_scratch_need(&course->scratch[i], bytes.scratch[i]) != FBY_OK) {
+        if (fby_scratch_need(&request->scratch[i], bytes.scratch[i]) !=
+            FBY_OK) {
             return fby_because(d->why, FBY_FULL,
                 "no memory for a picture of %u x %u pixels", d->head.width,
                 d->head.height);
@@ -325,27 +328,27 @@ static fby_err take_memory(struct decoder *d, const struct course *course)
     return FBY_OK;
 }
 
-static fby_err decode(struct decoder *d, struct course *course)
+static fby_err decode(struct png_decoder *d, struct request *request)
 {
-    course->head      = head_of(d);
-    course->part.unit = 1;
-    fby_err err       = course->sink->head(
-              course->sink->arg, &course->head, &course->part, d->why);
+    request->head      = head_of(d);
+    request->part.unit = 1;
+    fby_err err        = request->sink->head(
+               request->sink->arg, &request->head, &request->part, d->why);
     if (err == FBY_OK) {
         err = check_transparency(d);
     }
     if (err == FBY_OK) {
-        err = take_memory(d, course);
+        err = take_memory(d, request);
     }
     if (err != FBY_OK) {
         return err;
     }
-    return course->head.is_whole ? decode_whole(d, course)
-                                 : decode_rows(d, course);
+    return request->head.is_whole ? decode_whole(d, request)
+                                  : decode_rows(d, request);
 }
 
-static fby_err stream(struct decoder *d, const struct fby_picture_file *file,
-    struct course *course)
+static fby_err stream(struct png_decoder *d,
+    const struct fby_picture_file *file, struct request *request)
 {
     fby_err err =
         fby_png_is(file) ? check_sums(d, file) : refuse(d, SPNG_ESIGNATURE);
@@ -354,7 +357,7 @@ static fby_err stream(struct decoder *d, const struct fby_picture_file *file,
         err    = read_header(d, file);
     }
     if (err == FBY_OK) {
-        err = decode(d, course);
+        err = decode(d, request);
     }
     spng_ctx_free(d->png);
     return err;
@@ -378,18 +381,18 @@ static fby_err picture_stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why)
 {
-    struct decoder d      = {.is_mask = false, .why = why};
-    struct course  course = {.sink = sink, .scratch = scratch};
-    return stream(&d, file, &course);
+    struct png_decoder d       = {.is_mask = false, .why = why};
+    struct request     request = {.sink = sink, .scratch = scratch};
+    return stream(&d, file, &request);
 }
 
 static fby_err mask_stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why)
 {
-    struct decoder d      = {.is_mask = true, .why = why};
-    struct course  course = {.sink = sink, .scratch = scratch};
-    return stream(&d, file, &course);
+    struct png_decoder d       = {.is_mask = true, .why = why};
+    struct request     request = {.sink = sink, .scratch = scratch};
+    return stream(&d, file, &request);
 }
 
 const struct fby_picture_decoder fby_png_picture = {

@@ -13,7 +13,7 @@ struct fby_transform *fby_transform_create(
     return self;
 }
 
-static void give_back(struct fby_transform *self)
+static void release_buffers(struct fby_transform *self)
 {
     for (int i = 0; i < 2; i++) {
         fby_scratch_fini(&self->decoded[i]);
@@ -24,26 +24,26 @@ static void give_back(struct fby_transform *self)
     fby_resizer_fini(&self->resizer);
 }
 
-static uint64_t held(const struct fby_scratch *scratch, uint64_t needed)
+static uint64_t bytes_of(const struct fby_scratch *scratch, uint64_t needed)
 {
     return scratch->size_bytes > needed ? scratch->size_bytes : needed;
 }
 
 /* Bytes it holds once `need` was taken. */
-static uint64_t held_with(
+static uint64_t bytes_with(
     const struct fby_transform *self, const struct fby_need *need)
 {
     uint64_t bytes = need->libraries;
     for (int i = 0; i < 2; i++) {
-        bytes += held(&self->decoded[i], need->decoded[i]) +
-                 held(&self->made[i], need->made[i]);
+        bytes += bytes_of(&self->decoded[i], need->decoded[i]) +
+                 bytes_of(&self->made[i], need->made[i]);
     }
-    return bytes + held(&self->whole, need->whole) +
-           held(&self->steps, need->steps) + self->plane.size_bytes +
-           held(&self->resizer.memory, need->resize);
+    return bytes + bytes_of(&self->whole, need->whole) +
+           bytes_of(&self->steps, need->steps) + self->plane.size_bytes +
+           bytes_of(&self->resizer.memory, need->resize);
 }
 
-static fby_err borrow(
+static fby_err borrow_quota(
     struct fby_transform *self, uint64_t bytes, struct fby_why *why)
 {
     struct fby_shared_quota *quota = self->limits.quota;
@@ -64,19 +64,19 @@ static fby_err borrow(
 fby_err fby_transform_reserve(struct fby_transform *self,
     const struct fby_need *need, struct fby_why *why)
 {
-    uint64_t bytes = held_with(self, need);
+    uint64_t bytes = bytes_with(self, need);
     if (bytes > self->limits.share) {
-        give_back(self);
-        bytes = held_with(self, need);
+        release_buffers(self);
+        bytes = bytes_with(self, need);
     }
-    return bytes > self->limits.share ? borrow(self, bytes, why) : FBY_OK;
+    return bytes > self->limits.share ? borrow_quota(self, bytes, why) : FBY_OK;
 }
 
 void fby_transform_rest(struct fby_transform *self)
 {
     const struct fby_need nothing = {0};
-    if (held_with(self, &nothing) > self->limits.share) {
-        give_back(self);
+    if (bytes_with(self, &nothing) > self->limits.share) {
+        release_buffers(self);
     }
     if (self->borrowed > 0) {
         fby_shared_quota_give(self->limits.quota, self->borrowed);
@@ -87,7 +87,7 @@ void fby_transform_rest(struct fby_transform *self)
 void fby_transform_destroy(struct fby_transform **self_p)
 {
     if (*self_p != NULL) {
-        give_back(*self_p);
+        release_buffers(*self_p);
         fby_scratch_fini(&(*self_p)->plane);
         free(*self_p);
         *self_p = NULL;

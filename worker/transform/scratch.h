@@ -35,10 +35,10 @@ struct fby_need {
     uint64_t libraries; /* take and give back by themselves */
 };
 
-enum { FBY_MAX_LEGS = (FBY_MAX_OPS + 1) + FBY_MAX_OPS * FBY_MAX_STEPS };
+enum { FBY_MAX_LINKS = (FBY_MAX_OPS + 1) + FBY_MAX_OPS * FBY_MAX_STEPS };
 
-struct fby_leg {                 /* a pass, or a step */
-    const struct fby_pass *pass; /* of the walk; NULL: a step */
+struct fby_chain_link {          /* a pass, or a step */
+    const struct fby_pass *pass; /* of the chain; NULL: a step */
     struct fby_step        step;
     uint32_t               op; /* whom its cost is charged to */
     struct fby_size        in, out;
@@ -46,18 +46,19 @@ struct fby_leg {                 /* a pass, or a step */
 };
 
 /* A picture on its way through its passes and steps. Stays where it is. */
-struct fby_walk {
+struct fby_chain {
     struct fby_op_run run;
     struct fby_passes passes;
     uint32_t          channels; /* 3; 1: a mask, which is never interpolated */
     bool              ycbcr;    /* the three are Y, Cb, Cr */
-    struct fby_leg    legs[FBY_MAX_LEGS]; /* in order; the first is a pass */
-    uint32_t          n_legs;
-    uint32_t          n_moves;  /* legs that need another picture */
-    uint32_t          moved;    /* of these, done */
-    struct fby_image  out;      /* where the last of them writes to */
-    struct fby_image  first;    /* and the first one */
-    int64_t           first_ns; /* what that took, while rows came */
+    struct fby_chain_link
+                     links[FBY_MAX_LINKS]; /* in order; the first is a pass */
+    uint32_t         n_links;
+    uint32_t         n_moves;  /* links that need another picture */
+    uint32_t         moved;    /* of these, done */
+    struct fby_image out;      /* where the last of them writes to */
+    struct fby_image first;    /* and the first one */
+    int64_t          first_ns; /* what that took, while rows came */
 };
 
 struct fby_source { /* a picture before its ops */
@@ -68,29 +69,29 @@ struct fby_source { /* a picture before its ops */
 
 /* Plan such a picture to become `out`. Pure.
  * Errors: FBY_USAGE as fby_transform_run. */
-FBY_CHECKED fby_err fby_walk_plan(const struct fby_op_run *run,
-    struct fby_source in, const struct fby_image *out, struct fby_walk *walk,
+FBY_CHECKED fby_err fby_chain_plan(const struct fby_op_run *run,
+    struct fby_source in, const struct fby_image *out, struct fby_chain *chain,
     struct fby_why *why);
 
 /* Add what the passes need, whose first one gets pixels of `grain`. Pure. */
-void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,
-    struct fby_need *need);
+void fby_chain_need(const struct fby_chain *chain,
+    const struct fby_grain *grain, struct fby_need *need);
 
 /* What the first pass takes of its box, which is the picture's, when it gets
  * pixels of `grain`: less, where only a window of what it scales is kept. It
  * begins and ends where pixels do. Pure. */
-struct fby_box fby_walk_part(
-    const struct fby_walk *walk, const struct fby_grain *grain);
+struct fby_box fby_chain_part(
+    const struct fby_chain *chain, const struct fby_grain *grain);
 
 /* Begin the first pass, give it all rows of its part, end it and do the others.
  * Rows are pixels of `grain`; FBY_RESIZE_ROW_SLACK bytes behind each may be
  * read. Errors: FBY_FULL when memory is short. */
-FBY_CHECKED fby_err fby_walk_begin(struct fby_transform *self,
-    struct fby_walk *walk, const struct fby_grain *grain);
-void fby_walk_rows(struct fby_transform *self, struct fby_walk *walk,
+FBY_CHECKED fby_err fby_chain_begin(struct fby_transform *self,
+    struct fby_chain *chain, const struct fby_grain *grain);
+void fby_chain_rows(struct fby_transform *self, struct fby_chain *chain,
     const struct fby_image *rows);
-FBY_CHECKED fby_err fby_walk_end(
-    struct fby_transform *self, struct fby_walk *walk);
+FBY_CHECKED fby_err fby_chain_end(
+    struct fby_transform *self, struct fby_chain *chain);
 
 /* See to it that `need` may be taken until fby_transform_rest.
  *

@@ -102,7 +102,7 @@ static int compare(const void *left, const void *right)
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-static fby_err sort(const struct fby_sparse_row *row, struct fby_why *why)
+static fby_err sort_keys(const struct fby_sparse_row *row, struct fby_why *why)
 {
     uint64_t n = row->values->values;
     for (uint64_t i = 0; i < n; i++) {
@@ -127,7 +127,7 @@ static fby_err write_sorted(const struct fby_field_job *job,
     uint32_t width = fby_type_bytes(job->field->wire_type);
     fby_err  err   = convert(job, row->values, row->spare, why);
     if (err == FBY_OK) {
-        err = sort(row, why);
+        err = sort_keys(row, why);
     }
     if (err != FBY_OK) {
         return err;

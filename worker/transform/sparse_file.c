@@ -14,28 +14,28 @@
 enum part { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, PARTS };
 
 enum {
-    WORD       = 8,       /* room for the name of a format */
-    SMALL      = 64,      /* bytes of values of shape and format, at most */
-    INFLATER   = 1 << 16, /* bytes that zlib takes */
-    FOR_VALUES = 2 * sizeof(int64_t) + FBY_SPARSE_SPARE /* for each */
+    FORMAT_SIZE     = 8,  /* buffer for the name of a format */
+    SMALL_BYTES     = 64, /* bytes of values of shape and format, at most */
+    INFLATE_BYTES   = 1 << 16, /* bytes that zlib takes */
+    BYTES_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SPARE /* for each */
 };
 
-struct file {
+struct sparse_file {
     const struct fby_field_job *job;
     struct fby_npz_member       members[PARTS];
     struct fby_npy              npy[PARTS]; /* of those that are read */
     uint64_t                    rows; /* at most; what its shape says, later */
     uint64_t                    columns;
-    uint64_t                    most;  /* values that there may be */
-    int64_t                    *at;    /* most of them */
-    int64_t                    *other; /* likewise */
-    uint8_t                    *spare; /* for as many values */
-    uint8_t                    *room;  /* for members */
+    uint64_t                    most;   /* values that there may be */
+    int64_t                    *at;     /* most of them */
+    int64_t                    *other;  /* likewise */
+    uint8_t                    *spare;  /* for as many values */
+    uint8_t                    *buffer; /* for members */
 };
 
 /* ---- members ---- */
 
-static fby_err find_members(struct file *file, struct fby_why *why)
+static fby_err find_members(struct sparse_file *file, struct fby_why *why)
 {
     static const char *const names[PARTS] = {
         "shape", "data", "format", "indices", "indptr", "row", "col"};
@@ -47,16 +47,16 @@ static fby_err find_members(struct file *file, struct fby_why *why)
 }
 
 /* Bytes of the values that a member may have. */
-static uint64_t most_bytes(const struct file *file, enum part part)
+static uint64_t most_bytes(const struct sparse_file *file, enum part part)
 {
     if (part == SHAPE || part == FORMAT) {
-        return SMALL;
+        return SMALL_BYTES;
     }
     return (part == INDPTR ? file->rows + 1 : file->job->field->max_length) *
            sizeof(int64_t);
 }
 
-static fby_err check_sizes(const struct file *file, struct fby_why *why)
+static fby_err check_sizes(const struct sparse_file *file, struct fby_why *why)
 {
     for (int i = 0; i < PARTS; i++) {
         uint64_t size = fby_npz_room(&file->members[i]);
@@ -72,22 +72,22 @@ static fby_err check_sizes(const struct file *file, struct fby_why *why)
     return FBY_OK;
 }
 
-/* That many bytes, into file->room. */
+/* That many bytes, into file->buffer. */
 static fby_err take_memory(struct fby_transform *transform,
-    const struct fby_need *need, struct file *file, struct fby_why *why)
+    const struct fby_need *need, struct sparse_file *file, struct fby_why *why)
 {
     struct fby_scratch *scratch = &transform->decoded[0];
     fby_err             err     = fby_transform_reserve(transform, need, why);
     if (err == FBY_OK) {
         err = fby_scratch_need(scratch, (size_t)need->decoded[0] + 1);
     }
-    file->room = scratch->memory;
+    file->buffer = scratch->memory;
     return err;
 }
 
 /* Memory for everything but the shape, members last. */
-static fby_err take_all(
-    struct fby_transform *transform, struct file *file, struct fby_why *why)
+static fby_err reserve_all(struct fby_transform *transform,
+    struct sparse_file *file, struct fby_why *why)
 {
     uint64_t size  = file->members[DATA].entry.size;
     uint64_t most  = file->job->field->max_length;
@@ -97,22 +97,22 @@ static fby_err take_all(
         bytes += fby_npz_room(&file->members[i]);
     }
     const struct fby_need need = {
-        .decoded   = {most * FOR_VALUES + bytes},
-        .libraries = most * FBY_SPARSE_SORT + INFLATER,
+        .decoded   = {most * BYTES_PER_VALUE + bytes},
+        .libraries = most * FBY_SPARSE_SORT + INFLATE_BYTES,
     };
     fby_err err = take_memory(transform, &need, file, why);
     if (err == FBY_OK) {
-        file->most  = most;
-        file->at    = transform->decoded[0].memory;
-        file->other = file->at + most;
-        file->spare = (uint8_t *)(file->other + most);
-        file->room  = file->spare + most * FBY_SPARSE_SPARE;
+        file->most   = most;
+        file->at     = transform->decoded[0].memory;
+        file->other  = file->at + most;
+        file->spare  = (uint8_t *)(file->other + most);
+        file->buffer = file->spare + most * FBY_SPARSE_SPARE;
     }
     return err;
 }
 
-static fby_err open_member(
-    struct file *file, enum part part, const uint8_t **out, struct fby_why *why)
+static fby_err open_member(struct sparse_file *file, enum part part,
+    const uint8_t **out, struct fby_why *why)
 {
     const struct fby_npz_member *member = &file->members[part];
     if (member->packed == NULL) {
@@ -120,14 +120,14 @@ static fby_err open_member(
             "it has no %s.npy; scipy.sparse.save_npz writes it of CSR and COO",
             member->name);
     }
-    fby_err err = fby_npz_open(member, file->room, out, why);
-    file->room += fby_npz_room(member);
+    fby_err err = fby_npz_open(member, file->buffer, out, why);
+    file->buffer += fby_npz_room(member);
     return err;
 }
 
 /* A member of numbers in one dimension. */
 static fby_err open_numbers(
-    struct file *file, enum part part, struct fby_why *why)
+    struct sparse_file *file, enum part part, struct fby_why *why)
 {
     const uint8_t               *bytes  = NULL;
     const struct fby_npz_member *member = &file->members[part];
@@ -146,13 +146,13 @@ static fby_err open_numbers(
                : err;
 }
 
-struct range {
+struct value_range {
     uint64_t first, n;
 };
 
 /* Whole numbers of a member. */
-static fby_err read_wholes(const struct file *file, enum part part,
-    struct range range, int64_t *out, struct fby_why *why)
+static fby_err read_wholes(const struct sparse_file *file, enum part part,
+    struct value_range range, int64_t *out, struct fby_why *why)
 {
     struct fby_npy slice = file->npy[part];
     slice.data += range.first * fby_npy_type_bytes(slice.type);
@@ -169,7 +169,7 @@ static fby_err read_wholes(const struct file *file, enum part part,
 
 /* One row of as many values as a dense one, or the field's own two dimensions.
  */
-static bool has_shape(const struct file *file)
+static bool has_shape(const struct sparse_file *file)
 {
     const struct fby_shape *shape = &file->job->field->shape;
     return (file->rows == 1 && file->columns == fby_dense_values(shape)) ||
@@ -177,7 +177,7 @@ static bool has_shape(const struct file *file)
                file->columns == shape->dims[1]);
 }
 
-static fby_err refuse_shape(const struct file *file, struct fby_why *why)
+static fby_err refuse_shape(const struct sparse_file *file, struct fby_why *why)
 {
     char                    found[FBY_NPY_SHAPE_TEXT];
     char                    wanted[FBY_NPY_SHAPE_TEXT];
@@ -194,7 +194,7 @@ static fby_err refuse_shape(const struct file *file, struct fby_why *why)
         fby_dense_values(shape));
 }
 
-static fby_err read_shape(struct file *file, struct fby_why *why)
+static fby_err read_shape(struct sparse_file *file, struct fby_why *why)
 {
     int64_t  dims[2] = {1, 0};
     fby_err  err     = open_numbers(file, SHAPE, why);
@@ -204,7 +204,8 @@ static fby_err read_shape(struct file *file, struct fby_why *why)
             "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, SHAPE, (struct range){0, n}, dims + 2 - n, why);
+        err = read_wholes(
+            file, SHAPE, (struct value_range){0, n}, dims + 2 - n, why);
     }
     file->rows    = (uint64_t)dims[0];
     file->columns = (uint64_t)dims[1];
@@ -214,8 +215,8 @@ static fby_err read_shape(struct file *file, struct fby_why *why)
 /* ---- values and their places ---- */
 
 /* As many numbers as there are values. */
-static fby_err open_places(
-    struct file *file, enum part part, struct fby_why *why)
+static fby_err open_indices(
+    struct sparse_file *file, enum part part, struct fby_why *why)
 {
     fby_err  err    = open_numbers(file, part, why);
     uint64_t values = file->npy[DATA].values;
@@ -227,7 +228,7 @@ static fby_err open_places(
         file->members[part].name, file->npy[part].values);
 }
 
-static fby_err open_data(struct file *file, struct fby_why *why)
+static fby_err open_data(struct sparse_file *file, struct fby_why *why)
 {
     fby_err err = open_numbers(file, DATA, why);
     return err != FBY_OK || file->npy[DATA].values <= file->most
@@ -238,7 +239,7 @@ static fby_err open_data(struct file *file, struct fby_why *why)
                      file->npy[DATA].values, file->most);
 }
 
-static fby_err check_place(
+static fby_err check_index(
     int64_t at, uint64_t most, const char *what, struct fby_why *why)
 {
     return at >= 0 && (uint64_t)at < most
@@ -249,12 +250,12 @@ static fby_err check_place(
 }
 
 /* Values from `from` on, up to `to`, stand in this row. */
-static fby_err place_row(struct file *file, uint64_t row, uint64_t from,
-    uint64_t to, struct fby_why *why)
+static fby_err flatten_row(struct sparse_file *file, uint64_t row,
+    uint64_t from, uint64_t to, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint64_t i = from; i < to && err == FBY_OK; i++) {
-        err = check_place(file->at[i], file->columns, "index", why);
+        err = check_index(file->at[i], file->columns, "index", why);
         if (err == FBY_OK) {
             file->at[i] += (int64_t)(row * file->columns);
         }
@@ -263,11 +264,12 @@ static fby_err place_row(struct file *file, uint64_t row, uint64_t from,
 }
 
 /* Offset of the values of the next row, which begin at `from`. */
-static fby_err read_offset(const struct file *file, uint64_t row, int64_t from,
-    int64_t *out, struct fby_why *why)
+static fby_err read_offset(const struct sparse_file *file, uint64_t row,
+    int64_t from, int64_t *out, struct fby_why *why)
 {
-    uint64_t n   = file->npy[DATA].values;
-    fby_err  err = read_wholes(file, INDPTR, (struct range){row, 1}, out, why);
+    uint64_t n = file->npy[DATA].values;
+    fby_err  err =
+        read_wholes(file, INDPTR, (struct value_range){row, 1}, out, why);
     if (err == FBY_OK && *out < from) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "its offsets go back, from %" PRId64 " to %" PRId64, from, *out);
@@ -280,7 +282,7 @@ static fby_err read_offset(const struct file *file, uint64_t row, int64_t from,
     return err;
 }
 
-static fby_err place_rows(struct file *file, struct fby_why *why)
+static fby_err flatten_rows(struct sparse_file *file, struct fby_why *why)
 {
     int64_t  from = 0;
     int64_t  to   = 0;
@@ -293,7 +295,7 @@ static fby_err place_rows(struct file *file, struct fby_why *why)
     for (uint64_t row = 0; row < file->rows && err == FBY_OK; row++) {
         err = read_offset(file, row + 1, from, &to, why);
         if (err == FBY_OK) {
-            err = place_row(file, row, (uint64_t)from, (uint64_t)to, why);
+            err = flatten_row(file, row, (uint64_t)from, (uint64_t)to, why);
         }
         from = to;
     }
@@ -305,9 +307,9 @@ static fby_err place_rows(struct file *file, struct fby_why *why)
                      from, n);
 }
 
-static fby_err read_csr(struct file *file, struct fby_why *why)
+static fby_err read_csr(struct sparse_file *file, struct fby_why *why)
 {
-    fby_err err = open_places(file, INDICES, why);
+    fby_err err = open_indices(file, INDICES, why);
     if (err == FBY_OK) {
         err = open_numbers(file, INDPTR, why);
     }
@@ -319,41 +321,42 @@ static fby_err read_csr(struct file *file, struct fby_why *why)
     }
     if (err == FBY_OK) {
         err = read_wholes(file, INDICES,
-            (struct range){0, file->npy[DATA].values}, file->at, why);
+            (struct value_range){0, file->npy[DATA].values}, file->at, why);
     }
-    return err == FBY_OK ? place_rows(file, why) : err;
+    return err == FBY_OK ? flatten_rows(file, why) : err;
 }
 
-static fby_err read_coo(struct file *file, struct fby_why *why)
+static fby_err read_coo(struct sparse_file *file, struct fby_why *why)
 {
     uint64_t n   = file->npy[DATA].values;
-    fby_err  err = open_places(file, ROW, why);
+    fby_err  err = open_indices(file, ROW, why);
     if (err == FBY_OK) {
-        err = open_places(file, COL, why);
+        err = open_indices(file, COL, why);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, ROW, (struct range){0, n}, file->other, why);
+        err = read_wholes(
+            file, ROW, (struct value_range){0, n}, file->other, why);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, COL, (struct range){0, n}, file->at, why);
+        err = read_wholes(file, COL, (struct value_range){0, n}, file->at, why);
     }
     for (uint64_t i = 0; i < n && err == FBY_OK; i++) {
-        err = check_place(file->other[i], file->rows, "row", why);
+        err = check_index(file->other[i], file->rows, "row", why);
         if (err == FBY_OK) {
-            err = place_row(file, (uint64_t)file->other[i], i, i + 1, why);
+            err = flatten_row(file, (uint64_t)file->other[i], i, i + 1, why);
         }
     }
     return err;
 }
 
-static fby_err read_places(struct file *file, struct fby_why *why)
+static fby_err read_indices(struct sparse_file *file, struct fby_why *why)
 {
-    const uint8_t *bytes        = NULL;
-    char           format[WORD] = "";
-    fby_err        err          = open_member(file, FORMAT, &bytes, why);
+    const uint8_t *bytes               = NULL;
+    char           format[FORMAT_SIZE] = "";
+    fby_err        err                 = open_member(file, FORMAT, &bytes, why);
     if (err == FBY_OK) {
-        err = fby_npy_read_word(
-            bytes, (size_t)file->members[FORMAT].entry.size, format, WORD, why);
+        err = fby_npy_read_word(bytes, (size_t)file->members[FORMAT].entry.size,
+            format, FORMAT_SIZE, why);
     }
     if (err != FBY_OK) {
         return err;
@@ -370,12 +373,12 @@ static fby_err read_places(struct file *file, struct fby_why *why)
 /* ---- all of it ---- */
 
 /* By itself: how long the offsets may be hangs on it. */
-static fby_err take_shape(
-    struct fby_transform *transform, struct file *file, struct fby_why *why)
+static fby_err read_shape_first(struct fby_transform *transform,
+    struct sparse_file *file, struct fby_why *why)
 {
     const struct fby_need need = {
         .decoded   = {fby_npz_room(&file->members[SHAPE])},
-        .libraries = INFLATER,
+        .libraries = INFLATE_BYTES,
     };
     fby_err err = take_memory(transform, &need, file, why);
     if (err == FBY_OK) {
@@ -385,24 +388,24 @@ static fby_err take_shape(
     return err;
 }
 
-static fby_err write_row(struct fby_transform *transform, struct file *file,
-    uint8_t *dst, struct fby_why *why)
+static fby_err write_row(struct fby_transform *transform,
+    struct sparse_file *file, uint8_t *dst, struct fby_why *why)
 {
     fby_err err = check_sizes(file, why);
     if (err == FBY_OK) {
-        err = take_shape(transform, file, why);
+        err = read_shape_first(transform, file, why);
     }
     if (err == FBY_OK) {
         err = check_sizes(file, why);
     }
     if (err == FBY_OK) {
-        err = take_all(transform, file, why);
+        err = reserve_all(transform, file, why);
     }
     if (err == FBY_OK) {
         err = open_data(file, why);
     }
     if (err == FBY_OK) {
-        err = read_places(file, why);
+        err = read_indices(file, why);
     }
     const struct fby_sparse_row row = {file->at, &file->npy[DATA], file->spare};
     return err == FBY_OK ? fby_sparse_write(file->job, &row, dst, why) : err;
@@ -412,9 +415,9 @@ fby_err fby_sparse_file_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_shape *shape = &job->field->shape;
-    struct file             file  = {
-                     .job  = job,
-                     .rows = shape->n_dims == 2 ? shape->dims[0] : 1,
+    struct sparse_file      file  = {
+              .job  = job,
+              .rows = shape->n_dims == 2 ? shape->dims[0] : 1,
     };
     fby_err err = find_members(&file, why);
     if (err == FBY_OK) {

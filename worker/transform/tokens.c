@@ -59,7 +59,7 @@ uint64_t fby_tokens_convert(
 }
 
 /* Whether 32 bits have a sign is not known here. */
-static bool is_either(const struct fby_npy *in, uint64_t i)
+static bool may_be_negative(const struct fby_npy *in, uint64_t i)
 {
     return in->type == FBY_NPY_I4 && (in->data[4 * i + 3] & 0x80) != 0;
 }
@@ -70,7 +70,7 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
     char           text[FBY_CONVERT_TEXT];
     char           other[FBY_CONVERT_TEXT + 16] = "";
     struct fby_npy plain                        = *in;
-    if (is_either(in, i)) {
+    if (may_be_negative(in, i)) {
         plain.type = FBY_NPY_U4;
         snprintf(other, sizeof(other), " (of type i32 %s)",
             fby_convert_text(in, i, text));
@@ -101,13 +101,13 @@ static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 
 /* ---- packed documents ---------------------------------------------------- */
 
-struct documents {
+struct packed_documents {
     const uint8_t *lengths;
     struct fby_npy tokens; /* of all of them */
     uint32_t       most;   /* tokens of a sequence */
 };
 
-static uint32_t length_of(const struct documents *all, uint32_t i)
+static uint32_t length_of(const struct packed_documents *all, uint32_t i)
 {
     struct fby_reader r = fby_reader(all->lengths + (size_t)i * 4, 4);
     return fby_read_u32(&r);
@@ -115,12 +115,12 @@ static uint32_t length_of(const struct documents *all, uint32_t i)
 
 /* False for what no packed sequence is. */
 static bool find_documents(
-    const struct fby_field_job *job, struct documents *out)
+    const struct fby_field_job *job, struct packed_documents *out)
 {
     const struct fby_field_content *field = job->field;
     size_t head = (size_t)job->documents * sizeof(uint32_t);
 
-    *out = (struct documents){
+    *out = (struct packed_documents){
         .lengths = job->bytes,
         .tokens  = {.type = type_of(job->width)},
         .most    = fby_field_kind(field)->is_ragged ? field->max_length
@@ -162,7 +162,7 @@ static void fill_up(
 /* The tokens behind the first one of each document, and a pad. They stand
  * one token further on in the values of all, but for the last of each. */
 static void shift_targets(const struct fby_field_content *field,
-    const struct documents *all, uint32_t n, uint8_t *dst)
+    const struct packed_documents *all, uint32_t n, uint8_t *dst)
 {
     uint32_t width = fby_type_bytes(field->wire_type);
     uint64_t end   = 0;
@@ -177,7 +177,7 @@ static fby_err write_packed(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_field_content *field = job->field;
-    struct documents                all;
+    struct packed_documents         all;
     if (!find_documents(job, &all)) {
         return refuse_documents(job, why);
     }
@@ -196,8 +196,8 @@ static fby_err write_packed(
 fby_err fby_documents_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    struct documents all;
-    uint32_t         width = fby_type_bytes(job->field->wire_type);
+    struct packed_documents all;
+    uint32_t                width = fby_type_bytes(job->field->wire_type);
     if (!find_documents(job, &all)) {
         return refuse_documents(job, why);
     }

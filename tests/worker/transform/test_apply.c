@@ -209,10 +209,10 @@ static void ops_take_exactly_the_memory_they_need(void **state)
     struct fby_image  in   = new_picture(40, 30);
     struct fby_image  out  = new_picture(20, 20);
     struct fby_need   need = {.libraries = 0};
-    struct fby_walk   walk;
-    assert_ok(fby_walk_plan(&run, (struct fby_source){{40, 30}, FBY_RGB, false},
-        &out, &walk, NULL));
-    fby_walk_need(&walk, &fby_unscaled, &need);
+    struct fby_chain  chain;
+    assert_ok(fby_chain_plan(&run,
+        (struct fby_source){{40, 30}, FBY_RGB, false}, &out, &chain, NULL));
+    fby_chain_need(&chain, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {
         assert_holds(&fresh->made[i], need.made[i]);
@@ -320,21 +320,21 @@ static struct fby_pass random_pass(uint32_t *state)
 static void exactly_the_pixels_that_a_window_needs_are_decoded(void **state)
 {
     (void)state;
-    static struct fby_walk walk;
-    uint32_t               random = 9;
+    static struct fby_chain chain;
+    uint32_t                random = 9;
     for (int i = 0; i < 4000; i++) {
         bool             mask  = i % 4 == 0; /* has a unit of 1 */
         uint32_t         unit  = mask ? 1 : UINT32_C(1) << below(&random, 4);
         struct fby_grain grain = {
             unit, below(&random, unit), below(&random, unit)};
-        walk.channels            = mask ? 1 : FBY_RGB;
-        walk.passes.at[0]        = random_pass(&random);
-        const struct fby_box  *b = &walk.passes.at[0].box;
+        chain.channels           = mask ? 1 : FBY_RGB;
+        chain.passes.at[0]       = random_pass(&random);
+        const struct fby_box  *b = &chain.passes.at[0].box;
         struct fby_resize_spec spec =
-            fby_pass_resize(&walk.passes.at[0], &grain);
-        struct fby_box   part = fby_walk_part(&walk, &grain);
-        struct fby_reach x    = steps_reached(&spec.x, walk.channels);
-        struct fby_reach y    = steps_reached(&spec.y, walk.channels);
+            fby_pass_resize(&chain.passes.at[0], &grain);
+        struct fby_box   part = fby_chain_part(&chain, &grain);
+        struct fby_reach x    = steps_reached(&spec.x, chain.channels);
+        struct fby_reach y    = steps_reached(&spec.y, chain.channels);
         assert_int_equal(part.x, b->x + x.first);
         assert_int_equal(part.y, b->y + y.first);
         assert_int_equal(part.w, x.n);

@@ -56,11 +56,11 @@ static uint8_t *new_bytes(size_t size)
 static void scale_row(const struct resize_kernel *kernel, struct fby_axis *axis,
     const uint8_t *row, uint8_t *out)
 {
-    axis->dataset_plan =
+    axis->kernel_plan =
         aligned_alloc(32, (kernel->x_bytes(&axis->spec) + 31) / 32 * 32);
     kernel->x_prepare(axis);
     kernel->across(axis, row, out);
-    free(axis->dataset_plan);
+    free(axis->kernel_plan);
 }
 
 static void a_row_is_scaled_alike(void **unused)
@@ -108,14 +108,14 @@ static void blend_rows(const struct resize_kernel *kernel,
     struct fby_axis *axis, const uint8_t *const *rows, size_t size,
     uint8_t *out)
 {
-    axis->dataset_plan =
+    axis->kernel_plan =
         aligned_alloc(32, (kernel->y_bytes(&axis->spec) + 31) / 32 * 32);
     kernel->y_prepare(axis);
     for (uint32_t o = 0; o < axis->spec.n; o++) {
         kernel->down(
             axis, o, rows + axis->reaches[o].first, size, out + o * size);
     }
-    free(axis->dataset_plan);
+    free(axis->kernel_plan);
 }
 
 static void rows_are_blended_alike(void **unused)

@@ -28,23 +28,23 @@ static struct fby_image blocks(uint32_t channels)
 static struct fby_image run_on(
     const struct fby_op_run *run, const struct fby_image *in, uint32_t channels)
 {
-    struct fby_walk   walk;
+    struct fby_chain  chain;
     struct fby_size   end    = fby_op_plan_size(&run->plans[run->n_ops - 1]);
     size_t            stride = (size_t)end.w * channels;
     struct fby_image  out    = {malloc(stride * end.h), stride, end.w, end.h};
     struct fby_source source = {{in->width, in->height}, channels, false};
     size_t   size = ((size_t)in->width + FBY_RESIZE_ROW_SLACK) * FBY_RGB;
     uint8_t *row  = calloc(1, size);
-    assert_ok(fby_walk_plan(run, source, &out, &walk, NULL));
-    struct fby_box box = fby_walk_part(&walk, &fby_unscaled);
-    assert_ok(fby_walk_begin(transform, &walk, &fby_unscaled));
+    assert_ok(fby_chain_plan(run, source, &out, &chain, NULL));
+    struct fby_box box = fby_chain_part(&chain, &fby_unscaled);
+    assert_ok(fby_chain_begin(transform, &chain, &fby_unscaled));
     for (uint32_t y = box.y; y < box.y + box.h; y++) {
         struct fby_image one = {row, size, box.w, 1};
         memcpy(row, in->pixels + y * in->stride + (size_t)box.x * channels,
             (size_t)box.w * channels);
-        fby_walk_rows(transform, &walk, &one);
+        fby_chain_rows(transform, &chain, &one);
     }
-    assert_ok(fby_walk_end(transform, &walk));
+    assert_ok(fby_chain_end(transform, &chain));
     free(row);
     return out;
 }
@@ -192,17 +192,17 @@ static void after_every_op_a_mask_still_matches_its_image(void **state)
 
 /* Steps in place, steps that move, crops and scalings in one list. */
 enum { CHAIN = 9 };
-static const char *const chain[CHAIN] = {"grayscale", "rotate", "random_crop",
-    "gaussian_blur", "vertical_flip", "pad", "horizontal_flip", "resize",
-    "random_erasing"};
+static const char *const chain_ops[CHAIN] = {"grayscale", "rotate",
+    "random_crop", "gaussian_blur", "vertical_flip", "pad", "horizontal_flip",
+    "resize", "random_erasing"};
 
 static void plan_chain(
     struct fby_op_use uses[CHAIN], struct fby_op_plan plans[CHAIN])
 {
     struct fby_shape shape = {3, {SIDE, SIDE, FBY_RGB}};
     for (int i = 0; i < CHAIN; i++) {
-        uses[i]              = ready_use(fby_op_named(chain[i]));
-        struct fby_draw draw = fby_draw_begin(9, 0, 3, "g", chain[i], 0);
+        uses[i]              = ready_use(fby_op_named(chain_ops[i]));
+        struct fby_draw draw = fby_draw_begin(9, 0, 3, "g", chain_ops[i], 0);
         assert_ok(uses[i].op->plan(&uses[i], &draw, shape, &plans[i], NULL));
         struct fby_size size = fby_op_plan_size(&plans[i]);
         shape                = (struct fby_shape){3, {size.h, size.w, FBY_RGB}};
@@ -337,14 +337,14 @@ static void what_steps_need_is_what_they_take(void **state)
     struct fby_op_run     run   = {uses, plans, CHAIN};
     struct fby_transform *fresh = fby_transform_create(NULL);
     struct fby_need       need  = {.libraries = 0};
-    struct fby_walk       walk;
+    struct fby_chain      chain;
     struct fby_image      in = blocks(FBY_RGB);
     plan_chain(uses, plans);
     struct fby_size  end = fby_op_plan_size(&plans[CHAIN - 1]);
     struct fby_image out = new_picture(end.w, end.h);
-    assert_ok(fby_walk_plan(&run,
-        (struct fby_source){{SIDE, SIDE}, FBY_RGB, false}, &out, &walk, NULL));
-    fby_walk_need(&walk, &fby_unscaled, &need);
+    assert_ok(fby_chain_plan(&run,
+        (struct fby_source){{SIDE, SIDE}, FBY_RGB, false}, &out, &chain, NULL));
+    fby_chain_need(&chain, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {
         assert_in_range(

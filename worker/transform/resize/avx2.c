@@ -14,14 +14,14 @@
 enum { LOW_BITS = FBY_WEIGHT_BITS / 2, STEP = 32 /* bytes */ };
 
 /* Weights of two neighbours, as the multiplication wants them. */
-struct pair {
+struct weight_pair {
     uint32_t upper, lower; /* the first one's in bits 0..15 */
 };
 
-static struct pair pair_of(uint32_t first, uint32_t second)
+static struct weight_pair pair_of(uint32_t first, uint32_t second)
 {
     const uint32_t mask = (1U << LOW_BITS) - 1;
-    return (struct pair){
+    return (struct weight_pair){
         .upper = first >> LOW_BITS | second >> LOW_BITS << 16,
         .lower = (first & mask) | (second & mask) << 16,
     };
@@ -51,29 +51,30 @@ struct quad {
     uint32_t from[4]; /* bytes into the row */
 };
 
-struct factors { /* of a pair of source pixels, for two result pixels */
+struct pair_weights { /* of a pair of source pixels, for two result pixels */
     __m256i upper, lower;
 };
 
-struct across_plan {
+struct pair_plan {
     uint32_t n_quads, n_pairs;
 };
 
-static struct across_plan across_plan(const struct fby_axis *x)
+static struct pair_plan plan_pairs(const struct fby_axis *x)
 {
-    return (struct across_plan){(x->spec.n + 3) / 4, most_pairs(x)};
+    return (struct pair_plan){(x->spec.n + 3) / 4, most_pairs(x)};
 }
 
-static size_t quads_bytes(struct across_plan plan)
+static size_t quads_bytes(struct pair_plan plan)
 {
     return ((size_t)plan.n_quads * sizeof(struct quad) + 31) / 32 * 32;
 }
 
 static size_t x_bytes(const struct fby_axis_spec *x)
 {
-    struct across_plan plan = {(x->n + 3) / 4, (fby_axis_most(x) + 1) / 2};
+    struct pair_plan plan = {(x->n + 3) / 4, (fby_axis_most(x) + 1) / 2};
     return STEP + quads_bytes(plan) +
-           (size_t)plan.n_quads * plan.n_pairs * 2 * sizeof(struct factors);
+           (size_t)plan.n_quads * plan.n_pairs * 2 *
+               sizeof(struct pair_weights);
 }
 
 /* Where the pairs of result pixel `o` begin: not so far right that they would
@@ -88,14 +89,14 @@ static uint32_t first_of_pairs(
 }
 
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
-    struct across_plan plan, struct quad *quads, struct factors *factors)
+    struct pair_plan plan, struct quad *quads, struct pair_weights *factors)
 {
     uint32_t first           = first_of_pairs(x, o, plan.n_pairs);
     quads[o / 4].from[o % 4] = first * FBY_RGB;
     factors += (size_t)(o / 4) * plan.n_pairs * 2 + o % 4 / 2;
     for (uint32_t p = 0; p < plan.n_pairs; p++) {
-        uint32_t    i = first + 2 * p;
-        struct pair pair =
+        uint32_t           i = first + 2 * p;
+        struct weight_pair pair =
             pair_of(fby_axis_weight(x, o, i), fby_axis_weight(x, o, i + 1));
         uint32_t *upper = (uint32_t *)&factors[2 * (size_t)p].upper;
         uint32_t *lower = (uint32_t *)&factors[2 * (size_t)p].lower;
@@ -106,18 +107,18 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     }
 }
 
-static struct factors *factors_of(
-    const struct fby_axis *x, struct across_plan plan)
+static struct pair_weights *factors_of(
+    const struct fby_axis *x, struct pair_plan plan)
 {
-    return (void *)((uint8_t *)x->dataset_plan + STEP + quads_bytes(plan));
+    return (void *)((uint8_t *)x->kernel_plan + STEP + quads_bytes(plan));
 }
 
 static void x_prepare(const struct fby_axis *x)
 {
-    struct across_plan plan  = across_plan(x);
-    struct quad       *quads = (void *)((uint8_t *)x->dataset_plan + STEP);
-    memset(x->dataset_plan, 0, x_bytes(&x->spec));
-    memcpy(x->dataset_plan, &plan, sizeof(plan));
+    struct pair_plan plan  = plan_pairs(x);
+    struct quad     *quads = (void *)((uint8_t *)x->kernel_plan + STEP);
+    memset(x->kernel_plan, 0, x_bytes(&x->spec));
+    memcpy(x->kernel_plan, &plan, sizeof(plan));
     for (uint32_t o = 0; o < x->spec.n; o++) {
         prepare_pixel(x, o, plan, quads, factors_of(x, plan));
     }
@@ -136,7 +137,7 @@ static __m256i two_pairs(const uint8_t *a, const uint8_t *b)
 }
 
 static __m256i two_results(const uint8_t *a, const uint8_t *b,
-    const struct factors *factors, uint32_t n_pairs)
+    const struct pair_weights *factors, uint32_t n_pairs)
 {
     __m256i upper = _mm256_setzero_si256();
     __m256i lower = _mm256_setzero_si256();
@@ -166,10 +167,10 @@ static void save_four(__m256i first, __m256i second, uint8_t *out)
 
 static inline __attribute__((always_inline)) void across_pairs(
     const struct fby_axis *x, const uint8_t *in, uint8_t *out,
-    struct across_plan plan, uint32_t n_pairs)
+    struct pair_plan plan, uint32_t n_pairs)
 {
-    const struct quad    *quads   = (void *)((uint8_t *)x->dataset_plan + STEP);
-    const struct factors *factors = factors_of(x, plan);
+    const struct quad *quads = (void *)((uint8_t *)x->kernel_plan + STEP);
+    const struct pair_weights *factors = factors_of(x, plan);
     for (uint32_t q = 0; q < plan.n_quads; q++) {
         const uint32_t *from = quads[q].from;
         __m256i         first =
@@ -184,8 +185,8 @@ static inline __attribute__((always_inline)) void across_pairs(
 
 static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 {
-    struct across_plan plan;
-    memcpy(&plan, x->dataset_plan, sizeof(plan));
+    struct pair_plan plan;
+    memcpy(&plan, x->kernel_plan, sizeof(plan));
     RESIZE_UNROLLED(plan.n_pairs, across_pairs, x, in, out, plan);
 }
 
@@ -194,14 +195,14 @@ static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 static size_t y_bytes(const struct fby_axis_spec *y)
 {
     size_t n_pairs = (fby_axis_most(y) + 1) / 2;
-    return STEP + y->n * n_pairs * sizeof(struct pair);
+    return STEP + y->n * n_pairs * sizeof(struct weight_pair);
 }
 
 static void y_prepare(const struct fby_axis *y)
 {
-    uint32_t     n_pairs = most_pairs(y);
-    struct pair *pairs   = (void *)((uint8_t *)y->dataset_plan + STEP);
-    memcpy(y->dataset_plan, &n_pairs, sizeof(n_pairs));
+    uint32_t            n_pairs = most_pairs(y);
+    struct weight_pair *pairs   = (void *)((uint8_t *)y->kernel_plan + STEP);
+    memcpy(y->kernel_plan, &n_pairs, sizeof(n_pairs));
     for (uint32_t o = 0; o < y->spec.n; o++) {
         uint32_t first = y->reaches[o].first;
         for (uint32_t p = 0; p < n_pairs; p++) {
@@ -213,12 +214,12 @@ static void y_prepare(const struct fby_axis *y)
 
 /* The sums of 32 bytes' columns; 8 columns a vector, in the order in which
  * unpacking leaves them, which packing reverses. */
-struct columns {
+struct columns_32 {
     __m256i upper[4], lower[4];
 };
 
-static void add_columns(
-    struct columns *sums, int i, __m256i pixels, const struct pair *pair)
+static void add_columns(struct columns_32 *sums, int i, __m256i pixels,
+    const struct weight_pair *pair)
 {
     __m256i upper = _mm256_set1_epi32((int)pair->upper);
     __m256i lower = _mm256_set1_epi32((int)pair->lower);
@@ -228,8 +229,8 @@ static void add_columns(
         _mm256_add_epi32(sums->lower[i], _mm256_madd_epi16(pixels, lower));
 }
 
-static void add_rows(struct columns *sums, const uint8_t *first,
-    const uint8_t *second, const struct pair *pair)
+static void add_rows(struct columns_32 *sums, const uint8_t *first,
+    const uint8_t *second, const struct weight_pair *pair)
 {
     const __m256i zero = _mm256_setzero_si256();
     __m256i       a    = _mm256_loadu_si256((const void *)first);
@@ -242,7 +243,7 @@ static void add_rows(struct columns *sums, const uint8_t *first,
     add_columns(sums, 3, _mm256_unpackhi_epi8(high, zero), pair);
 }
 
-static __m256i columns_to_bytes(const struct columns *sums)
+static __m256i columns_to_bytes(const struct columns_32 *sums)
 {
     __m256i value[4];
     for (int i = 0; i < 4; i++) {
@@ -252,10 +253,10 @@ static __m256i columns_to_bytes(const struct columns *sums)
         _mm256_packus_epi32(value[2], value[3]));
 }
 
-static __m256i blend_32(const struct pair *pairs, uint32_t n_pairs,
+static __m256i blend_32(const struct weight_pair *pairs, uint32_t n_pairs,
     const uint8_t *const *rows, size_t at)
 {
-    struct columns sums;
+    struct columns_32 sums;
     for (int i = 0; i < 4; i++) {
         sums.upper[i] = _mm256_setzero_si256();
         sums.lower[i] = _mm256_setzero_si256();
@@ -271,9 +272,10 @@ static void down(const struct fby_axis *y, uint32_t o,
     const uint8_t *const *rows, size_t size, uint8_t *out)
 {
     uint32_t n_pairs;
-    memcpy(&n_pairs, y->dataset_plan, sizeof(n_pairs));
-    const struct pair *pairs = (void *)((uint8_t *)y->dataset_plan + STEP);
-    uint32_t           mine  = (y->reaches[o].n + 1) / 2;
+    memcpy(&n_pairs, y->kernel_plan, sizeof(n_pairs));
+    const struct weight_pair *pairs =
+        (void *)((uint8_t *)y->kernel_plan + STEP);
+    uint32_t mine = (y->reaches[o].n + 1) / 2;
     pairs += (size_t)o * n_pairs;
     size_t at = 0;
     for (; at + STEP <= size; at += STEP) {

@@ -89,12 +89,12 @@ static inline __m512i values_of(const struct sums *sums)
 
 /* Where the shrinking leaves more between the pixels of a group than a vector
  * holds, the other kernel does it. */
-static bool fits(const struct fby_axis_spec *x)
+static bool fits_vector(const struct fby_axis_spec *x)
 {
     return x->from <= (REACH - 1) / (GROUP - 1) * (uint64_t)x->to * x->unit;
 }
 
-struct across_plan {
+struct group_plan {
     uint32_t n_groups, n_fours;
 };
 
@@ -102,24 +102,24 @@ struct across_plan {
  * four pixels lie like the first, 12 bytes on. It is loaded as it is: where the
  * 16th pixels would be taken from does not matter, their digits are 0. After
  * all groups come their digits, for each of the n_fours three vectors. */
-struct group {
+struct pixel_group {
     uint32_t at[GROUP * FBY_RGB];
     uint32_t from;
 };
-_Static_assert(sizeof(struct group) == VECTOR, "a vector");
+_Static_assert(sizeof(struct pixel_group) == VECTOR, "a vector");
 
-static size_t digits_at(struct across_plan plan)
+static size_t digits_at(struct group_plan plan)
 {
-    return HEAD + plan.n_groups * sizeof(struct group);
+    return HEAD + plan.n_groups * sizeof(struct pixel_group);
 }
 
 static size_t x_bytes(const struct fby_axis_spec *x)
 {
-    struct across_plan plan = {
+    struct group_plan plan = {
         (x->n + GROUP - 1) / GROUP, in_fours(fby_axis_most(x))};
     size_t bytes =
         digits_at(plan) + (size_t)plan.n_groups * plan.n_fours * 3 * VECTOR;
-    return fits(x) ? bytes : resize_avx2.x_bytes(x);
+    return fits_vector(x) ? bytes : resize_avx2.x_bytes(x);
 }
 
 /* Where the taps of result pixel `o` begin: not so far right that they would
@@ -144,7 +144,7 @@ static uint32_t leftmost(
 
 /* Pixel `o` of a group takes the sums 3 (o % 5) to + 2, one a channel. */
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
-    uint32_t n_fours, struct group *group, uint32_t *digits)
+    uint32_t n_fours, struct pixel_group *group, uint32_t *digits)
 {
     uint32_t first = first_tap(x, o, n_fours);
     uint32_t lane  = o % GROUP * FBY_RGB;
@@ -164,15 +164,15 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
 
 static void x_prepare(const struct fby_axis *x)
 {
-    if (!fits(&x->spec)) {
+    if (!fits_vector(&x->spec)) {
         resize_avx2.x_prepare(x);
         return;
     }
-    struct across_plan plan = {(x->spec.n + GROUP - 1) / GROUP, most_fours(x)};
-    struct group      *groups = (void *)((uint8_t *)x->dataset_plan + HEAD);
-    uint32_t *digits = (void *)((uint8_t *)x->dataset_plan + digits_at(plan));
-    memset(x->dataset_plan, 0, x_bytes(&x->spec));
-    memcpy(x->dataset_plan, &plan, sizeof(plan));
+    struct group_plan   plan = {(x->spec.n + GROUP - 1) / GROUP, most_fours(x)};
+    struct pixel_group *groups = (void *)((uint8_t *)x->kernel_plan + HEAD);
+    uint32_t *digits = (void *)((uint8_t *)x->kernel_plan + digits_at(plan));
+    memset(x->kernel_plan, 0, x_bytes(&x->spec));
+    memcpy(x->kernel_plan, &plan, sizeof(plan));
     for (uint32_t g = 0; g < plan.n_groups; g++) {
         uint32_t first = g * GROUP;
         uint32_t end   = first + GROUP < x->spec.n ? first + GROUP : x->spec.n;
@@ -186,11 +186,11 @@ static void x_prepare(const struct fby_axis *x)
 
 static inline __attribute__((always_inline)) void across_fours(
     const struct fby_axis *x, const uint8_t *in, uint8_t *out,
-    struct across_plan plan, uint32_t n_fours)
+    struct group_plan plan, uint32_t n_fours)
 {
-    const uint8_t      *own    = x->dataset_plan;
-    const struct group *groups = (const void *)(own + HEAD);
-    const uint8_t      *digits = own + digits_at(plan);
+    const uint8_t            *own    = x->kernel_plan;
+    const struct pixel_group *groups = (const void *)(own + HEAD);
+    const uint8_t            *digits = own + digits_at(plan);
     for (uint32_t g = 0; g < plan.n_groups; g++) {
         const uint8_t *from = in + groups[g].from;
         __m512i        at   = _mm512_loadu_si512(&groups[g]);
@@ -212,12 +212,12 @@ static inline __attribute__((always_inline)) void across_fours(
 
 static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 {
-    if (!fits(&x->spec)) {
+    if (!fits_vector(&x->spec)) {
         resize_avx2.across(x, in, out);
         return;
     }
-    struct across_plan plan;
-    memcpy(&plan, x->dataset_plan, sizeof(plan));
+    struct group_plan plan;
+    memcpy(&plan, x->kernel_plan, sizeof(plan));
     RESIZE_UNROLLED(plan.n_fours, across_fours, x, in, out, plan);
 }
 
@@ -232,8 +232,8 @@ static size_t y_bytes(const struct fby_axis_spec *y)
 static void y_prepare(const struct fby_axis *y)
 {
     uint32_t       n_fours = most_fours(y);
-    struct digits *digits  = (void *)((uint8_t *)y->dataset_plan + HEAD);
-    memcpy(y->dataset_plan, &n_fours, sizeof(n_fours));
+    struct digits *digits  = (void *)((uint8_t *)y->kernel_plan + HEAD);
+    memcpy(y->kernel_plan, &n_fours, sizeof(n_fours));
     for (uint32_t o = 0; o < y->spec.n; o++) {
         for (uint32_t four = 0; four < n_fours; four++) {
             *digits++ = digits_of(y, o, y->reaches[o].first + TAPS * four);
@@ -243,11 +243,11 @@ static void y_prepare(const struct fby_axis *y)
 
 /* The sums of 64 columns, in the order in which unpacking leaves them, which
  * packing reverses. */
-struct columns {
+struct columns_64 {
     struct sums part[4];
 };
 
-static inline void add_rows(struct columns *columns,
+static inline void add_rows(struct columns_64 *columns,
     const uint8_t *const rows[TAPS], size_t at, const struct digits *digits)
 {
     const __m512i d[3] = {_mm512_set1_epi32((int)digits->d[0]),
@@ -268,7 +268,7 @@ static inline void add_rows(struct columns *columns,
     add_products(&columns->part[3], _mm512_unpackhi_epi16(high_ab, high_ce), d);
 }
 
-static inline __m512i columns_to_bytes(const struct columns *columns)
+static inline __m512i columns_to_bytes(const struct columns_64 *columns)
 {
     return _mm512_packus_epi16(_mm512_packus_epi32(values_of(&columns->part[0]),
                                    values_of(&columns->part[1])),
@@ -279,7 +279,7 @@ static inline __m512i columns_to_bytes(const struct columns *columns)
 static inline __m512i blend_64(const struct digits *digits, uint32_t n_fours,
     const uint8_t *const *rows, size_t at)
 {
-    struct columns columns = {{no_sums(), no_sums(), no_sums(), no_sums()}};
+    struct columns_64 columns = {{no_sums(), no_sums(), no_sums(), no_sums()}};
     for (uint32_t four = 0; four < n_fours; four++) {
         add_rows(&columns, rows + (size_t)TAPS * four, at, &digits[four]);
     }
@@ -290,8 +290,8 @@ static void down(const struct fby_axis *y, uint32_t o,
     const uint8_t *const *rows, size_t size, uint8_t *out)
 {
     uint32_t n_fours;
-    memcpy(&n_fours, y->dataset_plan, sizeof(n_fours));
-    const struct digits *digits = (void *)((uint8_t *)y->dataset_plan + HEAD);
+    memcpy(&n_fours, y->kernel_plan, sizeof(n_fours));
+    const struct digits *digits = (void *)((uint8_t *)y->kernel_plan + HEAD);
     uint32_t             mine   = in_fours(y->reaches[o].n);
     digits += (size_t)o * n_fours;
     size_t at = 0;

@@ -2,9 +2,9 @@
 
 static uint32_t source_of(const struct fby_axis_spec *axis, uint32_t o)
 {
-    uint64_t at    = axis->first + (axis->mirror ? axis->n - 1 - o : o);
-    uint64_t place = axis->reversed ? axis->to - 1 - at : at;
-    uint64_t pixel = (2 * place + 1) * axis->from / (UINT64_C(2) * axis->to);
+    uint64_t at       = axis->first + (axis->mirror ? axis->n - 1 - o : o);
+    uint64_t position = axis->reversed ? axis->to - 1 - at : at;
+    uint64_t pixel = (2 * position + 1) * axis->from / (UINT64_C(2) * axis->to);
     return (uint32_t)(axis->reversed ? axis->from - 1 - pixel : pixel);
 }
 

@@ -4,13 +4,13 @@
 
 enum { STRIPE = 512 /* bytes of a row summed at a time: stays in L1 */ };
 
-static size_t nothing(const struct fby_axis_spec *axis)
+static size_t no_plan_bytes(const struct fby_axis_spec *axis)
 {
     (void)axis;
     return 0;
 }
 
-static void keep(const struct fby_axis *axis)
+static void prepare_nothing(const struct fby_axis *axis)
 {
     (void)axis;
 }
@@ -77,10 +77,10 @@ static void down(const struct fby_axis *y, uint32_t o,
 }
 
 const struct resize_kernel resize_portable = {
-    .x_bytes   = nothing,
-    .x_prepare = keep,
-    .y_bytes   = nothing,
-    .y_prepare = keep,
+    .x_bytes   = no_plan_bytes,
+    .x_prepare = prepare_nothing,
+    .y_bytes   = no_plan_bytes,
+    .y_prepare = prepare_nothing,
     .across    = across,
     .down      = down,
 };

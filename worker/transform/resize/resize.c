@@ -2,7 +2,7 @@
  *
  * A source row is scaled in x as soon as it comes and put into a ring; a result
  * row is made as soon as the last row of its reach is there. An axis that
- * stays as it is costs a copy. */
+ * is_copy as it is costs a copy. */
 #include "worker/transform/resize/resize.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static size_t aligned(size_t size)
 
 /* Where the parts of the memory end; each begins where the last one ends. */
 struct parts {
-    size_t x, y, own_x, own_y, rows, ring, spare;
+    size_t x, y, x_plan, y_plan, rows, ring, spare;
 };
 
 static size_t ring_step(const struct fby_resize_spec *spec)
@@ -57,11 +57,11 @@ static struct parts parts_of(
     size_t       n = fby_axis_most(&spec->y);
     struct parts p = {.x = aligned(fby_axis_bytes(&spec->x))};
     p.y            = p.x + aligned(fby_axis_bytes(&spec->y));
-    p.own_x        = p.y + aligned(kernel->x_bytes(&spec->x));
-    p.own_y        = p.own_x + aligned(kernel->y_bytes(&spec->y));
-    p.rows         = p.own_y + aligned((2 * n + MORE_ROWS) * sizeof(uint8_t *));
-    p.ring         = p.rows + n * ring_step(spec);
-    p.spare        = p.ring + row_bytes(&spec->x) + RESIZE_SLACK;
+    p.x_plan       = p.y + aligned(kernel->x_bytes(&spec->x));
+    p.y_plan       = p.x_plan + aligned(kernel->y_bytes(&spec->y));
+    p.rows  = p.y_plan + aligned((2 * n + MORE_ROWS) * sizeof(uint8_t *));
+    p.ring  = p.rows + n * ring_step(spec);
+    p.spare = p.ring + row_bytes(&spec->x) + RESIZE_SLACK;
     return p;
 }
 
@@ -73,7 +73,7 @@ uint64_t fby_resize_bytes(const struct fby_resize_spec *spec)
 /* Twice over, so that the rows of any reach stand in order somewhere; and some
  * more, because a kernel that takes rows in fours reads up to three too many.
  */
-static void lay_out_ring(struct fby_resizer *self)
+static void fill_row_table(struct fby_resizer *self)
 {
     for (uint32_t i = 0; i < 2 * self->n_ring + MORE_ROWS; i++) {
         self->rows[i] = self->ring + i % self->n_ring * self->ring_step;
@@ -82,45 +82,46 @@ static void lay_out_ring(struct fby_resizer *self)
 
 static void plan(struct fby_resizer *self, const struct fby_resize_spec *spec)
 {
-    uint8_t     *memory  = self->memory.memory;
-    struct parts parts   = parts_of(spec, self->kernel);
-    self->x              = fby_axis_plan(&spec->x, memory);
-    self->y              = fby_axis_plan(&spec->y, memory + parts.x);
-    self->x.dataset_plan = memory + parts.y;
-    self->y.dataset_plan = memory + parts.own_x;
-    self->rows           = (void *)(memory + parts.own_y);
-    self->ring           = memory + parts.rows;
-    self->spare          = memory + parts.ring;
-    self->ring_step      = ring_step(spec);
-    self->n_ring         = self->y.most;
+    uint8_t     *memory = self->memory.memory;
+    struct parts parts  = parts_of(spec, self->kernel);
+    self->x             = fby_axis_plan(&spec->x, memory);
+    self->y             = fby_axis_plan(&spec->y, memory + parts.x);
+    self->x.kernel_plan = memory + parts.y;
+    self->y.kernel_plan = memory + parts.x_plan;
+    self->rows          = (void *)(memory + parts.y_plan);
+    self->ring          = memory + parts.rows;
+    self->spare         = memory + parts.ring;
+    self->ring_step     = ring_step(spec);
+    self->n_ring        = self->y.most;
     self->kernel->x_prepare(&self->x);
     self->kernel->y_prepare(&self->y);
-    lay_out_ring(self);
+    fill_row_table(self);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static bool stays(const struct fby_axis_spec *axis)
+static bool is_copy(const struct fby_axis_spec *axis)
 {
     return axis->from == axis->to && axis->unit == 1 && !axis->mirror;
 }
 
-static void take(struct fby_resizer *self, const uint8_t *row, uint8_t *out)
+static void scale_row(
+    struct fby_resizer *self, const uint8_t *row, uint8_t *out)
 {
-    if (stays(&self->x.spec)) {
+    if (is_copy(&self->x.spec)) {
         memcpy(out, row, (size_t)self->x.spec.n * FBY_RGB);
     } else {
         self->kernel->across(&self->x, row, out);
     }
 }
 
-static void make(struct fby_resizer *self, uint32_t o)
+static void make_row(struct fby_resizer *self, uint32_t o)
 {
     size_t                size  = (size_t)self->out.width * FBY_RGB;
     uint8_t              *out   = self->out.pixels + o * self->out.stride;
     uint32_t              first = self->y.reaches[o].first;
     const uint8_t *const *rows  = self->rows + first % self->n_ring;
-    if (stays(&self->y.spec)) {
+    if (is_copy(&self->y.spec)) {
         memcpy(out, rows[0], size);
     } else {
         self->kernel->down(&self->y, o, rows, size, out);
@@ -130,13 +131,13 @@ static void make(struct fby_resizer *self, uint32_t o)
 void fby_resizer_row(struct fby_resizer *self, const uint8_t *row)
 {
     uint32_t here = self->taken++;
-    take(self, row, self->ring + here % self->n_ring * self->ring_step);
+    scale_row(self, row, self->ring + here % self->n_ring * self->ring_step);
     for (; self->made < self->y.spec.n; self->made++) {
         const struct fby_reach *reach = &self->y.reaches[self->made];
         if (reach->first + reach->n > self->taken) {
             break;
         }
-        make(self, self->made);
+        make_row(self, self->made);
     }
 }
 

@@ -38,11 +38,11 @@ struct fby_reach { /* pixels under a triangle */
 
 struct fby_axis {
     struct fby_axis_spec    spec;
-    const struct fby_reach *reaches; /* spec.n; counted from all.first */
-    const uint32_t         *weights; /* reach i's begin at i * most */
-    uint32_t                most;    /* no result pixel takes more pixels */
-    struct fby_reach        all;     /* all pixels that any of them takes */
-    void                   *dataset_plan; /* a kernel's own form, or NULL */
+    const struct fby_reach *reaches;     /* spec.n; counted from all.first */
+    const uint32_t         *weights;     /* reach i's begin at i * most */
+    uint32_t                most;        /* no result pixel takes more pixels */
+    struct fby_reach        all;         /* all pixels that any of them takes */
+    void                   *kernel_plan; /* a kernel's own form, or NULL */
 };
 
 /* Weight of pixel `i` for result pixel `o`; 0 outside its reach. */

@@ -21,13 +21,14 @@ static const uint64_t words[] = {0x0, 0x1, 0x7f, 0x80, 0xff, 0x100, 0x801,
     0x43e0000000000000, 0x7ff0000000000000, 0x7ff8000000000001,
     0x7fffffffffffffff, 0xffffffffffffffff};
 
-struct file {
+struct npy_file {
     uint8_t bytes[96];
     size_t  header; /* bytes before the value */
 };
 
 /* A file of shape (): order and type stand in the header. */
-static void begin_file(struct file *file, char order, enum fby_npy_type type)
+static void begin_file(
+    struct npy_file *file, char order, enum fby_npy_type type)
 {
     char text[80];
     int  n = snprintf(text, sizeof(text),
@@ -41,11 +42,11 @@ static void begin_file(struct file *file, char order, enum fby_npy_type type)
 }
 
 static void put_value(
-    struct file *file, uint64_t word, size_t width, bool big_endian)
+    struct npy_file *file, uint64_t word, size_t width, bool big_endian)
 {
     for (size_t k = 0; k < width; k++) {
-        size_t place                      = big_endian ? width - 1 - k : k;
-        file->bytes[file->header + place] = (uint8_t)(word >> 8 * k);
+        size_t at                      = big_endian ? width - 1 - k : k;
+        file->bytes[file->header + at] = (uint8_t)(word >> 8 * k);
     }
 }
 
@@ -58,9 +59,9 @@ static fby_err try_type(struct fby_transform *transform,
     size_t  width   = fby_npy_type_bytes(type);
     fby_err broken  = FBY_OK;
     for (size_t i = 0; i < 2 * n_words && broken == FBY_OK; i++) {
-        bool        big_endian = i >= n_words;
-        struct file file;
-        uint8_t     value[8];
+        bool            big_endian = i >= n_words;
+        struct npy_file file;
+        uint8_t         value[8];
         begin_file(&file, big_endian ? '>' : '<', type);
         put_value(&file, words[i % n_words], width, big_endian);
         struct fby_field_job job = {

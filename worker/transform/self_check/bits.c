@@ -10,7 +10,7 @@
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/self_check/self_check.h"
 
-static fby_err add_outcome(struct fby_transform *transform,
+static fby_err check_field(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_field_job *job)
 {
     uint8_t packed[1024];
@@ -63,7 +63,7 @@ static fby_err try_row(struct fby_transform *transform,
     field->maps      = row->n;
     field->array     = (struct fby_shape){1, {row->n}};
     field->shape     = (struct fby_shape){1, {fby_bits_bytes(row->n)}};
-    return add_outcome(transform, hash,
+    return check_field(transform, hash,
         &(struct fby_field_job){
             .field = field, .bytes = file, .size = make_file(row, file)});
 }
@@ -85,7 +85,7 @@ static fby_err try_type(struct fby_transform *transform,
 
 enum { MASKS = 9, HEIGHT = 20, WIDTH = 24 };
 
-static void be_stack(struct fby_field_content *field)
+static void make_stack_field(struct fby_field_content *field)
 {
     *field = (struct fby_field_content){
         .decode    = FBY_DECODE_MAPS,
@@ -114,7 +114,7 @@ static fby_err try_stack(struct fby_transform *transform,
         sizes[i] = file.size;
         memcpy(bytes + i * file.size, file.bytes, file.size);
     }
-    fby_err err = add_outcome(transform, hash,
+    fby_err err = check_field(transform, hash,
         &(struct fby_field_job){.field = field,
             .bytes                     = bytes,
             .size                      = MASKS * file.size,
@@ -132,7 +132,7 @@ fby_err fby_self_check_bits(
         err = try_type(transform, hash, field, (enum fby_npy_type)type);
     }
     if (err == FBY_OK) {
-        be_stack(field);
+        make_stack_field(field);
     }
     for (size_t i = 0; err == FBY_OK && i < fby_n_png_probes; i++) {
         err = try_stack(transform, hash, field, fby_png_probes[i]);

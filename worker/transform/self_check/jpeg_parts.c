@@ -9,7 +9,7 @@
 #include "worker/transform/self_check/probes.h"
 
 /* A part of a picture, and where its pixels go. */
-struct taken {
+struct decoded_part {
     struct fby_picture_part   part; /* an empty box: all of it */
     struct fby_picture_head   head;
     struct fby_picture_region region;
@@ -21,7 +21,7 @@ struct taken {
 static fby_err take_head(void *arg, const struct fby_picture_head *head,
     struct fby_picture_part *part, struct fby_why *why)
 {
-    struct taken *taken = arg;
+    struct decoded_part *taken = arg;
     (void)why;
     if (taken->part.box.w == 0) {
         taken->part.box = (struct fby_box){.w = head->width, .h = head->height};
@@ -37,29 +37,30 @@ static fby_err take_head(void *arg, const struct fby_picture_head *head,
 
 static void take_rows(void *arg, const struct fby_image *rows)
 {
-    struct taken *taken = arg;
+    struct decoded_part *taken = arg;
     for (uint32_t y = 0; y < rows->height; y++) {
         memcpy(taken->image.pixels + taken->ready++ * taken->image.stride,
             rows->pixels + y * rows->stride, taken->image.stride);
     }
 }
 
-/* A trial of one file. */
-struct trial {
+/* A check of one file. */
+struct parts_check {
     const struct fby_picture_file *file;
     fby_picture_stream            *decode;
     struct fby_scratch             memory[2];
-    struct taken                   whole, part;
+    struct decoded_part            whole, part;
 };
 
 static fby_err decode(
-    struct trial *trial, struct taken *into, struct fby_why *why)
+    struct parts_check *check, struct decoded_part *into, struct fby_why *why)
 {
     const struct fby_picture_sink sink = {take_head, take_rows, into};
-    return trial->decode(trial->file, &sink, trial->memory, why);
+    return check->decode(check->file, &sink, check->memory, why);
 }
 
-static bool is_in_whole(const struct taken *part, const struct taken *whole)
+static bool is_in_whole(
+    const struct decoded_part *part, const struct decoded_part *whole)
 {
     const struct fby_box *box  = &part->part.box;
     uint32_t              unit = part->part.unit;
@@ -88,31 +89,33 @@ static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
     return box;
 }
 
-static fby_err try_part(struct trial *trial, uint32_t i, struct fby_why *why)
+static fby_err try_part(
+    struct parts_check *check, uint32_t i, struct fby_why *why)
 {
-    trial->part.part = (struct fby_picture_part){
-        box_of(&trial->whole.head, i), trial->whole.part.unit, false};
-    fby_err err = decode(trial, &trial->part, why);
-    if (err == FBY_OK && !is_in_whole(&trial->part, &trial->whole)) {
-        const struct fby_box *box = &trial->part.part.box;
+    check->part.part = (struct fby_picture_part){
+        box_of(&check->whole.head, i), check->whole.part.unit, false};
+    fby_err err = decode(check, &check->part, why);
+    if (err == FBY_OK && !is_in_whole(&check->part, &check->whole)) {
+        const struct fby_box *box = &check->part.part.box;
 
         err = fby_because(why, FBY_USAGE,
             "the installed libjpeg decodes a part of a picture to other "
             "pixels than the whole (%u x %u at %u, %u of %u x %u, 1/%u); "
             "install libjpeg-turbo 2.1 or later",
-            box->w, box->h, box->x, box->y, trial->whole.head.width,
-            trial->whole.head.height, trial->part.part.unit);
+            box->w, box->h, box->x, box->y, check->whole.head.width,
+            check->whole.head.height, check->part.part.unit);
     }
     return err;
 }
 
-static fby_err try_unit(struct trial *trial, uint32_t unit, struct fby_why *why)
+static fby_err try_unit(
+    struct parts_check *check, uint32_t unit, struct fby_why *why)
 {
     enum { PARTS = 16 };
-    trial->whole.part = (struct fby_picture_part){.unit = unit};
-    fby_err err       = decode(trial, &trial->whole, why);
+    check->whole.part = (struct fby_picture_part){.unit = unit};
+    fby_err err       = decode(check, &check->whole, why);
     for (uint32_t i = 0; i < PARTS && err == FBY_OK; i++) {
-        err = try_part(trial, i, why);
+        err = try_part(check, i, why);
     }
     return err;
 }
@@ -127,16 +130,16 @@ static uint32_t largest_unit(const struct fby_picture_head *head)
 fby_err fby_jpeg_parts_check_file(const struct fby_picture_file *file,
     fby_picture_stream *decode_fn, struct fby_why *why)
 {
-    struct trial trial = {.file = file, .decode = decode_fn};
-    fby_err      err   = try_unit(&trial, 1, why);
+    struct parts_check check = {.file = file, .decode = decode_fn};
+    fby_err            err   = try_unit(&check, 1, why);
     for (uint32_t unit = 2;
-         err == FBY_OK && unit <= largest_unit(&trial.whole.head); unit *= 2) {
-        err = try_unit(&trial, unit, why);
+         err == FBY_OK && unit <= largest_unit(&check.whole.head); unit *= 2) {
+        err = try_unit(&check, unit, why);
     }
-    fby_scratch_fini(&trial.memory[0]);
-    fby_scratch_fini(&trial.memory[1]);
-    fby_scratch_fini(&trial.whole.memory);
-    fby_scratch_fini(&trial.part.memory);
+    fby_scratch_fini(&check.memory[0]);
+    fby_scratch_fini(&check.memory[1]);
+    fby_scratch_fini(&check.whole.memory);
+    fby_scratch_fini(&check.part.memory);
     return err;
 }
 

@@ -20,19 +20,19 @@ static const char *const json_texts[] = {"{\"k\":\"\"}", "{\"k\":\"a\"}",
     "{\"k\":\"abcd\"}", "{\"k\":\"ab\\u00e9\"}", "{\"k\":\"ab\\n\"}",
     "{\"k\":[\"a\",\"bc\",\"d\"]}", "{\"k\":[]}", "{\"k\":1}", "{\"j\":\"a\"}"};
 
-static const struct trial {
+static const struct length_case {
     enum fby_decode    decode;
     enum fby_type      type;
     const char        *key;
     const char *const *members;
     size_t             n;
-} trials[] = {
+} cases[] = {
     {FBY_DECODE_BYTES, FBY_U8, "", texts, sizeof(texts) / sizeof(texts[0])},
     {FBY_DECODE_TEXT, FBY_U8, "", texts, sizeof(texts) / sizeof(texts[0])},
     {FBY_DECODE_NUMBER, FBY_I32, "k", lists, sizeof(lists) / sizeof(lists[0])},
 };
 
-static const struct trial json_trial = {FBY_DECODE_TEXT, FBY_U8, "k",
+static const struct length_case json_case = {FBY_DECODE_TEXT, FBY_U8, "k",
     json_texts, sizeof(json_texts) / sizeof(json_texts[0])};
 
 static fby_err try_member(struct fby_transform *transform,
@@ -56,17 +56,17 @@ static fby_err try_member(struct fby_transform *transform,
 }
 
 static fby_err try_rule(struct fby_transform *transform,
-    struct fby_digest_state *hash, const struct trial *trial,
+    struct fby_digest_state *hash, const struct length_case *one,
     struct fby_field_content *field)
 {
     fby_err err       = FBY_OK;
-    field->decode     = trial->decode;
-    field->wire_type  = trial->type;
+    field->decode     = one->decode;
+    field->wire_type  = one->type;
     field->max_length = MOST;
-    memcpy(field->json_key, trial->key, strlen(trial->key) + 1);
+    memcpy(field->json_key, one->key, strlen(one->key) + 1);
     field->shape = (struct fby_shape){.n_dims = 1, .dims = {MOST}};
-    for (size_t i = 0; i < trial->n && err == FBY_OK; i++) {
-        err = try_member(transform, hash, field, trial->members[i]);
+    for (size_t i = 0; i < one->n && err == FBY_OK; i++) {
+        err = try_member(transform, hash, field, one->members[i]);
     }
     return err;
 }
@@ -76,12 +76,12 @@ fby_err fby_self_check_lengths(
 {
     struct fby_field_content *field = calloc(1, sizeof(*field));
     fby_err                   err   = field == NULL ? FBY_FULL : FBY_OK;
-    size_t                    n     = sizeof(trials) / sizeof(trials[0]);
+    size_t                    n     = sizeof(cases) / sizeof(cases[0]);
     for (size_t i = 0; i < 2 * n && err == FBY_OK; i++) {
         *field = (struct fby_field_content){0};
         field->too_long =
             i % 2 == 0 ? FBY_TOO_LONG_REFUSE : FBY_TOO_LONG_TRUNCATE;
-        err = try_rule(transform, hash, &trials[i / 2], field);
+        err = try_rule(transform, hash, &cases[i / 2], field);
     }
     free(field);
     return err;
@@ -97,7 +97,7 @@ fby_err fby_self_check_json_texts(
             .pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM,
             .too_long =
                 i / 2 == 0 ? FBY_TOO_LONG_REFUSE : FBY_TOO_LONG_TRUNCATE};
-        err    = try_rule(transform, hash, &json_trial, field);
+        err    = try_rule(transform, hash, &json_case, field);
     }
     free(field);
     return err;

@@ -9,12 +9,12 @@
 enum { DRAWS = 2 /* a picture and op */ };
 
 /* Parameters an op is tried with, in the order of its schema. */
-struct trial {
+struct op_case {
     enum fby_op_id   op;
     struct fby_value params[5];
 };
 
-static const struct trial trials[] = {
+static const struct op_case cases[] = {
     {FBY_OP_RANDOM_RESIZED_CROP,
         {{.n = 2, .i = {24, 20}}, {.n = 2, .real = true, .r = {0.08, 1}},
             {.n = 2, .real = true, .r = {0.75, 1.25}}}},
@@ -74,21 +74,21 @@ static void add_plan(
     }
 }
 
-/* A bench to try ops on. */
-struct bench {
+/* A check to try ops on. */
+struct op_check {
     struct fby_transform *transform;
     struct fby_scratch    picture;
     struct fby_scratch    result;
 };
 
 /* The op on one built-in picture; `sample` names the draws. */
-static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
+static fby_err try_op_on(struct op_check *check, struct fby_digest_state *hash,
     const struct fby_op_use *use, uint64_t sample)
 {
     struct fby_image picture = {0};
 
     fby_err err = fby_jpeg_decode(
-        &fby_probes[sample / DRAWS], &bench->picture, &picture, NULL);
+        &fby_probes[sample / DRAWS], &check->picture, &picture, NULL);
     if (err != FBY_OK) {
         return fby_self_check_outcome(hash, err);
     }
@@ -105,9 +105,9 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     struct fby_image  result = {0};
     struct fby_op_run run    = {use, &plan, 1};
     err =
-        fby_image_of(&bench->result, fby_op_plan_size(&plan), FBY_RGB, &result);
+        fby_image_of(&check->result, fby_op_plan_size(&plan), FBY_RGB, &result);
     if (err == FBY_OK) {
-        err = fby_transform_run(bench->transform, &run, picture, result, NULL);
+        err = fby_transform_run(check->transform, &run, picture, result, NULL);
     }
     if (err == FBY_OK) {
         fby_self_check_picture(hash, &result, FBY_RGB);
@@ -115,16 +115,16 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     return err;
 }
 
-static fby_err try_params(
-    struct bench *bench, struct fby_digest_state *hash, const struct fby_op *op)
+static fby_err try_params(struct op_check *check, struct fby_digest_state *hash,
+    const struct fby_op *op)
 {
     fby_err err = FBY_OK;
-    for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fby_op_use use = {.op = op};
-        memcpy(use.params, trials[i].params, sizeof(trials[i].params));
-        uint64_t n = trials[i].op == op->id ? fby_n_probes * DRAWS : 0;
+        memcpy(use.params, cases[i].params, sizeof(cases[i].params));
+        uint64_t n = cases[i].op == op->id ? fby_n_probes * DRAWS : 0;
         for (uint64_t sample = 0; sample < n && err == FBY_OK; sample++) {
-            err = try_op_on(bench, hash, &use, sample);
+            err = try_op_on(check, hash, &use, sample);
         }
     }
     return err;
@@ -133,17 +133,17 @@ static fby_err try_params(
 fby_err fby_self_check_op(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_op *op)
 {
-    struct bench bench = {.transform = transform};
-    fby_err      err   = try_params(&bench, hash, op);
-    fby_scratch_fini(&bench.picture);
-    fby_scratch_fini(&bench.result);
+    struct op_check check = {.transform = transform};
+    fby_err         err   = try_params(&check, hash, op);
+    fby_scratch_fini(&check.picture);
+    fby_scratch_fini(&check.result);
     return err;
 }
 
 bool fby_has_self_check(uint32_t op_id)
 {
-    for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
-        if (trials[i].op == op_id) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (cases[i].op == op_id) {
             return fby_transform_knows(op_id);
         }
     }

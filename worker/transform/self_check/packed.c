@@ -13,11 +13,11 @@ enum { LENGTH = 5, MOST = 3 /* documents */, PAD = 9, FIRST = 65533 };
 static const uint32_t packings[][MOST] = {
     {5}, {1}, {3}, {1, 1}, {2, 3}, {1, 2, 1}, {3, 1, 1}};
 
-static const struct trial {
+static const struct packed_case {
     enum fby_decode decode;
     const char     *from;
     enum fby_type   type;
-} trials[] = {
+} cases[] = {
     {FBY_DECODE_TOKENS, "input", FBY_U32},
     {FBY_DECODE_TOKENS, "target", FBY_U32},
     {FBY_DECODE_TOKENS, "input", FBY_U16},
@@ -65,12 +65,12 @@ static fby_err try_sequence(struct fby_transform *transform,
 }
 
 static void make_field(
-    const struct trial *trial, struct fby_field_content *field)
+    const struct packed_case *one, struct fby_field_content *field)
 {
-    bool tokens       = trial->decode == FBY_DECODE_TOKENS;
+    bool tokens       = one->decode == FBY_DECODE_TOKENS;
     *field            = (struct fby_field_content){0};
-    field->decode     = trial->decode;
-    field->wire_type  = trial->type;
+    field->decode     = one->decode;
+    field->wire_type  = one->type;
     field->n_from     = 1;
     field->packed     = true;
     field->pad        = PAD;
@@ -78,7 +78,7 @@ static void make_field(
     field->length     = tokens ? LENGTH : 0;
     field->max_length = tokens ? 0 : LENGTH;
     field->shape      = (struct fby_shape){.n_dims = 1, .dims = {LENGTH}};
-    memcpy(field->from[0], trial->from, strlen(trial->from) + 1);
+    memcpy(field->from[0], one->from, strlen(one->from) + 1);
 }
 
 fby_err fby_self_check_packed(
@@ -87,9 +87,9 @@ fby_err fby_self_check_packed(
     struct fby_field_content *field = malloc(sizeof(*field));
     fby_err                   err   = field == NULL ? FBY_FULL : FBY_OK;
     size_t                    n     = sizeof(packings) / sizeof(packings[0]);
-    size_t                    all   = n * sizeof(trials) / sizeof(trials[0]);
+    size_t                    all   = n * sizeof(cases) / sizeof(cases[0]);
     for (size_t i = 0; i < all && err == FBY_OK; i++) {
-        make_field(&trials[i / n], field);
+        make_field(&cases[i / n], field);
         err = try_sequence(transform, hash, field, packings[i % n]);
     }
     free(field);

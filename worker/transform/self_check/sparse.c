@@ -8,10 +8,10 @@
 
 enum { MOST = 3 /* values of a row */ };
 
-static const struct trial {
+static const struct sparse_case {
     uint64_t n;
     int64_t  at[MOST + 1];
-} trials[] = {
+} cases[] = {
     {0, {0}},
     {1, {0}},
     {1, {299}},
@@ -25,13 +25,13 @@ static const struct trial {
 };
 
 static fby_err try_row(struct fby_digest_state *hash,
-    const struct fby_field_content *field, const struct trial *trial)
+    const struct fby_field_content *field, const struct sparse_case *one)
 {
     static const uint8_t values[MOST + 1] = {5, 0, 255, 1};
     const struct fby_npy npy              = {
                      .type   = FBY_NPY_I1,
                      .n_dims = 1,
-                     .values = trial->n,
+                     .values = one->n,
                      .data   = values,
     };
     int64_t               at[MOST + 1];
@@ -42,7 +42,7 @@ static fby_err try_row(struct fby_digest_state *hash,
     struct fby_sparse_row row    = {at, &npy, spare};
     struct fby_field_job  job    = {
             .field = field, .length = &length, .indices = indices};
-    memcpy(at, trial->at, sizeof(at));
+    memcpy(at, one->at, sizeof(at));
     fby_err err    = fby_sparse_write(&job, &row, out, NULL);
     fby_err broken = fby_self_check_outcome(hash, err);
     if (err == FBY_OK) {
@@ -63,9 +63,9 @@ fby_err fby_self_check_sparse(struct fby_digest_state *hash)
             .wire_type                            = types[t],
             .max_length                           = MOST,
             .shape                                = {2, {3, 100}}};
-        size_t                   n     = sizeof(trials) / sizeof(trials[0]);
+        size_t                   n     = sizeof(cases) / sizeof(cases[0]);
         for (size_t i = 0; i < n && err == FBY_OK; i++) {
-            err = try_row(hash, &field, &trials[i]);
+            err = try_row(hash, &field, &cases[i]);
         }
     }
     return err;

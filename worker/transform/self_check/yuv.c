@@ -59,7 +59,7 @@ static void add_ops(struct fby_field_content *field)
 
 /* ---- one file ---- */
 
-struct trial {
+struct yuv_check {
     struct fby_transform     *transform;
     struct fby_digest_state  *hash;
     struct fby_field_content *field;
@@ -67,59 +67,59 @@ struct trial {
     uint64_t                  sample;
 };
 
-static fby_err write_planes(const struct trial *trial)
+static fby_err write_planes(const struct yuv_check *check)
 {
-    const struct fby_field_content *field  = trial->field;
+    const struct fby_field_content *field  = check->field;
     size_t                          size   = fby_field_bytes(field);
     uint8_t                        *planes = fby_zalloc(size);
     const struct fby_field_job      job    = {.field = field,
-                .bytes                               = trial->file.bytes,
-                .size                                = trial->file.size,
+                .bytes                               = check->file.bytes,
+                .size                                = check->file.size,
                 .seed                                = 1,
-                .sample                              = trial->sample};
-    fby_err err    = fby_field_write(trial->transform, &job, planes, NULL);
-    fby_err broken = fby_self_check_outcome(trial->hash, err);
+                .sample                              = check->sample};
+    fby_err err    = fby_field_write(check->transform, &job, planes, NULL);
+    fby_err broken = fby_self_check_outcome(check->hash, err);
     if (err == FBY_OK) {
-        fby_decoder_hash_add(trial->hash, field->shape.dims[1], 4);
-        fby_decoder_hash_add(trial->hash, field->shape.dims[0], 4);
-        fby_digest_add(trial->hash, planes, size);
+        fby_decoder_hash_add(check->hash, field->shape.dims[1], 4);
+        fby_decoder_hash_add(check->hash, field->shape.dims[0], 4);
+        fby_digest_add(check->hash, planes, size);
     }
     free(planes);
     return broken;
 }
 
 /* As large as it is. */
-static fby_err try_whole(const struct trial *trial)
+static fby_err try_whole(const struct yuv_check *check)
 {
     const struct fby_picture_decoder *decoder;
     struct fby_picture_head           head = {0};
     fby_err                           err =
-        fby_picture_decoder_for(trial->field, &trial->file, &decoder, NULL);
+        fby_picture_decoder_for(check->field, &check->file, &decoder, NULL);
     if (err == FBY_OK) {
-        err = decoder->head(&trial->file, &head, NULL);
+        err = decoder->head(&check->file, &head, NULL);
     }
     if (err != FBY_OK) {
-        return fby_self_check_outcome(trial->hash, err);
+        return fby_self_check_outcome(check->hash, err);
     }
-    trial->field->n_ops = 0;
-    trial->field->shape =
+    check->field->n_ops = 0;
+    check->field->shape =
         (struct fby_shape){3, {head.height, head.width, FBY_RGB}};
-    return write_planes(trial);
+    return write_planes(check);
 }
 
-static fby_err try_file(struct trial *trial, struct fby_picture_file file)
+static fby_err try_file(struct yuv_check *check, struct fby_picture_file file)
 {
-    trial->file = file;
-    fby_err err = try_whole(trial);
-    trial->file.size /= 2;
+    check->file = file;
+    fby_err err = try_whole(check);
+    check->file.size /= 2;
     if (err == FBY_OK) {
-        err = try_whole(trial);
+        err = try_whole(check);
     }
-    trial->file = file;
-    add_ops(trial->field);
+    check->file = file;
+    add_ops(check->field);
     for (int i = 0; i < 2 && err == FBY_OK; i++) {
-        err = write_planes(trial);
-        trial->sample++;
+        err = write_planes(check);
+        check->sample++;
     }
     return err;
 }
@@ -128,7 +128,7 @@ fby_err fby_self_check_yuv(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
     struct fby_field_content *field = fby_zalloc(sizeof(*field));
-    struct trial              trial = {transform, hash, field, {0}, 0};
+    struct yuv_check          check = {transform, hash, field, {0}, 0};
     fby_err                   err   = FBY_OK;
     *field = (struct fby_field_content){.group = "fingerprint",
         .from                                  = {"png"},
@@ -138,10 +138,10 @@ fby_err fby_self_check_yuv(
         .wire_type                             = FBY_U8,
         .yuv420                                = true};
     for (size_t i = 0; i < fby_n_probes && err == FBY_OK; i++) {
-        err = try_file(&trial, fby_probes[i]);
+        err = try_file(&check, fby_probes[i]);
     }
     for (size_t i = 0; i < fby_n_png_probes && err == FBY_OK; i++) {
-        err = try_file(&trial, fby_png_probes[i]);
+        err = try_file(&check, fby_png_probes[i]);
     }
     free(field);
     return err;

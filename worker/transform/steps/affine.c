@@ -9,14 +9,14 @@
 #include "pipeline/plan/angle.h"
 #include "worker/transform/steps/steps.h"
 
-struct place { /* in the source, Q31 of a pixel */
+struct q31_point { /* in the source, Q31 of a pixel */
     int64_t x, y;
 };
 
 struct map {
-    struct place first;  /* of the upper left pixel of the result */
-    struct place across; /* to the next pixel */
-    struct place down;   /* to the next row */
+    struct q31_point first;  /* of the upper left pixel of the result */
+    struct q31_point across; /* to the next pixel */
+    struct q31_point down;   /* to the next row */
 };
 
 static int64_t times_q16(int64_t q30, int64_t q16)
@@ -69,7 +69,7 @@ static bool is_inside(const struct fby_image *in, int64_t x, int64_t y)
 /* ---- a mask ---- */
 
 static uint8_t nearest(
-    const struct fby_image *in, struct place at, uint8_t fill)
+    const struct fby_image *in, struct q31_point at, uint8_t fill)
 {
     int64_t x = (at.x + (INT64_C(1) << 30)) >> 31;
     int64_t y = (at.y + (INT64_C(1) << 30)) >> 31;
@@ -79,7 +79,7 @@ static uint8_t nearest(
 /* ---- a picture ---- */
 
 /* Add what the pixel at x, y has to give, `weight` of 2^32. */
-static void add(const struct fby_image *in, int64_t x, int64_t y,
+static void add_weighted(const struct fby_image *in, int64_t x, int64_t y,
     uint64_t weight, uint64_t sums[FBY_RGB + 1])
 {
     if (is_inside(in, x, y)) {
@@ -92,7 +92,7 @@ static void add(const struct fby_image *in, int64_t x, int64_t y,
     }
 }
 
-static void interpolate(const struct fby_image *in, struct place at,
+static void interpolate(const struct fby_image *in, struct q31_point at,
     struct fby_paint paint, uint8_t *out)
 {
     int64_t  x                 = at.x >> 31;
@@ -100,10 +100,10 @@ static void interpolate(const struct fby_image *in, struct place at,
     uint64_t right             = (uint64_t)(at.x >> 15) & 65535; /* Q16 */
     uint64_t below             = (uint64_t)(at.y >> 15) & 65535;
     uint64_t sums[FBY_RGB + 1] = {0};
-    add(in, x, y, (65536 - right) * (65536 - below), sums);
-    add(in, x + 1, y, right * (65536 - below), sums);
-    add(in, x, y + 1, (65536 - right) * below, sums);
-    add(in, x + 1, y + 1, right * below, sums);
+    add_weighted(in, x, y, (65536 - right) * (65536 - below), sums);
+    add_weighted(in, x + 1, y, right * (65536 - below), sums);
+    add_weighted(in, x, y + 1, (65536 - right) * below, sums);
+    add_weighted(in, x + 1, y + 1, right * below, sums);
     int64_t share = (int64_t)(sums[FBY_RGB] >> 16); /* inside, Q16 */
     for (int c = 0; c < FBY_RGB; c++) {
         int64_t fill  = paint.level[c];
@@ -115,8 +115,8 @@ static void interpolate(const struct fby_image *in, struct place at,
 
 /* ---- both ---- */
 
-static void do_row(const struct fby_step_work *work, struct place at,
-    struct place across, uint8_t *out)
+static void do_row(const struct fby_step_work *work, struct q31_point at,
+    struct q31_point across, uint8_t *out)
 {
     struct fby_paint fill = fby_step_fill(work, work->step->v[FBY_AFFINE_FILL]);
     for (uint32_t x = 0; x < work->out.width; x++) {
@@ -135,7 +135,7 @@ void fby_do_affine(const struct fby_step_work *work)
     struct fby_size size = {work->in.width, work->in.height};
     struct map      map  = map_of(work->step->v, size);
     for (uint32_t y = 0; y < size.h; y++) {
-        struct place at = {
+        struct q31_point at = {
             map.first.x + y * map.down.x, map.first.y + y * map.down.y};
         do_row(work, at, map.across, fby_image_row(&work->out, y));
     }

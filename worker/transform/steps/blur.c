@@ -9,20 +9,20 @@
 #include "worker/transform/steps/steps.h"
 
 enum {
-    MOST     = 31, /* pixels under a kernel */
+    MAX_SIZE = 31, /* pixels under a kernel */
     ONE      = 1 << 15,
     FRACTION = 8
 };
 
 /* ---- blur ---- */
 
-struct kernel {
+struct blur_kernel {
     int32_t  radius;
-    uint32_t weights[MOST]; /* Q15 */
+    uint32_t weights[MAX_SIZE]; /* Q15 */
 };
 
 /* exp(-d^2 / 2 sigma^2), Q32. */
-static uint64_t bell(int64_t d, int64_t sigma)
+static uint64_t gaussian(int64_t d, int64_t sigma)
 {
     const uint64_t    half_log2_e = 3098164009; /* Q32 */
     uint64_t          square      = (uint64_t)(sigma * sigma);
@@ -33,16 +33,16 @@ static uint64_t bell(int64_t d, int64_t sigma)
                : fby_exp2_q32(-(int64_t)(uint64_t)power);
 }
 
-static struct kernel kernel_of(int64_t size, int64_t sigma)
+static struct blur_kernel kernel_of(int64_t size, int64_t sigma)
 {
-    struct kernel kernel  = {.radius = (int32_t)(size / 2)};
-    uint64_t      all     = FBY_Q32_ONE; /* of the middle */
-    uint32_t      rounded = 0;
+    struct blur_kernel kernel  = {.radius = (int32_t)(size / 2)};
+    uint64_t           all     = FBY_Q32_ONE; /* of the middle */
+    uint32_t           rounded = 0;
     for (int32_t d = 1; d <= kernel.radius; d++) {
-        all += 2 * bell(d, sigma);
+        all += 2 * gaussian(d, sigma);
     }
     for (int32_t i = 0; i < size; i++) {
-        uint64_t share    = bell(i - kernel.radius, sigma) * ONE;
+        uint64_t share    = gaussian(i - kernel.radius, sigma) * ONE;
         kernel.weights[i] = (uint32_t)((share + all / 2) / all);
         rounded += kernel.weights[i];
     }
@@ -59,8 +59,8 @@ static uint32_t mirrored(int64_t at, uint32_t n)
 
 /* Row `y` mixed with those above and below: values of 16 bits, FRACTION of
  * them behind the point. */
-static void mix_columns(const struct fby_image *in, const struct kernel *kernel,
-    uint32_t y, uint32_t *sums, uint16_t *out)
+static void mix_columns(const struct fby_image *in,
+    const struct blur_kernel *kernel, uint32_t y, uint32_t *sums, uint16_t *out)
 {
     size_t n = (size_t)in->width * FBY_RGB;
     memset(sums, 0, n * sizeof(*sums));
@@ -91,7 +91,7 @@ static void mirror_ends(uint16_t *row, uint32_t width, int32_t radius)
     }
 }
 
-static void mix_rows(const uint16_t *row, const struct kernel *kernel,
+static void mix_rows(const uint16_t *row, const struct blur_kernel *kernel,
     uint32_t *sums, uint32_t width, uint8_t *out)
 {
     size_t n = (size_t)width * FBY_RGB;
@@ -113,18 +113,18 @@ uint64_t fby_blur_bytes(const struct fby_step *step, struct fby_size in)
 {
     (void)step;
     return (uint64_t)in.w * FBY_RGB * sizeof(uint32_t) +
-           ((uint64_t)in.w + MOST) * FBY_RGB * sizeof(uint16_t);
+           ((uint64_t)in.w + MAX_SIZE) * FBY_RGB * sizeof(uint16_t);
 }
 
 void fby_do_blur(const struct fby_step_work *work)
 {
-    const int64_t *v      = work->step->v;
-    struct kernel  across = kernel_of(v[0], v[2]);
-    struct kernel  down   = kernel_of(v[1], v[2]);
-    uint32_t       width  = work->in.width;
-    uint32_t      *sums   = work->memory;
-    uint16_t      *row    = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
-                    (size_t)(MOST / 2) * FBY_RGB;
+    const int64_t     *v      = work->step->v;
+    struct blur_kernel across = kernel_of(v[0], v[2]);
+    struct blur_kernel down   = kernel_of(v[1], v[2]);
+    uint32_t           width  = work->in.width;
+    uint32_t          *sums   = work->memory;
+    uint16_t          *row    = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
+                    (size_t)(MAX_SIZE / 2) * FBY_RGB;
     for (uint32_t y = 0; y < work->in.height; y++) {
         mix_columns(&work->in, &down, y, sums, row);
         mirror_ends(row, width, across.radius);

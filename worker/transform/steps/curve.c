@@ -90,7 +90,7 @@ struct counts {
     uint64_t of[FBY_RGB][LEVELS];
 };
 
-static void count(const struct fby_image *image, struct counts *out)
+static void count_levels(const struct fby_image *image, struct counts *out)
 {
     memset(out, 0, sizeof(*out));
     for (uint32_t y = 0; y < image->height; y++) {
@@ -136,7 +136,7 @@ void fby_do_autocontrast(const struct fby_step_work *work)
 {
     struct counts counts;
     struct curves curves;
-    count(&work->in, &counts);
+    count_levels(&work->in, &counts);
     for (int c = 0; c < FBY_RGB; c++) {
         stretch(counts.of[c], curves.of[c]);
     }
@@ -145,7 +145,7 @@ void fby_do_autocontrast(const struct fby_step_work *work)
 
 /* Pillow's rule: a level becomes how many pixels are below it, in steps of a
  * 255th of all pixels but those of the last level. */
-static void even_out(
+static void equalize(
     const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
 {
     uint64_t step  = (pixels - counts[last_of(counts)]) / 255;
@@ -162,9 +162,9 @@ void fby_do_equalize(const struct fby_step_work *work)
     struct counts counts;
     struct curves curves;
     uint64_t      pixels = (uint64_t)work->in.width * work->in.height;
-    count(&work->in, &counts);
+    count_levels(&work->in, &counts);
     for (int c = 0; c < FBY_RGB; c++) {
-        even_out(counts.of[c], pixels, curves.of[c]);
+        equalize(counts.of[c], pixels, curves.of[c]);
     }
     apply(&work->in, &curves);
 }

@@ -3,13 +3,13 @@
 
 #include "worker/transform/yuv.h"
 
-struct kernel {
+struct step_impl {
     fby_step_fn *apply;
     bool         moves;
     uint64_t (*bytes)(const struct fby_step *step, struct fby_size in);
 };
 
-static const struct kernel kernels[FBY_N_STEPS] = {
+static const struct step_impl impls[FBY_N_STEPS] = {
     [FBY_STEP_VERTICAL_FLIP] = {fby_do_vertical_flip, false, NULL},
     [FBY_STEP_PAD]           = {fby_do_pad, true, NULL},
     [FBY_STEP_GREY]          = {fby_do_grey, false, NULL},
@@ -29,23 +29,23 @@ static const struct kernel kernels[FBY_N_STEPS] = {
 
 bool fby_step_is_known(enum fby_step_kind kind)
 {
-    return (unsigned)kind < FBY_N_STEPS && kernels[kind].apply != NULL;
+    return (unsigned)kind < FBY_N_STEPS && impls[kind].apply != NULL;
 }
 
 bool fby_step_moves(enum fby_step_kind kind)
 {
-    return kernels[kind].moves;
+    return impls[kind].moves;
 }
 
 uint64_t fby_step_bytes(const struct fby_step *step, struct fby_size in)
 {
-    const struct kernel *kernel = &kernels[step->kind];
-    return kernel->bytes != NULL ? kernel->bytes(step, in) : 0;
+    const struct step_impl *impl = &impls[step->kind];
+    return impl->bytes != NULL ? impl->bytes(step, in) : 0;
 }
 
 void fby_step_do(const struct fby_step_work *work)
 {
-    kernels[work->step->kind].apply(work);
+    impls[work->step->kind].apply(work);
 }
 
 struct fby_paint fby_step_paint(
