@@ -1,36 +1,34 @@
-/* convert.h - the values of an array in a file, in the type they travel in.
+/* convert.h - convert the values of a NumPy file to a wire type.
  *
- * A whole number becomes exactly itself, in whichever type; a real one is
- * rounded to the nearest of a smaller type, ties to even, and becomes a whole
- * one only if it is one. What would not be so does not fit. Infinities stay;
- * NaN fits no type of whole numbers, and becomes the quiet one with its sign
- * (0x7e00, 0x7fc0, 0x7fc00000) where the type changes: bits that the hardware
- * has no say in. */
+ * An integer is converted exactly or does not fit. A real is rounded to the
+ * nearest value of a smaller real type, ties to even; it fits an integer type
+ * only if it is an integer. Infinities stay. NaN fits no integer type; where
+ * the type changes it becomes the quiet NaN with its sign (0x7e00, 0x7fc0,
+ * 0x7fc00000), so that its bits do not depend on the hardware. */
 #ifndef FBY_WORKER_NPY_CONVERT_H
 #define FBY_WORKER_NPY_CONVERT_H
 
 #include "pipeline/types.h"
 #include "worker/npy/npy.h"
 
-/* A value that does not fit, for a person. */
-enum { FBY_CONVERT_TEXT = 32 };
+enum { FBY_CONVERT_TEXT = 32 }; /* bytes of a value as text, with NUL */
 
 /* Write the values of `npy` to `out`, little-endian, fby_type_bytes(to) each,
- * in the order of the file; nothing need be aligned.
+ * in the order of the file. No pointer needs to be aligned.
  *
- * Returns how many were written before one that does not fit (or a bool that
- * is neither 0 nor 1): npy->values when all do. Behind that `out` may hold
- * anything. */
+ * Returns the number of values before the first that does not fit (or a bool
+ * that is neither 0 nor 1): npy->values if all fit. `out` after those is
+ * undefined. */
 uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out);
 
-/* Is it the same bits in the file and on the wire, in the same order? */
+/* Are the bytes on the wire the same as those in the file? */
 bool fby_convert_is_copy(const struct fby_npy *npy, enum fby_type to);
 
-/* Refuse value i, which did not fit type `to`. */
+/* Refuse value i, which does not fit type `to`. Returns FBY_BAD_SAMPLE. */
 fby_err fby_convert_refuse(const struct fby_npy *npy, uint64_t i,
     enum fby_type to, struct fby_why *why);
 
-/* Value i as text, as it stands in the file; returns `out`. */
+/* Write value i of the file as text. Returns `out`. */
 const char *fby_convert_text(
     const struct fby_npy *npy, uint64_t i, char out[FBY_CONVERT_TEXT]);
 

@@ -1,8 +1,7 @@
-/* bits.h - values that are 0 or 1, eight to a byte.
+/* bits.h - pack values that are 0 or 1, eight to a byte.
  *
- * As NumPy's packbits(axis=-1, bitorder="little"): value k of a row is bit
- * k % 8 of byte k / 8, and the bits that are left over in the last byte are
- * 0. */
+ * The layout is that of NumPy's packbits(axis=-1, bitorder="little"): value k
+ * of a row is bit k % 8 of byte k / 8. Unused bits of the last byte are 0. */
 #ifndef FBY_WORKER_TRANSFORM_BITS_H
 #define FBY_WORKER_TRANSFORM_BITS_H
 
@@ -11,12 +10,12 @@
 
 #include "worker/npy/npy.h"
 
-/* Pack `n` bytes. Returns how many of them came before one that is neither 0
- * nor 1: n when none is; behind that `out` may hold anything. */
+/* Pack `n` bytes. Returns the number of bytes before the first that is neither
+ * 0 nor 1 (n if all are); `out` after those is undefined. */
 size_t fby_bits_pack(const uint8_t *values, size_t n, uint8_t *out);
 
-/* Pack the values of a file of bools or whole numbers, row by row of its last
- * dimension, of which it has one at least. Returns as fby_bits_pack does. */
+/* Pack the values of a file of bools or integers, row by row of its last
+ * dimension (at least one dimension is needed). Returns as fby_bits_pack. */
 uint64_t fby_bits_of_npy(const struct fby_npy *npy, uint8_t *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* json.h - one value of a JSON member; for this folder alone.
+/* json.h - find one value in a JSON member. Internal to worker/transform.
  *
- * A key is a path: each dot steps into an object by the name that follows, or
- * into a list by a number from 0. The key `.` is the member's value itself. */
+ * A key is a path: the text after each dot names a member of an object, or is
+ * an index into a list, from 0. The key `.` is the whole value. */
 #ifndef FBY_WORKER_TRANSFORM_JSON_H
 #define FBY_WORKER_TRANSFORM_JSON_H
 
@@ -12,21 +12,23 @@
 
 struct fby_json {
     json_t       *root;  /* owned: json_decref */
-    const json_t *value; /* of it; no list where one value is wanted */
+    const json_t *value; /* part of `root`; a list only where one is wanted */
 };
 
-/* The value at the field's key; of a list one at random, where the field says
- * so: a draw of its group and the op "pick".
+/* Find the value at the field's key. With `pick: random` choose one entry of a
+ * list, by a draw of the field's group and the op "pick".
  *
- * Errors: FBY_BAD_SAMPLE  no JSON, too much of it, nothing at that key, a list
- *                         that nothing says what to do with, or an empty one */
+ * Errors: FBY_BAD_SAMPLE  not JSON, too large, no value at that key, or a list
+ *                         that is empty or not expected */
 FBY_CHECKED fby_err fby_json_find(
     const struct fby_field_job *job, struct fby_json *out, struct fby_why *why);
 
-/* What a value is, in words: "null", "a list of 3", `the text "x"`. */
+/* A value as text for error messages. */
 struct fby_json_shown {
     char text[FBY_SHOWN_SIZE + 16];
 };
+
+/* Describe a value: "null", "a list of 3", `the text "x"`. */
 struct fby_json_shown fby_json_show(const json_t *value);
 
 #endif

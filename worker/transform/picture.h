@@ -1,8 +1,8 @@
-/* picture.h - a picture file in memory, and how its pixels come out of it.
+/* picture.h - the interface of picture decoders.
  *
- * What decoders of pictures have in common: they tell the size from the header
- * alone, are then told which part is wanted, and hand on its rows from top to
- * bottom. A file's kind is seen from its first bytes, not from its name. */
+ * A decoder reads the header and reports it to a sink, which answers with the
+ * part it wants. The decoder then delivers the rows of that part from top to
+ * bottom. The format of a file is known from its first bytes, not its name. */
 #ifndef FBY_WORKER_TRANSFORM_PICTURE_H
 #define FBY_WORKER_TRANSFORM_PICTURE_H
 
@@ -19,57 +19,58 @@ struct fby_picture_file {
     size_t         size;
 };
 
+/* The facts that a file's header gives. */
 struct fby_picture_head {
     uint32_t width; /* pixels, upright: after orientation */
     uint32_t height;
     uint32_t orientation;   /* 1 to 8 */
     uint32_t channels;      /* bytes of a pixel: 3, or 1 of a mask */
-    bool     is_scalable;   /* may be decoded smaller: units of 2, 4, 8 */
-    bool     is_whole;      /* no part can be decoded alone */
-    bool     is_ycbcr;      /* stored as Y, Cb, Cr, and had as such */
-    uint64_t library_bytes; /* what the library takes to decode it, at most */
+    bool     is_scalable;   /* can be decoded smaller, by a unit of 2, 4, 8 */
+    bool     is_whole;      /* a part cannot be decoded alone */
+    bool     is_ycbcr;      /* Y, Cb, Cr are stored and can be delivered */
+    uint64_t library_bytes; /* most memory the library allocates to decode */
 };
 
-/* What is wanted of a picture. */
+/* The part of a picture that a sink wants. */
 struct fby_picture_part {
     struct fby_box box;  /* pixels, upright; within the picture */
-    uint32_t       unit; /* 1; or 2, 4, 8: pixels that become one, in x and in
-                            y, if the head says that it is scalable */
-    bool ycbcr;          /* pixels of Y, Cb, Cr, if the head says so, not RGB */
+    uint32_t       unit; /* 1; or 2, 4, 8 if is_scalable: this many pixels, in x
+                            and in y, become one */
+    bool           ycbcr; /* deliver Y, Cb, Cr, not RGB; only if is_ycbcr */
 };
 
-/* What is delivered of it: the pixels of `unit` that the box touches. */
+/* The delivered pixels: those of `unit` that the box touches. */
 struct fby_picture_region {
     uint32_t width, height;
-    uint32_t skew_x, skew_y; /* of the box's upper left corner in the first
-                                of them, in pixels of the picture; < unit */
+    uint32_t skew_x, skew_y; /* offset of the box's upper left corner in the
+                                first one, in pixels of the picture; < unit */
 };
 
-/* Bytes of each scratch memory that decoding takes. */
+/* Bytes of each scratch buffer that decoding needs. */
 struct fby_picture_need {
     uint64_t scratch[2];
 };
 
-/* Whom the pixels go to. */
+/* The receiver of a decoder's pixels. */
 struct fby_picture_sink {
-    /* The header is read: say which part. Nothing was taken yet for what it
-     * announces. Anything but FBY_OK ends the decoding with it. */
+    /* Called after the header is read, before memory is allocated for pixels:
+     * set *part. An error ends the decoding and is returned. */
     fby_err (*head)(void *arg, const struct fby_picture_head *head,
         struct fby_picture_part *part, struct fby_why *why);
-    /* The next rows of the region, upright, top to bottom.
-     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after the end of each may be
-     * read. */
+    /* Called with the next rows of the region, upright, top to bottom.
+     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after each row are readable.
+     */
     void (*rows)(void *arg, const struct fby_image *rows);
     void *arg;
 };
 
-/* Decode a part of a picture into a sink. */
+/* Decode the part that the sink asks for. */
 typedef fby_err fby_picture_stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why);
 
-/* A kind of picture file. `head` reads the header alone, `stream` decodes a
- * part; jpeg.h and png.h say more. */
+/* The functions of one picture format; jpeg.h and png.h describe them. `head`
+ * reads only the header, `stream` decodes a part. */
 struct fby_picture_decoder {
     fby_err (*head)(const struct fby_picture_file *file,
         struct fby_picture_head *out, struct fby_why *why);

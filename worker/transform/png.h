@@ -1,36 +1,35 @@
-/* png.h - one PNG in memory, or a part of it, to rows of RGB or of ids.
+/* png.h - decode a PNG in memory, or a part of it, to rows of RGB or of ids.
  *
- * As a picture: 8-bit grey is spread over the three channels, fewer bits are
+ * As a picture: 8-bit grey is copied to the three channels, fewer bits are
  * scaled to 8, a palette is expanded, interlacing is undone. As a mask: one
- * byte a pixel, the number that stands in the file: a grey value or an index
- * into the palette, not scaled and not looked up. Gamma, colour profiles and
- * EXIF data are not applied.
+ * byte a pixel, the stored number: a grey value or an index into the palette,
+ * neither scaled nor looked up. Gamma, colour profiles and EXIF data are not
+ * applied.
  *
- * A file is trusted in nothing. Refused (FBY_BAD_SAMPLE), by name and before
- * memory is taken for pixels: 16 bits a channel, an alpha channel, a
- * transparent colour or palette (which a mask may have, since its colours are
- * not looked at), a mask in RGB, more pixels than a limit below, and chunks
- * beside the picture that are larger than a limit; then whatever the library
- * refuses. A wrong checksum of any chunk up to the last one with pixels is
- * refused whichever rows are wanted; what follows that chunk is not looked at.
- */
+ * Files are untrusted. Refused (FBY_BAD_SAMPLE), by name and before memory is
+ * allocated for pixels: 16 bits a channel, an alpha channel, a transparent
+ * colour or palette (allowed in a mask, whose colours are ignored), a mask in
+ * RGB, more pixels than a limit below, and ancillary chunks larger than a
+ * limit; then everything that the library refuses. A wrong checksum in a chunk
+ * up to the last one with pixels is refused, even if its rows are not wanted;
+ * chunks after that one are not read. */
 #ifndef FBY_WORKER_TRANSFORM_PNG_H
 #define FBY_WORKER_TRANSFORM_PNG_H
 
 #include "worker/transform/picture.h"
 
 enum {
-    /* Of a chunk beside the picture, and of all that are held. */
+    /* Of an ancillary chunk, and of all that the library keeps. */
     FBY_PNG_MAX_CHUNK_BYTES = 4 << 20,
-    /* Deflate packs at most 1032 to 1, and 8 pixels fit a byte. */
+    /* Deflate packs at most 1032 to 1, and a byte holds up to 8 pixels. */
     FBY_PNG_MAX_PIXELS_PER_BYTE = 8 * 1032
 };
 
-/* Does it begin as a PNG does? */
+/* Does the file begin with the signature of PNG? */
 bool fby_png_is(const struct fby_picture_file *file);
 
-/* As a picture, and as a mask: rows of 1 byte a pixel. A part's unit is 1. An
- * interlaced file is decoded whole into scratch[1]. */
+/* The decoders as a picture, and as a mask of 1 byte a pixel. The unit of a
+ * part must be 1. An interlaced file is decoded whole into scratch[1]. */
 extern const struct fby_picture_decoder fby_png_picture;
 extern const struct fby_picture_decoder fby_png_mask;
 

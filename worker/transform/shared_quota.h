@@ -1,9 +1,10 @@
-/* shared_quota.h - bytes that threads may use beyond what each has for itself.
+/* shared_quota.h - a limit on the memory that threads use beyond their own
+ * shares.
  *
- * It counts and holds no memory. A thread takes all that one piece of work
- * needs at once, does it, and gives it back: whoever holds some never waits,
- * so there is no circle. Served in the order of asking, so that a large wish
- * is not passed by small ones for ever. */
+ * It counts bytes and allocates nothing. A thread takes all that one picture
+ * needs at once and returns it afterwards: a thread that holds some never waits
+ * for more, so there is no deadlock. Requests are served in order of arrival,
+ * so that small ones cannot starve a large one. */
 #ifndef FBY_WORKER_TRANSFORM_SHARED_QUOTA_H
 #define FBY_WORKER_TRANSFORM_SHARED_QUOTA_H
 
@@ -13,27 +14,33 @@
 
 struct fby_shared_quota;
 
+/* Create a quota of `limit_bytes`. Never fails (control-plane allocation).
+ * destroy accepts NULL; all bytes must have been returned. */
 struct fby_shared_quota *fby_shared_quota_create(uint64_t limit_bytes);
-/* Everything must have been given back. */
 void fby_shared_quota_destroy(struct fby_shared_quota **self_p);
 
-/* Take `bytes`, waiting until others have given back enough. Any thread.
+/* Take `bytes`. Any thread. Blocks: until other threads have returned enough.
  *
- * Errors: FBY_FULL  more than the limit: it can never be
- *         FBY_GONE  it was closed */
+ * Errors: FBY_FULL  `bytes` is more than the limit
+ *         FBY_GONE  the quota was closed */
 FBY_CHECKED fby_err fby_shared_quota_take(
     struct fby_shared_quota *self, uint64_t bytes);
+
+/* Return `bytes` that were taken. Any thread. */
 void fby_shared_quota_give(struct fby_shared_quota *self, uint64_t bytes);
 
-/* Wake all who wait in take; later ones are refused. */
+/* Wake all threads that wait in take; this and later calls return FBY_GONE. */
 void fby_shared_quota_close(struct fby_shared_quota *self);
 
+/* The limit in bytes. Any thread. */
 uint64_t fby_shared_quota_limit(const struct fby_shared_quota *self);
 
 struct fby_shared_quota_counts {
     uint64_t used;  /* bytes, now */
     uint64_t waits; /* takes that had to wait */
 };
+
+/* The counters at this moment. Any thread. */
 struct fby_shared_quota_counts fby_shared_quota_counts(
     struct fby_shared_quota *self);
 

@@ -1,7 +1,7 @@
-/* sparse.h - rows of which few values are not 0.
+/* sparse.h - write rows in which few values are not 0.
  *
- * Wherever the values of a row come from, they end up in one form: indices
- * into the dense row, ascending, and the values in the wire type. */
+ * Every source of a row is written in one form: ascending indices into the
+ * dense row, and the values in the wire type. */
 #ifndef FBY_WORKER_TRANSFORM_SPARSE_H
 #define FBY_WORKER_TRANSFORM_SPARSE_H
 
@@ -9,14 +9,15 @@
 #include "worker/transform/field.h"
 
 enum {
-    FBY_SPARSE_SPARE = 8, /* bytes for each value, to put them in order */
-    FBY_SPARSE_SORT  = 8  /* and so many that sorting may take by itself */
+    FBY_SPARSE_SPARE = 8, /* bytes a value, in which values are reordered */
+    FBY_SPARSE_SORT  = 8  /* bytes a value that qsort may allocate */
 };
 
-struct fby_sparse_row { /* of one sample, in any order */
-    int64_t *at;        /* of each value its index in the dense row; changed */
-    const struct fby_npy *values; /* one after another; zeros are kept */
-    uint8_t              *spare;  /* FBY_SPARSE_SPARE bytes for each of them */
+struct fby_sparse_row {           /* the values of one sample, in any order */
+    int64_t              *at;     /* index of each value in the dense row; used
+                                     as working memory */
+    const struct fby_npy *values; /* the same number; zeros are kept */
+    uint8_t              *spare;  /* FBY_SPARSE_SPARE bytes for each value */
 };
 
 struct fby_sparse_lists { /* of one row, borrowed */
@@ -25,25 +26,25 @@ struct fby_sparse_lists { /* of one row, borrowed */
 };
 
 /* Write a row of a sparse field: its indices to job->indices, its values to
- * `dst`, how many to *job->length.
+ * `dst`, their number to *job->length.
  *
- * Errors: FBY_BAD_SAMPLE  there are more than max_length, an index is beyond
- *                         the shape or stands there twice, or the wire type
- *                         cannot hold a value; `why` has both numbers. */
+ * Errors: FBY_BAD_SAMPLE  more values than max_length, an index outside the
+ *                         shape or twice, or a value that the wire type
+ *                         cannot hold; `why` has the numbers */
 FBY_CHECKED fby_err fby_sparse_write(const struct fby_field_job *job,
     const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why);
 
-/* The same of a row whose indices and values lie in memory: two arrays of one
- * dimension and one length. Takes 24 bytes for each value while it works.
- * Errors: those of fby_field_write. */
+/* Write a row whose indices and values are arrays in memory, of one dimension
+ * and equal length. Needs 24 bytes of memory for each value.
+ * Errors: as fby_field_write. */
 FBY_CHECKED fby_err fby_sparse_row_write(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,
     uint8_t *dst, struct fby_why *why);
 
-/* A .npz file as scipy.sparse.save_npz writes it: CSR or COO, of the shape
- * [values] or [1, values] of the field's dense row, or of the field's own shape
- * where that has two dimensions.
- * Errors: those of fby_field_write. */
+/* Write a .npz file of scipy.sparse.save_npz, in CSR or COO. Its shape is
+ * [values] or [1, values] of the field's dense row, or the field's own shape if
+ * that has two dimensions.
+ * Errors: as fby_field_write. */
 FBY_CHECKED fby_err fby_sparse_file_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 

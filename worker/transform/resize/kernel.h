@@ -1,7 +1,7 @@
-/* kernel.h - the two passes of a resize, for one row each.
+/* kernel.h - the two passes of a resize, for one row each. Internal to resize/.
  *
- * A kernel is a table of functions, one table for each vector instruction set;
- * all make the same bytes. For this folder alone. */
+ * A kernel is a table of functions, one for each vector instruction set. All
+ * kernels make the same bytes. */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_KERNEL_H
 #define FBY_WORKER_TRANSFORM_RESIZE_KERNEL_H
 
@@ -10,24 +10,25 @@
 
 enum {
     RESIZE_SLACK = 64, /* bytes after a row that kernels may read or write */
-    RESIZE_HALF  = 1 << (FBY_WEIGHT_BITS - 1)
+    RESIZE_HALF  = 1 << (FBY_WEIGHT_BITS - 1) /* for rounding */
 };
 
 struct resize_kernel {
-    /* Bytes of an axis' own form, at most, and making it at axis->plan: x
-     * scales pixels in a row, y rows. That memory is 32-byte aligned. */
+    /* The kernel's own form of the weights of an axis: its most bytes, and the
+     * function that makes it at axis->kernel_plan, which is 32-byte aligned.
+     * x scales the pixels of a row, y the rows. */
     size_t (*x_bytes)(const struct fby_axis_spec *x);
     void (*x_prepare)(const struct fby_axis *x);
     size_t (*y_bytes)(const struct fby_axis_spec *y);
     void (*y_prepare)(const struct fby_axis *y);
 
-    /* Scale the pixels of one source row. RESIZE_SLACK bytes after `in` are
-     * read, after `out` written. */
+    /* Scale the pixels of one source row. Up to RESIZE_SLACK bytes after the
+     * end of `in` are read, and after the end of `out` written. */
     void (*across)(const struct fby_axis *x, const uint8_t *in, uint8_t *out);
 
-    /* `size` bytes of result row `o` out of the rows of its reach. Three
-     * more rows follow in `rows`; all can be read up to RESIZE_SLACK bytes
-     * after `size`. Exactly `size` bytes are written. */
+    /* Make `size` bytes of result row `o` from the source rows of its reach.
+     * `rows` has three more entries, and each row is readable for RESIZE_SLACK
+     * bytes after `size`. Exactly `size` bytes are written. */
     void (*down)(const struct fby_axis *y, uint32_t o,
         const uint8_t *const *rows, size_t size, uint8_t *out);
 };
@@ -56,7 +57,7 @@ extern const struct resize_kernel resize_portable;
 extern const struct resize_kernel resize_avx2; /* where the build has them */
 extern const struct resize_kernel resize_avx512;
 
-/* The kernel of a level: the best that this build has and is not above it. */
+/* The best kernel of this build that needs no more than `level`. */
 const struct resize_kernel *resize_kernel_of(enum fby_simd level);
 
 #endif

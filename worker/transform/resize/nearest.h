@@ -1,30 +1,33 @@
-/* nearest.h - scale a mask by taking the nearest pixel: no id is ever mixed.
+/* nearest.h - scale a mask by taking the nearest pixel, so that ids are never
+ * mixed.
  *
- * Result pixel o of an axis that n pixels become m of is source pixel
- * floor((2o + 1) n / 2m): the one its centre lies in, as in Pillow's NEAREST;
- * both counted from the end of an axis that was mirrored before.
- * Like the resizer (resize.h) it takes a source's rows one by one. */
+ * On an axis scaled from n to m pixels, result pixel o is source pixel
+ * floor((2o + 1) n / 2m), the one that contains its centre, as in Pillow's
+ * NEAREST. Both are counted from the end if the axis was mirrored before.
+ * Source rows are passed one by one, as to the resizer (resize.h). */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_NEAREST_H
 #define FBY_WORKER_TRANSFORM_RESIZE_NEAREST_H
 
 #include "worker/transform/resize/resize.h"
 
-/* All pixels that the result pixels take, of a unit of 1. Pure. */
+/* The source pixels that the result reads, for a unit of 1. Pure. */
 struct fby_reach fby_nearest_resize_reach(const struct fby_axis_spec *axis);
 
-/* Start from {0}; rows in order. Pixels are single bytes. */
+/* The state of one resize. Initialise to {0}. Pixels are single bytes. */
 struct fby_nearest_resize {
     struct fby_resize_spec spec;
     struct fby_image       out;
-    uint32_t               left; /* where rows begin */
-    uint32_t               row;  /* of the source, the next one */
+    uint32_t               left; /* first pixel of each source row */
+    uint32_t               row;  /* next source row */
     uint32_t               made; /* result rows */
 };
 
-/* Get ready for the rows that `spec` reaches in y, and of each the pixels that
- * it reaches in x. */
+/* Begin a resize. Its rows are those of the reach of spec->y, in order, and
+ * each has the pixels of the reach of spec->x. */
 void fby_nearest_resize_begin(struct fby_nearest_resize *self,
     const struct fby_resize_spec *spec, const struct fby_image *out);
+
+/* Pass the next source row. */
 void fby_nearest_resize_row(
     struct fby_nearest_resize *self, const uint8_t *row);
 

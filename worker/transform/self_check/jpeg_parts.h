@@ -1,20 +1,22 @@
-/* jpeg_parts.h - does the installed libjpeg decode parts as it does wholes?
+/* jpeg_parts.h - check that the installed libjpeg decodes parts of pictures
+ * correctly.
  *
- * We take only the part of a picture that is wanted. Whether that gives the
- * pixels of the whole picture depends on the library, which is not ours: some
- * releases return wrong rows or columns. A worker asks before it starts. */
+ * The worker decodes only the part of a picture that is wanted. Some releases
+ * of libjpeg return wrong rows or columns then. The worker checks this before
+ * it starts. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_JPEG_PARTS_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_JPEG_PARTS_H
 
 #include "worker/transform/jpeg.h"
 
-/* Parts of the built-in files, at their size and decoded smaller, against the
- * whole. A few milliseconds. Any thread.
- * Errors: FBY_USAGE when a pixel differs, with the file and part; FBY_FULL. */
+/* Compare parts of the built-in files, in full size and decoded smaller, with
+ * the whole pictures. Takes a few milliseconds. Any thread.
+ * Errors: FBY_USAGE when a pixel differs, with the picture's size and the part;
+ *         FBY_FULL when memory is short. */
 FBY_CHECKED fby_err fby_jpeg_parts_check(struct fby_why *why);
 
-/* The same for one file; `decode` stands for fby_jpeg_stream.
- * Errors: as above, and those of `decode`. */
+/* Check one file; tests replace fby_jpeg_stream by `decode`.
+ * Errors: as fby_jpeg_parts_check, and those of `decode`. */
 FBY_CHECKED fby_err fby_jpeg_parts_check_file(
     const struct fby_picture_file *file, fby_picture_stream *decode,
     struct fby_why *why);

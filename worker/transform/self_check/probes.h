@@ -1,5 +1,5 @@
-/* probes.h - the files of probes/, built in by embed.cmake, by name: JPEGs,
- * then PNGs. */
+/* probes.h - the files of probes/, which embed.cmake turns into C arrays: JPEGs
+ * and PNGs, each in order of their names. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_PROBES_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_PROBES_H
 

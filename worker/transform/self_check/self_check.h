@@ -1,74 +1,85 @@
-/* self_check.h - what decoder_hash.c tries and hashes; for this folder alone.
+/* self_check.h - the self checks that decoder_hash.c hashes. Internal to
+ * worker/transform.
  *
- * The trials are fixed: built-in files through the decoders, these pictures
- * through each op with fixed parameters and draws, fixed texts through the
- * other decoders. A refusal is a result like any other. All return FBY_FULL
- * when memory is short: the trial then says nothing. */
+ * Their input is fixed: built-in files for the decoders of pictures, these
+ * pictures with fixed parameters and draws for the ops, fixed texts for the
+ * other decoders. A refused input is a result and is hashed. Each function adds
+ * its outcomes to `hash`.
+ *
+ * Errors: FBY_FULL when memory is short; the hash is then useless. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_H
 
 #include "common/hash.h"
 #include "worker/transform/apply.h"
 
-/* One byte for the outcome. Want of memory is none: it ends the trial. */
+/* Add one byte for an outcome: 0 for FBY_OK, 1 for FBY_BAD_SAMPLE. Any other
+ * error is no outcome: it is returned. */
 FBY_CHECKED fby_err fby_self_check_outcome(
     struct fby_digest_state *hash, fby_err err);
-/* Sides and pixels, of `channels` bytes each. */
+
+/* Add the sides and pixels of a picture, `channels` bytes a pixel. */
 void fby_self_check_picture(struct fby_digest_state *hash,
     const struct fby_image *image, uint32_t channels);
 
-/* Each built-in JPEG whole, then cut in half. */
+/* Decode each built-in JPEG whole, then its first half. */
 FBY_CHECKED fby_err fby_self_check_jpegs(
     struct fby_transform *transform, struct fby_digest_state *hash);
-/* Parts of them, decoded as `scale` says. */
+
+/* Decode parts of the built-in JPEGs with that dct_scale. */
 FBY_CHECKED fby_err fby_self_check_scale(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_dct_scale scale);
-/* Each built-in PNG as a picture or as a mask, whole, then cut in half. */
+
+/* Decode each built-in PNG as a picture or as a mask, whole, then its first
+ * half. */
 FBY_CHECKED fby_err fby_self_check_pngs(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_decode decode);
-/* Texts through label or number. */
+
+/* Decode texts as label or number. */
 FBY_CHECKED fby_err fby_self_check_texts(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_decode decode);
 
-/* JSON through number, at keys that are paths, and one of a list. */
+/* Decode numbers of JSON at keys that are paths, and picks from a list. */
 FBY_CHECKED fby_err fby_self_check_paths(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* Each built-in JPEG and PNG to planes: whole, cut in half, and with ops that
- * paint, for two samples. */
+/* Decode each built-in JPEG and PNG to yuv420: whole, its first half, and with
+ * ops that paint, for two samples. */
 FBY_CHECKED fby_err fby_self_check_yuv(
     struct fby_transform *transform, struct fby_digest_state *hash);
-/* NumPy files of one value: each type of theirs in each wire type. */
+
+/* Convert NumPy files of one value: each NumPy type to each wire type. */
 FBY_CHECKED fby_err fby_self_check_arrays(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* NumPy files of zeros and ones as bits; stacks of the built-in PNGs. */
+/* Pack NumPy files of zeros and ones to bits; stack the built-in PNGs. */
 FBY_CHECKED fby_err fby_self_check_bits(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* Sequences of one token: each width of theirs in each wire type. */
+/* Convert sequences of one token: each width to each wire type. */
 FBY_CHECKED fby_err fby_self_check_tokens(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* Documents packed into sequences: inputs, targets and lengths. */
+/* Decode packed documents: inputs, targets and lengths. */
 FBY_CHECKED fby_err fby_self_check_packed(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* Rows of several lengths, some of them too long. */
+/* Decode ragged rows, some of them too long. */
 FBY_CHECKED fby_err fby_self_check_lengths(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* Texts in JSON, one of a list, some of them too long. */
+/* Decode texts of JSON, picks from a list, some of them too long. */
 FBY_CHECKED fby_err fby_self_check_json_texts(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
-/* Sparse rows of a few values, some of them in no order, or twice. */
+/* Write sparse rows of a few values, some unordered or with duplicates. */
 FBY_CHECKED fby_err fby_self_check_sparse(struct fby_digest_state *hash);
 
-/* An op, with each of its sets of parameters. */
+/* Run an op with each of its sets of parameters. */
 FBY_CHECKED fby_err fby_self_check_op(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_op *op);
-/* Are there parameters to try it with? */
+
+/* Is the op known here, with parameters to check it? */
 bool fby_has_self_check(uint32_t op_id);
 
 #endif

@@ -1,51 +1,58 @@
-/* steps.h - the steps of pipeline/step.h on pixels.
+/* steps.h - run the steps of pipeline/step.h on pixels.
  *
- * Each is torchvision's op of that name for the same numbers, to within one
- * level, in whole numbers only. */
+ * Each step equals torchvision's op of that name with the same numbers, to
+ * within one level, and uses integer arithmetic only. */
 #ifndef FBY_WORKER_TRANSFORM_STEPS_H
 #define FBY_WORKER_TRANSFORM_STEPS_H
 
 #include "pipeline/step.h"
 #include "worker/transform/image.h"
 
+/* The input and output of one step. */
 struct fby_step_work {
     const struct fby_step *step;
     struct fby_image       in, out; /* the same, unless the step moves */
-    uint32_t channels;              /* 3, or 1 of a mask: geometric ones only */
-    bool     ycbcr;  /* the three are Y, Cb, Cr: no steps of ops of colour */
-    void    *memory; /* fby_step_bytes of it, 4-byte aligned */
+    uint32_t channels;              /* 3; 1: a mask, for geometric steps only */
+    bool     ycbcr;  /* channels are Y, Cb, Cr: no steps of colour ops */
+    void    *memory; /* fby_step_bytes, 4-byte aligned */
 };
 
-/* The colour of a pixel that a step paints, given as RGB. */
+/* A pixel that a step paints, in the channels of the picture. */
 struct fby_paint {
     uint8_t level[FBY_RGB];
 };
+
+/* Convert an RGB colour to the channels of the picture. */
 struct fby_paint fby_step_paint(
     const struct fby_step_work *work, const int64_t rgb[FBY_RGB]);
-/* The same for a fill: one level for all three. */
+
+/* Convert a grey of that level to the channels of the picture. */
 struct fby_paint fby_step_fill(const struct fby_step_work *work, int64_t level);
 
-/* Does it need another picture to write to than the one it reads? */
+/* Does the step write another picture than it reads (not in place)? */
 bool fby_step_moves(enum fby_step_kind kind);
-/* Bytes of memory it takes for a picture of that size. */
+
+/* Bytes of working memory that the step needs for a picture of that size. */
 uint64_t fby_step_bytes(const struct fby_step *step, struct fby_size in);
 
-/* Is there code for it? */
+/* Is the step implemented here? */
 bool fby_step_is_known(enum fby_step_kind kind);
 
-/* Do a step whose numbers fit the picture, as an op's plan has seen to: boxes
- * within it, mirrors and kernels no larger. `out` has the size that
- * fby_step_size says and overlaps `in` only where both are one. Any thread. */
+/* Run a step. Its numbers must fit the picture, which an op's plan ensures:
+ * boxes are inside it, mirrors and kernels no larger. `out` has the size of
+ * fby_step_size and overlaps `in` only if both are the same. Any thread. */
 void fby_step_do(const struct fby_step_work *work);
 
-/* One function a kind. */
+/* The function of each step kind, as fby_step_do. */
 typedef void fby_step_fn(const struct fby_step_work *work);
 fby_step_fn  fby_do_vertical_flip, fby_do_pad, fby_do_erase, fby_do_affine;
 fby_step_fn  fby_do_grey, fby_do_saturation, fby_do_hue;
 fby_step_fn  fby_do_brightness, fby_do_contrast, fby_do_posterize;
 fby_step_fn  fby_do_solarize, fby_do_autocontrast, fby_do_equalize;
 fby_step_fn  fby_do_blur, fby_do_sharpness;
-uint64_t     fby_blur_bytes(const struct fby_step *step, struct fby_size in);
+
+/* Bytes of working memory of a blur. */
+uint64_t fby_blur_bytes(const struct fby_step *step, struct fby_size in);
 
 static inline uint8_t *fby_image_row(const struct fby_image *image, uint32_t y)
 {
@@ -59,7 +66,7 @@ static inline uint8_t fby_level_of_q16(int64_t x)
     return (uint8_t)(x > 255 ? 255 : x);
 }
 
-/* torchvision's grey: its weights add up to 0.9999; rounded down. */
+/* Grey as in torchvision: the weights add up to 0.9999; rounded down. */
 static inline uint32_t fby_grey_of(const uint8_t *rgb)
 {
     return (2989U * rgb[0] + 5870U * rgb[1] + 1140U * rgb[2]) / 10000U;
