@@ -152,9 +152,9 @@ class Ragged(varying.VaryingTest):
         self.assert_substituted(
             self.pipeline(self.WHOLE, change=change), 4,
             "the row has 301 entries, max_length is 300",
-            "a text that is not UTF-8",
+            "the text is not UTF-8",
             "its shape is [2, 5], with entries of the field's [4]",
-            "JSON 'scores' is no list of numbers")
+            "JSON 'scores' is not a list of numbers")
 
     def test_what_is_too_long_can_be_cut(self):
         text = self.WHOLE.replace(

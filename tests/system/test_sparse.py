@@ -151,10 +151,10 @@ class Sparse(varying.VaryingTest):
         self.assert_substituted(
             self.pipeline(self.WHOLE, change=change), 5,
             "field clicks: index 300 is beyond the 300 of its shape",
-            "field clicks: index 5 stands there twice",
+            "field clicks: index 5 occurs twice",
             "field words: an offset is 3, but there are 2 values",
             "field flags: the row has 10 values, max_length is 9",
-            "field image: it does not end as a zip file")
+            "field image: the file does not end as a zip file")
 
     def test_only_what_there_is_travels(self):
         path = self.pipeline(self.PARTS)

@@ -156,7 +156,7 @@ class SparseColumns(tables.TableTest):
             "row 10 (sample 10): field words: index 5000 is beyond the "
             "5000 values of its shape",
             "row 20 (sample 20): field words: index -1 is beyond the 5000",
-            "row 30 (sample 30): field words: index 0 stands there twice",
+            "row 30 (sample 30): field words: index 0 occurs twice",
             "row 40 (sample 40): field words: value 0 is 1000000 (float64), "
             "which wire type f16 cannot hold",
             "row 77 (sample 77): field words: the row has 31 values, "
@@ -203,7 +203,7 @@ class SparseColumns(tables.TableTest):
         self.check_refused("words.npz: format.npy: it is compressed, so its "
                            "rows cannot be read where they lie")
         path.write_bytes(whole[:-9])
-        self.check_refused("words.npz: it does not end as a zip file")
+        self.check_refused("words.npz: the file does not end as a zip file")
         with zipfile.ZipFile(io.BytesIO(whole)) as old, \
                 zipfile.ZipFile(path, "w") as new:
             for member in old.namelist():

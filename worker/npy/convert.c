@@ -1,10 +1,10 @@
-/* convert.c - block by block: bytes in the order of this machine, then numbers
- * of one of three wide types that hold all of a file's, then the wire type.
+/* convert.c - convert values block by block: swap the bytes to the order of
+ * this machine, widen to one of three types, then narrow to the wire type.
  *
  * So there are 11 loops in and 24 out instead of 96 pairs. Each is written for
- * the compiler to vectorise: no branch, and one flag for "does not fit" that is
- * looked at once a block. Nothing rounds twice: binary64 goes to 16 bits
- * through a binary32 that is rounded to odd. */
+ * the compiler to vectorise: no branch, and one flag for "does not fit", which
+ * is checked once a block. No value is rounded twice: binary64 is converted to
+ * 16 bits through a binary32 that is rounded to odd. */
 #include "worker/npy/convert.h"
 
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 
 enum { BLOCK = 512 /* values */ };
 
-/* Of all numbers that a file can hold one of three holds each exactly. */
+/* Each type of a file fits exactly in one of three wide types. */
 enum wide { WIDE_I64, WIDE_U64, WIDE_F64 };
 
-union raw { /* of the file, bytes in our order */
+union raw { /* values of the file, in the byte order of this machine */
     int8_t   i1[BLOCK];
     uint8_t  u1[BLOCK];
     int16_t  i2[BLOCK];
@@ -74,7 +74,7 @@ static inline float float_of(uint32_t bits)
     return value;
 }
 
-/* A finite binary16 is 2^-112 of the binary32 with the itself digits. */
+/* A finite binary16 is 2^-112 times the binary32 with the same digits. */
 static inline float float_of_f16(uint16_t half)
 {
     uint32_t sign  = (uint32_t)(half & 0x8000U) << 16;
@@ -83,9 +83,9 @@ static inline float float_of_f16(uint16_t half)
     return float_of(sign | (size >= 0x0f800000U ? size | 0x7f800000U : large));
 }
 
-/* binary32 -> binary16, of what is no NaN. Beyond the middle of 65504 and
- * 65536: infinity. Numbers below 2^-14 are rounded by an addition to one whose
- * last place is theirs. */
+/* binary32 -> binary16, for any value but NaN. From the middle of 65504 and
+ * 65536 on the result is infinity. Numbers below 2^-14 are rounded by adding a
+ * number whose last place is theirs. */
 static inline uint16_t f16_of(float value)
 {
     uint32_t bits   = bits_of(value);
@@ -98,16 +98,16 @@ static inline uint16_t f16_of(float value)
     return (uint16_t)(sign | (size >= 0x477ff000U ? 0x7c00U : half));
 }
 
-/* binary32 -> bfloat16, of what is no NaN. */
+/* binary32 -> bfloat16, for any value but NaN. */
 static inline uint16_t bf16_of(float value)
 {
     uint32_t bits = bits_of(value);
     return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/* binary64 -> binary32, not to nearest but to the one of the two neighbours
- * whose last bit is set: what is rounded again, to at least two bits less, is
- * then as if it had been rounded once. */
+/* binary64 -> binary32, rounded to the neighbour whose last bit is set. If that
+ * is rounded again, to at least two bits less, the result is the same as from
+ * one rounding. */
 static inline float rounded_to_odd(double value)
 {
     float    near  = (float)value;
@@ -164,9 +164,10 @@ static load_fn *const loads[FBY_NPY_TYPES] = {
     [FBY_NPY_F8] = load_f8,
 };
 
-/* ---- out of them: is there one that does not fit? ---- */
+/* ---- out of the wide types; true: a value does not fit ---- */
 
-/* What fits comes back from the smaller type as it was. */
+/* A value fits if it is unchanged after conversion to the smaller type and
+ * back. */
 #define STORE_WHOLE(name, type, member)                              \
     static bool name(                                                \
         const union wide_block *in, size_t n, union wire_block *out) \
@@ -186,7 +187,7 @@ STORE_WHOLE(i64_to_i32, int32_t, i32)
 STORE_WHOLE(i64_to_i64, int64_t, i64)
 #undef STORE_WHOLE
 
-/* Likewise; and none of the types holds 2^63. */
+/* Likewise; also, no type holds 2^63. */
 #define STORE_UNSIGNED(name, type, member)                                 \
     static bool name(                                                      \
         const union wide_block *in, size_t n, union wire_block *out)       \
@@ -206,7 +207,7 @@ STORE_UNSIGNED(u64_to_i32, int32_t, i32)
 STORE_UNSIGNED(u64_to_i64, int64_t, i64)
 #undef STORE_UNSIGNED
 
-/* `beyond` is the first number too large; NaN is within nothing. */
+/* `beyond` is the first number that is too large. NaN is never inside. */
 #define STORE_REAL_AS_WHOLE(name, type, member, least, beyond)       \
     static bool name(                                                \
         const union wide_block *in, size_t n, union wire_block *out) \
@@ -228,8 +229,8 @@ STORE_REAL_AS_WHOLE(f64_to_i32, int32_t, i32, -0x1p31, 0x1p31)
 STORE_REAL_AS_WHOLE(f64_to_i64, int64_t, i64, -0x1p63, 0x1p63)
 #undef STORE_REAL_AS_WHOLE
 
-/* Whole numbers with more than `digits` binary ones are no such reals: one has
- * too many when it is at least 2^digits of its own lowest bit. */
+/* An integer of more than `digits` significant bits is not exact in a real
+ * type. It has more if it is at least 2^digits times its lowest set bit. */
 static inline bool needs_more_digits(uint64_t size, unsigned digits)
 {
     uint64_t lowest = size & (0 - size);
@@ -268,8 +269,8 @@ STORE_WHOLE_AS_REAL(u64_to_bf16, u, itself, 8, UINT64_MAX - 1, u16, bf16_of)
 STORE_WHOLE_AS_REAL(u64_to_f32, u, itself, 24, UINT64_MAX - 1, u32, bits_of)
 #undef STORE_WHOLE_AS_REAL
 
-/* The last step to 16 bits: the bits of a NaN are replaced by the quiet
- * one with its sign; what was finite does not fit when it becomes infinite. */
+/* The last step to 16 bits: a NaN becomes the quiet NaN with its sign. A finite
+ * value that becomes infinite does not fit. */
 #define NARROW(name, convert, infinite, quiet)                    \
     static bool name(const float *in, size_t n, uint16_t *out)    \
     {                                                             \
@@ -390,8 +391,8 @@ static bool write_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     return !bad && (npy->type != FBY_NPY_B1 || has_only_bools(&blocks->raw, n));
 }
 
-/* How many of a block fit: one more each time, which nobody has to wait for
- * but him who has a bad file. */
+/* The number of values of a block before the first that does not fit. Tries
+ * ever longer blocks: slow, but only bad files need it. */
 static size_t count_good(
     const struct fby_npy *npy, enum fby_type to, struct blocks *blocks)
 {
@@ -402,7 +403,7 @@ static size_t count_good(
     return n;
 }
 
-/* The itself bits in the file and on the wire, but for their order? */
+/* Are the bits in the file those on the wire, except for the byte order? */
 static bool is_same(enum fby_npy_type type, enum fby_type to)
 {
     static const enum fby_type same[FBY_NPY_TYPES] = {

@@ -1,5 +1,5 @@
-/* npy.c - a literal of three known keys needs no parser of Python: one pass
- * over the text, and the first thing that is not as it should be ends it. */
+/* npy.c - parse the header text in one pass. It is a Python dict of three known
+ * keys, so no general parser of Python is needed; the first error ends it. */
 #include "worker/npy/npy.h"
 
 #include <inttypes.h>
@@ -50,21 +50,21 @@ size_t fby_npy_type_bytes(enum fby_npy_type type)
 
 enum { KEY_DESCR = 1, KEY_FORTRAN = 2, KEY_SHAPE = 4, ALL_KEYS = 7 };
 
-struct letter_type { /* the type of a text */
-    uint64_t n;
-    size_t   bytes; /* of each: 1, or 4 of Unicode */
+struct letter_type { /* the dtype of a text */
+    uint64_t n;      /* letters */
+    size_t   bytes;  /* of a letter: 1, or 4 for Unicode */
 };
 
 struct npy_header {
     const char         *at; /* within the text */
     const char         *end;
     struct fby_npy     *out;
-    struct letter_type *letters; /* NULL: numbers are wanted */
+    struct letter_type *letters; /* NULL: the file must hold numbers */
     struct fby_why     *why;
     unsigned            seen; /* KEY_ bits */
 };
 
-struct quoted { /* between quotes */
+struct quoted { /* a text between quotes */
     const char *at;
     size_t      n;
 };
@@ -82,7 +82,7 @@ static void skip_blanks(struct npy_header *h)
     }
 }
 
-/* Take `c` if it is the next that is no blank. */
+/* Skip blanks, and take the next character if it is `c`. */
 static bool take(struct npy_header *h, char c)
 {
     skip_blanks(h);
@@ -120,7 +120,7 @@ static bool word_is(const struct quoted *word, const char *text)
     return word->n == strlen(text) && memcmp(word->at, text, word->n) == 0;
 }
 
-/* ---- its values ---- */
+/* ---- values of the dict ---- */
 
 static fby_err refuse_type(
     const struct npy_header *h, const struct quoted *word)
@@ -152,7 +152,7 @@ static bool find_type(const struct quoted *word, enum fby_npy_type *out)
 
 static bool take_number(struct npy_header *h, uint64_t *out);
 
-/* "|S3" or "<U3": so many letters. */
+/* "|S3" or "<U3": three letters of 1 or 4 bytes. */
 static fby_err read_letters(struct npy_header *h, const struct quoted *word)
 {
     struct npy_header digits  = {.at = word->at + 2, .end = word->at + word->n};
@@ -162,16 +162,16 @@ static fby_err read_letters(struct npy_header *h, const struct quoted *word)
     return (ascii || unicode) && take_number(&digits, &h->letters->n) &&
                    digits.at == digits.end
                ? FBY_OK
-               : refuse(h, "its dtype is no text, such as S3");
+               : refuse(h, "its dtype is not a text, such as S3");
 }
 
-/* "<f4": the order of the bytes, or '|' where there is none, and the type. */
+/* "<f4": the byte order ('|' for one-byte types) and the type. */
 static fby_err read_descr(struct npy_header *h)
 {
     struct quoted word;
     if (!take_word(h, &word)) {
-        return refuse(h, "descr is no plain dtype (structured ones are not "
-                         "read)");
+        return refuse(h, "descr is not a plain dtype (structured dtypes are "
+                         "not read)");
     }
     if (h->letters != NULL) {
         return read_letters(h, &word);
@@ -215,13 +215,13 @@ static bool take_number(struct npy_header *h, uint64_t *out)
     return h->at > first && (*first != '0' || h->at == first + 1);
 }
 
-/* A tuple: "()", "(3,)", "(3, 4)"; "(3)" is none. */
+/* Read a tuple: "()", "(3,)" or "(3, 4)"; "(3)" is not a tuple. */
 static fby_err read_shape(struct npy_header *h)
 {
     struct fby_npy *out   = h->out;
     bool            comma = false;
     if (!take(h, '(')) {
-        return refuse(h, "shape is no tuple");
+        return refuse(h, "shape is not a tuple");
     }
     while (!take(h, ')')) {
         if (out->n_dims == FBY_NPY_MAX_DIMS) {
@@ -229,12 +229,13 @@ static fby_err read_shape(struct npy_header *h)
         }
         if ((out->n_dims > 0 && !comma) ||
             !take_number(h, &out->dims[out->n_dims])) {
-            return refuse(h, "shape is no tuple of numbers");
+            return refuse(h, "shape is not a tuple of numbers");
         }
         out->n_dims++;
         comma = take(h, ',');
     }
-    return out->n_dims == 1 && !comma ? refuse(h, "shape is no tuple") : FBY_OK;
+    return out->n_dims == 1 && !comma ? refuse(h, "shape is not a tuple")
+                                      : FBY_OK;
 }
 
 static fby_err read_value(struct npy_header *h, const struct quoted *key)
@@ -244,8 +245,8 @@ static fby_err read_value(struct npy_header *h, const struct quoted *key)
                    : word_is(key, "shape")         ? KEY_SHAPE
                                                    : 0;
     if (bit == 0 || (h->seen & bit) != 0) {
-        return refuse(h,
-            bit == 0 ? "it has a key that is not known" : "it has a key twice");
+        return refuse(h, bit == 0 ? "the dict has an unknown key"
+                                  : "the dict has a key twice");
     }
     h->seen |= bit;
     if (bit == KEY_DESCR) {
@@ -261,7 +262,7 @@ static fby_err read_entries(struct npy_header *h)
     while (err == FBY_OK && !take(h, '}')) {
         struct quoted key;
         if (!comma || !take_word(h, &key) || !take(h, ':')) {
-            return refuse(h, "it is no dict of descr, fortran_order and shape");
+            return refuse(h, "not a dict of descr, fortran_order and shape");
         }
         err   = read_value(h, &key);
         comma = take(h, ',');
@@ -272,7 +273,7 @@ static fby_err read_entries(struct npy_header *h)
 static fby_err read_text(struct npy_header *h)
 {
     if (!take(h, '{')) {
-        return refuse(h, "it is no dict");
+        return refuse(h, "not a dict");
     }
     fby_err err = read_entries(h);
     if (err != FBY_OK) {
@@ -287,7 +288,7 @@ static fby_err read_text(struct npy_header *h)
 
 /* ---- the file ---- */
 
-/* False when there are more than could be in memory. */
+/* Returns false if the values cannot fit in memory. */
 static bool count_values(struct fby_npy *npy)
 {
     uint64_t n    = 1;
@@ -320,15 +321,14 @@ static fby_err find_values(
     return FBY_OK;
 }
 
-/* The text, of which version 1.0 has the length in two bytes, later ones in
- * four. */
+/* Find the header text. Its length has two bytes in version 1.0, four later. */
 static fby_err find_text(
     struct fby_reader *in, struct npy_header *h, struct fby_why *why)
 {
     const uint8_t *magic = fby_read_bytes(in, 6);
     if (magic == NULL || memcmp(magic, "\x93NUMPY", 6) != 0) {
         return fby_because(
-            why, FBY_BAD_SAMPLE, "it does not begin as a NumPy file");
+            why, FBY_BAD_SAMPLE, "the file does not begin as a NumPy file");
     }
     unsigned major = fby_read_u8(in);
     unsigned minor = fby_read_u8(in);
@@ -391,7 +391,7 @@ fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
     return err;
 }
 
-/* Plain letters; false for any other. */
+/* Copy printable ASCII letters. Returns false if there are others. */
 static bool copy_letters(
     const uint8_t *from, const struct letter_type *letters, char *out)
 {
@@ -423,7 +423,7 @@ fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
                    letters.n * letters.bytes == in.left &&
                    copy_letters(in.at, &letters, out)
                ? FBY_OK
-               : refuse(&h, "it is no single word");
+               : refuse(&h, "the file is not a single word");
 }
 
 bool fby_npy_is_c_order(const struct fby_npy *npy)

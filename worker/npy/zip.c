@@ -1,5 +1,5 @@
-/* zip.c - see APPNOTE.TXT 6.3 of PKWARE, sections 4.3 and 4.5.3. Numbers of 32
- * bits that are all ones stand in the zip64 parts. */
+/* zip.c - read zip files as in PKWARE's APPNOTE.TXT 6.3, sections 4.3 and
+ * 4.5.3. A 32-bit number of all ones is stored in the zip64 records instead. */
 #include "worker/npy/zip.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static fby_err damaged(struct fby_why *why, const char *what)
 
 /* ---- the directory ---- */
 
-/* Offset of the end record: the last one whose comment ends with the file. */
+/* Find the end record: the last one whose comment ends with the file. */
 static bool find_end(const uint8_t *tail, size_t size, size_t *out)
 {
     for (size_t at = size < END_SIZE ? 0 : size - END_SIZE + 1; at-- > 0;) {
@@ -43,8 +43,8 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
     return false;
 }
 
-/* What the zip64 end record says, if a locator stands before the end record:
- * false when there is none. */
+/* Read the zip64 end record, if a locator precedes the end record. Returns
+ * false if there is none. */
 static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_begins,
     struct fby_zip_directory *out)
 {
@@ -73,7 +73,8 @@ fby_err fby_zip_find(const uint8_t *tail, size_t size, uint64_t file_size,
 {
     size_t end = 0;
     if (!find_end(tail, size, &end)) {
-        return fby_because(why, FBY_CONFIG, "it does not end as a zip file");
+        return fby_because(
+            why, FBY_CONFIG, "the file does not end as a zip file");
     }
     struct fby_reader r     = fby_reader(tail + end + 4, END_SIZE - 4);
     uint16_t          disk  = fby_read_u16(&r);
@@ -90,14 +91,14 @@ fby_err fby_zip_find(const uint8_t *tail, size_t size, uint64_t file_size,
     }
     if (out->size > FBY_ZIP_DIRECTORY || out->size > file_size ||
         out->offset > file_size - out->size) {
-        return damaged(why, "its directory does not lie in it");
+        return damaged(why, "the directory is outside the file");
     }
     return FBY_OK;
 }
 
 /* ---- a member ---- */
 
-/* One number of the zip64 part, where its 32 bits stand for it. */
+/* Replace a number of all ones by the next one of the zip64 field. */
 static bool read_zip64(struct fby_reader *part, uint64_t *value)
 {
     if (*value == UINT32_MAX) {
@@ -106,7 +107,7 @@ static bool read_zip64(struct fby_reader *part, uint64_t *value)
     return !part->bad;
 }
 
-/* The zip64 part among the extra fields. */
+/* Find the zip64 field among the extra fields, and read it. */
 static bool read_extra(
     struct fby_reader extra, uint64_t *size, uint64_t *packed, uint64_t *head)
 {
@@ -153,19 +154,19 @@ fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
     const uint8_t *extra = fby_read_bytes(directory, n_extra);
     (void)fby_read_bytes(directory, n_remark);
     if (directory->bad || name == NULL || extra == NULL || mark != entry_mark) {
-        return damaged(why, "an entry of its directory");
+        return damaged(why, "an entry of the directory is invalid");
     }
     keep_name(out, name, n_name);
     if (!read_extra(
             fby_reader(extra, n_extra), &out->size, &out->packed, &out->head)) {
-        return damaged(why, "sizes of a member");
+        return damaged(why, "a member has no valid zip64 sizes");
     }
     out->is_encrypted = (flags & FLAG_ENCRYPTED) != 0;
     out->is_stored    = !out->is_encrypted && method == STORED;
     out->is_deflated  = !out->is_encrypted && method == DEFLATED;
     return !out->is_stored || out->packed == out->size
                ? FBY_OK
-               : damaged(why, "a stored member with two sizes");
+               : damaged(why, "a stored member has two sizes");
 }
 
 bool fby_zip_is_array(const struct fby_zip_member *member, const char *name)
@@ -188,7 +189,7 @@ fby_err fby_zip_begin(const uint8_t head[FBY_ZIP_HEAD],
     if (mark != head_mark || member->head > file_size ||
         skip > file_size - member->head ||
         member->packed > file_size - member->head - skip) {
-        return damaged(why, "a member that does not lie in it");
+        return damaged(why, "a member is outside the file");
     }
     *out = member->head + skip;
     return FBY_OK;

@@ -1,9 +1,8 @@
-/* apply.c - the chain over a picture's passes and steps, and the memory that
- * takes.
+/* apply.c - run the chain of a picture's passes and steps.
  *
- * Whatever cannot be done in place is a move: the last one writes to the
- * caller's memory, those before it to two scratch pictures in turn. The first
- * may be fed by a decoder, row by row. */
+ * A link that does not work in place is a move. The last move writes to the
+ * caller's memory, the others alternate between two scratch pictures. The first
+ * link may get its rows from a decoder, one by one. */
 #include "worker/transform/apply.h"
 
 #include "common/clock.h"
@@ -33,7 +32,7 @@ static fby_err check_known(const struct fby_op_run *run, struct fby_why *why)
         if (op == NULL || !fby_transform_knows(op->id) ||
             check_steps(&run->plans[i]) != FBY_OK) {
             return fby_because(why, FBY_USAGE,
-                "op %u of the field is not one this worker can do", i);
+                "op %u of the field is unknown to this worker", i);
         }
     }
     return FBY_OK;
@@ -56,7 +55,7 @@ static void add_step(
                         .moves = fby_step_moves(step->kind)});
 }
 
-/* A mask follows its image's geometry and keeps its ids. */
+/* A mask gets only the geometric steps of its image; ids do not change. */
 static void add_steps(struct fby_chain *chain, uint32_t op)
 {
     const struct fby_op_plan *plan = &chain->run.plans[op];
@@ -101,22 +100,22 @@ fby_err fby_chain_plan(const struct fby_op_run *run, struct fby_source in,
     if (!fby_passes_plan(
             run->plans, run->n_ops, in.size, &chain->passes, &bad)) {
         return fby_because(why, FBY_USAGE,
-            "%s: its plan does not fit the picture it meets",
+            "%s: the plan does not fit the op's input picture",
             run->uses[bad].op->name);
     }
     struct fby_size end = chain->passes.size;
     if (end.w != out->width || end.h != out->height) {
         return fby_because(why, FBY_USAGE,
-            "the ops end with %u x %u pixels, the field has %u x %u", end.w,
-            end.h, out->width, out->height);
+            "the ops make %u x %u pixels, the field has %u x %u", end.w, end.h,
+            out->width, out->height);
     }
     add_links(chain);
     return FBY_OK;
 }
 
-/* ---- walking ------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------- */
 
-/* Where the next move writes to. */
+/* The picture that the next move writes to. */
 static fby_err next_output(struct fby_transform *self, struct fby_chain *chain,
     struct fby_size size, struct fby_image *out)
 {
@@ -184,7 +183,7 @@ static fby_err do_step(struct fby_transform *self,
     return err;
 }
 
-/* *picture becomes the link's result. */
+/* Replace *picture by the link's result. */
 static fby_err do_link(struct fby_transform *self, struct fby_chain *chain,
     const struct fby_chain_link *link, struct fby_image *picture)
 {
@@ -224,7 +223,7 @@ fby_err fby_transform_run(struct fby_transform *self,
     return err == FBY_OK ? do_links(self, &chain, 0, in) : err;
 }
 
-/* ---- fed by a decoder ---------------------------------------------------- */
+/* ---- rows from a decoder ------------------------------------------------- */
 
 static struct fby_reach reach_of(
     const struct fby_chain *chain, const struct fby_axis_spec *axis)
@@ -233,7 +232,7 @@ static struct fby_reach reach_of(
                                       : fby_nearest_resize_reach(axis);
 }
 
-/* The steps of an axis that pixels cover. */
+/* The steps of an axis that source pixels cover (weights.h). */
 static struct fby_reach steps_under(
     const struct fby_axis_spec *axis, struct fby_reach pixels)
 {

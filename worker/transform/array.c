@@ -1,5 +1,5 @@
-/* array.c - a NumPy file to the values of a field: the shape must be the
- * field's, and every value must fit its wire type. */
+/* array.c - decode a NumPy file: the shape must be the field's, and every value
+ * must fit its wire type. */
 #include <inttypes.h>
 
 #include "worker/npy/convert.h"
@@ -12,7 +12,7 @@ static bool is_real(const struct fby_npy *npy)
            npy->type == FBY_NPY_F8;
 }
 
-/* Without its first dimension, where that one varies. */
+/* Compare the shape without the first dimension, which varies. */
 static bool has_entries(
     const struct fby_npy *npy, const struct fby_shape *entry)
 {
@@ -64,7 +64,7 @@ static fby_err write_bits(
                      fby_npy_dtype(npy->type));
 }
 
-/* The first entries of a longer one, where that is allowed. */
+/* Reduce an array that is too long to its first entries, if allowed. */
 static fby_err cut_to_length(
     const struct fby_field_job *job, struct fby_npy *npy, struct fby_why *why)
 {

@@ -18,8 +18,8 @@ static uint64_t load_8(const uint8_t *at)
     return bytes;
 }
 
-/* A product that moves the lowest bit of byte k to bit 56 + k; no two of its
- * terms meet. */
+/* The product moves the lowest bit of byte k to bit 56 + k; no two of its terms
+ * overlap. */
 static uint8_t gather(uint64_t bytes)
 {
     return (uint8_t)(bytes * UINT64_C(0x0102040810204080) >> 56);
@@ -43,9 +43,9 @@ size_t fby_bits_pack(const uint8_t *values, size_t n, uint8_t *out)
     return i;
 }
 
-/* `n` values of the file from `first` on, in bytes: from the file itself where
- * they are, else in `block`. Returns as fby_bits_pack does. */
-static uint64_t pack_piece(
+/* Pack `n` values of the file from `first` on; wider types are converted to
+ * bytes first. Returns as fby_bits_pack. */
+static uint64_t pack_block(
     const struct fby_npy *npy, uint64_t first, uint64_t n, uint8_t *out)
 {
     uint8_t        block[BLOCK];
@@ -54,10 +54,10 @@ static uint64_t pack_piece(
     if (width == 1) {
         return fby_bits_pack(from, (size_t)n, out);
     }
-    struct fby_npy piece = *npy;
-    piece.data           = from;
-    piece.values         = n;
-    uint64_t good        = fby_convert(&piece, FBY_U8, block);
+    struct fby_npy part = *npy;
+    part.data           = from;
+    part.values         = n;
+    uint64_t good       = fby_convert(&part, FBY_U8, block);
     return fby_bits_pack(block, (size_t)good, out);
 }
 
@@ -67,7 +67,7 @@ uint64_t fby_bits_of_npy(const struct fby_npy *npy, uint8_t *out)
     for (uint64_t i = 0; i < npy->values; i += row) {
         for (uint64_t k = 0; k < row; k += BLOCK) {
             uint64_t n    = row - k < BLOCK ? row - k : BLOCK;
-            uint64_t good = pack_piece(npy, i + k, n, out + k / 8);
+            uint64_t good = pack_block(npy, i + k, n, out + k / 8);
             if (good < n) {
                 return i + k + good;
             }

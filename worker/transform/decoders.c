@@ -1,6 +1,6 @@
-/* decoders.c - the table of decoders, by kind of field: the function that
- * decodes a member, and the trials whose outcomes stand for it in the
- * fingerprint. */
+/* decoders.c - the tables of decoders, by kind of field: the function that
+ * decodes a member, and the self checks that represent it in the fingerprint.
+ */
 #include "worker/transform/decoders.h"
 
 #include <string.h>
@@ -21,14 +21,14 @@ typedef fby_err field_writer(struct fby_transform *transform,
 typedef fby_err scalar_fn(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
-/* A parser makes objects of the text. */
+/* The JSON parser allocates objects, so memory is reserved for them. */
 static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_need need = {
         .libraries = (uint64_t)job->size * FBY_JSON_BYTES_PER_BYTE};
     fby_err err = FBY_OK;
-    if (job->size <= FBY_JSON_MAX_BYTES) { /* else it is refused at once */
+    if (job->size <= FBY_JSON_MAX_BYTES) { /* a larger one is refused */
         err = fby_transform_reserve(transform, &need, why);
     }
     if (err == FBY_OK) {
@@ -38,7 +38,7 @@ static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
     return err;
 }
 
-/* Of what is JSON only where it has a key. */
+/* The member is JSON only if the field has a key. */
 static fby_err write_text(scalar_fn *write, struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
@@ -80,7 +80,7 @@ static fby_err write_string(struct fby_transform *transform,
     return write_text(fby_text_write, transform, job, dst, why);
 }
 
-/* Those that take no memory of the transform. */
+/* Decoders that need no memory of the transform. */
 #define WRITE(name)                                                         \
     static fby_err write_##name(struct fby_transform *transform,            \
         const struct fby_field_job *job, uint8_t *dst, struct fby_why *why) \
@@ -118,7 +118,7 @@ fby_err fby_field_write(struct fby_transform *transform,
                      (int)job->field->decode);
 }
 
-/* ---- what stands for a field in the fingerprint -------------------------- */
+/* ---- which entries a field has in the fingerprint ------------------------ */
 
 static bool is_faithful(const struct fby_field_content *field)
 {
@@ -150,7 +150,8 @@ static bool has_key(const struct fby_field_content *field)
     return field->json_key[0] != '\0';
 }
 
-/* A plain key of an object is what `number` tries; all else is more. */
+/* The self check of `number` covers a plain key of an object; other keys need
+ * the self check of paths, too. */
 static bool has_path(const struct fby_field_content *field)
 {
     bool plain =
@@ -164,7 +165,7 @@ static bool is_ragged(const struct fby_field_content *field)
     return fby_field_form(field) == FBY_FORM_RAGGED;
 }
 
-/* ---- trials -------------------------------------------------------------- */
+/* ---- self checks --------------------------------------------------------- */
 
 static fby_err try_faithful(
     struct fby_transform *transform, struct fby_digest_state *hash)
@@ -209,7 +210,7 @@ static fby_err try_sparse(
     return fby_self_check_sparse(hash);
 }
 
-/* A bit for each kind of fields. */
+/* The bit of a kind of field. */
 #define OF(decode) (1U << FBY_DECODE_##decode)
 
 const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {

@@ -1,8 +1,8 @@
-/* field.c - a picture is planned from its header, then decoded and run through
- * its ops; the decoders of other kinds are in decoders.c.
+/* field.c - sizes of fields, and fields that are pictures.
  *
- * Between header and pixels the decoder asks whether it may go on: then the
- * plans are made, and with them it is known how much memory it will take. */
+ * A picture is planned from its header, then decoded and run through its ops.
+ * After the header the decoder calls on_head: it plans the ops, which tells how
+ * much memory the picture needs, and reserves that. */
 #include "worker/transform/field.h"
 
 #include "common/clock.h"
@@ -96,7 +96,7 @@ static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
     return FBY_OK;
 }
 
-/* The plans of all ops for a picture of out->width x out->height. */
+/* Plan all ops for a picture of out->width x out->height. */
 static fby_err plan_ops(const struct fby_field_job *job,
     struct fby_field_plan *out, struct fby_why *why)
 {
@@ -111,8 +111,8 @@ static fby_err plan_ops(const struct fby_field_job *job,
     const struct fby_shape *wanted = &job->field->shape;
     if (shape.dims[0] != wanted->dims[0] || shape.dims[1] != wanted->dims[1]) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "the ops make a picture of %u x %u pixels of this one, the field "
-            "has %u x %u",
+            "the ops make %u x %u pixels of this picture, the field has %u x "
+            "%u",
             shape.dims[1], shape.dims[0], wanted->dims[1], wanted->dims[0]);
     }
     return FBY_OK;
@@ -143,7 +143,7 @@ fby_err fby_field_plan(const struct fby_field_job *job,
 
 /* ---- pictures ------------------------------------------------------------ */
 
-/* A picture in work. */
+/* A picture that is being decoded: the argument of the sink's functions. */
 struct picture_job {
     struct fby_transform             *transform;
     const struct fby_field_job       *job;
@@ -152,8 +152,8 @@ struct picture_job {
     struct fby_chain                  chain;
 };
 
-/* How many times larger than its result a picture must stay when it is decoded
- * smaller than it is; 0: it must not be. */
+/* A picture decoded smaller must keep at least this many times the sides of its
+ * result; 0: it must not be decoded smaller. */
 static uint32_t least_shrink(enum fby_dct_scale scale)
 {
     switch (scale) {
@@ -179,7 +179,7 @@ static struct fby_picture_part part_for(
     };
 }
 
-/* All that decoding this part and the passes take, reserved. */
+/* Reserve the memory of decoding this part, and of the passes. */
 static fby_err reserve(struct picture_job *work,
     const struct fby_picture_head *head, const struct fby_picture_part *part,
     const struct fby_grain *grain, struct fby_why *why)
@@ -196,7 +196,7 @@ static fby_err reserve(struct picture_job *work,
     return fby_transform_reserve(work->transform, &need, why);
 }
 
-/* Planes are made of a picture that is there as a whole. */
+/* The planes of yuv420 need the whole result, so it gets its own buffer. */
 static fby_err begin(struct picture_job *work, const struct fby_grain *grain)
 {
     fby_err err = FBY_OK;
@@ -210,7 +210,7 @@ static fby_err begin(struct picture_job *work, const struct fby_grain *grain)
                          : err;
 }
 
-/* The header is read: plan, reserve the memory, and get ready for rows. */
+/* The header is read: plan, reserve the memory, and begin the first pass. */
 static fby_err on_head(void *arg, const struct fby_picture_head *head,
     struct fby_picture_part *part, struct fby_why *why)
 {
@@ -241,7 +241,7 @@ static void on_rows(void *arg, const struct fby_image *rows)
     fby_chain_rows(work->transform, &work->chain, rows);
 }
 
-/* The finished picture to planes. */
+/* Convert the finished picture to planes. */
 static void write_planes(const struct picture_job *work, uint8_t *dst)
 {
     const struct fby_image *whole = &work->chain.out;

@@ -1,5 +1,5 @@
-/* fingerprint.c - gathers the hashes that a content uses, each once, in
- * an order that does not depend on the content's. */
+/* fingerprint.c - gather the hashes that a content uses, each once, sorted so
+ * that the order of the content does not matter. */
 #include "worker/transform/fingerprint.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "worker/transform/self_check/decoder_hash.h"
 
 enum {
-    FORMAT_VERSION  = 1, /* of these bytes, of draws and of order */
+    FORMAT_VERSION  = 1, /* of these bytes, of draws and of the order */
     DECODER_VERSION = 1,
     KIND_DECODER    = 1,
     KIND_OP         = 2,
-    KIND_DEVICE_OP  = 3, /* done elsewhere: what it draws */
+    KIND_DEVICE_OP  = 3, /* runs at the trainer; only its draws are hashed */
     MAX_ENTRIES     = 128
 };
 
@@ -65,7 +65,7 @@ static fby_err add_decoders(struct entries *entries,
     }
     return known ? FBY_OK
                  : fby_because(why, FBY_USAGE,
-                       "this worker has no decoder of number %u",
+                       "this worker has no decoder number %u",
                        (unsigned)field->decode);
 }
 
@@ -82,7 +82,7 @@ static fby_err add_op(
     return FBY_OK;
 }
 
-/* Normalize draws nothing. */
+/* An op without plan (normalize) draws nothing, and is left out. */
 static void add_device_ops(
     struct entries *entries, const struct fby_field_content *field)
 {

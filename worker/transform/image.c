@@ -1,7 +1,8 @@
-/* image.c - scratch memory: grows to the largest picture, aligned for SIMD.
+/* image.c - scratch memory, which grows to the largest picture and is aligned
+ * for SIMD.
  *
- * Pictures are payload: when memory is short the caller hears FBY_FULL and
- * the process goes on. */
+ * Pictures are payload: when memory is short the caller gets FBY_FULL, and the
+ * process continues. */
 #include "worker/transform/image.h"
 
 #include <stdlib.h>

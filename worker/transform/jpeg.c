@@ -1,9 +1,9 @@
-/* jpeg.c - libjpeg-turbo, kept on a short lead.
+/* jpeg.c - decode untrusted files with libjpeg-turbo.
  *
- * The library reports by callbacks and leaves by longjmp. A `decoder` holds
- * everything a call needs, so that no local variable lives across the jump.
- * Each file gets a fresh decompressor: a used one would lend the tables of the
- * last file to one that lacks its own, and values would depend on history. */
+ * The library reports errors by callbacks, and the callbacks leave by longjmp.
+ * A jpeg_decoder holds all state of a call, so that no local variable is used
+ * after the jump. Each file gets a new decompressor: a used one would apply
+ * the tables of the last file to a file without tables. */
 #include "worker/transform/jpeg.h"
 
 #include <setjmp.h>
@@ -17,13 +17,13 @@
 
 enum {
     APP1          = JPEG_APP0 + 1,
-    ROWS_AT_ONCE  = 16, /* in a strip: it stays in the cache */
+    ROWS_AT_ONCE  = 16, /* rows of a strip, which stays in the cache */
     ROW_SLACK     = 64, /* bytes after a strip's row */
-    OFF_ALIGNMENT = 8,  /* where a strip's rows begin: see strip_of */
-    BESIDE        = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE, /* pixels, decoded beside
-                                                          an area at most */
-    FIXED_BYTES   = 128 << 10, /* tables and the like, of any file */
-    ROWS_BUFFERED = 32         /* in the library, of all channels, at most */
+    OFF_ALIGNMENT = 8,  /* bytes before a strip's first row: see strip_of */
+    BESIDE        = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE, /* most pixels decoded
+                                                          beside an area */
+    FIXED_BYTES   = 128 << 10, /* the library's tables etc. for any file */
+    ROWS_BUFFERED = 32         /* most rows, of all channels, in the library */
 };
 
 struct jpeg_decoder {
@@ -33,8 +33,8 @@ struct jpeg_decoder {
     jmp_buf                       leave;
     struct fby_why               *why;
     fby_err                       err;
-    bool                          has_scans; /* several: held as coefficients */
-    uint32_t orientation; /* 1 to 8; 0: no EXIF block was met */
+    bool     has_scans;   /* several scans: kept as coefficients */
+    uint32_t orientation; /* 1 to 8; 0: no EXIF block found yet */
 };
 
 static _Noreturn void leave(struct jpeg_decoder *d, fby_err err)
@@ -59,8 +59,8 @@ static _Noreturn void refuse_with_message(j_common_ptr jpeg)
     leave(d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG: %s", message));
 }
 
-/* The library mends what it warns of; we do not deliver mended pictures. Two
- * warnings concern a header's version numbers and no pixel. */
+/* The library warns of data that it repairs; such pictures are refused. Two
+ * warnings concern version numbers in headers, and no pixel. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     int code = jpeg->err->msg_code;
@@ -84,10 +84,9 @@ static void no_output(j_common_ptr jpeg)
     (void)jpeg;
 }
 
-/* The first EXIF block counts. It is looked at where it lies, in the file: the
- * library would keep a copy of every segment, as many as a file has. It is
- * passed over as the library passes others: the length counts itself, and the
- * end of the file shows by itself. */
+/* Read the first EXIF block in place: the library would copy every APP1 segment
+ * of the file. Then skip the segment as the library skips others: its length
+ * includes the two length bytes, and skipping finds the end of the file. */
 static boolean on_app1(j_decompress_ptr jpeg)
 {
     struct jpeg_decoder    *d      = jpeg->client_data;
@@ -105,8 +104,8 @@ static boolean on_app1(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* jpeg_create_decompress clears the struct but for `err` and `client_data`;
- * it may already leave, for want of memory. */
+/* jpeg_create_decompress clears the struct except `err` and `client_data`. It
+ * may already leave when memory is short. */
 static void open_decoder(struct jpeg_decoder *d)
 {
     d->jpeg.err                  = jpeg_std_error(&d->errors);
@@ -152,8 +151,8 @@ static uint64_t rounded_up(uint64_t value, int step)
     return (value + wide - 1) / wide * wide;
 }
 
-/* Coefficients of all blocks, which a file in several scans is held as: whole
- * groups of blocks, as the library rounds them. */
+/* Bytes of all coefficients of a file of several scans. The library rounds up
+ * to whole groups of blocks. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg)
 {
     uint64_t blocks = 0;
@@ -177,15 +176,16 @@ static void check_size(struct jpeg_decoder *d, size_t size)
     }
     if (pixels / FBY_JPEG_MAX_PIXELS_PER_BYTE > size) {
         leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG claims %u x %u pixels in %zu bytes, which cannot be",
+                     "JPEG claims %u x %u pixels in %zu bytes; no JPEG packs "
+                     "so many",
                      jpeg->image_width, jpeg->image_height, size));
     }
     if (d->has_scans &&
         coefficient_bytes(jpeg) > FBY_JPEG_MAX_COEFFICIENT_BYTES) {
         leave(d,
             fby_because(d->why, FBY_BAD_SAMPLE,
-                "JPEG in several scans claims %u x %u pixels; at most %d MiB "
-                "of coefficients are held",
+                "JPEG of several scans claims %u x %u pixels; at most %d MiB "
+                "of coefficients are kept",
                 jpeg->image_width, jpeg->image_height,
                 FBY_JPEG_MAX_COEFFICIENT_BYTES >> 20));
     }
@@ -195,8 +195,7 @@ static void read_header(
     struct jpeg_decoder *d, const struct fby_picture_file *file)
 {
     if (file->size == 0) {
-        leave(
-            d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG file holds no byte"));
+        leave(d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG file of 0 bytes"));
     }
     open_decoder(d);
     jpeg_set_marker_processor(&d->jpeg, APP1, on_app1);
@@ -208,9 +207,9 @@ static void read_header(
     d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-/* Of some samplings the library (before 3.0) makes wrong pixels when it scales
- * them: those with four blocks in one direction and two in the other. All with
- * more than four blocks are left out. */
+/* Before 3.0 the library makes wrong pixels when it scales samplings with four
+ * blocks in one direction and two in the other. None with more than four blocks
+ * is scaled. */
 static bool scales_right(const struct jpeg_decompress_struct *jpeg)
 {
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
@@ -239,12 +238,12 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
 
 /* ---- which part ---------------------------------------------------------- */
 
-/* Pixels of `unit` in the picture as it is stored. */
+/* The pixels to decode, in the picture as it is stored. */
 struct jpeg_area {
     uint32_t unit;
-    uint32_t x, y, w, h;
-    uint32_t lead_x, lead_y; /* of the box in the area, in pixels */
-    uint32_t tail_x, tail_y; /* and of the area's end behind it */
+    uint32_t x, y, w, h;     /* pixels of `unit` */
+    uint32_t lead_x, lead_y; /* pixels of the area before the box */
+    uint32_t tail_x, tail_y; /* pixels of the area after the box */
 };
 
 static struct jpeg_area area_of(
@@ -283,7 +282,7 @@ struct fby_picture_region fby_jpeg_region(
     };
 }
 
-/* Rows of the region and what is decoded beside it. */
+/* Bytes of a strip's row: the region and the pixels decoded beside it. */
 static size_t strip_stride(uint32_t width)
 {
     size_t bytes = (size_t)(width + BESIDE) * FBY_RGB + ROW_SLACK;
@@ -321,9 +320,9 @@ static uint32_t group_of(int samp_factor, uint32_t unit)
     return (uint32_t)samp_factor * DCTSIZE / unit;
 }
 
-/* Leave out the columns of blocks beside the area. The library's upsampling
- * looks at neighbours, so one group of blocks more on each side is decoded.
- * Returns how far right the area then begins. */
+/* Do not decode the columns of blocks beside the area, except one group on each
+ * side, which upsampling needs. Returns the number of decoded pixels before the
+ * area. */
 static uint32_t crop_columns(
     struct jpeg_decoder *d, const struct jpeg_area *area)
 {
@@ -339,9 +338,9 @@ static uint32_t crop_columns(
     return area->x - x;
 }
 
-/* Pass over the rows above the area. The library is right about that only once
- * and from row 0; it decodes by itself the group of blocks that the first row
- * of the area looks up to. */
+/* Skip the rows above the area. The library does this correctly only once, from
+ * row 0. It decodes the group of blocks above the area, which upsampling needs,
+ * by itself. */
 static void skip_rows(struct jpeg_decoder *d, const struct jpeg_area *area)
 {
     if (area->y > 0) {
@@ -359,8 +358,8 @@ static void take_memory(
     }
 }
 
-/* Read rows into the strip until it is full or the area ends; `strip->height`
- * says how many. */
+/* Read rows into the strip until it is full or row `end` is reached, and set
+ * strip->height. */
 static void fill_strip(
     struct jpeg_decoder *d, struct fby_image *strip, uint32_t end)
 {
@@ -384,7 +383,7 @@ static void fill_strip(
     }
 }
 
-/* What a call asks of the decoder; without a sink, for the head alone. */
+/* The arguments of a call; without a sink only the head is read. */
 struct request {
     const struct fby_picture_file *file;
     const struct fby_picture_sink *sink;
@@ -392,7 +391,8 @@ struct request {
     struct fby_picture_head       *head;
 };
 
-/* Hand rows on, or turn them; `first` is the first one's number in the area. */
+/* Pass rows to the sink, or copy them to `turned` if the orientation is not 1.
+ * `first` is the number of the first row in the area. */
 static void deliver(struct jpeg_decoder *d, const struct fby_picture_sink *sink,
     const struct fby_image *rows, uint32_t first,
     const struct fby_image *turned)
@@ -404,8 +404,8 @@ static void deliver(struct jpeg_decoder *d, const struct fby_picture_sink *sink,
     }
 }
 
-/* Rows that begin at multiples of 16 or 32 bytes the library writes past the
- * cache, from which they are to be read at once. */
+/* The library writes rows at multiples of 16 or 32 bytes past the cache. These
+ * rows are read again at once, so they begin off such multiples. */
 static struct fby_image strip_of(
     const struct fby_scratch *scratch, const struct jpeg_area *area)
 {
@@ -470,7 +470,7 @@ static void serve(struct jpeg_decoder *d, const struct request *request)
     decode(d, request, &part);
 }
 
-/* The one place that is jumped back to. */
+/* The only function that calls setjmp. */
 static fby_err run(struct jpeg_decoder *d, const struct request *request)
 {
     if (setjmp(d->leave) == 0) {

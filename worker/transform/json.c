@@ -33,7 +33,7 @@ static bool is_too_deep(const uint8_t *text, size_t size)
     struct nesting n = {0};
     for (size_t i = 0; i < size; i++) {
         if (n.in_string && text[i] == '\\') {
-            i++; /* and what it escapes */
+            i++; /* the escaped character */
         } else {
             pass(&n, text[i]);
         }
@@ -46,7 +46,8 @@ static bool is_whole(const char *key)
     return strcmp(key, ".") == 0;
 }
 
-/* A value by itself is taken for an object where the key is left out. */
+/* Explain the parser's error. A single value without an object needs the key
+ * ".", which the message suggests. */
 static fby_err refuse_text(const struct fby_field_job *job,
     const json_error_t *error, struct fby_why *why)
 {
@@ -59,8 +60,8 @@ static fby_err refuse_text(const struct fby_field_job *job,
     }
     json_decref(value);
     return fby_because(why, FBY_BAD_SAMPLE,
-        "it is a value by itself, and no JSON object with a member '%s'; say "
-        "key: \".\" to take it",
+        "the JSON is a single value, not an object with a member '%s'; write "
+        "key: \".\" to read it",
         job->field->json_key);
 }
 
@@ -93,7 +94,7 @@ static fby_err parse(
 
 /* ---- the path ---- */
 
-/* Decimal digits without a leading 0: an list_entry of a list. */
+/* The entry of a list by its index: decimal digits without a leading 0. */
 static json_t *list_entry(const json_t *list, const char *name)
 {
     size_t at = 0;
@@ -107,13 +108,13 @@ static json_t *list_entry(const json_t *list, const char *name)
     return json_array_get(list, at);
 }
 
-/* What a follow_path along a key came to. */
+/* The result of follow_path. */
 struct path_end {
-    json_t     *at;   /* the last value that is there */
-    const char *left; /* of the key: what is not there in it; NULL: nothing */
+    json_t     *at;   /* the last value found */
+    const char *left; /* the rest of the key, not found in it; NULL: none */
 };
 
-/* A name stands before, between and behind the dots, and may be empty. */
+/* The names of a key are separated by dots, and may be empty. */
 static struct path_end follow_path(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
@@ -135,9 +136,9 @@ static struct path_end follow_path(json_t *value, const char *key)
     return (struct path_end){value, key};
 }
 
-/* ---- what is there instead ---- */
+/* ---- messages ---- */
 
-/* 1.0 is no whole number of JSON. */
+/* Show 1.0 with its point, since it is not an integer of JSON. */
 static void show_real(double value, char *out, size_t size)
 {
     bool whole = value > -1e6 && value < 1e6 && value == (double)(int64_t)value;
@@ -177,7 +178,7 @@ struct fby_json_shown fby_json_show(const json_t *value)
     return out;
 }
 
-/* As many of an object's names as are bearable; the nearest to `nearest`. */
+/* List as many names of an object as fit `capacity`; offer all to `nearest`. */
 static void list_members(
     json_t *object, struct fby_nearest *nearest, char *list, size_t capacity)
 {
@@ -202,7 +203,7 @@ static fby_err refuse_missing(
     char               word[FBY_NAME_SIZE];
     char               list[200] = "";
     struct fby_nearest nearest   = {.word = word};
-    int                n         = (int)(end->left - key); /* that are there */
+    int n = (int)(end->left - key); /* bytes of the key that were found */
     snprintf(
         word, sizeof(word), "%.*s", (int)strcspn(end->left, "."), end->left);
     if (!json_is_object(end->at)) {
@@ -222,7 +223,7 @@ static fby_err refuse_missing(
         list[0] != '\0' ? "are: " : "is none", list);
 }
 
-/* ---- one of a list ---- */
+/* ---- picking from a list ---- */
 
 static fby_err pick(
     const struct fby_field_job *job, const json_t **value, struct fby_why *why)

@@ -1,3 +1,4 @@
+/* kernels_other.c - machines without vector kernels: portable C only. */
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 

@@ -1,4 +1,4 @@
-/* Which kernels a level has. */
+/* kernels_x86.c - the kernels of each level on x86-64. */
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 

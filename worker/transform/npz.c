@@ -5,23 +5,24 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { DEFLATE_MAX_RATIO = 8 / 2 * 258 }; /* bytes that one byte may become */
+/* A deflate symbol has at least 2 bits and makes at most 258 bytes. */
+enum { DEFLATE_MAX_RATIO = 8 / 2 * 258 };
 
 struct npz_bytes {
     const uint8_t *data;
     size_t         size;
 };
 
-/* ---- where they lie ---- */
+/* ---- finding members ---- */
 
-/* NULL when it does not lie in the file. */
+/* The packed bytes of a member; NULL if they are not inside the file. */
 static const uint8_t *locate(const struct npz_bytes *file,
     const struct fby_zip_member *entry, struct fby_why *why)
 {
     uint64_t at = 0;
     if (file->size < FBY_ZIP_HEAD || entry->head > file->size - FBY_ZIP_HEAD) {
         (void)fby_because(why, FBY_BAD_SAMPLE,
-            "damaged zip file: a member that does not lie in it");
+            "damaged zip file: a member is outside the file");
         return NULL;
     }
     return fby_zip_begin(
@@ -30,15 +31,14 @@ static const uint8_t *locate(const struct npz_bytes *file,
                : NULL;
 }
 
-/* A symbol is two bits, or more, and 258 bytes, or fewer. */
 static bool can_have_size(const struct fby_zip_member *entry)
 {
     return !entry->is_deflated ||
            entry->size / DEFLATE_MAX_RATIO <= entry->packed;
 }
 
-/* Keep it where it is one that is looked for; false when it does not lie in the
- * file, or not be what the directory says. */
+/* If the entry has the member's name, set the member. Returns false if the
+ * entry is damaged. */
 static bool match(const struct npz_bytes *file,
     const struct fby_zip_member *entry, struct fby_npz_member *member,
     struct fby_why *why)
@@ -51,7 +51,7 @@ static bool match(const struct npz_bytes *file,
     if (member->packed != NULL && !can_have_size(entry)) {
         (void)fby_because(why, FBY_BAD_SAMPLE,
             "its %s.npy is damaged: %" PRIu64 " bytes deflated to %" PRIu64
-            "; a byte becomes %d at most",
+            "; a byte inflates to at most %d",
             member->name, entry->size, entry->packed, DEFLATE_MAX_RATIO);
         return false;
     }
@@ -81,12 +81,12 @@ fby_err fby_npz_find(const uint8_t *bytes, size_t size,
     return good ? FBY_OK : FBY_BAD_SAMPLE;
 }
 
-/* ---- their bytes ---- */
+/* ---- reading members ---- */
 
 static fby_err damaged(const struct fby_npz_member *member, struct fby_why *why)
 {
     return fby_because(why, FBY_BAD_SAMPLE,
-        "its %s.npy is damaged: not the bytes that the zip file tells of",
+        "its %s.npy is damaged: size or CRC-32 differ from the zip directory",
         member->name);
 }
 

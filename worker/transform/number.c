@@ -1,8 +1,9 @@
-/* number.c - a number of a JSON object, or a list of them, into a wire type.
+/* number.c - write a number of a JSON object, or a list of them, in a wire
+ * type.
  *
- * A whole number must fit, a real where a whole one is wanted must be whole,
- * and a whole one where a real is wanted must be exact. Reals are rounded to
- * the wire type from their bits, so that no compiler has a say. */
+ * An integer must fit. For an integer type a real must be an integer, and for a
+ * real type an integer must be exact. Reals are rounded to the wire type by
+ * integer arithmetic on their bits, so that the compiler does not matter. */
 #include <string.h>
 
 #include "common/bytes.h"
@@ -12,7 +13,7 @@
 /* ---- reals into a wire type ---- */
 
 struct real_form {
-    unsigned fraction_bits; /* 0: the type is not one of reals */
+    unsigned fraction_bits; /* 0: not a real type */
     unsigned exponent_bits;
 };
 
@@ -40,7 +41,8 @@ static uint64_t shift_to_nearest_even(uint64_t value, unsigned shift)
     return kept + (rest > half || (rest == half && (kept & 1) != 0));
 }
 
-/* The nearest number of `form`, ties to even; false when it is infinite. */
+/* Round to the nearest number of `form`, ties to even. Returns false if that is
+ * infinite. */
 static bool round_real(double value, struct real_form form, uint64_t *out)
 {
     uint64_t bits;
@@ -52,20 +54,20 @@ static bool round_real(double value, struct real_form form, uint64_t *out)
     int      exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias;
     uint64_t whole    = (bits & (UINT64_MAX >> 12)) | UINT64_C(1) << 52;
     unsigned shift    = 52 - f;
-    uint64_t below    = UINT64_C(1) << f; /* the one before the point */
-    if (exponent <= 0) {                  /* a subnormal one: no implied bit */
+    uint64_t implied  = UINT64_C(1) << f; /* the leading 1, not stored */
+    if (exponent <= 0) {                  /* subnormal: no implied bit */
         unsigned deeper = (unsigned)(1 - exponent);
         shift += deeper < 54 ? deeper : 54;
         exponent = 0;
-        below    = 0;
+        implied  = 0;
     }
     uint64_t fraction = shift > 62 ? 0 : shift_to_nearest_even(whole, shift);
-    uint64_t result   = ((uint64_t)exponent << f) + fraction - below;
+    uint64_t result   = ((uint64_t)exponent << f) + fraction - implied;
     *out              = sign | result;
     return result < infinite;
 }
 
-/* Does a whole number have few enough significant bits to be exact? */
+/* Does an integer have few enough significant bits to be exact? */
 static bool whole_is_exact(int64_t value, struct real_form form)
 {
     uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -145,8 +147,8 @@ static fby_err store_number(const struct fby_field_job *job,
     return json_is_real(member)
                ? store_json_real(job, json_real_value(member), dst, why)
                : fby_because(why, FBY_BAD_SAMPLE,
-                     "JSON '%s' is no number: it is %s", job->field->json_key,
-                     fby_json_show(member).text);
+                     "JSON '%s' is not a number: it is %s",
+                     job->field->json_key, fby_json_show(member).text);
 }
 
 static fby_err store_list(const struct fby_field_job *job, const json_t *member,
@@ -156,8 +158,8 @@ static fby_err store_list(const struct fby_field_job *job, const json_t *member,
     uint32_t length = 0;
     if (!json_is_array(member)) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is no list of numbers: it is %s", job->field->json_key,
-            fby_json_show(member).text);
+            "JSON '%s' is not a list of numbers: it is %s",
+            job->field->json_key, fby_json_show(member).text);
     }
     fby_err err = fby_length_settle(job, json_array_size(member), &length, why);
     for (uint32_t i = 0; i < length && err == FBY_OK; i++) {

@@ -1,8 +1,8 @@
-/* orient.c - the EXIF reader and the eight turns.
+/* orient.c - read the EXIF orientation, and copy pixels in its eight ways.
  *
- * A turn walks the source row by row; what differs between the eight is where
- * the first pixel lands and how far apart, in the result, two neighbours of a
- * row and of a column lie. */
+ * The source is copied row by row. The eight orientations differ in the
+ * position of the first pixel in the result, and in the distance there between
+ * two neighbours of a row and of a column. */
 #include "worker/transform/orient.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ struct tiff {
     bool           big_endian;
 };
 
-/* `width` bytes at `at`, which the caller has checked to be inside. */
+/* The number of `width` bytes at `at`, which must be inside the block. */
 static uint32_t number_at(const struct tiff *tiff, size_t at, size_t width)
 {
     uint32_t value = 0;
@@ -82,7 +82,7 @@ uint32_t fby_exif_orientation(const uint8_t *payload, size_t size_bytes)
     return directory_orientation(&tiff, number_at(&tiff, 4, 4));
 }
 
-/* Where the source's pixel (x, y) goes: first + x * along + y * down. */
+/* The source's pixel (x, y) is copied to first + x * along + y * down. */
 struct turn {
     ptrdiff_t first, along, down; /* bytes */
 };

@@ -22,7 +22,7 @@ static bool fits(const struct fby_op_plan *plan, struct fby_size in)
            plan->h <= in.h && plan->y <= in.h - plan->h;
 }
 
-/* Narrow what the pass makes to the plan's box. */
+/* Crop the result of the pass to the plan's box. */
 static void narrow(struct fby_pass *pass, const struct fby_op_plan *plan)
 {
     struct fby_box *window = &pass->window;
@@ -30,7 +30,7 @@ static void narrow(struct fby_pass *pass, const struct fby_op_plan *plan)
     window->y += plan->y;
     window->w = plan->w;
     window->h = plan->h;
-    if (!scales(pass)) { /* then it is the box that is smaller */
+    if (!scales(pass)) { /* then crop the box itself */
         pass->box.x += window->x;
         pass->box.y += window->y;
         pass->box.w  = window->w;
@@ -45,7 +45,7 @@ static bool plan_scales(const struct fby_op_plan *plan)
     return plan->out_w != plan->w || plan->out_h != plan->h;
 }
 
-/* Does it crop, scale or mirror a picture of size `in`? */
+/* Does the plan crop, scale or mirror a picture of size `in`? */
 static bool reshapes(const struct fby_op_plan *plan, struct fby_size in)
 {
     return plan->w != in.w || plan->h != in.h || plan_scales(plan) ||
@@ -68,7 +68,7 @@ static bool has_steps(const struct fby_pass *pass)
     return pass->steps_end > pass->steps_from;
 }
 
-/* Must what `plan` does to a picture of size `in` be a pass of its own? */
+/* Does the plan, on a picture of size `in`, need a new pass? */
 static bool begins_pass(const struct fby_pass *pass,
     const struct fby_op_plan *plan, struct fby_size in)
 {

@@ -1,7 +1,7 @@
-/* png.c - libspng, kept on a short lead.
+/* png.c - decode untrusted files with libspng.
  *
- * Rows come one by one; those above the part are decoded and dropped, since
- * each is told as a difference to the one before. */
+ * Rows are decoded one by one. Those above the part are decoded and dropped,
+ * since a row is stored as a difference from the row before. */
 #include "worker/transform/png.h"
 
 #include <spng.h>
@@ -10,10 +10,10 @@
 
 enum {
     ROW_SLACK   = 64,        /* bytes after a row */
-    FIXED_BYTES = 160 << 10, /* the decoder's state and inflate's */
-    ROWS_HELD   = 4,         /* in the library, of at most 4 bytes a pixel */
+    FIXED_BYTES = 160 << 10, /* state of the decoder and of inflate */
+    ROWS_HELD   = 4,         /* rows in the library, at most 4 bytes a pixel */
     CHUNK_HEAD  = 8,         /* length, type */
-    CHUNK_FRAME = 12         /* with the checksum behind */
+    CHUNK_FRAME = 12         /* length, type, checksum */
 };
 
 static const uint8_t magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
@@ -28,7 +28,7 @@ struct png_decoder {
     spng_ctx        *png;
     struct spng_ihdr head;
     bool             is_mask;
-    bool has_sums; /* and they are right: the library need not look */
+    bool            has_sums; /* checksums are verified: the library need not */
     struct fby_why *why;
 };
 
@@ -39,7 +39,7 @@ static fby_err refuse(struct png_decoder *d, int error)
     }
     if (error == SPNG_ECHUNK_LIMITS) {
         return fby_because(d->why, FBY_BAD_SAMPLE,
-            "PNG has chunks beside its pixels of more than %d MiB",
+            "PNG has ancillary chunks of more than %d MiB",
             FBY_PNG_MAX_CHUNK_BYTES >> 20);
     }
     return fby_because(d->why, FBY_BAD_SAMPLE, "PNG: %s", spng_strerror(error));
@@ -58,8 +58,8 @@ static bool has_pixels(const uint8_t *chunk, size_t left)
     return left >= CHUNK_HEAD && memcmp(chunk + 4, "IDAT", 4) == 0;
 }
 
-/* Bytes of the chunk at `chunk`, of which `left` are there; 0: its checksum is
- * another one, or beyond the end. */
+/* Bytes of the chunk at `chunk`, `left` bytes before the end of the file; 0 if
+ * its checksum is wrong or it is truncated. */
 static size_t sound_chunk(const uint8_t *chunk, size_t left)
 {
     size_t length = left >= CHUNK_FRAME ? number(chunk) : 0;
@@ -71,9 +71,9 @@ static size_t sound_chunk(const uint8_t *chunk, size_t left)
                                                       : 0;
 }
 
-/* Of all chunks up to the last one with pixels. The library looks at a chunk's
- * checksum when it goes on to the next one: for most files after the rows that
- * were asked for, which is never. */
+/* Check all chunks up to the last one with pixels. The library checks a chunk
+ * when it reads the next one. For most files that is after the wanted rows, and
+ * therefore never. */
 static fby_err check_sums(
     struct png_decoder *d, const struct fby_picture_file *file)
 {
@@ -84,7 +84,7 @@ static fby_err check_sums(
         size_t         size  = sound_chunk(chunk, file->size - at);
         if (size == 0) {
             return fby_because(d->why, FBY_BAD_SAMPLE,
-                "PNG: the chunk at byte %zu is damaged or not all there", at);
+                "PNG: the chunk at byte %zu is damaged or truncated", at);
         }
         met = has_pixels(chunk, size);
         at += size;
@@ -122,7 +122,7 @@ static fby_err check_size(struct png_decoder *d, size_t size)
     }
     if (pixels / FBY_PNG_MAX_PIXELS_PER_BYTE > size) {
         return fby_because(d->why, FBY_BAD_SAMPLE,
-            "PNG claims %u x %u pixels in %zu bytes, which cannot be",
+            "PNG claims %u x %u pixels in %zu bytes; no PNG packs so many",
             d->head.width, d->head.height, size);
     }
     return FBY_OK;
@@ -136,7 +136,7 @@ static fby_err check_kind(struct png_decoder *d)
                : fby_because(d->why, FBY_BAD_SAMPLE, "PNG has %s", kind);
 }
 
-/* Known only once all that stands before the pixels was read. */
+/* Transparency is known only after all chunks before the pixels were read. */
 static fby_err check_transparency(struct png_decoder *d)
 {
     struct spng_trns trns;
@@ -216,7 +216,7 @@ static struct fby_picture_region region(
         .width = part->box.w, .height = part->box.h};
 }
 
-/* Bytes of a row as decoded; a mask's row of few bits is unpacked in place. */
+/* Bytes of a decoded row. A mask's row of fewer bits is unpacked in place. */
 static size_t row_bytes(const struct fby_picture_head *head)
 {
     return (size_t)head->width * head->channels;
@@ -233,8 +233,8 @@ static struct fby_picture_need need(
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Values of `bits` each, the first in the highest bits, to a byte each: from
- * the last to the first, so that none is overwritten before it was read. */
+/* Unpack values of `bits` each, the first in the highest bits, to bytes. Done
+ * from last to first, so that no value is overwritten before it is read. */
 static void unpack(uint8_t *row, uint32_t width, uint32_t bits)
 {
     uint32_t in_byte = bits > 0 ? 8 / bits : 8;
@@ -256,7 +256,7 @@ static size_t packed_bytes(const struct png_decoder *d)
                       : (size_t)d->head.width * FBY_RGB;
 }
 
-/* Where pixels go, and which. */
+/* The wanted pixels and where they go. */
 struct request {
     const struct fby_picture_sink *sink;
     struct fby_scratch            *scratch;
@@ -289,7 +289,7 @@ static fby_err decode_rows(struct png_decoder *d, const struct request *request)
     for (uint32_t y = 0; error == SPNG_OK && y < box->y + box->h; y++) {
         error = spng_decode_row(d->png, row, packed_bytes(d));
         if (error == SPNG_EOI && y + 1 == d->head.height) {
-            error = SPNG_OK; /* it was the last one */
+            error = SPNG_OK; /* the last row ends the image */
         }
         if (error == SPNG_OK && y >= box->y) {
             deliver(d, request, row);

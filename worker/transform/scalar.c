@@ -1,7 +1,7 @@
-/* scalar.c - labels, bytes and texts.
+/* scalar.c - decode labels, bytes and texts.
  *
- * Everything is strict: a label that is half a number, or does not fit, is a
- * bad sample. */
+ * Parsing is strict: a label with anything after its digits, or one that does
+ * not fit, is a bad sample. */
 #include "worker/transform/scalar.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void strip_blanks(const uint8_t **text, size_t *size)
     }
 }
 
-/* False when it is no decimal number below 2^64. */
+/* Returns false if the text is not a decimal number below 2^64. */
 static bool parse_digits(const uint8_t *text, size_t size, uint64_t *out)
 {
     uint64_t value = 0;
@@ -75,7 +75,7 @@ static bool is_digits(const uint8_t *text, size_t size)
     return size > 0 && n == size;
 }
 
-/* Up to 24 bytes of `text` as a person may see them. */
+/* Up to 24 bytes of `text` in printable characters. */
 static const char *shown(const uint8_t *text, size_t size, char out[28])
 {
     size_t n = size < 24 ? size : 24;
@@ -97,7 +97,7 @@ static fby_err read_json_label(
     json_int_t label = json_integer_value(json.value);
     if (!json_is_integer(json.value) || label < 0) {
         err = fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is no label, which is a whole number from 0: it is %s",
+            "JSON '%s' is not a label, a whole number from 0: it is %s",
             job->field->json_key, fby_json_show(json.value).text);
     }
     *out = (uint64_t)label;
@@ -220,7 +220,7 @@ fby_err fby_bytes_write(
 
 /* ---- texts ---- */
 
-/* Bytes before the character that would end beyond `most`. */
+/* Bytes of the whole characters that end within `most` bytes. */
 static size_t whole_characters(const uint8_t *text, size_t size, size_t most)
 {
     size_t end = 0;
@@ -250,7 +250,7 @@ static fby_err write_characters(const struct fby_field_job *job,
     return FBY_OK;
 }
 
-/* The parser has looked that it is UTF-8 without NUL. */
+/* The JSON parser ensures UTF-8 without NUL. */
 static fby_err write_json_text(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
@@ -264,8 +264,9 @@ static fby_err write_json_text(
             (const uint8_t *)json_string_value(json.value),
             json_string_length(json.value), dst, why);
     } else {
-        err = fby_because(why, FBY_BAD_SAMPLE, "JSON '%s' is no text: it is %s",
-            job->field->json_key, fby_json_show(json.value).text);
+        err = fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is not a text: it is %s", job->field->json_key,
+            fby_json_show(json.value).text);
     }
     json_decref(json.root);
     return err;
@@ -283,7 +284,7 @@ fby_err fby_text_write(
     }
     if (!fby_is_utf8(job->bytes, size)) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "a text that is not UTF-8 without NUL; decode: bytes takes any");
+            "the text is not UTF-8 without NUL; decode: bytes takes any bytes");
     }
     return write_characters(job, job->bytes, size, dst, why);
 }

@@ -29,7 +29,7 @@ static uint64_t bytes_of(const struct fby_scratch *scratch, uint64_t needed)
     return scratch->size_bytes > needed ? scratch->size_bytes : needed;
 }
 
-/* Bytes it holds once `need` was taken. */
+/* Bytes that the transform holds after it grew to `need`. */
 static uint64_t bytes_with(
     const struct fby_transform *self, const struct fby_need *need)
 {
@@ -54,8 +54,8 @@ static fby_err borrow_quota(
         self->borrowed = bytes - share;
     } else if (err == FBY_FULL) {
         fby_because(why, err,
-            "decoding it takes %llu bytes, this worker has %llu for it; raise "
-            "its --memory",
+            "decoding the sample takes %llu bytes, this worker has %llu for "
+            "it; raise its --memory",
             (unsigned long long)bytes, (unsigned long long)most);
     }
     return err;

@@ -13,8 +13,8 @@ struct fby_shared_quota {
     pthread_mutex_t                lock;  /* guards all below */
     pthread_cond_t                 changed;
     struct fby_shared_quota_counts counts;
-    uint64_t                       next_turn; /* of who asks next */
-    uint64_t                       turn;      /* of who is served next */
+    uint64_t                       next_turn; /* number of the next request */
+    uint64_t                       turn; /* number of the next to be served */
     bool                           closed;
 };
 
@@ -40,7 +40,7 @@ void fby_shared_quota_destroy(struct fby_shared_quota **self_p)
     free(self);
 }
 
-/* Operators see it once: it costs speed, and nothing else shows it. */
+/* Logged once: waiting costs speed, and nothing else shows it. */
 static void note_wait(struct fby_shared_quota *self, uint64_t bytes)
 {
     if (self->counts.waits++ == 0) {

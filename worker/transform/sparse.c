@@ -1,6 +1,8 @@
-/* sparse.c - what comes in order goes straight to its place. Else the index and
- * the number of each value are one key: sorting keys needs no memory beside
- * them, and the values follow. */
+/* sparse.c - write a row of indices and values.
+ *
+ * A row in order is converted directly. Otherwise the index and the number of
+ * each value form one key. The keys are sorted in place, and the values are
+ * copied in their order. */
 #include "worker/transform/sparse.h"
 
 #include <inttypes.h>
@@ -48,7 +50,7 @@ static bool ascends(const struct fby_sparse_row *row)
     return good;
 }
 
-/* Of indices that ascend the first and the last one say it of all. */
+/* Checks the first and last index, which is enough if they ascend. */
 static bool ends_within(
     const struct fby_field_job *job, const struct fby_sparse_row *row)
 {
@@ -66,7 +68,7 @@ static fby_err convert(const struct fby_field_job *job,
                                   : fby_convert_refuse(values, good, to, why);
 }
 
-/* The compiler makes one instruction of a store whose width it knows. */
+/* With a constant width the compiler makes one instruction of each store. */
 static inline void store(
     uint8_t *out, const int64_t *at, uint64_t n, uint32_t width)
 {
@@ -91,7 +93,7 @@ static void store_indices(
     }
 }
 
-/* ---- what does not come in order ---- */
+/* ---- rows out of order ---- */
 
 static int compare(const void *left, const void *right)
 {
@@ -113,7 +115,7 @@ static fby_err sort_keys(const struct fby_sparse_row *row, struct fby_why *why)
         int64_t index = row->at[i] >> NUMBER_BITS;
         if (row->at[i - 1] >> NUMBER_BITS == index) {
             return fby_because(why, FBY_BAD_SAMPLE,
-                "index %" PRId64 " stands there twice, values %" PRIu32
+                "index %" PRId64 " occurs twice, in values %" PRIu32
                 " and %" PRIu32 "; sum them: sum_duplicates()",
                 index, (uint32_t)row->at[i - 1], (uint32_t)row->at[i]);
         }
@@ -164,7 +166,7 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
     return convert(job, row->values, dst, why);
 }
 
-/* ---- a row that lies in memory ---- */
+/* ---- a row in memory ---- */
 
 static fby_err take_memory(struct fby_transform *transform, uint64_t n,
     struct fby_sparse_row *out, struct fby_why *why)

@@ -1,8 +1,8 @@
-/* sparse_file.c - CSR and COO as SciPy saves them: members of a .npz file.
+/* sparse_file.c - read CSR and COO as SciPy saves them, in a .npz file.
  *
- * The shape is read first. All the memory that the rest takes is known from the
- * zip directory then, and reserved before it is inflated; a member that could
- * not be one of such a row, of max_length, is refused before that. */
+ * The shape is read first. With the zip directory it gives the memory that the
+ * other members need, which is reserved before they are inflated. Members that
+ * are too large for a row of max_length values are refused before that. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "worker/transform/scratch.h"
 #include "worker/transform/sparse.h"
 
-enum part { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, PARTS };
+enum member { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, MEMBERS };
 
 enum {
     FORMAT_SIZE     = 8,  /* buffer for the name of a format */
@@ -22,9 +22,9 @@ enum {
 
 struct sparse_file {
     const struct fby_field_job *job;
-    struct fby_npz_member       members[PARTS];
-    struct fby_npy              npy[PARTS]; /* of those that are read */
-    uint64_t                    rows; /* at most; what its shape says, later */
+    struct fby_npz_member       members[MEMBERS];
+    struct fby_npy              npy[MEMBERS]; /* of the opened members */
+    uint64_t                    rows; /* upper bound until the shape is read */
     uint64_t                    columns;
     uint64_t                    most;   /* values that there may be */
     int64_t                    *at;     /* most of them */
@@ -37,34 +37,34 @@ struct sparse_file {
 
 static fby_err find_members(struct sparse_file *file, struct fby_why *why)
 {
-    static const char *const names[PARTS] = {
+    static const char *const names[MEMBERS] = {
         "shape", "data", "format", "indices", "indptr", "row", "col"};
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < MEMBERS; i++) {
         file->members[i].name = names[i];
     }
     return fby_npz_find(
-        file->job->bytes, file->job->size, file->members, PARTS, why);
+        file->job->bytes, file->job->size, file->members, MEMBERS, why);
 }
 
-/* Bytes of the values that a member may have. */
-static uint64_t most_bytes(const struct sparse_file *file, enum part part)
+/* The most bytes of values in a member. */
+static uint64_t most_bytes(const struct sparse_file *file, enum member id)
 {
-    if (part == SHAPE || part == FORMAT) {
+    if (id == SHAPE || id == FORMAT) {
         return SMALL_BYTES;
     }
-    return (part == INDPTR ? file->rows + 1 : file->job->field->max_length) *
+    return (id == INDPTR ? file->rows + 1 : file->job->field->max_length) *
            sizeof(int64_t);
 }
 
 static fby_err check_sizes(const struct sparse_file *file, struct fby_why *why)
 {
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < MEMBERS; i++) {
         uint64_t size = fby_npz_room(&file->members[i]);
-        uint64_t most = FBY_NPY_HEAD + most_bytes(file, (enum part)i);
+        uint64_t most = FBY_NPY_HEAD + most_bytes(file, (enum member)i);
         if (size > most) {
             return fby_because(why, FBY_BAD_SAMPLE,
-                "its %s.npy has %" PRIu64
-                " bytes, of a row of max_length %" PRIu32 " at most %" PRIu64,
+                "its %s.npy has %" PRIu64 " bytes; a row of max_length %" PRIu32
+                " has at most %" PRIu64,
                 file->members[i].name, size, file->job->field->max_length,
                 most);
         }
@@ -72,7 +72,7 @@ static fby_err check_sizes(const struct sparse_file *file, struct fby_why *why)
     return FBY_OK;
 }
 
-/* That many bytes, into file->buffer. */
+/* Reserve `need` and set file->buffer to its first buffer. */
 static fby_err take_memory(struct fby_transform *transform,
     const struct fby_need *need, struct sparse_file *file, struct fby_why *why)
 {
@@ -85,7 +85,7 @@ static fby_err take_memory(struct fby_transform *transform,
     return err;
 }
 
-/* Memory for everything but the shape, members last. */
+/* Reserve the memory of all but the shape; the members come last. */
 static fby_err reserve_all(struct fby_transform *transform,
     struct sparse_file *file, struct fby_why *why)
 {
@@ -93,7 +93,7 @@ static fby_err reserve_all(struct fby_transform *transform,
     uint64_t most  = file->job->field->max_length;
     uint64_t bytes = 0;
     most           = size < most ? size : most;
-    for (int i = DATA; i < PARTS; i++) {
+    for (int i = DATA; i < MEMBERS; i++) {
         bytes += fby_npz_room(&file->members[i]);
     }
     const struct fby_need need = {
@@ -111,13 +111,14 @@ static fby_err reserve_all(struct fby_transform *transform,
     return err;
 }
 
-static fby_err open_member(struct sparse_file *file, enum part part,
+static fby_err open_member(struct sparse_file *file, enum member id,
     const uint8_t **out, struct fby_why *why)
 {
-    const struct fby_npz_member *member = &file->members[part];
+    const struct fby_npz_member *member = &file->members[id];
     if (member->packed == NULL) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "it has no %s.npy; scipy.sparse.save_npz writes it of CSR and COO",
+            "it has no %s.npy, which scipy.sparse.save_npz writes for CSR and "
+            "COO",
             member->name);
     }
     fby_err err = fby_npz_open(member, file->buffer, out, why);
@@ -125,14 +126,14 @@ static fby_err open_member(struct sparse_file *file, enum part part,
     return err;
 }
 
-/* A member of numbers in one dimension. */
+/* Open a member that is an array of one dimension. */
 static fby_err open_numbers(
-    struct sparse_file *file, enum part part, struct fby_why *why)
+    struct sparse_file *file, enum member id, struct fby_why *why)
 {
     const uint8_t               *bytes  = NULL;
-    const struct fby_npz_member *member = &file->members[part];
-    struct fby_npy              *npy    = &file->npy[part];
-    fby_err                      err    = open_member(file, part, &bytes, why);
+    const struct fby_npz_member *member = &file->members[id];
+    struct fby_npy              *npy    = &file->npy[id];
+    fby_err                      err    = open_member(file, id, &bytes, why);
     if (err == FBY_OK) {
         err = fby_npy_read(bytes, (size_t)member->entry.size, npy, why);
         if (err != FBY_OK) {
@@ -150,11 +151,11 @@ struct value_range {
     uint64_t first, n;
 };
 
-/* Whole numbers of a member. */
-static fby_err read_wholes(const struct sparse_file *file, enum part part,
+/* Read a range of a member as integers. */
+static fby_err read_wholes(const struct sparse_file *file, enum member id,
     struct value_range range, int64_t *out, struct fby_why *why)
 {
-    struct fby_npy slice = file->npy[part];
+    struct fby_npy slice = file->npy[id];
     slice.data += range.first * fby_npy_type_bytes(slice.type);
     slice.values = range.n;
     return fby_npy_is_whole(slice.type) &&
@@ -162,12 +163,12 @@ static fby_err read_wholes(const struct sparse_file *file, enum part part,
                ? FBY_OK
                : fby_because(why, FBY_BAD_SAMPLE,
                      "its %s.npy has %s; whole numbers up to 2^63 are needed",
-                     file->members[part].name, fby_npy_dtype(slice.type));
+                     file->members[id].name, fby_npy_dtype(slice.type));
 }
 
 /* ---- shape ---- */
 
-/* One row of as many values as a dense one, or the field's own two dimensions.
+/* The shape must be one row of the dense values, or the field's two dimensions.
  */
 static bool has_shape(const struct sparse_file *file)
 {
@@ -212,20 +213,20 @@ static fby_err read_shape(struct sparse_file *file, struct fby_why *why)
     return err != FBY_OK || has_shape(file) ? err : refuse_shape(file, why);
 }
 
-/* ---- values and their places ---- */
+/* ---- values and their indices ---- */
 
-/* As many numbers as there are values. */
+/* Open a member with one number for each value. */
 static fby_err open_indices(
-    struct sparse_file *file, enum part part, struct fby_why *why)
+    struct sparse_file *file, enum member id, struct fby_why *why)
 {
-    fby_err  err    = open_numbers(file, part, why);
+    fby_err  err    = open_numbers(file, id, why);
     uint64_t values = file->npy[DATA].values;
-    if (err != FBY_OK || file->npy[part].values == values) {
+    if (err != FBY_OK || file->npy[id].values == values) {
         return err;
     }
     return fby_because(why, FBY_BAD_SAMPLE,
         "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, values,
-        file->members[part].name, file->npy[part].values);
+        file->members[id].name, file->npy[id].values);
 }
 
 static fby_err open_data(struct sparse_file *file, struct fby_why *why)
@@ -249,7 +250,8 @@ static fby_err check_index(
                      what, at, most);
 }
 
-/* Values from `from` on, up to `to`, stand in this row. */
+/* Turn the column indices of values [from, to) into indices of the dense row.
+ */
 static fby_err flatten_row(struct sparse_file *file, uint64_t row,
     uint64_t from, uint64_t to, struct fby_why *why)
 {
@@ -263,7 +265,7 @@ static fby_err flatten_row(struct sparse_file *file, uint64_t row,
     return err;
 }
 
-/* Offset of the values of the next row, which begin at `from`. */
+/* Read offset `row`, which must not be below the one before, `from`. */
 static fby_err read_offset(const struct sparse_file *file, uint64_t row,
     int64_t from, int64_t *out, struct fby_why *why)
 {
@@ -315,8 +317,8 @@ static fby_err read_csr(struct sparse_file *file, struct fby_why *why)
     }
     if (err == FBY_OK && file->npy[INDPTR].values != file->rows + 1) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "its indptr.npy has %" PRIu64 " offsets, of %" PRIu64
-            " rows %" PRIu64 " are right",
+            "its indptr.npy has %" PRIu64 " offsets; %" PRIu64
+            " rows need %" PRIu64,
             file->npy[INDPTR].values, file->rows, file->rows + 1);
     }
     if (err == FBY_OK) {
@@ -370,9 +372,9 @@ static fby_err read_indices(struct sparse_file *file, struct fby_why *why)
                      "it is saved as %s; save tocsr() or tocoo()", format);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
-/* By itself: how long the offsets may be hangs on it. */
+/* The shape is read with its own reservation: it limits the offsets' size. */
 static fby_err read_shape_first(struct fby_transform *transform,
     struct sparse_file *file, struct fby_why *why)
 {

@@ -1,8 +1,8 @@
-/* stack.c - several masks of one size become a bit each.
+/* stack.c - combine several masks of one size into one bit each.
  *
- * Each file is decoded and run through the ops by itself, as a mask of ids that
- * draws what the others draw, and then leaves one bit a pixel: set where it is
- * not 0. So only the part of a file that a crop needs is ever unpacked. */
+ * Each file is decoded and run through the ops by itself, as a mask of ids. All
+ * files get the same draws. Then each pixel becomes one bit, set if it is not
+ * 0. So only the part of a file that a crop needs is unpacked. */
 #include <string.h>
 
 #include "pipeline/derived.h"
@@ -10,7 +10,7 @@
 #include "worker/transform/picture.h"
 #include "worker/transform/scratch.h"
 
-/* The i-th member's file; *at is where it begins, then where the next does. */
+/* The file of member i, which begins at *at; sets *at to the next one. */
 static struct fby_picture_file file_of(
     const struct fby_field_job *job, uint32_t i, const uint8_t **at)
 {
@@ -82,7 +82,8 @@ static fby_err write_maps(struct fby_transform *transform,
     return FBY_OK;
 }
 
-/* The plane's size is the field's and no file's: it is taken first. */
+/* The plane has the size of the field, not of a file, so it is allocated first.
+ */
 fby_err fby_stack_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {

@@ -1,5 +1,5 @@
-/* tokens.c - a sequence of a token file to the values of a field. Whether its
- * type has a sign does not matter: no token is as large as 2^31. */
+/* tokens.c - decode sequences of a token file. It does not matter if their type
+ * is signed: no token is as large as 2^31. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "worker/transform/scalar.h"
 #include "worker/transform/tokens.h"
 
-/* As a NumPy file of that width would have them. */
+/* The NumPy type of that width. */
 static enum fby_npy_type type_of(size_t width)
 {
     switch (width) {
@@ -33,8 +33,7 @@ struct fby_npy fby_tokens_npy(const uint8_t *tokens, uint32_t width, uint64_t n)
         .type = type_of(width), .values = n, .data = tokens};
 }
 
-/* Of 32 bits without sign, as they travel: how many are before one that is too
- * large. */
+/* The number of wire tokens (u32) before the first that is too large. */
 static uint64_t count_small(const uint8_t *tokens, uint64_t n)
 {
     uint64_t i   = 0;
@@ -58,7 +57,8 @@ uint64_t fby_tokens_convert(
     return to == FBY_U32 ? count_small(dst, good) : good;
 }
 
-/* Whether 32 bits have a sign is not known here. */
+/* Token files do not say if 32 bits are signed: such a token may be negative or
+ * too large. */
 static bool may_be_negative(const struct fby_npy *in, uint64_t i)
 {
     return in->type == FBY_NPY_I4 && (in->data[4 * i + 3] & 0x80) != 0;
@@ -81,8 +81,9 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
         to == FBY_U16 ? "its wire type u16" : "a token (0 to 2147483647)");
 }
 
-/* A sequence is read with its last target: the inputs are those before it, the
- * targets those behind its first token; or all of it is wanted. */
+/* A sequence has one token more than the field, its last target. The inputs are
+ * all but the last token, the targets all but the first. Without targets the
+ * field is the whole sequence. */
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
@@ -103,8 +104,8 @@ static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 
 struct packed_documents {
     const uint8_t *lengths;
-    struct fby_npy tokens; /* of all of them */
-    uint32_t       most;   /* tokens of a sequence */
+    struct fby_npy tokens; /* of all documents */
+    uint32_t       most;   /* most tokens of a sequence */
 };
 
 static uint32_t length_of(const struct packed_documents *all, uint32_t i)
@@ -113,7 +114,7 @@ static uint32_t length_of(const struct packed_documents *all, uint32_t i)
     return fby_read_u32(&r);
 }
 
-/* False for what no packed sequence is. */
+/* Returns false if the bytes are not a packed sequence. */
 static bool find_documents(
     const struct fby_field_job *job, struct packed_documents *out)
 {
@@ -145,11 +146,11 @@ static fby_err refuse_documents(
     const struct fby_field_job *job, struct fby_why *why)
 {
     return fby_because(why, FBY_USAGE,
-        "%zu bytes are no sequence of %u documents with tokens of %u bytes",
+        "%zu bytes are not a sequence of %u documents with tokens of %u bytes",
         job->size, job->documents, job->width);
 }
 
-/* The pad token, up to the end of the sequence. */
+/* Write the pad token up to the end of the sequence. */
 static void fill_up(
     const struct fby_field_content *field, uint8_t *dst, uint64_t from)
 {
@@ -159,8 +160,8 @@ static void fill_up(
     }
 }
 
-/* The tokens behind the first one of each document, and a pad. They stand
- * one token further on in the values of all, but for the last of each. */
+/* The targets of a document are its tokens after the first, then a pad. So all
+ * values move down by one, and the last of each document becomes the pad. */
 static void shift_targets(const struct fby_field_content *field,
     const struct packed_documents *all, uint32_t n, uint8_t *dst)
 {
@@ -220,7 +221,7 @@ fby_err fby_tokens_write(
     }
     if (!find_tokens(job, &in)) {
         return fby_because(why, FBY_USAGE,
-            "%zu bytes are no sequence of %u tokens of %u bytes", job->size,
+            "%zu bytes are not a sequence of %u tokens of %u bytes", job->size,
             field->length, job->width);
     }
     uint64_t good = fby_tokens_convert(&in, field->wire_type, dst);

@@ -34,7 +34,7 @@ static uint8_t mean(const uint8_t *upper, const uint8_t *lower, uint32_t beside)
     return (uint8_t)(sum / 4);
 }
 
-/* The pixels from `x` on; beyond the last one is the last one again. */
+/* Split the pixels from `x` on. An odd width repeats the last pixel. */
 static void apart_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
     const struct yuv_lines *out)
 {
@@ -59,7 +59,7 @@ static void apart(yuv_apart_fn *kernel, const uint8_t *const in[2],
     apart_from(done, in, width, out);
 }
 
-/* Where lines y and y + 1 go; the second is the first where there is none. */
+/* The outputs of lines y and y + 1; equal if line y is the last. */
 static struct yuv_lines lines_at(
     const struct fby_image *picture, uint32_t y, uint8_t *out)
 {

@@ -1,4 +1,4 @@
-/* A picture to planes in AVX2, 32 pixels of two lines at a time. */
+/* yuv_avx2.c - split pixels to planes in AVX2, 32 of two lines at a time. */
 #include <immintrin.h>
 
 #include "common/rgb_avx2.h"
@@ -6,7 +6,7 @@
 
 enum { STEP = 32 /* pixels */ };
 
-/* The means of 2 x 2: 16 of them, in the order of their bytes. */
+/* 16 means of 2 x 2 bytes, in order. */
 static __m128i means(__m256i upper, __m256i lower)
 {
     const __m256i one = _mm256_set1_epi8(1);

@@ -105,7 +105,7 @@ static void what_is_no_table_is_refused_with_its_numbers(void **state)
     refuses(*state, "data:e", "it holds no column");
     refuses_with(*state, "data:f*", FBY_NOT_FOUND, "no file matches data:f*");
     sandbox_write_text(*state, "data/g.npz", "PK or something else");
-    refuses(*state, "data:g.npz", "it does not end as a zip file");
+    refuses(*state, "data:g.npz", "the file does not end as a zip file");
 }
 
 /* ---- ragged -------------------------------------------------------------- */

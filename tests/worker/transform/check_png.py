@@ -78,7 +78,7 @@ def claims_and_damage(ours, rng):
     for rest in data[:-12], data + b"beyond the end", data[:-7]:
         assert numpy.array_equal(ours.png(rest, 1), grey)
     for width, height, words in ((65535, 65535, "at most"), (0, 5, "PNG"),
-                                 (70000, 3, "PNG"), (8000, 8000, "cannot be")):
+                                 (70000, 3, "PNG"), (8000, 8000, "no PNG packs so many")):
         head = chunk(b"IHDR", struct.pack(
             ">IIBBBBB", width, height, 8, GREY, 0, 0, 0))
         refused(ours, data[:8] + head + data[33:], words)

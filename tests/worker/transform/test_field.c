@@ -99,7 +99,7 @@ static void a_text_may_be_a_string_of_json(void **state)
     assert_caption(&field, "{\"a\": {\"b\": \"cat\"}}", "cat");
     assert_caption(&field, "{\"a\": {\"b\": \"\"}}", "");
     assert_caption(&field, "{\"a\": {\"b\": \"\\u00e9\\n\"}}", "\xc3\xa9\n");
-    assert_no_caption(&field, "{\"a\": {\"b\": 5}}", "'a.b' is no text");
+    assert_no_caption(&field, "{\"a\": {\"b\": 5}}", "'a.b' is not a text");
     assert_no_caption(&field, "{\"a\": {}}", "no member 'a.b'");
     assert_no_caption(&field, "{\"a\": {\"b\": [\"c\"]}}", "pick: random");
     assert_no_caption(
@@ -128,7 +128,7 @@ static void one_text_of_a_list_is_drawn(void **state)
     }
     assert_true(seen[0] && seen[1] && seen[2]);
     assert_no_caption(&field, "{\"k\": []}", "empty list");
-    assert_no_caption(&field, "{\"k\": [1]}", "is no text");
+    assert_no_caption(&field, "{\"k\": [1]}", "is not a text");
 }
 
 static void a_label_is_decimal_digits_with_blanks_around(void **state)
@@ -325,7 +325,7 @@ static void a_number_steps_into_a_list(void **state)
     assert_nothing_at("a.99999999999999999999", "{\"a\": [1]}");
     struct fby_field_content field = number_at(".");
     assert_value(&field, " 12 ", 12);
-    assert_text_refused(&field, "{\"a\": 1}", "JSON '.' is no number");
+    assert_text_refused(&field, "{\"a\": 1}", "JSON '.' is not a number");
     assert_text_refused(&field, "1 2", "JSON line 1");
 }
 
@@ -337,12 +337,13 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
     field.classes = 10;
     assert_value(&field, "{\"class\": {\"id\": 9}}", 9);
     assert_text_refused(&field, "{\"class\": {\"id\": 10}}", "0 to 9");
-    assert_text_refused(&field, "{\"class\": {\"id\": -1}}", "is no label");
+    assert_text_refused(&field, "{\"class\": {\"id\": -1}}", "is not a label");
     assert_text_refused(&field, "{\"class\": {\"id\": 1.0}}", "it is 1.0");
-    assert_text_refused(&field, "{\"class\": {\"id\": \"1\"}}", "is no label");
+    assert_text_refused(
+        &field, "{\"class\": {\"id\": \"1\"}}", "is not a label");
     assert_text_refused(&field, "{\"class\": {\"id\": \"one\"}}",
         "a whole number from 0: it is the text \"one\"");
-    assert_text_refused(&field, "7", "say key: \".\" to take it");
+    assert_text_refused(&field, "7", "write key: \".\" to read it");
     assert_text_refused(&field, "7 8", "JSON line 1");
 }
 
@@ -387,8 +388,8 @@ static void json_that_is_not_right_is_refused(void **state)
     assert_text_refused(&field, "{\"k\": 1", "JSON line 1");
     assert_text_refused(&field, "{\"k\": 1} x", "JSON line 1");
     assert_text_refused(&field, "{\"k\": 1, \"k\": 2}", "duplicate");
-    assert_text_refused(&field, "{\"k\": \"1\"}", "is no number");
-    assert_text_refused(&field, "{\"k\": true}", "is no number");
+    assert_text_refused(&field, "{\"k\": \"1\"}", "is not a number");
+    assert_text_refused(&field, "{\"k\": true}", "is not a number");
     assert_text_refused(&field, "[1]", "no member 'k'");
 }
 
@@ -408,7 +409,7 @@ static void a_missing_member_is_named_with_those_that_exist(void **state)
     strcpy(field.json_key, "k");
     assert_text_refused(&field, "[1]", "no member 'k': it is a list of 1");
     assert_text_refused(
-        &field, "{\"k\": \"3.5\"}", "is no number: it is the text \"3.5\"");
+        &field, "{\"k\": \"3.5\"}", "is not a number: it is the text \"3.5\"");
     assert_text_refused(&field, "{\"k\": null}", "it is null");
     assert_text_refused(&field, "{\"k\": true}", "it is true");
     assert_text_refused(&field, "{\"k\": {}}", "it is an object");
@@ -423,7 +424,7 @@ static void an_error_in_a_list_of_numbers_names_its_entry(void **state)
     assert_caption(&field, "{\"k\": [65, 66]}", "AB");
     assert_no_caption(&field, "{\"k\": 2.5}", "list of numbers: it is 2.5");
     assert_no_caption(&field, "{\"k\": [1, {}]}",
-        "entry 1: JSON 'k' is no number: it is an object");
+        "entry 1: JSON 'k' is not a number: it is an object");
 }
 
 /* The advice is right: what it names is there. */

@@ -371,8 +371,8 @@ static void a_plan_ends_with_the_field_s_size(void **state)
         assert_int_equal(plan.n_ops, 0);
         if (i > 0) {
             snprintf(text, sizeof(text),
-                "the ops make a picture of 40 x 30 pixels of this one, the "
-                "field has %u x %u",
+                "the ops make 40 x 30 pixels of this picture, the field has %u "
+                "x %u",
                 sizes[i][0], sizes[i][1]);
         }
         assert_string_equal(why.text, text);

@@ -227,7 +227,7 @@ static void a_small_file_cannot_claim_a_large_picture(void **state)
     claim_sides(&file, 0xc0, 65000, 65000);
     assert_head_refused(as_jpeg(&file), "at most 67108864");
     claim_sides(&file, 0xc0, 8000, 8000);
-    assert_head_refused(as_jpeg(&file), "cannot be");
+    assert_head_refused(as_jpeg(&file), "no JPEG packs so many");
     assert_int_equal(scratch.size_bytes, 0); /* no memory was taken */
     fby_buffer_fini(&file);
 }
@@ -302,7 +302,7 @@ static void what_is_no_jpeg_is_refused(void **state)
     (void)state;
     static const uint8_t png[] = "\x89PNG\r\n\x1a\n";
     assert_head_refused((struct fby_picture_file){png, sizeof(png)}, "89 0x50");
-    assert_head_refused((struct fby_picture_file){NULL, 0}, "no byte");
+    assert_head_refused((struct fby_picture_file){NULL, 0}, "of 0 bytes");
 }
 
 static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)

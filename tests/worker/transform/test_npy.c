@@ -138,18 +138,18 @@ static void a_header_that_is_no_dict_of_three_keys_is_refused(void **state)
 {
     (void)state;
     static const struct wrong_text wrong[] = {
-        {"", "no dict"},
-        {"[1]", "no dict"},
-        {"{", "no dict of"},
+        {"", "not a dict"},
+        {"[1]", "not a dict"},
+        {"{", "not a dict of"},
         {"{}", "is missing"},
         {"{'descr': '|u1', 'shape': (1,)}", "is missing"},
-        {"{'descr' '|u1'}", "no dict of"},
-        {"{'descr': '|u1' 'shape': (1,)}", "no dict of"},
-        {"{descr: '|u1'}", "no dict of"},
+        {"{'descr' '|u1'}", "not a dict of"},
+        {"{'descr': '|u1' 'shape': (1,)}", "not a dict of"},
+        {"{descr: '|u1'}", "not a dict of"},
         {"{'descr': '|u1', 'descr': '|u1'}", "key twice"},
-        {"{'descr': '|u1', 'other': 1}", "not known"},
+        {"{'descr': '|u1', 'other': 1}", "an unknown key"},
         {"{'fortran_order': 0, ", "not True or False"},
-        {"{'shape'", "no dict of"},
+        {"{'shape'", "not a dict of"},
         {"{'fortran_order': Fals", "not True or False"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': ()} x", "follows"},
     };
@@ -160,7 +160,7 @@ static void other_dtypes_are_refused(void **state)
 {
     (void)state;
     static const struct wrong_text wrong[] = {
-        {"{'descr': '|u1", "no plain dtype"},
+        {"{'descr': '|u1", "not a plain dtype"},
         {"{'descr': [('a', '<f4')], }", "structured"},
         {"{'descr': '', ", "its dtype is ''"},
         {"{'descr': '<f3', ", "its dtype is '<f3'"},
@@ -171,8 +171,8 @@ static void other_dtypes_are_refused(void **state)
         {"{'descr': '=f4', ", "its dtype is '=f4'"},
         {"{'descr': 'f4', ", "its dtype is 'f4'"},
         {"{'descr': '<M8[\x01ns]', ", "its dtype is '<M8[?ns]'"},
-        {"{'descr': '", "no plain dtype"},
-        {"{'descr': ", "no plain dtype"},
+        {"{'descr': '", "not a plain dtype"},
+        {"{'descr': ", "not a plain dtype"},
         {"{'descr': '1234567890123456789012345'",
             "its dtype is '123456789012345678901234'"},
     };
@@ -183,20 +183,20 @@ static void a_shape_that_is_no_tuple_is_refused(void **state)
 {
     (void)state;
     static const struct wrong_text wrong[] = {
-        {"{'shape': 3, ", "shape is no tuple"},
-        {"{'shape': (3), ", "shape is no tuple"},
-        {"{'shape': [3], ", "shape is no tuple"},
-        {"{'shape': (3 4), ", "no tuple of numbers"},
-        {"{'shape': (3,,4), ", "no tuple of numbers"},
-        {"{'shape': (,), ", "no tuple of numbers"},
-        {"{'shape': (-1,), ", "no tuple of numbers"},
-        {"{'shape': (03,), ", "no tuple of numbers"},
+        {"{'shape': 3, ", "shape is not a tuple"},
+        {"{'shape': (3), ", "shape is not a tuple"},
+        {"{'shape': [3], ", "shape is not a tuple"},
+        {"{'shape': (3 4), ", "not a tuple of numbers"},
+        {"{'shape': (3,,4), ", "not a tuple of numbers"},
+        {"{'shape': (,), ", "not a tuple of numbers"},
+        {"{'shape': (-1,), ", "not a tuple of numbers"},
+        {"{'shape': (03,), ", "not a tuple of numbers"},
         {"{'shape': (3.0,), ", "tuple"},
-        {"{'shape': (18446744073709551616,), ", "no tuple of numbers"},
-        {"{'shape': (3,", "no tuple of numbers"},
-        {"{'shape': (3", "no tuple of numbers"},
-        {"{'shape': (", "no tuple of numbers"},
-        {"{'shape': ", "shape is no tuple"},
+        {"{'shape': (18446744073709551616,), ", "not a tuple of numbers"},
+        {"{'shape': (3,", "not a tuple of numbers"},
+        {"{'shape': (3", "not a tuple of numbers"},
+        {"{'shape': (", "not a tuple of numbers"},
+        {"{'shape': ", "shape is not a tuple"},
     };
     assert_all_refused(wrong, sizeof(wrong) / sizeof(wrong[0]));
     assert_refused(

@@ -76,8 +76,8 @@ static void the_share_is_free_and_what_goes_beyond_is_borrowed(void **state)
     need.libraries = SHARE + LIMIT + 1;
     assert_int_equal(reserve(&bench, &need), FBY_FULL);
     assert_string_equal(bench.why.text,
-        "decoding it takes 17801 bytes, this worker has 17800 for it; raise "
-        "its --memory");
+        "decoding the sample takes 17801 bytes, this worker has 17800 "
+        "for it; raise its --memory");
     assert_int_equal(used(&bench), 0);
     assert_int_equal(bench.transform->borrowed, 0);
     fby_shared_quota_close(bench.quota);

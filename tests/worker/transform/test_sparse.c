@@ -159,8 +159,8 @@ static void a_member_has_at_most_the_bytes_of_such_a_row(void **state)
     static const struct {
         const char *name, *words;
     } cases[] = {
-        {"shape", "its shape.npy has 1048704 bytes, of a row of max_length 6 "
-                  "at most 65611"},
+        {"shape", "its shape.npy has 1048704 bytes; a row of max_length 6 "
+                  "has at most 65611"},
         {"format", "at most 65611"}, {"data", "at most 65595"},
         {"indices", "at most 65595"}, {"row", "at most 65595"},
         {"col", "at most 65595"}, {"indptr", "at most 65579"}};
@@ -198,8 +198,7 @@ static void values_at_one_place_are_refused(void **state)
     struct fby_field_content field = field_of(FBY_I32, list);
     struct parts             parts = csr();
     parts.indices                  = NUMBERS(9, 2, 9);
-    assert_refused(
-        &field, &parts, "index 9 stands there twice, values 0 and 2");
+    assert_refused(&field, &parts, "index 9 occurs twice, in values 0 and 2");
 }
 
 static void offsets_that_do_not_fit_are_refused(void **state)
@@ -219,7 +218,7 @@ static void offsets_that_do_not_fit_are_refused(void **state)
     parts.indptr = NUMBERS(0, 1, 1, 2);
     assert_refused(&field, &parts, "its offsets end at 2, but there are 3");
     parts.indptr = NUMBERS(0, 3);
-    assert_refused(&field, &parts, "has 2 offsets, of 3 rows 4 are right");
+    assert_refused(&field, &parts, "has 2 offsets; 3 rows need 4");
 }
 
 static void rows_that_are_too_long_are_refused(void **state)
@@ -241,7 +240,7 @@ static void rows_that_are_too_long_are_refused(void **state)
     static uint8_t  zeros[1 << 20];
     put_npz_array(&file, "data", "<i8", "(131072,)", zeros, sizeof(zeros));
     end_npz(&file);
-    assert_refused_file(&field, &file, "of a row of max_length 6 at most");
+    assert_refused_file(&field, &file, "a row of max_length 6 has at most");
     npz_fini(&file);
 }
 

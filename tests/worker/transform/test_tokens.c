@@ -98,7 +98,7 @@ static void inputs_come_before_the_last_and_targets_behind_the_first(
         job.field = &input;
         writes(&job, &bytes, small, LENGTH);
         job.field = &next;
-        refuses(&job, &bytes, FBY_USAGE, "are no sequence of 5 tokens of");
+        refuses(&job, &bytes, FBY_USAGE, "are not a sequence of 5 tokens of");
         fby_buffer_fini(&bytes);
     }
 }
@@ -145,7 +145,7 @@ static void other_widths_and_wire_types_are_no_tokens(void **state)
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
         struct fby_field_job job = {.field = &field, .width = 8};
         field.wire_type          = types[i];
-        refuses(&job, &bytes, FBY_USAGE, "40 bytes are no sequence of 5");
+        refuses(&job, &bytes, FBY_USAGE, "40 bytes are not a sequence of 5");
     }
     fby_buffer_fini(&bytes);
 }
@@ -326,7 +326,7 @@ static void lengths_of_documents_are_a_field_too(void **state)
     writes(&job, &bytes, right, 3);
     assert_int_equal(length, 3);
     field.max_length = 7; /* tokens that a sequence has */
-    refuses(&job, &bytes, FBY_USAGE, "no sequence of 3 documents");
+    refuses(&job, &bytes, FBY_USAGE, "not a sequence of 3 documents");
     fby_buffer_fini(&bytes);
 }
 

@@ -76,7 +76,7 @@ static void found_at_end(
     if (is_there) {
         found(&tail, file_size, end.offset, end.size);
     } else {
-        not_found(&tail, file_size, "its directory does not lie in it");
+        not_found(&tail, file_size, "the directory is outside the file");
     }
     fby_buffer_fini(&tail);
 }
@@ -239,7 +239,7 @@ static void a_locator_points_into_the_tail_before_itself(void **state)
     zip.begins             = 0;
     zip.at                 = 4;
     struct fby_buffer tail = tail64(&zip);
-    not_found(&tail, tail.size, "does not lie in it"); /* 4300000000 */
+    not_found(&tail, tail.size, "is outside the file"); /* 4300000000 */
     fby_buffer_fini(&tail);
 }
 

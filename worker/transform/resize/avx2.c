@@ -1,10 +1,9 @@
-/* The kernel in AVX2.
+/* avx2.c - the resize kernel in AVX2.
  *
- * A weight of 22 bits is cut into two parts of 11, so that the instruction
- * that multiplies and adds pairs of 16-bit numbers takes them: sum = (upper
- * sum << 11) + lower sum, the same whole number as in portable C. Pixels, and
- * rows, are taken two at a time; where their number is odd, a weight of 0
- * makes it even. */
+ * A weight of 22 bits is split into two parts of 11, so that it fits the
+ * instruction that multiplies and adds pairs of 16-bit numbers. The result,
+ * (upper sum << 11) + lower sum, is the same integer as in portable C. Pixels
+ * and rows are taken two at a time; a weight of 0 makes an odd number even. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -13,9 +12,9 @@
 
 enum { LOW_BITS = FBY_WEIGHT_BITS / 2, STEP = 32 /* bytes */ };
 
-/* Weights of two neighbours, as the multiplication wants them. */
+/* The weights of two neighbours, as _mm256_madd_epi16 needs them. */
 struct weight_pair {
-    uint32_t upper, lower; /* the first one's in bits 0..15 */
+    uint32_t upper, lower; /* the first weight in bits 0..15 */
 };
 
 static struct weight_pair pair_of(uint32_t first, uint32_t second)
@@ -45,8 +44,8 @@ static __m256i sums_to_values(__m256i upper, __m256i lower)
 
 /* ---- pixels of a row ----------------------------------------------------- */
 
-/* Four result pixels at a time, two in each vector, one in each half. Their
- * source pixels are taken pair by pair: each of them `n_pairs`, from `from`. */
+/* Four result pixels, two in each vector, one in each half. Result pixel k adds
+ * `n_pairs` pairs of source pixels, beginning at from[k]. */
 struct quad {
     uint32_t from[4]; /* bytes into the row */
 };
@@ -77,8 +76,8 @@ static size_t x_bytes(const struct fby_axis_spec *x)
                sizeof(struct pair_weights);
 }
 
-/* Where the pairs of result pixel `o` begin: not so far right that they would
- * leave the row. */
+/* The first source pixel of the pairs of result pixel `o`, moved to the left if
+ * the pairs would end after the row. */
 static uint32_t first_of_pairs(
     const struct fby_axis *x, uint32_t o, uint32_t n_pairs)
 {
@@ -124,7 +123,7 @@ static void x_prepare(const struct fby_axis *x)
     }
 }
 
-/* Two pixels each from two places, as pairs of u16: r r g g b b 0 0. */
+/* Load two pixels each from `a` and `b`, as pairs of u16: r r g g b b 0 0. */
 static __m256i two_pairs(const uint8_t *a, const uint8_t *b)
 {
     const __m256i spread =
@@ -154,7 +153,7 @@ static __m256i two_results(const uint8_t *a, const uint8_t *b,
     return sums_to_values(upper, lower);
 }
 
-/* Four pixels of four u32 each, r g b 0, to 12 bytes; 16 are written. */
+/* Store four pixels of four u32 each, r g b 0, as 12 bytes; 16 are written. */
 static void save_four(__m256i first, __m256i second, uint8_t *out)
 {
     const __m128i close =
@@ -212,8 +211,8 @@ static void y_prepare(const struct fby_axis *y)
     }
 }
 
-/* The sums of 32 bytes' columns; 8 columns a vector, in the order in which
- * unpacking leaves them, which packing reverses. */
+/* The sums of 32 columns of bytes, 8 a vector, in the order that unpacking
+ * makes and packing reverses. */
 struct columns_32 {
     __m256i upper[4], lower[4];
 };

@@ -1,9 +1,9 @@
-/* The kernel in AVX-512, with VBMI and VNNI.
+/* avx512.c - the resize kernel in AVX-512, with VBMI and VNNI.
  *
- * A weight of 22 bits is cut into three signed bytes, w = d0 + d1 2^8 + d2
- * 2^16, because one instruction multiplies four bytes of pixels with four of
- * such digits and adds the products to a sum of 32 bits. Pixels, and rows, are
- * taken four at a time; where fewer are left, digits of 0 fill up. */
+ * A weight of 22 bits is split into three signed digits of a byte, w = d0 +
+ * d1 2^8 + d2 2^16. One instruction multiplies four bytes of pixels with four
+ * digits and adds the products to a 32-bit sum. Pixels and rows are taken four
+ * at a time, padded by digits of 0. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum {
     VECTOR = 64, /* bytes */
     GROUP  = 5,  /* result pixels in a vector of sums: 15 of its 16 */
     REACH  = VECTOR / FBY_RGB - TAPS, /* pixels between a group's first taps */
-    HEAD   = VECTOR                   /* bytes before what was plan */
+    HEAD   = VECTOR /* bytes of the plan's head, before its arrays */
 };
 
 /* Digits of four weights, one in each byte. */
@@ -23,14 +23,14 @@ struct digits {
     uint32_t d[3];
 };
 
-/* The three digits of a weight, one in each byte: what the lower two lack to
- * be unsigned is carried into the next. */
+/* The three signed digits of a weight, one in each byte. A negative digit is
+ * made up for by a carry to the next. */
 static uint32_t in_digits(uint32_t weight)
 {
     return (weight + 0x8080) ^ 0x8080;
 }
 
-/* Those of taps `first` to `first` + 3 of result pixel, or row, `o`. */
+/* The digits of taps `first` to `first` + 3 of result pixel, or row, `o`. */
 static struct digits digits_of(
     const struct fby_axis *axis, uint32_t o, uint32_t first)
 {
@@ -58,7 +58,7 @@ static uint32_t most_fours(const struct fby_axis *axis)
     return in_fours(most);
 }
 
-/* 16 sums each of the products with one digit. */
+/* 16 sums for each of the three digits. */
 struct sums {
     __m512i of[3];
 };
@@ -87,8 +87,8 @@ static inline __m512i values_of(const struct sums *sums)
 
 /* ---- pixels of a row ----------------------------------------------------- */
 
-/* Where the shrinking leaves more between the pixels of a group than a vector
- * holds, the other kernel does it. */
+/* Does a vector hold the source pixels of a group? Otherwise, when the axis
+ * shrinks too much, the AVX2 kernel is used. */
 static bool fits_vector(const struct fby_axis_spec *x)
 {
     return x->from <= (REACH - 1) / (GROUP - 1) * (uint64_t)x->to * x->unit;
@@ -98,10 +98,10 @@ struct group_plan {
     uint32_t n_groups, n_fours;
 };
 
-/* Which bytes, from byte `from` of the row on, go where in a group; the second
- * four pixels lie like the first, 12 bytes on. It is loaded as it is: where the
- * 16th pixels would be taken from does not matter, their digits are 0. After
- * all groups come their digits, for each of the n_fours three vectors. */
+/* The byte shuffle of a group: the bytes, counted from byte `from` of the row,
+ * that go to each lane. The next four taps are 12 bytes further. The struct is
+ * loaded as one vector: its last lane, `from`, selects bytes whose digits are
+ * 0. The digits follow all groups: three vectors for each of the n_fours. */
 struct pixel_group {
     uint32_t at[GROUP * FBY_RGB];
     uint32_t from;
@@ -122,8 +122,8 @@ static size_t x_bytes(const struct fby_axis_spec *x)
     return fits_vector(x) ? bytes : resize_avx2.x_bytes(x);
 }
 
-/* Where the taps of result pixel `o` begin: not so far right that they would
- * leave the row. */
+/* The first source pixel of the taps of result pixel `o`, moved to the left if
+ * the taps would end after the row. */
 static uint32_t first_tap(
     const struct fby_axis *x, uint32_t o, uint32_t n_fours)
 {
@@ -133,7 +133,7 @@ static uint32_t first_tap(
     return first < last ? first : last;
 }
 
-/* Mirrored, the last of a group is the leftmost. */
+/* The leftmost tap of a group: of its first pixel, or its last if mirrored. */
 static uint32_t leftmost(
     const struct fby_axis *x, uint32_t first, uint32_t end, uint32_t n_fours)
 {
@@ -142,7 +142,8 @@ static uint32_t leftmost(
     return a < b ? a : b;
 }
 
-/* Pixel `o` of a group takes the sums 3 (o % 5) to + 2, one a channel. */
+/* Pixel `o` has the sums 3 (o % 5) to 3 (o % 5) + 2 of its group, one for each
+ * channel. */
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     uint32_t n_fours, struct pixel_group *group, uint32_t *digits)
 {
@@ -241,8 +242,8 @@ static void y_prepare(const struct fby_axis *y)
     }
 }
 
-/* The sums of 64 columns, in the order in which unpacking leaves them, which
- * packing reverses. */
+/* The sums of 64 columns, in the order that unpacking makes and packing
+ * reverses. */
 struct columns_64 {
     struct sums part[4];
 };

@@ -1,5 +1,6 @@
 #include "worker/transform/resize/nearest.h"
 
+/* The source pixel of result pixel `o`. */
 static uint32_t source_of(const struct fby_axis_spec *axis, uint32_t o)
 {
     uint64_t at       = axis->first + (axis->mirror ? axis->n - 1 - o : o);

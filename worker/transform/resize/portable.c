@@ -1,8 +1,8 @@
-/* The kernel in portable C: the definition that the others are tested by. */
+/* portable.c - the resize kernel in portable C, which defines the result. */
 #include "worker/transform/image.h"
 #include "worker/transform/resize/kernel.h"
 
-enum { STRIPE = 512 /* bytes of a row summed at a time: stays in L1 */ };
+enum { STRIPE = 512 /* bytes of a row summed at a time: sums stay in L1 */ };
 
 static size_t no_plan_bytes(const struct fby_axis_spec *axis)
 {
@@ -46,7 +46,7 @@ static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
     }
 }
 
-/* Bytes [at, at + size) of the row. */
+/* Make bytes [at, at + size) of the row. */
 static void blend_stripe(const struct fby_axis *y, uint32_t o,
     const uint8_t *const *rows, size_t at, size_t size, uint8_t *out)
 {

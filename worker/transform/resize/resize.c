@@ -1,8 +1,8 @@
-/* resize.c - two passes, row by row.
+/* resize.c - scale row by row, in two passes.
  *
- * A source row is scaled in x as soon as it comes and put into a ring; a result
- * row is made as soon as the last row of its reach is there. An axis that
- * is_copy as it is costs a copy. */
+ * A source row is scaled in x when it is passed, and stored in a ring. A result
+ * row is made when the last row of its reach is in the ring. An axis that is
+ * not scaled is copied. */
 #include "worker/transform/resize/resize.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ _Static_assert((int)RESIZE_SLACK <= (int)FBY_RESIZE_ROW_SLACK,
 
 enum {
     ALIGN     = 64,
-    MORE_ROWS = 3 /* after a reach, as kernels want it */
+    MORE_ROWS = 3 /* entries after a reach, which kernels need */
 };
 
 struct fby_resize_spec fby_resize_whole(
@@ -36,7 +36,8 @@ static size_t aligned(size_t size)
     return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Where the parts of the memory end; each begins where the last one ends. */
+/* The end offsets of the parts of the memory; each begins where the one before
+ * ends. x_plan and y_plan are the kernel's. */
 struct parts {
     size_t x, y, x_plan, y_plan, rows, ring, spare;
 };
@@ -70,9 +71,8 @@ uint64_t fby_resize_bytes(const struct fby_resize_spec *spec)
     return parts_of(spec, resize_kernel_of(fby_simd())).spare;
 }
 
-/* Twice over, so that the rows of any reach stand in order somewhere; and some
- * more, because a kernel that takes rows in fours reads up to three too many.
- */
+/* List the ring twice, so that the rows of any reach are contiguous somewhere.
+ * A kernel that takes rows in fours reads up to three entries more. */
 static void fill_row_table(struct fby_resizer *self)
 {
     for (uint32_t i = 0; i < 2 * self->n_ring + MORE_ROWS; i++) {
@@ -174,7 +174,7 @@ fby_err fby_resizer_begin(struct fby_resizer *self,
     return FBY_OK;
 }
 
-/* Row `y`; a copy if there may be nothing to read behind it. */
+/* Row `y`, or a copy of it if the bytes after it may not be readable. */
 static const uint8_t *readable(
     struct fby_resizer *self, const struct fby_image *in, uint32_t y)
 {

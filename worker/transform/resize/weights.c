@@ -1,9 +1,9 @@
-/* Weights as fractions of whole numbers.
+/* weights.c - weights as fractions of integers.
  *
- * Let n be the source's steps and m the result's pixels. Pixel i at hand has
- * its centre at (2i + 1) u / 2 - k steps (u: unit, k: skew), result pixel o at
- * (2o + 1) n / (2m); a triangle of half-width max(u, n/m) stands on o.
- * Multiplied by 2m, its height over i is the whole number
+ * Let n be the source's steps and m the result's pixels. Source pixel i has its
+ * centre at (2i + 1) u / 2 - k steps (u: unit, k: skew), result pixel o at
+ * (2o + 1) n / (2m), which is the centre of a triangle of half-width
+ * max(u, n/m). Multiplied by 2m, its height over i is the integer
  *     2 max(n, um) - |((2i + 1) u - 2k) m - (2o + 1) n|    (0 when negative),
  * so that the weights are exact quotients before they are rounded. None is
  * negative, and those of one pixel sum to 2^22, a few units more or less. */
@@ -33,7 +33,7 @@ static uint64_t first_under(const struct fby_axis_spec *s, uint64_t o)
     return right < width ? 0 : (right - width) / step + 1;
 }
 
-/* The first pixel behind the triangle that is not under it any more. */
+/* The first pixel after the triangle. */
 static uint64_t end_under(const struct fby_axis_spec *s, uint64_t o)
 {
     uint64_t right = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;

@@ -1,5 +1,5 @@
-/* array.c - NumPy files of one value through the decoder of arrays, and
- * the same values through that of tokens. */
+/* array.c - self checks of arrays and tokens: NumPy files of one value, and
+ * the same values as tokens. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "worker/transform/field.h"
 #include "worker/transform/self_check/self_check.h"
 
-/* The lowest bytes of each are a value: borders of whole types, and reals of
- * 16, 32 and 64 bits at and beside the middle of two neighbours. */
+/* The lowest bytes of a word are a value: limits of integer types, and reals of
+ * 16, 32 and 64 bits at and next to the middle of two neighbours. */
 static const uint64_t words[] = {0x0, 0x1, 0x7f, 0x80, 0xff, 0x100, 0x801,
     0x3c01, 0x7bff, 0x7c00, 0x7e01, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1000001,
     0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0x3f801000, 0x3f808000,
@@ -26,7 +26,7 @@ struct npy_file {
     size_t  header; /* bytes before the value */
 };
 
-/* A file of shape (): order and type stand in the header. */
+/* Begin a file of shape (), with byte order and type in its header. */
 static void begin_file(
     struct npy_file *file, char order, enum fby_npy_type type)
 {
@@ -50,7 +50,7 @@ static void put_value(
     }
 }
 
-/* Each word as a value of the type, in both orders of bytes. */
+/* Decode each word as a value of the type, in both byte orders. */
 static fby_err try_type(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_field_content *field,
     enum fby_npy_type type)

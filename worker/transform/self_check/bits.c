@@ -1,5 +1,5 @@
-/* bits.c - zeros and ones of NumPy files, and stacks of masks,
- * packed. */
+/* bits.c - self checks of packed bits: zeros and ones of NumPy files, and
+ * stacks of masks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* decode.c - files and texts through the decoders. */
+/* decode.c - self checks of pictures, labels and numbers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/self_check/self_check.h"
 
-/* ---- the decoder of pictures ---- */
+/* ---- JPEG ---- */
 
 static fby_err try_file(struct fby_transform *transform,
     struct fby_digest_state *hash, struct fby_picture_file file)
@@ -23,7 +23,6 @@ static fby_err try_file(struct fby_transform *transform,
     return broken;
 }
 
-/* Each file whole, then cut in half. */
 fby_err fby_self_check_jpegs(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
@@ -71,14 +70,14 @@ fby_err fby_self_check_pngs(struct fby_transform *transform,
     return err;
 }
 
-/* ---- decoded smaller ---- */
+/* ---- JPEG, decoded smaller ---- */
 
 struct size {
     uint32_t side[2]; /* height, width */
 };
 static const struct size sizes[] = {{{20, 24}}, {{9, 8}}, {{4, 5}}};
 
-/* A box of a file, scaled to `size`, as `field` says. */
+/* Decode a file as the job's field says, and hash the result. */
 static fby_err try_box(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_field_job *job)
 {
@@ -107,7 +106,7 @@ static void set_size(struct fby_field_content *field, const struct size *size)
     };
 }
 
-/* Each file in each size, with two draws. */
+/* Decode each file in each size, with two draws. */
 static fby_err try_sizes(struct fby_transform *transform,
     struct fby_digest_state *hash, struct fby_field_content *field)
 {
@@ -142,7 +141,7 @@ fby_err fby_self_check_scale(struct fby_transform *transform,
     return err;
 }
 
-/* ---- the other decoders ---- */
+/* ---- labels and numbers ---- */
 
 static const char *const label_texts[] = {"0", " 7\n", "255", "256", "65535",
     "65536", "4294967295", "4294967296", "007", "-1", "1.0", "", "1 2", "x"};
@@ -188,7 +187,7 @@ static struct texts texts_for(enum fby_decode decode)
         number_texts, sizeof(number_texts) / sizeof(number_texts[0])};
 }
 
-/* Each text in each wire type, as a scalar. */
+/* Decode each text in each wire type, as a scalar. */
 fby_err fby_self_check_texts(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_decode decode)
 {

@@ -1,4 +1,4 @@
-/* decoder_hash.c - try everything once, hash what comes out. */
+/* decoder_hash.c - run all self checks once, and keep their hashes. */
 #include "worker/transform/self_check/decoder_hash.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include "worker/transform/scratch.h"
 #include "worker/transform/self_check/self_check.h"
 
-/* ---- what is hashed ---- */
+/* ---- hashing ---- */
 
 void fby_decoder_hash_add(
     struct fby_digest_state *hash, uint64_t value, size_t width)
@@ -38,7 +38,7 @@ void fby_self_check_picture(struct fby_digest_state *hash,
     }
 }
 
-/* ---- all of it, once a process ---- */
+/* ---- all self checks, once a process ---- */
 
 struct checked {
     bool              known;
@@ -105,7 +105,8 @@ fby_err fby_decoder_hashes_compute(void)
     return err;
 }
 
-/* What was tried does not change any more; who asks has called try. */
+/* Read without the lock: after fby_decoder_hashes_compute, which the caller has
+ * called, the hashes do not change. */
 const struct fby_digest *fby_decoder_hash_of_decoder(enum fby_decoder decoder)
 {
     return tried.decoders[decoder].known ? &tried.decoders[decoder].hash : NULL;

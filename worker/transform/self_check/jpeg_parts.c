@@ -1,16 +1,17 @@
-/* jpeg_parts.c - the whole picture once for each unit, then parts against it.
+/* jpeg_parts.c - decode the whole picture once for each unit, and compare parts
+ * with it.
  *
- * The parts begin and end off the groups of blocks that the library decodes
- * at a time: there it has gone wrong before. */
+ * The parts do not begin and end at the groups of blocks that the library
+ * decodes at a time, since it had errors there. */
 #include "worker/transform/self_check/jpeg_parts.h"
 
 #include <string.h>
 
 #include "worker/transform/self_check/probes.h"
 
-/* A part of a picture, and where its pixels go. */
+/* A part of a picture and its decoded pixels. */
 struct decoded_part {
-    struct fby_picture_part   part; /* an empty box: all of it */
+    struct fby_picture_part   part; /* empty box: the whole picture */
     struct fby_picture_head   head;
     struct fby_picture_region region;
     struct fby_scratch        memory;
@@ -44,7 +45,7 @@ static void take_rows(void *arg, const struct fby_image *rows)
     }
 }
 
-/* A check of one file. */
+/* The check of one file. */
 struct parts_check {
     const struct fby_picture_file *file;
     fby_picture_stream            *decode;
@@ -75,7 +76,8 @@ static bool is_in_whole(
     return same;
 }
 
-/* Box `i` of a picture: a third to all of it, off every round number. */
+/* Box `i` of a picture: at unaligned offsets, with sides of 3/5 to all and 3/4 to all
+ * of the rest. */
 static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
 {
     struct fby_box box = {
@@ -120,8 +122,9 @@ static fby_err try_unit(
     return err;
 }
 
-/* A turned picture is cut where its stored rows are, so that parts at a larger
- * unit begin elsewhere: it is tried at its size. */
+/* Parts of a picture with another orientation are aligned in the stored rows.
+ * With a larger unit they begin elsewhere, so it is checked only in full size.
+ */
 static uint32_t largest_unit(const struct fby_picture_head *head)
 {
     return head->is_scalable && head->orientation == 1 ? 8 : 1;

@@ -1,5 +1,5 @@
-/* length.c - members of several lengths through the decoders whose rows
- * may vary, each refused and cut where it is too long. */
+/* length.c - self checks of ragged rows: members of several lengths, with each
+ * rule for those that are too long. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* op.c - pictures through the ops. */
+/* op.c - self checks of the ops, on the built-in pictures. */
 #include <string.h>
 
 #include "pipeline/plan/draw.h"
@@ -8,7 +8,7 @@
 
 enum { DRAWS = 2 /* a picture and op */ };
 
-/* Parameters an op is tried with, in the order of its schema. */
+/* The parameters of one check of an op, in the order of its schema. */
 struct op_case {
     enum fby_op_id   op;
     struct fby_value params[5];
@@ -74,14 +74,15 @@ static void add_plan(
     }
 }
 
-/* A check to try ops on. */
+/* The buffers of the checks. */
 struct op_check {
     struct fby_transform *transform;
     struct fby_scratch    picture;
     struct fby_scratch    result;
 };
 
-/* The op on one built-in picture; `sample` names the draws. */
+/* Run the op on one built-in picture; `sample` selects the picture and the
+ * draws. */
 static fby_err try_op_on(struct op_check *check, struct fby_digest_state *hash,
     const struct fby_op_use *use, uint64_t sample)
 {

@@ -1,5 +1,4 @@
-/* tokens/packed.c - documents in sequences through the decoders of tokens and
- * of documents. */
+/* packed.c - self checks of packed documents: tokens and lengths. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ static const struct packed_case {
     {FBY_DECODE_DOCUMENTS, "documents", FBY_U16},
 };
 
-/* The lengths, then as many tokens of 4 bytes, numbered from FIRST on. */
+/* Write the lengths, then the tokens: 4 bytes each, counting up from FIRST. */
 static size_t put_sequence(
     const uint32_t *lengths, uint8_t *out, uint32_t *documents)
 {

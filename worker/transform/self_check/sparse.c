@@ -1,5 +1,5 @@
-/* sparse.c - rows of a few values and their indices, in order and not,
- * into wire types of whole numbers and of reals. */
+/* sparse.c - self checks of sparse rows: a few values, ordered and unordered,
+ * in integer and real wire types. */
 #include <string.h>
 
 #include "worker/transform/self_check/decoder_hash.h"

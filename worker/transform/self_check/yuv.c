@@ -1,4 +1,4 @@
-/* yuv.c - built-in pictures to planes. */
+/* yuv.c - self checks of yuv420, on the built-in pictures. */
 #include <stdlib.h>
 
 #include "common/mem.h"
@@ -29,7 +29,7 @@ static struct fby_value real(uint32_t n, double first, double second)
     return (struct fby_value){.n = n, .real = true, .r = {first, second}};
 }
 
-/* Whatever paints a colour, on top of a scaling. */
+/* The ops that paint a colour, after a resize. */
 static void add_ops(struct fby_field_content *field)
 {
     static const int64_t size[]    = {20, 24};
@@ -88,7 +88,7 @@ static fby_err write_planes(const struct yuv_check *check)
     return broken;
 }
 
-/* As large as it is. */
+/* Write the planes in the picture's own size, without ops. */
 static fby_err try_whole(const struct yuv_check *check)
 {
     const struct fby_picture_decoder *decoder;

@@ -1,9 +1,9 @@
-/* affine.c - turn, shear, scale and move a picture or a mask.
+/* affine.c - rotate, shear, scale and move a picture or a mask.
  *
- * For each pixel of the result the place it comes from, Q31, by two additions
- * a pixel. A picture is interpolated between four pixels, those outside it
- * counted as 0; the share of those inside says how much of `fill` is mixed in,
- * once more: torchvision does so. A mask takes the nearest pixel. */
+ * Each result pixel is mapped to a point of the source in Q31, by two additions
+ * a pixel. A picture is interpolated between four pixels, where those outside
+ * count as 0. The weight of those inside then also mixes the result with
+ * `fill`, as in torchvision. A mask takes the nearest pixel. */
 #include <string.h>
 
 #include "pipeline/plan/angle.h"
@@ -13,10 +13,10 @@ struct q31_point { /* in the source, Q31 of a pixel */
     int64_t x, y;
 };
 
-struct map {
-    struct q31_point first;  /* of the upper left pixel of the result */
-    struct q31_point across; /* to the next pixel */
-    struct q31_point down;   /* to the next row */
+struct affine_map {
+    struct q31_point first;  /* source of the upper left pixel */
+    struct q31_point across; /* step to the next pixel */
+    struct q31_point down;   /* step to the next row */
 };
 
 static int64_t times_q16(int64_t q30, int64_t q16)
@@ -24,7 +24,7 @@ static int64_t times_q16(int64_t q30, int64_t q16)
     return q30 * q16 / 65536;
 }
 
-/* The inverse of scale times the turned shears, Q30; torchvision's
+/* The inverse of scale, rotation and shear, Q30, as torchvision's
  * _get_inverse_affine_matrix. */
 static void invert(const int64_t *v, int64_t out[4])
 {
@@ -41,19 +41,19 @@ static void invert(const int64_t *v, int64_t out[4])
     out[3]         = a * 65536 / scale;
 }
 
-static struct map map_of(const int64_t *v, struct fby_size size)
+static struct affine_map map_of(const int64_t *v, struct fby_size size)
 {
     int64_t m[4];
     invert(v, m);
-    /* Twice the centre's distance from the middle, and the first pixel's from
-     * the centre. */
+    /* Twice the distance of the centre from the middle, and of the first pixel
+     * from the centre. */
     int64_t corner = v[FBY_AFFINE_CORNER];
     int64_t cx     = corner ? -(int64_t)size.w : 0;
     int64_t cy     = corner ? -(int64_t)size.h : 0;
     int64_t x      = 1 - (int64_t)size.w - cx - 2 * v[FBY_AFFINE_RIGHT];
     int64_t y      = 1 - (int64_t)size.h - cy - 2 * v[FBY_AFFINE_DOWN];
     int64_t half   = INT64_C(1) << 30; /* of a pixel */
-    return (struct map){
+    return (struct affine_map){
         .first  = {m[0] * x + m[1] * y + (cx + size.w - 1) * half,
              m[2] * x + m[3] * y + (cy + size.h - 1) * half},
         .across = {2 * m[0], 2 * m[2]},
@@ -78,7 +78,7 @@ static uint8_t nearest(
 
 /* ---- a picture ---- */
 
-/* Add what the pixel at x, y has to give, `weight` of 2^32. */
+/* Add the pixel at x, y, if it is inside, times `weight` of 2^32. */
 static void add_weighted(const struct fby_image *in, int64_t x, int64_t y,
     uint64_t weight, uint64_t sums[FBY_RGB + 1])
 {
@@ -113,7 +113,7 @@ static void interpolate(const struct fby_image *in, struct q31_point at,
     }
 }
 
-/* ---- both ---- */
+/* ---- rows ---- */
 
 static void do_row(const struct fby_step_work *work, struct q31_point at,
     struct q31_point across, uint8_t *out)
@@ -132,8 +132,8 @@ static void do_row(const struct fby_step_work *work, struct q31_point at,
 
 void fby_do_affine(const struct fby_step_work *work)
 {
-    struct fby_size size = {work->in.width, work->in.height};
-    struct map      map  = map_of(work->step->v, size);
+    struct fby_size   size = {work->in.width, work->in.height};
+    struct affine_map map  = map_of(work->step->v, size);
     for (uint32_t y = 0; y < size.h; y++) {
         struct q31_point at = {
             map.first.x + y * map.down.x, map.first.y + y * map.down.y};

@@ -1,8 +1,8 @@
-/* blur.c - steps that mix a pixel with those around it.
+/* blur.c - steps that mix a pixel with its neighbours: blur and sharpness.
  *
- * A blur is done columns first, a row at a time: the sums of one row stay in
- * the cache. Weights are Q15 and add up to one; sums keep 8 bits of fraction
- * in between. */
+ * A blur mixes columns first, then rows, one row at a time, so that the sums of
+ * a row stay in the cache. Weights are Q15 and add up to one; values between
+ * the two keep 8 bits of fraction. */
 #include <string.h>
 
 #include "pipeline/plan/fixed.h"
@@ -50,15 +50,15 @@ static struct blur_kernel kernel_of(int64_t size, int64_t sigma)
     return kernel;
 }
 
-/* Outside the picture it goes on as in a mirror; at most one side further. */
+/* Outside the picture positions are reflected, at most once. */
 static uint32_t mirrored(int64_t at, uint32_t n)
 {
     at = at < 0 ? -at : at;
     return (uint32_t)(at < n ? at : 2 * (int64_t)n - 2 - at);
 }
 
-/* Row `y` mixed with those above and below: values of 16 bits, FRACTION of
- * them behind the point. */
+/* Mix row `y` with those above and below, to values of 16 bits of which
+ * FRACTION are fraction bits. */
 static void mix_columns(const struct fby_image *in,
     const struct blur_kernel *kernel, uint32_t y, uint32_t *sums, uint16_t *out)
 {
@@ -134,7 +134,8 @@ void fby_do_blur(const struct fby_step_work *work)
 
 /* ---- sharpness ---- */
 
-/* Nine pixels, the middle one five times, divided by 13 and rounded. */
+/* The mean of nine pixels, the middle one counted five times: the sum is
+ * divided by 13 and rounded. */
 static int64_t smoothed(const uint8_t *at, size_t stride)
 {
     uint32_t sum = 4U * at[0];
@@ -155,7 +156,7 @@ static void sharpen_row(const struct fby_step_work *work, uint32_t y)
     }
 }
 
-/* The outermost pixels stay as they are, and so does a picture of no others. */
+/* The outermost pixels are copied. */
 void fby_do_sharpness(const struct fby_step_work *work)
 {
     const struct fby_image *in   = &work->in;

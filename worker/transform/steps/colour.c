@@ -1,7 +1,7 @@
-/* colour.c - steps that look at the three values of one pixel. */
+/* colour.c - steps that change a pixel by its own three values. */
 #include "worker/transform/steps/steps.h"
 
-/* Call `change` for every pixel with the step's number. */
+/* Call `change` for every pixel, with the step's first value. */
 static inline void each_pixel(const struct fby_step_work *work,
     void (*change)(uint8_t *rgb, int64_t number))
 {
@@ -57,7 +57,7 @@ static int32_t smallest(const uint8_t *rgb)
     return two < rgb[2] ? two : rgb[2];
 }
 
-/* Sixths of the circle, Q16, 0 for a grey; may be below 0. */
+/* The hue in sixths of the circle, Q16; 0 for a grey; may be negative. */
 static int32_t hue_of(const uint8_t *rgb, int32_t most, int32_t range)
 {
     if (range == 0) {
@@ -70,8 +70,8 @@ static int32_t hue_of(const uint8_t *rgb, int32_t most, int32_t range)
                           : 4 * 65536 + (rgb[0] - rgb[1]) * 65536 / range;
 }
 
-/* A value of 0..255 in Q16 as torchvision rounds reals of 0..1 to u8: times
- * 255.999, rounded down. */
+/* Round a value of 0..255 in Q16 as torchvision rounds reals of 0..1 to u8:
+ * times 255.999, rounded down. */
 static uint8_t rounded(int64_t x)
 {
     return (uint8_t)(x * 255999 / 255000 >> 16);

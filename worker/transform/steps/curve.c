@@ -1,5 +1,5 @@
-/* curve.c - steps that are a curve from level to level, a channel at a
- * time; some curves follow from all of the picture. */
+/* curve.c - steps that map each level of a channel by a curve. Some curves
+ * depend on the whole picture. */
 #include <string.h>
 
 #include "worker/transform/steps/steps.h"
@@ -84,7 +84,7 @@ void fby_do_solarize(const struct fby_step_work *work)
     apply_one(&work->in, &curves);
 }
 
-/* ---- curves of what is there ---- */
+/* ---- curves from counts of levels ---- */
 
 struct counts {
     uint64_t of[FBY_RGB][LEVELS];
@@ -143,8 +143,8 @@ void fby_do_autocontrast(const struct fby_step_work *work)
     apply(&work->in, &curves);
 }
 
-/* Pillow's rule: a level becomes how many pixels are below it, in steps of a
- * 255th of all pixels but those of the last level. */
+/* Pillow's rule: a level becomes the number of pixels below it, in units of a
+ * 255th of all pixels except those of the highest level. */
 static void equalize(
     const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
 {

@@ -1,4 +1,4 @@
-/* place.c - steps that put pixels elsewhere, as they are. */
+/* place.c - steps that move or replace pixels: vertical_flip, pad, erase. */
 #include <string.h>
 
 #include "worker/transform/steps/steps.h"
@@ -26,8 +26,8 @@ void fby_do_vertical_flip(const struct fby_step_work *work)
 
 /* ---- pad ---- */
 
-/* The pixel of 0..n-1 that stands at `at`, which may be outside; -1: fill. A
- * reflection may reach as far as the other end, no further. */
+/* The source pixel, 0..n-1, for position `at`, which may be outside; -1: fill.
+ * A reflection must not reach beyond the other end. */
 static int64_t source_of(int64_t at, int64_t n, enum fby_pad_mode mode)
 {
     if (at >= 0 && at < n) {

@@ -1,4 +1,4 @@
-/* steps.c - which function does which step. */
+/* steps.c - the table of step functions. */
 #include "worker/transform/steps/steps.h"
 
 #include "worker/transform/yuv.h"
