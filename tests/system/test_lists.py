@@ -190,7 +190,7 @@ class Lists(SystemTest):
                  ("the row has nothing in a column note",
                   "line 2, sample 0 (columns: image.png, mask.png, label")),
                 ('decode: number, key: "."', "decode: number",
-                 ("a value by itself", 'write key: "." to read it'))):
+                 ("a single value", 'write key: "." to read it'))):
             path.write_text(good.replace(wrong, right))
             pull = self.cluster.pull_alone(
                 path, "--data", f"data={self.root}", "--workers", 1)

@@ -384,7 +384,7 @@ static void fill_strip(
 }
 
 /* The arguments of a call; without a sink only the head is read. */
-struct request {
+struct jpeg_request {
     const struct fby_picture_file *file;
     const struct fby_picture_sink *sink;
     struct fby_scratch            *scratch;
@@ -415,7 +415,7 @@ static struct fby_image strip_of(
 }
 
 static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
-    const struct request *request, const struct fby_image *turned)
+    const struct jpeg_request *request, const struct fby_image *turned)
 {
     uint32_t         beside = crop_columns(d, area);
     struct fby_image strip  = strip_of(&request->scratch[0], area);
@@ -433,7 +433,7 @@ static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
     }
 }
 
-static void decode(struct jpeg_decoder *d, const struct request *request,
+static void decode(struct jpeg_decoder *d, const struct jpeg_request *request,
     const struct fby_picture_part *part)
 {
     const struct fby_picture_sink *sink = request->sink;
@@ -454,7 +454,7 @@ static void decode(struct jpeg_decoder *d, const struct request *request,
     }
 }
 
-static void serve(struct jpeg_decoder *d, const struct request *request)
+static void serve(struct jpeg_decoder *d, const struct jpeg_request *request)
 {
     struct fby_picture_part part = {.unit = 1};
     read_header(d, request->file);
@@ -471,7 +471,7 @@ static void serve(struct jpeg_decoder *d, const struct request *request)
 }
 
 /* The only function that calls setjmp. */
-static fby_err run(struct jpeg_decoder *d, const struct request *request)
+static fby_err run(struct jpeg_decoder *d, const struct jpeg_request *request)
 {
     if (setjmp(d->leave) == 0) {
         serve(d, request);
@@ -484,7 +484,7 @@ fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
     struct fby_picture_head *out, struct fby_why *why)
 {
     struct jpeg_decoder d = {.why = why};
-    return run(&d, &(struct request){.file = file, .head = out});
+    return run(&d, &(struct jpeg_request){.file = file, .head = out});
 }
 
 fby_err fby_jpeg_stream(const struct fby_picture_file *file,
@@ -493,7 +493,7 @@ fby_err fby_jpeg_stream(const struct fby_picture_file *file,
 {
     struct jpeg_decoder     d    = {.why = why};
     struct fby_picture_head head = {0};
-    return run(&d, &(struct request){file, sink, scratch, &head});
+    return run(&d, &(struct jpeg_request){file, sink, scratch, &head});
 }
 
 /* ---- whole pictures ------------------------------------------------------ */

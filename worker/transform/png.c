@@ -257,15 +257,15 @@ static size_t packed_bytes(const struct png_decoder *d)
 }
 
 /* The wanted pixels and where they go. */
-struct request {
+struct png_request {
     const struct fby_picture_sink *sink;
     struct fby_scratch            *scratch;
     struct fby_picture_head        head;
     struct fby_picture_part        part;
 };
 
-static void deliver(
-    const struct png_decoder *d, const struct request *request, uint8_t *row)
+static void deliver(const struct png_decoder *d,
+    const struct png_request *request, uint8_t *row)
 {
     const struct fby_box *box  = &request->part.box;
     struct fby_image      rows = {
@@ -279,7 +279,8 @@ static void deliver(
     request->sink->rows(request->sink->arg, &rows);
 }
 
-static fby_err decode_rows(struct png_decoder *d, const struct request *request)
+static fby_err decode_rows(
+    struct png_decoder *d, const struct png_request *request)
 {
     const struct fby_box *box = &request->part.box;
     uint8_t              *row = request->scratch[0].memory;
@@ -299,7 +300,7 @@ static fby_err decode_rows(struct png_decoder *d, const struct request *request)
 }
 
 static fby_err decode_whole(
-    struct png_decoder *d, const struct request *request)
+    struct png_decoder *d, const struct png_request *request)
 {
     const struct fby_box *box   = &request->part.box;
     uint8_t              *whole = request->scratch[1].memory;
@@ -314,7 +315,8 @@ static fby_err decode_whole(
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
 
-static fby_err take_memory(struct png_decoder *d, const struct request *request)
+static fby_err take_memory(
+    struct png_decoder *d, const struct png_request *request)
 {
     struct fby_picture_need bytes = need(&request->head, &request->part);
     for (int i = 0; i < 2; i++) {
@@ -328,7 +330,7 @@ static fby_err take_memory(struct png_decoder *d, const struct request *request)
     return FBY_OK;
 }
 
-static fby_err decode(struct png_decoder *d, struct request *request)
+static fby_err decode(struct png_decoder *d, struct png_request *request)
 {
     request->head      = head_of(d);
     request->part.unit = 1;
@@ -348,7 +350,7 @@ static fby_err decode(struct png_decoder *d, struct request *request)
 }
 
 static fby_err stream(struct png_decoder *d,
-    const struct fby_picture_file *file, struct request *request)
+    const struct fby_picture_file *file, struct png_request *request)
 {
     fby_err err =
         fby_png_is(file) ? check_sums(d, file) : refuse(d, SPNG_ESIGNATURE);
@@ -382,7 +384,7 @@ static fby_err picture_stream(const struct fby_picture_file *file,
     struct fby_why *why)
 {
     struct png_decoder d       = {.is_mask = false, .why = why};
-    struct request     request = {.sink = sink, .scratch = scratch};
+    struct png_request request = {.sink = sink, .scratch = scratch};
     return stream(&d, file, &request);
 }
 
@@ -391,7 +393,7 @@ static fby_err mask_stream(const struct fby_picture_file *file,
     struct fby_why *why)
 {
     struct png_decoder d       = {.is_mask = true, .why = why};
-    struct request     request = {.sink = sink, .scratch = scratch};
+    struct png_request request = {.sink = sink, .scratch = scratch};
     return stream(&d, file, &request);
 }
 
