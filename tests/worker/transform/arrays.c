@@ -1,7 +1,7 @@
-/* arrays.c - the decoder of arrays as a filter, for check_npy.py: questions on
+/* arrays.c - the decoder of arrays as a filter, for check_npy.py: requests on
  * stdin, answers on stdout, numbers of 4 bytes, little-endian.
  *
- * Question: wire type, number of dimensions, dimensions, bytes of the file, the
+ * Request: wire type, number of dimensions, dimensions, bytes of the file, the
  * file. Answer: 0, bytes of the values, the values; or 1, bytes of the reason,
  * the reason. */
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void answer(uint32_t refused, const void *data, size_t size)
     fflush(stdout);
 }
 
-/* Both are as large as they must be, so that a sanitizer sees their ends. */
+/* Both have the exact size: a sanitizer detects access after the end. */
 static void decode(
     struct fby_transform *transform, const struct fby_field_content *field)
 {

@@ -1,4 +1,4 @@
-"""Our PNG decoder against files whose values are known: check_png.py PIXELS."""
+"""Check our PNG decoder on files of known values: check_png.py PIXELS."""
 import io
 import struct
 import sys

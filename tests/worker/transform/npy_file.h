@@ -22,7 +22,7 @@ static inline void put_npy_text(
     fby_put_bytes(out, text, strlen(text));
 }
 
-/* A header as NumPy writes it, of "<f4" and "(3, 4)". */
+/* A header as NumPy writes it, from a dtype ("<f4") and a shape ("(3, 4)"). */
 static inline void put_npy_header(
     struct fby_buffer *out, const char *descr, const char *shape)
 {

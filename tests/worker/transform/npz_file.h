@@ -9,14 +9,14 @@
 #include "tests/worker/transform/npy_file.h"
 
 struct npz_file {
-    struct fby_buffer bytes; /* owned, as the next */
+    struct fby_buffer bytes; /* owned, and so is the next */
     struct fby_buffer directory;
     uint16_t          n;
     bool              deflated;
-    bool              encrypted; /* it is said so, no more */
+    bool              encrypted; /* only set the flag */
 };
 
-/* Raw, into `out`, which has room for all that it may become. */
+/* Deflate, without a header, to `out`, which is large enough. */
 static inline size_t npz_deflate(
     const struct fby_buffer *from, uint8_t *out, size_t room)
 {
@@ -89,7 +89,7 @@ static inline void put_npz_array(struct npz_file *file, const char *name,
     fby_buffer_fini(&member);
 }
 
-/* The directory. Nothing is added behind it. */
+/* Add the directory; call last. */
 static inline void end_npz(struct npz_file *file)
 {
     uint32_t at = (uint32_t)file->bytes.size;

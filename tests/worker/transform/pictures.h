@@ -31,7 +31,7 @@ static inline uint32_t below(uint32_t *state, uint32_t n)
     return (uint32_t)((uint64_t)*state * n >> 32);
 }
 
-/* Samplings, sizes, scans, restarts and orientations in all mixtures. */
+/* Samplings, sizes, scans, restarts and orientations in all combinations. */
 static inline struct fby_photo random_photo(uint32_t *state, bool turned)
 {
     return (struct fby_photo){.number = below(state, 1000),
@@ -43,7 +43,8 @@ static inline struct fby_photo random_photo(uint32_t *state, bool turned)
         .sampling = (enum fby_photo_sampling)below(state, 5)};
 }
 
-/* Where the segment of `marker` begins (its 0xff); fails when there is none. */
+/* The offset of the segment of `marker` (of its 0xff); fails if there is none.
+ */
 static inline size_t find_segment(const struct fby_buffer *file, uint8_t marker)
 {
     size_t at = 2;
@@ -68,7 +69,7 @@ static inline void claim_sides(
     sides[3]       = (uint8_t)width;
 }
 
-/* A picture of its own memory, each byte told from its neighbours. */
+/* A picture in new memory, in which neighbouring bytes differ. */
 static inline struct fby_image new_picture(uint32_t width, uint32_t height)
 {
     size_t           stride = (size_t)width * FBY_RGB;

@@ -30,7 +30,7 @@ static inline double ramp_at(enum ramp ramp, int channel, double x, double y)
     return light + tints[channel][0] * x + tints[channel][1] * y;
 }
 
-/* The ramps as a camera that was held so stores them. */
+/* The ramps as a camera with that orientation stores them. */
 static inline struct fby_image stored_ramp(
     enum ramp ramp, uint32_t width, uint32_t height, uint32_t orientation)
 {
@@ -71,7 +71,7 @@ static inline void set_samplings(
     }
 }
 
-/* `width` x `height` pixels when it stands upright. */
+/* A file of `width` x `height` pixels, upright. */
 static inline struct fby_buffer ramp_file(enum ramp ramp,
     const struct sampling *sampling, uint32_t width, uint32_t height,
     uint32_t orientation)

@@ -1,5 +1,5 @@
-/* sparse_file.h - files of sparse rows from their parts, and the row that becomes
- * of one. */
+/* sparse_file.h - make files of sparse rows from their parts, and decode them.
+ */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_SPARSE_FILE_H
 #define FBY_TESTS_WORKER_TRANSFORM_SPARSE_FILE_H
 

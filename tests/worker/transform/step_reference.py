@@ -1,5 +1,5 @@
-"""The steps as torchvision writes them, in numpy's floats: another hand's
-arithmetic for the same numbers. Pictures are [h, w, 3] of uint8."""
+"""A reference of the steps: torchvision's arithmetic in numpy's floats.
+Pictures are [h, w, 3] of uint8."""
 import math
 
 import numpy

@@ -278,13 +278,13 @@ static void a_need_beyond_all_memory_is_refused_with_both_numbers(void **state)
 
 /* ---- the part of a picture that is decoded ------------------------------- */
 
-/* The pixels of its unit that step `s` lies in. */
+/* The source pixel that contains step `s`. */
 static uint32_t pixel_of(const struct fby_axis_spec *axis, uint32_t s)
 {
     return (s + axis->skew) / axis->unit;
 }
 
-/* The steps whose pixels the axis reaches for, found one by one. */
+/* The steps whose pixels the axis reads, found one by one. */
 static struct fby_reach steps_reached(
     const struct fby_axis_spec *axis, uint32_t channels)
 {

@@ -100,7 +100,7 @@ static long double rounded(long double value, struct real_form form)
                                               : copysignl(INFINITY, value);
 }
 
-/* Whether it fits, and what it must become. */
+/* Does the value fit, and what is the result? */
 static bool expected(enum fby_npy_type from, long double value,
     enum fby_type to, long double *out)
 {
@@ -130,7 +130,7 @@ static uint64_t next(uint64_t *seed)
     return *seed ^ *seed >> 29;
 }
 
-/* Near the borders of all types, as whole numbers and as reals. */
+/* Near the limits of all types, as integers and as reals. */
 static uint64_t border(uint64_t *seed, enum fby_npy_type type)
 {
     static const int powers[] = {0, 1, 2, 7, 8, 11, 15, 16, 24, 31, 32, 53, 63,
@@ -217,7 +217,7 @@ static void check_value(
     }
 }
 
-/* All that fit at once, at places that are not aligned. */
+/* Convert all values that fit at once, at unaligned addresses. */
 static void check_good(enum fby_npy_type from, enum fby_type to, bool big)
 {
     static uint8_t in[8 * MOST + 1];
@@ -232,7 +232,7 @@ static void check_good(enum fby_npy_type from, enum fby_type to, bool big)
     }
 }
 
-/* One that does not fit, somewhere among `n` good ones, or alone. */
+/* Convert a value that does not fit, alone or among `n` that do. */
 static void check_bad(
     enum fby_npy_type from, enum fby_type to, uint64_t bad, size_t place)
 {
@@ -328,8 +328,8 @@ static void a_value_is_said_as_it_stands_in_the_file(void **state)
     assert_text(FBY_NPY_F8, UINT64_C(0xffefffffffffffff), "-1.79769313e+308");
 }
 
-/* One value that does not fit: those before it are there all the same, and
- * nothing is written behind the last one. */
+/* One value does not fit: those before it are written, and nothing after the
+ * end. */
 static void values_before_one_that_does_not_fit_are_written(void **state)
 {
     (void)state;
@@ -352,8 +352,8 @@ static void values_before_one_that_does_not_fit_are_written(void **state)
     }
 }
 
-/* Numbers of every type, around whole blocks: none is read behind the last
- * one, and none written. */
+/* Numbers of values around whole blocks: nothing is read or written after the
+ * last value. */
 static void arrays_end_with_their_last_value(void **state)
 {
     (void)state;

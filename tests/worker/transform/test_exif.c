@@ -1,4 +1,4 @@
-/* The EXIF block of a JPEG file: which segment it is, and where it ends. */
+/* The EXIF block of a JPEG file: its segment, and its end. */
 #include "tests/guard.h"
 #include "tests/worker/transform/pictures.h"
 
@@ -30,8 +30,8 @@ static uint32_t orientation_with(const struct fby_buffer *segments)
     return head.orientation;
 }
 
-/* The value ends with the block's 26th byte, its entry with the 28th; behind
- * the segment the next one would complete it. */
+/* The value ends with the block's 26th byte, its entry with the 28th. The bytes
+ * of the next segment would complete a truncated one. */
 static void an_exif_block_ends_with_its_segment(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void refused_unread(const struct fby_buffer *file, size_t size)
     fby_guarded_free(&cut);
 }
 
-/* Also where the EXIF directory begins with the segment's last two bytes. */
+/* Also if the EXIF directory begins with the segment's last two bytes. */
 static void a_segment_that_the_file_cuts_is_not_read_beyond(void **state)
 {
     (void)state;

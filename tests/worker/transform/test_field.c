@@ -1,5 +1,4 @@
-/* Fields of single values: labels, numbers, texts and bytes, and where JSON has
- * them. */
+/* Fields of single values: labels, numbers, texts and bytes, also in JSON. */
 #include "tests/says.h"
 #include "tests/worker/transform/transform.h"
 
@@ -347,7 +346,7 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
     assert_text_refused(&field, "7 8", "JSON line 1");
 }
 
-/* Each of a list is picked as often as the others, and by name. */
+/* All entries of a list are picked equally often, and by the group's name. */
 static void one_of_a_list_is_picked_at_random_where_that_is_said(void **state)
 {
     (void)state;
@@ -427,7 +426,7 @@ static void an_error_in_a_list_of_numbers_names_its_entry(void **state)
         "entry 1: JSON 'k' is not a number: it is an object");
 }
 
-/* The advice is right: what it names is there. */
+/* The advice of the message is right: the key that it names exists. */
 static void the_advised_key_of_a_list_entry_works(void **state)
 {
     (void)state;

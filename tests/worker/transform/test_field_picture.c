@@ -133,7 +133,7 @@ static void the_plan_tells_what_the_pixels_show(void **state)
     fby_buffer_fini(&file);
 }
 
-/* Rows come from the decoder one by one, and only some make the result. */
+/* The decoder delivers rows one by one, and only some are used. */
 static void a_crop_of_a_scaled_picture_is_that_of_the_whole(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void a_picture_too_small_for_its_crop_is_a_bad_sample(void **state)
 
 /* ---- memory -------------------------------------------------------------- */
 
-/* Bytes that decoding to the field takes, from what is known before it. */
+/* Bytes that decoding to the field needs, computed before it. */
 static uint64_t needed(
     const struct fby_field_content *field, const struct fby_buffer *file)
 {
@@ -240,7 +240,7 @@ static void exactly_what_is_needed_is_reserved(void **state)
     }
 }
 
-/* A photograph of 96 x 64 pixels with limits: what it may borrow is `more`. */
+/* Decode a photograph of 96 x 64 pixels with limits: the quota is `more`. */
 static fby_err write_limited(
     struct fby_photo photo, uint64_t more, struct fby_why *why)
 {
@@ -328,7 +328,7 @@ static void ops_make_pictures_up_to_the_most_pixels(void **state)
     fby_buffer_fini(&file);
 }
 
-/* A border makes it larger behind the op's own scaling. */
+/* A border makes the picture larger after the op's own scaling. */
 static void steps_make_pictures_up_to_the_most_pixels(void **state)
 {
     (void)state;
@@ -408,7 +408,7 @@ static void a_unit_leaves_a_box_so_many_times_as_large(void **state)
     }
 }
 
-/* `side` x `side` pixels, the file's made smaller by `unit` first. */
+/* `side` x `side` pixels of the file decoded smaller by `unit`. */
 static void write_scaled(const struct fby_buffer *file, uint32_t side,
     enum fby_dct_scale scale, uint8_t *pixels)
 {

@@ -56,7 +56,7 @@ static void the_first_decoders_and_ops_have_the_recorded_fingerprint(
     assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
 }
 
-/* Of the decoders up to `last`, and all ops. */
+/* The hashes of the decoders up to `last`, and of all ops. */
 static void assert_recorded(enum fby_decode last, const char *recorded)
 {
     struct fby_digest all;
@@ -211,7 +211,7 @@ static void sparse_rows_have_the_recorded_fingerprint(void **state)
         "0fb40ab1a0b3e9aa09bb63dfb9667b374d2426a6952402d2d7c04c735b119dbd");
 }
 
-/* Normalize draws nothing, and a flip is another on the device. */
+/* Normalize draws nothing, and a flip on the device is another op. */
 static void ops_of_the_device_have_the_recorded_fingerprint(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void rows_of_several_lengths_are_known_apart(void **state)
 static void scaling_is_known_apart_and_off_is_as_it_was(void **state)
 {
     (void)state;
-    /* Tokens hold it: it must stay what it was before there was a choice. */
+    /* Tokens contain the hash: it must not change for the default. */
     static const char recorded[] =
         "8f64530a0d0c3f1e8647ee52b817a85d1f5f8aa754eec3eb1e02ed6d46e4d4af";
     struct fby_field_content *image = add_field(FBY_DECODE_RGB8);

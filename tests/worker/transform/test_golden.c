@@ -1,6 +1,6 @@
 /* test_golden.c - every committed JPEG through every op, by digest.
  *
- * The table tests/golden/jpeg/digests.txt has a line for each file and way:
+ * The table tests/golden/jpeg/digests.txt has a line for each file and op:
  * the XXH3-128 of the result's width, height and pixels. With `--write` the
  * program prints the table instead of testing it. */
 #include "tests/worker/transform/pictures.h"

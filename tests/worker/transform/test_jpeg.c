@@ -34,7 +34,7 @@ static void assert_refused(struct fby_picture_file jpeg, const char *words)
     assert_null(image.pixels);
 }
 
-/* The same, already by the header. */
+/* The file is refused by its header. */
 static void assert_head_refused(struct fby_picture_file jpeg, const char *words)
 {
     struct fby_picture_head head = {.width = 7};
@@ -64,7 +64,7 @@ static void every_orientation_ends_upright(void **state)
     }
 }
 
-/* Its own memory. */
+/* A copy of the picture, in new memory. */
 static struct fby_image copy_of(struct fby_image image)
 {
     struct fby_image copy = new_picture(image.width, image.height);
@@ -72,7 +72,7 @@ static struct fby_image copy_of(struct fby_image image)
     return copy;
 }
 
-/* Turned on the way, strip by strip, or as a whole afterwards: the same. */
+/* Orienting strip by strip gives the same as orienting the whole afterwards. */
 static void every_row_of_a_turned_picture_is_where_it_belongs(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void every_row_of_a_turned_picture_is_where_it_belongs(void **state)
     }
 }
 
-/* Put `size` bytes behind the file's first marker. */
+/* Insert `size` bytes after the file's first marker. */
 static void insert(struct fby_buffer *file, const char *bytes, size_t size)
 {
     struct fby_buffer longer = {0};
@@ -241,7 +241,7 @@ static void coefficients_of_a_progressive_file_are_bounded(void **state)
         .sampling = FBY_PHOTO_444});
     claim_sides(&file, 0xc2, 8000, 8000);
     uint8_t *padding = calloc(1, 64000);
-    fby_put_bytes(&file, padding, 64000); /* large enough to be thinkable */
+    fby_put_bytes(&file, padding, 64000); /* large enough for its pixels */
     assert_head_refused(as_jpeg(&file), "256 MiB of coefficients");
     free(padding);
     fby_buffer_fini(&file);
@@ -327,7 +327,7 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
 
 /* ---- parts --------------------------------------------------------------- */
 
-/* A sink that keeps what it gets in a picture of its own. */
+/* A sink that copies the rows to its own picture. */
 struct kept {
     struct fby_picture_part   part;
     struct fby_picture_region region;
@@ -444,8 +444,8 @@ static void the_whole_streamed_is_the_whole_decoded(void **state)
     }
 }
 
-/* Where a turned box begins in the pixels of a unit, told by position alone:
- * skew + side + what is left make whole units. */
+/* The offset of an oriented box in the pixels of a unit, from its position:
+ * skew, side and the rest add up to whole units. */
 static void skews_say_where_a_box_begins(void **state)
 {
     (void)state;

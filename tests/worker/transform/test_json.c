@@ -1,4 +1,5 @@
-/* JSON members at their limits: depth, size, and what is said of values. */
+/* JSON members at their limits: depth, size, and the text that shows a value.
+ */
 #include "tests/guard.h"
 #include "tests/says.h"
 #include "tests/test.h"
@@ -41,7 +42,7 @@ static void refuses(const char *key, const char *text, const char *words)
     assert_says(&why, words);
 }
 
-/* An object and arrays in each other, `depth` in all, `times` side by side. */
+/* An object with `times` nested arrays, `depth` levels in all. */
 static fby_err read_nested(int depth, int times, struct fby_why *why)
 {
     uint8_t           value[8];
@@ -77,8 +78,7 @@ static void arrays_nest_to_the_depth_and_no_deeper(void **state)
     }
 }
 
-/* `before` and as many arrays in each other as are one too many, then `after`.
- */
+/* `before`, nested arrays of one level too many, then `after`. */
 static fby_err read_with_arrays(
     const char *before, const char *after, struct fby_why *why)
 {
@@ -98,8 +98,7 @@ static fby_err read_with_arrays(
     return err;
 }
 
-/* An escaped quote does not end a text, one behind an escaped backslash does.
- */
+/* An escaped quote does not end a text; one after an escaped backslash does. */
 static void brackets_in_strings_are_not_nesting(void **state)
 {
     (void)state;
@@ -189,7 +188,7 @@ static void the_existing_part_of_a_path_is_named(void **state)
     refuses("a", "[5, 6]", "no member 'a': it is a list of 2");
 }
 
-/* As many names as find room, then dots, once. */
+/* As many names as fit, then dots, once. */
 static void names_are_listed_until_they_are_too_many(void **state)
 {
     (void)state;

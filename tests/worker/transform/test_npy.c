@@ -5,7 +5,7 @@
 #include "tests/worker/transform/npy_file.h"
 #include "worker/npy/npy.h"
 
-/* What becomes of a version 1.0 file with this text and `size` bytes of
+/* The result of reading a version 1.0 file with this text and `size` bytes of
  * values. */
 static fby_err read_as(uint8_t major, const char *text, size_t size,
     struct fby_npy *out, struct fby_why *why)

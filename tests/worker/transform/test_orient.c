@@ -52,7 +52,7 @@ static void damaged_fields_stand_as_stored(void **state)
     } damages[] = {
         {6, 'X'},   /* byte order */
         {8, 43},    /* TIFF's mark */
-        {10, 200},  /* the directory lies outside */
+        {10, 200},  /* the directory is outside */
         {13, 0xff}, /* far outside */
         {16, 0x13}, /* another tag */
         {18, 4},    /* another type */
@@ -69,7 +69,7 @@ static void damaged_fields_stand_as_stored(void **state)
     }
 }
 
-/* Where pixel (x, y) of a 4 x 3 picture stands after each orientation. */
+/* The position of pixel (x, y) of a 4 x 3 picture after each orientation. */
 static void each_orientation_moves_the_corners_as_exif_says(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void each_orientation_moves_the_corners_as_exif_says(void **state)
     free(stored.pixels);
 }
 
-/* Boxes of every place and size: turned back, the stored part is the box. */
+/* Boxes of every position and size: the stored part, oriented, is the box. */
 static void a_box_lies_where_its_pixels_are_stored(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void a_box_lies_where_its_pixels_are_stored(void **state)
     free(stored.pixels);
 }
 
-/* As strips of rows, each by itself. */
+/* Orient strips of rows, one by one. */
 static void rows_go_to_their_places_strip_by_strip(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* PNG files as fields. What decodes to which values is check_png.py's. */
+/* PNG files as fields; check_png.py tests the decoded values. */
 #include "tests/guard.h"
 #include "tests/says.h"
 #include "tests/worker/transform/pictures.h"
@@ -151,7 +151,7 @@ static void a_png_is_taken_where_from_names_one(void **state)
     fby_buffer_fini(&jpeg);
 }
 
-/* The same crop of one mask, n times. */
+/* Decode the same crop of one mask n times. */
 static void check_stack(uint32_t n)
 {
     uint8_t                  bits[SIDE * SIDE * 4];
@@ -289,7 +289,7 @@ static void masks_of_a_stack_have_one_size(void **state)
     fby_buffer_fini(&bytes);
 }
 
-/* ---- files that are not right -------------------------------------------- */
+/* ---- damaged files ------------------------------------------------------- */
 
 static uint32_t big_endian(const uint8_t *at)
 {
@@ -345,7 +345,7 @@ static void a_file_that_is_cut_before_its_last_pixel_is_refused(void **state)
     }
 }
 
-/* Sums tell of every byte up to the last pixel. */
+/* The checksums detect a change of any byte up to the last pixel. */
 static void a_damaged_byte_is_refused(void **state)
 {
     (void)state;
@@ -386,7 +386,7 @@ struct claim {
     uint8_t  bits, colour;
 };
 
-/* A header that is right but for what it claims, and `size` bytes in all. */
+/* A valid header with these claims, in a file of `size` bytes. */
 static fby_err claimed(struct claim claim, size_t size, bool mask,
     struct fby_picture_head *head, struct fby_why *why)
 {
@@ -431,7 +431,7 @@ static void a_small_file_claims_no_large_picture(void **state)
         "PNG claims 8193 x 8192 pixels; at most 67108864 are decoded");
 }
 
-/* The grey probe with a text chunk of `n` bytes behind its header. */
+/* The grey probe with a text chunk of `n` bytes after its header. */
 static struct fby_buffer with_text(uint32_t n)
 {
     static const uint8_t    type[] = {'t', 'E', 'X', 't', 'k'};
@@ -486,8 +486,8 @@ static void kinds_that_are_no_rgb_are_refused_by_name(void **state)
     refuses_claim((struct claim){9, 9, 3, 0}, 99, false, "PNG: ");
 }
 
-/* One row, and all of them where none can be had alone; 64 bytes behind each
- * may be read. */
+/* One row, or all rows if a part cannot be decoded alone, and 64 readable bytes
+ * after each. */
 static void the_memory_of_decoding_is_known_before_it(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static void a_view_reads_no_pixel_around_it(void **state)
 }
 
 /* The picture's bytes end where nothing may be read, those of the result where
- * nothing may be written. `gap` bytes lie between rows. */
+ * nothing may be written. `gap` bytes are between rows. */
 static void resizes_beside_guards(
     struct fby_size size, size_t gap, struct fby_size to)
 {

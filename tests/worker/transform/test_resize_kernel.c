@@ -43,7 +43,7 @@ static struct fby_axis_spec any_axis(void)
     return spec;
 }
 
-/* Of exactly `size` bytes, so that a sanitizer sees what reads beyond. */
+/* Exactly `size` bytes, so that a sanitizer detects reads after the end. */
 static uint8_t *new_bytes(size_t size)
 {
     uint8_t *bytes = malloc(size);

@@ -1,8 +1,7 @@
 /* Every sampling that a JPEG may have, decoded whole, in parts and smaller.
  *
- * The pictures are ramps. A result pixel's value is then known from where its
- * centre lies in the picture, by arithmetic alone, so that a pixel that is
- * taken from beside its place shows. */
+ * The pictures are ramps. So the value of a result pixel can be computed from
+ * the position of its centre, and a pixel from a wrong position is detected. */
 #include "tests/worker/transform/sampled.h"
 #include "tests/worker/transform/transform.h"
 
@@ -88,8 +87,8 @@ static void the_library_s_memory_is_known_from_the_header(void **state)
     }
 }
 
-/* Sixteen rows with 128 pixels beside them, and the picture when it is turned
- * on the way; each with 64 bytes that may be read behind it. */
+/* Sixteen rows with 128 pixels beside them, and the picture if it must be
+ * oriented; each with 64 readable bytes after it. */
 static void the_memory_of_decoding_is_known_before_it(void **state)
 {
     (void)state;
@@ -220,8 +219,8 @@ static struct fby_field_content crop_field(enum fby_dct_scale scale)
     return field;
 }
 
-/* How much too large the pixels are, on average, each channel by itself: the
- * noise of coding vanishes, a pixel from beside its place does not. */
+/* The mean error of the pixels for each channel: coding noise vanishes, but a
+ * wrong position does not. */
 static void assert_on_ramp(enum ramp ramp, const uint8_t *pixels,
     const struct fby_field_plan *plan, double most)
 {

@@ -1,4 +1,4 @@
-/* The memory of a transform: what is counted, kept, borrowed and given back. */
+/* The memory of a transform: counted, kept, borrowed and returned. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ static void the_share_is_free_and_what_goes_beyond_is_borrowed(void **state)
     end_bench(&bench);
 }
 
-/* Memory it already has counts, until it is in the way. */
+/* Memory that it already holds counts, and is freed if it does not fit. */
 static void kept_memory_is_freed_before_any_is_borrowed(void **state)
 {
     (void)state;

@@ -152,7 +152,7 @@ static void only_the_two_right_shapes_are_taken(void **state)
     assert_refused(&field, &parts, "its shape has 0 dimensions");
 }
 
-/* A megabyte in one member, which no such row has. */
+/* A megabyte in one member is too large for such a row. */
 static void a_member_has_at_most_the_bytes_of_such_a_row(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void a_member_has_at_most_the_bytes_of_such_a_row(void **state)
     }
 }
 
-/* Adding the places of the rows before it would overflow. */
+/* Adding the values of the rows before it would overflow. */
 static void the_largest_index_is_refused_in_any_row(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void rows_that_are_too_long_are_refused(void **state)
     npz_fini(&file);
 }
 
-/* Deflated, so that what the directory says is all that is known of it. */
+/* Deflated, so that only the directory gives its size. */
 static void sizes_that_cannot_be_are_refused(void **state)
 {
     (void)state;

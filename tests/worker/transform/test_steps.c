@@ -1,5 +1,5 @@
-/* Ops with steps on a picture and its mask. What each step makes of which
- * values is check_steps.py's. */
+/* Ops with steps on a picture and its mask; check_steps.py tests the values
+ * that each step makes. */
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -24,7 +24,7 @@ static struct fby_image blocks(uint32_t channels)
     return image;
 }
 
-/* The ops on `in`, whose pixels come row by row, as from a decoder. */
+/* Run the ops on `in`, passing its rows one by one, as a decoder does. */
 static struct fby_image run_on(
     const struct fby_op_run *run, const struct fby_image *in, uint32_t channels)
 {
@@ -142,8 +142,8 @@ static bool changes_colours(const struct fby_op_plan *plan)
     return false;
 }
 
-/* Where the image is black the mask is, where it is white too; in between is
- * what interpolation mixed. */
+/* The mask is black and white where the image is; other levels of the image
+ * come from interpolation. */
 static void assert_matches(
     const struct fby_image *image, const struct fby_image *mask)
 {
@@ -235,7 +235,7 @@ static void a_chain_with_steps_is_its_ops_one_after_the_other(void **state)
 
 enum { WIDE = 24, HIGH = 12 };
 
-/* A picture or mask whose every byte is another than its neighbours. */
+/* A picture or mask in which neighbouring bytes differ. */
 static struct fby_image motley(uint32_t channels)
 {
     size_t           stride = (size_t)WIDE * channels;
@@ -266,8 +266,8 @@ static void assert_is_its_ops_in_turn(
     free(at.pixels);
 }
 
-/* Where a centre lies between two pixels of a mask, one of them is taken: which
- * one depends on where the mirror stands. */
+/* If a centre is between two pixels of a mask, one of them is taken. The order
+ * of mirror and scaling decides which one. */
 static void what_is_mirrored_first_is_scaled_mirrored(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static uint32_t between(uint32_t low, uint32_t high)
     return low + (seed >> 12) % (high - low + 1);
 }
 
-/* All of it or a part, at times scaled, mirrored or turned upside down. */
+/* The whole picture or a part, sometimes scaled, mirrored or flipped. */
 static struct fby_op_plan any_plan(struct fby_size in)
 {
     bool               cuts   = between(0, 1) == 0;

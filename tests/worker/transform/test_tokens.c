@@ -1,5 +1,5 @@
-/* Sequences of token files to values: plain ones and packed documents. What is
- * read and what is written ends where nothing may be touched. */
+/* Decode sequences of token files: plain ones and packed documents. Guard pages
+ * follow the input and the output. */
 #include "tests/guard.h"
 #include "tests/says.h"
 #include "tests/test.h"

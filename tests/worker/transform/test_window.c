@@ -1,4 +1,4 @@
-/* A crop behind a scaling: only what its pixels rest on is decoded. */
+/* A crop after a scaling: only the pixels that it needs are decoded. */
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -64,7 +64,7 @@ static void write_ok(const struct fby_field_job *job, uint8_t *pixels)
     }
 }
 
-/* The crop's pixels are those of the whole scaled picture where it lies. */
+/* The crop's pixels are those of the whole scaled picture in its box. */
 static void assert_crop_of_whole(const struct fby_field_content *field,
     struct fby_size scaled, struct fby_picture_file file, uint64_t sample)
 {

@@ -1,5 +1,5 @@
-/* Pictures to planes, against a second way to make them: the whole file by
- * libjpeg, plane by plane, and sums over 2 x 2 in plain loops. */
+/* Compare planes with a reference: the whole file decoded by libjpeg, plane by
+ * plane, and sums over 2 x 2 in plain loops. */
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -13,7 +13,7 @@
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/yuv.h"
 
-/* ---- the other way ---- */
+/* ---- the reference ---- */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -276,7 +276,7 @@ static void grey_has_its_levels_in_y_and_no_colour(void **state)
     fby_buffer_fini(&file);
 }
 
-/* What a field makes of a picture that is RGB when its ops begin. */
+/* The planes that a field makes of a picture that is RGB during its ops. */
 static void assert_converted(
     const struct fby_field_content *field, struct fby_picture_file file)
 {

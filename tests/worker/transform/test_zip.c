@@ -1,5 +1,5 @@
-/* Directories and members of zip files, number by number: where one more or
- * one less is refused. All bytes end where nothing may be read. */
+/* Directories and members of zip files: each number is refused if it is one too
+ * large or too small. A guard page follows the input. */
 #include "tests/guard.h"
 #include "tests/says.h"
 #include "tests/test.h"
@@ -243,8 +243,7 @@ static void a_locator_points_into_the_tail_before_itself(void **state)
     fby_buffer_fini(&tail);
 }
 
-/* As many bytes as there are, from the end of the file on: with four less the
- * record is the first thing in the tail. */
+/* A tail of several lengths: with four bytes less it begins with the record. */
 static void a_zip64_record_that_is_cut_is_none(void **state)
 {
     (void)state;
@@ -372,7 +371,8 @@ static void the_storage_of_a_member_is_known(void **state)
     refuses((struct entry){0, 0, 6, 5, 0, "n", NULL, 0, 0}, "two sizes");
 }
 
-/* Size, packed size and place stand in this order, where they are too large. */
+/* The zip64 field has size, packed size and offset in this order, each only if
+ * it is too large. */
 static void large_numbers_come_from_the_zip64_part(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* transform.h - what writes the fields of one test: its setup and teardown. */
+/* transform.h - setup and teardown of the transform of one test. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_TRANSFORM_H
 #define FBY_TESTS_WORKER_TRANSFORM_TRANSFORM_H
 
