@@ -346,7 +346,7 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
     assert_text_refused(&field, "7 8", "JSON line 1");
 }
 
-/* All entries of a list are picked equally often, and by the group's name. */
+/* Entries are picked about equally often, by the draw named "pick". */
 static void one_of_a_list_is_picked_at_random_where_that_is_said(void **state)
 {
     (void)state;
