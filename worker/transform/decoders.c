@@ -34,7 +34,7 @@ static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
     if (err == FBY_OK) {
         err = write(job, dst, why);
     }
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     return err;
 }
 

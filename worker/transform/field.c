@@ -287,6 +287,6 @@ fby_err fby_picture_write(struct fby_transform *transform,
     } else {
         fby_transform_charge(transform, FBY_COST_DECODE, decode_ns);
     }
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     return err;
 }

@@ -8,7 +8,7 @@ const struct resize_kernel *resize_kernel_of(enum fby_simd level)
     return &resize_portable;
 }
 
-yuv_apart_fn *yuv_apart_of(enum fby_simd level)
+yuv_split_fn *yuv_split_of(enum fby_simd level)
 {
     (void)level;
     return NULL;

@@ -12,7 +12,7 @@ const struct resize_kernel *resize_kernel_of(enum fby_simd level)
     return kernels[level];
 }
 
-yuv_apart_fn *yuv_apart_of(enum fby_simd level)
+yuv_split_fn *yuv_split_of(enum fby_simd level)
 {
-    return level >= FBY_SIMD_AVX2 ? yuv_apart_avx2 : NULL;
+    return level >= FBY_SIMD_AVX2 ? yuv_split_avx2 : NULL;
 }

@@ -72,7 +72,7 @@ fby_err fby_transform_reserve(struct fby_transform *self,
     return bytes > self->limits.share ? borrow_quota(self, bytes, why) : FBY_OK;
 }
 
-void fby_transform_rest(struct fby_transform *self)
+void fby_transform_release(struct fby_transform *self)
 {
     const struct fby_need nothing = {0};
     if (bytes_with(self, &nothing) > self->limits.share) {

@@ -96,7 +96,7 @@ void fby_chain_rows(struct fby_transform *self, struct fby_chain *chain,
 FBY_CHECKED fby_err fby_chain_end(
     struct fby_transform *self, struct fby_chain *chain);
 
-/* Reserve `need` until fby_transform_rest, from the quota if it exceeds the
+/* Reserve `need` until fby_transform_release, from the quota if it exceeds the
  * thread's share.
  *
  * Blocks: while other threads use the quota.
@@ -107,7 +107,7 @@ FBY_CHECKED fby_err fby_transform_reserve(struct fby_transform *self,
 
 /* Call after each sample: free buffers beyond the thread's share, and return
  * the quota. */
-void fby_transform_rest(struct fby_transform *self);
+void fby_transform_release(struct fby_transform *self);
 
 /* Decode one picture or mask, run its ops, write it to `out`.
  * Errors: as fby_field_write. */

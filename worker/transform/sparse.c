@@ -217,6 +217,6 @@ fby_err fby_sparse_row_write(struct fby_transform *transform,
     if (err == FBY_OK) {
         err = fby_sparse_write(job, &row, dst, why);
     }
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     return err;
 }

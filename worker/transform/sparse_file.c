@@ -386,7 +386,7 @@ static fby_err read_shape_first(struct fby_transform *transform,
     if (err == FBY_OK) {
         err = read_shape(file, why);
     }
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     return err;
 }
 
@@ -425,6 +425,6 @@ fby_err fby_sparse_file_write(struct fby_transform *transform,
     if (err == FBY_OK) {
         err = write_row(transform, &file, dst, why);
     }
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     return err;
 }

@@ -35,7 +35,7 @@ static uint8_t mean(const uint8_t *upper, const uint8_t *lower, uint32_t beside)
 }
 
 /* Split the pixels from `x` on. An odd width repeats the last pixel. */
-static void apart_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
+static void split_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
     const struct yuv_lines *out)
 {
     for (; x < width; x += 2) {
@@ -50,13 +50,6 @@ static void apart_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
         out->cb[x / 2]        = mean(upper + 1, lower + 1, beside);
         out->cr[x / 2]        = mean(upper + 2, lower + 2, beside);
     }
-}
-
-static void apart(yuv_apart_fn *kernel, const uint8_t *const in[2],
-    uint32_t width, const struct yuv_lines *out)
-{
-    uint32_t done = kernel != NULL ? kernel(in, width, out) : 0;
-    apart_from(done, in, width, out);
 }
 
 /* The outputs of lines y and y + 1; equal if line y is the last. */
@@ -78,13 +71,14 @@ static struct yuv_lines lines_at(
 
 void fby_yuv_planes(const struct fby_image *picture, uint8_t *out)
 {
-    yuv_apart_fn *kernel = yuv_apart_of(fby_simd());
+    yuv_split_fn *kernel = yuv_split_of(fby_simd());
     for (uint32_t y = 0; y < picture->height; y += 2) {
         const uint8_t       *upper     = picture->pixels + y * picture->stride;
         bool                 has_lower = y + 1 < picture->height;
         const uint8_t *const in[2]     = {
                 upper, has_lower ? upper + picture->stride : upper};
         struct yuv_lines lines = lines_at(picture, y, out);
-        apart(kernel, in, picture->width, &lines);
+        uint32_t done = kernel != NULL ? kernel(in, picture->width, &lines) : 0;
+        split_from(done, in, picture->width, &lines);
     }
 }

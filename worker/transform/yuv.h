@@ -27,11 +27,11 @@ struct yuv_lines {
 
 /* Split two lines of `width` pixels (or one line given twice), from the left.
  * Returns the number of pixels done, which is even. */
-typedef uint32_t yuv_apart_fn(
+typedef uint32_t yuv_split_fn(
     const uint8_t *const in[2], uint32_t width, const struct yuv_lines *out);
-yuv_apart_fn yuv_apart_avx2;
+yuv_split_fn yuv_split_avx2;
 
 /* The kernel of a level; NULL: only portable C. */
-yuv_apart_fn *yuv_apart_of(enum fby_simd level);
+yuv_split_fn *yuv_split_of(enum fby_simd level);
 
 #endif

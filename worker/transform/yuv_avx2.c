@@ -18,7 +18,7 @@ static __m128i means(__m256i upper, __m256i lower)
         _mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
 }
 
-uint32_t yuv_apart_avx2(
+uint32_t yuv_split_avx2(
     const uint8_t *const in[2], uint32_t width, const struct yuv_lines *out)
 {
     uint32_t x = 0;

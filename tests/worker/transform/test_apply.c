@@ -234,7 +234,7 @@ static void within_its_share_a_transform_borrows_nothing(void **state)
     const struct fby_need       other     = {.made = {SHARE}};
     assert_ok(fby_transform_reserve(transform, &need, NULL));
     assert_ok(fby_scratch_need(&transform->decoded[0], SHARE / 2));
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     assert_int_equal(transform->decoded[0].size_bytes, SHARE / 2);
     assert_ok(fby_transform_reserve(transform, &other, NULL));
     assert_int_equal(transform->decoded[0].size_bytes, 0); /* made room */
@@ -252,7 +252,7 @@ static void beyond_its_share_it_borrows_for_one_sample(void **state)
     assert_ok(fby_transform_reserve(transform, &need, NULL));
     assert_int_equal(fby_shared_quota_counts(limits.quota).used, 5000);
     assert_ok(fby_scratch_need(&transform->decoded[0], SHARE + 5000));
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     assert_int_equal(transform->decoded[0].size_bytes, 0);
     assert_int_equal(fby_shared_quota_counts(limits.quota).used, 0);
     fby_transform_destroy(&transform);
@@ -271,7 +271,7 @@ static void a_need_beyond_all_memory_is_refused_with_both_numbers(void **state)
     assert_non_null(strstr(why.text, "takes 2097153 bytes"));
     assert_non_null(strstr(why.text, "has 2097152"));
     assert_non_null(strstr(why.text, "--memory"));
-    fby_transform_rest(transform);
+    fby_transform_release(transform);
     fby_transform_destroy(&transform);
     fby_shared_quota_destroy(&limits.quota);
 }

@@ -52,7 +52,7 @@ static void all_that_is_needed_is_counted(void **state)
     assert_ok(reserve(&bench, &need)); /* 13,137 bytes */
     assert_int_equal(used(&bench), 337);
     assert_int_equal(bench.transform->borrowed, 337);
-    fby_transform_rest(bench.transform);
+    fby_transform_release(bench.transform);
     assert_int_equal(used(&bench), 0);
     assert_int_equal(bench.transform->borrowed, 0);
     end_bench(&bench);
@@ -68,11 +68,11 @@ static void the_share_is_free_and_what_goes_beyond_is_borrowed(void **state)
     need.libraries = SHARE + 1;
     assert_ok(reserve(&bench, &need));
     assert_int_equal(used(&bench), 1);
-    fby_transform_rest(bench.transform);
+    fby_transform_release(bench.transform);
     need.libraries = SHARE + LIMIT;
     assert_ok(reserve(&bench, &need));
     assert_int_equal(used(&bench), LIMIT);
-    fby_transform_rest(bench.transform);
+    fby_transform_release(bench.transform);
     need.libraries = SHARE + LIMIT + 1;
     assert_int_equal(reserve(&bench, &need), FBY_FULL);
     assert_string_equal(bench.why.text,
@@ -138,7 +138,7 @@ static void the_plane_of_a_stack_counts_and_is_kept(void **state)
     assert_ok(reserve(&bench, &need));
     assert_int_equal(used(&bench), 20);
     assert_int_equal(bench.transform->plane.size_bytes, 512);
-    fby_transform_rest(bench.transform);
+    fby_transform_release(bench.transform);
     assert_int_equal(bench.transform->plane.size_bytes, 512);
     end_bench(&bench);
 }
@@ -149,10 +149,10 @@ static void between_samples_no_more_than_the_share_is_kept(void **state)
     struct bench          bench = new_bench();
     struct fby_transform *t     = bench.transform;
     assert_ok(fby_scratch_need(&t->whole, SHARE));
-    fby_transform_rest(t);
+    fby_transform_release(t);
     assert_int_equal(t->whole.size_bytes, SHARE);
     assert_ok(fby_scratch_need(&t->steps, 1));
-    fby_transform_rest(t);
+    fby_transform_release(t);
     assert_int_equal(t->whole.size_bytes, 0);
     assert_int_equal(t->steps.size_bytes, 0);
     end_bench(&bench);
