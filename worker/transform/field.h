@@ -58,11 +58,12 @@ size_t fby_field_index_bytes(const struct fby_field_content *field);
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
+struct fby_picture_file;
+struct fby_picture_decoder;
+
 /* Choose the decoder of a picture file in this field. Any thread.
  * Errors: FBY_BAD_SAMPLE for a PNG in a field whose `from` names none, and
  *         for a mask that is not a PNG. */
-struct fby_picture_file;
-struct fby_picture_decoder;
 FBY_CHECKED fby_err fby_picture_decoder_for(
     const struct fby_field_content *field, const struct fby_picture_file *file,
     const struct fby_picture_decoder **out, struct fby_why *why);

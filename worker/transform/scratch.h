@@ -20,7 +20,7 @@ struct fby_transform {
     uint64_t                    borrowed;   /* bytes of the quota */
     struct fby_scratch          decoded[2]; /* rows; a picture to orient */
     struct fby_scratch          made[2];    /* results of ops, alternating */
-    struct fby_scratch          whole;      /* RGB result before yuv420 */
+    struct fby_scratch          whole;      /* pixels before yuv420 */
     struct fby_scratch          steps;      /* working memory of a step */
     struct fby_scratch          plane;      /* one mask of a stack; kept
                                                while its files are decoded */
