@@ -83,6 +83,7 @@ struct fby_op {
     enum fby_op_id id;
     uint32_t       version; /* raised when its behaviour changes */
     bool is_colour; /* its steps need red, green and blue: not with yuv420 */
+    bool moves;     /* moves pixels by random parameters */
     bool masks;     /* device: a mask may have it */
     bool levels;    /* device: stands before normalize */
     bool pairs;     /* device: mixes two rows; stands last */

@@ -20,6 +20,7 @@ static fby_err flip_plan(const struct fby_op_use *use, struct fby_draw *draw,
 const struct fby_op fby_op_vertical_flip = {
     .name     = "vertical_flip",
     .id       = FBY_OP_VERTICAL_FLIP,
+    .moves    = true,
     .version  = 1,
     .params   = flip_params,
     .n_params = FBY_COUNT(flip_params),
@@ -30,6 +31,7 @@ const struct fby_op fby_op_vertical_flip = {
 const struct fby_op fby_device_vertical_flip = {
     .name     = "vertical_flip",
     .id       = FBY_OP_DEVICE_VERTICAL_FLIP,
+    .moves    = true,
     .version  = 1,
     .masks    = true,
     .params   = flip_params,

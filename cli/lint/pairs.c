@@ -7,38 +7,6 @@
 
 /* ---- Random ops that move pixels ---- */
 
-static bool moves_pixels(const struct fby_op *op)
-{
-    switch (op->id) {
-    case FBY_OP_RANDOM_RESIZED_CROP:
-    case FBY_OP_RANDOM_CROP:
-    case FBY_OP_HORIZONTAL_FLIP:
-    case FBY_OP_VERTICAL_FLIP:
-    case FBY_OP_ROTATE:
-    case FBY_OP_AFFINE:
-    case FBY_OP_TRIVIAL_AUGMENT:
-    case FBY_OP_RAND_AUGMENT:
-    case FBY_OP_DEVICE_HORIZONTAL_FLIP:
-    case FBY_OP_DEVICE_VERTICAL_FLIP:
-        return true;
-    case FBY_OP_RESIZE:
-    case FBY_OP_CENTER_CROP:
-    case FBY_OP_PAD:
-    case FBY_OP_GRAYSCALE:
-    case FBY_OP_RANDOM_GRAYSCALE:
-    case FBY_OP_COLOUR_JITTER:
-    case FBY_OP_GAUSSIAN_BLUR:
-    case FBY_OP_RANDOM_ERASING:
-    case FBY_OP_DEVICE_NORMALIZE:
-    case FBY_OP_DEVICE_COLOUR_JITTER:
-    case FBY_OP_DEVICE_RANDOM_ERASING:
-    case FBY_OP_DEVICE_MIXUP:
-    case FBY_OP_DEVICE_CUTMIX:
-        break;
-    }
-    return false;
-}
-
 /* True for parameters that decide where pixels go. Labels may have another size
  * and fill value than their picture; but the size of a random_crop limits its
  * position. */
@@ -80,7 +48,7 @@ static const struct fby_op_use *next_moving(struct op_list *list)
     while (list->n > 0) {
         const struct fby_op_use *use = list->at++;
         list->n--;
-        if (moves_pixels(use->op)) {
+        if (use->op->moves) {
             return use;
         }
     }
