@@ -42,6 +42,20 @@ uint32_t fby_op_count(
     return count;
 }
 
+void fby_field_number_ops(struct fby_field_content *field)
+{
+    for (uint32_t i = 0; i < field->n_ops; i++) {
+        field->ops[i].occurrence =
+            fby_op_count(field->ops, i, field->ops[i].op->name);
+    }
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        const char *name = field->device[i].op->name;
+        field->device[i].occurrence =
+            fby_op_count(field->ops, field->n_ops, name) +
+            fby_op_count(field->device, i, name);
+    }
+}
+
 /* ---- parameters ---- */
 
 static fby_err check_order(const struct fby_param *param,

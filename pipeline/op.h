@@ -110,6 +110,10 @@ const struct fby_op *fby_op_by_id(uint32_t id);
 uint32_t fby_op_count(
     const struct fby_op_use *uses, uint32_t n, const char *name);
 
+/* Set the occurrence of each op of the field: how many of its name stand before
+ * it, on the worker and then on the device. */
+void fby_field_number_ops(struct fby_field_content *field);
+
 /* Are these parameters, each in its bounds, right beside each other?
  * Errors: FBY_CONFIG with the reason. */
 FBY_CHECKED fby_err fby_op_check(

@@ -9,20 +9,13 @@
 
 /* ---- content ---- */
 
-/* The ops of this split, numbered among those of their name that are left. */
 static void fill_ops(struct fby_field_content *out,
     const struct draft_field *field, uint32_t split_bit)
 {
     for (size_t i = 0; i < field->n_ops; i++) {
-        if ((field->ops[i].only & split_bit) == 0) {
-            continue;
+        if ((field->ops[i].only & split_bit) != 0) {
+            out->ops[out->n_ops++] = field->ops[i].use;
         }
-        struct fby_op_use *use = &out->ops[out->n_ops];
-        *use                   = field->ops[i].use;
-        for (size_t k = 0; k < out->n_ops; k++) {
-            use->occurrence += out->ops[k].op == use->op ? 1 : 0;
-        }
-        out->n_ops++;
     }
 }
 
@@ -36,8 +29,7 @@ static void fill_normalize(
     }
 }
 
-/* Occurrences count those of the name on the worker, too: an op that stands
- * there and here draws twice. Normalize alone needs no list. */
+/* Normalize alone needs no list. */
 static void fill_device(struct fby_field_content *out,
     const struct draft_field *field, uint32_t split_bit)
 {
@@ -48,9 +40,6 @@ static void fill_device(struct fby_field_content *out,
             continue;
         }
         *use = from->use;
-        use->occurrence =
-            fby_op_count(out->ops, out->n_ops, use->op->name) +
-            fby_op_count(out->device, out->n_device, use->op->name);
         if (use->op->id == FBY_OP_DEVICE_NORMALIZE) {
             fill_normalize(out, from);
             memset(use->params, 0, sizeof(use->params));
@@ -105,6 +94,7 @@ static void fill_content(struct fby_field_content *out,
     out->smoothing  = out->one_hot ? field->one_hot.smoothing : 0;
     fill_ops(out, field, split_bit);
     fill_device(out, field, split_bit);
+    fby_field_number_ops(out);
 }
 
 /* ---- delivery ---- */

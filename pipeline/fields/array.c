@@ -1,5 +1,6 @@
 /* array.c - NumPy arrays, of one shape or with rows of several lengths. */
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -107,6 +108,12 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return shape;
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(SHAPE, DIMS, array)},
+    {FBY_ENTRY(MAPS, U32, maps), .least = 1, .most = FBY_MAX_LENGTH},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_array = {
     .id             = FBY_DECODE_ARRAY,
     .name           = "array",
@@ -122,6 +129,7 @@ const struct fby_field_kind fby_kind_array = {
     .has_scale      = true,
     .is_counted     = true,
     .values         = FBY_VALUES_NUMBERS,
+    .entries        = entries,
     .resolve        = resolve,
     .check          = check,
     .shape          = shape,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -39,6 +40,11 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return (struct fby_shape){.n_dims = 1, .dims = {field->length}};
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(LENGTH, U32, length), .most = UINT32_MAX},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_bytes = {
     .id        = FBY_DECODE_BYTES,
     .name      = "bytes",
@@ -46,6 +52,7 @@ const struct fby_field_kind fby_kind_bytes = {
     .wire_text = "bytes travel as u8; use type: u8",
     .is_ragged = true,
     .values    = FBY_VALUES_BYTES,
+    .entries   = entries,
     .resolve   = resolve,
     .check     = check,
     .shape     = shape,

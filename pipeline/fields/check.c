@@ -227,41 +227,25 @@ static fby_err check_ops(const struct fby_field_check *check)
 
 /* ---- what other kinds have ---- */
 
-static bool has_array(const struct fby_field_content *field)
-{
-    static const struct fby_shape none;
-    return memcmp(&field->array, &none, sizeof(none)) != 0;
-}
-
 /* Keys of other kinds are left at what stands for "none", so that they cannot
  * make two digests of one meaning. */
 static fby_err check_values(const struct fby_field_check *check)
 {
-    const struct fby_field_content *f    = check->field;
-    const struct fby_field_kind    *kind = fby_field_kind(f);
-    const struct {
-        enum fby_field_key key;
-        bool               is_used;
-    } values[] = {
-        {FBY_FIELD_GROUP, strcmp(f->group, f->name) != 0},
-        {FBY_FIELD_OPS, f->n_ops > 0},
-        {FBY_FIELD_DEVICE, f->n_device > 0 || f->normalize},
-        {FBY_FIELD_DCT_SCALE, f->dct_scale != 0 || f->yuv420},
-        {FBY_FIELD_CLASSES, f->classes != 0},
-        {FBY_FIELD_ONE_HOT, f->one_hot},
-        {FBY_FIELD_KEY, f->json_key[0] != '\0' || f->pick != 0},
-        {FBY_FIELD_LENGTH, f->length != 0 && kind->id != FBY_DECODE_TOKENS},
-        {FBY_FIELD_SHAPE, has_array(f)},
-    };
-    bool right =
-        (f->one_hot || f->smoothing == 0) && (kind->has_bits || f->maps == 0);
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        right = right && (!values[i].is_used ||
-                             (kind->keys & FBY_FIELD_BIT(values[i].key)) != 0);
+    const struct fby_field_content *field = check->field;
+    uint64_t                        used  = 0;
+    if (strcmp(field->group, field->name) != 0) {
+        used |= FBY_FIELD_BIT(FBY_FIELD_GROUP);
     }
-    return right ? FBY_OK
-                 : fby_field_wrong(check, FBY_FIELD_NAME,
-                       "holds a value that its decoder does not use");
+    if (field->n_ops > 0) {
+        used |= FBY_FIELD_BIT(FBY_FIELD_OPS);
+    }
+    if (field->n_device > 0) {
+        used |= FBY_FIELD_BIT(FBY_FIELD_DEVICE);
+    }
+    return (used & ~fby_field_kind(field)->keys) == 0
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_NAME,
+                     "holds a value that its decoder does not use");
 }
 
 /* ---- rows of several lengths ---- */

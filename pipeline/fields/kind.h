@@ -71,6 +71,7 @@ enum fby_values {
 
 struct draft_field; /* a field as a pipeline file says it: draft.h */
 struct fby_field_check;
+struct fby_field_entry;
 
 struct fby_field_kind {
     enum fby_decode id;
@@ -82,6 +83,9 @@ struct fby_field_kind {
     const char *only_from;
     const char *only_from_text;
     const char *wire_text; /* what is said of a wire type that it has not */
+
+    /* Its own canonical entries, by key; ends with key 0. NULL: none. */
+    const struct fby_field_entry *entries;
 
     enum fby_values values;
     bool            is_picture; /* decoded to pixels [h, w, channels], by ops */

@@ -1,5 +1,6 @@
 /* label.c - class ids: the class folder's number, decimal text, or JSON. */
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -29,6 +30,10 @@ static fby_err check_classes(const struct fby_field_check *check)
     if (field->one_hot && field->classes > FBY_MAX_ONE_HOT) {
         return fby_field_wrong(check, FBY_FIELD_CLASSES,
             "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
+    }
+    if (!field->one_hot && field->smoothing != 0) {
+        return fby_field_wrong(check, FBY_FIELD_NAME,
+            "holds a value that its decoder does not use");
     }
     return field->smoothing >= 0 && field->smoothing < 1
                ? FBY_OK
@@ -86,6 +91,16 @@ static fby_err check(const struct fby_field_check *check)
     return field->one_hot ? check_one_hot_dtype(check) : check_id_dtype(check);
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(JSON_KEY, TEXT, json_key)},
+    {FBY_ENTRY(CLASSES, U32, classes), .most = UINT32_MAX},
+    {FBY_ENTRY(ONE_HOT, BOOL, one_hot)},
+    {FBY_ENTRY(SMOOTHING, REALS, smoothing), .most = 1},
+    {FBY_ENTRY(PICK, U32, pick), .least = FBY_PICK_RANDOM,
+        .most = FBY_PICK_RANDOM},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_label = {
     .id         = FBY_DECODE_LABEL,
     .name       = "label",
@@ -98,6 +113,7 @@ const struct fby_field_kind fby_kind_label = {
         "'classes' (u32 where they are not said); leave its type out",
     .is_column = true,
     .values    = FBY_VALUES_CLASSES,
+    .entries   = entries,
     .resolve   = resolve,
     .check     = check,
 };

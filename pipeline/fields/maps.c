@@ -1,5 +1,6 @@
 /* maps.c - stacks of masks, to bits [h, w, masks]. */
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -30,6 +31,11 @@ static struct fby_shape shape(const struct fby_field_content *field)
         .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->maps)}};
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(MAPS, U32, maps), .least = 1, .most = FBY_MAX_LENGTH},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_maps = {
     .id        = FBY_DECODE_MAPS,
     .name      = "maps",
@@ -43,6 +49,7 @@ const struct fby_field_kind fby_kind_maps = {
     .has_bits   = true,
     .has_layout = true,
     .values     = FBY_VALUES_IDS,
+    .entries    = entries,
     .resolve    = resolve,
     .check      = check,
     .shape      = shape,

@@ -1,6 +1,7 @@
 /* number.c - one number of a JSON object, or of a column; or a list of them. */
 #include <string.h>
 
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 #include "pipeline/sources/traits.h"
@@ -33,6 +34,13 @@ static fby_err check(const struct fby_field_check *check)
     return fby_field_check_rows_or_dtype(check);
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(JSON_KEY, TEXT, json_key)},
+    {FBY_ENTRY(PICK, U32, pick), .least = FBY_PICK_RANDOM,
+        .most = FBY_PICK_RANDOM},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_number = {
     .id         = FBY_DECODE_NUMBER,
     .name       = "number",
@@ -43,6 +51,7 @@ const struct fby_field_kind fby_kind_number = {
     .is_column = true,
     .is_ragged = true,
     .values    = FBY_VALUES_NUMBERS,
+    .entries   = entries,
     .resolve   = resolve,
     .check     = check,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -110,6 +111,15 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return (struct fby_shape){.n_dims = 3, .dims = {0, 0, 3}};
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(DCT_SCALE, U32, dct_scale), .most = FBY_DCT_FAST},
+    {FBY_ENTRY(NORMALIZE, BOOL, normalize)},
+    {FBY_ENTRY(MEAN, REALS, mean), .most = 3},
+    {FBY_ENTRY(STD, REALS, std), .most = 3},
+    {FBY_ENTRY(YUV420, BOOL, yuv420), .least = 1},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_rgb8 = {
     .id         = FBY_DECODE_RGB8,
     .name       = "rgb8",
@@ -121,6 +131,7 @@ const struct fby_field_kind fby_kind_rgb8 = {
     .is_picture = true,
     .has_layout = true,
     .values     = FBY_VALUES_COLOURS,
+    .entries    = entries,
     .resolve    = resolve,
     .check      = check,
     .shape      = shape,

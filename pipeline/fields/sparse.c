@@ -1,5 +1,6 @@
 /* sparse.c - sparse rows of SciPy files. */
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -43,6 +44,11 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return field->array;
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(SHAPE, DIMS, array)},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_sparse = {
     .id             = FBY_DECODE_SPARSE,
     .name           = "sparse",
@@ -55,6 +61,7 @@ const struct fby_field_kind fby_kind_sparse = {
     .is_column      = true,
     .is_ragged      = true,
     .values         = FBY_VALUES_NUMBERS,
+    .entries        = entries,
     .resolve        = resolve,
     .check          = check,
     .shape          = shape,

@@ -1,4 +1,5 @@
 /* text.c - UTF-8 texts of any length, to u8 [bytes]. */
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -23,6 +24,13 @@ static fby_err check(const struct fby_field_check *check)
     return err == FBY_OK ? fby_field_check_rows(check) : err;
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(JSON_KEY, TEXT, json_key)},
+    {FBY_ENTRY(PICK, U32, pick), .least = FBY_PICK_RANDOM,
+        .most = FBY_PICK_RANDOM},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_text = {
     .id   = FBY_DECODE_TEXT,
     .name = "text",
@@ -31,6 +39,7 @@ const struct fby_field_kind fby_kind_text = {
     .wire_text = "text travels as u8; use type: u8",
     .is_ragged = true,
     .values    = FBY_VALUES_TEXT,
+    .entries   = entries,
     .resolve   = resolve,
     .check     = check,
 };

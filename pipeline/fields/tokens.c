@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
 
@@ -42,12 +43,18 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return (struct fby_shape){.n_dims = 1, .dims = {field->length}};
 }
 
+static const struct fby_field_entry entries[] = {
+    {FBY_ENTRY(LENGTH, U32, length), .most = UINT32_MAX},
+    {0},
+};
+
 const struct fby_field_kind fby_kind_tokens = {
     .id          = FBY_DECODE_TOKENS,
     .name        = "tokens",
     .wire_text   = "tokens travel as u16 or as u32",
     .is_sequence = true,
     .values      = FBY_VALUES_TOKENS,
+    .entries     = entries,
     .resolve     = resolve,
     .check       = check,
     .shape       = shape,

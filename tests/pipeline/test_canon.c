@@ -263,6 +263,41 @@ static void entries_that_say_nothing_are_refused(void **state)
     fby_buffer_fini(&bytes);
 }
 
+/* Set the last number of that key which is 0 to 1. */
+static void set_last(struct fby_buffer *bytes, uint8_t key)
+{
+    const uint8_t zero[14] = {key, 0, 8};
+    size_t        at       = bytes->size - sizeof(zero);
+    while (memcmp(bytes->data + at, zero, sizeof(zero)) != 0) {
+        assert_true(at-- > 0);
+    }
+    bytes->data[at + 6] = 1;
+}
+
+static void a_value_that_its_decoder_does_not_use_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t keys[] = {5, 8, 9, 10, 11, 13};
+    struct fby_split    *split =
+        split_of("forebay: 1\n"
+                 "splits: {train: {shards: s.tar}}\n"
+                 "global_batch: 8\n"
+                 "fields: {a: {from: txt, decode: text, max_length: 9}}\n",
+            "train");
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        struct fby_buffer bytes = {0};
+        char              wrong[80];
+        fby_content_encode(&split->content, &bytes);
+        set_last(&bytes, keys[i]);
+        snprintf(wrong, sizeof(wrong),
+            "content: key %u holds a value that its decoder does not use",
+            keys[i]);
+        assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+        fby_buffer_fini(&bytes);
+    }
+    fby_split_destroy(&split);
+}
+
 static void content_is_bounded(void **state)
 {
     (void)state;
@@ -518,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_damaged_golden_content_is_refused_or_another_one),
         cmocka_unit_test(other_versions_are_named),
         cmocka_unit_test(entries_that_say_nothing_are_refused),
+        cmocka_unit_test(a_value_that_its_decoder_does_not_use_is_refused),
         cmocka_unit_test(content_is_bounded),
         cmocka_unit_test(the_bytes_are_those_that_were_recorded),
     };
