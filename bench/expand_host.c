@@ -119,9 +119,9 @@ static void plan_for(struct fixture *self, enum fby_type type)
     const struct fby_field_content  field = {.name = "image",
          .decode                                   = FBY_DECODE_RGB8,
          .wire_type                                = FBY_U8,
-         .normalize                                = true,
-         .mean                                     = {0.485, 0.456, 0.406},
-         .std                                      = {0.229, 0.224, 0.225},
+         .as.rgb8.normalize                        = true,
+         .as.rgb8.mean                             = {0.485, 0.456, 0.406},
+         .as.rgb8.std                              = {0.229, 0.224, 0.225},
          .shape = {3, {BENCH_CROP, BENCH_CROP, 3}}};
     const struct fby_field_delivery to    = {
            .dtype = type, .layout = FBY_LAYOUT_CHW};

@@ -43,14 +43,14 @@ static struct fby_field_content *field_of(bool yuv420)
     *field = (struct fby_field_content){.name = "image",
         .group                                = "image",
         .decode                               = FBY_DECODE_RGB8,
-        .dct_scale                            = FBY_DCT_FAITHFUL,
+        .as.rgb8.dct_scale                    = FBY_DCT_FAITHFUL,
         .wire_type                            = FBY_U8,
-        .yuv420                               = yuv420,
+        .as.rgb8.yuv420                       = yuv420,
         .n_ops                                = 1,
-        .shape     = {3, {BENCH_CROP, BENCH_CROP, 3}},
-        .normalize = true,
-        .mean      = {0.485, 0.456, 0.406},
-        .std       = {0.229, 0.224, 0.225}};
+        .shape             = {3, {BENCH_CROP, BENCH_CROP, 3}},
+        .as.rgb8.normalize = true,
+        .as.rgb8.mean      = {0.485, 0.456, 0.406},
+        .as.rgb8.std       = {0.229, 0.224, 0.225}};
     field->ops[0] =
         (struct fby_op_use){.op = fby_op_by_id(FBY_OP_RANDOM_RESIZED_CROP),
             .params             = {{.n = 2, .i = {BENCH_CROP, BENCH_CROP}},
@@ -63,10 +63,10 @@ static struct fby_expansion *plan_of(const struct fby_field_content *field,
     enum fby_type to, enum fby_layout layout)
 {
     struct fby_expansion     *plan     = fby_zalloc(sizeof(*plan));
-    struct fby_field_content  as       = *field;
+    struct fby_field_content  other    = *field;
     struct fby_field_delivery delivery = {.dtype = to, .layout = layout};
-    as.normalize                       = to != FBY_U8;
-    if (fby_expansion_init(plan, &as, &delivery, NULL) != FBY_OK) {
+    other.as.rgb8.normalize            = to != FBY_U8;
+    if (fby_expansion_init(plan, &other, &delivery, NULL) != FBY_OK) {
         bench_die("no plan");
     }
     plan->name = field->name;

@@ -113,10 +113,43 @@ uint32_t fby_sequence_length(
 void fby_field_pack(
     struct fby_field_content *field, const struct fby_tokens *tokens)
 {
-    bool packed   = tokens->packed && fby_field_kind(field)->is_sequence;
-    field->packed = packed;
-    field->pad    = packed ? tokens->pad : 0;
-    field->shift  = packed ? tokens->shift : 0;
+    if (field->decode == FBY_DECODE_TOKENS) {
+        field->as.tokens.packed = tokens->packed;
+        field->as.tokens.pad    = tokens->packed ? tokens->pad : 0;
+    } else if (field->decode == FBY_DECODE_DOCUMENTS) {
+        field->as.documents.shift = tokens->packed ? tokens->shift : 0;
+    }
+}
+
+/* ---- members of some kinds ---- */
+
+const struct fby_from_json *fby_field_json(
+    const struct fby_field_content *field)
+{
+    static const struct fby_from_json none;
+    switch (field->decode) {
+    case FBY_DECODE_LABEL:
+        return &field->as.label.json;
+    case FBY_DECODE_NUMBER:
+        return &field->as.number;
+    case FBY_DECODE_TEXT:
+        return &field->as.text;
+    default:
+        return &none;
+    }
+}
+
+uint32_t fby_field_maps(const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_ARRAY  ? field->as.array.maps
+           : field->decode == FBY_DECODE_MAPS ? field->as.maps.n
+                                              : 0;
+}
+
+const struct fby_shape *fby_array_shape(const struct fby_field_content *field)
+{
+    static const struct fby_shape none;
+    return field->decode == FBY_DECODE_ARRAY ? &field->as.array.shape : &none;
 }
 
 /* ---- shapes and sizes ---- */
@@ -135,7 +168,7 @@ static struct fby_shape list_of(uint32_t n, const struct fby_shape *entry)
 struct fby_shape fby_field_shape(const struct fby_field_content *field)
 {
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
-        return list_of(field->max_length, &field->array);
+        return list_of(field->max_length, fby_array_shape(field));
     }
     const struct fby_field_kind *kind  = fby_field_kind(field);
     struct fby_shape             shape = {0};
@@ -158,13 +191,17 @@ uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type)
     return bytes <= FBY_MAX_LENGTH ? bytes : 0;
 }
 
+uint64_t fby_entry_bytes(const struct fby_field_content *field)
+{
+    return fby_field_form(field) == FBY_FORM_SPARSE
+               ? fby_type_bytes(field->wire_type) +
+                     fby_index_bytes(&field->as.sparse.shape)
+               : fby_array_bytes(fby_array_shape(field), field->wire_type);
+}
+
 uint64_t fby_varying_bytes(const struct fby_field_content *field)
 {
-    uint64_t bytes = fby_array_bytes(&field->array, field->wire_type);
-    if (fby_field_form(field) == FBY_FORM_SPARSE) {
-        bytes =
-            fby_type_bytes(field->wire_type) + fby_index_bytes(&field->array);
-    }
+    uint64_t bytes = fby_entry_bytes(field);
     bytes *= field->max_length; /* below 2^30 x 2^25 */
     return bytes <= FBY_MAX_VARYING ? bytes : 0;
 }

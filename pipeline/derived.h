@@ -31,6 +31,10 @@ static inline uint32_t fby_bits_bytes(uint32_t maps)
 /* Bytes of an array; 0 when there are none, or more than FBY_MAX_LENGTH. */
 uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type);
 
+/* Bytes of an entry of a row that varies in length: of a sparse one those of a
+ * value and its index. */
+uint64_t fby_entry_bytes(const struct fby_field_content *field);
+
 /* Bytes of the longest row of a field that varies in length, of a sparse one
  * with its indices; 0 when there are more than FBY_MAX_VARYING. */
 uint64_t fby_varying_bytes(const struct fby_field_content *field);
@@ -38,6 +42,38 @@ uint64_t fby_varying_bytes(const struct fby_field_content *field);
 /* The shape of a field after its ops; dimensions that are not known before a
  * sample is decoded are 0. */
 struct fby_shape fby_field_shape(const struct fby_field_content *field);
+
+/* ---- members of some kinds, asked of a field of any ---- */
+
+/* Does it travel in planes? */
+static inline bool fby_field_is_yuv420(const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_RGB8 && field->as.rgb8.yuv420;
+}
+
+static inline bool fby_field_is_normalized(
+    const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_RGB8 && field->as.rgb8.normalize;
+}
+
+static inline bool fby_field_is_one_hot(const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_LABEL && field->as.label.one_hot;
+}
+
+/* Of label, number and text; of other kinds one without a key. */
+const struct fby_from_json *fby_field_json(
+    const struct fby_field_content *field);
+
+/* How many values of the last dimension are packed as bits; 0: it travels
+ * otherwise. */
+uint32_t fby_field_maps(const struct fby_field_content *field);
+
+/* Of an array, as the file says it; of other kinds one without dimensions. */
+const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
+
+/* ---- names, shapes and sequences ---- */
 
 /* What follows the last dot of an extension: "jpg" of "left.jpg". */
 const char *fby_extension_kind(const char *extension);

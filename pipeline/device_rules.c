@@ -1,6 +1,7 @@
 /* device_rules.c - what may stand in a list of device ops: each op once, those
  * that change levels before normalize, mixup or cutmix at the end, with a
  * label that is one-hot. */
+#include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 
 static bool stands_before(const struct fby_field_content *field, uint32_t i)
@@ -75,7 +76,7 @@ static fby_err check_label(
             why, FBY_CONFIG, "%s: label names no field", pairing->op->name);
     }
     const struct fby_field_content *label = &content->fields[at];
-    if (!label->one_hot) {
+    if (!fby_field_is_one_hot(label)) {
         return fby_because(why, FBY_CONFIG,
             "%s mixes labels as it mixes pictures: field '%s' must be a label "
             "with one_hot",

@@ -22,10 +22,10 @@ static void fill_ops(struct fby_field_content *out,
 static void fill_normalize(
     struct fby_field_content *out, const struct draft_op *op)
 {
-    out->normalize = true;
+    out->as.rgb8.normalize = true;
     for (size_t k = 0; k < 3; k++) {
-        out->mean[k] = op->use.params[NORMALIZE_MEAN].r[k];
-        out->std[k]  = op->use.params[NORMALIZE_STD].r[k];
+        out->as.rgb8.mean[k] = op->use.params[NORMALIZE_MEAN].r[k];
+        out->as.rgb8.std[k]  = op->use.params[NORMALIZE_STD].r[k];
     }
 }
 
@@ -40,13 +40,14 @@ static void fill_device(struct fby_field_content *out,
             continue;
         }
         *use = from->use;
-        if (use->op->id == FBY_OP_DEVICE_NORMALIZE) {
+        if (use->op->id == FBY_OP_DEVICE_NORMALIZE &&
+            out->decode == FBY_DECODE_RGB8) {
             fill_normalize(out, from);
             memset(use->params, 0, sizeof(use->params));
         }
         out->n_device++;
     }
-    if (out->n_device == 1 && out->normalize) {
+    if (out->n_device == 1 && fby_field_is_normalized(out)) {
         memset(&out->device[0], 0, sizeof(out->device[0]));
         out->n_device = 0;
     }
@@ -70,7 +71,7 @@ static void fill_sequence(
         out->max_length = tokens->length;
         out->too_long   = FBY_TOO_LONG_REFUSE;
     } else {
-        out->length = fby_sequence_length(out, tokens);
+        out->as.tokens.length = fby_sequence_length(out, tokens);
     }
 }
 
@@ -80,18 +81,14 @@ static void fill_content(struct fby_field_content *out,
     memcpy(out->name, field->name, sizeof(out->name));
     memcpy(out->group, field->group, sizeof(out->group));
     memcpy(out->from, field->from, sizeof(out->from));
-    memcpy(out->json_key, field->json_key, sizeof(out->json_key));
-    out->pick       = (enum fby_pick)field->pick;
     out->n_from     = field->n_from;
     out->decode     = (enum fby_decode)field->decode;
-    out->dct_scale  = (enum fby_dct_scale)field->dct_scale;
-    out->length     = (uint32_t)field->length;
-    out->array      = field->shape;
     out->max_length = (uint32_t)field->max_length;
     out->too_long   = (enum fby_too_long)field->too_long;
-    out->classes    = (uint32_t)field->classes;
-    out->one_hot    = has_one_hot(field, split_bit);
-    out->smoothing  = out->one_hot ? field->one_hot.smoothing : 0;
+    if (has_one_hot(field, split_bit)) { /* only a label says it */
+        out->as.label.one_hot   = true;
+        out->as.label.smoothing = field->one_hot.smoothing;
+    }
     fill_ops(out, field, split_bit);
     fill_device(out, field, split_bit);
     fby_field_number_ops(out);
@@ -200,9 +197,9 @@ static fby_err check_wire_said(
 {
     const struct fby_field_content *field = check->field;
     const struct fby_field_kind    *kind  = fby_field_kind(field);
-    int64_t                         word  = field->yuv420     ? DRAFT_YUV420
-                                            : field->maps > 0 ? DRAFT_BITS
-                                                              : field->wire_type;
+    int64_t word = fby_field_is_yuv420(field)  ? DRAFT_YUV420
+                   : fby_field_maps(field) > 0 ? DRAFT_BITS
+                                               : field->wire_type;
     if (said->wire.type == 0 || said->wire.type == word) {
         return FBY_OK;
     }
@@ -233,16 +230,16 @@ static fby_err check_ids(const struct fby_field_check *check,
     const struct draft_field *said, struct fby_field_content *field,
     struct fby_field_delivery *delivery)
 {
-    if (!field->one_hot || said->out.dtype == 0) {
+    if (!fby_field_is_one_hot(field) || said->out.dtype == 0) {
         return FBY_OK;
     }
-    field->one_hot   = false;
-    field->smoothing = 0;
-    delivery->dtype  = (enum fby_type)said->out.dtype;
-    fby_err err      = fby_field_check(check);
-    field->one_hot   = true;
-    field->smoothing = said->one_hot.smoothing;
-    delivery->dtype  = (enum fby_type)said->one_hot.dtype;
+    field->as.label.one_hot   = false;
+    field->as.label.smoothing = 0;
+    delivery->dtype           = (enum fby_type)said->out.dtype;
+    fby_err err               = fby_field_check(check);
+    field->as.label.one_hot   = true;
+    field->as.label.smoothing = said->one_hot.smoothing;
+    delivery->dtype           = (enum fby_type)said->one_hot.dtype;
     return err;
 }
 

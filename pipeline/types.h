@@ -199,43 +199,87 @@ struct fby_op_use { /* an op with its parameters, in schema order */
     uint32_t             occurrence; /* how-manieth of its name in the field */
 };
 
-struct fby_field_content {
-    char               name[FBY_NAME_SIZE];
-    char               group[FBY_NAME_SIZE]; /* default: name */
-    char               from[FBY_MAX_MAPS][FBY_NAME_SIZE];
-    uint32_t           n_from; /* from[0] is "folder": the class folder's id */
-    enum fby_decode    decode;
-    enum fby_dct_scale dct_scale;               /* rgb8 */
-    char               json_key[FBY_NAME_SIZE]; /* number; label: may be "" */
-    enum fby_pick      pick;                    /* with json_key */
-    enum fby_type      wire_type;
-    bool               yuv420;     /* rgb8: travels in planes, lossy */
-    uint32_t           length;     /* bytes: how many; tokens: of a sequence */
-    struct fby_shape   array;      /* array: the shape of every file, or, with
-                                     max_length, of each entry of its first
-                                     dimension; sparse: of a dense row */
-    uint32_t           max_length; /* entries (sparse: values) a row has at
-                                      most; 0: all rows have one shape */
-    uint32_t           maps;       /* travel as bits: in the last dimension; 0:
-                                     they do not */
-    enum fby_too_long  too_long;   /* with max_length, else 0 */
-    bool               packed;  /* tokens, documents: the source's, as are the
-                                  next two; not encoded here */
-    uint32_t           pad;     /* packed: the token that fills sequences up */
-    uint32_t           shift;   /* packed: 1: last tokens have no target */
-    uint32_t           classes; /* label: ids are 0..classes-1; 0: not said */
-    double             smoothing; /* one-hot's, 0 without */
-    bool               one_hot;
-    struct fby_op_use  ops[FBY_MAX_OPS];
-    uint32_t           n_ops;
+/* Where a value lies in a JSON member; key "": the member is not JSON. */
+struct fby_from_json {
+    char          key[FBY_NAME_SIZE];
+    enum fby_pick pick; /* with a key */
+};
+
+/* ---- what one kind of field has alone ---- */
+
+struct fby_rgb8_field {
+    enum fby_dct_scale dct_scale;
+    bool               yuv420;    /* travels in planes, lossy */
     bool               normalize; /* device op: (v/255 - mean) / std */
     double             mean[FBY_MAX_CHANNELS];
     double             std[FBY_MAX_CHANNELS];
-    struct fby_op_use  device[FBY_MAX_DEVICE]; /* in order; with normalize,
-                                  whose numbers are those above */
-    uint32_t           n_device; /* 0 also where normalize stands alone */
-    struct fby_shape   shape;    /* after the ops; every dimension known. Of
-                                    a ragged field that of its longest row */
+};
+
+struct fby_label_field {
+    struct fby_from_json json;
+    uint32_t             classes; /* ids are 0..classes-1; 0: not said */
+    bool                 one_hot;
+    double               smoothing; /* one-hot's, 0 without */
+};
+
+struct fby_bytes_field {
+    uint32_t length; /* 0: max_length says */
+};
+
+struct fby_array_field {
+    struct fby_shape shape; /* of every file, or, with max_length, of each entry
+                               of its first dimension */
+    uint32_t maps; /* travel as bits: in the last dimension; 0: they do not */
+};
+
+struct fby_sparse_field {
+    struct fby_shape shape; /* of a dense row */
+};
+
+struct fby_maps_field {
+    uint32_t n; /* of bits in the last dimension: as many as members */
+};
+
+/* Both follow from the source where it packs documents; not encoded here. */
+struct fby_tokens_field {
+    uint32_t length; /* of a sequence */
+    bool     packed;
+    uint32_t pad; /* packed: the token that fills sequences up */
+};
+
+struct fby_documents_field {
+    uint32_t shift; /* 1: last tokens have no target */
+};
+
+struct fby_field_content {
+    char              name[FBY_NAME_SIZE];
+    char              group[FBY_NAME_SIZE]; /* default: name */
+    char              from[FBY_MAX_MAPS][FBY_NAME_SIZE];
+    uint32_t          n_from; /* from[0] is "folder": the class folder's id */
+    enum fby_decode   decode;
+    enum fby_type     wire_type;
+    uint32_t          max_length; /* entries (sparse: values) a row has at most;
+                                     0: all rows have one shape */
+    enum fby_too_long too_long;   /* with max_length, else 0 */
+    struct fby_op_use ops[FBY_MAX_OPS]; /* of pictures */
+    uint32_t          n_ops;
+    struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; with normalize, whose
+                                                 numbers are rgb8's */
+    uint32_t          n_device; /* 0 also where normalize stands alone */
+    union { /* by `decode`; derived.h asks fields of any kind */
+        struct fby_rgb8_field      rgb8;
+        struct fby_label_field     label;
+        struct fby_from_json       number;
+        struct fby_bytes_field     bytes;
+        struct fby_array_field     array;
+        struct fby_from_json       text;
+        struct fby_sparse_field    sparse;
+        struct fby_maps_field      maps;
+        struct fby_tokens_field    tokens;
+        struct fby_documents_field documents;
+    } as;
+    struct fby_shape shape; /* after the ops; every dimension known. Of a ragged
+                               field that of its longest row */
 };
 
 /* How token files are cut into sequences, which are the samples. */

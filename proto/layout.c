@@ -237,9 +237,9 @@ fby_err fby_layout_of_content(const struct fby_content *content,
             struct fby_raw_field *field = &layout.fields[layout.n_fields++];
             field->type                 = content->fields[i].wire_type;
             field->shape                = content->fields[i].shape;
-            field->yuv420               = content->fields[i].yuv420;
-            field->form                 = fby_field_form(&content->fields[i]);
-            field->max_length           = content->fields[i].max_length;
+            field->yuv420     = fby_field_is_yuv420(&content->fields[i]);
+            field->form       = fby_field_form(&content->fields[i]);
+            field->max_length = content->fields[i].max_length;
         }
     }
     fby_err err = fby_layout_finish(&layout, why);

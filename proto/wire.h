@@ -19,6 +19,7 @@
 #include "common/bytes.h"
 #include "common/err.h"
 #include "common/hash.h"
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/types.h"
 #include "proto/ids.h"
@@ -334,10 +335,10 @@ static inline enum fby_encoding fby_encoding_of(
         return fby_field_form(field) == FBY_FORM_SPARSE ? FBY_ENCODING_SPARSE
                                                         : FBY_ENCODING_RAGGED;
     }
-    if (field->maps > 0) {
+    if (fby_field_maps(field) > 0) {
         return FBY_ENCODING_BITS;
     }
-    if (field->yuv420) {
+    if (fby_field_is_yuv420(field)) {
         return FBY_ENCODING_YUV420;
     }
     return fby_field_values(field) == FBY_VALUES_CLASSES ? FBY_ENCODING_LABEL

@@ -40,8 +40,8 @@ static bool make_plan(struct fby_expansion *plan)
     const struct fby_field_content  field = {.name = "image",
          .decode                                   = FBY_DECODE_RGB8,
          .wire_type                                = FBY_U8,
-         .normalize                                = true,
-         .std                                      = {1, 1, 1},
+         .as.rgb8.normalize                        = true,
+         .as.rgb8.std                              = {1, 1, 1},
          .shape                                    = {3, {SIDE, SIDE, 3}}};
     const struct fby_field_delivery to    = {
            .dtype = FBY_BF16, .layout = FBY_LAYOUT_CHW};

@@ -75,9 +75,9 @@ static bool make_plan(struct fby_expansion *plan)
     const struct fby_field_content  field = {.name = "image",
          .decode                                   = FBY_DECODE_RGB8,
          .wire_type                                = FBY_U8,
-         .normalize                                = true,
-         .mean                                     = {0.485, 0.456, 0.406},
-         .std                                      = {0.229, 0.224, 0.225},
+         .as.rgb8.normalize                        = true,
+         .as.rgb8.mean                             = {0.485, 0.456, 0.406},
+         .as.rgb8.std                              = {0.229, 0.224, 0.225},
          .shape = {3, {SIDE, SIDE, CHANNELS}}};
     const struct fby_field_delivery to    = {
            .dtype = FBY_F32, .layout = FBY_LAYOUT_CHW};

@@ -8,6 +8,7 @@
 #include "codec/auto.h"
 #include "common/clock.h"
 #include "common/mem.h"
+#include "pipeline/derived.h"
 
 enum { ALL_SUPPORTED = 0xffff }; /* the trainer decodes all of them */
 
@@ -145,7 +146,7 @@ fby_err fby_lint_measure_encodings(const struct fby_lint_sample *sample,
     struct fby_field_delivery       delivery = split->delivery.fields[f];
     struct encoding_trial           trial    = {0};
 
-    trial.params = field->yuv420
+    trial.params = fby_field_is_yuv420(field)
                        ? fby_codec_params_of_yuv420(&field->shape)
                        : fby_codec_params_of(field->wire_type, &field->shape);
     if (fby_field_form(field) != FBY_FORM_DENSE) {

@@ -6,6 +6,7 @@
 
 #include "cli/lint/pairs.h"
 #include "cli/lint/types.h"
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
@@ -233,11 +234,11 @@ static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
-    if (!content->normalize) {
+    if (!fby_field_is_normalized(content)) {
         return;
     }
-    double std   = largest_of(content->std);
-    bool   mean  = largest_of(content->mean) > 1;
+    double std   = largest_of(content->as.rgb8.std);
+    bool   mean  = largest_of(content->as.rgb8.mean) > 1;
     bool   bytes = std > 2 || (mean && std >= 1);
     if (!mean && !bytes) {
         return;
@@ -247,11 +248,11 @@ static void find_levels(
     set_text(finding->found,
         "normalize has mean %s and std %s, as of bytes of 0 to 255; levels "
         "are 0 to 1",
-        show_triple(content->mean, false).text,
-        show_triple(content->std, false).text);
+        show_triple(content->as.rgb8.mean, false).text,
+        show_triple(content->as.rgb8.std, false).text);
     set_text(finding->advice, "normalize: {mean: %s, std: %s}: divided by 255",
-        show_triple(content->mean, mean).text,
-        show_triple(content->std, bytes).text);
+        show_triple(content->as.rgb8.mean, mean).text,
+        show_triple(content->as.rgb8.std, bytes).text);
     finding->changes_content = true;
 }
 
@@ -343,7 +344,8 @@ static double largest_id(const struct fby_lint_field *field)
     if (fby_field_values(content) != FBY_VALUES_CLASSES) {
         return field->values.most;
     }
-    uint32_t classes = field->classes > 0 ? field->classes : content->classes;
+    uint32_t classes =
+        field->classes > 0 ? field->classes : content->as.label.classes;
     return classes > 0 ? classes - 1.0 : field->values.most;
 }
 
@@ -359,10 +361,10 @@ static void advise_type(const struct fby_lint_field *field,
     const struct fby_field_content *content = field->content;
     bool   label = fby_field_values(content) == FBY_VALUES_CLASSES;
     double most  = largest_id(field);
-    if (label && content->classes == 0 && field->classes > 0) {
+    if (label && content->as.label.classes == 0 && field->classes > 0) {
         set_text(finding->advice, "classes: %u; ids then travel as %s",
             field->classes, type->name);
-    } else if (label && content->classes == 0) {
+    } else if (label && content->as.label.classes == 0) {
         set_text(finding->advice,
             "classes: N, how many there are (more than %.0f); ids below %.0f "
             "travel as %s",
@@ -399,8 +401,9 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
         (tokens && type->type != FBY_U16)) {
         return;
     }
-    size_t line = label && field->content->classes == 0 ? field->lines.classes
-                                                        : field->lines.type;
+    size_t              line    = label && field->content->as.label.classes == 0
+                                      ? field->lines.classes
+                                      : field->lines.type;
     struct fby_finding *finding = add(self, FBY_FINDING_WIRE_TYPE, field, line);
     set_text(finding->found,
         "whole numbers from %.0f to %.0f travel in %.0f bytes each",
@@ -476,8 +479,8 @@ static void find_redundant(
 static bool is_cut_from(
     const struct fby_field_content *content, const char *from)
 {
-    return fby_field_values(content) == FBY_VALUES_TOKENS && !content->packed &&
-           strcmp(content->from[0], from) == 0;
+    return fby_field_values(content) == FBY_VALUES_TOKENS &&
+           !content->as.tokens.packed && strcmp(content->from[0], from) == 0;
 }
 
 /* Targets are the inputs shifted by one token: one sequence holds both. */

@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/lines.h"
 #include "pipeline/plan/order.h"
@@ -116,7 +117,7 @@ static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
     }
     enum fby_values kind = fby_field_values(field);
     if (field->shape.n_dims == 0 || kind == FBY_VALUES_TOKENS ||
-        (kind == FBY_VALUES_NUMBERS && field->maps == 0)) {
+        (kind == FBY_VALUES_NUMBERS && fby_field_maps(field) == 0)) {
         find_range(sample, f, out);
     }
 }

@@ -186,13 +186,14 @@ static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
 static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
-    if (out->content->dct_scale != FBY_DCT_OFF) {
+    if (out->content->decode != FBY_DECODE_RGB8 ||
+        out->content->as.rgb8.dct_scale != FBY_DCT_OFF) {
         return FBY_OK;
     }
     struct fby_field_content *other =
         fby_memdup(out->content, sizeof(*out->content));
-    other->dct_scale = FBY_DCT_FAITHFUL;
-    fby_err err      = try_other(sample, f, other, &out->scale);
+    other->as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
+    fby_err err              = try_other(sample, f, other, &out->scale);
     free(other);
     return err;
 }

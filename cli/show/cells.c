@@ -9,6 +9,7 @@
 
 #include "cli/show/tensor.h"
 #include "common/mem.h"
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 
 enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
@@ -21,7 +22,8 @@ size_t fby_show_outputs(const struct fby_content *content,
         const struct fby_field_content *field = &content->fields[i];
         struct forebay_output           one   = forebay_output(field->name);
         if (fby_field_values(field) == FBY_VALUES_COLOURS) {
-            one.dtype = field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8;
+            one.dtype  = fby_field_is_normalized(field) ? FOREBAY_DTYPE_F32
+                                                        : FOREBAY_DTYPE_U8;
             one.layout = FOREBAY_LAYOUT_HWC;
             out[n++]   = one;
         } else if (fby_field_form(field) == FBY_FORM_SPARSE) {
@@ -44,8 +46,10 @@ size_t fby_show_outputs(const struct fby_content *content,
 static uint8_t denormalize(
     const struct fby_field_content *field, uint32_t channel, double value)
 {
-    if (field->normalize) {
-        value = (value * field->std[channel] + field->mean[channel]) * 255;
+    if (fby_field_is_normalized(field)) {
+        value = (value * field->as.rgb8.std[channel] +
+                    field->as.rgb8.mean[channel]) *
+                255;
     }
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
 }
@@ -185,8 +189,8 @@ static void add_maps(struct fby_sheet_cell *cell,
     for (size_t i = 0; i < n; i++) {
         ones += fby_tensor_real(tensor, values + i * bytes) != 0;
     }
-    add_line(cell, "%s %u maps, %.4g %% ones", field->name, field->maps,
-        n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
+    add_line(cell, "%s %u maps, %.4g %% ones", field->name,
+        fby_field_maps(field), n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
 }
 
 static void add_bytes(struct fby_sheet_cell *cell, const char *name,
@@ -287,11 +291,11 @@ static void add_value(struct fby_sheet_cell *cell,
     size_t          n      = fby_tensor_row_elements(tensor);
     void           *values = fby_zalloc(n * fby_tensor_element(tensor));
     fby_tensor_copy_row(tensor, row, values);
-    if (field->one_hot) {
+    if (fby_field_is_one_hot(field)) {
         add_largest(cell, field->name, tensor, values);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         add_bytes(cell, field->name, values, n);
-    } else if (field->maps > 0) {
+    } else if (fby_field_maps(field) > 0) {
         add_maps(cell, field, tensor, values);
     } else if ((fby_field_values(field) == FBY_VALUES_NUMBERS ||
                    fby_field_values(field) == FBY_VALUES_TOKENS) &&
@@ -342,14 +346,14 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     add_row(sampled, batch, row, cell);
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_kind(&content->fields[i])->is_picture ||
-            content->fields[i].maps > 0) {
+            fby_field_maps(&content->fields[i]) > 0) {
             add_value(cell, &content->fields[i], batch, row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (fby_field_kind(field)->is_picture) {
-            if (field->maps == 0) {
+            if (fby_field_maps(field) == 0) {
                 add_picture(cell, field, tensor_of(batch, field->name), row);
             }
             err = add_ops(sampled, (struct fby_sampled_params_row){row, sample},

@@ -6,17 +6,18 @@
 
 static uint32_t last_dim(const struct fby_field_content *field)
 {
-    uint32_t n = field->array.n_dims;
-    return n > 0 ? field->array.dims[n - 1] : 1;
+    uint32_t n = field->as.array.shape.n_dims;
+    return n > 0 ? field->as.array.shape.dims[n - 1] : 1;
 }
 
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = fby_wire_said(said);
+    field->as.array.shape = said->shape;
+    field->wire_type      = fby_wire_said(said);
     if (said->wire.type == DRAFT_BITS) {
-        field->wire_type = FBY_U8;
-        field->maps      = last_dim(field);
+        field->wire_type     = FBY_U8;
+        field->as.array.maps = last_dim(field);
     }
     fby_default_dtype(delivery, delivery->scaled ? FBY_F32 : field->wire_type);
     fby_default_rows(field, delivery, FBY_AS_PADDED);
@@ -35,13 +36,13 @@ static fby_err check_keys(const struct fby_field_check *check)
             "an array needs the 'wire' type that its values travel as: bits, "
             "u8, u16, u32, i32, i64, f16, bf16 or f32");
     }
-    if (field->max_length > 0 && field->array.n_dims >= FBY_MAX_DIMS) {
+    if (field->max_length > 0 && field->as.array.shape.n_dims >= FBY_MAX_DIMS) {
         return fby_field_wrong(check, FBY_FIELD_SHAPE,
             "with max_length the shape is that of one entry: at most %d "
             "dimensions, [] for a number",
             FBY_MAX_DIMS - 1);
     }
-    return fby_array_bytes(&field->array, field->wire_type) > 0
+    return fby_array_bytes(&field->as.array.shape, field->wire_type) > 0
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_SHAPE,
                      "an array of this shape has more than %d bytes as %s",
@@ -55,11 +56,11 @@ static fby_err check_packed_bits(const struct fby_field_check *check)
         return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
             "bits are of one shape; say a wire type of numbers");
     }
-    if (field->array.n_dims == 0) {
+    if (field->as.array.shape.n_dims == 0) {
         return fby_field_wrong(check, FBY_FIELD_SHAPE,
             "bits are packed along the last dimension: say at least one");
     }
-    if (field->wire_type != FBY_U8 || field->maps != last_dim(field)) {
+    if (field->wire_type != FBY_U8 || field->as.array.maps != last_dim(field)) {
         return fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
             "bits are packed along the last dimension of an array, as u8");
     }
@@ -89,7 +90,7 @@ static fby_err check_scale(const struct fby_field_check *check)
 static fby_err check(const struct fby_field_check *check)
 {
     fby_err err = check_keys(check);
-    if (err == FBY_OK && check->field->maps > 0) {
+    if (err == FBY_OK && check->field->as.array.maps > 0) {
         return check_packed_bits(check);
     }
     if (err == FBY_OK && check->delivery != NULL && check->delivery->scaled) {
@@ -101,16 +102,16 @@ static fby_err check(const struct fby_field_check *check)
 /* Its last dimension is packed where it travels as bits. */
 static struct fby_shape shape(const struct fby_field_content *field)
 {
-    struct fby_shape shape = field->array;
-    if (field->maps > 0 && shape.n_dims > 0) {
-        shape.dims[shape.n_dims - 1] = fby_bits_bytes(field->maps);
+    struct fby_shape shape = field->as.array.shape;
+    if (field->as.array.maps > 0 && shape.n_dims > 0) {
+        shape.dims[shape.n_dims - 1] = fby_bits_bytes(field->as.array.maps);
     }
     return shape;
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(SHAPE, DIMS, array)},
-    {FBY_ENTRY(MAPS, U32, maps), .least = 1, .most = FBY_MAX_LENGTH},
+    {FBY_ENTRY(SHAPE, DIMS, as.array.shape)},
+    {FBY_ENTRY(MAPS, U32, as.array.maps), .least = 1, .most = FBY_MAX_LENGTH},
     {0},
 };
 

@@ -9,6 +9,7 @@
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
+    field->as.bytes.length = (uint32_t)said->length;
     field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
     fby_default_dtype(delivery, FBY_U8);
     fby_default_rows(field, delivery, FBY_AS_PADDED);
@@ -18,16 +19,16 @@ static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
-    if (field->length == 0 && field->max_length == 0) {
+    if (field->as.bytes.length == 0 && field->max_length == 0) {
         return fby_field_wrong(check, FBY_FIELD_NAME,
             "the bytes of %s need a 'length' or a 'max_length'; or say %s",
             field->from[0], npy ? "decode: array" : "another decode");
     }
-    if (field->length != 0 && field->max_length != 0) {
+    if (field->as.bytes.length != 0 && field->max_length != 0) {
         return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
             "length and max_length: say one; all have that length, or at most");
     }
-    if (field->length > FBY_MAX_LENGTH) {
+    if (field->as.bytes.length > FBY_MAX_LENGTH) {
         return fby_field_wrong(check, FBY_FIELD_LENGTH,
             "length is not within 1 to %d", FBY_MAX_LENGTH);
     }
@@ -37,11 +38,11 @@ static fby_err check(const struct fby_field_check *check)
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
-    return (struct fby_shape){.n_dims = 1, .dims = {field->length}};
+    return (struct fby_shape){.n_dims = 1, .dims = {field->as.bytes.length}};
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(LENGTH, U32, length), .most = UINT32_MAX},
+    {FBY_ENTRY(LENGTH, U32, as.bytes.length), .most = UINT32_MAX},
     {0},
 };
 

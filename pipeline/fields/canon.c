@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
 
@@ -227,7 +228,7 @@ static void decode_nothing(struct fby_record *r, uint16_t key, size_t size)
 static size_t reals_of(
     const struct fby_field_entry *entry, const struct fby_field_content *field)
 {
-    return entry->most == 1 || field->normalize ? entry->most : 0;
+    return entry->most == 1 || fby_field_is_normalized(field) ? entry->most : 0;
 }
 
 static void decode_reals(

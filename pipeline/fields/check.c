@@ -139,11 +139,11 @@ static fby_err check_column(const struct fby_field_check *check)
             "a column is decoded as array, label, number or sparse, not as %s",
             kind->name);
     }
-    if (field->json_key[0] != '\0') {
+    if (fby_field_json(field)->key[0] != '\0') {
         return fby_field_wrong(
             check, FBY_FIELD_KEY, "key 'key' is not used by columns");
     }
-    if (field->pick != FBY_PICK_NONE) {
+    if (fby_field_json(field)->pick != FBY_PICK_NONE) {
         return fby_field_wrong(
             check, FBY_FIELD_PICK, "key 'pick' is not used by columns");
     }
@@ -198,31 +198,22 @@ static fby_err check_op_list(const struct fby_field_check *check,
     return FBY_OK;
 }
 
-/* A list under device has normalize if the field is normalised, and more than
- * that: normalize alone has no list. */
-static bool device_list_is_right(const struct fby_field_content *field)
+uint32_t fby_field_normalizes(const struct fby_field_content *field)
 {
-    uint32_t normalizes = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < field->n_device; i++) {
-        normalizes += field->device[i].op->id == FBY_OP_DEVICE_NORMALIZE;
+        n += field->device[i].op->id == FBY_OP_DEVICE_NORMALIZE;
     }
-    return field->n_device == 0 || ((normalizes > 0) == field->normalize &&
-                                       field->n_device != normalizes);
+    return n;
 }
 
 static fby_err check_ops(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     fby_err err = check_op_list(check, FBY_FIELD_OPS, field->ops, field->n_ops);
-    if (err == FBY_OK) {
-        err = check_op_list(
-            check, FBY_FIELD_DEVICE, field->device, field->n_device);
-    }
-    return err != FBY_OK || device_list_is_right(field)
-               ? err
-               : fby_field_wrong(check, FBY_FIELD_DEVICE,
-                     "the list under device is not that of a normalised "
-                     "picture");
+    return err == FBY_OK ? check_op_list(check, FBY_FIELD_DEVICE, field->device,
+                               field->n_device)
+                         : err;
 }
 
 /* ---- what other kinds have ---- */
@@ -278,14 +269,6 @@ static fby_err check_max_length(const struct fby_field_check *check)
     return FBY_OK;
 }
 
-/* Bytes of one entry; of a sparse row of a value and its index. */
-static uint64_t entry_bytes(const struct fby_field_content *field)
-{
-    return is_sparse(field) ? fby_type_bytes(field->wire_type) +
-                                  fby_index_bytes(&field->array)
-                            : fby_array_bytes(&field->array, field->wire_type);
-}
-
 static fby_err check_as(const struct fby_field_check *check)
 {
     enum fby_as as     = check->delivery->as;
@@ -301,7 +284,7 @@ static fby_err check_as(const struct fby_field_check *check)
                      "use padded or ragged"
                    : "sparse rows are handed out as dense, csr or coo");
     }
-    return as != FBY_AS_CSR || check->field->array.n_dims == 1
+    return as != FBY_AS_CSR || check->field->as.sparse.shape.n_dims == 1
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_OUT_AS,
                      "csr goes with a shape of one dimension; use coo, or "
@@ -342,7 +325,7 @@ fby_err fby_field_check_rows(const struct fby_field_check *check)
     if (fby_varying_bytes(field) == 0) {
         return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
             "%u entries of %llu bytes are more than %d; lower max_length",
-            field->max_length, (unsigned long long)entry_bytes(field),
+            field->max_length, (unsigned long long)fby_entry_bytes(field),
             FBY_MAX_VARYING);
     }
     if (check->delivery == NULL) {
@@ -364,7 +347,8 @@ fby_err fby_field_check_rows_or_dtype(const struct fby_field_check *check)
 fby_err fby_field_check_pick(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    return field->pick == FBY_PICK_NONE || field->json_key[0] != '\0'
+    return fby_field_json(field)->pick == FBY_PICK_NONE ||
+                   fby_field_json(field)->key[0] != '\0'
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_PICK,
                      "a %s is picked out of JSON: say its key",
@@ -428,7 +412,8 @@ static fby_err check_layout(const struct fby_field_check *check)
 static fby_err check_scale(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool scales = fby_field_kind(field)->has_scale && field->maps == 0;
+    bool                            scales =
+        fby_field_kind(field)->has_scale && fby_field_maps(field) == 0;
     for (uint32_t i = 0; i < 2; i++) {
         enum fby_field_key key =
             i == 0 ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;

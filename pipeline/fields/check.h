@@ -33,6 +33,9 @@ FBY_CHECKED fby_err fby_field_check(const struct fby_field_check *check);
 
 /* ---- for the kinds ---- */
 
+/* How many ops of its list under device are normalize. */
+uint32_t fby_field_normalizes(const struct fby_field_content *field);
+
 static inline bool fby_field_says(
     const struct fby_field_check *check, enum fby_field_key key)
 {

@@ -9,33 +9,34 @@ static const char *const extensions[] = {"folder", "cls", NULL};
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    if (field->classes == 0) {
-        field->classes = (uint32_t)said->one_hot.classes;
-    }
-    field->wire_type = fby_label_type(field->classes);
+    int64_t classes =
+        said->classes != 0 ? said->classes : said->one_hot.classes;
+    field->as.label.json    = fby_json_said(said);
+    field->as.label.classes = (uint32_t)classes;
+    field->wire_type        = fby_label_type((uint32_t)classes);
     fby_default_dtype(delivery, FBY_I64);
 }
 
 static fby_err check_classes(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (field->classes > FBY_MAX_CLASSES) {
+    if (field->as.label.classes > FBY_MAX_CLASSES) {
         return fby_field_wrong(check, FBY_FIELD_CLASSES,
             "classes is more than %d", FBY_MAX_CLASSES);
     }
-    if (field->one_hot && field->classes == 0) {
+    if (field->as.label.one_hot && field->as.label.classes == 0) {
         return fby_field_wrong(check, FBY_FIELD_ONE_HOT,
             "one_hot needs 'classes': an integer, 1 to %d", FBY_MAX_ONE_HOT);
     }
-    if (field->one_hot && field->classes > FBY_MAX_ONE_HOT) {
+    if (field->as.label.one_hot && field->as.label.classes > FBY_MAX_ONE_HOT) {
         return fby_field_wrong(check, FBY_FIELD_CLASSES,
             "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
     }
-    if (!field->one_hot && field->smoothing != 0) {
+    if (!field->as.label.one_hot && field->as.label.smoothing != 0) {
         return fby_field_wrong(check, FBY_FIELD_NAME,
             "holds a value that its decoder does not use");
     }
-    return field->smoothing >= 0 && field->smoothing < 1
+    return field->as.label.smoothing >= 0 && field->as.label.smoothing < 1
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_ONE_HOT_SMOOTHING,
                      "smoothing is not at least 0 and below 1");
@@ -44,7 +45,7 @@ static fby_err check_classes(const struct fby_field_check *check)
 static fby_err check_one_hot_dtype(const struct fby_field_check *check)
 {
     enum fby_type dtype = check->delivery->dtype;
-    if (dtype == FBY_U8 && check->field->smoothing > 0) {
+    if (dtype == FBY_U8 && check->field->as.label.smoothing > 0) {
         return fby_field_wrong(check, FBY_FIELD_ONE_HOT_DTYPE,
             "dtype u8 cannot hold smoothed values; use f32, f16 or bf16");
     }
@@ -58,7 +59,7 @@ static fby_err check_one_hot_dtype(const struct fby_field_check *check)
 
 static fby_err check_id_dtype(const struct fby_field_check *check)
 {
-    uint32_t classes = check->field->classes;
+    uint32_t classes = check->field->as.label.classes;
     int64_t  ids     = classes != 0 ? classes : FBY_MAX_CLASSES;
     int64_t  most    = fby_type_largest(check->delivery->dtype);
     if (most == 0) {
@@ -74,7 +75,7 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
 static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (fby_field_is_of_folder(field) && field->json_key[0] != '\0') {
+    if (fby_field_is_of_folder(field) && field->as.label.json.key[0] != '\0') {
         return fby_field_wrong(
             check, FBY_FIELD_KEY, "a class folder's number has no key");
     }
@@ -83,20 +84,22 @@ static fby_err check(const struct fby_field_check *check)
         err = check_classes(check);
     }
     if (err == FBY_OK) {
-        err = fby_field_check_wire(check, fby_label_type(field->classes));
+        err = fby_field_check_wire(
+            check, fby_label_type(field->as.label.classes));
     }
     if (err != FBY_OK || check->delivery == NULL) {
         return err;
     }
-    return field->one_hot ? check_one_hot_dtype(check) : check_id_dtype(check);
+    return field->as.label.one_hot ? check_one_hot_dtype(check)
+                                   : check_id_dtype(check);
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(JSON_KEY, TEXT, json_key)},
-    {FBY_ENTRY(CLASSES, U32, classes), .most = UINT32_MAX},
-    {FBY_ENTRY(ONE_HOT, BOOL, one_hot)},
-    {FBY_ENTRY(SMOOTHING, REALS, smoothing), .most = 1},
-    {FBY_ENTRY(PICK, U32, pick), .least = FBY_PICK_RANDOM,
+    {FBY_ENTRY(JSON_KEY, TEXT, as.label.json.key)},
+    {FBY_ENTRY(CLASSES, U32, as.label.classes), .most = UINT32_MAX},
+    {FBY_ENTRY(ONE_HOT, BOOL, as.label.one_hot)},
+    {FBY_ENTRY(SMOOTHING, REALS, as.label.smoothing), .most = 1},
+    {FBY_ENTRY(PICK, U32, as.label.json.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
     {0},
 };

@@ -9,17 +9,17 @@ static void resolve(const struct draft_field *said,
 {
     if (said->wire.type == 0 || said->wire.type == DRAFT_BITS) {
         field->wire_type = FBY_U8;
-        field->maps      = field->n_from;
+        field->as.maps.n = field->n_from;
     }
     fby_default_dtype(delivery, FBY_U8);
 }
 
 static fby_err check(const struct fby_field_check *check)
 {
-    if (check->field->maps != check->field->n_from) {
+    if (check->field->as.maps.n != check->field->n_from) {
         return fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
             "%u masks travel as %u bits", check->field->n_from,
-            check->field->maps);
+            check->field->as.maps.n);
     }
     fby_err err = fby_field_check_wire(check, FBY_U8);
     return err == FBY_OK ? fby_field_check_bits(check) : err;
@@ -28,11 +28,11 @@ static fby_err check(const struct fby_field_check *check)
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     return (struct fby_shape){
-        .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->maps)}};
+        .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->as.maps.n)}};
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(MAPS, U32, maps), .least = 1, .most = FBY_MAX_LENGTH},
+    {FBY_ENTRY(MAPS, U32, as.maps.n), .least = 1, .most = FBY_MAX_LENGTH},
     {0},
 };
 

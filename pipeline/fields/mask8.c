@@ -13,7 +13,7 @@ static void resolve(const struct draft_field *said,
 static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (field->normalize) {
+    if (fby_field_normalizes(field) > 0) {
         return fby_field_wrong(check, FBY_FIELD_DEVICE,
             "normalize is not done to a mask8 field; masks have flips only");
     }

@@ -12,8 +12,9 @@ static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->wire_type = said->wire.type == 0 ? FBY_F32 : fby_wire_said(said);
-    if (field->json_key[0] == '\0' && !fby_draft_is_column(said)) {
-        memcpy(field->json_key, field->name, FBY_NAME_SIZE);
+    field->as.number = fby_json_said(said);
+    if (field->as.number.key[0] == '\0' && !fby_draft_is_column(said)) {
+        memcpy(field->as.number.key, field->name, FBY_NAME_SIZE);
     }
     fby_default_dtype(delivery, field->wire_type);
     fby_default_rows(field, delivery, FBY_AS_PADDED);
@@ -23,7 +24,7 @@ static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool column = fby_source_traits(check->source)->has_rows;
-    if ((field->json_key[0] == '\0') != column) {
+    if ((field->as.number.key[0] == '\0') != column) {
         return fby_field_wrong(check, FBY_FIELD_KEY,
             "a number comes from a key of a JSON member, or from a column");
     }
@@ -35,8 +36,8 @@ static fby_err check(const struct fby_field_check *check)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(JSON_KEY, TEXT, json_key)},
-    {FBY_ENTRY(PICK, U32, pick), .least = FBY_PICK_RANDOM,
+    {FBY_ENTRY(JSON_KEY, TEXT, as.number.key)},
+    {FBY_ENTRY(PICK, U32, as.number.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
     {0},
 };

@@ -3,6 +3,8 @@
 #ifndef FBY_PIPELINE_FIELDS_RESOLVE_H
 #define FBY_PIPELINE_FIELDS_RESOLVE_H
 
+#include <string.h>
+
 #include "pipeline/draft.h"
 #include "pipeline/fields/kinds.h"
 
@@ -38,6 +40,14 @@ static inline void fby_default_rows(struct fby_field_content *field,
 static inline enum fby_type fby_wire_said(const struct draft_field *said)
 {
     return said->wire.type < DRAFT_BITS ? (enum fby_type)said->wire.type : 0;
+}
+
+/* What is said of JSON. */
+static inline struct fby_from_json fby_json_said(const struct draft_field *said)
+{
+    struct fby_from_json json = {.pick = (enum fby_pick)said->pick};
+    memcpy(json.key, said->json_key, sizeof(json.key));
+    return json;
 }
 
 #endif

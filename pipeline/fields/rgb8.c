@@ -14,12 +14,12 @@ static const char *const extensions[] = {"jpg", "jpeg", "png", "webp", "gif",
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->yuv420 = said->wire.type == DRAFT_YUV420;
+    struct fby_rgb8_field *rgb8 = &field->as.rgb8;
+    rgb8->yuv420                = said->wire.type == DRAFT_YUV420;
+    rgb8->dct_scale = said->dct_scale != 0 ? (enum fby_dct_scale)said->dct_scale
+                                           : FBY_DCT_FAITHFUL;
     field->wire_type =
-        field->yuv420 || said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
-    if (field->dct_scale == 0) {
-        field->dct_scale = FBY_DCT_FAITHFUL;
-    }
+        rgb8->yuv420 || said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
     fby_default_dtype(delivery, fby_draft_normalizes(said) ? FBY_F32 : FBY_U8);
 }
 
@@ -39,7 +39,7 @@ static fby_err check_files(const struct fby_field_check *check)
 static fby_err check_yuv_ops(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    for (uint32_t i = 0; field->yuv420 && i < field->n_ops; i++) {
+    for (uint32_t i = 0; field->as.rgb8.yuv420 && i < field->n_ops; i++) {
         const struct fby_op *op = field->ops[i].op;
         if (op->is_colour) {
             return fby_field_wrong_item(check, FBY_FIELD_OPS, i,
@@ -54,13 +54,27 @@ static fby_err check_yuv_ops(const struct fby_field_check *check)
     return FBY_OK;
 }
 
+/* A list under device has normalize if the field is normalised, and more than
+ * that: normalize alone has no list. */
+static fby_err check_device_list(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field  = check->field;
+    uint32_t                        listed = fby_field_normalizes(field);
+    return field->n_device == 0 || ((listed > 0) == field->as.rgb8.normalize &&
+                                       field->n_device != listed)
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_DEVICE,
+                     "the list under device is not that of a normalised "
+                     "picture");
+}
+
 static fby_err check_normalize(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
-    for (size_t k = 0; field->normalize && k < 3; k++) {
-        if (fabs(field->mean[k]) > FBY_NORMALIZE_MAX ||
-            field->std[k] < 1 / FBY_NORMALIZE_MAX ||
-            field->std[k] > FBY_NORMALIZE_MAX) {
+    const struct fby_rgb8_field *rgb8 = &check->field->as.rgb8;
+    for (size_t k = 0; rgb8->normalize && k < 3; k++) {
+        if (fabs(rgb8->mean[k]) > FBY_NORMALIZE_MAX ||
+            rgb8->std[k] < 1 / FBY_NORMALIZE_MAX ||
+            rgb8->std[k] > FBY_NORMALIZE_MAX) {
             return fby_field_wrong(check, FBY_FIELD_DEVICE,
                 "normalize: a mean is within -1000000 to 1000000, a std "
                 "within 0.000001 to 1000000");
@@ -75,7 +89,7 @@ static fby_err check_dtype(const struct fby_field_check *check)
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;
-    if (check->field->normalize && dtype == FBY_U8) {
+    if (check->field->as.rgb8.normalize && dtype == FBY_U8) {
         return fby_field_wrong_dtype(
             check, "cannot hold normalised values; use f32, f16 or bf16");
     }
@@ -87,8 +101,11 @@ static fby_err check_dtype(const struct fby_field_check *check)
 
 static fby_err check(const struct fby_field_check *check)
 {
-    enum fby_dct_scale scale = check->field->dct_scale;
+    enum fby_dct_scale scale = check->field->as.rgb8.dct_scale;
     fby_err            err   = check_files(check);
+    if (err == FBY_OK) {
+        err = check_device_list(check);
+    }
     if (err == FBY_OK) {
         err = fby_field_check_wire(check, FBY_U8);
     }
@@ -112,11 +129,11 @@ static struct fby_shape shape(const struct fby_field_content *field)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(DCT_SCALE, U32, dct_scale), .most = FBY_DCT_FAST},
-    {FBY_ENTRY(NORMALIZE, BOOL, normalize)},
-    {FBY_ENTRY(MEAN, REALS, mean), .most = 3},
-    {FBY_ENTRY(STD, REALS, std), .most = 3},
-    {FBY_ENTRY(YUV420, BOOL, yuv420), .least = 1},
+    {FBY_ENTRY(DCT_SCALE, U32, as.rgb8.dct_scale), .most = FBY_DCT_FAST},
+    {FBY_ENTRY(NORMALIZE, BOOL, as.rgb8.normalize)},
+    {FBY_ENTRY(MEAN, REALS, as.rgb8.mean), .most = 3},
+    {FBY_ENTRY(STD, REALS, as.rgb8.std), .most = 3},
+    {FBY_ENTRY(YUV420, BOOL, as.rgb8.yuv420), .least = 1},
     {0},
 };
 

@@ -22,7 +22,7 @@ static fby_err check_sequence(const struct fby_field_check *check)
     const struct fby_field_content *field  = check->field;
     const struct fby_tokens        *tokens = check->tokens;
     bool                            ragged = fby_field_kind(field)->is_ragged;
-    uint32_t    length = ragged ? field->max_length : field->length;
+    uint32_t    length = ragged ? field->max_length : field->as.tokens.length;
     uint32_t    wanted = fby_sequence_length(field, tokens);
     const char *from   = field->from[0];
     if (length != wanted) {
@@ -43,10 +43,12 @@ static fby_err check_sequence(const struct fby_field_check *check)
             "from: documents needs pack: documents in the tokens of the "
             "source");
     }
-    return ragged || field->wire_type != FBY_U16 || field->pad <= UINT16_MAX
+    return ragged || field->wire_type != FBY_U16 ||
+                   field->as.tokens.pad <= UINT16_MAX
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
-                     "wire type u16 does not hold pad: %u", field->pad);
+                     "wire type u16 does not hold pad: %u",
+                     field->as.tokens.pad);
 }
 
 fby_err fby_field_check_source(const struct fby_field_check *check)

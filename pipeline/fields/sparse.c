@@ -7,7 +7,8 @@
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = fby_wire_said(said);
+    field->as.sparse.shape = said->shape;
+    field->wire_type       = fby_wire_said(said);
     fby_default_dtype(delivery, field->wire_type);
     fby_default_rows(field, delivery, FBY_AS_DENSE);
 }
@@ -15,8 +16,8 @@ static void resolve(const struct draft_field *said,
 static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    uint64_t                        dense = fby_dense_values(&field->array);
-    if (field->array.n_dims == 0 || field->max_length == 0 ||
+    uint64_t dense = fby_dense_values(&field->as.sparse.shape);
+    if (field->as.sparse.shape.n_dims == 0 || field->max_length == 0 ||
         field->wire_type == 0) {
         return fby_field_wrong(check, FBY_FIELD_NAME,
             "sparse rows need 'shape' (of a dense row, such as [1000]), "
@@ -41,11 +42,11 @@ static fby_err check(const struct fby_field_check *check)
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
-    return field->array;
+    return field->as.sparse.shape;
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(SHAPE, DIMS, array)},
+    {FBY_ENTRY(SHAPE, DIMS, as.sparse.shape)},
     {0},
 };
 

@@ -6,6 +6,7 @@
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
+    field->as.text   = fby_json_said(said);
     field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
     fby_default_dtype(delivery, FBY_U8);
     fby_default_rows(field, delivery, FBY_AS_PADDED);
@@ -25,8 +26,8 @@ static fby_err check(const struct fby_field_check *check)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(JSON_KEY, TEXT, json_key)},
-    {FBY_ENTRY(PICK, U32, pick), .least = FBY_PICK_RANDOM,
+    {FBY_ENTRY(JSON_KEY, TEXT, as.text.key)},
+    {FBY_ENTRY(PICK, U32, as.text.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
     {0},
 };

@@ -40,11 +40,11 @@ static fby_err check(const struct fby_field_check *check)
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
-    return (struct fby_shape){.n_dims = 1, .dims = {field->length}};
+    return (struct fby_shape){.n_dims = 1, .dims = {field->as.tokens.length}};
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(LENGTH, U32, length), .most = UINT32_MAX},
+    {FBY_ENTRY(LENGTH, U32, as.tokens.length), .most = UINT32_MAX},
     {0},
 };
 

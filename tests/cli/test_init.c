@@ -54,7 +54,7 @@ static void the_text_for_a_folder_works_at_once(void **state)
     assert_int_equal(made.split->content.fields[0].n_from, 2);
     assert_int_equal(made.split->content.fields[0].n_ops, 2);
     assert_int_equal(made.split->content.fields[0].shape.dims[0], 224);
-    assert_true(made.split->content.fields[0].normalize);
+    assert_true(made.split->content.fields[0].as.rgb8.normalize);
     assert_int_equal(made.split->content.fields[1].wire_type, FBY_U16);
     assert_int_equal(made.split->delivery.fields[0].dtype, FBY_F32);
     assert_int_equal(made.split->delivery.fields[0].layout, FBY_LAYOUT_CHW);
@@ -142,7 +142,7 @@ static void the_val_split_in_its_comments_is_right_too(void **state)
     }
     struct fby_split *val = split_of(text, "val");
     assert_int_equal(val->content.fields[0].n_ops, 4);
-    assert_true(val->content.fields[1].one_hot);
+    assert_true(val->content.fields[1].as.label.one_hot);
     fby_split_destroy(&val);
     free(text);
 }
@@ -308,8 +308,8 @@ static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
     assert_int_equal(fields[0].decode, FBY_DECODE_NUMBER);
     assert_int_equal(fields[0].max_length, 5);
     assert_int_equal(fields[1].decode, FBY_DECODE_TEXT);
-    assert_int_equal(fields[1].pick, FBY_PICK_RANDOM);
-    assert_string_equal(fields[1].json_key, ".");
+    assert_int_equal(fields[1].as.text.pick, FBY_PICK_RANDOM);
+    assert_string_equal(fields[1].as.text.key, ".");
     assert_int_equal(fields[1].max_length, 32);
     assert_non_null(strstr(made.text, "#   members: car.speed, id\n"));
     assert_non_null(strstr(

@@ -74,9 +74,9 @@ static void inputs_and_targets_are_one_sequence(void **state)
     assert_string_equal(findings[0].field, "label");
     assert_non_null(strstr(findings[0].advice, "from: sequence"));
     assert_true(findings[0].before == 1000 && findings[0].after < 510);
-    content[1].packed = true;
+    content[1].as.tokens.packed = true;
     assert_int_equal(find(), 0);
-    content[1].packed = false;
+    content[1].as.tokens.packed = false;
     strcpy(content[0].from[0], "target");
     assert_int_equal(find(), 0);
 }
@@ -97,10 +97,10 @@ static void files_where_no_document_ends_are_counted(void **state)
 
 static void put_levels(double mean, double std)
 {
-    content[0].normalize = true;
+    content[0].as.rgb8.normalize = true;
     for (size_t k = 0; k < 3; k++) {
-        content[0].mean[k] = mean;
-        content[0].std[k]  = std;
+        content[0].as.rgb8.mean[k] = mean;
+        content[0].as.rgb8.std[k]  = std;
     }
 }
 
@@ -120,7 +120,7 @@ static void levels_of_bytes_are_divided(void **state)
     assert_levels(127.5, 0.5, "{mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5]}");
     assert_levels(0, 255, "{mean: [0, 0, 0], std: [1, 1, 1]}");
     assert_levels(102, 1, "mean: [0.4, 0.4, 0.4], std: [0.003922,");
-    content[0].mean[0] = 0.1; /* one of the three is enough */
+    content[0].as.rgb8.mean[0] = 0.1; /* one of the three is enough */
     assert_int_equal(find(), 1);
 }
 
@@ -134,7 +134,7 @@ static void levels_of_0_to_1_give_no_finding(void **state)
         assert_int_equal(find(), 0);
     }
     put_levels(123, 58);
-    content[0].normalize = false;
+    content[0].as.rgb8.normalize = false;
     assert_int_equal(find(), 0);
 }
 
@@ -321,7 +321,7 @@ static void labels_get_their_number_of_classes(void **state)
     facts.fields[1].classes = 0;
     assert_one(FBY_FINDING_WIRE_TYPE, 12);
     assert_non_null(strstr(findings[0].advice, "classes: N"));
-    content[1].classes = 100000;
+    content[1].as.label.classes = 100000;
     assert_int_equal(find(), 0);
 }
 

@@ -399,11 +399,13 @@ static void same_ops(
 
 static void clear_padding_of_field(struct fby_field_content *f)
 {
-    CLEAR_BETWEEN(f, yuv420, length);
-    CLEAR_BETWEEN(f, packed, pad);
-    CLEAR_BETWEEN(f, classes, smoothing);
-    CLEAR_BETWEEN(f, one_hot, ops);
-    CLEAR_BETWEEN(f, normalize, mean);
+    if (f->decode == FBY_DECODE_RGB8) {
+        CLEAR_BETWEEN(&f->as.rgb8, normalize, mean);
+    } else if (f->decode == FBY_DECODE_LABEL) {
+        CLEAR_BETWEEN(&f->as.label, one_hot, smoothing);
+    } else if (f->decode == FBY_DECODE_TOKENS) {
+        CLEAR_BETWEEN(&f->as.tokens, packed, pad);
+    }
 }
 
 static void same_field(

@@ -134,7 +134,7 @@ static void a_sequence_has_one_token_more_than_its_inputs(void **state)
     (void)state;
     struct fby_split   *split = split_of_sequence();
     struct fby_content *c     = &split->content;
-    assert_int_equal(c->fields[0].length, 9);
+    assert_int_equal(c->fields[0].as.tokens.length, 9);
     assert_int_equal(c->fields[0].shape.dims[0], 9);
     assert_int_equal(c->fields[0].wire_type, FBY_U16);
     c->tokens.length = 9;
@@ -144,12 +144,11 @@ static void a_sequence_has_one_token_more_than_its_inputs(void **state)
     c->tokens.shift  = 0;
     refused(c, "content: field 'a': from: sequence needs shift: 1 in the "
                "tokens of the source");
-    c->tokens.length    = 8;
-    c->tokens.shift     = 1;
-    c->tokens.packed    = true;
-    c->tokens.end       = 7;
-    c->fields[0].packed = true;
-    c->fields[0].shift  = 1;
+    c->tokens.length              = 8;
+    c->tokens.shift               = 1;
+    c->tokens.packed              = true;
+    c->tokens.end                 = 7;
+    c->fields[0].as.tokens.packed = true;
     refused(c, "content: field 'a': targets of packed documents are not the "
                "sequence one token on; use from: input and from: target");
     fby_split_destroy(&split);
@@ -161,7 +160,7 @@ static void yuv420_is_for_pictures_whose_colours_stay(void **state)
     struct fby_split         *split = split_of(sample_file, "train");
     struct fby_content       *c     = &split->content;
     struct fby_field_content *image = &c->fields[1];
-    image->yuv420                   = true;
+    image->as.rgb8.yuv420           = true;
     image->ops[image->n_ops++] =
         (struct fby_op_use){.op = fby_op_by_id(FBY_OP_GRAYSCALE)};
     refused(c, "content: field 'image': grayscale needs red, green and blue, "

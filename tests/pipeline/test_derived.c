@@ -100,7 +100,7 @@ static void a_sparse_row_has_indices_too(void **state)
     (void)state;
     const struct fby_field_content field = {.decode = FBY_DECODE_SPARSE,
         .wire_type                                  = FBY_U16,
-        .array                                      = {1, {300}},
+        .as.sparse.shape                            = {1, {300}},
         .max_length                                 = 7};
     assert_int_equal(fby_varying_bytes(&field), 7 * (2 + 2));
 }
@@ -111,17 +111,19 @@ static void only_sequences_of_packed_documents_are_packed(void **state)
     struct fby_tokens        tokens = {.packed = true, .pad = 9, .shift = 1};
     struct fby_field_content field  = {.decode = FBY_DECODE_TOKENS};
     fby_field_pack(&field, &tokens);
-    assert_true(field.packed && field.pad == 9 && field.shift == 1);
+    assert_true(field.as.tokens.packed && field.as.tokens.pad == 9);
     tokens.packed = false;
     fby_field_pack(&field, &tokens);
-    assert_true(!field.packed && field.pad == 0 && field.shift == 0);
+    assert_true(!field.as.tokens.packed && field.as.tokens.pad == 0);
+    field.decode = FBY_DECODE_DOCUMENTS;
+    fby_field_pack(&field, &tokens);
+    assert_int_equal(field.as.documents.shift, 0);
     tokens.packed = true;
-    field.decode  = FBY_DECODE_DOCUMENTS;
     fby_field_pack(&field, &tokens);
-    assert_true(field.packed && field.pad == 9 && field.shift == 1);
-    field.decode = FBY_DECODE_NUMBER;
+    assert_int_equal(field.as.documents.shift, 1);
+    field = (struct fby_field_content){.decode = FBY_DECODE_NUMBER};
     fby_field_pack(&field, &tokens);
-    assert_true(!field.packed && field.pad == 0 && field.shift == 0);
+    assert_string_equal(field.as.number.key, "");
 }
 
 static void a_sequence_has_its_targets_last_token(void **state)
@@ -155,24 +157,25 @@ static void every_kind_has_its_shape(void **state)
     shape_is(&f, 3, 0, 0, 3);
     f.decode = FBY_DECODE_MASK8;
     shape_is(&f, 3, 0, 0, 1);
-    f.decode = FBY_DECODE_MAPS;
-    f.maps   = 9;
+    f.decode    = FBY_DECODE_MAPS;
+    f.as.maps.n = 9;
     shape_is(&f, 3, 0, 0, 2);
-    f.decode = FBY_DECODE_ARRAY;
-    f.array  = (struct fby_shape){2, {5, 9}};
+    f.decode   = FBY_DECODE_ARRAY;
+    f.as.array = (struct fby_array_field){{2, {5, 9}}, .maps = 9};
     shape_is(&f, 2, 5, 2, 0);
-    f.maps = 0;
+    f.as.array.maps = 0;
     shape_is(&f, 2, 5, 9, 0);
     f.max_length = 7;
     shape_is(&f, 3, 7, 5, 9);
-    f.decode = FBY_DECODE_SPARSE;
+    f.decode          = FBY_DECODE_SPARSE;
+    f.as.sparse.shape = (struct fby_shape){2, {5, 9}};
     shape_is(&f, 2, 5, 9, 0);
-    f.max_length = 0;
-    f.array      = (struct fby_shape){0};
-    f.length     = 16;
-    f.decode     = FBY_DECODE_BYTES;
+    f.max_length      = 0;
+    f.decode          = FBY_DECODE_BYTES;
+    f.as.bytes.length = 16;
     shape_is(&f, 1, 16, 0, 0);
-    f.decode = FBY_DECODE_TOKENS;
+    f.decode           = FBY_DECODE_TOKENS;
+    f.as.tokens.length = 16;
     shape_is(&f, 1, 16, 0, 0);
     f.decode = FBY_DECODE_LABEL;
     shape_is(&f, 0, 0, 0, 0);

@@ -208,7 +208,7 @@ static void planes_have_the_ops_of_pictures(void **state)
     if (fby_content_decode(bytes.data, bytes.size, again, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_true(again->fields[0].yuv420);
+    assert_true(again->fields[0].as.rgb8.yuv420);
     assert_int_equal(again->fields[0].n_device, 5);
     fby_buffer_fini(&bytes);
     free(again);
@@ -221,7 +221,7 @@ static void normalize_alone_needs_no_list(void **state)
     (void)state;
     struct fby_split *split = split_of("{normalize: {mean: 0.5, std: 0.5}}");
     assert_int_equal(split->content.fields[0].n_device, 0);
-    assert_true(split->content.fields[0].normalize);
+    assert_true(split->content.fields[0].as.rgb8.normalize);
     split->content.fields[0].device[0].op = fby_device_op_named("normalize");
     split->content.fields[0].n_device     = 1;
     struct fby_why why                    = {{0}};

@@ -88,19 +88,19 @@ static void what_a_decoder_uses_is_taken(void **state)
     (void)state;
     struct fby_field_content *f;
     struct fby_split         *split = split_with("txt", &f);
-    name_is(f->json_key, "k");
+    name_is(f->as.text.key, "k");
     assert_string_equal(field_error(split, f), "");
-    f->pick = FBY_PICK_RANDOM;
+    f->as.text.pick = FBY_PICK_RANDOM;
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
     split = split_with("lab", &f);
-    name_is(f->json_key, "k");
-    f->pick = FBY_PICK_RANDOM;
+    name_is(f->as.label.json.key, "k");
+    f->as.label.json.pick = FBY_PICK_RANDOM;
     assert_string_equal(field_error(split, f), "");
-    f->one_hot = false;
+    f->as.label.one_hot = false;
     assert_string_equal(
         field_error(split, f), "holds a value that its decoder does not use");
-    f->smoothing = 0;
+    f->as.label.smoothing = 0;
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
     split = split_with("mask", &f);
@@ -167,10 +167,10 @@ static void a_field_comes_from_1_to_8_extensions_and_maps_from_32(void **state)
     split = split_with("maps", &f);
     for (uint32_t n = 1; n <= 32; n++) {
         set_froms(f, n, "png");
-        f->maps = n;
+        f->as.maps.n = n;
         assert_string_equal(field_error(split, f), "");
     }
-    f->maps--;
+    f->as.maps.n--;
     assert_string_equal(field_error(split, f), "32 masks travel as 31 bits");
     fby_split_destroy(&split);
 }
@@ -194,7 +194,7 @@ static void columns_hold_arrays_labels_numbers_and_sparse_rows(void **state)
         c->n_fields                     = 1;
         assert_string_equal(field_error(split, c->fields), kinds[i][1]);
         if (strcmp(kinds[i][0], "num") == 0) { /* without its key it may */
-            c->fields[0].json_key[0] = '\0';
+            c->fields[0].as.number.key[0] = '\0';
             assert_string_equal(field_error(split, c->fields), "");
             c->fields[0].max_length = 4;
             c->fields[0].too_long   = FBY_TOO_LONG_REFUSE;
@@ -280,10 +280,10 @@ static void the_list_of_the_device_and_normalize_agree(void **state)
         "the list under device is not that of a normalised picture";
     struct fby_split         *split = split_with_device();
     struct fby_field_content *f     = split->content.fields;
-    f->normalize                    = false;
+    f->as.rgb8.normalize            = false;
     assert_string_equal(field_error(split, f), wrong);
-    f->normalize = true;
-    f->n_device  = 1; /* the flip */
+    f->as.rgb8.normalize = true;
+    f->n_device          = 1; /* the flip */
     assert_string_equal(field_error(split, f), wrong);
     f->device[0] = f->device[1]; /* normalize, alone: needs no list */
     assert_string_equal(field_error(split, f), wrong);
@@ -305,16 +305,16 @@ static void mean_and_std_are_within_limits_in_each_channel(void **state)
         static const double means[] = {1e6, -1e6, 1000001, -1000001};
         static const double stds[]  = {1e6, 1e-6, 1000001, 0.9e-6};
         for (int i = 0; i < 4; i++) {
-            f->mean[k] = means[i];
+            f->as.rgb8.mean[k] = means[i];
             assert_string_equal(field_error(split, f), i < 2 ? "" : wrong);
-            f->mean[k] = 0;
-            f->std[k]  = stds[i];
+            f->as.rgb8.mean[k] = 0;
+            f->as.rgb8.std[k]  = stds[i];
             assert_string_equal(field_error(split, f), i < 2 ? "" : wrong);
-            f->std[k] = 1;
+            f->as.rgb8.std[k] = 1;
         }
     }
-    f->normalize = false;
-    f->mean[0]   = 1e7;
+    f->as.rgb8.normalize = false;
+    f->as.rgb8.mean[0]   = 1e7;
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
 }
@@ -325,13 +325,13 @@ static void a_picture_is_u8_and_scaled_in_a_known_way(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("img", &f);
     for (int scale = 0; scale <= 4; scale++) {
-        f->dct_scale = (enum fby_dct_scale)scale;
+        f->as.rgb8.dct_scale = (enum fby_dct_scale)scale;
         assert_string_equal(field_error(split, f),
             scale == 0 || scale == 4 ? "dct_scale is off, faithful or fast"
                                      : "");
     }
-    f->dct_scale = FBY_DCT_OFF;
-    f->wire_type = FBY_U16;
+    f->as.rgb8.dct_scale = FBY_DCT_OFF;
+    f->wire_type         = FBY_U16;
     assert_string_equal(field_error(split, f),
         "rgb8 pictures travel as u8, or as yuv420; use type: u8");
     f->wire_type = FBY_U8;

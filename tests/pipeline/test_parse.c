@@ -90,8 +90,8 @@ static void labels_travel_in_the_smallest_type(void **state)
     struct fby_split *val   = split_of(sample_file, "val");
     assert_int_equal(field_of(train, "label")->wire_type, FBY_U16);
     assert_int_equal(field_of(train, "kind")->wire_type, FBY_U8);
-    assert_true(field_of(train, "label")->one_hot);
-    assert_false(field_of(val, "label")->one_hot);
+    assert_true(field_of(train, "label")->as.label.one_hot);
+    assert_false(field_of(val, "label")->as.label.one_hot);
     assert_int_equal(delivery_of(train, "label")->dtype, FBY_F32);
     assert_int_equal(delivery_of(val, "label")->dtype, FBY_I64);
     assert_int_equal(delivery_of(val, "kind")->dtype, FBY_I32);
@@ -123,9 +123,9 @@ static void delivery_keeps_what_decides_no_value(void **state)
     assert_int_equal(image->layout, FBY_LAYOUT_CHANNELS_LAST);
     assert_int_equal(image->filter, FBY_FILTER_DELTA);
     assert_int_equal(image->codec, FBY_CODEC_LZ4);
-    assert_true(field->normalize);
-    assert_true(fabs(field->mean[1] - 0.5) < 1e-12);
-    assert_true(fabs(field->std[2] - 0.25) < 1e-12);
+    assert_true(field->as.rgb8.normalize);
+    assert_true(fabs(field->as.rgb8.mean[1] - 0.5) < 1e-12);
+    assert_true(fabs(field->as.rgb8.std[2] - 0.25) < 1e-12);
     fby_split_destroy(&split);
 }
 
@@ -430,7 +430,7 @@ static void fields_of_columns_need_no_extension_and_no_key(void **state)
     assert_int_equal(split->content.source, FBY_SOURCE_COLUMNS);
     assert_string_equal(split->location.pattern, "rec:day-{00..22}");
     assert_int_equal(field_of(split, "x")->decode, FBY_DECODE_ARRAY);
-    assert_string_equal(field_of(split, "n")->json_key, "");
+    assert_string_equal(field_of(split, "n")->as.number.key, "");
     assert_string_equal(field_of(split, "n")->from[1], "m");
     struct fby_buffer  bytes = {0};
     struct fby_content back;

@@ -157,11 +157,10 @@ static void a_token_is_one_of_its_type(void **state)
             c->tokens.end, types[i].most);
         assert_string_equal(content_error(c), wrong);
     }
-    c->tokens.end          = 0;
-    c->fields[0].wire_type = FBY_U32;
-    c->fields[0].pad       = INT32_MAX;
-    c->fields[1].pad       = INT32_MAX;
-    c->tokens.pad          = INT32_MAX;
+    c->tokens.end              = 0;
+    c->fields[0].wire_type     = FBY_U32;
+    c->fields[0].as.tokens.pad = INT32_MAX;
+    c->tokens.pad              = INT32_MAX;
     assert_string_equal(content_error(c), "");
     c->tokens.pad++;
     assert_non_null(strstr(content_error(c), "pad (2147483648) is one"));
@@ -240,9 +239,8 @@ static void pad_is_held_by_the_type_that_travels(void **state)
     struct fby_split   *split = split_of_documents();
     struct fby_content *c     = &split->content;
     for (uint32_t pad = 65535; pad <= 65536; pad++) {
-        c->tokens.pad    = pad;
-        c->fields[0].pad = pad;
-        c->fields[1].pad = pad;
+        c->tokens.pad              = pad;
+        c->fields[0].as.tokens.pad = pad;
         assert_string_equal(content_error(c),
             pad <= 65535 ? ""
                          : "field 'a': wire type u16 does not hold pad: 65536");

@@ -14,10 +14,10 @@ static void classes_decide_a_label_s_type(void **state)
         {65536, FBY_U16}, {65537, FBY_U32}, {INT32_MAX, FBY_U32}};
     struct fby_field_content *f;
     struct fby_split         *split = split_with("lab", &f);
-    f->one_hot                      = false;
-    f->smoothing                    = 0;
+    f->as.label.one_hot             = false;
+    f->as.label.smoothing           = 0;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        f->classes = cases[i].classes;
+        f->as.label.classes = cases[i].classes;
         for (uint32_t type = FBY_U8; type <= FBY_U32; type++) {
             f->wire_type = (enum fby_type)type;
             assert_string_equal(field_error(split, f),
@@ -28,7 +28,7 @@ static void classes_decide_a_label_s_type(void **state)
                       "leave its type out");
         }
     }
-    f->classes = UINT32_C(1) << 31;
+    f->as.label.classes = UINT32_C(1) << 31;
     assert_string_equal(
         field_error(split, f), "classes is more than 2147483647");
     fby_split_destroy(&split);
@@ -39,16 +39,16 @@ static void one_hot_has_1_to_65536_classes(void **state)
     (void)state;
     struct fby_field_content *f;
     struct fby_split         *split = split_with("lab", &f);
-    f->classes                      = 1;
+    f->as.label.classes             = 1;
     assert_string_equal(field_error(split, f), "");
-    f->classes   = 65536;
-    f->wire_type = FBY_U16;
+    f->as.label.classes = 65536;
+    f->wire_type        = FBY_U16;
     assert_string_equal(field_error(split, f), "");
-    f->classes++;
+    f->as.label.classes++;
     f->wire_type = FBY_U32;
     assert_string_equal(
         field_error(split, f), "one_hot has at most 65536 classes");
-    f->classes = 0;
+    f->as.label.classes = 0;
     assert_string_equal(field_error(split, f),
         "one_hot needs 'classes': an integer, 1 to 65536");
     fby_split_destroy(&split);
@@ -66,12 +66,12 @@ static void smoothing_is_0_to_below_1(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("lab", &f);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        f->smoothing = cases[i].smoothing;
+        f->as.label.smoothing = cases[i].smoothing;
         assert_string_equal(field_error(split, f), cases[i].says);
     }
     split->content.source = FBY_SOURCE_FOLDER;
     name_is(f->from[0], "folder");
-    name_is(f->json_key, "k");
+    name_is(f->as.label.json.key, "k");
     assert_string_equal(
         field_error(split, f), "a class folder's number has no key");
     fby_split_destroy(&split);
@@ -89,10 +89,10 @@ static void a_number_has_a_key_and_a_type(void **state)
                 ? "a number travels as f32, i32, i64, u8, u16 or u32"
                 : "");
     }
-    f->json_key[0] = '\0';
+    f->as.number.key[0] = '\0';
     assert_string_equal(field_error(split, f),
         "a number comes from a key of a JSON member, or from a column");
-    name_is(f->json_key, "k");
+    name_is(f->as.number.key, "k");
     name_is(f->from[0], "folder");
     split->content.source = FBY_SOURCE_FOLDER;
     assert_string_equal(field_error(split, f),
@@ -105,19 +105,19 @@ static void bytes_have_a_length(void **state)
     (void)state;
     struct fby_field_content *f;
     struct fby_split         *split = split_with("blob", &f);
-    f->length                       = 1 << 30;
+    f->as.bytes.length              = 1 << 30;
     assert_string_equal(field_error(split, f), "");
-    f->length++;
+    f->as.bytes.length++;
     assert_string_equal(
         field_error(split, f), "length is not within 1 to 1073741824");
-    f->length = 0;
+    f->as.bytes.length = 0;
     assert_string_equal(field_error(split, f),
         "the bytes of bin need a 'length' or a 'max_length'; or say another "
         "decode");
     f->max_length = 1;
     f->too_long   = FBY_TOO_LONG_REFUSE;
     assert_string_equal(field_error(split, f), "");
-    f->length = 1;
+    f->as.bytes.length = 1;
     assert_string_equal(field_error(split, f),
         "length and max_length: say one; all have that length, or at most");
     f->max_length = 0;
@@ -167,15 +167,15 @@ static void an_array_has_at_most_1_gib(void **state)
         "an array of this shape has more than 1073741824 bytes as f16";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("arr", &f);
-    f->array                        = (struct fby_shape){1, {1 << 29}};
+    f->as.array.shape               = (struct fby_shape){1, {1 << 29}};
     assert_string_equal(field_error(split, f), ""); /* of f16 */
-    f->array.dims[0]++;
+    f->as.array.shape.dims[0]++;
     assert_string_equal(field_error(split, f), wrong);
-    f->array = (struct fby_shape){4, {1, 2, 3, 4}};
+    f->as.array.shape = (struct fby_shape){4, {1, 2, 3, 4}};
     assert_string_equal(field_error(split, f), "");
-    f->array.dims[3] = 0;
+    f->as.array.shape.dims[3] = 0;
     assert_string_equal(field_error(split, f), wrong);
-    f->array = (struct fby_shape){4, {65536, 65536, 65536, 65536}};
+    f->as.array.shape = (struct fby_shape){4, {65536, 65536, 65536, 65536}};
     assert_string_equal(field_error(split, f), wrong);
     fby_split_destroy(&split);
 }
@@ -188,18 +188,18 @@ static void bits_are_packed_along_the_last_dimension(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("bits", &f);
     assert_string_equal(field_error(split, f), "");
-    f->maps = 11;
+    f->as.array.maps = 11;
     assert_string_equal(field_error(split, f), wrong);
-    f->maps = 4;
+    f->as.array.maps = 4;
     assert_string_equal(field_error(split, f), wrong);
-    f->maps      = 12;
-    f->wire_type = FBY_U16;
+    f->as.array.maps = 12;
+    f->wire_type     = FBY_U16;
     assert_string_equal(field_error(split, f), wrong);
-    f->wire_type = FBY_U8;
-    f->array     = (struct fby_shape){0, {12}};
+    f->wire_type      = FBY_U8;
+    f->as.array.shape = (struct fby_shape){0, {12}};
     assert_string_equal(field_error(split, f),
         "bits are packed along the last dimension: say at least one");
-    f->array = (struct fby_shape){1, {12}};
+    f->as.array.shape = (struct fby_shape){1, {12}};
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
 }
@@ -219,17 +219,17 @@ static void a_sparse_row_has_room_for_its_values(void **state)
         "max_length 43 is more than the 42 values of the shape");
     f->max_length = 1;
     assert_string_equal(field_error(split, f), "");
-    f->array = (struct fby_shape){2, {65536, 32768}};
+    f->as.sparse.shape = (struct fby_shape){2, {65536, 32768}};
     assert_string_equal(field_error(split, f), "");
-    f->array.dims[1]++;
+    f->as.sparse.shape.dims[1]++;
     assert_string_equal(field_error(split, f),
         "a row of this shape has more than 2147483648 values");
-    f->array = (struct fby_shape){1, {1}};
+    f->as.sparse.shape = (struct fby_shape){1, {1}};
     assert_string_equal(field_error(split, f), "");
-    f->array = (struct fby_shape){0};
+    f->as.sparse.shape = (struct fby_shape){0};
     assert_string_equal(field_error(split, f), keys);
-    f->array      = (struct fby_shape){1, {1 << 24}};
-    f->max_length = 33554368 / 6; /* 2 bytes of value, 4 of index */
+    f->as.sparse.shape = (struct fby_shape){1, {1 << 24}};
+    f->max_length      = 33554368 / 6; /* 2 bytes of value, 4 of index */
     assert_string_equal(field_error(split, f), "");
     f->max_length++;
     assert_string_equal(field_error(split, f),
@@ -251,13 +251,13 @@ static void ragged_rows_have_entries_of_at_most_3_dimensions(void **state)
     static const char         wrong[] = "too_long is refuse or truncate";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("rag", &f);
-    f->array                        = (struct fby_shape){3, {2, 3, 4}};
+    f->as.array.shape               = (struct fby_shape){3, {2, 3, 4}};
     assert_string_equal(field_error(split, f), "");
-    f->array = (struct fby_shape){4, {2, 3, 4, 5}};
+    f->as.array.shape = (struct fby_shape){4, {2, 3, 4, 5}};
     assert_string_equal(field_error(split, f),
         "with max_length the shape is that of one entry: at most 3 "
         "dimensions, [] for a number");
-    f->array = (struct fby_shape){0};
+    f->as.array.shape = (struct fby_shape){0};
     for (int too_long = 0; too_long <= 3; too_long++) {
         f->too_long = (enum fby_too_long)too_long;
         assert_string_equal(
@@ -291,8 +291,8 @@ static void only_some_kinds_vary_in_length(void **state)
     }
     struct fby_field_content *f;
     struct fby_split         *split = split_with("bits", &f);
-    f->array                        = (struct fby_shape){1, {1}};
-    f->maps                         = 1;
+    f->as.array.shape               = (struct fby_shape){1, {1}};
+    f->as.array.maps                = 1;
     assert_string_equal(field_error(split, f), "");
     f->max_length = 5;
     f->too_long   = FBY_TOO_LONG_REFUSE;

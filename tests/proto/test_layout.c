@@ -343,8 +343,10 @@ static struct fby_content *one_of_each(void)
     static struct fby_content content;
     struct fby_field_content *f = content.fields;
     content                     = (struct fby_content){.n_fields = 4};
-    f[0]                        = (struct fby_field_content){
-                               .wire_type = FBY_U8, .shape = {3, {6, 8, 3}}, .yuv420 = true};
+    f[0] = (struct fby_field_content){.decode = FBY_DECODE_RGB8,
+        .wire_type                            = FBY_U8,
+        .shape                                = {3, {6, 8, 3}},
+        .as.rgb8.yuv420                       = true};
     f[1] = (struct fby_field_content){
         .wire_type = FBY_F16, .shape = {2, {40, 3}}, .max_length = 40};
     f[2] = (struct fby_field_content){.wire_type = FBY_F32,

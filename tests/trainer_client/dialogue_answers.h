@@ -33,7 +33,7 @@ static inline void fill_header(const struct dialogue *d, struct answer *a,
                                  .shape     = c->shape,
                                  .raw_bytes = ROWS,
                                  .n_chunks  = 1,
-                                 .recipe    = {.classes = c->classes, .mixed_by = ""},
+                                 .recipe    = {.classes = c->as.label.classes, .mixed_by = ""},
         };
     }
     a->header.type   = FBY_MSG_HEADER;

@@ -329,15 +329,18 @@ static void free_batch(struct batch *b)
 static void put_recipe(
     struct fby_recipe *recipe, const struct fby_field_content *field)
 {
-    recipe->n_channels = field->normalize ? field->shape.dims[2] : 0;
+    recipe->n_channels =
+        fby_field_is_normalized(field) ? field->shape.dims[2] : 0;
     for (uint32_t c = 0; c < recipe->n_channels; c++) {
-        recipe->mean[c] = field->mean[c];
-        recipe->std[c]  = field->std[c];
+        recipe->mean[c] = field->as.rgb8.mean[c];
+        recipe->std[c]  = field->as.rgb8.std[c];
     }
-    recipe->one_hot   = field->one_hot;
-    recipe->classes   = field->classes;
-    recipe->smoothing = field->smoothing;
-    recipe->maps      = field->maps;
+    if (field->decode == FBY_DECODE_LABEL) {
+        recipe->one_hot   = field->as.label.one_hot;
+        recipe->classes   = field->as.label.classes;
+        recipe->smoothing = field->as.label.smoothing;
+    }
+    recipe->maps = fby_field_maps(field);
 }
 
 static void put_device(struct fby_recipe *recipe,

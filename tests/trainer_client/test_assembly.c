@@ -296,23 +296,28 @@ static void put_field(struct asked *a, uint32_t i)
     const struct fby_content       *content = &a->setup.split->content;
     const struct fby_field_content *c       = &content->fields[i];
     const struct fby_field_content *by      = fby_mixed_by(content, i);
-    a->fields[i] = (struct fby_header_field){.name = c->name,
-        .encoding                                  = fby_encoding_of(c),
-        .type                                      = c->wire_type,
-        .shape                                     = c->shape,
-        .raw_bytes  = a->assembly.layout.fields[i].raw_bytes,
-        .n_chunks   = a->assembly.layout.fields[i].n_chunks,
-        .max_length = c->max_length,
-        .recipe     = {
-                .n_channels = c->normalize ? c->shape.dims[2] : 0,
-                .one_hot    = c->one_hot,
-                .classes    = c->classes,
-                .smoothing  = c->smoothing,
-                .maps       = c->maps,
-                .mixed_by   = by != NULL ? by->name : "",
+    a->fields[i]              = (struct fby_header_field){.name = c->name,
+                     .encoding                                  = fby_encoding_of(c),
+                     .type                                      = c->wire_type,
+                     .shape                                     = c->shape,
+                     .raw_bytes  = a->assembly.layout.fields[i].raw_bytes,
+                     .n_chunks   = a->assembly.layout.fields[i].n_chunks,
+                     .max_length = c->max_length,
+                     .recipe     = {
+                             .maps     = fby_field_maps(c),
+                             .mixed_by = by != NULL ? by->name : "",
         }};
-    memcpy(a->fields[i].recipe.mean, c->mean, sizeof(c->mean));
-    memcpy(a->fields[i].recipe.std, c->std, sizeof(c->std));
+    struct fby_recipe *recipe = &a->fields[i].recipe;
+    if (fby_field_is_normalized(c)) {
+        recipe->n_channels = c->shape.dims[2];
+        memcpy(recipe->mean, c->as.rgb8.mean, sizeof(recipe->mean));
+        memcpy(recipe->std, c->as.rgb8.std, sizeof(recipe->std));
+    }
+    if (c->decode == FBY_DECODE_LABEL) {
+        recipe->one_hot   = c->as.label.one_hot;
+        recipe->classes   = c->as.label.classes;
+        recipe->smoothing = c->as.label.smoothing;
+    }
 }
 
 static void ask(struct asked *a)

@@ -121,13 +121,13 @@ enum { ROWS = 2, H = 3, W = 5, C = 3, VALUES = ROWS * H * W * C };
 static struct fby_field_content image_field(void)
 {
     return (struct fby_field_content){
-        .name      = "image",
-        .decode    = FBY_DECODE_RGB8,
-        .wire_type = FBY_U8,
-        .normalize = true,
-        .mean      = {0.485, 0.456, 0.406},
-        .std       = {0.229, 0.224, 0.225},
-        .shape     = {3, {H, W, C}},
+        .name              = "image",
+        .decode            = FBY_DECODE_RGB8,
+        .wire_type         = FBY_U8,
+        .as.rgb8.normalize = true,
+        .as.rgb8.mean      = {0.485, 0.456, 0.406},
+        .as.rgb8.std       = {0.229, 0.224, 0.225},
+        .shape             = {3, {H, W, C}},
     };
 }
 
@@ -163,17 +163,17 @@ static void check_image(enum fby_type dtype, enum fby_layout layout)
     assert_ok(fby_device_host.expand(plan, raw, ROWS, out, NULL));
     assert_int_equal(fby_expansion_tensor(plan, ROWS, shape, s), 4);
     for (uint32_t i = 0; i < VALUES; i++) {
-        uint32_t c      = i % C;
-        uint32_t x      = i / C % W;
-        uint32_t y      = i / C / W % H;
-        uint32_t n      = i / C / W / H;
-        int64_t  at     = layout == FBY_LAYOUT_HWC
-                              ? n * s[0] + y * s[1] + x * s[2] + c * s[3]
-                              : n * s[0] + c * s[1] + y * s[2] + x * s[3];
-        float    scale  = (float)(1.0 / (255.0 * field.std[c]));
-        float    offset = (float)(-field.mean[c] / field.std[c]);
-        float    scaled = (float)raw[i] * scale;
-        float    want   = scaled + offset;
+        uint32_t c     = i % C;
+        uint32_t x     = i / C % W;
+        uint32_t y     = i / C / W % H;
+        uint32_t n     = i / C / W / H;
+        int64_t  at    = layout == FBY_LAYOUT_HWC
+                             ? n * s[0] + y * s[1] + x * s[2] + c * s[3]
+                             : n * s[0] + c * s[1] + y * s[2] + x * s[3];
+        float    scale = (float)(1.0 / (255.0 * field.as.rgb8.std[c]));
+        float offset   = (float)(-field.as.rgb8.mean[c] / field.as.rgb8.std[c]);
+        float scaled   = (float)raw[i] * scale;
+        float want     = scaled + offset;
         if (dtype == FBY_F32) {
             assert_memory_equal(out + at * 4, &want, 4);
         } else {
@@ -216,7 +216,7 @@ static void u8_planes_are_only_moved(void **state)
 {
     (void)state;
     struct fby_field_content field = image_field();
-    field.normalize                = false;
+    field.as.rgb8.normalize        = false;
     struct fby_expansion *plan     = planned(&field, FBY_U8, FBY_LAYOUT_CHW);
     uint8_t               raw[VALUES];
     uint8_t               out[VALUES];
@@ -235,12 +235,12 @@ static void u8_planes_are_only_moved(void **state)
 static struct fby_field_content label_field(bool one_hot, double smoothing)
 {
     return (struct fby_field_content){
-        .name      = "label",
-        .decode    = FBY_DECODE_LABEL,
-        .wire_type = FBY_U16,
-        .one_hot   = one_hot,
-        .smoothing = smoothing,
-        .classes   = 300,
+        .name               = "label",
+        .decode             = FBY_DECODE_LABEL,
+        .wire_type          = FBY_U16,
+        .as.label.one_hot   = one_hot,
+        .as.label.smoothing = smoothing,
+        .as.label.classes   = 300,
     };
 }
 
@@ -320,7 +320,7 @@ static struct fby_field_content array_field(
     return (struct fby_field_content){.name = "array",
         .decode                             = FBY_DECODE_ARRAY,
         .wire_type                          = type,
-        .array                              = shape,
+        .as.array.shape                     = shape,
         .shape                              = shape};
 }
 
@@ -494,7 +494,7 @@ static struct fby_field_content bits_field(
 {
     struct fby_field_content field =
         array_field(FBY_U8, (struct fby_shape){3, {height, width, maps}});
-    field.maps          = maps;
+    field.as.array.maps = maps;
     field.shape.dims[2] = (maps + 7) / 8;
     return field;
 }

@@ -231,8 +231,8 @@ static struct fby_field_content picture(
         .wire_type                          = FBY_U8,
         .shape                              = {3, {height, width, channels}}};
     for (uint32_t c = 0; c < channels; c++) {
-        field.mean[c] = 0.4 + 0.03 * c;
-        field.std[c]  = 0.2 + 0.01 * c;
+        field.as.rgb8.mean[c] = 0.4 + 0.03 * c;
+        field.as.rgb8.std[c]  = 0.2 + 0.01 * c;
     }
     return field;
 }
@@ -253,7 +253,7 @@ static struct fby_field_content some_picture(
 {
     uint32_t width = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
     struct fby_field_content field = picture(1 + draw(70), width, channels);
-    field.normalize                = fby_is_real(to);
+    field.as.rgb8.normalize        = fby_is_real(to);
     return field;
 }
 
@@ -293,7 +293,7 @@ static void parts_of_large_pictures_find_their_place(void **state)
     (void)state;
     struct fby_field_content field = picture(150, 290, 3);
     const uint64_t           lines = UINT64_C(32) * 290 * 3;
-    field.normalize                = true;
+    field.as.rgb8.normalize        = true;
     for (uint32_t k = 1; k <= 4; k++) {
         go(&field, FBY_BF16, FBY_LAYOUT_CHW, 2,
             (struct load){k * lines, false});
@@ -308,7 +308,7 @@ static void rows_of_small_pictures_find_their_place(void **state)
     (void)state;
     struct fby_field_content field = picture(9, 13, 3);
     const uint64_t           rows  = UINT64_C(5) * 9 * 13 * 3;
-    field.normalize                = true;
+    field.as.rgb8.normalize        = true;
     go(&field, FBY_F32, FBY_LAYOUT_CHW, 23, (struct load){rows, false});
     go(&field, FBY_F32, FBY_LAYOUT_CHW, 23, (struct load){rows, true});
     go(&field, FBY_BF16, FBY_LAYOUT_HWC, 1, (struct load){rows, true});
@@ -350,7 +350,7 @@ static void planes_of_any_size_are_as_on_the_host(void **state)
     for (uint32_t i = 0; i < 150; i++) {
         enum fby_type            to    = types[draw(5)];
         struct fby_field_content field = some_picture(3, to);
-        field.yuv420                   = true;
+        field.as.rgb8.yuv420           = true;
         go(&field, to, some_layout(), 1 + draw(4),
             (struct load){0, draw(2) == 0});
     }
@@ -360,8 +360,8 @@ static void strips_of_large_planes_find_their_place(void **state)
 {
     (void)state;
     struct fby_field_content field = picture(150, 291, 3);
-    field.yuv420                   = true;
-    field.normalize                = true;
+    field.as.rgb8.yuv420           = true;
+    field.as.rgb8.normalize        = true;
     for (uint32_t k = 1; k <= 4; k++) {
         uint64_t bytes = fby_yuv_bytes(291, k * FBY_YUV_LINES);
         go(&field, FBY_BF16, FBY_LAYOUT_CHW, 2, (struct load){bytes, false});
@@ -505,6 +505,7 @@ static void packed_arrays_come_apart(void **state)
         FBY_U8, FBY_I64, FBY_I32, FBY_F32, FBY_F16};
     struct fby_field_content field = picture(40, 70, 3);
     field.decode                   = FBY_DECODE_ARRAY;
+    field.as.array = (struct fby_array_field){.shape = field.shape};
     for (uint32_t i = 0; i < 5; i++) {
         go(&field, types[i], FBY_LAYOUT_CHW, 3, (struct load){0, true});
         go(&field, types[i], FBY_LAYOUT_CHW, 3, (struct load){0, false});
@@ -517,9 +518,9 @@ static void labels_become_rows_of_classes(void **state)
     struct fby_field_content   field   = {.name = "label",
             .decode                             = FBY_DECODE_LABEL,
             .wire_type                          = FBY_U16,
-            .one_hot                            = true,
-            .classes                            = 1000,
-            .smoothing                          = 0.1};
+            .as.label.one_hot                   = true,
+            .as.label.classes                   = 1000,
+            .as.label.smoothing                 = 0.1};
     static const enum fby_type types[] = {FBY_F32, FBY_F16, FBY_BF16};
     for (uint32_t i = 0; i < 3; i++) {
         struct trip               t;
@@ -547,7 +548,7 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
         struct fby_field_content  field = {.name = "maps",
              .decode                             = FBY_DECODE_ARRAY,
              .wire_type                          = FBY_U8,
-             .maps                               = maps,
+             .as.array.maps                      = maps,
              .shape = {3, {1 + draw(20), width, bytes}}};
         struct fby_field_delivery to    = {.dtype = types[draw(5)],
                .layout = draw(2) == 0 ? FBY_LAYOUT_HWC : FBY_LAYOUT_CHW};
@@ -717,7 +718,7 @@ static void random_ops(bool yuv420, uint32_t times)
         struct fby_field_content  field = some_picture(3, type);
         struct fby_field_delivery to    = {.dtype = type,
                .layout = type == FBY_U8 ? FBY_LAYOUT_CHW : some_layout()};
-        field.yuv420                    = yuv420;
+        field.as.rgb8.yuv420            = yuv420;
         go_ops(&field, draw(3) == 0, draw(4) == 0 ? 1 : OPS_ROWS,
             (struct load){0, draw(2) == 0}, &to);
     }
@@ -743,10 +744,10 @@ static void ops_find_pictures_that_come_in_parts(void **state)
     for (uint32_t i = 0; i < 8; i++) {
         struct fby_field_content field = picture(150, 291, 3);
         uint32_t                 lines = (1 + i / 4) * FBY_YUV_LINES;
-        field.yuv420                   = i % 4 < 2;
-        field.normalize                = true;
-        struct load load = {field.yuv420 ? fby_yuv_bytes(291, lines)
-                                         : (uint64_t)lines * 291 * 3,
+        field.as.rgb8.yuv420           = i % 4 < 2;
+        field.as.rgb8.normalize        = true;
+        struct load load = {field.as.rgb8.yuv420 ? fby_yuv_bytes(291, lines)
+                                                 : (uint64_t)lines * 291 * 3,
             i % 2 == 0};
         go_ops(&field, false, 3, load, &to);
         go_ops(&field, true, 2, load, &to);
@@ -1016,7 +1017,7 @@ static void random_sparse(enum fby_as as, struct fby_shape shape, uint32_t rows)
          .decode                             = FBY_DECODE_SPARSE,
          .wire_type                          = some_type(),
          .shape                              = shape,
-         .array                              = shape,
+         .as.sparse.shape                    = shape,
          .max_length = 1 + draw(dense < 60 ? dense : 60)};
     struct fby_field_delivery to    = some_delivery(field.wire_type, as);
     go_rows(&field, &to, rows);
@@ -1108,7 +1109,7 @@ static void go_documents(const struct fby_field_delivery *to)
         .decode                             = FBY_DECODE_DOCUMENTS,
         .wire_type                          = FBY_U16,
         .max_length                         = room,
-        .shift                              = (uint8_t)draw(2),
+        .as.documents.shift                 = (uint8_t)draw(2),
         .shape                              = {1, {room}}};
     r.layout.rows                  = rows;
     assert_ok(fby_expansion_init(&r.t.plan, &field, to, NULL));

@@ -71,7 +71,7 @@ static fby_err plan_as(struct fby_expansion *plan, enum fby_as as,
         .decode                              = FBY_DECODE_DOCUMENTS,
         .wire_type                           = FBY_U16,
         .max_length                          = LENGTH,
-        .shift                               = shift,
+        .as.documents.shift                  = shift,
         .shape                               = {.n_dims = 1, .dims = {LENGTH}}};
     return fby_expansion_init(plan, &field, &delivery, &why);
 }

@@ -12,10 +12,10 @@ static struct fby_field_content image_field(
         .decode                             = FBY_DECODE_RGB8,
         .wire_type                          = FBY_U8,
         .shape                              = {3, {height, width, channels}},
-        .normalize                          = true};
+        .as.rgb8.normalize                  = true};
     for (uint32_t c = 0; c < channels; c++) {
-        field.mean[c] = 0.4 + 0.03 * c;
-        field.std[c]  = 0.2 + 0.01 * c;
+        field.as.rgb8.mean[c] = 0.4 + 0.03 * c;
+        field.as.rgb8.std[c]  = 0.2 + 0.01 * c;
     }
     return field;
 }
@@ -70,7 +70,7 @@ static void planes_of_u8_are_the_same_bytes_apart(void **state)
     (void)state;
     for (uint32_t width = 1; width <= 70; width++) {
         struct fby_field_content field = image_field(3, width, 3);
-        field.normalize                = false;
+        field.as.rgb8.normalize        = false;
         expand_alike(&field, FBY_U8, FBY_LAYOUT_CHW);
     }
 }

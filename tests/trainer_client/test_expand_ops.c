@@ -446,7 +446,7 @@ static void fill_album(
     struct fby_expansion    *plan  = calloc(1, sizeof(*plan));
     struct fby_field_content plain = *field;
     plain.n_device                 = 0;
-    plain.normalize                = false;
+    plain.as.rgb8.normalize        = false;
     assert_ok(fby_expansion_init(plan, &plain, &as_u8, NULL));
     self->planes = malloc(self->rows * plan->raw_bytes);
     self->pixels = malloc(self->rows * plan->out_bytes);
@@ -488,7 +488,7 @@ static void planes_equal_pixels(
     const struct fby_field_delivery *to     = &split->delivery.fields[0];
     struct fby_field_content         pixels = split->content.fields[0];
     struct fby_field_content         planes = pixels;
-    planes.yuv420                           = true;
+    planes.as.rgb8.yuv420                   = true;
     fill_album(&album, &planes);
     for (uint32_t i = 0; i < 16; i++) {
         samples[i] = some(1000);

@@ -14,11 +14,11 @@ static struct fby_field_content yuv_field(uint32_t height, uint32_t width)
     struct fby_field_content field = {.name = "image",
         .decode                             = FBY_DECODE_RGB8,
         .wire_type                          = FBY_U8,
-        .yuv420                             = true,
+        .as.rgb8.yuv420                     = true,
         .shape                              = {3, {height, width, 3}}};
     for (uint32_t c = 0; c < 3; c++) {
-        field.mean[c] = 0.4 + 0.03 * c;
-        field.std[c]  = 0.2 + 0.01 * c;
+        field.as.rgb8.mean[c] = 0.4 + 0.03 * c;
+        field.as.rgb8.std[c]  = 0.2 + 0.01 * c;
     }
     return field;
 }
@@ -124,7 +124,7 @@ static void expands_alike(const struct fby_field_content *field,
     enum fby_type dtype, enum fby_layout layout)
 {
     struct fby_field_content rgb   = *field;
-    rgb.yuv420                     = false;
+    rgb.as.rgb8.yuv420             = false;
     struct fby_expansion *plan     = plan_of(field, dtype, layout);
     struct fby_expansion *rgb_plan = plan_of(&rgb, dtype, layout);
     uint64_t              bytes    = plan->out_bytes;
@@ -179,7 +179,7 @@ static void every_dtype_and_layout_is_that_of_u8_pictures(void **state)
         for (int i = 0; i < 9; i++) {
             struct fby_field_content field =
                 yuv_field(sides[s][0], sides[s][1]);
-            field.normalize = i != 4;
+            field.as.rgb8.normalize = i != 4;
             expands_alike(&field, dtypes[i % 3], layouts[i / 3]);
         }
         struct fby_field_content field = yuv_field(sides[s][0], sides[s][1]);

@@ -43,8 +43,8 @@ static struct spec one_hot(void)
 {
     struct spec spec =
         spec_of(FBY_DECODE_LABEL, FBY_U8, FBY_F32, (struct fby_shape){0});
-    spec.field.one_hot = true;
-    spec.field.classes = 10;
+    spec.field.as.label.one_hot = true;
+    spec.field.as.label.classes = 10;
     return spec;
 }
 
@@ -131,7 +131,7 @@ static void pictures_become_numbers_that_hold_them(void **state)
     assert_int_equal(planned(spec), FBY_EXPAND_AFFINE);
     spec.field.shape.dims[2] = 1; /* whose planes lie as its pixels do */
     assert_int_equal(planned(spec), FBY_EXPAND_COPY);
-    spec.field.yuv420 = true;
+    spec.field.as.rgb8.yuv420 = true;
     assert_int_equal(planned(spec), FBY_EXPAND_AFFINE);
 }
 
@@ -143,14 +143,14 @@ static void one_hot_needs_classes_and_a_dtype_that_holds_them(void **state)
     struct spec spec    = one_hot();
     spec.delivery.dtype = FBY_U8;
     assert_int_equal(planned(spec), FBY_EXPAND_ONE_HOT);
-    spec.field.smoothing = 0.1;
+    spec.field.as.label.smoothing = 0.1;
     refused(spec, "field f: smoothing needs dtype f32, f16 or bf16");
-    spec               = one_hot();
-    spec.field.classes = 0;
+    spec                        = one_hot();
+    spec.field.as.label.classes = 0;
     refused(spec, words);
-    spec                 = one_hot();
-    spec.field.smoothing = 0.1;
-    spec.delivery.dtype  = FBY_I64;
+    spec                          = one_hot();
+    spec.field.as.label.smoothing = 0.1;
+    spec.delivery.dtype           = FBY_I64;
     refused(spec, words);
 }
 
@@ -232,7 +232,7 @@ static void only_real_labels_are_mixed(void **state)
     struct fby_field_content image = {.name = "image"};
     struct fby_why           why   = {""};
     struct spec              spec  = one_hot();
-    spec.field.smoothing           = 0.5;
+    spec.field.as.label.smoothing  = 0.5;
     assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, &why));
     assert_ok(fby_expansion_mix(plan, &spec.field, &image, &why));
     assert_int_equal(plan->kind, FBY_EXPAND_MIX);
@@ -276,16 +276,16 @@ static void bits_become_no_other_numbers(void **state)
         "field f: only images, and arrays of three dimensions, have a layout";
     struct spec spec = spec_of(
         FBY_DECODE_ARRAY, FBY_U8, FBY_I64, (struct fby_shape){3, {2, 3, 2}});
-    spec.field.maps  = 12;
-    spec.field.array = (struct fby_shape){3, {2, 3, 12}};
+    spec.field.as.array.maps  = 12;
+    spec.field.as.array.shape = (struct fby_shape){3, {2, 3, 12}};
     refused(spec, numbers);
     spec.delivery.dtype = FBY_U16;
     refused(spec, numbers);
     spec.delivery.dtype      = FBY_U8;
     spec.field.shape.dims[2] = 3;
     refused(spec, "field f: 12 maps are u8 with 2 bytes in the last dimension");
-    spec.field.maps     = 0;
-    spec.delivery.dtype = FBY_BOOL;
+    spec.field.as.array.maps = 0;
+    spec.delivery.dtype      = FBY_BOOL;
     refused(spec, "field f: only bits become bool");
     spec.field.shape.n_dims = 2;
     spec.delivery.dtype     = FBY_U8;
@@ -298,16 +298,16 @@ static void deliveries_no_plan_makes_are_refused_by_name(void **state)
     (void)state;
     static const char layout[] =
         "field f: only images, and arrays of three dimensions, have a layout";
-    struct spec spec     = picture();
-    spec.field.normalize = true;
-    spec.delivery.dtype  = FBY_U8;
-    spec.delivery.layout = FBY_LAYOUT_CHW;
+    struct spec spec             = picture();
+    spec.field.as.rgb8.normalize = true;
+    spec.delivery.dtype          = FBY_U8;
+    spec.delivery.layout         = FBY_LAYOUT_CHW;
     refused(spec, "field f: a normalised image needs dtype f32, f16 or bf16");
     spec.delivery.dtype = 99;
     refused(spec, "field f: no such dtype");
     spec = spec_of(FBY_DECODE_LABEL, FBY_U16, FBY_I64, (struct fby_shape){0});
-    spec.field.classes   = 300;
-    spec.delivery.layout = FBY_LAYOUT_CHW;
+    spec.field.as.label.classes = 300;
+    spec.delivery.layout        = FBY_LAYOUT_CHW;
     refused(spec, layout);
 }
 
@@ -336,13 +336,13 @@ static void tensors_have_the_shape_of_their_layout(void **state)
     spec.delivery.layout = FBY_LAYOUT_CHANNELS_LAST;
     check_tensor(spec, 4, (const int64_t[]){6, 3, 5, 7, 105, 1, 21, 3});
     check_tensor(one_hot(), 2, (const int64_t[]){6, 10, 10, 1});
-    spec               = one_hot();
-    spec.field.one_hot = false;
+    spec                        = one_hot();
+    spec.field.as.label.one_hot = false;
     check_tensor(spec, 1, (const int64_t[]){6, 1});
     spec                     = array();
     spec.field.wire_type     = FBY_U8;
     spec.field.shape.dims[2] = 2;
-    spec.field.maps          = 11;
+    spec.field.as.array.maps = 11;
     check_tensor(spec, 4, (const int64_t[]){6, 5, 7, 11, 385, 77, 11, 1});
     spec.delivery.layout = FBY_LAYOUT_CHW;
     check_tensor(spec, 4, (const int64_t[]){6, 11, 5, 7, 385, 35, 7, 1});

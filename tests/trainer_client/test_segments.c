@@ -165,7 +165,7 @@ static void a_list_of_fewer_rows_fits_too(void **state)
                       .decode                             = FBY_DECODE_SPARSE,
                       .wire_type                          = FBY_U8,
                       .max_length                         = 8,
-                      .array                              = {1, {300}},
+                      .as.sparse.shape                    = {1, {300}},
                       .shape                              = {1, {300}}};
         const struct fby_field_delivery delivery = {
             .dtype = FBY_U8, .as = as[i], .offsets = FBY_I32};

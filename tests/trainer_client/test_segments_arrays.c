@@ -25,8 +25,8 @@ static struct fby_field_content label_of(uint32_t classes)
     return (struct fby_field_content){.name = "label",
         .decode                             = FBY_DECODE_LABEL,
         .wire_type                          = FBY_U16,
-        .one_hot                            = true,
-        .classes                            = classes};
+        .as.label.one_hot                   = true,
+        .as.label.classes                   = classes};
 }
 
 static void parts_of_a_scaled_array_know_their_first_channel(void **state)
@@ -115,7 +115,7 @@ static void bits_of_more_values_than_a_segment_takes_are_cut_by_pixels(
     const struct fby_field_content  field = {.name = "bits",
          .decode                                   = FBY_DECODE_ARRAY,
          .wire_type                                = FBY_U8,
-         .maps                                     = MAPS,
+         .as.array.maps                            = MAPS,
          .shape                                    = {3, {SIDE, SIDE, 2}}};
     const struct fby_field_delivery to    = {
            .dtype = FBY_F16, .layout = FBY_LAYOUT_CHW};

@@ -23,7 +23,7 @@ static void begin(struct rig *rig, bool yuv420)
     const struct fby_field_content  field = {.name = "image",
          .decode                                   = FBY_DECODE_RGB8,
          .wire_type                                = FBY_U8,
-         .yuv420                                   = yuv420,
+         .as.rgb8.yuv420                           = yuv420,
          .shape                                    = {3, {HEIGHT, WIDTH, 3}}};
     const struct fby_field_delivery to    = {
            .dtype = FBY_F32, .layout = FBY_LAYOUT_CHW};

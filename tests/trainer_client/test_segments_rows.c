@@ -47,7 +47,7 @@ static uint32_t blocks_of(
          .decode                                   = FBY_DECODE_SPARSE,
          .wire_type                                = FBY_U8,
          .shape                                    = {1, {wide}},
-         .array                                    = {1, {wide}},
+         .as.sparse.shape                          = {1, {wide}},
          .max_length                               = wide};
     const struct fby_field_delivery to    = {
            .dtype = FBY_U8, .as = as, .offsets = FBY_I32};

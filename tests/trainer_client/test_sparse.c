@@ -172,7 +172,7 @@ static struct fby_expansion plan_of(enum fby_as as, enum fby_type to)
     content->decode                          = FBY_DECODE_SPARSE;
     content->wire_type                       = FBY_F32;
     content->shape                           = raw->shape;
-    content->array                           = raw->shape;
+    content->as.sparse.shape                 = raw->shape;
     content->max_length                      = raw->max_length;
     const struct fby_field_delivery delivery = {
         .dtype = to, .as = as, .offsets = FBY_I64};

@@ -22,7 +22,7 @@ static uint64_t elements(const struct fby_shape *shape)
 static uint64_t raw_bytes_of(const struct fby_field_content *field)
 {
     const uint32_t *dims = field->shape.dims;
-    return field->yuv420
+    return fby_field_is_yuv420(field)
                ? fby_yuv_bytes(dims[1], dims[0])
                : elements(&field->shape) * fby_type_bytes(field->wire_type);
 }
@@ -65,10 +65,11 @@ static void fill_tables(struct fby_expansion *self)
 static void set_normalisation(
     struct fby_expansion *self, const struct fby_field_content *field)
 {
+    const struct fby_rgb8_field *rgb8 = &field->as.rgb8;
     for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
-        bool normal     = field->normalize && c < self->channels;
-        self->scale[c]  = normal ? (float)(1.0 / (255.0 * field->std[c])) : 1;
-        self->offset[c] = normal ? (float)(-field->mean[c] / field->std[c]) : 0;
+        bool normal     = fby_field_is_normalized(field) && c < self->channels;
+        self->scale[c]  = normal ? (float)(1.0 / (255.0 * rgb8->std[c])) : 1;
+        self->offset[c] = normal ? (float)(-rgb8->mean[c] / rgb8->std[c]) : 0;
     }
 }
 
@@ -99,14 +100,14 @@ static fby_err plan_image(struct fby_expansion *self,
     self->channels = field->shape.dims[2];
     self->pixels   = field->shape.dims[0] * field->shape.dims[1];
     self->plane    = self->pixels;
-    self->yuv420   = field->yuv420;
+    self->yuv420   = fby_field_is_yuv420(field);
     if (field->shape.n_dims != 3 || self->channels < 1 ||
         self->channels > FBY_MAX_CHANNELS || self->from != FBY_U8) {
         return fby_because(why, FBY_CONFIG,
             "field %s: an image is u8 [h, w, 1 to %d] on the wire", self->name,
             FBY_MAX_CHANNELS);
     }
-    if (field->normalize && !fby_is_real(self->to)) {
+    if (fby_field_is_normalized(field) && !fby_is_real(self->to)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: a normalised image needs dtype f32, f16 or bf16",
             self->name);
@@ -132,22 +133,23 @@ static fby_err plan_image(struct fby_expansion *self,
 static fby_err plan_one_hot(struct fby_expansion *self,
     const struct fby_field_content *field, struct fby_why *why)
 {
-    double share  = field->classes > 0 ? field->smoothing / field->classes : 0;
+    const struct fby_label_field *label = &field->as.label;
+    double share  = label->classes > 0 ? smoothing / label->classes : 0;
     self->kind    = FBY_EXPAND_ONE_HOT;
-    self->classes = field->classes;
-    if (field->classes == 0 || (!fby_is_real(self->to) && self->to != FBY_U8)) {
+    self->classes = label->classes;
+    if (label->classes == 0 || (!fby_is_real(self->to) && self->to != FBY_U8)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: one_hot needs its classes and dtype f32, f16, bf16 or "
             "u8",
             self->name);
     }
-    if (self->to == FBY_U8 && field->smoothing != 0) {
+    if (self->to == FBY_U8 && smoothing != 0) {
         return fby_because(why, FBY_CONFIG,
             "field %s: smoothing needs dtype f32, f16 or bf16", self->name);
     }
-    self->on        = bits_in(self->to, (float)(1 - field->smoothing + share));
+    self->on        = bits_in(self->to, (float)(1 - smoothing + share));
     self->off       = bits_in(self->to, (float)share);
-    self->out_bytes = (uint64_t)field->classes * fby_type_bytes(self->to);
+    self->out_bytes = (uint64_t)label->classes * fby_type_bytes(self->to);
     return FBY_OK;
 }
 
@@ -182,12 +184,12 @@ static fby_err plan_bits(struct fby_expansion *self,
 {
     const struct fby_shape *shape = &field->shape;
     self->kind                    = FBY_EXPAND_BITS;
-    self->maps                    = field->maps;
+    self->maps                    = fby_field_maps(field);
     if (shape->n_dims == 0 || self->from != FBY_U8 ||
-        shape->dims[shape->n_dims - 1] != fby_bits_bytes(field->maps)) {
+        shape->dims[shape->n_dims - 1] != fby_bits_bytes(self->maps)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: %u maps are u8 with %u bytes in the last dimension",
-            self->name, field->maps, fby_bits_bytes(field->maps));
+            self->name, self->maps, fby_bits_bytes(self->maps));
     }
     if (!fby_is_real(self->to) && self->to != FBY_U8 && self->to != FBY_BOOL) {
         return fby_because(why, FBY_CONFIG,
@@ -198,9 +200,9 @@ static fby_err plan_bits(struct fby_expansion *self,
             "field %s: only bits of three dimensions have a layout",
             self->name);
     }
-    self->pixels = (uint32_t)(self->raw_bytes / fby_bits_bytes(field->maps));
+    self->pixels = (uint32_t)(self->raw_bytes / fby_bits_bytes(self->maps));
     self->out_bytes =
-        (uint64_t)self->pixels * field->maps * fby_type_bytes(self->to);
+        (uint64_t)self->pixels * self->maps * fby_type_bytes(self->to);
     self->on  = bits_in(self->to, 1);
     self->off = bits_in(self->to, 0);
     return FBY_OK;
@@ -263,7 +265,7 @@ static fby_err plan_rows(struct fby_expansion *self,
     self->longest     = delivery->longest;
     self->offsets     = delivery->offsets;
     self->documents   = fby_field_values(field) == FBY_VALUES_LENGTHS;
-    self->shift       = field->shift;
+    self->shift       = self->documents ? field->as.documents.shift : 0;
     if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
         return plan_documents(self, delivery, why);
     }
@@ -418,8 +420,8 @@ static fby_err plan_labels(struct fby_expansion *self,
     const struct fby_field_content              *field,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
-    return field->one_hot ? plan_one_hot(self, field, why)
-                          : plan_other(self, delivery, why);
+    return field->as.label.one_hot ? plan_one_hot(self, field, why)
+                                   : plan_other(self, delivery, why);
 }
 
 static fby_err plan_values(struct fby_expansion *self,
@@ -434,8 +436,8 @@ static fby_err plan_arrays(struct fby_expansion *self,
     const struct fby_field_content              *field,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
-    return field->maps > 0 ? plan_maps(self, field, delivery, why)
-                           : plan_values(self, field, delivery, why);
+    return fby_field_maps(field) > 0 ? plan_maps(self, field, delivery, why)
+                                     : plan_values(self, field, delivery, why);
 }
 
 static plan_fn *const plans[] = {
@@ -482,7 +484,8 @@ fby_err fby_expansion_mix(struct fby_expansion *self,
     const struct fby_field_content             *label,
     const struct fby_field_content *image, struct fby_why *why)
 {
-    double share = label->smoothing / label->classes;
+    double smoothing = label->as.label.smoothing;
+    double share     = smoothing / label->as.label.classes;
     if (!fby_is_real(self->to)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: labels that %s mixes need dtype f32, f16 or bf16",
@@ -490,7 +493,7 @@ fby_err fby_expansion_mix(struct fby_expansion *self,
     }
     self->kind      = FBY_EXPAND_MIX;
     self->ops_field = image;
-    self->on_value  = (float)(1 - label->smoothing + share);
+    self->on_value  = (float)(1 - smoothing + share);
     self->off_value = (float)share;
     return FBY_OK;
 }

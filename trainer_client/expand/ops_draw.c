@@ -1,5 +1,6 @@
 #include "trainer_client/expand/ops_draw.h"
 
+#include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/plan/beta.h"
 
@@ -38,16 +39,16 @@ struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
     struct fby_ops_plan plan = {.width = field->shape.dims[1],
         .height                        = field->shape.dims[0],
         .plain                         = 1,
-        .normalized                    = field->normalize};
+        .normalized                    = fby_field_is_normalized(field)};
     for (uint32_t i = 0; i < field->n_device; i++) {
         const struct fby_op_use *use = &field->device[i];
         add_stage(&plan, use);
         plan.plain = plan.plain && (is_flip(use->op) ||
                                        use->op->id == FBY_OP_DEVICE_NORMALIZE);
     }
-    for (uint32_t c = 0; c < 3 && field->normalize; c++) {
-        plan.mean[c] = (float)field->mean[c];
-        plan.std[c]  = (float)field->std[c];
+    for (uint32_t c = 0; c < 3 && fby_field_is_normalized(field); c++) {
+        plan.mean[c] = (float)field->as.rgb8.mean[c];
+        plan.std[c]  = (float)field->as.rgb8.std[c];
     }
     return plan;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 
 void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
@@ -108,19 +109,22 @@ static bool same_mixing(const struct fby_recipe *recipe,
 static bool same_recipe(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
-    uint32_t channels = field->normalize ? field->shape.dims[2] : 0;
-    if (recipe->n_channels != channels || recipe->one_hot != field->one_hot ||
-        recipe->maps != field->maps) {
+    uint32_t channels =
+        fby_field_is_normalized(field) ? field->shape.dims[2] : 0;
+    if (recipe->n_channels != channels ||
+        recipe->one_hot != fby_field_is_one_hot(field) ||
+        recipe->maps != fby_field_maps(field)) {
         return false;
     }
     for (uint32_t c = 0; c < channels; c++) {
-        if (recipe->mean[c] != field->mean[c] ||
-            recipe->std[c] != field->std[c]) {
+        if (recipe->mean[c] != field->as.rgb8.mean[c] ||
+            recipe->std[c] != field->as.rgb8.std[c]) {
             return false;
         }
     }
-    return !field->one_hot || (recipe->classes == field->classes &&
-                                  recipe->smoothing == field->smoothing);
+    return !fby_field_is_one_hot(field) ||
+           (recipe->classes == field->as.label.classes &&
+               recipe->smoothing == field->as.label.smoothing);
 }
 
 static bool same_shape(const struct fby_shape *a, const struct fby_shape *b)

@@ -9,6 +9,7 @@
 
 #include "common/fault.h"
 #include "common/mem.h"
+#include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 #include "worker/loop/loop.h"
 
@@ -20,15 +21,17 @@ static struct fby_recipe recipe_of(const struct fby_field_content *field,
     const struct fby_raw_field *raw, struct fby_buffer *list)
 {
     struct fby_recipe recipe = {
-        .one_hot   = field->one_hot,
-        .classes   = field->classes,
-        .smoothing = field->smoothing,
-        .maps      = field->maps,
+        .maps = fby_field_maps(field),
     };
-    if (field->normalize && raw->shape.n_dims > 0) {
+    if (field->decode == FBY_DECODE_LABEL) {
+        recipe.one_hot   = field->as.label.one_hot;
+        recipe.classes   = field->as.label.classes;
+        recipe.smoothing = field->as.label.smoothing;
+    }
+    if (fby_field_is_normalized(field) && raw->shape.n_dims > 0) {
         recipe.n_channels = raw->shape.dims[raw->shape.n_dims - 1];
-        memcpy(recipe.mean, field->mean, sizeof(recipe.mean));
-        memcpy(recipe.std, field->std, sizeof(recipe.std));
+        memcpy(recipe.mean, field->as.rgb8.mean, sizeof(recipe.mean));
+        memcpy(recipe.std, field->as.rgb8.std, sizeof(recipe.std));
     }
     if (field->n_device > 0) {
         fby_device_list_encode(field, list);

@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "worker/npy/convert.h"
 #include "worker/source/columns/ragged.h"
@@ -74,15 +75,16 @@ static fby_err check_column(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_why *why)
 {
     bool                    entries = column->part == FBY_COLUMN_VALUES;
-    const struct fby_shape *shape =
-        field->maps > 0 || entries ? &field->array : &field->shape;
+    const struct fby_shape *shape   = fby_field_maps(field) > 0 || entries
+                                          ? fby_array_shape(field)
+                                          : &field->shape;
     if (column->part == FBY_COLUMN_CSR) {
         return check_width(field, column, why);
     }
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
-    if (field->maps > 0 && column->type >= FBY_NPY_F2) {
+    if (fby_field_maps(field) > 0 && column->type >= FBY_NPY_F2) {
         return fby_because(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
             fby_npy_dtype(column->type));
@@ -250,11 +252,12 @@ static struct fby_npy npy_of(
 static uint64_t convert(
     const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
 {
-    if (field->maps == 0) {
+    if (fby_field_maps(field) == 0) {
         return fby_convert(npy, field->wire_type, dst);
     }
-    npy->n_dims  = 1;
-    npy->dims[0] = field->maps; /* each group of `maps` bits is packed */
+    npy->n_dims = 1;
+    npy->dims[0] =
+        fby_field_maps(field); /* each group of `maps` bits is packed */
     return fby_bits_of_npy(npy, dst);
 }
 
@@ -357,8 +360,8 @@ static void use_column(struct cast *c, const struct fby_column *column)
     struct fby_npy any = npy_of(column, NULL, 0);
     c->column          = column;
     c->values          = column->row_bytes / fby_npy_type_bytes(column->type);
-    c->is_copy =
-        c->field->maps == 0 && fby_convert_is_copy(&any, c->field->wire_type);
+    c->is_copy         = fby_field_maps(c->field) == 0 &&
+                 fby_convert_is_copy(&any, c->field->wire_type);
 }
 
 static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
@@ -479,7 +482,7 @@ static fby_err make_sequence(
     const struct cast *c, uint32_t row, uint8_t *dst, struct fby_why *why)
 {
     uint32_t first  = strcmp(c->field->from[0], "target") == 0 ? 1 : 0;
-    uint32_t length = c->field->length;
+    uint32_t length = c->field->as.tokens.length;
     for (uint32_t done = 0; done < length;) {
         struct fby_run_piece piece = fby_run_tokens(
             c->run, c->dataset, row, first + done, length - done);
@@ -559,7 +562,7 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
     }
     uint64_t good = convert(field, &npy, dst);
-    if (field->maps > 0) {
+    if (fby_field_maps(field) > 0) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
             fby_convert_text(&npy, good, text), fby_npy_dtype(npy.type));

@@ -88,12 +88,12 @@ fby_err fby_array_write(
         return err;
     }
     bool ragged = fby_field_form(field) == FBY_FORM_RAGGED;
-    if (ragged && !has_entries(&npy, &field->array)) {
+    if (ragged && !has_entries(&npy, &field->as.array.shape)) {
         return refuse_shape(
-            &npy, "with entries of the field's", &field->array, why);
+            &npy, "with entries of the field's", &field->as.array.shape, why);
     }
     const struct fby_shape *shape =
-        field->maps > 0 ? &field->array : &field->shape;
+        field->as.array.maps > 0 ? &field->as.array.shape : &field->shape;
     if (!ragged && !has_shape(&npy, shape)) {
         return refuse_shape(&npy, "the field's", shape, why);
     }
@@ -101,7 +101,7 @@ fby_err fby_array_write(
         return fby_because(why, FBY_BAD_SAMPLE,
             "its values are in Fortran order; save np.ascontiguousarray(x)");
     }
-    if (field->maps > 0) {
+    if (field->as.array.maps > 0) {
         return write_bits(&npy, dst, why);
     }
     if (ragged) {

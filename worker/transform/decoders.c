@@ -42,7 +42,7 @@ static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
 static fby_err write_text(scalar_fn *write, struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    return job->field->json_key[0] != '\0'
+    return fby_field_json(job->field)->key[0] != '\0'
                ? write_json(write, transform, job, dst, why)
                : write(job, dst, why);
 }
@@ -122,40 +122,41 @@ fby_err fby_field_write(struct fby_transform *transform,
 
 static bool is_faithful(const struct fby_field_content *field)
 {
-    return field->dct_scale == FBY_DCT_FAITHFUL;
+    return field->as.rgb8.dct_scale == FBY_DCT_FAITHFUL;
 }
 
 static bool is_fast(const struct fby_field_content *field)
 {
-    return field->dct_scale == FBY_DCT_FAST;
+    return field->as.rgb8.dct_scale == FBY_DCT_FAST;
 }
 
 static bool is_yuv420(const struct fby_field_content *field)
 {
-    return field->yuv420;
+    return field->as.rgb8.yuv420;
 }
 
 static bool has_maps(const struct fby_field_content *field)
 {
-    return field->maps > 0;
+    return fby_field_maps(field) > 0;
 }
 
 static bool is_packed(const struct fby_field_content *field)
 {
-    return field->packed || fby_field_values(field) == FBY_VALUES_LENGTHS;
+    return fby_field_values(field) == FBY_VALUES_LENGTHS ||
+           field->as.tokens.packed;
 }
 
 static bool has_key(const struct fby_field_content *field)
 {
-    return field->json_key[0] != '\0';
+    return fby_field_json(field)->key[0] != '\0';
 }
 
 /* The self check of `number` covers a plain key of an object; other keys need
  * the self check of paths, too. */
 static bool has_path(const struct fby_field_content *field)
 {
-    bool plain =
-        strchr(field->json_key, '.') == NULL && field->pick == FBY_PICK_NONE;
+    bool plain = strchr(fby_field_json(field)->key, '.') == NULL &&
+                 fby_field_json(field)->pick == FBY_PICK_NONE;
     return has_key(field) &&
            (!plain || fby_field_values(field) == FBY_VALUES_CLASSES);
 }

@@ -17,7 +17,7 @@
 
 size_t fby_field_bytes(const struct fby_field_content *field)
 {
-    if (field->yuv420) {
+    if (fby_field_is_yuv420(field)) {
         return (size_t)fby_yuv_bytes(
             field->shape.dims[1], field->shape.dims[0]);
     }
@@ -154,9 +154,12 @@ struct picture_job {
 
 /* A picture decoded smaller must keep at least this many times the sides of its
  * result; 0: it must not be decoded smaller. */
-static uint32_t least_shrink(enum fby_dct_scale scale)
+static uint32_t least_shrink(const struct fby_field_content *field)
 {
-    switch (scale) {
+    if (field->decode != FBY_DECODE_RGB8) {
+        return 0;
+    }
+    switch (field->as.rgb8.dct_scale) {
     case FBY_DCT_FAITHFUL:
         return 2;
     case FBY_DCT_FAST:
@@ -171,7 +174,7 @@ static struct fby_picture_part part_for(
     const struct picture_job *work, const struct fby_picture_head *head)
 {
     const struct fby_pass *pass  = &work->chain.passes.at[0];
-    uint32_t               times = least_shrink(work->job->field->dct_scale);
+    uint32_t               times = least_shrink(work->job->field);
     return (struct fby_picture_part){
         .box  = pass->box,
         .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
@@ -190,7 +193,7 @@ static fby_err reserve(struct picture_job *work,
                 .libraries = head->library_bytes,
     };
     fby_chain_need(&work->chain, grain, &need);
-    if (work->job->field->yuv420) {
+    if (fby_field_is_yuv420(work->job->field)) {
         need.whole = fby_image_bytes(work->out.width, work->out.height);
     }
     return fby_transform_reserve(work->transform, &need, why);
@@ -200,7 +203,7 @@ static fby_err reserve(struct picture_job *work,
 static fby_err begin(struct picture_job *work, const struct fby_grain *grain)
 {
     fby_err err = FBY_OK;
-    if (work->job->field->yuv420) {
+    if (fby_field_is_yuv420(work->job->field)) {
         struct fby_size size = {work->out.width, work->out.height};
 
         err = fby_image_of(
@@ -220,8 +223,8 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_op_run run   = {work->job->field->ops, plan.plans, plan.n_ops};
-    bool              ycbcr = work->job->field->yuv420 && head->is_ycbcr;
+    struct fby_op_run run = {work->job->field->ops, plan.plans, plan.n_ops};
+    bool ycbcr = fby_field_is_yuv420(work->job->field) && head->is_ycbcr;
     struct fby_source in = {{head->width, head->height}, head->channels, ycbcr};
     err = fby_chain_plan(&run, in, &work->out, &work->chain, why);
     if (err != FBY_OK) {
@@ -254,7 +257,7 @@ static void write_planes(const struct picture_job *work, uint8_t *dst)
 static fby_err end(struct picture_job *work, int64_t decode_ns, uint8_t *dst)
 {
     fby_err err = fby_chain_end(work->transform, &work->chain);
-    if (err == FBY_OK && work->job->field->yuv420) {
+    if (err == FBY_OK && fby_field_is_yuv420(work->job->field)) {
         int64_t began = fby_thread_cpu_ns();
         write_planes(work, dst);
         decode_ns += fby_thread_cpu_ns() - began;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/nearest.h"
 #include "pipeline/plan/draw.h"
@@ -62,7 +63,7 @@ static fby_err refuse_text(const struct fby_field_job *job,
     return fby_because(why, FBY_BAD_SAMPLE,
         "the JSON is a single value, not an object with a member '%s'; write "
         "key: \".\" to read it",
-        job->field->json_key);
+        fby_field_json(job->field)->key);
 }
 
 static fby_err parse(
@@ -82,7 +83,7 @@ static fby_err parse(
         return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",
             FBY_JSON_MAX_DEPTH);
     }
-    if (is_whole(job->field->json_key)) {
+    if (is_whole(fby_field_json(job->field)->key)) {
         flags |= JSON_DECODE_ANY;
     }
     *out = json_loadb((const char *)job->bytes, job->size, flags, &error);
@@ -229,9 +230,9 @@ static fby_err pick(
     const struct fby_field_job *job, const json_t **value, struct fby_why *why)
 {
     const struct fby_field_content *field = job->field;
-    const char                     *key   = field->json_key;
+    const char                     *key   = fby_field_json(field)->key;
     size_t                          n     = json_array_size(*value);
-    if (field->pick != FBY_PICK_RANDOM) {
+    if (fby_field_json(field)->pick != FBY_PICK_RANDOM) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is a list of %zu; say pick: random, or which one: "
             "'%s%s0'",
@@ -249,7 +250,7 @@ static fby_err pick(
 
 static bool wants_list(const struct fby_field_content *field)
 {
-    return field->pick != FBY_PICK_RANDOM &&
+    return fby_field_json(field)->pick != FBY_PICK_RANDOM &&
            fby_field_values(field) == FBY_VALUES_NUMBERS &&
            fby_field_form(field) == FBY_FORM_RAGGED;
 }
@@ -257,7 +258,7 @@ static bool wants_list(const struct fby_field_content *field)
 fby_err fby_json_find(
     const struct fby_field_job *job, struct fby_json *out, struct fby_why *why)
 {
-    const char *key = job->field->json_key;
+    const char *key = fby_field_json(job->field)->key;
     *out            = (struct fby_json){0};
     fby_err err     = parse(job, &out->root, why);
     if (err != FBY_OK) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "pipeline/derived.h"
 #include "worker/transform/json.h"
 #include "worker/transform/scalar.h"
 
@@ -86,8 +87,8 @@ static fby_err store_whole(const struct fby_field_job *job, int64_t value,
     if (value < type.least || (value > 0 && (uint64_t)value > type.most)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is %lld; %lld to %llu fit its wire type",
-            job->field->json_key, (long long)value, (long long)type.least,
-            (unsigned long long)type.most);
+            fby_field_json(job->field)->key, (long long)value,
+            (long long)type.least, (unsigned long long)type.most);
     }
     fby_store_le(dst, (uint64_t)value, type.bytes);
     return FBY_OK;
@@ -101,7 +102,7 @@ static fby_err store_real(const struct fby_field_job *job, double value,
     if (!round_real(value, form, &bits)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is %g, too large for its wire type",
-            job->field->json_key, value);
+            fby_field_json(job->field)->key, value);
     }
     fby_store_le(dst, bits, real_bytes(form));
     return FBY_OK;
@@ -117,7 +118,7 @@ static fby_err store_json_whole(const struct fby_field_job *job, int64_t value,
     if (!whole_is_exact(value, form)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is %lld, which wire type %s cannot hold exactly",
-            job->field->json_key, (long long)value,
+            fby_field_json(job->field)->key, (long long)value,
             fby_type_word(job->field->wire_type));
     }
     return store_real(job, (double)value, dst, why);
@@ -133,7 +134,7 @@ static fby_err store_json_real(const struct fby_field_job *job, double value,
         value != (double)(int64_t)value) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is %g; its wire type takes whole numbers of 64 bits",
-            job->field->json_key, value);
+            fby_field_json(job->field)->key, value);
     }
     return store_whole(job, (int64_t)value, dst, why);
 }
@@ -148,7 +149,8 @@ static fby_err store_number(const struct fby_field_job *job,
                ? store_json_real(job, json_real_value(member), dst, why)
                : fby_because(why, FBY_BAD_SAMPLE,
                      "JSON '%s' is not a number: it is %s",
-                     job->field->json_key, fby_json_show(member).text);
+                     fby_field_json(job->field)->key,
+                     fby_json_show(member).text);
 }
 
 static fby_err store_list(const struct fby_field_job *job, const json_t *member,
@@ -159,7 +161,7 @@ static fby_err store_list(const struct fby_field_job *job, const json_t *member,
     if (!json_is_array(member)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is not a list of numbers: it is %s",
-            job->field->json_key, fby_json_show(member).text);
+            fby_field_json(job->field)->key, fby_json_show(member).text);
     }
     fby_err err = fby_length_settle(job, json_array_size(member), &length, why);
     for (uint32_t i = 0; i < length && err == FBY_OK; i++) {

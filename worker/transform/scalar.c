@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/utf8.h"
+#include "pipeline/derived.h"
 #include "worker/transform/json.h"
 
 struct fby_whole_type fby_whole_type_of(enum fby_type type)
@@ -98,7 +99,7 @@ static fby_err read_json_label(
     if (!json_is_integer(json.value) || label < 0) {
         err = fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is not a label, a whole number from 0: it is %s",
-            job->field->json_key, fby_json_show(json.value).text);
+            fby_field_json(job->field)->key, fby_json_show(json.value).text);
     }
     *out = (uint64_t)label;
     json_decref(json.root);
@@ -115,7 +116,7 @@ static fby_err read_label(
         *out = job->class_id;
         return FBY_OK;
     }
-    if (job->field->json_key[0] != '\0') {
+    if (fby_field_json(job->field)->key[0] != '\0') {
         return read_json_label(job, out, why);
     }
     if (size > FBY_LABEL_MAX_BYTES) {
@@ -136,8 +137,9 @@ static fby_err read_label(
 uint64_t fby_label_most(const struct fby_field_content *field)
 {
     uint64_t most = fby_whole_type_of(field->wire_type).most;
-    return field->classes > 0 && field->classes - 1 < most ? field->classes - 1
-                                                           : most;
+    return field->as.label.classes > 0 && field->as.label.classes - 1 < most
+               ? field->as.label.classes - 1
+               : most;
 }
 
 fby_err fby_label_refuse(const struct fby_field_content *field,
@@ -145,7 +147,7 @@ fby_err fby_label_refuse(const struct fby_field_content *field,
 {
     bool               small = label[0] == '-';
     unsigned long long most  = fby_label_most(field);
-    bool               raise = !small && most + 1 == field->classes;
+    bool               raise = !small && most + 1 == field->as.label.classes;
     return fby_because(why, FBY_BAD_SAMPLE,
         "label %s is too %s; 0 to %llu are right%s", label,
         small ? "small" : "large", most, raise ? ": raise classes" : "");
@@ -265,8 +267,8 @@ static fby_err write_json_text(
             json_string_length(json.value), dst, why);
     } else {
         err = fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is not a text: it is %s", job->field->json_key,
-            fby_json_show(json.value).text);
+            "JSON '%s' is not a text: it is %s",
+            fby_field_json(job->field)->key, fby_json_show(json.value).text);
     }
     json_decref(json.root);
     return err;
@@ -276,7 +278,7 @@ fby_err fby_text_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     size_t size = job->size;
-    if (job->field->json_key[0] != '\0') {
+    if (fby_field_json(job->field)->key[0] != '\0') {
         return write_json_text(job, dst, why);
     }
     if (size > 0 && job->bytes[size - 1] == '\n') {

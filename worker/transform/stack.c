@@ -77,7 +77,7 @@ static fby_err write_maps(struct fby_transform *transform,
         if (err != FBY_OK) {
             return fby_because_in(why, err, ".%s", job->field->from[i]);
         }
-        add_bits(plane, i, fby_bits_bytes(job->field->maps), dst);
+        add_bits(plane, i, fby_bits_bytes(job->field->as.maps.n), dst);
     }
     return FBY_OK;
 }

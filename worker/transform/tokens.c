@@ -87,10 +87,10 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
-    size_t                          bytes = (size_t)field->length * job->width;
+    size_t bytes   = (size_t)field->as.tokens.length * job->width;
     bool   targets = strcmp(field->from[0], "target") == 0;
     size_t first   = targets ? job->width : 0;
-    *out           = fby_tokens_npy(job->bytes, job->width, field->length);
+    *out = fby_tokens_npy(job->bytes, job->width, field->as.tokens.length);
     if (out->type == FBY_NPY_TYPES || first + bytes > job->size ||
         job->size - bytes > job->width ||
         (field->wire_type != FBY_U16 && field->wire_type != FBY_U32)) {
@@ -125,7 +125,7 @@ static bool find_documents(
         .lengths = job->bytes,
         .tokens  = {.type = type_of(job->width)},
         .most    = fby_field_kind(field)->is_ragged ? field->max_length
-                                                    : field->length,
+                                                    : field->as.tokens.length,
     };
     if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
         head > job->size) {
@@ -155,8 +155,8 @@ static void fill_up(
     const struct fby_field_content *field, uint8_t *dst, uint64_t from)
 {
     uint32_t width = fby_type_bytes(field->wire_type);
-    for (uint64_t i = from; i < field->length; i++) {
-        fby_store_le(dst + i * width, field->pad, width);
+    for (uint64_t i = from; i < field->as.tokens.length; i++) {
+        fby_store_le(dst + i * width, field->as.tokens.pad, width);
     }
 }
 
@@ -170,7 +170,7 @@ static void shift_targets(const struct fby_field_content *field,
     memmove(dst, dst + width, (all->tokens.values - 1) * width);
     for (uint32_t i = 0; i < n; i++) {
         end += length_of(all, i);
-        fby_store_le(dst + (end - 1) * width, field->pad, width);
+        fby_store_le(dst + (end - 1) * width, field->as.tokens.pad, width);
     }
 }
 
@@ -216,13 +216,13 @@ fby_err fby_tokens_write(
 {
     const struct fby_field_content *field = job->field;
     struct fby_npy                  in;
-    if (field->packed) {
+    if (field->as.tokens.packed) {
         return write_packed(job, dst, why);
     }
     if (!find_tokens(job, &in)) {
         return fby_because(why, FBY_USAGE,
             "%zu bytes are not a sequence of %u tokens of %u bytes", job->size,
-            field->length, job->width);
+            field->as.tokens.length, job->width);
     }
     uint64_t good = fby_tokens_convert(&in, field->wire_type, dst);
     return good == in.values

@@ -53,9 +53,9 @@ static void fewer_classes_than_folders_are_refused(void **state)
     strcpy(label->name, "label");
     strcpy(label->from[0], "folder");
     assert_ok(fby_classes_check(ds, content, &why)); /* none are said */
-    label->classes = 3;
+    label->as.label.classes = 3;
     assert_ok(fby_classes_check(ds, content, &why));
-    label->classes = 2;
+    label->as.label.classes = 2;
     assert_int_equal(fby_classes_check(ds, content, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "field label: classes is 2, and there are 3 class folders; raise "

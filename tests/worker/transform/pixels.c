@@ -109,7 +109,7 @@ static struct fby_field_content crop_field(uint32_t side, uint32_t scale)
 {
     struct fby_field_content field = {.group = "image",
         .decode                              = FBY_DECODE_RGB8,
-        .dct_scale                           = (enum fby_dct_scale)scale,
+        .as.rgb8.dct_scale                   = (enum fby_dct_scale)scale,
         .wire_type                           = FBY_U8,
         .n_ops                               = 1,
         .shape                               = {3, {side, side, FBY_RGB}}};

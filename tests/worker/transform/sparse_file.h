@@ -22,7 +22,7 @@ static inline struct fby_field_content field_of(
         .wire_type                          = type,
         .max_length                         = MOST,
         .too_long                           = FBY_TOO_LONG_REFUSE,
-        .array                              = shape,
+        .as.sparse.shape                    = shape,
         .shape                              = shape};
 }
 

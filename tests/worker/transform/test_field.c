@@ -13,7 +13,7 @@ static struct fby_field_content field_of(
 {
     struct fby_field_content field = {.name = "f", .group = "f"};
     if (decode == FBY_DECODE_NUMBER) {
-        strcpy(field.json_key, "k");
+        strcpy(field.as.number.key, "k");
     }
     field.decode    = decode;
     field.wire_type = type;
@@ -94,7 +94,7 @@ static void a_text_may_be_a_string_of_json(void **state)
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_TEXT, FBY_U8);
     field.max_length               = 8;
-    strcpy(field.json_key, "a.b");
+    strcpy(field.as.text.key, "a.b");
     assert_caption(&field, "{\"a\": {\"b\": \"cat\"}}", "cat");
     assert_caption(&field, "{\"a\": {\"b\": \"\"}}", "");
     assert_caption(&field, "{\"a\": {\"b\": \"\\u00e9\\n\"}}", "\xc3\xa9\n");
@@ -105,7 +105,7 @@ static void a_text_may_be_a_string_of_json(void **state)
         &field, "{\"a\": {\"b\": \"123456789\"}}", "max_length is 8");
     field.too_long = FBY_TOO_LONG_TRUNCATE;
     assert_caption(&field, "{\"a\": {\"b\": \"1234567\u00e9\"}}", "1234567");
-    strcpy(field.json_key, ".");
+    strcpy(field.as.text.key, ".");
     assert_caption(&field, "\"dog\"", "dog");
 }
 
@@ -115,8 +115,8 @@ static void one_text_of_a_list_is_drawn(void **state)
     struct fby_field_content field   = field_of(FBY_DECODE_TEXT, FBY_U8);
     bool                     seen[3] = {false};
     field.max_length                 = 8;
-    field.pick                       = FBY_PICK_RANDOM;
-    strcpy(field.json_key, "k");
+    field.as.text.pick               = FBY_PICK_RANDOM;
+    strcpy(field.as.text.key, "k");
     for (uint64_t sample = 0; sample < 64; sample++) {
         char           text[9];
         struct fby_why why = {0};
@@ -164,16 +164,16 @@ static void a_label_fits_its_classes_and_its_wire_type(void **state)
     assert_value(&field, "255", 255);
     assert_text_refused(
         &field, "256", "label 256 is too large; 0 to 255 are right");
-    field.classes = 10;
+    field.as.label.classes = 10;
     assert_value(&field, "9", 9);
     assert_text_refused(
         &field, "10", "label 10 is too large; 0 to 9 are right: raise classes");
-    field.classes = 1;
+    field.as.label.classes = 1;
     assert_value(&field, "0", 0);
     assert_text_refused(
         &field, "1", "label 1 is too large; 0 to 0 are right: raise classes");
-    field.wire_type = FBY_U32;
-    field.classes   = 0;
+    field.wire_type        = FBY_U32;
+    field.as.label.classes = 0;
     assert_value(&field, "4294967295", UINT32_MAX);
     assert_text_refused(&field, "4294967296", "0 to 4294967295");
 }
@@ -183,7 +183,7 @@ static void a_label_may_be_the_class_folder(void **state)
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U16);
     strcpy(field.from[0], "folder");
-    field.classes = 1000;
+    field.as.label.classes = 1000;
     uint8_t              value[2];
     struct fby_field_job job = {.field = &field, .class_id = 999};
     assert_ok(fby_field_write(transform, &job, value, NULL));
@@ -275,7 +275,7 @@ static void small_reals_have_the_bits_ieee_gives_them(void **state)
 static struct fby_field_content number_at(const char *key)
 {
     struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
-    snprintf(field.json_key, sizeof(field.json_key), "%s", key);
+    snprintf(field.as.number.key, sizeof(field.as.number.key), "%s", key);
     return field;
 }
 
@@ -332,8 +332,8 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
 {
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U8);
-    strcpy(field.json_key, "class.id");
-    field.classes = 10;
+    strcpy(field.as.label.json.key, "class.id");
+    field.as.label.classes = 10;
     assert_value(&field, "{\"class\": {\"id\": 9}}", 9);
     assert_text_refused(&field, "{\"class\": {\"id\": 10}}", "0 to 9");
     assert_text_refused(&field, "{\"class\": {\"id\": -1}}", "is not a label");
@@ -354,7 +354,7 @@ static void one_of_a_list_is_picked_at_random_where_that_is_said(void **state)
     struct fby_field_content field   = field_of(FBY_DECODE_NUMBER, FBY_U8);
     unsigned                 seen[4] = {0};
     assert_text_refused(&field, text, "list of 4; say pick: random");
-    field.pick = FBY_PICK_RANDOM;
+    field.as.number.pick = FBY_PICK_RANDOM;
     assert_text_refused(&field, "{\"k\": []}", "an empty list");
     assert_value(&field, "{\"k\": 5}", 5);
     struct fby_field_job job = {.field = &field,
@@ -396,7 +396,7 @@ static void a_missing_member_is_named_with_those_that_exist(void **state)
 {
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
-    strcpy(field.json_key, "car.scor");
+    strcpy(field.as.number.key, "car.scor");
     assert_text_refused(&field, "{\"car\": {\"score\": 1}}",
         "no member 'car.scor'; did you mean 'car.score'?");
     assert_text_refused(&field, "{\"car\": {\"a\": 1, \"b\\n\": 2}}",
@@ -405,7 +405,7 @@ static void a_missing_member_is_named_with_those_that_exist(void **state)
         &field, "{\"car\": {}}", "no member 'car.scor'; there is none");
     assert_text_refused(
         &field, "{\"car\": [1]}", "'car.scor': 'car' is a list of 1");
-    strcpy(field.json_key, "k");
+    strcpy(field.as.number.key, "k");
     assert_text_refused(&field, "[1]", "no member 'k': it is a list of 1");
     assert_text_refused(
         &field, "{\"k\": \"3.5\"}", "is not a number: it is the text \"3.5\"");
@@ -419,7 +419,7 @@ static void an_error_in_a_list_of_numbers_names_its_entry(void **state)
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_U8);
     field.max_length               = 4;
-    strcpy(field.json_key, "k");
+    strcpy(field.as.number.key, "k");
     assert_caption(&field, "{\"k\": [65, 66]}", "AB");
     assert_no_caption(&field, "{\"k\": 2.5}", "list of numbers: it is 2.5");
     assert_no_caption(&field, "{\"k\": [1, {}]}",
@@ -431,11 +431,11 @@ static void the_advised_key_of_a_list_entry_works(void **state)
 {
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_U8);
-    strcpy(field.json_key, ".");
+    strcpy(field.as.number.key, ".");
     assert_text_refused(&field, "[7]", "or which one: '0'");
-    strcpy(field.json_key, "0");
+    strcpy(field.as.number.key, "0");
     assert_value(&field, "[7]", 7);
-    strcpy(field.json_key, "k");
+    strcpy(field.as.number.key, "k");
     assert_text_refused(&field, "{\"k\": [7]}", "or which one: 'k.0'");
 }
 
@@ -443,7 +443,7 @@ static void bytes_have_the_one_right_length(void **state)
 {
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_BYTES, FBY_U8);
-    field.length                   = 5;
+    field.as.bytes.length          = 5;
     field.shape                    = (struct fby_shape){1, {5}};
     uint8_t value[8];
     assert_ok(write_text(&field, "hello", value, NULL));

@@ -16,7 +16,7 @@ static struct fby_field_content plain_field(uint32_t width, uint32_t height)
     return (struct fby_field_content){.name = "f",
         .group                              = "f",
         .decode                             = FBY_DECODE_RGB8,
-        .dct_scale                          = FBY_DCT_OFF,
+        .as.rgb8.dct_scale                  = FBY_DCT_OFF,
         .wire_type                          = FBY_U8,
         .shape                              = {3, {height, width, FBY_RGB}}};
 }
@@ -203,7 +203,7 @@ static uint64_t needed(
     struct fby_resize_spec  spec  = fby_resize_whole(&in, &in);
     uint64_t                whole = fby_image_bytes(head.width, head.height);
     return rows.scratch[0] + rows.scratch[1] + head.library_bytes +
-           fby_resize_bytes(&spec) + (field->yuv420 ? whole : 0);
+           fby_resize_bytes(&spec) + (field->as.rgb8.yuv420 ? whole : 0);
 }
 
 static fby_err write_with(const struct fby_field_content *field,
@@ -232,7 +232,7 @@ static void exactly_what_is_needed_is_reserved(void **state)
                     .progressive                 = i % 3 == 0};
         struct fby_field_content field = plain_field(96, 64);
         struct fby_buffer        file  = photo_file(photo);
-        field.yuv420                   = i >= 8;
+        field.as.rgb8.yuv420           = i >= 8;
         uint64_t bytes                 = needed(&field, &file);
         assert_ok(write_with(&field, &file, bytes));
         assert_int_equal(write_with(&field, &file, bytes - 1), FBY_FULL);
@@ -279,7 +279,7 @@ static void bytes_of_fields_are_those_of_their_values(void **state)
     struct fby_field_content field = plain_field(5, 7);
     assert_int_equal(fby_field_bytes(&field), 5 * 7 * 3);
     assert_int_equal(fby_field_index_bytes(&field), 0);
-    field.yuv420 = true;
+    field.as.rgb8.yuv420 = true;
     assert_int_equal(fby_field_bytes(&field), 5 * 7 + 2 * 3 * 4);
     struct fby_field_content sparse = {.decode = FBY_DECODE_SPARSE,
         .wire_type                             = FBY_F32,
@@ -414,7 +414,7 @@ static void write_scaled(const struct fby_buffer *file, uint32_t side,
 {
     struct fby_field_content field = plain_field(side, side);
     struct fby_field_job     job   = job_of(&field, file);
-    field.dct_scale                = scale;
+    field.as.rgb8.dct_scale        = scale;
     field.n_ops                    = 1;
     field.ops[0]                   = resize_to(side, side);
     assert_ok(fby_field_write(transform, &job, pixels, NULL));

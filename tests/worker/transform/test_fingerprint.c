@@ -64,7 +64,7 @@ static void assert_recorded(enum fby_decode last, const char *recorded)
     clear(NULL);
     for (int scale = FBY_DCT_OFF; scale <= FBY_DCT_FAST; scale++) {
         struct fby_field_content *field = add_field(FBY_DECODE_RGB8);
-        field->dct_scale                = (enum fby_dct_scale)scale;
+        field->as.rgb8.dct_scale        = (enum fby_dct_scale)scale;
         field->n_from                   = 1;
         strcpy(field->from[0], "png");
     }
@@ -83,11 +83,11 @@ static void planes_have_the_recorded_fingerprint(void **state)
     char hex[65];
     (void)state;
     struct fby_field_content *field = add_field(FBY_DECODE_RGB8);
-    field->dct_scale                = FBY_DCT_OFF;
+    field->as.rgb8.dct_scale        = FBY_DCT_OFF;
     field->n_from                   = 1;
     strcpy(field->from[0], "png");
     struct fby_digest pixels = fingerprint();
-    field->yuv420            = true;
+    field->as.rgb8.yuv420    = true;
     struct fby_digest planes = fingerprint();
     assert_false(fby_digest_equal(&pixels, &planes));
     assert_string_equal(fby_hex(planes.bytes, sizeof(planes.bytes), hex),
@@ -113,11 +113,11 @@ static void bits_have_the_recorded_fingerprint(void **state)
     add_field(FBY_DECODE_ARRAY);
     array = fingerprint();
     clear(NULL);
-    add_field(FBY_DECODE_ARRAY)->maps = 8;
-    struct fby_digest bits            = fingerprint();
+    add_field(FBY_DECODE_ARRAY)->as.array.maps = 8;
+    struct fby_digest bits                     = fingerprint();
     assert_false(fby_digest_equal(&array, &bits));
-    add_field(FBY_DECODE_MAPS)->maps = 1;
-    struct fby_digest all            = fingerprint();
+    add_field(FBY_DECODE_MAPS)->as.maps.n = 1;
+    struct fby_digest all                 = fingerprint();
     assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
 }
 
@@ -129,12 +129,12 @@ static void paths_into_json_have_the_recorded_fingerprint(void **state)
     char                      hex[65];
     struct fby_field_content *field = add_field(FBY_DECODE_NUMBER);
     struct fby_digest         none  = fingerprint();
-    strcpy(field->json_key, "plain");
+    strcpy(field->as.number.key, "plain");
     struct fby_digest plain = fingerprint();
-    strcpy(field->json_key, "a.b");
+    strcpy(field->as.number.key, "a.b");
     struct fby_digest path = fingerprint();
-    strcpy(field->json_key, "plain");
-    field->pick             = FBY_PICK_RANDOM;
+    strcpy(field->as.number.key, "plain");
+    field->as.number.pick   = FBY_PICK_RANDOM;
     struct fby_digest picks = fingerprint();
     assert_true(fby_digest_equal(&none, &plain));
     assert_false(fby_digest_equal(&none, &path));
@@ -149,7 +149,7 @@ static void texts_in_json_have_the_recorded_fingerprint(void **state)
     struct fby_field_content *field = add_field(FBY_DECODE_TEXT);
     field->max_length               = 3;
     struct fby_digest member        = fingerprint();
-    strcpy(field->json_key, "k");
+    strcpy(field->as.text.key, "k");
     struct fby_digest json = fingerprint();
     assert_false(fby_digest_equal(&member, &json));
     assert_string_equal(fby_hex(json.bytes, sizeof(json.bytes), hex),
@@ -175,8 +175,8 @@ static void packed_documents_have_the_recorded_fingerprint(void **state)
     assert_string_equal(fby_hex(packed.bytes, sizeof(packed.bytes), hex),
         "17eebf85eda530d1bcf240b0b7151da52b3aedc3bc92e054a2c0c2a8693a98da");
     clear(NULL);
-    add_field(FBY_DECODE_TOKENS)->packed = true;
-    struct fby_digest tokens             = fingerprint();
+    add_field(FBY_DECODE_TOKENS)->as.tokens.packed = true;
+    struct fby_digest tokens                       = fingerprint();
     assert_false(fby_digest_equal(&packed, &tokens));
 }
 
@@ -280,8 +280,8 @@ static void scaling_is_known_apart_and_off_is_as_it_was(void **state)
     struct fby_digest         of[FBY_DCT_FAST + 1];
     char                      hex[65];
     for (int scale = FBY_DCT_OFF; scale <= FBY_DCT_FAST; scale++) {
-        image->dct_scale = (enum fby_dct_scale)scale;
-        of[scale]        = fingerprint();
+        image->as.rgb8.dct_scale = (enum fby_dct_scale)scale;
+        of[scale]                = fingerprint();
     }
     assert_string_equal(
         fby_hex(of[FBY_DCT_OFF].bytes, sizeof(of[0].bytes), hex), recorded);

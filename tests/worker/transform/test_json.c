@@ -27,7 +27,7 @@ static fby_err read_number(const char *key, const void *text, size_t size,
     struct fby_guarded       in    = fby_guarded_copy(text, size);
     struct fby_field_job     job   = {
               .field = &field, .bytes = in.bytes, .size = size};
-    snprintf(field.json_key, sizeof(field.json_key), "%s", key);
+    snprintf(field.as.number.key, sizeof(field.as.number.key), "%s", key);
     fby_err err = fby_field_write(transform, &job, value, why);
     fby_guarded_free(&in);
     return err;
@@ -165,7 +165,7 @@ static void a_wrong_value_is_shown_in_the_error(void **state)
             .group                              = "f",
             .decode                             = FBY_DECODE_LABEL,
             .wire_type                          = FBY_U8,
-            .json_key                           = "k"};
+            .as.label.json.key                  = "k"};
         char                     text[64];
         uint8_t                  value[8];
         struct fby_why           why = {{0}};

@@ -132,8 +132,8 @@ static struct fby_field_content pairs(enum fby_too_long too_long)
 {
     struct fby_field_content field =
         field_of(FBY_DECODE_ARRAY, FBY_U16, too_long);
-    field.array = (struct fby_shape){1, {2}};
-    field.shape = (struct fby_shape){2, {MOST, 2}};
+    field.as.array.shape = (struct fby_shape){1, {2}};
+    field.shape          = (struct fby_shape){2, {MOST, 2}};
     return field;
 }
 
@@ -197,7 +197,8 @@ static void entries_of_an_array_have_the_field_s_shape(void **state)
         assert_int_equal(row.err, FBY_BAD_SAMPLE);
         assert_non_null(strstr(why.text, "with entries of the field's [2]"));
     }
-    field.array      = (struct fby_shape){0}; /* entries are single values */
+    field.as.array.shape =
+        (struct fby_shape){0}; /* entries are single values */
     struct row plain = write_array(&field, "(3,)", 3, NULL);
     assert_int_equal(plain.err, FBY_OK);
     assert_int_equal(plain.length, 3);
@@ -219,7 +220,7 @@ static void a_list_of_json_is_taken_up_to_the_most(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct fby_field_content field =
             field_of(FBY_DECODE_NUMBER, FBY_I32, FBY_TOO_LONG_REFUSE);
-        strcpy(field.json_key, "k");
+        strcpy(field.as.number.key, "k");
         size_t     n   = strlen(cases[i].json);
         struct row row = write_row(&field, cases[i].json, n, 24, NULL);
         assert_int_equal(row.err, cases[i].fits ? FBY_OK : FBY_BAD_SAMPLE);
@@ -334,7 +335,7 @@ static void whole_numbers_fill_their_wire_types(void **state)
         struct fby_field_content field = field_of(
             FBY_DECODE_NUMBER, whole_numbers[i].type, (enum fby_too_long)0);
         field.max_length = 0;
-        strcpy(field.json_key, ".");
+        strcpy(field.as.number.key, ".");
         size_t            n   = fby_type_bytes(whole_numbers[i].type);
         struct row        row = write_row(&field, whole_numbers[i].number,
                    strlen(whole_numbers[i].number), n, NULL);

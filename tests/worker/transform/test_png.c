@@ -40,9 +40,9 @@ static struct fby_field_content field_of(enum fby_decode decode)
         .n_from                             = 1,
         .n_ops                              = 1};
     strcpy(field.from[0], "png");
-    field.dct_scale = decode == FBY_DECODE_RGB8 ? FBY_DCT_FAITHFUL : 0;
-    field.shape     = (struct fby_shape){
-            3, {SIDE, SIDE, decode == FBY_DECODE_RGB8 ? FBY_RGB : 1}};
+    field.as.rgb8.dct_scale = decode == FBY_DECODE_RGB8 ? FBY_DCT_FAITHFUL : 0;
+    field.shape             = (struct fby_shape){
+                    3, {SIDE, SIDE, decode == FBY_DECODE_RGB8 ? FBY_RGB : 1}};
     field.ops[0] = (struct fby_op_use){
         .op = fby_op_named("random_crop"), .params = {{.n = 2, .i = {20, 20}}}};
     return field;
@@ -162,7 +162,7 @@ static void check_stack(uint32_t n)
     struct fby_buffer        bytes = {0};
     uint64_t                 sizes[FBY_MAX_MAPS];
     stack.n_from        = n;
-    stack.maps          = n;
+    stack.as.maps.n     = n;
     stack.shape.dims[2] = (n + 7) / 8;
     for (uint32_t i = 0; i < n; i++) {
         sizes[i] = file.size;
@@ -232,7 +232,7 @@ static void the_bits_of_a_stack_are_in_the_order_of_its_files(void **state)
     struct fby_field_content stack = field_of(FBY_DECODE_MAPS);
     stack.n_ops                    = 0;
     stack.n_from                   = MASKS;
-    stack.maps                     = MASKS;
+    stack.as.maps.n                = MASKS;
     stack.shape.dims[2]            = 2;
     for (uint32_t i = 0; i < MASKS; i++) {
         size_t before = bytes.size;
@@ -265,7 +265,7 @@ static void masks_of_a_stack_have_one_size(void **state)
     uint64_t                 sizes[2] = {files[0].size, files[1].size};
     struct fby_why           why      = {{0}};
     field.n_from                      = 2;
-    field.maps                        = 2;
+    field.as.maps.n                   = 2;
     strcpy(field.from[0], "a.png");
     strcpy(field.from[1], "b.png");
     fby_put_bytes(&bytes, files[0].bytes, files[0].size);

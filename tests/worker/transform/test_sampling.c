@@ -204,7 +204,7 @@ static struct fby_field_content crop_field(enum fby_dct_scale scale)
 {
     struct fby_field_content field = {.group = "f",
         .decode                              = FBY_DECODE_RGB8,
-        .dct_scale                           = scale,
+        .as.rgb8.dct_scale                   = scale,
         .wire_type                           = FBY_U8,
         .n_ops                               = 2,
         .shape                               = {3, {SIDE, SIDE, FBY_RGB}}};

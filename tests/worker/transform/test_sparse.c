@@ -232,11 +232,11 @@ static void rows_that_are_too_long_are_refused(void **state)
     assert_refused(&field, &parts, "the row has 7 values, max_length is 6");
     parts.deflated = true;
     assert_refused(&field, &parts, "the row has 7 values, max_length is 6");
-    field.shape = field.array = (struct fby_shape){2, {40, 100}};
-    parts                     = coo();
-    parts.shape               = NUMBERS(40, 100);
-    parts.deflated            = true;
-    struct npz_file file      = {.deflated = true};
+    field.shape = field.as.sparse.shape = (struct fby_shape){2, {40, 100}};
+    parts                               = coo();
+    parts.shape                         = NUMBERS(40, 100);
+    parts.deflated                      = true;
+    struct npz_file file                = {.deflated = true};
     static uint8_t  zeros[1 << 20];
     put_npz_array(&file, "data", "<i8", "(131072,)", zeros, sizeof(zeros));
     end_npz(&file);
@@ -251,10 +251,10 @@ static void sizes_that_cannot_be_are_refused(void **state)
     struct fby_field_content field = field_of(FBY_I32, list);
     struct parts             parts = csr();
     static uint8_t           zeros[1 << 20];
-    field.shape = field.array = (struct fby_shape){2, {1 << 30, 2}};
-    parts.shape               = NUMBERS(1 << 30, 2);
-    parts.deflated            = true;
-    struct npz_file file      = file_of(&parts);
+    field.shape = field.as.sparse.shape = (struct fby_shape){2, {1 << 30, 2}};
+    parts.shape                         = NUMBERS(1 << 30, 2);
+    parts.deflated                      = true;
+    struct npz_file file                = file_of(&parts);
     uint8_t *at = memmem(file.directory.data, file.directory.size, "indptr", 6);
     at          = file.bytes.data + file.bytes.size - 22 - file.directory.size +
          (at - file.directory.data);

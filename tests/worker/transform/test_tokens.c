@@ -18,7 +18,7 @@ static struct fby_field_content field_of(const char *from, enum fby_type type)
         .decode                             = FBY_DECODE_TOKENS,
         .wire_type                          = type,
         .n_from                             = 1,
-        .length                             = LENGTH,
+        .as.tokens.length                   = LENGTH,
         .shape                              = {1, {LENGTH}}};
     snprintf(field.from[0], sizeof(field.from[0]), "%s", from);
     return field;
@@ -223,8 +223,8 @@ static struct fby_field_content packed_field(
     const char *from, enum fby_type type)
 {
     struct fby_field_content field = field_of(from, type);
-    field.packed                   = true;
-    field.pad                      = 99;
+    field.as.tokens.packed         = true;
+    field.as.tokens.pad            = 99;
     return field;
 }
 

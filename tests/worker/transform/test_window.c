@@ -107,7 +107,7 @@ static void ten_thousand_crops_are_those_of_the_scaled_picture(void **state)
         struct fby_size          kept   = random_size(&random, scaled);
         struct fby_field_content field =
             field_of(FBY_DECODE_RGB8, scaled, kept);
-        field.dct_scale = (enum fby_dct_scale)(1 + below(&random, 3));
+        field.as.rgb8.dct_scale = (enum fby_dct_scale)(1 + below(&random, 3));
         assert_crop_of_whole(&field, scaled, as_jpeg(&file), i);
     }
     fby_buffer_fini(&file);

@@ -87,11 +87,11 @@ static struct fby_field_content yuv_field(uint32_t width, uint32_t height)
 {
     struct fby_field_content field = {
         .name = "f", .group = "f", .from = {"png"}, .n_from = 1};
-    field.decode    = FBY_DECODE_RGB8;
-    field.dct_scale = FBY_DCT_OFF;
-    field.wire_type = FBY_U8;
-    field.yuv420    = true;
-    field.shape     = (struct fby_shape){3, {height, width, 3}};
+    field.decode            = FBY_DECODE_RGB8;
+    field.as.rgb8.dct_scale = FBY_DCT_OFF;
+    field.wire_type         = FBY_U8;
+    field.as.rgb8.yuv420    = true;
+    field.shape             = (struct fby_shape){3, {height, width, 3}};
     return field;
 }
 
@@ -281,7 +281,7 @@ static void assert_converted(
     const struct fby_field_content *field, struct fby_picture_file file)
 {
     struct fby_field_content plain = *field;
-    plain.yuv420                   = false;
+    plain.as.rgb8.yuv420           = false;
     struct fby_buffer rgb          = write_field(&plain, file);
     uint32_t          w            = field->shape.dims[1];
     uint32_t          h            = field->shape.dims[0];

@@ -125,7 +125,7 @@ fby_err fby_self_check_tokens(
     for (size_t i = 0; err == FBY_OK && i < 2; i++) {
         *field = (struct fby_field_content){.decode = FBY_DECODE_TOKENS,
             .wire_type                              = types[i],
-            .length                                 = 1,
+            .as.tokens.length                       = 1,
             .shape = {.n_dims = 1, .dims = {1}}};
         for (size_t width = 1; err == FBY_OK && width <= 8; width *= 2) {
             err = try_width(transform, hash, field, width);

@@ -58,11 +58,11 @@ static fby_err try_row(struct fby_transform *transform,
     const struct row *row)
 {
     uint8_t file[1024];
-    field->decode    = FBY_DECODE_ARRAY;
-    field->wire_type = FBY_U8;
-    field->maps      = row->n;
-    field->array     = (struct fby_shape){1, {row->n}};
-    field->shape     = (struct fby_shape){1, {fby_bits_bytes(row->n)}};
+    field->decode         = FBY_DECODE_ARRAY;
+    field->wire_type      = FBY_U8;
+    field->as.array.maps  = row->n;
+    field->as.array.shape = (struct fby_shape){1, {row->n}};
+    field->shape          = (struct fby_shape){1, {fby_bits_bytes(row->n)}};
     return check_field(transform, hash,
         &(struct fby_field_job){
             .field = field, .bytes = file, .size = make_file(row, file)});
@@ -90,7 +90,7 @@ static void make_stack_field(struct fby_field_content *field)
     *field = (struct fby_field_content){
         .decode    = FBY_DECODE_MAPS,
         .n_from    = MASKS,
-        .maps      = MASKS,
+        .as.maps.n = MASKS,
         .wire_type = FBY_U8,
         .shape     = {3, {HEIGHT, WIDTH, fby_bits_bytes(MASKS)}},
         .n_ops     = 1,

@@ -134,7 +134,7 @@ fby_err fby_self_check_scale(struct fby_transform *transform,
     }
     *field      = (struct fby_field_content){.group = "fingerprint",
              .decode                                = FBY_DECODE_RGB8,
-             .dct_scale                             = scale,
+             .as.rgb8.dct_scale                     = scale,
              .wire_type                             = FBY_U8};
     fby_err err = try_sizes(transform, hash, field);
     free(field);
@@ -198,7 +198,7 @@ fby_err fby_self_check_texts(struct fby_transform *transform,
         *field = (struct fby_field_content){
             .decode = decode, .wire_type = (enum fby_type)type};
         if (decode == FBY_DECODE_NUMBER) {
-            strcpy(field->json_key, "k");
+            strcpy(field->as.number.key, "k");
         }
         for (size_t i = 0; i < texts.n && err == FBY_OK; i++) {
             err = try_text(transform, hash, field, texts.at[i]);
@@ -239,8 +239,8 @@ fby_err fby_self_check_paths(
         *field = (struct fby_field_content){.group = "fingerprint",
             .decode                                = FBY_DECODE_NUMBER,
             .wire_type                             = FBY_U8,
-            .pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM};
-        memcpy(field->json_key, path_keys[i / 2], sizeof(path_keys[0]));
+            .as.number.pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM};
+        memcpy(field->as.number.key, path_keys[i / 2], sizeof(path_keys[0]));
         err = try_key(transform, hash, field);
     }
     free(field);

@@ -63,7 +63,12 @@ static fby_err try_rule(struct fby_transform *transform,
     field->decode     = one->decode;
     field->wire_type  = one->type;
     field->max_length = MOST;
-    memcpy(field->json_key, one->key, strlen(one->key) + 1);
+    if (one->decode != FBY_DECODE_BYTES) {
+        struct fby_from_json *json = one->decode == FBY_DECODE_NUMBER
+                                         ? &field->as.number
+                                         : &field->as.text;
+        memcpy(json->key, one->key, strlen(one->key) + 1);
+    }
     field->shape = (struct fby_shape){.n_dims = 1, .dims = {MOST}};
     for (size_t i = 0; i < one->n && err == FBY_OK; i++) {
         err = try_member(transform, hash, field, one->members[i]);
@@ -94,7 +99,7 @@ fby_err fby_self_check_json_texts(
     fby_err                   err   = field == NULL ? FBY_FULL : FBY_OK;
     for (int i = 0; i < 4 && err == FBY_OK; i++) {
         *field = (struct fby_field_content){.group = "fingerprint",
-            .pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM,
+            .as.text.pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM,
             .too_long =
                 i / 2 == 0 ? FBY_TOO_LONG_REFUSE : FBY_TOO_LONG_TRUNCATE};
         err    = try_rule(transform, hash, &json_case, field);

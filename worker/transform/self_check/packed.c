@@ -71,12 +71,14 @@ static void make_field(
     field->decode     = one->decode;
     field->wire_type  = one->type;
     field->n_from     = 1;
-    field->packed     = true;
-    field->pad        = PAD;
-    field->shift      = 1;
-    field->length     = tokens ? LENGTH : 0;
     field->max_length = tokens ? 0 : LENGTH;
     field->shape      = (struct fby_shape){.n_dims = 1, .dims = {LENGTH}};
+    if (tokens) {
+        field->as.tokens = (struct fby_tokens_field){
+            .length = LENGTH, .packed = true, .pad = PAD};
+    } else {
+        field->as.documents.shift = 1;
+    }
     memcpy(field->from[0], one->from, strlen(one->from) + 1);
 }
 

@@ -134,9 +134,9 @@ fby_err fby_self_check_yuv(
         .from                                  = {"png"},
         .n_from                                = 1,
         .decode                                = FBY_DECODE_RGB8,
-        .dct_scale                             = FBY_DCT_OFF,
+        .as.rgb8.dct_scale                     = FBY_DCT_OFF,
         .wire_type                             = FBY_U8,
-        .yuv420                                = true};
+        .as.rgb8.yuv420                        = true};
     for (size_t i = 0; i < fby_n_probes && err == FBY_OK; i++) {
         err = try_file(&check, fby_probes[i]);
     }
