@@ -13,21 +13,21 @@ static void fill_content(struct fby_content *content)
 {
     *content = (struct fby_content){.n_fields = 3, .global_batch = 128};
     content->fields[0] = (struct fby_field_content){
-        .name      = "image",
-        .decode    = FBY_DECODE_RGB8,
-        .wire_type = FBY_U8,
-        .shape     = {3, {224, 224, 3}},
-        .normalize = true,
-        .mean      = {0.485, 0.456, 0.406},
-        .std       = {0.229, 0.224, 0.225},
+        .name              = "image",
+        .decode            = FBY_DECODE_RGB8,
+        .wire_type         = FBY_U8,
+        .shape             = {3, {224, 224, 3}},
+        .as.rgb8.normalize = true,
+        .as.rgb8.mean      = {0.485, 0.456, 0.406},
+        .as.rgb8.std       = {0.229, 0.224, 0.225},
     };
     content->fields[1] = (struct fby_field_content){
-        .name      = "label",
-        .decode    = FBY_DECODE_LABEL,
-        .wire_type = FBY_U16,
-        .one_hot   = true,
-        .classes   = 1000,
-        .smoothing = 0.1,
+        .name               = "label",
+        .decode             = FBY_DECODE_LABEL,
+        .wire_type          = FBY_U16,
+        .as.label.one_hot   = true,
+        .as.label.classes   = 1000,
+        .as.label.smoothing = 0.1,
     };
     content->fields[2] = (struct fby_field_content){
         .name       = "words",

@@ -54,7 +54,7 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
          .wire_type                            = FBY_F32,
          .max_length                           = MOST,
          .too_long                             = FBY_TOO_LONG_REFUSE,
-         .array                                = shape,
+         .as.sparse.shape                      = shape,
          .shape                                = shape};
     struct fby_field_job     job    = {
                .field = &field, .length = &length, .indices = indices};

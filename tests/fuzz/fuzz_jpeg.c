@@ -27,7 +27,7 @@ static struct fby_field_content *picture_field(void)
     static struct fby_field_content field = {.name = "f",
         .group                                     = "f",
         .decode                                    = FBY_DECODE_RGB8,
-        .dct_scale                                 = FBY_DCT_FAST,
+        .as.rgb8.dct_scale                         = FBY_DCT_FAST,
         .wire_type                                 = FBY_U8,
         .shape                                     = {3, {SIDE, SIDE, 3}},
         .n_ops                                     = 2};
@@ -59,7 +59,7 @@ static void try_picture(
     demand(written != FBY_OK || planned == FBY_OK);
 
     struct fby_field_content planes = *job.field; /* made alike, or refused */
-    planes.yuv420                   = true;
+    planes.as.rgb8.yuv420           = true;
     job.field                       = &planes;
     demand(fby_field_write(transform, &job, pixels, NULL) == written);
 }
@@ -67,9 +67,11 @@ static void try_picture(
 static void try_scalar(struct fby_transform *transform,
     struct fby_field_job job, enum fby_decode decode, const char *key)
 {
-    static struct fby_field_content field = {
-        .name = "f", .group = "f", .pick = FBY_PICK_RANDOM};
-    memcpy(field.json_key, key, strlen(key) + 1);
+    static struct fby_field_content field = {.name = "f", .group = "f"};
+    struct fby_from_json           *json =
+        decode == FBY_DECODE_LABEL ? &field.as.label.json : &field.as.number;
+    json->pick = FBY_PICK_RANDOM;
+    memcpy(json->key, key, strlen(key) + 1);
     for (int type = FBY_U8; type <= FBY_U32; type++) {
         uint8_t value[8];
         field.decode    = decode;

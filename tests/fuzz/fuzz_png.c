@@ -25,7 +25,7 @@ static void try_as(enum fby_decode decode, struct fby_field_job job)
     static struct fby_field_content field = {.group = "f",
         .from                                       = {"png"},
         .n_from                                     = 1,
-        .maps                                       = 1,
+        .as.maps.n                                  = 1,
         .wire_type                                  = FBY_U8,
         .n_ops                                      = 1};
     uint8_t                         pixels[SIDE * SIDE * FBY_RGB];

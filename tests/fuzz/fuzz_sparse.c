@@ -43,7 +43,7 @@ static void decode(struct fby_transform *transform, struct fby_shape shape,
          .wire_type                            = FBY_F32,
          .max_length                           = MOST,
          .too_long                             = FBY_TOO_LONG_REFUSE,
-         .array                                = shape,
+         .as.sparse.shape                      = shape,
          .shape                                = shape};
     struct fby_field_job     job    = {.field = &field,
                .bytes                         = data,
