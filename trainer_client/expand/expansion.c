@@ -134,7 +134,7 @@ static fby_err plan_one_hot(struct fby_expansion *self,
     const struct fby_field_content *field, struct fby_why *why)
 {
     const struct fby_label_field *label = &field->as.label;
-    double share  = label->classes > 0 ? smoothing / label->classes : 0;
+    double share  = label->classes > 0 ? label->smoothing / label->classes : 0;
     self->kind    = FBY_EXPAND_ONE_HOT;
     self->classes = label->classes;
     if (label->classes == 0 || (!fby_is_real(self->to) && self->to != FBY_U8)) {
@@ -143,11 +143,11 @@ static fby_err plan_one_hot(struct fby_expansion *self,
             "u8",
             self->name);
     }
-    if (self->to == FBY_U8 && smoothing != 0) {
+    if (self->to == FBY_U8 && label->smoothing != 0) {
         return fby_because(why, FBY_CONFIG,
             "field %s: smoothing needs dtype f32, f16 or bf16", self->name);
     }
-    self->on        = bits_in(self->to, (float)(1 - smoothing + share));
+    self->on        = bits_in(self->to, (float)(1 - label->smoothing + share));
     self->off       = bits_in(self->to, (float)share);
     self->out_bytes = (uint64_t)label->classes * fby_type_bytes(self->to);
     return FBY_OK;
