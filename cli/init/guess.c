@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_look.h"
@@ -112,27 +111,24 @@ static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
 {
     const struct fby_look *look = arg;
     out->offset                 = fby_shard_offset(shard, member);
-    return fby_root_open(look->root, shard->name, FBY_WANT_FILE, &out->fd, why);
+    return fby_object_open(look->root, shard->name, &out->object, why);
 }
 
 static fby_err read_first_shard(struct fby_look *look, const char *path,
     struct fby_guess_split *split, struct fby_why *why)
 {
-    struct fby_shard shard = {0};
-    struct stat      st;
-    int              fd = -1;
-    fby_err err = fby_root_open(look->root, path, FBY_WANT_FILE, &fd, why);
+    struct fby_shard  shard = {0};
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    fby_err           err =
+        fby_object_open_stamped(look->root, path, &object, &stamp, why);
     if (err != FBY_OK) {
         return err;
     }
-    if (fstat(fd, &st) == 0) {
-        struct fby_tar_file file = {.fd = fd, .size = (uint64_t)st.st_size};
-        fby_shard_init(&shard, path, FBY_SOURCE_SHARDS);
-        err = fby_tar_scan(&file, &shard, why);
-    } else {
-        err = fby_because(why, FBY_IO, "%s", strerror(errno));
-    }
-    close(fd);
+    struct fby_tar_file file = {.object = &object, .size = stamp.size};
+    fby_shard_init(&shard, path, FBY_SOURCE_SHARDS);
+    err = fby_tar_scan(&file, &shard, why);
+    fby_object_close(&object);
     if (err == FBY_OK) {
         const struct fby_look_opener opener = {open_in_tar, look};
         fby_look_count(split, &shard);
@@ -231,9 +227,9 @@ static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
         return fby_because(why, FBY_CONFIG, "the path of a member is too long");
     }
     fby_err err = fby_path_join(in->path, file, path, why);
-    return err == FBY_OK ? fby_root_open(in->look->root, path, FBY_WANT_FILE,
-                               &out->fd, why)
-                         : err;
+    return err == FBY_OK
+               ? fby_object_open(in->look->root, path, &out->object, why)
+               : err;
 }
 
 static fby_err count_folder(const struct fby_look_opener *opener,

@@ -1,10 +1,7 @@
 #include "cli/init/guess_columns.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "pipeline/text.h"
 #include "worker/source/columns/columns.h"
@@ -36,17 +33,15 @@ static fby_err read_npz_kind(const struct fby_root *root, const char *path,
     enum npz *out, struct fby_why *why)
 {
     struct fby_column column = {.name = ""};
-    struct stat       st     = {0};
     uint64_t          rows   = 0;
-    int               fd     = -1;
-    fby_err           err = fby_root_open(root, path, FBY_WANT_FILE, &fd, why);
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    fby_err err = fby_object_open_stamped(root, path, &object, &stamp, why);
     if (err != FBY_OK) {
         return err;
     }
-    err = fstat(fd, &st) == 0
-              ? fby_csr_scan(fd, (uint64_t)st.st_size, &column, &rows, why)
-              : fby_because(why, FBY_IO, "%s", strerror(errno));
-    close(fd);
+    err = fby_csr_scan(&object, stamp.size, &column, &rows, why);
+    fby_object_close(&object);
     *out = err == FBY_NOT_FOUND ? NPZ_TABLE
            : err != FBY_OK      ? NPZ_REFUSED
            : rows == 1          ? NPZ_SAMPLE

@@ -4,7 +4,6 @@
  * of an existing file is then a column of paths. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/init/guess_look.h"
 #include "pipeline/text.h"
@@ -21,22 +20,16 @@ static bool is_list(const struct fby_entry *entry)
 static bool is_file_path(const struct fby_look *look, const char *base,
     const char *text, size_t size)
 {
-    char           file[FBY_PATH_SIZE];
-    char           path[FBY_PATH_SIZE];
-    struct fby_why why = {{0}};
-    int            fd  = -1;
+    char file[FBY_PATH_SIZE];
+    char path[FBY_PATH_SIZE];
     if (size == 0 || size >= sizeof(file) || text[0] == '/') {
         return false;
     }
     memcpy(file, text, size);
     file[size] = '\0';
-    if (strlen(file) != size || strrchr(file, '.') == NULL ||
-        fby_path_join(base, file, path, &why) != FBY_OK ||
-        fby_root_open(look->root, path, FBY_WANT_FILE, &fd, &why) != FBY_OK) {
-        return false;
-    }
-    close(fd);
-    return true;
+    return strlen(file) == size && strrchr(file, '.') != NULL &&
+           fby_path_join(base, file, path, NULL) == FBY_OK &&
+           fby_object_exists(look->root, path);
 }
 
 /* Find the columns of paths of a list that was read as values only. */

@@ -7,6 +7,7 @@
 #include "cli/init/guess.h"
 #include "worker/source/index.h"
 #include "worker/source/listing.h"
+#include "worker/source/object.h"
 #include "worker/source/roots.h"
 
 struct fby_look {
@@ -62,8 +63,8 @@ void fby_look_count(
 
 /* An open file that contains a member. */
 struct fby_look_file {
-    int      fd;
-    uint64_t offset; /* where the member begins */
+    struct fby_object object;
+    uint64_t          offset; /* where the member begins */
 };
 
 /* How to open the file of a shard's member. */

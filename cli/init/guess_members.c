@@ -1,8 +1,6 @@
 /* guess_members.c - count the members of samples, and find PNG files of ids. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/init/guess_look.h"
 
@@ -69,14 +67,14 @@ static bool is_ids(const uint8_t head[PNG_HEAD])
 }
 
 static fby_err read_head(
-    struct fby_look_file file, bool *ids, struct fby_why *why)
+    const struct fby_look_file *file, bool *ids, struct fby_why *why)
 {
     uint8_t head[PNG_HEAD] = {0};
-    if (pread(file.fd, head, sizeof(head), (off_t)file.offset) < 0) {
-        return fby_because(why, FBY_IO, "%s", strerror(errno));
-    }
-    *ids = is_ids(head);
-    return FBY_OK;
+    size_t  n              = 0;
+    fby_err err            = fby_object_read_some(
+                   &file->object, file->offset, head, sizeof(head), &n, why);
+    *ids = err == FBY_OK && is_ids(head);
+    return err;
 }
 
 static bool is_png(const char *extension)
@@ -102,12 +100,12 @@ static fby_err read_member(struct fby_init_member *member,
     const struct fby_shard *shard, uint32_t m,
     const struct fby_look_opener *opener, struct fby_why *why)
 {
-    struct fby_look_file file = {.fd = -1};
+    struct fby_look_file file = {.offset = 0};
     fby_err              err  = opener->open(opener->arg, shard, m, &file, why);
     if (err == FBY_OK) {
         member->looked = true;
-        err            = read_head(file, &member->ids, why);
-        close(file.fd);
+        err            = read_head(&file, &member->ids, why);
+        fby_object_close(&file.object);
     }
     return err;
 }
@@ -136,9 +134,8 @@ static fby_err open_member(const void *arg, const struct fby_shard *shard,
     const struct fby_index *index = arg;
     char                    path[FBY_PATH_SIZE];
     fby_err err = fby_index_path(index, shard, member, path, why);
-    return err == FBY_OK
-               ? fby_root_open(index->root, path, FBY_WANT_FILE, &out->fd, why)
-               : err;
+    return err == FBY_OK ? fby_object_open(index->root, path, &out->object, why)
+                         : err;
 }
 
 fby_err fby_look_count_index(struct fby_guess_split *split,

@@ -4,7 +4,6 @@
  * files do not, so they count only if the user gave the type of tokens. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/init/guess_look.h"
 #include "pipeline/text.h"
@@ -18,19 +17,13 @@ enum {
 static bool has_index(
     const struct fby_look *look, const char *path, const char *name)
 {
-    char           below[FBY_PATH_SIZE];
-    struct fby_why why = {{0}};
-    int            fd  = -1;
+    char below[FBY_PATH_SIZE];
     if (!fby_text_ends_with(name, ".bin") ||
-        fby_path_join(path, name, below, &why) != FBY_OK) {
+        fby_path_join(path, name, below, NULL) != FBY_OK) {
         return false;
     }
     snprintf(below + strlen(below) - 4, sizeof(".idx"), ".idx");
-    if (fby_root_open(look->root, below, FBY_WANT_FILE, &fd, &why) != FBY_OK) {
-        return false;
-    }
-    close(fd);
-    return true;
+    return fby_object_exists(look->root, below);
 }
 
 /* The format of a file; 0: no token file. */

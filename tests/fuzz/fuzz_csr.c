@@ -2,9 +2,8 @@
  * that lie in it, of which each row is refused or has its indices in order. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "tests/worker/source/memory_object.h"
 #include "worker/source/columns/csr.h"
 #include "worker/source/columns/ragged.h"
 #include "worker/transform/sparse.h"
@@ -95,17 +94,15 @@ static void make_rows(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int        fd     = -1;
     struct fby_column column = {.name = "a"};
     struct fby_why    why    = {{0}};
     uint64_t          rows   = 0;
     if (transform == NULL) {
         transform = fby_transform_create(NULL);
-        fd        = memfd_create("csr", MFD_CLOEXEC);
     }
-    demand(ftruncate(fd, 0) == 0);
-    demand(pwrite(fd, data, size, 0) == (ssize_t)size);
-    fby_err err = fby_csr_scan(fd, size, &column, &rows, &why);
+    struct memory     memory = memory_of(data, size);
+    struct fby_object object = memory_object(&memory);
+    fby_err           err = fby_csr_scan(&object, size, &column, &rows, &why);
     demand((why.text[0] == '\0') == (err == FBY_OK || err == FBY_NOT_FOUND));
     if (err == FBY_OK) {
         check_list(column.offset, column.rows, column.row_bytes, size);

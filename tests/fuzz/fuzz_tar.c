@@ -1,13 +1,12 @@
 /* fuzz_tar.c - any bytes as a tar shard: an error or an index within the file.
  *
- * The bytes lie in a memory file. Fuzzers do not guess checksums, so the
- * header sums of all blocks are put right first. */
+ * Fuzzers do not guess checksums, so the header sums of all blocks are put
+ * right first. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/mem.h"
+#include "tests/worker/source/memory_object.h"
 #include "worker/source/shards/tar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,18 +47,13 @@ static void check(const struct fby_shard *shard, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int       fd = -1;
     struct fby_shard shard;
     struct fby_why   why  = {0};
     uint8_t         *copy = fby_memdup(data, size);
-    if (fd < 0) {
-        fd = memfd_create("tar", MFD_CLOEXEC);
-    }
     mend_sums(copy, size);
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, copy, size, 0) != (ssize_t)size) {
-        abort();
-    }
-    struct fby_tar_file file = {.fd = fd, .size = size};
+    struct memory       memory = memory_of(copy, size);
+    struct fby_object   object = memory_object(&memory);
+    struct fby_tar_file file   = {.object = &object, .size = size};
     fby_shard_init(&shard, "fuzz.tar", FBY_SOURCE_SHARDS);
     if (fby_tar_scan(&file, &shard, &why) == FBY_OK) {
         check(&shard, size);

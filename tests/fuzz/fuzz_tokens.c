@@ -2,9 +2,8 @@
  * the file, and documents of all their tokens. The first byte says which
  * format, and whether documents are packed. */
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "tests/worker/source/memory_object.h"
 #include "worker/source/tokens/token_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -57,13 +56,9 @@ static fby_err read_one(const struct fby_token_file *file, unsigned format,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int         fd = -1;
     static atomic_bool stop;
     if (size == 0) {
         return 0;
-    }
-    if (fd < 0) {
-        fd = memfd_create("tokens", MFD_CLOEXEC);
     }
     unsigned          format = data[0] % 4; /* mds with a type, or without */
     struct fby_tokens how    = {
@@ -72,12 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
            .shift  = 1,
            .packed = data[0] / 4 % 2 == 1,
     };
-    struct fby_sequences *all  = fby_sequences_create(&how);
-    struct fby_token_file file = {fd, size - 1, &stop};
-    if (ftruncate(fd, 0) != 0 ||
-        pwrite(fd, data + 1, size - 1, 0) != (ssize_t)(size - 1)) {
-        abort();
-    }
+    struct fby_sequences *all    = fby_sequences_create(&how);
+    struct memory         memory = memory_of(data + 1, size - 1);
+    struct fby_object     object = memory_object(&memory);
+    struct fby_token_file file   = {&object, size - 1, &stop};
     if (read_one(&file, format, all) == FBY_OK) {
         check(all, format == 1 ? BIN_SIZE : size - 1);
         fby_sequences_finish(all);

@@ -1,6 +1,6 @@
 /* files.h - read from files that must still be the ones that were indexed.
  *
- * A bounded number of descriptors stays open, the least recently used one is
+ * A bounded number of files stays open, the least recently used one is
  * closed for a new one. A file is checked against its stamp when it is opened
  * and again after each read, so bytes that changed under the read are not
  * handed out. The lock guards the table only; never a system call. */
@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "worker/source/roots.h"
-#include "worker/source/shard.h"
+#include "worker/source/object.h"
 
 struct fby_files;
 
@@ -30,6 +29,11 @@ struct fby_extent {
     uint64_t offset;
     uint64_t size; /* bytes */
 };
+
+/* Open `file`, which must still be the one that was indexed; the caller closes
+ * *out. Errors: FBY_STALE, and as of fby_object_open. */
+FBY_CHECKED fby_err fby_file_open(
+    const struct fby_file *file, struct fby_object *out, struct fby_why *why);
 
 /* Read `extent` of `file` into `buffer`. Any thread; blocks for the file.
  * Errors: FBY_STALE  not the file that was indexed (any more); `why` says

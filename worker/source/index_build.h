@@ -8,6 +8,7 @@
 #include "worker/source/cache.h"
 #include "worker/source/expand.h"
 #include "worker/source/index.h"
+#include "worker/source/object.h"
 
 struct fby_build {
     const struct fby_dataset_spec *spec;
@@ -50,7 +51,7 @@ enum { FBY_SHARD_FILES = 2 }; /* of one shard: itself, and one beside it */
 struct fby_shard_files { /* held open */
     const char        *name;
     uint32_t           n;
-    int                fd[FBY_SHARD_FILES];
+    struct fby_object  objects[FBY_SHARD_FILES];
     struct fby_stamp   stamps[FBY_SHARD_FILES];
     const atomic_bool *stop;
 };

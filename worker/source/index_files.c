@@ -1,9 +1,7 @@
 /* Files into shards: one job a file, in parallel. Stamps tell whether the cache
  * knows it; both files of a pair must be those that were indexed together. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/mem.h"
 #include "worker/source/index_build.h"
@@ -19,18 +17,11 @@ struct indexing {
 static fby_err open_one(const struct fby_root *root, const char *path,
     struct fby_shard_files *files, struct fby_why *why)
 {
-    struct stat st;
-    uint32_t    n = files->n;
-    fby_err err = fby_root_open(root, path, FBY_WANT_FILE, &files->fd[n], why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    files->n = n + 1;
-    if (fstat(files->fd[n], &st) != 0) {
-        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
-    }
-    files->stamps[n] = fby_stamp_of(&st);
-    return FBY_OK;
+    uint32_t n   = files->n;
+    fby_err  err = fby_object_open_stamped(
+         root, path, &files->objects[n], &files->stamps[n], why);
+    files->n += err == FBY_OK ? 1 : 0;
+    return err;
 }
 
 /* Its name is the shard's but for the ending. */
@@ -70,7 +61,7 @@ static fby_err check_files(
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < files->n; i++) {
-        err = fby_stamp_check(files->fd[i], &files->stamps[i], why);
+        err = fby_stamp_check(&files->objects[i], &files->stamps[i], why);
     }
     return err;
 }
@@ -115,7 +106,7 @@ static fby_err sum_files(struct fby_shard *shard,
     fby_sum_begin(&sum);
     for (uint32_t i = 0; err == FBY_OK && i < files->n; i++) {
         err = fby_sum_add_file(
-            &sum, files->fd[i], &files->stamps[i], files->stop, why);
+            &sum, &files->objects[i], &files->stamps[i], files->stop, why);
     }
     if (err == FBY_OK) {
         shard->sum    = fby_sum_end(&sum);
@@ -151,7 +142,7 @@ static fby_err index_files(
         err = index_open_files(x, i, &files, why);
     }
     for (uint32_t k = 0; k < files.n; k++) {
-        close(files.fd[k]);
+        fby_object_close(&files.objects[k]);
     }
     return err == FBY_OK ? FBY_OK
                          : fby_because_in(why, err, "shard %s", files.name);

@@ -2,8 +2,6 @@
  * of all, one after another: of a part of a folder in the order of its members,
  * of columns in that of their names. What the cache has of the same files, with
  * the same stamps, is not read again. */
-#include <unistd.h>
-
 #include "common/mem.h"
 #include "worker/source/columns/row_lengths.h"
 #include "worker/source/index_build.h"
@@ -20,16 +18,16 @@ struct summing {
 
 static fby_err sum_file(struct summing *s, uint32_t file, struct fby_why *why)
 {
-    char    path[FBY_PATH_SIZE];
-    int     fd  = -1;
-    fby_err err = fby_index_path(s->index, s->shard, file, path, why);
+    char              path[FBY_PATH_SIZE];
+    struct fby_object object;
+    fby_err           err = fby_index_path(s->index, s->shard, file, path, why);
     if (err == FBY_OK) {
-        err = fby_root_open(s->index->root, path, FBY_WANT_FILE, &fd, why);
+        err = fby_object_open(s->index->root, path, &object, why);
     }
     if (err == FBY_OK) {
         err = fby_sum_add_file(
-            &s->sum, fd, &s->shard->stamps[file], s->stop, why);
-        close(fd);
+            &s->sum, &object, &s->shard->stamps[file], s->stop, why);
+        fby_object_close(&object);
         if (err != FBY_OK) {
             return fby_because_in(why, err, "file %s", path);
         }

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "worker/source/shard_sum.h"
 
 enum {
     LEAST_KEPT = 64,
@@ -20,10 +19,10 @@ enum {
 };
 
 struct fby_map {
-    uint8_t    *data; /* NULL: not mapped */
-    uint64_t    size;
-    uint32_t    users;
-    int         fd;     /* for the stamp */
+    uint8_t          *data; /* NULL: not mapped */
+    uint64_t          size;
+    uint32_t          users;
+    struct fby_object object; /* a local file, for the stamp */
     atomic_bool broken; /* not to be used again; set by the handler, too */
 };
 
@@ -115,7 +114,7 @@ struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept)
 static void unmap(struct fby_maps *self, struct fby_map *map)
 {
     munmap(map->data, map->size);
-    close(map->fd);
+    fby_object_close(&map->object);
     map->data = NULL;
     atomic_store(&map->broken, false);
     self->kept--;
@@ -178,45 +177,28 @@ bool fby_maps_use(struct fby_maps *self, uint64_t id,
     return usable;
 }
 
-static fby_err open_checked(
-    const struct fby_file *file, int *fd, struct fby_why *why)
-{
-    fby_err err = fby_root_open(file->root, file->path, FBY_WANT_FILE, fd, why);
-    if (err == FBY_NOT_FOUND || err == FBY_USAGE) {
-        return fby_because_in(
-            why, FBY_STALE, "was removed or replaced since it was indexed");
-    }
-    if (err != FBY_OK) {
-        return err;
-    }
-    err = fby_stamp_check(*fd, file->stamp, why);
-    if (err != FBY_OK) {
-        close(*fd);
-    }
-    return err;
-}
-
 /* Put a new map in its place, unless another thread was faster, or an old one
  * is in the way: then false. The lock is held. */
-static bool keep(
-    struct fby_maps *self, const struct fby_file *file, uint8_t *data, int fd)
+static bool keep(struct fby_maps *self, const struct fby_file *file,
+    uint8_t *data, struct fby_object object)
 {
     struct fby_map *map = &self->at[file->id];
     if (map->data != NULL) {
         return false;
     }
     make_room(self);
-    map->data = data;
-    map->size = file->stamp->size;
-    map->fd   = fd;
+    map->data   = data;
+    map->size   = file->stamp->size;
+    map->object = object;
     self->kept++;
     return true;
 }
 
-static fby_err map_file(
-    int fd, uint64_t size, uint8_t **out, struct fby_why *why)
+static fby_err map_file(const struct fby_object *object, uint64_t size,
+    uint8_t **out, struct fby_why *why)
 {
-    void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    void *data =
+        mmap(NULL, size, PROT_READ, MAP_SHARED, fby_object_local_fd(object), 0);
     if (data == MAP_FAILED) {
         return fby_because(why, errno == ENOMEM ? FBY_AGAIN : FBY_IO,
             "cannot map its %llu bytes: %s", (unsigned long long)size,
@@ -229,20 +211,19 @@ static fby_err map_file(
 fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
     struct fby_map_uses *uses, struct fby_why *why)
 {
-    uint8_t *data = NULL;
-    int      fd   = -1;
-    fby_err  err  = open_checked(file, &fd, why);
-    if (err != FBY_OK) {
-        return err;
+    uint8_t          *data = NULL;
+    struct fby_object object;
+    fby_err           err = fby_file_open(file, &object, why);
+    if (err == FBY_OK) {
+        err = map_file(&object, file->stamp->size, &data, why);
     }
-    err = map_file(fd, file->stamp->size, &data, why);
     if (err != FBY_OK) {
-        close(fd);
+        fby_object_close(&object);
         return err;
     }
     struct fby_map *map = &self->at[file->id];
     pthread_mutex_lock(&self->lock);
-    bool mine   = keep(self, file, data, fd);
+    bool mine   = keep(self, file, data, object);
     bool usable = !atomic_load(&map->broken);
     if (usable) {
         uses->at[uses->n].stamp = file->stamp;
@@ -251,7 +232,7 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
     pthread_mutex_unlock(&self->lock);
     if (!mine) {
         munmap(data, file->stamp->size);
-        close(fd);
+        fby_object_close(&object);
     }
     return usable ? FBY_OK
                   : fby_because(why, FBY_AGAIN,
@@ -262,7 +243,7 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
 /* Whether what was read of it is what was indexed. */
 static fby_err check_use(const struct fby_map_use *use, struct fby_why *why)
 {
-    fby_err err = fby_stamp_check(use->map->fd, use->stamp, why);
+    fby_err err = fby_stamp_check(&use->map->object, use->stamp, why);
     if (err == FBY_OK && atomic_load(&use->map->broken)) {
         err =
             fby_because(why, FBY_IO, "a page of it could not be read (SIGBUS)");

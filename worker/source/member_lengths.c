@@ -1,12 +1,10 @@
 #include "worker/source/member_lengths.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/mem.h"
+#include "worker/npy/npy.h"
 #include "worker/source/files.h"
-#include "worker/source/shard_sum.h"
-#include "worker/source/zip_file.h"
 
 enum { FIRST = 256 /* bytes: most headers have 128 */ };
 
@@ -26,8 +24,9 @@ static uint32_t length_of(const struct fby_npy *npy, uint64_t data_bytes)
 }
 
 /* Only a long header takes a second read. */
-static fby_err read_length(const struct heads *h, int fd,
-    struct fby_extent extent, uint32_t *out, struct fby_why *why)
+static fby_err read_length(const struct heads *h,
+    const struct fby_object *object, struct fby_extent extent, uint32_t *out,
+    struct fby_why *why)
 {
     static const size_t pieces[] = {FIRST, FBY_NPY_HEAD};
     size_t              n        = 0;
@@ -35,7 +34,7 @@ static fby_err read_length(const struct heads *h, int fd,
         struct fby_npy npy;
         size_t         head = 0;
         n                   = extent.size < pieces[i] ? extent.size : pieces[i];
-        fby_err err         = fby_read_at(fd, extent.offset, h->head, n, why);
+        fby_err err = fby_object_read(object, extent.offset, h->head, n, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -51,25 +50,25 @@ static fby_err read_file_length(
     const struct heads *h, uint32_t m, uint32_t *out, struct fby_why *why)
 {
     char                    path[FBY_PATH_SIZE];
-    int                     fd    = -1;
+    struct fby_object       object;
     const struct fby_index *index = h->members->index;
     const struct fby_stamp *stamp = &h->shard->stamps[m];
     fby_err                 err = fby_index_path(index, h->shard, m, path, why);
     if (err == FBY_OK) {
-        err = fby_root_open(index->root, path, FBY_WANT_FILE, &fd, why);
+        err = fby_object_open(index->root, path, &object, why);
     }
     if (err != FBY_OK) {
         return err;
     }
-    err = fby_stamp_check(fd, stamp, why);
+    err = fby_stamp_check(&object, stamp, why);
     if (err == FBY_OK) {
         struct fby_extent all = {.offset = 0, .size = stamp->size};
-        err                   = read_length(h, fd, all, out, why);
+        err                   = read_length(h, &object, all, out, why);
     }
     if (err == FBY_OK) {
-        err = fby_stamp_check(fd, stamp, why);
+        err = fby_stamp_check(&object, stamp, why);
     }
-    close(fd);
+    fby_object_close(&object);
     return err;
 }
 
@@ -84,7 +83,7 @@ static fby_err read_member_length(
     }
     struct fby_extent extent = {
         .offset = fby_shard_offset(h->shard, m), .size = h->shard->bytes[m]};
-    return read_length(h, h->members->fd, extent, out, why);
+    return read_length(h, h->members->object, extent, out, why);
 }
 
 static fby_err read_sample_length(

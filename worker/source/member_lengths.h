@@ -10,12 +10,13 @@
 #include <stdatomic.h>
 
 #include "worker/source/index.h"
+#include "worker/source/object.h"
 
 struct fby_members {                       /* all borrowed */
     const struct fby_field_content *field; /* that reads them */
-    const struct fby_index *index; /* each is a file of it; NULL: all lie in */
-    int                     fd;    /* this open one */
-    const atomic_bool      *stop;
+    const struct fby_index  *index; /* each is a file of it; NULL: all lie in */
+    const struct fby_object *object; /* this open one */
+    const atomic_bool       *stop;
 };
 
 /* Set shard->lengths to those of the first of field->from that each sample has.

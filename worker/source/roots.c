@@ -15,6 +15,7 @@
 #include "common/mem.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
+#include "worker/source/object.h"
 
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
@@ -22,6 +23,8 @@ struct fby_root {
     char  name[FBY_NAME_SIZE];
     char *dir; /* absolute, links resolved */
     int   fd;  /* of dir; only to open beneath */
+
+    const struct fby_object_ops *object_ops;
 };
 
 struct fby_roots {
@@ -91,6 +94,7 @@ fby_err fby_roots_add(
     char             dir[FBY_PATH_SIZE];
     struct fby_root *root = fby_zalloc(sizeof(*root));
     root->fd              = -1;
+    root->object_ops      = &fby_object_file;
     fby_err err = fby_location_root_option(name_and_dir, root->name, dir, why);
     if (err == FBY_OK && find(self, root->name) != NULL) {
         err = fby_because(why, FBY_USAGE,
@@ -146,6 +150,11 @@ const char *fby_root_name(const struct fby_root *root)
 const char *fby_root_dir(const struct fby_root *root)
 {
     return root->dir;
+}
+
+const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root)
+{
+    return root->object_ops;
 }
 
 /* No component is `..`; and the path is relative. */

@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 
+struct fby_object_ops;
 struct fby_roots;
 struct fby_root;
 
@@ -35,6 +36,9 @@ FBY_CHECKED fby_err fby_roots_named(const struct fby_roots *self,
 
 const char *fby_root_name(const struct fby_root *root);
 const char *fby_root_dir(const struct fby_root *root); /* absolute, no links */
+
+/* How the files beneath it are read: see object.h. */
+const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root);
 
 enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR, FBY_WANT_EITHER };
 

@@ -34,22 +34,18 @@ bool fby_stamp_equal(const struct fby_stamp *a, const struct fby_stamp *b)
 }
 
 const char *fby_stamp_change(
-    const struct fby_stamp *indexed, const struct stat *now)
+    const struct fby_stamp *indexed, const struct fby_stamp *now)
 {
-    struct fby_stamp is = fby_stamp_of(now);
-    if (now->st_nlink == 0) {
-        return "was replaced or removed";
-    }
-    if (is.device != indexed->device || is.inode != indexed->inode) {
+    if (now->device != indexed->device || now->inode != indexed->inode) {
         return "was replaced";
     }
-    if (is.size > indexed->size) {
+    if (now->size > indexed->size) {
         return "was appended to";
     }
-    if (is.size < indexed->size) {
+    if (now->size < indexed->size) {
         return "was cut short";
     }
-    return is.mtime_ns != indexed->mtime_ns
+    return now->mtime_ns != indexed->mtime_ns
                ? "was written to"
                : "was touched (links, owner or mode)";
 }

@@ -50,7 +50,7 @@ bool fby_stamp_equal(const struct fby_stamp *a, const struct fby_stamp *b);
 
 /* What happened to the file in between: "was appended to", ... Static text. */
 const char *fby_stamp_change(
-    const struct fby_stamp *indexed, const struct stat *now);
+    const struct fby_stamp *indexed, const struct fby_stamp *now);
 
 enum fby_column_part {      /* written into manifests: add, never renumber */
     FBY_COLUMN_WHOLE   = 0, /* row i is of sample i */

@@ -8,18 +8,13 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "worker/source/shard.h"
+#include "worker/source/object.h"
 
 /* Add the bytes of an open file, which `stamp` tells: it must be that file,
  * before and after.
  * Errors: FBY_STALE, FBY_IO, FBY_GONE (stopped). */
-FBY_CHECKED fby_err fby_sum_add_file(struct fby_sum_state *sum, int fd,
-    const struct fby_stamp *stamp, const atomic_bool *stop,
-    struct fby_why *why);
-
-/* Errors: FBY_STALE when the open file is not the one of `stamp`: "was
- * appended to: 1536 bytes when it was indexed, 2048 now". */
-FBY_CHECKED fby_err fby_stamp_check(
-    int fd, const struct fby_stamp *stamp, struct fby_why *why);
+FBY_CHECKED fby_err fby_sum_add_file(struct fby_sum_state *sum,
+    const struct fby_object *file, const struct fby_stamp *stamp,
+    const atomic_bool *stop, struct fby_why *why);
 
 #endif

@@ -6,19 +6,20 @@
 #define FBY_WORKER_SOURCE_ZIP_FILE_H
 
 #include "worker/npy/zip.h"
+#include "worker/source/object.h"
 
 struct fby_zip_file {
-    int               fd; /* borrowed */
-    uint64_t          size;
-    uint8_t          *directory;
-    struct fby_reader left; /* of it */
+    const struct fby_object *object; /* borrowed */
+    uint64_t                 size;
+    uint8_t                 *directory;
+    struct fby_reader        left; /* of it */
 };
 
 /* Read its directory. Release it with fini, also after an error.
  * Errors: FBY_CONFIG, FBY_IO. */
-FBY_CHECKED fby_err fby_zip_file_open(
-    struct fby_zip_file *self, int fd, uint64_t size, struct fby_why *why);
-void fby_zip_file_fini(struct fby_zip_file *self);
+FBY_CHECKED fby_err fby_zip_file_open(struct fby_zip_file *self,
+    const struct fby_object *object, uint64_t size, struct fby_why *why);
+void                fby_zip_file_fini(struct fby_zip_file *self);
 
 /* Is there another member? */
 static inline bool fby_zip_file_more(const struct fby_zip_file *self)
@@ -34,10 +35,5 @@ FBY_CHECKED fby_err fby_zip_file_next(
  * Errors: FBY_CONFIG, also of one that is compressed; FBY_IO. */
 FBY_CHECKED fby_err fby_zip_file_place(const struct fby_zip_file *self,
     const struct fby_zip_member *member, uint64_t *out, struct fby_why *why);
-
-/* Read `size` bytes from `offset` on, of any file.
- * Errors: FBY_IO, also when there are fewer. */
-FBY_CHECKED fby_err fby_read_at(
-    int fd, uint64_t offset, uint8_t *out, size_t size, struct fby_why *why);
 
 #endif

@@ -4,9 +4,7 @@
 
 #include "tests/test.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "tests/worker/source/memory_object.h"
 #include "tests/worker/source/sandbox.h"
 #include "worker/source/shards/tar.h"
 
@@ -14,12 +12,11 @@
 static inline fby_err scan(
     struct fby_buffer *tar, struct fby_shard *shard, struct fby_why *why)
 {
-    int fd = memfd_create("tar", MFD_CLOEXEC);
-    assert_int_equal(pwrite(fd, tar->data, tar->size, 0), tar->size);
-    struct fby_tar_file file = {.fd = fd, .size = tar->size};
+    struct memory       memory = memory_of(tar->data, tar->size);
+    struct fby_object   object = memory_object(&memory);
+    struct fby_tar_file file   = {.object = &object, .size = tar->size};
     fby_shard_init(shard, "x.tar", FBY_SOURCE_SHARDS);
     fby_err err = fby_tar_scan(&file, shard, why);
-    close(fd);
     fby_buffer_fini(tar);
     return err;
 }

@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "tests/test.h"
+#include "tests/worker/source/memory_object.h"
 #include "worker/source/manifest.h"
 #include "worker/source/tokens/token_file.h"
 
@@ -84,12 +83,15 @@ static void more_tokens_than_can_be_numbered_are_refused(void **state)
 
 /* ---- files ---- */
 
+/* One at a time. */
 static struct fby_token_file file_of(const void *bytes, size_t size)
 {
-    int fd = memfd_create("tokens", MFD_CLOEXEC);
-    assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, bytes, size, 0), size);
-    return (struct fby_token_file){.fd = fd, .size = size, .stop = &go_on};
+    static struct memory     memory;
+    static struct fby_object object;
+    memory = memory_of(bytes, size);
+    object = memory_object(&memory);
+    return (struct fby_token_file){
+        .object = &object, .size = size, .stop = &go_on};
 }
 
 static void a_flat_file_of_half_a_token_is_refused(void **state)
@@ -101,7 +103,6 @@ static void a_flat_file_of_half_a_token_is_refused(void **state)
     assert_int_equal(fby_flat_read(&file, 0, all, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "5 bytes are no whole number of tokens of 2 bytes (type u16)");
-    close(file.fd);
     fby_sequences_free(&all);
 }
 
@@ -117,7 +118,6 @@ static struct fby_sequences *read_packed(const char *bytes, size_t size)
     struct fby_token_file   file = file_of(bytes, size);
     struct fby_why          why  = {{0}};
     assert_ok(fby_flat_read(&file, how.end, all, &why));
-    close(file.fd);
     return all;
 }
 
@@ -170,7 +170,6 @@ static fby_err read_idx(const struct fby_buffer *bytes, enum fby_type said,
     struct fby_token_file file = file_of(bytes->data, bytes->size);
     *out                       = fby_sequences_create(&how);
     fby_err err                = fby_megatron_read(&file, BIN, *out, why);
-    close(file.fd);
     return err;
 }
 
@@ -284,7 +283,6 @@ static fby_err read_mds(const struct fby_buffer *bytes, enum fby_type said,
     struct fby_token_file file = file_of(bytes->data, bytes->size);
     *out                       = fby_sequences_create(&how);
     fby_err err                = fby_mds_read(&file, "tokens", *out, why);
-    close(file.fd);
     return err;
 }
 

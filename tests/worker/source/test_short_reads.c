@@ -177,10 +177,10 @@ static void what_cannot_be_read_says_why(void **state)
             "shard t.tar: offset 0: cannot read: Input/output error"},
         {FBY_SOURCE_FOLDER, BROKEN,
             "file f/c/1.jpg: cannot read: Input/output error"},
-        {FBY_SOURCE_LIST, ENDED, "l.csv: became shorter"},
-        {FBY_SOURCE_LIST, BROKEN, "l.csv: Input/output error"},
+        {FBY_SOURCE_LIST, ENDED, "l.csv: cannot read: the file became shorter"},
+        {FBY_SOURCE_LIST, BROKEN, "l.csv: cannot read: Input/output error"},
         {FBY_SOURCE_TOKENS, ENDED,
-            "shard t.mds: cannot read: it became shorter"},
+            "shard t.mds: cannot read: the file became shorter"},
         {FBY_SOURCE_TOKENS, BROKEN,
             "shard t.mds: cannot read: Input/output error"},
     };
@@ -236,7 +236,7 @@ static void a_member_that_cannot_be_read_says_why(void **state)
     atomic_store(&how, BROKEN);
     assert_int_equal(
         fby_dataset_read(dataset, &member, bytes, member.size, &why), FBY_IO);
-    assert_string_equal(why.text, "reading failed: Input/output error");
+    assert_string_equal(why.text, "cannot read: Input/output error");
     atomic_store(&how, WHOLE);
     assert_ok(fby_dataset_read(dataset, &member, bytes, member.size, &why));
     fby_dataset_destroy(&dataset);

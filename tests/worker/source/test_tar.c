@@ -5,22 +5,27 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/worker/source/tars.h"
+
+/* The file at `path` of the sandbox, beneath no root. */
+static struct fby_object open_path(const struct sandbox *sb, const char *path)
+{
+    int fd = open(sandbox_path(sb, path), O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    return (struct fby_object){.ops = &fby_object_file, .is.fd = fd};
+}
 
 static fby_err scan_path(const struct sandbox *sb, const char *path,
     struct fby_shard *shard, struct fby_why *why)
 {
-    struct stat st;
-    int         fd = open(sandbox_path(sb, path), O_RDONLY | O_CLOEXEC);
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &st), 0);
-    struct fby_tar_file file = {.fd = fd, .size = (uint64_t)st.st_size};
+    struct fby_stamp  stamp;
+    struct fby_object object = open_path(sb, path);
+    assert_ok(fby_object_stamp(&object, &stamp, NULL));
+    struct fby_tar_file file = {.object = &object, .size = stamp.size};
     fby_shard_init(shard, path, FBY_SOURCE_SHARDS);
     fby_err err = fby_tar_scan(&file, shard, why);
-    close(fd);
+    fby_object_close(&object);
     return err;
 }
 
@@ -149,10 +154,10 @@ static void archives_of_libarchive_are_read_in_each_format(void **state)
         assert_ok(scan_path(sb, "x.tar", &shard, NULL));
         assert_int_equal(shard.samples, 1);
         assert_int_equal(strlen(fby_shard_key(&shard, 0)), 95);
-        int fd = open(sandbox_path(sb, "x.tar"), O_RDONLY | O_CLOEXEC);
-        assert_int_equal(
-            pread(fd, text, 5, (off_t)fby_shard_offset(&shard, 0)), 5);
-        close(fd);
+        struct fby_object object = open_path(sb, "x.tar");
+        assert_ok(fby_object_read(
+            &object, fby_shard_offset(&shard, 0), text, 5, NULL));
+        fby_object_close(&object);
         assert_string_equal(text, "photo");
         fby_shard_fini(&shard);
     }
@@ -189,12 +194,11 @@ static void a_file_that_became_shorter_is_an_io_error(void **state)
     tar_file(&tar, "0001.jpg", "photo");
     uint64_t whole = tar.size;
     sandbox_tar(sb, "x.tar", &tar);
-    int fd = open(sandbox_path(sb, "x.tar"), O_RDONLY | O_CLOEXEC);
-    assert_true(fd >= 0);
+    struct fby_object object = open_path(sb, "x.tar");
     for (uint64_t more = 512; more <= 2048; more += 512) {
         struct fby_shard    shard = {0};
         struct fby_why      why   = {0};
-        struct fby_tar_file file  = {.fd = fd, .size = whole + more};
+        struct fby_tar_file file  = {.object = &object, .size = whole + more};
         char                words[80];
         snprintf(words, sizeof(words),
             "offset %llu: cannot read: the file became shorter",
@@ -204,7 +208,7 @@ static void a_file_that_became_shorter_is_an_io_error(void **state)
         assert_says(&why, words);
         fby_shard_fini(&shard);
     }
-    close(fd);
+    fby_object_close(&object);
 }
 
 static void a_size_beyond_the_file_is_truncated(void **state)
@@ -347,12 +351,13 @@ static void a_scan_stops_when_told(void **state)
     struct fby_shard      shard = {0};
     atomic_bool           stop  = true;
     sandbox_shard(sb, "x.tar", 0, 3);
-    int fd = open(sandbox_path(sb, "x.tar"), O_RDONLY | O_CLOEXEC);
-    struct fby_tar_file file = {.fd = fd, .size = 100000, .stop = &stop};
+    struct fby_object   object = open_path(sb, "x.tar");
+    struct fby_tar_file file   = {
+          .object = &object, .size = 100000, .stop = &stop};
     fby_shard_init(&shard, "x.tar", FBY_SOURCE_SHARDS);
     assert_int_equal(fby_tar_scan(&file, &shard, NULL), FBY_GONE);
     fby_shard_fini(&shard);
-    close(fd);
+    fby_object_close(&object);
 }
 
 int main(void)

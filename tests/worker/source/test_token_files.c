@@ -2,16 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/mem.h"
 #include "tests/says.h"
+#include "tests/worker/source/memory_object.h"
 #include "worker/source/tokens/token_file.h"
 
 static const atomic_bool go_on;
 
-/* A file that is kept for the call, and what was read of it. */
+/* A file, one at a time, and what was read of it. */
 struct token_reading {
     struct fby_token_file file;
     struct fby_sequences *all;
@@ -22,17 +21,18 @@ struct token_reading {
 static struct token_reading begin(
     const struct fby_buffer *bytes, const struct fby_tokens *how)
 {
-    int fd = memfd_create("tokens", MFD_CLOEXEC);
-    assert_int_equal(pwrite(fd, bytes->data, bytes->size, 0), bytes->size);
+    static struct memory     memory;
+    static struct fby_object object;
+    memory = memory_of(bytes->data, bytes->size);
+    object = memory_object(&memory);
     return (struct token_reading){
-        .file = {.fd = fd, .size = bytes->size, .stop = &go_on},
+        .file = {.object = &object, .size = bytes->size, .stop = &go_on},
         .all  = fby_sequences_create(how),
     };
 }
 
 static void end(struct token_reading *r)
 {
-    close(r->file.fd);
     fby_sequences_free(&r->all);
 }
 

@@ -1,10 +1,8 @@
 #include "worker/source/columns/columns.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/array.h"
 #include "common/mem.h"
@@ -24,29 +22,11 @@ struct scan {
 };
 
 struct part { /* of an open file: one NumPy file */
-    int         fd;
-    uint64_t    offset;
-    uint64_t    size;
-    const char *name; /* "NAME.npy" */
+    const struct fby_object *object;
+    uint64_t                 offset;
+    uint64_t                 size;
+    const char              *name; /* "NAME.npy" */
 };
-
-/* ---- reading ---- */
-
-static fby_err open_file(const struct fby_root *root, const char *path, int *fd,
-    struct fby_stamp *stamp, struct fby_why *why)
-{
-    struct stat st;
-    fby_err     err = fby_root_open(root, path, FBY_WANT_FILE, fd, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    if (fstat(*fd, &st) != 0) {
-        close(*fd);
-        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
-    }
-    *stamp = fby_stamp_of(&st);
-    return FBY_OK;
-}
 
 /* ---- a column ---- */
 
@@ -169,7 +149,7 @@ static fby_err read_head(struct scan *s, const struct part *part,
     size_t         head = 0;
     size_t         stem = 0;
     size_t         n    = part->size < FBY_NPY_HEAD ? part->size : FBY_NPY_HEAD;
-    fby_err        err  = fby_read_at(part->fd, part->offset, s->head, n, why);
+    fby_err err = fby_object_read(part->object, part->offset, s->head, n, why);
     if (err == FBY_OK) {
         err = name_column(part->name, out, why);
     }
@@ -193,7 +173,8 @@ static fby_err read_head(struct scan *s, const struct part *part,
 }
 
 /* The first offset and the last one. */
-static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
+static fby_err read_ends(const struct fby_object *object,
+    struct fby_column *column, struct fby_why *why)
 {
     uint8_t  raw[2][8] = {{0}};
     uint64_t last      = (column->rows - 1) * column->row_bytes;
@@ -205,10 +186,10 @@ static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
             fby_npy_dtype(column->type));
     }
     fby_err err =
-        fby_read_at(fd, column->offset, raw[0], column->row_bytes, why);
+        fby_object_read(object, column->offset, raw[0], column->row_bytes, why);
     if (err == FBY_OK) {
-        err = fby_read_at(
-            fd, column->offset + last, raw[1], column->row_bytes, why);
+        err = fby_object_read(
+            object, column->offset + last, raw[1], column->row_bytes, why);
     }
     struct fby_numbers offsets = fby_column_numbers(column);
     column->first              = fby_ragged_offset(&offsets, raw[0]);
@@ -225,7 +206,7 @@ static fby_err take_column(
         err = check_rows(s, &column, why);
     }
     if (err == FBY_OK && column.part == FBY_COLUMN_OFFSETS) {
-        err = read_ends(part->fd, &column, why);
+        err = read_ends(part->object, &column, why);
     }
     return err == FBY_OK ? fby_shard_add_column(s->out, &column, why) : err;
 }
@@ -239,7 +220,7 @@ static fby_err take_csr(struct scan *s, const struct part *part,
 {
     struct fby_column column = {.name = ""};
     uint64_t          rows   = 0;
-    fby_err err = fby_csr_scan(part->fd, part->size, &column, &rows, why);
+    fby_err err = fby_csr_scan(part->object, part->size, &column, &rows, why);
     *is_column  = err != FBY_NOT_FOUND;
     if (!*is_column) {
         return FBY_OK;
@@ -264,19 +245,19 @@ static void keep_stamp(struct fby_shard *out, const struct fby_stamp *stamp)
 static fby_err scan_file(struct scan *s, const char *dir,
     const struct fby_entry *entry, struct fby_why *why)
 {
-    char             path[FBY_PATH_SIZE];
-    struct fby_stamp stamp     = {0};
-    int              fd        = -1;
-    bool             is_column = true;
-    fby_err          err       = fby_path_join(dir, entry->name, path, why);
+    char              path[FBY_PATH_SIZE];
+    struct fby_stamp  stamp = {0};
+    struct fby_object object;
+    bool              is_column = true;
+    fby_err           err       = fby_path_join(dir, entry->name, path, why);
     if (err == FBY_OK) {
-        err = open_file(s->root, path, &fd, &stamp, why);
+        err = fby_object_open_stamped(s->root, path, &object, &stamp, why);
     }
     if (err == FBY_OK) {
-        const struct part part = {fd, 0, stamp.size, entry->name};
+        const struct part part = {&object, 0, stamp.size, entry->name};
         err = fby_is_npz(entry->name) ? take_csr(s, &part, &is_column, why)
                                       : take_column(s, &part, why);
-        close(fd);
+        fby_object_close(&object);
     }
     if (err != FBY_OK) {
         return fby_because_in(why, err, "%s", entry->name);
@@ -313,7 +294,7 @@ static fby_err scan_dir(struct scan *s, const char *path, struct fby_why *why)
 static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
     const struct fby_zip_member *member, struct fby_why *why)
 {
-    struct part part = {.fd = zip->fd, .size = member->size};
+    struct part part = {.object = zip->object, .size = member->size};
     part.name        = member->name;
     fby_err err      = fby_zip_file_place(zip, member, &part.offset, why);
     return err == FBY_OK ? take_column(s, &part, why) : err;
@@ -338,21 +319,21 @@ static fby_err scan_members(
 
 static fby_err scan_npz(struct scan *s, const char *path, struct fby_why *why)
 {
-    int                 fd    = -1;
+    struct fby_object   object;
     struct fby_stamp    stamp = {0};
     struct fby_zip_file zip;
-    fby_err             err = open_file(s->root, path, &fd, &stamp, why);
+    fby_err err = fby_object_open_stamped(s->root, path, &object, &stamp, why);
     if (err != FBY_OK) {
         return err;
     }
     s->out->size   = stamp.size;
     s->out->stamps = fby_memdup(&stamp, sizeof(stamp));
-    err            = fby_zip_file_open(&zip, fd, stamp.size, why);
+    err            = fby_zip_file_open(&zip, &object, stamp.size, why);
     if (err == FBY_OK) {
         err = scan_members(s, &zip, why);
     }
     fby_zip_file_fini(&zip);
-    close(fd);
+    fby_object_close(&object);
     return err;
 }
 

@@ -72,8 +72,8 @@ static fby_err read_head(
     uint64_t all = file->members[part].size;
     *size        = all < FBY_NPY_HEAD ? all : FBY_NPY_HEAD;
     fby_err err  = place_member(file, part, why);
-    return err == FBY_OK ? fby_read_at(file->zip.fd, file->at[part], file->head,
-                               *size, why)
+    return err == FBY_OK ? fby_object_read(file->zip.object, file->at[part],
+                               file->head, *size, why)
                          : err;
 }
 
@@ -156,8 +156,9 @@ static fby_err read_shape(struct file *file, struct fby_why *why)
             "values of a row",
             npy.values);
     }
-    fby_err err = fby_read_at(file->zip.fd, file->at[SHAPE], raw, bytes, why);
-    npy.data    = raw;
+    fby_err err =
+        fby_object_read(file->zip.object, file->at[SHAPE], raw, bytes, why);
+    npy.data = raw;
     if (err != FBY_OK) {
         return err;
     }
@@ -224,11 +225,11 @@ static fby_err read_ends(
     const struct fby_numbers *indptr    = &out->indptr;
     uint8_t                   raw[2][8] = {{0}};
     uint64_t last = (file->npy[INDPTR].values - 1) * indptr->width;
-    fby_err  err =
-        fby_read_at(file->zip.fd, indptr->offset, raw[0], indptr->width, why);
+    fby_err  err  = fby_object_read(
+          file->zip.object, indptr->offset, raw[0], indptr->width, why);
     if (err == FBY_OK) {
-        err = fby_read_at(
-            file->zip.fd, indptr->offset + last, raw[1], indptr->width, why);
+        err = fby_object_read(file->zip.object, indptr->offset + last, raw[1],
+            indptr->width, why);
     }
     if (err != FBY_OK) {
         return err;
@@ -264,11 +265,11 @@ static fby_err read_file(
     return err;
 }
 
-fby_err fby_csr_scan(int fd, uint64_t size, struct fby_column *out,
-    uint64_t *rows, struct fby_why *why)
+fby_err fby_csr_scan(const struct fby_object *object, uint64_t size,
+    struct fby_column *out, uint64_t *rows, struct fby_why *why)
 {
     struct file *file = fby_zalloc(sizeof(*file));
-    fby_err      err  = fby_zip_file_open(&file->zip, fd, size, why);
+    fby_err      err  = fby_zip_file_open(&file->zip, object, size, why);
     if (err == FBY_OK) {
         err = find_members(file, why);
     }

@@ -9,7 +9,7 @@
 #define FBY_WORKER_SOURCE_COLUMNS_CSR_H
 
 #include "common/err.h"
-#include "worker/source/shard.h"
+#include "worker/source/object.h"
 
 /* Fill `out`, but for its name, from an open file; *rows are its samples.
  *
@@ -17,7 +17,7 @@
  *         FBY_CONFIG     it is no CSR matrix that can be read where it lies;
  *                        `why` names the member
  *         FBY_IO         as of reading. */
-FBY_CHECKED fby_err fby_csr_scan(int fd, uint64_t size, struct fby_column *out,
-    uint64_t *rows, struct fby_why *why);
+FBY_CHECKED fby_err fby_csr_scan(const struct fby_object *object, uint64_t size,
+    struct fby_column *out, uint64_t *rows, struct fby_why *why);
 
 #endif

@@ -1,12 +1,11 @@
 #include "worker/source/columns/row_lengths.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/mem.h"
 #include "worker/source/columns/ragged.h"
+#include "worker/source/object.h"
 #include "worker/source/run.h"
-#include "worker/source/zip_file.h"
 
 enum {
     BLOCK     = 8192,   /* offsets that are read at a time */
@@ -16,7 +15,7 @@ enum {
 struct offsets {
     const struct fby_column *column;  /* whose they are */
     struct fby_numbers       numbers; /* what they are */
-    int                      fd;
+    struct fby_object        object;
     uint8_t                 *block; /* BLOCK of them, and one more */
 };
 
@@ -42,8 +41,8 @@ static fby_err read_all(const struct offsets *from, uint32_t rows,
         }
         uint32_t n  = rows - row < BLOCK ? rows - row : BLOCK;
         uint64_t at = from->numbers.offset + (uint64_t)row * width;
-        err         = fby_read_at(
-                    from->fd, at, from->block, ((size_t)n + 1) * width, why);
+        err         = fby_object_read(
+                    &from->object, at, from->block, ((size_t)n + 1) * width, why);
         for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
             out[row + i] = length_of(from, from->block + (size_t)i * width);
         }
@@ -54,16 +53,14 @@ static fby_err read_all(const struct offsets *from, uint32_t rows,
 
 /* The file that they lie in. */
 static fby_err open_file(const struct fby_index *index,
-    const struct fby_shard *shard, uint16_t column, int *fd,
+    const struct fby_shard *shard, uint16_t column, struct fby_object *out,
     struct fby_why *why)
 {
     char     path[FBY_PATH_SIZE];
     bool     csr  = shard->columns[column].part == FBY_COLUMN_CSR;
     uint16_t file = csr ? column : shard->columns[column].partner;
     fby_err  err  = fby_index_path(index, shard, file, path, why);
-    return err == FBY_OK
-               ? fby_root_open(index->root, path, FBY_WANT_FILE, fd, why)
-               : err;
+    return err == FBY_OK ? fby_object_open(index->root, path, out, why) : err;
 }
 
 fby_err fby_row_lengths_read(const struct fby_index *index,
@@ -71,7 +68,7 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     const atomic_bool *stop, struct fby_why *why)
 {
     uint16_t       column = 0;
-    struct offsets from   = {.fd = -1};
+    struct offsets from   = {.block = NULL};
     if (shard->samples > MOST_ROWS) {
         return fby_because(why, FBY_CONFIG,
             "bucket_by keeps the lengths of at most %d rows a shard, and it "
@@ -80,7 +77,7 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     }
     fby_err err = fby_column_pick(shard, field, &column, why);
     if (err == FBY_OK) {
-        err = open_file(index, shard, column, &from.fd, why);
+        err = open_file(index, shard, column, &from.object, why);
     }
     if (err != FBY_OK) {
         return err;
@@ -91,7 +88,7 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     shard->lengths = fby_zalloc(shard->samples * sizeof(*shard->lengths));
     err            = read_all(&from, shard->samples, shard->lengths, stop, why);
     free(from.block);
-    close(from.fd);
+    fby_object_close(&from.object);
     return err == FBY_OK
                ? FBY_OK
                : fby_because_in(why, err, "column %s", from.column->name);

@@ -1,12 +1,9 @@
 /* A list into shards: its rows are parts of 1,024 samples, and the files that
  * they name are looked at in parallel. The list itself is read once: values are
  * kept, and paths are what the manifest says from then on. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/mem.h"
 #include "worker/source/list/fields.h"
@@ -14,58 +11,37 @@
 #include "worker/source/ops.h"
 #include "worker/source/shard_sum.h"
 
-static fby_err read_bytes(
-    int fd, uint8_t *out, size_t size, struct fby_why *why)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = read(fd, out + done, size - done);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return fby_because(
-                why, FBY_IO, "%s", n == 0 ? "became shorter" : strerror(errno));
-        }
-        done += (size_t)n;
-    }
-    return FBY_OK;
-}
-
 /* All of an open file, which must not change meanwhile. */
-static fby_err read_file(
-    int fd, uint8_t **out, size_t *size, struct fby_why *why)
+static fby_err read_file(const struct fby_object *object,
+    const struct fby_stamp *stamp, uint8_t **out, size_t *size,
+    struct fby_why *why)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        return fby_because(why, FBY_IO, "%s", strerror(errno));
-    }
-    if (st.st_size > FBY_LIST_MAX_BYTES) {
+    if (stamp->size > FBY_LIST_MAX_BYTES) {
         return fby_because(why, FBY_CONFIG,
-            "a list of %lld bytes; at most %d are read: cut it into several",
-            (long long)st.st_size, FBY_LIST_MAX_BYTES);
+            "a list of %llu bytes; at most %d are read: cut it into several",
+            (unsigned long long)stamp->size, FBY_LIST_MAX_BYTES);
     }
-    struct fby_stamp stamp = fby_stamp_of(&st);
-    *size                  = (size_t)st.st_size;
-    *out                   = fby_zalloc(*size + 1); /* a NUL behind it */
-    fby_err err            = read_bytes(fd, *out, *size, why);
-    return err == FBY_OK ? fby_stamp_check(fd, &stamp, why) : err;
+    *size       = (size_t)stamp->size;
+    *out        = fby_zalloc(*size + 1); /* a NUL behind it */
+    fby_err err = fby_object_read(object, 0, *out, *size, why);
+    return err == FBY_OK ? fby_stamp_check(object, stamp, why) : err;
 }
 
 static fby_err read_list(
     struct fby_build *b, uint8_t **out, size_t *size, struct fby_why *why)
 {
     const struct fby_index *index = b->out;
+    struct fby_object       object;
+    struct fby_stamp        stamp;
     char                    path[FBY_PATH_SIZE];
-    int                     fd = -1;
     fby_err                 err =
         fby_path_join(index->parts.base, index->parts.rest, path, why);
     if (err == FBY_OK) {
-        err = fby_root_open(index->root, path, FBY_WANT_FILE, &fd, why);
+        err = fby_object_open_stamped(index->root, path, &object, &stamp, why);
     }
     if (err == FBY_OK) {
-        err = read_file(fd, out, size, why);
-        close(fd);
+        err = read_file(&object, &stamp, out, size, why);
+        fby_object_close(&object);
     }
     return err;
 }
@@ -73,25 +49,19 @@ static fby_err read_list(
 static fby_err look_at(struct fby_build *b, struct fby_shard *shard,
     uint32_t member, struct fby_why *why)
 {
-    char        path[FBY_PATH_SIZE];
-    struct stat st;
-    int         fd  = -1;
-    fby_err     err = fby_index_path(b->out, shard, member, path, why);
+    char              path[FBY_PATH_SIZE];
+    struct fby_object object;
+    struct fby_stamp *stamp = &shard->stamps[member];
+    fby_err           err   = fby_index_path(b->out, shard, member, path, why);
     if (err == FBY_OK) {
-        err = fby_root_open(b->out->root, path, FBY_WANT_FILE, &fd, why);
+        err = fby_object_open_stamped(b->out->root, path, &object, stamp, why);
     }
-    if (err != FBY_OK) {
-        return err;
+    if (err == FBY_OK) {
+        shard->bytes[member] = stamp->size;
+        shard->size += stamp->size;
+        fby_object_close(&object);
     }
-    int failed = fstat(fd, &st) != 0 ? errno : 0;
-    close(fd);
-    if (failed != 0) {
-        return fby_because(why, FBY_IO, "%s: %s", path, strerror(failed));
-    }
-    shard->stamps[member] = fby_stamp_of(&st);
-    shard->bytes[member]  = (uint64_t)st.st_size;
-    shard->size += (uint64_t)st.st_size;
-    return FBY_OK;
+    return err;
 }
 
 static fby_err look_at_part(

@@ -8,14 +8,15 @@ static fby_err scan(const struct fby_dataset_spec *spec,
     const struct fby_shard_files *files, struct fby_shard *out,
     struct fby_why *why)
 {
-    const struct fby_tar_file file = {
-        .fd = files->fd[0], .size = files->stamps[0].size, .stop = files->stop};
-    fby_err err = fby_tar_scan(&file, out, why);
+    const struct fby_tar_file file = {.object = &files->objects[0],
+        .size                                 = files->stamps[0].size,
+        .stop                                 = files->stop};
+    fby_err                   err  = fby_tar_scan(&file, out, why);
     if (err != FBY_OK || spec->lengths == NULL) {
         return err;
     }
     const struct fby_members members = {
-        .field = spec->lengths, .fd = file.fd, .stop = file.stop};
+        .field = spec->lengths, .object = file.object, .stop = file.stop};
     return fby_member_lengths_read(&members, out, why);
 }
 

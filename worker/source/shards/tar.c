@@ -1,9 +1,7 @@
 #include "worker/source/shards/tar.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/mem.h"
 #include "worker/source/shards/tar_header.h"
@@ -21,25 +19,6 @@ struct walk {
     struct fby_tar_header      header;
     struct fby_tar_extras      extras; /* for the next member */
 };
-
-static fby_err read_at(const struct walk *w, uint64_t offset, void *out,
-    size_t size, struct fby_why *why)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = pread(w->file->fd, (char *)out + done, size - done,
-            (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return fby_because(why, FBY_IO, "cannot read: %s",
-                n == 0 ? "the file became shorter" : strerror(errno));
-        }
-        done += (size_t)n;
-    }
-    return FBY_OK;
-}
 
 static uint64_t padded(uint64_t size)
 {
@@ -89,7 +68,8 @@ static fby_err read_extras(struct walk *w, char **text, struct fby_why *why)
         return err;
     }
     *text = fby_zalloc((size_t)w->header.size + 1);
-    return read_at(w, payload_at(w), *text, (size_t)w->header.size, why);
+    return fby_object_read(
+        w->file->object, payload_at(w), *text, (size_t)w->header.size, why);
 }
 
 /* Global records hold for all members that follow. Comments are common (git
@@ -223,7 +203,7 @@ static fby_err check_zeros(const struct walk *w, uint64_t at, uint8_t *piece,
     size_t n, struct fby_why *why)
 {
     size_t  first = 0;
-    fby_err err   = read_at(w, at, piece, n, why);
+    fby_err err   = fby_object_read(w->file->object, at, piece, n, why);
     if (err == FBY_OK && find_nonzero(piece, n, &first)) {
         uint64_t where = at + first;
 
@@ -273,7 +253,8 @@ static fby_err take_header(struct walk *w, struct fby_why *why)
                 : "the file is truncated: a tar ends with a block of zeros, "
                   "and there is none");
     }
-    fby_err err = read_at(w, w->at, block, sizeof(block), why);
+    fby_err err =
+        fby_object_read(w->file->object, w->at, block, sizeof(block), why);
     if (err != FBY_OK) {
         return err;
     }

@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "worker/source/shard.h"
+#include "worker/source/object.h"
 
 struct fby_tar_file {
-    int                fd;   /* borrowed; only pread */
-    uint64_t           size; /* bytes */
-    const atomic_bool *stop; /* give up when it turns true; may be NULL */
+    const struct fby_object *object; /* borrowed */
+    uint64_t                 size;   /* bytes */
+    const atomic_bool       *stop; /* give up when it turns true; may be NULL */
 };
 
 /* Fill `out`, which was begun with fby_shard_init, and finish it. The caller

@@ -1,11 +1,9 @@
 /* flat.c - what the three readers share, and flat files. */
 #include "worker/source/tokens/token_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/bytes.h"
 #include "common/mem.h"
@@ -22,17 +20,9 @@ fby_err fby_token_file_bytes(const struct fby_token_file *file, uint64_t at,
             ": cut short, or not of this format",
             file->size, at + bytes);
     }
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(
-            file->fd, (uint8_t *)out + done, bytes - done, (off_t)(at + done));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return fby_because(why, FBY_IO, "cannot read: %s",
-                n == 0 ? "it became shorter" : strerror(errno));
-        }
-        done += (size_t)n;
+    fby_err err = fby_object_read(file->object, at, out, bytes, why);
+    if (err != FBY_OK) {
+        return err;
     }
     return atomic_load(file->stop) ? FBY_GONE : FBY_OK;
 }

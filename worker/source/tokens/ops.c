@@ -37,9 +37,9 @@ static fby_err read_runs(const struct fby_tokens *how,
 {
     uint32_t              last = files->n - 1; /* the one with the header */
     struct fby_token_file file = {
-        .fd   = files->fd[last],
-        .size = files->stamps[last].size,
-        .stop = files->stop,
+        .object = &files->objects[last],
+        .size   = files->stamps[last].size,
+        .stop   = files->stop,
     };
     fby_err err = FBY_CONFIG;
     switch (how->format) {

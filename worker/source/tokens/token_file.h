@@ -13,12 +13,13 @@
 
 #include <stdatomic.h>
 
+#include "worker/source/object.h"
 #include "worker/source/tokens/sequences.h"
 
 struct fby_token_file {
-    int                fd;
-    uint64_t           size; /* bytes */
-    const atomic_bool *stop; /* give up soon after it turns true */
+    const struct fby_object *object; /* borrowed */
+    uint64_t                 size;   /* bytes */
+    const atomic_bool       *stop;   /* give up soon after it turns true */
 };
 
 /* Add the runs of `file` to `out`, and its type where `out` has none; also its

@@ -1,0 +1,64 @@
+/* object_file.c - local files as objects: each is one descriptor. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "worker/source/object.h"
+
+static fby_err open_file(const struct fby_root *root, const char *path,
+    struct fby_object *out, struct fby_why *why)
+{
+    int     fd  = -1;
+    fby_err err = fby_root_open(root, path, FBY_WANT_FILE, &fd, why);
+    if (err == FBY_OK) {
+        *out = (struct fby_object){.ops = &fby_object_file, .is.fd = fd};
+    }
+    return err;
+}
+
+static fby_err stamp_file(
+    const struct fby_object *self, struct fby_stamp *out, struct fby_why *why)
+{
+    struct stat st;
+    if (fstat(self->is.fd, &st) != 0) {
+        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
+    }
+    if (st.st_nlink == 0) {
+        return fby_because(
+            why, FBY_STALE, "was replaced or removed since it was opened");
+    }
+    *out = fby_stamp_of(&st);
+    return FBY_OK;
+}
+
+static fby_err read_file(const struct fby_object *self, uint64_t offset,
+    void *buffer, size_t size, size_t *n, struct fby_why *why)
+{
+    ssize_t got = -1;
+    do {
+        got = pread(self->is.fd, buffer, size, (off_t)offset);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        return fby_because(why, FBY_IO, "%s", strerror(errno));
+    }
+    *n = (size_t)got;
+    return FBY_OK;
+}
+
+static void close_file(struct fby_object *self)
+{
+    close(self->is.fd);
+}
+
+int fby_object_local_fd(const struct fby_object *self)
+{
+    return self->ops == &fby_object_file ? self->is.fd : -1;
+}
+
+const struct fby_object_ops fby_object_file = {
+    .open  = open_file,
+    .stamp = stamp_file,
+    .read  = read_file,
+    .close = close_file,
+};
