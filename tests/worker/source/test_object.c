@@ -194,7 +194,7 @@ static void a_tar_is_scanned_in_any_object(void **state)
     struct fby_object   object = memory_object(&memory);
     struct fby_tar_file file   = {.object = &object, .size = tar.size};
     memory.most                = 100;
-    fby_shard_init(&shard, "x.tar", false);
+    fby_shard_init(&shard, "x.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_tar_scan(&file, &shard, NULL));
     assert_int_equal(shard.samples, 2);
     assert_int_equal(shard.bytes[1], 7);
