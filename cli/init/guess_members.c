@@ -70,9 +70,9 @@ static fby_err read_head(
     const struct fby_look_file *file, bool *ids, struct fby_why *why)
 {
     uint8_t head[PNG_HEAD] = {0};
-    size_t  n              = 0;
-    fby_err err            = fby_object_read_some(
-                   &file->object, file->offset, head, sizeof(head), &n, why);
+    size_t  n              = sizeof(head);
+    fby_err err =
+        fby_object_read_some(&file->object, file->offset, head, &n, why);
     *ids = err == FBY_OK && is_ids(head);
     return err;
 }

@@ -176,13 +176,12 @@ static void release(struct fby_files *self, struct hold *hold, bool failed)
 static fby_err read_all(const struct fby_object *object,
     struct fby_extent extent, void *buffer, struct fby_why *why)
 {
-    size_t  n   = 0;
-    fby_err err = fby_object_read_some(
-        object, extent.offset, buffer, extent.size, &n, why);
+    size_t  n   = extent.size;
+    fby_err err = fby_object_read_some(object, extent.offset, buffer, &n, why);
+    unsigned long long end = extent.offset + n;
     return err == FBY_OK && n < extent.size
                ? fby_because(why, FBY_STALE,
-                     "ended at offset %llu since it was indexed",
-                     (unsigned long long)(extent.offset + n))
+                     "ended at offset %llu since it was indexed", end)
                : err;
 }
 

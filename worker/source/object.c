@@ -61,26 +61,26 @@ fby_err fby_stamp_check(const struct fby_object *self,
 }
 
 fby_err fby_object_read_some(const struct fby_object *self, uint64_t offset,
-    void *buffer, size_t size, size_t *n, struct fby_why *why)
+    void *buffer, size_t *size, struct fby_why *why)
 {
     fby_err err  = FBY_OK;
     size_t  done = 0;
-    size_t  part = 1;
-    while (err == FBY_OK && part > 0 && done < size) {
-        part = 0;
-        err  = self->ops->read(self, offset + done, (uint8_t *)buffer + done,
-             size - done, &part, why);
-        done += part;
+    size_t  part = *size;
+    while (err == FBY_OK && part > 0 && done < *size) {
+        uint8_t *to = (uint8_t *)buffer + done;
+        part        = *size - done;
+        err         = self->ops->read(self, offset + done, to, &part, why);
+        done += err == FBY_OK ? part : 0;
     }
-    *n = done;
+    *size = done;
     return err == FBY_OK ? err : fby_because_in(why, err, "cannot read");
 }
 
 fby_err fby_object_read(const struct fby_object *self, uint64_t offset,
     void *buffer, size_t size, struct fby_why *why)
 {
-    size_t  n   = 0;
-    fby_err err = fby_object_read_some(self, offset, buffer, size, &n, why);
+    size_t  n   = size;
+    fby_err err = fby_object_read_some(self, offset, buffer, &n, why);
     return err == FBY_OK && n < size
                ? fby_because(
                      why, FBY_IO, "cannot read: the file became shorter")

@@ -35,10 +35,10 @@ struct fby_object_ops {
         struct fby_object *out, struct fby_why *why);
     fby_err (*stamp)(const struct fby_object *self, struct fby_stamp *out,
         struct fby_why *why);
-    /* Read at most `size` bytes, which is not 0; *n is how many were read, 0
-     * only at the end of the object. `why` is the cause alone. */
+    /* Read at most *size bytes, which is not 0; then *size is how many were
+     * read, 0 only at the end of the object. `why` is the cause alone. */
     fby_err (*read)(const struct fby_object *self, uint64_t offset,
-        void *buffer, size_t size, size_t *n, struct fby_why *why);
+        void *buffer, size_t *size, struct fby_why *why);
     void (*close)(struct fby_object *self);
 };
 
@@ -88,10 +88,10 @@ FBY_CHECKED fby_err fby_stamp_check(const struct fby_object *self,
 FBY_CHECKED fby_err fby_object_read(const struct fby_object *self,
     uint64_t offset, void *buffer, size_t size, struct fby_why *why);
 
-/* Read them as far as the object goes: *n is how many there were.
+/* Read at most *size of them, as many as there are, and set *size to that.
  * Errors: FBY_IO: "cannot read: ...". */
 FBY_CHECKED fby_err fby_object_read_some(const struct fby_object *self,
-    uint64_t offset, void *buffer, size_t size, size_t *n, struct fby_why *why);
+    uint64_t offset, void *buffer, size_t *size, struct fby_why *why);
 
 /* The descriptor of a local file, to be mapped; -1 of any other object. It is
  * borrowed: fby_object_close closes it. */

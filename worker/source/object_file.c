@@ -33,16 +33,16 @@ static fby_err stamp_file(
 }
 
 static fby_err read_file(const struct fby_object *self, uint64_t offset,
-    void *buffer, size_t size, size_t *n, struct fby_why *why)
+    void *buffer, size_t *size, struct fby_why *why)
 {
-    ssize_t got = -1;
+    ssize_t n = -1;
     do {
-        got = pread(self->is.fd, buffer, size, (off_t)offset);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) {
+        n = pread(self->is.fd, buffer, *size, (off_t)offset);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
         return fby_because(why, FBY_IO, "%s", strerror(errno));
     }
-    *n = (size_t)got;
+    *size = (size_t)n;
     return FBY_OK;
 }
 

@@ -13,7 +13,7 @@ static fby_err add_bytes(struct fby_sum_state *sum,
     fby_err err = FBY_OK;
     size_t  n   = PIECE;
     for (uint64_t at = 0; err == FBY_OK && n == PIECE; at += n) {
-        err = fby_object_read_some(file, at, piece, PIECE, &n, why);
+        err = fby_object_read_some(file, at, piece, &n, why);
         if (err == FBY_OK && atomic_load(stop)) {
             err = FBY_GONE;
         }

@@ -24,7 +24,7 @@ static inline fby_err memory_stamp(
 }
 
 static inline fby_err memory_read(const struct fby_object *self,
-    uint64_t offset, void *buffer, size_t size, size_t *n, struct fby_why *why)
+    uint64_t offset, void *buffer, size_t *size, struct fby_why *why)
 {
     struct memory *memory = self->is.state;
     uint64_t       end    = memory->stamp.size;
@@ -33,9 +33,9 @@ static inline fby_err memory_read(const struct fby_object *self,
     if (memory->data == NULL) {
         return fby_because(why, FBY_IO, "it was forgotten");
     }
-    *n = size < left ? size : (size_t)left;
-    *n = memory->most > 0 && memory->most < *n ? memory->most : *n;
-    memcpy(buffer, (const uint8_t *)memory->data + (end - left), *n);
+    *size = *size < left ? *size : (size_t)left;
+    *size = memory->most > 0 && memory->most < *size ? memory->most : *size;
+    memcpy(buffer, (const uint8_t *)memory->data + (end - left), *size);
     return FBY_OK;
 }
 
