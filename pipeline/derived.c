@@ -83,19 +83,6 @@ bool fby_field_takes_png(const struct fby_field_content *field)
     return takes;
 }
 
-const char *fby_undecoded_picture(const char *extension)
-{
-    static const char *const none[] = {
-        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
-    const char *kind = fby_extension_kind(extension);
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-        if (strcmp(kind, none[i]) == 0) {
-            return kind;
-        }
-    }
-    return NULL;
-}
-
 /* ---- sequences ---- */
 
 bool fby_wants_targets(const char *from)

@@ -78,11 +78,6 @@ const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 /* What follows the last dot of an extension: "jpg" of "left.jpg". */
 const char *fby_extension_kind(const char *extension);
 
-/* The kind of an extension that names pictures which no decoder knows yet,
- * such as "webp" of "left.webp"; NULL for any other. Content that asks for
- * them is refused: a decoder that comes later would make other values of it. */
-const char *fby_undecoded_picture(const char *extension);
-
 /* Does its `from` name a png? Only then its pictures may be PNGs. */
 bool fby_field_takes_png(const struct fby_field_content *field);
 

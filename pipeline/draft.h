@@ -228,6 +228,11 @@ FBY_CHECKED fby_err fby_draft_field_keys(
 /* Is it a column of NumPy files? */
 bool fby_draft_is_column(const struct draft_field *field);
 
+/* The split of that name, NULL for none; as fby_pipeline_split names it
+ * (split.c). */
+const struct draft_split *fby_draft_split(
+    const struct fby_pipeline *self, const char *name);
+
 /* Where in the file the key stands that is at fault, in a split whose bit is
  * `split_bit` (split_field.c). */
 struct fby_place fby_draft_place(const struct draft_field *field,

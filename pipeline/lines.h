@@ -5,20 +5,13 @@
 #ifndef FBY_PIPELINE_LINES_H
 #define FBY_PIPELINE_LINES_H
 
+#include "pipeline/fields/kind.h"
 #include "pipeline/parse.h"
 
-enum fby_line_of { /* of a field */
-    FBY_LINE_FIELD,
-    FBY_LINE_DCT_SCALE,
-    FBY_LINE_CLASSES,
-    FBY_LINE_TYPE, /* of wire */
-    FBY_LINE_CODEC,
-    FBY_LINE_NORMALIZE
-};
-
-/* From 1; 0 when there is no such field. */
+/* Of that key of a field; FBY_FIELD_DEVICE: of its normalize. From 1; 0 when
+ * there is no such field. */
 size_t fby_pipeline_line(
-    const struct fby_pipeline *self, const char *field, enum fby_line_of what);
+    const struct fby_pipeline *self, const char *field, enum fby_field_key key);
 
 /* Of op `i` of the field in this split: those of other splits do not count.
  * `split` is as for fby_pipeline_split. */

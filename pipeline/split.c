@@ -130,7 +130,7 @@ static fby_err no_such_split(
         nearest.best != NULL ? "'?" : "", known);
 }
 
-static const struct draft_split *find(
+const struct draft_split *fby_draft_split(
     const struct fby_pipeline *self, const char *name)
 {
     if (name == NULL && self->n_splits == 1) {
@@ -148,7 +148,7 @@ static const struct draft_split *find(
 fby_err fby_pipeline_split(const struct fby_pipeline *self, const char *name,
     struct fby_split **out, struct fby_why *why)
 {
-    const struct draft_split *split = find(self, name);
+    const struct draft_split *split = fby_draft_split(self, name);
     if (split == NULL) {
         return no_such_split(self, name, why);
     }

@@ -171,7 +171,9 @@ struct fby_place fby_draft_place(const struct draft_field *field,
         return place_of_op(field->device, split_bit, fault->index);
     }
     struct fby_place place = place_of_key(field, fault->key);
-    if (!fby_is_given(place) && fault->key == FBY_FIELD_WIRE_TYPE) {
+    bool             of_wire =
+        fault->key >= FBY_FIELD_WIRE_TYPE && fault->key <= FBY_FIELD_WIRE_CODEC;
+    if (!fby_is_given(place) && of_wire) {
         place = field->at[FBY_FIELD_WIRE]; /* `wire: u8` */
     }
     return fby_is_given(place) ? place : field->here;

@@ -82,3 +82,11 @@ void fby_text_list(char *list, size_t capacity, const char *name)
     size_t n = strlen(list);
     snprintf(list + n, capacity - n, "%s%s", n > 0 ? ", " : "", name);
 }
+
+bool fby_text_is_one_of(const char *text, const char *const *list)
+{
+    while (list != NULL && *list != NULL && strcmp(*list, text) != 0) {
+        list++;
+    }
+    return list != NULL && *list != NULL;
+}

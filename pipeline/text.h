@@ -28,4 +28,7 @@ bool fby_text_ends_with(const char *text, const char *end);
  * does not fit is cut. */
 void fby_text_list(char *list, size_t capacity, const char *name);
 
+/* Is it in the list, which ends with NULL? A list that is NULL is empty. */
+bool fby_text_is_one_of(const char *text, const char *const *list);
+
 #endif

@@ -22,12 +22,12 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
 {
     const char            *name = out->content->name;
     struct fby_lint_lines *at   = &out->lines;
-    at->field     = fby_pipeline_line(pipeline, name, FBY_LINE_FIELD);
-    at->dct_scale = fby_pipeline_line(pipeline, name, FBY_LINE_DCT_SCALE);
-    at->classes   = fby_pipeline_line(pipeline, name, FBY_LINE_CLASSES);
-    at->type      = fby_pipeline_line(pipeline, name, FBY_LINE_TYPE);
-    at->codec     = fby_pipeline_line(pipeline, name, FBY_LINE_CODEC);
-    at->normalize = fby_pipeline_line(pipeline, name, FBY_LINE_NORMALIZE);
+    at->field     = fby_pipeline_line(pipeline, name, FBY_FIELD_NAME);
+    at->dct_scale = fby_pipeline_line(pipeline, name, FBY_FIELD_DCT_SCALE);
+    at->classes   = fby_pipeline_line(pipeline, name, FBY_FIELD_CLASSES);
+    at->type      = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_TYPE);
+    at->codec     = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_CODEC);
+    at->normalize = fby_pipeline_line(pipeline, name, FBY_FIELD_DEVICE);
     for (uint32_t i = 0; i < out->content->n_ops; i++) {
         out->lines.ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
     }

@@ -2,10 +2,9 @@
  * its neighbours, a number in types.h, and a line here. */
 #include "pipeline/fields/kind.h"
 
-#include <string.h>
-
 #include "pipeline/derived.h"
 #include "pipeline/fields/kinds.h"
+#include "pipeline/text.h"
 
 const struct fby_field_kind *const fby_field_kinds[] = {
     [FBY_DECODE_RGB8]      = &fby_kind_rgb8,
@@ -35,20 +34,11 @@ const struct fby_field_kind *fby_field_kind(
     return fby_field_kinds[field->decode];
 }
 
-static bool takes(const struct fby_field_kind *kind, const char *extension)
-{
-    const char *const *one = kind->extensions;
-    while (one != NULL && *one != NULL && strcmp(*one, extension) != 0) {
-        one++;
-    }
-    return one != NULL && *one != NULL;
-}
-
 const struct fby_field_kind *fby_field_kind_for(const char *extension)
 {
     const char *last = fby_extension_kind(extension);
     for (size_t i = 1; i < fby_n_field_kinds; i++) {
-        if (takes(fby_field_kinds[i], last)) {
+        if (fby_text_is_one_of(last, fby_field_kinds[i]->extensions)) {
             return fby_field_kinds[i];
         }
     }

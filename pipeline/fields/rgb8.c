@@ -5,11 +5,13 @@
 #include "pipeline/fields/canon.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
+#include "pipeline/text.h"
 
 /* Pictures that no decoder knows are taken for this kind, and refused by name:
  * a decoder that comes later would make other values of their bytes. */
-static const char *const extensions[] = {"jpg", "jpeg", "png", "webp", "gif",
-    "bmp", "tif", "tiff", "avif", "heic", NULL};
+static const char *const extensions[] = {"jpg", "jpeg", "png", /* decoded */
+    "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", NULL};
+enum { N_DECODED = 3 };
 
 static void resolve(const struct draft_field *said,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
@@ -26,11 +28,11 @@ static void resolve(const struct draft_field *said,
 static fby_err check_files(const struct fby_field_check *check)
 {
     for (uint32_t i = 0; i < check->field->n_from; i++) {
-        const char *picture = fby_undecoded_picture(check->field->from[i]);
-        if (picture != NULL) {
+        const char *kind = fby_extension_kind(check->field->from[i]);
+        if (fby_text_is_one_of(kind, extensions + N_DECODED)) {
             return fby_field_wrong_item(check, FBY_FIELD_FROM, i,
                 "%s pictures are not in this version; use jpg, jpeg or png",
-                picture);
+                kind);
         }
     }
     return FBY_OK;

@@ -25,7 +25,6 @@ static void try_as(enum fby_decode decode, struct fby_field_job job)
     static struct fby_field_content field = {.group = "f",
         .from                                       = {"png"},
         .n_from                                     = 1,
-        .as.maps.n                                  = 1,
         .wire_type                                  = FBY_U8,
         .n_ops                                      = 1};
     uint8_t                         pixels[SIDE * SIDE * FBY_RGB];
@@ -33,9 +32,10 @@ static void try_as(enum fby_decode decode, struct fby_field_job job)
     if (transform == NULL) {
         transform = fby_transform_create(NULL);
     }
-    field.decode = decode;
-    field.shape  = (struct fby_shape){
-         3, {SIDE, SIDE, decode == FBY_DECODE_RGB8 ? FBY_RGB : 1}};
+    field.decode    = decode;
+    field.as.maps.n = decode == FBY_DECODE_MAPS ? 1 : 0;
+    field.shape     = (struct fby_shape){
+            3, {SIDE, SIDE, decode == FBY_DECODE_RGB8 ? FBY_RGB : 1}};
     field.ops[0].op        = fby_op_named("resize");
     field.ops[0].params[1] = (struct fby_value){.n = 2, .i = {SIDE, SIDE}};
     job.field              = &field;

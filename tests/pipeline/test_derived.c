@@ -49,20 +49,6 @@ static void the_last_dot_of_an_extension_begins_its_kind(void **state)
     assert_string_equal(fby_extension_kind("left.eye.png"), "png");
 }
 
-static void kinds_of_pictures_that_are_not_decoded_are_named(void **state)
-{
-    (void)state;
-    static const char *const none[] = {
-        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-        assert_string_equal(fby_undecoded_picture(none[i]), none[i]);
-    }
-    assert_string_equal(fby_undecoded_picture("left.webp"), "webp");
-    assert_null(fby_undecoded_picture("jpg"));
-    assert_null(fby_undecoded_picture("png"));
-    assert_null(fby_undecoded_picture("webp.png"));
-}
-
 static void a_field_takes_png_if_one_of_its_extensions_is_png(void **state)
 {
     (void)state;
@@ -205,7 +191,6 @@ int main(void)
         cmocka_unit_test(lengths_of_documents_travel_in_the_smaller_type),
         cmocka_unit_test(a_type_takes_what_lies_in_its_range),
         cmocka_unit_test(the_last_dot_of_an_extension_begins_its_kind),
-        cmocka_unit_test(kinds_of_pictures_that_are_not_decoded_are_named),
         cmocka_unit_test(a_field_takes_png_if_one_of_its_extensions_is_png),
         cmocka_unit_test(sizes_beyond_their_limit_are_none),
         cmocka_unit_test(a_sparse_row_has_indices_too),

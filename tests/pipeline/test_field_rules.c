@@ -143,6 +143,26 @@ static void extensions_are_those_of_the_decoder(void **state)
     }
 }
 
+static void kinds_of_pictures_that_are_not_decoded_are_named(void **state)
+{
+    (void)state;
+    static const char *const none[] = {
+        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
+    struct fby_field_content *f;
+    struct fby_split         *split = split_with("img", &f);
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        char wrong[80];
+        snprintf(wrong, sizeof(wrong),
+            "%s pictures are not in this version; use jpg, jpeg or png",
+            none[i]);
+        name_is(f->from[0], none[i]);
+        assert_string_equal(field_error(split, f), wrong);
+    }
+    name_is(f->from[0], "webp.jpeg");
+    assert_string_equal(field_error(split, f), "");
+    fby_split_destroy(&split);
+}
+
 static void set_froms(struct fby_field_content *f, uint32_t n, const char *kind)
 {
     f->n_from = n;
@@ -374,6 +394,7 @@ int main(void)
         cmocka_unit_test(no_field_holds_what_its_decoder_does_not_use),
         cmocka_unit_test(what_a_decoder_uses_is_taken),
         cmocka_unit_test(extensions_are_those_of_the_decoder),
+        cmocka_unit_test(kinds_of_pictures_that_are_not_decoded_are_named),
         cmocka_unit_test(a_field_comes_from_1_to_8_extensions_and_maps_from_32),
         cmocka_unit_test(columns_hold_arrays_labels_numbers_and_sparse_rows),
         cmocka_unit_test(a_parameter_is_within_its_limits),

@@ -15,11 +15,11 @@ static void keys_stand_where_they_are_given(void **state)
 {
     (void)state;
     struct fby_pipeline *p = sample();
-    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_FIELD), 10);
-    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_DCT_SCALE), 13);
-    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_CODEC), 21);
-    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_TYPE), 21);
-    assert_int_equal(fby_pipeline_line(p, "kind", FBY_LINE_CLASSES), 30);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_NAME), 10);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_DCT_SCALE), 13);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_WIRE_CODEC), 21);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_WIRE_TYPE), 21);
+    assert_int_equal(fby_pipeline_line(p, "kind", FBY_FIELD_CLASSES), 30);
     fby_pipeline_destroy(&p);
 }
 
@@ -27,9 +27,9 @@ static void keys_that_are_left_out_stand_where_their_field_does(void **state)
 {
     (void)state;
     struct fby_pipeline *p = sample();
-    assert_int_equal(fby_pipeline_line(p, "label", FBY_LINE_CLASSES), 25);
-    assert_int_equal(fby_pipeline_line(p, "label", FBY_LINE_CODEC), 25);
-    assert_int_equal(fby_pipeline_line(p, "nobody", FBY_LINE_FIELD), 0);
+    assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_CLASSES), 25);
+    assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_WIRE_CODEC), 25);
+    assert_int_equal(fby_pipeline_line(p, "nobody", FBY_FIELD_NAME), 0);
     fby_pipeline_destroy(&p);
 }
 
@@ -40,8 +40,8 @@ static void a_plain_word_is_the_place_of_all_of_wire(void **state)
     struct fby_pipeline *p    = NULL;
     char                *text = changed("wire: f32,", "\n     wire: f32,");
     assert_ok(parse_text(text, &p, NULL));
-    assert_int_equal(fby_pipeline_line(p, "score", FBY_LINE_TYPE), 29);
-    assert_int_equal(fby_pipeline_line(p, "score", FBY_LINE_CODEC), 29);
+    assert_int_equal(fby_pipeline_line(p, "score", FBY_FIELD_WIRE_TYPE), 29);
+    assert_int_equal(fby_pipeline_line(p, "score", FBY_FIELD_WIRE_CODEC), 29);
     fby_pipeline_destroy(&p);
     free(text);
 }
@@ -49,10 +49,10 @@ static void a_plain_word_is_the_place_of_all_of_wire(void **state)
 static void normalize_stands_where_it_is_given(void **state)
 {
     (void)state;
-    struct fby_pipeline *p = sample();
-    size_t line            = fby_pipeline_line(p, "image", FBY_LINE_NORMALIZE);
+    struct fby_pipeline *p    = sample();
+    size_t               line = fby_pipeline_line(p, "image", FBY_FIELD_DEVICE);
     assert_int_equal(line, 23);
-    assert_int_equal(fby_pipeline_line(p, "label", FBY_LINE_NORMALIZE), 25);
+    assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_DEVICE), 25);
     fby_pipeline_destroy(&p);
 }
 
@@ -129,8 +129,8 @@ static void the_split_that_is_not_named_is_train(void **state)
     assert_int_equal(fby_pipeline_op_line(p, "val", "x", 0), 10);
     assert_int_equal(fby_pipeline_op_line(p, "val", "x", 1), 0);
     assert_int_equal(fby_pipeline_op_line(p, "val", "y", 0), 0);
-    assert_int_equal(fby_pipeline_line(p, "x", FBY_LINE_NORMALIZE), 14);
-    assert_int_equal(fby_pipeline_line(p, "x", FBY_LINE_TYPE), 7);
+    assert_int_equal(fby_pipeline_line(p, "x", FBY_FIELD_DEVICE), 14);
+    assert_int_equal(fby_pipeline_line(p, "x", FBY_FIELD_WIRE_TYPE), 7);
     fby_pipeline_destroy(&p);
 }
 
@@ -173,24 +173,17 @@ static const char line_by_line[] = "forebay: 1\n"
 static void each_key_has_its_own_line(void **state)
 {
     (void)state;
-    static const size_t  x[] = {[FBY_LINE_DCT_SCALE] = 8,
-         [FBY_LINE_CLASSES]                          = 5,
-         [FBY_LINE_TYPE]                             = 13,
-         [FBY_LINE_CODEC]                            = 12,
-         [FBY_LINE_NORMALIZE]                        = 5,
-         [FBY_LINE_FIELD]                            = 5};
-    static const size_t  y[] = {[FBY_LINE_DCT_SCALE] = 14,
-         [FBY_LINE_CLASSES]                          = 17,
-         [FBY_LINE_TYPE]                             = 19,
-         [FBY_LINE_CODEC]                            = 19,
-         [FBY_LINE_NORMALIZE]                        = 14,
-         [FBY_LINE_FIELD]                            = 14};
-    struct fby_pipeline *p   = NULL;
+    static const struct {
+        enum fby_field_key key;
+        size_t             x, y;
+    } lines[] = {{FBY_FIELD_DCT_SCALE, 8, 14}, {FBY_FIELD_CLASSES, 5, 17},
+        {FBY_FIELD_WIRE_TYPE, 13, 19}, {FBY_FIELD_WIRE_CODEC, 12, 19},
+        {FBY_FIELD_DEVICE, 5, 14}, {FBY_FIELD_NAME, 5, 14}};
+    struct fby_pipeline *p = NULL;
     assert_ok(parse_text(line_by_line, &p, NULL));
-    for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
-        enum fby_line_of what = (enum fby_line_of)i;
-        assert_int_equal(fby_pipeline_line(p, "x", what), x[i]);
-        assert_int_equal(fby_pipeline_line(p, "y", what), y[i]);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        assert_int_equal(fby_pipeline_line(p, "x", lines[i].key), lines[i].x);
+        assert_int_equal(fby_pipeline_line(p, "y", lines[i].key), lines[i].y);
     }
     fby_pipeline_destroy(&p);
 }
