@@ -114,16 +114,10 @@ const struct fby_from_json *fby_field_json(
     const struct fby_field_content *field)
 {
     static const struct fby_from_json none;
-    switch (field->decode) {
-    case FBY_DECODE_LABEL:
-        return &field->as.label.json;
-    case FBY_DECODE_NUMBER:
-        return &field->as.number;
-    case FBY_DECODE_TEXT:
-        return &field->as.text;
-    default:
-        return &none;
-    }
+    return field->decode == FBY_DECODE_LABEL    ? &field->as.label.json
+           : field->decode == FBY_DECODE_NUMBER ? &field->as.number
+           : field->decode == FBY_DECODE_TEXT   ? &field->as.text
+                                                : &none;
 }
 
 uint32_t fby_field_maps(const struct fby_field_content *field)

@@ -203,11 +203,12 @@ FBY_CHECKED fby_err fby_draft_fields(
 FBY_CHECKED fby_err fby_draft_bucket(
     struct fby_yaml *yaml, yaml_node_t *node, void *split);
 
-/* The list under ops, and the one under device (draft_op.c). */
+/* The list under ops of a draft_field, and the one under device (draft_op.c).
+ */
 FBY_CHECKED fby_err fby_draft_ops(
-    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field);
+    struct fby_yaml *yaml, yaml_node_t *node, void *field);
 FBY_CHECKED fby_err fby_draft_device(
-    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field);
+    struct fby_yaml *yaml, yaml_node_t *node, void *field);
 
 /* Does any split normalise its pictures? */
 bool fby_draft_normalizes(const struct draft_field *field);

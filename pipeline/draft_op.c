@@ -52,9 +52,7 @@ fby_err fby_draft_only(struct fby_yaml *yaml, yaml_node_t *node,
 /* ---- parameters ---- */
 
 struct params { /* an op being read */
-    const char                *name;
-    const struct fby_param    *table;
-    size_t                     n;
+    const struct fby_op       *op;
     const struct fby_pipeline *pipeline;
     struct draft_op           *out;
 };
@@ -74,24 +72,25 @@ static fby_err read_param(
     struct fby_yaml *yaml, yaml_node_t *value, size_t i, void *target)
 {
     struct params *p = target;
-    if (i == p->n) {
+    if (i == p->op->n_params) {
         return fby_draft_only(yaml, value, p->pipeline, &p->out->only);
     }
-    return p->table[i].field ? read_reference(yaml, value, &p->table[i], p->out)
-                             : fby_param_read(yaml, value, &p->table[i],
-                                   &p->out->use.params[i]);
+    return p->op->params[i].field
+               ? read_reference(yaml, value, &p->op->params[i], p->out)
+               : fby_param_read(
+                     yaml, value, &p->op->params[i], &p->out->use.params[i]);
 }
 
 static fby_err fill_in(const struct fby_yaml *yaml, const yaml_node_t *node,
     const struct params *p, const struct fby_place *places)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        const struct fby_param *param = &p->table[i];
+    for (size_t i = 0; i < p->op->n_params; i++) {
+        const struct fby_param *param = &p->op->params[i];
         if (fby_is_given(places[i])) {
             continue;
         }
         if (param->min_n > 0 && param->fallback.n == 0) {
-            return fby_yaml_error(yaml, node, "%s needs '%s': %s", p->name,
+            return fby_yaml_error(yaml, node, "%s needs '%s': %s", p->op->name,
                 param->name, param->expects);
         }
         p->out->use.params[i]      = param->fallback;
@@ -107,15 +106,15 @@ static fby_err read_params(
     const char         *names[FBY_MAX_PARAMS + 1];
     struct fby_place    places[FBY_MAX_PARAMS + 1] = {{0}};
     struct fby_yaml_map map                        = {.names = names,
-                               .n_names                      = p->n + 1,
+                               .n_names                      = p->op->n_params + 1,
                                .places                       = places,
                                .read                         = read_param,
                                .target                       = p};
-    for (size_t i = 0; i < p->n; i++) {
-        names[i] = p->table[i].name;
+    for (size_t i = 0; i < p->op->n_params; i++) {
+        names[i] = p->op->params[i].name;
     }
-    names[p->n]  = "only";
-    p->out->only = UINT32_MAX;
+    names[p->op->n_params] = "only";
+    p->out->only           = UINT32_MAX;
     char    what[64];
     fby_err err = FBY_OK;
     snprintf(what, sizeof(what), "the op's keys, as {%s: ...}", names[0]);
@@ -164,133 +163,84 @@ static fby_err read_item_params(
     return fill_in(yaml, item->name, p, nowhere);
 }
 
-static fby_err unknown_op(const struct fby_yaml *yaml, const yaml_node_t *node)
+static fby_err unknown_op(
+    const struct fby_yaml *yaml, const yaml_node_t *node, bool device)
 {
-    const char        *text       = fby_yaml_text(node);
-    char               known[512] = "";
-    struct fby_nearest nearest    = {.word = text};
-    if (fby_device_op_named(text) != NULL) {
+    const char                 *text = fby_yaml_text(node);
+    const char                 *what = device ? "op of the device" : "op";
+    const struct fby_op *const *ops  = device ? fby_device_ops : fby_ops;
+    size_t                      n    = device ? fby_n_device_ops : fby_n_ops;
+    char                        known[512] = "";
+    struct fby_nearest          nearest    = {.word = text};
+    if ((device ? fby_op_named(text) : fby_device_op_named(text)) != NULL) {
         return fby_yaml_error(yaml, node,
-            "%s is an op of the device; write it under 'device'", text);
+            device ? "'%s' is no op of the device; write it under 'ops'"
+                   : "%s is an op of the device; write it under 'device'",
+            text);
     }
-    for (size_t i = 0; i < fby_n_ops; i++) {
-        fby_nearest_offer(&nearest, fby_ops[i]->name);
-        fby_text_list(known, sizeof(known), fby_ops[i]->name);
+    for (size_t i = 0; i < n; i++) {
+        fby_nearest_offer(&nearest, ops[i]->name);
+        fby_text_list(known, sizeof(known), ops[i]->name);
     }
-    if (nearest.best != NULL) {
-        return fby_yaml_error(yaml, node, "'%s' is no op; did you mean '%s'?",
-            fby_text_show(text).text, nearest.best);
-    }
-    return fby_yaml_error(yaml, node, "'%s' is no op; there are %s",
-        fby_text_show(text).text, known);
+    return fby_yaml_error(yaml, node,
+        nearest.best != NULL ? "'%s' is no %s; did you mean '%s'?"
+                             : "'%s' is no %s; there are %s",
+        fby_text_show(text).text, what,
+        nearest.best != NULL ? nearest.best : known);
 }
 
-static fby_err read_op(struct fby_yaml *yaml, const struct item *item,
-    const struct fby_pipeline *pipeline, struct draft_op *out)
+static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
+    const struct fby_pipeline *pipeline, bool device, struct draft_op *out)
 {
-    const struct fby_op *op  = out->use.op;
-    struct params        p   = {.name = op->name,
-                 .table               = op->params,
-                 .n                   = op->n_params,
-                 .pipeline            = pipeline,
-                 .out                 = out};
-    struct fby_why       why = {{0}};
-    out->here                = fby_yaml_place(item->name);
-    fby_err err              = read_item_params(yaml, item, &p);
-    if (err == FBY_OK && fby_op_check(&out->use, &why) != FBY_OK) {
-        err = fby_yaml_error(yaml, item->name, "%s", why.text);
-    }
-    return err;
-}
-
-static fby_err read_worker_op(struct fby_yaml *yaml, yaml_node_t *node,
-    const struct fby_pipeline *pipeline, struct draft_op *out)
-{
-    struct item item;
-    fby_err     err = open_item(yaml, node, &item);
+    struct item    item;
+    struct fby_why why = {{0}};
+    fby_err        err = open_item(yaml, node, &item);
     if (err != FBY_OK) {
         return err;
     }
-    out->use.op = fby_op_named(fby_yaml_text(item.name));
-    return out->use.op != NULL ? read_op(yaml, &item, pipeline, out)
-                               : unknown_op(yaml, item.name);
+    const char *name = fby_yaml_text(item.name);
+    out->here        = fby_yaml_place(item.name);
+    out->use.op      = device ? fby_device_op_named(name) : fby_op_named(name);
+    if (out->use.op == NULL) {
+        return unknown_op(yaml, item.name, device);
+    }
+    struct params p = {.op = out->use.op, .pipeline = pipeline, .out = out};
+    err             = read_item_params(yaml, &item, &p);
+    return err != FBY_OK || fby_op_check(&out->use, &why) == FBY_OK
+               ? err
+               : fby_yaml_error(yaml, item.name, "%s", why.text);
 }
 
-fby_err fby_draft_ops(
-    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field)
+static fby_err read_list(struct fby_yaml *yaml, yaml_node_t *node,
+    struct draft_field *field, bool device)
 {
+    struct draft_op *ops  = device ? field->device : field->ops;
+    uint32_t        *n    = device ? &field->n_device : &field->n_ops;
+    int              most = device ? FBY_MAX_DEVICE : FBY_MAX_OPS;
     if (!fby_yaml_is_list(node)) {
-        return fby_yaml_expected(yaml, node, "a list of ops");
+        return fby_yaml_expected(yaml, node,
+            device ? "a list of ops of the device" : "a list of ops");
     }
-    if (fby_yaml_length(node) > FBY_MAX_OPS) {
-        return fby_yaml_error(yaml, node, "%zu ops; a field has at most %d",
-            fby_yaml_length(node), FBY_MAX_OPS);
+    if (fby_yaml_length(node) > (size_t)most) {
+        return fby_yaml_error(yaml, node, "%zu ops; a field has at most %d%s",
+            fby_yaml_length(node), most, device ? " on the device" : "");
     }
     fby_err err = FBY_OK;
-    for (size_t i = 0; err == FBY_OK && i < fby_yaml_length(node); i++) {
-        err = read_worker_op(yaml, fby_yaml_item(yaml, node, i),
-            field->pipeline, &field->ops[i]);
-        field->n_ops++;
+    for (; err == FBY_OK && *n < fby_yaml_length(node); (*n)++) {
+        err = read_op(yaml, fby_yaml_item(yaml, node, *n), field->pipeline,
+            device, &ops[*n]);
     }
     return err;
 }
 
-/* ---- device ---- */
-
-static fby_err unknown_device_op(
-    const struct fby_yaml *yaml, const yaml_node_t *node)
+fby_err fby_draft_ops(struct fby_yaml *yaml, yaml_node_t *node, void *field)
 {
-    const char        *text       = fby_yaml_text(node);
-    char               known[256] = "";
-    struct fby_nearest nearest    = {.word = text};
-    if (fby_op_named(text) != NULL) {
-        return fby_yaml_error(yaml, node,
-            "'%s' is no op of the device; write it under 'ops'", text);
-    }
-    for (size_t i = 0; i < fby_n_device_ops; i++) {
-        fby_nearest_offer(&nearest, fby_device_ops[i]->name);
-        fby_text_list(known, sizeof(known), fby_device_ops[i]->name);
-    }
-    return nearest.best != NULL
-               ? fby_yaml_error(yaml, node,
-                     "'%s' is no op of the device; did you mean '%s'?",
-                     fby_text_show(text).text, nearest.best)
-               : fby_yaml_error(yaml, node,
-                     "'%s' is no op of the device; there are %s",
-                     fby_text_show(text).text, known);
+    return read_list(yaml, node, field, false);
 }
 
-static fby_err read_device_op(struct fby_yaml *yaml, yaml_node_t *node,
-    const struct fby_pipeline *pipeline, struct draft_op *out)
+fby_err fby_draft_device(struct fby_yaml *yaml, yaml_node_t *node, void *field)
 {
-    struct item item;
-    fby_err     err = open_item(yaml, node, &item);
-    if (err != FBY_OK) {
-        return err;
-    }
-    out->use.op = fby_device_op_named(fby_yaml_text(item.name));
-    return out->use.op != NULL ? read_op(yaml, &item, pipeline, out)
-                               : unknown_device_op(yaml, item.name);
-}
-
-fby_err fby_draft_device(
-    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field)
-{
-    if (!fby_yaml_is_list(node)) {
-        return fby_yaml_expected(yaml, node, "a list of ops of the device");
-    }
-    if (fby_yaml_length(node) > FBY_MAX_DEVICE) {
-        return fby_yaml_error(yaml, node,
-            "%zu ops; a field has at most %d on the device",
-            fby_yaml_length(node), FBY_MAX_DEVICE);
-    }
-    fby_err err = FBY_OK;
-    for (size_t i = 0; err == FBY_OK && i < fby_yaml_length(node); i++) {
-        err = read_device_op(yaml, fby_yaml_item(yaml, node, i),
-            field->pipeline, &field->device[i]);
-        field->n_device++;
-    }
-    return err;
+    return read_list(yaml, node, field, true);
 }
 
 bool fby_draft_normalizes(const struct draft_field *field)

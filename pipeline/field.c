@@ -325,17 +325,6 @@ static fby_err read_one_hot(
 
 /* ---- a field ---- */
 
-static fby_err read_ops(struct fby_yaml *yaml, yaml_node_t *node, void *target)
-{
-    return fby_draft_ops(yaml, node, target);
-}
-
-static fby_err read_device(
-    struct fby_yaml *yaml, yaml_node_t *node, void *target)
-{
-    return fby_draft_device(yaml, node, target);
-}
-
 static fby_err read_shape(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
@@ -418,11 +407,13 @@ static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
            .offset                  = offsetof(struct draft_field, classes),
            .min                     = 1,
            .max                     = FBY_MAX_CLASSES},
-    [FBY_FIELD_OPS]  = {.name = "ops", .kind = FBY_KEY_OWN, .read = read_ops},
+    [FBY_FIELD_OPS]        = {.name = "ops",
+               .kind                = FBY_KEY_OWN,
+               .read                = fby_draft_ops},
     [FBY_FIELD_WIRE] = {.name = "wire", .kind = FBY_KEY_OWN, .read = read_wire},
     [FBY_FIELD_DEVICE] = {.name = "device",
         .kind                   = FBY_KEY_OWN,
-        .read                   = read_device},
+        .read                   = fby_draft_device},
     [FBY_FIELD_OUT]    = {.name = "out", .kind = FBY_KEY_OWN, .read = read_out},
     [FBY_FIELD_ONE_HOT] = {.name = "one_hot",
         .kind                    = FBY_KEY_OWN,

@@ -9,45 +9,37 @@
 
 /* ---- content ---- */
 
-static void fill_ops(struct fby_field_content *out,
-    const struct draft_field *field, uint32_t split_bit)
+/* The ops of this split; returns how many there are. */
+static uint32_t fill_ops(struct fby_op_use *out, const struct draft_op *ops,
+    uint32_t n, uint32_t split_bit)
 {
-    for (size_t i = 0; i < field->n_ops; i++) {
-        if ((field->ops[i].only & split_bit) != 0) {
-            out->ops[out->n_ops++] = field->ops[i].use;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if ((ops[i].only & split_bit) != 0) {
+            out[taken++] = ops[i].use;
         }
     }
+    return taken;
 }
 
 static void fill_normalize(
-    struct fby_field_content *out, const struct draft_op *op)
+    struct fby_rgb8_field *out, struct fby_value params[FBY_MAX_PARAMS])
 {
-    out->as.rgb8.normalize = true;
-    for (size_t k = 0; k < 3; k++) {
-        out->as.rgb8.mean[k] = op->use.params[NORMALIZE_MEAN].r[k];
-        out->as.rgb8.std[k]  = op->use.params[NORMALIZE_STD].r[k];
-    }
+    out->normalize = true;
+    memcpy(out->mean, params[NORMALIZE_MEAN].r, 3 * sizeof(double));
+    memcpy(out->std, params[NORMALIZE_STD].r, 3 * sizeof(double));
+    memset(params, 0, FBY_MAX_PARAMS * sizeof(params[0]));
 }
 
-/* Normalize alone needs no list. */
-static void fill_device(struct fby_field_content *out,
-    const struct draft_field *field, uint32_t split_bit)
+/* The numbers of normalize are the field's, and alone it needs no list. */
+static void fill_rgb8(struct fby_field_content *out)
 {
-    for (size_t i = 0; i < field->n_device; i++) {
-        const struct draft_op *from = &field->device[i];
-        struct fby_op_use     *use  = &out->device[out->n_device];
-        if ((from->only & split_bit) == 0) {
-            continue;
+    for (uint32_t i = 0; i < out->n_device; i++) {
+        if (out->device[i].op->id == FBY_OP_DEVICE_NORMALIZE) {
+            fill_normalize(&out->as.rgb8, out->device[i].params);
         }
-        *use = from->use;
-        if (use->op->id == FBY_OP_DEVICE_NORMALIZE &&
-            out->decode == FBY_DECODE_RGB8) {
-            fill_normalize(out, from);
-            memset(use->params, 0, sizeof(use->params));
-        }
-        out->n_device++;
     }
-    if (out->n_device == 1 && fby_field_is_normalized(out)) {
+    if (out->n_device == 1 && out->as.rgb8.normalize) {
         memset(&out->device[0], 0, sizeof(out->device[0]));
         out->n_device = 0;
     }
@@ -89,8 +81,12 @@ static void fill_content(struct fby_field_content *out,
         out->as.label.one_hot   = true;
         out->as.label.smoothing = field->one_hot.smoothing;
     }
-    fill_ops(out, field, split_bit);
-    fill_device(out, field, split_bit);
+    out->n_ops = fill_ops(out->ops, field->ops, field->n_ops, split_bit);
+    out->n_device =
+        fill_ops(out->device, field->device, field->n_device, split_bit);
+    if (out->decode == FBY_DECODE_RGB8) {
+        fill_rgb8(out);
+    }
     fby_field_number_ops(out);
 }
 
@@ -235,13 +231,13 @@ static fby_err check_ids(const struct fby_field_check *check,
     if (!fby_field_is_one_hot(field) || said->out.dtype == 0) {
         return FBY_OK;
     }
-    field->as.label.one_hot   = false;
-    field->as.label.smoothing = 0;
-    delivery->dtype           = (enum fby_type)said->out.dtype;
-    fby_err err               = fby_field_check(check);
-    field->as.label.one_hot   = true;
-    field->as.label.smoothing = said->one_hot.smoothing;
-    delivery->dtype           = (enum fby_type)said->one_hot.dtype;
+    struct fby_label_field kept = field->as.label;
+    field->as.label.one_hot     = false;
+    field->as.label.smoothing   = 0;
+    delivery->dtype             = (enum fby_type)said->out.dtype;
+    fby_err err                 = fby_field_check(check);
+    field->as.label             = kept;
+    delivery->dtype             = (enum fby_type)said->one_hot.dtype;
     return err;
 }
 

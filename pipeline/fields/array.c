@@ -87,17 +87,19 @@ static fby_err check_scale(const struct fby_field_check *check)
                      out->channels, last);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_values(const struct fby_field_check *check)
 {
-    fby_err err = check_keys(check);
-    if (err == FBY_OK && check->field->as.array.maps > 0) {
+    if (check->field->as.array.maps > 0) {
         return check_packed_bits(check);
     }
-    if (err == FBY_OK && check->delivery != NULL && check->delivery->scaled) {
+    fby_err err = FBY_OK;
+    if (check->delivery != NULL && check->delivery->scaled) {
         err = check_scale(check);
     }
     return err == FBY_OK ? fby_field_check_rows_or_dtype(check) : err;
 }
+
+static fby_field_rule *const rules[] = {check_keys, check_values, NULL};
 
 /* Its last dimension is packed where it travels as bits. */
 static struct fby_shape shape(const struct fby_field_content *field)
@@ -132,6 +134,6 @@ const struct fby_field_kind fby_kind_array = {
     .values         = FBY_VALUES_NUMBERS,
     .entries        = entries,
     .resolve        = resolve,
-    .check          = check,
+    .rules          = rules,
     .shape          = shape,
 };

@@ -28,13 +28,14 @@ static fby_err check(const struct fby_field_check *check)
         return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
             "length and max_length: say one; all have that length, or at most");
     }
-    if (field->as.bytes.length > FBY_MAX_LENGTH) {
-        return fby_field_wrong(check, FBY_FIELD_LENGTH,
-            "length is not within 1 to %d", FBY_MAX_LENGTH);
-    }
-    fby_err err = fby_field_check_wire(check, FBY_U8);
-    return err == FBY_OK ? fby_field_check_rows_or_dtype(check) : err;
+    return field->as.bytes.length <= FBY_MAX_LENGTH
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_LENGTH,
+                     "length is not within 1 to %d", FBY_MAX_LENGTH);
 }
+
+static fby_field_rule *const rules[] = {
+    check, fby_field_check_u8, fby_field_check_rows_or_dtype, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
@@ -55,6 +56,6 @@ const struct fby_field_kind fby_kind_bytes = {
     .values    = FBY_VALUES_BYTES,
     .entries   = entries,
     .resolve   = resolve,
-    .check     = check,
+    .rules     = rules,
     .shape     = shape,
 };

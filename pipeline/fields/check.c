@@ -14,45 +14,14 @@
 
 /* ---- faults ---- */
 
-static __attribute__((format(printf, 3, 0))) void set_fault(
-    const struct fby_field_check *check, enum fby_field_key key,
-    const char *format, va_list args)
-{
-    *check->fault = (struct fby_field_fault){.key = key};
-    vsnprintf(
-        check->fault->why.text, sizeof(check->fault->why.text), format, args);
-}
-
-fby_err fby_field_wrong(const struct fby_field_check *check,
-    enum fby_field_key key, const char *format, ...)
+fby_err fby_field_refuse(const struct fby_field_check *check,
+    struct fby_field_fault at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    set_fault(check, key, format, args);
+    vsnprintf(at.why.text, sizeof(at.why.text), format, args);
     va_end(args);
-    return FBY_CONFIG;
-}
-
-fby_err fby_field_wrong_item(const struct fby_field_check *check,
-    enum fby_field_key key, uint32_t index, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    set_fault(check, key, format, args);
-    va_end(args);
-    check->fault->index     = index;
-    check->fault->has_index = true;
-    return FBY_CONFIG;
-}
-
-fby_err fby_field_wrong_in_split(const struct fby_field_check *check,
-    enum fby_field_key key, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    set_fault(check, key, format, args);
-    va_end(args);
-    check->fault->is_of_split = true;
+    *check->fault = at;
     return FBY_CONFIG;
 }
 
@@ -223,16 +192,10 @@ static fby_err check_ops(const struct fby_field_check *check)
 static fby_err check_values(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    uint64_t                        used  = 0;
-    if (strcmp(field->group, field->name) != 0) {
-        used |= FBY_FIELD_BIT(FBY_FIELD_GROUP);
-    }
-    if (field->n_ops > 0) {
-        used |= FBY_FIELD_BIT(FBY_FIELD_OPS);
-    }
-    if (field->n_device > 0) {
-        used |= FBY_FIELD_BIT(FBY_FIELD_DEVICE);
-    }
+    bool     grouped = strcmp(field->group, field->name) != 0;
+    uint64_t used    = (uint64_t)grouped << FBY_FIELD_GROUP |
+                    (uint64_t)(field->n_ops > 0) << FBY_FIELD_OPS |
+                    (uint64_t)(field->n_device > 0) << FBY_FIELD_DEVICE;
     return (used & ~fby_field_kind(field)->keys) == 0
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_NAME,
@@ -366,6 +329,11 @@ fby_err fby_field_check_wire(
                      fby_field_kind(check->field)->wire_text);
 }
 
+fby_err fby_field_check_u8(const struct fby_field_check *check)
+{
+    return fby_field_check_wire(check, FBY_U8);
+}
+
 /* Reals hold every value, near enough; whole numbers must hold them all. */
 static bool holds(enum fby_type dtype, enum fby_type wire)
 {
@@ -443,6 +411,9 @@ static fby_err check_form(const struct fby_field_check *check)
 /* Photo and pack are one coding: either word, or both, and for pictures. */
 static fby_err check_photo(const struct fby_field_check *check)
 {
+    if (check->delivery == NULL) {
+        return FBY_OK;
+    }
     const struct fby_field_kind *kind   = fby_field_kind(check->field);
     uint8_t                      filter = check->delivery->filter;
     uint8_t                      codec  = check->delivery->codec;
@@ -463,21 +434,6 @@ static fby_err check_photo(const struct fby_field_check *check)
             "codec pack goes with filter: photo, or auto");
     }
     return FBY_OK;
-}
-
-static fby_err check_delivery(const struct fby_field_check *check)
-{
-    if (check->delivery == NULL) {
-        return FBY_OK;
-    }
-    fby_err err = check_layout(check);
-    if (err == FBY_OK) {
-        err = check_scale(check);
-    }
-    if (err == FBY_OK) {
-        err = check_form(check);
-    }
-    return err == FBY_OK ? check_photo(check) : err;
 }
 
 /* ---- sizes of pictures ---- */
@@ -507,23 +463,36 @@ static fby_err check_size(const struct fby_field_check *check)
 
 /* ---- all of it ---- */
 
+static fby_field_rule *const common[] = {
+    check_names,
+    check_values,
+    check_from,
+    fby_field_check_source,
+    check_column,
+    check_ops,
+    check_max_length,
+    check_layout,
+    check_scale,
+    check_form,
+    check_photo,
+    NULL,
+};
+
+static fby_err check_all(
+    const struct fby_field_check *check, fby_field_rule *const *rules)
+{
+    fby_err err = FBY_OK;
+    for (; err == FBY_OK && *rules != NULL; rules++) {
+        err = (*rules)(check);
+    }
+    return err;
+}
+
 fby_err fby_field_check(const struct fby_field_check *check)
 {
-    static fby_err (*const rules[])(const struct fby_field_check *) = {
-        check_names,
-        check_values,
-        check_from,
-        fby_field_check_source,
-        check_column,
-        check_ops,
-        check_max_length,
-        check_delivery,
-    };
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        if (rules[i](check) != FBY_OK) {
-            return FBY_CONFIG;
-        }
+    fby_err err = check_all(check, common);
+    if (err == FBY_OK) {
+        err = check_all(check, fby_field_kind(check->field)->rules);
     }
-    fby_err err = fby_field_kind(check->field)->check(check);
     return err == FBY_OK ? check_size(check) : err;
 }

@@ -42,18 +42,25 @@ static inline bool fby_field_says(
     return (check->given & FBY_FIELD_BIT(key)) != 0;
 }
 
-/* Set the fault and return FBY_CONFIG; `_item`: of item `index` of the key. */
-fby_err fby_field_wrong(const struct fby_field_check *check,
-    enum fby_field_key key, const char *format, ...)
+/* Set the fault, whose reason is `format`, and return FBY_CONFIG. */
+fby_err fby_field_refuse(const struct fby_field_check *check,
+    struct fby_field_fault at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-fby_err fby_field_wrong_item(const struct fby_field_check *check,
-    enum fby_field_key key, uint32_t index, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
-/* The same of a rule that asks something of the split: its source, its ops. */
-fby_err fby_field_wrong_in_split(const struct fby_field_check *check,
-    enum fby_field_key key, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The same at a key; at item `i` of a key; of a rule that asks something of the
+ * split: its source, its ops. */
+#define fby_field_wrong(check, at_key, ...) \
+    fby_field_refuse(                       \
+        check, (struct fby_field_fault){.key = (at_key)}, __VA_ARGS__)
+#define fby_field_wrong_item(check, at_key, i, ...)            \
+    fby_field_refuse(check,                                    \
+        (struct fby_field_fault){                              \
+            .key = (at_key), .index = (i), .has_index = true}, \
+        __VA_ARGS__)
+#define fby_field_wrong_in_split(check, at_key, ...)                    \
+    fby_field_refuse(check,                                             \
+        (struct fby_field_fault){.key = (at_key), .is_of_split = true}, \
+        __VA_ARGS__)
 
 /* What a field asks of its source (source.c). */
 FBY_CHECKED fby_err fby_field_check_source(const struct fby_field_check *check);
@@ -65,6 +72,7 @@ fby_err fby_field_wrong_dtype(
 /* The wire type is `right`, or wire_text of the kind. */
 FBY_CHECKED fby_err fby_field_check_wire(
     const struct fby_field_check *check, enum fby_type right);
+FBY_CHECKED fby_err fby_field_check_u8(const struct fby_field_check *check);
 
 /* The dtype holds all values of the wire type. */
 FBY_CHECKED fby_err fby_field_check_dtype(const struct fby_field_check *check);

@@ -71,6 +71,8 @@ static fby_err check(const struct fby_field_check *check)
     return err == FBY_OK && check->delivery != NULL ? check_out(check) : err;
 }
 
+static fby_field_rule *const rules[] = {check, NULL};
+
 const struct fby_field_kind fby_kind_documents = {
     .id   = FBY_DECODE_DOCUMENTS,
     .name = "documents",
@@ -81,5 +83,5 @@ const struct fby_field_kind fby_kind_documents = {
     .is_ragged   = true,
     .values      = FBY_VALUES_LENGTHS,
     .resolve     = resolve,
-    .check       = check,
+    .rules       = rules,
 };

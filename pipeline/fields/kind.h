@@ -3,7 +3,7 @@
  *
  * Each kind is one file of this folder, and one line in kind.c. Whoever needs
  * to know how a field differs from others asks its kind, not its number. The
- * rules of a field stand in `check` of its kind and in check.c, once: for a
+ * rules of a field stand in `rules` of its kind and in check.c, once: for a
  * pipeline file, which points at the key that is wrong, and for bytes from the
  * network. */
 #ifndef FBY_PIPELINE_FIELDS_KIND_H
@@ -73,6 +73,8 @@ struct draft_field; /* a field as a pipeline file says it: draft.h */
 struct fby_field_check;
 struct fby_field_entry;
 
+typedef fby_err fby_field_rule(const struct fby_field_check *check);
+
 struct fby_field_kind {
     enum fby_decode id;
     const char     *name; /* the word after `decode:` */
@@ -104,9 +106,9 @@ struct fby_field_kind {
     void (*resolve)(const struct draft_field *said,
         struct fby_field_content *field, struct fby_field_delivery *delivery);
 
-    /* The rules of this kind alone; those of all are checked before.
-     * Errors: FBY_CONFIG, see fby_field_wrong. */
-    fby_err (*check)(const struct fby_field_check *check);
+    /* The rules of this kind alone, in order, up to NULL; those of all fields
+     * are checked before. Errors: FBY_CONFIG, see fby_field_wrong. */
+    fby_field_rule *const *rules;
 
     /* The shape of a row before ops; dimensions that are not known before a
      * sample is decoded are 0. NULL: a row is one value. */

@@ -19,24 +19,24 @@ static void resolve(const struct draft_field *said,
 
 static fby_err check_classes(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
-    if (field->as.label.classes > FBY_MAX_CLASSES) {
+    const struct fby_label_field *label = &check->field->as.label;
+    if (label->classes > FBY_MAX_CLASSES) {
         return fby_field_wrong(check, FBY_FIELD_CLASSES,
             "classes is more than %d", FBY_MAX_CLASSES);
     }
-    if (field->as.label.one_hot && field->as.label.classes == 0) {
+    if (label->one_hot && label->classes == 0) {
         return fby_field_wrong(check, FBY_FIELD_ONE_HOT,
             "one_hot needs 'classes': an integer, 1 to %d", FBY_MAX_ONE_HOT);
     }
-    if (field->as.label.one_hot && field->as.label.classes > FBY_MAX_ONE_HOT) {
+    if (label->one_hot && label->classes > FBY_MAX_ONE_HOT) {
         return fby_field_wrong(check, FBY_FIELD_CLASSES,
             "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
     }
-    if (!field->as.label.one_hot && field->as.label.smoothing != 0) {
+    if (!label->one_hot && label->smoothing != 0) {
         return fby_field_wrong(check, FBY_FIELD_NAME,
             "holds a value that its decoder does not use");
     }
-    return field->as.label.smoothing >= 0 && field->as.label.smoothing < 1
+    return label->smoothing >= 0 && label->smoothing < 1
                ? FBY_OK
                : fby_field_wrong(check, FBY_FIELD_ONE_HOT_SMOOTHING,
                      "smoothing is not at least 0 and below 1");
@@ -72,27 +72,32 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
                                  "say classes");
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_dtype(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
-    if (fby_field_is_of_folder(field) && field->as.label.json.key[0] != '\0') {
-        return fby_field_wrong(
-            check, FBY_FIELD_KEY, "a class folder's number has no key");
+    if (check->delivery == NULL) {
+        return FBY_OK;
     }
-    fby_err err = fby_field_check_pick(check);
-    if (err == FBY_OK) {
-        err = check_classes(check);
-    }
-    if (err == FBY_OK) {
-        err = fby_field_check_wire(
-            check, fby_label_type(field->as.label.classes));
-    }
-    if (err != FBY_OK || check->delivery == NULL) {
-        return err;
-    }
-    return field->as.label.one_hot ? check_one_hot_dtype(check)
-                                   : check_id_dtype(check);
+    return check->field->as.label.one_hot ? check_one_hot_dtype(check)
+                                          : check_id_dtype(check);
 }
+
+static fby_err check_key(const struct fby_field_check *check)
+{
+    return fby_field_is_of_folder(check->field) &&
+                   check->field->as.label.json.key[0] != '\0'
+               ? fby_field_wrong(
+                     check, FBY_FIELD_KEY, "a class folder's number has no key")
+               : FBY_OK;
+}
+
+static fby_err check_wire(const struct fby_field_check *check)
+{
+    return fby_field_check_wire(
+        check, fby_label_type(check->field->as.label.classes));
+}
+
+static fby_field_rule *const rules[] = {check_key, fby_field_check_pick,
+    check_classes, check_wire, check_dtype, NULL};
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.label.json.key)},
@@ -118,5 +123,5 @@ const struct fby_field_kind fby_kind_label = {
     .values    = FBY_VALUES_CLASSES,
     .entries   = entries,
     .resolve   = resolve,
-    .check     = check,
+    .rules     = rules,
 };

@@ -16,14 +16,16 @@ static void resolve(const struct draft_field *said,
 
 static fby_err check(const struct fby_field_check *check)
 {
-    if (check->field->as.maps.n != check->field->n_from) {
-        return fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
-            "%u masks travel as %u bits", check->field->n_from,
-            check->field->as.maps.n);
-    }
-    fby_err err = fby_field_check_wire(check, FBY_U8);
-    return err == FBY_OK ? fby_field_check_bits(check) : err;
+    const struct fby_field_content *field = check->field;
+    return field->as.maps.n == field->n_from
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
+                     "%u masks travel as %u bits", field->n_from,
+                     field->as.maps.n);
 }
+
+static fby_field_rule *const rules[] = {
+    check, fby_field_check_u8, fby_field_check_bits, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
@@ -51,6 +53,6 @@ const struct fby_field_kind fby_kind_maps = {
     .values     = FBY_VALUES_IDS,
     .entries    = entries,
     .resolve    = resolve,
-    .check      = check,
+    .rules      = rules,
     .shape      = shape,
 };

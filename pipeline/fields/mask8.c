@@ -10,7 +10,7 @@ static void resolve(const struct draft_field *said,
     fby_default_dtype(delivery, FBY_U8);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_device(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     if (fby_field_normalizes(field) > 0) {
@@ -24,14 +24,21 @@ static fby_err check(const struct fby_field_check *check)
                 field->device[i].op->name);
         }
     }
-    fby_err err = fby_field_check_wire(check, FBY_U8);
-    if (err == FBY_OK && check->delivery != NULL && field->n_device > 0 &&
-        check->delivery->dtype == FBY_I64) {
-        return fby_field_wrong_dtype(check,
-            "is not made by flips on the device; use i32, or flip under ops");
-    }
-    return err == FBY_OK ? fby_field_check_dtype(check) : err;
+    return FBY_OK;
 }
+
+static fby_err check_dtype(const struct fby_field_check *check)
+{
+    return check->delivery != NULL && check->field->n_device > 0 &&
+                   check->delivery->dtype == FBY_I64
+               ? fby_field_wrong_dtype(check,
+                     "is not made by flips on the device; use i32, or flip "
+                     "under ops")
+               : fby_field_check_dtype(check);
+}
+
+static fby_field_rule *const rules[] = {
+    check_device, fby_field_check_u8, check_dtype, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
@@ -51,6 +58,6 @@ const struct fby_field_kind fby_kind_mask8 = {
     .is_picture = true,
     .values     = FBY_VALUES_IDS,
     .resolve    = resolve,
-    .check      = check,
+    .rules      = rules,
     .shape      = shape,
 };

@@ -28,12 +28,14 @@ static fby_err check(const struct fby_field_check *check)
         return fby_field_wrong(check, FBY_FIELD_KEY,
             "a number comes from a key of a JSON member, or from a column");
     }
-    if (field->wire_type == FBY_F16 || field->wire_type == FBY_BF16) {
-        return fby_field_wrong(
-            check, FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
-    }
-    return fby_field_check_rows_or_dtype(check);
+    return field->wire_type != FBY_F16 && field->wire_type != FBY_BF16
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE, "%s",
+                     fby_field_kind(field)->wire_text);
 }
+
+static fby_field_rule *const rules[] = {
+    check, fby_field_check_rows_or_dtype, NULL};
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.number.key)},
@@ -54,5 +56,5 @@ const struct fby_field_kind fby_kind_number = {
     .values    = FBY_VALUES_NUMBERS,
     .entries   = entries,
     .resolve   = resolve,
-    .check     = check,
+    .rules     = rules,
 };

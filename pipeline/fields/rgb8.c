@@ -101,28 +101,18 @@ static fby_err check_dtype(const struct fby_field_check *check)
                      "is not made of pictures; use u8, f32, f16 or bf16");
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_scale(const struct fby_field_check *check)
 {
     enum fby_dct_scale scale = check->field->as.rgb8.dct_scale;
-    fby_err            err   = check_files(check);
-    if (err == FBY_OK) {
-        err = check_device_list(check);
-    }
-    if (err == FBY_OK) {
-        err = fby_field_check_wire(check, FBY_U8);
-    }
-    if (err == FBY_OK && (scale < FBY_DCT_OFF || scale > FBY_DCT_FAST)) {
-        err = fby_field_wrong(
-            check, FBY_FIELD_DCT_SCALE, "dct_scale is off, faithful or fast");
-    }
-    if (err == FBY_OK) {
-        err = check_yuv_ops(check);
-    }
-    if (err == FBY_OK) {
-        err = check_normalize(check);
-    }
-    return err == FBY_OK ? check_dtype(check) : err;
+    return scale >= FBY_DCT_OFF && scale <= FBY_DCT_FAST
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_DCT_SCALE,
+                     "dct_scale is off, faithful or fast");
 }
+
+static fby_field_rule *const rules[] = {check_files, check_device_list,
+    fby_field_check_u8, check_scale, check_yuv_ops, check_normalize,
+    check_dtype, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {
@@ -152,6 +142,6 @@ const struct fby_field_kind fby_kind_rgb8 = {
     .values     = FBY_VALUES_COLOURS,
     .entries    = entries,
     .resolve    = resolve,
-    .check      = check,
+    .rules      = rules,
     .shape      = shape,
 };

@@ -40,6 +40,8 @@ static fby_err check(const struct fby_field_check *check)
                      field->max_length, (unsigned long long)dense);
 }
 
+static fby_field_rule *const rules[] = {check, NULL};
+
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     return field->as.sparse.shape;
@@ -64,6 +66,6 @@ const struct fby_field_kind fby_kind_sparse = {
     .values         = FBY_VALUES_NUMBERS,
     .entries        = entries,
     .resolve        = resolve,
-    .check          = check,
+    .rules          = rules,
     .shape          = shape,
 };

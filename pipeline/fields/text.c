@@ -14,16 +14,14 @@ static void resolve(const struct draft_field *said,
 
 static fby_err check(const struct fby_field_check *check)
 {
-    if (check->field->max_length == 0) {
-        return fby_field_wrong(
-            check, FBY_FIELD_NAME, "a text needs 'max_length', in bytes");
-    }
-    fby_err err = fby_field_check_pick(check);
-    if (err == FBY_OK) {
-        err = fby_field_check_wire(check, FBY_U8);
-    }
-    return err == FBY_OK ? fby_field_check_rows(check) : err;
+    return check->field->max_length > 0
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_NAME,
+                     "a text needs 'max_length', in bytes");
 }
+
+static fby_field_rule *const rules[] = {check, fby_field_check_pick,
+    fby_field_check_u8, fby_field_check_rows, NULL};
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.text.key)},
@@ -42,5 +40,5 @@ const struct fby_field_kind fby_kind_text = {
     .values    = FBY_VALUES_TEXT,
     .entries   = entries,
     .resolve   = resolve,
-    .check     = check,
+    .rules     = rules,
 };

@@ -38,6 +38,8 @@ static fby_err check(const struct fby_field_check *check)
                      check, "is not made of tokens; use i64, i32 or u32");
 }
 
+static fby_field_rule *const rules[] = {check, NULL};
+
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     return (struct fby_shape){.n_dims = 1, .dims = {field->as.tokens.length}};
@@ -56,6 +58,6 @@ const struct fby_field_kind fby_kind_tokens = {
     .values      = FBY_VALUES_TOKENS,
     .entries     = entries,
     .resolve     = resolve,
-    .check       = check,
+    .rules       = rules,
     .shape       = shape,
 };
