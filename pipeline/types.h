@@ -90,6 +90,7 @@ enum fby_decode {
     FBY_DECODE_TOKENS = 10, /* a sequence of token files -> u16, u32 [length] */
     FBY_DECODE_DOCUMENTS = 11 /* lengths of a sequence's documents */
 };
+enum { FBY_N_DECODES = FBY_DECODE_DOCUMENTS + 1 }; /* number 0 is none */
 /* What becomes of a list in JSON where one value is wanted. */
 enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
 enum fby_type {
