@@ -103,18 +103,19 @@ static fby_err fill_in(const struct fby_yaml *yaml, const yaml_node_t *node,
 static fby_err read_params(
     struct fby_yaml *yaml, yaml_node_t *node, struct params *p)
 {
+    uint32_t            n = p->op->n_params;
     const char         *names[FBY_MAX_PARAMS + 1];
     struct fby_place    places[FBY_MAX_PARAMS + 1] = {{0}};
     struct fby_yaml_map map                        = {.names = names,
-                               .n_names                      = p->op->n_params + 1,
+                               .n_names                      = n + 1,
                                .places                       = places,
                                .read                         = read_param,
                                .target                       = p};
-    for (size_t i = 0; i < p->op->n_params; i++) {
+    for (size_t i = 0; i < n; i++) {
         names[i] = p->op->params[i].name;
     }
-    names[p->op->n_params] = "only";
-    p->out->only           = UINT32_MAX;
+    names[n]     = "only";
+    p->out->only = UINT32_MAX;
     char    what[64];
     fby_err err = FBY_OK;
     snprintf(what, sizeof(what), "the op's keys, as {%s: ...}", names[0]);

@@ -90,7 +90,7 @@ enum fby_decode {
     FBY_DECODE_TOKENS = 10, /* a sequence of token files -> u16, u32 [length] */
     FBY_DECODE_DOCUMENTS = 11 /* lengths of a sequence's documents */
 };
-enum { FBY_N_DECODES = FBY_DECODE_DOCUMENTS + 1 }; /* number 0 is none */
+enum { FBY_N_FIELD_KINDS = FBY_DECODE_DOCUMENTS + 1 }; /* number 0 is none */
 /* What becomes of a list in JSON where one value is wanted. */
 enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
 enum fby_type {
@@ -241,15 +241,14 @@ struct fby_maps_field {
     uint32_t n; /* of bits in the last dimension: as many as members */
 };
 
-/* Both follow from the source where it packs documents; not encoded here. */
 struct fby_tokens_field {
     uint32_t length; /* of a sequence */
-    bool     packed;
-    uint32_t pad; /* packed: the token that fills sequences up */
+    bool     packed; /* the source's, as is pad; not encoded here */
+    uint32_t pad;    /* packed: the token that fills sequences up */
 };
 
 struct fby_documents_field {
-    uint32_t shift; /* 1: last tokens have no target */
+    uint32_t shift; /* the source's; 1: last tokens have no target */
 };
 
 struct fby_field_content {

@@ -13,7 +13,7 @@ static const struct fby_field_entry common[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_GROUP]      = {FBY_ENTRY(GROUP, TEXT, group)},
     [FBY_ENTRY_FROM]       = {FBY_ENTRY(FROM, LIST, n_from), .least = 1},
     [FBY_ENTRY_DECODE]     = {FBY_ENTRY(DECODE, U32, decode), .least = 1,
-            .most = FBY_N_DECODES - 1},
+            .most = FBY_N_FIELD_KINDS - 1},
     [FBY_ENTRY_DCT_SCALE]  = {.type = FBY_ENTRY_NOTHING, .most = 8},
     [FBY_ENTRY_JSON_KEY]   = {.type = FBY_ENTRY_NOTHING, .most = 0},
     [FBY_ENTRY_WIRE_TYPE]  = {FBY_ENTRY(WIRE_TYPE, U32, wire_type),

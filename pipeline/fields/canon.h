@@ -10,9 +10,9 @@
 #include "pipeline/record.h"
 #include "pipeline/types.h"
 
-/* Keys of a field's record, of all kinds: add, never renumber. Keys before SHAPE
- * are written for every kind, as zero or empty where it has no such value. Keys
- * after SHAPE are left out where the number is below `least`. */
+/* Keys of a field's record, of all kinds: add, never renumber. Keys before
+ * SHAPE are written for every kind, as zero or empty where it has no such
+ * value. Keys after SHAPE are left out where the number is below `least`. */
 enum fby_field_entry_key {
     FBY_ENTRY_NAME       = 1,
     FBY_ENTRY_GROUP      = 2,

@@ -112,6 +112,21 @@ static void only_sequences_of_packed_documents_are_packed(void **state)
     assert_string_equal(field.as.number.key, "");
 }
 
+static void fields_without_a_member_have_none(void **state)
+{
+    (void)state;
+    struct fby_field_content f;
+    memset(&f, 0x55, sizeof(f));
+    f.decode = FBY_DECODE_BYTES;
+    assert_false(fby_field_is_yuv420(&f));
+    assert_false(fby_field_is_normalized(&f));
+    assert_false(fby_field_is_one_hot(&f));
+    assert_string_equal(fby_field_json(&f)->key, "");
+    assert_int_equal(fby_field_json(&f)->pick, FBY_PICK_NONE);
+    assert_int_equal(fby_field_maps(&f), 0);
+    assert_int_equal(fby_array_shape(&f)->n_dims, 0);
+}
+
 static void a_sequence_has_its_targets_last_token(void **state)
 {
     (void)state;
@@ -195,6 +210,7 @@ int main(void)
         cmocka_unit_test(sizes_beyond_their_limit_are_none),
         cmocka_unit_test(a_sparse_row_has_indices_too),
         cmocka_unit_test(only_sequences_of_packed_documents_are_packed),
+        cmocka_unit_test(fields_without_a_member_have_none),
         cmocka_unit_test(a_sequence_has_its_targets_last_token),
         cmocka_unit_test(every_kind_has_its_shape),
         cmocka_unit_test(flat_files_say_their_type),
