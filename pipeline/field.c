@@ -9,93 +9,90 @@
 /* ---- words ---- */
 
 static const struct fby_choice picks[] = {
-    {"random", FBY_PICK_RANDOM, false},
-    {NULL, 0, false},
+    {"random", FBY_PICK_RANDOM},
+    {NULL, 0},
 };
 
 static const struct fby_choice dct_scales[] = {
-    {"off", FBY_DCT_OFF, false},
-    {"faithful", FBY_DCT_FAITHFUL, false},
-    {"fast", FBY_DCT_FAST, false},
-    {NULL, 0, false},
+    {"off", FBY_DCT_OFF},
+    {"faithful", FBY_DCT_FAITHFUL},
+    {"fast", FBY_DCT_FAST},
+    {NULL, 0},
 };
 
-#define NUMBER_TYPES                                                         \
-    {"u8", FBY_U8, false}, {"u16", FBY_U16, false}, {"u32", FBY_U32, false}, \
-        {"i32", FBY_I32, false}, {"i64", FBY_I64, false},                    \
-        {"f16", FBY_F16, false}, {"bf16", FBY_BF16, false},                  \
-    {                                                                        \
-        "f32", FBY_F32, false                                                \
-    }
+/* clang-format off */
+#define NUMBER_TYPES                                          \
+    {"u8", FBY_U8}, {"u16", FBY_U16}, {"u32", FBY_U32},       \
+    {"i32", FBY_I32}, {"i64", FBY_I64}, {"f16", FBY_F16},     \
+    {"bf16", FBY_BF16}, {"f32", FBY_F32}
+/* clang-format on */
 
 static const struct fby_choice types[] = {
     NUMBER_TYPES,
-    {"bits", DRAFT_BITS, false},
-    {"yuv420", DRAFT_YUV420, false},
-    {NULL, 0, false},
+    {"bits", DRAFT_BITS},
+    {"yuv420", DRAFT_YUV420},
+    {NULL, 0},
 };
 
 static const struct fby_choice dtypes[] = {
     NUMBER_TYPES,
-    {"bool", FBY_BOOL, false},
-    {NULL, 0, false},
+    {"bool", FBY_BOOL},
+    {NULL, 0},
 };
 
 static const struct fby_choice filters[] = {
-    {"auto", FBY_AUTO, false},
-    {"none", FBY_FILTER_NONE, false},
-    {"delta", FBY_FILTER_DELTA, false},
-    {"byte_shuffle", FBY_FILTER_BYTE_SHUFFLE, false},
-    {"bit_shuffle", FBY_FILTER_BIT_SHUFFLE, false},
-    {"photo", FBY_FILTER_PHOTO, false},
-    {NULL, 0, false},
+    {"auto", FBY_AUTO},
+    {"none", FBY_FILTER_NONE},
+    {"delta", FBY_FILTER_DELTA},
+    {"byte_shuffle", FBY_FILTER_BYTE_SHUFFLE},
+    {"bit_shuffle", FBY_FILTER_BIT_SHUFFLE},
+    {"photo", FBY_FILTER_PHOTO},
+    {NULL, 0},
 };
 
 static const struct fby_choice codecs[] = {
-    {"auto", FBY_AUTO, false},
-    {"store", FBY_CODEC_STORE, false},
-    {"lz4", FBY_CODEC_LZ4, false},
-    {"pack", FBY_CODEC_PACK, false},
-    {"ans", 0, true},
-    {"jpeg", 0, true},
-    {NULL, 0, false},
+    {"auto", FBY_AUTO},
+    {"store", FBY_CODEC_STORE},
+    {"lz4", FBY_CODEC_LZ4},
+    {"pack", FBY_CODEC_PACK},
+    {NULL, 0},
 };
 
 static const struct fby_choice layouts[] = {
-    {"hwc", FBY_LAYOUT_HWC, false},
-    {"chw", FBY_LAYOUT_CHW, false},
-    {"channels_last", FBY_LAYOUT_CHANNELS_LAST, false},
-    {NULL, 0, false},
+    {"hwc", FBY_LAYOUT_HWC},
+    {"chw", FBY_LAYOUT_CHW},
+    {"channels_last", FBY_LAYOUT_CHANNELS_LAST},
+    {NULL, 0},
 };
 
 static const struct fby_choice too_long[] = {
-    {"refuse", FBY_TOO_LONG_REFUSE, false},
-    {"truncate", FBY_TOO_LONG_TRUNCATE, false},
-    {NULL, 0, false},
+    {"refuse", FBY_TOO_LONG_REFUSE},
+    {"truncate", FBY_TOO_LONG_TRUNCATE},
+    {NULL, 0},
 };
 
 static const struct fby_choice shapes_of_out[] = {
-    {"padded", FBY_AS_PADDED, false},
-    {"ragged", FBY_AS_RAGGED, false},
-    {"dense", FBY_AS_DENSE, false},
-    {"csr", FBY_AS_CSR, false},
-    {"coo", FBY_AS_COO, false},
-    {"cu_seqlens", FBY_AS_CU_SEQLENS, false},
-    {"positions", FBY_AS_POSITIONS, false},
-    {"mask", FBY_AS_MASK, false},
-    {NULL, 0, false},
+    {"padded", FBY_AS_PADDED},
+    {"ragged", FBY_AS_RAGGED},
+    {"dense", FBY_AS_DENSE},
+    {"csr", FBY_AS_CSR},
+    {"coo", FBY_AS_COO},
+    {"cu_seqlens", FBY_AS_CU_SEQLENS},
+    {"positions", FBY_AS_POSITIONS},
+    {"mask", FBY_AS_MASK},
+    {NULL, 0},
 };
 
 static const struct fby_choice paddings[] = {
-    {"max", 0, false},
-    {"longest", 1, false},
-    {NULL, 0, false},
+    {"max", 0},
+    {"longest", 1},
+    {NULL, 0},
 };
 
 static const struct fby_choice offset_types[] = {
-    {"i32", FBY_I32, false},
-    {"i64", FBY_I64, false},
-    {NULL, 0, false},
+    {"i32", FBY_I32},
+    {"i64", FBY_I64},
+    {NULL, 0},
 };
 
 static fby_err read_decode(

@@ -22,17 +22,17 @@
 #define SHUFFLE_BY_BLOCKS "{block: K}"
 
 static const struct fby_choice shuffles[] = {
-    {"none", FBY_SHUFFLE_NONE, false},
-    {"full", FBY_SHUFFLE_FULL, false},
-    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK, false}, /* which is no word */
-    {NULL, 0, false},
+    {"none", FBY_SHUFFLE_NONE},
+    {"full", FBY_SHUFFLE_FULL},
+    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* which is no word */
+    {NULL, 0},
 };
 
 static const struct fby_choice lasts[] = {
-    {"drop", FBY_LAST_DROP, false},
-    {"pad", FBY_LAST_PAD, false},
-    {"short", FBY_LAST_SHORT, false},
-    {NULL, 0, false},
+    {"drop", FBY_LAST_DROP},
+    {"pad", FBY_LAST_PAD},
+    {"short", FBY_LAST_SHORT},
+    {NULL, 0},
 };
 
 static const struct fby_key shuffle_keys[SHUFFLE_KEYS] = {
@@ -311,9 +311,9 @@ static fby_err read_split(
 /* ---- the top of the file ---- */
 
 static const struct fby_choice bad_samples[] = {
-    {"fail", FBY_BAD_FAIL, false},
-    {"substitute", FBY_BAD_SUBSTITUTE, false},
-    {NULL, 0, false},
+    {"fail", FBY_BAD_FAIL},
+    {"substitute", FBY_BAD_SUBSTITUTE},
+    {NULL, 0},
 };
 
 static const struct fby_key bad_sample_keys[BAD_KEYS] = {

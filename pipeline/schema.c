@@ -10,15 +10,13 @@
 
 /* ---- words ---- */
 
-/* "a, b, c": the words that this version does. */
+/* "a, b, c" */
 static void list_words(
     const struct fby_choice *choices, char *out, size_t capacity)
 {
     out[0] = '\0';
     for (; choices->name != NULL; choices++) {
-        if (!choices->later) {
-            fby_text_list(out, capacity, choices->name);
-        }
+        fby_text_list(out, capacity, choices->name);
     }
 }
 
@@ -36,18 +34,11 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
     }
     struct fby_nearest nearest = {.word = text};
     for (const struct fby_choice *c = choices; c->name != NULL; c++) {
-        if (strcmp(c->name, text) == 0 && c->later) {
-            return fby_yaml_error(yaml, node,
-                "%s '%s' is not in this version; use %s%s", what, text, of,
-                known);
-        }
         if (strcmp(c->name, text) == 0) {
             *out = c->value;
             return FBY_OK;
         }
-        if (!c->later) {
-            fby_nearest_offer(&nearest, c->name);
-        }
+        fby_nearest_offer(&nearest, c->name);
     }
     if (nearest.best != NULL) {
         return fby_yaml_error(yaml, node,

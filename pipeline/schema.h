@@ -18,7 +18,6 @@ struct fby_param; /* op.h */
 struct fby_choice {
     const char *name;
     int64_t     value;
-    bool        later; /* a known word that this version does not do yet */
 };
 
 enum fby_key_kind {

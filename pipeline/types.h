@@ -171,7 +171,7 @@ enum fby_filter {
 enum fby_codec {
     FBY_CODEC_STORE = 0,
     FBY_CODEC_LZ4   = 1,
-    FBY_CODEC_PACK  = 2 /* ans 3, jpeg 4: reserved */
+    FBY_CODEC_PACK  = 2 /* 3 and 4 were reserved: take 5 next */
 };
 enum {
     FBY_AUTO = 255

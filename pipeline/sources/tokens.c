@@ -14,24 +14,24 @@ enum { PACKING_RULE_VERSION = 1 }; /* proto/PROTOCOL.md, "Packed documents" */
 /* ---- the pipeline file ---- */
 
 static const struct fby_choice formats[] = {
-    {"flat", FBY_TOKENS_FLAT, false},
-    {"mds", FBY_TOKENS_MDS, false},
-    {"megatron", FBY_TOKENS_MEGATRON, false},
-    {NULL, 0, false},
+    {"flat", FBY_TOKENS_FLAT},
+    {"mds", FBY_TOKENS_MDS},
+    {"megatron", FBY_TOKENS_MEGATRON},
+    {NULL, 0},
 };
 
 static const struct fby_choice types[] = {
-    {"u8", FBY_U8, false},
-    {"u16", FBY_U16, false},
-    {"u32", FBY_U32, false},
-    {"i32", FBY_I32, false},
-    {"i64", FBY_I64, false},
-    {NULL, 0, false},
+    {"u8", FBY_U8},
+    {"u16", FBY_U16},
+    {"u32", FBY_U32},
+    {"i32", FBY_I32},
+    {"i64", FBY_I64},
+    {NULL, 0},
 };
 
 static const struct fby_choice packings[] = {
-    {"documents", 1, false},
-    {NULL, 0, false},
+    {"documents", 1},
+    {NULL, 0},
 };
 
 static const struct fby_key tokens_keys[TOKENS_KEYS] = {
