@@ -17,17 +17,17 @@
 
 enum { MAX_FILES = 1000, SYNTHETIC = 200 };
 
-/* ---- a folder's files ---------------------------------------------------- */
+/* ---- files of a folder --------------------------------------------------- */
 
-static struct fby_words paths; /* nftw() passes nothing on */
+static struct fby_words paths; /* nftw() passes no context to add_path() */
 
-static int note_path(
+static int add_path(
     const char *path, const struct stat *stat, int kind, struct FTW *walk)
 {
     const char *dot = strrchr(path, '.');
     (void)walk;
     if (kind == FTW_DNR) {
-        bench_die("%s: it cannot be read", path);
+        bench_die("%s: the folder cannot be read", path);
     }
     if (kind == FTW_F && S_ISREG(stat->st_mode) && dot != NULL &&
         (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0)) {
@@ -51,13 +51,13 @@ static void read_file(const char *path, struct bench_file *out)
     out->bytes = fby_zalloc(out->size + 1);
     rewind(file);
     if (fread(out->bytes, 1, out->size, file) != out->size) {
-        bench_die("%s: it cannot be read", path);
+        bench_die("%s: the file cannot be read", path);
     }
     fclose(file);
 }
 
-/* Whether a worker takes all of it. */
-static bool is_good(struct bench_file *self, struct fby_scratch *scratch)
+/* Whether the worker's decoder accepts the whole file; sets its size. */
+static bool can_decode(struct bench_file *self, struct fby_scratch *scratch)
 {
     struct fby_why                why = {{0}};
     struct fby_image              image;
@@ -68,11 +68,12 @@ static bool is_good(struct bench_file *self, struct fby_scratch *scratch)
     return good;
 }
 
-/* Take the file at files[n] or leave it out. */
-static void keep(struct bench_album *self, struct fby_scratch *scratch)
+/* Keep the file at files[n] or drop it. */
+static void keep_if_decodable(
+    struct bench_album *self, struct fby_scratch *scratch)
 {
     struct bench_file *file = &self->files[self->n];
-    if (is_good(file, scratch)) {
+    if (can_decode(file, scratch)) {
         self->n++;
     } else {
         free(file->bytes);
@@ -82,13 +83,13 @@ static void keep(struct bench_album *self, struct fby_scratch *scratch)
 static void load_folder(
     struct bench_album *self, const char *dir, struct fby_scratch *scratch)
 {
-    if (nftw(dir, note_path, 16, 0) != 0) { /* links count as what they name */
+    if (nftw(dir, add_path, 16, 0) != 0) { /* follows links */
         bench_die("%s: %s", dir, strerror(errno));
     }
     qsort(paths.words, paths.n, sizeof(*paths.words), compare_paths);
     for (size_t i = 0; i < paths.n && i < MAX_FILES; i++) {
         read_file(paths.words[i], &self->files[self->n]);
-        keep(self, scratch);
+        keep_if_decodable(self, scratch);
     }
     fby_words_fini(&paths);
 }
@@ -100,12 +101,12 @@ static void make_files(struct bench_album *self, struct fby_scratch *scratch)
         const struct fby_photo photo = {
             .number = i, .label = i % FBY_PHOTO_LABELS};
         if (fby_photo_write(&photo, &jpeg) != FBY_OK) {
-            bench_die("no picture %u", i);
+            bench_die("picture %u cannot be made", i);
         }
         self->files[self->n] = (struct bench_file){
             .bytes = fby_memdup(jpeg.data, jpeg.size), .size = jpeg.size};
         fby_buffer_fini(&jpeg);
-        keep(self, scratch);
+        keep_if_decodable(self, scratch);
     }
 }
 
@@ -131,7 +132,7 @@ static void load(struct bench_album *self, const char *dir)
     }
     fby_scratch_fini(&scratch);
     if (self->n == 0) {
-        bench_die("%s: there is no JPEG file that can be used", dir);
+        bench_die("%s: there is no JPEG file that a worker can decode", dir);
     }
     bench_row("pictures", "%zu %s, %.2f megapixels on average", self->n,
         self->synthetic
@@ -180,7 +181,7 @@ void bench_album_goal(const struct bench_album *self, const char *name,
     }
 }
 
-/* ---- as tar shards ------------------------------------------------------- */
+/* ---- tar shards ---------------------------------------------------------- */
 
 static void add_member(
     struct archive *tar, const char *name, const void *bytes, size_t size)

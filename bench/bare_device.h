@@ -1,7 +1,8 @@
-/* bare_device.h - a host device that takes batches as they lie in their slots.
+/* bare_device.h - a host device that neither decodes nor expands batches.
  *
- * Linked with --wrap=fby_device_named: streams of this program end at checked
- * bytes in their slots, which is what wire and client_cpu measure to. */
+ * With --wrap=fby_device_named, streams of the program end when the checked
+ * bytes are in their slots, the point up to which wire and client_cpu measure.
+ */
 #ifndef FBY_BENCH_BARE_DEVICE_H
 #define FBY_BENCH_BARE_DEVICE_H
 

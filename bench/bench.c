@@ -16,7 +16,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     const struct bench_option *options = state->input;
     if (key == ARGP_KEY_ARG) {
-        argp_error(state, "'%s': there are only options", arg);
+        argp_error(state, "'%s': a bench takes options only", arg);
     }
     if (key < FIRST_KEY || key >= FIRST_KEY + BENCH_MAX_OPTIONS) {
         return ARGP_ERR_UNKNOWN;
@@ -134,7 +134,7 @@ void bench_sleep_until(int64_t until_ns)
     }
 }
 
-/* ---- what is printed ----------------------------------------------------- */
+/* ---- output -------------------------------------------------------------- */
 
 void bench_row(const char *name, const char *format, ...)
 {

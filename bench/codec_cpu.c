@@ -1,8 +1,8 @@
-/* codec_cpu.c - what the photo codec costs, against LZ4's own compressor.
+/* codec_cpu.c - CPU time of the photo codec, compared with LZ4's compressor.
  *
- * CPU time of one thread over the same 224 x 224 crops: filter and pack of
- * photo format 1, and LZ4_compress_default of the pixels as they are, in the
- * blocks of 64 KiB that LZ4 travels in. Decoding is shown beside it. */
+ * One thread encodes the same 224 x 224 crops in two ways: filter and pack of
+ * photo format 1, and LZ4_compress_default of the plain pixels, in the 64 KiB
+ * blocks of the wire format. Decoding time is shown too. */
 #include <inttypes.h>
 #include <lz4.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static uint8_t *payload_of(const struct fixture *self, size_t i)
     return self->payloads + i * fby_photo_bound(&photo);
 }
 
-/* Seconds of CPU a GB of pixels, since `begun_ns`. */
+/* Seconds of CPU time per GB of pixels since `begun_ns`. */
 static double per_gb(const struct fixture *self, int64_t begun_ns)
 {
     double ns = (double)(fby_thread_cpu_ns() - begun_ns);
@@ -71,7 +71,7 @@ static double decode(void *arg)
     for (size_t i = 0; i < self->n; i++) {
         if (!fby_photo_decode(&photo, payload_of(self, i), self->sizes[i],
                 self->out, self->scratch)) {
-            bench_die("a payload of our own is refused");
+            bench_die("the photo decoder refuses our own payload");
         }
     }
     return per_gb(self, begun);
@@ -104,10 +104,10 @@ static void compare_all(struct fixture *self, const struct bench_album *album)
     encode(self); /* warm */
     compress_lz4(self);
     struct bench_pairs packing = bench_pairs(pairs, encode, compress_lz4, self);
-    struct bench_pairs opening = bench_pairs(pairs, decode, encode, self);
+    struct bench_pairs decoding = bench_pairs(pairs, decode, encode, self);
     print("filter + pack", packing.a);
     print("LZ4_compress_default", packing.b);
-    print("unpack + inverse filter", opening.a);
+    print("unpack + inverse filter", decoding.a);
     bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
         packing.ratio.median, packing.ratio.noise, pairs);
     bench_trust(packing.ratio.noise, 0);
@@ -146,9 +146,9 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"crops", &crops, 1, 100000, "How many (512)", NULL},
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (9)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
+        {"crops", &crops, 1, 100000, "Number of crops (512)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (9)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)", NULL},
         {0},
     };
     const struct bench_program program = {"codec_cpu",

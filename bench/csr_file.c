@@ -8,13 +8,14 @@
 #include "bench/bench.h"
 #include "common/bytes.h"
 
-struct zip { /* members, stored, then their directory */
-    struct fby_buffer bytes, directory;
+struct zip {
+    struct fby_buffer bytes; /* of the stored members */
+    struct fby_buffer directory;
     uint16_t          members;
 };
 
-/* What stands before a member and in the directory. */
-static void put_facts(
+/* Write the fields that the local and the directory header share. */
+static void put_common_header(
     struct fby_buffer *out, const struct fby_buffer *member, const char *name)
 {
     uint32_t size = (uint32_t)member->size;
@@ -33,12 +34,12 @@ static void put_member(
 {
     uint32_t at = (uint32_t)zip->bytes.size;
     fby_put_u32(&zip->bytes, 0x04034b50);
-    put_facts(&zip->bytes, member, name);
+    put_common_header(&zip->bytes, member, name);
     fby_put_bytes(&zip->bytes, name, strlen(name));
     fby_put_bytes(&zip->bytes, member->data, member->size);
     fby_put_u32(&zip->directory, 0x02014b50);
     fby_put_u16(&zip->directory, 20);
-    put_facts(&zip->directory, member, name);
+    put_common_header(&zip->directory, member, name);
     fby_put_u16(&zip->directory, 0);
     fby_put_u64(&zip->directory, 0);
     fby_put_u32(&zip->directory, at);
@@ -59,14 +60,14 @@ static void end_zip(struct zip *zip)
     fby_put_u16(&zip->bytes, 0);
 }
 
-struct array {
+struct npy {
     const char *name, *type, *shape;
     const void *values;
     size_t      bytes;
 };
 
-/* A NumPy file of it. */
-static void put_array(struct zip *zip, struct array array)
+/* Add a member that is a NumPy file. */
+static void put_array(struct zip *zip, struct npy npy)
 {
     static const uint8_t magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
     struct fby_buffer    member  = {0};
@@ -74,16 +75,16 @@ static void put_array(struct zip *zip, struct array array)
     memset(text, ' ', sizeof(text));
 
     int n = snprintf(text, sizeof(text),
-        "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", array.type,
-        array.shape);
+        "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", npy.type,
+        npy.shape);
 
     text[n]                = ' ';
     text[sizeof(text) - 1] = '\n';
     fby_put_bytes(&member, magic, sizeof(magic));
     fby_put_u16(&member, sizeof(text));
     fby_put_bytes(&member, text, sizeof(text));
-    fby_put_bytes(&member, array.values, array.bytes);
-    put_member(zip, array.name, &member);
+    fby_put_bytes(&member, npy.values, npy.bytes);
+    put_member(zip, npy.name, &member);
     fby_buffer_fini(&member);
 }
 
@@ -99,21 +100,21 @@ static void save(const struct zip *zip, const char *path)
 
 void bench_csr_write(const struct bench_csr *self, const char *path)
 {
-    struct zip     zip        = {.members = 0};
-    const uint32_t n          = self->begins[self->rows];
-    const uint64_t shape[]    = {self->rows, self->columns};
-    char           many[16]   = "";
-    char           begins[16] = "";
-    snprintf(many, sizeof(many), "%u,", n);
-    snprintf(begins, sizeof(begins), "%u,", self->rows + 1);
-    put_array(&zip, (struct array){"indices.npy", "<i4", many, self->indices,
-                        n * sizeof(*self->indices)});
-    put_array(&zip, (struct array){"indptr.npy", "<i4", begins, self->begins,
-                        (self->rows + 1) * sizeof(*self->begins)});
-    put_array(&zip, (struct array){"format.npy", "|S3", "", "csr", 3});
+    struct zip     zip              = {.members = 0};
+    const uint32_t n                = self->indptr[self->rows];
+    const uint64_t shape[]          = {self->rows, self->columns};
+    char           values_shape[16] = "";
+    char           indptr[16]       = "";
+    snprintf(values_shape, sizeof(values_shape), "%u,", n);
+    snprintf(indptr, sizeof(indptr), "%u,", self->rows + 1);
+    put_array(&zip, (struct npy){"indices.npy", "<i4", values_shape,
+                        self->indices, n * sizeof(*self->indices)});
+    put_array(&zip, (struct npy){"indptr.npy", "<i4", indptr, self->indptr,
+                        (self->rows + 1) * sizeof(*self->indptr)});
+    put_array(&zip, (struct npy){"format.npy", "|S3", "", "csr", 3});
     put_array(
-        &zip, (struct array){"shape.npy", "<i8", "2,", shape, sizeof(shape)});
-    put_array(&zip, (struct array){"data.npy", "<f4", many, self->values,
+        &zip, (struct npy){"shape.npy", "<i8", "2,", shape, sizeof(shape)});
+    put_array(&zip, (struct npy){"data.npy", "<f4", values_shape, self->values,
                         n * sizeof(*self->values)});
     end_zip(&zip);
     save(&zip, path);

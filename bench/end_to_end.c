@@ -1,10 +1,10 @@
-/* end_to_end.c - a trainer's images a second on one machine, all of its cores.
+/* end_to_end.c - images per second of a trainer on one machine, all cores.
  *
- * `forebay pull` with a server and workers of its own: random resized crops of
- * 224 x 224, mirrored half of the time, checked, compressed as `auto` decides,
- * over loopback TCP, handed out as u8. Against a loop that decodes the same
- * files to RGB in full on as many threads as there are cores, and does nothing
- * with them. Starting up counts on neither side. */
+ * `forebay pull` runs its own server and workers: random resized crops of
+ * 224 x 224, mirrored half of the time, checked, `codec: auto`, over loopback
+ * TCP, delivered as u8. The baseline decodes the same files to full-size RGB on
+ * one thread per core and drops the pixels. Neither figure includes start-up.
+ */
 #include <inttypes.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -23,8 +23,8 @@ static uint64_t images = 9600;
 struct fixture {
     struct bench_farm         farm;
     const struct bench_album *album;
-    uint64_t                  steps; /* of a run */
-    double                    wire;  /* bytes on the wire / raw, last run */
+    uint64_t                  steps; /* per run */
+    double                    wire;  /* wire bytes / raw bytes, last run */
 };
 
 /* ---- forebay pull -------------------------------------------------------- */
@@ -40,7 +40,7 @@ static double read_result(struct fixture *self, const char *text)
     if (json_unpack(object, "{s:I, s:I, s:I, s:F}", "images", &count,
             "raw_bytes", &raw, "wire_bytes", &wire, "seconds", &seconds) != 0 ||
         count == 0 || seconds <= 0) {
-        bench_die("forebay pull --json says something else: %s", text);
+        bench_die("unexpected output of forebay pull --json: %s", text);
     }
     json_decref(object);
     self->wire = (double)wire / (double)raw;
@@ -60,9 +60,9 @@ static double pull(void *arg)
     return read_result(self, text);
 }
 
-/* ---- the loop ------------------------------------------------------------ */
+/* ---- the decoding loop --------------------------------------------------- */
 
-struct share { /* of one thread */
+struct share { /* files that one thread decodes */
     const struct bench_album *album;
     size_t                    first, n;
 };
@@ -87,7 +87,7 @@ static double decode(void *arg)
             .first                        = total * i / n,
             .n = total * (i + 1) / n - total * i / n};
         if (pthread_create(&threads[i], NULL, decode_share, &shares[i]) != 0) {
-            bench_die("no thread");
+            bench_die("a thread cannot be created");
         }
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static void run(const struct bench_album *album)
     bench_farm_make_shards(&fixture.farm, album,
         &(struct bench_shards){
             .shards = SHARDS, .times = 8, .crop = BENCH_CROP, .batch = BATCH});
-    pull(&fixture); /* the manifest is made, the files are in memory */
+    pull(&fixture); /* warm: makes the manifest, fills the page cache */
     struct bench_pairs result = bench_pairs(pairs, pull, decode, &fixture);
     bench_farm_remove(&fixture.farm);
     bench_row("forebay pull", "%8.1f images/s, noise %.1f %%; %.2f of u8 sent",
@@ -122,8 +122,8 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"images", &images, BATCH, 100000000, "Of a run (9600)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
+        {"images", &images, BATCH, 100000000, "Images per run (9600)", NULL},
         {0},
     };
     const struct bench_program program = {"end_to_end",

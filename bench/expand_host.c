@@ -1,10 +1,9 @@
-/* expand_host.c - how fast the host device makes tensors of pictures.
+/* expand_host.c - speed at which the host device makes tensors of pictures.
  *
- * One thread; pictures of 224 x 224 pixels in buffers of at least four times
- * the last cache, so that memory is part of it: u8 pixels to normalised f32
- * planes and to bf16 planes, by the expansion that the client runs, and a
- * packed photo to u8 planes. Bytes made a second of CPU, against memcpy of as
- * many bytes. */
+ * One thread expands pictures of 224 x 224 in buffers of at least four times
+ * the last-level cache, so that memory is part of the cost: u8 pixels to
+ * normalised f32 and bf16 planes, as in the client, and packed photos to u8
+ * planes. Output bytes per second of CPU, compared with memcpy of as many. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +18,10 @@
 #include "trainer_client/expand/device.h"
 
 enum { CHUNK_CROPS = 13, CACHE_TIMES = 4 };
-static const size_t guessed_cache = 32 << 20; /* where nobody tells it */
+static const size_t default_cache = 32 << 20; /* if the size is unknown */
 
 static uint64_t pairs  = 7;
-static uint64_t images = 0; /* 0: as many as fill four times the cache */
+static uint64_t images = 0; /* 0: enough to fill four times the cache */
 static uint64_t seed   = 1;
 
 static const struct fby_pictures photo = {.images = CHUNK_CROPS,
@@ -35,10 +34,10 @@ struct fixture {
     uint8_t             *raw; /* pixels, interleaved */
     uint8_t             *payloads;
     size_t              *sizes;
-    uint8_t             *from; /* of memcpy */
+    uint8_t             *from; /* source of memcpy */
     uint8_t             *out;
     uint8_t             *scratch;
-    size_t               out_bytes; /* of all images, in this run */
+    size_t               out_bytes; /* all images, this run */
     struct fby_expansion plan;
 };
 
@@ -69,7 +68,7 @@ static double unpack(void *arg)
         if (!fby_photo_decode_planar(&photo,
                 self->payloads + i * fby_photo_bound(&photo), self->sizes[i],
                 self->out + i * chunk_bytes, self->scratch)) {
-            bench_die("a payload of our own is refused");
+            bench_die("the photo decoder refuses our own payload");
         }
     }
     return rate(self, begun);
@@ -83,10 +82,10 @@ static double copy(void *arg)
     return rate(self, begun);
 }
 
-/* ---- what is set up ------------------------------------------------------ */
+/* ---- set-up -------------------------------------------------------------- */
 
-/* Bytes; 0 where the system does not tell. sysconf() adds up what processors
- * of other packages have, so it is not asked. */
+/* Bytes of the last-level cache; 0 if unknown. sysconf() is not used, because
+ * it adds the caches of other packages. */
 static size_t last_cache(void)
 {
     char  text[32] = "";
@@ -103,17 +102,17 @@ static size_t last_cache(void)
 
 static uint32_t count_images(void)
 {
-    size_t told  = last_cache();
-    size_t cache = told > 0 ? told : guessed_cache;
+    size_t found = last_cache();
+    size_t cache = found > 0 ? found : default_cache;
     size_t need  = images > 0 ? images * BENCH_CROP_BYTES : CACHE_TIMES * cache;
     size_t chunks = (need + chunk_bytes - 1) / chunk_bytes;
     bench_row("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
         chunks * chunk_bytes >> 20, cache >> 20,
-        told > 0 ? "" : " (a guess: the system does not tell)");
+        found > 0 ? "" : " (a guess: the system does not tell)");
     return (uint32_t)(chunks * CHUNK_CROPS);
 }
 
-static void plan_for(struct fixture *self, enum fby_type type)
+static void make_plan(struct fixture *self, enum fby_type type)
 {
     struct fby_why                  why   = {{0}};
     const struct fby_field_content  field = {.name = "image",
@@ -130,8 +129,8 @@ static void plan_for(struct fixture *self, enum fby_type type)
     }
 }
 
-/* As tensors lie in them. */
-static void *big_pages(size_t bytes)
+/* Map memory as the client does for tensors. */
+static void *map_pages(size_t bytes)
 {
     void *memory = fby_pages_map(bytes);
     if (memory == NULL) {
@@ -148,8 +147,8 @@ static void prepare(struct fixture *self, const struct bench_album *album)
     self->raw      = fby_zalloc(chunks * chunk_bytes);
     self->payloads = fby_zalloc(chunks * fby_photo_bound(&photo));
     self->sizes    = fby_zalloc(chunks * sizeof(*self->sizes));
-    self->from     = big_pages(bytes);
-    self->out      = big_pages(bytes);
+    self->from     = map_pages(bytes);
+    self->out      = map_pages(bytes);
     self->scratch  = aligned_alloc(64, FBY_PHOTO_SCRATCH_BYTES);
     memset(self->from, 1, bytes);
     memset(self->out, 1, bytes);
@@ -184,7 +183,7 @@ static struct bench_figure compare(struct fixture *self, const char *name,
     return result.ratio;
 }
 
-static double worst(double a, double b, double c)
+static double max_of(double a, double b, double c)
 {
     double most = a > b ? a : b;
     return most > c ? most : c;
@@ -192,13 +191,13 @@ static double worst(double a, double b, double c)
 
 static void compare_all(struct fixture *self, const struct bench_album *album)
 {
-    plan_for(self, FBY_F32);
+    make_plan(self, FBY_F32);
     struct bench_figure f32 = compare(self, "u8 HWC -> f32 CHW", 4, expand);
-    plan_for(self, FBY_BF16);
+    make_plan(self, FBY_BF16);
     struct bench_figure bf16 = compare(self, "u8 HWC -> bf16 CHW", 2, expand);
     struct bench_figure planes =
         compare(self, "packed photo -> planes", 1, unpack);
-    bench_trust(worst(f32.noise, bf16.noise, planes.noise), 0);
+    bench_trust(max_of(f32.noise, bf16.noise, planes.noise), 0);
     bench_goal("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
     bench_goal("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);
     bench_album_goal(
@@ -216,10 +215,10 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"images", &images, 1, 1000000, "How many (four times the cache)",
-            NULL},
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
+        {"images", &images, 1, 1000000,
+            "Number of images (four times the cache)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)", NULL},
         {0},
     };
     const struct bench_program program = {"expand_host",

@@ -84,7 +84,7 @@ void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
     fclose(file);
 }
 
-void bench_farm_folder(struct bench_farm *self)
+void bench_farm_make_folder(struct bench_farm *self)
 {
     if (mkdir(self->photos, 0777) != 0) {
         bench_die("%s: %s", self->photos, strerror(errno));
@@ -107,7 +107,7 @@ void bench_farm_make_shards(struct bench_farm *self,
 {
     char source[160];
     bench_farm_begin(self);
-    bench_farm_folder(self);
+    bench_farm_make_folder(self);
     snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
         self->photos, how->shards - 1);
     bench_farm_pipeline(self, pipeline_format, source, how->batch, "",
@@ -206,11 +206,11 @@ void bench_pull_start(
             "--step-ms", step_ms, "--digests", "/dev/stdout", NULL});
 }
 
-/* Count the lines it wrote; false when it wrote nothing until then. */
-static bool hear_steps(struct bench_part *self, int64_t until_ns)
+/* Count the lines that the consumer wrote; false if it wrote none in time. */
+static bool read_steps(struct bench_part *self, int64_t until_ns)
 {
     char   text[65536];
-    size_t n = bench_part_hear(self, text, sizeof(text), until_ns);
+    size_t n = bench_part_read(self, text, sizeof(text), until_ns);
     for (size_t i = 0; i < n; i++) {
         self->steps += text[i] == '\n';
     }
@@ -220,7 +220,7 @@ static bool hear_steps(struct bench_part *self, int64_t until_ns)
 void bench_pull_until(struct bench_part *self, uint64_t steps)
 {
     while (self->steps < steps) {
-        if (!hear_steps(self, fby_now_ns() + BENCH_PATIENCE_NS)) {
+        if (!read_steps(self, fby_now_ns() + BENCH_TIMEOUT_NS)) {
             bench_die("no step within a minute; see %s", self->log);
         }
     }
@@ -233,7 +233,7 @@ double bench_pull_rate(struct bench_part *self, int64_t for_ns)
     uint64_t first    = self->steps;
     int64_t  last_ns  = begun_ns;
     while (fby_now_ns() < begun_ns + for_ns) {
-        if (hear_steps(self, begun_ns + for_ns)) {
+        if (read_steps(self, begun_ns + for_ns)) {
             last_ns = fby_now_ns();
         }
     }

@@ -1,9 +1,9 @@
 /* first_batch.c - how long a trainer waits for its first batch.
  *
- * A worker that is warm: it runs, knows the content and its manifest, and its
- * files lie in the page cache. From the beginning of forebay_open() to the
- * first batch, minus the time that one batch takes from request to delivery
- * (the median of the batches that follow, asked for one at a time). */
+ * The worker is warm: it has the content and its manifest, and its files are in
+ * the page cache. Measures from the start of forebay_open() to the first batch,
+ * minus the time of one batch from request to delivery (the median of the
+ * batches that follow, requested one at a time). */
 #include <inttypes.h>
 
 #include "bench/bench.h"
@@ -69,7 +69,8 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"rounds", &rounds, 1, MAX_ROUNDS, "Of opening (21)", NULL},
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Number of streams opened (21)",
+            NULL},
         {0},
     };
     const struct bench_program program = {"first_batch",

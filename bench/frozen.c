@@ -1,12 +1,11 @@
-/* frozen.c - what a consumer that stops costs the worker and its others.
+/* frozen.c - cost of a stopped consumer for the worker and other consumers.
  *
- * 1. Speed: a consumer beside one that is stopped (SIGSTOP) in the middle of
- *    its batches, against the same consumer alone; fresh processes each time,
- *    pairs in turn, medians.
- * 2. Memory held: one consumer stopped and one that stops reading, for a
- *    minute, while a third goes on: the worker's growth, and its peak against
- *    its budget.
- * 3. Memory kept: client and worker from batch 1,000 to batch 10,000. */
+ * 1. Speed: a consumer beside one that was stopped (SIGSTOP) in the middle of
+ *    its batches, compared with the same consumer alone; new processes each
+ *    time, pairs in turn, medians.
+ * 2. Memory held: for a minute one consumer is stopped, one does not read, and
+ *    a third continues. Growth of the worker, and its peak against its budget.
+ * 3. Memory kept: growth of client and worker from batch 1,000 to 10,000. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +29,8 @@ static uint64_t pictures = 600;
 
 /* ---- 1. speed ------------------------------------------------------------ */
 
-/* Stop it while the worker makes and sends batches for it: its window is full
- * all the time. */
+/* Stop the consumer while the worker makes and sends batches for it; the
+ * consumer's window is full all the time. */
 static void start_and_freeze(
     struct bench_part *pull, const struct bench_farm *farm, uint64_t *random)
 {
@@ -39,12 +38,12 @@ static void start_and_freeze(
     bench_pull_until(pull, 5);
     bench_sleep_until(
         fby_now_ns() + (int64_t)(bench_random(random) % 50) * FBY_NS_PER_MS);
-    bench_part_freeze(pull);
+    bench_part_pause(pull);
 }
 
 struct speed {
-    double rate;   /* batches a second of the consumer */
-    double cpu_ms; /* of the worker for one of them */
+    double rate;   /* batches per second of the consumer */
+    double cpu_ms; /* CPU time of the worker per batch */
 };
 
 static struct speed measure_rate(
@@ -131,11 +130,11 @@ static double compare_speed(struct fixture *self)
 /* ---- 2. memory held ------------------------------------------------------ */
 
 struct held {
-    double growth; /* bytes, while the two stand still */
-    double peak;   /* bytes above the worker that serves nobody */
+    double growth; /* bytes, while two consumers do not read */
+    double peak;   /* bytes more than the worker without sessions */
 };
 
-/* The highest of many looks over `freeze_s`. */
+/* The worker's highest memory in samples over `freeze_s`. */
 static double watch_peak(const struct bench_farm *farm, struct bench_part *pull)
 {
     double  peak     = 0;
@@ -232,15 +231,16 @@ static void run(void)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs with and without (7)",
-            NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS,
+            "Pairs of runs with and without (7)", NULL},
         {"run-ms", &run_ms, 100, 600000, "Length of such a run (4000)", NULL},
-        {"freeze-s", &freeze_s, 1, 3600, "Seconds of standing still (60)",
-            NULL},
+        {"freeze-s", &freeze_s, 1, 3600,
+            "Seconds for which consumers are stopped (60)", NULL},
         {"batches", &batches, 10, UINT32_MAX, "Until memory is read (10000)",
             NULL},
         {"pictures", &pictures, 64, 1000000, "In the data set (600)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the moments of stopping (1)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the times of stopping (1)",
+            NULL},
         {0},
     };
     bench_options(argc, argv, options,

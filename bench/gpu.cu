@@ -8,7 +8,7 @@ enum { LAUNCHES = 50, SMALL = 1000, MOST = 64 };
 
 struct kernel_bench {
     struct gpu_batch batch;
-    int              copies; /* of the buffers, used in turn */
+    int              copies; /* buffers, used in turn */
     uint8_t         *arena[MOST];
     uint8_t         *out[MOST];
 };
@@ -36,7 +36,7 @@ static void end(struct kernel_bench *b)
     free(b->batch.arena);
 }
 
-/* Seconds of one launch, or of one copy that reads and writes as much. */
+/* Seconds per launch, or per copy that reads and writes as many bytes. */
 static double measure(struct kernel_bench *b, bool copy)
 {
     uint64_t half          = (b->batch.bytes + b->batch.out_bytes) / 2;
@@ -76,7 +76,7 @@ static double expand(const char *name, bool packed, bool bf16, double wanted)
     return took;
 }
 
-/* Seconds of a pinned copy of `bytes`, in pieces. */
+/* Seconds of a pinned copy of `bytes`, in copies of GPU_PIECE bytes. */
 static double copy_pinned(uint64_t bytes)
 {
     uint8_t *host, *there;
@@ -93,8 +93,8 @@ static double copy_pinned(uint64_t bytes)
     return gpu_median(times, GPU_PAIRS);
 }
 
-/* The 99th percentile of the time, in ms, of a 4 KiB copy while pieces are
- * copied on another stream. */
+/* The 99th percentile of the time, in ms, of a 4 KiB copy while large copies
+ * run on another stream. */
 static double small_copy(void)
 {
     uint8_t     *host, *there;

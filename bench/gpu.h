@@ -28,7 +28,7 @@ enum { GPU_ROWS = 256, GPU_PAIRS = 9, GPU_PIECE = 16 << 20 };
         }                                                                \
     } while (0)
 
-/* Prepare the first GPU for launches. False, with a message: there is none. */
+/* Prepare the first GPU for launches; false, with a message, if none. */
 static inline bool gpu_begin(const char *name)
 {
     int n = 0;
@@ -93,7 +93,7 @@ static inline void gpu_launch(
     CHECK(fby_cuda()->launch(&launch));
 }
 
-/* Copy from pinned memory, in pieces of the upload's size. */
+/* Copy from pinned memory, in copies of the size that the upload uses. */
 static inline void gpu_copy_in(
     uint8_t *there, const uint8_t *host, uint64_t bytes, cudaStream_t stream)
 {

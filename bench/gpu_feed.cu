@@ -2,7 +2,8 @@
  * - speed of its copies, compared with copies alone
  * - overlap of copies and kernels
  * - CUDA calls and CPU time per batch
- * - a training step fed by it, compared with the same step on resident values
+ * - a training step on uploaded batches, compared with the step on resident
+ *   values
  * Arenas are filled once; other benches measure their filling. */
 #include <ctime>
 
@@ -16,7 +17,7 @@ enum {
     ARENAS       = 6,
     OUTS         = 4,
     BATCHES      = 64, /* per run of the pipeline */
-    SMALL_ROWS   = 64, /* raw pictures of less than one piece */
+    SMALL_ROWS   = 64, /* raw pictures of less than GPU_PIECE bytes */
     STEPS        = 10, /* per run of a training loop */
     STEP_KERNELS = 21, /* of about 1 ms each */
     STEP_THREADS = 256
@@ -135,7 +136,8 @@ static double thread_us(void)
            static_cast<double>(now.tv_nsec) / 1e3;
 }
 
-/* Does not wait for a free arena: the client does other work meanwhile. */
+/* Submit the next batch. Does not wait for a free arena, since the client does
+ * other work meanwhile. */
 static struct fby_gpu_upload_out *send(struct upload_bench *b)
 {
     struct fby_why              why   = {""};
@@ -271,7 +273,7 @@ static void measure_calls(const char *name, uint32_t rows, double most)
 
 /* ---- a training step ----------------------------------------------------- */
 
-/* Keep all multiprocessors busy for `turns`, with the batch as input. */
+/* Keep all multiprocessors busy for `turns` iterations on the batch. */
 __global__ void work(
     const uint32_t *values, uint64_t n, uint64_t turns, float *out)
 {
@@ -288,7 +290,7 @@ struct model {
     uint32_t  blocks;
     uint64_t  turns;
     float    *out;
-    uint32_t *values; /* a batch that is resident */
+    uint32_t *values; /* a resident batch */
 };
 
 static void step(

@@ -1,6 +1,8 @@
-/* gpu_stream.c - pictures per second that reach a GPU as bf16 tensors, from
- * batches that workers hold packed: it measures the wire, checks, the bus and
- * the kernel, but no decoding. Each worker is a process with one connection. */
+/* gpu_stream.c - pictures per second that reach a GPU as bf16 tensors.
+ *
+ * Workers have the batches ready, packed, so that the figure includes wire,
+ * checks, bus and kernel, but no decoding. Each worker is a process with one
+ * connection. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ static double images_a_second(struct forebay *stream)
 {
     int64_t begun = fby_now_ns();
     bench_stream_skip(stream, batches);
-    (void)fby_cuda()->stream_sync(NULL); /* until the last values are made */
+    (void)fby_cuda()->stream_sync(NULL); /* the last values are complete */
     return (double)(batches * ROWS) * 1e9 / (double)(fby_now_ns() - begun);
 }
 
@@ -49,7 +51,7 @@ static void make_stock(struct bench_stock *stock)
     free(pixels);
 }
 
-/* Workers are forked before this process uses the GPU. */
+/* Workers must be forked before this process uses the GPU. */
 static void run(double *rates)
 {
     struct bench_farm  farm;
@@ -86,7 +88,7 @@ static bool has_gpu(void)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"batches", &batches, 1, 1000000, "Of a round (200)", NULL},
+        {"batches", &batches, 1, 1000000, "Batches per round (200)", NULL},
         {0},
     };
     double rates[ROUNDS];

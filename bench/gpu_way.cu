@@ -12,7 +12,7 @@
 enum {
     SIDE     = 224,
     PIXELS   = SIDE * SIDE,
-    COPIES   = 4, /* of the input, so that no cache holds it */
+    COPIES   = 4, /* inputs, so that no cache holds them */
     LAUNCHES = 20,
     THREADS  = 256
 };
@@ -54,7 +54,7 @@ struct way_bench {
     uint8_t         *host_raw, *host_packed; /* pinned */
     uint8_t         *in[COPIES];             /* raw arenas */
     uint8_t         *in_packed;
-    float           *values, *theirs, *ours, *mean, *std;
+    float           *values, *plain_out, *our_out, *mean, *std;
 };
 
 static uint8_t *pinned(const struct gpu_batch *batch)
@@ -87,8 +87,8 @@ static void begin(struct way_bench *w)
     }
     w->in_packed = gpu_upload(&w->packed);
     CHECK(cudaMalloc(&w->values, n_values * sizeof(float)));
-    CHECK(cudaMalloc(&w->theirs, n_values * sizeof(float)));
-    CHECK(cudaMalloc(&w->ours, w->raw.out_bytes));
+    CHECK(cudaMalloc(&w->plain_out, n_values * sizeof(float)));
+    CHECK(cudaMalloc(&w->our_out, w->raw.out_bytes));
     w->mean = channels(0.485, 0.456, 0.406);
     w->std  = channels(0.229, 0.224, 0.225);
 }
@@ -101,7 +101,7 @@ static void end(struct way_bench *w)
         CHECK(cudaFree(w->in[i]));
     }
     void *const rest[] = {
-        w->in_packed, w->values, w->theirs, w->ours, w->mean, w->std};
+        w->in_packed, w->values, w->plain_out, w->our_out, w->mean, w->std};
     for (void *memory : rest) {
         CHECK(cudaFree(memory));
     }
@@ -109,45 +109,45 @@ static void end(struct way_bench *w)
     free(w->packed.arena);
 }
 
-static void their_kernels(const struct way_bench *w, const uint8_t *in)
+static void plain_kernels(const struct way_bench *w, const uint8_t *in)
 {
     const uint32_t blocks = static_cast<uint32_t>(n_values / THREADS);
     to_float<<<blocks / 4, THREADS>>>(reinterpret_cast<const uchar4 *>(in),
         reinterpret_cast<float4 *>(w->values));
     subtract<<<blocks, THREADS>>>(w->values, w->mean);
     divide<<<blocks, THREADS>>>(w->values, w->std);
-    contiguous<<<blocks, THREADS>>>(w->values, w->theirs);
+    contiguous<<<blocks, THREADS>>>(w->values, w->plain_out);
     CHECK(cudaGetLastError());
 }
 
-enum what { THEIR_KERNELS, OUR_KERNEL, THEIR_BATCH, OUR_BATCH, WAYS };
+enum variant { PLAIN_KERNELS, OUR_KERNEL, PLAIN_BATCH, OUR_BATCH, WAYS };
 
-static void once(const struct way_bench *w, enum what what, int i)
+static void once(const struct way_bench *w, enum variant variant, int i)
 {
     uint8_t *in = w->in[i % COPIES];
-    switch (what) {
-    case THEIR_KERNELS:
-        their_kernels(w, in);
+    switch (variant) {
+    case PLAIN_KERNELS:
+        plain_kernels(w, in);
         break;
     case OUR_KERNEL:
-        gpu_launch(&w->raw, in, w->ours, nullptr);
+        gpu_launch(&w->raw, in, w->our_out, nullptr);
         break;
-    case THEIR_BATCH:
+    case PLAIN_BATCH:
         CHECK(cudaMemcpyAsync(
             in, w->host_raw, n_values, cudaMemcpyHostToDevice, nullptr));
-        their_kernels(w, in);
+        plain_kernels(w, in);
         break;
     default:
         gpu_copy_in(w->in_packed, w->host_packed, w->packed.bytes, nullptr);
-        gpu_launch(&w->packed, w->in_packed, w->ours, nullptr);
+        gpu_launch(&w->packed, w->in_packed, w->our_out, nullptr);
     }
 }
 
-static double measure_us(const struct way_bench *w, enum what what)
+static double measure_us(const struct way_bench *w, enum variant variant)
 {
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
-        once(w, what, i);
+        once(w, variant, i);
     }
     return gpu_clock_end_ms(&clock) * 1e3 / LAUNCHES;
 }
@@ -156,7 +156,7 @@ static double measure_us(const struct way_bench *w, enum what what)
 static void compare(const struct way_bench *w)
 {
     float *pair[2] = {nullptr, nullptr};
-    once(w, THEIR_BATCH, 0);
+    once(w, PLAIN_BATCH, 0);
     once(w, OUR_BATCH, 0);
     for (int i = 0; i < 2; i++) {
         pair[i] = static_cast<float *>(malloc(n_values * sizeof(float)));
@@ -164,12 +164,13 @@ static void compare(const struct way_bench *w)
             fprintf(stderr, "gpu_way: there is too little memory\n");
             exit(1);
         }
-        CHECK(cudaMemcpy(pair[i], i == 0 ? w->theirs : w->ours,
+        CHECK(cudaMemcpy(pair[i], i == 0 ? w->plain_out : w->our_out,
             n_values * sizeof(float), cudaMemcpyDeviceToHost));
     }
     for (uint64_t i = 0; i < n_values; i++) {
         if (std::fabs(pair[0][i] - pair[1][i]) > 1e-4F) {
-            fprintf(stderr, "gpu_way: value %llu is %g their way, %g ours\n",
+            fprintf(stderr,
+                "gpu_way: value %llu is %g by PyTorch's sequence, %g by ours\n",
                 static_cast<unsigned long long>(i), pair[0][i], pair[1][i]);
             exit(1);
         }
@@ -189,11 +190,12 @@ int main(void)
     begin(&w);
     compare(&w);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        for (int what = 0; what < WAYS; what++) {
-            times[what][i] = measure_us(&w, static_cast<enum what>(what));
+        for (int variant = 0; variant < WAYS; variant++) {
+            times[variant][i] =
+                measure_us(&w, static_cast<enum variant>(variant));
         }
-        kernels[i] = times[THEIR_KERNELS][i] / times[OUR_KERNEL][i];
-        batches[i] = times[THEIR_BATCH][i] / times[OUR_BATCH][i];
+        kernels[i] = times[PLAIN_KERNELS][i] / times[OUR_KERNEL][i];
+        batches[i] = times[PLAIN_BATCH][i] / times[OUR_BATCH][i];
     }
     gpu_value("gpu_way_kernel", gpu_median(times[OUR_KERNEL], GPU_PAIRS), "us");
     gpu_value("gpu_way_batch", gpu_median(times[OUR_BATCH], GPU_PAIRS), "us");

@@ -1,5 +1,5 @@
-/* What a bench says of the machine it runs on, and of the trust that its
- * figures deserve there. */
+/* machine.c - describes the machine and judges whether figures measured on it
+ * can be trusted. */
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -12,24 +12,24 @@
 #include "common/cores.h"
 #include "common/simd.h"
 
-enum { LOOK_MS = 300 };
+enum { SAMPLE_MS = 300 };
 
-static const double most_noise  = 10; /* percent */
-static const double most_others = 10;
-static const double most_stolen = 2;
+static const double max_noise  = 10; /* percent */
+static const double max_others = 10;
+static const double max_stolen = 2;
 
-struct shares { /* of all processors' time since boot */
+struct cpu_times { /* ticks of all processors since boot */
     uint64_t busy, stolen, all;
 };
 
-static struct shares begun;
-static double        others; /* percent, as the bench began */
+static struct cpu_times begun;
+static double           others; /* percent used by others before the bench */
 
-static struct shares read_shares(void)
+static struct cpu_times read_cpu_times(void)
 {
-    struct shares now       = {0};
-    char          line[512] = "";
-    FILE         *file      = fopen("/proc/stat", "r");
+    struct cpu_times now       = {0};
+    char             line[512] = "";
+    FILE            *file      = fopen("/proc/stat", "r");
     if (file == NULL || fgets(line, sizeof(line), file) == NULL) {
         bench_die("/proc/stat cannot be read");
     }
@@ -69,8 +69,8 @@ static void read_model(char out[80])
     }
 }
 
-/* As `forebay` itself does: large messages come from the heap, which keeps
- * what it has, and not from maps that are made anew for each. */
+/* As `forebay` does: large messages come from the heap, which keeps its memory,
+ * and not from a new map for each. */
 static void set_heap(void)
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -80,11 +80,11 @@ static void set_heap(void)
 
 void bench_begin(const char *name)
 {
-    char          model[80];
-    struct shares before = read_shares();
+    char             model[80];
+    struct cpu_times before = read_cpu_times();
     set_heap();
-    bench_sleep_until(fby_now_ns() + LOOK_MS * FBY_NS_PER_MS);
-    begun  = read_shares();
+    bench_sleep_until(fby_now_ns() + SAMPLE_MS * FBY_NS_PER_MS);
+    begun  = read_cpu_times();
     others = percent(begun.busy - before.busy, begun.all - before.all);
     read_model(model);
     bench_row(name, "%" PRIu32 " cores, %s, SIMD %s; others use %.0f %%",
@@ -93,18 +93,18 @@ void bench_begin(const char *name)
 
 void bench_trust(double noise, uint32_t cores)
 {
-    struct shares now = read_shares();
-    double stolen     = percent(now.stolen - begun.stolen, now.all - begun.all);
-    if (noise <= most_noise && (cores == 0 || others <= most_others) &&
-        stolen <= most_stolen && fby_cores() >= cores) {
+    struct cpu_times now = read_cpu_times();
+    double stolen = percent(now.stolen - begun.stolen, now.all - begun.all);
+    if (noise <= max_noise && (cores == 0 || others <= max_others) &&
+        stolen <= max_stolen && fby_cores() >= cores) {
         bench_row("trust", "yes: noise %.1f %%, stolen %.1f %%", noise, stolen);
         return;
     }
     bench_row("NOT TO BE TRUSTED",
         "noise %.1f %% (<= %.0f), others %.0f %% (<= %.0f), stolen %.1f %% "
         "(<= %.0f), %" PRIu32 " cores (>= %" PRIu32 ")",
-        noise, most_noise, others, most_others, stolen, most_stolen,
-        fby_cores(), cores);
+        noise, max_noise, others, max_others, stolen, max_stolen, fby_cores(),
+        cores);
 }
 
 int64_t bench_own_cpu_ns(void)
@@ -114,7 +114,7 @@ int64_t bench_own_cpu_ns(void)
     return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
 }
 
-void bench_settle(void)
+void bench_wait_idle(void)
 {
     int64_t before = INT64_MIN / 2;
     while (bench_own_cpu_ns() - before > FBY_NS_PER_MS / 2) {

@@ -1,8 +1,8 @@
-/* next.c - what a call of forebay_next() costs when a batch is there.
+/* next.c - time of a call of forebay_next() when a batch is ready.
  *
- * Small batches that lie ready in a worker. The calls only look, and count when
- * they return a batch: it was ready then. Between two of them the batch is
- * given back, and when none is ready the bench waits for a moment. */
+ * A worker has small batches ready. Each call has timeout 0 and counts only if
+ * it returns a batch, which was ready then. The batch is released between the
+ * calls; if none is ready, the bench sleeps briefly. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { ROWS = 8, SIDE = 32, WARM = 200 };
 
 static uint64_t calls = 10000;
 
-/* Until one call returns a batch; how long that call took, ns. */
+/* Call until a batch is returned; return the time of that call in ns. */
 static double take_ready(struct forebay *stream)
 {
     for (;;) {
@@ -44,7 +44,7 @@ static void measure(struct forebay *stream, double *ns)
     }
 }
 
-/* Single calls are what they are; tenths of them should have one median. */
+/* The noise of the medians of ten rounds: single calls differ too much. */
 static double noise_of_rounds(const double *ns)
 {
     enum { ROUNDS = 10 };
@@ -86,7 +86,8 @@ static void run(double *ns)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"calls", &calls, 10, 10000000, "That return a batch (10000)", NULL},
+        {"calls", &calls, 10, 10000000,
+            "Number of calls that return a batch (10000)", NULL},
         {0},
     };
     bench_options(

@@ -1,8 +1,8 @@
-/* order.c - what it costs to know which sample stands where.
+/* order.c - time and memory of computing the order of samples.
  *
- * Fills batch after batch of 1,024 rows, as clients and workers do, at random
- * steps of ever larger data sets. The permutation is computed, never stored:
- * time must not grow with the number of samples, and memory not at all. */
+ * Fills batches of 1,024 rows at random steps of increasingly large data sets,
+ * as clients and workers do. The permutation is computed and never stored, so
+ * that neither time nor memory may grow with the number of samples. */
 #include "pipeline/plan/order.h"
 
 #include <inttypes.h>
@@ -25,9 +25,9 @@ enum {
 static uint64_t            indices = 4000000;
 static uint64_t            rounds  = 7;
 static uint64_t            seed    = 1;
-static double              most_noise; /* of all sizes */
+static double              max_noise; /* of all sizes */
 static uint32_t            shards[N_SHARDS];
-static struct fby_buckets *buckets; /* of the order that is made; or NULL */
+static struct fby_buckets *buckets; /* for make_order(), or NULL */
 
 static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
 {
@@ -65,7 +65,7 @@ static double fill_ns(const struct fby_order *order, uint64_t *state)
     return (double)(fby_now_ns() - begun) / (double)(batches * BATCH);
 }
 
-/* Bytes that one order of this size takes from the heap. */
+/* Heap memory of one order of this size, bytes. */
 static double order_bytes(enum fby_shuffle shuffle, uint64_t samples)
 {
     size_t            before = mallinfo2().uordblks;
@@ -88,11 +88,11 @@ static double measure(
     struct bench_figure figure = bench_figure(ns, rounds);
     bench_row(name, "%14" PRIu64 "  %7.1f  %5.1f %%  %8.0f", samples,
         figure.median, figure.noise, order_bytes(shuffle, samples));
-    most_noise = figure.noise > most_noise ? figure.noise : most_noise;
+    max_noise = figure.noise > max_noise ? figure.noise : max_noise;
     return figure.median;
 }
 
-/* The slowest of all sizes. */
+/* Measure all sizes; return the slowest. */
 static double measure_all(
     const char *name, enum fby_shuffle shuffle, const uint64_t *sizes)
 {
@@ -104,7 +104,7 @@ static double measure_all(
     return slowest;
 }
 
-/* As many of each length; the memory is that of what is sorted, too. */
+/* Samples are spread evenly over the buckets; *bytes is memory per sample. */
 static double measure_buckets(uint32_t samples, double *bytes)
 {
     uint8_t *bucket = fby_zalloc(samples);
@@ -136,9 +136,10 @@ int main(int argc, char **argv)
     static const uint64_t block[] = {
         UINT64_C(1) << 22, UINT64_C(1) << 30, UINT64_C(1) << 40, 0};
     const struct bench_option options[] = {
-        {"indices", &indices, BATCH, UINT32_MAX, "Of a round (4000000)", NULL},
-        {"rounds", &rounds, 1, MAX_ROUNDS, "Of each size (7)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps (1)",
+        {"indices", &indices, BATCH, UINT32_MAX, "Indices per round (4000000)",
+            NULL},
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds per size (7)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the order and the steps (1)",
             NULL},
         {0},
     };
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
     double block_ns     = measure_all("block", FBY_SHUFFLE_BLOCK, block);
     double bucket_bytes = 0;
     double bucket_ns    = measure_buckets(1281167, &bucket_bytes);
-    bench_trust(most_noise, 1);
+    bench_trust(max_noise, 1);
     bench_goal("order.full_ns", full_ns, BENCH_AT_MOST, 150);
     bench_goal("order.block_ns", block_ns, BENCH_AT_MOST, 150);
     bench_goal("order.bucket_ns", bucket_ns, BENCH_AT_MOST, 150);

@@ -32,11 +32,11 @@ static const char *executable(void)
     return path;
 }
 
-/* After fork() only what a signal handler may do is allowed. */
-static _Noreturn void become(
+/* Calls only async-signal-safe functions, since it runs after fork(). */
+static _Noreturn void exec_child(
     const char *path, const char *const *args, int out, int log)
 {
-    union { /* execv() changes no word, but its type says it might */
+    union { /* execv() does not change args, but its prototype lacks const */
         const char *const *ours;
         char *const       *theirs;
     } argv = {.ours = args};
@@ -54,17 +54,18 @@ void bench_part_start(
     int         ends[2];
     int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-        bench_die("no pipe, or no %s: %s", log_path, strerror(errno));
+        bench_die("a pipe or the log %s cannot be opened: %s", log_path,
+            strerror(errno));
     }
     fflush(NULL);
     *self = (struct bench_part){.pid = fork(), .out = ends[0], .log = log_path};
     if (self->pid == 0) {
-        become(path, args, ends[1], log);
+        exec_child(path, args, ends[1], log);
     }
     close(log);
     close(ends[1]);
     if (self->pid < 0) {
-        bench_die("no process: %s", strerror(errno));
+        bench_die("a process cannot be started: %s", strerror(errno));
     }
 }
 
@@ -78,17 +79,17 @@ void bench_part_kill(struct bench_part *self)
     *self = (struct bench_part){0};
 }
 
-void bench_part_freeze(const struct bench_part *self)
+void bench_part_pause(const struct bench_part *self)
 {
     kill(self->pid, SIGSTOP);
 }
 
-void bench_part_thaw(const struct bench_part *self)
+void bench_part_resume(const struct bench_part *self)
 {
     kill(self->pid, SIGCONT);
 }
 
-size_t bench_part_hear(
+size_t bench_part_read(
     const struct bench_part *self, char *out, size_t size, int64_t until_ns)
 {
     struct pollfd wait    = {.fd = self->out, .events = POLLIN};
@@ -99,7 +100,7 @@ size_t bench_part_hear(
     }
     ssize_t n = read(self->out, out, size);
     if (n <= 0) {
-        bench_die("a part ended by itself; see %s", self->log);
+        bench_die("a forebay process ended unexpectedly; see %s", self->log);
     }
     return (size_t)n;
 }
@@ -107,11 +108,12 @@ size_t bench_part_hear(
 void bench_part_endpoint(const struct bench_part *self, char *out, size_t size)
 {
     size_t  used     = 0;
-    int64_t until_ns = fby_now_ns() + BENCH_PATIENCE_NS;
+    int64_t until_ns = fby_now_ns() + BENCH_TIMEOUT_NS;
     while (used == 0 || out[used - 1] != '\n') {
-        size_t n = bench_part_hear(self, out + used, size - used, until_ns);
+        size_t n = bench_part_read(self, out + used, size - used, until_ns);
         if (n == 0) {
-            bench_die("a part does not start in time; see %s", self->log);
+            bench_die("a forebay process did not start within a minute; see %s",
+                self->log);
         }
         used += n;
     }

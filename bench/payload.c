@@ -1,12 +1,12 @@
-/* payload.c - bytes a sample on the wire, for seven kinds of training.
+/* payload.c - bytes per sample on the wire, for seven kinds of training.
  *
- * Pipelines like those of docs/pipeline.md, "Six kinds of training", and one of
- * sparse rows, each an epoch of `forebay pull` with a server and a worker of
- * its own, `codec: auto`, over data made here: pictures of the album, masks of
- * ellipses, captions of words, columns and tokens drawn at random. What a
- * worker sent, prefixes and all, against what is usual: all numbers in 32 bits,
- * labels as one-hot rows, lists padded to their longest, sparse rows with all
- * their zeros; an id counts as one number. */
+ * Each pipeline, those of docs/pipeline.md, "Six kinds of training", and one of
+ * sparse rows, runs an epoch of `forebay pull` with its own server and worker
+ * and `codec: auto`. The data are made here: pictures of the album, masks of
+ * ellipses, captions of words, random columns and tokens. Compares the bytes
+ * that a worker sent, with prefixes, to the usual form: all numbers in 32 bits,
+ * one-hot labels, lists padded to the longest, sparse rows with their zeros; an
+ * id counts as one number. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -26,17 +26,17 @@ enum {
     PIXELS   = SIDE * SIDE,
     MAPS     = 8,
     CLASSES  = 1000,
-    CAPTION  = 256, /* bytes at most */
+    CAPTION  = 256, /* max. bytes */
     DENSE    = 13,
     IDS      = 26,
-    SEEN     = 200, /* ids at most */
+    SEEN     = 200, /* max. ids */
     SEQUENCE = 2048,
-    ITEMS    = 100000, /* that a user may have rated, */
-    RATED    = 200,    /* and has, at most */
+    ITEMS    = 100000, /* that a user can rate */
+    RATED    = 200,    /* max. that a user has rated */
     BATCH    = 64
 };
 
-#define NUMBER  UINT64_C(4) /* bytes, where it is usual */
+#define NUMBER  UINT64_C(4) /* bytes of a number in the usual form */
 #define PICTURE (NUMBER * PIXELS * 3)
 
 static uint64_t samples = 1024; /* of a workload; of columns 16 times as many */
@@ -54,7 +54,7 @@ static void write_file(const char *path, const void *head, size_t head_size,
     }
 }
 
-/* A NumPy file: magic, version, the text's length, the text. */
+/* Write a NumPy file: magic, version, length of the text, text, data. */
 static void write_npy(const char *path, const char *type, const char *shape,
     const void *data, size_t size)
 {
@@ -72,7 +72,7 @@ static void write_npy(const char *path, const char *type, const char *shape,
     write_file(path, head, sizeof(head), data, size);
 }
 
-/* Eight ellipses, one a map. */
+/* Write eight masks, an ellipse each. */
 static void write_maps(const char *path, uint64_t *state)
 {
     static uint8_t maps[PIXELS * MAPS];
@@ -104,7 +104,7 @@ static void write_caption(const char *path, uint64_t *state)
     write_file(path, "", 0, text, n - 1);
 }
 
-/* One folder for all workloads of pictures. */
+/* Make the folder that all workloads of pictures share. */
 static void make_pictures(
     const struct bench_farm *farm, const struct bench_album *album)
 {
@@ -161,7 +161,7 @@ static void make_numbers(const struct bench_farm *farm, uint32_t *values,
     write_column(farm, (struct column){"click", "<i4", 1}, values, rows);
 }
 
-/* Most are short, some as long as may be. */
+/* Make lists, most of them short and some up to the longest. */
 static void make_lists(const struct bench_farm *farm, uint32_t *values,
     uint64_t rows, uint64_t *state)
 {
@@ -196,7 +196,7 @@ static void make_columns(
     free(values);
 }
 
-/* How many items a user rated is as how many ids a list has: mostly few. */
+/* Draw ratings: like the lists, most rows are short. */
 static void rate(struct bench_csr *csr, float *values, uint64_t *state)
 {
     uint32_t n = 0;
@@ -210,7 +210,7 @@ static void rate(struct bench_csr *csr, float *values, uint64_t *state)
             values[n++]     = (float)(1 + bench_random(state) % 5);
             item += 1 + bench_random(state) % (gap - 1);
         }
-        csr->begins[i + 1] = n;
+        csr->indptr[i + 1] = n;
     }
 }
 
@@ -223,19 +223,19 @@ static void make_ratings(
     float   *values      = fby_zalloc((uint64_t)rows * RATED * sizeof(*values));
     struct bench_csr csr = {.rows = rows, .columns = ITEMS, .values = values};
     (void)album;
-    csr.begins  = fby_zalloc((rows + UINT64_C(1)) * sizeof(*csr.begins));
+    csr.indptr  = fby_zalloc((rows + UINT64_C(1)) * sizeof(*csr.indptr));
     csr.indices = fby_zalloc((uint64_t)rows * RATED * sizeof(*csr.indices));
     rate(&csr, values, &state);
     snprintf(path, sizeof(path), "%s/s", farm->photos);
     mkdir(path, 0777);
     snprintf(path, sizeof(path), "%s/s/rated.npz", farm->photos);
     bench_csr_write(&csr, path);
-    free(csr.begins);
+    free(csr.indptr);
     free(csr.indices);
     free(values);
 }
 
-/* Frequent tokens are those with small ids, as vocabularies have them. */
+/* Small ids are more frequent, as in vocabularies. */
 static void make_tokens(
     const struct bench_farm *farm, const struct bench_album *album)
 {
@@ -328,7 +328,7 @@ static double bytes_a_sample(const struct bench_farm *farm)
     if (json_unpack(
             object, "{s:I, s:I}", "images", &count, "wire_bytes", &wire) != 0 ||
         count == 0) {
-        bench_die("forebay pull --json says something else: %s", text);
+        bench_die("unexpected output of forebay pull --json: %s", text);
     }
     json_decref(object);
     return (double)wire / (double)count;
@@ -339,7 +339,7 @@ static void run(const struct bench_album *album)
     struct bench_farm farm;
     size_t            n = sizeof(workloads) / sizeof(workloads[0]);
     bench_farm_begin(&farm);
-    bench_farm_folder(&farm);
+    bench_farm_make_folder(&farm);
     for (size_t i = 0; i < n; i++) {
         const struct workload *workload = &workloads[i];
         if (i == 0 || workload->make != workloads[i - 1].make) {
@@ -357,7 +357,8 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"samples", &samples, BATCH, 1 << 20, "Of a workload (1024)", NULL},
+        {"samples", &samples, BATCH, 1 << 20, "Samples per workload (1024)",
+            NULL},
         {0},
     };
     const struct bench_program program = {"payload",

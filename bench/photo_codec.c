@@ -1,11 +1,10 @@
-/* photo_codec.c - how small the photo codec makes 224 x 224 crops.
+/* photo_codec.c - size of 224 x 224 crops in photo format 1.
  *
- * Crops as a worker makes them, in chunks as they travel (13 crops and the
- * prefix of a frame), as photo format 1; beside it bit-shuffle + LZ4, of the
- * pixels as they are, and of what the photo filter leaves of them (the best
- * that LZ4 can do, at three times the CPU: without a goal). Crops that were
- * scaled up are smooth and pack better, so those that were not are shown
- * apart. */
+ * Crops as a worker makes them, in chunks as on the wire (13 crops and a frame
+ * prefix). Compared with bit-shuffle + LZ4 of the plain pixels, and of the
+ * photo filter's output (the best that LZ4 can do, at three times the CPU; no
+ * goal). Upscaled crops are smooth and pack better, so the others are also
+ * shown separately. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static const size_t plane_bytes = (size_t)BENCH_CROP * BENCH_CROP;
 static uint64_t crops = 1024;
 static uint64_t seed  = 1;
 
-struct sizes { /* bytes of everything */
+struct sizes { /* bytes of all crops */
     uint64_t raw, pack, lz4, filtered_lz4;
 };
 
@@ -54,12 +53,12 @@ static uint64_t lz4_bytes(const uint8_t *raw, size_t size, uint8_t *out)
     if (fby_codec_encode(&job, (struct fby_bytes_in){raw, size},
             (struct fby_bytes_out){out, fby_codec_bound(FBY_CODEC_LZ4, size)},
             &made) != FBY_OK) {
-        bench_die("LZ4 fails");
+        bench_die("LZ4 cannot encode a chunk");
     }
     return FBY_CHUNK_PREFIX + (made < size ? made : size);
 }
 
-/* ---- the photo filter by its definition, over whole crops ---------------- */
+/* ---- the photo filter, from its definition, of whole crops --------------- */
 
 static void split(const uint8_t *crop, uint8_t *planes)
 {
@@ -135,7 +134,7 @@ static struct sizes measure(const uint8_t *raw, size_t n)
     return sizes;
 }
 
-/* Put the crops that were not scaled up together at the front. */
+/* Move the crops that were not scaled up to the front; return their number. */
 static size_t gather(uint8_t *raw, const bool *upscaled)
 {
     size_t n = 0;
@@ -148,15 +147,15 @@ static size_t gather(uint8_t *raw, const bool *upscaled)
     return n;
 }
 
-static double part(uint64_t bytes, uint64_t of)
+static double share(uint64_t bytes, uint64_t of)
 {
     return of > 0 ? (double)bytes / (double)of : 0;
 }
 
 static void print(const char *name, size_t n, const struct sizes *s)
 {
-    bench_row(name, "%6zu  %6.3f  %13.3f  %22.3f", n, part(s->pack, s->raw),
-        part(s->lz4, s->raw), part(s->filtered_lz4, s->raw));
+    bench_row(name, "%6zu  %6.3f  %13.3f  %22.3f", n, share(s->pack, s->raw),
+        share(s->lz4, s->raw), share(s->filtered_lz4, s->raw));
 }
 
 static void run(const struct bench_album *album)
@@ -172,10 +171,10 @@ static void run(const struct bench_album *album)
     print("all crops", crops, &all);
     print("not scaled up", n, &sharp);
     bench_row("pack / LZ4 of filtered", "%.3f, no goal",
-        part(all.pack, all.filtered_lz4));
+        share(all.pack, all.filtered_lz4));
     bench_album_goal(
-        album, "photo_codec", part(all.pack, all.raw), BENCH_AT_MOST, 0.36);
-    bench_album_goal(album, "photo_codec.of_lz4", part(all.pack, all.lz4),
+        album, "photo_codec", share(all.pack, all.raw), BENCH_AT_MOST, 0.36);
+    bench_album_goal(album, "photo_codec.of_lz4", share(all.pack, all.lz4),
         BENCH_AT_MOST, 0.97);
     free(raw);
     free(upscaled);
@@ -184,8 +183,8 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"crops", &crops, 1, 100000, "How many (1024)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
+        {"crops", &crops, 1, 100000, "Number of crops (1024)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)", NULL},
         {0},
     };
     const struct bench_program program = {"photo_codec",

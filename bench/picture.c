@@ -1,4 +1,5 @@
-/* One picture at a time: the yardstick decoder, crops, larger copies. */
+/* picture.c - the album's work on single pictures: reference decoder, crops,
+ * enlarged copies. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 
 enum { QUALITY = 90 };
 
-/* ---- the yardstick ------------------------------------------------------- */
+/* ---- the reference decoder ----------------------------------------------- */
 
-struct pixels { /* a thread's own */
+struct pixels { /* one per thread */
     uint8_t *at;
     size_t   size;
 };
@@ -24,7 +25,7 @@ static void decode_in_full(const struct bench_file *file, struct pixels *out)
 {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr         errors;
-    jpeg.err = jpeg_std_error(&errors); /* ends the bench; all were tried */
+    jpeg.err = jpeg_std_error(&errors); /* exits; load() has tried all files */
     jpeg_create_decompress(&jpeg);
     jpeg_mem_src(&jpeg, file->bytes, file->size);
     jpeg_read_header(&jpeg, TRUE);
@@ -54,21 +55,21 @@ void bench_album_decode(const struct bench_album *self, size_t first, size_t n)
 
 /* ---- crops --------------------------------------------------------------- */
 
-struct darkroom {
+struct picture_buffers {
     struct fby_scratch decoded;
     struct fby_scratch scaled;
     struct fby_resizer resizer;
 };
 
-static void leave(struct darkroom *self)
+static void free_buffers(struct picture_buffers *self)
 {
     fby_scratch_fini(&self->decoded);
     fby_scratch_fini(&self->scaled);
     fby_resizer_fini(&self->resizer);
 }
 
-static struct fby_image develop(
-    struct darkroom *self, const struct bench_file *file)
+static struct fby_image decode(
+    struct picture_buffers *self, const struct bench_file *file)
 {
     struct fby_image              image;
     struct fby_why                why  = {{0}};
@@ -91,7 +92,7 @@ static struct fby_image window_of(
     };
 }
 
-static void scale(struct darkroom *self, const struct fby_image *from,
+static void scale(struct picture_buffers *self, const struct fby_image *from,
     const struct fby_image *to)
 {
     const struct fby_resize_spec whole = fby_resize_whole(from, to);
@@ -116,10 +117,10 @@ static struct fby_box draw_box(
     return box;
 }
 
-static void crop_one(struct darkroom *self, const struct bench_file *file,
-    const struct fby_box *box, uint8_t *pixels)
+static void crop_one(struct picture_buffers *self,
+    const struct bench_file *file, const struct fby_box *box, uint8_t *pixels)
 {
-    struct fby_image       image  = develop(self, file);
+    struct fby_image       image  = decode(self, file);
     const struct fby_image window = window_of(&image, box);
     struct fby_image       crop   = {.stride = (size_t)BENCH_CROP * FBY_RGB,
                 .width                       = BENCH_CROP,
@@ -131,7 +132,7 @@ static void crop_one(struct darkroom *self, const struct bench_file *file,
 void bench_album_crops(const struct bench_album *self, uint64_t seed, size_t n,
     uint8_t *out, bool *upscaled)
 {
-    struct darkroom room = {0};
+    struct picture_buffers room = {0};
     for (size_t i = 0; i < n; i++) {
         const struct bench_file *file = &self->files[i % self->n];
         struct fby_box           box  = draw_box(file, seed, i);
@@ -140,10 +141,10 @@ void bench_album_crops(const struct bench_album *self, uint64_t seed, size_t n,
             upscaled[i] = box.w < BENCH_CROP || box.h < BENCH_CROP;
         }
     }
-    leave(&room);
+    free_buffers(&room);
 }
 
-/* ---- larger copies ------------------------------------------------------- */
+/* ---- enlarged copies ----------------------------------------------------- */
 
 static void encode(const struct fby_image *image, struct bench_file *out)
 {
@@ -173,10 +174,10 @@ static void encode(const struct fby_image *image, struct bench_file *out)
         .height                       = image->height};
 }
 
-static void enlarge(struct darkroom *room, const struct bench_file *from,
+static void enlarge(struct picture_buffers *room, const struct bench_file *from,
     uint64_t pixels, struct bench_file *out)
 {
-    struct fby_image small = develop(room, from);
+    struct fby_image small = decode(room, from);
     struct fby_image large;
     uint32_t         times = 1;
     while ((uint64_t)small.width * small.height * times * times < pixels) {
@@ -193,12 +194,12 @@ static void enlarge(struct darkroom *room, const struct bench_file *from,
 void bench_album_enlarge(const struct bench_album *from, size_t n,
     uint64_t pixels, struct bench_album *out)
 {
-    struct darkroom room = {0};
-    out->n               = n < from->n ? n : from->n;
-    out->synthetic       = from->synthetic;
-    out->files           = fby_zalloc(out->n * sizeof(*out->files));
+    struct picture_buffers room = {0};
+    out->n                      = n < from->n ? n : from->n;
+    out->synthetic              = from->synthetic;
+    out->files                  = fby_zalloc(out->n * sizeof(*out->files));
     for (size_t i = 0; i < out->n; i++) {
         enlarge(&room, &from->files[i], pixels, &out->files[i]);
     }
-    leave(&room);
+    free_buffers(&room);
 }

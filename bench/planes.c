@@ -1,10 +1,10 @@
-/* planes.c - what wire: yuv420 saves and costs, against u8.
+/* planes.c - savings and costs of wire: yuv420, compared with u8.
  *
- * The same random resized crops of 224 x 224 as pixels and as planes: bytes
- * that travel, packed; how far the pixels made of the planes are from the
- * others; and CPU time of one thread for each stage that differs: file to raw
- * bytes at the worker, packing, unpacking, raw bytes to bf16 planes of red,
- * green and blue at the trainer. No goals: it is a choice. */
+ * Encodes the same random resized crops of 224 x 224 in both formats. Shows the
+ * packed bytes, the difference of the delivered pixels, and CPU time of one
+ * thread for each stage that differs: file to raw bytes at the worker, packing,
+ * unpacking, raw bytes to bf16 planes of red, green and blue at the trainer. No
+ * goals, since the format is the user's choice. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@ static uint64_t crops = 512;
 static uint64_t pairs = 7;
 static uint64_t seed  = 1;
 
-/* ---- one way to travel --------------------------------------------------- */
+/* ---- one format ---------------------------------------------------------- */
 
-struct way {
+struct wire_format {
     const struct bench_album *album;
     struct fby_transform     *transform;
     struct fby_field_content *field;
@@ -31,8 +31,8 @@ struct way {
     struct fby_codec_job      job;
     size_t                    sample_bytes;
     uint8_t                  *raw;
-    uint8_t                  *payload; /* a crop's, one after another */
-    size_t                    room;    /* of each */
+    uint8_t                  *payload; /* of all crops, `room` bytes each */
+    size_t                    room;
     size_t                   *sizes;
     uint8_t                  *out;
 };
@@ -73,13 +73,13 @@ static struct fby_expansion *plan_of(const struct fby_field_content *field,
     return plan;
 }
 
-static void open_way(
-    struct way *self, const struct bench_album *album, bool yuv420)
+static void open_format(
+    struct wire_format *self, const struct bench_album *album, bool yuv420)
 {
     static struct fby_codec_scratch scratch;
     struct fby_field_content       *field = field_of(yuv420);
 
-    *self = (struct way){
+    *self = (struct wire_format){
         .album        = album,
         .transform    = fby_transform_create(NULL),
         .field        = field,
@@ -100,7 +100,7 @@ static void open_way(
     self->out     = fby_zalloc((size_t)BENCH_CROP_BYTES * 2);
 }
 
-static void close_way(struct way *self)
+static void close_format(struct wire_format *self)
 {
     fby_transform_destroy(&self->transform);
     free(self->field);
@@ -112,9 +112,9 @@ static void close_way(struct way *self)
     free(self->out);
 }
 
-/* ---- what is done to each crop ------------------------------------------- */
+/* ---- the stages, for one crop -------------------------------------------- */
 
-static void make(struct way *self, size_t i)
+static void make(struct wire_format *self, size_t i)
 {
     const struct bench_file   *file = &self->album->files[i % self->album->n];
     const struct fby_field_job job  = {.field = self->field,
@@ -124,30 +124,30 @@ static void make(struct way *self, size_t i)
          .sample                              = i};
     if (fby_field_write(self->transform, &job,
             self->raw + i * self->sample_bytes, NULL) != FBY_OK) {
-        bench_die("a picture that was taken is refused");
+        bench_die("the worker refuses a picture of the album");
     }
 }
 
-static void pack(struct way *self, size_t i)
+static void pack(struct wire_format *self, size_t i)
 {
     struct fby_bytes_in raw = {
         self->raw + i * self->sample_bytes, self->sample_bytes};
     struct fby_bytes_out out = {self->payload + i * self->room, self->room};
     if (fby_codec_encode(&self->job, raw, out, &self->sizes[i]) != FBY_OK) {
-        bench_die("packing fails");
+        bench_die("a crop cannot be packed");
     }
 }
 
-static void unpack(struct way *self, size_t i)
+static void unpack(struct wire_format *self, size_t i)
 {
     struct fby_bytes_in in = {self->payload + i * self->room, self->sizes[i]};
     if (fby_codec_decode(&self->job, in, self->out, self->sample_bytes) !=
         FBY_OK) {
-        bench_die("a payload of our own is refused");
+        bench_die("the codec refuses our own payload");
     }
 }
 
-static void expand(struct way *self, size_t i)
+static void expand(struct wire_format *self, size_t i)
 {
     if (fby_device_host.expand(self->plan, self->raw + i * self->sample_bytes,
             1, self->out, NULL) != FBY_OK) {
@@ -155,40 +155,40 @@ static void expand(struct way *self, size_t i)
     }
 }
 
-/* ---- both ---------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------- */
 
-struct both {
-    struct way planes, pixels;
-    void (*work)(struct way *way, size_t i);
+struct comparison {
+    struct wire_format planes, pixels;
+    void (*work)(struct wire_format *wire_format, size_t i);
 };
 
-/* Microseconds of CPU a crop. */
-static double time_of(struct both *self, struct way *way)
+/* Microseconds of CPU time per crop. */
+static double time_of(struct comparison *self, struct wire_format *wire_format)
 {
     int64_t begun = fby_thread_cpu_ns();
     for (size_t i = 0; i < crops; i++) {
-        self->work(way, i);
+        self->work(wire_format, i);
     }
     return (double)(fby_thread_cpu_ns() - begun) / 1e3 / (double)crops;
 }
 
 static double time_planes(void *arg)
 {
-    struct both *self = arg;
+    struct comparison *self = arg;
     return time_of(self, &self->planes);
 }
 
 static double time_pixels(void *arg)
 {
-    struct both *self = arg;
+    struct comparison *self = arg;
     return time_of(self, &self->pixels);
 }
 
-static void compare(struct both *self, const char *name,
-    void (*work)(struct way *way, size_t i))
+static void compare(struct comparison *self, const char *name,
+    void (*work)(struct wire_format *wire_format, size_t i))
 {
     self->work = work;
-    time_planes(self); /* warm, and there for the next stage */
+    time_planes(self); /* warm; also makes the next stage's input */
     time_pixels(self);
     struct bench_pairs times =
         bench_pairs(pairs, time_planes, time_pixels, self);
@@ -196,16 +196,16 @@ static void compare(struct both *self, const char *name,
         times.a.median, times.ratio.median, times.ratio.noise);
 }
 
-static double packed_bytes(const struct way *way)
+static double packed_bytes(const struct wire_format *wire_format)
 {
     double sum = 0;
     for (size_t i = 0; i < crops; i++) {
-        sum += (double)way->sizes[i];
+        sum += (double)wire_format->sizes[i];
     }
     return sum / (double)crops;
 }
 
-static void compare_bytes(const struct both *self)
+static void compare_bytes(const struct comparison *self)
 {
     double planes = packed_bytes(&self->planes);
     double pixels = packed_bytes(&self->pixels);
@@ -218,11 +218,11 @@ static void compare_bytes(const struct both *self)
         planes / BENCH_CROP_BYTES);
 }
 
-/* Of all pixels of all crops. */
-static void compare_pixels(const struct both *self)
+/* Print the difference over all pixels of all crops. */
+static void compare_pixels(const struct comparison *self)
 {
-    const struct way *planes = &self->planes;
-    double            sum    = 0;
+    const struct wire_format *planes = &self->planes;
+    double                    sum    = 0;
     for (size_t i = 0; i < crops; i++) {
         const uint8_t *right = self->pixels.raw + i * BENCH_CROP_BYTES;
         if (fby_device_host.expand(planes->pixels,
@@ -242,9 +242,9 @@ static void compare_pixels(const struct both *self)
 
 static void run(const struct bench_album *album)
 {
-    struct both self = {.work = NULL};
-    open_way(&self.planes, album, true);
-    open_way(&self.pixels, album, false);
+    struct comparison self = {.work = NULL};
+    open_format(&self.planes, album, true);
+    open_format(&self.pixels, album, false);
     bench_row("us of CPU a crop", "%8s  %8s  %6s", "u8", "yuv420", "ratio");
     compare(&self, "file to raw bytes", make);
     compare(&self, "packing", pack);
@@ -252,16 +252,16 @@ static void run(const struct bench_album *album)
     compare(&self, "to bf16 planes", expand);
     compare_bytes(&self);
     compare_pixels(&self);
-    close_way(&self.planes);
-    close_way(&self.pixels);
+    close_format(&self.planes);
+    close_format(&self.pixels);
 }
 
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"crops", &crops, 1, 100000, "How many (512)", NULL},
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
+        {"crops", &crops, 1, 100000, "Number of crops (512)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)", NULL},
         {0},
     };
     const struct bench_program program = {"planes",

@@ -19,7 +19,7 @@
 
 enum { COPIES_BYTES = 64 << 20 };
 
-/* Both ends of a connection over loopback, as two programs would have it. */
+/* Open a connection over loopback; returns both ends. */
 static void connect_ends(int *ours, int *theirs)
 {
     struct sockaddr_in at = {
@@ -57,21 +57,21 @@ static bool send_batch(
     int fd, const struct bench_stock *stock, uint8_t *copy, bool hash)
 {
     for (uint32_t i = 0; i < stock->layout.n_chunks; i++) {
-        const struct bench_block *block   = &stock->blocks[i];
-        uint8_t                  *payload = copy + block->at;
+        const struct bench_chunk *encoded = &stock->chunks[i];
+        uint8_t                  *payload = copy + encoded->at;
         uint8_t                  *frame   = payload - FBY_CHUNK_PREFIX;
         if (hash) {
-            uint64_t sum = fby_xxh64(payload, block->wire_bytes);
+            uint64_t sum = fby_xxh64(payload, encoded->wire_bytes);
             memcpy(frame, &sum, sizeof(sum));
         }
-        if (!send_all(fd, frame, FBY_CHUNK_PREFIX + block->wire_bytes)) {
+        if (!send_all(fd, frame, FBY_CHUNK_PREFIX + encoded->wire_bytes)) {
             return false;
         }
     }
     return true;
 }
 
-struct ring { /* of copies of a batch */
+struct ring { /* copies of a batch, sent in turn */
     uint8_t *copies;
     size_t   n, next;
 };
@@ -128,7 +128,7 @@ void bench_raw_start(
     }
     close(theirs);
     if (self->pid < 0) {
-        bench_die("no process: %s", strerror(errno));
+        bench_die("a process cannot be started: %s", strerror(errno));
     }
 }
 
@@ -140,21 +140,21 @@ void bench_raw_stop(struct bench_raw *self)
     *self = (struct bench_raw){0};
 }
 
-void bench_raw_ask(const struct bench_raw *self, uint64_t batches)
+void bench_raw_request(const struct bench_raw *self, uint64_t batches)
 {
     if (send(self->fd, &batches, sizeof(batches), MSG_NOSIGNAL) !=
         sizeof(batches)) {
-        bench_die("the sender has gone");
+        bench_die("the raw sender closed the connection");
     }
 }
 
-void bench_raw_take(const struct bench_raw *self, void *out, size_t size)
+void bench_raw_receive(const struct bench_raw *self, void *out, size_t size)
 {
     uint8_t *at = out;
     while (size > 0) {
         ssize_t n = recv(self->fd, at, size, 0);
         if (n <= 0) {
-            bench_die("the sender has gone");
+            bench_die("the raw sender closed the connection");
         }
         at += n;
         size -= (size_t)n;

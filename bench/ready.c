@@ -18,26 +18,26 @@
 #include "common/mem.h"
 #include "common/socket.h"
 
-enum { MAX_COPIES = 64, COPIES_BYTES = 64 << 20, STUCK_MS = 1 };
+enum { MAX_COPIES = 64, COPIES_BYTES = 64 << 20, RETRY_MS = 1 };
 
 static const struct fby_socket_limits limits = {
     .max_message_bytes = FBY_MESSAGE_MAX};
 
-struct yard { /* all workers, one loop */
+struct worker_loop { /* runs all workers */
     unsigned             n;
     struct ready_worker *workers;
     struct ready_pool    pool;
     int64_t              heartbeat_ns; /* when it is due */
-    int                  ready_fd;     /* told once; -1 then */
+    int                  ready_fd;     /* written once; then -1 */
 };
 
 /* ---- the server ---------------------------------------------------------- */
 
-static void say_register(struct ready_worker *worker)
+static void send_register(struct ready_worker *worker)
 {
     const char *endpoint = worker->endpoint;
     const char *root     = "d";
-    ready_tell(worker->dealer, NULL,
+    ready_send_message(worker->dealer, NULL,
         &(struct fby_message){.type = FBY_MSG_REGISTER,
             .enroll                 = {.instance = worker->instance,
                                 .endpoints       = {&endpoint, 1},
@@ -47,21 +47,22 @@ static void say_register(struct ready_worker *worker)
                                 .roots           = {&root, 1}}});
 }
 
-static void say_heartbeats(struct yard *self, int64_t now_ns)
+static void send_heartbeats(struct worker_loop *self, int64_t now_ns)
 {
     if (now_ns < self->heartbeat_ns) {
         return;
     }
     self->heartbeat_ns = now_ns + FBY_NS_PER_S;
     for (unsigned i = 0; i < self->n; i++) {
-        ready_tell(self->workers[i].dealer, NULL,
+        ready_send_message(self->workers[i].dealer, NULL,
             &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
                 .heartbeat = {.instance = self->workers[i].instance}});
     }
 }
 
-/* Tell the bench once all of them are known. */
-static void note_registered(struct yard *self, struct ready_worker *worker)
+/* Notify the bench when the server has registered all workers. */
+static void note_registered(
+    struct worker_loop *self, struct ready_worker *worker)
 {
     worker->registered = true;
     for (unsigned i = 0; i < self->n; i++) {
@@ -77,7 +78,8 @@ static void note_registered(struct yard *self, struct ready_worker *worker)
 
 /* ---- the loop ------------------------------------------------------------ */
 
-/* False when there is nothing more; *out needs fini when it is true. */
+/* Receive a valid message; false if none is left. On true the caller must fini
+ * *out. */
 static bool receive(void *socket, bool routed, struct ready_route *from,
     struct fby_message *out)
 {
@@ -103,7 +105,7 @@ static bool receive(void *socket, bool routed, struct ready_route *from,
 }
 
 static void read_messages(
-    struct yard *self, struct ready_worker *worker, int64_t now_ns)
+    struct worker_loop *self, struct ready_worker *worker, int64_t now_ns)
 {
     struct ready_route from;
     struct fby_message m;
@@ -119,7 +121,7 @@ static void read_messages(
     }
 }
 
-static long wait_ms(const struct yard *self, int64_t now_ns)
+static long wait_ms(const struct worker_loop *self, int64_t now_ns)
 {
     int64_t due_ns = self->heartbeat_ns;
     for (unsigned i = 0; i < self->n; i++) {
@@ -127,12 +129,12 @@ static long wait_ms(const struct yard *self, int64_t now_ns)
         due_ns         = its_ns < due_ns ? its_ns : due_ns;
     }
     if (due_ns <= now_ns) {
-        return STUCK_MS; /* on credit, or on a copy */
+        return RETRY_MS; /* blocked on credit or on a free copy */
     }
     return (long)((due_ns - now_ns + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
 }
 
-static void turn(struct yard *self)
+static void run_once(struct worker_loop *self)
 {
     zmq_pollitem_t items[2 * BENCH_MAX_WORKERS];
     for (size_t i = 0; i < self->n; i++) {
@@ -143,7 +145,7 @@ static void turn(struct yard *self)
     }
     zmq_poll(items, (int)(2 * self->n), wait_ms(self, fby_now_ns()));
     int64_t now_ns = fby_now_ns();
-    say_heartbeats(self, now_ns);
+    send_heartbeats(self, now_ns);
     bool any = true;
     while (any) {
         any = false;
@@ -177,28 +179,28 @@ static void open_sockets(
         bench_die("no socket: %s", why.text);
     }
     worker->instance = fby_instance_random();
-    say_register(worker);
+    send_register(worker);
 }
 
 static _Noreturn void serve(struct bench_ready *shared, int ready_fd,
     const struct bench_farm *farm, const struct bench_ready_plan *plan)
 {
-    struct yard yard = {.n = plan->workers,
-        .workers           = fby_zalloc(plan->workers * sizeof(*yard.workers)),
-        .ready_fd          = ready_fd};
-    void       *zmq  = zmq_ctx_new();
+    struct worker_loop worker_loop = {.n = plan->workers,
+        .workers  = fby_zalloc(plan->workers * sizeof(*worker_loop.workers)),
+        .ready_fd = ready_fd};
+    void              *zmq         = zmq_ctx_new();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    fill_pool(&yard.pool, plan->stock);
-    for (unsigned i = 0; i < yard.n; i++) {
-        struct ready_worker *worker = &yard.workers[i];
+    fill_pool(&worker_loop.pool, plan->stock);
+    for (unsigned i = 0; i < worker_loop.n; i++) {
+        struct ready_worker *worker = &worker_loop.workers[i];
         worker->plan                = plan;
-        worker->pool                = &yard.pool;
+        worker->pool                = &worker_loop.pool;
         worker->served              = shared->served;
         worker->service_ns          = plan->service_ns[i];
         open_sockets(worker, zmq, farm->server);
     }
     for (;;) {
-        turn(&yard);
+        run_once(&worker_loop);
     }
 }
 
@@ -210,7 +212,8 @@ void bench_ready_start(struct bench_ready *self, const struct bench_farm *farm,
     self->served = mmap(NULL, sizeof(*self->served), PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (self->served == MAP_FAILED || pipe(ends) != 0) {
-        bench_die("no memory to share: %s", strerror(errno));
+        bench_die(
+            "shared memory or a pipe cannot be created: %s", strerror(errno));
     }
     fflush(NULL);
     self->pid = fork();
@@ -220,7 +223,7 @@ void bench_ready_start(struct bench_ready *self, const struct bench_farm *farm,
     }
     close(ends[1]);
     if (self->pid < 0 || read(ends[0], &word, 1) != 1) {
-        bench_die("the ready workers do not start");
+        bench_die("the ready workers did not start");
     }
     close(ends[0]);
 }
@@ -238,7 +241,7 @@ int64_t bench_ready_cpu_ns(const struct bench_ready *self)
     return bench_cpu_ns(&(struct bench_part){.pid = self->pid});
 }
 
-/* As the pipeline file says it. */
+/* The names of filters and codecs in a pipeline file. */
 static const char *filter_word(uint8_t filter)
 {
     static const char *const words[] = {

@@ -1,12 +1,12 @@
-/* ready.h - workers that make nothing: their batches lie ready.
+/* ready.h - workers that send prepared batches, for benches of everything after
+ * the making of a batch.
  *
- * For benches of everything behind the making of a batch. They speak the real
- * protocol to the real server and client, keep to `send_window` and CREDIT,
- * and send as a worker does: each frame's prefix written and its payload
- * hashed when it is sent, without a copy, from memory that goes round. A
- * service time is a timer: a worker serves one request after the other, each
- * for that long, and needs no processor for it. All of them are one loop in a
- * process of its own, which ends with the bench. */
+ * They speak the real protocol to the real server and client, and respect
+ * `send_window` and CREDIT. Like a worker they write each prefix and hash each
+ * payload when they send it, without a copy; the memory is a pool of copies of
+ * the batch. A worker serves one request at a time, and a timer simulates its
+ * service time without using CPU. One loop in a child process runs them all; it
+ * ends with the bench. */
 #ifndef FBY_BENCH_READY_H
 #define FBY_BENCH_READY_H
 
@@ -15,30 +15,30 @@
 #include "bench/farm.h"
 #include "bench/stock.h"
 
-enum { BENCH_READY_WINDOW = 16 << 20 }; /* bytes: their send_window */
+enum { BENCH_READY_WINDOW = 16 << 20 }; /* send_window, bytes */
 
 struct bench_ready_plan {
     unsigned                  workers;
-    int64_t                   service_ns[BENCH_MAX_WORKERS]; /* of a batch */
-    const struct bench_stock *stock;   /* what every request gets */
-    uint32_t                  samples; /* they claim to have */
+    int64_t                   service_ns[BENCH_MAX_WORKERS]; /* per batch */
+    const struct bench_stock *stock;   /* the answer to every request */
+    uint32_t                  samples; /* of the dataset that they report */
 };
 
 struct bench_ready {
     pid_t         pid;
-    atomic_ulong *served; /* batches, all workers; shared with the process */
+    atomic_ulong *served; /* batches of all workers; shared memory */
 };
 
-/* Start them at the farm's server, and wait until it knows all of them. */
+/* Start the workers, and wait until the farm's server has registered them. */
 void bench_ready_start(struct bench_ready *self, const struct bench_farm *farm,
     const struct bench_ready_plan *plan);
 void bench_ready_stop(struct bench_ready *self);
 
-/* CPU time so far. */
+/* CPU time of the workers' process so far. */
 int64_t bench_ready_cpu_ns(const struct bench_ready *self);
 
-/* Write the farm's pipeline file: one field of pictures as in `stock`. Root d
- * is where they would lie. */
+/* Write the farm's pipeline file: one field of pictures as in `stock`, from
+ * root d. */
 void bench_ready_pipeline(
     struct bench_farm *farm, const struct bench_stock *stock);
 

@@ -1,12 +1,11 @@
 /* rows.c - batches of many small rows from columns of NumPy files.
  *
- * Batches of 65,536 shuffled rows, as recommendation has them: 13 f32, 26 i32
- * and a label of one byte, out of files of a million and a half, which lie in
- * the page cache. On one side all of Forebay: worker, loopback TCP, checked,
- * in the client's tensors. On the other NumPy alone, in a process of its own:
- * the same files mapped, as many rows drawn the same way, taken by np.take into
- * arrays that are there already, which is its fastest way. What `array[index]`
- * makes of it is shown, too. */
+ * Batches of 65,536 shuffled rows, as in recommendation: 13 f32, 26 i32 and a
+ * label of one byte, from files of 1.5 million rows in the page cache. Compares
+ * all of Forebay (worker, loopback TCP, checks, tensors of the client) with
+ * NumPy alone in a process: the same files mapped and as many random rows
+ * gathered by np.take into existing arrays, its fastest way. `array[index]` is
+ * shown too. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,7 +60,7 @@ struct fixture {
 
 /* ---- the files ----------------------------------------------------------- */
 
-/* Magic, version, the text's length, the text. */
+/* Write a NumPy header: magic, version, length of the text, text. */
 static void put_header(char out[128], const char *type, unsigned width)
 {
     static const uint8_t magic[]   = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
@@ -81,7 +80,8 @@ static void put_header(char out[128], const char *type, unsigned width)
     out[127]    = '\n';
 }
 
-/* Rows of `width` numbers of 4 bytes below `most`, which is 0 for reals. */
+/* Write rows of `width` numbers below `most`; 0: f32 in [0, 1). Numbers have 4
+ * bytes, or 1 if `most` is 2. */
 static void make_column(
     const struct fixture *self, const char *name, unsigned width, uint32_t most)
 {
@@ -119,7 +119,7 @@ static void make_farm(struct fixture *self)
 {
     char folder[128];
     bench_farm_begin(&self->farm);
-    bench_farm_folder(&self->farm);
+    bench_farm_make_folder(&self->farm);
     snprintf(folder, sizeof(folder), "%s/t", self->farm.photos);
     if (mkdir(folder, 0777) != 0) {
         bench_die("%s: %s", folder, strerror(errno));
@@ -147,14 +147,14 @@ static void make_farm(struct fixture *self)
 static double deliver(void *arg)
 {
     const struct fixture *self = arg;
-    bench_stream_skip(self->stream, batches / 2); /* those that lay ready */
+    bench_stream_skip(self->stream, batches / 2); /* already received */
     int64_t begun = fby_now_ns();
     bench_stream_skip(self->stream, batches);
     return 1e9 * (double)(batches * batch * ROW) /
            (double)(fby_now_ns() - begun);
 }
 
-/* Bytes a second; 0 when there is no NumPy. */
+/* Bytes per second of NumPy; 0 if it is not installed. */
 static double take(void *arg)
 {
     const struct fixture *self = arg;
@@ -203,7 +203,7 @@ static void run(void)
     make_farm(&fixture);
     bench_farm_start(&fixture.farm, 1, 0, "1G");
     fixture.stream = bench_stream_open(&fixture.farm, &options);
-    bench_stream_skip(fixture.stream, rows / batch); /* every page once */
+    bench_stream_skip(fixture.stream, rows / batch); /* read every page */
     if (take(&fixture) > 0) {
         compare(&fixture);
     } else {
@@ -217,17 +217,18 @@ static void run(void)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"batch", &batch, 1, 65536, "Rows of a batch (65536)", NULL},
-        {"rows", &rows, 1, 1000000000, "Rows of the files (1500000)", NULL},
-        {"batches", &batches, 1, 1000000, "Of a run (64)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
+        {"batch", &batch, 1, 65536, "Rows per batch (65536)", NULL},
+        {"rows", &rows, 1, 1000000000, "Rows in the files (1500000)", NULL},
+        {"batches", &batches, 1, 1000000, "Batches per run (64)", NULL},
         {0},
     };
     bench_options(argc, argv, options,
         "Bytes a second of batches of many rows from columns of NumPy files, "
         "against NumPy's own gather of as many.");
     if (rows < batch) {
-        bench_die("%" PRIu64 " rows are no batch of %" PRIu64, rows, batch);
+        bench_die(
+            "--rows %" PRIu64 " is less than --batch %" PRIu64, rows, batch);
     }
     bench_begin("rows");
     run();

@@ -1,9 +1,9 @@
-/* rss.c - how much memory a client takes, and whether it ever takes more.
+/* rss.c - memory of a client, and whether it grows.
  *
- * A ring of 256 MiB, filled by a worker whose batches lie ready. The growth of
- * this process since before open, at its highest, against what it was allowed:
- * the ring, and twice the worker's send window for each worker in use. Then its
- * growth from one tenth of the batches to the last. */
+ * A worker with prepared batches fills a ring of 256 MiB. Compares the highest
+ * growth of this process since before open with the limit: the ring, and twice
+ * the worker's send window per worker in use. Then measures the growth from one
+ * tenth of the batches to the last. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static double own_bytes(void)
     return (double)bench_rss_bytes(&own);
 }
 
-/* Until nothing more comes: the ring is full. */
+/* Wait until the ring is full: nothing arrives for 300 ms. */
 static void fill_ring(const struct forebay *stream)
 {
     uint64_t before = 0;
@@ -92,7 +92,8 @@ static struct growth run(void)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"batches", &batches, 100, 100000000, "Taken (10000)", NULL},
+        {"batches", &batches, 100, 100000000, "Number of batches (10000)",
+            NULL},
         {0},
     };
     bench_options(argc, argv, options,

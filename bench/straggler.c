@@ -1,9 +1,9 @@
-/* straggler.c - what one slow worker of eight costs the trainer.
+/* straggler.c - cost of one slow worker of eight for the trainer.
  *
- * Eight workers whose service time is a timer, and a consumer that could use
- * 80 % of what they can serve. Batches a second when one worker takes four
- * times as long, against none; fresh streams in turn, each given a moment to
- * learn how fast its workers are. What is asked for twice must stay rare. */
+ * Eight workers whose service time is a timer, and a consumer that demands 80 %
+ * of their capacity. Compares batches per second with one worker four times as
+ * slow and with none; new streams in turn, each with time to learn the speed of
+ * its workers. Few batches may be requested twice. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ struct fixture {
 
 /* ---- a consumer ---------------------------------------------------------- */
 
-/* Take a batch at each tick, or as soon as it comes; returns how many. */
+/* Take a batch at each tick, or as soon as it arrives; return their number. */
 static uint64_t consume(struct forebay *stream, int64_t for_ns)
 {
     int64_t  tick_ns  = (int64_t)((double)service_ns / WORKERS / demand);
@@ -59,7 +59,7 @@ static uint64_t asked_twice(const struct forebay *stream)
     return stats.hedges + stats.rerequests;
 }
 
-/* Batches a second; *twice: asked for more than once, percent. */
+/* Batches per second; *twice: percent of them requested more than once. */
 static double measure(const struct cluster *self, double *twice)
 {
     const struct forebay_options options = forebay_options();
@@ -137,9 +137,10 @@ int main(int argc, char **argv)
     static struct fixture     fixture;
     struct bench_stock        stock;
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
         {"run-ms", &run_ms, 100, 600000, "Length of a run (2500)", NULL},
-        {"warm-ms", &warm_ms, 100, 600000, "Before each (1000)", NULL},
+        {"warm-ms", &warm_ms, 100, 600000, "Warm-up before each run (1000)",
+            NULL},
         {0},
     };
     bench_options(argc, argv, options,

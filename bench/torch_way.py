@@ -3,8 +3,9 @@ float -> normalise -> contiguous, 256 pictures of 224 x 224.
 
     torch_way.py [--ours-us BATCH KERNEL]
 
-The two are what gpu_way measured of ours, with and without the copy. Without
-PyTorch, or a GPU that it can use, it says so and measures nothing."""
+BATCH and KERNEL are our times from gpu_way in microseconds, with and without
+the copy. Without PyTorch or a usable GPU it prints a message and measures
+nothing."""
 
 import argparse
 import statistics
@@ -14,7 +15,7 @@ ROWS, SIDE, LAUNCHES, ROUNDS = 256, 224, 20, 9
 
 
 def measure(torch, once):
-    """Microseconds of GPU time, the median of some rounds."""
+    """Microseconds of GPU time, the median of ROUNDS rounds."""
     once()
     times = []
     for _ in range(ROUNDS):
@@ -30,7 +31,7 @@ def measure(torch, once):
 
 
 def usual_way(torch):
-    """The two ways, with and without the copy, as functions."""
+    """PyTorch's sequence as two functions, without and with the copy."""
     host = torch.randint(0, 256, (ROWS, SIDE, SIDE, 3), dtype=torch.uint8)
     host = host.pin_memory()
     there = host.to("cuda")

@@ -1,9 +1,9 @@
-/* wire.c - how fast ready batches come, against bare TCP.
+/* wire.c - speed of prepared batches, compared with bare TCP.
  *
- * Batches that lie ready in a worker, stored as they are: bytes a second from
- * request to checked bytes in the client's slot, over loopback. Against one TCP
- * connection that moves as many bytes between two processes, hashes them at
- * both ends and receives them into a slot that was used before. */
+ * A worker has batches ready, stored without compression. Measures bytes per
+ * second from request to checked bytes in the client's slot, over loopback. The
+ * baseline is one TCP connection that moves as many bytes between two
+ * processes, hashes them at both ends and receives them into reused slots. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ struct fixture {
     struct forebay    *stream;
     uint8_t           *slots;   /* of the raw side */
     uint64_t           batches; /* of a run */
-    uint64_t           lying;   /* before it: what came while nobody took */
+    uint64_t           queued;  /* before it: what came while nobody took */
     double             ready_cores, raw_cores; /* both processes, last run */
 };
 
@@ -44,7 +44,7 @@ static struct start start_now(int64_t other_cpu_ns)
         .wall_ns = fby_now_ns(), .cpu_ns = bench_own_cpu_ns() + other_cpu_ns};
 }
 
-/* GB/s of raw bytes since then; *cores: used by both processes. */
+/* GB/s of raw bytes since `start`; *cores: used by both processes. */
 static double finish(const struct fixture *self, struct start start,
     int64_t other_cpu_ns, double *cores)
 {
@@ -58,7 +58,7 @@ static double finish(const struct fixture *self, struct start start,
 static double stream(void *arg)
 {
     struct fixture *self = arg;
-    bench_stream_skip(self->stream, self->lying);
+    bench_stream_skip(self->stream, self->queued);
     struct start start = start_now(bench_ready_cpu_ns(&self->ready));
     bench_stream_skip(self->stream, self->batches);
     return finish(
@@ -68,12 +68,12 @@ static double stream(void *arg)
 static void take_batch(const struct fixture *self, uint8_t *slot)
 {
     for (uint32_t i = 0; i < self->stock.layout.n_chunks; i++) {
-        const struct bench_block *block = &self->stock.blocks[i];
+        const struct bench_chunk *encoded = &self->stock.chunks[i];
         uint64_t                  prefix[FBY_CHUNK_PREFIX / sizeof(uint64_t)];
-        bench_raw_take(&self->raw, prefix, sizeof(prefix));
-        bench_raw_take(
-            &self->raw, slot + block->span.raw_offset, block->wire_bytes);
-        if (fby_xxh64(slot + block->span.raw_offset, block->wire_bytes) !=
+        bench_raw_receive(&self->raw, prefix, sizeof(prefix));
+        bench_raw_receive(
+            &self->raw, slot + encoded->span.raw_offset, encoded->wire_bytes);
+        if (fby_xxh64(slot + encoded->span.raw_offset, encoded->wire_bytes) !=
             prefix[0]) {
             bench_die("TCP changed a byte");
         }
@@ -85,9 +85,9 @@ static double receive(void *arg)
     struct fixture *self  = arg;
     size_t          slot  = self->stock.layout.raw_bytes;
     size_t          slots = window / slot;
-    bench_settle();
+    bench_wait_idle();
     struct start start = start_now(bench_raw_cpu_ns(&self->raw));
-    bench_raw_ask(&self->raw, self->batches);
+    bench_raw_request(&self->raw, self->batches);
     for (uint64_t i = 0; i < self->batches; i++) {
         take_batch(self, self->slots + i % slots * slot);
     }
@@ -109,7 +109,7 @@ static void prepare(struct fixture *self)
         SIDE);
     free(pixels);
     self->batches = (mib << 20) / n + 1;
-    self->lying   = 2 * window / n;
+    self->queued  = 2 * window / n;
     self->slots   = fby_zalloc(window);
     bench_farm_begin(&self->farm);
     bench_ready_pipeline(&self->farm, &self->stock);
@@ -121,14 +121,14 @@ static void prepare(struct fixture *self)
     self->stream = bench_stream_open(&self->farm, &options);
 }
 
-/* ---- a worker that reads ------------------------------------------------- */
+/* ---- a real worker ------------------------------------------------------- */
 
 enum { MEMBERS = 32, MEMBER_BYTES = 2 << 20, MEMBER_ROWS = 8 };
 static const uint64_t batch_bytes = (uint64_t)MEMBER_ROWS * MEMBER_BYTES;
 
-/* The same from a worker that reads the bytes from a tar file in the page
- * cache, copies them to its arena and hashes them once more: shown for what
- * making even the plainest batch adds. */
+/* The same with a worker that reads the bytes from a tar file in the page
+ * cache, copies them to its arena and hashes them once more. It shows the cost
+ * of making even the simplest batch. */
 static void make_reader(struct bench_farm *farm, uint8_t *bytes)
 {
     struct bench_file  files[MEMBERS];
@@ -149,7 +149,7 @@ static void make_reader(struct bench_farm *farm, uint8_t *bytes)
         "    length: %d\n"
         "    wire: {filter: none, codec: store}\n",
         MEMBER_ROWS, MEMBER_BYTES);
-    bench_farm_folder(farm);
+    bench_farm_make_folder(farm);
     bench_album_shards(&album, farm->photos, 1, 1);
     bench_farm_start(farm, 1, 0, "1G");
 }
@@ -215,8 +215,8 @@ int main(int argc, char **argv)
 {
     struct fixture            fixture;
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (9)", NULL},
-        {"mib", &mib, 64, 1 << 20, "MiB of a run (2048)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (9)", NULL},
+        {"mib", &mib, 64, 1 << 20, "MiB per run (2048)", NULL},
         {0},
     };
     bench_options(argc, argv, options,

@@ -1,11 +1,11 @@
-/* worker.c - what a picture costs a worker, against only decoding it.
+/* worker.c - CPU time of a worker per picture, compared with only decoding it.
  *
- * A real worker, its tar shards in the page cache, makes random resized crops
- * of 224 x 224 (mirrored half of the time, codec auto) and sends them to a
- * consumer in this process. Images a second of the CPU time of the whole
- * worker process, of all its threads and of whatever it does for this, against
- * one thread that decodes the same files to RGB in full. Once with the pictures
- * as they are, once with copies of at least 2 megapixels. */
+ * A real worker, with its tar shards in the page cache, makes random resized
+ * crops of 224 x 224 (mirrored half of the time, codec auto) and sends them to
+ * a consumer in this process. Compares images per second of CPU time of the
+ * whole worker process, all threads, with one thread that decodes the same
+ * files to full-size RGB. Runs on the pictures as they are, and on copies of at
+ * least 2 megapixels. */
 #include <inttypes.h>
 
 #include "bench/bench.h"
@@ -21,7 +21,7 @@ static uint64_t large_images = 96;
 struct fixture {
     struct bench_farm         farm;
     const struct bench_album *album;
-    uint64_t                  steps; /* batches a run */
+    uint64_t                  steps; /* batches per run */
 };
 
 static double per_second(const struct fixture *self, int64_t cpu_ns)
@@ -29,7 +29,7 @@ static double per_second(const struct fixture *self, int64_t cpu_ns)
     return 1e9 * (double)(self->steps * BATCH) / (double)cpu_ns;
 }
 
-/* All that was asked for was taken, so nothing is left to do at the end. */
+/* The stream has exactly these steps, so that no work is left at the end. */
 static double stream(void *arg)
 {
     const struct fixture    *self    = arg;
@@ -59,7 +59,8 @@ static struct bench_figure compare(
         &(struct bench_shards){
             .shards = SHARDS, .times = 4, .crop = BENCH_CROP, .batch = BATCH});
     bench_farm_start(&fixture.farm, 1, 0, "1G");
-    stream(&fixture); /* the worker reads its manifest and fills its arenas */
+    stream(
+        &fixture); /* warm: the worker reads its manifest, fills its arenas */
     struct bench_pairs result = bench_pairs(pairs, stream, decode, &fixture);
     bench_farm_remove(&fixture.farm);
     bench_row(name, "%8.1f  %8.1f  %6.3f  %5.1f %%  %3" PRIu64 " pairs",
@@ -89,10 +90,10 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"images", &images, BATCH, 10000000, "Of a run (1536)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
+        {"images", &images, BATCH, 10000000, "Images per run (1536)", NULL},
         {"large-images", &large_images, BATCH, 1000000,
-            "Of a run with large ones (96)", NULL},
+            "Images per run with large ones (96)", NULL},
         {0},
     };
     const struct bench_program program = {"worker",
