@@ -1,5 +1,5 @@
-/* client_stream.h - what a stream of the rig must deliver: the value of each
- * sample, and one digest of the stream, whatever its workers do. */
+/* client_stream.h - checks of a stream of the rig: the value of each sample,
+ * and the digest of the stream, which faults of workers must not change. */
 #ifndef FBY_TESTS_CLIENT_STREAM_H
 #define FBY_TESTS_CLIENT_STREAM_H
 
@@ -23,7 +23,7 @@ static inline struct digest stream_digest(struct rig *rig, int steps)
     return digest;
 }
 
-static inline struct digest undisturbed(void)
+static inline struct digest digest_without_faults(void)
 {
     struct rig rig;
     rig_begin(&rig, SIZE, "drop");

@@ -1,9 +1,9 @@
-/* dialogue.h - a receiver on real sockets; the test sends every message of the
- * server and of the workers itself, from one thread.
+/* dialogue.h - a receiver on real sockets, and a test that plays its server and
+ * its workers.
  *
- * Since no other message is sent, a test can wait for the effect of each. While
- * it waits, PINGs are answered. Batches have ROWS rows of two labels, `colour`
- * and `label`, each one byte a row. */
+ * The test sends every message itself, from one thread, so that it can wait for
+ * the effect of each. While it waits, it answers PINGs. Batches have ROWS rows
+ * of two labels, `colour` and `label`, of one byte a row. */
 #ifndef FBY_TESTS_DIALOGUE_H
 #define FBY_TESTS_DIALOGUE_H
 
@@ -26,28 +26,28 @@
 enum { ROWS = 4, SAMPLES = 20, FIELDS = 2, WORKERS = 3, ROUTE_SIZE = 32 };
 #define PATIENCE (20 * FBY_NS_PER_S)
 
-struct heard { /* a message that the test has not asked for yet */
-    struct heard      *next;
+struct received { /* a message in the peer's queue */
+    struct received   *next;
     bool               taken;
     struct fby_message message;
 };
 
-struct party { /* the server, or a worker */
+struct peer { /* the server, or a worker */
     void                  *socket;
     char                   endpoint[64];
     const char            *named[1]; /* the same, for lists */
     struct fby_instance_id instance;
     uint8_t                route[ROUTE_SIZE]; /* of the last message */
     size_t                 route_size;
-    bool                   silent; /* PINGs are not answered */
-    struct heard          *heard;  /* in order; kept until the end */
-    struct heard         **tail;
+    bool                   silent;   /* does not answer PINGs */
+    struct received       *received; /* in order; freed by peer_end() */
+    struct received      **tail;
 };
 
 struct dialogue {
     void                  *zmq;
-    struct party           server;
-    struct party           workers[WORKERS];
+    struct peer            server;
+    struct peer            workers[WORKERS];
     int                    n;
     struct forebay_options options;
     struct fby_setup       setup;
@@ -56,25 +56,25 @@ struct dialogue {
     struct fby_receiver   *receiver;
     struct fby_session_id  session;
     uint64_t               lists; /* that the server has sent */
-    uint64_t asked_bytes;         /* of memory for a batch; 0: as set up */
+    uint64_t pool_out_bytes;      /* of the batch pool; 0: the setup's */
 };
 
 /* ---- Begin and end ------------------------------------------------------- */
 
-static inline void be_party(struct dialogue *d, struct party *party)
+static inline void peer_begin(struct dialogue *d, struct peer *peer)
 {
-    const int zero  = 0;
-    size_t    size  = sizeof(party->endpoint);
-    *party          = (struct party){.instance = fby_instance_random()};
-    party->tail     = &party->heard;
-    party->named[0] = party->endpoint;
-    party->socket   = zmq_socket(d->zmq, ZMQ_ROUTER);
-    zmq_setsockopt(party->socket, ZMQ_LINGER, &zero, sizeof(zero));
-    assert_int_equal(zmq_bind(party->socket, "tcp://127.0.0.1:*"), 0);
-    zmq_getsockopt(party->socket, ZMQ_LAST_ENDPOINT, party->endpoint, &size);
+    const int zero = 0;
+    size_t    size = sizeof(peer->endpoint);
+    *peer          = (struct peer){.instance = fby_instance_random()};
+    peer->tail     = &peer->received;
+    peer->named[0] = peer->endpoint;
+    peer->socket   = zmq_socket(d->zmq, ZMQ_ROUTER);
+    zmq_setsockopt(peer->socket, ZMQ_LINGER, &zero, sizeof(zero));
+    assert_int_equal(zmq_bind(peer->socket, "tcp://127.0.0.1:*"), 0);
+    zmq_getsockopt(peer->socket, ZMQ_LAST_ENDPOINT, peer->endpoint, &size);
 }
 
-/* One request at a time. */
+/* Start the peers, and choose options with a window of one batch. */
 static inline void dialogue_begin(struct dialogue *d, int n_workers)
 {
     static const char text[] =
@@ -88,9 +88,9 @@ static inline void dialogue_begin(struct dialogue *d, int n_workers)
         "  colour: {from: col, decode: label, classes: 200}\n"
         "  label: {from: cls, classes: 200}\n";
     *d = (struct dialogue){.zmq = zmq_ctx_new(), .n = n_workers};
-    be_party(d, &d->server);
+    peer_begin(d, &d->server);
     for (int i = 0; i < n_workers; i++) {
-        be_party(d, &d->workers[i]);
+        peer_begin(d, &d->workers[i]);
     }
     d->options                = forebay_options();
     d->options.server         = d->server.endpoint;
@@ -99,7 +99,7 @@ static inline void dialogue_begin(struct dialogue *d, int n_workers)
     d->options.job            = "the job";
 }
 
-/* The receiver speaks from now on. */
+/* Create the receiver, which sends messages from now on. */
 static inline void dialogue_start(struct dialogue *d)
 {
     struct fby_why why = {""};
@@ -107,9 +107,10 @@ static inline void dialogue_start(struct dialogue *d)
         fail_msg("setup: %s", why.text);
     }
     const struct fby_batch_pool_config config = {
-        .device    = d->setup.device,
-        .out_bytes = d->asked_bytes != 0 ? d->asked_bytes : d->setup.out_bytes,
-        .max_rows  = d->setup.max_rows,
+        .device = d->setup.device,
+        .out_bytes =
+            d->pool_out_bytes != 0 ? d->pool_out_bytes : d->setup.out_bytes,
+        .max_rows       = d->setup.max_rows,
         .max_held_bytes = d->setup.max_held_bytes,
     };
     assert_ok(fby_ready_queue_init(&d->ready_queue));
@@ -122,16 +123,16 @@ static inline void dialogue_start(struct dialogue *d)
     }
 }
 
-static inline void party_over(struct party *party)
+static inline void peer_end(struct peer *peer)
 {
-    while (party->heard != NULL) {
-        struct heard *gone = party->heard;
-        party->heard       = gone->next;
+    while (peer->received != NULL) {
+        struct received *gone = peer->received;
+        peer->received        = gone->next;
         fby_message_fini(&gone->message);
         free(gone);
     }
-    if (party->socket != NULL) {
-        zmq_close(party->socket);
+    if (peer->socket != NULL) {
+        zmq_close(peer->socket);
     }
 }
 
@@ -141,93 +142,93 @@ static inline void dialogue_end(struct dialogue *d)
     fby_ready_queue_fini(&d->ready_queue);
     fby_batch_pool_leave(&d->batch_pool);
     fby_setup_fini(&d->setup);
-    party_over(&d->server);
+    peer_end(&d->server);
     for (int i = 0; i < d->n; i++) {
-        party_over(&d->workers[i]);
+        peer_end(&d->workers[i]);
     }
     zmq_ctx_term(d->zmq);
 }
 
-/* ---- Speaking and listening ---------------------------------------------- */
+/* ---- Sending and receiving ----------------------------------------------- */
 
-static inline void say_frame(
-    struct party *party, const void *frame, size_t size)
+static inline void send_frame(struct peer *peer, const void *frame, size_t size)
 {
-    zmq_send(party->socket, party->route, party->route_size, ZMQ_SNDMORE);
-    zmq_send(party->socket, frame, size, 0);
+    zmq_send(peer->socket, peer->route, peer->route_size, ZMQ_SNDMORE);
+    zmq_send(peer->socket, frame, size, 0);
 }
 
-static inline void say(struct party *party, const struct fby_message *message)
+static inline void send_message(
+    struct peer *peer, const struct fby_message *message)
 {
     struct fby_buffer buffer = {0};
     struct fby_why    why    = {""};
     if (fby_message_encode(message, &buffer, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    say_frame(party, buffer.data, buffer.size);
+    send_frame(peer, buffer.data, buffer.size);
     fby_buffer_fini(&buffer);
 }
 
-static inline void say_pong(struct party *party, const struct fby_ping *ping,
+static inline void send_pong(struct peer *peer, const struct fby_ping *ping,
     const struct fby_request_id *open, size_t n_open)
 {
-    say(party, &(struct fby_message){.type = FBY_MSG_PONG,
-                   .pong                   = {
-                                         .session  = ping->session,
-                                         .instance = party->instance,
-                                         .sequence = ping->sequence,
-                                         .open     = {open, n_open},
-                   }});
+    send_message(peer, &(struct fby_message){.type = FBY_MSG_PONG,
+                           .pong                   = {
+                                                 .session  = ping->session,
+                                                 .instance = peer->instance,
+                                                 .sequence = ping->sequence,
+                                                 .open     = {open, n_open},
+                           }});
 }
 
-/* Take in what has come for one party. */
-static inline void listen_to(struct party *party)
+/* Append all messages that have arrived at a peer to its queue. */
+static inline void receive_from(struct peer *peer)
 {
     uint8_t route[ROUTE_SIZE];
-    int     n = zmq_recv(party->socket, route, sizeof(route), ZMQ_DONTWAIT);
+    int     n = zmq_recv(peer->socket, route, sizeof(route), ZMQ_DONTWAIT);
     for (; n > 0;
-         n = zmq_recv(party->socket, route, sizeof(route), ZMQ_DONTWAIT)) {
-        struct heard *one = fby_zalloc(sizeof(*one));
-        zmq_msg_t     frame;
-        memcpy(party->route, route, (size_t)n);
-        party->route_size = (size_t)n;
+         n = zmq_recv(peer->socket, route, sizeof(route), ZMQ_DONTWAIT)) {
+        struct received *one = fby_zalloc(sizeof(*one));
+        zmq_msg_t        frame;
+        memcpy(peer->route, route, (size_t)n);
+        peer->route_size = (size_t)n;
         zmq_msg_init(&frame);
-        zmq_msg_recv(&frame, party->socket, 0);
+        zmq_msg_recv(&frame, peer->socket, 0);
         assert_ok(fby_message_decode(
             zmq_msg_data(&frame), zmq_msg_size(&frame), &one->message, NULL));
         zmq_msg_close(&frame);
-        *party->tail = one;
-        party->tail  = &one->next;
+        *peer->tail = one;
+        peer->tail  = &one->next;
     }
 }
 
-static inline struct heard *find_heard(
-    const struct party *party, enum fby_message_type type)
+static inline struct received *find_received(
+    const struct peer *peer, enum fby_message_type type)
 {
-    struct heard *one = party->heard;
+    struct received *one = peer->received;
     while (one != NULL && (one->taken || one->message.type != type)) {
         one = one->next;
     }
     return one;
 }
 
-/* The PONG names all requests: one that it left out would count as lost. */
-static inline void answer_ping(struct party *worker, struct heard *ping)
+/* The PONG names all requests: the client counts any other as lost. */
+static inline void answer_ping(struct peer *worker, struct received *ping)
 {
     struct fby_request_id open[FBY_OPEN_REQUESTS];
     size_t                n   = 0;
-    struct heard         *one = worker->heard;
+    struct received      *one = worker->received;
     for (; one != NULL && n < FBY_OPEN_REQUESTS; one = one->next) {
         if (one->message.type == FBY_MSG_REQUEST) {
             open[n++] = one->message.request.request;
         }
     }
     ping->taken = true;
-    say_pong(worker, &ping->message.ping, open, n);
+    send_pong(worker, &ping->message.ping, open, n);
 }
 
-/* All that has come, or what comes within a millisecond. */
-static inline void listen_all(struct dialogue *d)
+/* Receive what has arrived or arrives within a millisecond; answer PINGs. */
+static inline void receive_all(struct dialogue *d)
 {
     zmq_pollitem_t items[WORKERS + 1] = {
         {.socket = d->server.socket, .events = ZMQ_POLLIN}};
@@ -236,66 +237,66 @@ static inline void listen_all(struct dialogue *d)
             .socket = d->workers[i].socket, .events = ZMQ_POLLIN};
     }
     (void)zmq_poll(items, d->n + 1, 1);
-    listen_to(&d->server);
+    receive_from(&d->server);
     for (int i = 0; i < d->n; i++) {
-        struct party *worker = &d->workers[i];
-        listen_to(worker);
-        struct heard *ping = find_heard(worker, FBY_MSG_PING);
+        struct peer *worker = &d->workers[i];
+        receive_from(worker);
+        struct received *ping = find_received(worker, FBY_MSG_PING);
         if (ping != NULL && !worker->silent) {
             answer_ping(worker, ping);
         }
     }
 }
 
-/* The next message of a type; it stays until the end. */
-static inline const struct fby_message *hear(
-    struct dialogue *d, struct party *party, enum fby_message_type type)
+/* Wait for the next message of a type. It is valid until peer_end(). */
+static inline const struct fby_message *await_message(
+    struct dialogue *d, struct peer *peer, enum fby_message_type type)
 {
-    int64_t       patience = fby_now_ns() + PATIENCE;
-    struct heard *one      = find_heard(party, type);
-    for (; one == NULL; one = find_heard(party, type)) {
-        if (fby_now_ns() > patience) {
+    int64_t          deadline = fby_now_ns() + PATIENCE;
+    struct received *one      = find_received(peer, type);
+    for (; one == NULL; one = find_received(peer, type)) {
+        if (fby_now_ns() > deadline) {
             fail_msg("no %s came", fby_message_name(type));
         }
-        listen_all(d);
+        receive_all(d);
     }
     one->taken = true;
     return &one->message;
 }
 
-/* The same for any of the workers. */
-static inline const struct fby_message *hear_any(
-    struct dialogue *d, enum fby_message_type type, struct party **out)
+/* The same from any worker; *out is that worker. */
+static inline const struct fby_message *await_any_message(
+    struct dialogue *d, enum fby_message_type type, struct peer **out)
 {
-    int64_t patience = fby_now_ns() + PATIENCE;
+    int64_t deadline = fby_now_ns() + PATIENCE;
     while (true) {
         for (int i = 0; i < d->n; i++) {
-            if (find_heard(&d->workers[i], type) != NULL) {
+            if (find_received(&d->workers[i], type) != NULL) {
                 *out = &d->workers[i];
-                return hear(d, *out, type);
+                return await_message(d, *out, type);
             }
         }
-        if (fby_now_ns() > patience) {
+        if (fby_now_ns() > deadline) {
             fail_msg("no %s came", fby_message_name(type));
         }
-        listen_all(d);
+        receive_all(d);
     }
 }
 
-/* Every message of this type that arrived was heard. */
-static inline void assert_unheard(
-    struct dialogue *d, struct party *party, enum fby_message_type type)
+/* Assert that no further message of this type has arrived. */
+static inline void assert_no_message(
+    struct dialogue *d, struct peer *peer, enum fby_message_type type)
 {
-    listen_all(d);
-    if (find_heard(party, type) != NULL) {
+    receive_all(d);
+    if (find_received(peer, type) != NULL) {
         fail_msg("%s came", fby_message_name(type));
     }
 }
 
-/* Chunks that `party` sent have been counted. */
-static inline void await_credit_of(struct dialogue *d, struct party *party)
+/* Wait until the receiver has counted the chunks that `peer` sent. */
+static inline void await_credit_of(struct dialogue *d, struct peer *peer)
 {
-    (void)hear(d, party, FBY_MSG_CREDIT);
+    (void)await_message(d, peer, FBY_MSG_CREDIT);
 }
 
 /* ---- The trainer's view -------------------------------------------------- */
@@ -324,12 +325,12 @@ static inline struct forebay_info info_of(struct dialogue *d)
     return info;
 }
 
-/* Wait until this many are counted: all earlier messages were handled. */
+/* Wait for `n` protocol errors: then all earlier messages were handled. */
 static inline void await_errors(struct dialogue *d, uint64_t n)
 {
-    int64_t patience = fby_now_ns() + PATIENCE;
-    while (stats_of(d).protocol_errors < n && fby_now_ns() < patience) {
-        listen_all(d);
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (stats_of(d).protocol_errors < n && fby_now_ns() < deadline) {
+        receive_all(d);
     }
     assert_int_equal(stats_of(d).protocol_errors, n);
 }
@@ -337,10 +338,10 @@ static inline void await_errors(struct dialogue *d, uint64_t n)
 static inline void await_waiting(struct dialogue *d, const char *text)
 {
     struct fby_why waiting  = {""};
-    int64_t        patience = fby_now_ns() + PATIENCE;
+    int64_t        deadline = fby_now_ns() + PATIENCE;
     bool           same     = false;
-    while (!same && fby_now_ns() < patience) {
-        listen_all(d);
+    while (!same && fby_now_ns() < deadline) {
+        receive_all(d);
         pthread_mutex_lock(&d->ready_queue.lock);
         waiting = d->ready_queue.waiting;
         pthread_mutex_unlock(&d->ready_queue.lock);
@@ -349,13 +350,13 @@ static inline void await_waiting(struct dialogue *d, const char *text)
     assert_string_equal(waiting.text, text);
 }
 
-/* The words of a failure, once there is one. */
+/* Wait for the stream to fail with `status`; return the error text. */
 static inline const char *await_failed(
     struct dialogue *d, enum forebay_status status)
 {
-    int64_t patience = fby_now_ns() + PATIENCE;
-    while (phase_of(d) != FBY_PHASE_FAILED && fby_now_ns() < patience) {
-        listen_all(d);
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (phase_of(d) != FBY_PHASE_FAILED && fby_now_ns() < deadline) {
+        receive_all(d);
     }
     assert_int_equal(phase_of(d), FBY_PHASE_FAILED);
     assert_int_equal(d->ready_queue.failure, status);
@@ -386,9 +387,9 @@ static inline void assert_no_batch(struct dialogue *d)
         FOREBAY_TIMEOUT);
 }
 
-/* ---- The server's part --------------------------------------------------- */
+/* ---- Messages of the server ---------------------------------------------- */
 
-static inline void say_workers(struct dialogue *d, int first, int n, bool full)
+static inline void send_workers(struct dialogue *d, int first, int n, bool full)
 {
     struct fby_worker_info infos[WORKERS];
     for (int i = 0; i < n; i++) {
@@ -398,85 +399,86 @@ static inline void say_workers(struct dialogue *d, int first, int n, bool full)
             .host      = "here",
         };
     }
-    say(&d->server, &(struct fby_message){.type = FBY_MSG_WORKERS,
-                        .workers                = {
-                                           .session  = d->session,
-                                           .server   = d->server.instance,
-                                           .sequence = ++d->lists,
-                                           .full     = full,
-                                           .added    = infos,
-                                           .n_added  = (size_t)n,
-                        }});
+    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_WORKERS,
+                                 .workers                = {
+                                                    .session  = d->session,
+                                                    .server   = d->server.instance,
+                                                    .sequence = ++d->lists,
+                                                    .full     = full,
+                                                    .added    = infos,
+                                                    .n_added  = (size_t)n,
+                                 }});
 }
 
-static inline void say_joined(struct dialogue *d)
+static inline void send_joined(struct dialogue *d)
 {
-    say(&d->server, &(struct fby_message){.type = FBY_MSG_JOINED,
-                        .joined                 = {
-                                            .session      = d->session,
-                                            .server       = d->server.instance,
-                                            .lease_ms     = 60000,
-                                            .heartbeat_ms = 20000,
-                        }});
+    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_JOINED,
+                                 .joined                 = {
+                                                     .session      = d->session,
+                                                     .server       = d->server.instance,
+                                                     .lease_ms     = 60000,
+                                                     .heartbeat_ms = 20000,
+                                 }});
 }
 
-/* Wait until the server's messages are handled: one error is counted. */
+/* Wait until the server's messages are handled. Sends an invalid message, so
+ * that one protocol error is counted. */
 static inline void await_server(struct dialogue *d)
 {
-    say(&d->server,
+    send_message(&d->server,
         &(struct fby_message){.type = FBY_MSG_PING, .ping = {{7}, 1}});
     await_errors(d, 1);
 }
 
-/* Joined, and told of all workers. */
-static inline void admit(struct dialogue *d)
+/* Answer JOIN with JOINED and the list of all workers. */
+static inline void join_session(struct dialogue *d)
 {
-    d->session = hear(d, &d->server, FBY_MSG_JOIN)->join.session;
-    say_joined(d);
-    say_workers(d, 0, d->n, true);
+    d->session = await_message(d, &d->server, FBY_MSG_JOIN)->join.session;
+    send_joined(d);
+    send_workers(d, 0, d->n, true);
 }
 
-/* ---- A worker's part ----------------------------------------------------- */
+/* ---- Messages of a worker ------------------------------------------------ */
 
-/* WELCOME that names the requests the worker still has. */
-static inline void say_welcome_with(struct party *worker,
+/* Send WELCOME with the requests that the worker still has. */
+static inline void send_welcome_with(struct peer *worker,
     const struct fby_hello *hello, const struct fby_request_id *open,
     size_t n_open)
 {
-    say(worker, &(struct fby_message){.type = FBY_MSG_WELCOME,
-                    .welcome                = {
-                                       .session     = hello->session,
-                                       .route       = hello->route,
-                                       .instance    = worker->instance,
-                                       .version     = 1,
-                                       .features    = hello->features,
-                                       .send_window = 16 << 20,
-                                       .open        = {open, n_open},
-                    }});
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_WELCOME,
+                             .welcome                = {
+                                                .session     = hello->session,
+                                                .route       = hello->route,
+                                                .instance    = worker->instance,
+                                                .version     = 1,
+                                                .features    = hello->features,
+                                                .send_window = 16 << 20,
+                                                .open        = {open, n_open},
+                             }});
 }
 
-static inline void say_welcome(
-    struct party *worker, const struct fby_hello *hello)
+static inline void send_welcome(
+    struct peer *worker, const struct fby_hello *hello)
 {
-    say_welcome_with(worker, hello, NULL, 0);
+    send_welcome_with(worker, hello, NULL, 0);
 }
 
-/* REFUSED in answer to HELLO. */
-static inline void say_refused(struct dialogue *d, struct party *worker,
+/* Send REFUSED in answer to HELLO. */
+static inline void send_refused(struct dialogue *d, struct peer *worker,
     enum fby_refused_code code, const char *text)
 {
-    say(worker, &(struct fby_message){.type = FBY_MSG_REFUSED,
-                    .refused                = {
-                                       .session     = d->session,
-                                       .code        = code,
-                                       .version_min = 1,
-                                       .version_max = 1,
-                                       .text        = text,
-                    }});
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_REFUSED,
+                             .refused                = {
+                                                .session     = d->session,
+                                                .code        = code,
+                                                .version_min = 1,
+                                                .version_max = 1,
+                                                .text        = text,
+                             }});
 }
 
-/* Send BUSY; returns when it is the reason why the stream waits. */
-static inline void say_busy(struct dialogue *d, struct party *worker,
+/* Send BUSY, and wait until it is the reason why the stream waits. */
+static inline void send_busy(struct dialogue *d, struct peer *worker,
     struct fby_request_id request, uint32_t retry_ms)
 {
     char text[400];
@@ -484,24 +486,25 @@ static inline void say_busy(struct dialogue *d, struct party *worker,
         "worker here (%s) is busy: it has no room, memory or files for a "
         "batch now, and is asked again; if this lasts, its log says why",
         worker->endpoint);
-    say(worker, &(struct fby_message){.type = FBY_MSG_BUSY,
-                    .busy                   = {d->session, request, retry_ms}});
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_BUSY,
+                             .busy = {d->session, request, retry_ms}});
     await_waiting(d, text);
 }
 
-/* HELLO and WELCOME; returns the OPEN that follows. The client repeats HELLO
- * after a second. */
-static inline struct fby_open greet(struct dialogue *d, struct party *worker)
+/* Answer HELLO with WELCOME; return the OPEN that follows. The client repeats
+ * HELLO after a second. */
+static inline struct fby_open handshake(struct dialogue *d, struct peer *worker)
 {
-    int64_t patience = fby_now_ns() + PATIENCE;
-    while (
-        find_heard(worker, FBY_MSG_OPEN) == NULL && fby_now_ns() < patience) {
-        if (find_heard(worker, FBY_MSG_HELLO) != NULL) {
-            say_welcome(worker, &hear(d, worker, FBY_MSG_HELLO)->hello);
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (find_received(worker, FBY_MSG_OPEN) == NULL &&
+           fby_now_ns() < deadline) {
+        if (find_received(worker, FBY_MSG_HELLO) != NULL) {
+            send_welcome(
+                worker, &await_message(d, worker, FBY_MSG_HELLO)->hello);
         }
-        listen_all(d);
+        receive_all(d);
     }
-    return hear(d, worker, FBY_MSG_OPEN)->open;
+    return await_message(d, worker, FBY_MSG_OPEN)->open;
 }
 
 static inline struct fby_digest digest_of(const char *text)
@@ -509,7 +512,7 @@ static inline struct fby_digest digest_of(const char *text)
     return fby_digest_of(text, strlen(text));
 }
 
-/* Data and build have these names. */
+/* An OPENED whose digests of data and build are those of these texts. */
 static inline struct fby_opened opened_as(
     const struct fby_open *open, const char *data, const char *build)
 {
@@ -527,29 +530,29 @@ static inline struct fby_opened opened_as(
     };
 }
 
-static inline void say_opened(
-    struct party *worker, const struct fby_opened *opened)
+static inline void send_opened(
+    struct peer *worker, const struct fby_opened *opened)
 {
-    say(worker,
+    send_message(worker,
         &(struct fby_message){.type = FBY_MSG_OPENED, .opened = *opened});
 }
 
-/* Every worker has opened the same; requests come from now on. */
+/* Open the same dataset on every worker; the client sends requests then. */
 static inline void open_all(struct dialogue *d)
 {
     struct fby_open open[WORKERS];
     dialogue_start(d);
-    admit(d);
+    join_session(d);
     for (int i = 0; i < d->n; i++) {
-        open[i] = greet(d, &d->workers[i]);
+        open[i] = handshake(d, &d->workers[i]);
     }
     for (int i = 0; i < d->n; i++) {
         struct fby_opened opened = opened_as(&open[i], "data", "build");
-        say_opened(&d->workers[i], &opened);
+        send_opened(&d->workers[i], &opened);
     }
 }
 
-/* An open stream of `n` workers. */
+/* Begin with an open stream of `n` workers. */
 static inline void dialogue_open(struct dialogue *d, int n)
 {
     dialogue_begin(d, n);

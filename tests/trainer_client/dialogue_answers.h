@@ -6,7 +6,7 @@
 
 /* A worker's answer to a request; a test may change any part of it. */
 struct answer {
-    struct party           *worker;
+    struct peer            *worker;
     struct fby_header_field fields[FIELDS];
     struct fby_message      header;
     struct fby_chunk        chunks[FIELDS];
@@ -60,7 +60,7 @@ static inline void fill_sums(const struct dialogue *d, struct answer *a)
 }
 
 static inline void make_answer(const struct dialogue *d, struct answer *a,
-    struct party *worker, const struct fby_request *request)
+    struct peer *worker, const struct fby_request *request)
 {
     *a = (struct answer){.worker = worker};
     fill_header(d, a, request);
@@ -92,69 +92,72 @@ static inline void make_answer(const struct dialogue *d, struct answer *a,
     };
 }
 
-static inline void say_chunk(const struct answer *a, uint32_t field)
+static inline void send_chunk(const struct answer *a, uint32_t field)
 {
     uint8_t frame[FBY_CHUNK_PREFIX + ROWS];
     memcpy(frame + FBY_CHUNK_PREFIX, a->values[field], ROWS);
     fby_chunk_write(&a->chunks[field], a->values[field], frame);
-    say_frame(a->worker, frame, sizeof(frame));
+    send_frame(a->worker, frame, sizeof(frame));
 }
 
-/* The same, with a bit of the payload flipped on its way. */
-static inline void say_damaged_chunk(const struct answer *a, uint32_t field)
+/* The same, with one bit of the payload flipped after hashing. */
+static inline void send_damaged_chunk(const struct answer *a, uint32_t field)
 {
     uint8_t frame[FBY_CHUNK_PREFIX + ROWS];
     memcpy(frame + FBY_CHUNK_PREFIX, a->values[field], ROWS);
     fby_chunk_write(&a->chunks[field], a->values[field], frame);
     frame[FBY_CHUNK_PREFIX + 2] ^= 1;
-    say_frame(a->worker, frame, sizeof(frame));
+    send_frame(a->worker, frame, sizeof(frame));
 }
 
-static inline void say_answer(const struct answer *a)
+static inline void send_answer(const struct answer *a)
 {
-    say(a->worker, &a->header);
+    send_message(a->worker, &a->header);
     for (uint32_t f = 0; f < FIELDS; f++) {
-        say_chunk(a, f);
+        send_chunk(a, f);
     }
-    say(a->worker, &a->end);
+    send_message(a->worker, &a->end);
 }
 
-/* The next request of `worker`, and the answer to it. */
-static inline void hear_request(
-    struct dialogue *d, struct answer *a, struct party *worker)
+/* Wait for the next request of `worker`, and make the answer. */
+static inline void await_request(
+    struct dialogue *d, struct answer *a, struct peer *worker)
 {
-    make_answer(d, a, worker, &hear(d, worker, FBY_MSG_REQUEST)->request);
+    make_answer(
+        d, a, worker, &await_message(d, worker, FBY_MSG_REQUEST)->request);
 }
 
-/* The same for whichever of two workers gets it; returns the other. */
-static inline struct party *hear_either(struct dialogue *d, struct answer *a)
+/* The same from either of two workers; returns the other worker. */
+static inline struct peer *await_either_request(
+    struct dialogue *d, struct answer *a)
 {
-    struct party             *worker = NULL;
+    struct peer              *worker = NULL;
     const struct fby_request *request =
-        &hear_any(d, FBY_MSG_REQUEST, &worker)->request;
+        &await_any_message(d, FBY_MSG_REQUEST, &worker)->request;
     make_answer(d, a, worker, request);
     return worker == &d->workers[0] ? &d->workers[1] : &d->workers[0];
 }
 
-static inline void say_lost(const struct answer *a)
+static inline void send_lost(const struct answer *a)
 {
-    say(a->worker, &(struct fby_message){.type = FBY_MSG_LOST,
+    send_message(
+        a->worker, &(struct fby_message){.type = FBY_MSG_LOST,
                        .lost = {a->end.end.session, a->end.end.request}});
 }
 
-/* The next request, answered as it should be. */
+/* Wait for the next request, and send the correct answer. */
 static inline struct fby_request answer_next(struct dialogue *d)
 {
     struct answer             a;
-    struct party             *worker = NULL;
+    struct peer              *worker = NULL;
     const struct fby_request *request =
-        &hear_any(d, FBY_MSG_REQUEST, &worker)->request;
+        &await_any_message(d, FBY_MSG_REQUEST, &worker)->request;
     make_answer(d, &a, worker, request);
-    say_answer(&a);
+    send_answer(&a);
     return *request;
 }
 
-/* The next batch is that of `step`, with the values of make_answer. */
+/* Assert that the next batch is that of `step`, with make_answer's values. */
 static inline void assert_delivers(struct dialogue *d, uint64_t step)
 {
     struct forebay_batch *batch = next_batch(d);

@@ -12,16 +12,16 @@
 #include "trainer_client/expand/segment.h"
 
 enum {
-    STREAMS   = 64,
-    NOT_READY = 600,
-    NOT_ITS   = 400,
-    NO_MEMORY = 2,
-    BROKEN    = 719,
-    MANY      = 4,
-    PINS      = 64,
-    BLOCKS    = 512, /* of the device's memory */
-    FENCE     = 64,  /* bytes behind each of them */
-    STALE     = 0xdb /* contents of memory that was never written */
+    STREAMS      = 64,
+    NOT_READY    = 600,
+    WRONG_DEVICE = 400,
+    NO_MEMORY    = 2,
+    BROKEN       = 719,
+    MAX_STEPS    = 4,
+    PINS         = 64,
+    BLOCKS       = 512, /* of the device's memory */
+    FENCE        = 64,  /* bytes behind each of them */
+    STALE        = 0xdb /* fills memory that was never written */
 };
 
 struct mark { /* one recording of an event */
@@ -67,16 +67,16 @@ static struct {
     struct mark            *marks;
     struct range            arenas[PINS];
     struct range            blocks[BLOCKS];
-    bool                    captured; /* somebody captures a graph */
-    bool                    quick;
+    bool                    captured; /* a graph is being captured */
+    bool                    hurried;
     const char             *broken;
-    uint32_t                skip; /* calls of it before one that fails, */
-    bool                    once; /* and whether it is the only one */
+    uint32_t                skip; /* calls of `broken` that still succeed */
+    bool                    once; /* only one call of it fails */
     int                     driver, devices;
     uint32_t                contexts;
     struct fake_cuda_counts counts;
-    uint32_t                pins;   /* calls, whatever came of them */
-    pthread_cond_t          pinned; /* after each */
+    uint32_t                pins;   /* calls, also those that failed */
+    pthread_cond_t          pinned; /* signalled after each */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
     .pinned     = PTHREAD_COND_INITIALIZER,
     .driver     = 13000,
@@ -89,7 +89,7 @@ static uint32_t draw(uint32_t n)
 }
 
 /* Abort on a call that CUDA's documentation forbids. */
-static void breach(const char *what)
+static void misuse(const char *what)
 {
     (void)fprintf(stderr, "fake CUDA: %s\n", what);
     abort();
@@ -118,12 +118,12 @@ static void add_range(
         i++;
     }
     if (i == n) {
-        breach("too much memory at a time");
+        misuse("too much memory at a time");
     }
     ranges[i] = (struct range){memory, size};
 }
 
-/* With a fence behind it; NULL: there is none. */
+/* Allocate a block with a fence behind it; NULL if out of memory. */
 static void *new_block(size_t size)
 {
     size_t   whole = (size + FENCE + 255) / 256 * 256;
@@ -140,7 +140,7 @@ static void free_block(void *memory)
     struct range *range = range_of(fake.blocks, BLOCKS, memory, 1);
     for (uint32_t i = 0; range != NULL && i < FENCE; i++) {
         if (range->at[range->size + i] != STALE) {
-            breach("memory was written behind its end");
+            misuse("memory was written behind its end");
         }
     }
     if (range != NULL) {
@@ -153,7 +153,7 @@ static void free_block(void *memory)
 
 static _Thread_local char thread_stream;
 
-/* NULL and 1 are the same stream; 2 is one of each thread's. */
+/* NULL and 1 are the legacy stream; 2 is the calling thread's own. */
 static struct stream *stream_of(void *handle)
 {
     struct stream *unused = NULL;
@@ -166,13 +166,13 @@ static struct stream *stream_of(void *handle)
         unused = fake.streams[i].used ? unused : &fake.streams[i];
     }
     if (unused == NULL) {
-        breach("too many streams");
+        misuse("too many streams");
     }
     *unused = (struct stream){.used = true, .handle = key};
     return unused;
 }
 
-static void put(void *handle, const struct work *given)
+static void enqueue(void *handle, const struct work *given)
 {
     struct stream *stream = stream_of(handle);
     struct work   *work   = fby_zalloc(sizeof(*work));
@@ -185,27 +185,27 @@ static void put(void *handle, const struct work *given)
     stream->last = work;
 }
 
-/* A launch says what the list says that is there by now. */
-static void carry_out_launch(const struct fby_cuda_launch *launch)
+/* Check that the launch agrees with the list, which was copied by now. */
+static void execute_launch(const struct fby_cuda_launch *launch)
 {
     struct fby_segment_list list;
     memcpy(&list, (uint8_t *)launch->arena + launch->list, sizeof(list));
     if (launch->shared != list.shared ||
         memcmp(launch->blocks, list.blocks, sizeof(list.blocks)) != 0) {
-        breach("a launch is not that of its list");
+        misuse("a launch is not that of its list");
     }
     rehearse(&(struct rehearsal){
         .arena = launch->arena, .list = launch->list, .out = launch->out});
 }
 
-static void carry_out(const struct work *work)
+static void execute(const struct work *work)
 {
     switch (work->kind) {
     case COPY:
         memcpy(work->to, work->from, work->size);
         break;
     case LAUNCH:
-        carry_out_launch(&work->launch);
+        execute_launch(&work->launch);
         break;
     case RECORD:
         work->mark->passed = true;
@@ -224,7 +224,7 @@ static void carry_out(const struct work *work)
     }
 }
 
-/* The first of a stream; false: it has none, or waits. */
+/* Execute the first work of a stream; false if it has none or must wait. */
 static bool step(struct stream *stream)
 {
     struct work *work = stream->first;
@@ -232,21 +232,21 @@ static bool step(struct stream *stream)
         (work->kind == WAIT && !work->mark->passed)) {
         return false;
     }
-    carry_out(work);
+    execute(work);
     stream->first = work->next;
     stream->last  = stream->first == NULL ? NULL : stream->last;
     free(work);
     return true;
 }
 
-static void some_work(void)
+static void run_some(void)
 {
-    for (uint32_t n = draw(fake.quick ? STREAMS : MANY); n > 0; n--) {
+    for (uint32_t n = draw(fake.hurried ? STREAMS : MAX_STEPS); n > 0; n--) {
         (void)step(&fake.streams[draw(STREAMS)]);
     }
 }
 
-static void all_work(void)
+static void run_all(void)
 {
     bool more = true;
     while (more) {
@@ -263,9 +263,9 @@ static void all_work(void)
 
 static _Thread_local const char *last_failed = "";
 static _Thread_local int         chosen_device;
-static _Thread_local int         mode_now; /* 0: any call is of the graph */
+static _Thread_local int         mode_now; /* 0: any call is captured */
 
-/* As CUDA does of whatever device the calling thread has chosen. */
+/* CUDA creates a context on the device that the calling thread has chosen. */
 static void set_up(void)
 {
     fake.contexts |= 1U << chosen_device;
@@ -274,11 +274,11 @@ static void set_up(void)
 static int begin_call(const char *name)
 {
     pthread_mutex_lock(&fake.lock);
-    some_work();
+    run_some();
     if (strcmp(name, "cudaSetDevice") != 0) {
         set_up();
         if (fake.captured && mode_now == 0) {
-            breach("a call would be of another's graph");
+            misuse("a call would be captured into the consumer's graph");
         }
     }
     if (fake.broken == NULL || strcmp(fake.broken, name) != 0 ||
@@ -346,13 +346,13 @@ static int capture_mode(int *mode)
     return end_call(0);
 }
 
-/* Signals are the caller's threads'. */
+/* Only the application's threads may handle signals. */
 static void no_signals(void)
 {
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     if (!sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGCHLD)) {
-        breach("a thread of the library's takes signals");
+        misuse("a thread of the library does not block signals");
     }
 }
 
@@ -404,7 +404,7 @@ static int unpin(void *memory)
     int           code  = begin_call("cudaHostUnregister");
     struct range *range = range_of(fake.arenas, PINS, memory, 1);
     if (range == NULL || range->at != memory || is_copied_from(range)) {
-        breach("memory was unpinned that was not pinned, or still is copied");
+        misuse("memory was unpinned that is not pinned or still being copied");
     }
     range->at = NULL;
     fake.counts.blocks++;
@@ -425,11 +425,11 @@ static int allocate(void **out, size_t size)
     return end_call(code);
 }
 
-/* Waits for the device. */
+/* cudaFree() waits for the device. */
 static int free_memory(void *memory)
 {
     int code = begin_call("cudaFree");
-    all_work();
+    run_all();
     free_block(memory);
     fake.counts.blocks++;
     fake.counts.live--;
@@ -440,7 +440,7 @@ static int pool_create(int device, void **out)
 {
     int code = begin_call("cudaMemPoolCreate");
     if (device != chosen_device) {
-        breach("a pool of another device");
+        misuse("a pool of another device");
     }
     *out = code == 0 ? &fake : NULL;
     fake.counts.live += code == 0 ? 1 : 0;
@@ -460,7 +460,7 @@ static int pool_take(void **out, size_t size, void *pool, void *stream)
     int code = begin_call("cudaMallocFromPoolAsync");
     *out     = code == 0 ? new_block(size) : NULL;
     if (*out != NULL) {
-        put(stream, &(struct work){.kind = FILL, .to = *out, .size = size});
+        enqueue(stream, &(struct work){.kind = FILL, .to = *out, .size = size});
         fake.counts.live++;
     }
     return end_call(code);
@@ -469,7 +469,7 @@ static int pool_take(void **out, size_t size, void *pool, void *stream)
 static int pool_give(void *memory, void *stream)
 {
     int code = begin_call("cudaFreeAsync");
-    put(stream, &(struct work){.kind = FREE, .to = memory});
+    enqueue(stream, &(struct work){.kind = FREE, .to = memory});
     fake.counts.live--;
     return end_call(code);
 }
@@ -487,7 +487,7 @@ static int stream_destroy(void *stream)
     int            code = begin_call("cudaStreamDestroy");
     struct stream *gone = stream_of(stream);
     if (gone->first != NULL) {
-        breach("a stream was destroyed while its work was under way");
+        misuse("a stream was destroyed while its work was under way");
     }
     *gone = (struct stream){.used = false};
     free(stream);
@@ -500,7 +500,7 @@ static int stream_sync(void *stream)
     int code = begin_call("cudaStreamSynchronize");
     fake.counts.blocks++;
     while (stream_of(stream)->first != NULL) {
-        all_work();
+        run_all();
     }
     return end_call(code);
 }
@@ -530,19 +530,19 @@ static int stream_wait(void *stream, void *event)
     struct mark *mark = ((struct event *)event)->last;
     fake.counts.async++;
     if (code == 0 && mark != NULL) {
-        put(stream, &(struct work){.kind = WAIT, .mark = mark});
+        enqueue(stream, &(struct work){.kind = WAIT, .mark = mark});
     }
     return end_call(code);
 }
 
-/* The legacy stream and the thread's own are the chosen device's; others may be
- * of any. */
+/* The legacy stream and the thread's own belong to the chosen device; other
+ * streams may belong to any. */
 static int event_record(void *event, void *stream)
 {
-    int  code  = begin_call("cudaEventRecord");
-    bool there = (uintptr_t)stream <= 2;
-    if (there && ((struct event *)event)->device != chosen_device) {
-        code        = NOT_ITS;
+    int  code     = begin_call("cudaEventRecord");
+    bool implicit = (uintptr_t)stream <= 2;
+    if (implicit && ((struct event *)event)->device != chosen_device) {
+        code        = WRONG_DEVICE;
         last_failed = "cudaEventRecord";
     }
     fake.counts.async++;
@@ -551,7 +551,7 @@ static int event_record(void *event, void *stream)
         mark->next                    = fake.marks;
         fake.marks                    = mark;
         ((struct event *)event)->last = mark;
-        put(stream, &(struct work){.kind = RECORD, .mark = mark});
+        enqueue(stream, &(struct work){.kind = RECORD, .mark = mark});
     }
     return end_call(code);
 }
@@ -570,12 +570,12 @@ static int copy(void *to, const void *from, size_t size, void *stream)
     fake.counts.async++;
     fake.counts.copied += size;
     if (range_of(fake.arenas, PINS, from, size) == NULL) {
-        breach("a copy from memory that is not pinned");
+        misuse("a copy from memory that is not pinned");
     }
     if (range_of(fake.blocks, BLOCKS, to, size) == NULL) {
-        breach("a copy to where no memory is");
+        misuse("a copy to memory that is not allocated");
     }
-    put(stream,
+    enqueue(stream,
         &(struct work){.kind = COPY, .to = to, .from = from, .size = size});
     return end_call(code);
 }
@@ -584,7 +584,7 @@ static int launch(const struct fby_cuda_launch *given)
 {
     int code = begin_call("cudaLaunchKernel");
     fake.counts.async++;
-    put(given->stream, &(struct work){.kind = LAUNCH, .launch = *given});
+    enqueue(given->stream, &(struct work){.kind = LAUNCH, .launch = *given});
     return end_call(code);
 }
 
@@ -608,7 +608,7 @@ static _Thread_local int open_stages;
 static void stage(const char *name)
 {
     if (strncmp(name, "forebay ", 8) != 0) {
-        abort(); /* nobody would know whose it is */
+        abort(); /* a profiler would not show that it is ours */
     }
     open_stages++;
     pthread_mutex_lock(&fake.lock);
@@ -668,7 +668,7 @@ void fake_cuda_begin(uint64_t seed)
     fake.seed     = seed;
     fake.broken   = NULL;
     fake.captured = false;
-    fake.quick    = false;
+    fake.hurried  = false;
     fake.driver   = 13000;
     fake.devices  = 1;
     fake.contexts = 0;
@@ -679,7 +679,7 @@ void fake_cuda_begin(uint64_t seed)
 void fake_cuda_end(void)
 {
     pthread_mutex_lock(&fake.lock);
-    all_work();
+    run_all();
     while (fake.marks != NULL) {
         struct mark *mark = fake.marks;
         fake.marks        = mark->next;
@@ -726,13 +726,13 @@ void fake_cuda_pause(void *stream, bool paused)
 void fake_cuda_run(void)
 {
     pthread_mutex_lock(&fake.lock);
-    all_work();
+    run_all();
     pthread_mutex_unlock(&fake.lock);
 }
 
 void fake_cuda_hurry(void)
 {
-    fake.quick = true;
+    fake.hurried = true;
 }
 
 void fake_cuda_capture(void)
@@ -778,7 +778,7 @@ void *fake_cuda_take(void *stream, size_t size)
 {
     pthread_mutex_lock(&fake.lock);
     void *memory = new_block(size);
-    put(stream, &(struct work){.kind = FILL, .to = memory, .size = size});
+    enqueue(stream, &(struct work){.kind = FILL, .to = memory, .size = size});
     pthread_mutex_unlock(&fake.lock);
     return memory;
 }
@@ -786,14 +786,14 @@ void *fake_cuda_take(void *stream, size_t size)
 void fake_cuda_give(void *stream, void *memory)
 {
     pthread_mutex_lock(&fake.lock);
-    put(stream, &(struct work){.kind = FREE, .to = memory});
+    enqueue(stream, &(struct work){.kind = FREE, .to = memory});
     pthread_mutex_unlock(&fake.lock);
 }
 
 void fake_cuda_read(void *stream, void *to, const void *from, size_t size)
 {
     pthread_mutex_lock(&fake.lock);
-    put(stream,
+    enqueue(stream,
         &(struct work){.kind = COPY, .to = to, .from = from, .size = size});
     pthread_mutex_unlock(&fake.lock);
 }
@@ -801,13 +801,13 @@ void fake_cuda_read(void *stream, void *to, const void *from, size_t size)
 void fake_cuda_fill(void *stream, void *to, size_t size)
 {
     pthread_mutex_lock(&fake.lock);
-    put(stream, &(struct work){.kind = FILL, .to = to, .size = size});
+    enqueue(stream, &(struct work){.kind = FILL, .to = to, .size = size});
     pthread_mutex_unlock(&fake.lock);
 }
 
 void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg)
 {
     pthread_mutex_lock(&fake.lock);
-    put(stream, &(struct work){.kind = CALL, .call = work, .arg = arg});
+    enqueue(stream, &(struct work){.kind = CALL, .call = work, .arg = arg});
     pthread_mutex_unlock(&fake.lock);
 }

@@ -1,10 +1,10 @@
-/* fake_cuda.h - a CUDA device of the test's own: fby_cuda() answers with it.
+/* fake_cuda.h - a fake CUDA device, which fby_cuda() returns in tests.
  *
- * Streams are queues of work that is done later, in any order that streams and
- * events allow: some of it, drawn at random, at every call. Copies read their
- * source when they are done, so that memory filled anew too early is seen; a
- * launch is the rehearsal of the kernel. "Device" memory is the host's, and
- * never zeroed. What no user of CUDA may do ends the program with its name. */
+ * Streams are queues of work. Every call executes a random part of it, in any
+ * order that streams and events allow. A copy reads its source only when it is
+ * executed, so that a source overwritten too early is noticed. A launch runs
+ * the kernel on the host (rehearsal.h). "Device" memory is host memory and is
+ * never zeroed. A use that CUDA forbids aborts with a message. */
 #ifndef FBY_TEST_FAKE_CUDA_H
 #define FBY_TEST_FAKE_CUDA_H
 
@@ -18,64 +18,65 @@ struct fake_cuda_counts {
     uint64_t blocks; /* stream_sync, allocate, free, pin, unpin */
     uint64_t copied; /* bytes */
     uint64_t stages; /* begun */
-    uint64_t live; /* streams, events, memory, pins: made and not given back */
+    uint64_t live;   /* streams, events, memory, pins not yet released */
 };
 
-/* From now on; the seed of what is drawn. */
+/* Reset the device; `seed` decides the order of work. */
 void fake_cuda_begin(uint64_t seed);
 
-/* All work of all streams, then forget it. */
+/* Execute all work of all streams, then release the streams and events. */
 void fake_cuda_end(void);
 
-/* Let a function of the runtime, "cudaMalloc", fail from now on with error 719;
- * NULL: none. */
+/* Make a runtime function, such as "cudaMalloc", fail with error 719 from now
+ * on; NULL: no function fails. */
 void fake_cuda_fail(const char *function);
 
-/* Let one call of `function` fail, after `n` that succeed. */
+/* Make one call of `function` fail, after `n` that succeed. */
 void fake_cuda_fail_once(const char *function, uint32_t n);
 
 /* Pause a stream, or resume it. No thread may wait for a paused stream. */
 void fake_cuda_pause(void *stream, bool paused);
 
-/* Do more of the work at each call, for a caller that polls; call before there
- * is any work. */
+/* Execute more of the work at each call, for a caller that polls. Call before
+ * any work is queued. */
 void fake_cuda_hurry(void);
 
-/* Do all work that can be done. */
+/* Execute all work that can be executed. */
 void fake_cuda_run(void);
 
-/* Capture a graph from now on: a call that would join it fails the test.
- * fake_cuda_mode is the calling thread's capture mode; 0: global. */
+/* Capture a graph from now on: a call that would be captured too fails the
+ * test. fake_cuda_mode is the calling thread's capture mode; 0: global. */
 void fake_cuda_capture(void);
 int  fake_cuda_mode(void);
 
-/* Wait until other threads have pinned memory `n` times in all: what
- * fails from then on fails no pinning. */
+/* Wait until other threads have pinned memory `n` times in all, so that a
+ * failure chosen afterwards does not hit pinning. */
 void fake_cuda_await_pins(uint32_t n);
 
-/* Stages of the calling thread that were begun and not ended. */
+/* The number of stages that the calling thread has begun and not ended. */
 int fake_cuda_stages_open(void);
 
-/* Bits of the devices on which something was set up, which takes memory there:
- * those that threads had chosen, 0 unless they chose, in any other call. */
+/* A bit for each device that has a context, which takes memory there. Any call
+ * but fby_cuda's queries creates one on the thread's chosen device (default 0).
+ */
 uint32_t fake_cuda_contexts(void);
 
-/* The answers of driver_version and count. */
+/* Set the results of driver_version and count. */
 void fake_cuda_driver(int version, int devices);
 
 struct fake_cuda_counts fake_cuda_counts(void);
 
-/* Memory of the consumer's on the device, in the order of a stream. */
+/* Allocate or free device memory of the consumer, in the order of a stream. */
 void *fake_cuda_take(void *stream, size_t size);
 void  fake_cuda_give(void *stream, void *memory);
 
-/* A copy of the consumer's, from the device. */
+/* Queue a copy by the consumer from the device. */
 void fake_cuda_read(void *stream, void *to, const void *from, size_t size);
 
-/* Values of the consumer's own on the device, which are no batch's. */
+/* Queue a write of the consumer's own values, not of a batch, on the device. */
 void fake_cuda_fill(void *stream, void *to, size_t size);
 
-/* A kernel of the consumer's: `work(arg)` when `stream` gets there. */
+/* Queue a kernel of the consumer: `work(arg)` runs in the order of `stream`. */
 void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg);
 
 #endif

@@ -30,7 +30,7 @@ struct fake_server {
     uint8_t         data_salt;
 };
 
-static void say_workers(struct fake_server *s, const struct route *to)
+static void send_workers(struct fake_server *s, const struct route *to)
 {
     struct fby_worker_info infos[MAX_WORKERS];
     const char            *names[MAX_WORKERS];
@@ -54,7 +54,7 @@ static void say_workers(struct fake_server *s, const struct route *to)
     send_message(s->socket, to, &workers);
 }
 
-static void say_joined(struct fake_server *s, const struct route *to)
+static void send_joined(struct fake_server *s, const struct route *to)
 {
     struct fby_message joined = {.type = FBY_MSG_JOINED,
         .joined                        = {
@@ -65,10 +65,10 @@ static void say_joined(struct fake_server *s, const struct route *to)
         }};
     if (s->pinned) {
         joined.joined.data = (struct fby_maybe_digest){
-            .known = true, .digest = salted("data", s->data_salt)};
+            .known = true, .digest = digest_with_salt("data", s->data_salt)};
     }
     send_message(s->socket, to, &joined);
-    say_workers(s, to);
+    send_workers(s, to);
 }
 
 static void on_join(struct fake_server *s, const struct route *from,
@@ -77,7 +77,7 @@ static void on_join(struct fake_server *s, const struct route *from,
     atomic_fetch_add(&s->joins, 1);
     s->session = join->session.value;
     if (s->refusal[0] == '\0') {
-        say_joined(s, from);
+        send_joined(s, from);
         return;
     }
     const struct fby_message refused = {
@@ -100,7 +100,7 @@ static void on_renew(struct fake_server *s, const struct route *from,
     if (renew->session.value != s->session) {
         send_message(s->socket, from, &first);
     } else if (renew->sequence != s->sequence) {
-        say_workers(s, from);
+        send_workers(s, from);
     }
 }
 

@@ -1,5 +1,5 @@
-/* fake_sockets.h - what the fake worker and the fake server share: ROUTER
- * sockets on loopback, whole messages, and digests. */
+/* fake_sockets.h - helpers shared by the fake worker and the fake server:
+ * ROUTER sockets on loopback, whole messages, and digests. */
 #ifndef FBY_TESTS_FAKE_SOCKETS_H
 #define FBY_TESTS_FAKE_SOCKETS_H
 
@@ -22,7 +22,7 @@ static inline void *bind_router(void *zmq, char *endpoint, size_t size)
     zmq_setsockopt(socket, ZMQ_LINGER, &zero, sizeof(zero));
     zmq_setsockopt(socket, ZMQ_SNDHWM, &zero, sizeof(zero));
     if (zmq_bind(socket, endpoint) != 0) {
-        abort(); /* loopback without a free port */
+        abort(); /* no free port on loopback */
     }
     zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size);
     return socket;
@@ -49,7 +49,7 @@ static inline void send_message(
     fby_buffer_fini(&buffer);
 }
 
-/* True when a message came within 10 ms; *out needs fini. */
+/* Wait up to 10 ms for a message; on true the caller must fini *out. */
 static inline bool receive(
     void *socket, struct route *from, struct fby_message *out)
 {
@@ -64,14 +64,14 @@ static inline bool receive(
     }
     from->size = (size_t)n;
     zmq_msg_init(&frame);
-    bool good = zmq_msg_recv(&frame, socket, 0) >= 0 &&
-                fby_message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
-                    out, NULL) == FBY_OK;
+    bool ok = zmq_msg_recv(&frame, socket, 0) >= 0 &&
+              fby_message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
+                  out, NULL) == FBY_OK;
     zmq_msg_close(&frame);
-    return good;
+    return ok;
 }
 
-static inline struct fby_digest salted(const char *what, uint8_t salt)
+static inline struct fby_digest digest_with_salt(const char *what, uint8_t salt)
 {
     char text[32];
     int  n = snprintf(text, sizeof(text), "%s %u", what, salt);

@@ -1,5 +1,5 @@
-/* fake_worker.c - the worker of fake_worker.h, on a thread of its own. A test
- * shares only atomics with it. */
+/* fake_worker.c - the worker of fake_worker.h, on a thread of its own. It
+ * shares only atomics with the test. */
 #include "tests/trainer_client/fake_worker.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@
 /* ---- Worker -------------------------------------------------------------- */
 
 struct fake_worker {
-    struct fake_behaviour  does;
+    struct fake_behaviour  behaviour;
     void                  *zmq;
     void                  *socket;
     char                   endpoint[64];
@@ -29,11 +29,11 @@ struct fake_worker {
     atomic_uint            requests;
     uint32_t               chunks;
     struct fby_content    *content; /* of the last OPEN */
-    struct fby_open_id     before;  /* likewise */
-    struct route           route;   /* of the message in hand */
+    struct fby_open_id     last_open;
+    struct route           route; /* of the current message */
 };
 
-static bool due(struct fake_worker *w, uint32_t every, uint32_t count)
+static bool is_due(struct fake_worker *w, uint32_t every, uint32_t count)
 {
     if (every == 0 || count % every != 0) {
         return false;
@@ -72,27 +72,27 @@ static void on_ping(struct fake_worker *w, const struct fby_ping *ping)
     answer(w, &pong);
 }
 
-static void say_scanning(struct fake_worker *w, const struct fby_open *open)
+static void send_scanning(struct fake_worker *w, const struct fby_open *open)
 {
-    for (uint32_t i = 1; i <= w->does.scans; i++) {
+    for (uint32_t i = 1; i <= w->behaviour.scans; i++) {
         const struct fby_message scanning = {.type = FBY_MSG_SCANNING,
             .scanning                              = {
                                              .session      = open->session,
                                              .open         = open->open,
                                              .shards_done  = i,
-                                             .shards_total = w->does.scans,
+                                             .shards_total = w->behaviour.scans,
             }};
         answer(w, &scanning);
     }
 }
 
-static void say_opened(
+static void send_opened(
     struct fake_worker *w, const struct fby_open *open, struct fby_open_id id)
 {
     const struct fby_shard_info shard = {
-        .name    = w->does.data_salt == 0 ? "train-0.tar" : "train-x.tar",
-        .digest  = salted("shard", w->does.data_salt),
-        .samples = w->does.samples,
+        .name    = w->behaviour.data_salt == 0 ? "train-0.tar" : "train-x.tar",
+        .digest  = digest_with_salt("shard", w->behaviour.data_salt),
+        .samples = w->behaviour.samples,
     };
     const struct fby_message opened = {
         .type = FBY_MSG_OPENED,
@@ -102,11 +102,12 @@ static void say_opened(
                 .open    = id,
                 .content =
                     fby_digest_of(open->content.data, open->content.size),
-                .data        = salted("data", w->does.data_salt),
-                .fingerprint = salted("print", w->does.print_salt),
-                .samples     = w->does.samples,
-                .shards      = &shard,
-                .n_shards    = 1,
+                .data = digest_with_salt("data", w->behaviour.data_salt),
+                .fingerprint =
+                    digest_with_salt("print", w->behaviour.print_salt),
+                .samples  = w->behaviour.samples,
+                .shards   = &shard,
+                .n_shards = 1,
             },
     };
     answer(w, &opened);
@@ -121,11 +122,11 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
                                     .code    = FBY_OPEN_NOTHING,
                                     .text    = "nothing lies at in1k:train",
         }};
-    if (w->does.mute) {
+    if (w->behaviour.mute) {
         atomic_fetch_add(&w->effects, 1);
         return;
     }
-    if (w->does.no_source) {
+    if (w->behaviour.no_source) {
         atomic_fetch_add(&w->effects, 1);
         answer(w, &failed);
         return;
@@ -134,13 +135,13 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
             NULL) != FBY_OK) {
         abort(); /* the client's bytes must be canonical */
     }
-    say_scanning(w, open);
-    if (w->does.late && w->before.value != 0) {
+    send_scanning(w, open);
+    if (w->behaviour.late && w->last_open.value != 0) {
         atomic_fetch_add(&w->effects, 1);
-        say_opened(w, open, w->before);
+        send_opened(w, open, w->last_open);
     }
-    say_opened(w, open, open->open);
-    w->before = open->open;
+    send_opened(w, open, open->open);
+    w->last_open = open->open;
 }
 
 /* ---- Batches ------------------------------------------------------------- */
@@ -148,7 +149,7 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
 struct batch {
     const struct fby_request *request;
     struct fby_raw_layout     layout;
-    uint32_t                  field[FBY_MAX_FIELDS]; /* in the content */
+    uint32_t                  field[FBY_MAX_FIELDS]; /* index in the content */
     uint64_t                 *samples;
     uint8_t                  *raw[FBY_MAX_FIELDS];
     uint32_t                 *raw_bytes; /* by index */
@@ -169,8 +170,8 @@ static void find_samples(struct fake_worker *w, struct batch *b)
 {
     const struct fby_content   *c    = w->content;
     const struct fby_order_spec spec = {
-        .samples       = w->does.samples,
-        .shard_samples = &w->does.samples,
+        .samples       = w->behaviour.samples,
+        .shard_samples = &w->behaviour.samples,
         .n_shards      = 1,
         .shuffle       = c->shuffle,
         .block         = c->block,
@@ -185,7 +186,7 @@ static void find_samples(struct fake_worker *w, struct batch *b)
     if (fby_order_create(&spec, &order, NULL) != FBY_OK ||
         !fby_order_has(
             order, b->request->step, b->request->first_row, b->request->rows)) {
-        abort(); /* the client asked for rows that are not there */
+        abort(); /* the client asked for rows that do not exist */
     }
     b->samples = fby_zalloc(b->request->rows * sizeof(*b->samples));
     fby_order_fill(order, b->request->step, b->request->first_row,
@@ -196,7 +197,7 @@ static void find_samples(struct fake_worker *w, struct batch *b)
 static uint64_t shown_sample(
     const struct fake_worker *w, const struct batch *b, uint32_t row)
 {
-    return w->does.bad_row == row + 1 ? 0 : b->samples[row];
+    return w->behaviour.bad_row == row + 1 ? 0 : b->samples[row];
 }
 
 static void fill_row(const struct fake_worker *w, const struct batch *b,
@@ -206,10 +207,10 @@ static void fill_row(const struct fake_worker *w, const struct batch *b,
     uint64_t                        sample = shown_sample(w, b, row);
     uint64_t                        bytes  = b->layout.fields[f].row_bytes;
     uint8_t                        *at     = b->raw[f] + row * bytes;
-    bool                            wrong  = w->does.wrong_row == row + 1;
+    bool                            wrong  = w->behaviour.wrong_row == row + 1;
     for (uint64_t i = 0; i < bytes; i++) {
         if (field->decode == FBY_DECODE_RGB8) {
-            at[i] = (uint8_t)(sample * 31 + i + w->does.value_salt);
+            at[i] = (uint8_t)(sample * 31 + i + w->behaviour.value_salt);
         } else if (field->decode == FBY_DECODE_LABEL) {
             at[i] = i > 0 ? 0 : (uint8_t)(sample % 10);
             at[i] = (uint8_t)(at[i] + (wrong ? 200 : 0));
@@ -219,8 +220,8 @@ static void fill_row(const struct fake_worker *w, const struct batch *b,
     }
 }
 
-/* The lengths of a chunk's rows, and ascending indices of sparse ones; returns
- * where their entries begin. */
+/* Write the lengths of a chunk's rows, and ascending indices if they are
+ * sparse; return the address of their entries. */
 static uint8_t *fill_lengths(const struct fake_worker *w, const struct batch *b,
     uint32_t f, struct fby_raw_span span)
 {
@@ -243,7 +244,7 @@ static uint8_t *fill_lengths(const struct fake_worker *w, const struct batch *b,
     return raw + fby_sparse_values(field, span.rows, total);
 }
 
-/* A row of a chunk: any bytes, or documents that fill most of it. */
+/* Write a row of a chunk: sample bytes, or documents that fill most of it. */
 static uint8_t *fill_entries(const struct fake_worker *w, const struct batch *b,
     uint32_t f, uint32_t row, uint8_t *to)
 {
@@ -259,14 +260,14 @@ static uint8_t *fill_entries(const struct fake_worker *w, const struct batch *b,
     for (uint32_t k = 0;
          k < length * field->entry_bytes && of->decode != FBY_DECODE_DOCUMENTS;
          k++) {
-        *to++ = (uint8_t)(sample + k + w->does.value_salt);
+        *to++ = (uint8_t)(sample + k + w->behaviour.value_salt);
     }
     return to;
 }
 
-/* The rows of one chunk that vary in length: their lengths, zeros up to a
- * multiple of 16, of sparse ones indices and zeros likewise, their entries
- * without gaps. Returns its bytes. */
+/* Write the ragged rows of one chunk: lengths, zeros up to a multiple of 16,
+ * for sparse rows indices and zeros likewise, entries without gaps. Return the
+ * size of the chunk in bytes. */
 static uint32_t fill_rows(
     struct fake_worker *w, const struct batch *b, uint32_t f, uint32_t number)
 {
@@ -277,10 +278,10 @@ static uint32_t fill_rows(
     for (uint32_t i = 0; i < span.rows; i++) {
         values = fill_entries(w, b, f, span.first_row + i, values);
     }
-    if (due(w, w->does.long_every, number + 1)) {
+    if (is_due(w, w->behaviour.long_every, number + 1)) {
         memset(raw, 0xff, field->length_bytes);
     }
-    if (due(w, w->does.torn_every, number + 1)) {
+    if (is_due(w, w->behaviour.torn_every, number + 1)) {
         raw[0] ^= 1;
     }
     return (uint32_t)(values - raw);
@@ -380,9 +381,9 @@ static void send_header(struct fake_worker *w, const struct batch *b)
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         put_field(&fields[f], w, b, f, &lists[f]);
     }
-    bool wrong   = due(w, w->does.header_every, requests);
-    bool damaged = due(w, w->does.asked_every, requests);
-    if (due(w, w->does.draws_every, requests)) {
+    bool wrong   = is_due(w, w->behaviour.header_every, requests);
+    bool damaged = is_due(w, w->behaviour.asked_every, requests);
+    if (is_due(w, w->behaviour.draws_every, requests)) {
         fields[0].recipe.behaviour.digest.bytes[0] ^= 1;
     }
     const struct fby_message header = {
@@ -406,7 +407,7 @@ static void send_header(struct fake_worker *w, const struct batch *b)
     }
 }
 
-/* The payload at `out`; false when it would be longer than what may travel. */
+/* Encode the payload; false if it would exceed the codec's bound. */
 static bool encode_payload(const struct fby_codec_job *job,
     struct fby_bytes_in raw, struct fby_bytes_out out, struct fby_chunk *chunk)
 {
@@ -423,14 +424,14 @@ static bool encode_payload(const struct fby_codec_job *job,
     return written <= fby_codec_bound(chunk->codec, raw.size);
 }
 
-/* A chunk as a frame in fresh memory. */
+/* Return a chunk as a frame; the caller frees it. */
 static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
     struct fby_chunk *chunk, size_t *size)
 {
     const struct fby_raw_field *field   = &b->layout.fields[chunk->field];
     struct fby_codec_scratch   *scratch = fby_zalloc(sizeof(*scratch) + 64);
     struct fby_codec_job        job     = {
-                   .coding  = {w->does.filter, w->does.codec},
+                   .coding  = {w->behaviour.filter, w->behaviour.codec},
                    .params  = fby_layout_params(field),
                    .scratch = scratch,
     };
@@ -444,8 +445,10 @@ static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
         encode_payload(&job, raw, out, chunk);
     }
     chunk->raw_hash = fby_xxh64(raw.data, raw.size);
-    out.data[0] ^= due(w, w->does.spoil_every, w->chunks + 1) ? 0x10 : 0;
-    chunk->wire_bytes -= due(w, w->does.cut_every, w->chunks + 1) ? 1 : 0;
+    out.data[0] ^=
+        is_due(w, w->behaviour.spoil_every, w->chunks + 1) ? 0x10 : 0;
+    chunk->wire_bytes -=
+        is_due(w, w->behaviour.cut_every, w->chunks + 1) ? 1 : 0;
     fby_chunk_write(chunk, out.data, frame);
     free(scratch);
     *size = FBY_CHUNK_PREFIX + chunk->wire_bytes;
@@ -461,11 +464,11 @@ static void send_garbage(struct fake_worker *w, const uint8_t *frame)
     memcpy(junk, frame, FBY_CHUNK_PREFIX); /* a cut chunk */
     send_frame(w->socket, &w->route, junk, 70);
     static const uint8_t head[5] = {'F', 'B', 'Y', 'M', 1};
-    memcpy(junk, head, sizeof(head)); /* a message that is none */
+    memcpy(junk, head, sizeof(head)); /* an invalid message */
     send_frame(w->socket, &w->route, junk, sizeof(junk));
 }
 
-/* Another one for each `number`. */
+/* Flip a bit that depends on `number`. */
 static void flip_a_bit(uint8_t *bytes, uint32_t size, uint32_t number)
 {
     uint64_t drawn = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -480,16 +483,16 @@ static void send_chunk(
     uint32_t i     = ++w->chunks;
     b->sent[fby_layout_index(&b->layout, chunk->field, chunk->number)] =
         (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
-    if (due(w, w->does.garbage_every, i)) {
+    if (is_due(w, w->behaviour.garbage_every, i)) {
         send_garbage(w, frame);
     }
-    if (due(w, w->does.corrupt_every, i)) {
+    if (is_due(w, w->behaviour.corrupt_every, i)) {
         flip_a_bit(frame + FBY_CHUNK_PREFIX, chunk->wire_bytes, i);
     }
-    if (!due(w, w->does.skip_every, i)) {
+    if (!is_due(w, w->behaviour.skip_every, i)) {
         send_frame(w->socket, &w->route, frame, size);
     }
-    if (due(w, w->does.twice_every, i)) {
+    if (is_due(w, w->behaviour.twice_every, i)) {
         send_frame(w->socket, &w->route, frame, size);
     }
     free(frame);
@@ -500,13 +503,13 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         uint32_t n = b->layout.fields[f].n_chunks;
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t            number = w->does.backwards ? n - 1 - i : i;
+            uint32_t            number = w->behaviour.backwards ? n - 1 - i : i;
             struct fby_raw_span span  = fby_layout_chunk(&b->layout, f, number);
             struct fby_chunk    chunk = {
                    .session    = b->request->session,
                    .request    = b->request->request,
-                   .filter     = w->does.filter,
-                   .codec      = w->does.codec,
+                   .filter     = w->behaviour.filter,
+                   .codec      = w->behaviour.codec,
                    .field      = (uint16_t)f,
                    .number     = number,
                    .raw_offset = span.raw_offset,
@@ -525,10 +528,10 @@ static void send_end(struct fake_worker *w, const struct batch *b)
         sums[f] = fby_field_sum(
             &b->layout, f, b->sent + b->layout.fields[f].first_chunk);
     }
-    if (due(w, w->does.sum_every, atomic_load(&w->requests))) {
+    if (is_due(w, w->behaviour.sum_every, atomic_load(&w->requests))) {
         sums[0].bytes[3] ^= 1;
     }
-    uint32_t                     bad = w->does.bad_row;
+    uint32_t                     bad = w->behaviour.bad_row;
     const struct fby_substituted one = {
         .row        = bad - 1,
         .original   = bad > 0 ? b->samples[bad - 1] : 0,
@@ -580,23 +583,23 @@ static bool refuse_always(
             {
                 .session = request->session,
                 .request = request->request,
-                .shard   = w->does.unnamed ? "" : "train-0.tar",
-                .text    = w->does.unnamed
+                .shard   = w->behaviour.unnamed ? "" : "train-0.tar",
+                .text    = w->behaviour.unnamed
                                ? "it has another size"
                                : "shard train-0.tar: it has another size",
             },
     };
-    if (w->does.cannot || w->does.stale) {
+    if (w->behaviour.cannot || w->behaviour.stale) {
         atomic_fetch_add(&w->effects, 1);
-        answer(w, w->does.cannot ? &cannot : &stale);
+        answer(w, w->behaviour.cannot ? &cannot : &stale);
     }
-    return w->does.cannot || w->does.stale;
+    return w->behaviour.cannot || w->behaviour.stale;
 }
 
 static bool refuse_now(struct fake_worker *w, const struct fby_request *request)
 {
     uint32_t n = atomic_load(&w->requests);
-    if (due(w, w->does.busy_every, n)) {
+    if (is_due(w, w->behaviour.busy_every, n)) {
         const struct fby_message busy = {.type = FBY_MSG_BUSY,
             .busy                              = {
                                              .session  = request->session,
@@ -606,19 +609,19 @@ static bool refuse_now(struct fake_worker *w, const struct fby_request *request)
         answer(w, &busy);
         return true;
     }
-    if (due(w, w->does.lost_every, n)) {
+    if (is_due(w, w->behaviour.lost_every, n)) {
         const struct fby_message lost = {.type = FBY_MSG_LOST,
             .lost = {.session = request->session, .request = request->request}};
         answer(w, &lost);
         return true;
     }
-    if (due(w, w->does.forget_every, n)) {
+    if (is_due(w, w->behaviour.forget_every, n)) {
         const struct fby_message first = {.type = FBY_MSG_HELLO_FIRST,
             .hello_first = {.session = request->session}};
         answer(w, &first);
         return true;
     }
-    if (due(w, w->does.content_every, n)) {
+    if (is_due(w, w->behaviour.content_every, n)) {
         const struct fby_message content = {.type = FBY_MSG_SEND_CONTENT,
             .send_content                         = {
                                         .session = request->session,
@@ -635,7 +638,7 @@ static void on_request(struct fake_worker *w, const struct fby_request *request)
 {
     struct batch batch = {.request = request};
     uint32_t     n     = atomic_fetch_add(&w->requests, 1) + 1;
-    if (w->does.vanish_after != 0 && n > w->does.vanish_after) {
+    if (w->behaviour.vanish_after != 0 && n > w->behaviour.vanish_after) {
         atomic_fetch_add(&w->effects, 1);
         atomic_store(&w->stop, true);
         return;
@@ -676,7 +679,7 @@ static void *worker_main(void *opaque)
 struct fake_worker *fake_worker_start(const struct fake_behaviour *behaviour)
 {
     struct fake_worker *w = fby_zalloc(sizeof(*w));
-    w->does               = *behaviour;
+    w->behaviour          = *behaviour;
     w->zmq                = zmq_ctx_new();
     w->content            = fby_zalloc(sizeof(*w->content));
     w->instance           = fby_instance_random();

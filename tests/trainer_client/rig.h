@@ -1,6 +1,6 @@
 /* rig.h - a stream under test: fake server, fake workers, the public header.
  *
- * Every helper fails the test by itself, with the library's own words. */
+ * Every helper fails the test itself, with the library's error text. */
 #ifndef FBY_TESTS_RIG_H
 #define FBY_TESTS_RIG_H
 
@@ -27,7 +27,8 @@ struct rig {
     char                   text[1024];
 };
 
-/* Pictures of size x size x 3, labels of 10 classes, 24 rows. */
+/* Start a server, with a pipeline of pictures of size x size x 3 and labels of
+ * 10 classes, 24 rows a batch. */
 static inline void rig_begin(struct rig *rig, uint32_t size, const char *last)
 {
     *rig         = (struct rig){.server = fake_server_start()};
@@ -79,7 +80,7 @@ static inline void rig_open(struct rig *rig)
     }
 }
 
-/* An open stream of one correct worker. */
+/* Open a stream with one correct worker. */
 static inline void rig_stream(struct rig *rig, uint32_t size)
 {
     rig_begin(rig, size, "drop");
@@ -123,7 +124,7 @@ static inline struct forebay_stats rig_stats(const struct rig *rig)
     return stats;
 }
 
-/* The next call brings no batch but `status`; its words. */
+/* Assert that the next call returns `status` and no batch; return its text. */
 static inline const char *rig_assert_next(
     struct rig *rig, enum forebay_status status)
 {
@@ -134,7 +135,7 @@ static inline const char *rig_assert_next(
     return forebay_error(rig->stream);
 }
 
-/* The same, after the batches before it. */
+/* The same, after the batches that are still delivered. */
 static inline const char *rig_assert_fails(
     struct rig *rig, enum forebay_status status)
 {

@@ -1,7 +1,7 @@
-/* rows.h - a field of rows that vary in length, as it lies in a slot.
+/* rows.h - a ragged field in the form in which a slot holds it.
  *
- * Written byte by byte from PROTOCOL.md's table, in memory that ends where the
- * field's room ends, so that a sanitizer sees what is read beyond it. */
+ * It is written byte by byte from PROTOCOL.md's table, in memory of exactly the
+ * field's size, so that a sanitizer reports reads beyond it. */
 #ifndef FBY_TESTS_ROWS_H
 #define FBY_TESTS_ROWS_H
 
@@ -16,7 +16,7 @@
 struct rows {
     struct fby_raw_layout  layout;
     uint32_t              *lengths;
-    uint8_t              **entries; /* of each row; exactly its bytes */
+    uint8_t              **entries; /* one allocation per row */
     uint8_t               *raw;
     struct fby_chunk_sent *sent;
 };
@@ -27,7 +27,7 @@ static inline uint32_t draw(uint32_t *seed, uint32_t below)
     return (*seed >> 8) % below;
 }
 
-/* Room for rows of one field, without entries yet. */
+/* Allocate `n` rows of one field, without entries yet. */
 static inline struct rows rows_begin(
     enum fby_type type, struct fby_shape shape, uint32_t n)
 {
@@ -60,7 +60,7 @@ static inline const struct fby_raw_field *rows_field(const struct rows *rows)
     return &rows->layout.fields[0];
 }
 
-/* Row `i` becomes `length` entries of any bytes. */
+/* Give row `i` `length` entries of random bytes. */
 static inline void rows_draw(
     struct rows *rows, uint32_t i, uint32_t length, uint32_t *seed)
 {
@@ -72,7 +72,7 @@ static inline void rows_draw(
     }
 }
 
-/* Length of row r of chunk 0, in its place. */
+/* The address of the length of row r of chunk 0. */
 static inline uint8_t *rows_length(const struct rows *rows, uint32_t r)
 {
     return rows->raw + (size_t)r * rows_field(rows)->length_bytes;
@@ -103,7 +103,7 @@ static inline void rows_write_chunk(struct rows *rows, uint32_t number)
         (uint32_t)(to - rows->raw - (ptrdiff_t)span.raw_offset);
 }
 
-/* All chunks, as a worker sends them. */
+/* Write all chunks as a worker sends them. */
 static inline void rows_write(struct rows *rows)
 {
     for (uint32_t i = 0; i < rows->layout.n_chunks; i++) {

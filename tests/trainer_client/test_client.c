@@ -112,7 +112,7 @@ static void the_info_says_what_was_opened(void **state)
 static void workers_codecs_and_threads_change_no_byte(void **state)
 {
     (void)state;
-    struct digest        want    = undisturbed();
+    struct digest        want    = digest_without_faults();
     static const uint8_t codec[] = {0, 1, 0, 1, 2}; /* beside each filter */
     for (uint32_t i = 0; i < 5; i++) {
         struct rig rig;
@@ -164,7 +164,7 @@ static void survive(const struct fake_behaviour *bad, const struct digest *want)
 static void refusals_change_no_byte(void **state)
 {
     (void)state;
-    struct digest               want  = undisturbed();
+    struct digest               want  = digest_without_faults();
     const struct fake_behaviour bad[] = {
         {.busy_every = 1},
         {.lost_every = 1},
@@ -181,7 +181,7 @@ static void refusals_change_no_byte(void **state)
 static void damage_on_the_way_changes_no_byte(void **state)
 {
     (void)state;
-    struct digest               want  = undisturbed();
+    struct digest               want  = digest_without_faults();
     const struct fake_behaviour bad[] = {
         {.corrupt_every = 1},
         {.twice_every = 1},
@@ -341,7 +341,7 @@ static void damage_of_a_second_answer_does_not_count_as_other_values(
     void **state)
 {
     (void)state;
-    struct digest               want  = undisturbed();
+    struct digest               want  = digest_without_faults();
     const struct fake_behaviour bad[] = {
         {.corrupt_every = 1},
         {.skip_every = 2},
@@ -473,7 +473,7 @@ static void padding_rows_are_not_valid(void **state)
 static void selected_fields_come_alone(void **state)
 {
     (void)state;
-    struct digest     all = undisturbed();
+    struct digest     all = digest_without_faults();
     struct rig        rig;
     const char *const fields[] = {"label"};
     rig_begin(&rig, SIZE, "drop");

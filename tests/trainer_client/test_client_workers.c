@@ -26,7 +26,7 @@ static void run_beside_other_data(struct rig *rig)
 static void a_worker_of_other_data_is_left_aside(void **state)
 {
     (void)state;
-    struct digest want = undisturbed();
+    struct digest want = digest_without_faults();
     struct rig    rig;
     run_beside_other_data(&rig);
     struct digest got;

@@ -19,7 +19,8 @@ static void a_join_and_a_hello_identify_the_client(void **state)
     d.options.world = 2;
     dialogue_start(&d);
     gethostname(host, sizeof(host) - 1);
-    const struct fby_join *join = &hear(&d, &d.server, FBY_MSG_JOIN)->join;
+    const struct fby_join *join =
+        &await_message(&d, &d.server, FBY_MSG_JOIN)->join;
     assert_int_not_equal(join->session.value, 0);
     assert_string_equal(join->job, "the job");
     assert_int_equal(join->rank, 1);
@@ -31,9 +32,10 @@ static void a_join_and_a_hello_identify_the_client(void **state)
     assert_false(join->data.known || join->fingerprint.known);
     assert_int_equal(join->epoch + join->step, 0);
     d.session = join->session;
-    say_joined(&d);
-    say_workers(&d, 0, 1, true);
-    const struct fby_hello *h = &hear(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
+    send_joined(&d);
+    send_workers(&d, 0, 1, true);
+    const struct fby_hello *h =
+        &await_message(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
     assert_int_equal(h->session.value, d.session.value);
     assert_int_equal(h->version_min, FBY_PROTOCOL_VERSION);
     assert_int_equal(h->version_max, FBY_PROTOCOL_VERSION);
@@ -52,8 +54,8 @@ static void an_open_names_the_content_and_its_location(void **state)
     struct dialogue d;
     dialogue_begin(&d, 1);
     dialogue_start(&d);
-    admit(&d);
-    struct fby_open open = greet(&d, &d.workers[0]);
+    join_session(&d);
+    struct fby_open open = handshake(&d, &d.workers[0]);
     assert_int_equal(open.session.value, d.session.value);
     assert_int_equal(open.open.value, 1);
     assert_int_equal(open.content.size, d.setup.content.size);
@@ -110,14 +112,14 @@ static void a_request_chooses_the_coding_of_each_selected_field(void **state)
         " codec: lz4}}\n";
     const char *const fields[] = {"d", "b", "c"};
     struct dialogue   d;
-    struct party     *worker = NULL;
+    struct peer      *worker = NULL;
     dialogue_begin(&d, 1);
     d.options.pipeline_text = text;
     d.options.fields        = fields;
     d.options.n_fields      = 3;
     open_all(&d);
     const struct fby_request *r =
-        &hear_any(&d, FBY_MSG_REQUEST, &worker)->request;
+        &await_any_message(&d, FBY_MSG_REQUEST, &worker)->request;
     assert_int_equal(r->fields, 1U << 1 | 1U << 2 | 1U << 3);
     assert_int_equal(r->n_choices, 3);
     assert_int_equal(r->choices[0].filter, FBY_FILTER_DELTA);
@@ -137,7 +139,7 @@ static void assert_credit(
     uint64_t received = 0;
     while (received < n) {
         const struct fby_credit *credit =
-            &hear(d, &d->workers[0], FBY_MSG_CREDIT)->credit;
+            &await_message(d, &d->workers[0], FBY_MSG_CREDIT)->credit;
         assert_int_equal(credit->session.value, d->session.value);
         assert_int_equal(credit->route.value, route.value);
         assert_true(credit->received > received);
@@ -154,22 +156,22 @@ static void every_chunk_is_credited_used_or_not(void **state)
     struct answer   a;
     dialogue_begin(&d, 1);
     dialogue_start(&d);
-    admit(&d);
+    join_session(&d);
     const struct fby_hello hello =
-        hear(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
-    say_welcome(&d.workers[0], &hello);
-    struct fby_open   open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
-    struct fby_opened o    = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &o);
-    hear_request(&d, &a, &d.workers[0]);
-    say_answer(&a);
+        await_message(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
+    send_welcome(&d.workers[0], &hello);
+    struct fby_open open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    struct fby_opened o  = opened_as(&open, "data", "build");
+    send_opened(&d.workers[0], &o);
+    await_request(&d, &a, &d.workers[0]);
+    send_answer(&a);
     assert_delivers(&d, 0);
     assert_credit(&d, hello.route, UINT64_C(2) * FRAME);
-    say_chunk(&a, 0); /* late */
+    send_chunk(&a, 0); /* late */
     a.chunks[1].request.value += 1000;
-    say_chunk(&a, 1); /* never asked for */
+    send_chunk(&a, 1); /* never asked for */
     a.chunks[0].session.value ^= 1;
-    say_chunk(&a, 0); /* of another session */
+    send_chunk(&a, 0); /* of another session */
     assert_credit(&d, hello.route, UINT64_C(5) * FRAME);
     assert_int_equal(stats_of(&d).late_chunks, 1);
     assert_int_equal(stats_of(&d).wire_bytes, 5 * FRAME);
@@ -185,10 +187,11 @@ static void closing_says_quit_and_bye(void **state)
     assert_delivers(&d, 0);
     fby_receiver_destroy(&d.receiver);
     assert_int_equal(
-        hear(&d, &d.server, FBY_MSG_QUIT)->quit.session.value, d.session.value);
+        await_message(&d, &d.server, FBY_MSG_QUIT)->quit.session.value,
+        d.session.value);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
-            hear(&d, &d.workers[i], FBY_MSG_BYE)->bye.session.value,
+            await_message(&d, &d.workers[i], FBY_MSG_BYE)->bye.session.value,
             d.session.value);
     }
     dialogue_end(&d);
@@ -198,12 +201,12 @@ static void closing_says_quit_and_bye(void **state)
 
 static void refuse(struct dialogue *d, enum fby_join_refused_code code)
 {
-    say(&d->server, &(struct fby_message){.type = FBY_MSG_JOIN_REFUSED,
-                        .join_refused           = {
-                                      .session = d->session,
-                                      .code    = code,
-                                      .text    = "rank 1 has another",
-                        }});
+    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_JOIN_REFUSED,
+                                 .join_refused           = {
+                                               .session = d->session,
+                                               .code    = code,
+                                               .text    = "rank 1 has another",
+                                 }});
 }
 
 static void a_refusal_fails_a_stream_that_is_not_open(void **state)
@@ -217,7 +220,7 @@ static void a_refusal_fails_a_stream_that_is_not_open(void **state)
         snprintf(text, sizeof(text), "no answer from the server %s",
             d.server.endpoint);
         await_waiting(&d, text);
-        d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
+        d.session = await_message(&d, &d.server, FBY_MSG_JOIN)->join.session;
         refuse(&d, (enum fby_join_refused_code)code);
         await_failure(
             &d, FOREBAY_CONFIG, "the server refused: rank 1 has another");
@@ -231,7 +234,7 @@ static void a_stream_without_memory_for_a_batch_fails(void **state)
     struct dialogue d;
     char            text[80];
     dialogue_begin(&d, 1);
-    d.asked_bytes = UINT64_C(1) << 60;
+    d.pool_out_bytes = UINT64_C(1) << 60;
     open_all(&d);
     snprintf(text, sizeof(text), "no memory for a batch of %llu bytes",
         (unsigned long long)d.setup.out_bytes);
@@ -253,11 +256,11 @@ static void an_open_stream_fails_only_for_other_data(void **state)
             await_failure(
                 &d, FOREBAY_CONFIG, "the server refused: rank 1 has another");
         } else { /* it asks again when a lease has passed */
-            (void)hear(&d, &d.server, FBY_MSG_QUIT);
+            (void)await_message(&d, &d.server, FBY_MSG_QUIT);
             answer_next(&d);
             assert_delivers(&d, 1);
             assert_int_equal(phase_of(&d), FBY_PHASE_STREAMING);
-            assert_unheard(&d, &d.server, FBY_MSG_JOIN);
+            assert_no_message(&d, &d.server, FBY_MSG_JOIN);
         }
         dialogue_end(&d);
     }
@@ -272,9 +275,10 @@ static void a_server_that_does_not_know_the_session_is_joined_again(
     dialogue_open(&d, 1);
     answer_next(&d);
     assert_delivers(&d, 0);
-    say(&d.server, &(struct fby_message){
-                       .type = FBY_MSG_JOIN_FIRST, .join_first = {d.session}});
-    const struct fby_join *join = &hear(&d, &d.server, FBY_MSG_JOIN)->join;
+    send_message(&d.server, &(struct fby_message){.type = FBY_MSG_JOIN_FIRST,
+                                .join_first             = {d.session}});
+    const struct fby_join *join =
+        &await_message(&d, &d.server, FBY_MSG_JOIN)->join;
     assert_int_equal(join->session.value, d.session.value);
     assert_true(join->data.known && join->fingerprint.known);
     assert_true(fby_digest_equal(&join->data.digest, &data));
@@ -287,30 +291,30 @@ static void a_server_without_workers_is_reported(void **state)
     struct dialogue d;
     dialogue_begin(&d, 1);
     dialogue_start(&d);
-    d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
-    say_joined(&d);
+    d.session = await_message(&d, &d.server, FBY_MSG_JOIN)->join.session;
+    send_joined(&d);
     await_waiting(&d, "the server knows no worker yet");
-    say_workers(&d, 0, 1, true);
-    struct fby_open open = greet(&d, &d.workers[0]);
-    say(&d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,
-                           .scanning = {d.session, open.open, 1, 2}});
+    send_workers(&d, 0, 1, true);
+    struct fby_open open = handshake(&d, &d.workers[0]);
+    send_message(&d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,
+                                    .scanning = {d.session, open.open, 1, 2}});
     char text[200];
     snprintf(text, sizeof(text), "worker here (%s) is scanning: 1 of 2 shards",
         d.workers[0].endpoint);
     await_waiting(&d, text);
-    say_joined(&d); /* that there are workers is known by now */
+    send_joined(&d); /* that there are workers is known by now */
     await_server(&d);
     await_waiting(&d, text);
     dialogue_end(&d);
 }
 
 /* There is one worker from the next step on. */
-static void answer_rest(struct dialogue *d, struct party *worker)
+static void answer_rest(struct dialogue *d, struct peer *worker)
 {
     struct answer a;
     for (uint64_t step = 1; step < 3; step++) {
-        hear_request(d, &a, worker);
-        say_answer(&a);
+        await_request(d, &a, worker);
+        send_answer(&a);
         assert_delivers(d, step);
     }
 }
@@ -325,9 +329,10 @@ static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
         answer_next(&d);
         assert_delivers(&d, 0);
         if (full != 0) {
-            say_workers(&d, 1, 2, true);
+            send_workers(&d, 1, 2, true);
         } else {
-            say(&d.server, &(struct fby_message){.type = FBY_MSG_WORKERS,
+            send_message(
+                &d.server, &(struct fby_message){.type = FBY_MSG_WORKERS,
                                .workers                = {
                                                   .session  = d.session,
                                                   .server   = d.server.instance,
@@ -337,7 +342,7 @@ static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
         }
         await_server(&d);
         for (int i = 0; i < 2; i++) { /* both have no room any more */
-            say_refused(&d, &d.workers[i], FBY_REFUSED_FULL, "no room");
+            send_refused(&d, &d.workers[i], FBY_REFUSED_FULL, "no room");
         }
         answer_rest(&d, &d.workers[2]);
         assert_int_equal(stats_of(&d).workers_known, 2);
@@ -351,10 +356,10 @@ static void invalid_messages_from_the_server_are_counted(void **state)
     (void)state;
     struct dialogue d;
     dialogue_open(&d, 1);
-    (void)hear(&d, &d.server, FBY_MSG_RENEW);
-    say_frame(&d.server, "garbage", 7);
+    (void)await_message(&d, &d.server, FBY_MSG_RENEW);
+    send_frame(&d.server, "garbage", 7);
     await_errors(&d, 1);
-    say(&d.server,
+    send_message(&d.server,
         &(struct fby_message){.type = FBY_MSG_LEAVE, .leave = {d.session}});
     await_errors(&d, 2);
     struct fby_session_id own = d.session;
@@ -364,7 +369,7 @@ static void invalid_messages_from_the_server_are_counted(void **state)
     d.session = own;
     answer_next(&d);
     assert_delivers(&d, 0);
-    assert_unheard(&d, &d.server, FBY_MSG_QUIT);
+    assert_no_message(&d, &d.server, FBY_MSG_QUIT);
     dialogue_end(&d);
 }
 
@@ -380,26 +385,26 @@ static void a_worker_without_room_is_tried_again_later(void **state)
         struct dialogue d;
         dialogue_begin(&d, 1);
         dialogue_start(&d);
-        admit(&d);
-        (void)hear(&d, &d.workers[0], FBY_MSG_HELLO);
+        join_session(&d);
+        (void)await_message(&d, &d.workers[0], FBY_MSG_HELLO);
         int64_t begun_ns = fby_now_ns();
-        say_refused(&d, &d.workers[0], codes[i], "not here");
+        send_refused(&d, &d.workers[0], codes[i], "not here");
         if (codes[i] == FBY_REFUSED_LEAVING) {
             const struct fby_unreachable *u =
-                &hear(&d, &d.server, FBY_MSG_UNREACHABLE)->unreachable;
+                &await_message(&d, &d.server, FBY_MSG_UNREACHABLE)->unreachable;
             assert_int_equal(u->instance.value, d.workers[0].instance.value);
             assert_int_equal(u->session.value, d.session.value);
             assert_non_null(strstr(u->text, d.workers[0].endpoint));
             /* at once, not after a long silence */
-            assert_null(find_heard(&d.workers[0], FBY_MSG_HELLO));
+            assert_null(find_received(&d.workers[0], FBY_MSG_HELLO));
         }
-        struct fby_open open = greet(&d, &d.workers[0]);
+        struct fby_open open = handshake(&d, &d.workers[0]);
         assert_true(fby_now_ns() - begun_ns >= FBY_NS_PER_S / 2);
         struct fby_opened opened = opened_as(&open, "data", "build");
-        say_opened(&d.workers[0], &opened);
+        send_opened(&d.workers[0], &opened);
         answer_next(&d);
         assert_delivers(&d, 0);
-        assert_unheard(&d, &d.server, FBY_MSG_UNREACHABLE);
+        assert_no_message(&d, &d.server, FBY_MSG_UNREACHABLE);
         dialogue_end(&d);
     }
 }
@@ -414,9 +419,9 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
         char               text[200];
         dialogue_begin(&d, 1);
         dialogue_start(&d);
-        admit(&d);
+        join_session(&d);
         const struct fby_hello *hello =
-            &hear(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
+            &await_message(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
         welcome.welcome = (struct fby_welcome){.session = d.session,
             .route                                      = hello->route,
             .instance                                   = d.workers[0].instance,
@@ -424,9 +429,9 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
             .send_window                                = 1 << 20};
         d.session.value = i == 1 ? 0 : d.session.value;
         if (i < 2) {
-            say_refused(&d, &d.workers[0], FBY_REFUSED_VERSION, "not here");
+            send_refused(&d, &d.workers[0], FBY_REFUSED_VERSION, "not here");
         } else {
-            say(&d.workers[0], &welcome);
+            send_message(&d.workers[0], &welcome);
         }
         snprintf(text, sizeof(text), "worker here (%s): %s",
             d.workers[0].endpoint,

@@ -87,9 +87,9 @@ static void substitutes_are_listed_with_their_batch_up_to_the_limit(
     struct answer   a;
     dialogue_open(&d, 1);
     for (uint32_t step = 0; step < 4; step++) {
-        hear_request(&d, &a, &d.workers[0]);
+        await_request(&d, &a, &d.workers[0]);
         make_bad_row(&a, 3 - step);
-        say_answer(&a);
+        send_answer(&a);
         if (step == 3) {
             break; /* that is one too many */
         }
@@ -119,9 +119,9 @@ static void a_batch_without_substitutes_has_none_of_the_one_before(void **state)
     dialogue_begin(&d, 1);
     d.options.max_held_bytes = 200; /* one batch that goes round */
     open_all(&d);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     make_bad_row(&a, 0);
-    say_answer(&a);
+    send_answer(&a);
     assert_delivers(&d, 0);
     answer_next(&d);
     struct forebay_batch *batch = next_batch(&d);
@@ -134,35 +134,35 @@ static void a_batch_without_substitutes_has_none_of_the_one_before(void **state)
 
 static void skip_a_chunk(struct answer *a)
 {
-    say(a->worker, &a->header);
-    say_chunk(a, 0);
-    say(a->worker, &a->end);
+    send_message(a->worker, &a->header);
+    send_chunk(a, 0);
+    send_message(a->worker, &a->end);
 }
 
 static void damage_a_chunk(struct answer *a)
 {
-    say(a->worker, &a->header);
-    say_damaged_chunk(a, 1);
-    say_chunk(a, 0);
-    say(a->worker, &a->end);
+    send_message(a->worker, &a->header);
+    send_damaged_chunk(a, 1);
+    send_chunk(a, 0);
+    send_message(a->worker, &a->end);
 }
 
 static void send_a_wrong_sum(struct answer *a)
 {
     a->sums[1].bytes[15] ^= 1;
-    say_answer(a);
+    send_answer(a);
 }
 
 static void send_a_sum_too_few(struct answer *a)
 {
     a->end.end.n_sums = 1;
-    say_answer(a);
+    send_answer(a);
 }
 
 static void substitute_a_row_beyond(struct answer *a)
 {
     make_bad_row(a, ROWS);
-    say_answer(a);
+    send_answer(a);
 }
 
 static void name_samples(struct answer *a)
@@ -170,7 +170,7 @@ static void name_samples(struct answer *a)
     static const uint64_t samples[ROWS] = {1, 2, 3, 4};
     a->end.end.samples                  = samples;
     a->end.end.n_samples                = ROWS;
-    say_answer(a);
+    send_answer(a);
 }
 
 static void answers_that_are_not_right_are_asked_for_again(void **state)
@@ -183,14 +183,14 @@ static void answers_that_are_not_right_are_asked_for_again(void **state)
     struct answer   a;
     dialogue_open(&d, 1);
     for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        hear_request(&d, &a, &d.workers[0]);
+        await_request(&d, &a, &d.workers[0]);
         uint64_t id = a.end.end.request.value;
         wrong[i](&a);
         assert_no_batch(&d);
-        hear_request(&d, &a, &d.workers[0]);
+        await_request(&d, &a, &d.workers[0]);
         assert_int_equal(a.header.header.step, i % 5);
         assert_true(a.end.end.request.value > id);
-        say_answer(&a);
+        send_answer(&a);
         assert_delivers(&d, i);
         assert_int_equal(stats_of(&d).rerequests, i + 1);
         assert_int_equal(stats_of(&d).substituted, 0);
@@ -207,7 +207,7 @@ static void only_the_worker_that_was_asked_is_listened_to(void **state)
     struct dialogue d;
     struct answer   a;
     dialogue_open(&d, 2);
-    struct party *other    = hear_either(&d, &a);
+    struct peer  *other    = await_either_request(&d, &a);
     struct answer b        = a;
     b.worker               = other;
     b.header.header.fields = b.fields;
@@ -216,18 +216,18 @@ static void only_the_worker_that_was_asked_is_listened_to(void **state)
     b.end.end.times        = (struct fby_stage_times){1000, 1000, 1000, 1000};
     memset(b.values[0], 99, ROWS);
     b.chunks[0].raw_hash = fby_xxh64(b.values[0], ROWS);
-    say(other, &b.header);
-    say_chunk(&b, 0);
+    send_message(other, &b.header);
+    send_chunk(&b, 0);
     await_credit_of(&d, other);
-    say(a.worker, &a.header);
-    say_chunk(&a, 0);
-    say_chunk(&a, 1);
+    send_message(a.worker, &a.header);
+    send_chunk(&a, 0);
+    send_chunk(&a, 1);
     await_credit_of(&d, a.worker);
     make_bad_row(&b, 1);
-    say(other, &b.end);
-    say_chunk(&b, 1);
+    send_message(other, &b.end);
+    send_chunk(&b, 1);
     await_credit_of(&d, other); /* END was taken in before */
-    say(a.worker, &a.end);
+    send_message(a.worker, &a.end);
     struct forebay_batch *batch = next_batch(&d);
     assert_int_equal(batch->n_substituted, 0);
     assert_int_equal(
@@ -245,14 +245,14 @@ static void repeated_messages_count_once(void **state)
     struct answer   a;
     dialogue_open(&d, 1);
     for (uint64_t step = 0; step < 3; step++) {
-        hear_request(&d, &a, &d.workers[0]);
-        say(a.worker, &a.header);
-        say(a.worker, &a.header);
-        say_chunk(&a, 1);
-        say_chunk(&a, 1);
-        say_chunk(&a, 0);
-        say(a.worker, &a.end);
-        say(a.worker, &a.end);
+        await_request(&d, &a, &d.workers[0]);
+        send_message(a.worker, &a.header);
+        send_message(a.worker, &a.header);
+        send_chunk(&a, 1);
+        send_chunk(&a, 1);
+        send_chunk(&a, 0);
+        send_message(a.worker, &a.end);
+        send_message(a.worker, &a.end);
         assert_delivers(&d, step);
     }
     assert_int_equal(stats_of(&d).rerequests, 0);
@@ -265,25 +265,25 @@ static void repeated_messages_count_once(void **state)
 static void send_another_step(struct answer *a)
 {
     a->header.header.step++;
-    say(a->worker, &a->header);
+    send_message(a->worker, &a->header);
 }
 
 static void send_a_field_beyond(struct answer *a)
 {
-    say(a->worker, &a->header);
+    send_message(a->worker, &a->header);
     a->chunks[0].field = FIELDS;
-    say_chunk(a, 0);
+    send_chunk(a, 0);
 }
 
 static void send_a_chunk_too_short(struct answer *a)
 {
-    say(a->worker, &a->header);
+    send_message(a->worker, &a->header);
     a->chunks[0].raw_bytes  = ROWS - 1;
     a->chunks[0].wire_bytes = ROWS - 1;
     uint8_t frame[FBY_CHUNK_PREFIX + ROWS - 1];
     memcpy(frame + FBY_CHUNK_PREFIX, a->values[0], ROWS - 1);
     fby_chunk_write(&a->chunks[0], a->values[0], frame);
-    say_frame(a->worker, frame, sizeof(frame));
+    send_frame(a->worker, frame, sizeof(frame));
 }
 
 /* Its requests go to the other worker, and it is greeted again later. */
@@ -291,7 +291,7 @@ static void a_worker_that_breaks_the_protocol_is_cut_off(void **state)
 {
     (void)state;
     static const struct {
-        void (*say)(struct answer *a);
+        void (*send_message)(struct answer *a);
         uint64_t errors; /* of the message, and the breach */
     } all[] = {{send_another_step, 2}, {send_a_field_beyond, 2},
         {send_a_chunk_too_short, 2}};
@@ -300,11 +300,11 @@ static void a_worker_that_breaks_the_protocol_is_cut_off(void **state)
         struct answer   a;
         struct answer   b;
         dialogue_open(&d, 2);
-        struct party *other = hear_either(&d, &a);
-        all[i].say(&a);
-        hear_request(&d, &b, other);
+        struct peer *other = await_either_request(&d, &a);
+        all[i].send_message(&a);
+        await_request(&d, &b, other);
         assert_int_equal(b.header.header.step, 0);
-        say_answer(&b);
+        send_answer(&b);
         assert_delivers(&d, 0);
         assert_int_equal(stats_of(&d).protocol_errors, all[i].errors);
         assert_int_equal(stats_of(&d).workers_in_use, 1);
@@ -320,25 +320,25 @@ static void messages_of_another_session_do_nothing(void **state)
     struct dialogue d;
     struct answer   a;
     dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     struct answer b         = a;
     b.header.header.session = (struct fby_session_id){77};
     b.end.end.session       = (struct fby_session_id){77};
     b.header.header.fields  = b.fields;
     b.end.end.sums          = b.sums;
     b.header.header.step++;
-    say(b.worker, &b.header);
-    say_lost(&b);
-    say(b.worker, &b.end);
+    send_message(b.worker, &b.header);
+    send_lost(&b);
+    send_message(b.worker, &b.end);
     await_errors(&d, 3);
-    say(a.worker, &a.header);
+    send_message(a.worker, &a.header);
     memset(b.values[0], 99, ROWS);
     b.chunks[0].raw_hash = fby_xxh64(b.values[0], ROWS);
     b.chunks[0].session  = (struct fby_session_id){77};
-    say_chunk(&b, 0);
-    say_chunk(&a, 0);
-    say_chunk(&a, 1);
-    say(a.worker, &a.end);
+    send_chunk(&b, 0);
+    send_chunk(&a, 0);
+    send_chunk(&a, 1);
+    send_message(a.worker, &a.end);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).protocol_errors, 4);
     assert_int_equal(stats_of(&d).rerequests + stats_of(&d).lost, 0);
@@ -354,18 +354,18 @@ static void invalid_messages_from_a_worker_are_counted(void **state)
     const struct fby_message quit      = {
              .type = FBY_MSG_QUIT, .quit = {.session = {5}}};
     dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     struct fby_message own = quit;
     own.quit.session       = d.session;
-    say_frame(a.worker, garbage, sizeof(garbage));
+    send_frame(a.worker, garbage, sizeof(garbage));
     await_errors(&d, 1);
-    say_frame(a.worker, garbage, 0);
+    send_frame(a.worker, garbage, 0);
     await_errors(&d, 2);
-    say(a.worker, &quit);
+    send_message(a.worker, &quit);
     await_errors(&d, 3);
-    say(a.worker, &own);
+    send_message(a.worker, &own);
     await_errors(&d, 4);
-    say_answer(&a);
+    send_answer(&a);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).protocol_errors, 4);
     dialogue_end(&d);
@@ -378,11 +378,11 @@ static void deliver_hedged(
     struct dialogue *d, struct answer *slow, struct answer *fast)
 {
     dialogue_open(d, 2);
-    struct party *other = hear_either(d, slow);
+    struct peer *other = await_either_request(d, slow);
     assert_no_batch(d); /* the trainer waits */
-    hear_request(d, fast, other);
+    await_request(d, fast, other);
     assert_int_equal(fast->header.header.step, 0);
-    say_answer(fast);
+    send_answer(fast);
     assert_delivers(d, 0);
     assert_int_equal(stats_of(d).hedges, 1);
 }
@@ -394,10 +394,10 @@ static void the_slower_answer_is_dropped(void **state)
     struct answer   slow;
     struct answer   fast;
     deliver_hedged(&d, &slow, &fast);
-    say_answer(&slow);
-    int64_t patience = fby_now_ns() + PATIENCE;
-    while (stats_of(&d).late_hedge_chunks < FIELDS && fby_now_ns() < patience) {
-        listen_all(&d);
+    send_answer(&slow);
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (stats_of(&d).late_hedge_chunks < FIELDS && fby_now_ns() < deadline) {
+        receive_all(&d);
     }
     answer_next(&d);
     assert_delivers(&d, 1);
@@ -418,7 +418,7 @@ static void the_slower_answer_has_to_be_the_same(void **state)
     slow.values[0][0]++;
     slow.chunks[0].raw_hash = fby_xxh64(slow.values[0], ROWS);
     fill_sums(&d, &slow);
-    say_answer(&slow);
+    send_answer(&slow);
     snprintf(text, sizeof(text),
         "worker here (%s) and worker here (%s) made different values of "
         "epoch 0 step 0",

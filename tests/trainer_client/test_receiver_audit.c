@@ -13,7 +13,7 @@ static void hear_pair(struct dialogue *d, struct pair *pair)
 {
     const struct fby_request *r[2];
     for (int i = 0; i < 2; i++) {
-        r[i] = &hear(d, &d->workers[i], FBY_MSG_REQUEST)->request;
+        r[i] = &await_message(d, &d->workers[i], FBY_MSG_REQUEST)->request;
     }
     int first = r[0]->request.value < r[1]->request.value ? 0 : 1;
     assert_int_equal(r[0]->step, r[1]->step);
@@ -33,11 +33,11 @@ static void open_audited(struct dialogue *d, struct pair *pair)
 static void assert_audits(
     struct dialogue *d, uint64_t compared, uint64_t skipped)
 {
-    int64_t patience = fby_now_ns() + PATIENCE;
+    int64_t deadline = fby_now_ns() + PATIENCE;
     while (
         stats_of(d).audits + stats_of(d).audits_skipped < compared + skipped &&
-        fby_now_ns() < patience) {
-        listen_all(d);
+        fby_now_ns() < deadline) {
+        receive_all(d);
     }
     assert_int_equal(stats_of(d).audits, compared);
     assert_int_equal(stats_of(d).audits_skipped, skipped);
@@ -50,16 +50,16 @@ static void equal_answers_pass_whichever_comes_first(void **state)
         struct dialogue d;
         struct pair     pair;
         open_audited(&d, &pair);
-        say_answer(turn == 0 ? &pair.first : &pair.second);
+        send_answer(turn == 0 ? &pair.first : &pair.second);
         if (turn == 0) {
             assert_delivers(&d, 0);
         } else {
-            say(pair.second.worker, &pair.second.end); /* once more */
-            say_frame(pair.second.worker, "garbage", 7);
+            send_message(pair.second.worker, &pair.second.end); /* once more */
+            send_frame(pair.second.worker, "garbage", 7);
             await_errors(&d, 1); /* so all before it was taken in */
             assert_no_batch(&d);
         }
-        say_answer(turn == 0 ? &pair.second : &pair.first);
+        send_answer(turn == 0 ? &pair.second : &pair.first);
         assert_audits(&d, 1, 0);
         if (turn == 1) {
             assert_delivers(&d, 0);
@@ -73,33 +73,34 @@ static void equal_answers_pass_whichever_comes_first(void **state)
 /* No END needs to arrive. */
 static void damage_a_chunk(struct answer *a)
 {
-    say(a->worker, &a->header);
-    say_chunk(a, 0);
-    say_damaged_chunk(a, 1);
+    send_message(a->worker, &a->header);
+    send_chunk(a, 0);
+    send_damaged_chunk(a, 1);
 }
 
 static void skip_a_chunk(struct answer *a)
 {
-    say(a->worker, &a->header);
-    say_chunk(a, 1);
-    say(a->worker, &a->end);
+    send_message(a->worker, &a->header);
+    send_chunk(a, 1);
+    send_message(a->worker, &a->end);
 }
 
 static void send_a_wrong_sum(struct answer *a)
 {
     a->sums[0].bytes[0] ^= 1;
-    say_answer(a);
+    send_answer(a);
 }
 
 static void be_busy(struct answer *a)
 {
-    say(a->worker, &(struct fby_message){.type = FBY_MSG_BUSY,
+    send_message(
+        a->worker, &(struct fby_message){.type = FBY_MSG_BUSY,
                        .busy = {a->end.end.session, a->end.end.request, 1}});
 }
 
 static void lose_it(struct answer *a)
 {
-    say_lost(a);
+    send_lost(a);
 }
 
 /* Damage does not count as a different value, and causes no new request. */
@@ -107,7 +108,7 @@ static void a_second_answer_that_is_damaged_is_skipped(void **state)
 {
     (void)state;
     static const struct {
-        void (*say)(struct answer *a);
+        void (*send_message)(struct answer *a);
         uint64_t checksums;
     } all[] = {{damage_a_chunk, 1}, {skip_a_chunk, 0}, {send_a_wrong_sum, 0},
         {lose_it, 0}};
@@ -115,14 +116,14 @@ static void a_second_answer_that_is_damaged_is_skipped(void **state)
         struct dialogue d;
         struct pair     pair;
         open_audited(&d, &pair);
-        all[i].say(&pair.second);
+        all[i].send_message(&pair.second);
         assert_audits(&d, 0, 1);
-        say_answer(&pair.first);
+        send_answer(&pair.first);
         assert_delivers(&d, 0);
         hear_pair(&d, &pair);
         assert_int_equal(pair.first.header.header.step, 1);
-        say_answer(&pair.first);
-        say_answer(&pair.second);
+        send_answer(&pair.first);
+        send_answer(&pair.second);
         assert_delivers(&d, 1);
         assert_audits(&d, 1, 1);
         assert_int_equal(stats_of(&d).checksum_failures, all[i].checksums);
@@ -140,7 +141,7 @@ static void a_second_worker_without_room_audits_nothing(void **state)
     open_audited(&d, &pair);
     be_busy(&pair.second);
     assert_audits(&d, 0, 1);
-    say_answer(&pair.first);
+    send_answer(&pair.first);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).busy, 1);
     dialogue_end(&d);
@@ -153,9 +154,9 @@ static void a_second_answer_to_another_question_is_a_breach(void **state)
     struct pair     pair;
     open_audited(&d, &pair);
     pair.second.header.header.asked ^= 1;
-    say(pair.second.worker, &pair.second.header);
+    send_message(pair.second.worker, &pair.second.header);
     assert_audits(&d, 0, 1);
-    say_answer(&pair.first);
+    send_answer(&pair.first);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).protocol_errors, 2);
     assert_int_equal(stats_of(&d).workers_in_use, 1);
@@ -188,8 +189,8 @@ static void other_content_fails_the_stream_by_both_names(void **state)
         char            text[400];
         open_audited(&d, &pair);
         change[i / 2](&d, &pair.second);
-        say_answer(i % 2 == 0 ? &pair.first : &pair.second);
-        say_answer(i % 2 == 0 ? &pair.second : &pair.first);
+        send_answer(i % 2 == 0 ? &pair.first : &pair.second);
+        send_answer(i % 2 == 0 ? &pair.second : &pair.first);
         snprintf(text, sizeof(text),
             "worker here (%s) and worker here (%s) made different values of "
             "epoch 0 step 0",

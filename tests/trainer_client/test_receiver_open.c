@@ -10,35 +10,36 @@ static struct fby_open begin_open(struct dialogue *d, int n)
 {
     dialogue_begin(d, n);
     dialogue_start(d);
-    admit(d);
-    return greet(d, &d->workers[0]);
+    join_session(d);
+    return handshake(d, &d->workers[0]);
 }
 
-static void say_open_failed(struct dialogue *d, struct party *worker,
+static void send_open_failed(struct dialogue *d, struct peer *worker,
     struct fby_open_id open, enum fby_open_failed_code code)
 {
-    say(worker, &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
-                    .open_failed            = {
-                                   .session = d->session,
-                                   .open    = open,
-                                   .code    = code,
-                                   .text    = "it does not open",
-                    }});
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
+                             .open_failed            = {
+                                            .session = d->session,
+                                            .open    = open,
+                                            .code    = code,
+                                            .text    = "it does not open",
+                             }});
 }
 
 /* The connection broke: HELLO comes again, then another OPEN. */
-static struct fby_open greet_again(struct dialogue *d, struct party *worker)
+static struct fby_open greet_again(struct dialogue *d, struct peer *worker)
 {
-    say(worker, &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
-                    .hello_first            = {.session = d->session}});
-    return greet(d, worker);
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
+                             .hello_first = {.session = d->session}});
+    return handshake(d, worker);
 }
 
 static void assert_asks_for(
-    struct dialogue *d, struct party *worker, const char *data)
+    struct dialogue *d, struct peer *worker, const char *data)
 {
     struct fby_digest         want = digest_of(data);
-    const struct fby_request *r    = &hear(d, worker, FBY_MSG_REQUEST)->request;
+    const struct fby_request *r =
+        &await_message(d, worker, FBY_MSG_REQUEST)->request;
     assert_true(fby_digest_equal(&r->data, &want));
 }
 
@@ -48,20 +49,20 @@ static void an_answer_to_an_older_open_decides_nothing(void **state)
     struct dialogue   d;
     char              hex[65];
     struct fby_open   first  = begin_open(&d, 1);
-    struct party     *worker = &d.workers[0];
+    struct peer      *worker = &d.workers[0];
     struct fby_open   second = greet_again(&d, worker);
     struct fby_opened older  = opened_as(&first, "other data", "build");
     struct fby_opened newer  = opened_as(&second, "data", "build");
     assert_int_equal(second.open.value, first.open.value + 1);
-    say_opened(worker, &older);
-    say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
-    say_opened(worker, &newer);
+    send_opened(worker, &older);
+    send_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
+    send_opened(worker, &newer);
     struct answer a;
-    hear_request(&d, &a, worker);
-    say_opened(worker, &older);
-    say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
-    say_opened(worker, &newer); /* a second OPENED changes nothing */
-    say_answer(&a);
+    await_request(&d, &a, worker);
+    send_opened(worker, &older);
+    send_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
+    send_opened(worker, &newer); /* a second OPENED changes nothing */
+    send_answer(&a);
     assert_delivers(&d, 0);
     assert_string_equal(
         info_of(&d).data_digest, fby_hex(newer.data.bytes, 32, hex));
@@ -79,12 +80,12 @@ static void an_answer_to_no_open_or_other_content_is_an_error(void **state)
     struct fby_opened other  = right;
     beyond.open.value++;
     other.content.bytes[31] ^= 1;
-    say_opened(&d.workers[0], &beyond);
+    send_opened(&d.workers[0], &beyond);
     await_errors(&d, 1);
-    say_opened(&d.workers[0], &other);
+    send_opened(&d.workers[0], &other);
     await_errors(&d, 2);
     assert_int_equal(phase_of(&d), FBY_PHASE_OPENING);
-    say_opened(&d.workers[0], &right);
+    send_opened(&d.workers[0], &right);
     assert_asks_for(&d, &d.workers[0], "data");
     assert_int_equal(stats_of(&d).protocol_errors, 2);
     dialogue_end(&d);
@@ -99,15 +100,15 @@ static void an_open_that_may_succeed_later_is_repeated(void **state)
     struct fby_open open = begin_open(&d, 1);
     for (uint64_t i = 0; i < 2; i++) {
         int64_t begun_ns = fby_now_ns();
-        say_open_failed(&d, &d.workers[0], open.open, later[i]);
-        open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+        send_open_failed(&d, &d.workers[0], open.open, later[i]);
+        open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
         assert_true(fby_now_ns() - begun_ns >= FBY_NS_PER_S / 2);
         assert_int_equal(open.open.value, i + 2);
     }
     struct fby_opened opened = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &opened);
+    send_opened(&d.workers[0], &opened);
     assert_asks_for(&d, &d.workers[0], "data");
-    assert_unheard(&d, &d.workers[0], FBY_MSG_OPEN);
+    assert_no_message(&d, &d.workers[0], FBY_MSG_OPEN);
     dialogue_end(&d);
 }
 
@@ -124,7 +125,7 @@ static void an_open_that_cannot_succeed_fails_with_the_workers_words(
         char            text[300];
         struct fby_open open     = begin_open(&d, 1);
         int64_t         begun_ns = fby_now_ns();
-        say_open_failed(&d, &d.workers[0], open.open, never[i]);
+        send_open_failed(&d, &d.workers[0], open.open, never[i]);
         snprintf(text, sizeof(text), "it does not open: worker here (%s)",
             d.workers[0].endpoint);
         await_failure(&d, FOREBAY_CONFIG, text);
@@ -139,15 +140,15 @@ static void a_worker_that_cannot_open_is_left_aside(void **state)
     (void)state;
     struct dialogue   d;
     struct fby_open   open     = begin_open(&d, 2);
-    struct fby_open   other    = greet(&d, &d.workers[1]);
+    struct fby_open   other    = handshake(&d, &d.workers[1]);
     struct fby_opened good     = opened_as(&open, "data", "build");
     int64_t           begun_ns = fby_now_ns();
-    say_open_failed(&d, &d.workers[1], other.open, FBY_OPEN_NOTHING);
-    say_opened(&d.workers[0], &good);
+    send_open_failed(&d, &d.workers[1], other.open, FBY_OPEN_NOTHING);
+    send_opened(&d.workers[0], &good);
     answer_next(&d);
     assert_true(fby_now_ns() - begun_ns >= 300 * FBY_NS_PER_MS);
     assert_delivers(&d, 0);
-    (void)hear(&d, &d.workers[1], FBY_MSG_BYE);
+    (void)await_message(&d, &d.workers[1], FBY_MSG_BYE);
     assert_int_equal(stats_of(&d).workers_left_aside, 1);
     assert_int_equal(stats_of(&d).workers_in_use, 1);
     assert_int_equal(stats_of(&d).workers_known, 2);
@@ -164,15 +165,15 @@ static void scanning_is_shown_until_the_stream_is_open(void **state)
         .type = FBY_MSG_SCANNING, .scanning = {d.session, open.open, 3, 17}};
     snprintf(text, sizeof(text), "worker here (%s) is scanning: 3 of 17 shards",
         d.workers[0].endpoint);
-    say(&d.workers[0], &message);
+    send_message(&d.workers[0], &message);
     await_waiting(&d, text);
     assert_int_equal(d.ready_queue.scan_done, 3);
     assert_int_equal(d.ready_queue.scan_total, 17);
     struct fby_opened opened = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &opened);
-    (void)hear(&d, &d.server, FBY_MSG_RENEW);
+    send_opened(&d.workers[0], &opened);
+    (void)await_message(&d, &d.server, FBY_MSG_RENEW);
     message.scanning.shards_done = 4;
-    say(&d.workers[0], &message);
+    send_message(&d.workers[0], &message);
     answer_next(&d);
     assert_delivers(&d, 0);
     assert_int_equal(d.ready_queue.scan_done, 3);
@@ -185,21 +186,22 @@ static struct fby_open begin_late(struct dialogue *d)
 {
     dialogue_begin(d, 2);
     dialogue_start(d);
-    d->session = hear(d, &d->server, FBY_MSG_JOIN)->join.session;
-    say_joined(d);
-    say_workers(d, 0, 1, true);
-    struct fby_open   open  = greet(d, &d->workers[0]);
+    d->session = await_message(d, &d->server, FBY_MSG_JOIN)->join.session;
+    send_joined(d);
+    send_workers(d, 0, 1, true);
+    struct fby_open   open  = handshake(d, &d->workers[0]);
     struct fby_opened first = opened_as(&open, "data", "build");
-    say_opened(&d->workers[0], &first);
-    (void)hear(d, &d->workers[0], FBY_MSG_REQUEST);
-    say_workers(d, 1, 1, false);
+    send_opened(&d->workers[0], &first);
+    (void)await_message(d, &d->workers[0], FBY_MSG_REQUEST);
+    send_workers(d, 1, 1, false);
     await_server(d);
-    say(&d->workers[0], &(struct fby_message){.type = FBY_MSG_STALE_DATA,
+    send_message(
+        &d->workers[0], &(struct fby_message){.type = FBY_MSG_STALE_DATA,
                             .stale_data             = {.session = d->session,
                                             .request            = {1},
                                             .shard              = "",
                                             .text               = "gone"}});
-    struct fby_open late = greet(d, &d->workers[1]);
+    struct fby_open late = handshake(d, &d->workers[1]);
     assert_true(late.data.known && late.fingerprint.known);
     assert_true(fby_digest_equal(&late.data.digest, &first.data));
     assert_true(fby_digest_equal(&late.fingerprint.digest, &first.fingerprint));
@@ -212,7 +214,7 @@ static void a_late_worker_is_asked_where_its_data_is_the_streams(void **state)
     struct dialogue   d;
     struct fby_open   late   = begin_late(&d);
     struct fby_opened opened = opened_as(&late, "data", "build");
-    say_opened(&d.workers[1], &opened);
+    send_opened(&d.workers[1], &opened);
     answer_next(&d);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).workers_left_aside, 1);
@@ -231,8 +233,8 @@ static void check_other(
     struct fby_opened other  = opened_as(&late, data, build);
     struct fby_digest here   = digest_of("other");
     struct fby_digest agreed = digest_of(want);
-    say_opened(&d.workers[1], &other);
-    (void)hear(&d, &d.workers[1], FBY_MSG_BYE);
+    send_opened(&d.workers[1], &other);
+    (void)await_message(&d, &d.workers[1], FBY_MSG_BYE);
     snprintf(text, sizeof(text), "worker here (%s): %s %s, the stream has %s",
         d.workers[1].endpoint, what, fby_hex(here.bytes, 8, a),
         fby_hex(agreed.bytes, 8, b));
@@ -254,14 +256,14 @@ static void an_absent_worker_does_not_delay_the_stream(void **state)
     (void)state;
     struct dialogue d;
     struct fby_open open = begin_open(&d, 2);
-    (void)hear(&d, &d.workers[1], FBY_MSG_HELLO);
-    say_refused(&d, &d.workers[1], FBY_REFUSED_LEAVING, "leaving");
-    (void)hear(&d, &d.server, FBY_MSG_UNREACHABLE);
-    (void)hear(&d, &d.workers[1], FBY_MSG_HELLO);
+    (void)await_message(&d, &d.workers[1], FBY_MSG_HELLO);
+    send_refused(&d, &d.workers[1], FBY_REFUSED_LEAVING, "leaving");
+    (void)await_message(&d, &d.server, FBY_MSG_UNREACHABLE);
+    (void)await_message(&d, &d.workers[1], FBY_MSG_HELLO);
     struct fby_opened opened = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &opened);
-    (void)hear(&d, &d.workers[0], FBY_MSG_REQUEST);
-    assert_unheard(&d, &d.server, FBY_MSG_UNREACHABLE);
+    send_opened(&d.workers[0], &opened);
+    (void)await_message(&d, &d.workers[0], FBY_MSG_REQUEST);
+    assert_no_message(&d, &d.server, FBY_MSG_UNREACHABLE);
     dialogue_end(&d);
 }
 
@@ -271,7 +273,7 @@ static void a_late_worker_that_cannot_open_is_left_aside(void **state)
     struct dialogue d;
     char            text[300];
     struct fby_open late = begin_late(&d);
-    say_open_failed(&d, &d.workers[1], late.open, FBY_OPEN_DIFFERS);
+    send_open_failed(&d, &d.workers[1], late.open, FBY_OPEN_DIFFERS);
     snprintf(text, sizeof(text), "worker here (%s): it does not open",
         d.workers[1].endpoint);
     await_failure(&d, FOREBAY_CONFIG, text);
@@ -284,12 +286,12 @@ static void a_worker_has_one_vote(void **state)
     (void)state;
     struct dialogue   d;
     struct fby_open   open    = begin_open(&d, 2);
-    struct fby_open   other   = greet(&d, &d.workers[1]);
+    struct fby_open   other   = handshake(&d, &d.workers[1]);
     struct fby_opened opened  = opened_as(&open, "data", "build");
     struct fby_opened against = opened_as(&other, "other", "build");
-    say_opened(&d.workers[0], &opened);
-    say_opened(&d.workers[0], &opened);
-    say_opened(&d.workers[1], &against);
+    send_opened(&d.workers[0], &opened);
+    send_opened(&d.workers[0], &opened);
+    send_opened(&d.workers[1], &against);
     assert_non_null(
         strstr(await_failed(&d, FOREBAY_CONFIG), "workers differ in data"));
     dialogue_end(&d);
@@ -308,12 +310,13 @@ static void the_info_is_that_of_the_agreed_data(void **state)
     d.options.epochs = 3;
     d.options.steps  = 20;
     open_all(&d);
-    const struct fby_renew *renew = &hear(&d, &d.server, FBY_MSG_RENEW)->renew;
+    const struct fby_renew *renew =
+        &await_message(&d, &d.server, FBY_MSG_RENEW)->renew;
     assert_true(renew->data.known && renew->fingerprint.known);
     assert_true(fby_digest_equal(&renew->data.digest, &data));
     assert_true(fby_digest_equal(&renew->fingerprint.digest, &build));
     assert_int_equal(renew->sequence, 1);
-    (void)hear(&d, &d.workers[0], FBY_MSG_REQUEST);
+    (void)await_message(&d, &d.workers[0], FBY_MSG_REQUEST);
     struct forebay_info info = info_of(&d);
     assert_int_equal(info.samples, SAMPLES);
     assert_int_equal(info.steps_per_epoch, SAMPLES / ROWS);
@@ -349,12 +352,12 @@ static void open_blocks(struct dialogue *d)
     dialogue_begin(d, 1);
     d->options.pipeline_text = text;
     dialogue_start(d);
-    admit(d);
-    struct fby_open   open   = greet(d, &d->workers[0]);
+    join_session(d);
+    struct fby_open   open   = handshake(d, &d->workers[0]);
     struct fby_opened opened = opened_as(&open, "data", "build");
     opened.shards            = shards;
     opened.n_shards          = 2;
-    say_opened(&d->workers[0], &opened);
+    send_opened(&d->workers[0], &opened);
 }
 
 static void sample_numbers_follow_from_the_samples_of_each_shard(void **state)
@@ -391,7 +394,7 @@ static uint64_t end_step(uint64_t steps, uint64_t epochs)
     d.options.steps  = steps;
     d.options.epochs = epochs;
     open_all(&d);
-    (void)hear(&d, &d.workers[0], FBY_MSG_REQUEST);
+    (void)await_message(&d, &d.workers[0], FBY_MSG_REQUEST);
     uint64_t end = info_of(&d).end_step;
     dialogue_end(&d);
     return end;
@@ -434,19 +437,20 @@ static void a_token_sets_the_position_and_the_data(void **state)
     struct dialogue d;
     char            text[FBY_TOKEN_TEXT_SIZE];
     begin_with_token(&d, text);
-    const struct fby_join join = hear(&d, &d.server, FBY_MSG_JOIN)->join;
+    const struct fby_join join =
+        await_message(&d, &d.server, FBY_MSG_JOIN)->join;
     assert_int_equal(join.seed, 11);
     assert_int_equal(join.epoch, 1);
     assert_int_equal(join.step, 3);
     d.session = join.session;
-    say_joined(&d);
-    say_workers(&d, 0, 1, true);
-    struct fby_open   open = greet(&d, &d.workers[0]);
+    send_joined(&d);
+    send_workers(&d, 0, 1, true);
+    struct fby_open   open = handshake(&d, &d.workers[0]);
     struct fby_opened o    = opened_as(&open, "data", "build");
     assert_true(open.data.known && open.fingerprint.known);
     assert_true(fby_digest_equal(&open.data.digest, &o.data));
     assert_true(fby_digest_equal(&open.fingerprint.digest, &o.fingerprint));
-    say_opened(&d.workers[0], &o);
+    send_opened(&d.workers[0], &o);
     struct fby_request r = answer_next(&d);
     assert_int_equal(r.epoch, 1);
     assert_int_equal(r.step, 3);
@@ -463,15 +467,15 @@ static void a_job_of_other_data_than_the_tokens_is_refused(void **state)
     struct dialogue d;
     char            text[FBY_TOKEN_TEXT_SIZE];
     begin_with_token(&d, text);
-    d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
-    say(&d.server, &(struct fby_message){.type = FBY_MSG_JOINED,
-                       .joined                 = {
-                                           .session      = d.session,
-                                           .server       = d.server.instance,
-                                           .data         = {true, digest_of("other")},
-                                           .lease_ms     = 60000,
-                                           .heartbeat_ms = 20000,
-                       }});
+    d.session = await_message(&d, &d.server, FBY_MSG_JOIN)->join.session;
+    send_message(&d.server, &(struct fby_message){.type = FBY_MSG_JOINED,
+                                .joined                 = {
+                                                    .session      = d.session,
+                                                    .server       = d.server.instance,
+                                                    .data         = {true, digest_of("other")},
+                                                    .lease_ms     = 60000,
+                                                    .heartbeat_ms = 20000,
+                                }});
     struct fby_digest data  = digest_of("data");
     struct fby_digest other = digest_of("other");
     char              want[300];

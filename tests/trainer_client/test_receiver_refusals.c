@@ -12,19 +12,19 @@ static void a_busy_worker_is_asked_again_when_it_says(void **state)
     struct dialogue d;
     struct answer   a;
     dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     uint64_t id       = a.end.end.request.value;
     int64_t  begun_ns = fby_now_ns();
-    say_busy(&d, a.worker, a.end.end.request, 150);
-    hear_request(&d, &a, &d.workers[0]);
+    send_busy(&d, a.worker, a.end.end.request, 150);
+    await_request(&d, &a, &d.workers[0]);
     assert_true(fby_now_ns() - begun_ns >= 150 * FBY_NS_PER_MS);
     assert_true(a.end.end.request.value > id);
     assert_int_equal(stats_of(&d).busy, 1);
-    say(a.worker, &a.header);
+    send_message(a.worker, &a.header);
     await_waiting(&d, "");
-    say_chunk(&a, 0);
-    say_chunk(&a, 1);
-    say(a.worker, &a.end);
+    send_chunk(&a, 0);
+    send_chunk(&a, 1);
+    send_message(a.worker, &a.end);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).rerequests, 0); /* BUSY is not a loss */
     dialogue_end(&d);
@@ -37,11 +37,11 @@ static void a_lost_request_is_asked_again(void **state)
     struct answer   a;
     struct answer   b;
     dialogue_open(&d, 2);
-    struct party *other = hear_either(&d, &a);
-    say_lost(&a);
-    hear_request(&d, &b, other); /* it may have lost all its requests */
+    struct peer *other = await_either_request(&d, &a);
+    send_lost(&a);
+    await_request(&d, &b, other); /* it may have lost all its requests */
     assert_int_equal(b.header.header.step, 0);
-    say_answer(&b);
+    send_answer(&b);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).lost, 1);
     assert_int_equal(stats_of(&d).rerequests, 1);
@@ -54,32 +54,32 @@ static void forgotten_content_is_opened_again(void **state)
     struct dialogue d;
     struct answer   a;
     dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
-    say(a.worker, &(struct fby_message){.type = FBY_MSG_SEND_CONTENT,
-                      .send_content           = {d.session, a.end.end.request,
-                                    d.setup.content_digest}});
-    struct fby_open open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    await_request(&d, &a, &d.workers[0]);
+    send_message(a.worker, &(struct fby_message){.type = FBY_MSG_SEND_CONTENT,
+                               .send_content = {d.session, a.end.end.request,
+                                   d.setup.content_digest}});
+    struct fby_open open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
     assert_int_equal(open.open.value, 2);
-    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
+    assert_no_message(&d, &d.workers[0], FBY_MSG_REQUEST);
     struct fby_opened opened = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &opened);
+    send_opened(&d.workers[0], &opened);
     answer_next(&d);
     assert_delivers(&d, 0);
     dialogue_end(&d);
 }
 
-static void say_cannot(const struct dialogue *d, const struct answer *a,
+static void send_cannot(const struct dialogue *d, const struct answer *a,
     const char *shard, const char *words)
 {
-    say(a->worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
-                       .cannot                 = {
-                                           .session = d->session,
-                                           .request = a->end.end.request,
-                                           .code    = FBY_CANNOT_SAMPLE,
-                                           .shard   = shard,
-                                           .key     = "",
-                                           .text    = words,
-                       }});
+    send_message(a->worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
+                                .cannot                 = {
+                                                    .session = d->session,
+                                                    .request = a->end.end.request,
+                                                    .code    = FBY_CANNOT_SAMPLE,
+                                                    .shard   = shard,
+                                                    .key     = "",
+                                                    .text    = words,
+                                }});
 }
 
 /* All workers have refused the step: `shard` is to blame, or none. */
@@ -89,11 +89,11 @@ static void check_cannot(const char *shard, const char *words)
     struct answer   a;
     char            text[400];
     dialogue_open(&d, 2);
-    struct party *other = hear_either(&d, &a);
+    struct peer *other = await_either_request(&d, &a);
     for (int i = 0; i < 2; i++) {
-        say_cannot(&d, &a, shard, words);
+        send_cannot(&d, &a, shard, words);
         if (i == 0) {
-            hear_request(&d, &a, other);
+            await_request(&d, &a, other);
         }
     }
     snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s", words);
@@ -121,10 +121,10 @@ static void batches_before_the_one_that_fails_are_delivered(void **state)
     dialogue_begin(&d, 1);
     d.options.window_batches = 2;
     open_all(&d);
-    hear_request(&d, &first, &d.workers[0]);
-    hear_request(&d, &second, &d.workers[0]);
-    say_cannot(&d, &second, "train-0.tar", "cut short");
-    say_answer(&first);
+    await_request(&d, &first, &d.workers[0]);
+    await_request(&d, &second, &d.workers[0]);
+    send_cannot(&d, &second, "train-0.tar", "cut short");
+    send_answer(&first);
     assert_delivers(&d, 0);
     await_failure(&d, FOREBAY_DATA, "in in1k:train-{0..0}.tar: cut short");
     dialogue_end(&d);
@@ -140,10 +140,10 @@ static void check_aside(const struct fby_message *message, const char *words)
     char               text[500];
     struct fby_message m = *message;
     dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     m.stale_data.session = d.session; /* first in all of them */
-    say(a.worker, &m);
-    (void)hear(&d, &d.workers[0], FBY_MSG_BYE);
+    send_message(a.worker, &m);
+    (void)await_message(&d, &d.workers[0], FBY_MSG_BYE);
     snprintf(text, sizeof(text), "worker here (%s): %s", d.workers[0].endpoint,
         words);
     await_failure(&d, FOREBAY_CONFIG, text);
@@ -190,18 +190,18 @@ static void a_worker_that_leaves_finishes_what_it_has(void **state)
     struct answer   a;
     struct answer   b;
     dialogue_open(&d, 2);
-    struct party *other = hear_either(&d, &a);
-    say(a.worker,
+    struct peer *other = await_either_request(&d, &a);
+    send_message(a.worker,
         &(struct fby_message){.type = FBY_MSG_LEAVE, .leave = {d.session}});
-    say_answer(&a);
+    send_answer(&a);
     assert_delivers(&d, 0);
-    (void)hear(&d, a.worker, FBY_MSG_BYE);
+    (void)await_message(&d, a.worker, FBY_MSG_BYE);
     for (uint64_t step = 1; step < 4; step++) {
-        hear_request(&d, &b, other);
-        say_answer(&b);
+        await_request(&d, &b, other);
+        send_answer(&b);
         assert_delivers(&d, step);
     }
-    assert_unheard(&d, a.worker, FBY_MSG_REQUEST);
+    assert_no_message(&d, a.worker, FBY_MSG_REQUEST);
     assert_int_equal(stats_of(&d).workers_known, 1);
     assert_int_equal(stats_of(&d).rerequests, 0);
     dialogue_end(&d);
@@ -210,11 +210,11 @@ static void a_worker_that_leaves_finishes_what_it_has(void **state)
 static void welcome_again(
     struct dialogue *d, const struct fby_request_id *open, size_t n_open)
 {
-    struct party *worker = &d->workers[0];
-    say(worker, &(struct fby_message){
-                    .type = FBY_MSG_HELLO_FIRST, .hello_first = {d->session}});
-    say_welcome_with(
-        worker, &hear(d, worker, FBY_MSG_HELLO)->hello, open, n_open);
+    struct peer *worker = &d->workers[0];
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
+                             .hello_first            = {d->session}});
+    send_welcome_with(
+        worker, &await_message(d, worker, FBY_MSG_HELLO)->hello, open, n_open);
 }
 
 static void a_new_route_keeps_what_the_worker_names(void **state)
@@ -223,15 +223,15 @@ static void a_new_route_keeps_what_the_worker_names(void **state)
     struct dialogue d;
     struct answer   a;
     dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     welcome_again(&d, &a.end.end.request, 1);
-    say_answer(&a);
+    send_answer(&a);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).lost, 0);
-    hear_request(&d, &a, &d.workers[0]);
+    await_request(&d, &a, &d.workers[0]);
     welcome_again(&d, NULL, 0);
-    hear_request(&d, &a, &d.workers[0]);
-    say_answer(&a);
+    await_request(&d, &a, &d.workers[0]);
+    send_answer(&a);
     assert_delivers(&d, 1);
     assert_int_equal(stats_of(&d).lost, 1);
     assert_int_equal(stats_of(&d).reconnects, 2);
@@ -247,13 +247,14 @@ static void a_pong_says_what_the_worker_still_has(void **state)
     dialogue_begin(&d, 1);
     d.workers[0].silent = true;
     open_all(&d);
-    hear_request(&d, &a, &d.workers[0]);
-    const struct fby_ping *ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
+    await_request(&d, &a, &d.workers[0]);
+    const struct fby_ping *ping =
+        &await_message(&d, &d.workers[0], FBY_MSG_PING)->ping;
     assert_int_equal(ping->session.value, d.session.value);
-    say_pong(&d.workers[0], ping, &a.end.end.request, 1);
-    ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
-    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
-    say_pong(&d.workers[0], ping, NULL, 0);
+    send_pong(&d.workers[0], ping, &a.end.end.request, 1);
+    ping = &await_message(&d, &d.workers[0], FBY_MSG_PING)->ping;
+    assert_no_message(&d, &d.workers[0], FBY_MSG_REQUEST);
+    send_pong(&d.workers[0], ping, NULL, 0);
     answer_next(&d);
     assert_delivers(&d, 0);
     assert_int_equal(stats_of(&d).lost, 1);

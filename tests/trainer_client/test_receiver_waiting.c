@@ -26,7 +26,7 @@ static void a_server_that_knows_no_worker_is_reported(void **state)
     char            text[300];
     dialogue_begin(&d, 0);
     dialogue_start(&d);
-    admit(&d);
+    join_session(&d);
     snprintf(text, sizeof(text), "no worker: the server %s has none registered",
         d.server.endpoint);
     await_waiting(&d, text);
@@ -38,12 +38,12 @@ static void a_server_that_knows_no_worker_is_reported(void **state)
 static void refuse_until(struct dialogue *d, int i, const char *text)
 {
     struct fby_why waiting  = {""};
-    int64_t        patience = fby_now_ns() + PATIENCE;
-    while (strcmp(waiting.text, text) != 0 && fby_now_ns() < patience) {
-        listen_all(d);
-        if (find_heard(&d->workers[i], FBY_MSG_HELLO) != NULL) {
-            (void)hear(d, &d->workers[i], FBY_MSG_HELLO);
-            say_refused(d, &d->workers[i], FBY_REFUSED_FULL, "no memory left");
+    int64_t        deadline = fby_now_ns() + PATIENCE;
+    while (strcmp(waiting.text, text) != 0 && fby_now_ns() < deadline) {
+        receive_all(d);
+        if (find_received(&d->workers[i], FBY_MSG_HELLO) != NULL) {
+            (void)await_message(d, &d->workers[i], FBY_MSG_HELLO);
+            send_refused(d, &d->workers[i], FBY_REFUSED_FULL, "no memory left");
         }
         pthread_mutex_lock(&d->ready_queue.lock);
         waiting = d->ready_queue.waiting;
@@ -60,21 +60,21 @@ static void one_worker_without_room_is_named_with_its_reason(void **state)
         char            text[400];
         dialogue_begin(&d, 2);
         dialogue_start(&d);
-        admit(&d);
+        join_session(&d);
         snprintf(text, sizeof(text),
             "no worker: none of 2 can be asked now, such as worker here (%s): "
             "no memory left",
             d.workers[i].endpoint);
         refuse_until(&d, i, text);
-        struct fby_open   open   = greet(&d, &d.workers[i]);
+        struct fby_open   open   = handshake(&d, &d.workers[i]);
         struct fby_opened opened = opened_as(&open, "data", "build");
-        say_opened(&d.workers[i], &opened);
+        send_opened(&d.workers[i], &opened);
         answer_next(&d);
         assert_delivers(&d, 0);
         await_waiting(&d, "");
         struct answer a;
-        hear_request(&d, &a, &d.workers[i]);
-        say_busy(&d, &d.workers[i], a.end.end.request, 1);
+        await_request(&d, &a, &d.workers[i]);
+        send_busy(&d, &d.workers[i], a.end.end.request, 1);
         dialogue_end(&d);
     }
 }
@@ -88,20 +88,21 @@ static bool try_to_scan(void)
     struct dialogue d;
     dialogue_begin(&d, 2);
     dialogue_start(&d);
-    admit(&d);
-    struct fby_open   open   = greet(&d, &d.workers[0]);
-    struct fby_open   slow   = greet(&d, &d.workers[1]);
+    join_session(&d);
+    struct fby_open   open   = handshake(&d, &d.workers[0]);
+    struct fby_open   slow   = handshake(&d, &d.workers[1]);
     struct fby_opened opened = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &opened);
+    send_opened(&d.workers[0], &opened);
     int64_t said_ns = fby_now_ns();
     for (uint32_t i = 1; i < 4; i++) {
         int64_t before_ns = said_ns;
         while (fby_now_ns() < before_ns + mute_ns / 3) {
-            listen_all(&d);
+            receive_all(&d);
         }
         said_ns = fby_now_ns();
         timely  = timely && said_ns < before_ns + mute_ns / 2;
-        say(&d.workers[1], &(struct fby_message){.type = FBY_MSG_SCANNING,
+        send_message(
+            &d.workers[1], &(struct fby_message){.type = FBY_MSG_SCANNING,
                                .scanning = {d.session, slow.open, i, 4}});
     }
     answer_next(&d); /* of the first, once the other counts as silent */

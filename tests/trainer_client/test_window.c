@@ -74,7 +74,7 @@ static void a_window_of_one_of_each_works(void **state)
     struct driver           d = driver_of(&c);
     (void)join(&d, 1);
     start_at(&d, 1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     answer(&d, &r);
     take_and_release(&d, 0);
     assert_int_equal(take(&d, &batch), FBY_GONE);
@@ -131,8 +131,8 @@ static void a_stream_begins_at_its_first_step_and_ends_at_its_total(
     struct fby_window_batch  batch;
     (void)join(&d, 1);
     assert_ok(start(&d, 4, 3, &why));
-    turn_says(&d, "REQUEST 0 #1 step 2.3 slot 0");
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    assert_turn(&d, "REQUEST 0 #1 step 2.3 slot 0");
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     answer(&d, &r);
     assert_ok(take(&d, &batch));
     assert_int_equal(batch.epoch, 2);
@@ -141,8 +141,8 @@ static void a_stream_begins_at_its_first_step_and_ends_at_its_total(
     assert_int_equal(batch.peer, 0);
     assert_int_equal(batch.id.value, 1);
     assert_int_equal(take(&d, &batch), FBY_GONE);
-    turn_says(&d, "");
-    assert_counted(&d, "delivered 1, requests 1");
+    assert_turn(&d, "");
+    assert_counters(&d, "delivered 1, requests 1");
     fby_window_destroy(&d.w);
 }
 
@@ -165,7 +165,7 @@ static void a_held_slot_is_not_given_to_a_new_step(void **state)
 {
     (void)state;
     struct driver           d = started(1, 1);
-    struct fby_action       r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       r = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     answer(&d, &r);
     assert_ok(take(&d, &batch));
@@ -173,7 +173,7 @@ static void a_held_slot_is_not_given_to_a_new_step(void **state)
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 0);
     fby_window_release(d.w, d.now, batch.slot);
     turn(&d);
-    assert_int_equal(act(&d, FBY_DO_REQUEST, 0).step, 1);
+    assert_int_equal(nth_action(&d, FBY_DO_REQUEST, 0).step, 1);
     fby_window_destroy(&d.w);
 }
 
@@ -181,13 +181,13 @@ static void bytes_are_those_of_slots_in_use(void **state)
 {
     (void)state;
     struct driver           d = started(2, 1);
-    struct fby_action       r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       r = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
     fby_window_lost(d.w, d.now, 0, r.id);
     assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
     turn(&d);
-    r = act(&d, FBY_DO_REQUEST, 0);
+    r = nth_action(&d, FBY_DO_REQUEST, 0);
     answer(&d, &r);
     assert_ok(take(&d, &batch));
     assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
@@ -205,7 +205,7 @@ static void only_batches_without_a_gap_before_them_are_ready(void **state)
     struct fby_action       r[3];
     struct fby_window_batch batch;
     for (int i = 0; i < 3; i++) {
-        r[i] = act(&d, FBY_DO_REQUEST, i);
+        r[i] = nth_action(&d, FBY_DO_REQUEST, i);
     }
     answer(&d, &r[2]);
     assert_int_equal(fby_window_ready(d.w), 0);
@@ -232,8 +232,8 @@ static void a_loop_that_slept_suspects_no_worker(void **state)
     assert_int_equal(take(&d, &batch), FBY_AGAIN);
     (void)fby_window_deadline(d.w);
     d.now += 60 * S;
-    turn_says(&d, "");
-    assert_counted(&d, "requests 1, gaps 1");
+    assert_turn(&d, "");
+    assert_counters(&d, "requests 1, gaps 1");
     assert_int_equal(fby_window_usable(d.w), 2);
     assert_int_equal(fby_window_deadline(d.w), BEGIN + 61 * S);
     fby_window_destroy(&d.w);
@@ -246,7 +246,7 @@ static void a_loop_may_wake_a_while_after_its_deadline(void **state)
         struct driver d = started(1, 1);
         assert_int_equal(fby_window_deadline(d.w), BEGIN + S);
         d.now = BEGIN + S + late;
-        turn_says(&d, late == 500 * MS ? "PING 0" : "");
+        assert_turn(&d, late == 500 * MS ? "PING 0" : "");
         assert_int_equal(counters(&d).gaps, late == 500 * MS ? 0 : 1);
         assert_int_equal(fby_window_deadline(d.w),
             d.now + (late == 500 * MS ? 100 * MS : 1 * S));
@@ -262,9 +262,9 @@ static void a_loop_that_has_work_is_not_asleep(void **state)
     assert_int_equal(fby_window_deadline(d.w), BEGIN + S);
     fby_window_heard(d.w, BEGIN + 1400 * MS, 0);
     fby_window_heard(d.w, BEGIN + 1900 * MS, 0);
-    assert_counted(&d, "requests 1");
+    assert_counters(&d, "requests 1");
     fby_window_heard(d.w, BEGIN + 2400 * MS + 1, 0);
-    assert_counted(&d, "requests 1, gaps 1");
+    assert_counters(&d, "requests 1, gaps 1");
     fby_window_destroy(&d.w);
 }
 
@@ -291,11 +291,11 @@ static void time_does_not_go_back(void **state)
     fby_window_tick(d.w, 0);
     fby_window_heard(d.w, BEGIN - 500 * MS, 0);
     d.now = BEGIN + S - 1;
-    turn_says(&d, "");
+    assert_turn(&d, "");
     d.now = BEGIN + S;
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_PING, 0), 1);
-    assert_counted(&d, "requests 1");
+    assert_counters(&d, "requests 1");
     fby_window_destroy(&d.w);
 }
 
@@ -308,7 +308,7 @@ static void a_clock_that_was_wrong_for_a_moment_is_no_gap(void **state)
     fby_window_heard(d.w, BEGIN + 1200 * MS, 0);
     fby_window_heard(d.w, BEGIN + 300 * MS, 0);
     fby_window_heard(d.w, BEGIN + 1600 * MS, 0);
-    assert_counted(&d, "requests 1");
+    assert_counters(&d, "requests 1");
     fby_window_destroy(&d.w);
 }
 
@@ -329,9 +329,9 @@ static void a_window_without_deadline_may_sleep(void **state)
 
 static void drain(struct driver *d)
 {
-    d->n_acts = 0;
-    while (fby_window_next(d->w, &d->acts[d->n_acts])) {
-        d->n_acts++;
+    d->n_actions = 0;
+    while (fby_window_next(d->w, &d->actions[d->n_actions])) {
+        d->n_actions++;
     }
 }
 
@@ -339,20 +339,20 @@ static void a_stopped_window_does_nothing_more(void **state)
 {
     (void)state;
     struct driver           d = started(2, 2);
-    struct fby_action       r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       r = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     answer(&d, &r);   /* the other request is open */
     (void)add(&d, 3); /* not connected */
     fby_window_stop(d.w, d.now);
     drain(&d);
-    assert_said(&d, "BYE 0; CLOSE 0; BYE 1; CLOSE 1");
+    assert_actions(&d, "BYE 0; CLOSE 0; BYE 1; CLOSE 1");
     assert_int_equal(take(&d, &batch), FBY_GONE);
     fby_window_peer_unlist(d.w, d.now, 0);
     fby_window_set_aside(d.w, d.now, 1, 3);
     fby_window_tick(d.w, d.now + 100 * MS);
     drain(&d);
-    assert_said(&d, "");
-    assert_counted(&d, "requests 2, lost 1");
+    assert_actions(&d, "");
+    assert_counters(&d, "requests 2, lost 1");
     fby_window_destroy(&d.w);
 }
 
@@ -365,7 +365,7 @@ static void a_window_that_was_stopped_early_connects_to_no_worker(void **state)
     fby_window_stop(d.w, d.now);
     fby_window_tick(d.w, d.now + 10 * S);
     drain(&d);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     fby_window_destroy(&d.w);
 }
 

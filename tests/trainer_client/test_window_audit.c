@@ -7,11 +7,11 @@ static void every_nth_step_is_asked_of_two_workers(void **state)
     struct driver d = audited(5, 2, 3);
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 7);
     for (int i = 0; i < 7; i++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, i);
         if (r.slot != FBY_NO_SLOT) {
             continue;
         }
-        struct fby_action main = act(&d, FBY_DO_REQUEST, i - 1);
+        struct fby_action main = nth_action(&d, FBY_DO_REQUEST, i - 1);
         assert_int_equal(r.step % 3, 0);
         assert_int_equal(r.step, main.step);
         assert_int_not_equal(r.peer, main.peer);
@@ -25,8 +25,8 @@ static void equal_answers_pass_and_the_second_is_dropped(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     take_and_release(&d, 0); /* which did not wait for the second */
     answer_audit(&d, &second, 1);
@@ -41,12 +41,12 @@ static void a_second_answer_counts_for_credit(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
     assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
     wait(&d, 5 * MS);
-    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).peer, second.peer);
-    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).number, 10);
+    assert_int_equal(nth_action(&d, FBY_DO_CREDIT, 0).peer, second.peer);
+    assert_int_equal(nth_action(&d, FBY_DO_CREDIT, 0).number, 10);
     fby_window_destroy(&d.w);
 }
 
@@ -66,8 +66,8 @@ static void an_audit_that_differs_names_both_workers(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     answer_audit(&d, &second, 2);
     assert_differ(&d, &main, main.peer, second.peer);
@@ -80,8 +80,8 @@ static void a_second_answer_that_came_first_is_compared_too(void **state)
 {
     (void)state;
     struct driver           d      = audited(1, 2, 1);
-    struct fby_action       main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action       second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action       main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       second = nth_action(&d, FBY_DO_REQUEST, 1);
     struct fby_window_batch batch;
     answer_audit(&d, &second, 2);
     assert_null(fby_window_failure(d.w));
@@ -134,12 +134,13 @@ static void a_damaged_second_answer_is_not_compared(void **state)
         end_that_does_not_match, end_before_all_chunks, chunk_that_is_damaged};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct driver     d      = audited(1, 2, 1);
-        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
         ways[i](&d, &second);
         turn(&d);
-        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).id.value, second.id.value);
-        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).peer, second.peer);
+        assert_int_equal(
+            nth_action(&d, FBY_DO_CANCEL, 0).id.value, second.id.value);
+        assert_int_equal(nth_action(&d, FBY_DO_CANCEL, 0).peer, second.peer);
         answer(&d, &main);
         take_and_release(&d, 0);
         assert_null(fby_window_failure(d.w));
@@ -194,7 +195,7 @@ static void a_second_answer_that_breaks_the_protocol_closes_its_peer(
         too_many_chunks, chunk_beyond_the_last, chunk_far_beyond};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct driver     d      = audited(1, 2, 1);
-        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
         ways[i](&d, &second);
         turn(&d);
         assert_int_equal(count(&d, FBY_DO_CLOSE, second.peer), 1);
@@ -209,8 +210,8 @@ static void a_worker_that_is_gone_is_not_named_as_another(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     fby_window_peer_unlist(d.w, d.now, main.peer);
     fby_window_unreachable(d.w, d.now, main.peer);
@@ -225,7 +226,7 @@ static void a_lone_worker_is_not_audited(void **state)
 {
     (void)state;
     struct driver     d    = audited(1, 1, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
     assert_int_equal(counters(&d).audits_skipped, 1);
     answer(&d, &main);
@@ -234,12 +235,12 @@ static void a_lone_worker_is_not_audited(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void say_busy(struct driver *d, const struct fby_action *r)
+static void answer_busy(struct driver *d, const struct fby_action *r)
 {
     fby_window_busy(d->w, d->now, r->peer, r->id, 40 * MS);
 }
 
-static void say_lost(struct driver *d, const struct fby_action *r)
+static void answer_lost(struct driver *d, const struct fby_action *r)
 {
     fby_window_lost(d->w, d->now, r->peer, r->id);
 }
@@ -250,7 +251,7 @@ static void begin_and_lose(struct driver *d, const struct fby_action *r)
     fby_window_lost(d->w, d->now, r->peer, r->id);
 }
 
-static void say_cannot(struct driver *d, const struct fby_action *r)
+static void answer_cannot(struct driver *d, const struct fby_action *r)
 {
     fby_window_cannot(d->w, d->now, r->peer, r->id, 7);
 }
@@ -276,12 +277,12 @@ static void an_audit_that_is_not_answered_is_skipped(void **state)
 {
     (void)state;
     void (*const ways[])(struct driver *, const struct fby_action *) = {
-        say_busy, say_lost, begin_and_lose, say_cannot, ask_for_content, die,
-        come_again_without_it};
+        answer_busy, answer_lost, begin_and_lose, answer_cannot,
+        ask_for_content, die, come_again_without_it};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct driver     d      = audited(1, 2, 1);
-        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
         ways[i](&d, &second);
         assert_int_equal(counters(&d).audits_skipped, 1);
         turn(&d);
@@ -297,8 +298,8 @@ static void an_audit_goes_on_after_a_reconnect(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     fby_window_hello_first(d.w, d.now, second.peer);
     turn(&d);
@@ -314,12 +315,12 @@ static void a_step_is_not_audited_by_the_worker_that_made_it(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_lost(d.w, d.now, main.peer, main.id);
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
-    struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action again = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(again.peer, second.peer);
     answer(&d, &again);
     answer_audit(&d, &second, 1);
@@ -332,7 +333,7 @@ static void an_audit_is_no_hedge(void **state)
 {
     (void)state;
     struct driver           d    = audited(1, 2, 1);
-    struct fby_action       main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       main = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     answer(&d, &main);
     take_and_release(&d, 0);
@@ -349,8 +350,8 @@ static void audits_do_not_buy_hedges(void **state)
     struct fby_window_batch batch;
     struct driver           d = audited(1, 2, 1);
     for (uint64_t step = 0; step < 70; step++) {
-        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
         assert_int_equal(take(&d, &batch), FBY_AGAIN);
         bool slow = step >= 30 && step < 40;
         wait(&d, slow ? 50 * MS : 10 * MS);
@@ -374,7 +375,7 @@ static void more_audits_than_are_remembered_are_skipped(void **state)
         count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2 * FBY_AUDITS + 4);
     assert_int_equal(counters(&d).audits_skipped, 4);
     for (int i = 0; i < 2 * FBY_AUDITS; i++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, i);
         if (r.slot == FBY_NO_SLOT) {
             answer_audit(&d, &r, 1);
         } else {
@@ -402,13 +403,13 @@ static void audited_steps_are_counted_from_the_first_epoch_on(void **state)
         &why));
     turn(&d); /* 5 to 8, of which 6 is audited */
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 5);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 2);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 2);
     assert_int_equal(second.slot, FBY_NO_SLOT);
     assert_int_equal(second.epoch, 1);
     assert_int_equal(second.step, 1);
     assert_int_equal(second.bytes, BATCH);
     assert_false(second.hedge);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     answer_audit(&d, &second, 2);
     assert_failed(&d, main.peer == 0
@@ -421,16 +422,16 @@ static void a_step_is_audited_once_however_often_it_is_asked_for(void **state)
 {
     (void)state;
     struct driver     d    = audited(3, 3, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 4);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 4);
     assert_int_equal(main.slot, 2);
     for (int i = 0; i < 3; i++) {
         fby_window_lost(d.w, d.now, main.peer, main.id);
         turn(&d);
         assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
-        main = act(&d, FBY_DO_REQUEST, 0);
+        main = nth_action(&d, FBY_DO_REQUEST, 0);
         assert_int_equal(main.slot, 2);
     }
-    assert_counted(&d, "requests 9, rerequests 3, lost 3");
+    assert_counters(&d, "requests 9, rerequests 3, lost 3");
     fby_window_destroy(&d.w);
 }
 
@@ -445,16 +446,16 @@ static void an_idle_worker_is_connected_to_audit_what_follows(void **state)
     (void)join(&d, 1); /* which is preferred for steps 0 and 1 */
     (void)add(&d, 2);
     start_at(&d, 1000, 1000);
-    assert_said(&d, "REQUEST 0 #1 step 0 slot 0; CONNECT 1; HELLO 1");
+    assert_actions(&d, "REQUEST 0 #1 step 0 slot 0; CONNECT 1; HELLO 1");
     struct driver     greeting = d;
-    struct fby_action main     = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action main     = nth_action(&d, FBY_DO_REQUEST, 0);
     answer(&d, &main);
     take_and_release(&d, 0);
-    turn_says(&d, "REQUEST 0 #2 step 1 slot 0"); /* once is enough */
-    assert_counted(&d, "delivered 1, requests 2, audits_skipped 2");
+    assert_turn(&d, "REQUEST 0 #2 step 1 slot 0"); /* once is enough */
+    assert_counters(&d, "delivered 1, requests 2, audits_skipped 2");
     welcome(&greeting, 1, 2, NULL, 0);
     fby_window_opened(d.w, d.now, 1);
-    main = act(&d, FBY_DO_REQUEST, 0);
+    main = nth_action(&d, FBY_DO_REQUEST, 0);
     answer(&d, &main);
     take_and_release(&d, 1);
     turn(&d);
@@ -466,9 +467,9 @@ static void each_audit_has_a_number_until_it_is_answered(void **state)
 {
     (void)state;
     struct driver     d      = audited(2, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action first  = act(&d, FBY_DO_REQUEST, 1);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 3);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action first  = nth_action(&d, FBY_DO_REQUEST, 1);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 3);
     assert_int_equal(fby_window_audit(d.w, main.id), FBY_NO_SLOT);
     assert_int_equal(fby_window_audit(d.w, first.id), 0);
     assert_int_equal(fby_window_audit(d.w, second.id), 1);
@@ -477,8 +478,9 @@ static void each_audit_has_a_number_until_it_is_answered(void **state)
     answer(&d, &main);
     take_and_release(&d, 0);
     turn(&d);
-    assert_int_equal(fby_window_audit(d.w, act(&d, FBY_DO_REQUEST, 1).id), 0);
-    assert_counted(&d, "delivered 1, requests 6, audits 1");
+    assert_int_equal(
+        fby_window_audit(d.w, nth_action(&d, FBY_DO_REQUEST, 1).id), 0);
+    assert_counters(&d, "delivered 1, requests 6, audits 1");
     fby_window_destroy(&d.w);
 }
 
@@ -488,8 +490,8 @@ static void an_audit_that_ended_needs_nothing_more(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_audit_damaged(d.w, d.now, main.id); /* which is no audit */
     answer_audit(&d, &second, 1);
     assert_int_equal(end(&d, &second, 2), FBY_DUPLICATE);
@@ -501,7 +503,7 @@ static void an_audit_that_ended_needs_nothing_more(void **state)
     fby_window_unreachable(d.w, d.now, second.peer);
     turn(&d);
     answer(&d, &main);
-    assert_counted(&d, "requests 2, unreachable 1, audits 1");
+    assert_counters(&d, "requests 2, unreachable 1, audits 1");
     assert_failed(&d, "");
     fby_window_destroy(&d.w);
 }
@@ -510,14 +512,14 @@ static void a_second_answer_that_has_begun_is_compared_at_its_end(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
     assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
     answer(&d, &main);
-    assert_counted(&d, "requests 2");
+    assert_counters(&d, "requests 2");
     assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
-    assert_counted(&d, "requests 2, audits 1");
+    assert_counters(&d, "requests 2, audits 1");
     assert_failed(&d, "");
     fby_window_destroy(&d.w);
 }
@@ -526,8 +528,8 @@ static void a_second_answer_of_a_worker_that_is_gone_is_compared(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer_audit(&d, &second, 2);
     fby_window_peer_unlist(d.w, d.now, second.peer);
     fby_window_unreachable(d.w, d.now, second.peer);
@@ -545,7 +547,7 @@ static void audits_of_two_steps_are_kept_apart(void **state)
         struct driver     d = audited(2, 2, 1);
         struct fby_action r[4];
         for (int i = 0; i < 4; i++) {
-            r[i] = act(&d, FBY_DO_REQUEST, i);
+            r[i] = nth_action(&d, FBY_DO_REQUEST, i);
         }
         answer_audit(&d, &r[3], content);
         answer(&d, &r[0]);
@@ -554,7 +556,7 @@ static void audits_of_two_steps_are_kept_apart(void **state)
         answer(&d, &r[2]);
         assert_int_equal(fby_window_failure(d.w) != NULL, content == 2);
         assert_int_equal(content == 2 ? fby_window_failure(d.w)->step : 1, 1);
-        assert_counted(&d, "requests 4, audits 2");
+        assert_counters(&d, "requests 4, audits 2");
         fby_window_destroy(&d.w);
     }
 }
@@ -565,15 +567,15 @@ static void an_audit_that_is_skipped_after_its_end_is_owed_no_more(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer_audit(&d, &second, 1);
     fby_window_lost(d.w, d.now, main.peer, main.id);
     turn(&d);
-    struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action again = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(again.peer, second.peer);
     answer(&d, &again);
-    assert_counted(&d, "requests 3, rerequests 1, lost 1, audits_skipped 1");
+    assert_counters(&d, "requests 3, rerequests 1, lost 1, audits_skipped 1");
     fby_window_leave(d.w, d.now, second.peer); /* and has nothing to answer */
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_BYE, second.peer), 1);
@@ -591,16 +593,16 @@ static void a_leaving_worker_parts_when_its_audit_is_over(void **state)
 {
     (void)state;
     void (*const ways[])(struct driver *, const struct fby_action *) = {
-        leave_and_answer, say_lost, end_before_all_chunks};
+        leave_and_answer, answer_lost, end_before_all_chunks};
     for (size_t i = 0; i < 2 * sizeof(ways) / sizeof(ways[0]); i++) {
         struct driver     d      = audited(1, 2, 1);
-        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
         if (i % 2 == 1) {
             answer(&d, &main);
         }
         fby_window_leave(d.w, d.now, second.peer);
-        turn_says(&d, "");
+        assert_turn(&d, "");
         ways[i / 2](&d, &second);
         turn(&d);
         assert_int_equal(count(&d, FBY_DO_BYE, second.peer), 1);

@@ -10,8 +10,8 @@ static struct driver at_the_end(struct fby_action *out)
     (void)join(&d, 1);
     (void)join(&d, 2);
     start_at(&d, 1, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
-    *out                   = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
+    *out                   = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     take_and_release(&d, 0);
     return d;
@@ -55,8 +55,8 @@ static struct driver at_the_end_of(int n, struct fby_action *out)
     (void)join(&d, 2);
     start_at(&d, 1000, (uint64_t)n);
     for (int i = 0; i < n; i++) {
-        struct fby_action main = act(&d, FBY_DO_REQUEST, 2 * i);
-        out[i]                 = act(&d, FBY_DO_REQUEST, 2 * i + 1);
+        struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 2 * i);
+        out[i]                 = nth_action(&d, FBY_DO_REQUEST, 2 * i + 1);
         answer(&d, &main);
         take_and_release(&d, (uint64_t)i);
     }
@@ -82,7 +82,7 @@ static void the_end_waits_for_the_last_of_all_audits(void **state)
     }
     wait(&d, 1 * S);
     assert_int_equal(take(&d, &batch), FBY_GONE);
-    assert_counted(
+    assert_counters(
         &d, "delivered 16, requests 32, audits 15, audits_skipped 1");
     fby_window_destroy(&d.w);
 }
@@ -94,8 +94,8 @@ static void all_audits_of_a_worker_that_fails_are_skipped(void **state)
     struct driver     d = at_the_end_of(FBY_AUDITS, audits);
     fby_window_unreachable(d.w, d.now, 0);
     fby_window_unreachable(d.w, d.now, 1);
-    assert_counted(&d, "delivered 16, requests 32, lost 16, unreachable 2, "
-                       "audits_skipped 16");
+    assert_counters(&d, "delivered 16, requests 32, lost 16, unreachable 2, "
+                        "audits_skipped 16");
     fby_window_destroy(&d.w);
 }
 
@@ -128,9 +128,9 @@ static void the_end_waits_a_second_however_soon_a_hedge_is_sent(void **state)
     (void)join(&d, 2);
     start_at(&d, 1000, 31);
     for (uint64_t step = 0; step < 31; step++) {
-        struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
         if (step == 0) {
-            struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+            struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
             answer_audit(&d, &second, 1);
         }
         answer(&d, &main);
@@ -157,7 +157,7 @@ static void the_end_waits_for_an_audit_as_long_as_for_a_hedge(void **state)
     (void)join(&d, 1);
     (void)join(&d, 2);
     start_at(&d, 1, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
     wait(&d, 900 * MS);
     fby_window_heard(d.w, d.now, 0);
     fby_window_heard(d.w, d.now, 1);
@@ -167,7 +167,7 @@ static void the_end_waits_for_an_audit_as_long_as_for_a_hedge(void **state)
     assert_int_equal(take(&d, &batch), FBY_AGAIN);
     wait(&d, 1);
     assert_int_equal(take(&d, &batch), FBY_GONE);
-    assert_counted(&d, "delivered 1, requests 2, audits_skipped 1");
+    assert_counters(&d, "delivered 1, requests 2, audits_skipped 1");
     fby_window_destroy(&d.w);
 }
 
@@ -187,7 +187,7 @@ static void the_end_waits_for_each_audit_by_its_own_time(void **state)
     (void)join(&d, 3);
     start_at(&d, 2, 2);
     for (uint64_t step = 0; step < 2; step++) {
-        struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
         wait(&d, 300 * MS);
         answer(&d, &main);
         take_and_release(&d, step);
@@ -210,12 +210,12 @@ static void an_audit_is_not_given_up_before_the_end(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 1);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     wait(&d, 2 * S);
     answer_audit(&d, &second, 1);
-    assert_counted(&d, "requests 2, audits 1");
+    assert_counters(&d, "requests 2, audits 1");
     fby_window_destroy(&d.w);
 }
 

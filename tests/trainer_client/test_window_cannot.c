@@ -1,7 +1,8 @@
 /* CANNOT: steps that workers refuse, and the failure when all of them do. */
 #include "tests/trainer_client/window_words.h"
 
-static void say_cannot(struct driver *d, const struct fby_action *r, int code)
+static void answer_cannot(
+    struct driver *d, const struct fby_action *r, int code)
 {
     fby_window_cannot(d->w, d->now, r->peer, r->id, code);
     turn(d);
@@ -11,15 +12,15 @@ static void a_step_is_not_asked_again_of_a_worker_that_cannot(void **state)
 {
     (void)state;
     struct driver     d = started(1, 2);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
-    say_cannot(&d, &r, 7);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+    answer_cannot(&d, &r, 7);
     for (int i = 0; i < 3; i++) {
-        struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action again = nth_action(&d, FBY_DO_REQUEST, 0);
         assert_int_equal(again.peer, 1 - r.peer);
         fby_window_lost(d.w, d.now, again.peer, again.id);
         turn(&d);
     }
-    assert_counted(&d, "requests 5, rerequests 4, lost 3, cannot 1");
+    assert_counters(&d, "requests 5, rerequests 4, lost 3, cannot 1");
     assert_failed(&d, "");
     fby_window_destroy(&d.w);
 }
@@ -37,7 +38,7 @@ static struct driver last_two_of(uint32_t n)
     for (uint32_t i = 0; i < n - 2; i++) {
         fby_window_set_aside(d.w, d.now, (int)i, 1);
     }
-    start_one_block(&d);
+    start_constant_locality(&d);
     return d;
 }
 
@@ -48,20 +49,20 @@ static void a_refusal_holds_for_one_step(void **state)
     const uint32_t peers[] = {2, 64, 65, 66, 129};
     for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
         struct driver     d     = last_two_of(peers[i]);
-        struct fby_action first = act(&d, FBY_DO_REQUEST, 0);
-        say_cannot(&d, &first, 7);
+        struct fby_action first = nth_action(&d, FBY_DO_REQUEST, 0);
+        answer_cannot(&d, &first, 7);
         int other = answer_next(&d).peer;
         assert_int_not_equal(other, first.peer);
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
         assert_int_equal(r.peer, first.peer);
         fby_window_lost(d.w, d.now, r.peer, r.id);
         turn(&d);
-        r = act(&d, FBY_DO_REQUEST, 0);
+        r = nth_action(&d, FBY_DO_REQUEST, 0);
         assert_int_equal(r.peer, other);
-        say_cannot(&d, &r, 7);
+        answer_cannot(&d, &r, 7);
         assert_int_equal(answer_next(&d).peer, first.peer);
-        r = act(&d, FBY_DO_REQUEST, 0);
-        say_cannot(&d, &r, 7);
+        r = nth_action(&d, FBY_DO_REQUEST, 0);
+        answer_cannot(&d, &r, 7);
         assert_int_equal(answer_next(&d).peer, other);
         assert_failed(&d, "");
         fby_window_destroy(&d.w);
@@ -72,11 +73,11 @@ static void the_65th_worker_refuses_for_itself_alone(void **state)
 {
     (void)state;
     struct driver     d = last_two_of(65);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
-    say_cannot(&d, &r, 7);
-    struct fby_action last = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+    answer_cannot(&d, &r, 7);
+    struct fby_action last = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(r.peer + last.peer, 63 + 64);
-    say_cannot(&d, &last, 8);
+    answer_cannot(&d, &last, 8);
     assert_int_equal(count(&d, FBY_DO_FAIL, last.peer), 1);
     assert_int_equal(fby_window_failure(d.w)->peer, last.peer);
     fby_window_destroy(&d.w);
@@ -104,7 +105,7 @@ static void is_gone_but_another_is_listed(
     struct driver *d, int peer, struct fby_request_id id)
 {
     (void)id;
-    forget(d, peer);
+    remove_peer(d, peer);
     assert_int_equal(add(d, 3), peer);
 }
 
@@ -130,7 +131,7 @@ static void has_other_bytes(
 static void is_gone(struct driver *d, int peer, struct fby_request_id id)
 {
     (void)id;
-    forget(d, peer);
+    remove_peer(d, peer);
 }
 
 typedef void state_fn(struct driver *d, int peer, struct fby_request_id id);
@@ -140,19 +141,19 @@ typedef void state_fn(struct driver *d, int peer, struct fby_request_id id);
 static struct driver refused_while(state_fn *what, int other)
 {
     struct driver     d = started(1, 2);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     if (r.peer != other) {
         fby_window_lost(d.w, d.now, r.peer, r.id);
         turn(&d);
-        r = act(&d, FBY_DO_REQUEST, 0);
+        r = nth_action(&d, FBY_DO_REQUEST, 0);
     }
     assert_int_equal(r.peer, other);
     what(&d, other, r.id);
     fby_window_lost(d.w, d.now, other, r.id); /* if it still has it */
     turn(&d);
-    r = act(&d, FBY_DO_REQUEST, 0);
+    r = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(r.peer, 1 - other);
-    say_cannot(&d, &r, 9);
+    answer_cannot(&d, &r, 9);
     return d;
 }
 
@@ -188,8 +189,8 @@ static void a_step_that_no_worker_refused_waits_for_workers(void **state)
 {
     (void)state;
     struct driver     d = started(1, 2);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
-    say_cannot(&d, &r, 7);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+    answer_cannot(&d, &r, 7);
     (void)answer_next(&d);
     fby_window_full(d.w, d.now, 0);
     fby_window_full(d.w, d.now, 1);
@@ -209,13 +210,13 @@ static void a_refusal_fails_with_the_step_and_the_last_that_refused(
     struct driver            d = driver_of(&c);
     (void)join(&d, 1);
     start_at(&d, 2, 9);
-    struct fby_action lower = act(&d, FBY_DO_REQUEST, 1);
-    struct fby_action last  = act(&d, FBY_DO_REQUEST, 2);
-    say_cannot(&d, &last, 7);
-    assert_said(&d, "FAIL 0");
+    struct fby_action lower = nth_action(&d, FBY_DO_REQUEST, 1);
+    struct fby_action last  = nth_action(&d, FBY_DO_REQUEST, 2);
+    answer_cannot(&d, &last, 7);
+    assert_actions(&d, "FAIL 0");
     assert_failed(&d, "CANNOT 7, peers 0 and -1, step 1.0 #3");
-    say_cannot(&d, &lower, 8);
-    assert_said(&d, ""); /* once */
+    answer_cannot(&d, &lower, 8);
+    assert_actions(&d, ""); /* once */
     assert_failed(&d, "CANNOT 8, peers 0 and -1, step 1 #2");
     fby_window_destroy(&d.w);
 }
@@ -224,26 +225,26 @@ static void steps_from_a_failed_one_on_are_not_asked_for(void **state)
 {
     (void)state;
     struct driver     d = started(4, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 2);
-    say_cannot(&d, &r, 7);
-    assert_said(&d, "FAIL 0");
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 2);
+    answer_cannot(&d, &r, 7);
+    assert_actions(&d, "FAIL 0");
     for (uint64_t id = 1; id <= 4; id++) {
         fby_window_lost(d.w, d.now, 0, (struct fby_request_id){id});
     }
-    turn_says(&d, "REQUEST 0 #5 step 0 slot 0; REQUEST 0 #6 step 1 slot 1");
+    assert_turn(&d, "REQUEST 0 #5 step 0 slot 0; REQUEST 0 #6 step 1 slot 1");
     (void)answer_next(&d);
-    assert_said(&d, ""); /* there is room for step 4 */
+    assert_actions(&d, ""); /* there is room for step 4 */
     assert_failed(&d, "CANNOT 7, peers 0 and -1, step 2 #3");
     fby_window_destroy(&d.w);
 }
 
 static void both_refuse_and_the_last_is_gone(struct driver *d)
 {
-    struct fby_action r = act(d, FBY_DO_REQUEST, 0);
-    say_cannot(d, &r, 7);
-    r = act(d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(d, FBY_DO_REQUEST, 0);
+    answer_cannot(d, &r, 7);
+    r = nth_action(d, FBY_DO_REQUEST, 0);
     fby_window_cannot(d->w, d->now, r.peer, r.id, 8);
-    forget(d, r.peer);
+    remove_peer(d, r.peer);
 }
 
 static void a_worker_that_refused_and_is_gone_is_not_named(void **state)
@@ -265,16 +266,16 @@ static void the_next_owner_of_a_number_has_refused_nothing(void **state)
     int next = add(&d, 3);
     turn(&d);
     assert_failed(&d, "");
-    let_in(&d, next, 3);
+    admit_peer(&d, next, 3);
     turn(&d);
-    assert_int_equal(act(&d, FBY_DO_REQUEST, 0).peer, next);
+    assert_int_equal(nth_action(&d, FBY_DO_REQUEST, 0).peer, next);
     fby_window_destroy(&d.w);
 }
 
 static void cannot_both(struct driver *d)
 {
     for (int i = 0; i < 2; i++) {
-        struct fby_action r = act(d, FBY_DO_REQUEST, i);
+        struct fby_action r = nth_action(d, FBY_DO_REQUEST, i);
         fby_window_cannot(d->w, d->now, r.peer, r.id, 7);
     }
 }
@@ -296,10 +297,10 @@ static void only_the_refusals_of_a_worker_that_is_gone_are_forgotten(
         cannot_both(&d);
         turn(&d);
         cannot_both(&d);
-        forget(&d, peer);
+        remove_peer(&d, peer);
         assert_int_equal(add(&d, 77), peer);
         turn(&d);
-        let_in(&d, peer, 77);
+        admit_peer(&d, peer, 77);
         turn(&d);
         assert_int_equal(count(&d, FBY_DO_REQUEST, peer), 2);
         assert_failed(&d, "");
@@ -315,8 +316,8 @@ static void the_chunks_of_audits_are_no_refusals(void **state)
     struct driver     d = audited(FBY_AUDITS, 2, 1);
     struct fby_action main[FBY_AUDITS];
     for (int i = 0; i < FBY_AUDITS; i++) {
-        struct fby_action second = act(&d, FBY_DO_REQUEST, 2 * i + 1);
-        main[i]                  = act(&d, FBY_DO_REQUEST, 2 * i);
+        struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 2 * i + 1);
+        main[i]                  = nth_action(&d, FBY_DO_REQUEST, 2 * i);
         assert_int_equal(header(&d, &second, 3), FBY_AUDIT);
         assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
         assert_int_equal(chunk(&d, &second, 1), FBY_AUDIT);
@@ -324,8 +325,9 @@ static void the_chunks_of_audits_are_no_refusals(void **state)
     for (int i = 0; i < FBY_AUDITS; i++) {
         fby_window_lost(d.w, d.now, main[i].peer, main[i].id);
         turn(&d);
-        assert_int_equal(act(&d, FBY_DO_REQUEST, 0).step, i);
-        assert_int_equal(act(&d, FBY_DO_REQUEST, 0).peer, 1 - main[i].peer);
+        assert_int_equal(nth_action(&d, FBY_DO_REQUEST, 0).step, i);
+        assert_int_equal(
+            nth_action(&d, FBY_DO_REQUEST, 0).peer, 1 - main[i].peer);
     }
     fby_window_destroy(&d.w);
 }

@@ -15,7 +15,7 @@ static void assert_preferred(const uint64_t instances[4], const char *expected)
     }
     start_at(&d, 1000, 1000);
     for (uint64_t step = 0; step < 32; step++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
         asked[step]         = (char)('0' + instances[r.peer]);
         answer(&d, &r);
         take_and_release(&d, step);
@@ -92,8 +92,9 @@ static void the_plan_is_asked_for_the_bytes_and_locality_of_each_step(
             .locality                              = note_locality,
             .context                               = &to},
         &why));
-    turn_says(&d, "REQUEST 0 #1 step 2.3 slot 0; "
-                  "REQUEST 0 #2 step 2.4 slot 1; REQUEST 0 #3 step 3.0 slot 2");
+    assert_turn(&d,
+        "REQUEST 0 #1 step 2.3 slot 0; "
+        "REQUEST 0 #2 step 2.4 slot 1; REQUEST 0 #3 step 3.0 slot 2");
     assert_int_equal(noted.locality.n, 3);
     assert_memory_equal(noted.locality.steps, expected, sizeof(expected));
     assert_memory_equal(noted.bytes.steps, expected, sizeof(expected));
@@ -112,7 +113,7 @@ static struct driver of_one_block(uint32_t batches)
     struct driver d            = driver_of(&c);
     (void)join(&d, 1);
     (void)join(&d, 2);
-    start_one_block(&d);
+    start_constant_locality(&d);
     return d;
 }
 
@@ -122,7 +123,7 @@ static void a_preferred_worker_may_be_one_batch_behind(void **state)
 {
     (void)state;
     struct driver d = of_one_block(9);
-    assert_asked(&d, "110101010");
+    assert_requested_peers(&d, "110101010");
     fby_window_destroy(&d.w);
 }
 
@@ -135,8 +136,8 @@ static void the_worker_that_is_done_first_is_asked_instead(void **state)
     for (uint64_t i = 1; i <= 3; i++) {
         (void)join(&d, i);
     }
-    start_one_block(&d);
-    assert_asked(&d, "220120120");
+    start_constant_locality(&d);
+    assert_requested_peers(&d, "220120120");
     fby_window_destroy(&d.w);
 }
 
@@ -145,20 +146,20 @@ static void a_worker_owes_nothing_after_a_damaged_answer(void **state)
 {
     (void)state;
     struct driver     d  = of_one_block(2);
-    struct fby_action r0 = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action r1 = act(&d, FBY_DO_REQUEST, 1);
-    assert_asked(&d, "11");
+    struct fby_action r0 = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r1 = nth_action(&d, FBY_DO_REQUEST, 1);
+    assert_requested_peers(&d, "11");
     assert_int_equal(header(&d, &r0, 1), FBY_TAKE);
     assert_int_equal(end(&d, &r0, 1), FBY_TAKE);
     turn(&d);
-    assert_asked(&d, "0");
-    r0 = act(&d, FBY_DO_REQUEST, 0);
+    assert_requested_peers(&d, "0");
+    r0 = nth_action(&d, FBY_DO_REQUEST, 0);
     answer_with(&d, &r0, 1);
     answer_with(&d, &r1, 1);
     take_and_release(&d, 0);
     take_and_release(&d, 1);
     turn(&d);
-    assert_asked(&d, "11");
+    assert_requested_peers(&d, "11");
     fby_window_destroy(&d.w);
 }
 
@@ -171,8 +172,8 @@ static void a_worker_that_is_not_preferred_is_not_connected(void **state)
     struct driver d            = driver_of(&c);
     (void)join(&d, 2);
     (void)add(&d, 1);
-    start_one_block(&d);
-    assert_said(&d, "REQUEST 0 #1 step 0 slot 0");
+    start_constant_locality(&d);
+    assert_actions(&d, "REQUEST 0 #1 step 0 slot 0");
     fby_window_destroy(&d.w);
 }
 
@@ -182,9 +183,9 @@ static struct driver measured(int64_t slow)
 {
     struct driver     d = of_one_block(5);
     struct fby_action r[5];
-    assert_asked(&d, "11010");
+    assert_requested_peers(&d, "11010");
     for (int i = 0; i < 5; i++) {
-        r[i] = act(&d, FBY_DO_REQUEST, i);
+        r[i] = nth_action(&d, FBY_DO_REQUEST, i);
     }
     wait(&d, 10 * MS);
     answer_with(&d, &r[2], 1);
@@ -206,7 +207,7 @@ static void assert_asked_next(struct driver *d, const char *expected)
         take_and_release(d, step);
     }
     turn(d);
-    assert_asked(d, expected);
+    assert_requested_peers(d, expected);
 }
 
 /* The pace of all is 13.3, 18.3 and 23.2 ms a batch: each answer moves it by an
@@ -237,17 +238,17 @@ static void an_audit_measures_a_worker_too(void **state)
     struct driver d            = driver_of(&c);
     (void)join(&d, 2); /* the preferred one */
     (void)join(&d, 1);
-    start_one_block(&d);
-    assert_asked(&d, "01");
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    start_constant_locality(&d);
+    assert_requested_peers(&d, "01");
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     wait(&d, 10 * MS);
     answer_audit(&d, &second, 1);
     wait(&d, 20 * MS);
     answer(&d, &main);
     take_and_release(&d, 0);
     turn(&d);
-    assert_asked(&d, "1");
+    assert_requested_peers(&d, "1");
     fby_window_destroy(&d.w);
 }
 
@@ -261,10 +262,10 @@ static void a_worker_owes_nothing_after_an_audit(void **state)
         struct driver d            = driver_of(&c);
         (void)join(&d, 1);
         (void)join(&d, 2);
-        start_one_block(&d);
-        assert_asked(&d, "10110");
+        start_constant_locality(&d);
+        assert_requested_peers(&d, "10110");
         for (int i = 0; i < 5; i++) {
-            struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+            struct fby_action r = nth_action(&d, FBY_DO_REQUEST, i);
             if (r.slot != FBY_NO_SLOT) {
                 answer(&d, &r);
             } else if (lost == 0) {
@@ -277,7 +278,7 @@ static void a_worker_owes_nothing_after_an_audit(void **state)
             take_and_release(&d, step);
         }
         turn(&d);
-        assert_asked(&d, "10110");
+        assert_requested_peers(&d, "10110");
         fby_window_destroy(&d.w);
     }
 }
@@ -316,14 +317,14 @@ static void an_overdue_answer_counts_before_it_is_there(void **state)
     (void)state;
     for (int64_t us = 9999; us <= 10001; us += 2) {
         struct driver     d = of_one_block(2);
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
-        assert_asked(&d, "11");
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+        assert_requested_peers(&d, "11");
         wait(&d, 10 * MS);
         answer_with(&d, &r, 1);
         wait(&d, us * FBY_NS_PER_US);
         take_and_release(&d, 0);
         turn(&d);
-        assert_asked(&d, us < 10000 ? "1" : "0");
+        assert_requested_peers(&d, us < 10000 ? "1" : "0");
         fby_window_destroy(&d.w);
     }
 }
@@ -333,20 +334,20 @@ static void the_oldest_request_of_a_worker_is_the_overdue_one(void **state)
 {
     (void)state;
     struct driver     d = of_one_block(2);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     wait(&d, 10 * MS);
     answer_with(&d, &r, 1);
     wait(&d, 9 * MS);
     take_and_release(&d, 0);
     turn(&d);
-    assert_asked(&d, "1");
+    assert_requested_peers(&d, "1");
     for (int peer = 1; peer >= 0; peer--) {
-        r = act_of(&d, FBY_DO_REQUEST, peer);
+        r = action_for(&d, FBY_DO_REQUEST, peer);
         fby_window_busy(d.w, d.now, peer, r.id, 5 * MS);
         turn(&d);
     }
     wait(&d, 5 * MS);
-    assert_asked(&d, "0");
+    assert_requested_peers(&d, "0");
     fby_window_destroy(&d.w);
 }
 

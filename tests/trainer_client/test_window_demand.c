@@ -37,7 +37,7 @@ static void an_answer_is_late_after_twice_what_19_of_20_took(void **state)
     int64_t       took[ANSWERS];
     assert_int_equal(fby_window_hedge_after(d.w), 200 * MS);
     for (int step = 0; step < ANSWERS; step++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
         took[step]          = time_of(step);
         d.now += took[step];
         answer_with(&d, &r, 1);
@@ -75,7 +75,7 @@ static struct driver of_two_kinds(struct fby_action *out)
         &why));
     turn(&d);
     for (uint64_t step = 0; step < 40; step++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
         assert_int_equal(r.bytes, step % 2 == 0 ? BATCH / 2 : BATCH);
         assert_int_equal(fby_window_bytes(d.w), r.bytes);
         d.now += step % 2 == 0 ? 1 * MS : 90 * MS;
@@ -84,7 +84,7 @@ static struct driver of_two_kinds(struct fby_action *out)
         take_and_release(&d, step);
         turn(&d);
     }
-    *out = act(&d, FBY_DO_REQUEST, 0);
+    *out = nth_action(&d, FBY_DO_REQUEST, 0);
     return d;
 }
 
@@ -128,12 +128,12 @@ static struct driver ready_after_10_ms(int n, int64_t wish)
     struct driver d            = driver_of(&c);
     (void)join(&d, 1);
     (void)join(&d, 2);
-    start_one_block(&d);
-    assert_asked(&d, "110101");
+    start_constant_locality(&d);
+    assert_requested_peers(&d, "110101");
     struct fby_action       r[6];
     struct fby_window_batch batch;
     for (int i = 0; i < 6; i++) {
-        r[i] = act(&d, FBY_DO_REQUEST, i);
+        r[i] = nth_action(&d, FBY_DO_REQUEST, i);
     }
     wait(&d, wish);
     assert_int_equal(take(&d, &batch), FBY_AGAIN);
@@ -191,8 +191,8 @@ static void an_answer_takes_time_from_its_request_on(void **state)
         struct driver d = ready_after_10_ms(1, 0);
         wait(&d, 5 * MS);
         take_and_release(&d, 0);
-        want(&d);
-        turn_says(&d, "REQUEST 1 #7 step 6 slot 0");
+        demand_batch(&d);
+        assert_turn(&d, "REQUEST 1 #7 step 6 slot 0");
         wait(&d, 5 * MS);
         struct fby_action r[] = {{.peer = 1, .id = {7}, .slot = 0},
             {.peer = 1, .id = {2}, .slot = 1},

@@ -8,11 +8,11 @@ static void a_late_step_is_asked_of_another_worker_with_a_ping(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(1);
     struct driver            d = of_one_block(&c);
-    assert_said(&d, "REQUEST 1 #1 step 0 slot 0");
-    want(&d);
-    after_says(&d, 20 * MS, "PING 1; REQUEST 0 #2 step 0 slot 1 hedge");
+    assert_actions(&d, "REQUEST 1 #1 step 0 slot 0");
+    demand_batch(&d);
+    assert_after(&d, 20 * MS, "PING 1; REQUEST 0 #2 step 0 slot 1 hedge");
     assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
-    assert_counted(&d, "requests 2, hedges 1");
+    assert_counters(&d, "requests 2, hedges 1");
     fby_window_destroy(&d.w);
 }
 
@@ -27,12 +27,12 @@ static void a_hedge_that_is_first_wins(void **state)
     assert_int_equal(batch.slot, p.hedge.slot);
     assert_int_equal(batch.peer, p.hedge.peer);
     assert_int_equal(batch.id.value, p.hedge.id.value);
-    turn_says(&d, "CANCEL 1 #1");
+    assert_turn(&d, "CANCEL 1 #1");
     assert_int_equal(fby_window_bytes(d.w), BATCH);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(chunk(&d, &p.slow, i), FBY_LATE_HEDGE);
     }
-    assert_counted(
+    assert_counters(
         &d, "delivered 1, requests 2, hedges 1, hedges_won 1, late_hedge 2");
     fby_window_destroy(&d.w);
 }
@@ -44,12 +44,12 @@ static void a_hedge_that_is_second_is_cancelled(void **state)
     struct driver           d = hedged(&p);
     struct fby_window_batch batch;
     answer_with(&d, &p.slow, 1);
-    turn_says(&d, "CANCEL 0 #2");
+    assert_turn(&d, "CANCEL 0 #2");
     assert_ok(take(&d, &batch));
     assert_int_equal(batch.peer, 1);
     assert_int_equal(end(&d, &p.hedge, 2), FBY_LATE_HEDGE);
     assert_failed(&d, "DIFFERENT 0, peers 1 and 0, step 0 #2");
-    assert_counted(&d, "delivered 1, requests 2, hedges 1");
+    assert_counters(&d, "delivered 1, requests 2, hedges 1");
     fby_window_destroy(&d.w);
 }
 
@@ -64,7 +64,7 @@ static void an_ended_answer_that_is_slower_is_compared_at_once(void **state)
         assert_int_equal(chunk(&d, &p.slow, 0), FBY_TAKE);
         assert_int_equal(end(&d, &p.slow, content), FBY_TAKE);
         answer_with(&d, &p.hedge, 1);
-        turn_says(&d, content == 1 ? "" : "FAIL 0");
+        assert_turn(&d, content == 1 ? "" : "FAIL 0");
         assert_failed(
             &d, content == 1 ? "" : "DIFFERENT 0, peers 0 and 1, step 0 #1");
         assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
@@ -100,10 +100,10 @@ static struct driver many_hedges(struct pair pairs[HEDGES])
     c.times.hedge_period       = 10 * MS; /* no limit */
     struct driver d            = of_one_block(&c);
     for (int step = 0; step < HEDGES; step++) {
-        pairs[step].slow = act(&d, FBY_DO_REQUEST, 0);
-        want(&d);
+        pairs[step].slow = nth_action(&d, FBY_DO_REQUEST, 0);
+        demand_batch(&d);
         wait(&d, 20 * MS);
-        pairs[step].hedge = act(&d, FBY_DO_REQUEST, 0);
+        pairs[step].hedge = nth_action(&d, FBY_DO_REQUEST, 0);
         fby_window_heard(d.w, d.now, pairs[step].slow.peer);
         answer_with(&d, &pairs[step].hedge, (uint8_t)step);
         take_and_release(&d, (uint64_t)step);
@@ -156,7 +156,7 @@ static void the_next_owner_of_a_number_ends_no_slower_answer(void **state)
     (void)state;
     struct pair       pairs[HEDGES];
     struct driver     d    = many_hedges(pairs);
-    struct fby_action last = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action last = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_action slow = pairs[HEDGES - 1].slow;
     fby_window_peer_unlist(d.w, d.now, slow.peer);
     fby_window_unreachable(d.w, d.now, slow.peer);
@@ -183,12 +183,12 @@ static void a_hedge_that_is_lost_leaves_the_request_alone(void **state)
     struct driver d = hedged(&p);
     fby_window_lost(d.w, d.now, p.hedge.peer, p.hedge.id);
     fby_window_heard(d.w, d.now, p.slow.peer);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(fby_window_bytes(d.w), BATCH);
-    after_says(&d, 100 * MS, "PING 1"); /* it is late, but hedged once */
+    assert_after(&d, 100 * MS, "PING 1"); /* it is late, but hedged once */
     answer_with(&d, &p.slow, 1);
     take_and_release(&d, 0);
-    assert_counted(&d, "delivered 1, requests 2, hedges 1, lost 1");
+    assert_counters(&d, "delivered 1, requests 2, hedges 1, lost 1");
     fby_window_destroy(&d.w);
 }
 
@@ -212,9 +212,9 @@ static void a_greeted_worker_is_not_told_to_cancel(void **state)
     struct pair   p;
     struct driver d = hedged(&p);
     fby_window_hello_first(d.w, d.now, p.slow.peer);
-    turn_says(&d, "HELLO 1");
+    assert_turn(&d, "HELLO 1");
     answer_with(&d, &p.hedge, 1);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -224,12 +224,12 @@ static void a_request_that_is_lost_leaves_its_hedge(void **state)
     struct pair   p;
     struct driver d = hedged(&p);
     fby_window_lost(d.w, d.now, p.slow.peer, p.slow.id);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(fby_window_bytes(d.w), BATCH);
-    after_says(&d, 20 * MS, "PING 0; REQUEST 1 #3 step 0 slot 0 hedge");
+    assert_after(&d, 20 * MS, "PING 0; REQUEST 1 #3 step 0 slot 0 hedge");
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
-    assert_counted(&d, "delivered 1, requests 3, hedges 2, lost 1");
+    assert_counters(&d, "delivered 1, requests 3, hedges 2, lost 1");
     fby_window_destroy(&d.w);
 }
 
@@ -241,11 +241,11 @@ static void a_corrupt_answer_leaves_its_hedge(void **state)
     assert_int_equal(header(&d, &p.slow, 1), FBY_TAKE);
     assert_int_equal(chunk(&d, &p.slow, 0), FBY_TAKE);
     decoded(&d, &p.slow, false);
-    turn_says(&d, "CANCEL 1 #1");
+    assert_turn(&d, "CANCEL 1 #1");
     assert_int_equal(fby_window_bytes(d.w), BATCH);
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
-    assert_counted(&d, "delivered 1, requests 2, hedges 1, corrupt 1");
+    assert_counters(&d, "delivered 1, requests 2, hedges 1, corrupt 1");
     fby_window_destroy(&d.w);
 }
 
@@ -261,15 +261,15 @@ static void a_slower_answer_keeps_its_slot_while_it_is_decoded(void **state)
     assert_int_equal(chunk(&d, &p.slow, 1), FBY_TAKE);
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
-    turn_says(&d, "CANCEL 1 #1");
+    assert_turn(&d, "CANCEL 1 #1");
     decoded(&d, &p.slow, false); /* not needed any more */
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(counters(&d).corrupt, 0);
     assert_int_equal(fby_window_bytes(d.w), BATCH);
     assert_int_equal(fby_window_slot(d.w, p.slow.id), FBY_NO_SLOT);
     assert_int_equal(chunk(&d, &p.slow, 1), FBY_LATE_HEDGE);
     decoded(&d, &p.slow, true);
-    turn_says(&d, "REQUEST 0 #3 step 1 slot 0");
+    assert_turn(&d, "REQUEST 0 #3 step 1 slot 0");
     assert_int_equal(fby_window_bytes(d.w), BATCH);
     fby_window_destroy(&d.w);
 }
@@ -284,9 +284,9 @@ static void a_hedge_takes_no_room_from_the_steps_that_follow(void **state)
         c.max_bytes                = rooms[i][1] * (uint64_t)BATCH;
         int           held;
         struct driver d = hedged_behind_a_held_batch(&c, &held);
-        turn_says(&d, "");
+        assert_turn(&d, "");
         fby_window_release(d.w, d.now, held);
-        turn_says(&d, "REQUEST 0 #4 step 2 slot 0");
+        assert_turn(&d, "REQUEST 0 #4 step 2 slot 0");
         assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
         fby_window_destroy(&d.w);
     }
@@ -303,8 +303,8 @@ static struct driver overfull(struct pair *p, struct fby_window_batch *held)
     assert_int_equal(chunk(&d, &p->slow, 0), FBY_TAKE);
     answer_with(&d, &p->hedge, 1);
     assert_ok(take(&d, held));
-    want(&d);
-    turn_says(&d, "CANCEL 1 #1");
+    demand_batch(&d);
+    assert_turn(&d, "CANCEL 1 #1");
     assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
     return d;
 }
@@ -316,9 +316,9 @@ static void a_step_that_is_complete_has_no_hedge_any_more(void **state)
     struct pair              p;
     struct driver            d = hedged_with(&c, &p);
     answer_with(&d, &p.hedge, 1);
-    turn_says(&d, "CANCEL 1 #1; REQUEST 0 #4 step 1 slot 0 hedge");
+    assert_turn(&d, "CANCEL 1 #1; REQUEST 0 #4 step 1 slot 0 hedge");
     assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -328,15 +328,15 @@ static void a_hedge_behind_ready_steps_takes_no_room_either(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(3);
     struct driver            d = of_one_block(&c);
-    want(&d);
+    demand_batch(&d);
     wait(&d, 10 * MS);
     for (uint64_t id = 1; id <= 2; id++) {
         struct fby_action r = {.peer = 1, .id = {id}, .slot = (int)id - 1};
         answer_with(&d, &r, 1);
     }
-    after_says(&d, 10 * MS, "PING 0; REQUEST 1 #4 step 2 slot 3 hedge");
+    assert_after(&d, 10 * MS, "PING 0; REQUEST 1 #4 step 2 slot 3 hedge");
     take_and_release(&d, 0);
-    turn_says(&d, "REQUEST 1 #5 step 3 slot 0");
+    assert_turn(&d, "REQUEST 1 #5 step 3 slot 0");
     fby_window_destroy(&d.w);
 }
 
@@ -351,11 +351,11 @@ static void a_hedge_waits_for_a_slot(void **state)
     assert_int_equal(chunk(&d, &p.hedge, 0), FBY_TAKE);
     fby_window_lost(d.w, d.now, p.hedge.peer, p.hedge.id);
     fby_window_lost(d.w, d.now, p.slow.peer, p.slow.id);
-    turn_says(&d, "REQUEST 0 #3 step 0 slot 0");
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0");
     wait(&d, 20 * MS);
-    assert_said(&d, "CREDIT 0 10; PING 0");
+    assert_actions(&d, "CREDIT 0 10; PING 0");
     decoded(&d, &p.hedge, true);
-    turn_says(&d, "REQUEST 1 #4 step 0 slot 1 hedge");
+    assert_turn(&d, "REQUEST 1 #4 step 0 slot 1 hedge");
     fby_window_destroy(&d.w);
 }
 
@@ -366,7 +366,7 @@ static void a_hedge_waits_for_bytes(void **state)
     struct fby_window_batch held;
     struct driver           d = overfull(&p, &held);
     fby_window_release(d.w, d.now, held.slot);
-    turn_says(&d, "REQUEST 0 #4 step 1 slot 2 hedge");
+    assert_turn(&d, "REQUEST 0 #4 step 1 slot 2 hedge");
     assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
     fby_window_destroy(&d.w);
 }
@@ -382,9 +382,9 @@ static void slower_answers_take_bytes_until_they_are_decoded(void **state)
     next.slot                    = 1;
     answer_with(&d, &next, 1);
     take_and_release(&d, 1);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     decoded(&d, &p.slow, true);
-    turn_says(&d, "REQUEST 0 #4 step 2 slot 0");
+    assert_turn(&d, "REQUEST 0 #4 step 2 slot 0");
     assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
     fby_window_destroy(&d.w);
 }
@@ -397,7 +397,7 @@ static void more_bytes_than_allowed_are_no_room(void **state)
     struct fby_window_batch held;
     struct driver           d = overfull(&p, &held);
     wait(&d, 10 * MS);
-    assert_said(&d, "CREDIT 1 10");
+    assert_actions(&d, "CREDIT 1 10");
     assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
     fby_window_destroy(&d.w);
 }
@@ -408,7 +408,7 @@ static void a_winner_that_is_gone_is_not_named_as_another(void **state)
     struct pair   p;
     struct driver d = hedged(&p);
     answer_with(&d, &p.hedge, 1);
-    forget(&d, p.hedge.peer);
+    remove_peer(&d, p.hedge.peer);
     assert_int_equal(add(&d, 77), p.hedge.peer); /* the number's next owner */
     assert_int_equal(end(&d, &p.slow, 2), FBY_LATE_HEDGE);
     assert_failed(&d, "DIFFERENT 0, peers -1 and 1, step 0 #1");

@@ -15,7 +15,7 @@ static void chunk_of(
 static struct driver receiving(struct fby_action *out)
 {
     struct driver d = started(1, 1);
-    *out            = act(&d, FBY_DO_REQUEST, 0);
+    *out            = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(header(&d, out, 8), FBY_TAKE);
     return d;
 }
@@ -26,14 +26,14 @@ static void an_eighth_of_the_send_window_is_credited_at_once(void **state)
     struct fby_action r;
     struct driver     d = receiving(&r);
     chunk_of(&d, &r, 0, 124);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     chunk_of(&d, &r, 1, 1);
-    turn_says(&d, "CREDIT 0 125");
-    turn_says(&d, "");
+    assert_turn(&d, "CREDIT 0 125");
+    assert_turn(&d, "");
     chunk_of(&d, &r, 2, 124);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     chunk_of(&d, &r, 3, 2);
-    turn_says(&d, "CREDIT 0 251");
+    assert_turn(&d, "CREDIT 0 251");
     fby_window_destroy(&d.w);
 }
 
@@ -43,20 +43,20 @@ static void fewer_bytes_are_credited_after_a_while(void **state)
     struct fby_window_config c = config_of(1);
     c.times.credit             = 7 * MS;
     struct driver     d        = started_with(&c, 1);
-    struct fby_action r        = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r        = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(header(&d, &r, 8), FBY_TAKE);
     wait(&d, 100 * MS);
     chunk_of(&d, &r, 0, 1);
     wait(&d, 3 * MS);
     chunk_of(&d, &r, 1, 1);
-    after_says(&d, 4 * MS, "CREDIT 0 2");
+    assert_after(&d, 4 * MS, "CREDIT 0 2");
     wait(&d, 100 * MS);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     chunk_of(&d, &r, 2, 3);
     wait(&d, 7 * MS - 1);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     d.now += 1;
-    turn_says(&d, "CREDIT 0 5");
+    assert_turn(&d, "CREDIT 0 5");
     fby_window_destroy(&d.w);
 }
 
@@ -67,7 +67,7 @@ static void no_bytes_are_no_credit(void **state)
     struct driver     d = receiving(&r);
     chunk_of(&d, &r, 0, 0);
     wait(&d, 100 * MS);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -80,13 +80,13 @@ static void bytes_that_come_at_time_0_are_credited_too(void **state)
     assert_ok(fby_window_create(&c, d.now, &d.w, &why));
     (void)join(&d, 1);
     start_at(&d, 1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(header(&d, &r, 2), FBY_TAKE);
     chunk_of(&d, &r, 0, 7);
     wait(&d, 5 * MS);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     wait(&d, 1); /* 0 means none, so time 0 is recorded as 1 ns */
-    assert_said(&d, "CREDIT 0 7");
+    assert_actions(&d, "CREDIT 0 7");
     fby_window_destroy(&d.w);
 }
 
@@ -104,9 +104,9 @@ static void every_chunk_is_credited(void **state)
     fby_window_lost(d.w, d.now, 0, r.id);
     chunk_of(&d, &r, 0, 100);
     chunk_of(&d, &other, 0, 50);
-    turn_says(&d, "CREDIT 0 180; REQUEST 0 #2 step 0 slot 0");
-    assert_counted(&d, "requests 2, rerequests 1, late 1, duplicates 1, "
-                       "unknown 1, lost 1");
+    assert_turn(&d, "CREDIT 0 180; REQUEST 0 #2 step 0 slot 0");
+    assert_counters(&d, "requests 2, rerequests 1, late 1, duplicates 1, "
+                        "unknown 1, lost 1");
     fby_window_destroy(&d.w);
 }
 
@@ -116,11 +116,11 @@ static void a_new_route_has_its_own_send_window(void **state)
     struct fby_action r;
     struct driver     d = receiving(&r);
     chunk_of(&d, &r, 0, 200);
-    turn_says(&d, "CREDIT 0 200");
+    assert_turn(&d, "CREDIT 0 200");
     chunk_of(&d, &r, 1, 100);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "HELLO 0");
-    uint64_t route = act(&d, FBY_DO_HELLO, 0).number;
+    assert_turn(&d, "HELLO 0");
+    uint64_t route = nth_action(&d, FBY_DO_HELLO, 0).number;
     fby_window_welcome(d.w, d.now, 0,
         &(struct fby_window_welcome){.instance = {1},
             .route                             = route,
@@ -128,12 +128,12 @@ static void a_new_route_has_its_own_send_window(void **state)
             .open                              = &r.id,
             .n_open                            = 1});
     wait(&d, 10 * MS);
-    assert_said(&d, ""); /* the bytes of the old route are forgotten */
+    assert_actions(&d, ""); /* the bytes of the old route are forgotten */
     chunk_of(&d, &r, 2, 49);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     chunk_of(&d, &r, 3, 1);
-    turn_says(&d, "CREDIT 0 50");
-    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).route, route);
+    assert_turn(&d, "CREDIT 0 50");
+    assert_int_equal(nth_action(&d, FBY_DO_CREDIT, 0).route, route);
     fby_window_destroy(&d.w);
 }
 
@@ -145,16 +145,16 @@ static void no_credit_is_sent_after_close(void **state)
     chunk_of(&d, &r, 0, 100);
     decoded(&d, &r, true);
     fby_window_full(d.w, d.now, 0);
-    turn_says(&d, "CLOSE 0");
+    assert_turn(&d, "CLOSE 0");
     wait(&d, 1 * S);
-    assert_said(&d, "CONNECT 0; HELLO 0");
+    assert_actions(&d, "CONNECT 0; HELLO 0");
     struct driver greeted = d;
     wait(&d, 20 * MS);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     welcome(&greeted, 0, 1, NULL, 0);
     turn(&d);
     wait(&d, 20 * MS);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -171,12 +171,12 @@ static struct driver idle_after_2_s(void)
     struct driver d            = driver_of(&c);
     (void)join(&d, 1);
     start_at(&d, 1, 2);
-    struct fby_action r0 = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r0 = nth_action(&d, FBY_DO_REQUEST, 0);
     d.now += 1 * S;
     (void)fby_window_deadline(d.w);
     fby_window_tick(d.w, d.now);
     wait(&d, 1 * S);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     assert_int_equal(header(&d, &r0, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r0, 1), FBY_TAKE);
     return d;
@@ -186,15 +186,15 @@ static void a_worker_is_idle_from_its_last_request_on(void **state)
 {
     (void)state;
     struct driver d = idle_after_2_s();
-    turn_says(&d, "");
+    assert_turn(&d, "");
     wait(&d, 10 * S);
     take_and_release(&d, 0);
     turn(&d); /* asks for step 1 */
-    struct fby_action r1 = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r1 = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(r1.epoch, 1);
     assert_int_equal(header(&d, &r1, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r1, 1), FBY_TAKE);
-    after_says(&d, 60 * S, "BYE 0; CLOSE 0");
+    assert_after(&d, 60 * S, "BYE 0; CLOSE 0");
     assert_int_equal(fby_window_usable(d.w), 0);
     fby_window_destroy(&d.w);
 }
@@ -204,14 +204,14 @@ static void a_worker_that_was_closed_is_connected_when_it_is_needed(
 {
     (void)state;
     struct driver d = idle_after_2_s();
-    after_says(&d, 59 * S, "BYE 0; CLOSE 0"); /* a tick saw it ask at 1 s */
+    assert_after(&d, 59 * S, "BYE 0; CLOSE 0"); /* a tick saw it ask at 1 s */
     take_and_release(&d, 0);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "REQUEST 0 #2 step 1.0 slot 0");
+    assert_turn(&d, "REQUEST 0 #2 step 1.0 slot 0");
     fby_window_lost(d.w, d.now, 0, (struct fby_request_id){2});
     fby_window_leave(d.w, d.now, 0);
-    turn_says(&d, "BYE 0; CLOSE 0; GONE 0");
+    assert_turn(&d, "BYE 0; CLOSE 0; GONE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -221,15 +221,15 @@ static void a_worker_is_not_idle_while_it_is_connected(void **state)
     (void)state;
     struct driver d = idle_after_2_s();
     wait(&d, 59 * S);
-    assert_said(&d, "BYE 0; CLOSE 0");
+    assert_actions(&d, "BYE 0; CLOSE 0");
     take_and_release(&d, 0);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     welcome(&d, 0, 1, NULL, 0);
     turn(&d);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(header(&d, &r, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
-    after_says(&d, 60 * S, "BYE 0; CLOSE 0");
+    assert_after(&d, 60 * S, "BYE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -243,15 +243,15 @@ static void a_worker_that_is_never_asked_is_idle_from_opened_on(void **state)
     c.times.warn               = 1000 * S;
     struct driver d            = driver_of(&c);
     (void)add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     struct driver greeted = d;
     wait(&d, 1 * S);
     welcome(&greeted, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     wait(&d, 1 * S);
     fby_window_opened(d.w, d.now, 0);
     start_at(&d, 1, 0);
-    after_says(&d, 60 * S, "BYE 0; CLOSE 0");
+    assert_after(&d, 60 * S, "BYE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -264,13 +264,13 @@ static void a_worker_that_is_not_opened_yet_is_not_idle(void **state)
     c.times.warn               = 1000 * S;
     struct driver d            = driver_of(&c);
     (void)add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     start_at(&d, 1, 0);
     wait(&d, 200 * S);
-    assert_said(&d, "");
-    turn_says(&d, "");
+    assert_actions(&d, "");
+    assert_turn(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -293,13 +293,13 @@ static void a_batch_of_no_bytes_is_owed_too(void **state)
         &(struct fby_window_plan){
             .steps_per_epoch = 1, .total = 1, .bytes = no_bytes},
         &why));
-    turn_says(&d, "REQUEST 0 #1 step 0 slot 0 of 0");
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    assert_turn(&d, "REQUEST 0 #1 step 0 slot 0 of 0");
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_leave(d.w, d.now, 0);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(header(&d, &r, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
-    turn_says(&d, "BYE 0; CLOSE 0; GONE 0");
+    assert_turn(&d, "BYE 0; CLOSE 0; GONE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -313,18 +313,18 @@ static void a_worker_that_is_connected_again_is_not_idle_at_once(void **state)
     c.times.hedge_first        = 1000 * S;
     struct driver d            = started_with(&c, 2);
     for (int i = 0; i < 2; i++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, i);
         assert_int_equal(r.peer, 0);
         assert_int_equal(header(&d, &r, 0), FBY_TAKE);
         assert_int_equal(end(&d, &r, 1), FBY_TAKE);
     }
     wait(&d, 61 * S);
-    assert_said(&d, "BYE 0; CLOSE 0");
+    assert_actions(&d, "BYE 0; CLOSE 0");
     take_and_release(&d, 0);
-    turn_says(&d, "CONNECT 0; HELLO 0; REQUEST 1 #5 step 4 slot 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0; REQUEST 1 #5 step 4 slot 0");
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "");
-    after_says(&d, 60 * S, "BYE 0; CLOSE 0");
+    assert_turn(&d, "");
+    assert_after(&d, 60 * S, "BYE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -337,7 +337,7 @@ static void before_the_start_no_worker_is_idle(void **state)
     struct driver d            = driver_of(&c);
     (void)join(&d, 1);
     wait(&d, 100 * S);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     fby_window_destroy(&d.w);
 }
 

@@ -6,10 +6,10 @@
 static struct driver greeting(struct fby_action requests[2])
 {
     struct driver d = started(2, 1);
-    requests[0]     = act(&d, FBY_DO_REQUEST, 0);
-    requests[1]     = act(&d, FBY_DO_REQUEST, 1);
+    requests[0]     = nth_action(&d, FBY_DO_REQUEST, 0);
+    requests[1]     = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "HELLO 0");
+    assert_turn(&d, "HELLO 0");
     return d;
 }
 
@@ -27,20 +27,20 @@ static void only_the_welcome_of_the_last_hello_counts(void **state)
     (void)state;
     struct fby_action r[2];
     struct driver     d     = greeting(r);
-    uint64_t          route = act(&d, FBY_DO_HELLO, 0).number;
+    uint64_t          route = nth_action(&d, FBY_DO_HELLO, 0).number;
     welcome_route(&d, 1, route + 1);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     uint64_t older = route;
-    after_says(&d, 1 * S, "HELLO 0");
-    route = act(&d, FBY_DO_HELLO, 0).number;
+    assert_after(&d, 1 * S, "HELLO 0");
+    route = nth_action(&d, FBY_DO_HELLO, 0).number;
     welcome_route(&d, 1, older);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     welcome_route(&d, 1, route);
-    turn_says(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
-    assert_counted(&d, "requests 4, rerequests 2, lost 2, reconnects 1");
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
+    assert_counters(&d, "requests 4, rerequests 2, lost 2, reconnects 1");
     welcome_route(&d, 1, route); /* once more, which is no new route */
-    turn_says(&d, "");
-    assert_counted(&d, "requests 4, rerequests 2, lost 2, reconnects 1");
+    assert_turn(&d, "");
+    assert_counters(&d, "requests 4, rerequests 2, lost 2, reconnects 1");
     fby_window_destroy(&d.w);
 }
 
@@ -54,9 +54,9 @@ static void every_hello_has_a_route_of_its_own(void **state)
         struct driver d            = driver_of(&c);
         (void)add(&d, 1);
         turn(&d);
-        uint64_t first = act(&d, FBY_DO_HELLO, 0).number;
+        uint64_t first = nth_action(&d, FBY_DO_HELLO, 0).number;
         wait(&d, 1 * S);
-        uint64_t second = act(&d, FBY_DO_HELLO, 0).number;
+        uint64_t second = nth_action(&d, FBY_DO_HELLO, 0).number;
         assert_int_not_equal(first, second);
         assert_int_not_equal(first, other);
         assert_int_equal(first & second & 1, 1); /* never 0 */
@@ -71,11 +71,11 @@ static void named_requests_go_on_and_others_are_lost(void **state)
     struct fby_action r[2];
     struct driver     d      = greeting(r);
     struct driver     before = d;
-    turn_says(&d, "");
+    assert_turn(&d, "");
     welcome(&before, 0, 1, &r[1].id, 1);
-    turn_says(&d, "REQUEST 0 #3 step 0 slot 0");
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0");
     answer(&d, &r[1]);
-    assert_counted(&d, "requests 3, rerequests 1, lost 1, reconnects 1");
+    assert_counters(&d, "requests 3, rerequests 1, lost 1, reconnects 1");
     fby_window_destroy(&d.w);
 }
 
@@ -87,8 +87,8 @@ static void requests_that_are_not_waited_for_are_cancelled(void **state)
     struct driver               d      = greeting(r);
     const struct fby_request_id open[] = {{91}, {92}, {93}};
     welcome(&d, 0, 1, open, 3);
-    turn_says(&d, "CANCEL 0 #91; CANCEL 0 #92; REQUEST 0 #3 step 0 slot 0; "
-                  "REQUEST 0 #4 step 1 slot 1");
+    assert_turn(&d, "CANCEL 0 #91; CANCEL 0 #92; REQUEST 0 #3 step 0 slot 0; "
+                    "REQUEST 0 #4 step 1 slot 1");
     fby_window_destroy(&d.w);
 }
 
@@ -103,7 +103,7 @@ static void a_delivered_batch_that_is_named_is_not_cancelled(void **state)
     assert_ok(take(&d, &batch));
     const struct fby_request_id open[] = {r[0].id, r[1].id};
     welcome(&before, 0, 1, open, 2);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -112,14 +112,15 @@ static void a_request_named_by_another_worker_is_cancelled_there(void **state)
     (void)state;
     for (int nth = 0; nth < 2; nth++) {
         struct driver     d     = audited(1, 2, 1);
-        struct fby_action asked = act(&d, FBY_DO_REQUEST, nth);
+        struct fby_action asked = nth_action(&d, FBY_DO_REQUEST, nth);
         int               other = 1 - asked.peer;
         fby_window_hello_first(d.w, d.now, other);
         turn(&d);
         welcome(&d, other, (uint64_t)other + 1, &asked.id, 1);
         turn(&d);
-        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).peer, other);
-        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).id.value, asked.id.value);
+        assert_int_equal(nth_action(&d, FBY_DO_CANCEL, 0).peer, other);
+        assert_int_equal(
+            nth_action(&d, FBY_DO_CANCEL, 0).id.value, asked.id.value);
         assert_int_equal(counters(&d).lost, 1);
         fby_window_destroy(&d.w);
     }
@@ -136,7 +137,7 @@ static void every_reconnect_is_counted(void **state)
         welcome(&d, 0, 1, &open, 1);
         assert_int_equal(counters(&d).reconnects, n);
     }
-    assert_counted(&d, "requests 1, reconnects 3");
+    assert_counters(&d, "requests 1, reconnects 3");
     fby_window_destroy(&d.w);
 }
 
@@ -146,14 +147,14 @@ static void a_worker_is_a_reconnect_once_it_was_opened(void **state)
     struct fby_window_config c    = config_of(1);
     struct driver            d    = driver_of(&c);
     int                      peer = add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     welcome(&d, peer, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     fby_window_hello_first(d.w, d.now, peer);
-    turn_says(&d, "HELLO 0");
+    assert_turn(&d, "HELLO 0");
     welcome(&d, peer, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
-    assert_counted(&d, "");
+    assert_turn(&d, "OPEN 0");
+    assert_counters(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -162,17 +163,17 @@ static void a_restarted_worker_is_as_new(void **state)
     (void)state;
     struct fby_action r[2];
     struct driver     d = started(2, 1);
-    r[0]                = act(&d, FBY_DO_REQUEST, 0);
-    r[1]                = act(&d, FBY_DO_REQUEST, 1);
+    r[0]                = nth_action(&d, FBY_DO_REQUEST, 0);
+    r[1]                = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_busy(d.w, d.now, 0, r[0].id, 10 * S);
     fby_window_leave(d.w, d.now, 0);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "HELLO 0");
+    assert_turn(&d, "HELLO 0");
     welcome(&d, 0, 99, &r[1].id, 1);
-    turn_says(&d, "CANCEL 0 #2; OPEN 0");
+    assert_turn(&d, "CANCEL 0 #2; OPEN 0");
     fby_window_opened(d.w, d.now, 0);
-    turn_says(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
-    assert_counted(&d, "requests 4, rerequests 1, lost 1, busy 1, restarts 1");
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
+    assert_counters(&d, "requests 4, rerequests 1, lost 1, busy 1, restarts 1");
     assert_int_equal(add(&d, 99), 0);
     assert_int_equal(add(&d, 1), 1); /* the old instance is unknown */
     fby_window_destroy(&d.w);
@@ -187,7 +188,7 @@ static struct driver about_to_be_double(void)
     struct driver            d = driver_of(&c);
     (void)join(&d, 1);
     (void)add(&d, 2);
-    turn_says(&d, "CONNECT 1; HELLO 1");
+    assert_turn(&d, "CONNECT 1; HELLO 1");
     return d;
 }
 
@@ -196,9 +197,9 @@ static void the_number_in_use_stays(void **state)
     (void)state;
     struct driver d = about_to_be_double();
     welcome(&d, 1, 1, NULL, 0);
-    turn_says(&d, "CLOSE 1; GONE 1");
+    assert_turn(&d, "CLOSE 1; GONE 1");
     assert_int_equal(fby_window_usable(d.w), 1);
-    assert_counted(&d, "");
+    assert_counters(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -208,8 +209,8 @@ static void a_number_that_waits_makes_way(void **state)
     struct driver d = about_to_be_double();
     fby_window_full(d.w, d.now, 0);
     welcome(&d, 1, 1, NULL, 0);
-    turn_says(&d, "CLOSE 0; GONE 0; OPEN 1");
-    assert_counted(&d, "restarts 1");
+    assert_turn(&d, "CLOSE 0; GONE 0; OPEN 1");
+    assert_counters(&d, "restarts 1");
     assert_int_equal(add(&d, 3), 0);
     fby_window_destroy(&d.w);
 }
@@ -221,12 +222,12 @@ static void a_number_that_is_not_connected_makes_way(void **state)
     c.open_peers               = 1;
     struct driver d            = driver_of(&c);
     (void)add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     struct driver greeting = d;
     (void)add(&d, 2);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     welcome(&greeting, 0, 2, NULL, 0);
-    turn_says(&d, "GONE 1; OPEN 0");
+    assert_turn(&d, "GONE 1; OPEN 0");
     fby_window_destroy(&d.w);
 }
 
@@ -239,7 +240,7 @@ static void a_second_hello_first_is_answered_by_the_hello_on_its_way(
     struct fby_action r[2];
     struct driver     d = greeting(r);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -257,11 +258,11 @@ static struct driver pinged(uint64_t *out)
     struct fby_window_config c = config_of(2);
     c.times.hedge_first        = 1000 * S;
     struct driver     d        = started_with(&c, 1);
-    struct fby_action r        = act(&d, FBY_DO_REQUEST, 0);
-    after_says(&d, 1 * S, "PING 0");
-    *out = act(&d, FBY_DO_PING, 0).number;
+    struct fby_action r        = nth_action(&d, FBY_DO_REQUEST, 0);
+    assert_after(&d, 1 * S, "PING 0");
+    *out = nth_action(&d, FBY_DO_PING, 0).number;
     fby_window_lost(d.w, d.now, 0, r.id);
-    turn_says(&d, "REQUEST 0 #3 step 0 slot 0");
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0");
     return d;
 }
 
@@ -272,8 +273,8 @@ static void a_pong_that_names_nothing_loses_what_was_asked_before_its_ping(
     uint64_t      ping;
     struct driver d = pinged(&ping);
     say_pong(&d, 1, ping);
-    turn_says(&d, "REQUEST 0 #4 step 1 slot 1");
-    assert_counted(&d, "requests 4, rerequests 2, lost 2");
+    assert_turn(&d, "REQUEST 0 #4 step 1 slot 1");
+    assert_counters(&d, "requests 4, rerequests 2, lost 2");
     fby_window_destroy(&d.w);
 }
 
@@ -286,11 +287,11 @@ static void pongs_that_say_nothing_of_the_session_are_ignored(void **state)
     say_pong(&d, 1, ping + 1);   /* of a PING that was not sent */
     say_pong(&d, 1, UINT64_MAX); /* the same */
     say_pong(&d, 2, ping);       /* of another instance */
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_hello_first(d.w, d.now, 0);
     say_pong(&d, 1, ping); /* of a route that is over */
-    turn_says(&d, "HELLO 0");
-    assert_counted(&d, "requests 3, rerequests 1, lost 1");
+    assert_turn(&d, "HELLO 0");
+    assert_counters(&d, "requests 3, rerequests 1, lost 1");
     fby_window_destroy(&d.w);
 }
 
@@ -303,8 +304,8 @@ static void a_pong_names_what_goes_on(void **state)
     fby_window_pong(d.w, d.now, 0,
         &(struct fby_window_pong){
             .instance = {1}, .seq = ping, .open = open, .n_open = 2});
-    turn_says(&d, "");
-    assert_counted(&d, "requests 3, rerequests 1, lost 1");
+    assert_turn(&d, "");
+    assert_counters(&d, "requests 3, rerequests 1, lost 1");
     fby_window_destroy(&d.w);
 }
 
@@ -315,14 +316,14 @@ static void a_pong_loses_audits_that_were_asked_before_its_ping(void **state)
     c.times.hedge_first        = 1000 * S;
     c.audit                    = 1;
     struct driver     d        = started_with(&c, 2);
-    struct fby_action second   = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action second   = nth_action(&d, FBY_DO_REQUEST, 1);
     wait(&d, 1 * S);
     struct fby_window_pong pong = {.instance = {(uint64_t)second.peer + 1}};
     fby_window_pong(d.w, d.now, second.peer, &pong);
-    assert_counted(&d, "requests 2");
-    pong.seq = act_of(&d, FBY_DO_PING, second.peer).number;
+    assert_counters(&d, "requests 2");
+    pong.seq = action_for(&d, FBY_DO_PING, second.peer).number;
     fby_window_pong(d.w, d.now, second.peer, &pong);
-    assert_counted(&d, "requests 2, lost 1, audits_skipped 1");
+    assert_counters(&d, "requests 2, lost 1, audits_skipped 1");
     fby_window_destroy(&d.w);
 }
 
@@ -330,12 +331,12 @@ static void a_pong_loses_no_audit_that_was_asked_after_its_ping(void **state)
 {
     (void)state;
     struct driver     d    = audited(1, 2, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
     wait(&d, 1 * S);
     struct fby_window_pong pongs[2];
     for (int peer = 0; peer < 2; peer++) {
         pongs[peer] = (struct fby_window_pong){.instance = {(uint64_t)peer + 1},
-            .seq = act_of(&d, FBY_DO_PING, peer).number};
+            .seq = action_for(&d, FBY_DO_PING, peer).number};
     }
     answer(&d, &main);
     take_and_release(&d, 0);
@@ -357,11 +358,11 @@ static void opened_while_greeting_is_remembered(void **state)
     struct fby_window_config c    = config_of(1);
     struct driver            d    = driver_of(&c);
     int                      peer = add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     fby_window_opened(d.w, d.now, peer);
     assert_int_equal(fby_window_usable(d.w), 0);
     welcome(&d, peer, 1, NULL, 0);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(fby_window_usable(d.w), 1);
     fby_window_destroy(&d.w);
 }
@@ -370,11 +371,11 @@ static void a_worker_that_leaves_is_asked_nothing_and_parts(void **state)
 {
     (void)state;
     struct driver     d = started(1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_leave(d.w, d.now, 0);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_lost(d.w, d.now, 0, r.id);
-    turn_says(&d, "BYE 0; CLOSE 0; GONE 0");
+    assert_turn(&d, "BYE 0; CLOSE 0; GONE 0");
     assert_int_equal(fby_window_usable(d.w), 0);
     fby_window_destroy(&d.w);
 }
@@ -383,12 +384,12 @@ static void a_worker_that_left_while_it_was_opened_is_not_asked(void **state)
 {
     (void)state;
     struct driver     d = started(2, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_send_content(d.w, d.now, 0, r.id);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     fby_window_leave(d.w, d.now, 0);
     fby_window_opened(d.w, d.now, 0);
-    turn_says(&d, ""); /* it still owes step 1 */
+    assert_turn(&d, ""); /* it still owes step 1 */
     assert_int_equal(fby_window_usable(d.w), 0);
     fby_window_destroy(&d.w);
 }
@@ -400,13 +401,13 @@ static void a_worker_that_left_while_greeting_leaves_after_welcome(void **state)
     struct driver     d      = greeting(r);
     struct driver     before = d;
     fby_window_leave(d.w, d.now, 0);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     welcome(&before, 0, 1, &r[0].id, 1);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(fby_window_usable(d.w), 0);
     answer(&d, &r[0]);
-    turn_says(&d, "BYE 0; CLOSE 0; GONE 0");
-    assert_counted(&d, "requests 2, lost 1, reconnects 1");
+    assert_turn(&d, "BYE 0; CLOSE 0; GONE 0");
+    assert_counters(&d, "requests 2, lost 1, reconnects 1");
     fby_window_destroy(&d.w);
 }
 
@@ -416,7 +417,7 @@ static void a_leaving_worker_that_fails_is_gone(void **state)
     struct driver d = started(1, 1);
     fby_window_leave(d.w, d.now, 0);
     fby_window_unreachable(d.w, d.now, 0);
-    turn_says(&d, "UNREACHABLE 0; CLOSE 0; GONE 0");
+    assert_turn(&d, "UNREACHABLE 0; CLOSE 0; GONE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -429,12 +430,12 @@ static void a_full_worker_is_tried_again_without_a_word_to_the_server(
     struct fby_window_config c = config_of(1);
     struct driver            d = driver_of(&c);
     (void)add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     fby_window_full(d.w, d.now, 0);
-    turn_says(&d, "CLOSE 0");
+    assert_turn(&d, "CLOSE 0");
     wait(&d, 1 * S);
-    assert_said(&d, "CONNECT 0; HELLO 0");
-    assert_counted(&d, "");
+    assert_actions(&d, "CONNECT 0; HELLO 0");
+    assert_counters(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -443,10 +444,10 @@ static void a_breach_is_counted_and_backed_off_from(void **state)
     (void)state;
     struct driver d = started(1, 1);
     fby_window_proto(d.w, d.now, 0);
-    turn_says(&d, "CLOSE 0");
+    assert_turn(&d, "CLOSE 0");
     wait(&d, 1 * S);
-    assert_said(&d, "CONNECT 0; HELLO 0");
-    assert_counted(&d, "requests 1, lost 1, breaches 1");
+    assert_actions(&d, "CONNECT 0; HELLO 0");
+    assert_counters(&d, "requests 1, lost 1, breaches 1");
     fby_window_destroy(&d.w);
 }
 
@@ -463,7 +464,7 @@ static void a_worker_is_set_aside_once_and_for_all(void **state)
     assert_int_equal(count(&d, FBY_DO_CLOSE, 0), 1);
     assert_int_equal(add(&d, 1), 0); /* listed again */
     fby_window_full(d.w, d.now, 1);
-    turn_says(&d, "CLOSE 1");
+    assert_turn(&d, "CLOSE 1");
     wait(&d, 1 * S);
     assert_int_equal(count(&d, FBY_DO_CONNECT, 0), 0);
     assert_int_equal(counters(&d).set_aside, 1);
@@ -479,14 +480,14 @@ static void a_worker_that_is_not_connected_can_be_set_aside(void **state)
     struct driver d            = driver_of(&c);
     (void)add(&d, 1);
     (void)add(&d, 2);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     fby_window_set_aside(d.w, d.now, 1, 5);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_failed(&d, "");
     fby_window_set_aside(d.w, d.now, 0, 6);
-    turn_says(&d, "BYE 0; CLOSE 0; FAIL 0");
+    assert_turn(&d, "BYE 0; CLOSE 0; FAIL 0");
     assert_failed(&d, "ASIDE 6, peers 0 and -1, step 0 #0");
-    assert_counted(&d, "set_aside 2");
+    assert_counters(&d, "set_aside 2");
     fby_window_destroy(&d.w);
 }
 
@@ -498,10 +499,10 @@ static void a_worker_in_backoff_that_is_set_aside_is_not_tried_again(
     struct driver            d = driver_of(&c);
     (void)add(&d, 1);
     (void)add(&d, 2);
-    turn_says(&d, "CONNECT 0; HELLO 0; CONNECT 1; HELLO 1");
+    assert_turn(&d, "CONNECT 0; HELLO 0; CONNECT 1; HELLO 1");
     fby_window_full(d.w, d.now, 1);
     fby_window_set_aside(d.w, d.now, 1, 5);
-    turn_says(&d, "CLOSE 1");
+    assert_turn(&d, "CLOSE 1");
     assert_int_equal(add(&d, 2), 1);
     assert_int_equal(add(&d, 3), 2);
     wait(&d, 1 * S);
@@ -518,7 +519,7 @@ static void workers_that_are_gone_do_not_keep_a_stream_alive(void **state)
     (void)add(&d, 2);
     fby_window_peer_unlist(d.w, d.now, 0);
     fby_window_set_aside(d.w, d.now, 1, 5);
-    turn_says(&d, "GONE 0; FAIL 1");
+    assert_turn(&d, "GONE 0; FAIL 1");
     assert_failed(&d, "ASIDE 5, peers 1 and -1, step 0 #0");
     fby_window_destroy(&d.w);
 }
@@ -534,7 +535,7 @@ static void ready_batches_are_delivered_when_all_workers_are_set_aside(
     (void)add(&d, 2);
     start_at(&d, 3, 9);
     for (int i = 0; i < 5; i++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, i);
         answer(&d, &r);
     }
     fby_window_set_aside(d.w, d.now, 0, 5);

@@ -59,7 +59,7 @@ static void a_peer_that_is_listed_again_is_kept(void **state)
     fby_window_peer_unlist(d.w, d.now, 0);
     assert_int_equal(add(&d, 1), 0);
     fby_window_unreachable(d.w, d.now, 0);
-    turn_says(&d, "UNREACHABLE 0; CLOSE 0");
+    assert_turn(&d, "UNREACHABLE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -70,7 +70,7 @@ static void an_unlisted_peer_that_is_not_connected_is_gone(void **state)
     struct driver            d = driver_of(&c);
     (void)add(&d, 1);
     fby_window_peer_unlist(d.w, d.now, 0);
-    turn_says(&d, "GONE 0");
+    assert_turn(&d, "GONE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -78,16 +78,16 @@ static void a_new_owner_of_a_number_has_nothing_of_the_old_one(void **state)
 {
     (void)state;
     struct driver     d = started(1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_busy(d.w, d.now, 0, r.id, 10 * S);
     fby_window_peer_unlist(d.w, d.now, 0);
     fby_window_unreachable(d.w, d.now, 0);
     assert_int_equal(add(&d, 2), 0);
-    turn_says(&d, "UNREACHABLE 0; CLOSE 0; GONE 0; CONNECT 0; HELLO 0");
+    assert_turn(&d, "UNREACHABLE 0; CLOSE 0; GONE 0; CONNECT 0; HELLO 0");
     welcome(&d, 0, 2, NULL, 0);
-    turn_says(&d, "OPEN 0"); /* it is not opened yet */
+    assert_turn(&d, "OPEN 0"); /* it is not opened yet */
     fby_window_opened(d.w, d.now, 0);
-    turn_says(&d, "REQUEST 0 #2 step 0 slot 0");
+    assert_turn(&d, "REQUEST 0 #2 step 0 slot 0");
     fby_window_destroy(&d.w);
 }
 

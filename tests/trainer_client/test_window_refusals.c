@@ -9,7 +9,7 @@ static struct driver of_one_block(
     for (uint64_t i = n; i >= 1; i--) {
         (void)join(&d, i);
     }
-    start_one_block(&d);
+    start_constant_locality(&d);
     return d;
 }
 
@@ -27,11 +27,11 @@ static void a_busy_wait_is_kept_between_a_least_and_a_longest_one(void **state)
         c.times.backoff_max        = 50 * MS;
         c.times.credit             = 3 * MS;
         struct driver     d        = started_with(&c, 1);
-        struct fby_action r        = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action r        = nth_action(&d, FBY_DO_REQUEST, 0);
         fby_window_busy(d.w, d.now, 0, r.id, waits[i][0]);
-        turn_says(&d, "");
-        after_says(&d, waits[i][1], "REQUEST 0 #2 step 0 slot 0");
-        assert_counted(&d, "requests 2, busy 1");
+        assert_turn(&d, "");
+        assert_after(&d, waits[i][1], "REQUEST 0 #2 step 0 slot 0");
+        assert_counters(&d, "requests 2, busy 1");
         fby_window_destroy(&d.w);
     }
 }
@@ -40,14 +40,14 @@ static void a_busy_worker_gets_nothing_else_meanwhile(void **state)
 {
     (void)state;
     struct driver     d = started(2, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_busy(d.w, d.now, 0, r.id, 40 * MS);
-    r = act(&d, FBY_DO_REQUEST, 1);
+    r = nth_action(&d, FBY_DO_REQUEST, 1);
     answer(&d, &r);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     wait(&d, 39 * MS);
-    assert_said(&d, "CREDIT 0 10");
-    after_says(&d, 1 * MS, "REQUEST 0 #3 step 0 slot 0");
+    assert_actions(&d, "CREDIT 0 10");
+    assert_after(&d, 1 * MS, "REQUEST 0 #3 step 0 slot 0");
     fby_window_destroy(&d.w);
 }
 
@@ -58,11 +58,11 @@ static void the_last_step_of_a_stream_is_asked_again_in_time_too(void **state)
     struct driver            d = driver_of(&c);
     (void)join(&d, 1);
     start_at(&d, 2, 2);
-    struct fby_action last = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action last = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_busy(d.w, d.now, 0, last.id, 40 * MS);
-    turn_says(&d, "");
-    after_says(&d, 40 * MS, "REQUEST 0 #3 step 1 slot 1");
-    assert_counted(&d, "requests 3, busy 1");
+    assert_turn(&d, "");
+    assert_after(&d, 40 * MS, "REQUEST 0 #3 step 1 slot 1");
+    assert_counters(&d, "requests 3, busy 1");
     fby_window_destroy(&d.w);
 }
 
@@ -74,12 +74,12 @@ static void the_first_worker_that_is_free_again_is_asked(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct driver d = started(1, 2);
         for (int n = 0; n < 2; n++) {
-            struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+            struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
             fby_window_busy(d.w, d.now, r.peer, r.id, waits[i][r.peer]);
             turn(&d);
         }
-        assert_said(&d, "");
-        after_says(&d, 40 * MS,
+        assert_actions(&d, "");
+        assert_after(&d, 40 * MS,
             i == 0 ? "REQUEST 0 #3 step 0 slot 0"
                    : "REQUEST 1 #3 step 0 slot 0");
         fby_window_destroy(&d.w);
@@ -97,9 +97,9 @@ static void no_deadline_is_set_for_a_busy_worker_that_is_not_needed(
     (void)join(&d, 1);
     (void)join(&d, 2);
     start_at(&d, 1, 1);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_busy(d.w, d.now, second.peer, second.id, 40 * MS);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(fby_window_deadline(d.w), BEGIN + S); /* a PING */
     fby_window_destroy(&d.w);
 }
@@ -108,14 +108,14 @@ static void busy_after_a_loss_still_counts_the_loss(void **state)
 {
     (void)state;
     struct driver     d = started(1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_lost(d.w, d.now, 0, r.id);
-    turn_says(&d, "REQUEST 0 #2 step 0 slot 0");
-    r = act(&d, FBY_DO_REQUEST, 0);
+    assert_turn(&d, "REQUEST 0 #2 step 0 slot 0");
+    r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_busy(d.w, d.now, 0, r.id, 40 * MS);
     wait(&d, 40 * MS);
-    assert_said(&d, "REQUEST 0 #3 step 0 slot 0");
-    assert_counted(&d, "requests 3, rerequests 1, lost 1, busy 1");
+    assert_actions(&d, "REQUEST 0 #3 step 0 slot 0");
+    assert_counters(&d, "requests 3, rerequests 1, lost 1, busy 1");
     fby_window_destroy(&d.w);
 }
 
@@ -123,10 +123,10 @@ static void busy_loses_nothing_of_an_audited_step_either(void **state)
 {
     (void)state;
     struct driver     d    = audited(1, 2, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action main = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_busy(d.w, d.now, main.peer, main.id, 40 * MS);
     turn(&d);
-    assert_counted(&d, "requests 3, busy 1");
+    assert_counters(&d, "requests 3, busy 1");
     fby_window_destroy(&d.w);
 }
 
@@ -134,16 +134,17 @@ static void a_worker_too_busy_for_an_audit_is_left_alone_too(void **state)
 {
     (void)state;
     struct driver     d      = audited(1, 2, 2);
-    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_busy(d.w, d.now, second.peer, second.id, 40 * MS);
     fby_window_set_aside(d.w, d.now, main.peer, 1);
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 0);
     wait(&d, 40 * MS);
-    assert_int_equal(act(&d, FBY_DO_REQUEST, 0).peer, second.peer);
-    assert_counted(&d, "requests 3, rerequests 1, lost 1, busy 1, set_aside 1, "
-                       "audits_skipped 1");
+    assert_int_equal(nth_action(&d, FBY_DO_REQUEST, 0).peer, second.peer);
+    assert_counters(&d,
+        "requests 3, rerequests 1, lost 1, busy 1, set_aside 1, "
+        "audits_skipped 1");
     fby_window_destroy(&d.w);
 }
 
@@ -154,11 +155,11 @@ static void a_loss_counts_against_a_worker_for_one_step(void **state)
     (void)state;
     struct fby_window_config c = config_of(1);
     struct driver            d = of_one_block(&c, 2);
-    struct fby_action        r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action        r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_lost(d.w, d.now, r.peer, r.id);
     turn(&d);
     assert_int_equal(answer_next(&d).peer, 1 - r.peer);
-    assert_int_equal(act(&d, FBY_DO_REQUEST, 0).peer, r.peer);
+    assert_int_equal(nth_action(&d, FBY_DO_REQUEST, 0).peer, r.peer);
     fby_window_destroy(&d.w);
 }
 
@@ -169,11 +170,11 @@ static struct driver lost_while_decoding(
 {
     struct fby_window_config c = config_of(2);
     struct driver            d = of_one_block(&c, n);
-    *out                       = act(&d, FBY_DO_REQUEST, step);
+    *out                       = nth_action(&d, FBY_DO_REQUEST, step);
     assert_int_equal(header(&d, out, 1), FBY_TAKE);
     assert_int_equal(chunk(&d, out, 0), FBY_TAKE);
     fby_window_lost(d.w, d.now, out->peer, out->id);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     return d;
 }
 
@@ -182,7 +183,7 @@ static struct fby_action asked_after_decoding(
 {
     decoded(d, lost, true);
     turn(d);
-    struct fby_action r = act(d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(d, FBY_DO_REQUEST, 0);
     assert_int_equal(r.step, lost->step);
     return r;
 }
@@ -192,10 +193,10 @@ static void a_loss_is_not_held_against_the_next_owner_of_a_number(void **state)
     (void)state;
     struct fby_action lost;
     struct driver     d = lost_while_decoding(2, 0, &lost);
-    forget(&d, lost.peer);
+    remove_peer(&d, lost.peer);
     assert_int_equal(add(&d, PREFERRED), lost.peer);
     turn(&d);
-    let_in(&d, lost.peer, PREFERRED);
+    admit_peer(&d, lost.peer, PREFERRED);
     assert_int_equal(asked_after_decoding(&d, &lost).peer, lost.peer);
     fby_window_destroy(&d.w);
 }
@@ -206,7 +207,7 @@ static void a_loss_is_remembered_when_another_worker_goes(void **state)
     struct fby_action lost;
     struct driver     d = lost_while_decoding(3, 1, &lost);
     assert_int_equal(lost.peer, 0);
-    forget(&d, 1);
+    remove_peer(&d, 1);
     assert_int_equal(asked_after_decoding(&d, &lost).peer, 2);
     fby_window_destroy(&d.w);
 }
@@ -217,16 +218,16 @@ static void content_is_sent_once_and_every_request_asked_again(void **state)
 {
     (void)state;
     struct driver     d      = started(2, 1);
-    struct fby_action first  = act(&d, FBY_DO_REQUEST, 0);
-    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action first  = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_send_content(d.w, d.now, 0, first.id);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     assert_int_equal(fby_window_slot(d.w, second.id), second.slot);
     fby_window_send_content(d.w, d.now, 0, second.id);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_opened(d.w, d.now, 0);
-    turn_says(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
-    assert_counted(&d, "requests 4, rerequests 2");
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
+    assert_counters(&d, "requests 4, rerequests 2");
     fby_window_destroy(&d.w);
 }
 
@@ -234,12 +235,12 @@ static void content_that_another_worker_forgot_changes_no_request(void **state)
 {
     (void)state;
     struct driver     d     = started(1, 2);
-    struct fby_action r     = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r     = nth_action(&d, FBY_DO_REQUEST, 0);
     int               other = 1 - r.peer;
     fby_window_send_content(d.w, d.now, other, r.id);
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_OPEN, other), 1);
-    assert_int_equal(d.n_acts, 1);
+    assert_int_equal(d.n_actions, 1);
     assert_int_equal(fby_window_slot(d.w, r.id), r.slot);
     fby_window_destroy(&d.w);
 }
@@ -248,14 +249,14 @@ static void content_forgotten_while_greeting_is_sent_after_welcome(void **state)
 {
     (void)state;
     struct driver     d = started(1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "HELLO 0");
+    assert_turn(&d, "HELLO 0");
     struct driver greeting = d;
     fby_window_send_content(d.w, d.now, 0, r.id);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     welcome(&greeting, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     fby_window_destroy(&d.w);
 }
 
@@ -263,12 +264,12 @@ static void a_leaving_worker_that_forgot_the_content_is_not_opened(void **state)
 {
     (void)state;
     struct driver     d = started(2, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_leave(d.w, d.now, 0);
     fby_window_send_content(d.w, d.now, 0, r.id);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     fby_window_opened(d.w, d.now, 0);
-    turn_says(&d, "");
+    assert_turn(&d, "");
     assert_int_equal(fby_window_usable(d.w), 0);
     fby_window_destroy(&d.w);
 }

@@ -9,15 +9,16 @@ static struct driver with_a_silent_worker(struct fby_action requests[4])
 {
     struct fby_window_config c = quick_hedges(4);
     struct driver            d = of_one_block(&c);
-    assert_said(&d, "REQUEST 1 #1 step 0 slot 0; REQUEST 1 #2 step 1 slot 1; "
-                    "REQUEST 0 #3 step 2 slot 2; REQUEST 1 #4 step 3 slot 3");
+    assert_actions(&d,
+        "REQUEST 1 #1 step 0 slot 0; REQUEST 1 #2 step 1 slot 1; "
+        "REQUEST 0 #3 step 2 slot 2; REQUEST 1 #4 step 3 slot 3");
     for (int i = 0; i < 4; i++) {
-        requests[i] = act(&d, FBY_DO_REQUEST, i);
+        requests[i] = nth_action(&d, FBY_DO_REQUEST, i);
     }
     answer_with(&d, &requests[1], 1);
-    want(&d);
+    demand_batch(&d);
     wait(&d, 20 * MS);
-    assert_said(&d, "PING 1; REQUEST 0 #5 step 0 slot 4 hedge");
+    assert_actions(&d, "PING 1; REQUEST 0 #5 step 0 slot 4 hedge");
     return d;
 }
 
@@ -26,10 +27,10 @@ static void open_requests_move_away_from_a_suspect(void **state)
     (void)state;
     struct fby_action requests[4];
     struct driver     d = with_a_silent_worker(requests);
-    after_says(&d, 100 * MS,
+    assert_after(&d, 100 * MS,
         "CANCEL 1 #1; CANCEL 1 #4; REQUEST 0 #6 step 3 slot 3; PING 0");
-    assert_counted(&d, "requests 6, hedges 1, rerequests 1, suspects 1");
-    requests[0]      = act(&d, FBY_DO_REQUEST, 0);
+    assert_counters(&d, "requests 6, hedges 1, rerequests 1, suspects 1");
+    requests[0]      = nth_action(&d, FBY_DO_REQUEST, 0);
     requests[0].id   = (struct fby_request_id){5};
     requests[0].slot = 4;
     answer_with(&d, &requests[0], 1);
@@ -47,9 +48,9 @@ static void a_worker_heard_in_time_is_no_suspect(void **state)
     fby_window_heard(d.w, d.now, 1);
     d.now += 1;
     turn(&d);
-    assert_counted(&d, "requests 5, hedges 1");
+    assert_counters(&d, "requests 5, hedges 1");
     assert_int_equal(count(&d, FBY_DO_PING, 1), 1); /* late again */
-    after_says(&d, 100 * MS,
+    assert_after(&d, 100 * MS,
         "CANCEL 1 #1; CANCEL 1 #4; REQUEST 0 #6 step 3 slot 3; PING 0");
     fby_window_destroy(&d.w);
 }
@@ -65,7 +66,7 @@ static void without_another_worker_a_suspect_keeps_what_has_no_hedge(
     wait(&d, 100 * MS - 1);
     fby_window_busy(d.w, d.now, 0, requests[2].id, 10 * S);
     d.now += 1;
-    turn_says(&d, "CANCEL 1 #1; PING 0");
+    assert_turn(&d, "CANCEL 1 #1; PING 0");
     assert_int_equal(fby_window_slot(d.w, requests[3].id), 3);
     fby_window_destroy(&d.w);
 }
@@ -76,13 +77,13 @@ static void a_suspect_keeps_what_no_other_worker_can_be_asked_for(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(1);
     struct driver            d = of_one_block(&c);
-    want(&d);
+    demand_batch(&d);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "HELLO 0");
-    after_says(&d, 20 * MS, "PING 1");
+    assert_turn(&d, "HELLO 0");
+    assert_after(&d, 20 * MS, "PING 1");
     wait(&d, 200 * MS);
-    assert_said(&d, "");
-    assert_counted(&d, "requests 1, suspects 1");
+    assert_actions(&d, "");
+    assert_counters(&d, "requests 1, suspects 1");
     fby_window_destroy(&d.w);
 }
 
@@ -95,11 +96,11 @@ static void a_suspect_loses_a_step_to_its_hedge_though_no_worker_is_free(
     int                      held;
     struct driver            d = hedged_behind_a_held_batch(&c, &held);
     fby_window_release(d.w, d.now, held);
-    turn_says(&d, "REQUEST 0 #4 step 2 slot 0");
+    assert_turn(&d, "REQUEST 0 #4 step 2 slot 0");
     fby_window_busy(d.w, d.now, 0, (struct fby_request_id){4}, 10 * S);
-    turn_says(&d, "REQUEST 1 #5 step 2 slot 0");
-    after_says(&d, 100 * MS, "PING 1");
-    after_says(&d, 100 * MS, "CANCEL 1 #2; PING 0");
+    assert_turn(&d, "REQUEST 1 #5 step 2 slot 0");
+    assert_after(&d, 100 * MS, "PING 1");
+    assert_after(&d, 100 * MS, "CANCEL 1 #2; PING 0");
     fby_window_destroy(&d.w);
 }
 
@@ -111,11 +112,11 @@ static void a_suspect_is_asked_nothing_until_it_is_heard(void **state)
     wait(&d, 100 * MS);
     assert_int_equal(fby_window_usable(d.w), 1);
     fby_window_lost(d.w, d.now, 0, requests[2].id);
-    turn_says(&d, "REQUEST 0 #7 step 2 slot 2");
+    assert_turn(&d, "REQUEST 0 #7 step 2 slot 2");
     fby_window_heard(d.w, d.now, 1);
     assert_int_equal(fby_window_usable(d.w), 2);
     fby_window_lost(d.w, d.now, 0, (struct fby_request_id){7});
-    turn_says(
+    assert_turn(
         &d, "REQUEST 1 #8 step 2 slot 2; REQUEST 1 #9 step 0 slot 0 hedge");
     assert_int_equal(counters(&d).suspects, 1);
     fby_window_destroy(&d.w);
@@ -131,19 +132,19 @@ static void a_worker_is_not_pinged_twice_in_the_time_it_has_to_answer(
     struct fby_window_config c = quick_hedges(1);
     c.times.ping               = S;
     struct driver           d  = of_one_block(&c);
-    struct fby_action       r  = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       r  = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     answer_with(&d, &r, 1);
     assert_ok(take(&d, &batch));
     wait(&d, 930 * MS);
-    assert_said(&d, "PING 0; PING 1");
+    assert_actions(&d, "PING 0; PING 1");
     fby_window_release(d.w, d.now, batch.slot);
-    turn_says(&d, "REQUEST 1 #2 step 1 slot 0");
-    want(&d);
-    after_says(&d, 20 * MS, "REQUEST 0 #3 step 1 slot 1 hedge");
-    after_says(&d, 50 * MS, "PING 1");
-    after_says(&d, 100 * MS, "CANCEL 1 #2; PING 0");
-    assert_counted(&d, "delivered 1, requests 3, hedges 1, suspects 1");
+    assert_turn(&d, "REQUEST 1 #2 step 1 slot 0");
+    demand_batch(&d);
+    assert_after(&d, 20 * MS, "REQUEST 0 #3 step 1 slot 1 hedge");
+    assert_after(&d, 50 * MS, "PING 1");
+    assert_after(&d, 100 * MS, "CANCEL 1 #2; PING 0");
+    assert_counters(&d, "delivered 1, requests 3, hedges 1, suspects 1");
     fby_window_destroy(&d.w);
 }
 
@@ -152,13 +153,13 @@ static void a_worker_that_is_greeted_is_not_pinged_for_a_hedge(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(1);
     struct driver            d = of_one_block(&c);
-    want(&d);
+    demand_batch(&d);
     fby_window_hello_first(d.w, d.now, 1);
-    turn_says(&d, "HELLO 1");
-    after_says(&d, 20 * MS, "REQUEST 0 #2 step 0 slot 1 hedge");
+    assert_turn(&d, "HELLO 1");
+    assert_after(&d, 20 * MS, "REQUEST 0 #2 step 0 slot 1 hedge");
     wait(&d, 200 * MS);
-    assert_said(&d, "");
-    assert_counted(&d, "requests 2, hedges 1");
+    assert_actions(&d, "");
+    assert_counters(&d, "requests 2, hedges 1");
     fby_window_destroy(&d.w);
 }
 
@@ -167,14 +168,14 @@ static void a_hedge_waits_for_another_worker_to_be_free(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(3);
     struct driver            d = of_one_block(&c);
-    struct fby_action        r = act(&d, FBY_DO_REQUEST, 2);
+    struct fby_action        r = nth_action(&d, FBY_DO_REQUEST, 2);
     assert_int_equal(r.peer, 0);
     fby_window_busy(d.w, d.now, 0, r.id, 40 * MS);
-    turn_says(&d, "REQUEST 1 #4 step 2 slot 2");
-    want(&d);
-    after_says(&d, 20 * MS, "PING 1");
+    assert_turn(&d, "REQUEST 1 #4 step 2 slot 2");
+    demand_batch(&d);
+    assert_after(&d, 20 * MS, "PING 1");
     fby_window_heard(d.w, d.now, 1);
-    after_says(&d, 20 * MS, "REQUEST 0 #5 step 0 slot 3 hedge");
+    assert_after(&d, 20 * MS, "REQUEST 0 #5 step 0 slot 3 hedge");
     fby_window_destroy(&d.w);
 }
 
@@ -183,14 +184,14 @@ static void an_answer_that_is_being_decoded_is_not_late(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(1);
     struct driver            d = of_one_block(&c);
-    struct fby_action        r = act(&d, FBY_DO_REQUEST, 0);
-    want(&d);
+    struct fby_action        r = nth_action(&d, FBY_DO_REQUEST, 0);
+    demand_batch(&d);
     assert_int_equal(header(&d, &r, 1), FBY_TAKE);
     assert_int_equal(chunk(&d, &r, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
     wait(&d, 200 * MS);
-    assert_said(&d, "CREDIT 1 10");
-    assert_counted(&d, "requests 1");
+    assert_actions(&d, "CREDIT 1 10");
+    assert_counters(&d, "requests 1");
     fby_window_destroy(&d.w);
 }
 
@@ -201,12 +202,12 @@ static void a_stream_that_failed_hedges_nothing(void **state)
     struct driver d = hedged(&p);
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
-    turn_says(&d, "CANCEL 1 #1; REQUEST 0 #3 step 1 slot 0");
-    want(&d);
+    assert_turn(&d, "CANCEL 1 #1; REQUEST 0 #3 step 1 slot 0");
+    demand_batch(&d);
     assert_int_equal(end(&d, &p.slow, 2), FBY_LATE_HEDGE);
-    turn_says(&d, "FAIL 0");
+    assert_turn(&d, "FAIL 0");
     wait(&d, 200 * MS);
-    assert_said(&d, "");
+    assert_actions(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -215,12 +216,12 @@ static void a_worker_that_refused_a_step_is_no_hedge_of_it(void **state)
     (void)state;
     struct fby_window_config c = quick_hedges(1);
     struct driver            d = of_one_block(&c);
-    struct fby_action        r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action        r = nth_action(&d, FBY_DO_REQUEST, 0);
     fby_window_cannot(d.w, d.now, 1, r.id, 7);
-    turn_says(&d, "REQUEST 0 #2 step 0 slot 0");
-    want(&d);
+    assert_turn(&d, "REQUEST 0 #2 step 0 slot 0");
+    demand_batch(&d);
     wait(&d, 50 * MS);
-    assert_counted(&d, "requests 2, rerequests 1, cannot 1");
+    assert_counters(&d, "requests 2, rerequests 1, cannot 1");
     fby_window_destroy(&d.w);
 }
 
@@ -229,13 +230,14 @@ static void a_worker_that_refused_a_step_is_no_hedge_of_it(void **state)
 /* A late step; its hedge, if there is one, answers at once. */
 static void slow_step(struct driver *d, uint64_t step)
 {
-    struct fby_action r = act(d, FBY_DO_REQUEST, 0);
-    want(d);
+    struct fby_action r = nth_action(d, FBY_DO_REQUEST, 0);
+    demand_batch(d);
     wait(d, 20 * MS);
     fby_window_heard(d->w, d->now, 0);
     fby_window_heard(d->w, d->now, 1);
-    r = count(d, FBY_DO_REQUEST, FBY_NO_PEER) > 0 ? act(d, FBY_DO_REQUEST, 0)
-                                                  : r;
+    r = count(d, FBY_DO_REQUEST, FBY_NO_PEER) > 0
+            ? nth_action(d, FBY_DO_REQUEST, 0)
+            : r;
     answer_with(d, &r, 1);
     take_and_release(d, step);
     turn(d);
@@ -249,7 +251,7 @@ static struct driver two_hedges_in_bin(int64_t number, int64_t bin_ns)
     c.times.suspect            = 1000 * S;
     c.times.idle               = 1000 * S;
     struct driver           d  = of_one_block(&c);
-    struct fby_action       r  = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       r  = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     answer_with(&d, &r, 1);
     assert_ok(take(&d, &batch));
@@ -258,7 +260,7 @@ static struct driver two_hedges_in_bin(int64_t number, int64_t bin_ns)
     turn(&d);
     slow_step(&d, 1);
     slow_step(&d, 2);
-    want(&d);
+    demand_batch(&d);
     wait(&d, 50 * MS);
     assert_int_equal((d.now - SLEPT) / bin_ns, number);
     assert_int_equal(counters(&d).hedges, 2);
@@ -315,7 +317,7 @@ static void assert_hedges(uint64_t requests, const uint64_t *expected, size_t n)
     slow_step(&d, 1);
     uint64_t step = 2;
     while (counters(&d).requests < requests) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
         answer_with(&d, &r, 1);
         take_and_release(&d, step++);
         turn(&d);
@@ -345,7 +347,7 @@ static void a_worker_that_lost_to_a_hedge_is_known_to_be_slow(void **state)
     struct driver d = hedged_with(&c, &p);
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
-    turn_says(&d, "CANCEL 1 #1; REQUEST 0 #3 step 1 slot 0");
+    assert_turn(&d, "CANCEL 1 #1; REQUEST 0 #3 step 1 slot 0");
     fby_window_destroy(&d.w);
 }
 

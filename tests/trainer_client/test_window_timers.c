@@ -18,7 +18,7 @@ static struct driver greeting(void)
     struct fby_window_config c = with_reach();
     struct driver            d = driver_of(&c);
     (void)add(&d, 1);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     return d;
 }
 
@@ -28,10 +28,10 @@ static void hello_is_repeated_until_the_peer_counts_as_cut_off(void **state)
 {
     (void)state;
     struct driver d = greeting();
-    after_says(&d, 1 * S, "HELLO 0");
-    after_says(&d, 1 * S, "HELLO 0");
-    after_says(&d, 500 * MS, "UNREACHABLE 0; CLOSE 0");
-    assert_counted(&d, "unreachable 1");
+    assert_after(&d, 1 * S, "HELLO 0");
+    assert_after(&d, 1 * S, "HELLO 0");
+    assert_after(&d, 500 * MS, "UNREACHABLE 0; CLOSE 0");
+    assert_counters(&d, "unreachable 1");
     fby_window_destroy(&d.w);
 }
 
@@ -40,10 +40,10 @@ static void a_peer_that_talks_but_never_welcomes_is_given_up(void **state)
     (void)state;
     struct driver d = greeting();
     wait(&d, 2400 * MS);
-    assert_said(&d, "HELLO 0; HELLO 0");
+    assert_actions(&d, "HELLO 0; HELLO 0");
     fby_window_heard(d.w, d.now, 0);
-    turn_says(&d, "");
-    after_says(&d, 100 * MS, "UNREACHABLE 0; CLOSE 0");
+    assert_turn(&d, "");
+    assert_after(&d, 100 * MS, "UNREACHABLE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -53,14 +53,14 @@ static void a_greeting_begins_anew_with_hello_first(void **state)
     (void)state;
     struct fby_window_config c = with_reach();
     struct driver            d = started_with(&c, 1);
-    after_says(&d, 1 * S, "PING 0");
+    assert_after(&d, 1 * S, "PING 0");
     wait(&d, 900 * MS);
     fby_window_hello_first(d.w, d.now, 0);
-    turn_says(&d, "HELLO 0");
-    after_says(&d, 1 * S, "HELLO 0");
+    assert_turn(&d, "HELLO 0");
+    assert_after(&d, 1 * S, "HELLO 0");
     fby_window_heard(d.w, d.now, 0);
-    after_says(&d, 1 * S, "HELLO 0");
-    after_says(&d, 500 * MS, "UNREACHABLE 0; CLOSE 0");
+    assert_after(&d, 1 * S, "HELLO 0");
+    assert_after(&d, 500 * MS, "UNREACHABLE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -71,10 +71,10 @@ static void a_silent_peer_is_pinged_and_given_up(void **state)
     (void)state;
     struct fby_window_config c = with_reach();
     struct driver            d = started_with(&c, 1);
-    after_says(&d, 1 * S, "PING 0");
-    after_says(&d, 1 * S, "PING 0");
-    after_says(&d, 500 * MS, "UNREACHABLE 0; CLOSE 0");
-    assert_counted(&d, "requests 1, lost 1, unreachable 1");
+    assert_after(&d, 1 * S, "PING 0");
+    assert_after(&d, 1 * S, "PING 0");
+    assert_after(&d, 500 * MS, "UNREACHABLE 0; CLOSE 0");
+    assert_counters(&d, "requests 1, lost 1, unreachable 1");
     fby_window_destroy(&d.w);
 }
 
@@ -84,12 +84,12 @@ static void a_peer_that_is_heard_is_pinged_and_kept(void **state)
     struct fby_window_config c = with_reach();
     struct driver            d = started_with(&c, 1);
     wait(&d, 2400 * MS);
-    assert_said(&d, "PING 0; PING 0");
+    assert_actions(&d, "PING 0; PING 0");
     fby_window_heard(d.w, d.now, 0);
-    turn_says(&d, "");
-    after_says(&d, 600 * MS, "PING 0");
-    after_says(&d, 1 * S, "PING 0");
-    after_says(&d, 900 * MS, "UNREACHABLE 0; CLOSE 0");
+    assert_turn(&d, "");
+    assert_after(&d, 600 * MS, "PING 0");
+    assert_after(&d, 1 * S, "PING 0");
+    assert_after(&d, 900 * MS, "UNREACHABLE 0; CLOSE 0");
     fby_window_destroy(&d.w);
 }
 
@@ -98,10 +98,10 @@ static void the_first_ping_comes_a_while_after_welcome(void **state)
     (void)state;
     struct driver d = greeting();
     wait(&d, 1300 * MS);
-    assert_said(&d, "HELLO 0");
+    assert_actions(&d, "HELLO 0");
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
-    after_says(&d, 1 * S, "PING 0");
+    assert_turn(&d, "OPEN 0");
+    assert_after(&d, 1 * S, "PING 0");
     fby_window_destroy(&d.w);
 }
 
@@ -111,7 +111,7 @@ static void the_first_ping_comes_a_while_after_welcome(void **state)
 static int64_t time_until_connect(struct driver *d)
 {
     fby_window_unreachable(d->w, d->now, 0);
-    turn_says(d, "UNREACHABLE 0; CLOSE 0");
+    assert_turn(d, "UNREACHABLE 0; CLOSE 0");
     int64_t from = d->now;
     while (count(d, FBY_DO_CONNECT, 0) == 0) {
         d->now = fby_window_deadline(d->w);
@@ -141,7 +141,7 @@ static void each_wait_is_up_to_twice_as_long_until_the_longest(void **state)
             int64_t waited = time_until_connect(&d);
             assert_in_range(waited, waits[i] / 2, waits[i]);
         }
-        assert_counted(&d, "unreachable 7");
+        assert_counters(&d, "unreachable 7");
         fby_window_destroy(&d.w);
     }
 }
@@ -174,7 +174,7 @@ static void the_least_backoff_is_no_wait(void **state)
         (void)add(&d, 1);
         turn(&d);
         fby_window_unreachable(d.w, d.now, 0);
-        turn_says(&d, "UNREACHABLE 0; CLOSE 0; CONNECT 0; HELLO 0");
+        assert_turn(&d, "UNREACHABLE 0; CLOSE 0; CONNECT 0; HELLO 0");
         fby_window_destroy(&d.w);
     }
 }
@@ -186,7 +186,7 @@ static void a_backoff_begins_when_the_transport_fails(void **state)
     d.now += 900 * MS;
     fby_window_unreachable(d.w, d.now, 0);
     int64_t from = d.now;
-    turn_says(&d, "UNREACHABLE 0; CLOSE 0");
+    assert_turn(&d, "UNREACHABLE 0; CLOSE 0");
     assert_in_range(fby_window_deadline(d.w), from + 500 * MS, from + S);
     fby_window_destroy(&d.w);
 }
@@ -199,7 +199,7 @@ static void welcome_ends_the_doubling(void **state)
         (void)time_until_connect(&d);
     }
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     assert_in_range(time_until_connect(&d), 500 * MS, 1000 * MS);
     fby_window_destroy(&d.w);
 }
@@ -215,10 +215,10 @@ static void so_many_peers_are_connected_and_no_more(void **state)
     for (uint64_t i = 1; i <= 4; i++) {
         (void)add(&d, i);
     }
-    turn_says(&d, "CONNECT 0; HELLO 0; CONNECT 1; HELLO 1");
-    turn_says(&d, "");
+    assert_turn(&d, "CONNECT 0; HELLO 0; CONNECT 1; HELLO 1");
+    assert_turn(&d, "");
     fby_window_unreachable(d.w, d.now, 0);
-    turn_says(&d, "UNREACHABLE 0; CLOSE 0; CONNECT 2; HELLO 2");
+    assert_turn(&d, "UNREACHABLE 0; CLOSE 0; CONNECT 2; HELLO 2");
     fby_window_destroy(&d.w);
 }
 
@@ -231,12 +231,12 @@ static void after_the_start_peers_are_connected_when_needed(void **state)
     for (uint64_t i = 1; i <= 3; i++) {
         (void)add(&d, i);
     }
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     fby_window_opened(d.w, d.now, 0);
     start_at(&d, 1000, 1000);
-    assert_said(&d, "CONNECT 2; HELLO 2; REQUEST 0 #1 step 0 slot 0");
+    assert_actions(&d, "CONNECT 2; HELLO 2; REQUEST 0 #1 step 0 slot 0");
     fby_window_destroy(&d.w);
 }
 
@@ -245,7 +245,7 @@ static void after_the_start_peers_are_connected_when_needed(void **state)
 static void late_tick_says(struct driver *d, const char *expected)
 {
     d->now = fby_window_deadline(d->w) + 10 * MS;
-    turn_says(d, expected);
+    assert_turn(d, expected);
 }
 
 /* The first tick after its time does what is due. */
@@ -260,11 +260,11 @@ static void a_tick_that_comes_late_does_what_was_due(void **state)
     fby_window_heard(d.w, d.now, 0);
     late_tick_says(&d, "HELLO 0");
     welcome(&d, 0, 1, NULL, 0);
-    turn_says(&d, "OPEN 0");
+    assert_turn(&d, "OPEN 0");
     fby_window_opened(d.w, d.now, 0);
     start_at(&d, 1, 1);
-    assert_said(&d, "REQUEST 0 #1 step 0 slot 0");
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    assert_actions(&d, "REQUEST 0 #1 step 0 slot 0");
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     late_tick_says(&d, "PING 0");
     assert_int_equal(header(&d, &r, 1), FBY_TAKE);
     assert_int_equal(chunk(&d, &r, 0), FBY_TAKE);
@@ -296,7 +296,7 @@ static void a_late_tick_finds_suspects_and_idle_workers(void **state)
     struct driver d            = driver_of(&c);
     (void)join(&d, 1);
     start_at(&d, 1, 1);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     late_tick_says(&d, "PING 0"); /* after 1 s, for it cannot be hedged */
     late_tick_says(&d, "");
     assert_int_equal(counters(&d).suspects, 1);
@@ -327,10 +327,10 @@ static void without_a_worker_the_user_is_warned_every_5_s(void **state)
     (void)state;
     struct fby_window_config c = config_of(1);
     struct driver            d = driver_of(&c);
-    after_says(&d, 5 * S, "NO_WORKERS");
+    assert_after(&d, 5 * S, "NO_WORKERS");
     start_at(&d, 1, 1);
-    after_says(&d, 5 * S, "NO_WORKERS");
-    after_says(&d, 5 * S, "NO_WORKERS");
+    assert_after(&d, 5 * S, "NO_WORKERS");
+    assert_after(&d, 5 * S, "NO_WORKERS");
     fby_window_destroy(&d.w);
 }
 
@@ -342,7 +342,7 @@ static void no_worker_is_missed_while_no_step_waits_for_one(void **state)
     struct driver            d = driver_of(&c);
     (void)join(&d, 1);
     start_at(&d, 1, 2);
-    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(header(&d, &r, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
     turn(&d);
@@ -352,9 +352,9 @@ static void no_worker_is_missed_while_no_step_waits_for_one(void **state)
         assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 0);
     }
     take_and_release(&d, 0);
-    turn_says(&d, "CONNECT 0; HELLO 0");
+    assert_turn(&d, "CONNECT 0; HELLO 0");
     fby_window_full(d.w, d.now, 0);
-    turn_says(&d, "CLOSE 0");
+    assert_turn(&d, "CLOSE 0");
     wait(&d, 5 * S);
     assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 1);
     fby_window_destroy(&d.w);
@@ -370,8 +370,8 @@ static void the_user_is_warned_5_s_after_the_last_worker_went(void **state)
     struct driver d            = started_with(&c, 1);
     wait(&d, 2 * S);
     fby_window_full(d.w, d.now, 0);
-    turn_says(&d, "CLOSE 0");
-    after_says(&d, 5 * S, "NO_WORKERS");
+    assert_turn(&d, "CLOSE 0");
+    assert_after(&d, 5 * S, "NO_WORKERS");
     fby_window_destroy(&d.w);
 }
 

@@ -1,7 +1,7 @@
 /* window_driver.h - a small caller of the window under test.
  *
- * It keeps the time, and the actions of the last turn. Workers are
- * instances 1 to n, and answer with one chunk unless a test says otherwise. */
+ * It keeps the time and the actions of the last turn. Workers are instances
+ * 1 to n and answer with one chunk, unless a test chooses otherwise. */
 #ifndef FBY_TESTS_WINDOW_DRIVER_H
 #define FBY_TESTS_WINDOW_DRIVER_H
 
@@ -14,14 +14,14 @@
 
 #define MS FBY_NS_PER_MS
 #define S  FBY_NS_PER_S
-enum { BATCH = 1000, MANY = 256, PEERS = 8 };
+enum { BATCH = 1000, MAX_ACTIONS = 256, PEERS = 8 };
 
 struct driver {
     struct fby_window *w;
     int64_t            now;
-    struct fby_action  acts[MANY];
-    int                n_acts;
-    uint64_t           slept; /* times, before the test */
+    struct fby_action  actions[MAX_ACTIONS];
+    int                n_actions;
+    uint64_t           slept; /* pauses of the loop before the test */
 };
 
 static inline struct fby_window_config config_of(uint32_t batches)
@@ -38,77 +38,77 @@ static inline struct fby_window_config config_of(uint32_t batches)
 
 static inline void turn(struct driver *d)
 {
-    d->n_acts = 0;
+    d->n_actions = 0;
     fby_window_tick(d->w, d->now);
-    while (fby_window_next(d->w, &d->acts[d->n_acts])) {
-        d->n_acts++;
-        assert_true(d->n_acts < MANY);
+    while (fby_window_next(d->w, &d->actions[d->n_actions])) {
+        d->n_actions++;
+        assert_true(d->n_actions < MAX_ACTIONS);
     }
     int64_t due = fby_window_deadline(d->w);
     assert_true(due > d->now);
 }
 
-/* Tick at every deadline until then, as the receiver does. */
+/* Tick at every deadline within `ns`, as the receiver does. */
 static inline void wait(struct driver *d, int64_t ns)
 {
     int64_t end = d->now + ns;
     int     n   = 0;
     while (fby_window_deadline(d->w) <= end) {
-        struct fby_action kept[MANY];
+        struct fby_action kept[MAX_ACTIONS];
         d->now = fby_window_deadline(d->w);
-        memcpy(kept, d->acts, sizeof(kept));
+        memcpy(kept, d->actions, sizeof(kept));
         turn(d);
-        memcpy(&kept[n], d->acts, (size_t)d->n_acts * sizeof(kept[0]));
-        n += d->n_acts;
-        memcpy(d->acts, kept, sizeof(kept));
-        assert_true(n < MANY / 2);
+        memcpy(&kept[n], d->actions, (size_t)d->n_actions * sizeof(kept[0]));
+        n += d->n_actions;
+        memcpy(d->actions, kept, sizeof(kept));
+        assert_true(n < MAX_ACTIONS / 2);
     }
-    d->now    = end;
-    d->n_acts = n;
+    d->now       = end;
+    d->n_actions = n;
 }
 
 static inline int count(
     const struct driver *d, enum fby_action_kind kind, int peer)
 {
     int n = 0;
-    for (int i = 0; i < d->n_acts; i++) {
-        n += d->acts[i].kind == kind &&
-             (peer == FBY_NO_PEER || d->acts[i].peer == peer);
+    for (int i = 0; i < d->n_actions; i++) {
+        n += d->actions[i].kind == kind &&
+             (peer == FBY_NO_PEER || d->actions[i].peer == peer);
     }
     return n;
 }
 
 /* The `nth` action of a kind in the last turn; fails when there is none. */
-static inline struct fby_action act(
+static inline struct fby_action nth_action(
     const struct driver *d, enum fby_action_kind kind, int nth)
 {
-    for (int i = 0; i < d->n_acts; i++) {
-        if (d->acts[i].kind == kind && nth-- == 0) {
-            return d->acts[i];
+    for (int i = 0; i < d->n_actions; i++) {
+        if (d->actions[i].kind == kind && nth-- == 0) {
+            return d->actions[i];
         }
     }
     fail_msg("action %d did not come", (int)kind);
     return (struct fby_action){0};
 }
 
-/* The first action of a kind for `peer` in the last turn; fails as `act`. */
-static inline struct fby_action act_of(
+/* The first action of a kind for `peer` in the last turn; fails if none. */
+static inline struct fby_action action_for(
     const struct driver *d, enum fby_action_kind kind, int peer)
 {
     int nth = 0;
-    while (act(d, kind, nth).peer != peer) {
+    while (nth_action(d, kind, nth).peer != peer) {
         nth++;
     }
-    return act(d, kind, nth);
+    return nth_action(d, kind, nth);
 }
 
-/* WELCOME to the HELLO of the last turn. */
+/* Answer the HELLO of the last turn with WELCOME. */
 static inline void welcome(struct driver *d, int peer, uint64_t instance,
     const struct fby_request_id *open, size_t n_open)
 {
     fby_window_welcome(d->w, d->now, peer,
         &(struct fby_window_welcome){.instance = {instance},
-            .route       = act_of(d, FBY_DO_HELLO, peer).number,
+            .route       = action_for(d, FBY_DO_HELLO, peer).number,
             .send_window = 1000,
             .open        = open,
             .n_open      = n_open});
@@ -122,7 +122,7 @@ static inline int add(struct driver *d, uint64_t instance)
     return peer;
 }
 
-/* A peer that may be asked, while the window has not started. */
+/* Add a peer that has opened the dataset, before the window starts. */
 static inline int join(struct driver *d, uint64_t instance)
 {
     int peer = add(d, instance);
@@ -134,8 +134,8 @@ static inline int join(struct driver *d, uint64_t instance)
     return peer;
 }
 
-/* The loop slept for a minute before the test begins: a time that is not taken
- * off is off by that much. */
+/* The loop pauses for a minute before the test begins: a time that the window
+ * does not correct for the pause is wrong by that much. */
 #define SLEPT (60 * S)
 #define BEGIN (S + SLEPT)
 
@@ -172,7 +172,7 @@ static inline struct driver started_with(
     return d;
 }
 
-/* The same, and every `audit`-th step is asked of two of them. */
+/* The same; every `audit`-th step is requested from two workers. */
 static inline struct driver audited(
     uint32_t batches, uint64_t n, uint64_t audit)
 {
@@ -246,7 +246,7 @@ static inline void take_and_release(struct driver *d, uint64_t step)
     fby_window_release(d->w, d->now, batch.slot);
 }
 
-/* Without the driver's own gap. */
+/* The window's counters, without the driver's own pause. */
 static inline struct fby_window_counters counters(const struct driver *d)
 {
     struct fby_window_counters c = fby_window_counters(d->w);
@@ -256,11 +256,11 @@ static inline struct fby_window_counters counters(const struct driver *d)
 
 /* ---- Streams that prefer one worker -------------------------------------- */
 
-/* Among the workers tried, every step prefers the one of this instance, and
- * of instances 1, 2 and 3 the higher one. */
+/* With one locality for all steps, each step prefers the worker of this
+ * instance, and of instances 1, 2 and 3 the highest. */
 enum { PREFERRED = 16 };
 
-static inline uint64_t one_block(
+static inline uint64_t constant_locality(
     const void *context, uint64_t epoch, uint64_t step)
 {
     (void)context;
@@ -269,20 +269,20 @@ static inline uint64_t one_block(
     return 77;
 }
 
-static inline void start_one_block(struct driver *d)
+static inline void start_constant_locality(struct driver *d)
 {
     struct fby_why why;
     assert_ok(fby_window_start(d->w, d->now,
         &(struct fby_window_plan){.steps_per_epoch = 1000,
             .total                                 = UINT64_MAX,
-            .locality                              = one_block},
+            .locality                              = constant_locality},
         &why));
     turn(d);
 }
 
 /* ---- Several steps at once ----------------------------------------------- */
 
-/* The whole answer, of no chunks. */
+/* The whole answer, without chunks. */
 static inline void answer_with(
     struct driver *d, const struct fby_action *r, uint8_t content)
 {
@@ -290,32 +290,32 @@ static inline void answer_with(
     assert_int_equal(end(d, r, content), FBY_TAKE);
 }
 
-/* The first request of the last turn is answered and its batch taken. */
+/* Answer the first request of the last turn and take its batch. */
 static inline struct fby_action answer_next(struct driver *d)
 {
-    struct fby_action r = act(d, FBY_DO_REQUEST, 0);
+    struct fby_action r = nth_action(d, FBY_DO_REQUEST, 0);
     answer(d, &r);
     take_and_release(d, r.step);
     turn(d);
     return r;
 }
 
-/* A peer that was sent HELLO may be asked. */
-static inline void let_in(struct driver *d, int peer, uint64_t instance)
+/* Answer HELLO and OPEN for a peer: it may be sent requests now. */
+static inline void admit_peer(struct driver *d, int peer, uint64_t instance)
 {
     welcome(d, peer, instance, NULL, 0);
     turn(d);
     fby_window_opened(d->w, d->now, peer);
 }
 
-static inline void forget(struct driver *d, int peer)
+static inline void remove_peer(struct driver *d, int peer)
 {
     fby_window_peer_unlist(d->w, d->now, peer);
     fby_window_unreachable(d->w, d->now, peer);
 }
 
-/* The consumer asks for a batch that is not there. */
-static inline void want(struct driver *d)
+/* The consumer asks for a batch that is not ready. */
+static inline void demand_batch(struct driver *d)
 {
     struct fby_window_batch batch;
     assert_int_equal(take(d, &batch), FBY_AGAIN);

@@ -1,11 +1,11 @@
-/* window_hedges.h - a step that one worker is late with, and its hedge. */
+/* window_hedges.h - a step that one worker answers late, and its hedge. */
 #ifndef FBY_TESTS_WINDOW_HEDGES_H
 #define FBY_TESTS_WINDOW_HEDGES_H
 
 #include "tests/trainer_client/window_words.h"
 
-/* A hedge is due 20 ms after its request, however few answers are known, and no
- * PING but a hedge's own is sent. */
+/* A hedge is due 20 ms after its request, even before any answer is known; no
+ * PING is sent except with a hedge. */
 static inline struct fby_window_config quick_hedges(uint32_t batches)
 {
     struct fby_window_config c = config_of(batches);
@@ -15,15 +15,15 @@ static inline struct fby_window_config quick_hedges(uint32_t batches)
     return c;
 }
 
-/* Workers 0 and 1, of which every step prefers the second; they were welcomed
- * long enough ago to be sent a PING. */
+/* Workers 0 and 1; every step prefers worker 1. Their WELCOME was long enough
+ * ago for a PING to be due. */
 static inline struct driver of_one_block(const struct fby_window_config *config)
 {
     struct driver d = driver_of(config);
     (void)join(&d, 1);
     (void)join(&d, 2);
     d.now += 100 * MS;
-    start_one_block(&d);
+    start_constant_locality(&d);
     return d;
 }
 
@@ -32,16 +32,17 @@ struct pair {
     struct fby_action hedge;
 };
 
-/* The consumer waits for step 0, asked of worker 1, and of worker 0 too. */
+/* The consumer waits for step 0, which was requested from worker 1 and, as a
+ * hedge, from worker 0. */
 static inline struct driver hedged_with(
     const struct fby_window_config *config, struct pair *out)
 {
     struct driver d = of_one_block(config);
-    out->slow       = act(&d, FBY_DO_REQUEST, 0);
+    out->slow       = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(out->slow.peer, 1);
-    want(&d);
+    demand_batch(&d);
     wait(&d, 20 * MS);
-    out->hedge = act_of(&d, FBY_DO_REQUEST, 0);
+    out->hedge = action_for(&d, FBY_DO_REQUEST, 0);
     assert_true(out->hedge.hedge);
     return d;
 }
@@ -52,20 +53,20 @@ static inline struct driver hedged(struct pair *out)
     return hedged_with(&c, out);
 }
 
-/* Step 0 is held by the consumer, step 1 late; *out is the held slot. */
+/* The consumer holds step 0 and step 1 is late; *out is the held slot. */
 static inline struct driver hedged_behind_a_held_batch(
     const struct fby_window_config *config, int *out)
 {
     struct driver           d  = of_one_block(config);
-    struct fby_action       r0 = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       r0 = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
     answer_with(&d, &r0, 1);
     assert_ok(take(&d, &batch));
     *out = batch.slot;
     turn(&d);
-    want(&d);
+    demand_batch(&d);
     wait(&d, 20 * MS);
-    assert_said(&d, "PING 1; REQUEST 0 #3 step 1 slot 2 hedge");
+    assert_actions(&d, "PING 1; REQUEST 0 #3 step 1 slot 2 hedge");
     fby_window_heard(d.w, d.now, 1);
     return d;
 }

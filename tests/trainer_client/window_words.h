@@ -1,9 +1,9 @@
-/* window_words.h - what the window did, as one line of text to compare.
+/* window_words.h - the window's actions as one line of text to compare.
  *
- * A test that compares the whole line also sees what should not be there:
+ * A test that compares the whole line also notices unexpected actions:
  *     CANCEL 0 #1; REQUEST 1 #2 step 0 slot 0
- * A step reads `epoch.step` after epoch 0, a request of an audit has no slot,
- * and the bytes stand there when they are not those of a whole batch. */
+ * A step is written `epoch.step` after epoch 0, and a request of an audit has
+ * no slot. Bytes are given only if they are not those of a whole batch. */
 #ifndef FBY_TESTS_WINDOW_WORDS_H
 #define FBY_TESTS_WINDOW_WORDS_H
 
@@ -11,109 +11,110 @@
 
 #include <stdio.h>
 
-struct words {
+struct line {
     char   text[4096];
     size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static inline void put(
-    struct words *words, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static inline void append(
+    struct line *line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     int n = vsnprintf(
-        words->text + words->n, sizeof(words->text) - words->n, format, args);
+        line->text + line->n, sizeof(line->text) - line->n, format, args);
     va_end(args);
-    assert_true(n >= 0 && words->n + (size_t)n < sizeof(words->text));
-    words->n += (size_t)n;
+    assert_true(n >= 0 && line->n + (size_t)n < sizeof(line->text));
+    line->n += (size_t)n;
 }
 
-static inline void put_step(struct words *words, uint64_t epoch, uint64_t step)
+static inline void append_step(struct line *line, uint64_t epoch, uint64_t step)
 {
     if (epoch > 0) {
-        put(words, " step %llu.%llu", (unsigned long long)epoch,
+        append(line, " step %llu.%llu", (unsigned long long)epoch,
             (unsigned long long)step);
     } else {
-        put(words, " step %llu", (unsigned long long)step);
+        append(line, " step %llu", (unsigned long long)step);
     }
 }
 
-static inline void put_request(
-    struct words *words, const struct fby_action *action)
+static inline void append_request(
+    struct line *line, const struct fby_action *action)
 {
-    put(words, " #%llu", (unsigned long long)action->id.value);
-    put_step(words, action->epoch, action->step);
+    append(line, " #%llu", (unsigned long long)action->id.value);
+    append_step(line, action->epoch, action->step);
     if (action->slot == FBY_NO_SLOT) {
-        put(words, " audit");
+        append(line, " audit");
     } else {
-        put(words, " slot %d", action->slot);
+        append(line, " slot %d", action->slot);
     }
     if (action->bytes != BATCH) {
-        put(words, " of %llu", (unsigned long long)action->bytes);
+        append(line, " of %llu", (unsigned long long)action->bytes);
     }
-    put(words, "%s", action->hedge ? " hedge" : "");
+    append(line, "%s", action->hedge ? " hedge" : "");
 }
 
-static inline void put_action(
-    struct words *words, const struct fby_action *action)
+static inline void append_action(
+    struct line *line, const struct fby_action *action)
 {
     static const char *const names[] = {"CONNECT", "HELLO", "OPEN", "REQUEST",
         "CANCEL", "PING", "CREDIT", "BYE", "CLOSE", "UNREACHABLE", "GONE",
         "NO_WORKERS", "FAIL"};
-    put(words, "%s%s", words->n > 0 ? "; " : "", names[action->kind]);
+    append(line, "%s%s", line->n > 0 ? "; " : "", names[action->kind]);
     if (action->peer != FBY_NO_PEER) {
-        put(words, " %d", action->peer);
+        append(line, " %d", action->peer);
     }
     if (action->kind == FBY_DO_REQUEST) {
-        put_request(words, action);
+        append_request(line, action);
     } else if (action->kind == FBY_DO_CANCEL) {
-        put(words, " #%llu", (unsigned long long)action->id.value);
+        append(line, " #%llu", (unsigned long long)action->id.value);
     } else if (action->kind == FBY_DO_CREDIT) {
-        put(words, " %llu", (unsigned long long)action->number);
+        append(line, " %llu", (unsigned long long)action->number);
     }
 }
 
-/* The actions of the last turn, or of the last wait, in their order. */
-static inline void assert_said(const struct driver *d, const char *expected)
+/* Compare all actions of the last turn or wait, in order. */
+static inline void assert_actions(const struct driver *d, const char *expected)
 {
-    struct words words = {.n = 0};
-    for (int i = 0; i < d->n_acts; i++) {
-        put_action(&words, &d->acts[i]);
+    struct line line = {.n = 0};
+    for (int i = 0; i < d->n_actions; i++) {
+        append_action(&line, &d->actions[i]);
     }
-    assert_string_equal(words.text, expected);
+    assert_string_equal(line.text, expected);
 }
 
-/* A turn, and the actions in it. */
-static inline void turn_says(struct driver *d, const char *expected)
+/* Run a turn and compare its actions. */
+static inline void assert_turn(struct driver *d, const char *expected)
 {
     turn(d);
-    assert_said(d, expected);
+    assert_actions(d, expected);
 }
 
-/* Assert that nothing happens before `ns` have passed, and then this. */
-static inline void after_says(
+/* Assert no action before `ns` have passed, and these at that time. */
+static inline void assert_after(
     struct driver *d, int64_t ns, const char *expected)
 {
     wait(d, ns - 1);
-    assert_said(d, "");
+    assert_actions(d, "");
     wait(d, 1);
-    assert_said(d, expected);
+    assert_actions(d, expected);
 }
 
-/* The peers of the last turn's requests, as digits. */
-static inline void assert_asked(const struct driver *d, const char *expected)
+/* Compare the peers of the last turn's requests, written as digits. */
+static inline void assert_requested_peers(
+    const struct driver *d, const char *expected)
 {
-    char asked[MANY];
+    char asked[MAX_ACTIONS];
     int  n = count(d, FBY_DO_REQUEST, FBY_NO_PEER);
     for (int i = 0; i < n; i++) {
-        asked[i] = (char)('0' + act(d, FBY_DO_REQUEST, i).peer);
+        asked[i] = (char)('0' + nth_action(d, FBY_DO_REQUEST, i).peer);
     }
     asked[n] = '\0';
     assert_string_equal(asked, expected);
 }
 
-/* All counters that are not 0, in the order of their struct. */
-static inline void assert_counted(const struct driver *d, const char *expected)
+/* Compare all counters that are not 0, in the order of their struct. */
+static inline void assert_counters(const struct driver *d, const char *expected)
 {
     static const char *const   names[] = {"delivered", "requests", "hedges",
           "hedges_won", "rerequests", "late", "late_hedge", "duplicates",
@@ -121,34 +122,34 @@ static inline void assert_counted(const struct driver *d, const char *expected)
           "reconnects", "unreachable", "set_aside", "breaches", "gaps", "audits",
           "audits_skipped"};
     struct fby_window_counters c       = counters(d);
-    struct words               words   = {.n = 0};
+    struct line                line    = {.n = 0};
     uint64_t                   values[sizeof(names) / sizeof(names[0])];
     assert_int_equal(sizeof(values), sizeof(c));
     memcpy(values, &c, sizeof(c));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (values[i] != 0) {
-            put(&words, "%s%s %llu", words.n > 0 ? ", " : "", names[i],
+            append(&line, "%s%s %llu", line.n > 0 ? ", " : "", names[i],
                 (unsigned long long)values[i]);
         }
     }
-    assert_string_equal(words.text, expected);
+    assert_string_equal(line.text, expected);
 }
 
-/* Cause, code, both peers, step and request id of the failure; "" when there is
- * none. */
+/* Compare cause, code, both peers, step and request id of the failure; "" if
+ * there is none. */
 static inline void assert_failed(const struct driver *d, const char *expected)
 {
     static const char *const names[] = {
         "NONE", "CANNOT", "DIFFERENT", "CORRUPT", "ASIDE"};
-    const struct fby_window_failure *f     = fby_window_failure(d->w);
-    struct words                     words = {.n = 0};
+    const struct fby_window_failure *f    = fby_window_failure(d->w);
+    struct line                      line = {.n = 0};
     if (f != NULL) {
-        put(&words, "%s %d, peers %d and %d,", names[f->cause], f->code,
+        append(&line, "%s %d, peers %d and %d,", names[f->cause], f->code,
             f->peer, f->other);
-        put_step(&words, f->epoch, f->step);
-        put(&words, " #%llu", (unsigned long long)f->id.value);
+        append_step(&line, f->epoch, f->step);
+        append(&line, " #%llu", (unsigned long long)f->id.value);
     }
-    assert_string_equal(words.text, expected);
+    assert_string_equal(line.text, expected);
 }
 
 #endif
