@@ -399,26 +399,28 @@ static inline void send_workers(struct dialogue *d, int first, int n, bool full)
             .host      = "here",
         };
     }
-    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_WORKERS,
-                                 .workers                = {
-                                                    .session  = d->session,
-                                                    .server   = d->server.instance,
-                                                    .sequence = ++d->lists,
-                                                    .full     = full,
-                                                    .added    = infos,
-                                                    .n_added  = (size_t)n,
-                                 }});
+    const struct fby_message message = {.type = FBY_MSG_WORKERS,
+        .workers                              = {
+                                         .session  = d->session,
+                                         .server   = d->server.instance,
+                                         .sequence = ++d->lists,
+                                         .full     = full,
+                                         .added    = infos,
+                                         .n_added  = (size_t)n,
+        }};
+    send_message(&d->server, &message);
 }
 
 static inline void send_joined(struct dialogue *d)
 {
-    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_JOINED,
-                                 .joined                 = {
-                                                     .session      = d->session,
-                                                     .server       = d->server.instance,
-                                                     .lease_ms     = 60000,
-                                                     .heartbeat_ms = 20000,
-                                 }});
+    const struct fby_message message = {.type = FBY_MSG_JOINED,
+        .joined                               = {
+                                          .session      = d->session,
+                                          .server       = d->server.instance,
+                                          .lease_ms     = 60000,
+                                          .heartbeat_ms = 20000,
+        }};
+    send_message(&d->server, &message);
 }
 
 /* Wait until the server's messages are handled. Sends an invalid message, so

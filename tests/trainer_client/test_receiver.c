@@ -331,14 +331,14 @@ static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
         if (full != 0) {
             send_workers(&d, 1, 2, true);
         } else {
-            send_message(
-                &d.server, &(struct fby_message){.type = FBY_MSG_WORKERS,
-                               .workers                = {
-                                                  .session  = d.session,
-                                                  .server   = d.server.instance,
-                                                  .sequence = ++d.lists,
-                                                  .removed  = {&d.workers[0].instance, 1},
-                               }});
+            const struct fby_message m = {.type = FBY_MSG_WORKERS,
+                .workers                        = {
+                                           .session  = d.session,
+                                           .server   = d.server.instance,
+                                           .sequence = ++d.lists,
+                                           .removed  = {&d.workers[0].instance, 1},
+                }};
+            send_message(&d.server, &m);
         }
         await_server(&d);
         for (int i = 0; i < 2; i++) { /* both have no room any more */

@@ -468,14 +468,15 @@ static void a_job_of_other_data_than_the_tokens_is_refused(void **state)
     char            text[FBY_TOKEN_TEXT_SIZE];
     begin_with_token(&d, text);
     d.session = await_message(&d, &d.server, FBY_MSG_JOIN)->join.session;
-    send_message(&d.server, &(struct fby_message){.type = FBY_MSG_JOINED,
-                                .joined                 = {
-                                                    .session      = d.session,
-                                                    .server       = d.server.instance,
-                                                    .data         = {true, digest_of("other")},
-                                                    .lease_ms     = 60000,
-                                                    .heartbeat_ms = 20000,
-                                }});
+    const struct fby_message m = {.type = FBY_MSG_JOINED,
+        .joined                         = {
+                                    .session      = d.session,
+                                    .server       = d.server.instance,
+                                    .data         = {true, digest_of("other")},
+                                    .lease_ms     = 60000,
+                                    .heartbeat_ms = 20000,
+        }};
+    send_message(&d.server, &m);
     struct fby_digest data  = digest_of("data");
     struct fby_digest other = digest_of("other");
     char              want[300];

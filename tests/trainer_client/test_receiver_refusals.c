@@ -71,15 +71,16 @@ static void forgotten_content_is_opened_again(void **state)
 static void send_cannot(const struct dialogue *d, const struct answer *a,
     const char *shard, const char *words)
 {
-    send_message(a->worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
-                                .cannot                 = {
-                                                    .session = d->session,
-                                                    .request = a->end.end.request,
-                                                    .code    = FBY_CANNOT_SAMPLE,
-                                                    .shard   = shard,
-                                                    .key     = "",
-                                                    .text    = words,
-                                }});
+    const struct fby_message message = {.type = FBY_MSG_CANNOT,
+        .cannot                               = {
+                                          .session = d->session,
+                                          .request = a->end.end.request,
+                                          .code    = FBY_CANNOT_SAMPLE,
+                                          .shard   = shard,
+                                          .key     = "",
+                                          .text    = words,
+        }};
+    send_message(a->worker, &message);
 }
 
 /* All workers have refused the step: `shard` is to blame, or none. */
