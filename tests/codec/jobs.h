@@ -1,4 +1,4 @@
-/* jobs.h - jobs of the codec, and decoding between inaccessible pages. */
+/* jobs.h - codec jobs, and decoding in buffers next to inaccessible pages. */
 #ifndef FBY_TESTS_CODEC_JOBS_H
 #define FBY_TESTS_CODEC_JOBS_H
 
@@ -37,9 +37,9 @@ static inline struct fby_codec_job yuv_job(uint32_t width, uint32_t height)
     return j;
 }
 
-/* Decode `payload`, behind which nothing may be read, to exactly `size` bytes,
- * behind which nothing may be written; they follow in `raw` when it is given.
- * The check agrees with decoding, but of lz4 it knows only the sizes. */
+/* Decode `payload` to exactly `size` bytes, which are copied to `raw` unless it
+ * is NULL. Accesses beyond the end of either buffer fault. Asserts that
+ * fby_codec_check() agrees; for lz4 it checks only the sizes. */
 static inline fby_err decode(const struct fby_codec_job *j, const void *payload,
     size_t payload_size, uint8_t *raw, size_t size)
 {

@@ -32,7 +32,7 @@ static struct fby_pictures any_pictures(uint32_t i)
     return photo;
 }
 
-/* From nearly even to noise. */
+/* Fill with a slope and noise, of random strength. */
 static void fill(uint8_t *raw, size_t size)
 {
     uint32_t slope = any(1, 40);

@@ -45,7 +45,7 @@ static inline uint8_t value(enum content content, size_t i, uint32_t *state)
     return next(state) % 2 == 0 ? 0 : 255;
 }
 
-/* A thread's memory, with what the last call may have left there. */
+/* Scratch memory of a thread, which keeps the contents of the last call. */
 static inline void *scratch(void)
 {
     static struct fby_guarded memory;
@@ -64,7 +64,7 @@ static inline size_t raw_bytes(const struct fby_pictures *photo)
     return photo->images * one;
 }
 
-/* The payload does not depend on what lay where it is written. */
+/* The payload does not depend on the old contents of its buffer. */
 static inline struct fby_guarded payload_of(
     const struct fby_pictures *photo, const uint8_t *raw)
 {
@@ -92,7 +92,7 @@ static inline struct sample encoded(
     return s;
 }
 
-static inline void drop(struct sample *s)
+static inline void free_sample(struct sample *s)
 {
     free(s->raw);
     fby_guarded_free(&s->payload);
@@ -104,8 +104,9 @@ static inline bool decodes(const struct sample *s, uint8_t *raw)
         &s->photo, s->payload.bytes, s->payload.size, raw, scratch());
 }
 
-/* The check refuses it, and so does decoding, which writes nothing. */
-static inline void refused(const struct sample *s)
+/* Assert that check and decoding refuse it, and that decoding writes nothing.
+ */
+static inline void assert_refused(const struct sample *s)
 {
     uint8_t *raw = malloc(s->raw_size);
     memset(raw, 0xa5, s->raw_size);

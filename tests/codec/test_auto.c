@@ -32,7 +32,7 @@ static struct fby_auto made(
     return self;
 }
 
-/* Feed `n` chunks that shrink to `permille` with `filter`, else not at all. */
+/* Feed `n` chunks that only `filter` shrinks, to `permille`. */
 static void feed(
     struct fby_auto *self, uint32_t n, uint8_t filter, uint32_t permille)
 {
@@ -50,7 +50,7 @@ static void asks_for(const struct fby_auto *self, uint8_t filter, uint8_t codec)
     assert_int_equal(coding.codec, codec);
 }
 
-/* One trial of each candidate in turn, which shrink to these shares. */
+/* Run one trial of each candidate in turn, with these shares of the size. */
 static void try_all(struct fby_auto *self, const uint32_t *permille, uint32_t n)
 {
     for (uint32_t i = 0; i < n * FBY_AUTO_TRIAL; i++) {
@@ -126,7 +126,7 @@ static void a_coding_that_is_worth_it_again_ends_long_pauses(void **state)
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
 }
 
-/* A term is so many chunks of use, counted window by window. */
+/* A term is FBY_AUTO_TERM chunks of use, counted window by window. */
 static void a_term_is_over_after_its_last_window(void **state)
 {
     (void)state;
@@ -247,10 +247,10 @@ static void a_costlier_coding_must_save_a_sixteenth_more(void **state)
     try_all(&self, nearly, 4);
     asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
     self = made(FBY_AUTO, FBY_AUTO, photos);
-    try_all(&self, just, 4); /* 16 * 555 are 15 * 592 */
+    try_all(&self, just, 4); /* 16 * 555 = 15 * 592 */
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
     self = made(FBY_AUTO, FBY_AUTO, photos);
-    try_all(&self, enough, 4); /* 555: just enough; 518 beats it, too */
+    try_all(&self, enough, 4); /* 555 is just enough; 518 is better */
     asks_for(&self, FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4);
 }
 

@@ -1,5 +1,5 @@
-/* Round trips of any bytes; damaged payloads are refused, or decoded without
- * access outside the buffers. */
+/* Round trips of arbitrary bytes; damaged payloads are refused, or decoded
+ * without access outside the buffers. */
 #include "tests/codec/jobs.h"
 
 enum { MOST = 5 * FBY_CODEC_BLOCK + 3 };
@@ -12,7 +12,7 @@ static void fill(uint8_t *raw, size_t size, uint32_t seed)
     }
 }
 
-/* In memory of exactly the right sizes. */
+/* Round trip in buffers of exactly the required sizes. */
 static void survives(const struct fby_codec_job *j, size_t size)
 {
     size_t   room    = fby_codec_room(j, size);

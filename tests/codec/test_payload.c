@@ -149,7 +149,7 @@ static void every_filter_and_number_of_blocks_makes_the_right_bytes(
     }
 }
 
-/* Texts of a few letters: what LZ4 saves on repeats it loses on lengths. */
+/* Texts of few letters: LZ4 saves on repeats about what it adds for lengths. */
 static void only_a_block_that_gets_smaller_is_compressed(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void stored_bytes_are_the_filtered_blocks(void **state)
     }
 }
 
-/* ---- which sizes, and how much room -------------------------------------- */
+/* ---- sizes and bounds ---------------------------------------------------- */
 
 static bool takes(const struct fby_codec_job *j, size_t size)
 {
@@ -343,7 +343,7 @@ static void a_check_refuses_sizes_that_cannot_be(void **state)
         FBY_USAGE);
 }
 
-/* ---- which codings ------------------------------------------------------- */
+/* ---- valid codings ------------------------------------------------------- */
 
 static void codings_are_known_and_suit_as_the_table_says(void **state)
 {
@@ -390,7 +390,7 @@ static void params_of_every_number_of_dimensions(void **state)
             (struct fby_codec_params){
                 .element_bytes = 8, .distance = distance});
     }
-    shape.n_dims = FBY_MAX_DIMS + 1; /* no shape: its dims are not looked at */
+    shape.n_dims = FBY_MAX_DIMS + 1; /* invalid: its dims are not read */
     same_params(fby_codec_params_of(FBY_U16, &shape),
         (struct fby_codec_params){.element_bytes = 2, .distance = 1});
 }

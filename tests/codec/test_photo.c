@@ -2,7 +2,7 @@
 
 #include "codec/photo_kernel.h"
 
-/* Pixel `i` of an image of `n` in planes is that of the interleaved one. */
+/* Assert that planes and interleaved image have the same `n` pixels. */
 static void same_pixels(
     const uint8_t *planar, const uint8_t *raw, size_t n, uint32_t planes)
 {
@@ -25,7 +25,7 @@ static void decodes_to_planes_at(const struct sample *s, uint8_t *planar)
     }
 }
 
-/* To memory that begins with a line of the cache, and a byte after that. */
+/* Decode to memory aligned to a cache line, and to one byte after that. */
 static void decodes_to_planes(const struct sample *s)
 {
     for (size_t shift = 0; shift < 2; shift++) {
@@ -47,7 +47,7 @@ static void survives(struct fby_pictures photo, enum content content)
         decodes_to_planes(&s);
     }
     fby_guarded_free(&back);
-    drop(&s);
+    free_sample(&s);
 }
 
 static void every_size_and_content_survives(void **state)
@@ -116,7 +116,7 @@ static void an_even_picture_nearly_vanishes(void **state)
     struct sample s =
         encoded((struct fby_pictures){2, 224, 224, 3, false}, EVEN);
     assert_in_range(s.payload.size, 1, s.raw_size / 25);
-    drop(&s);
+    free_sample(&s);
 }
 
 static void noise_costs_only_widths_and_table(void **state)
@@ -125,7 +125,7 @@ static void noise_costs_only_widths_and_table(void **state)
     struct sample s =
         encoded((struct fby_pictures){4, 224, 224, 3, false}, NOISE);
     assert_in_range(s.payload.size, s.raw_size, s.raw_size + s.raw_size / 30);
-    drop(&s);
+    free_sample(&s);
 }
 
 /* ---- kernels ------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static void planes_pack_alike(const struct photo_kernel *kernel,
     same_rows(&second, &plane, size);
 }
 
-/* Exactly `width` pixels are read, and written: a page behind them says so. */
+/* Reads and writes exactly `width` pixels; a guard page follows them. */
 static void rows_split_alike(const struct photo_kernel *kernel, uint32_t width)
 {
     static uint8_t     rows[6][256];

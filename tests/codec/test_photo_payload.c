@@ -1,14 +1,14 @@
-/* Payloads of photo format 1 at their limits: the largest ones, and those that
- * are not valid. An inaccessible page follows each. */
+/* Payloads of photo format 1 at their limits: the largest ones and invalid
+ * ones. An inaccessible page follows each. */
 #include "tests/codec/photo_sample.h"
 
 #include "codec/photo_kernel.h"
 #include "common/bytes.h"
 
-enum { TABLE_2 = 16 /* bytes: of two tiles, and of three */ };
+enum { TABLE_2 = 16 /* bytes of the table of one to three tiles */ };
 
-/* The picture whose every group takes 8 bits a number: each pixel of an even
- * row and column is 128 above what it is predicted as. */
+/* A picture in which every group takes 8 bits a number: each pixel of an even
+ * row and column is 128 above its prediction. */
 static uint8_t worst(uint32_t x, uint32_t y)
 {
     return x % 2 == 0 && y % 2 == 0 ? 128 : 0;
@@ -114,12 +114,11 @@ static struct sample resized(const struct sample *s, size_t size)
 static void refused_at(const struct sample *s, size_t size)
 {
     struct sample other = resized(s, size);
-    refused(&other);
+    assert_refused(&other);
     fby_guarded_free(&other.payload);
 }
 
-/* The table has an entry for each tile and one more, and takes whole lines of
- * 16 bytes. */
+/* The table has one entry more than tiles, in whole units of 16 bytes. */
 static void tables_have_an_entry_for_each_tile(void **state)
 {
     (void)state;
@@ -136,7 +135,7 @@ static void tables_have_an_entry_for_each_tile(void **state)
             assert_in_range(table_entry(&s, k + 1), table_entry(&s, k) + 1,
                 table_entry(&s, tiles));
         }
-        drop(&s);
+        free_sample(&s);
     }
 }
 
@@ -149,7 +148,7 @@ static void a_short_payload_is_refused(void **state)
         refused_at(&s, size);
         size -= size % 16 == 0 && size > 0 ? 7 : 0;
     }
-    drop(&s);
+    free_sample(&s);
 }
 
 static void a_long_payload_is_refused(void **state)
@@ -160,7 +159,7 @@ static void a_long_payload_is_refused(void **state)
     for (size_t more = 1; more <= 64; more++) {
         refused_at(&s, s.payload.size + more);
     }
-    drop(&s);
+    free_sample(&s);
 }
 
 static void a_wrong_table_is_refused(void **state)
@@ -172,14 +171,14 @@ static void a_wrong_table_is_refused(void **state)
                 encoded((struct fby_pictures){1, 300, 8, 3, false}, SMOOTH);
             s.payload.bytes[4 * entry + (size_t)bit / 8] ^=
                 (uint8_t)(1 << bit % 8);
-            refused(&s);
-            drop(&s);
+            assert_refused(&s);
+            free_sample(&s);
         }
     }
 }
 
-/* Two tiles, the payload cut and the table said to end there: nothing behind
- * the end is looked at, whatever the entry in between is. */
+/* Two tiles, with the payload cut and the table's last entry at the cut: no
+ * byte behind the end is read, for any entry in between. */
 static void a_table_that_agrees_with_a_cut_is_refused_unread(void **state)
 {
     (void)state;
@@ -193,16 +192,16 @@ static void a_table_that_agrees_with_a_cut_is_refused_unread(void **state)
         set_entry(&cut, 2, end);
         for (size_t i = 0; i < sizeof(middle) / sizeof(*middle); i++) {
             set_entry(&cut, 1, middle[i]);
-            refused(&cut);
+            assert_refused(&cut);
         }
         set_entry(&cut, 1, end);
-        refused(&cut);
+        assert_refused(&cut);
         fby_guarded_free(&cut.payload);
     }
-    drop(&s);
+    free_sample(&s);
 }
 
-/* Only the first of two tiles is there; it ends with the payload. */
+/* The payload has only the first of two tiles and ends with it. */
 static void a_tile_that_ends_before_it_begins_is_refused_unread(void **state)
 {
     (void)state;
@@ -213,10 +212,10 @@ static void a_tile_that_ends_before_it_begins_is_refused_unread(void **state)
     set_entry(&cut, 3, end);
     for (size_t middle = 0; middle <= end; middle++) {
         set_entry(&cut, 2, middle);
-        refused(&cut);
+        assert_refused(&cut);
     }
     fby_guarded_free(&cut.payload);
-    drop(&s);
+    free_sample(&s);
 }
 
 /* ---- tiles --------------------------------------------------------------- */
@@ -240,7 +239,7 @@ static void a_tile_that_ends_with_its_last_plane_is_one(void **state)
     assert_true(fby_photo_check(&s.photo, s.payload.bytes, s.payload.size));
     assert_true(decodes(&s, back));
     assert_memory_equal(back, s.raw, sizeof(back));
-    drop(&s);
+    free_sample(&s);
 }
 
 static void a_tile_with_sixteen_bytes_too_many_is_refused(void **state)
@@ -250,13 +249,13 @@ static void a_tile_with_sixteen_bytes_too_many_is_refused(void **state)
     for (size_t more = 1; more <= 4; more++) {
         struct sample longer = resized(&s, TABLE_2 + 16 + 16 * more);
         set_entry(&longer, 1, 2 + more);
-        refused(&longer);
+        assert_refused(&longer);
         fby_guarded_free(&longer.payload);
     }
-    drop(&s);
+    free_sample(&s);
 }
 
-/* The padding of a tile may hold anything: it is not looked at. */
+/* The padding of a tile may have any value: it is not read. */
 static void up_to_fifteen_bytes_may_follow_the_planes(void **state)
 {
     (void)state;
@@ -271,7 +270,7 @@ static void up_to_fifteen_bytes_may_follow_the_planes(void **state)
             fby_photo_check(&photo, s.payload.bytes, s.payload.size), fits);
         assert_int_equal(decodes(&s, &pixel), fits);
     }
-    drop(&s);
+    free_sample(&s);
 }
 
 static void a_tile_of_another_size_is_refused(void **state)
@@ -282,9 +281,9 @@ static void a_tile_of_another_size_is_refused(void **state)
     s.payload.bytes[16] ^= 1; /* a group one bit wider or narrower */
     struct sample longer = resized(&s, s.payload.size + 16);
     longer.payload.bytes[4]++; /* the table agrees, the widths do not */
-    refused(&longer);
+    assert_refused(&longer);
     fby_guarded_free(&longer.payload);
-    drop(&s);
+    free_sample(&s);
 }
 
 static void a_width_above_eight_is_refused(void **state)
@@ -297,13 +296,13 @@ static void a_width_above_eight_is_refused(void **state)
             uint8_t *pair  = &s.payload.bytes[16 + group / 2];
             unsigned shift = 4 * (group % 2);
             *pair = (uint8_t)((*pair & ~(15U << shift)) | width << shift);
-            refused(&s);
-            drop(&s);
+            assert_refused(&s);
+            free_sample(&s);
         }
     }
 }
 
-/* One group a plane; the last plane's data are none or some. */
+/* One group per plane; the last plane has data or none. */
 static void a_width_above_eight_in_any_plane_is_refused(void **state)
 {
     (void)state;
@@ -318,15 +317,15 @@ static void a_width_above_eight_in_any_plane_is_refused(void **state)
                     at += 4 + 2 * (size_t)(s.payload.bytes[at] & 15);
                 }
                 s.payload.bytes[at] = (uint8_t)width;
-                refused(&s);
-                drop(&s);
+                assert_refused(&s);
+                free_sample(&s);
             }
         }
     }
 }
 
-/* A plane that says it reaches to the payload's end or beyond: what would
- * follow it is not looked for. */
+/* The widths of a plane reach to the payload's end or beyond: the next plane is
+ * not read. */
 static void planes_beyond_the_end_are_refused_unread(void **state)
 {
     (void)state;
@@ -336,8 +335,8 @@ static void planes_beyond_the_end_are_refused_unread(void **state)
             (uint32_t)(groups < 32 ? 2 : groups / 32 * 2), 3, false};
         struct sample       s     = encoded(photo, EVEN);
         memset(s.payload.bytes + TABLE_2, 0x88, s.payload.size - TABLE_2);
-        refused(&s);
-        drop(&s);
+        assert_refused(&s);
+        free_sample(&s);
     }
 }
 

@@ -52,7 +52,7 @@ static void a_buffer_grows_and_keeps_what_it_holds(void **state)
     assert_null(b.data);
 }
 
-/* By bytes at once or one after another: 64, 128, ... */
+/* Capacities are 64, 128, ... whether bytes are added at once or in turn. */
 static void a_buffer_has_room_for_what_it_holds(void **state)
 {
     (void)state;

@@ -84,12 +84,12 @@ static void a_cpu_that_is_not_there_or_not_allowed_is_named(void **state)
     assert_non_null(strstr(why.text, "has 0-7"));
 }
 
-struct confined { /* a thread that keeps itself on one CPU */
+struct confined { /* a thread that confines itself to one CPU */
     cpu_set_t one;
     cpu_set_t found;
 };
 
-static void *confine(void *opaque)
+static void *run_confined(void *opaque)
 {
     struct confined *self = opaque;
     struct fby_why   why  = {{0}};
@@ -114,11 +114,12 @@ static void a_thread_stays_where_it_is_kept(void **state)
     }
     CPU_ZERO(&self.one);
     CPU_SET(cpu, &self.one);
-    pthread_create(&thread, NULL, confine, &self);
+    pthread_create(&thread, NULL, run_confined, &self);
     pthread_join(thread, NULL);
     assert_true(CPU_EQUAL(&self.found, &self.one));
     assert_ok(fby_cpus_allowed(&after));
-    assert_true(CPU_EQUAL(&after, &before)); /* others go where they went */
+    assert_true(
+        CPU_EQUAL(&after, &before)); /* other threads are not confined */
 }
 
 static void this_machine_has_no_cpu_1023(void **state)

@@ -56,13 +56,13 @@ static void the_cause_is_never_cut(void **state)
     assert_int_equal(strlen(why.text), ROOM);
     assert_memory_equal(why.text, "shard 0000", 10);
     assert_string_equal(why.text + ROOM + 1 - sizeof(cause), cause);
-    struct fby_why full = why; /* which leaves no room at all */
+    struct fby_why full = why; /* it has no room for more */
     fby_because_in(&why, FBY_IO, "split train");
     assert_string_equal(why.text, full.text);
 }
 
-/* "outer: cause" where it fits; else as much of the outer words as leaves room
- * for dots behind at least one letter of them; else the cause alone. */
+/* "outer: cause" if it fits. Otherwise the outer text is cut and ends in dots;
+ * if not even one letter of it fits, the cause alone. */
 static void joined(size_t outer, size_t cause, char out[2 * ROOM + 4])
 {
     size_t room = ROOM - cause;

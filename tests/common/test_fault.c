@@ -7,7 +7,7 @@
 
 #include "common/fault.h"
 
-/* Read once a process, so all tests of this file share it. */
+/* Read once per process, so all tests of this file share it. */
 static const char faults[] = "a:after_chunk=3,b:after_chunk=2:times=2,"
                              "c:every_batch=2:ms=20,on,:,bad:after_chunk=x,"
                              "dies:after_step=2,stops:after_step=1";

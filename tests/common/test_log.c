@@ -22,12 +22,13 @@ struct received {
     char               line[FBY_LOG_LINE];
 };
 
-static void hear(void *arg, enum fby_log_level level, const char *line)
+static void receive_line(void *arg, enum fby_log_level level, const char *line)
 {
-    struct received *heard = arg;
-    heard->n++;
-    heard->level = level;
-    (void)snprintf(heard->line, sizeof(heard->line), "%s", line);
+    struct received *received_lines = arg;
+    received_lines->n++;
+    received_lines->level = level;
+    (void)snprintf(
+        received_lines->line, sizeof(received_lines->line), "%s", line);
 }
 
 static void say_all(void)
@@ -38,18 +39,19 @@ static void say_all(void)
     fby_debug("D-WORD", "%d", 3);
 }
 
-/* In a process of its own, before any other line: it is read once. */
+/* Runs in a child process before any other line, since the variable is read
+ * only once. */
 static void the_level_of_the_environment_takes_precedence(void **state)
 {
     (void)state;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        struct received heard = {.n = 0};
+        struct received received_lines = {.n = 0};
         setenv("FOREBAY_LOG", "info", 1);
-        (void)fby_log_redirect(FBY_LOG_ERROR, hear, &heard);
+        (void)fby_log_redirect(FBY_LOG_ERROR, receive_line, &received_lines);
         say_all();
-        _exit(heard.n);
+        _exit(received_lines.n);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -63,12 +65,13 @@ static void lines_come_up_to_the_level(void **state)
     static const char *const last[] = {
         "E-WORD 0", "W-WORD 1", "I-WORD 2", "D-WORD 3"};
     for (int level = FBY_LOG_ERROR; level <= FBY_LOG_DEBUG; level++) {
-        struct received heard = {.n = 0};
-        (void)fby_log_redirect((enum fby_log_level)level, hear, &heard);
+        struct received received_lines = {.n = 0};
+        (void)fby_log_redirect(
+            (enum fby_log_level)level, receive_line, &received_lines);
         say_all();
-        assert_int_equal(heard.n, level + 1);
-        assert_int_equal(heard.level, level);
-        assert_string_equal(heard.line, last[level]);
+        assert_int_equal(received_lines.n, level + 1);
+        assert_int_equal(received_lines.level, level);
+        assert_string_equal(received_lines.line, last[level]);
     }
     (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
 }
@@ -76,45 +79,45 @@ static void lines_come_up_to_the_level(void **state)
 static void each_log_entry_is_one_line_of_bounded_length(void **state)
 {
     (void)state;
-    struct received heard = {.n = 0};
+    struct received received_lines = {.n = 0};
     char            text[2 * FBY_LOG_LINE];
-    (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    (void)fby_log_redirect(FBY_LOG_WARN, receive_line, &received_lines);
     fby_error("BAD", "a%sb%sc\x7f", "\n", "\r\033");
-    assert_string_equal(heard.line, "BAD a?b??c?");
+    assert_string_equal(received_lines.line, "BAD a?b??c?");
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     fby_error("LONG", "%s", text);
-    assert_memory_equal(heard.line, "LONG xxxx", 9);
-    assert_in_range(strlen(heard.line), 800, FBY_LOG_LINE - 1);
-    assert_int_equal(heard.n, 2);
+    assert_memory_equal(received_lines.line, "LONG xxxx", 9);
+    assert_in_range(strlen(received_lines.line), 800, FBY_LOG_LINE - 1);
+    assert_int_equal(received_lines.n, 2);
     (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
 }
 
 static void of_one_word_a_burst_comes_and_no_more(void **state)
 {
     (void)state;
-    struct received heard = {.n = 0};
-    (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    struct received received_lines = {.n = 0};
+    (void)fby_log_redirect(FBY_LOG_WARN, receive_line, &received_lines);
     for (int i = 0; i < 2 * FBY_LOG_BURST; i++) {
         fby_warn("OFTEN", "%d", i);
     }
-    assert_in_range(heard.n, FBY_LOG_BURST, 2 * FBY_LOG_BURST - 1);
+    assert_in_range(received_lines.n, FBY_LOG_BURST, 2 * FBY_LOG_BURST - 1);
     (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
 }
 
-/* Beyond the level nothing is counted as left out. */
+/* Lines below the level do not count as suppressed by the rate limit. */
 static void what_is_not_shown_uses_up_no_burst(void **state)
 {
     (void)state;
-    struct received heard = {.n = 0};
-    (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    struct received received_lines = {.n = 0};
+    (void)fby_log_redirect(FBY_LOG_WARN, receive_line, &received_lines);
     for (int i = 0; i < 2 * FBY_LOG_BURST; i++) {
         fby_info("UNSHOWN", "%d", i);
     }
-    (void)fby_log_redirect(FBY_LOG_INFO, hear, &heard);
+    (void)fby_log_redirect(FBY_LOG_INFO, receive_line, &received_lines);
     fby_info("UNSHOWN", "now");
-    assert_int_equal(heard.n, 1);
-    assert_string_equal(heard.line, "UNSHOWN now");
+    assert_int_equal(received_lines.n, 1);
+    assert_string_equal(received_lines.line, "UNSHOWN now");
     (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
 }
 
@@ -123,25 +126,26 @@ static void what_was_set_before_is_given_back(void **state)
     (void)state;
     struct received first  = {.n = 0};
     struct received second = {.n = 0};
-    assert_null(fby_log_redirect(FBY_LOG_WARN, hear, &first));
-    assert_ptr_equal(fby_log_redirect(FBY_LOG_WARN, hear, &second), &first);
+    assert_null(fby_log_redirect(FBY_LOG_WARN, receive_line, &first));
+    assert_ptr_equal(
+        fby_log_redirect(FBY_LOG_WARN, receive_line, &second), &first);
     fby_error("SECOND", "it is");
     assert_int_equal(first.n, 0);
     assert_int_equal(second.n, 1);
     assert_ptr_equal(fby_log_redirect(FBY_LOG_WARN, NULL, NULL), &second);
 }
 
-/* ---- while others log ---------------------------------------------------- */
+/* ---- replaced while other threads log ------------------------------------ */
 
 struct log {
-    atomic_bool set; /* from before it is, until it is not any more */
+    atomic_bool set; /* the callback may be called with this log */
 };
 
 static atomic_int  lines;
 static atomic_int  late;
 static atomic_bool enough;
 
-static void look(void *arg, enum fby_log_level level, const char *line)
+static void check_set(void *arg, enum fby_log_level level, const char *line)
 {
     struct log *log = arg;
     (void)level;
@@ -150,7 +154,7 @@ static void look(void *arg, enum fby_log_level level, const char *line)
     atomic_fetch_add(&late, log->set ? 0 : 1);
 }
 
-static void *chatter(void *arg)
+static void *log_until_enough(void *arg)
 {
     (void)arg;
     while (!enough) {
@@ -159,8 +163,8 @@ static void *chatter(void *arg)
     return NULL;
 }
 
-/* A use of it after that is a report of the sanitizers too. */
-static void forget(struct log *log)
+/* A later use of the log is also reported by the sanitizers. */
+static void free_log(struct log *log)
 {
     if (log != NULL) {
         log->set = false;
@@ -180,16 +184,16 @@ static void no_thread_uses_a_log_that_was_replaced(void **state)
     (void)state;
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        pthread_create(&threads[i], NULL, chatter, NULL);
+        pthread_create(&threads[i], NULL, log_until_enough, NULL);
     }
     for (int i = 0; i < CHANGES; i++) {
         struct log *log = malloc(sizeof(*log));
         assert_non_null(log);
         atomic_init(&log->set, true);
-        forget(fby_log_redirect(FBY_LOG_DEBUG, look, log));
+        free_log(fby_log_redirect(FBY_LOG_DEBUG, check_set, log));
         wait_for_lines(THREADS);
     }
-    forget(fby_log_redirect(FBY_LOG_WARN, NULL, NULL));
+    free_log(fby_log_redirect(FBY_LOG_WARN, NULL, NULL));
     int after = lines;
     enough    = true;
     for (int i = 0; i < THREADS; i++) {

@@ -50,13 +50,13 @@ static void a_node_is_preferred_where_it_narrows_the_choice(void **state)
     (void)state;
     assert_string_equal(preferred(1, "0-7"), "4-7");
     assert_string_equal(preferred(1, "2-5"), "4-5");
-    assert_string_equal(preferred(1, "0-3"), "none"); /* none of its own */
-    assert_string_equal(preferred(1, "5-6"), "none"); /* all are its own */
-    assert_string_equal(preferred(2, "0-7"), "none"); /* it has no CPUs */
+    assert_string_equal(preferred(1, "0-3"), "none"); /* none is on node 1 */
+    assert_string_equal(preferred(1, "5-6"), "none"); /* all are on node 1 */
+    assert_string_equal(preferred(2, "0-7"), "none"); /* node 2 has no CPUs */
     assert_string_equal(preferred(3, "0-7"), "none");
     assert_string_equal(preferred(-1, "0-7"), "none");
     write_file("sys/devices/system/node/online", "1\n");
-    assert_string_equal(preferred(1, "0-7"), "none"); /* there is one */
+    assert_string_equal(preferred(1, "0-7"), "none"); /* one node */
 }
 
 static void a_device_s_file_tells_its_node_or_none(void **state)

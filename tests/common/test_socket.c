@@ -25,13 +25,13 @@ static void addresses_become_numeric_endpoints(void **state)
     resolves("[::1]:65535", "tcp://[::1]:65535");
 }
 
-/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+/* NOLINTBEGIN(readability-identifier-naming): names that the linker needs */
 int __real_getaddrinfo(const char *host, const char *port,
     const struct addrinfo *hints, struct addrinfo **out);
 int __wrap_getaddrinfo(const char *host, const char *port,
     const struct addrinfo *hints, struct addrinfo **out);
 
-/* A machine on which the name `both` has an address of either kind. */
+/* Resolve the name `both` to an IPv6 and an IPv4 address. */
 int __wrap_getaddrinfo(const char *host, const char *port,
     const struct addrinfo *hints, struct addrinfo **out)
 {

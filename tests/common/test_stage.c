@@ -96,7 +96,7 @@ static void counters_tell_tasks_failures_and_time(void **state)
     fby_stage_destroy(&stage);
 }
 
-struct source { /* numbers handed out on demand */
+struct source { /* produces numbers on demand */
     atomic_int given;
     atomic_int worked;
 };

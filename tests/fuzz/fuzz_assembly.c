@@ -1,7 +1,7 @@
-/* A HEADER, then an END, as the client takes them for one batch it asked for:
- * neither is believed, whatever it says. The input is a byte (odd: END's sums
- * are made right, so that its substitutions are looked at), the HEADER's size
- * as u16, the HEADER, the END, whose hashes are made right. */
+/* fuzz_assembly.c - a hostile HEADER and END in the client's assembly of one
+ * requested batch. The input is a byte (odd: the sums in END are corrected, so
+ * that its substitutions are parsed), the size of HEADER as u16, HEADER, END.
+ * The hashes of both messages are corrected. */
 #include "tests/fuzz/sealed.h"
 #include "trainer_client/receive/assembly.h"
 

@@ -1,6 +1,6 @@
-/* A hostile payload: filter, codec, the array and the raw size come from the
- * first 8 bytes (9 for photo), the payload is the rest. Also the way there and
- * back of the same bytes. */
+/* fuzz_codec.c - hostile payloads. The first 8 bytes (9 for photo) choose
+ * filter, codec, array and raw size; the rest is the payload. The same bytes
+ * are also encoded and decoded. */
 #include <stdlib.h>
 #include <string.h>
 

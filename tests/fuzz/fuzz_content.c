@@ -1,6 +1,6 @@
-/* Canonical content comes from any client: it is refused, or it is the one
- * spelling of itself; and batches of it have no layout, or one whose chunks
- * tile each field. */
+/* fuzz_content.c - any bytes as canonical content: refused, or equal to its own
+ * encoding. A batch of it has no layout, or one whose chunks tile each field.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CHUNKS = 4096 /* more are not looked at, one by one */ };
+enum { CHUNKS = 4096 /* that are checked one by one */ };
 
 static void check_spelling(
     const struct fby_content *content, const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
-/* fuzz_csr.c - any bytes as a file of SciPy that is a column: refused, or lists
- * that lie in it, of which each row is refused or has its indices in order. */
+/* fuzz_csr.c - any bytes as a SciPy file used as a column: refused, or lists
+ * within the file. Each row is refused or has ascending indices. */
 #include <stdlib.h>
 #include <string.h>
 

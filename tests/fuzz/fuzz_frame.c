@@ -1,5 +1,6 @@
-/* Any bytes as a chunk, against a layout of five fields: what passes must lie
- * in the slot, be written back as it came, and decode or be refused. */
+/* fuzz_frame.c - any bytes as a chunk of a layout of five fields. An accepted
+ * chunk must be within the slot, encode to the same bytes, and decode or be
+ * refused. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * The bytes are taken as a JPEG (size, then planned and written as a field
  * with ops, in pixels and in planes), as an EXIF block, as a label and as JSON.
- * Whatever happens is FBY_OK or a refusal of the sample, and a picture that
- * decodes has the size its header told. */
+ * The result is FBY_OK or a refusal of the sample, and a decoded picture has
+ * the size of its header. */
 #include <stdlib.h>
 #include <string.h>
 

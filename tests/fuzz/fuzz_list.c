@@ -1,6 +1,6 @@
 /* fuzz_list.c - hostile lists: any bytes as CSV and as JSON lines.
  *
- * What is accepted becomes shards whose manifest survives its own bytes. */
+ * An accepted list becomes shards whose manifest survives a round trip. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void try_as(bool json, const char *text, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = fby_zalloc(size + 1); /* as it is read: a NUL behind it */
+    char *text = fby_zalloc(size + 1); /* with a NUL, as the reader makes it */
     if (size > 0) {
         memcpy(text, data, size);
     }

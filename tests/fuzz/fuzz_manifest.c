@@ -1,7 +1,7 @@
 /* fuzz_manifest.c - any bytes as a manifest cache file.
  *
- * The checksum at the end is ours, for fuzzers do not guess it. What decodes
- * must encode to the bytes that went in, shard by shard. */
+ * The checksum at the end is corrected, since a fuzzer cannot guess it. A file
+ * that decodes must encode to the same bytes, shard by shard. */
 #include <stdlib.h>
 #include <string.h>
 

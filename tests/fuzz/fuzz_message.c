@@ -1,5 +1,5 @@
-/* Any bytes as a control message, as they are and with the right hash: what
- * decodes must encode again, and to something that decodes. */
+/* fuzz_message.c - any bytes as a control message, unchanged and with a valid
+ * hash. A message that decodes must encode to one that decodes too. */
 #include "tests/fuzz/sealed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

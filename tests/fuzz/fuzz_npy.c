@@ -1,6 +1,6 @@
-/* fuzz_npy.c - hostile NumPy files: read as the header says, converted to every
- * wire type and packed to bits, or refused; never beyond the file. Of a whole
- * one the header alone says the same. */
+/* fuzz_npy.c - hostile NumPy files: refused, or read by their header, converted
+ * to every wire type and packed to bits, never beyond the file. For a complete
+ * file, the header alone gives the same result. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void pack(const struct fby_npy *npy)
     free(out);
 }
 
-/* Its first bytes, as the index reads them for lengths. */
+/* Parse the first bytes, as the index does to find lengths. */
 static void read_head(
     const uint8_t *data, size_t size, const struct fby_npy *whole)
 {

@@ -1,4 +1,4 @@
-/* A pipeline file is text from a person; its parser must stay calm anyway. */
+/* fuzz_pipeline.c - any bytes as a pipeline file: an error or a pipeline. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was accepted has a canonical form that is accepted too. */
+/* The canonical form of an accepted pipeline is accepted too. */
 static void try_split(const struct fby_pipeline *pipeline, size_t i)
 {
     struct fby_split   *split = NULL;

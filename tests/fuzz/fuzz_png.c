@@ -1,7 +1,7 @@
 /* fuzz_png.c - hostile PNG members, as pictures, as masks and as maps.
  *
- * Whatever happens is FBY_OK or a refusal of the sample; a file that decodes
- * was planned from its header. */
+ * The result is FBY_OK or a refusal of the sample; a file that decodes was
+ * planned from its header. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* fuzz_rows.c - any bytes as a chunk of rows that vary in length: refused, or
- * rows within it that become tensors; never beyond the chunk. The first byte
- * picks the types, how long a row may be and what becomes of it. */
+/* fuzz_rows.c - any bytes as a chunk of ragged rows: refused, or rows that
+ * become tensors without access beyond the chunk. The first byte chooses the
+ * types, the maximum length of a row and the delivered form. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void try_rows(const struct fby_field_content *field,
     struct fby_ragged_offsets rows;
     if (layout.fields[0].n_chunks != 1 || size > span.raw_bytes ||
         size < fby_varying_values(&layout.fields[0], ROWS)) {
-        return; /* as fby_chunk_check says */
+        return; /* fby_chunk_check() refuses it */
     }
     uint8_t *raw = malloc(size);
     memcpy(raw, data, size);

@@ -1,7 +1,7 @@
 /* fuzz_tar.c - any bytes as a tar shard: an error or an index within the file.
  *
- * Fuzzers do not guess checksums, so the header sums of all blocks are put
- * right first. */
+ * A fuzzer cannot guess checksums, so those of all headers are corrected
+  * first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ static void put_sum(uint8_t *block)
     block[154] = 0;
 }
 
-/* Blocks that have a checksum field like a header's, of digits. */
-static void mend_sums(uint8_t *data, size_t size)
+/* Correct the checksum of blocks that have digits in the checksum field. */
+static void fix_checksums(uint8_t *data, size_t size)
 {
     for (size_t at = 0; at + 512 <= size; at += 512) {
         if (data[at + 148] >= '0' && data[at + 148] <= '7') {
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fby_shard shard;
     struct fby_why   why  = {0};
     uint8_t         *copy = fby_memdup(data, size);
-    mend_sums(copy, size);
+    fix_checksums(copy, size);
     struct memory       memory = memory_of(copy, size);
     struct fby_object   object = memory_object(&memory);
     struct fby_tar_file file   = {.object = &object, .size = size};

@@ -1,5 +1,5 @@
-/* A token comes from a command line or a file: it is refused, or it is the
- * text of what it says. */
+/* fuzz_token.c - any bytes as a token: refused, or equal to the text that its
+ * decoded values encode to. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Locations come the same ways; the first names of their braces are made. */
+/* Locations come from the same places; expands a name of their braces. */
 static void try_location(const char *text)
 {
     struct fby_location_parts parts;

@@ -1,6 +1,6 @@
 /* fuzz_tokens.c - any bytes as a token file's header: an error, or runs within
- * the file, and documents of all their tokens. The first byte says which
- * format, and whether documents are packed. */
+ * the file and documents that cover all their tokens. The first byte chooses
+ * the format, and whether documents are packed. */
 #include <stdlib.h>
 
 #include "tests/worker/source/memory_object.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { BIN_SIZE = 1 << 20 }; /* of the .bin that an .idx is for */
+enum { BIN_SIZE = 1 << 20 }; /* of the .bin of an .idx */
 
 static void check(const struct fby_sequences *all, uint64_t size)
 {

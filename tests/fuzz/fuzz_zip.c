@@ -1,7 +1,7 @@
-/* fuzz_zip.c - any bytes as a .npz file: an error, or columns that lie in it.
+/* fuzz_zip.c - any bytes as a .npz file: an error, or columns within it.
  *
- * The bytes lie in a file of a root, so that what is tried is all that an
- * opening does with a stranger's file: directory, members, NumPy headers. */
+ * The bytes are a file of a root, so that all steps of opening a table run:
+ * directory, members, NumPy headers. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

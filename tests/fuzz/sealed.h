@@ -1,7 +1,7 @@
-/* sealed.h - a control message with the hash that its bytes call for.
+/* sealed.h - a control message with a valid hash.
  *
- * A fuzzer never meets a hash by chance, and would see nothing of what lies
- * behind it. */
+ * A fuzzer cannot guess the hash, so it would not reach the code behind the
+ * check. */
 #ifndef FBY_TESTS_FUZZ_SEALED_H
 #define FBY_TESTS_FUZZ_SEALED_H
 

@@ -1,5 +1,5 @@
-/* frames.h - messages to and from frames, and frames as another
- * implementation might write them: with the right hash, but any content. */
+/* frames.h - encoding and decoding of messages, and frames as another
+ * implementation might write them: with a valid hash and any content. */
 #ifndef FBY_TESTS_PROTO_FRAMES_H
 #define FBY_TESTS_PROTO_FRAMES_H
 
@@ -40,7 +40,7 @@ static inline struct fby_buffer example_frame(enum fby_message_type type)
     return frame;
 }
 
-/* The error of decoding `frame`; "" if it is accepted. The message is
+/* The error of decoding `frame`; "" if it is accepted. The message is placed
  * before a guard page, in memory that is not zero. */
 static inline const char *decode_error(const struct fby_buffer *frame)
 {

@@ -1,8 +1,8 @@
 /* golden.h - recorded frames: tests/golden/frames/NAME-v1.hex.
  *
  * Hex digits, 32 bytes a line. With FOREBAY_GOLDEN=write in the environment
- * the tests record instead of comparing; look at the difference before you
- * commit it, for it is a change of the protocol. */
+ * the tests record instead of comparing. Review the difference before you
+ * commit it, since it changes the protocol. */
 #ifndef FBY_TESTS_PROTO_GOLDEN_H
 #define FBY_TESTS_PROTO_GOLDEN_H
 

@@ -240,7 +240,7 @@ static void each_member_of_the_prefix_is_checked(void **state)
     refuses_byte(44, 5, "says 5 bytes of payload, but it has 6");
 }
 
-/* Each byte of each member is another one. */
+/* All bytes of all members differ. */
 static struct fby_chunk full_chunk(void)
 {
     return (struct fby_chunk){.session = {0xf1f2f3f4f5f6f7f8},

@@ -1,5 +1,5 @@
-/* The limits of every column of every message, as the receiver checks
- * them: minimum and maximum are accepted, one beyond is refused by name. */
+/* The limits of every column of every message, as the receiver checks them: it
+ * accepts minimum and maximum, and refuses one beyond by name. */
 #include "tests/test.h"
 
 #include <inttypes.h>
@@ -50,9 +50,9 @@ static struct fby_buffer entry(enum fby_message_type type)
 /* The position of a column: in a message, or in the entries of its list. */
 struct spot {
     enum fby_message_type type;
-    uint32_t              list; /* field number; 0: in the message itself */
-    const char           *name; /* as errors say it */
-    const char *entries; /* said of the list when an entry does not unpack */
+    uint32_t              list;    /* field number; 0: in the message itself */
+    const char           *name;    /* in errors */
+    const char           *entries; /* the list's name in errors of unpacking */
 };
 
 // clang-format off
@@ -87,7 +87,8 @@ static struct fby_buffer with(
 }
 
 /* True if `why` names `column` itself; otherwise a rule refused it. */
-static bool blames(const char *why, const struct spot *spot, const char *column)
+static bool names_column(
+    const char *why, const struct spot *spot, const char *column)
 {
     char start[80];
     int  n =
@@ -98,19 +99,19 @@ static bool blames(const char *why, const struct spot *spot, const char *column)
 
 /* Both free `more`. */
 
-static void takes(
+static void is_accepted(
     const struct spot *spot, const char *column, struct fby_buffer *more)
 {
     struct fby_buffer frame = with(spot, more);
     const char       *why   = decode_error(&frame);
-    if (blames(why, spot, column)) {
+    if (names_column(why, spot, column)) {
         fail_msg("%s", why);
     }
     fby_buffer_fini(&frame);
     fby_buffer_fini(more);
 }
 
-static void refuses(const struct spot *spot, const char *column,
+static void is_refused(const struct spot *spot, const char *column,
     struct fby_buffer *more, const char *expected)
 {
     char              wanted[160];
@@ -123,11 +124,11 @@ static void refuses(const struct spot *spot, const char *column,
 }
 
 /* The error when unpacking fails: for an entry, it names the list. */
-static void cannot_unpack(const struct spot *spot, const char *column,
+static void fails_to_unpack(const struct spot *spot, const char *column,
     struct fby_buffer *more, const char *expected)
 {
     if (spot->entries == NULL) {
-        refuses(spot, column, more, expected);
+        is_refused(spot, column, more, expected);
         return;
     }
     struct fby_buffer frame = with(spot, more);
@@ -301,17 +302,17 @@ static void lies_within_its_limits(const struct number *n)
     snprintf(expected, sizeof(expected),
         "a number from %" PRIu64 " to %" PRIu64, n->least, n->most);
     struct fby_buffer more = number(n, n->least);
-    takes(&n->spot, n->column, &more);
+    is_accepted(&n->spot, n->column, &more);
     more = number(n, n->most);
-    takes(&n->spot, n->column, &more);
+    is_accepted(&n->spot, n->column, &more);
     if (n->least > 0) {
         more = number(n, n->least - 1);
-        refuses(&n->spot, n->column, &more, expected);
+        is_refused(&n->spot, n->column, &more, expected);
     }
     bool of_u64 = strcmp(n->column, "fields") == 0;
     if (n->most < UINT32_MAX || of_u64) {
         more = number(n, n->most + 1);
-        refuses(&n->spot, n->column, &more, expected);
+        is_refused(&n->spot, n->column, &more, expected);
     }
 }
 
@@ -420,14 +421,14 @@ static void every_name_has_its_size(void **state)
         snprintf(expected, sizeof(expected), "%s, %zu to %zu of them", b->kind,
             b->least, b->most);
         struct fby_buffer more = block(b, data, b->least);
-        takes(&b->spot, b->column, &more);
+        is_accepted(&b->spot, b->column, &more);
         more = block(b, data, b->most);
-        takes(&b->spot, b->column, &more);
+        is_accepted(&b->spot, b->column, &more);
         more = block(b, data, b->most + 1);
-        refuses(&b->spot, b->column, &more, expected);
+        is_refused(&b->spot, b->column, &more, expected);
         if (b->least > 0) {
             more = block(b, data, b->least - 1);
-            refuses(&b->spot, b->column, &more, expected);
+            is_refused(&b->spot, b->column, &more, expected);
         }
     }
 }
@@ -446,20 +447,20 @@ static void every_name_is_utf8_and_every_text_one_line(void **state)
         struct fby_buffer lines  = block(b, "a\nb", 3);
         struct fby_buffer escape = block(b, "\33[2J", 4);
         if (b->kind == blob) {
-            takes(&b->spot, b->column, &broken);
-            takes(&b->spot, b->column, &nul);
-            takes(&b->spot, b->column, &half);
+            is_accepted(&b->spot, b->column, &broken);
+            is_accepted(&b->spot, b->column, &nul);
+            is_accepted(&b->spot, b->column, &half);
         } else {
-            refuses(&b->spot, b->column, &broken, expected);
-            refuses(&b->spot, b->column, &half, expected);
-            cannot_unpack(&b->spot, b->column, &nul, expected);
+            is_refused(&b->spot, b->column, &broken, expected);
+            is_refused(&b->spot, b->column, &half, expected);
+            fails_to_unpack(&b->spot, b->column, &nul, expected);
         }
         if (b->kind == text) {
-            refuses(&b->spot, b->column, &lines, expected);
-            refuses(&b->spot, b->column, &escape, expected);
+            is_refused(&b->spot, b->column, &lines, expected);
+            is_refused(&b->spot, b->column, &escape, expected);
         } else {
-            takes(&b->spot, b->column, &lines);
-            takes(&b->spot, b->column, &escape);
+            is_accepted(&b->spot, b->column, &lines);
+            is_accepted(&b->spot, b->column, &escape);
         }
     }
 }
@@ -472,16 +473,16 @@ static void every_digest_has_32_bytes(void **state)
     for (size_t i = 0; i < sizeof(digests) / sizeof(digests[0]); i++) {
         const struct bytes *b    = &digests[i];
         struct fby_buffer   more = block(b, data, 32);
-        takes(&b->spot, b->column, &more);
+        is_accepted(&b->spot, b->column, &more);
         more = block(b, data, 0);
         if (b->kind == maybe) {
-            takes(&b->spot, b->column, &more);
+            is_accepted(&b->spot, b->column, &more);
         } else {
-            cannot_unpack(&b->spot, b->column, &more, b->kind);
+            fails_to_unpack(&b->spot, b->column, &more, b->kind);
         }
         for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
             more = block(b, data, wrong[k]);
-            cannot_unpack(&b->spot, b->column, &more, b->kind);
+            fails_to_unpack(&b->spot, b->column, &more, b->kind);
         }
     }
 }
@@ -503,16 +504,16 @@ static void a_shape_has_at_most_4_dimensions(void **state)
         struct fby_buffer more = {0};
         put_dims(&more, n);
         if (n <= 4) {
-            takes(&field, "shape", &more);
+            is_accepted(&field, "shape", &more);
         } else {
-            cannot_unpack(&field, "shape", &more, "");
+            fails_to_unpack(&field, "shape", &more, "");
         }
     }
     struct fby_buffer many = {0};
     uint8_t           ones[60000];
     memset(ones, 1, sizeof(ones));
     put_block(&many, 4, ones, sizeof(ones)); /* packed */
-    cannot_unpack(&field, "shape", &many, "");
+    fails_to_unpack(&field, "shape", &many, "");
 }
 
 static void no_dimension_is_0(void **state)
@@ -524,7 +525,7 @@ static void no_dimension_is_0(void **state)
         for (uint32_t i = 0; i < 4; i++) {
             put_number(&more, 4, i == zero ? 0 : 1);
         }
-        refuses(&field, "shape", &more, "0 to 4 dimensions >= 1");
+        is_refused(&field, "shape", &more, "0 to 4 dimensions >= 1");
     }
 }
 
@@ -545,9 +546,9 @@ static void mean_and_std_have_as_many_channels_and_at_most_4(void **state)
             put_reals(&more, 7, mean);
             put_reals(&more, 8, std);
             if (mean == std && mean <= 4) {
-                takes(&field, "std", &more);
+                is_accepted(&field, "std", &more);
             } else {
-                cannot_unpack(&field, "std", &more, "");
+                fails_to_unpack(&field, "std", &more, "");
             }
         }
     }
@@ -555,7 +556,7 @@ static void mean_and_std_have_as_many_channels_and_at_most_4(void **state)
     struct fby_buffer   many = {0};
     put_block(&many, 7, zeros, sizeof(zeros)); /* packed */
     put_block(&many, 8, zeros, sizeof(zeros));
-    cannot_unpack(&field, "std", &many, "");
+    fails_to_unpack(&field, "std", &many, "");
 }
 
 static void means_and_stds_are_finite(void **state)
@@ -568,15 +569,15 @@ static void means_and_stds_are_finite(void **state)
             put_real(&more, i < 4 ? 7 : 8, i == wrong ? 1.0 / 0.0 : 1);
         }
         if (wrong < 4) {
-            refuses(&field, "mean", &more, "finite numbers, 0 to 4 of them");
+            is_refused(&field, "mean", &more, "finite numbers, 0 to 4 of them");
         } else {
-            refuses(&field, "std", &more,
+            is_refused(&field, "std", &more,
                 "as many finite numbers as before it, 0 to 4 of them");
         }
     }
     struct fby_buffer more = {0};
     put_real(&more, 11, 1.0 / 0.0);
-    refuses(&field, "smoothing", &more, "a finite number");
+    is_refused(&field, "smoothing", &more, "a finite number");
 }
 
 static void choices_are_pairs_and_at_most_32(void **state)
@@ -586,7 +587,7 @@ static void choices_are_pairs_and_at_most_32(void **state)
     const struct spot    request = IN(REQUEST);
     for (size_t size = 0; size <= 67; size++) {
         struct fby_buffer more = {0};
-        put_number(&more, 11, 0); /* any number of choices will do */
+        put_number(&more, 11, 0); /* with any number of choices */
         put_block(&more, 13, zeros, size);
         struct fby_buffer frame = with(&request, &more);
         assert_string_equal(decode_error(&frame),
@@ -598,7 +599,7 @@ static void choices_are_pairs_and_at_most_32(void **state)
     }
     struct fby_buffer many = {0};
     put_block(&many, 13, zeros, sizeof(zeros));
-    refuses(&request, "choices", &many, "pairs of bytes, 0 to 32 of them");
+    is_refused(&request, "choices", &many, "pairs of bytes, 0 to 32 of them");
 }
 
 static void nothing_longer_than_its_array_is_sent(void **state)
@@ -610,7 +611,7 @@ static void nothing_longer_than_its_array_is_sent(void **state)
     m.header.fields   = &f;
     m.header.n_fields = 1;
     f.shape.n_dims    = 5;
-    memset((char *)(&f.shape + 1), 1, 4); /* where a fifth would stand */
+    memset((char *)(&f.shape + 1), 1, 4); /* the position of a fifth */
     assert_string_equal(
         encode_error(&m), "HeaderField.shape: expected 0 to 4 dimensions >= 1");
     f                   = example_fields[0];

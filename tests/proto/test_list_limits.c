@@ -131,7 +131,7 @@ static void names_in_lists_have_their_size(void **state)
     char        longest[257];
     const char *two[2] = {"a", longest};
     memset(longest, 'x', sizeof(longest));
-    for (int i = 0; i < 2; i++) { /* whichever of the two it is */
+    for (int i = 0; i < 2; i++) { /* either of the two is too long */
         longest[256] = '\0';
         assert_string_equal(endpoints_error(two, 2), endpoints);
         longest[255] = '\0';

@@ -73,9 +73,9 @@ static void a_message_that_unpacks_to_far_more_is_refused(void **state)
     fby_buffer_fini(&few);
 }
 
-/* 20,000 entries of 2 bytes; as so many they are refused in any case, but later
- * than where memory ends. They take 16 times what they and 162,000 bytes of a
- * field that is passed over have. */
+/* 20,000 entries of 2 bytes. So many would be refused anyway, but only after
+ * the memory limit. Unpacked they take 16 times the bytes of the entries plus
+ * 162,000 bytes of a skipped field. */
 static const char *entries_beside(size_t passed_over)
 {
     static const char zeros[170000];
@@ -95,9 +95,9 @@ static void a_message_unpacks_to_16_times_its_size(void **state)
         "END.substituted: expected entries, 0 to 1024 of them");
 }
 
-/* The memory limit is reached at a number of entries: in the protobuf, in
- * the array of entries, or in what one of them needs. How many of the frames
- * with 200 to 1,000 times `one` behind an example end in each of `errors`. */
+/* Count the frames that end in each of `errors`, among those with 200 to 1,000
+ * copies of `one` behind an example. The memory limit is reached in the
+ * protobuf, in the array of entries, or in the memory of one entry. */
 static void count_errors(enum fby_message_type type,
     const struct fby_buffer *one, const char *const errors[3], int n_seen[3])
 {

@@ -1,5 +1,5 @@
-/* directories.h - a directory without a server: helpers register workers, join
- * sessions and take the due messages one by one. */
+/* directories.h - a directory without a server: helpers that register workers,
+ * join sessions and take the due messages one by one. */
 #ifndef FBY_TESTS_SERVER_DIRECTORIES_H
 #define FBY_TESTS_SERVER_DIRECTORIES_H
 
@@ -53,7 +53,7 @@ static inline void add_worker(
     assert_ok(register_as(d, id, now_ns));
 }
 
-/* Each session speaks from a route of its own. */
+/* Each session has its own route. */
 static inline struct fby_route route_of(uint64_t session)
 {
     return (struct fby_route){.id = {(uint8_t)session, 7}, .size = 2};
@@ -92,22 +92,22 @@ static inline fby_err renew(
     return renew_as(d, &(struct fby_renew){.session = {session}}, now_ns);
 }
 
-/* The next thing due is this, for that session on its route. */
+/* Assert that the next due message has this type, session and route. */
 static inline struct fby_message expect_due(
     struct fby_directory *d, enum fby_message_type type, uint64_t session)
 {
     struct fby_message message;
     struct fby_route   to;
-    struct fby_route   right = route_of(session);
+    struct fby_route   expected = route_of(session);
     assert_true(fby_directory_due(d, &message, &to));
     assert_string_equal(fby_message_name(message.type), fby_message_name(type));
     assert_int_equal(fby_message_session(&message).value, session);
-    assert_int_equal(to.size, right.size);
-    assert_memory_equal(to.id, right.id, right.size);
+    assert_int_equal(to.size, expected.size);
+    assert_memory_equal(to.id, expected.id, expected.size);
     return message;
 }
 
-static inline void expect_silence(struct fby_directory *d)
+static inline void expect_nothing_due(struct fby_directory *d)
 {
     struct fby_message message;
     struct fby_route   to;

@@ -10,7 +10,7 @@ static void a_session_is_told_the_workers_once_and_new_ones_as_they_come(
     assert_true(message.workers.full);
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.sequence, 1);
-    expect_silence(*state);
+    expect_nothing_due(*state);
 
     add_worker(*state, 2, 0);
     message = expect_due(*state, FBY_MSG_WORKERS, 7);
@@ -18,7 +18,7 @@ static void a_session_is_told_the_workers_once_and_new_ones_as_they_come(
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.added[0].instance.value, 2);
     assert_int_equal(message.workers.sequence, 2);
-    expect_silence(*state);
+    expect_nothing_due(*state);
 }
 
 static void a_worker_that_came_and_went_is_no_news(void **state)
@@ -28,7 +28,7 @@ static void a_worker_that_came_and_went_is_no_news(void **state)
     expect_due(*state, FBY_MSG_WORKERS, 7);
     add_worker(*state, 2, 0);
     fby_directory_deregister(*state, (struct fby_instance_id){2});
-    expect_silence(*state);
+    expect_nothing_due(*state);
 }
 
 static void a_lost_list_is_told_again_in_full(void **state)
@@ -55,7 +55,7 @@ static void a_silent_worker_is_no_longer_listed_and_must_register_again(
     assert_int_equal(fby_directory_counts(*state).expired_workers, 1);
 
     join_ok(*state, 7, 0, 2 * lease_ns + 1);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     add_worker(*state, 1, 2 * lease_ns + 2);
     expect_due(*state, FBY_MSG_WORKERS, 7);
 }
@@ -75,7 +75,7 @@ static void the_first_digest_that_is_renewed_with_is_pinned(void **state)
     join_ok(*state, 11, 1, 0);
     struct fby_renew renew = {.session = {10}, .data = digest_of(9)};
     assert_ok(renew_as(*state, &renew, 1));
-    expect_silence(*state);
+    expect_nothing_due(*state);
     renew = (struct fby_renew){.session = {11}, .data = digest_of(8)};
     assert_ok(renew_as(*state, &renew, 1));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
@@ -99,7 +99,7 @@ static void only_one_of_two_waiting_sessions_gets_the_rank(void **state)
     fby_directory_tick(*state, lease_ns + 1);
     expect_due(*state, FBY_MSG_JOINED, 11);
     fby_directory_tick(*state, lease_ns + 2);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     assert_ok(renew(*state, 11, lease_ns + 3));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 12);
     assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);

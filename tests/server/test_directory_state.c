@@ -6,16 +6,16 @@
 enum { LIST = 1024 };
 
 static void check_counts(
-    const struct fby_directory *d, const struct fby_directory_counts *right)
+    const struct fby_directory *d, const struct fby_directory_counts *expected)
 {
     struct fby_directory_counts got = fby_directory_counts(d);
-    assert_int_equal(got.workers, right->workers);
-    assert_int_equal(got.sessions, right->sessions);
-    assert_int_equal(got.jobs, right->jobs);
-    assert_int_equal(got.expired_workers, right->expired_workers);
-    assert_int_equal(got.expired_sessions, right->expired_sessions);
-    assert_int_equal(got.refused, right->refused);
-    assert_int_equal(got.unreachable, right->unreachable);
+    assert_int_equal(got.workers, expected->workers);
+    assert_int_equal(got.sessions, expected->sessions);
+    assert_int_equal(got.jobs, expected->jobs);
+    assert_int_equal(got.expired_workers, expected->expired_workers);
+    assert_int_equal(got.expired_sessions, expected->expired_sessions);
+    assert_int_equal(got.refused, expected->refused);
+    assert_int_equal(got.unreachable, expected->unreachable);
 }
 
 static void expect_refused(struct fby_directory *d, uint64_t session,
@@ -89,8 +89,8 @@ static void a_session_is_late_after_its_lease(void **state)
     assert_int_equal(renew(*state, 10, 9 + lease_ns), FBY_NOT_FOUND);
 }
 
-/* A server that was paused heard no messages: workers, sessions and those
- * that wait for a rank all get that time back. */
+/* A paused server received no messages: the leases of workers and sessions, and
+ * waits for a rank, are extended by the pause. */
 static void no_lease_counts_the_time_the_server_was_paused(void **state)
 {
     const int64_t gap_ns = 6 * lease_ns;
@@ -107,14 +107,14 @@ static void no_lease_counts_the_time_the_server_was_paused(void **state)
     const struct fby_directory_counts all = {
         .workers = 1, .sessions = 3, .jobs = 1};
     check_counts(*state, &all);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     assert_ok(
         renew_as(*state, &(struct fby_renew){.session = {10}, .sequence = 1},
             gap_ns + 1 + lease_ns));
     expect_refused(*state, 11, FBY_JOIN_TAKEN,
         "job 'train': rank 0 is held by process 1010 on even; stop that one, "
         "or use another --job");
-    expect_silence(*state);
+    expect_nothing_due(*state);
     fby_directory_tick(*state, gap_ns + 30 + lease_ns);
     assert_int_equal(fby_directory_counts(*state).sessions, 2);
     fby_directory_tick(*state, gap_ns + 30 + lease_ns + 1);
@@ -133,7 +133,7 @@ static void a_session_waits_for_a_rank_as_long_after_a_pause(void **state)
     assert_ok(join_as(*state, &second, 100));
     fby_directory_shift(*state, gap_ns);
     fby_directory_tick(*state, gap_ns + 90 + lease_ns);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     fby_directory_tick(*state, gap_ns + 90 + lease_ns + 1);
     expect_due(*state, FBY_MSG_JOINED, 11); /* the first is late */
     const struct fby_directory_counts one = {
@@ -175,10 +175,10 @@ static void a_long_list_is_told_in_parts(void **state)
     assert_int_equal(rest.workers.sequence, 2);
     assert_int_equal(rest.workers.n_added, 1);
     assert_int_equal(rest.workers.added[0].instance.value, LIST + 1);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     assert_ok(renew_as(
         *state, &(struct fby_renew){.session = {10}, .sequence = 2}, 1));
-    expect_silence(*state);
+    expect_nothing_due(*state);
 }
 
 static void a_worker_that_leaves_is_no_longer_listed(void **state)
@@ -215,7 +215,7 @@ static void another_job_may_have_the_same_rank_and_other_facts(void **state)
     const struct fby_directory_counts one = {.sessions = 1, .jobs = 1};
     check_counts(*state, &one);
     assert_ok(renew(*state, 11, 1));
-    expect_silence(*state);
+    expect_nothing_due(*state);
 }
 
 static void refused(struct fby_directory *d, const struct fby_join *join,
@@ -223,7 +223,7 @@ static void refused(struct fby_directory *d, const struct fby_join *join,
 {
     assert_ok(join_as(d, join, 0));
     expect_refused(d, join->session.value, code, text);
-    expect_silence(d); /* and no list of workers */
+    expect_nothing_due(d); /* and no list of workers */
     fby_directory_quit(d, join->session);
 }
 
@@ -279,7 +279,7 @@ static void a_digest_is_pinned_by_the_first_session_to_send_it(void **state)
 
     struct fby_renew renew = {.session = {10}, .fingerprint = digest_of(2)};
     assert_ok(renew_as(*state, &renew, 1));
-    expect_silence(*state);
+    expect_nothing_due(*state);
     renew.fingerprint = digest_of(3);
     assert_ok(renew_as(*state, &renew, 1));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 10);
@@ -312,7 +312,7 @@ static void digests_of_joins_must_agree_too(void **state)
     assert_int_equal(message.join_refused.code, FBY_JOIN_FINGERPRINT);
 }
 
-/* A refused session may ask again; it is forgotten when it no longer does. */
+/* A refused session may ask again; its record expires when it does not. */
 static void a_refusal_is_told_again_until_it_is_forgotten(void **state)
 {
     join_ok(*state, 10, 0, 0);
@@ -323,7 +323,7 @@ static void a_refusal_is_told_again_until_it_is_forgotten(void **state)
     assert_ok(join_as(*state, &join, 6));
     expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
     assert_ok(renew(*state, 11, 7)); /* alive, and still refused */
-    expect_silence(*state);
+    expect_nothing_due(*state);
     assert_ok(renew(*state, 10, 7));
     fby_directory_tick(*state, 7 + lease_ns);
     const struct fby_directory_counts both = {
@@ -346,7 +346,7 @@ static void one_session_too_many_is_not_kept(void **state)
     struct fby_join join = joining(20, MAX_SESSIONS);
     join.world           = MAX_SESSIONS + 1;
     assert_int_equal(join_as(*state, &join, 0), FBY_FULL);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     const struct fby_directory_counts full = {
         .sessions = MAX_SESSIONS, .jobs = 1};
     check_counts(*state, &full);
@@ -363,21 +363,22 @@ static void a_rank_that_becomes_free_is_given_at_once(void **state)
     join_ok(*state, 13, 1, 0);
     const struct fby_join second = joining(11, 0);
     assert_ok(join_as(*state, &second, 1));
-    assert_ok(join_as(*state, &second, 2)); /* asks again: waits on */
+    assert_ok(join_as(*state, &second, 2)); /* asks again: still waits */
     check_waiting(*state, 1);
     fby_directory_tick(*state, 3);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     fby_directory_quit(*state, (struct fby_session_id){10});
     fby_directory_tick(*state, 4);
     expect_due(*state, FBY_MSG_JOINED, 11);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     check_waiting(*state, 0);
     const struct fby_directory_counts two = {.sessions = 2, .jobs = 1};
     check_counts(*state, &two);
     fby_directory_tick(*state, lease_ns);
     assert_ok(renew(*state, 13, lease_ns));
     fby_directory_tick(*state, 4 + lease_ns);
-    assert_ok(renew(*state, 11, 4 + lease_ns)); /* seen when it was let in */
+    assert_ok(
+        renew(*state, 11, 4 + lease_ns)); /* it counts as seen when admitted */
 }
 
 /* Only a renewal of the rank's holder refuses a session that waits for it. */
@@ -388,14 +389,14 @@ static void a_session_waits_only_for_the_holder_of_its_rank(void **state)
     const struct fby_join second = joining(11, 0);
     assert_ok(join_as(*state, &second, 1));
     assert_ok(renew(*state, 13, 2));
-    expect_silence(*state);
+    expect_nothing_due(*state);
     assert_ok(renew(*state, 10, 2));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
     assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
     check_waiting(*state, 0);
 }
 
-/* The new holder has a whole lease to show that it lives. */
+/* The new holder of the rank has a whole lease to renew. */
 static void the_next_session_waits_for_the_new_holder(void **state)
 {
     join_ok(*state, 10, 0, 0);
@@ -409,7 +410,7 @@ static void the_next_session_waits_for_the_new_holder(void **state)
     expect_due(*state, FBY_MSG_JOINED, 11);
     assert_int_equal(fby_directory_deadline(*state), 2 * lease_ns + 1);
     fby_directory_tick(*state, 2 * lease_ns);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     fby_directory_tick(*state, 2 * lease_ns + 1);
     expect_due(*state, FBY_MSG_JOINED, 12);
     assert_int_equal(fby_directory_counts(*state).sessions, 1);
@@ -439,7 +440,7 @@ static void each_session_waits_for_its_own_rank(void **state)
     expect_due(*state, FBY_MSG_JOINED, 11);
     assert_int_equal(fby_directory_deadline(*state), 20 + lease_ns);
     fby_directory_tick(*state, 20 + lease_ns - 1);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     fby_directory_tick(*state, 20 + lease_ns);
     expect_due(*state, FBY_MSG_JOINED, 13);
     assert_int_equal(fby_directory_counts(*state).sessions, 2);
@@ -473,10 +474,10 @@ static void a_refused_session_pins_nothing(void **state)
     assert_ok(renew_as(*state, &renew, 1));
     renew = (struct fby_renew){.session = {10}, .data = digest_of(2)};
     assert_ok(renew_as(*state, &renew, 1));
-    expect_silence(*state);
+    expect_nothing_due(*state);
 }
 
-/* Then no session is left that another must agree with. */
+/* Afterwards no session is left with which another must agree. */
 static void what_an_expired_session_pinned_is_forgotten(void **state)
 {
     struct fby_join join = joining(10, 0);
@@ -490,7 +491,7 @@ static void what_an_expired_session_pinned_is_forgotten(void **state)
     join.fingerprint = digest_of(3);
     assert_ok(join_as(*state, &join, 1));
     fby_directory_tick(*state, lease_ns);
-    expect_silence(*state);
+    expect_nothing_due(*state);
     assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
     fby_directory_tick(*state, lease_ns + 1);
     struct fby_message message = expect_due(*state, FBY_MSG_JOINED, 11);

@@ -1,4 +1,4 @@
-/* A whole server in a thread, and the test as its peer. */
+/* A complete server in a thread; the test is its peer. */
 #include "tests/test.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ static int stop_server(void **state)
     return 0;
 }
 
-static void say(struct world *world, const struct fby_message *message)
+static void send_message(struct world *world, const struct fby_message *message)
 {
     struct fby_buffer frame = {0};
     struct fby_why    why   = {{0}};
@@ -111,14 +111,15 @@ static struct fby_message registering(uint64_t worker)
                                   .cores           = 1}};
 }
 
-static void say_register(struct world *world, uint64_t worker)
+static void send_register(struct world *world, uint64_t worker)
 {
     const struct fby_message message = registering(worker);
-    say(world, &message);
+    send_message(world, &message);
 }
 
-/* The next message, of this type; fby_message_fini() is the caller's. */
-static struct fby_message hear(
+/* Receive the next message, of this type; the caller calls fby_message_fini().
+ */
+static struct fby_message receive_message(
     const struct world *world, enum fby_message_type type)
 {
     uint8_t            frame[4096];
@@ -133,7 +134,7 @@ static struct fby_message hear(
 
 static void expect(const struct world *world, enum fby_message_type type)
 {
-    struct fby_message message = hear(world, type);
+    struct fby_message message = receive_message(world, type);
     fby_message_fini(&message);
 }
 
@@ -141,32 +142,32 @@ static void a_worker_too_many_is_refused_until_another_leaves(void **state)
 {
     struct world *world = *state;
     for (uint64_t i = 1; i <= MAX_WORKERS; i++) {
-        say_register(world, i);
+        send_register(world, i);
         expect(world, FBY_MSG_REGISTERED);
     }
-    say_register(world, MAX_WORKERS + 1);
-    struct fby_message message = hear(world, FBY_MSG_REFUSED);
+    send_register(world, MAX_WORKERS + 1);
+    struct fby_message message = receive_message(world, FBY_MSG_REFUSED);
     assert_int_equal(message.refused.code, FBY_REFUSED_FULL);
     assert_non_null(strstr(message.refused.text, "8192 workers"));
     fby_message_fini(&message);
 
-    say(world,
+    send_message(world,
         &(struct fby_message){.type = FBY_MSG_DEREGISTER, .deregister = {{7}}});
-    say_register(world, MAX_WORKERS + 1);
+    send_register(world, MAX_WORKERS + 1);
     expect(world, FBY_MSG_REGISTERED);
 }
 
 static void an_unknown_peer_must_register_or_join(void **state)
 {
     struct world *world = *state;
-    say(world, &(struct fby_message){
-                   .type = FBY_MSG_HEARTBEAT, .heartbeat = {.instance = {5}}});
-    struct fby_message message = hear(world, FBY_MSG_REGISTER_FIRST);
+    send_message(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
+                            .heartbeat              = {.instance = {5}}});
+    struct fby_message message = receive_message(world, FBY_MSG_REGISTER_FIRST);
     assert_int_equal(message.register_first.instance.value, 5);
     fby_message_fini(&message);
-    say(world, &(struct fby_message){.type = FBY_MSG_RENEW,
-                   .renew                  = {.session = {6}, .server = {7}}});
-    message = hear(world, FBY_MSG_JOIN_FIRST);
+    send_message(world, &(struct fby_message){.type = FBY_MSG_RENEW,
+                            .renew = {.session = {6}, .server = {7}}});
+    message = receive_message(world, FBY_MSG_JOIN_FIRST);
     assert_int_equal(message.join_first.session.value, 6);
     fby_message_fini(&message);
 }
@@ -179,12 +180,12 @@ static void garbage_is_not_answered(void **state)
         memset(garbage, 'F', sizeof(garbage));
         assert_int_equal(zmq_send(world->peer, garbage, size, 0), (int)size);
     }
-    say_register(world, 1);
+    send_register(world, 1);
     expect(world, FBY_MSG_REGISTERED);
 }
 
-/* Two messages as the two parts of one. */
-static void say_in_parts(struct world *world, uint64_t first, uint64_t second)
+/* Send two REGISTER messages as the parts of one ZeroMQ message. */
+static void send_in_parts(struct world *world, uint64_t first, uint64_t second)
 {
     const struct fby_message parts[] = {
         registering(first), registering(second)};
@@ -198,23 +199,24 @@ static void say_in_parts(struct world *world, uint64_t first, uint64_t second)
     }
 }
 
-/* Neither its first part is taken nor its last, and the next message is. */
+/* The server accepts neither part, and then accepts the next message. */
 static void a_message_of_several_parts_is_dropped_whole(void **state)
 {
     struct world *world = *state;
-    say_in_parts(world, 1, 2);
+    send_in_parts(world, 1, 2);
     for (uint64_t id = 1; id <= 2; id++) {
-        say(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
-                       .heartbeat              = {.instance = {id}}});
-        struct fby_message message = hear(world, FBY_MSG_REGISTER_FIRST);
+        send_message(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
+                                .heartbeat              = {.instance = {id}}});
+        struct fby_message message =
+            receive_message(world, FBY_MSG_REGISTER_FIRST);
         assert_int_equal(message.register_first.instance.value, id);
         fby_message_fini(&message);
     }
-    say(world, &(struct fby_message){/* which only servers say */
-                   .type           = FBY_MSG_REGISTER_FIRST,
-                   .register_first = {{1}}});
+    send_message(world, &(struct fby_message){/* only servers send it */
+                            .type           = FBY_MSG_REGISTER_FIRST,
+                            .register_first = {{1}}});
     assert_int_equal(zmq_send(world->peer, "garbage", 7, 0), 7);
-    say_register(world, 3);
+    send_register(world, 3);
     expect(world, FBY_MSG_REGISTERED);
     stop_server(state);
     assert_string_equal(world->counts,
@@ -222,41 +224,41 @@ static void a_message_of_several_parts_is_dropped_whole(void **state)
         "0, told unreachable 0");
 }
 
-static void say_join(struct world *world, uint64_t session, const char *job)
+static void send_join(struct world *world, uint64_t session, const char *job)
 {
-    say(world, &(struct fby_message){.type = FBY_MSG_JOIN,
-                   .join                   = {.session = {session},
-                                         .job          = job,
-                                         .world        = 1,
-                                         .host         = "a-host",
-                                         .pid          = 1}});
+    send_message(world, &(struct fby_message){.type = FBY_MSG_JOIN,
+                            .join                   = {.session = {session},
+                                                  .job          = job,
+                                                  .world        = 1,
+                                                  .host         = "a-host",
+                                                  .pid          = 1}});
 }
 
 static void a_session_is_told_the_servers_times_and_workers(void **state)
 {
     struct world *world = *state;
-    say_register(world, 5);
-    struct fby_message message = hear(world, FBY_MSG_REGISTERED);
+    send_register(world, 5);
+    struct fby_message message = receive_message(world, FBY_MSG_REGISTERED);
     uint64_t           server  = message.enrolled.server.value;
     assert_true(server != 0);
     assert_int_equal(message.enrolled.instance.value, 5);
     assert_int_equal(message.enrolled.lease_ms, 600000);
     assert_int_equal(message.enrolled.heartbeat_ms, 1000);
     fby_message_fini(&message);
-    say(world, &(struct fby_message){
-                   .type = FBY_MSG_HEARTBEAT, .heartbeat = {.instance = {5}}});
-    message = hear(world, FBY_MSG_HEARTBEAT_OK);
+    send_message(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
+                            .heartbeat              = {.instance = {5}}});
+    message = receive_message(world, FBY_MSG_HEARTBEAT_OK);
     assert_int_equal(message.heartbeat_ok.instance.value, 5);
     assert_int_equal(message.heartbeat_ok.server.value, server);
     fby_message_fini(&message);
-    say_join(world, 9, "a-job");
-    message = hear(world, FBY_MSG_JOINED);
+    send_join(world, 9, "a-job");
+    message = receive_message(world, FBY_MSG_JOINED);
     assert_int_equal(message.joined.session.value, 9);
     assert_int_equal(message.joined.server.value, server);
     assert_int_equal(message.joined.lease_ms, 600000);
     assert_int_equal(message.joined.heartbeat_ms, 1000);
     fby_message_fini(&message);
-    message = hear(world, FBY_MSG_WORKERS);
+    message = receive_message(world, FBY_MSG_WORKERS);
     assert_int_equal(message.workers.server.value, server);
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.added[0].instance.value, 5);
@@ -266,21 +268,22 @@ static void a_session_is_told_the_servers_times_and_workers(void **state)
 static void the_last_log_line_counts_what_happened(void **state)
 {
     struct world *world = *state;
-    say(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
-                   .unreachable            = {{1}, {2}, "refused"}});
-    say_join(world, 1, "a-job");
+    send_message(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
+                            .unreachable            = {{1}, {2}, "refused"}});
+    send_join(world, 1, "a-job");
     expect(world, FBY_MSG_JOINED);
-    say(world, &(struct fby_message){.type = FBY_MSG_JOIN,
-                   .join                   = {.session = {2},
-                                         .job          = "a-job",
-                                         .rank         = 1,
-                                         .world        = 2,
-                                         .host         = "a-host",
-                                         .pid          = 1}});
+    send_message(world, &(struct fby_message){.type = FBY_MSG_JOIN,
+                            .join                   = {.session = {2},
+                                                  .job          = "a-job",
+                                                  .rank         = 1,
+                                                  .world        = 2,
+                                                  .host         = "a-host",
+                                                  .pid          = 1}});
     expect(world, FBY_MSG_JOIN_REFUSED);
-    say(world, &(struct fby_message){.type = FBY_MSG_QUIT, .quit = {{1}}});
-    say(world, &(struct fby_message){.type = FBY_MSG_RENEW,
-                   .renew                  = {.session = {1}, .server = {7}}});
+    send_message(
+        world, &(struct fby_message){.type = FBY_MSG_QUIT, .quit = {{1}}});
+    send_message(world, &(struct fby_message){.type = FBY_MSG_RENEW,
+                            .renew = {.session = {1}, .server = {7}}});
     expect(world, FBY_MSG_JOIN_FIRST);
     stop_server(state);
     assert_string_equal(world->counts,
@@ -301,7 +304,7 @@ static void the_defaults_are_those_of_the_manual(void **state)
 #define WITH_SERVER(test) \
     cmocka_unit_test_setup_teardown(test, start_server, stop_server)
 
-/* A standard input that is never readable: were it polled instead of the
+/* Make standard input never readable: if the server polled it instead of the
  * socket, each answer would take as long as the longest wait. */
 static int silence_input(void **state)
 {
