@@ -1,9 +1,9 @@
-"""Real processes on loopback: what the system tests are made of.
+"""Real processes on loopback: the base of the system tests.
 
 A Cluster is a temporary directory with a server, workers and consumers that
-belong to one test. Everything is found out by messages with a deadline: a part
-says where it listens on a pipe, a consumer's digest lines come through a FIFO,
-one a step. Nothing here sleeps.
+belong to one test. Tests wait for messages with a deadline and never sleep: a
+server or worker writes its endpoint to a pipe, and a consumer writes a digest
+line per step to a FIFO.
 
 Timers of the protocol are divided by ten (FOREBAY_TIME_DIVISOR) unless
 FOREBAY_TEST_LONG is set.
@@ -66,18 +66,18 @@ fields:
 """
 
 
-# For a process that must not time out a peer that only waits for a core: it
+# For a process that must not time out a peer which only waits for a CPU: it
 # keeps the real timers.
 PATIENT = {"FOREBAY_TIME_DIVISOR": "1"}
 
 
 def seconds(normal):
-    """A time of the protocol, as the processes under test have it."""
+    """A time of the protocol, divided as in the processes under test."""
     return normal / DIVISOR
 
 
 class Process:
-    """What can happen to any process under test."""
+    """A process under test."""
 
     process = None
     log = None  # where its standard error goes
@@ -86,7 +86,7 @@ class Process:
         return self.log.read_text(errors="replace")
 
     def wait_for_text(self, words, times=1):
-        """Until its log says so."""
+        """Wait until its log has these words, `times` times."""
         until = time.monotonic() + DEADLINE
         while self.text().count(words) < times:
             if time.monotonic() > until or self.ended_within(0.02):
@@ -97,25 +97,25 @@ class Process:
         return self.text().count(f" FAULT {point}")
 
     def has_stopped(self):
-        """Has it been stopped by SIGSTOP since it was asked last?"""
+        """Whether SIGSTOP has stopped it since the last call."""
         event = os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG)
         return event is not None and event.si_status == signal.SIGSTOP
 
     def wait_stopped(self):
-        """Until a fault point has stopped it."""
+        """Wait until a fault point has stopped it."""
         until = time.monotonic() + DEADLINE
         while not self.has_stopped():
             if time.monotonic() > until or self.ended_within(0.02):
                 raise AssertionError("did not stop itself")
 
     def wait_killed(self):
-        """Until a fault point has killed it."""
+        """Wait until a fault point has killed it."""
         code = self.process.wait(DEADLINE)
         if code != -signal.SIGKILL:
             raise AssertionError(f"did not kill itself, but ended with {code}")
 
     def ended_within(self, duration_s):
-        """Wait for its end, but not longer."""
+        """Wait at most `duration_s` for its end; whether it ended."""
         try:
             self.process.wait(duration_s * SLOW)
         except subprocess.TimeoutExpired:
@@ -131,7 +131,7 @@ class Process:
 
 
 class Part(Process):
-    """A server or a worker that listens."""
+    """A server or a worker."""
 
     def __init__(self, cluster, args, faults="", env=None):
         read_end, write_end = os.pipe()
@@ -172,7 +172,7 @@ class Part(Process):
 
 
 def read_line(fd, deadline_s):
-    """One line from a descriptor; what there is of it at the deadline."""
+    """Read one line from a descriptor; at the deadline, what has arrived."""
     line = b""
     until = time.monotonic() + deadline_s
     while not line.endswith(b"\n"):
@@ -241,7 +241,7 @@ class Pull(Process):
 
     @property
     def error(self):
-        """What it said."""
+        """The error text that it printed."""
         return self.text()
 
     def check_alive(self):
@@ -249,7 +249,7 @@ class Pull(Process):
             raise AssertionError("pull ended: " + self.error)
 
     def drain(self):
-        """Read what is left, so that the consumer never blocks on us."""
+        """Read the remaining lines, so that the consumer does not block."""
         while self.process.poll() is None:
             if select.select([self.fifo], [], [], 0.05)[0]:
                 self.pending += os.read(self.fifo, 1 << 16)
@@ -263,7 +263,7 @@ class Pull(Process):
         self.lines += lines
 
     def finish(self, code=0, deadline_s=None):
-        """Wait for its end; the JSON object it printed."""
+        """Wait for its end; return the JSON object that it printed."""
         if self.watched:
             self.drain()
         try:
@@ -303,14 +303,14 @@ class Cluster:
         return self.dir / name
 
     def photos(self, number=192, classes=4, name="photos"):
-        """Pictures of the project's own generator; this cluster's data."""
+        """Generate pictures as the data of this cluster."""
         self.root = self.path(name)
         subprocess.run([FOREBAY, "photos", self.root, "--number", str(number),
                         "--classes", str(classes), "--side", "96"], check=True)
         return self.root
 
     def tars(self, root, samples, each=16):
-        """Shards of samples, which are bytes by their extension."""
+        """Write tar shards; a sample is {extension: bytes}."""
         root.mkdir()
         for first in range(0, len(samples), each):
             with tarfile.open(root / f"{first:03}.tar", "w") as tar:
@@ -321,7 +321,7 @@ class Cluster:
                         tar.addfile(member, io.BytesIO(data))
 
     def table(self, name, arrays):
-        """A table in rec/: a folder of its columns, or one .npz."""
+        """Write a table to rec/: a folder of its columns, or one .npz."""
         path = self.path("rec") / name
         path.parent.mkdir(exist_ok=True)
         if name.endswith(".npz"):
@@ -333,7 +333,7 @@ class Cluster:
 
     def of_tables(self, fields, name="p.yaml", batch=64,
                   keys="shuffle: full, last: pad"):
-        """A pipeline of these fields and batches of those tables."""
+        """Write a pipeline of these fields over the tables in rec/."""
         path = self.path(name)
         path.write_text("forebay: 1\nsplits: {train: {columns: 'rec/day-*', "
                         f"{keys}}}}}\n"
@@ -353,7 +353,7 @@ class Cluster:
         return self.server
 
     def start_worker(self, *args, faults="", env=None, root=None):
-        """A worker that the server knows: who joins is told of it."""
+        """Start a worker, and wait until the server has registered it."""
         worker = Part(self, [
             "worker", "--server", self.server.endpoint,
             "--data", f"data={root or self.root}", *args], faults, env)
@@ -361,8 +361,8 @@ class Cluster:
         return worker
 
     def start_batch_server(self):
-        """Another server, with a worker that can read this cluster's whole
-        directory; returns where it listens."""
+        """Start another server, with a worker whose root is this cluster's
+        whole directory; returns its endpoint."""
         server = Part(self, ["server", "--listen", "tcp://127.0.0.1:*"])
         Part(self, ["worker", "--server", server.endpoint, "--data",
                     f"all={self.dir}", "--data",
@@ -374,13 +374,13 @@ class Cluster:
         return [self.start_worker(*args) for _ in range(workers)]
 
     def pull(self, pipeline, *args, **options):
-        """A consumer of this cluster's server."""
+        """Start a consumer of this cluster's server."""
         return Pull(self, [
             "--pipeline", str(pipeline), "--server", self.server.endpoint,
             "--data", f"data={self.root}", *map(str, args)], **options)
 
     def pull_alone(self, pipeline, *args, **options):
-        """A consumer with an own cluster."""
+        """Start a consumer that starts its own server and workers."""
         return Pull(self, ["--pipeline", str(pipeline), *map(str, args)],
                     **options)
 
@@ -416,13 +416,13 @@ class SystemTest(unittest.TestCase):
             env=self.cluster.env, timeout=120 * SLOW)
 
     def forebay(self, *args):
-        """What a command prints that must succeed."""
+        """Run a command that must succeed; return its standard output."""
         done = self.run_forebay(*args)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
     def batch(self, pipeline, step=0, *args):
-        """The arrays that a consumer of an own cluster gets."""
+        """The arrays of a step, from `forebay show` with its own cluster."""
         path = self.cluster.path("batch.npz")
         self.forebay("show", "-p", pipeline, "--step", step, "-o", path, *args)
         with numpy.load(path) as file:
@@ -445,14 +445,14 @@ class SystemTest(unittest.TestCase):
                 yield {name: file[name] for name in file.files}
 
     def sent_once(self, pipeline, *args):
-        """The result of an epoch of which nothing was asked twice: there is
-        one worker, and it may wait for a core."""
+        """The result of an epoch in which no batch was requested twice. There
+        is one worker, which may have to wait for a CPU."""
         return self.cluster.pull_alone(
             pipeline, "--epochs", 1, "--workers", 1, *args,
             env=PATIENT).finish()
 
     def assert_one_stream(self, pipeline, *runs, head=7, options=()):
-        """Two epochs by one worker, which are also those of each of `runs`,
+        """Assert that two epochs by one worker equal those of each of `runs`,
         (pipeline, option ...), and those that go on after `head` steps. None
         asks for anything twice."""
         def pull(*run):
@@ -473,26 +473,27 @@ class SystemTest(unittest.TestCase):
         return whole
 
     def assert_substituted(self, pipeline, number, *words):
-        """An epoch replaces so many samples, and says why."""
+        """Assert that an epoch substitutes `number` samples, with these words
+        in the reasons."""
         pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
         self.assertEqual(pull.finish()["substituted"], number)
         for some in words:
             self.assertIn(some, pull.error)
 
     def assert_sheet(self, pipeline):
-        """A sheet can be made of a batch."""
+        """Assert that a contact sheet can be made of a batch."""
         sheet = self.cluster.path("sheet.png")
         self.forebay("show", "-p", pipeline, "-o", sheet)
         self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
 
     def assert_equal(self, got, right):
-        """Arrays, to the type and the value."""
+        """Assert that arrays are equal in type and values."""
         self.assertEqual(got.dtype, right.dtype)
         self.assertEqual(got.shape, right.shape)
         self.assertTrue(numpy.array_equal(got, right))
 
     def assert_sound(self, result):
-        """Nothing happened that does not happen without faults."""
+        """Assert that no event was counted that only faults cause."""
         for key in ("rerequests", "late_chunks", "checksum_failures", "lost",
                     "protocol_errors"):
             self.assertEqual(result[key], 0, key)
@@ -506,7 +507,7 @@ class SystemTest(unittest.TestCase):
 
 
 def wait(duration_s):
-    """Let time pass: the length of a pause is what is tested."""
+    """Sleep, in tests of the length of a pause."""
     signal.sigtimedwait([], duration_s)
 
 

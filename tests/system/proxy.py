@@ -1,5 +1,5 @@
-"""A TCP proxy on loopback that counts bytes, and may cut every connection
-again and again."""
+"""A TCP proxy on loopback that counts bytes and can reset connections
+periodically."""
 
 import math
 import selectors
@@ -10,8 +10,8 @@ import time
 
 
 class Proxy:
-    """Forwards to the port `to`, which may be told later; each connection is
-    reset after `every_s`."""
+    """Forwards to the port `to`, which may be set later. Resets each connection
+    after `every_s`."""
 
     def __init__(self, to=None, every_s=math.inf):
         self.to = to

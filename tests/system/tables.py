@@ -1,8 +1,8 @@
-"""Columns of NumPy files: what holds whatever their rows are.
+"""Columns of NumPy files: tests that all kinds of rows share.
 
-A test of one kind of column says what the tables of three days are, and what a
-batch of their rows is. It imports this module, not the class, which unittest
-would take for a test of its own."""
+The test of one kind of column defines the tables of three days and the expected
+batch of their rows. It imports this module and not the class, which unittest
+would run as a test of its own."""
 
 import harness
 
@@ -15,11 +15,11 @@ class TableTest(harness.SystemTest):
     CUT = ""  # what is then said
 
     def days(self, rows=(700, 1, 301)):
-        """Writes day-0, day-1 and day-2; all of their rows, by column."""
+        """Write day-0, day-1 and day-2; return all their rows, by column."""
         raise NotImplementedError
 
     def check_batch(self, got, rows):
-        """It is what NumPy makes of those rows."""
+        """Assert that the batch is what NumPy makes of those rows."""
         raise NotImplementedError
 
     @property
@@ -35,7 +35,7 @@ class TableTest(harness.SystemTest):
         self.assertIn(words, shown.stderr)
 
     def check_fields_refused(self, *changes):
-        """Fields with a text replaced, and what is said of them."""
+        """Assert the errors of fields in which a text is replaced."""
         for old, new, words in changes:
             pipeline = self.pipeline(self.FIELDS.replace(old, new))
             pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
@@ -47,7 +47,7 @@ class TableTest(harness.SystemTest):
             self.assertIn(words, plan.stderr)
 
     def guess(self):
-        """The pipeline that init writes, and what it says."""
+        """The pipeline that init writes, and its messages."""
         path = self.cluster.path("init.yaml")
         made = self.run_forebay("init", self.folder, "-o", path)
         self.assertEqual(made.returncode, 0, made.stderr)

@@ -1,4 +1,4 @@
-"""Arrays of NumPy files: what a consumer gets is what NumPy stacks."""
+"""Arrays of NumPy files: a consumer gets the arrays that NumPy stacks."""
 
 import io
 import json

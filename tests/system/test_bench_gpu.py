@@ -1,5 +1,5 @@
-"""bench/run-gpu: the table of a run, made of what benches print. There is no
-GPU here: the benches are scripts that say what real ones would."""
+"""bench/run-gpu: the table of a run, from the output of the benches. No GPU is
+needed: the benches are scripts that print what real ones would."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Batches of like length: what is in a batch, and that nothing gets lost."""
+"""Batches of similar length: their samples, and that none is lost."""
 
 import io
 import json
@@ -123,7 +123,7 @@ WORDS = ("  words: {from: words, decode: sparse, shape: [200],\n"
 
 
 class BucketsOfRows(SystemTest):
-    """The same of rows of ragged and of sparse columns."""
+    """The same for rows of ragged and sparse columns."""
 
     def setUp(self):
         super().setUp()
@@ -234,7 +234,7 @@ class BucketsOfRows(SystemTest):
 
 
 class BucketsOfArrays(SystemTest):
-    """The same of .npy members: bounds count entries, whatever their bytes."""
+    """The same for .npy members: bounds count entries of any size."""
 
     FIELDS = """\
   number: {from: json, decode: number, key: v, wire: u8}

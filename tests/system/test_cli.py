@@ -330,7 +330,7 @@ class CommandLine(SystemTest):
         self.assertIn(f"{device}: No space left", shown.stderr)
         victim = sorted(self.cluster.root.rglob("*.jpg"))[20]
         victim.write_bytes(b"no picture")
-        shown = forebay(*args)  # what failed first is what is told
+        shown = forebay(*args)  # the first failure is reported
         self.assertEqual(shown.returncode, 1)
         self.assertIn(victim.name, shown.stderr)
         self.assertNotIn("No space left", shown.stderr)

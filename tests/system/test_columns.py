@@ -1,4 +1,4 @@
-"""Columns of NumPy files: what a consumer gets are NumPy's own rows."""
+"""Columns of NumPy files: a consumer gets the rows that NumPy reads."""
 
 import shutil
 

@@ -1,5 +1,5 @@
-"""`forebay doctor`: what it says of a machine that is well, of a cluster that
-runs, and of each part that does not."""
+"""`forebay doctor`: its findings on a healthy machine, on a running cluster,
+and on each component that fails."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import time
 import harness
 from harness import FOREBAY, PATIENT, SLOW, SystemTest
 
-# Always there, whatever the machine is like.
+# Checks that every machine has.
 ALONE = ["versions", "kernel", "simd", "cpus", "numa", "memory", "memlock",
          "shm", "huge-pages", "files", "clock", "copy", "expand",
          "gpu"]
@@ -35,7 +35,7 @@ class Doctor(SystemTest):
         return shown
 
     def findings(self, *args, **options):
-        """What was said, by check: a list of (state, finding, advice)."""
+        """The findings by check: lists of (state, finding, advice)."""
         shown = self.doctor(*args, "--json", **options)
         lines = json.loads(shown.stdout)
         said = {}
@@ -139,7 +139,7 @@ class Doctor(SystemTest):
     def test_a_cluster_that_runs_is_well(self):
         self.cluster.photos(number=64)
         self.cluster.start_server()
-        for _ in range(2):  # they leave the machine to others
+        for _ in range(2):  # slow: they use little CPU
             self.cluster.start_worker(faults="worker.slow:every_sample=1:ms=20")
         said = self.findings(
             "--server", self.cluster.server.endpoint, "--pipeline",
@@ -237,7 +237,7 @@ class Doctor(SystemTest):
             doctor = subprocess.Popen(
                 [FOREBAY, "doctor", "--server", endpoint],
                 stdout=subprocess.DEVNULL, env=self.cluster.env)
-            other.accept()[0].close()  # it has come to the server
+            other.accept()[0].close()  # the server has received it
             doctor.send_signal(signal.SIGINT)
             self.assertEqual(doctor.wait(harness.DEADLINE), 130)
 

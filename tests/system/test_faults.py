@@ -1,4 +1,4 @@
-"""The same stream, whatever happens to server, workers and connections."""
+"""Faults of server, workers and connections do not change the stream."""
 
 import resource
 import signal
@@ -42,11 +42,11 @@ class Faults(SystemTest):
                          **options)
 
     def assert_under_way(self, pull):
-        """What was done to the cluster was done in the stream's midst."""
+        """Assert that the stream still runs, so the fault was within it."""
         self.assertIsNone(pull.process.poll())
 
     def assert_killed(self, worker):
-        """By its own fault point, in the middle of a batch."""
+        """Assert that its fault point killed it in the middle of a batch."""
         worker.wait_killed()
         self.assertEqual(worker.faults("worker.exit"), 1)
 

@@ -1,4 +1,5 @@
-"""Garbage to every port: counted, refused, never a crash, nobody disturbed."""
+"""Garbage to every port: it is counted and refused, without a crash or an
+effect on other peers."""
 
 import contextlib
 import ctypes
@@ -17,7 +18,7 @@ FRAMES = pathlib.Path(__file__).parents[1] / "golden" / "frames"
 
 
 def recorded_frames():
-    """One good message of each type, as recorded."""
+    """One valid message of each type, from tests/golden."""
     frames = []
     for path in sorted(FRAMES.iterdir()):
         data = path.read_bytes()
@@ -33,13 +34,13 @@ XXHASH.XXH3_64bits.restype = ctypes.c_uint64
 
 
 def seal(data):
-    """Give a control message the hash that its bytes call for."""
+    """Give a control message the hash of its bytes."""
     rest = bytes(data[:8] + data[16:])
     data[8:16] = XXHASH.XXH3_64bits(rest, len(rest)).to_bytes(8, "little")
 
 
 def mutations(frames, rng, count):
-    """Damaged messages; every other one with a hash that says it is none."""
+    """Damaged messages; every other one with a valid hash."""
     for i in range(count):
         data = bytearray(rng.choice(frames))
         kind = rng.randrange(4)
@@ -60,7 +61,7 @@ def mutations(frames, rng, count):
 class Hostile(SystemTest):
     def setUp(self):
         super().setUp()
-        self.cluster.env.update(PATIENT)  # nobody is cut off for being slow
+        self.cluster.env.update(PATIENT)  # disconnects no slow peer
         self.cluster.photos(number=64)
         self.pipeline = self.cluster.pipeline()
         self.workers = self.cluster.start(1)
@@ -77,7 +78,8 @@ class Hostile(SystemTest):
             self.assertIsNone(part.process.poll(), part.text())
 
     def assert_counted(self, least):
-        """Each part says at its end how many messages it refused."""
+        """Assert that server and workers report at their end how many messages
+        they refused."""
         for part in reversed(self.cluster.parts):
             self.assertEqual(part.terminate(), 0)
             counted = re.search(r"-ENDED .*messages refused (\d+)", part.text())

@@ -1,5 +1,5 @@
-"""What `forebay init` writes for data of each kind is linted, planned and
-pulled as it stands."""
+"""`forebay init`: the pipeline that it writes for each kind of data passes lint
+and plan, and can be pulled."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Bad input: a clear error that names the place; never other bytes."""
+"""Bad input: an error that names the file and position; never other bytes."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What `cmake --install` gives: a library that a trainer links, and a manual.
+"""`cmake --install`: a library that a trainer links, and a manual.
 
 The example is compiled outside the tree against an installation that was moved
 since, in the ways that docs/library.md names, and takes a stream of a real

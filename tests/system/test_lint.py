@@ -1,5 +1,5 @@
-"""`forebay lint`: each finding on a pipeline that deserves it, none on one that
-does not; what it advises loads, and saves what it says."""
+"""`forebay lint`: each finding on a pipeline that has the problem, none on
+others. The advised pipeline loads and saves as much as lint predicts."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Workers and consumers hold as much memory as they were given."""
+"""Workers and consumers stay within their memory budgets."""
 
 import shutil
 import time
@@ -11,7 +11,7 @@ from harness import SLOW, SystemTest, seconds
 
 
 class Memory(SystemTest):
-    """Under a sanitizer there are fewer batches: more memory is let pass."""
+    """Under a sanitizer there are fewer batches and looser limits."""
 
     BUDGET = 64 << 20
 

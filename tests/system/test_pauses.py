@@ -52,14 +52,14 @@ class Pauses(SystemTest):
             self.assertEqual(result["rerequests"], 0)
 
     def resume_stopped(self, workers):
-        """Of these workers; how many there were."""
+        """Resume those of the workers that stopped; return their number."""
         stopped = [worker for worker in workers if worker.has_stopped()]
         for worker in stopped:
             worker.resume()
         return len(stopped)
 
     def hold(self, held, workers, pull):
-        """Two steps without `held`; who stops meanwhile goes on at once."""
+        """Take two steps without `held`; resume others that stop at once."""
         others = [worker for worker in workers if worker is not held]
         stops, until = 1, len(pull.lines) + 2
         while len(pull.lines) < until:
@@ -102,4 +102,4 @@ class Pauses(SystemTest):
 
 
 if __name__ == "__main__":
-    harness.main(at_once=4)  # they mostly wait
+    harness.main(at_once=4)  # the tests mostly wait

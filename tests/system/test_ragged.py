@@ -1,5 +1,4 @@
-"""Rows of several lengths: what a consumer gets is what NumPy pads and
-joins."""
+"""Ragged rows: a consumer gets the arrays that NumPy pads and joins."""
 
 import io
 import json
@@ -70,7 +69,7 @@ class Ragged(varying.VaryingTest):
     OFFSETS = "blob.offsets"
 
     def sample(self, number):
-        """Some rows are empty, some as long as may be."""
+        """A sample; some rows are empty and some of maximum length."""
         rng = numpy.random.default_rng(number)
         lengths = {"ids": 40, "boxes": 9, "blob": 300, "words": 12, "scores": 5}
         n = {name: (0, most)[number % 4] if number % 4 < 2

@@ -1,4 +1,4 @@
-"""Ragged columns of NumPy files: what a consumer gets are NumPy's own rows."""
+"""Ragged columns of NumPy files: a consumer gets the rows that NumPy reads."""
 
 import shutil
 
@@ -24,7 +24,7 @@ fields:
 
 
 def lists(rng, rows, longest):
-    """Lengths of lists; some are empty, some as long as may be."""
+    """Lengths of lists; some are empty and some of maximum length."""
     lengths = rng.integers(0, longest + 1, rows)
     lengths[rng.random(rows) < 0.2] = 0
     lengths[rng.random(rows) < 0.1] = longest
@@ -32,7 +32,7 @@ def lists(rng, rows, longest):
 
 
 def ragged(name, lengths, values, offsets="<i8", first=0):
-    """The two columns of rows; `first` entries belong to nobody."""
+    """The two columns of rows; the `first` entries belong to no row."""
     ends = numpy.cumsum([first] + list(lengths))
     spare = numpy.ones((first + 2,) + values.shape[1:], values.dtype)
     return {f"{name}.values": numpy.concatenate(

@@ -1,4 +1,4 @@
-"""Ranks: rows of one global batch, whatever the world's size."""
+"""Ranks: they share the same global batch for any world size."""
 
 import unittest
 

@@ -1,5 +1,5 @@
-"""Sessions that share a worker: each has its own stream, whatever the others
-ask for at the same time."""
+"""Sessions that share a worker: requests of others do not change a session's
+stream."""
 
 import unittest
 

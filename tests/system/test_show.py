@@ -1,4 +1,4 @@
-"""`forebay show`: what it writes is what a consumer gets, and can be read."""
+"""`forebay show`: it writes what a consumer gets, in readable files."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MARGIN, GAP, INNER, LINE, ADVANCE = 8, 12, 4, 9, 6
 CELL, SHEET = 198, 1600
 TOP = 2 * MARGIN + LINE
 
-# Ours to read with, not the program's to draw with: 5 x 7, from the top.
+# The test's own digits for reading, 5 x 7, from the top.
 DIGITS = {digit: numpy.array([[int(c) for c in f"{row:05b}"] for row in rows])
           for digit, rows in {
     "0": (14, 17, 19, 21, 25, 17, 14), "1": (4, 12, 4, 4, 4, 4, 14),
@@ -254,7 +254,7 @@ class Show(SystemTest):
         pipeline = self.pictures()
         path = self.cluster.path("b.png")
         part = self.cluster.path("b.png.part")
-        env = dict(self.cluster.env,  # its worker has no time, ever
+        env = dict(self.cluster.env,  # its worker is always BUSY
                    FOREBAY_FAULT="worker.busy:every_request=1")
         shown = subprocess.Popen(
             [FOREBAY, "show", "-p", pipeline, "-o", path],

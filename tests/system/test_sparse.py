@@ -1,6 +1,5 @@
-"""Rows of which few values are not 0: what a consumer gets is what NumPy makes
-of the same indices and values, and what SciPy had where it wrote the files
-(tests/golden/sparse_files)."""
+"""Sparse rows: a consumer gets what NumPy makes of the same indices and values,
+and for files written by SciPy (tests/golden/sparse_files) SciPy's matrix."""
 
 import io
 import pathlib

@@ -1,5 +1,5 @@
-"""Columns in SciPy's CSR files: what a consumer gets is what NumPy makes of the
-same rows (test_sparse.py has files that SciPy wrote itself)."""
+"""Columns in SciPy's CSR files: a consumer gets what NumPy makes of the same
+rows (test_sparse.py has files that SciPy wrote itself)."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""The same stream, whoever makes it (without faults)."""
+"""The stream does not depend on the workers that make it (without faults)."""
 
 import collections
 import socket

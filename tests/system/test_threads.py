@@ -1,4 +1,4 @@
-"""Where threads run, what they are called, and what memory they keep."""
+"""CPUs and names of threads, and the memory that they keep."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 class Thread:
-    """One thread, as /proc tells of it."""
+    """A thread as described by /proc."""
 
     def __init__(self, directory):
         self.name = (directory / "comm").read_text().strip()
@@ -53,7 +53,7 @@ class Threads(SystemTest):
                 if thread.name.startswith(name)]
 
     def wait_for_nice(self, pid, name, nice):
-        """A thread stands back when it begins to run."""
+        """Wait: a compute thread sets its nice value when it begins to run."""
         until = time.monotonic() + harness.DEADLINE
         while {t.nice for t in self.named(pid, name)} != {nice}:
             self.assertLess(time.monotonic(), until, (name, nice))

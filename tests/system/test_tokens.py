@@ -1,4 +1,4 @@
-"""Sequences of token files: what a consumer gets is what NumPy cuts.
+"""Sequences of token files: a consumer gets the sequences that NumPy cuts.
 
 The files of MosaicML and Megatron are written here, byte for byte as their
 writers lay them out; tests/golden/token_files has some that those wrote

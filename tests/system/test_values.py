@@ -1,4 +1,4 @@
-"""What is delivered: images show their labels, batches follow the model."""
+"""Delivered values: images show their labels, batches match the model."""
 
 import json
 import os

@@ -1,8 +1,8 @@
-"""What travels is what docs/pipeline.md says it takes, and 5 % at most beside.
+"""Bytes on the wire: as docs/pipeline.md predicts, plus at most 5 %.
 
-Counted are all bytes that come from a worker through a proxy: chunks with their
-prefixes, HEADER and END, but also the answers to HELLO, OPEN and PING and the
-framing of ZeroMQ. Batches have 256 KiB and more; nothing is compressed."""
+A proxy counts all bytes from a worker: chunks with their prefixes, HEADER and
+END, and also the answers to HELLO, OPEN and PING and the framing of ZeroMQ.
+Batches have 256 KiB or more and are not compressed."""
 
 import io
 import tarfile
@@ -76,8 +76,8 @@ class Wire(SystemTest):
                     tar.addfile(member, io.BytesIO(data))
 
     def pulled(self, path, *args):
-        """An epoch of which nothing was asked twice, as happens where a worker
-        waits for a core; and the bytes that came."""
+        """An epoch in which no batch was requested twice, as happens when a
+        worker waits for a CPU; returns also the bytes received."""
         for _ in range(5):
             before = self.proxy.answered
             result = self.cluster.pull(
@@ -88,7 +88,7 @@ class Wire(SystemTest):
         return result, self.proxy.answered - before
 
     def check(self, name, source, field, batch, least, *args):
-        """An epoch of batches whose rows take `least` bytes in all."""
+        """Check an epoch of batches whose rows take `least` bytes in all."""
         path = self.cluster.path(f"{name}.yaml")
         path.write_text(
             f"forebay: 1\nsplits: {{train: {{{source}, last: drop}}}}\n"

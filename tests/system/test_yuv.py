@@ -1,4 +1,4 @@
-"""Pictures that travel as planes of Y, Cb and Cr, against NumPy and Pillow."""
+"""Pictures sent as planes of Y, Cb and Cr, compared with NumPy and Pillow."""
 
 import io
 import json

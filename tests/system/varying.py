@@ -1,8 +1,7 @@
-"""Fields of samples in tar files whose rows vary in length: what holds whatever
-they are.
+"""Ragged fields of samples in tar files: tests that all kinds of them share.
 
-A test of one kind of field says what the members of a sample are, and imports
-this module, not the class, which unittest would take for a test of its own."""
+The test of one kind of field defines the members of a sample. It imports this
+module and not the class, which unittest would run as a test of its own."""
 
 import harness
 

@@ -1,4 +1,4 @@
-"""Just enough ZMTP 3.0 (RFC 23) to be a rude peer: a DEALER over a socket."""
+"""Minimal ZMTP 3.0 (RFC 23) for a misbehaving peer: a DEALER over a socket."""
 
 import socket
 import struct
@@ -22,7 +22,7 @@ def ready():
 
 
 class Peer:
-    """A connection that has shaken hands and may send what it likes."""
+    """A connection after its handshake, which may send any bytes."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
@@ -39,14 +39,14 @@ class Peer:
         return data
 
     def send(self, *bodies):
-        """One message of these frames."""
+        """Send one message of these frames."""
         data = b""
         for i, body in enumerate(bodies):
             data += frame(body, MORE if i + 1 < len(bodies) else 0)
         self.socket.sendall(data)
 
     def receive(self):
-        """The next message's only frame; commands are skipped."""
+        """Receive the only frame of the next message; skips commands."""
         while True:
             flags = self.read(1)[0]
             size = (struct.unpack(">Q", self.read(8))[0] if flags & LONG
@@ -59,8 +59,8 @@ class Peer:
         self.socket.close()
 
     def finish(self):
-        """Close once all that was sent has been read: with answers unread, a
-        plain close resets the connection and what is on its way is lost."""
+        """Close after the peer has read everything: with unread answers, a
+        plain close resets the connection and loses data in flight."""
         try:
             self.socket.shutdown(socket.SHUT_WR)
             while self.socket.recv(1 << 16):
