@@ -1,12 +1,12 @@
-# Thin: what a person types. CMake does the work (see CMakePresets.json).
+# Shortcuts for the usual commands; CMake does the work (CMakePresets.json).
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
 #   make test-long  the tests of real processes with the protocol's real timers
-#   make test-mutants  plant N= faults in FILES=, and see which no test notices
+#   make test-mutants  plant N= faults in FILES=, list those no test notices
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
 #   make test-gpu    the tests that need a GPU, then under compute-sanitizer
-#   make bench-gpu   what the GPU here makes of batches, into bench/results/
+#   make bench-gpu   measure this GPU, write a table to bench/results/
 #   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
@@ -20,8 +20,8 @@ demo bench: export DATA := $(DATA)
 .PHONY: build configure setup demo test test-long test-mutants test-gpu lint \
     bench bench-long bench-gpu has-cuda install clean
 
-# Kernels take minutes to compile and the demo launches none: what it
-# configured without them is configured anew here.
+# Kernels take minutes to compile and the demo needs none, so it configures
+# without CUDA (build/no-cuda); a build then configures again.
 build:
 	@$(MAKE) configure
 	@[ ! -f build/no-cuda ] || { \
