@@ -1,7 +1,7 @@
 /* fuzz_tar.c - any bytes as a tar shard: an error or an index within the file.
  *
  * A fuzzer cannot guess checksums, so those of all headers are corrected
-  * first. */
+ * first. */
 #include <stdlib.h>
 #include <string.h>
 
