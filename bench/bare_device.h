@@ -8,6 +8,7 @@
 
 #include "trainer_client/expand/device.h"
 
+/* Replaces fby_device_named(): returns the bare device for any name. */
 const struct fby_device *__wrap_fby_device_named(const char *name);
 
 #endif

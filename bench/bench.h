@@ -25,10 +25,11 @@ struct bench_option {
     const char **text;
 };
 
+enum { BENCH_MAX_OPTIONS = 8 };
+
 /* Parse the command line. `options` has at most BENCH_MAX_OPTIONS entries and
  * ends with one without a name. `about` is the text of --help. Ends the program
  * on --help and, with code 2, on wrong usage. */
-enum { BENCH_MAX_OPTIONS = 8 };
 void bench_options(int argc, char **argv, const struct bench_option *options,
     const char *about);
 
@@ -50,14 +51,17 @@ struct bench_figure { /* of many runs */
     double median;
     double noise; /* see bench_noise() */
 };
+
+/* The median and noise of `n` runs. Sorts the values. */
 struct bench_figure bench_figure(double *values, size_t n);
 
-/* Run `a` and `b` in turn, so that other load affects both alike; they also
- * alternate in running first. `ratio` is the median of the pairs' a / b. */
 enum { BENCH_MAX_PAIRS = 99 };
 struct bench_pairs {
     struct bench_figure a, b, ratio;
 };
+
+/* Run `a` and `b` in turn, so that other load affects both alike; they also
+ * alternate in running first. `ratio` is the median of the pairs' a / b. */
 struct bench_pairs bench_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg);
 
@@ -95,8 +99,9 @@ void bench_wait_idle(void);
 void bench_row(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Print the line of a goal. */
 enum bench_sense { BENCH_AT_MOST, BENCH_AT_LEAST };
+
+/* Print the line of a goal. */
 void bench_goal(
     const char *name, double value, enum bench_sense sense, double goal);
 

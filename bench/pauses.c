@@ -115,7 +115,7 @@ struct stopper {
     uint64_t           random;
     int64_t            window_ns;     /* for which a full window lasts */
     int64_t            stop_ns;       /* shortest stop */
-    int64_t            first_stop_ns; /* nobody is stopped before */
+    int64_t            first_stop_ns; /* no worker is stopped before */
     atomic_bool        stopping;      /* workers are being stopped */
     atomic_bool        done;
 };

@@ -28,9 +28,9 @@ struct fixture {
     struct bench_ready ready;
     struct bench_raw   raw;
     struct forebay    *stream;
-    uint8_t           *slots;   /* of the raw side */
-    uint64_t           batches; /* of a run */
-    uint64_t           queued;  /* before it: what came while nobody took */
+    uint8_t           *slots;   /* of the bare connection */
+    uint64_t           batches; /* per run */
+    uint64_t           queued;  /* batches to skip: received before the run */
     double             ready_cores, raw_cores; /* both processes, last run */
 };
 
