@@ -11,8 +11,8 @@ SHUFFLES = ("shuffle: full", "shuffle: none", "shuffle: {block: 1}")
 
 class TableTest(harness.SystemTest):
     FIELDS = ""  # of a pipeline, {batch} rows at a time
-    FILE = ""  # of the first day; what is cut out of it makes a row wrong
-    CUT = ""  # what is then said
+    FILE = ""  # of the first day; a cut in it makes a row wrong
+    CUT = ""  # the error then
 
     def days(self, rows=(700, 1, 301)):
         """Write day-0, day-1 and day-2; return all their rows, by column."""

@@ -47,7 +47,7 @@ def npy(array):
 
 
 def sample(number):
-    """A picture whose red says which masks are set, masks, and two arrays."""
+    """Masks, a picture whose red level tells which are set, two arrays."""
     rng = numpy.random.default_rng(number)
     height, width = 30 + number % 5, 40 + number % 3
     code = rng.integers(0, 2**11, (height, width))

@@ -431,7 +431,7 @@ class CommandLine(SystemTest):
         self.assertIn("interrupted before the stream was open", said)
 
     def told_to_end_while_workers_start(self, number, *command):
-        """Its exit code; that a worker tests itself is known from what it
+        """Its exit code. That a worker tests itself is known from what it
         says of FOREBAY_SIMD then."""
         starts = subprocess.Popen(
             [FOREBAY, *map(str, command)], stdout=subprocess.DEVNULL,

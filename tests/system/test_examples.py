@@ -1,4 +1,4 @@
-"""The six pipelines of docs/pipeline.md, whole, over data made for them."""
+"""The six complete pipelines of docs/pipeline.md, on generated data."""
 
 import io
 import pathlib

@@ -128,7 +128,8 @@ class Inputs(SystemTest):
         self.fails(pipeline, "t-0.tar")
 
     def ends_by_name_when_changed(self, change):
-        """A run whose shard t-1.tar changes: never other bytes."""
+        """Assert that a run ends with an error that names t-1.tar when the file
+        changes, and delivers no other bytes before."""
         shards, pipeline = self.tars()
         self.cluster.root = shards
         calm = self.cluster.pull_alone(pipeline, "--epochs", 50)

@@ -61,7 +61,7 @@ class Installation:
         self.static = self.lib / "libforebay.a"
 
     def flags(self, *options):
-        """Of pkg-config, as docs/library.md says."""
+        """The flags of pkg-config, as in docs/library.md."""
         return shlex.split(output(
             "pkg-config", *options, "--cflags", "--libs", "forebay",
             env=dict(os.environ, PKG_CONFIG_PATH=str(self.pc.parent))))

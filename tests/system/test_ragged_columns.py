@@ -89,7 +89,7 @@ class RaggedColumns(tables.TableTest):
     def test_offsets_may_be_of_every_type(self):
         for offsets in OFFSETS:
             table = Table(4, 9, offsets=offsets)
-            for key in ("ids.values", "ids.offsets"):  # what an i1 can hold
+            for key in ("ids.values", "ids.offsets"):  # the range of i1
                 table.files[key] = table.files[key][:126]
             lengths = numpy.array([10, 0, 20, 3, 0, 40, 1, 9, 30])
             table.files |= ragged(

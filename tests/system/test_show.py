@@ -12,7 +12,7 @@ from PIL import Image
 
 from harness import FOREBAY, PIPELINE, SystemTest
 
-# Of cli/show/sheet.h and cli/show/font.h.
+# As in cli/show/sheet.h and cli/show/font.h.
 MARGIN, GAP, INNER, LINE, ADVANCE = 8, 12, 4, 9, 6
 CELL, SHEET = 198, 1600
 TOP = 2 * MARGIN + LINE

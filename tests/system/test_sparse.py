@@ -66,8 +66,8 @@ class Sparse(varying.VaryingTest):
     OFFSETS = "flags.offsets"
 
     def sample(self, number):
-        """Of each row the flat indices and the values; some rows are empty,
-        some as long as may be, and some hold zeros."""
+        """The flat indices and values of each row; some rows are empty,
+        some of maximum length, and some hold zeros."""
         rng = numpy.random.default_rng(number)
         rows = {}
         for name, shape in SHAPES.items():

@@ -25,7 +25,7 @@ fields:
 
 
 def matrix(rng, rows, sorted_rows=True):
-    """data, indices and indptr; rows are empty, or as long as may be."""
+    """data, indices and indptr; some rows are empty, some of maximum length."""
     lengths = rng.integers(0, MOST + 1, rows)
     lengths[rng.random(rows) < 0.2] = 0
     lengths[rng.random(rows) < 0.1] = MOST

@@ -135,7 +135,7 @@ class Tokens(TokenTest):
         self.assertEqual(sorted(seen), list(range(len(inputs))))
 
     def flat(self, dtype="<u2", counts=(1000, 33, 32, 0, 257)):
-        """Files that hold whole sequences and a rest, one, none, nothing."""
+        """Files of several sequences and a rest, one, a part of one, none."""
         rng = numpy.random.default_rng(1)
         files = [rng.integers(0, 65536, count) for count in counts]
         for i, tokens in enumerate(files):

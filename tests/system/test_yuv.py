@@ -272,7 +272,7 @@ class Yuv(SystemTest):
         return pipeline
 
     def test_ops_of_the_device_are_those_of_the_u8_pixels(self):
-        """Of pictures that hold what the planes become, with the same draws."""
+        """Compare with u8 pictures of the converted planes and equal draws."""
         self.data()
         size = "{resize: {size: [47, 301]}}"
         converted_root = self.cluster.path("converted")

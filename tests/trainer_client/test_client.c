@@ -107,7 +107,7 @@ static void the_info_says_what_was_opened(void **state)
     rig_end(&rig);
 }
 
-/* ---- The same stream, whatever happens ----------------------------------- */
+/* ---- The same stream despite faults -------------------------------------- */
 
 static void workers_codecs_and_threads_change_no_byte(void **state)
 {

@@ -14,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static const uint8_t  *pinned[ARENAS];
 static uint32_t        n_pinned, n_unpinned, n_failed, n_of_device;
 static uint32_t        first_bad, n_bad; /* calls that fail */
-static sem_t           go;               /* one a call, once somebody waits */
+static sem_t           go; /* each pin waits for one, unless all_may_go */
 static bool            all_may_go;
 
 static int use(int device)

@@ -139,7 +139,7 @@ static void batches_of_one_row_hold(void **state)
     rig_end(&rig);
 }
 
-/* ---- The same stream, whatever happens ----------------------------------- */
+/* ---- The same stream despite faults -------------------------------------- */
 
 static void refusals_damage_and_second_answers_change_no_row(void **state)
 {

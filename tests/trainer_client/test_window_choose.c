@@ -200,7 +200,7 @@ static struct driver measured(int64_t slow)
     return d;
 }
 
-/* The consumer takes the five; who is asked for five more? */
+/* The consumer takes the five; which workers are asked for five more? */
 static void assert_asked_next(struct driver *d, const char *expected)
 {
     for (uint64_t step = 0; step < 5; step++) {
