@@ -327,8 +327,8 @@ void fby_field_encode(
     struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
 {
     size_t mark = fby_record_open(out, key);
-    for (uint16_t k = 1; k < FBY_ENTRY_KEYS; k++) {
-        encode_entry(out, k, field);
+    for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
+        encode_entry(out, (uint16_t)k, field);
     }
     fby_record_close(out, mark);
 }
@@ -337,8 +337,8 @@ void fby_field_decode(
     struct fby_record *list, uint16_t key, struct fby_field_content *out)
 {
     struct fby_record r = fby_record_nested(list, key);
-    for (uint16_t k = 1; k < FBY_ENTRY_KEYS; k++) {
-        decode_entry(&r, k, out);
+    for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
+        decode_entry(&r, (uint16_t)k, out);
     }
     if (out->max_length > 0 && out->too_long == 0) {
         out->too_long = FBY_TOO_LONG_REFUSE;
