@@ -5,8 +5,8 @@
 find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
         jpeg:libjpeg spng:spng zlib:zlib yaml:yaml-0.1 xxhash:libxxhash
-        sodium:libsodium archive:libarchive minizip:minizip "jansson:jansson>=2.11"
-        cmocka:cmocka)
+        sodium:libsodium archive:libarchive minizip:minizip
+        "jansson:jansson>=2.11" cmocka:cmocka)
     string(REPLACE ":" ";" pair ${dependency})
     list(GET pair 0 name)
     list(GET pair 1 module)
@@ -20,10 +20,6 @@ find_package(Threads REQUIRED)
 # Only tests run Python: the distribution's, which python3-pil belongs to. It
 # is not looked for here, since the programs build without it.
 set(FBY_PYTHON /usr/bin/python3 CACHE FILEPATH "the tests' interpreter")
-
-# What a source for FBY_SIMD_AVX512 is compiled with (common/simd.h).
-set(fby_avx512 -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi
-    -mavx512vnni)
 
 # Everything hand-written links this; generated code does not.
 add_library(fby_flags INTERFACE)
