@@ -1,5 +1,6 @@
 #include "bench/bench.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,45 +9,52 @@
 #include "cli/option.h"
 #include "common/clock.h"
 
-enum { FIRST_KEY = 0x100 };
+enum { DATA_KEY = 0x100, FIRST_KEY };
 
 /* ---- options ------------------------------------------------------------- */
 
+struct command_line {
+    const struct bench_option *options;
+    const char               **data; /* or NULL */
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    const struct bench_option *options = state->input;
+    const struct command_line *self = state->input;
     if (key == ARGP_KEY_ARG) {
         argp_error(state, "'%s': a bench takes options only", arg);
+    }
+    if (key == DATA_KEY) {
+        *self->data = arg;
+        return 0;
     }
     if (key < FIRST_KEY || key >= FIRST_KEY + BENCH_MAX_OPTIONS) {
         return ARGP_ERR_UNKNOWN;
     }
-    const struct bench_option *o = &options[key - FIRST_KEY];
-    if (o->text != NULL) {
-        *o->text = arg;
-        return 0;
-    }
+    const struct bench_option *o = &self->options[key - FIRST_KEY];
     *o->value = fby_option_u64(state, o->name, arg, o->min, o->max);
     return 0;
 }
 
 void bench_options(int argc, char **argv, const struct bench_option *options,
-    const char *about)
+    const char *about, const char **data)
 {
-    struct argp_option table[BENCH_MAX_OPTIONS + 1] = {0};
-    for (int i = 0; options[i].name != NULL; i++) {
-        table[i] = (struct argp_option){.name = options[i].name,
-            .key                              = FIRST_KEY + i,
-            .arg = options[i].text != NULL ? "DIR" : "N",
-            .doc = options[i].help};
+    struct argp_option  table[BENCH_MAX_OPTIONS + 2] = {0};
+    struct command_line command_line                 = {options, data};
+    int                 n                            = 0;
+    for (; options[n].name != NULL; n++) {
+        table[n] = (struct argp_option){
+            options[n].name, FIRST_KEY + n, "N", 0, options[n].help, 0};
+    }
+    if (data != NULL) {
+        table[n] = (struct argp_option){"data", DATA_KEY, "DIR", 0,
+            "A folder of photographs (JPEG), at any depth; without one the "
+            "pictures are synthetic and no goal is judged",
+            0};
     }
     const struct argp argp = {
         table, parse_option, NULL, about, NULL, NULL, NULL};
-    struct bench_option copy[BENCH_MAX_OPTIONS];
-    for (int i = 0; options[i].name != NULL; i++) {
-        copy[i] = options[i];
-    }
-    fby_option_parse(&argp, argc, argv, copy);
+    fby_option_parse(&argp, argc, argv, &command_line);
 }
 
 void bench_die(const char *format, ...)
@@ -63,7 +71,7 @@ void bench_die(const char *format, ...)
 
 /* ---- figures ------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double *x = a;
     const double *y = b;
@@ -72,9 +80,9 @@ static int compare(const void *a, const void *b)
 
 double bench_percentile(double *values, size_t n, unsigned percent)
 {
-    qsort(values, n, sizeof(*values), compare);
-    size_t at = (n * percent + 99) / 100;
-    return values[at > 0 ? at - 1 : 0];
+    qsort(values, n, sizeof(*values), compare_doubles);
+    size_t rank = (n * percent + 99) / 100; /* from 1, rounded up */
+    return values[rank > 0 ? rank - 1 : 0];
 }
 
 double bench_median(double *values, size_t n)
@@ -82,18 +90,13 @@ double bench_median(double *values, size_t n)
     return bench_percentile(values, n, 50);
 }
 
-double bench_noise(double *values, size_t n)
+struct bench_figure bench_figure(double *values, size_t n)
 {
     double median = bench_median(values, n);
     double spread =
         bench_percentile(values, n, 75) - bench_percentile(values, n, 25);
-    return median > 0 ? 100 * spread / 2 / median : 0;
-}
-
-struct bench_figure bench_figure(double *values, size_t n)
-{
-    return (struct bench_figure){
-        .median = bench_median(values, n), .noise = bench_noise(values, n)};
+    double noise = median > 0 ? 100 * (spread / 2) / median : 0;
+    return (struct bench_figure){.median = median, .noise = noise};
 }
 
 struct bench_pairs bench_pairs(
@@ -105,17 +108,16 @@ struct bench_pairs bench_pairs(
     for (uint64_t i = 0; i < n; i++) {
         bool   a_first = i % 2 == 0;
         double first   = a_first ? a(arg) : b(arg);
-        double other   = a_first ? b(arg) : a(arg);
-        as[i]          = a_first ? first : other;
-        bs[i]          = a_first ? other : first;
+        double second  = a_first ? b(arg) : a(arg);
+        as[i]          = a_first ? first : second;
+        bs[i]          = a_first ? second : first;
         ratios[i]      = as[i] / bs[i];
     }
-    return (struct bench_pairs){.a = bench_figure(as, n),
-        .b                         = bench_figure(bs, n),
-        .ratio                     = bench_figure(ratios, n)};
+    return (struct bench_pairs){
+        n, bench_figure(as, n), bench_figure(bs, n), bench_figure(ratios, n)};
 }
 
-/* splitmix64 */
+/* The generator splitmix64. */
 uint64_t bench_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -145,6 +147,12 @@ void bench_row(const char *name, const char *format, ...)
     va_end(args);
     putchar('\n');
     fflush(stdout);
+}
+
+void bench_ratio_row(const struct bench_pairs *pairs)
+{
+    bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
+        pairs->ratio.median, pairs->ratio.noise, pairs->n);
 }
 
 void bench_goal(

@@ -14,42 +14,36 @@
 
 /* ---- options ------------------------------------------------------------- */
 
-/* The option --NAME N, a whole number, or --NAME DIR if `text` is not NULL.
- * *value or *text before parsing is the default. */
-struct bench_option {
-    const char  *name;
-    uint64_t    *value;
-    uint64_t     min;
-    uint64_t     max;
-    const char  *help;
-    const char **text;
+struct bench_option { /* --NAME N, a whole number */
+    const char *name;
+    uint64_t   *value; /* the default before parsing */
+    uint64_t    min;
+    uint64_t    max;
+    const char *help;
 };
 
 enum { BENCH_MAX_OPTIONS = 8 };
 
 /* Parse the command line. `options` has at most BENCH_MAX_OPTIONS entries and
- * ends with one without a name. `about` is the text of --help. Ends the program
+ * ends with an entry without a name. `about` is the text of --help. Unless
+ * `data` is NULL, --data DIR is an option too and sets *data. Ends the program
  * on --help and, with code 2, on wrong usage. */
 void bench_options(int argc, char **argv, const struct bench_option *options,
-    const char *about);
+    const char *about, const char **data);
 
 /* Print a message and exit with code 1, since the bench cannot measure. */
-_Noreturn void bench_die(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+void bench_die(const char *format, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 
 /* ---- figures ------------------------------------------------------------- */
 
-/* The value that `percent` of the n >= 1 values do not exceed. Sorts them. */
+/* The percentile of n >= 1 values (nearest-rank method). Sorts the values. */
 double bench_percentile(double *values, size_t n, unsigned percent);
 double bench_median(double *values, size_t n);
 
-/* The spread of equal runs: half of the interquartile range, in percent of the
- * median. Sorts the values. */
-double bench_noise(double *values, size_t n);
-
-struct bench_figure { /* of many runs */
+struct bench_figure { /* statistics of several runs */
     double median;
-    double noise; /* see bench_noise() */
+    double noise; /* half of the interquartile range, percent of the median */
 };
 
 /* The median and noise of `n` runs. Sorts the values. */
@@ -57,40 +51,44 @@ struct bench_figure bench_figure(double *values, size_t n);
 
 enum { BENCH_MAX_PAIRS = 99 };
 struct bench_pairs {
-    struct bench_figure a, b, ratio;
+    uint64_t            n;     /* pairs */
+    struct bench_figure a, b;  /* of the values that a() and b() returned */
+    struct bench_figure ratio; /* of the quotients a / b of the pairs */
 };
 
-/* Run `a` and `b` in turn, so that other load affects both alike; they also
- * alternate in running first. `ratio` is the median of the pairs' a / b. */
+/* Call a(arg) and b(arg) in n pairs. Every second pair calls b first, so that
+ * other load on the machine affects both alike. */
 struct bench_pairs bench_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg);
 
-/* The next number of a random sequence; the initial `state` is its seed. */
+/* The next pseudo-random number of a sequence; its seed is the first *state. */
 uint64_t bench_random(uint64_t *state);
 
-/* Sleep until this time of fby_now_ns(). For benches only: a test must not
- * sleep. */
+/* Sleep until fby_now_ns() has reached until_ns. For benches only: a test must
+ * not sleep. */
 void bench_sleep_until(int64_t until_ns);
 
 /* ---- the machine --------------------------------------------------------- */
 
-/* Print the machine on which the bench `name` runs, and sample its other load.
- * Call it first, while the bench itself is idle. Sets the heap's thresholds as
- * `forebay` does. */
+/* Print the machine on which the bench `name` runs, and measure the load of
+ * other processes. Call it first, while the bench itself is idle. Sets the
+ * heap's thresholds as `forebay` does. */
 void bench_begin(const char *name);
 
 /* Print whether figures with this noise can be trusted. They cannot if the
- * noise is above 10 %, if more than 2 % of the CPU time since bench_begin() was
- * stolen by the host, if other processes used more than 10 % of it just before,
- * or if the machine has fewer than `cores`. With `cores` 0 (CPU time was
- * measured) the load of other processes does not count. */
-void bench_trust(double noise, uint32_t cores);
+ * noise is above 10 %, if the host of a virtual machine took more than 2 % of
+ * the CPU time since bench_begin(), if other processes used more than 10 % of
+ * the CPU time just before bench_begin(), or if the machine has fewer than
+ * `min_cores` cores. Benches of CPU time pass BENCH_ANY_CORES: then the
+ * load of other processes does not count. */
+enum {
+    BENCH_ANY_CORES = 0,
+    BENCH_TWO_CORES = 2 /* for a client and a worker */
+};
+void bench_print_trust(double noise, uint32_t min_cores);
 
-/* CPU time of this process, all threads. */
-int64_t bench_own_cpu_ns(void);
-
-/* Wait until the threads of this process are idle: it used at most 0.5 ms of
- * CPU time in 20 ms. */
+/* Wait until the threads of this process are idle: until they use at most
+ * 0.5 ms of CPU time in 20 ms. */
 void bench_wait_idle(void);
 
 /* ---- output -------------------------------------------------------------- */
@@ -99,9 +97,12 @@ void bench_wait_idle(void);
 void bench_row(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Print the row "ratio": its median and noise, and the number of pairs. */
+void bench_ratio_row(const struct bench_pairs *pairs);
+
 enum bench_sense { BENCH_AT_MOST, BENCH_AT_LEAST };
 
-/* Print the line of a goal. */
+/* Print the line of a goal: NAME ratio VALUE goal OP GOAL met|missed. */
 void bench_goal(
     const char *name, double value, enum bench_sense sense, double goal);
 

@@ -1,132 +1,115 @@
-/* expand_host.c - speed at which the host device makes tensors of pictures.
+/* expand_host.c - speed of the expansion on the CPU (raw pixels to tensors).
  *
- * One thread expands pictures of 224 x 224 in buffers of at least four times
- * the last-level cache, so that memory is part of the cost: u8 pixels to
- * normalised f32 and bf16 planes, as in the client, and packed photos to u8
- * planes. Output bytes per second of CPU, compared with memcpy of as many. */
-#include <inttypes.h>
+ * One thread expands u8 pixels of 224 x 224 to normalised f32 and bf16 planes,
+ * as the client does, and packed photos to u8 planes. The buffers have at least
+ * four times the size of the last-level cache, so that access to memory is part
+ * of the cost. Compares output bytes per second of CPU time with memcpy(). */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/album.h"
+#include "bench/batch.h"
 #include "bench/bench.h"
+#include "bench/photos.h"
 #include "codec/photo.h"
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/pages.h"
 #include "trainer_client/expand/device.h"
 
-enum { CHUNK_CROPS = 13, CACHE_TIMES = 4 };
-static const size_t default_cache = 32 << 20; /* if the size is unknown */
+enum { CACHE_TIMES = 4 };
+static const size_t default_cache = 32 << 20; /* assumed if unknown */
 
 static uint64_t pairs  = 7;
 static uint64_t images = 0; /* 0: enough to fill four times the cache */
 static uint64_t seed   = 1;
 
-static const struct fby_pictures photo = {.images = CHUNK_CROPS,
-    .width                                        = BENCH_CROP,
-    .height                                       = BENCH_CROP,
-    .planes                                       = 3};
-
-struct fixture {
+struct expand_bench {
     uint32_t             images;
     uint8_t             *raw; /* pixels, interleaved */
-    uint8_t             *payloads;
-    size_t              *sizes;
-    uint8_t             *from; /* source of memcpy */
+    struct bench_batch   packed;
+    uint8_t             *copy_source; /* of memcpy */
     uint8_t             *out;
-    uint8_t             *scratch;
-    size_t               out_bytes; /* all images, this run */
+    size_t               out_bytes; /* of all images, in this comparison */
     struct fby_expansion plan;
 };
 
-static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
+static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
 
-static double rate(const struct fixture *self, int64_t begun_ns)
+/* Output bytes per ns of CPU time since begun_ns. */
+static double rate_since(const struct expand_bench *self, int64_t begun_ns)
 {
     return (double)self->out_bytes / (double)(fby_thread_cpu_ns() - begun_ns);
 }
 
 static double expand(void *arg)
 {
-    const struct fixture *self  = arg;
-    struct fby_why        why   = {{0}};
-    int64_t               begun = fby_thread_cpu_ns();
+    const struct expand_bench *self  = arg;
+    struct fby_error_detail    why   = {{0}};
+    int64_t                    begun = fby_thread_cpu_ns();
     if (fby_device_host.expand(
             &self->plan, self->raw, self->images, self->out, &why) != FBY_OK) {
         bench_die("%s", why.text);
     }
-    return rate(self, begun);
+    return rate_since(self, begun);
 }
 
 static double unpack(void *arg)
 {
-    const struct fixture *self  = arg;
-    int64_t               begun = fby_thread_cpu_ns();
-    for (size_t i = 0; i < self->images / CHUNK_CROPS; i++) {
-        if (!fby_photo_decode_planar(&photo,
-                self->payloads + i * fby_photo_bound(&photo), self->sizes[i],
-                self->out + i * chunk_bytes, self->scratch)) {
-            bench_die("the photo decoder refuses our own payload");
+    const struct expand_bench *self  = arg;
+    int64_t                    begun = fby_thread_cpu_ns();
+    for (uint32_t i = 0; i < self->packed.layout.n_chunks; i++) {
+        const struct bench_chunk *chunk    = &self->packed.chunks[i];
+        const struct fby_pictures pictures = {
+            chunk->span.raw_bytes / BENCH_CROP_BYTES, BENCH_CROP, BENCH_CROP, 3,
+            false};
+        if (!fby_photo_decode_planar(&pictures,
+                self->packed.payloads + chunk->offset, chunk->wire_bytes,
+                self->out + chunk->span.raw_offset, scratch)) {
+            bench_die("the photo codec cannot decode its own payload");
         }
     }
-    return rate(self, begun);
+    return rate_since(self, begun);
 }
 
 static double copy(void *arg)
 {
-    const struct fixture *self  = arg;
-    int64_t               begun = fby_thread_cpu_ns();
-    memcpy(self->out, self->from, self->out_bytes);
-    return rate(self, begun);
+    const struct expand_bench *self  = arg;
+    int64_t                    begun = fby_thread_cpu_ns();
+    memcpy(self->out, self->copy_source, self->out_bytes);
+    return rate_since(self, begun);
 }
 
 /* ---- set-up -------------------------------------------------------------- */
 
 /* Bytes of the last-level cache; 0 if unknown. sysconf() is not used, because
- * it adds the caches of other packages. */
-static size_t last_cache(void)
+ * it adds the caches of other processor sockets. */
+static size_t last_level_cache(void)
 {
     char  text[32] = "";
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
     if (file == NULL) {
         return 0;
     }
-    bool  read = fgets(text, sizeof(text), file) != NULL;
-    char *unit = text;
+    char  *unit = text;
+    char  *line = fgets(text, sizeof(text), file);
+    size_t size = line != NULL ? strtoul(line, &unit, 10) : 0;
     fclose(file);
-    size_t kib = read ? strtoul(text, &unit, 10) : 0;
-    return *unit == 'M' ? kib << 20 : kib << 10;
+    return size << (*unit == 'M' ? 20 : 10);
 }
 
+/* The number of images that fill the buffers. */
 static uint32_t count_images(void)
 {
-    size_t found = last_cache();
+    size_t found = last_level_cache();
     size_t cache = found > 0 ? found : default_cache;
     size_t need  = images > 0 ? images * BENCH_CROP_BYTES : CACHE_TIMES * cache;
-    size_t chunks = (need + chunk_bytes - 1) / chunk_bytes;
+    size_t n     = (need + BENCH_CROP_BYTES - 1) / BENCH_CROP_BYTES;
     bench_row("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
-        chunks * chunk_bytes >> 20, cache >> 20,
-        found > 0 ? "" : " (a guess: the system does not tell)");
-    return (uint32_t)(chunks * CHUNK_CROPS);
-}
-
-static void make_plan(struct fixture *self, enum fby_type type)
-{
-    struct fby_why                  why   = {{0}};
-    const struct fby_field_content  field = {.name = "image",
-         .decode                                   = FBY_DECODE_RGB8,
-         .wire_type                                = FBY_U8,
-         .as.rgb8.normalize                        = true,
-         .as.rgb8.mean                             = {0.485, 0.456, 0.406},
-         .as.rgb8.std                              = {0.229, 0.224, 0.225},
-         .shape = {3, {BENCH_CROP, BENCH_CROP, 3}}};
-    const struct fby_field_delivery to    = {
-           .dtype = type, .layout = FBY_LAYOUT_CHW};
-    if (fby_expansion_init(&self->plan, &field, &to, &why) != FBY_OK) {
-        bench_die("%s", why.text);
-    }
+        n * BENCH_CROP_BYTES >> 20, cache >> 20,
+        found > 0 ? "" : " (assumed, since the system does not tell)");
+    return (uint32_t)n;
 }
 
 /* Map memory as the client does for tensors. */
@@ -134,94 +117,84 @@ static void *map_pages(size_t bytes)
 {
     void *memory = fby_pages_map(bytes);
     if (memory == NULL) {
-        bench_die("no memory for %zu bytes", bytes);
+        bench_die("%zu bytes of memory cannot be mapped", bytes);
     }
     return memory;
 }
 
-static void prepare(struct fixture *self, const struct bench_album *album)
+static void make_buffers(
+    struct expand_bench *self, const struct bench_photos *photos)
 {
-    self->images   = count_images();
-    size_t chunks  = self->images / CHUNK_CROPS;
-    size_t bytes   = chunks * chunk_bytes * sizeof(float);
-    self->raw      = fby_zalloc(chunks * chunk_bytes);
-    self->payloads = fby_zalloc(chunks * fby_photo_bound(&photo));
-    self->sizes    = fby_zalloc(chunks * sizeof(*self->sizes));
-    self->from     = map_pages(bytes);
-    self->out      = map_pages(bytes);
-    self->scratch  = aligned_alloc(64, FBY_PHOTO_SCRATCH_BYTES);
-    memset(self->from, 1, bytes);
+    self->images      = count_images();
+    size_t n          = (size_t)self->images * BENCH_CROP_BYTES;
+    size_t bytes      = n * sizeof(float);
+    self->raw         = fby_zalloc(n);
+    self->copy_source = map_pages(bytes);
+    self->out         = map_pages(bytes);
+    memset(self->copy_source, 1, bytes); /* touch every page */
     memset(self->out, 1, bytes);
-    bench_album_crops(album, seed, self->images, self->raw, NULL);
-    for (size_t i = 0; i < chunks; i++) {
-        self->sizes[i] = fby_photo_encode(&photo, self->raw + i * chunk_bytes,
-            self->payloads + i * fby_photo_bound(&photo), self->scratch);
-    }
+    bench_photos_crops(photos, seed, self->images, self->raw, NULL);
+    bench_batch_make(
+        &self->packed, BENCH_PACK, self->raw, self->images, BENCH_CROP);
 }
 
-static void finish(struct fixture *self)
+static void free_buffers(struct expand_bench *self)
 {
     free(self->raw);
-    free(self->payloads);
-    free(self->sizes);
-    size_t bytes = self->images / CHUNK_CROPS * chunk_bytes * sizeof(float);
-    fby_pages_unmap(self->from, bytes);
+    bench_batch_free(&self->packed);
+    size_t bytes = (size_t)self->images * BENCH_CROP_BYTES * sizeof(float);
+    fby_pages_unmap(self->copy_source, bytes);
     fby_pages_unmap(self->out, bytes);
-    free(self->scratch);
 }
 
 /* ---- the runs ------------------------------------------------------------ */
 
-static struct bench_figure compare(struct fixture *self, const char *name,
-    size_t value_bytes, double (*make)(void *))
+static struct bench_figure compare(struct expand_bench *self, const char *name,
+    size_t value_bytes, double (*measured)(void *))
 {
     self->out_bytes = (size_t)self->images * BENCH_CROP_BYTES * value_bytes;
-    struct bench_pairs result = bench_pairs(pairs, make, copy, self);
+    struct bench_pairs result = bench_pairs(pairs, measured, copy, self);
     bench_row(name, "%6.2f GB/s of %6.2f, ratio %.3f, noise %.1f %%",
         result.a.median, result.b.median, result.ratio.median,
         result.ratio.noise);
     return result.ratio;
 }
 
-static double max_of(double a, double b, double c)
+static void compare_all(
+    struct expand_bench *self, const struct bench_photos *photos)
 {
-    double most = a > b ? a : b;
-    return most > c ? most : c;
-}
-
-static void compare_all(struct fixture *self, const struct bench_album *album)
-{
-    make_plan(self, FBY_F32);
+    bench_crop_expansion(&self->plan, false, FBY_F32, FBY_LAYOUT_CHW);
     struct bench_figure f32 = compare(self, "u8 HWC -> f32 CHW", 4, expand);
-    make_plan(self, FBY_BF16);
+    bench_crop_expansion(&self->plan, false, FBY_BF16, FBY_LAYOUT_CHW);
     struct bench_figure bf16 = compare(self, "u8 HWC -> bf16 CHW", 2, expand);
     struct bench_figure planes =
         compare(self, "packed photo -> planes", 1, unpack);
-    bench_trust(max_of(f32.noise, bf16.noise, planes.noise), 0);
+    bench_print_trust(
+        fmax(f32.noise, fmax(bf16.noise, planes.noise)), BENCH_ANY_CORES);
     bench_goal("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
     bench_goal("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);
-    bench_album_goal(
-        album, "expand_host.packed", planes.median, BENCH_AT_LEAST, 0.5);
+    bench_photos_goal(
+        photos, "expand_host.packed", planes.median, BENCH_AT_LEAST, 0.5);
 }
 
-static void run(const struct bench_album *album)
+static void run(const struct bench_photos *photos)
 {
-    struct fixture fixture;
-    prepare(&fixture, album);
-    compare_all(&fixture, album);
-    finish(&fixture);
+    struct expand_bench bench;
+    make_buffers(&bench, photos);
+    compare_all(&bench, photos);
+    free_buffers(&bench);
 }
 
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"images", &images, 1, 1000000,
-            "Number of images (four times the cache)", NULL},
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)", NULL},
+        {"images", &images, 1, 65536,
+            "Number of images (four times the cache)"},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)"},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)"},
         {0},
     };
     const struct bench_program program = {"expand_host",
         "Speed of the host device's expansions, against memcpy.", options};
-    return bench_album_main(&program, argc, argv, run);
+    return bench_photos_main(&program, argc, argv, run);
 }

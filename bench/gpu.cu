@@ -1,27 +1,33 @@
-/* gpu.cu - the speed of the expansion kernel, compared with device copies of as
- * many bytes: 256 pictures of 224 x 224, 50 launches back to back, buffers
- * rotating over four times the second-level cache. Then the speed of a pinned
- * copy, and the delay of 4 KiB on another stream behind one. */
+/* gpu.cu - speed of the expansion kernel and of copies to the GPU.
+ *
+ * Compares the kernel, on 256 pictures of 224 x 224, with copies within the
+ * device that read and write as many bytes. A run has 50 launches back to back.
+ * They use several buffers in turn, four times as large as the second-level
+ * cache, so that the data come from memory. Also measures a copy from pinned
+ * memory, and the delay of a copy of 4 KiB while large copies run on another
+ * stream. */
 #include "bench/gpu.h"
 
-enum { LAUNCHES = 50, SMALL = 1000, MOST = 64 };
+enum { LAUNCHES = 50, MAX_BUFFERS = 64 };
+enum { SMALL_COPIES = 1000, SMALL_BYTES = 4096 };
 
 struct kernel_bench {
     struct gpu_batch batch;
-    int              copies; /* buffers, used in turn */
-    uint8_t         *arena[MOST];
-    uint8_t         *out[MOST];
+    int              n_buffers; /* used in turn */
+    uint8_t         *arena[MAX_BUFFERS];
+    uint8_t         *out[MAX_BUFFERS];
 };
 
 static void begin(struct kernel_bench *b, bool packed, bool bf16)
 {
-    cudaDeviceProp about;
-    CHECK(cudaGetDeviceProperties(&about, 0));
-    b->batch      = gpu_make(GPU_ROWS, packed, bf16);
-    uint64_t both = b->batch.bytes + b->batch.out_bytes;
-    b->copies     = std::min<int>(
-        static_cast<int>(4ULL * about.l2CacheSize / both) + 2, MOST);
-    for (int i = 0; i < b->copies; i++) {
+    cudaDeviceProp properties;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    b->batch       = gpu_batch_make(GPU_ROWS, packed, bf16);
+    uint64_t bytes = b->batch.bytes + b->batch.out_bytes;
+    b->n_buffers   = std::min<int>(
+        static_cast<int>(4ULL * properties.l2CacheSize / bytes) + 2,
+        MAX_BUFFERS);
+    for (int i = 0; i < b->n_buffers; i++) {
         b->arena[i] = gpu_upload(&b->batch);
         CHECK(cudaMalloc(&b->out[i], b->batch.out_bytes));
     }
@@ -29,24 +35,28 @@ static void begin(struct kernel_bench *b, bool packed, bool bf16)
 
 static void end(struct kernel_bench *b)
 {
-    for (int i = 0; i < b->copies; i++) {
+    for (int i = 0; i < b->n_buffers; i++) {
         CHECK(cudaFree(b->arena[i]));
         CHECK(cudaFree(b->out[i]));
     }
     free(b->batch.arena);
 }
 
-/* Seconds per launch, or per copy that reads and writes as many bytes. */
-static double measure(struct kernel_bench *b, bool copy)
+enum measured { KERNEL, COPY /* of as many bytes as the kernel moves */ };
+
+/* Seconds per launch or copy. */
+static double measure(struct kernel_bench *b, enum measured what)
 {
-    uint64_t half          = (b->batch.bytes + b->batch.out_bytes) / 2;
-    half                   = std::min(half, b->batch.out_bytes);
+    /* A copy reads and writes each byte, so it moves twice as many bytes. */
+    uint64_t copy_bytes = (b->batch.bytes + b->batch.out_bytes) / 2;
+    /* Must fit the output buffers; has no effect in the cases below. */
+    copy_bytes             = std::min(copy_bytes, b->batch.out_bytes);
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
-        int k = i % b->copies;
-        if (copy) {
-            CHECK(cudaMemcpyAsync(b->out[k], b->out[(k + 1) % b->copies], half,
-                cudaMemcpyDeviceToDevice, nullptr));
+        int k = i % b->n_buffers;
+        if (what == COPY) {
+            CHECK(cudaMemcpyAsync(b->out[k], b->out[(k + 1) % b->n_buffers],
+                copy_bytes, cudaMemcpyDeviceToDevice, nullptr));
         } else {
             gpu_launch(&b->batch, b->arena[k], b->out[k], nullptr);
         }
@@ -54,85 +64,87 @@ static double measure(struct kernel_bench *b, bool copy)
     return gpu_clock_end_ms(&clock) / 1e3 / LAUNCHES;
 }
 
-/* Returns the seconds of a launch. */
-static double expand(const char *name, bool packed, bool bf16, double wanted)
+/* Compare the kernel with copies. Returns the seconds of a launch. */
+static double bench_kernel(
+    const char *name, bool packed, bool bf16, double goal)
 {
     struct kernel_bench b;
     double              ratios[GPU_PAIRS];
     double              times[GPU_PAIRS];
     begin(&b, packed, bf16);
-    (void)measure(&b, false);
-    (void)measure(&b, true);
+    (void)measure(&b, KERNEL); /* warm up */
+    (void)measure(&b, COPY);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = measure(&b, false);
-        ratios[i] = measure(&b, true) / times[i];
+        times[i]  = measure(&b, KERNEL);
+        ratios[i] = measure(&b, COPY) / times[i];
     }
-    double   took  = gpu_median(times, GPU_PAIRS);
+    double   took  = bench_median(times, GPU_PAIRS);
     uint64_t moved = b.batch.bytes + b.batch.out_bytes;
     printf("%s: %.1f us, %.0f GB/s read and written\n", name, took * 1e6,
         static_cast<double>(moved) / took / 1e9);
-    gpu_goal(name, gpu_median(ratios, GPU_PAIRS), ">=", wanted);
+    bench_goal(name, bench_median(ratios, GPU_PAIRS), BENCH_AT_LEAST, goal);
     end(&b);
     return took;
 }
 
-/* Seconds of a pinned copy of `bytes`, in copies of GPU_PIECE bytes. */
-static double copy_pinned(uint64_t bytes)
+/* Seconds to copy `bytes` from pinned memory. */
+static double pinned_copy_seconds(uint64_t bytes)
 {
-    uint8_t *host, *there;
+    uint8_t *host, *device;
     double   times[GPU_PAIRS];
     CHECK(cudaMallocHost(&host, bytes));
-    CHECK(cudaMalloc(&there, bytes));
-    for (int i = -1; i < GPU_PAIRS; i++) {
+    CHECK(cudaMalloc(&device, bytes));
+    for (int i = -1; i < GPU_PAIRS; i++) { /* run -1 warms up */
         struct gpu_clock clock = gpu_clock_begin(nullptr);
-        gpu_copy_in(there, host, bytes, nullptr);
+        gpu_copy_in(device, host, bytes, nullptr);
         times[std::max(i, 0)] = gpu_clock_end_ms(&clock) / 1e3;
     }
     CHECK(cudaFreeHost(host));
-    CHECK(cudaFree(there));
-    return gpu_median(times, GPU_PAIRS);
+    CHECK(cudaFree(device));
+    return bench_median(times, GPU_PAIRS);
 }
 
 /* The 99th percentile of the time, in ms, of a 4 KiB copy while large copies
  * run on another stream. */
-static double small_copy(void)
+static double small_copy_ms(void)
 {
-    uint8_t     *host, *there;
+    uint8_t     *host, *device;
     cudaStream_t large, small;
-    double       times[SMALL];
-    CHECK(cudaMallocHost(&host, GPU_PIECE + 4096));
-    CHECK(cudaMalloc(&there, GPU_PIECE + 4096));
+    double       times[SMALL_COPIES];
+    CHECK(cudaMallocHost(&host, GPU_COPY_BYTES + SMALL_BYTES));
+    CHECK(cudaMalloc(&device, GPU_COPY_BYTES + SMALL_BYTES));
     CHECK(cudaStreamCreateWithFlags(&large, cudaStreamNonBlocking));
     CHECK(cudaStreamCreateWithFlags(&small, cudaStreamNonBlocking));
-    for (int i = 0; i < SMALL; i++) {
-        gpu_copy_in(there, host, GPU_PIECE, large);
-        gpu_copy_in(there, host, GPU_PIECE, large);
+    for (int i = 0; i < SMALL_COPIES; i++) {
+        /* Two, so that the second one waits when the small copy begins. */
+        gpu_copy_in(device, host, GPU_COPY_BYTES, large);
+        gpu_copy_in(device, host, GPU_COPY_BYTES, large);
         struct gpu_clock clock = gpu_clock_begin(small);
-        gpu_copy_in(there + GPU_PIECE, host + GPU_PIECE, 4096, small);
+        gpu_copy_in(
+            device + GPU_COPY_BYTES, host + GPU_COPY_BYTES, SMALL_BYTES, small);
         times[i] = gpu_clock_end_ms(&clock);
         CHECK(cudaStreamSynchronize(large));
     }
-    std::sort(times, times + SMALL);
     CHECK(cudaStreamDestroy(large));
     CHECK(cudaStreamDestroy(small));
     CHECK(cudaFreeHost(host));
-    CHECK(cudaFree(there));
-    return times[SMALL * 99 / 100];
+    CHECK(cudaFree(device));
+    return bench_percentile(times, SMALL_COPIES, 99);
 }
 
-static void name_device(void)
+static void print_device(void)
 {
-    cudaDeviceProp about;
+    cudaDeviceProp properties;
     int            runtime = 0;
     int            driver  = 0;
-    CHECK(cudaGetDeviceProperties(&about, 0));
+    CHECK(cudaGetDeviceProperties(&properties, 0));
     CHECK(cudaRuntimeGetVersion(&runtime));
     CHECK(cudaDriverGetVersion(&driver));
-    printf("device %s\n", about.name);
+    printf("device %s\n", properties.name);
     printf("sm_%d%d, %d multiprocessors, driver for CUDA %d.%d, runtime "
-           "%d.%d; pictures are made up\n",
-        about.major, about.minor, about.multiProcessorCount, driver / 1000,
-        driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+           "%d.%d; synthetic pictures\n",
+        properties.major, properties.minor, properties.multiProcessorCount,
+        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }
 
 int main(void)
@@ -140,16 +152,17 @@ int main(void)
     if (!gpu_begin("gpu")) {
         return 0;
     }
-    name_device();
-    expand("gpu_u8_f32", false, false, 0.85);
-    expand("gpu_u8_bf16", false, true, 0.80);
-    double           took   = expand("gpu_packed_bf16", true, true, 0.30);
-    struct gpu_batch batch  = gpu_make(GPU_ROWS, true, true);
-    double           copied = copy_pinned(batch.bytes);
-    gpu_value("gpu_pinned_copy",
+    print_device();
+    const bool packed = true, raw = false, bf16 = true, f32 = false;
+    bench_kernel("gpu_u8_f32", raw, f32, 0.85);
+    bench_kernel("gpu_u8_bf16", raw, bf16, 0.80);
+    double           took = bench_kernel("gpu_packed_bf16", packed, bf16, 0.30);
+    struct gpu_batch batch  = gpu_batch_make(GPU_ROWS, packed, bf16);
+    double           copied = pinned_copy_seconds(batch.bytes);
+    gpu_print_value("gpu_pinned_copy",
         static_cast<double>(batch.bytes) / copied / 1e9, "GB/s");
-    gpu_goal("gpu_packed_to_copy", took / copied, "<=", 0.25);
+    bench_goal("gpu_packed_to_copy", took / copied, BENCH_AT_MOST, 0.25);
     free(batch.arena);
-    gpu_goal("gpu_small_copy_ms", small_copy(), "<=", 1.0);
+    bench_goal("gpu_small_copy_ms", small_copy_ms(), BENCH_AT_MOST, 1.0);
     return 0;
 }

@@ -1,7 +1,7 @@
-/* gpu.h - shared by the GPU benches: checked calls, and the output lines from
- * which bench/run-gpu makes a table:
- *     NAME ratio VALUE goal OP GOAL met|missed
- *     NAME value VALUE UNIT */
+/* gpu.h - functions of the GPU benches.
+ *
+ * bench/run-gpu makes a table of what bench_goal() and gpu_print_value()
+ * print. */
 #ifndef FBY_BENCH_GPU_H
 #define FBY_BENCH_GPU_H
 
@@ -12,79 +12,58 @@
 #include <cuda_runtime.h>
 
 extern "C" {
+#include "bench/bench.h"
 #include "bench/gpu_batch.h"
 }
 #include "trainer_client/gpu/cuda.h"
 
-enum { GPU_ROWS = 256, GPU_PAIRS = 9, GPU_PIECE = 16 << 20 };
+enum {
+    GPU_ROWS       = 256,     /* pictures of a batch */
+    GPU_PAIRS      = 9,       /* pairs of runs */
+    GPU_COPY_BYTES = 16 << 20 /* most bytes of one copy, as in the upload */
+};
 
 #define CHECK(call)                                                      \
     do {                                                                 \
         int code_ = static_cast<int>(call);                              \
         if (code_ != 0) {                                                \
             fprintf(stderr, "%s: line %d: %s: %s\n", __FILE__, __LINE__, \
-                #call, fby_cuda()->text(code_));                         \
+                #call, fby_cuda()->error_text(code_));                   \
             exit(1);                                                     \
         }                                                                \
     } while (0)
 
-/* Prepare the first GPU for launches; false, with a message, if none. */
-static inline bool gpu_begin(const char *name)
+/* Prepare the first GPU for launches. Without a GPU, print a message and return
+ * false. */
+static inline bool gpu_begin(const char *bench)
 {
-    int n = 0;
-    if (fby_cuda()->count(&n) != 0 || n == 0) {
-        printf("%s: there is no GPU, nothing is measured\n", name);
+    if (!gpu_exists(bench)) {
         return false;
     }
-    CHECK(fby_cuda()->use(0));
-    CHECK(fby_cuda()->prepare());
+    CHECK(fby_cuda()->use_device(0));
+    CHECK(fby_cuda()->load_kernels());
     return true;
 }
 
-/* A batch of gpu_batch.h; exits if there is no memory. */
-static inline struct gpu_batch gpu_make(uint32_t rows, bool packed, bool bf16)
-{
-    struct gpu_batch batch;
-    if (!gpu_batch_make(rows, packed, bf16, &batch)) {
-        fprintf(stderr, "there is too little memory\n");
-        exit(1);
-    }
-    return batch;
-}
-
-/* The median; sorts `values`. */
-static inline double gpu_median(double *values, int n)
-{
-    std::sort(values, values + n);
-    return values[n / 2];
-}
-
-/* Print a value and whether it meets its goal; `op` is ">=" or "<=". */
-static inline void gpu_goal(
-    const char *name, double value, const char *op, double wanted)
-{
-    bool met = *op == '>' ? value >= wanted : value <= wanted;
-    printf("%s ratio %.3g goal %s %.3g %s\n", name, value, op, wanted,
-        met ? "met" : "missed");
-    fflush(stdout);
-}
-
-static inline void gpu_value(const char *name, double value, const char *unit)
+/* Print a value without a goal: "NAME value VALUE UNIT". */
+static inline void gpu_print_value(
+    const char *name, double value, const char *unit)
 {
     printf("%s value %.4g %s\n", name, value, unit);
     fflush(stdout);
 }
 
-/* Device memory with a batch's arena in it. */
+/* Allocate device memory and copy the arena of a batch to it. */
 static inline uint8_t *gpu_upload(const struct gpu_batch *batch)
 {
-    void *there = nullptr;
-    CHECK(cudaMalloc(&there, batch->bytes));
+    void *device = nullptr;
+    CHECK(cudaMalloc(&device, batch->bytes));
     CHECK(
-        cudaMemcpy(there, batch->arena, batch->bytes, cudaMemcpyHostToDevice));
-    return static_cast<uint8_t *>(there);
+        cudaMemcpy(device, batch->arena, batch->bytes, cudaMemcpyHostToDevice));
+    return static_cast<uint8_t *>(device);
 }
 
+/* Launch the expansion of a batch. `arena` is its copy in device memory. */
 static inline void gpu_launch(
     const struct gpu_batch *batch, void *arena, void *out, cudaStream_t stream)
 {
@@ -93,14 +72,14 @@ static inline void gpu_launch(
     CHECK(fby_cuda()->launch(&launch));
 }
 
-/* Copy from pinned memory, in copies of the size that the upload uses. */
+/* Copy from pinned memory, at most GPU_COPY_BYTES at a time. */
 static inline void gpu_copy_in(
-    uint8_t *there, const uint8_t *host, uint64_t bytes, cudaStream_t stream)
+    uint8_t *device, const uint8_t *host, uint64_t bytes, cudaStream_t stream)
 {
-    for (uint64_t at = 0; at < bytes; at += GPU_PIECE) {
-        CHECK(cudaMemcpyAsync(there + at, host + at,
-            std::min<uint64_t>(GPU_PIECE, bytes - at), cudaMemcpyHostToDevice,
-            stream));
+    for (uint64_t offset = 0; offset < bytes; offset += GPU_COPY_BYTES) {
+        CHECK(cudaMemcpyAsync(device + offset, host + offset,
+            std::min<uint64_t>(GPU_COPY_BYTES, bytes - offset),
+            cudaMemcpyHostToDevice, stream));
     }
 }
 

@@ -1,99 +1,83 @@
-/* gpu_feed.cu - the upload of batches to a GPU (gpu/upload.h):
- * - speed of its copies, compared with copies alone
- * - overlap of copies and kernels
+/* gpu_feed.cu - the upload of batches to a GPU (gpu/upload.h).
+ *
+ * Measures
+ * - the speed of uploading, compared with copies alone
+ * - the overlap of copies and kernels
  * - CUDA calls and CPU time per batch
- * - a training step on uploaded batches, compared with the step on resident
- *   values
- * Arenas are filled once; other benches measure their filling. */
-#include <ctime>
-
+ * - a training step on uploaded batches, compared with the same step on values
+ *   that stay on the GPU.
+ * Arenas are filled once; other benches measure the filling. */
 #include "bench/gpu.h"
 
 extern "C" {
+#include "common/clock.h"
 #include "trainer_client/gpu/upload.h"
 }
 
 enum {
     ARENAS       = 6,
-    OUTS         = 4,
-    BATCHES      = 64, /* per run of the pipeline */
-    SMALL_ROWS   = 64, /* raw pictures of less than GPU_PIECE bytes */
-    STEPS        = 10, /* per run of a training loop */
-    STEP_KERNELS = 21, /* of about 1 ms each */
-    STEP_THREADS = 256
+    OUTS         = 4,   /* output buffers */
+    BATCHES      = 64,  /* per run of the upload */
+    SMALL_ROWS   = 64,  /* a batch of this many raw pictures fits in one copy */
+    STEPS        = 10,  /* per run of a training loop */
+    STEP_MS      = 22,  /* time of a training step */
+    STEP_KERNELS = 21,  /* of about 1 ms each */
+    STEP_THREADS = 256, /* of a block */
+    /* Timed once, to find the iterations that take STEP_MS. */
+    CALIBRATION_ITERATIONS = 10000
 };
 
-/* ---- calls, counted ------------------------------------------------------ */
+/* ---- counted calls ------------------------------------------------------- */
 
-static struct fby_cuda counted; /* the real table, with these replaced: */
-static uint64_t        n_async, n_blocking;
-
-static int copy(void *to, const void *from, size_t size, void *stream)
-{
-    n_async++;
-    return fby_cuda()->copy(to, from, size, stream);
-}
-
-static int launch(const struct fby_cuda_launch *given)
-{
-    n_async++;
-    return fby_cuda()->launch(given);
-}
-
-static int event_record(void *event, void *stream)
-{
-    n_async++;
-    return fby_cuda()->event_record(event, stream);
-}
-
-static int stream_wait(void *stream, void *event)
-{
-    n_async++;
-    return fby_cuda()->stream_wait(stream, event);
-}
-
-static int stream_sync(void *stream)
-{
-    n_blocking++;
-    return fby_cuda()->stream_sync(stream);
-}
-
-static int allocate(void **out, size_t size)
-{
-    n_blocking++;
-    return fby_cuda()->allocate(out, size);
-}
-
-static int free_memory(void *memory)
-{
-    n_blocking++;
-    return fby_cuda()->free(memory);
-}
+static struct fby_cuda counted; /* calls the real functions and counts calls */
+static uint64_t        n_async; /* calls that return at once */
+static uint64_t        n_blocking; /* calls that may wait */
 
 static void count_calls(void)
 {
-    counted              = *fby_cuda();
-    counted.copy         = copy;
-    counted.launch       = launch;
-    counted.event_record = event_record;
-    counted.stream_wait  = stream_wait;
-    counted.stream_sync  = stream_sync;
-    counted.allocate     = allocate;
-    counted.free         = free_memory;
+    counted      = *fby_cuda();
+    counted.copy = [](void *to, const void *from, size_t size, void *stream) {
+        n_async++;
+        return fby_cuda()->copy(to, from, size, stream);
+    };
+    counted.launch = [](const struct fby_cuda_launch *given) {
+        n_async++;
+        return fby_cuda()->launch(given);
+    };
+    counted.event_record = [](void *event, void *stream) {
+        n_async++;
+        return fby_cuda()->event_record(event, stream);
+    };
+    counted.stream_wait = [](void *stream, void *event) {
+        n_async++;
+        return fby_cuda()->stream_wait(stream, event);
+    };
+    counted.stream_sync = [](void *stream) {
+        n_blocking++;
+        return fby_cuda()->stream_sync(stream);
+    };
+    counted.allocate = [](void **out, size_t size) {
+        n_blocking++;
+        return fby_cuda()->allocate(out, size);
+    };
+    counted.free = [](void *memory) {
+        n_blocking++;
+        return fby_cuda()->free(memory);
+    };
 }
 
-/* ---- the pipeline -------------------------------------------------------- */
+/* ---- the upload ---------------------------------------------------------- */
 
 struct upload_bench {
     struct gpu_batch       batch;
     struct fby_gpu_upload *upload;
-    cudaStream_t           consumer;
-    uint32_t               sent;
-    double                 cpu_us[BATCHES];
-    uint64_t               calls[BATCHES];
+    cudaStream_t           consumer;  /* of the code that uses the batches */
+    uint32_t               submitted; /* batches */
+    double   cpu_us[BATCHES];         /* CPU time of the batch, last run */
+    uint64_t calls[BATCHES];          /* CUDA calls, last run */
 };
 
-static void must(fby_err err, const struct fby_why *why)
+static void exit_on_error(fby_err err, const struct fby_error_detail *why)
 {
     if (err != FBY_OK) {
         fprintf(stderr, "gpu_feed: %s\n", why->text);
@@ -103,16 +87,16 @@ static void must(fby_err err, const struct fby_why *why)
 
 static void begin(struct upload_bench *b, uint32_t rows, bool packed)
 {
-    struct fby_why               why    = {""};
+    struct fby_error_detail      why    = {""};
     struct fby_gpu_upload_config config = {};
     *b                                  = {};
-    b->batch                            = gpu_make(rows, packed, true);
+    b->batch                            = gpu_batch_make(rows, packed, true);
     config.cuda                         = &counted;
     config.n_arenas                     = ARENAS;
     config.arena_bytes                  = b->batch.bytes;
     config.n_outs                       = OUTS;
     config.out_bytes                    = b->batch.out_bytes;
-    must(fby_gpu_upload_create(&config, &b->upload, &why), &why);
+    exit_on_error(fby_gpu_upload_create(&config, &b->upload, &why), &why);
     CHECK(cudaStreamCreateWithFlags(&b->consumer, cudaStreamNonBlocking));
     for (uint32_t i = 0; i < ARENAS; i++) {
         std::copy_n(
@@ -128,27 +112,19 @@ static void end(struct upload_bench *b)
     free(b->batch.arena);
 }
 
-static double thread_us(void)
+/* Submit the next batch, and make b->consumer wait for it. The batch's arena
+ * must be free, see wait_for_arena(). */
+static struct fby_gpu_upload_out *submit_next(struct upload_bench *b)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e6 +
-           static_cast<double>(now.tv_nsec) / 1e3;
-}
-
-/* Submit the next batch. Does not wait for a free arena, since the client does
- * other work meanwhile. */
-static struct fby_gpu_upload_out *send(struct upload_bench *b)
-{
-    struct fby_why              why   = {""};
+    struct fby_error_detail     why   = {""};
     struct fby_gpu_upload_batch batch = {};
-    batch.step                        = b->sent;
-    batch.arena                       = b->sent++ % ARENAS;
+    batch.step                        = b->submitted;
+    batch.arena                       = b->submitted++ % ARENAS;
     batch.bytes                       = b->batch.bytes;
     batch.list                        = b->batch.list;
-    batch.out                         = fby_gpu_upload_take(b->upload, false);
-    must(fby_gpu_upload_submit(b->upload, &batch, &why), &why);
-    must(
+    batch.out = fby_gpu_upload_take_out(b->upload, false);
+    exit_on_error(fby_gpu_upload_submit(b->upload, &batch, &why), &why);
+    exit_on_error(
         fby_gpu_upload_hand_out(b->upload, batch.out, b->consumer, &why), &why);
     return batch.out;
 }
@@ -156,29 +132,31 @@ static struct fby_gpu_upload_out *send(struct upload_bench *b)
 static void release(struct upload_bench *b, struct fby_gpu_upload_out *out)
 {
     fby_gpu_upload_release(b->upload, out, b->consumer);
-    fby_gpu_upload_give(b->upload, out);
+    fby_gpu_upload_recycle(b->upload, out);
 }
 
+/* Wait until the arena of the next batch has been copied to the GPU. */
 static void wait_for_arena(struct upload_bench *b)
 {
-    struct fby_why why = {""};
-    fby_err        err = FBY_AGAIN;
+    struct fby_error_detail why = {""};
+    fby_err                 err = FBY_AGAIN;
     while (err == FBY_AGAIN) {
-        err = fby_gpu_upload_copied(b->upload, b->sent % ARENAS, &why);
+        err =
+            fby_gpu_upload_poll_copied(b->upload, b->submitted % ARENAS, &why);
     }
-    must(err, &why);
+    exit_on_error(err, &why);
 }
 
-/* Seconds from the first call to the last value. */
-static double run(struct upload_bench *b)
+/* Seconds to upload BATCHES batches, until the last is expanded on the GPU. */
+static double run_uploads(struct upload_bench *b)
 {
     struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < BATCHES; i++) {
         wait_for_arena(b);
         uint64_t calls  = n_async;
-        double   before = thread_us();
-        release(b, send(b));
-        b->cpu_us[i] = thread_us() - before;
+        int64_t  before = fby_thread_cpu_ns();
+        release(b, submit_next(b));
+        b->cpu_us[i] = static_cast<double>(fby_thread_cpu_ns() - before) / 1e3;
         b->calls[i]  = n_async - calls;
     }
     return gpu_clock_end_ms(&clock) / 1e3;
@@ -186,41 +164,45 @@ static double run(struct upload_bench *b)
 
 /* ---- copies and kernels -------------------------------------------------- */
 
-struct alone { /* buffers for the same work without a pipeline */
-    uint8_t *host, *there, *out;
+struct feed_buffers { /* for runs without the upload */
+    uint8_t *host, *device, *out;
 };
 
-static struct alone alone_begin(const struct gpu_batch *batch)
+static struct feed_buffers buffers_begin(const struct gpu_batch *batch)
 {
-    struct alone alone = {};
-    CHECK(cudaMallocHost(&alone.host, batch->bytes));
-    std::copy_n(batch->arena, batch->bytes, alone.host);
-    alone.there = gpu_upload(batch);
-    CHECK(cudaMalloc(&alone.out, batch->out_bytes));
-    return alone;
+    struct feed_buffers buffers = {};
+    CHECK(cudaMallocHost(&buffers.host, batch->bytes));
+    std::copy_n(batch->arena, batch->bytes, buffers.host);
+    buffers.device = gpu_upload(batch);
+    CHECK(cudaMalloc(&buffers.out, batch->out_bytes));
+    return buffers;
 }
 
-static void alone_end(struct alone *alone)
+static void buffers_end(struct feed_buffers *buffers)
 {
-    CHECK(cudaFreeHost(alone->host));
-    CHECK(cudaFree(alone->there));
-    CHECK(cudaFree(alone->out));
+    CHECK(cudaFreeHost(buffers->host));
+    CHECK(cudaFree(buffers->device));
+    CHECK(cudaFree(buffers->out));
 }
 
-static double copies(const struct upload_bench *b, const struct alone *alone)
+/* Seconds of the copies of a run of uploads, without its kernels. */
+static double run_copies(
+    const struct upload_bench *b, const struct feed_buffers *buffers)
 {
     struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        gpu_copy_in(alone->there, alone->host, b->batch.bytes, b->consumer);
+        gpu_copy_in(
+            buffers->device, buffers->host, b->batch.bytes, b->consumer);
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
-static double kernels(const struct upload_bench *b, const struct alone *alone)
+static double run_kernels(
+    const struct upload_bench *b, const struct feed_buffers *buffers)
 {
     struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        gpu_launch(&b->batch, alone->there, alone->out, b->consumer);
+        gpu_launch(&b->batch, buffers->device, buffers->out, b->consumer);
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
@@ -228,93 +210,99 @@ static double kernels(const struct upload_bench *b, const struct alone *alone)
 static void measure_copies(void)
 {
     struct upload_bench b;
-    double              speed[GPU_PAIRS], hidden[GPU_PAIRS], rate[GPU_PAIRS];
+    double              speed[GPU_PAIRS], overlap[GPU_PAIRS], rate[GPU_PAIRS];
     begin(&b, GPU_ROWS, false);
-    struct alone alone = alone_begin(&b.batch);
-    (void)run(&b);
-    (void)copies(&b, &alone);
-    (void)kernels(&b, &alone);
+    struct feed_buffers buffers = buffers_begin(&b.batch);
+    (void)run_uploads(&b); /* warm up */
+    (void)run_copies(&b, &buffers);
+    (void)run_kernels(&b, &buffers);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        double copy   = copies(&b, &alone);
-        double kernel = kernels(&b, &alone);
-        double both   = run(&b);
+        double copy   = run_copies(&b, &buffers);
+        double kernel = run_kernels(&b, &buffers);
+        double both   = run_uploads(&b);
         speed[i]      = copy / both;
-        hidden[i]     = (copy + kernel - both) / std::min(copy, kernel);
+        overlap[i]    = (copy + kernel - both) / std::min(copy, kernel);
         rate[i] = BATCHES * static_cast<double>(b.batch.bytes) / both / 1e9;
     }
-    gpu_value("gpu_feed", gpu_median(rate, GPU_PAIRS), "GB/s");
-    gpu_goal("gpu_feed_copy", gpu_median(speed, GPU_PAIRS), ">=", 0.90);
-    gpu_value("gpu_feed_hidden", gpu_median(hidden, GPU_PAIRS),
-        "of the kernels' time, or the copies'");
-    alone_end(&alone);
+    gpu_print_value("gpu_feed", bench_median(rate, GPU_PAIRS), "GB/s");
+    bench_goal(
+        "gpu_feed_copy", bench_median(speed, GPU_PAIRS), BENCH_AT_LEAST, 0.90);
+    gpu_print_value("gpu_feed_hidden", bench_median(overlap, GPU_PAIRS),
+        "overlap, as a fraction of the shorter of copy and kernels");
+    buffers_end(&buffers);
     end(&b);
 }
 
 /* ---- calls --------------------------------------------------------------- */
 
-static void measure_calls(const char *name, uint32_t rows, double most)
+static void measure_calls(const char *name, uint32_t rows, double max_calls)
 {
     struct upload_bench b;
     begin(&b, rows, false);
-    (void)run(&b); /* while arenas are still being pinned */
+    (void)run_uploads(&b); /* warm up: pins the arenas */
     n_blocking = 0;
-    (void)run(&b);
+    (void)run_uploads(&b);
     uint64_t blocking = n_blocking;
-    gpu_goal(name,
+    bench_goal(name,
         static_cast<double>(*std::max_element(b.calls, b.calls + BATCHES)),
-        "<=", most);
+        BENCH_AT_MOST, max_calls);
     if (rows == SMALL_ROWS) {
-        gpu_goal(
-            "gpu_feed_blocking_calls", static_cast<double>(blocking), "<=", 0);
-        gpu_goal("gpu_feed_cpu_us", gpu_median(b.cpu_us, BATCHES), "<=", 20);
+        bench_goal("gpu_feed_blocking_calls", static_cast<double>(blocking),
+            BENCH_AT_MOST, 0);
+        bench_goal("gpu_feed_cpu_us", bench_median(b.cpu_us, BATCHES),
+            BENCH_AT_MOST, 20);
     }
     end(&b);
 }
 
 /* ---- a training step ----------------------------------------------------- */
 
-/* Keep all multiprocessors busy for `turns` iterations on the batch. */
+/* Keep all multiprocessors busy for `iterations` iterations per thread. */
 __global__ void work(
-    const uint32_t *values, uint64_t n, uint64_t turns, float *out)
+    const uint32_t *values, uint64_t n, uint64_t iterations, float *out)
 {
-    uint64_t i    = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
-    float    a    = static_cast<float>(values[i % n] & 1);
-    float    mine = a;
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        mine = mine * 0.999f + a;
+    uint64_t i   = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+    float    a   = static_cast<float>(values[i % n] & 1);
+    float    sum = a;
+    for (uint64_t iteration = 0; iteration < iterations; iteration++) {
+        sum = sum * 0.999f + a;
     }
-    out[i] = mine;
+    out[i] = sum;
 }
 
-struct model {
+struct model { /* the simulated model; its work is work() */
     uint32_t  blocks;
-    uint64_t  turns;
+    uint64_t  iterations;
     float    *out;
-    uint32_t *values; /* a resident batch */
+    uint32_t *values; /* the resident batch, which stays on the GPU */
 };
 
-static void step(
-    const struct upload_bench *b, const struct model *m, const void *at)
+static void training_step(
+    const struct upload_bench *b, const struct model *m, const void *values)
 {
     for (int i = 0; i < STEP_KERNELS; i++) {
         work<<<m->blocks, STEP_THREADS, 0, b->consumer>>>(
-            static_cast<const uint32_t *>(at), b->batch.out_bytes / 4, m->turns,
-            m->out);
+            static_cast<const uint32_t *>(values), b->batch.out_bytes / 4,
+            m->iterations, m->out);
     }
     CHECK(cudaGetLastError());
 }
 
-static double loop_ms(struct upload_bench *b, const struct model *m, bool fed)
+enum input { RESIDENT, UPLOADED };
+
+/* Milliseconds per training step, on the resident batch or on uploaded ones. */
+static double step_ms(
+    struct upload_bench *b, const struct model *m, enum input input)
 {
     struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < STEPS; i++) {
-        if (!fed) {
-            step(b, m, m->values);
+        if (input == RESIDENT) {
+            training_step(b, m, m->values);
             continue;
         }
         wait_for_arena(b);
-        struct fby_gpu_upload_out *out = send(b);
-        step(b, m, out->memory);
+        struct fby_gpu_upload_out *out = submit_next(b);
+        training_step(b, m, out->memory);
         release(b, out);
     }
     return gpu_clock_end_ms(&clock) / STEPS;
@@ -325,15 +313,16 @@ static struct model model_begin(struct upload_bench *b)
     cudaDeviceProp about;
     struct model   m = {};
     CHECK(cudaGetDeviceProperties(&about, 0));
-    m.blocks = static_cast<uint32_t>(about.multiProcessorCount) * 8;
-    m.turns  = 10000;
+    m.blocks     = static_cast<uint32_t>(about.multiProcessorCount) * 8;
+    m.iterations = CALIBRATION_ITERATIONS;
     CHECK(cudaMalloc(&m.out, sizeof(float) * m.blocks * STEP_THREADS));
     CHECK(cudaMalloc(&m.values, b->batch.out_bytes));
     CHECK(cudaMemset(m.values, 0, b->batch.out_bytes));
     CHECK(cudaDeviceSynchronize());
-    (void)loop_ms(b, &m, false);
-    double ms = loop_ms(b, &m, false);
-    m.turns   = static_cast<uint64_t>(10000 * 22 / ms) + 1;
+    (void)step_ms(b, &m, RESIDENT); /* warm up */
+    double ms = step_ms(b, &m, RESIDENT);
+    m.iterations =
+        static_cast<uint64_t>(CALIBRATION_ITERATIONS * STEP_MS / ms) + 1;
     return m;
 }
 
@@ -343,13 +332,14 @@ static void measure_step(void)
     double              ratios[GPU_PAIRS], times[GPU_PAIRS];
     begin(&b, GPU_ROWS, true);
     struct model m = model_begin(&b);
-    (void)loop_ms(&b, &m, true);
+    (void)step_ms(&b, &m, UPLOADED); /* warm up */
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = loop_ms(&b, &m, false);
-        ratios[i] = loop_ms(&b, &m, true) / times[i];
+        times[i]  = step_ms(&b, &m, RESIDENT);
+        ratios[i] = step_ms(&b, &m, UPLOADED) / times[i];
     }
-    gpu_value("gpu_step", gpu_median(times, GPU_PAIRS), "ms");
-    gpu_goal("gpu_step_fed", gpu_median(ratios, GPU_PAIRS), "<=", 1.01);
+    gpu_print_value("gpu_step", bench_median(times, GPU_PAIRS), "ms");
+    bench_goal(
+        "gpu_step_fed", bench_median(ratios, GPU_PAIRS), BENCH_AT_MOST, 1.01);
     CHECK(cudaFree(m.out));
     CHECK(cudaFree(m.values));
     end(&b);

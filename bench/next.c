@@ -1,19 +1,19 @@
-/* next.c - time of a call of forebay_next() when a batch is ready.
+/* next.c - how long a call of forebay_next() takes when a batch is ready.
  *
- * A worker has small batches ready. Each call has timeout 0 and counts only if
- * it returns a batch, which was ready then. The batch is released between the
- * calls; if none is ready, the bench sleeps briefly. */
+ * A worker sends small prepared batches. Each call has timeout 0 and counts
+ * only if it returns a batch. The batch is released before the next call; when
+ * no batch is ready, the bench sleeps briefly. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
-#include "bench/ready.h"
+#include "bench/prepared_cluster.h"
 #include "bench/stream.h"
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { ROWS = 8, SIDE = 32, WARM = 200 };
+enum { ROWS = 8, SIDE = 32, WARM_BATCHES = 200 };
 
 static uint64_t calls = 10000;
 
@@ -30,72 +30,59 @@ static double take_ready(struct forebay *stream)
             return (double)(ended - begun);
         }
         if (status != FOREBAY_TIMEOUT) {
-            bench_die("no batch: %s", forebay_error(stream));
+            bench_die(
+                "forebay_next() returned no batch: %s", forebay_error(stream));
         }
         bench_sleep_until(fby_now_ns() + 200 * FBY_NS_PER_US);
     }
 }
 
-static void measure(struct forebay *stream, double *ns)
+/* The noise of the medians of ten groups of calls, because the times of single
+ * calls differ too much. */
+static double group_median_noise(const double *ns)
 {
-    bench_stream_skip(stream, WARM);
-    for (uint64_t i = 0; i < calls; i++) {
-        ns[i] = take_ready(stream);
+    enum { GROUPS = 10 };
+    double   medians[GROUPS];
+    uint64_t n     = calls / GROUPS;
+    double  *group = fby_zalloc(n * sizeof(*group));
+    for (uint64_t i = 0; i < GROUPS; i++) {
+        memcpy(group, ns + i * n, n * sizeof(*group));
+        medians[i] = bench_median(group, n);
     }
-}
-
-/* The noise of the medians of ten rounds: single calls differ too much. */
-static double noise_of_rounds(const double *ns)
-{
-    enum { ROUNDS = 10 };
-    double   medians[ROUNDS];
-    uint64_t n    = calls / ROUNDS;
-    double  *some = fby_zalloc(n * sizeof(*some));
-    for (uint64_t i = 0; i < ROUNDS; i++) {
-        memcpy(some, ns + i * n, n * sizeof(*some));
-        medians[i] = bench_median(some, n);
-    }
-    free(some);
-    return bench_noise(medians, ROUNDS);
+    free(group);
+    return bench_figure(medians, GROUPS).noise;
 }
 
 static void run(double *ns)
 {
-    static const uint8_t          pixels[ROWS * SIDE * SIDE * 3];
     const struct forebay_options  options = forebay_options();
-    struct bench_farm             farm;
-    struct bench_stock            stock;
-    struct bench_ready            ready;
-    const struct bench_ready_plan plan = {
-        .workers = 1, .stock = &stock, .samples = 1000 * ROWS};
-    bench_stock_make(&stock,
-        (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE}, pixels, ROWS,
-        SIDE);
-    bench_farm_begin(&farm);
-    bench_ready_pipeline(&farm, &stock);
-    bench_farm_start_server(&farm);
-    bench_ready_start(&ready, &farm, &plan);
-    struct forebay *stream = bench_stream_open(&farm, &options);
-    measure(stream, ns);
+    struct bench_batch            batch;
+    struct bench_prepared_cluster prepared;
+    bench_batch_make(&batch, BENCH_STORE, NULL, ROWS, SIDE);
+    bench_prepared_start(&prepared, &batch, 1, NULL);
+    struct forebay *stream = bench_stream_open(&prepared.cluster, &options);
+    bench_stream_skip(stream, WARM_BATCHES);
+    for (uint64_t i = 0; i < calls; i++) {
+        ns[i] = take_ready(stream);
+    }
     forebay_close(&stream);
-    bench_ready_stop(&ready);
-    bench_farm_remove(&farm);
-    bench_stock_free(&stock);
+    bench_prepared_stop(&prepared);
+    bench_batch_free(&batch);
 }
 
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
         {"calls", &calls, 10, 10000000,
-            "Number of calls that return a batch (10000)", NULL},
+            "Number of calls that return a batch (10000)"},
         {0},
     };
-    bench_options(
-        argc, argv, options, "Time of forebay_next() when a batch is ready.");
+    bench_options(argc, argv, options,
+        "Time of forebay_next() when a batch is ready.", NULL);
     bench_begin("next");
     double *ns = fby_zalloc(calls * sizeof(*ns));
     run(ns);
-    double noise = noise_of_rounds(ns);
+    double noise = group_median_noise(ns);
     double p50   = bench_percentile(ns, calls, 50) / 1e3;
     double p99   = bench_percentile(ns, calls, 99) / 1e3;
     bench_row("calls",
@@ -103,7 +90,7 @@ int main(int argc, char **argv)
         "%.0f",
         calls, p50, bench_percentile(ns, calls, 90) / 1e3, p99,
         bench_percentile(ns, calls, 100) / 1e3);
-    bench_trust(noise, 2);
+    bench_print_trust(noise, BENCH_TWO_CORES);
     bench_goal("next.p50_us", p50, BENCH_AT_MOST, 5);
     bench_goal("next.p99_us", p99, BENCH_AT_MOST, 50);
     free(ns);

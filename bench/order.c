@@ -1,12 +1,13 @@
 /* order.c - time and memory of computing the order of samples.
  *
- * Fills batches of 1,024 rows at random steps of increasingly large data sets,
- * as clients and workers do. The permutation is computed and never stored, so
- * that neither time nor memory may grow with the number of samples. */
+ * Like a client or a worker, computes the samples of batches of 1,024 rows, at
+ * random steps, for increasingly large data sets. The permutation is computed
+ * and never stored, so time and memory must not grow with the data set. */
 #include "pipeline/plan/order.h"
 
 #include <inttypes.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,27 +23,27 @@ enum {
     N_BUCKETS        = 6
 };
 
-static uint64_t            indices = 4000000;
-static uint64_t            rounds  = 7;
-static uint64_t            seed    = 1;
+static uint64_t            rows   = 4000000; /* of a round */
+static uint64_t            rounds = 7;
+static uint64_t            seed   = 1;
 static double              max_noise; /* of all sizes */
 static uint32_t            shards[N_SHARDS];
-static struct fby_buckets *buckets; /* for make_order(), or NULL */
+static struct fby_buckets *buckets; /* used by make_order(); NULL: none */
 
 static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
 {
-    struct fby_why        why = {{0}};
-    struct fby_order     *order;
-    struct fby_order_spec spec = {
-        .samples       = samples,
-        .shard_samples = shards,
-        .n_shards      = N_SHARDS,
-        .shuffle       = shuffle,
-        .block         = SHARDS_PER_BLOCK,
-        .buckets       = buckets,
-        .last          = FBY_LAST_DROP,
-        .global_batch  = BATCH,
-        .seed          = seed,
+    struct fby_error_detail why = {{0}};
+    struct fby_order       *order;
+    struct fby_order_spec   spec = {
+          .samples       = samples,
+          .shard_samples = shards,
+          .n_shards      = N_SHARDS,
+          .shuffle       = shuffle,
+          .block         = SHARDS_PER_BLOCK,
+          .buckets       = buckets,
+          .last          = FBY_LAST_DROP,
+          .global_batch  = BATCH,
+          .seed          = seed,
     };
     for (size_t i = 0; i < N_SHARDS; i++) {
         shards[i] = (uint32_t)(samples / N_SHARDS);
@@ -53,19 +54,20 @@ static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
     return order;
 }
 
+/* Time per row, in ns. */
 static double fill_ns(const struct fby_order *order, uint64_t *state)
 {
     static uint64_t samples[BATCH];
-    uint64_t        batches = (indices + BATCH - 1) / BATCH;
+    uint64_t        batches = (rows + BATCH - 1) / BATCH;
     int64_t         begun   = fby_now_ns();
     for (uint64_t i = 0; i < batches; i++) {
         uint64_t step = bench_random(state) % fby_order_steps(order);
-        fby_order_fill(order, step, 0, BATCH, samples);
+        fby_order_fill_samples(order, step, 0, BATCH, samples);
     }
     return (double)(fby_now_ns() - begun) / (double)(batches * BATCH);
 }
 
-/* Heap memory of one order of this size, bytes. */
+/* Heap memory of one order of so many samples, in bytes. */
 static double order_bytes(enum fby_shuffle shuffle, uint64_t samples)
 {
     size_t            before = mallinfo2().uordblks;
@@ -88,40 +90,41 @@ static double measure(
     struct bench_figure figure = bench_figure(ns, rounds);
     bench_row(name, "%14" PRIu64 "  %7.1f  %5.1f %%  %8.0f", samples,
         figure.median, figure.noise, order_bytes(shuffle, samples));
-    max_noise = figure.noise > max_noise ? figure.noise : max_noise;
+    max_noise = fmax(max_noise, figure.noise);
     return figure.median;
 }
 
-/* Measure all sizes; return the slowest. */
+/* Measure all `sizes`, which end with a 0. Returns the longest time in ns. */
 static double measure_all(
     const char *name, enum fby_shuffle shuffle, const uint64_t *sizes)
 {
     double slowest = 0;
     for (; *sizes != 0; sizes++) {
-        double ns = measure(name, shuffle, *sizes);
-        slowest   = ns > slowest ? ns : slowest;
+        slowest = fmax(slowest, measure(name, shuffle, *sizes));
     }
     return slowest;
 }
 
-/* Samples are spread evenly over the buckets; *bytes is memory per sample. */
+/* Measure samples that are spread evenly over the buckets; *bytes is the memory
+ * of the buckets per sample. */
 static double measure_buckets(uint32_t samples, double *bytes)
 {
-    uint8_t *bucket = fby_zalloc(samples);
-    uint64_t state  = seed;
+    uint8_t *bucket_of = fby_zalloc(samples); /* [sample] */
+    uint64_t state     = seed;
     for (uint32_t i = 0; i < samples; i++) {
-        bucket[i] = (uint8_t)(bench_random(&state) % N_BUCKETS);
+        bucket_of[i] = (uint8_t)(bench_random(&state) % N_BUCKETS);
     }
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-    buckets       = fby_buckets_create(bucket, samples, N_BUCKETS);
+    buckets       = fby_buckets_create(bucket_of, samples, N_BUCKETS);
     size_t after  = mallinfo2().uordblks + mallinfo2().hblkhd;
     double ns     = measure("buckets", FBY_SHUFFLE_FULL, samples);
     *bytes        = (double)(after - before) / samples;
     fby_buckets_destroy(&buckets);
-    free(bucket);
+    free(bucket_of);
     return ns;
 }
 
+/* Growth of memory per additional sample. */
 static double bytes_per_sample(
     enum fby_shuffle shuffle, uint64_t few, uint64_t many)
 {
@@ -136,17 +139,16 @@ int main(int argc, char **argv)
     static const uint64_t block[] = {
         UINT64_C(1) << 22, UINT64_C(1) << 30, UINT64_C(1) << 40, 0};
     const struct bench_option options[] = {
-        {"indices", &indices, BATCH, UINT32_MAX, "Indices per round (4000000)",
-            NULL},
-        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds per size (7)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Seed of the order and the steps (1)",
-            NULL},
+        {"indices", &rows, BATCH, UINT32_MAX, "Rows per round (4000000)"},
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds per size (7)"},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the order and the steps (1)"},
         {0},
     };
     bench_options(argc, argv, options,
         "Time and memory of the order of samples: full shuffle, blocks of 4 "
         "of 4,096 shards, and 6 buckets of length; batches of 1,024 rows at "
-        "random steps.");
+        "random steps.",
+        NULL);
     bench_begin("order");
     bench_row("order", "%14s  %7s  %7s  %8s", "samples", "ns/index", "noise",
         "bytes");
@@ -154,7 +156,7 @@ int main(int argc, char **argv)
     double block_ns     = measure_all("block", FBY_SHUFFLE_BLOCK, block);
     double bucket_bytes = 0;
     double bucket_ns    = measure_buckets(1281167, &bucket_bytes);
-    bench_trust(max_noise, 1);
+    bench_print_trust(max_noise, 1 /* core */);
     bench_goal("order.full_ns", full_ns, BENCH_AT_MOST, 150);
     bench_goal("order.block_ns", block_ns, BENCH_AT_MOST, 150);
     bench_goal("order.bucket_ns", bucket_ns, BENCH_AT_MOST, 150);

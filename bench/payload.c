@@ -1,93 +1,62 @@
 /* payload.c - bytes per sample on the wire, for seven kinds of training.
  *
- * Each pipeline, those of docs/pipeline.md, "Six kinds of training", and one of
- * sparse rows, runs an epoch of `forebay pull` with its own server and worker
- * and `codec: auto`. The data are made here: pictures of the album, masks of
+ * The pipelines are those of docs/pipeline.md, "Six kinds of training", and one
+ * of sparse rows. For each pipeline `forebay pull` runs an epoch with its own
+ * server and worker and `codec: auto`. The data are photographs, masks of
  * ellipses, captions of words, random columns and tokens. Compares the bytes
- * that a worker sent, with prefixes, to the usual form: all numbers in 32 bits,
- * one-hot labels, lists padded to the longest, sparse rows with their zeros; an
- * id counts as one number. */
-#include <errno.h>
+ * that the worker sent, including prefixes, with the usual form: each number or
+ * id takes 32 bits, labels are one-hot, lists are padded to the longest, and
+ * sparse rows are stored with their zeros. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/bench.h"
-#include "bench/csr_file.h"
-#include "bench/farm.h"
-#include "common/bytes.h"
+#include "bench/cluster.h"
+#include "bench/data_files.h"
 #include "common/mem.h"
 
 enum {
     SIDE     = BENCH_CROP,
     PIXELS   = SIDE * SIDE,
-    MAPS     = 8,
+    MASKS    = 8,
     CLASSES  = 1000,
-    CAPTION  = 256, /* max. bytes */
-    DENSE    = 13,
-    IDS      = 26,
-    SEEN     = 200, /* max. ids */
-    SEQUENCE = 2048,
-    ITEMS    = 100000, /* that a user can rate */
-    RATED    = 200,    /* max. that a user has rated */
+    CAPTION  = 256,    /* most bytes of a caption */
+    DENSE    = 13,     /* values of a row in column "dense" */
+    IDS      = 26,     /* values of a row in column "ids" */
+    SEEN     = 200,    /* most ids of a row in column "seen" */
+    SEQUENCE = 2048,   /* tokens of a sample */
+    ITEMS    = 100000, /* columns of the matrix of ratings */
+    RATED    = 200,    /* most ratings of a row */
     BATCH    = 64
 };
 
 #define NUMBER  UINT64_C(4) /* bytes of a number in the usual form */
 #define PICTURE (NUMBER * PIXELS * 3)
 
-static uint64_t samples = 1024; /* of a workload; of columns 16 times as many */
+static uint64_t samples = 1024; /* per workload */
+enum { ROWS_PER_SAMPLE = 16 };  /* in workloads of small rows */
 
 /* ---- data ---------------------------------------------------------------- */
 
-static void write_file(const char *path, const void *head, size_t head_size,
-    const void *data, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    bool  ok = file != NULL && fwrite(head, 1, head_size, file) == head_size &&
-              fwrite(data, 1, size, file) == size;
-    if (!ok || fclose(file) != 0) {
-        bench_die("%s: %s", path, strerror(errno));
-    }
-}
-
-/* Write a NumPy file: magic, version, length of the text, text, data. */
-static void write_npy(const char *path, const char *type, const char *shape,
-    const void *data, size_t size)
-{
-    static const uint8_t magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
-    char                 head[128];
-    memset(head, ' ', sizeof(head));
-    memcpy(head, magic, sizeof(magic));
-    fby_store_le((uint8_t *)head + 8, 118, 2);
-
-    int n = snprintf(head + 10, 117,
-        "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", type, shape);
-
-    head[10 + n] = ' ';
-    head[127]    = '\n';
-    write_file(path, head, sizeof(head), data, size);
-}
-
 /* Write eight masks, an ellipse each. */
-static void write_maps(const char *path, uint64_t *state)
+static void write_masks(const char *path, uint64_t *state)
 {
-    static uint8_t maps[PIXELS * MAPS];
-    for (uint32_t k = 0; k < MAPS; k++) {
+    static uint8_t masks[PIXELS * MASKS];
+    for (uint32_t k = 0; k < MASKS; k++) {
         int64_t x = (int64_t)(bench_random(state) % SIDE);
         int64_t y = (int64_t)(bench_random(state) % SIDE);
         int64_t a = 10 + (int64_t)(bench_random(state) % 80);
         int64_t b = 10 + (int64_t)(bench_random(state) % 80);
         for (int64_t i = 0; i < PIXELS; i++) {
-            int64_t u          = (i % SIDE - x) * b;
-            int64_t v          = (i / SIDE - y) * a;
-            maps[i * MAPS + k] = u * u + v * v < a * a * b * b;
+            int64_t u            = (i % SIDE - x) * b;
+            int64_t v            = (i / SIDE - y) * a;
+            masks[i * MASKS + k] = u * u + v * v < a * a * b * b;
         }
     }
-    write_npy(path, "|u1", "224, 224, 8", maps, sizeof(maps));
+    bench_write_npy(path,
+        &(struct bench_array){"|u1", "224, 224, 8", masks, sizeof(masks)});
 }
 
 static void write_caption(const char *path, uint64_t *state)
@@ -95,119 +64,104 @@ static void write_caption(const char *path, uint64_t *state)
     static const char *const words[] = {"a ", "the ", "of ", "with ", "dog ",
         "street ", "mountain ", "red ", "standing ", "beside ", "photograph "};
     char                     text[CAPTION] = "";
-    size_t                   most          = 20 + bench_random(state) % 180;
+    size_t                   n_words       = sizeof(words) / sizeof(words[0]);
+    size_t                   length        = 20 + bench_random(state) % 180;
     size_t                   n             = 0;
-    while (n < most) {
-        const char *word = words[bench_random(state) % 11];
+    while (n < length) {
+        const char *word = words[bench_random(state) % n_words];
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", word);
     }
-    write_file(path, "", 0, text, n - 1);
+    bench_write_file(path, text, n - 1); /* without the last space */
 }
 
 /* Make the folder that all workloads of pictures share. */
 static void make_pictures(
-    const struct bench_farm *farm, const struct bench_album *album)
+    const char *data_dir, const struct bench_photos *photos)
 {
-    char     path[192];
+    char     dir[BENCH_PATH_SIZE];
+    char     path[BENCH_PATH_SIZE + 16];
     uint64_t state = 1;
-    snprintf(path, sizeof(path), "%s/c", farm->photos);
-    mkdir(path, 0777);
+    bench_make_dir(data_dir, "c", dir);
     for (uint64_t i = 0; i < samples; i++) {
-        const struct bench_file *file = &album->files[i % album->n];
-        int                      n =
-            snprintf(path, sizeof(path), "%s/c/%06" PRIu64, farm->photos, i);
+        const struct bench_photo *photo = &photos->photos[i % photos->n];
+        int n = snprintf(path, sizeof(path), "%s/%06" PRIu64, dir, i);
         snprintf(path + n, 8, ".jpg");
-        write_file(path, "", 0, file->bytes, file->size);
+        bench_write_file(path, photo->bytes, photo->size);
         snprintf(path + n, 8, ".npy");
-        write_maps(path, &state);
+        write_masks(path, &state);
         snprintf(path + n, 8, ".txt");
         write_caption(path, &state);
     }
 }
 
-struct column {
-    const char *name, *type;
-    unsigned    width; /* values of a row */
-};
-
-static void write_column(const struct bench_farm *farm, struct column column,
-    const uint32_t *values, uint64_t n)
-{
-    char path[192];
-    char shape[48];
-    snprintf(path, sizeof(path), "%s/t/%s.npy", farm->photos, column.name);
-    snprintf(shape, sizeof(shape),
-        column.width > 1 ? "%" PRIu64 ", %u" : "%" PRIu64 ",", n / column.width,
-        column.width);
-    write_npy(path, column.type, shape, values, n * sizeof(*values));
-}
-
-static void make_numbers(const struct bench_farm *farm, uint32_t *values,
-    uint64_t rows, uint64_t *state)
+static void make_numbers(
+    const char *dir, uint32_t *values, uint64_t rows, uint64_t *state)
 {
     for (uint64_t i = 0; i < rows * DENSE; i++) {
         float real = (float)(bench_random(state) >> 40) * 0x1p-24F;
         memcpy(&values[i], &real, sizeof(real));
     }
-    write_column(
-        farm, (struct column){"dense", "<f4", DENSE}, values, rows * DENSE);
-    for (uint64_t i = 0; i < rows * IDS; i++) { /* features of all sizes */
+    bench_write_column(
+        dir, &(struct bench_column){"dense", "<f4", DENSE}, values, rows);
+    for (uint64_t i = 0; i < rows * IDS; i++) { /* ids of all sizes */
         values[i] = (uint32_t)(bench_random(state) >> (33 + i % IDS));
     }
-    write_column(farm, (struct column){"ids", "<i4", IDS}, values, rows * IDS);
+    bench_write_column(
+        dir, &(struct bench_column){"ids", "<i4", IDS}, values, rows);
     for (uint64_t i = 0; i < rows; i++) {
         values[i] = bench_random(state) % 30 == 0;
     }
-    write_column(farm, (struct column){"click", "<i4", 1}, values, rows);
+    bench_write_column(
+        dir, &(struct bench_column){"click", "<i4", 1}, values, rows);
 }
 
-/* Make lists, most of them short and some up to the longest. */
-static void make_lists(const struct bench_farm *farm, uint32_t *values,
-    uint64_t rows, uint64_t *state)
+/* Make lists of up to SEEN ids, of which three quarters are short. */
+static void make_lists(
+    const char *dir, uint32_t *values, uint64_t rows, uint64_t *state)
 {
     uint64_t  n    = 0;
     uint32_t *ends = fby_zalloc((rows + 1) * sizeof(*ends));
     for (uint64_t i = 0; i < rows; i++) {
-        uint64_t most = bench_random(state) % 4 == 0 ? SEEN : SEEN / 4;
-        uint64_t end  = n + bench_random(state) % (most + 1);
+        uint64_t limit = bench_random(state) % 4 == 0 ? SEEN : SEEN / 4;
+        uint64_t end   = n + bench_random(state) % (limit + 1);
         while (n < end) {
             values[n++] = (uint32_t)(bench_random(state) >> 43);
         }
         ends[i + 1] = (uint32_t)n;
     }
-    write_column(farm, (struct column){"seen.values", "<i4", 1}, values, n);
-    write_column(
-        farm, (struct column){"seen.offsets", "<i4", 1}, ends, rows + 1);
+    bench_write_column(
+        dir, &(struct bench_column){"seen.values", "<i4", 1}, values, n);
+    bench_write_column(
+        dir, &(struct bench_column){"seen.offsets", "<i4", 1}, ends, rows + 1);
     free(ends);
 }
 
 static void make_columns(
-    const struct bench_farm *farm, const struct bench_album *album)
+    const char *data_dir, const struct bench_photos *photos)
 {
-    char      path[160];
-    uint64_t  rows   = samples * 16;
+    char      dir[BENCH_PATH_SIZE];
+    uint64_t  rows   = samples * ROWS_PER_SAMPLE;
     uint64_t  state  = 2;
     uint32_t *values = fby_zalloc(rows * SEEN * sizeof(*values));
-    (void)album;
-    snprintf(path, sizeof(path), "%s/t", farm->photos);
-    mkdir(path, 0777);
-    make_numbers(farm, values, rows, &state);
-    make_lists(farm, values, rows, &state);
+    (void)photos;
+    bench_make_dir(data_dir, "t", dir);
+    make_numbers(dir, values, rows, &state);
+    make_lists(dir, values, rows, &state);
     free(values);
 }
 
-/* Draw ratings: like the lists, most rows are short. */
-static void rate(struct bench_csr *csr, float *values, uint64_t *state)
+/* Fill the matrix. As with the lists, most rows are short. */
+static void fill_ratings(struct bench_csr *csr, uint64_t *state)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < csr->rows; i++) {
-        uint64_t most = bench_random(state) % 4 == 0 ? RATED : RATED / 4;
-        uint64_t left = 1 + bench_random(state) % most;
-        uint64_t gap  = UINT64_C(2) * ITEMS / left;
-        uint64_t item = bench_random(state) % gap;
+        uint64_t limit = bench_random(state) % 4 == 0 ? RATED : RATED / 4;
+        uint64_t left  = 1 + bench_random(state) % limit;
+        uint64_t gap   = UINT64_C(2) * ITEMS / left;
+        uint64_t item  = bench_random(state) % gap;
         for (; left > 0 && item < ITEMS; left--) {
-            csr->indices[n] = (uint32_t)item;
-            values[n++]     = (float)(1 + bench_random(state) % 5);
+            csr->indices[n]  = (uint32_t)item;
+            csr->values[n++] = (float)(1 + bench_random(state) % 5);
             item += 1 + bench_random(state) % (gap - 1);
         }
         csr->indptr[i + 1] = n;
@@ -215,41 +169,42 @@ static void rate(struct bench_csr *csr, float *values, uint64_t *state)
 }
 
 static void make_ratings(
-    const struct bench_farm *farm, const struct bench_album *album)
+    const char *data_dir, const struct bench_photos *photos)
 {
-    char     path[192];
-    uint64_t state       = 4;
-    uint32_t rows        = (uint32_t)samples * 16;
-    float   *values      = fby_zalloc((uint64_t)rows * RATED * sizeof(*values));
-    struct bench_csr csr = {.rows = rows, .columns = ITEMS, .values = values};
-    (void)album;
-    csr.indptr  = fby_zalloc((rows + UINT64_C(1)) * sizeof(*csr.indptr));
-    csr.indices = fby_zalloc((uint64_t)rows * RATED * sizeof(*csr.indices));
-    rate(&csr, values, &state);
-    snprintf(path, sizeof(path), "%s/s", farm->photos);
-    mkdir(path, 0777);
-    snprintf(path, sizeof(path), "%s/s/rated.npz", farm->photos);
-    bench_csr_write(&csr, path);
+    char             dir[BENCH_PATH_SIZE];
+    char             path[BENCH_PATH_SIZE + 16];
+    uint64_t         state = 4;
+    uint64_t         rows  = samples * ROWS_PER_SAMPLE;
+    struct bench_csr csr   = {.rows = (uint32_t)rows,
+          .columns                  = ITEMS,
+          .indptr  = fby_zalloc((rows + 1) * sizeof(*csr.indptr)),
+          .indices = fby_zalloc(rows * RATED * sizeof(*csr.indices)),
+          .values  = fby_zalloc(rows * RATED * sizeof(*csr.values))};
+    (void)photos;
+    fill_ratings(&csr, &state);
+    bench_make_dir(data_dir, "s", dir);
+    snprintf(path, sizeof(path), "%s/rated.npz", dir);
+    bench_write_csr(path, &csr);
     free(csr.indptr);
     free(csr.indices);
-    free(values);
+    free(csr.values);
 }
 
-/* Small ids are more frequent, as in vocabularies. */
-static void make_tokens(
-    const struct bench_farm *farm, const struct bench_album *album)
+/* Write random tokens. A product of two random numbers makes small ids more
+ * frequent, as in vocabularies. */
+static void make_tokens(const char *data_dir, const struct bench_photos *photos)
 {
-    char      path[160];
+    char      path[BENCH_PATH_SIZE];
     uint64_t  n      = samples * SEQUENCE + 1;
     uint64_t  state  = 3;
     uint16_t *tokens = fby_zalloc(n * sizeof(*tokens));
-    (void)album;
+    (void)photos;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t drawn = bench_random(&state) >> 48;
-        tokens[i]      = (uint16_t)(drawn * (bench_random(&state) >> 48) >> 16);
+        uint64_t random = bench_random(&state) >> 48;
+        tokens[i] = (uint16_t)(random * (bench_random(&state) >> 48) >> 16);
     }
-    snprintf(path, sizeof(path), "%s/t.bin", farm->photos);
-    write_file(path, "", 0, tokens, n * sizeof(*tokens));
+    snprintf(path, sizeof(path), "%s/t.bin", data_dir);
+    bench_write_file(path, tokens, n * sizeof(*tokens));
     free(tokens);
 }
 
@@ -257,11 +212,11 @@ static void make_tokens(
 
 struct workload {
     const char *name;
-    void (*make)(const struct bench_farm *, const struct bench_album *);
-    const char *before, *after; /* the folder, in the source */
+    void (*make_data)(const char *data_dir, const struct bench_photos *photos);
+    const char *before, *after; /* the source is before, '"', data_dir, after */
     const char *fields;
     uint64_t    batch;
-    uint64_t    usual; /* bytes of a sample */
+    uint64_t    usual; /* bytes of a sample in the usual form */
 };
 
 #define CROPPED                                                         \
@@ -280,7 +235,7 @@ static const struct workload workloads[] = {
         "  image: " CROPPED
         "  things: {from: npy, decode: array, shape: [224, 224, 8], "
         "wire: bits, out: {dtype: bf16, layout: chw}}\n",
-        BATCH, PICTURE + NUMBER *PIXELS *MAPS},
+        BATCH, PICTURE + NUMBER *PIXELS *MASKS},
     {"image and caption", make_pictures, "folder: ", "\"",
         "  image: " CROPPED
         "  caption: {from: txt, decode: text, max_length: 256, "
@@ -303,62 +258,42 @@ static const struct workload workloads[] = {
         "  tokens: {from: sequence}\n", BATCH, NUMBER * 2 * SEQUENCE},
 };
 
-static void write_pipeline(
-    struct bench_farm *farm, const struct workload *workload)
+static double bytes_per_sample(const struct bench_cluster *cluster)
 {
-    bench_farm_pipeline(farm,
-        "forebay: 1\nsplits: {train: {%s\"%s%s}}\nglobal_batch: %" PRIu64
-        "\nfields:\n%s",
-        workload->before, farm->photos, workload->after, workload->batch,
-        workload->fields);
+    struct bench_pulled pulled = bench_cluster_pull(
+        cluster, (const char *const[]){"forebay", "pull", "--pipeline",
+                     cluster->pipeline, "--workers", "1", "--epochs", "1",
+                     "--json", NULL});
+    return (double)pulled.wire_bytes / (double)pulled.images;
 }
 
-/* Of one worker: nothing is asked of two. */
-static double bytes_a_sample(const struct bench_farm *farm)
+static void run(const struct bench_photos *photos)
 {
-    char         text[16384];
-    json_int_t   count = 0;
-    json_int_t   wire  = 0;
-    json_error_t error;
-    bench_farm_run(farm,
-        (const char *const[]){"forebay", "pull", "--pipeline", farm->pipeline,
-            "--workers", "1", "--epochs", "1", "--json", NULL},
-        text, sizeof(text));
-    json_t *object = json_loads(text, 0, &error);
-    if (json_unpack(
-            object, "{s:I, s:I}", "images", &count, "wire_bytes", &wire) != 0 ||
-        count == 0) {
-        bench_die("unexpected output of forebay pull --json: %s", text);
-    }
-    json_decref(object);
-    return (double)wire / (double)count;
-}
-
-static void run(const struct bench_album *album)
-{
-    struct bench_farm farm;
-    size_t            n = sizeof(workloads) / sizeof(workloads[0]);
-    bench_farm_begin(&farm);
-    bench_farm_make_folder(&farm);
+    struct bench_cluster cluster;
+    size_t               n = sizeof(workloads) / sizeof(workloads[0]);
+    bench_cluster_init(&cluster);
     for (size_t i = 0; i < n; i++) {
         const struct workload *workload = &workloads[i];
-        if (i == 0 || workload->make != workloads[i - 1].make) {
-            workload->make(&farm, album);
+        if (i == 0 || workload->make_data != workloads[i - 1].make_data) {
+            workload->make_data(cluster.data_dir, photos);
         }
-        write_pipeline(&farm, workload);
-        double bytes = bytes_a_sample(&farm);
+        bench_cluster_pipeline(&cluster,
+            "forebay: 1\nsplits: {train: {%s\"%s%s}}\nglobal_batch: %" PRIu64
+            "\nfields:\n%s",
+            workload->before, cluster.data_dir, workload->after,
+            workload->batch, workload->fields);
+        double bytes = bytes_per_sample(&cluster);
         bench_row(workload->name,
             "%9.1f bytes a sample, usual %8" PRIu64 ": %.4f", bytes,
             workload->usual, bytes / (double)workload->usual);
     }
-    bench_farm_remove(&farm);
+    bench_cluster_remove(&cluster);
 }
 
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"samples", &samples, BATCH, 1 << 20, "Samples per workload (1024)",
-            NULL},
+        {"samples", &samples, BATCH, 1 << 20, "Samples per workload (1024)"},
         {0},
     };
     const struct bench_program program = {"payload",
@@ -366,5 +301,5 @@ int main(int argc, char **argv)
         "float32, "
         "one-hot, padded and dense ones.",
         options};
-    return bench_album_main(&program, argc, argv, run);
+    return bench_photos_main(&program, argc, argv, run);
 }

@@ -1,24 +1,20 @@
 /* photo_codec.c - size of 224 x 224 crops in photo format 1.
  *
- * Crops as a worker makes them, in chunks as on the wire (13 crops and a frame
- * prefix). Compared with bit-shuffle + LZ4 of the plain pixels, and of the
- * photo filter's output (the best that LZ4 can do, at three times the CPU; no
- * goal). Upscaled crops are smooth and pack better, so the others are also
- * shown separately. */
-#include <inttypes.h>
-#include <stdio.h>
+ * A worker makes the crops. They are encoded in chunks as on the wire: 13 crops
+ * and a frame prefix. Compares photo format 1 with bit-shuffle and LZ4, first
+ * of the plain pixels, then of the output of the photo filter. The second is
+ * the best that LZ4 can do, at three times the CPU time, and has no goal. A
+ * second row omits crops that were scaled up, which are smooth and pack better.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/album.h"
+#include "bench/batch.h"
 #include "bench/bench.h"
-#include "codec/codec.h"
-#include "codec/photo.h"
+#include "bench/photos.h"
 #include "common/mem.h"
-#include "proto/frame.h"
 
 enum { CHUNK_CROPS = FBY_CHUNK_RAW / BENCH_CROP_BYTES };
-static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
 
 static const size_t plane_bytes = (size_t)BENCH_CROP * BENCH_CROP;
 
@@ -29,38 +25,10 @@ struct sizes { /* bytes of all crops */
     uint64_t raw, pack, lz4, filtered_lz4;
 };
 
-/* ---- the codecs ---------------------------------------------------------- */
+/* ---- the photo filter on whole crops, from its definition ---------------- */
 
-static uint64_t pack_bytes(const uint8_t *raw, uint32_t images, uint8_t *out)
-{
-    _Alignas(64) static uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
-    const struct fby_pictures   photo = {.images = images,
-          .width                                 = BENCH_CROP,
-          .height                                = BENCH_CROP,
-          .planes                                = 3};
-    return FBY_CHUNK_PREFIX + fby_photo_encode(&photo, raw, out, scratch);
-}
-
-static uint64_t lz4_bytes(const uint8_t *raw, size_t size, uint8_t *out)
-{
-    static struct fby_codec_scratch scratch;
-    const struct fby_codec_job      job = {
-             .coding  = {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4},
-             .params  = {.element_bytes = 1, .distance = 3},
-             .scratch = &scratch,
-    };
-    size_t made = 0;
-    if (fby_codec_encode(&job, (struct fby_bytes_in){raw, size},
-            (struct fby_bytes_out){out, fby_codec_bound(FBY_CODEC_LZ4, size)},
-            &made) != FBY_OK) {
-        bench_die("LZ4 cannot encode a chunk");
-    }
-    return FBY_CHUNK_PREFIX + (made < size ? made : size);
-}
-
-/* ---- the photo filter, from its definition, of whole crops --------------- */
-
-static void split(const uint8_t *crop, uint8_t *planes)
+/* Split interleaved RGB into the planes G, R - G and B - G. */
+static void split_planes(const uint8_t *crop, uint8_t *planes)
 {
     for (size_t i = 0; i < plane_bytes; i++) {
         uint8_t g                   = crop[3 * i + 1];
@@ -70,7 +38,8 @@ static void split(const uint8_t *crop, uint8_t *planes)
     }
 }
 
-static uint8_t fold(int residue)
+/* Map 0, -1, 1, -2, ... to 0, 1, 2, 3, ... (zigzag), modulo 256. */
+static uint8_t zigzag(int residue)
 {
     unsigned value = (unsigned)residue & 0xff;
     return (uint8_t)(value < 128 ? 2 * value : 511 - 2 * value);
@@ -84,58 +53,53 @@ static void filter_plane(const uint8_t *plane, uint8_t *out)
             int            left    = x > 0 ? at[-1] : 0;
             int            up      = y > 0 ? at[-BENCH_CROP] : 0;
             int            up_left = x > 0 && y > 0 ? at[-BENCH_CROP - 1] : 0;
-            *out++                 = fold(*at - left - up + up_left);
+            *out++                 = zigzag(*at - left - up + up_left);
         }
     }
 }
 
-static void filter(const uint8_t *crop, uint8_t *out)
+static void filter_crop(const uint8_t *crop, uint8_t *out)
 {
     static uint8_t planes[BENCH_CROP_BYTES];
-    split(crop, planes);
+    split_planes(crop, planes);
     for (size_t p = 0; p < 3; p++) {
-        size_t at = p * plane_bytes;
-        filter_plane(planes + at, out + at);
+        filter_plane(planes + p * plane_bytes, out + p * plane_bytes);
     }
 }
 
 /* ---- all crops ----------------------------------------------------------- */
 
-struct room {
-    uint8_t *filtered;
-    uint8_t *out;
-};
-
-static void add_chunk(struct sizes *sizes, const uint8_t *raw, uint32_t images,
-    const struct room *room)
+static uint64_t wire_bytes(
+    enum bench_encoding encoding, const uint8_t *pixels, uint32_t images)
 {
-    size_t size = (size_t)images * BENCH_CROP_BYTES;
-    for (uint32_t i = 0; i < images; i++) {
-        size_t at = (size_t)i * BENCH_CROP_BYTES;
-        filter(raw + at, room->filtered + at);
-    }
-    sizes->raw += size;
-    sizes->pack += pack_bytes(raw, images, room->out);
-    sizes->lz4 += lz4_bytes(raw, size, room->out);
-    sizes->filtered_lz4 += lz4_bytes(room->filtered, size, room->out);
+    struct bench_batch batch;
+    bench_batch_make(&batch, encoding, pixels, images, BENCH_CROP);
+    uint64_t bytes = batch.wire_bytes;
+    bench_batch_free(&batch);
+    return bytes;
 }
 
 static struct sizes measure(const uint8_t *raw, size_t n)
 {
-    struct sizes sizes      = {0};
-    size_t       room_bytes = 2 * fby_codec_bound(FBY_CODEC_LZ4, chunk_bytes);
-    const struct room room  = {fby_zalloc(chunk_bytes), fby_zalloc(room_bytes)};
+    static uint8_t filtered[CHUNK_CROPS * BENCH_CROP_BYTES];
+    struct sizes   sizes = {.raw = n * BENCH_CROP_BYTES};
     for (size_t i = 0; i < n; i += CHUNK_CROPS) {
-        size_t images = n - i < CHUNK_CROPS ? n - i : CHUNK_CROPS;
-        add_chunk(&sizes, raw + i * BENCH_CROP_BYTES, (uint32_t)images, &room);
+        const uint8_t *crop   = raw + i * BENCH_CROP_BYTES;
+        uint32_t       images = (uint32_t)(n - i);
+        images                = images < CHUNK_CROPS ? images : CHUNK_CROPS;
+        for (size_t k = 0; k < images; k++) {
+            filter_crop(
+                crop + k * BENCH_CROP_BYTES, filtered + k * BENCH_CROP_BYTES);
+        }
+        sizes.pack += wire_bytes(BENCH_PACK, crop, images);
+        sizes.lz4 += wire_bytes(BENCH_LZ4, crop, images);
+        sizes.filtered_lz4 += wire_bytes(BENCH_LZ4, filtered, images);
     }
-    free(room.filtered);
-    free(room.out);
     return sizes;
 }
 
-/* Move the crops that were not scaled up to the front; return their number. */
-static size_t gather(uint8_t *raw, const bool *upscaled)
+/* Move the crops that were not scaled up to the front. Returns their number. */
+static size_t drop_upscaled(uint8_t *raw, const bool *upscaled)
 {
     size_t n = 0;
     for (size_t i = 0; i < crops; i++) {
@@ -147,34 +111,34 @@ static size_t gather(uint8_t *raw, const bool *upscaled)
     return n;
 }
 
-static double share(uint64_t bytes, uint64_t of)
+static double ratio(uint64_t bytes, uint64_t whole)
 {
-    return of > 0 ? (double)bytes / (double)of : 0;
+    return whole > 0 ? (double)bytes / (double)whole : 0;
 }
 
-static void print(const char *name, size_t n, const struct sizes *s)
+static void print_sizes(const char *name, size_t n, const struct sizes *s)
 {
-    bench_row(name, "%6zu  %6.3f  %13.3f  %22.3f", n, share(s->pack, s->raw),
-        share(s->lz4, s->raw), share(s->filtered_lz4, s->raw));
+    bench_row(name, "%6zu  %6.3f  %13.3f  %22.3f", n, ratio(s->pack, s->raw),
+        ratio(s->lz4, s->raw), ratio(s->filtered_lz4, s->raw));
 }
 
-static void run(const struct bench_album *album)
+static void run(const struct bench_photos *photos)
 {
     uint8_t *raw      = fby_zalloc(crops * BENCH_CROP_BYTES);
     bool    *upscaled = fby_zalloc(crops * sizeof(*upscaled));
-    bench_album_crops(album, seed, crops, raw, upscaled);
+    bench_photos_crops(photos, seed, crops, raw, upscaled);
     struct sizes all   = measure(raw, crops);
-    size_t       n     = gather(raw, upscaled);
+    size_t       n     = drop_upscaled(raw, upscaled);
     struct sizes sharp = measure(raw, n);
     bench_row("wire / u8", "%6s  %6s  %13s  %22s", "crops", "pack",
         "bit-shuf. LZ4", "photo filter, b.-s. LZ4");
-    print("all crops", crops, &all);
-    print("not scaled up", n, &sharp);
+    print_sizes("all crops", crops, &all);
+    print_sizes("not scaled up", n, &sharp);
     bench_row("pack / LZ4 of filtered", "%.3f, no goal",
-        share(all.pack, all.filtered_lz4));
-    bench_album_goal(
-        album, "photo_codec", share(all.pack, all.raw), BENCH_AT_MOST, 0.36);
-    bench_album_goal(album, "photo_codec.of_lz4", share(all.pack, all.lz4),
+        ratio(all.pack, all.filtered_lz4));
+    bench_photos_goal(
+        photos, "photo_codec", ratio(all.pack, all.raw), BENCH_AT_MOST, 0.36);
+    bench_photos_goal(photos, "photo_codec.of_lz4", ratio(all.pack, all.lz4),
         BENCH_AT_MOST, 0.97);
     free(raw);
     free(upscaled);
@@ -183,11 +147,11 @@ static void run(const struct bench_album *album)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"crops", &crops, 1, 100000, "Number of crops (1024)", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)", NULL},
+        {"crops", &crops, 1, 100000, "Number of crops (1024)"},
+        {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)"},
         {0},
     };
     const struct bench_program program = {"photo_codec",
         "The size of 224 x 224 crops of photographs on the wire.", options};
-    return bench_album_main(&program, argc, argv, run);
+    return bench_photos_main(&program, argc, argv, run);
 }

@@ -1,30 +1,28 @@
 /* rows.c - batches of many small rows from columns of NumPy files.
  *
- * Batches of 65,536 shuffled rows, as in recommendation: 13 f32, 26 i32 and a
- * label of one byte, from files of 1.5 million rows in the page cache. Compares
- * all of Forebay (worker, loopback TCP, checks, tensors of the client) with
- * NumPy alone in a process: the same files mapped and as many random rows
- * gathered by np.take into existing arrays, its fastest way. `array[index]` is
- * shown too. */
-#include <errno.h>
+ * Batches have 65,536 shuffled rows, as in recommendation: 13 f32, 26 i32 and a
+ * label of one byte. They come from files of 1.5 million rows in the page
+ * cache. Compares all of Forebay (worker, loopback TCP, checks, tensors of the
+ * client) with a NumPy process. It maps the same files and gathers as many
+ * random rows by np.take into existing arrays, which is NumPy's fastest way.
+ * Also shows the speed of `array[index]`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/bench.h"
+#include "bench/data_files.h"
 #include "bench/stream.h"
-#include "common/bytes.h"
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { DENSE = 13, IDS = 26, ROW = DENSE * 4 + IDS * 4 + 1 };
+enum { DENSE = 13, IDS = 26, ROW_BYTES = DENSE * 4 + IDS * 4 + 1 };
 
 static uint64_t pairs   = 7;
 static uint64_t batch   = 65536;
 static uint64_t rows    = 1500000;
-static uint64_t batches = 64; /* of a run */
+static uint64_t batches = 64; /* per run */
 
 static const char gather[] =
     "import sys, time\n"
@@ -51,84 +49,43 @@ static const char gather[] =
     "taken = time.perf_counter() - begun\n"
     "print(batches * sum(out.nbytes for out in outs) / taken)\n";
 
-struct fixture {
-    struct bench_farm farm;
-    struct forebay   *stream;
-    char              script[128];
-    const char       *how;
+struct rows_bench {
+    struct bench_cluster cluster;
+    struct forebay      *stream;
+    const char          *numpy_way; /* "take" or "index" */
 };
 
 /* ---- the files ----------------------------------------------------------- */
 
-/* Write a NumPy header: magic, version, length of the text, text. */
-static void put_header(char out[128], const char *type, unsigned width)
+/* Write random integers below `limit`: bytes if it is 2, else 32 bits. If it is
+ * 0, write f32 in [0, 1). */
+static void write_column(
+    const char *dir, const struct bench_column *column, uint32_t limit)
 {
-    static const uint8_t magic[]   = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
-    char                 shape[48] = "";
-    if (width > 1) {
-        snprintf(shape, sizeof(shape), "%u", width);
+    uint64_t state  = column->width;
+    uint64_t n      = rows * column->width;
+    size_t   bytes  = limit == 2 ? 1 : 4; /* of a value */
+    uint8_t *values = fby_zalloc(n * bytes);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t random = (uint32_t)(bench_random(&state) >> 32);
+        float    real   = (float)random * 0x1p-32F;
+        uint32_t number = limit > 0 ? random % limit : 0;
+        memcpy(values + i * bytes,
+            limit > 0 ? (const void *)&number : (const void *)&real, bytes);
     }
-    memset(out, ' ', 128);
-    memcpy(out, magic, sizeof(magic));
-    fby_store_le((uint8_t *)out + 8, 118, 2);
-
-    int n = snprintf(out + 10, 117,
-        "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ", %s)}",
-        type, rows, shape);
-
-    out[10 + n] = ' ';
-    out[127]    = '\n';
+    bench_write_column(dir, column, values, rows);
+    free(values);
 }
 
-/* Write rows of `width` numbers below `most`; 0: f32 in [0, 1). Numbers have 4
- * bytes, or 1 if `most` is 2. */
-static void make_column(
-    const struct fixture *self, const char *name, unsigned width, uint32_t most)
+static void make_data(struct rows_bench *self)
 {
-    char     path[160];
-    char     head[128];
-    uint64_t state = width;
-    snprintf(path, sizeof(path), "%s/t/%s.npy", self->farm.photos, name);
-    put_header(head, most == 0 ? "<f4" : most == 2 ? "|u1" : "<i4", width);
-    FILE *file = fopen(path, "wb");
-    bool  ok   = file != NULL && fwrite(head, sizeof(head), 1, file) == 1;
-    for (uint64_t i = 0; ok && i < rows * width; i++) {
-        uint32_t drawn  = (uint32_t)(bench_random(&state) >> 32);
-        float    real   = (float)drawn * 0x1p-32F;
-        uint32_t number = most > 0 ? drawn % most : 0;
-        size_t   bytes  = most == 2 ? 1 : 4;
-        ok = fwrite(most > 0 ? (void *)&number : (void *)&real, bytes, 1,
-                 file) == 1;
-    }
-    if (!ok || fclose(file) != 0) {
-        bench_die("%s: %s", path, strerror(errno));
-    }
-}
-
-static void write_script(struct fixture *self)
-{
-    snprintf(
-        self->script, sizeof(self->script), "%s/gather.py", self->farm.dir);
-    FILE *file = fopen(self->script, "w");
-    if (file == NULL || fputs(gather, file) < 0 || fclose(file) != 0) {
-        bench_die("%s: %s", self->script, strerror(errno));
-    }
-}
-
-static void make_farm(struct fixture *self)
-{
-    char folder[128];
-    bench_farm_begin(&self->farm);
-    bench_farm_make_folder(&self->farm);
-    snprintf(folder, sizeof(folder), "%s/t", self->farm.photos);
-    if (mkdir(folder, 0777) != 0) {
-        bench_die("%s: %s", folder, strerror(errno));
-    }
-    make_column(self, "dense", DENSE, 0);
-    make_column(self, "ids", IDS, 1U << 20);
-    make_column(self, "click", 1, 2);
-    write_script(self);
-    bench_farm_pipeline(&self->farm,
+    char dir[BENCH_PATH_SIZE];
+    bench_cluster_init(&self->cluster);
+    bench_make_dir(self->cluster.data_dir, "t", dir);
+    write_column(dir, &(struct bench_column){"dense", "<f4", DENSE}, 0);
+    write_column(dir, &(struct bench_column){"ids", "<i4", IDS}, 1U << 20);
+    write_column(dir, &(struct bench_column){"click", "|u1", 1}, 2);
+    bench_cluster_pipeline(&self->cluster,
         "forebay: 1\n"
         "splits: {train: {columns: \"d:t\", shuffle: full}}\n"
         "global_batch: %" PRIu64 "\n"
@@ -142,90 +99,93 @@ static void make_farm(struct fixture *self)
         batch, DENSE, IDS);
 }
 
-/* ---- both sides ---------------------------------------------------------- */
+/* ---- Forebay and NumPy --------------------------------------------------- */
 
-static double deliver(void *arg)
+/* Bytes per second of a Forebay stream. */
+static double forebay_rate(void *arg)
 {
-    const struct fixture *self = arg;
-    bench_stream_skip(self->stream, batches / 2); /* already received */
+    const struct rows_bench *self = arg;
+    bench_stream_skip(self->stream, batches / 2); /* received before the run */
     int64_t begun = fby_now_ns();
     bench_stream_skip(self->stream, batches);
-    return 1e9 * (double)(batches * batch * ROW) /
+    return 1e9 * (double)(batches * batch * ROW_BYTES) /
            (double)(fby_now_ns() - begun);
 }
 
 /* Bytes per second of NumPy; 0 if it is not installed. */
-static double take(void *arg)
+static double numpy_rate(void *arg)
 {
-    const struct fixture *self = arg;
-    char                  command[512];
-    char                  line[64] = "";
+    const struct rows_bench *self = arg;
+    char                     command[512];
+    char                     line[64] = "";
+    setenv("BENCH_GATHER", gather, 1);
     snprintf(command, sizeof(command),
-        "/usr/bin/python3 '%s' '%s/t' %" PRIu64 " %" PRIu64 " %s 2>/dev/null",
-        self->script, self->farm.photos, batch, batches, self->how);
-    FILE *said = popen(command, "re");
-    if (said == NULL || fgets(line, sizeof(line), said) == NULL) {
-        line[0] = '\0';
+        "/usr/bin/python3 -c \"$BENCH_GATHER\" '%s/t' %" PRIu64 " %" PRIu64
+        " %s 2>/dev/null",
+        self->cluster.data_dir, batch, batches, self->numpy_way);
+    FILE *output = popen(command, "re");
+    if (output == NULL) {
+        return 0;
     }
-    if (said != NULL) {
-        pclose(said);
-    }
-    return strtod(line, NULL);
+    bool any = fgets(line, sizeof(line), output) != NULL;
+    pclose(output);
+    return any ? strtod(line, NULL) : 0;
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
-static void show(const char *name, struct bench_figure figure)
+static void print_rate(const char *name, struct bench_figure figure)
 {
     bench_row(
         name, "%8.2f GB/s, noise %.1f %%", figure.median / 1e9, figure.noise);
 }
 
-static void compare(struct fixture *self)
+static void compare(struct rows_bench *self)
 {
-    self->how                 = "index";
-    double indexed            = take(self);
-    self->how                 = "take";
-    struct bench_pairs result = bench_pairs(pairs, deliver, take, self);
-    show("Forebay, in tensors", result.a);
-    show("np.take", result.b);
+    self->numpy_way      = "index";
+    double indexed       = numpy_rate(self);
+    self->numpy_way      = "take";
+    struct bench_pairs r = bench_pairs(pairs, forebay_rate, numpy_rate, self);
+    print_rate("Forebay, in tensors", r.a);
+    print_rate("np.take", r.b);
     bench_row("array[index]", "%8.2f GB/s, once", indexed / 1e9);
-    bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
-        result.ratio.median, result.ratio.noise, pairs);
-    bench_trust(result.ratio.noise, 2);
-    bench_goal("rows", result.ratio.median, BENCH_AT_LEAST, 0.5);
+    bench_ratio_row(&r);
+    bench_print_trust(r.ratio.noise, BENCH_TWO_CORES);
+    bench_goal("rows", r.ratio.median, BENCH_AT_LEAST, 0.5);
 }
 
 static void run(void)
 {
-    struct fixture               fixture = {.how = "take"};
+    struct rows_bench            bench   = {.numpy_way = "take"};
     const struct forebay_options options = forebay_options();
-    make_farm(&fixture);
-    bench_farm_start(&fixture.farm, 1, 0, "1G");
-    fixture.stream = bench_stream_open(&fixture.farm, &options);
-    bench_stream_skip(fixture.stream, rows / batch); /* read every page */
-    if (take(&fixture) > 0) {
-        compare(&fixture);
+    make_data(&bench);
+    bench_cluster_start(&bench.cluster, 1, 0, "1G");
+    bench.stream = bench_stream_open(&bench.cluster, &options);
+    bench_stream_skip(bench.stream, rows / batch); /* read every page */
+    if (numpy_rate(&bench) > 0) {
+        compare(&bench);
     } else {
-        bench_row("Forebay, in tensors", "%8.2f GB/s", deliver(&fixture) / 1e9);
+        bench_row(
+            "Forebay, in tensors", "%8.2f GB/s", forebay_rate(&bench) / 1e9);
         bench_row("np.take", "/usr/bin/python3 has no NumPy: no goal");
     }
-    forebay_close(&fixture.stream);
-    bench_farm_remove(&fixture.farm);
+    forebay_close(&bench.stream);
+    bench_cluster_remove(&bench.cluster);
 }
 
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)", NULL},
-        {"batch", &batch, 1, 65536, "Rows per batch (65536)", NULL},
-        {"rows", &rows, 1, 1000000000, "Rows in the files (1500000)", NULL},
-        {"batches", &batches, 1, 1000000, "Batches per run (64)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)"},
+        {"batch", &batch, 1, 65536, "Rows per batch (65536)"},
+        {"rows", &rows, 1, 1000000000, "Rows in the files (1500000)"},
+        {"batches", &batches, 1, 1000000, "Batches per run (64)"},
         {0},
     };
     bench_options(argc, argv, options,
         "Bytes a second of batches of many rows from columns of NumPy files, "
-        "against NumPy's own gather of as many.");
+        "against NumPy's own gather of as many.",
+        NULL);
     if (rows < batch) {
         bench_die(
             "--rows %" PRIu64 " is less than --batch %" PRIu64, rows, batch);

@@ -4,17 +4,17 @@
 #include "common/clock.h"
 
 struct forebay *bench_stream_open(
-    const struct bench_farm *farm, const struct forebay_options *more)
+    const struct bench_cluster *cluster, const struct forebay_options *options)
 {
     char                      error[512];
-    struct forebay           *stream  = NULL;
-    const struct forebay_root root    = {"d", farm->photos};
-    struct forebay_options    options = *more;
-    options.server                    = farm->server;
-    options.pipeline_path             = farm->pipeline;
-    options.roots                     = &root;
-    options.n_roots                   = 1;
-    if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
+    struct forebay           *stream = NULL;
+    const struct forebay_root root   = {"d", cluster->data_dir};
+    struct forebay_options    opened = *options;
+    opened.server                    = cluster->endpoint;
+    opened.pipeline_path             = cluster->pipeline;
+    opened.roots                     = &root;
+    opened.n_roots                   = 1;
+    if (forebay_open(&opened, error, sizeof(error), &stream) != FOREBAY_OK) {
         bench_die("%s", error);
     }
     return stream;
@@ -24,8 +24,9 @@ int64_t bench_stream_take(struct forebay *stream)
 {
     struct forebay_batch *batch = NULL;
     int64_t               begun = fby_now_ns();
-    if (forebay_next(stream, 60 * FBY_NS_PER_S, NULL, &batch) != FOREBAY_OK) {
-        bench_die("no batch: %s", forebay_error(stream));
+    if (forebay_next(stream, BENCH_TIMEOUT_NS, NULL, &batch) != FOREBAY_OK) {
+        bench_die(
+            "forebay_next() returned no batch: %s", forebay_error(stream));
     }
     int64_t waited = fby_now_ns() - begun;
     forebay_release(&batch, NULL);

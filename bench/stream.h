@@ -1,18 +1,17 @@
 /* stream.h - a consumer inside the bench that uses only the public header.
- *
- * An error ends the bench. */
+ * Errors end the bench. */
 #ifndef FBY_BENCH_STREAM_H
 #define FBY_BENCH_STREAM_H
 
-#include "bench/farm.h"
+#include "bench/cluster.h"
 #include "forebay/forebay.h"
 
-/* Open the farm's pipeline at its server. `more` has the other options; its
- * server, pipeline and roots are ignored. */
+/* Open the cluster's pipeline at its server with `options`, whose server,
+ * pipeline and roots are ignored. */
 struct forebay *bench_stream_open(
-    const struct bench_farm *farm, const struct forebay_options *more);
+    const struct bench_cluster *cluster, const struct forebay_options *options);
 
-/* Take one batch and release it; return the time of taking it in ns. */
+/* Take and release one batch. Returns the duration of forebay_next() in ns. */
 int64_t bench_stream_take(struct forebay *stream);
 
 /* Take and release `n` batches. */

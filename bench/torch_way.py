@@ -1,11 +1,13 @@
-"""GPU time of a batch in PyTorch's usual way: pinned u8 -> device -> permute ->
-float -> normalise -> contiguous, 256 pictures of 224 x 224.
+"""GPU time of PyTorch's usual sequence for a batch of pictures.
+
+The sequence is pinned u8 -> device -> permute -> float -> normalise ->
+contiguous; the batch has 256 pictures of 224 x 224.
 
     torch_way.py [--ours-us BATCH KERNEL]
 
-BATCH and KERNEL are our times from gpu_way in microseconds, with and without
-the copy. Without PyTorch or a usable GPU it prints a message and measures
-nothing."""
+BATCH and KERNEL are the times of Forebay from gpu_way in microseconds, with
+and without the copy. Without PyTorch or a usable GPU the program prints a
+message and measures nothing."""
 
 import argparse
 import statistics
@@ -50,7 +52,7 @@ def usual_way(torch):
     return kernels, batch
 
 
-def say(name, theirs, ours):
+def report(name, theirs, ours):
     print(f"{name}_us value {theirs:.4g} us")
     if ours is not None:
         ratio = theirs / ours
@@ -73,8 +75,8 @@ def main(args):
         return
     print(f"PyTorch {torch.__version__}")
     kernels, batch = usual_way(torch)
-    say("gpu_way_batch_torch", measure(torch, batch), ours[0])
-    say("gpu_way_kernels_torch", measure(torch, kernels), ours[1])
+    report("gpu_way_batch_torch", measure(torch, batch), ours[0])
+    report("gpu_way_kernels_torch", measure(torch, kernels), ours[1])
 
 
 if __name__ == "__main__":

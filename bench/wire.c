@@ -1,15 +1,13 @@
 /* wire.c - speed of prepared batches, compared with bare TCP.
  *
- * A worker has batches ready, stored without compression. Measures bytes per
- * second from request to checked bytes in the client's slot, over loopback. The
- * baseline is one TCP connection that moves as many bytes between two
- * processes, hashes them at both ends and receives them into reused slots. */
-#include <inttypes.h>
+ * A worker sends prepared batches without compression, over loopback. Measures
+ * bytes per second, from the request until the checked bytes are in the
+ * client's slot. The baseline is one TCP connection between two processes. It
+ * moves as many bytes into reused slots and hashes them at both ends. */
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "bench/raw.h"
-#include "bench/ready.h"
+#include "bench/receive.h"
 #include "bench/stream.h"
 #include "common/clock.h"
 #include "common/cores.h"
@@ -17,128 +15,82 @@
 
 enum { ROWS = 104, SIDE = 224 };
 
-static const uint64_t window = 64 << 20; /* bytes */
-
 static uint64_t pairs = 9;
 static uint64_t mib   = 2048;
 
-struct fixture {
-    struct bench_farm  farm;
-    struct bench_stock stock;
-    struct bench_ready ready;
-    struct bench_raw   raw;
-    struct forebay    *stream;
-    uint8_t           *slots;   /* of the bare connection */
-    uint64_t           batches; /* per run */
-    uint64_t           queued;  /* batches to skip: received before the run */
-    double             ready_cores, raw_cores; /* both processes, last run */
+struct wire_bench {
+    struct bench_receive receive;
+    double stream_cores; /* cores that client and worker used, last run */
+    double tcp_cores;    /* cores that receiver and sender used, last run */
 };
 
-struct start {
-    int64_t wall_ns, cpu_ns;
-};
-
-static struct start start_now(int64_t other_cpu_ns)
+/* Returns GB/s of raw bytes (the cost is in ns per byte), and sets *cores to
+ * the mean number of cores in use. */
+static double speed(const struct bench_cost *cost, double *cores)
 {
-    return (struct start){
-        .wall_ns = fby_now_ns(), .cpu_ns = bench_own_cpu_ns() + other_cpu_ns};
+    *cores = (cost->client_cpu_ns + cost->sender_cpu_ns) / cost->wall_ns;
+    return 1 / cost->wall_ns;
 }
 
-/* GB/s of raw bytes since `start`; *cores: used by both processes. */
-static double finish(const struct fixture *self, struct start start,
-    int64_t other_cpu_ns, double *cores)
+static double stream_speed(void *arg)
 {
-    struct start now   = start_now(other_cpu_ns);
-    double       ns    = (double)(now.wall_ns - start.wall_ns);
-    uint64_t     bytes = self->batches * self->stock.layout.raw_bytes;
-    *cores             = (double)(now.cpu_ns - start.cpu_ns) / ns;
-    return (double)bytes / ns;
+    struct wire_bench *self = arg;
+    struct bench_cost  cost = bench_receive_stream(&self->receive);
+    return speed(&cost, &self->stream_cores);
 }
 
-static double stream(void *arg)
+static double tcp_speed(void *arg)
 {
-    struct fixture *self = arg;
-    bench_stream_skip(self->stream, self->queued);
-    struct start start = start_now(bench_ready_cpu_ns(&self->ready));
-    bench_stream_skip(self->stream, self->batches);
-    return finish(
-        self, start, bench_ready_cpu_ns(&self->ready), &self->ready_cores);
+    struct wire_bench *self = arg;
+    struct bench_cost  cost = bench_receive_tcp(&self->receive);
+    return speed(&cost, &self->tcp_cores);
 }
 
-static void take_batch(const struct fixture *self, uint8_t *slot)
+static void receive_batch(const struct bench_receive *self, uint8_t *slot)
 {
-    for (uint32_t i = 0; i < self->stock.layout.n_chunks; i++) {
-        const struct bench_chunk *encoded = &self->stock.chunks[i];
+    for (uint32_t i = 0; i < self->batch->layout.n_chunks; i++) {
+        const struct bench_chunk *chunk = &self->batch->chunks[i];
+        uint8_t                  *out   = slot + chunk->span.raw_offset;
         uint64_t                  prefix[FBY_CHUNK_PREFIX / sizeof(uint64_t)];
-        bench_raw_receive(&self->raw, prefix, sizeof(prefix));
-        bench_raw_receive(
-            &self->raw, slot + encoded->span.raw_offset, encoded->wire_bytes);
-        if (fby_xxh64(slot + encoded->span.raw_offset, encoded->wire_bytes) !=
-            prefix[0]) {
-            bench_die("TCP changed a byte");
+        bench_tcp_receive(&self->tcp, prefix, sizeof(prefix));
+        bench_tcp_receive(&self->tcp, out, chunk->wire_bytes);
+        /* The prefix begins with the payload's hash. */
+        if (fby_xxh64(out, chunk->wire_bytes) != prefix[0]) {
+            bench_die("the payload of a chunk differs from its hash");
         }
     }
 }
 
-static double receive(void *arg)
+static void make_batch(struct bench_batch *out)
 {
-    struct fixture *self  = arg;
-    size_t          slot  = self->stock.layout.raw_bytes;
-    size_t          slots = window / slot;
-    bench_wait_idle();
-    struct start start = start_now(bench_raw_cpu_ns(&self->raw));
-    bench_raw_request(&self->raw, self->batches);
-    for (uint64_t i = 0; i < self->batches; i++) {
-        take_batch(self, self->slots + i % slots * slot);
-    }
-    return finish(self, start, bench_raw_cpu_ns(&self->raw), &self->raw_cores);
-}
-
-static void prepare(struct fixture *self)
-{
-    uint64_t               random  = 1;
-    struct forebay_options options = forebay_options();
-    size_t                 n       = (size_t)ROWS * SIDE * SIDE * 3;
-    uint8_t               *pixels  = fby_zalloc(n);
-    options.window_bytes           = window;
+    uint64_t random = 1;
+    size_t   n      = (size_t)ROWS * SIDE * SIDE * 3;
+    uint8_t *pixels = fby_zalloc(n);
     for (size_t i = 0; i < n; i++) {
         pixels[i] = (uint8_t)bench_random(&random);
     }
-    bench_stock_make(&self->stock,
-        (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE}, pixels, ROWS,
-        SIDE);
+    bench_batch_make(out, BENCH_STORE, pixels, ROWS, SIDE);
     free(pixels);
-    self->batches = (mib << 20) / n + 1;
-    self->queued  = 2 * window / n;
-    self->slots   = fby_zalloc(window);
-    bench_farm_begin(&self->farm);
-    bench_ready_pipeline(&self->farm, &self->stock);
-    bench_farm_start_server(&self->farm);
-    bench_ready_start(&self->ready, &self->farm,
-        &(struct bench_ready_plan){
-            .workers = 1, .stock = &self->stock, .samples = 100 * ROWS});
-    bench_raw_start(&self->raw, &self->stock, true);
-    self->stream = bench_stream_open(&self->farm, &options);
 }
 
 /* ---- a real worker ------------------------------------------------------- */
 
-enum { MEMBERS = 32, MEMBER_BYTES = 2 << 20, MEMBER_ROWS = 8 };
-static const uint64_t batch_bytes = (uint64_t)MEMBER_ROWS * MEMBER_BYTES;
+enum { MEMBERS = 32, MEMBER_BYTES = 2 << 20, BATCH_ROWS = 8 };
+static const uint64_t batch_bytes = (uint64_t)BATCH_ROWS * MEMBER_BYTES;
 
-/* The same with a worker that reads the bytes from a tar file in the page
- * cache, copies them to its arena and hashes them once more. It shows the cost
- * of making even the simplest batch. */
-static void make_reader(struct bench_farm *farm, uint8_t *bytes)
+/* Start a cluster with a real worker, which shows what making even the simplest
+ * batch costs. Unlike the prepared worker it reads the bytes from a tar file in
+ * the page cache, copies them to its arena, and hashes them a second time. */
+static void start_real_worker(struct bench_cluster *cluster)
 {
-    struct bench_file  files[MEMBERS];
-    struct bench_album album = {.files = files, .n = MEMBERS};
+    struct bench_photo  members[MEMBERS];
+    struct bench_photos photos = {.photos = members, .n = MEMBERS};
+    uint8_t            *bytes  = fby_zalloc(MEMBER_BYTES);
     for (int i = 0; i < MEMBERS; i++) {
-        files[i]       = (struct bench_file){.size = MEMBER_BYTES};
-        files[i].bytes = bytes;
+        members[i] = (struct bench_photo){.bytes = bytes, .size = MEMBER_BYTES};
     }
-    bench_farm_begin(farm);
-    bench_farm_pipeline(farm,
+    bench_cluster_init(cluster);
+    bench_cluster_pipeline(cluster,
         "forebay: 1\n"
         "splits: {train: {shards: \"d:train-{0..0}.tar\"}}\n"
         "global_batch: %d\n"
@@ -148,82 +100,73 @@ static void make_reader(struct bench_farm *farm, uint8_t *bytes)
         "    decode: bytes\n"
         "    length: %d\n"
         "    wire: {filter: none, codec: store}\n",
-        MEMBER_ROWS, MEMBER_BYTES);
-    bench_farm_make_folder(farm);
-    bench_album_shards(&album, farm->photos, 1, 1);
-    bench_farm_start(farm, 1, 0, "1G");
+        BATCH_ROWS, MEMBER_BYTES);
+    bench_photos_write_tar(&photos, cluster->data_dir, 1, 1);
+    bench_cluster_start(cluster, 1, 0, "1G");
+    free(bytes);
 }
 
-static void show_reader(void)
+static void measure_real_worker(void)
 {
     enum { RUNS = 7 };
     double                 rates[RUNS];
     size_t                 runs = pairs < RUNS ? pairs : RUNS;
-    struct bench_farm      farm;
+    struct bench_cluster   cluster;
     struct forebay_options options = forebay_options();
-    uint8_t               *bytes   = fby_zalloc(MEMBER_BYTES);
-    uint64_t               n       = (mib << 20) / batch_bytes + 1;
-    options.window_bytes           = window;
-    make_reader(&farm, bytes);
-    struct forebay *stream = bench_stream_open(&farm, &options);
+    uint64_t               n = (mib << 20) / batch_bytes + 1; /* batches */
+    options.window_bytes     = BENCH_WINDOW;
+    start_real_worker(&cluster);
+    struct forebay *stream = bench_stream_open(&cluster, &options);
     for (size_t i = 0; i < runs; i++) {
-        bench_stream_skip(stream, 2 * window / batch_bytes);
+        bench_stream_skip(stream, 2 * BENCH_WINDOW / batch_bytes);
         int64_t begun = fby_now_ns();
         bench_stream_skip(stream, n);
         rates[i] = (double)(n * batch_bytes) / (double)(fby_now_ns() - begun);
     }
     forebay_close(&stream);
-    bench_farm_remove(&farm);
-    free(bytes);
+    bench_cluster_remove(&cluster);
+    struct bench_figure rate = bench_figure(rates, runs);
     bench_row("a worker that reads tar", "%5.2f GB/s, noise %.1f %%; no goal",
-        bench_median(rates, runs), bench_noise(rates, runs));
+        rate.median, rate.noise);
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
-static void clean(struct fixture *self)
+static void run(void)
 {
-    forebay_close(&self->stream);
-    bench_raw_stop(&self->raw);
-    bench_ready_stop(&self->ready);
-    bench_farm_remove(&self->farm);
-    bench_stock_free(&self->stock);
-    free(self->slots);
-}
-
-static void run(struct fixture *self)
-{
-    stream(self); /* warm */
-    receive(self);
-    struct bench_pairs result = bench_pairs(pairs, stream, receive, self);
+    struct bench_batch batch;
+    struct wire_bench  self = {.receive = {.receive_batch = receive_batch}};
+    make_batch(&batch);
+    bench_receive_start(&self.receive, &batch, mib, true);
+    stream_speed(&self); /* warm up */
+    tcp_speed(&self);
+    struct bench_pairs r = bench_pairs(pairs, stream_speed, tcp_speed, &self);
     bench_row("forebay, store", "%5.2f GB/s, noise %.1f %%, %.2f cores",
-        result.a.median, result.a.noise, self->ready_cores);
+        r.a.median, r.a.noise, self.stream_cores);
     bench_row("TCP, hashed at both ends",
-        "%5.2f GB/s, noise %.1f %%, %.2f cores", result.b.median,
-        result.b.noise, self->raw_cores);
+        "%5.2f GB/s, noise %.1f %%, %.2f cores", r.b.median, r.b.noise,
+        self.tcp_cores);
     bench_row("CPU of both processes", "%.3f and %.3f s/GB",
-        self->ready_cores / result.a.median, self->raw_cores / result.b.median);
-    bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
-        result.ratio.median, result.ratio.noise, pairs);
-    show_reader();
-    bench_trust(result.ratio.noise, 2);
-    bench_goal("wire", result.ratio.median, BENCH_AT_LEAST,
-        fby_cores() >= 4 ? 0.9 : 0.8);
+        self.stream_cores / r.a.median, self.tcp_cores / r.b.median);
+    bench_ratio_row(&r);
+    measure_real_worker();
+    bench_print_trust(r.ratio.noise, BENCH_TWO_CORES);
+    bench_goal("wire", r.ratio.median, BENCH_AT_LEAST,
+        fby_usable_cores() >= 4 ? 0.9 : 0.8);
+    bench_receive_stop(&self.receive);
+    bench_batch_free(&batch);
 }
 
 int main(int argc, char **argv)
 {
-    struct fixture            fixture;
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (9)", NULL},
-        {"mib", &mib, 64, 1 << 20, "MiB per run (2048)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (9)"},
+        {"mib", &mib, 64, 1 << 20, "MiB per run (2048)"},
         {0},
     };
     bench_options(argc, argv, options,
-        "Speed of ready batches over loopback, against bare TCP.");
+        "Speed of prepared batches over loopback, against bare TCP.", NULL);
     bench_begin("wire");
-    prepare(&fixture);
-    run(&fixture);
-    clean(&fixture);
+    run();
     return 0;
 }

@@ -52,21 +52,21 @@ static void build_argv(
 }
 
 fby_err fby_child_start(struct fby_child *child, const char *name,
-    const struct fby_words *args, struct fby_why *why)
+    const struct fby_words *args, struct fby_error_detail *why)
 {
     int              ends[2];
     struct fby_words argv = {0};
     *child                = (struct fby_child){.ready_fd = -1};
     snprintf(child->name, sizeof(child->name), "%s", name);
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_SYS, "no pipe for %s: %s", name, strerror(errno));
     }
     fcntl(ends[1], F_SETFD, 0); /* the child inherits this end */
     build_argv(args, ends[1], &argv);
     fby_err err = spawn_in_own_group(child, argv.words);
     if (err != FBY_OK) {
-        fby_because(why, err, "cannot start %s: %s", name, strerror(errno));
+        fby_error_set(why, err, "cannot start %s: %s", name, strerror(errno));
     }
     fby_words_fini(&argv);
     close(ends[1]);
@@ -103,7 +103,7 @@ static fby_err read_endpoint(
 }
 
 fby_err fby_child_wait_ready(
-    struct fby_child *child, int64_t deadline_ns, struct fby_why *why)
+    struct fby_child *child, int64_t deadline_ns, struct fby_error_detail *why)
 {
     size_t  used = 0;
     fby_err err  = FBY_AGAIN;
@@ -115,7 +115,7 @@ fby_err fby_child_wait_ready(
     if (err == FBY_OK) {
         return FBY_OK;
     }
-    return fby_because(why, err, "%s %s", child->name,
+    return fby_error_set(why, err, "%s %s", child->name,
         err == FBY_TIMEOUT ? "did not start in time"
                            : "ended while it started; see its message above");
 }
@@ -147,7 +147,7 @@ static void signal_all(struct fby_child *children, unsigned n, int signal)
     }
 }
 
-static void wait_until(
+static void wait_all_ended(
     struct fby_child *children, unsigned n, int64_t deadline_ns)
 {
     while (!all_ended(children, n) && fby_now_ns() < deadline_ns) {
@@ -158,9 +158,9 @@ static void wait_until(
 void fby_children_stop(struct fby_child *children, unsigned n, int64_t grace_ns)
 {
     signal_all(children, n, SIGTERM);
-    wait_until(children, n, fby_now_ns() + grace_ns);
+    wait_all_ended(children, n, fby_now_ns() + grace_ns);
     signal_all(children, n, SIGKILL);
-    wait_until(children, n, INT64_MAX);
+    wait_all_ended(children, n, INT64_MAX);
     for (unsigned i = 0; i < n; i++) {
         if (children[i].ready_fd >= 0) {
             close(children[i].ready_fd);
@@ -169,7 +169,7 @@ void fby_children_stop(struct fby_child *children, unsigned n, int64_t grace_ns)
     }
 }
 
-fby_err fby_child_follow(pid_t parent)
+fby_err fby_child_end_with_parent(pid_t parent)
 {
     if (parent == 0) {
         return FBY_OK;

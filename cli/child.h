@@ -1,9 +1,9 @@
 /* child.h - a server or worker process of an embedded cluster.
  *
- * A child is this executable run as `forebay server` or `forebay worker`. It
+ * A child is this executable, run as `forebay server` or `forebay worker`. It
  * writes its endpoint to a pipe once it listens. It has its own process group,
  * so Ctrl-C reaches only the parent, which then stops its children in order.
- * It ends by itself when its parent is gone.
+ * A child ends when its parent ends.
  * Thread: all calls come from the thread that started the child. */
 #ifndef FBY_CLI_CHILD_H
 #define FBY_CLI_CHILD_H
@@ -17,7 +17,7 @@
 
 struct fby_child {
     pid_t pid;           /* 0: not running */
-    int   ready_fd;      /* the child writes its endpoint here; -1 afterwards */
+    int   ready_fd;      /* to read the endpoint from; -1: closed */
     char  name[64];      /* "worker 2", for messages */
     char  endpoint[256]; /* "tcp://127.0.0.1:40123" once ready */
     int   status;        /* from waitpid, once the child has ended */
@@ -26,24 +26,24 @@ struct fby_child {
 /* Start `forebay ARGS... --ready-fd N --parent PID` as `name`.
  * Errors: FBY_SYS with the cause. */
 FBY_CHECKED fby_err fby_child_start(struct fby_child *child, const char *name,
-    const struct fby_words *args, struct fby_why *why);
+    const struct fby_words *args, struct fby_error_detail *why);
 
 /* Wait until the child listens and `endpoint` is set.
- * Errors: FBY_TIMEOUT at the deadline, FBY_GONE when the child ended,
+ * Errors: FBY_TIMEOUT at the deadline; FBY_GONE when the child has ended;
  *         FBY_PROTO when its endpoint is too long. */
 FBY_CHECKED fby_err fby_child_wait_ready(
-    struct fby_child *child, int64_t deadline_ns, struct fby_why *why);
+    struct fby_child *child, int64_t deadline_ns, struct fby_error_detail *why);
 
-/* True once the child has ended; `status` then says how. Blocks: never. */
+/* True once the child has ended; `status` is then set. Blocks: never. */
 bool fby_child_ended(struct fby_child *child);
 
-/* Send SIGTERM to all, wait up to `grace_ns` in total, then send SIGKILL to
- * those left and wait for them. */
+/* Send SIGTERM to all children and wait for at most `grace_ns` in total. Then
+ * send SIGKILL to the children that still run, and wait for their end. */
 void fby_children_stop(
     struct fby_child *children, unsigned n, int64_t grace_ns);
 
-/* In the child: request SIGTERM when `parent` ends; 0 does nothing.
- * Errors: FBY_GONE when the parent is gone already. */
-FBY_CHECKED fby_err fby_child_follow(pid_t parent);
+/* In the child: request SIGTERM for the time when `parent` ends; 0: nothing.
+ * Errors: FBY_GONE when the parent has already ended. */
+FBY_CHECKED fby_err fby_child_end_with_parent(pid_t parent);
 
 #endif

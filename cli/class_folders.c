@@ -26,7 +26,7 @@ bool fby_class_folders_used(const struct fby_content *content)
 {
     uint32_t f = 0;
     while (
-        f < content->n_fields && !fby_field_is_of_folder(&content->fields[f])) {
+        f < content->n_fields && !fby_field_is_folder_id(&content->fields[f])) {
         f++;
     }
     return f < content->n_fields;
@@ -37,37 +37,36 @@ const char fby_class_folders_advice[] =
     "labels instead of folder";
 
 void fby_class_folders_describe(
-    const struct fby_class_folders *found, char out[FBY_CLASS_FOLDERS_TEXT])
+    const struct fby_class_folders *found, char *out, size_t size)
 {
-    snprintf(out, FBY_CLASS_FOLDERS_TEXT,
+    snprintf(out, size,
         "class %u is the folder '%s' here and '%s' in split '%s': folders are "
         "numbered in each split by itself",
         found->id, found->here, found->there, found->split);
 }
 
-/* ---- The folders of a split ---- */
-
 struct classes {
-    struct fby_folder_class *folders;
-    const char             **names;
-    uint32_t                 n;
+    struct fby_folder *folders;
+    const char       **names;
+    uint32_t           n;
 };
 
 static void free_classes(struct classes *self)
 {
-    fby_folder_classes_free(self->folders, self->n);
+    fby_folders_free(self->folders, self->n);
     free(self->names);
     *self = (struct classes){0};
 }
 
 static fby_err list_classes(const struct fby_local *local,
-    const struct fby_split *split, struct classes *out, struct fby_why *why)
+    const struct fby_split *split, struct classes *out,
+    struct fby_error_detail *why)
 {
     struct fby_location       *location = fby_zalloc(sizeof(*location));
     struct fby_location_parts *parts    = fby_zalloc(sizeof(*parts));
     const struct fby_root     *root     = NULL;
 
-    fby_err err = fby_location_root(&split->location,
+    fby_err err = fby_location_find_root(&split->location,
         (const char *const *)local->served.words.words, local->served.n,
         location, why);
     if (err == FBY_OK) {
@@ -78,8 +77,8 @@ static fby_err list_classes(const struct fby_local *local,
         err = fby_roots_named(local->roots, parts->root, &root, why);
     }
     if (err == FBY_OK) {
-        err =
-            fby_folder_classes(root, parts->base, &out->folders, &out->n, why);
+        err = fby_folder_list_classes(
+            root, parts->base, &out->folders, &out->n, why);
     }
     free(parts);
     free(location);
@@ -90,21 +89,16 @@ static fby_err list_classes(const struct fby_local *local,
     return err;
 }
 
-/* ---- Comparing two splits ---- */
-
 static void compare(const struct fby_local *local, const struct classes *here,
     const char *name, struct fby_class_folders *out)
 {
-    struct fby_why    why   = {{0}};
-    struct fby_split *split = NULL;
-    struct classes    there = {0};
+    struct fby_error_detail why   = {{0}};
+    struct fby_split       *split = NULL;
+    struct classes          there = {0};
     fby_err err = fby_pipeline_split(local->pipeline, name, &split, &why);
-    bool    is_folder =
-        err == FBY_OK && fby_source_traits(split->content.source)->has_classes;
-    if (is_folder) {
-        err = list_classes(local, split, &there, &why);
-    }
-    if (is_folder && err == FBY_OK &&
+    if (err == FBY_OK &&
+        fby_source_traits(split->content.source)->has_classes &&
+        list_classes(local, split, &there, &why) == FBY_OK &&
         fby_class_folders_differ(
             here->names, here->n, there.names, there.n, &out->id)) {
         out->differ = true;
@@ -121,9 +115,9 @@ static void compare(const struct fby_local *local, const struct classes *here,
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_class_folders *out)
 {
-    struct fby_why why  = {{0}};
-    struct classes here = {0};
-    *out                = (struct fby_class_folders){.differ = false};
+    struct fby_error_detail why  = {{0}};
+    struct classes          here = {0};
+    *out                         = (struct fby_class_folders){.differ = false};
     if (!fby_source_traits(local->split->content.source)->has_classes) {
         return;
     }

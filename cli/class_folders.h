@@ -1,8 +1,7 @@
 /* class_folders.h - check that class ids mean the same in all splits.
  *
- * Class folders are numbered by name within each split. Two splits with
- * different folders therefore number classes differently, and no other check
- * notices it. */
+ * Class folders are numbered by name within each split. If two splits have
+ * different folders, one class has two ids, and no other check detects this. */
 #ifndef FBY_CLI_CLASS_FOLDERS_H
 #define FBY_CLI_CLASS_FOLDERS_H
 
@@ -10,11 +9,11 @@
 
 /* The first difference between the class folders of two splits. */
 struct fby_class_folders {
-    bool     differ; /* false: no difference; the rest is unset */
-    uint32_t id;     /* the class id with two names: */
-    char     here[FBY_NAME_SIZE];
-    char     there[FBY_NAME_SIZE];
-    char     split[FBY_NAME_SIZE]; /* the other split, of `there` */
+    bool     differ;               /* false: no difference; the rest is unset */
+    uint32_t id;                   /* the class id with two names */
+    char     here[FBY_NAME_SIZE];  /* its name in the loaded split */
+    char     there[FBY_NAME_SIZE]; /* its name in the other split */
+    char     split[FBY_NAME_SIZE]; /* the other split */
 };
 
 /* Compare the class folders of the loaded split `name` (NULL: the default of
@@ -26,10 +25,9 @@ void fby_class_folders_compare(const struct fby_local *local, const char *name,
 /* True if some field takes its value from the class folder. Pure. */
 bool fby_class_folders_used(const struct fby_content *content);
 
-enum { FBY_CLASS_FOLDERS_TEXT = 400 };
-/* Describe a difference that was found, as one line. */
+/* Describe a difference that was found, in one line of about 400 bytes. */
 void fby_class_folders_describe(
-    const struct fby_class_folders *found, char out[FBY_CLASS_FOLDERS_TEXT]);
+    const struct fby_class_folders *found, char *out, size_t size);
 
 /* How to remove the difference, as one line. */
 extern const char fby_class_folders_advice[];

@@ -9,43 +9,38 @@
 
 #include "common/clock.h"
 #include "common/cores.h"
+#include "common/cpus.h"
 #include "common/log.h"
 #include "common/mem.h"
 
-static const int64_t start_ns     = 60 * FBY_NS_PER_S;
-static const int64_t grace_ns     = 26 * FBY_NS_PER_S;
-static const int64_t max_delay_ns = 30 * FBY_NS_PER_S;
+static const int64_t start_ns     = 60 * FBY_NS_PER_S; /* until all listen */
+static const int64_t grace_ns     = 26 * FBY_NS_PER_S; /* after SIGTERM */
+static const int64_t max_delay_ns = 30 * FBY_NS_PER_S; /* of a restart */
 
 struct restart {            /* the restart state of one child */
-    unsigned starts;        /* so far, the first included */
+    unsigned starts;        /* number of starts, with the first one */
     int64_t  restart_at_ns; /* 0: no restart is due */
 };
 
 struct fby_cluster {
-    unsigned          n; /* children; child 0 is the server */
+    unsigned          n; /* number of children; child 0 is the server */
     struct fby_child *children;
     struct restart   *restarts;
     struct fby_words  worker_args;
     struct fby_words  server_args;
-    char              threads[16];
-    char              worker_listen[256];
 };
 
-static bool is_server(unsigned i)
-{
-    return i == 0;
-}
-
 static fby_err start_child(
-    struct fby_cluster *self, unsigned i, struct fby_why *why)
+    struct fby_cluster *self, unsigned i, struct fby_error_detail *why)
 {
-    char name[64] = "the server";
-    if (!is_server(i)) {
+    char                    name[64] = "the server";
+    const struct fby_words *args     = &self->server_args;
+    if (i > 0) {
         snprintf(name, sizeof(name), "worker %u", i);
+        args = &self->worker_args;
     }
     self->restarts[i].starts++;
-    return fby_child_start(&self->children[i], name,
-        is_server(i) ? &self->server_args : &self->worker_args, why);
+    return fby_child_start(&self->children[i], name, args, why);
 }
 
 static void build_server_args(struct fby_cluster *self, const char *listen)
@@ -55,19 +50,15 @@ static void build_server_args(struct fby_cluster *self, const char *listen)
     fby_words_add(&self->server_args, listen);
 }
 
-/* Workers listen on the server's address, each on its own port. */
-static void build_worker_listen(struct fby_cluster *self)
-{
-    const char *server = self->children[0].endpoint;
-    snprintf(self->worker_listen, sizeof(self->worker_listen), "%.*s:*",
-        (int)(strrchr(server, ':') - server), server);
-}
-
+/* The cores of `options->cpus`, divided among the workers. */
 static unsigned cores_per_worker(const struct fby_cluster_options *options)
 {
-    unsigned cores = fby_cores();
-    if (options->cpus != NULL && options->n_cpus < cores) {
-        cores = options->n_cpus;
+    cpu_set_t set;
+    unsigned  cores = fby_usable_cores();
+    if (options->cpus != NULL &&
+        fby_cpus_parse_usable(options->cpus, &set, NULL) == FBY_OK &&
+        (unsigned)CPU_COUNT(&set) < cores) {
+        cores = (unsigned)CPU_COUNT(&set);
     }
     unsigned each = options->workers > 0 ? cores / options->workers : 0;
     return each > 0 ? each : 1;
@@ -86,14 +77,18 @@ static void add_option(
 static void build_worker_args(
     struct fby_cluster *self, const struct fby_cluster_options *options)
 {
-    struct fby_words *args = &self->worker_args;
-    build_worker_listen(self);
-    snprintf(self->threads, sizeof(self->threads), "%u",
+    struct fby_words *args   = &self->worker_args;
+    const char       *server = self->children[0].endpoint;
+    char              threads[16];
+    char              listen[256]; /* the server's address, and any port */
+    snprintf(listen, sizeof(listen), "%.*s:*",
+        (int)(strrchr(server, ':') - server), server);
+    snprintf(threads, sizeof(threads), "%u",
         options->threads > 0 ? options->threads : cores_per_worker(options));
     fby_words_add(args, "worker");
-    add_option(args, "--server", self->children[0].endpoint);
-    add_option(args, "--listen", self->worker_listen);
-    add_option(args, "--threads", self->threads);
+    add_option(args, "--server", server);
+    add_option(args, "--listen", listen);
+    add_option(args, "--threads", threads);
     add_option(args, "--cpus", options->cpus);
     add_option(args, "--nice", options->nice);
     add_option(args, "--memory", options->memory);
@@ -104,7 +99,7 @@ static void build_worker_args(
 }
 
 static fby_err start_server(struct fby_cluster *self,
-    const struct fby_cluster_options *options, struct fby_why *why)
+    const struct fby_cluster_options *options, struct fby_error_detail *why)
 {
     build_server_args(
         self, options->listen != NULL ? options->listen : "tcp://127.0.0.1:*");
@@ -117,7 +112,7 @@ static fby_err start_server(struct fby_cluster *self,
 }
 
 static fby_err start_workers(struct fby_cluster *self,
-    const struct fby_cluster_options *options, struct fby_why *why)
+    const struct fby_cluster_options *options, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     build_worker_args(self, options);
@@ -132,7 +127,7 @@ static fby_err start_workers(struct fby_cluster *self,
 }
 
 fby_err fby_cluster_start(const struct fby_cluster_options *options,
-    struct fby_cluster **out, struct fby_why *why)
+    struct fby_cluster **out, struct fby_error_detail *why)
 {
     struct fby_cluster *self = fby_zalloc(sizeof(*self));
     self->n                  = options->workers + 1;
@@ -194,8 +189,8 @@ static void warn_ended(const struct fby_child *child, int64_t delay_ns)
 
 static void restart_child(struct fby_cluster *self, unsigned i)
 {
-    struct fby_child old = self->children[i];
-    struct fby_why   why = {{0}};
+    struct fby_child        old = self->children[i];
+    struct fby_error_detail why = {{0}};
     if (old.ready_fd >= 0) {
         close(old.ready_fd);
     }

@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-int fby_command_end(const char *name, fby_err err, const struct fby_why *why)
+int fby_command_end(
+    const char *name, fby_err err, const struct fby_error_detail *why)
 {
     if (err == FBY_OK) {
         return FBY_EXIT_DONE;

@@ -17,9 +17,10 @@ struct fby_command {
     int (*run)(int argc, char **argv); /* argv[0] is "forebay NAME" */
 };
 
-/* Print the reason of an error to standard error, and return the exit code for
- * `err`. `name` is the command's. */
-int fby_command_end(const char *name, fby_err err, const struct fby_why *why);
+/* Unless `err` is FBY_OK, print the cause of the error to standard error, after
+ * the command's `name`. Returns the exit code for `err`. */
+int fby_command_end(
+    const char *name, fby_err err, const struct fby_error_detail *why);
 
 extern const struct fby_command fby_command_doctor;
 extern const struct fby_command fby_command_index;

@@ -8,36 +8,19 @@
 #include "common/plural.h"
 #include "pipeline/sources/traits.h"
 
-enum option_key { KEY_HASH = 0x100 };
+struct index_options {
+    struct fby_local_options local;
+};
 
-static const struct argp_option options[] = {
-    {"hash", KEY_HASH, NULL, 0,
+static const struct fby_option options[] = {
+    FBY_LOCAL_OPTIONS(struct index_options, local),
+    {"hash", 0, NULL,
         "Also hash every byte, so that workers whose copies differ are found",
-        0},
+        FBY_VALUE(FBY_FLAG, struct index_options, local.hash)},
     {0},
 };
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct fby_local_options *o = state->input;
-    (void)arg;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o;
-        return 0;
-    case KEY_HASH:
-        o->hash = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {
-    {&fby_local_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {options, parse_option, NULL,
+static const char about[] =
     "Read the data of all splits or of one, and keep the manifests.\v"
     "Examples:\n"
     "  forebay index --pipeline p.yaml\n"
@@ -47,24 +30,25 @@ static const struct argp argp = {options, parse_option, NULL,
     "folder, a list, parallel folders or columns only hashes are kept, and\n"
     "lengths for bucket_by: their files are checked at each opening.\n"
     "Data that is hashed has another digest than before: streams begun before\n"
-    "cannot go on with it, so hash before the first run.",
-    children, NULL, NULL};
+    "cannot go on with it, so hash before the first run.";
+
+static const struct fby_usage usage = {.options = options, .help = about};
 
 static fby_err index_split(
-    const struct fby_local_options *o, struct fby_why *why)
+    const struct fby_local_options *o, struct fby_error_detail *why)
 {
     struct fby_local local;
     char             hex[65];
     fby_err          err = fby_local_open(&local, o, why);
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
-        const char       *unit =
-            fby_source_traits(local.split->content.source)->has_files ? "part"
-                                                                            : "shard";
+        bool files = fby_source_traits(local.split->content.source)->has_files;
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             o->split,
             fby_plural(fby_dataset_samples(local.dataset), "sample").text,
-            fby_plural(fby_dataset_shards(local.dataset), unit).text,
+            fby_plural(
+                fby_dataset_shards(local.dataset), files ? "part" : "shard")
+                .text,
             fby_dataset_reused(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");
@@ -73,7 +57,8 @@ static fby_err index_split(
     return err;
 }
 
-static fby_err index_all(struct fby_local_options *o, struct fby_why *why)
+static fby_err index_all(
+    struct fby_local_options *o, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     fby_err              err = fby_pipeline_load(o->pipeline, &pipeline, why);
@@ -88,12 +73,13 @@ static fby_err index_all(struct fby_local_options *o, struct fby_why *why)
 
 static int run(int argc, char **argv)
 {
-    struct fby_local_options o   = {0};
-    struct fby_why           why = {{0}};
-    fby_option_parse(&argp, argc, argv, &o);
+    struct index_options      all = {0};
+    struct fby_local_options *o   = &all.local;
+    struct fby_error_detail   why = {{0}};
+    fby_usage_parse(&usage, argc, argv, &all);
     fby_signals_catch();
-    fby_err err = o.split != NULL ? index_split(&o, &why) : index_all(&o, &why);
-    fby_words_fini(&o.data);
+    fby_err err = o->split != NULL ? index_split(o, &why) : index_all(o, &why);
+    fby_words_fini(&o->data);
     if (fby_signals_caught() != 0) {
         return 128 + fby_signals_caught();
     }

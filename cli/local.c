@@ -1,62 +1,12 @@
 #include "cli/local.h"
 
+#include <inttypes.h>
+
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "common/plural.h"
 #include "pipeline/location.h"
 #include "worker/source/lengths.h"
-
-/* ---- options ------------------------------------------------------------- */
-
-enum option_key {
-    KEY_PIPELINE = 'p',
-    KEY_SPLIT    = 's',
-    KEY_DATA     = 'd',
-    KEY_CACHE    = 0x100
-};
-
-static const struct argp_option options_of_all[] = {
-    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
-    {"split", KEY_SPLIT, "NAME", 0,
-        "The split (default: the only one, or train; for index: all)", 0},
-    {"data", KEY_DATA, "NAME=DIR", 0,
-        "Where NAME: of the pipeline is on this host (repeatable)", 0},
-    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct fby_local_options *o = state->input;
-    switch (key) {
-    case KEY_PIPELINE:
-        o->pipeline = arg;
-        return 0;
-    case KEY_SPLIT:
-        o->split = arg;
-        return 0;
-    case KEY_DATA:
-        fby_words_add(&o->data, arg);
-        return 0;
-    case KEY_CACHE:
-        o->cache = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        fby_option_unexpected(state, arg, "--pipeline");
-        return 0;
-    case ARGP_KEY_END:
-        if (o->pipeline == NULL) {
-            argp_error(state, "--pipeline FILE is required");
-        }
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp fby_local_argp = {
-    options_of_all, parse_option, NULL, NULL, NULL, NULL, NULL};
-
-/* ---- the dataset --------------------------------------------------------- */
 
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
@@ -64,18 +14,8 @@ static bool show_scan(void *arg, uint64_t done, uint64_t total)
     return fby_signals_caught() == 0;
 }
 
-static fby_err add_roots(struct fby_local *self, struct fby_why *why)
-{
-    fby_err err = FBY_OK;
-    self->roots = fby_roots_create();
-    for (unsigned i = 0; i < self->served.n && err == FBY_OK; i++) {
-        err = fby_roots_add(self->roots, self->served.words.words[i], why);
-    }
-    return err;
-}
-
 fby_err fby_local_load(struct fby_local *self,
-    const struct fby_local_options *options, struct fby_why *why)
+    const struct fby_local_options *options, struct fby_error_detail *why)
 {
     *self       = (struct fby_local){0};
     fby_err err = fby_served_collect(
@@ -87,16 +27,20 @@ fby_err fby_local_load(struct fby_local *self,
         err = fby_pipeline_split(
             self->pipeline, options->split, &self->split, why);
     }
-    return err == FBY_OK ? add_roots(self, why) : err;
+    self->roots = fby_roots_create();
+    for (unsigned i = 0; i < self->served.n && err == FBY_OK; i++) {
+        err = fby_roots_add(self->roots, self->served.words.words[i], why);
+    }
+    return err;
 }
 
 static fby_err open_dataset(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_location location;
 
-    fby_err err = fby_location_root(&self->split->location,
+    fby_err err = fby_location_find_root(&self->split->location,
         (const char *const *)self->served.words.words, self->served.n,
         &location, why);
     if (err != FBY_OK) {
@@ -118,7 +62,7 @@ static fby_err open_dataset(struct fby_local *self,
 
 fby_err fby_local_index(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     fby_err err = open_dataset(self, options, progress, why);
     if (err == FBY_OK) {
@@ -136,7 +80,7 @@ fby_err fby_local_index(struct fby_local *self,
 }
 
 fby_err fby_local_open(struct fby_local *self,
-    const struct fby_local_options *options, struct fby_why *why)
+    const struct fby_local_options *options, struct fby_error_detail *why)
 {
     struct fby_progress_line  line     = fby_progress_begin();
     const struct fby_progress progress = {.fn = show_scan, .arg = &line};
@@ -156,4 +100,35 @@ void fby_local_close(struct fby_local *self)
     fby_split_destroy(&self->split);
     fby_pipeline_destroy(&self->pipeline);
     fby_served_fini(&self->served);
+}
+
+struct fby_order_spec fby_local_order(
+    const struct fby_local *self, uint64_t seed, uint64_t epoch)
+{
+    struct fby_order_spec spec =
+        fby_order_spec_of(&self->split->content, seed, epoch);
+    spec.samples       = fby_dataset_samples(self->dataset);
+    spec.shard_samples = fby_dataset_shard_samples(self->dataset);
+    spec.n_shards      = fby_dataset_shards(self->dataset);
+    spec.buckets       = self->buckets;
+    return spec;
+}
+
+fby_err fby_position_find(struct fby_position *position,
+    const struct fby_local *local, struct fby_order **out,
+    struct fby_error_detail *why)
+{
+    if (!position->seed.given) {
+        position->seed.value = fby_pipeline_seed(local->pipeline);
+    }
+    const struct fby_order_spec spec =
+        fby_local_order(local, position->seed.value, position->epoch);
+    fby_err err = fby_order_create(&spec, out, why);
+    if (err == FBY_OK && position->step >= fby_order_steps(*out)) {
+        err = fby_error_set(why, FBY_USAGE,
+            "--step %" PRIu64 ": an epoch has %s, from 0", position->step,
+            fby_plural(fby_order_steps(*out), "step").text);
+        fby_order_destroy(out);
+    }
+    return err;
 }

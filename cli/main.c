@@ -76,7 +76,7 @@ static int run_command(int argc, char **argv)
     return unknown_command(argv[0]);
 }
 
-/* Batches are large blocks that are allocated and freed often: keep them on the
+/* Batches are large blocks that are allocated and freed often. Keep them on the
  * heap, so that the kernel does not map and clear new pages each time. */
 static void keep_large_blocks(void)
 {
@@ -122,7 +122,7 @@ static void close_output(void)
 
 int main(int argc, char **argv)
 {
-    /* Children are started as /proc/self/exe, and would be named "exe". */
+    /* Without this, children, which run /proc/self/exe, are named "exe". */
     pthread_setname_np(pthread_self(), "forebay");
     fill_standard_streams();
     atexit(close_output);

@@ -1,12 +1,13 @@
 #include "cli/option.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cpus.h"
 #include "common/mem.h"
+
+/* ---- Values -------------------------------------------------------------- */
 
 static bool read_digits(const char *text, char **end, uint64_t *out)
 {
@@ -25,22 +26,10 @@ uint64_t fby_option_u64(const struct argp_state *state, const char *name,
     uint64_t value = 0;
     if (!read_digits(text, &end, &value) || *end != '\0' || value < min ||
         value > max) {
-        argp_error(state, "%s: '%s' is not a whole number from %llu to %llu",
+        argp_error(state, "--%s: '%s' is not a whole number from %llu to %llu",
             name, text, (unsigned long long)min, (unsigned long long)max);
     }
     return value;
-}
-
-int64_t fby_option_ms(
-    const struct argp_state *state, const char *name, const char *text)
-{
-    char  *end = NULL;
-    double ms  = strtod(text, &end);
-    if (end == text || *end != '\0' || !(ms >= 0 && ms <= 1e9)) {
-        argp_error(
-            state, "%s: '%s' is not a number of milliseconds", name, text);
-    }
-    return (int64_t)(ms * 1e6);
 }
 
 static int suffix_bits(const char *suffix)
@@ -53,58 +42,233 @@ static int suffix_bits(const char *suffix)
     return at != NULL && suffix[1] == '\0' ? 10 * (int)(at - letters + 1) : -1;
 }
 
-uint64_t fby_option_size(
+static uint64_t parse_size(
     const struct argp_state *state, const char *name, const char *text)
 {
     char    *end   = NULL;
     uint64_t value = 0;
     int      bits  = read_digits(text, &end, &value) ? suffix_bits(end) : -1;
-    if (bits < 0 || value > UINT64_MAX >> (bits < 0 ? 0 : bits)) {
+    if (bits < 0 || value > UINT64_MAX >> bits) {
         argp_error(state,
-            "%s: '%s' is not a size: write for example 512M or 2G", name, text);
+            "--%s: '%s' is not a size: write for example 512M or 2G", name,
+            text);
         return 0;
     }
     return value << bits;
 }
 
-const char *fby_option_size_text(
+static int64_t parse_ms(
     const struct argp_state *state, const char *name, const char *text)
 {
-    fby_option_size(state, name, text);
-    return text;
-}
-
-uint32_t fby_option_cpus(
-    const struct argp_state *state, const char *name, const char *text)
-{
-    cpu_set_t      set;
-    struct fby_why why = {{0}};
-    if (fby_cpus_usable(text, &set, &why) != FBY_OK) {
-        argp_error(state, "%s %s: %s", name, text, why.text);
+    char  *end = NULL;
+    double ms  = strtod(text, &end);
+    if (end == text || *end != '\0' || !(ms >= 0 && ms <= 1e9)) {
+        argp_error(
+            state, "--%s: '%s' is not a number of milliseconds", name, text);
     }
-    return (uint32_t)CPU_COUNT(&set);
+    return (int64_t)(ms * 1e6);
 }
 
-void fby_option_unexpected(
-    const struct argp_state *state, const char *word, const char *suggestion)
+static void check_cpus(
+    const struct argp_state *state, const char *name, const char *text)
 {
-    if (suggestion != NULL) {
-        argp_error(state, "unexpected argument '%s'; did you mean %s %s?", word,
-            suggestion, word);
+    cpu_set_t               set;
+    struct fby_error_detail why = {{0}};
+    if (fby_cpus_parse_usable(text, &set, &why) != FBY_OK) {
+        argp_error(state, "--%s %s: %s", name, text, why.text);
+    }
+}
+
+static uint64_t parse_number(const struct fby_option *option,
+    const struct argp_state *state, const char *text)
+{
+    return fby_option_u64(state, option->name, text, option->min, option->max);
+}
+
+static void store(const struct fby_option *option,
+    const struct argp_state *state, const char *arg, void *member)
+{
+    switch (option->kind) {
+    case FBY_FLAG:
+        *(bool *)member = true;
+        return;
+    case FBY_WORDS:
+        fby_words_add(member, arg);
+        return;
+    case FBY_NUMBER:
+        if (option->size == sizeof(uint64_t)) {
+            *(uint64_t *)member = parse_number(option, state, arg);
+        } else {
+            *(uint32_t *)member = (uint32_t)parse_number(option, state, arg);
+        }
+        return;
+    case FBY_SIZE:
+        *(uint64_t *)member = parse_size(state, option->name, arg);
+        return;
+    case FBY_MS:
+        *(int64_t *)member = parse_ms(state, option->name, arg);
+        return;
+    case FBY_SEED:
+        *(struct fby_seed *)member = (struct fby_seed){
+            fby_option_u64(state, option->name, arg, 0, UINT64_MAX), true};
+        return;
+    case FBY_NUMBER_AS_TEXT:
+        parse_number(option, state, arg);
+        break;
+    case FBY_SIZE_AS_TEXT:
+        parse_size(state, option->name, arg);
+        break;
+    case FBY_CPUS_AS_TEXT:
+        check_cpus(state, option->name, arg);
+        break;
+    case FBY_TEXT:
+        break;
+    }
+    *(const char **)member = arg;
+}
+
+/* ---- The command line ---------------------------------------------------- */
+
+enum { FIRST_KEY = 0x100 }; /* of options without a letter */
+
+struct parse_input {
+    const struct fby_usage *usage;
+    char                   *values;
+};
+
+static int key_of(const struct fby_usage *usage, size_t i)
+{
+    int letter = usage->options[i].letter;
+    return letter != 0 ? letter : FIRST_KEY + (int)i;
+}
+
+/* True for a string or list of strings without a value. */
+static bool is_missing(
+    const struct parse_input *input, const struct fby_option *option)
+{
+    const void *value = NULL; /* both begin with a pointer */
+    if (option->kind != FBY_TEXT && option->kind != FBY_WORDS) {
+        return false;
+    }
+    memcpy(&value, input->values + option->offset, sizeof(value));
+    return value == NULL;
+}
+
+/* Suggest the first required option without a value, else the first option. */
+static void refuse_argument(const struct parse_input *input,
+    const struct argp_state *state, const char *arg)
+{
+    const struct fby_option *option = input->usage->options;
+    while (option->help != NULL &&
+           (option->required == NULL || !is_missing(input, option))) {
+        option++;
+    }
+    option = option->help != NULL ? option : input->usage->options;
+    if (is_missing(input, option) && option->kind == FBY_TEXT &&
+        arg[0] != '\0') {
+        argp_error(state, "unexpected argument '%s'; did you mean --%s %s?",
+            arg, option->name, arg);
     } else {
-        argp_error(state, "unexpected argument '%s'", word);
+        argp_error(state, "unexpected argument '%s'", arg);
     }
+}
+
+static const char **operand_of(const struct parse_input *input)
+{
+    return (
+        const char **)(void *)(input->values + input->usage->operand_offset);
+}
+
+static void take_argument(const struct parse_input *input,
+    const struct argp_state *state, const char *arg)
+{
+    if (input->usage->operand == NULL) {
+        refuse_argument(input, state, arg);
+    } else if (*operand_of(input) != NULL) {
+        argp_error(state, "one %s only", input->usage->operand);
+    } else {
+        *operand_of(input) = arg;
+    }
+}
+
+static void finish(
+    const struct parse_input *input, const struct argp_state *state)
+{
+    const struct fby_option *option = input->usage->options;
+    for (; option->help != NULL; option++) {
+        if (option->required != NULL && is_missing(input, option)) {
+            argp_error(state, "--%s %s is required: %s", option->name,
+                option->value, option->required);
+        }
+    }
+    if (input->usage->operand != NULL && *operand_of(input) == NULL) {
+        argp_error(state, "name %s", input->usage->operand_is);
+    }
+    if (input->usage->finish != NULL) {
+        input->usage->finish(state, input->values);
+    }
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
+static error_t parse_argument(int key, char *arg, struct argp_state *state)
+{
+    const struct parse_input *input = state->input;
+    const struct fby_usage   *usage = input->usage;
+    if (key == ARGP_KEY_END) {
+        finish(input, state);
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG) {
+        take_argument(input, state, arg);
+        return 0;
+    }
+    for (size_t i = 0; usage->options[i].help != NULL; i++) {
+        const struct fby_option *option = &usage->options[i];
+        if (option->name != NULL && key_of(usage, i) == key) {
+            store(option, state, arg, input->values + option->offset);
+            return 0;
+        }
+    }
+    return ARGP_ERR_UNKNOWN;
 }
 
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input)
 {
     argp_err_exit_status = 2;
-    error_t failed       = argp_parse(argp, argc, argv, 0, NULL, input);
-    if (failed != 0) {
+    if (argp_parse(argp, argc, argv, 0, NULL, input) != 0) {
         exit(2);
     }
 }
+
+void fby_usage_parse(
+    const struct fby_usage *usage, int argc, char **argv, void *values)
+{
+    size_t n     = 0;
+    int    group = 0;
+    while (usage->options[n].help != NULL) {
+        n++;
+    }
+    struct argp_option *options = fby_zalloc((n + 1) * sizeof(*options));
+    for (size_t i = 0; i < n; i++) {
+        const struct fby_option *from = &usage->options[i];
+
+        group += from->name == NULL;
+        options[i] = (struct argp_option){.name = from->name,
+            .key   = from->name != NULL ? key_of(usage, i) : 0,
+            .arg   = from->value,
+            .flags = from->help[0] == '\0' ? OPTION_HIDDEN : 0,
+            .doc   = from->help,
+            .group = group};
+    }
+    const struct argp argp = {
+        options, parse_argument, usage->operand, usage->help, NULL, NULL, NULL};
+    struct parse_input input = {usage, values};
+    fby_option_parse(&argp, argc, argv, &input);
+    free(options);
+}
+
+/* ---- Words --------------------------------------------------------------- */
 
 void fby_option_print_word(FILE *out, const char *word)
 {
@@ -128,7 +292,7 @@ void fby_option_print_word(FILE *out, const char *word)
 void fby_words_add(struct fby_words *list, const char *word)
 {
     size_t bytes           = (list->n + 2) * sizeof(list->words[0]);
-    list->words            = fby_regrow(list->words, bytes);
+    list->words            = fby_realloc(list->words, bytes);
     list->words[list->n++] = fby_strdup(word);
     list->words[list->n]   = NULL;
 }

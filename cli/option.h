@@ -1,4 +1,4 @@
-/* option.h - strict parsing of option values, on top of argp.
+/* option.h - the options of a command as a table, parsed with argp.
  *
  * An invalid value ends the program through argp_error(): it prints a message
  * and a hint at --help, and exits with code 2. */
@@ -6,41 +6,12 @@
 #define FBY_CLI_OPTION_H
 
 #include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Parse a decimal integer from `min` to `max`; `name` is the option's. */
-uint64_t fby_option_u64(const struct argp_state *state, const char *name,
-    const char *text, uint64_t min, uint64_t max);
-
-/* Parse milliseconds such as 2.5; returns nanoseconds. */
-int64_t fby_option_ms(
-    const struct argp_state *state, const char *name, const char *text);
-
-/* Parse a size such as 512M or 2G (powers of 1024); returns bytes. */
-uint64_t fby_option_size(
-    const struct argp_state *state, const char *name, const char *text);
-
-/* Check a size that is passed on to a child process; returns `text`. */
-const char *fby_option_size_text(
-    const struct argp_state *state, const char *name, const char *text);
-
-/* Check a list of CPUs, "0-3,8", that this process may use; returns their
- * number. */
-uint32_t fby_option_cpus(
-    const struct argp_state *state, const char *name, const char *text);
-
-/* End the program because of the unexpected argument `word`. `suggestion` is
- * the option that it may be meant for, "--pipeline"; NULL: none. */
-void fby_option_unexpected(
-    const struct argp_state *state, const char *word, const char *suggestion);
-
-/* Parse the command line with argp; exits with code 2 on wrong usage. */
-void fby_option_parse(
-    const struct argp *argp, int argc, char **argv, void *input);
-
-/* Print one word of a shell command, quoted where the shell needs it. */
-void fby_option_print_word(FILE *out, const char *word);
+/* ---- Lists of strings ---- */
 
 /* A growing list of strings; `words` ends with NULL. Start from {0}. */
 struct fby_words {
@@ -53,5 +24,80 @@ void fby_words_add(struct fby_words *list, const char *word);
 
 /* Free all strings and the list; `list` is {0} afterwards. */
 void fby_words_fini(struct fby_words *list);
+
+/* ---- Tables of options ---- */
+
+enum fby_option_kind {  /* the type of the member, and the possible values */
+    FBY_FLAG,           /* bool; the option has no value and sets true */
+    FBY_TEXT,           /* const char *, borrowed from argv */
+    FBY_WORDS,          /* struct fby_words; the option may be repeated */
+    FBY_NUMBER,         /* integer of 32 or 64 bits, from `min` to `max` */
+    FBY_SIZE,           /* uint64_t in bytes; "512M" or "2G", powers of 1024 */
+    FBY_MS,             /* int64_t in ns; the value is in ms, "2.5" */
+    FBY_SEED,           /* struct fby_seed */
+    FBY_NUMBER_AS_TEXT, /* const char *, checked as FBY_NUMBER */
+    FBY_SIZE_AS_TEXT,   /* const char *, checked as FBY_SIZE */
+    FBY_CPUS_AS_TEXT    /* const char *, usable CPUs: "0-3,8" */
+};
+
+struct fby_seed {
+    uint64_t value;
+    bool     given; /* false: use the seed of the pipeline file */
+};
+
+/* An option, and the member of a command's struct that receives its value. */
+struct fby_option {
+    const char *name;   /* without "--"; NULL: `help` is the title of a group */
+    int         letter; /* of the short form; 0: none */
+    const char *value;  /* placeholder of the value in --help; NULL: a flag */
+    const char *help;   /* "": not listed; NULL: the end of the table */
+    enum fby_option_kind kind;
+    size_t               offset, size; /* of the member, in bytes */
+    uint64_t             min, max;     /* of a number */
+    const char *required; /* why a value is required; NULL: it is optional */
+};
+
+/* The last members of an option whose value goes to `member` of struct `type`:
+ * FBY_RANGE for a number, FBY_REQUIRED for a required text or words. */
+#define FBY_OPTION_OF(kind, type, member, min, max, required)               \
+    kind, offsetof(type, member), sizeof(((type *)NULL)->member), min, max, \
+        required
+#define FBY_VALUE(kind, type, member) \
+    FBY_OPTION_OF(kind, type, member, 0, 0, NULL)
+#define FBY_RANGE(kind, type, member, min, max) \
+    FBY_OPTION_OF(kind, type, member, min, max, NULL)
+#define FBY_REQUIRED(kind, type, member, why) \
+    FBY_OPTION_OF(kind, type, member, 0, 0, why)
+
+/* FBY_REQUIRED's `why` for --pipeline. */
+#define FBY_HOW_TO_START "'forebay init DIR' writes one"
+
+/* The command line of a command; `values` is the struct of its options. */
+struct fby_usage {
+    const struct fby_option *options;
+    const char *operand;    /* placeholder of the argument, "DIR"; NULL: none */
+    const char *operand_is; /* "the directory to write to", for messages */
+    size_t      operand_offset; /* of the const char * for the argument */
+    const char *help; /* for --help: the text before the options, "\v", and the
+                         text after them */
+    /* Check and convert the values after the last argument; NULL: nothing. */
+    void (*finish)(const struct argp_state *state, void *values);
+};
+
+/* Parse the command line into `values`; exits with code 2 on wrong usage. */
+void fby_usage_parse(
+    const struct fby_usage *usage, int argc, char **argv, void *values);
+
+/* The same for a struct argp. */
+void fby_option_parse(
+    const struct argp *argp, int argc, char **argv, void *input);
+
+/* Parse a decimal integer from `min` to `max`; `name` is the option's
+ * without "--". */
+uint64_t fby_option_u64(const struct argp_state *state, const char *name,
+    const char *text, uint64_t min, uint64_t max);
+
+/* Print one word of a shell command, quoted where the shell needs it. */
+void fby_option_print_word(FILE *out, const char *word);
 
 #endif

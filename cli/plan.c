@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/position.h"
 #include "cli/sampled_params.h"
 #include "common/mem.h"
 #include "pipeline/device_ops.h"
@@ -15,61 +14,38 @@
 #include "pipeline/sources/traits.h"
 #include "worker/plan/rows.h"
 
-enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
-
 struct plan_options {
     struct fby_local_options local;
     struct fby_position      position;
-    uint64_t                 rank, world;
+    uint32_t                 rank, world;
     bool                     json;
 };
 
-static const struct argp_option options[] = {
-    {"rank", KEY_RANK, "R", 0, "Only the rows of this rank, from 0", 0},
-    {"world", KEY_WORLD, "W", 0, "How many ranks there are (default 1)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON object instead of lines", 0},
+#define NUMBER(member, min, max) \
+    FBY_RANGE(FBY_NUMBER, struct plan_options, member, min, max)
+
+static const struct fby_option options[] = {
+    FBY_LOCAL_OPTIONS(struct plan_options, local),
+    FBY_POSITION_OPTIONS(struct plan_options, position),
+    {"rank", 0, "R", "Only the rows of this rank, from 0",
+        NUMBER(rank, 0, 65535)},
+    {"world", 0, "W", "How many ranks there are (default 1)",
+        NUMBER(world, 1, 65536)},
+    {"json", 0, NULL, "Print one JSON object instead of lines",
+        FBY_VALUE(FBY_FLAG, struct plan_options, json)},
     {0},
 };
 
-static void check_rank(
-    const struct argp_state *state, const struct plan_options *o)
+static void check_rank(const struct argp_state *state, void *values)
 {
+    const struct plan_options *o = values;
     if (o->rank >= o->world) {
-        argp_error(state, "--rank %" PRIu64 " is not below --world %" PRIu64,
+        argp_error(state, "--rank %" PRIu32 " is not below --world %" PRIu32,
             o->rank, o->world);
     }
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct plan_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->local;
-        state->child_inputs[1] = &o->position;
-        return 0;
-    case KEY_RANK:
-        o->rank = fby_option_u64(state, "--rank", arg, 0, 65535);
-        return 0;
-    case KEY_WORLD:
-        o->world = fby_option_u64(state, "--world", arg, 1, 65536);
-        return 0;
-    case KEY_JSON:
-        o->json = true;
-        return 0;
-    case ARGP_KEY_END:
-        check_rank(state, o);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {
-    {&fby_local_argp, 0, NULL, 0}, {&fby_position_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {options, parse_option, NULL,
+static const char about[] =
     "Print which samples a batch holds, and what is drawn for their ops.\v"
     "An op's line has the part that it cuts out (at x,y and width x height),\n"
     "the size after it and its random values, or '-' if it changes nothing.\n"
@@ -77,8 +53,10 @@ static const struct argp argp = {options, parse_option, NULL,
     "angles are integers in units of 1/65536, lambda of 1/16777216.\n\n"
     "Examples:\n"
     "  forebay plan --pipeline p.yaml --epoch 0 --step 12\n"
-    "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json",
-    children, NULL, NULL};
+    "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json";
+
+static const struct fby_usage usage = {
+    .options = options, .finish = check_rank, .help = about};
 
 struct plan_run {
     const struct plan_options *options;
@@ -90,24 +68,23 @@ struct plan_run {
     struct fby_sampled_params  sampled;
 };
 
-static fby_err choose_rows(struct plan_run *self, struct fby_why *why)
+static fby_err choose_rows(struct plan_run *self, struct fby_error_detail *why)
 {
     const struct plan_options *o       = self->options;
     uint64_t                   step    = self->position.step;
     const struct fby_content  *content = &self->local.split->content;
-    fby_err                    err =
-        fby_order_check_world(content->global_batch, (uint32_t)o->world, why);
+    fby_err err = fby_order_check_world(content->global_batch, o->world, why);
     if (err == FBY_OK) {
-        err = fby_content_check_world(content, (uint32_t)o->world, why);
+        err = fby_content_check_world(content, o->world, why);
     }
     if (err != FBY_OK) {
         return err;
     }
-    fby_order_rank_rows(self->order, step, (uint32_t)o->rank,
-        (uint32_t)o->world, &self->first, &self->rows);
+    fby_order_rank_rows(
+        self->order, step, o->rank, o->world, &self->first, &self->rows);
     self->samples = fby_zalloc((size_t)self->rows * sizeof(uint64_t));
     if (self->rows > 0) {
-        fby_order_fill(
+        fby_order_fill_samples(
             self->order, step, self->first, self->rows, self->samples);
     }
     return FBY_OK;
@@ -144,10 +121,10 @@ static json_t *device_object(const struct fby_sampled_params *sampled,
     const struct fby_op *op = field->device[i].op;
     struct fby_op_plan plan = fby_sampled_params_device(sampled, field, i, row);
     json_t            *object = op_object(&field->device[i], &plan);
-    if (op->pairs) {
+    if (op->mixes_rows) {
         json_object_set_new(object, "with_row",
             json_integer(
-                fby_pair_partner(row.row, sampled->own, sampled->rows)));
+                fby_pair_partner(row.row, sampled->valid_rows, sampled->rows)));
     }
     return object;
 }
@@ -168,29 +145,23 @@ static json_t *field_object(const struct fby_sampled_params *sampled,
         "height", (int)plan->height, "ops", ops, "device", device);
 }
 
-/* Print the ops of a field, one a line, as `show` does under a picture. */
 static void print_ops(const struct fby_sampled_params *sampled,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
     struct fby_sampled_params_row row)
 {
-    struct fby_size size = {plan->width, plan->height};
-    printf("    %s %" PRIu32 "x%" PRIu32 "\n", field->name, size.w, size.h);
-    for (uint32_t i = 0; i < plan->n_ops; i++) {
-        char text[FBY_SAMPLED_PARAMS_TEXT];
-        size = fby_sampled_params_text(field, i, &plan->plans[i], size, text);
-        printf("        %s\n", text);
+    struct fby_words lines = {0};
+    fby_sampled_params_lines(sampled, field, plan, row, &lines);
+    for (unsigned i = 0; i < lines.n; i++) {
+        printf("%s%s\n", i == 0 ? "    " : "      ", lines.words[i]);
     }
-    for (uint32_t i = 0; i < field->n_device; i++) {
-        char text[FBY_SAMPLED_PARAMS_TEXT];
-        fby_sampled_params_device_text(sampled, field, i, row, text);
-        printf("        device: %s\n", text);
-    }
+    fby_words_fini(&lines);
 }
 
-/* Add the sampled parameters of a row's pictures to `fields`, or print them if
- * it is NULL. */
+/* Add the sampled parameters of a row's pictures to the object `fields`; NULL:
+ * print them. */
 static fby_err describe_fields(struct plan_run *self,
-    struct fby_sampled_params_row row, json_t *fields, struct fby_why *why)
+    struct fby_sampled_params_row row, json_t *fields,
+    struct fby_error_detail *why)
 {
     const struct fby_content *content = &self->local.split->content;
     fby_err                   err     = FBY_OK;
@@ -212,7 +183,7 @@ static fby_err describe_fields(struct plan_run *self,
     return err;
 }
 
-static bool is_own(const struct plan_run *self, uint32_t i)
+static bool is_valid(const struct plan_run *self, uint32_t i)
 {
     return self->first + i < fby_order_rows(self->order, self->position.step);
 }
@@ -235,13 +206,14 @@ static const struct fby_source_traits *source_of(const struct plan_run *self)
     return fby_source_traits(self->local.split->content.source);
 }
 
-/* For a sequence of tokens: its offset in its file. */
+/* Set *offset to that of a sequence of tokens in its file; false for other
+ * samples. */
 static bool find_offset(
     const struct plan_run *self, uint64_t sample, uint64_t *offset)
 {
     struct fby_member sequence;
     bool              exists = source_of(self)->has_sequences &&
-                  fby_dataset_find(self->local.dataset, sample, NULL, 0,
+                  fby_dataset_find_member(self->local.dataset, sample, NULL, 0,
                       &sequence) == FBY_OK;
     if (exists) {
         *offset = sequence.offset;
@@ -249,7 +221,7 @@ static bool find_offset(
     return exists;
 }
 
-/* The sample's key; for tokens the file and offset, for columns the row. */
+/* The key of a sample; for tokens its file and offset, for columns its row. */
 static struct location_text describe_location(
     const struct plan_run *self, uint64_t sample)
 {
@@ -270,8 +242,8 @@ static struct location_text describe_location(
     return out;
 }
 
-static fby_err row_object(
-    struct plan_run *self, uint32_t i, json_t **out, struct fby_why *why)
+static fby_err row_object(struct plan_run *self, uint32_t i, json_t **out,
+    struct fby_error_detail *why)
 {
     uint64_t           sample = self->samples[i];
     json_t            *fields = json_object();
@@ -281,9 +253,9 @@ static fby_err row_object(
         (json_int_t)self->first + i, "sample", (json_int_t)sample, "shard",
         shard_of(self, sample), "key",
         fby_dataset_key(self->local.dataset, sample, &key), "valid",
-        (int)is_own(self, i), "fields", fields);
+        (int)is_valid(self, i), "fields", fields);
     if (*out == NULL) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "sample %" PRIu64 ": its key or its shard's name is not UTF-8",
             sample);
     }
@@ -292,16 +264,6 @@ static fby_err row_object(
     }
     return describe_fields(self,
         (struct fby_sampled_params_row){self->first + i, sample}, fields, why);
-}
-
-static fby_err print_row(struct plan_run *self, uint32_t i, struct fby_why *why)
-{
-    uint64_t sample = self->samples[i];
-    printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
-        sample, describe_location(self, sample).text,
-        is_own(self, i) ? "" : "  (padding)");
-    return describe_fields(self,
-        (struct fby_sampled_params_row){self->first + i, sample}, NULL, why);
 }
 
 /* Integers of the JSON library end at 2^63 - 1; larger seeds are strings. */
@@ -313,7 +275,7 @@ static json_t *seed_value(uint64_t seed)
                              : json_string(text);
 }
 
-static fby_err print_object(struct plan_run *self, struct fby_why *why)
+static fby_err print_object(struct plan_run *self, struct fby_error_detail *why)
 {
     json_t *rows = json_array();
     fby_err err  = FBY_OK;
@@ -323,7 +285,7 @@ static fby_err print_object(struct plan_run *self, struct fby_why *why)
         json_array_append_new(rows, row);
     }
     json_t *all = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
-        seed_value(self->position.seed), "epoch",
+        seed_value(self->position.seed.value), "epoch",
         (json_int_t)self->position.epoch, "step",
         (json_int_t)self->position.step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
@@ -336,46 +298,38 @@ static fby_err print_object(struct plan_run *self, struct fby_why *why)
     return err;
 }
 
-static fby_err print_rows(struct plan_run *self, struct fby_why *why)
+static fby_err print_rows(struct plan_run *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
-        err = print_row(self, i, why);
+        const struct fby_sampled_params_row row = {
+            self->first + i, self->samples[i]};
+        printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", row.row,
+            row.sample, describe_location(self, row.sample).text,
+            is_valid(self, i) ? "" : "  (padding)");
+        err = describe_fields(self, row, NULL, why);
     }
     return err;
 }
 
-static uint32_t all_rows(const struct plan_run *self)
+/* The number of rows of the global batch, with padding. */
+static uint32_t padded_rows(const struct plan_run *self)
 {
     const struct fby_content *content = &self->local.split->content;
     return content->last == FBY_LAST_PAD ? content->global_batch
-                                         : self->sampled.own;
+                                         : self->sampled.valid_rows;
 }
 
 /* ---- Checking that the fields' columns and members exist ----------------- */
 
-static fby_err check_columns(const struct plan_run *self, struct fby_why *why)
-{
-    struct fby_rows *rows = NULL;
-    fby_err          err  = fby_rows_create(
-                  &self->local.split->content, self->local.dataset, &rows, why);
-    fby_rows_destroy(&rows);
-    return err;
-}
-
-static bool needs_all(const struct fby_field_content *field)
-{
-    return fby_field_kind(field)->is_stack;
-}
-
-/* The first member that the field needs and no sample has; NULL: none. */
+/* A member that the field needs and that no sample has; NULL: none. */
 static const char *find_missing(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
     const char *none = NULL;
     for (uint32_t i = 0; i < field->n_from; i++) {
-        bool exists = fby_dataset_has(dataset, field->from[i]);
-        if (exists && !needs_all(field)) {
+        bool exists = fby_dataset_has_extension(dataset, field->from[i]);
+        if (exists && !fby_field_kind(field)->is_stack) {
             return NULL;
         }
         if (!exists && none == NULL) {
@@ -385,42 +339,43 @@ static const char *find_missing(
     return none;
 }
 
-static fby_err refuse_missing(const struct fby_dataset *dataset,
-    const struct fby_field_content *field, const char *name,
-    struct fby_why *why)
-{
-    bool           others   = field->n_from > 1 && !needs_all(field);
-    struct fby_why location = {{0}};
-    fby_dataset_place(dataset, 0, NULL, &location);
-    return fby_because(why, FBY_CONFIG,
-        "field %s: no sample has %s%s; the first is %s", field->name, name,
-        others ? " or another member of 'from'" : "", location.text);
-}
-
-static fby_err check_members(const struct plan_run *self, struct fby_why *why)
+static fby_err check_members(
+    const struct plan_run *self, struct fby_error_detail *why)
 {
     const struct fby_dataset *dataset = self->local.dataset;
     const struct fby_content *content = &self->local.split->content;
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
         const char                     *name =
-            fby_field_is_of_folder(field) ? NULL : find_missing(dataset, field);
+            fby_field_is_folder_id(field) ? NULL : find_missing(dataset, field);
         if (name != NULL) {
-            return refuse_missing(dataset, field, name, why);
+            bool others = field->n_from > 1 && !fby_field_kind(field)->is_stack;
+            struct fby_error_detail location = {{0}};
+            fby_dataset_describe(dataset, 0, NULL, &location);
+            return fby_error_set(why, FBY_CONFIG,
+                "field %s: no sample has %s%s; the first is %s", field->name,
+                name, others ? " or another member of 'from'" : "",
+                location.text);
         }
     }
     return FBY_OK;
 }
 
-static fby_err check_fields(const struct plan_run *self, struct fby_why *why)
+static fby_err check_fields(
+    const struct plan_run *self, struct fby_error_detail *why)
 {
-    if (fby_dataset_has_rows(self->local.dataset)) {
-        return check_columns(self, why);
+    if (!fby_dataset_has_rows(self->local.dataset)) {
+        return source_of(self)->has_sequences ? FBY_OK
+                                              : check_members(self, why);
     }
-    return source_of(self)->has_sequences ? FBY_OK : check_members(self, why);
+    struct fby_rows *rows = NULL;
+    fby_err          err  = fby_rows_create(
+                  &self->local.split->content, self->local.dataset, &rows, why);
+    fby_rows_destroy(&rows);
+    return err;
 }
 
-static fby_err plan(struct plan_run *self, struct fby_why *why)
+static fby_err plan(struct plan_run *self, struct fby_error_detail *why)
 {
     const struct plan_options *o = self->options;
     fby_err err                  = fby_local_open(&self->local, &o->local, why);
@@ -432,12 +387,13 @@ static fby_err plan(struct plan_run *self, struct fby_why *why)
             fby_position_find(&self->position, &self->local, &self->order, why);
     }
     if (err == FBY_OK) {
-        self->sampled      = (struct fby_sampled_params){.local = &self->local,
-                 .seed  = self->position.seed,
-                 .epoch = self->position.epoch,
-                 .step  = self->position.step,
-                 .own   = fby_order_rows(self->order, self->position.step)};
-        self->sampled.rows = all_rows(self);
+        self->sampled = (struct fby_sampled_params){.local = &self->local,
+            .seed  = self->position.seed.value,
+            .epoch = self->position.epoch,
+            .step  = self->position.step};
+        self->sampled.valid_rows =
+            fby_order_rows(self->order, self->position.step);
+        self->sampled.rows = padded_rows(self);
         err                = choose_rows(self, why);
     }
     if (err == FBY_OK) {
@@ -452,10 +408,10 @@ static fby_err plan(struct plan_run *self, struct fby_why *why)
 
 static int run(int argc, char **argv)
 {
-    struct plan_options o    = {.world = 1};
-    struct plan_run     self = {.options = &o};
-    struct fby_why      why  = {{0}};
-    fby_option_parse(&argp, argc, argv, &o);
+    struct plan_options     o    = {.world = 1};
+    struct plan_run         self = {.options = &o};
+    struct fby_error_detail why  = {{0}};
+    fby_usage_parse(&usage, argc, argv, &o);
     self.position = o.position;
     fby_err err   = plan(&self, &why);
     fby_words_fini(&o.local.data);

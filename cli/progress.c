@@ -11,8 +11,8 @@
 
 enum { BAR_WIDTH = 24, BAR_MIN = 4, DEFAULT_COLUMNS = 80 };
 
-static const int64_t redraw_ns = FBY_NS_PER_S / 10;
-static const int64_t line_ns   = 10 * FBY_NS_PER_S;
+static const int64_t redraw_ns = FBY_NS_PER_S / 10; /* on a terminal */
+static const int64_t line_ns   = 10 * FBY_NS_PER_S; /* elsewhere */
 
 struct fby_progress_line fby_progress_begin(void)
 {
@@ -26,7 +26,7 @@ struct fby_progress_line fby_progress_begin(void)
     };
 }
 
-/* True if a line is due; it then counts as written. */
+/* True if a line is due; its time of output is then now. */
 static bool is_due(struct fby_progress_line *self, int64_t now_ns)
 {
     if (now_ns - self->shown_ns < (self->terminal ? redraw_ns : line_ns)) {
@@ -59,7 +59,9 @@ static void eta_text(
     if (state->total > 0 && state->steps > 0) {
         double left = seconds(elapsed_ns) / (double)state->steps *
                       (double)(state->total - state->steps);
-        snprintf(out, 32, "  ETA %d:%02d", (int)(left / 60), (int)left % 60);
+        if (left < 1e9) {
+            snprintf(out, 32, "  ETA %d:%02d", (int)left / 60, (int)left % 60);
+        }
     }
 }
 

@@ -13,26 +13,27 @@ struct fby_progress_line {
     bool    colours;
     bool    drawn; /* the line is on the terminal */
     int64_t start_ns;
-    int64_t shown_ns; /* when it was last written */
+    int64_t shown_ns; /* time of the last output */
 };
 
 /* The progress of a stream of batches. */
 struct fby_stream_progress {
     uint64_t steps; /* done in this run */
-    uint64_t total; /* steps of this run; 0: no end */
+    uint64_t total; /* steps of this run; 0: unlimited */
     uint64_t images;
     int64_t  wait_ns; /* time the consumer waited for data */
 };
 
-/* A line whose time starts now; it allocates nothing. */
+/* Begin a line; its time starts now. Nothing has to be freed. */
 struct fby_progress_line fby_progress_begin(void);
 
-/* Show "looking at the data: 12 of 40" (`task` is the part before the colon) if
- * a line is due. */
+/* If a line is due, show for example "reading samples: 12 of 40"; `task` is
+ * the part before the colon. */
 void fby_progress_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total);
 
-/* Show fby_progress_text, after a bar on a terminal, if a line is due. */
+/* If a line is due, show the text of fby_progress_text, on a terminal with a
+ * bar before the text. */
 void fby_progress_stream(struct fby_progress_line *self,
     const struct fby_stream_progress *state, int64_t now_ns);
 
@@ -44,8 +45,8 @@ void fby_progress_end(struct fby_progress_line *self);
 void fby_progress_text(const struct fby_stream_progress *state,
     int64_t elapsed_ns, char *out, uint32_t size);
 
-/* The width of the bar, in characters, that fits beside the text on one line; 0
- * when it would be too short. Pure. */
+/* The width, in characters, of the bar that fits before the text on one line;
+ * 0: too little space. Pure. */
 uint32_t fby_progress_cells(uint32_t columns, uint32_t text_length);
 
 #endif

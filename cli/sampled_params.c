@@ -12,10 +12,10 @@
 
 static fby_err plan_member(struct fby_sampled_params *self,
     const struct fby_member *member, const struct fby_field_content *field,
-    struct fby_field_plan *out, struct fby_why *why)
+    struct fby_field_plan *out, struct fby_error_detail *why)
 {
     if (member->size > self->n_bytes) {
-        self->bytes   = fby_regrow(self->bytes, member->size);
+        self->bytes   = fby_realloc(self->bytes, member->size);
         self->n_bytes = member->size;
     }
     fby_err err = fby_dataset_read(
@@ -33,24 +33,25 @@ static fby_err plan_member(struct fby_sampled_params *self,
 
 fby_err fby_sampled_params_plan(struct fby_sampled_params *self,
     uint64_t sample, const struct fby_field_content *field,
-    struct fby_field_plan *out, struct fby_why *why)
+    struct fby_field_plan *out, struct fby_error_detail *why)
 {
     const struct fby_dataset *dataset = self->local->dataset;
     struct fby_member         member;
-    fby_err                   err =
-        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
-    bool there = err == FBY_OK;
-    if (there) {
+    fby_err                   err = fby_dataset_find_member(
+                          dataset, sample, field->from, field->n_from, &member);
+    bool exists = err == FBY_OK;
+    if (exists) {
         err = plan_member(self, &member, field, out, why);
     } else {
-        fby_because(why, err, "field %s: the sample has no %s%s", field->name,
+        fby_error_set(why, err, "field %s: the sample has no %s%s", field->name,
             field->from[0],
             field->n_from > 1 ? " or other member of 'from'" : "");
     }
     if (err != FBY_OK) {
-        struct fby_why location = {{0}};
-        fby_dataset_place(dataset, sample, there ? &member : NULL, &location);
-        fby_because_in(why, err, "%s", location.text);
+        struct fby_error_detail location = {{0}};
+        fby_dataset_describe(
+            dataset, sample, exists ? &member : NULL, &location);
+        fby_error_prefix(why, err, "%s", location.text);
     }
     return err;
 }
@@ -75,8 +76,8 @@ static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
     va_end(args);
 }
 
-/* In the table, names that end with _q16 are of fixed-point values in units of
- * 1/65536, and those with _q24 in units of 1/2^24. */
+/* Values whose name ends with _q16 are in units of 1/65536, those with _q24 in
+ * units of 1/2^24. */
 static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
     int64_t value, bool named)
 {
@@ -101,7 +102,7 @@ static const char *value_word(const struct fby_step *step, unsigned i)
                : NULL;
 }
 
-/* True for a value of an affine step that changes nothing; most do not. */
+/* True for a value of an affine step that has no effect. */
 static bool is_identity(const struct fby_step *step, unsigned i)
 {
     return step->kind == FBY_STEP_AFFINE &&
@@ -172,22 +173,20 @@ struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
     return fby_op_plan_size(plan);
 }
 
-/* ---- Ops of the device --------------------------------------------------- */
-
 struct fby_op_plan fby_sampled_params_device(
     const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row)
 {
-    const struct fby_device_place position = {.seed = self->seed,
-        .epoch                                      = self->epoch,
-        .step                                       = self->step,
-        .row                                        = row.row,
-        .sample                                     = row.sample};
+    const struct fby_device_row position = {.seed = self->seed,
+        .epoch                                    = self->epoch,
+        .step                                     = self->step,
+        .row                                      = row.row,
+        .sample                                   = row.sample};
     return fby_device_plan(field, i, &position);
 }
 
-void fby_sampled_params_device_text(const struct fby_sampled_params *self,
+static void device_text(const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row, char out[FBY_SAMPLED_PARAMS_TEXT])
 {
@@ -199,8 +198,30 @@ void fby_sampled_params_device_text(const struct fby_sampled_params *self,
         return;
     }
     put_text(op->name, false, &plan, size, out);
-    if (op->pairs) {
+    if (op->mixes_rows) {
         append(out, " with row %" PRIu32,
-            fby_pair_partner(row.row, self->own, self->rows));
+            fby_pair_partner(row.row, self->valid_rows, self->rows));
+    }
+}
+
+void fby_sampled_params_lines(const struct fby_sampled_params *self,
+    const struct fby_field_content *field, const struct fby_field_plan *plan,
+    struct fby_sampled_params_row row, struct fby_words *out)
+{
+    char            text[FBY_SAMPLED_PARAMS_TEXT];
+    char            line[FBY_SAMPLED_PARAMS_TEXT + 16];
+    struct fby_size size = {plan->width, plan->height};
+    snprintf(line, sizeof(line), "%s %" PRIu32 "x%" PRIu32, field->name, size.w,
+        size.h);
+    fby_words_add(out, line);
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        size = fby_sampled_params_text(field, i, &plan->plans[i], size, text);
+        snprintf(line, sizeof(line), "  %s", text);
+        fby_words_add(out, line);
+    }
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        device_text(self, field, i, row, text);
+        snprintf(line, sizeof(line), "  device: %s", text);
+        fby_words_add(out, line);
     }
 }

@@ -1,7 +1,7 @@
 /* sampled_params.h - the random parameters of the ops on a sample's pictures.
  *
- * They come from the functions that the workers use, and need only the header
- * of each picture; no pixel is decoded. */
+ * The functions of the workers compute them from the header of each picture; no
+ * pixel is decoded. */
 #ifndef FBY_CLI_SAMPLED_PARAMS_H
 #define FBY_CLI_SAMPLED_PARAMS_H
 
@@ -14,10 +14,10 @@ struct fby_sampled_params {
     uint64_t          seed;
     uint64_t          epoch;
     uint64_t          step;
-    uint32_t          rows;    /* of the global batch */
-    uint32_t          own;     /* rows that are not padding */
-    uint8_t          *bytes;   /* owned; the last member read */
-    size_t            n_bytes; /* allocated in `bytes` */
+    uint32_t          rows;       /* of the global batch, with padding */
+    uint32_t          valid_rows; /* rows that are not padding */
+    uint8_t          *bytes;      /* owned; the last member read */
+    size_t            n_bytes;    /* size of `bytes` */
 };
 
 /* Compute the plans of the ops on one picture field of a sample.
@@ -25,7 +25,7 @@ struct fby_sampled_params {
  *         of the sample. */
 FBY_CHECKED fby_err fby_sampled_params_plan(struct fby_sampled_params *self,
     uint64_t sample, const struct fby_field_content *field,
-    struct fby_field_plan *out, struct fby_why *why);
+    struct fby_field_plan *out, struct fby_error_detail *why);
 
 /* Free the buffer. `self` is {0} afterwards. */
 void fby_sampled_params_fini(struct fby_sampled_params *self);
@@ -51,9 +51,11 @@ struct fby_op_plan fby_sampled_params_device(
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row);
 
-/* The same as one line: "mixup lambda 0.3 with row 6". */
-void fby_sampled_params_device_text(const struct fby_sampled_params *self,
-    const struct fby_field_content *field, uint32_t i,
-    struct fby_sampled_params_row row, char out[FBY_SAMPLED_PARAMS_TEXT]);
+/* Append the lines of a picture field: "image 640x480", then each op with two
+ * spaces before it, then "  device: mixup lambda 0.3 with row 6" for each op of
+ * the device. `plan` is from fby_sampled_params_plan. */
+void fby_sampled_params_lines(const struct fby_sampled_params *self,
+    const struct fby_field_content *field, const struct fby_field_plan *plan,
+    struct fby_sampled_params_row row, struct fby_words *out);
 
 #endif

@@ -20,40 +20,38 @@ static bool is_served(const struct fby_served *self, const char *directory)
     return false;
 }
 
-static fby_err add_root(
-    struct fby_served *self, const char *name_and_dir, struct fby_why *why)
+static fby_err add_root(struct fby_served *self, const char *name_and_dir,
+    struct fby_error_detail *why)
 {
     char    name[FBY_NAME_SIZE];
     char    directory[FBY_PATH_SIZE];
-    fby_err err = fby_location_root_option(name_and_dir, name, directory, why);
+    fby_err err = fby_location_parse_root(name_and_dir, name, directory, why);
     if (err != FBY_OK) {
         return err;
     }
     fby_words_add(&self->words, name_and_dir);
-    fby_words_add(&self->names, name);
-    fby_words_add(&self->dirs, directory);
     self->roots =
-        fby_regrow(self->roots, (self->n + 1) * sizeof(self->roots[0]));
-    self->roots[self->n] =
-        (struct forebay_root){.name = self->names.words[self->n],
-            .directory              = self->dirs.words[self->n]};
-    self->n++;
+        fby_realloc(self->roots, (self->n + 1) * sizeof(self->roots[0]));
+    fby_words_add(&self->strings, name);
+    fby_words_add(&self->strings, directory);
+    char *const *added     = self->strings.words + self->strings.n - 2;
+    self->roots[self->n++] = (struct forebay_root){added[0], added[1]};
     return FBY_OK;
 }
 
-fby_err fby_served_check(const char *option, struct fby_why *why)
+fby_err fby_served_check(const char *option, struct fby_error_detail *why)
 {
     const char *equals = strchr(option, '=');
     return equals != NULL && equals > option && equals[1] != '\0'
                ? FBY_OK
-               : fby_because(why, FBY_USAGE,
+               : fby_error_set(why, FBY_USAGE,
                      "--data %s: write NAME=DIR, as in photos=/data/photos",
                      option);
 }
 
 /* A --data directory may be relative to the current directory. */
 static fby_err add_option(
-    struct fby_served *self, const char *option, struct fby_why *why)
+    struct fby_served *self, const char *option, struct fby_error_detail *why)
 {
     fby_err err = fby_served_check(option, why);
     if (err != FBY_OK) {
@@ -62,7 +60,7 @@ static fby_err add_option(
     const char *equals = strchr(option, '=');
     char       *path   = realpath(equals + 1, NULL);
     if (path == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "--data %s: there is no such directory", option);
     }
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
@@ -72,7 +70,7 @@ static fby_err add_option(
     return add_root(self, text, why);
 }
 
-static fby_err check_directory(const char *path, struct fby_why *why)
+static fby_err check_directory(const char *path, struct fby_error_detail *why)
 {
     struct stat about;
     int         error = stat(path, &about) != 0  ? errno
@@ -80,17 +78,17 @@ static fby_err check_directory(const char *path, struct fby_why *why)
                                                  : ENOTDIR;
     return error == 0
                ? FBY_OK
-               : fby_because(why, FBY_IO, "cannot open the directory %s: %s",
+               : fby_error_set(why, FBY_IO, "cannot open the directory %s: %s",
                      path, strerror(error));
 }
 
-static fby_err add_split(
-    struct fby_served *self, const struct fby_split *split, struct fby_why *why)
+static fby_err add_split(struct fby_served *self, const struct fby_split *split,
+    struct fby_error_detail *why)
 {
     char directory[FBY_PATH_SIZE];
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
     if (fby_location_is_named(split->location.pattern)) {
-        return FBY_OK; /* --data gives the root that it names */
+        return FBY_OK; /* its root comes from --data */
     }
     fby_err err = fby_location_plain_base(
         &split->location, split->content.source, directory, why);
@@ -105,10 +103,10 @@ static fby_err add_split(
     return add_root(self, text, why);
 }
 
-/* All splits name roots, but --data gives none. */
-static fby_err refuse_no_root(const char *pattern, struct fby_why *why)
+/* Refuse a pipeline whose paths are all NAME:path, without any --data. */
+static fby_err refuse_no_root(const char *pattern, struct fby_error_detail *why)
 {
-    return fby_because(why, FBY_USAGE,
+    return fby_error_set(why, FBY_USAGE,
         "the pipeline's data is at '%s'; name its directory on this machine: "
         "--data "
         "%.*s=DIR",
@@ -116,7 +114,7 @@ static fby_err refuse_no_root(const char *pattern, struct fby_why *why)
 }
 
 static fby_err add_pipeline(
-    struct fby_served *self, const char *path, struct fby_why *why)
+    struct fby_served *self, const char *path, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     fby_err              err      = fby_pipeline_load(path, &pipeline, why);
@@ -129,7 +127,7 @@ static fby_err add_pipeline(
             err = add_split(self, split, why);
         }
         if (err == FBY_IO) {
-            fby_because_in(why, err, "%s: split '%s'", path, name);
+            fby_error_prefix(why, err, "%s: split '%s'", path, name);
         }
         if (err == FBY_OK && self->n == 0 && i + 1 == n) {
             err = refuse_no_root(split->location.pattern, why);
@@ -141,7 +139,8 @@ static fby_err add_pipeline(
 }
 
 fby_err fby_served_collect(struct fby_served *self,
-    const struct fby_words *data, const char *pipeline, struct fby_why *why)
+    const struct fby_words *data, const char *pipeline,
+    struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     *self       = (struct fby_served){0};
@@ -155,7 +154,8 @@ fby_err fby_served_collect(struct fby_served *self,
     return err;
 }
 
-void fby_served_explain(const struct fby_served *self, struct fby_why *why)
+void fby_served_explain(
+    const struct fby_served *self, struct fby_error_detail *why)
 {
     if (strstr(why->text, "options.roots") != NULL) {
         size_t used = strlen(why->text);
@@ -177,8 +177,7 @@ void fby_served_explain(const struct fby_served *self, struct fby_why *why)
 void fby_served_fini(struct fby_served *self)
 {
     fby_words_fini(&self->words);
-    fby_words_fini(&self->names);
-    fby_words_fini(&self->dirs);
+    fby_words_fini(&self->strings);
     free(self->roots);
     *self = (struct fby_served){0};
 }

@@ -1,8 +1,8 @@
 /* served.h - the roots of workers: named directories that they may open.
  *
  * Workers open only files below their roots. An embedded cluster gets a root
- * for the directory of each plain path of its pipeline. With --server the
- * caller names the roots that the running workers have (--data). */
+ * for the directory of each plain path of its pipeline. With --server, --data
+ * names the roots of the running workers. */
 #ifndef FBY_CLI_SERVED_H
 #define FBY_CLI_SERVED_H
 
@@ -11,29 +11,31 @@
 #include "forebay/forebay.h"
 
 struct fby_served {
-    struct fby_words     words; /* "NAME=DIR", for --data */
-    struct fby_words     names; /* the names of `words` */
-    struct fby_words     dirs;  /* the directories of `words` */
-    struct forebay_root *roots; /* the same, for forebay_open() */
+    struct fby_words     words;   /* "NAME=DIR", for --data */
+    struct fby_words     strings; /* owns the strings of `roots` */
+    struct forebay_root *roots;   /* the same roots, for forebay_open() */
     unsigned             n;
-    unsigned n_given; /* roots from --data; the others have made-up names */
+    unsigned n_given; /* roots from --data; the others have generated names */
 };
 
 /* Check that `option` has the form NAME=DIR. Errors: FBY_USAGE. */
-FBY_CHECKED fby_err fby_served_check(const char *option, struct fby_why *why);
+FBY_CHECKED fby_err fby_served_check(
+    const char *option, struct fby_error_detail *why);
 
 /* Collect the roots of --data and, unless `pipeline` is NULL, one root for each
- * plain path of its splits; with a pipeline there is at least one root.
+ * plain path of its splits. It is an error if a pipeline has no root.
  * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
  *         pipeline file or a directory). */
 FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
-    const struct fby_words *data, const char *pipeline, struct fby_why *why);
+    const struct fby_words *data, const char *pipeline,
+    struct fby_error_detail *why);
 
 /* Free all roots. `self` is {0} afterwards. */
 void fby_served_fini(struct fby_served *self);
 
-/* Complete an error message: append the directory of each made-up root name
- * that it mentions, and the option --data where it mentions options.roots. */
-void fby_served_explain(const struct fby_served *self, struct fby_why *why);
+/* Complete an error message: append the directory of each generated root name
+ * in the message, and the option --data if the message names options.roots. */
+void fby_served_explain(
+    const struct fby_served *self, struct fby_error_detail *why);
 
 #endif

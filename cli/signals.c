@@ -33,6 +33,12 @@ int fby_signals_caught(void)
     return caught;
 }
 
+bool fby_signals_interrupted(void *unused)
+{
+    (void)unused;
+    return caught != 0;
+}
+
 void fby_signals_wait(int timeout_ms)
 {
     if (caught == 0) {

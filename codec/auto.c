@@ -1,27 +1,29 @@
-/* The states: trials -> in use or storing -> trials again. Only chunks of the
- * current coding are counted, so that late reports of encode threads have no
- * effect. */
+/* Trials of all candidates are followed by the use of the best candidate or by
+ * storing, and then by new trials. Only chunks of the current coding are
+ * counted, so late reports of encode threads have no effect. */
 #include "codec/auto.h"
 
 enum auto_state {
-    AUTO_FIXED,  /* no choice */
-    AUTO_TRYING, /* candidate `at` is measured */
-    AUTO_USING,  /* candidate `at` is in use */
+    AUTO_FIXED,  /* one coding for all chunks */
+    AUTO_TRYING, /* candidate `current` is measured */
+    AUTO_USING,  /* candidate `current` is in use */
     AUTO_STORING /* no candidate saves enough; trials follow after `pause` */
 };
 
-/* Wire bytes per 1000 raw bytes. Above the first, storing is better. Up to the
- * second, no coding but packing is tried for pictures. */
-enum { WORTH_PERMILLE = 875, ENOUGH_PERMILLE = 500 };
+/* Limits in wire bytes per 1000 raw bytes. */
+enum {
+    WORTH_PERMILLE  = 875, /* a candidate above it is not used: store instead */
+    ENOUGH_PERMILLE = 500  /* packed pictures up to it end the trials */
+};
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
-static bool same(struct fby_coding a, struct fby_coding b)
+static bool codings_equal(struct fby_coding a, struct fby_coding b)
 {
     return a.filter == b.filter && a.codec == b.codec;
 }
 
-static void enter(struct fby_auto *self, enum auto_state state)
+static void enter_state(struct fby_auto *self, enum auto_state state)
 {
     self->state      = state;
     self->seen       = 0;
@@ -31,36 +33,39 @@ static void enter(struct fby_auto *self, enum auto_state state)
 
 static void begin_trials(struct fby_auto *self)
 {
-    self->at            = 0;
+    self->current       = 0;
     self->best          = 0;
-    self->best_permille = UINT32_MAX;
-    enter(self, AUTO_TRYING);
+    self->best_permille = UINT32_MAX; /* more than any trial has */
+    enter_state(self, AUTO_TRYING);
 }
 
 /* ---- candidates ---------------------------------------------------------- */
 
-static bool is_asked_for(const struct fby_wish *wish, struct fby_coding coding)
+static bool is_requested(
+    const struct fby_coding_request *request, struct fby_coding coding)
 {
-    return (wish->filter == FBY_AUTO || wish->filter == coding.filter) &&
-           (wish->codec == FBY_AUTO || wish->codec == coding.codec);
+    return (request->filter == FBY_AUTO || request->filter == coding.filter) &&
+           (request->codec == FBY_AUTO || request->codec == coding.codec);
 }
 
-static bool is_supported(const struct fby_wish *wish, struct fby_coding coding)
+static bool is_supported(
+    const struct fby_coding_request *request, struct fby_coding coding)
 {
-    return (wish->filters >> coding.filter & 1) != 0 &&
-           (wish->codecs >> coding.codec & 1) != 0;
+    return (request->filters >> coding.filter & 1) != 0 &&
+           (request->codecs >> coding.codec & 1) != 0;
 }
 
 /* Byte shuffle of single bytes changes nothing. */
-static bool is_useful(const struct fby_wish *wish, struct fby_coding coding)
+static bool is_useful(
+    const struct fby_coding_request *request, struct fby_coding coding)
 {
-    return fby_coding_suits(coding, wish->params) &&
+    return fby_coding_suits(coding, request->params) &&
            (coding.filter != FBY_FILTER_BYTE_SHUFFLE ||
-               wish->params.element_bytes > 1);
+               request->params.element_bytes > 1);
 }
 
 /* All codings that compress, in order of CPU cost. */
-static const struct fby_coding all[] = {
+static const struct fby_coding compressing[] = {
     {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
     {FBY_FILTER_NONE, FBY_CODEC_LZ4},
     {FBY_FILTER_DELTA, FBY_CODEC_LZ4},
@@ -68,112 +73,118 @@ static const struct fby_coding all[] = {
     {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4},
 };
 
-static void add_candidates(struct fby_auto *self, const struct fby_wish *wish)
+static void add_candidates(
+    struct fby_auto *self, const struct fby_coding_request *request)
 {
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (is_asked_for(wish, all[i]) && is_useful(wish, all[i]) &&
-            is_supported(wish, all[i])) {
-            self->candidates[self->n_candidates++] = all[i];
+    for (size_t i = 0; i < sizeof(compressing) / sizeof(*compressing); i++) {
+        struct fby_coding coding = compressing[i];
+        if (is_requested(request, coding) && is_useful(request, coding) &&
+            is_supported(request, coding)) {
+            self->candidates[self->n_candidates++] = coding;
         }
     }
 }
 
-bool fby_auto_possible(uint8_t filter, uint8_t codec)
+bool fby_auto_is_possible(uint8_t filter, uint8_t codec)
 {
-    bool photo = filter == FBY_FILTER_PHOTO || codec == FBY_CODEC_PACK;
-    return (filter == FBY_AUTO || filter <= FBY_FILTER_PHOTO) &&
-           (codec == FBY_AUTO || codec <= FBY_CODEC_PACK) &&
-           (!photo || (filter >= FBY_FILTER_PHOTO && codec >= FBY_CODEC_PACK));
+    const struct fby_coding_request request = {
+        .filter = filter, .codec = codec};
+    for (int f = 0; f < FBY_N_FILTERS; f++) {
+        for (int c = 0; c < FBY_N_CODECS; c++) {
+            struct fby_coding coding = {
+                .filter = (uint8_t)f, .codec = (uint8_t)c};
+            if (is_requested(&request, coding) && fby_coding_known(coding)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
-bool fby_auto_suits(const struct fby_wish *wish)
+bool fby_auto_suits(const struct fby_coding_request *request)
 {
     bool photo =
-        wish->filter == FBY_FILTER_PHOTO || wish->codec == FBY_CODEC_PACK;
-    return fby_auto_possible(wish->filter, wish->codec) &&
-           (!photo || wish->params.channels != 0);
+        request->filter == FBY_FILTER_PHOTO || request->codec == FBY_CODEC_PACK;
+    return fby_auto_is_possible(request->filter, request->codec) &&
+           (!photo || request->params.channels != 0);
 }
 
-static void fix_coding(struct fby_auto *self, struct fby_coding coding)
+void fby_auto_init(
+    struct fby_auto *self, const struct fby_coding_request *request)
 {
-    self->candidates[0] = coding;
-    enter(self, AUTO_FIXED);
-}
-
-static void fix_as_asked(struct fby_auto *self, const struct fby_wish *wish)
-{
-    uint8_t filter = wish->filter == FBY_AUTO ? FBY_FILTER_NONE : wish->filter;
-    struct fby_coding asked = {filter, wish->codec};
-    fix_coding(self, is_supported(wish, asked) ? asked : stored);
-}
-
-void fby_auto_init(struct fby_auto *self, const struct fby_wish *wish)
-{
-    *self = (struct fby_auto){.pause = FBY_AUTO_PAUSE_MIN};
-    if (wish->codec == FBY_CODEC_STORE ||
-        (wish->filter != FBY_AUTO && wish->codec != FBY_AUTO)) {
-        fix_as_asked(self, wish);
-        return;
+    bool              auto_filter = request->filter == FBY_AUTO;
+    bool              auto_codec  = request->codec == FBY_AUTO;
+    struct fby_coding fixed       = stored; /* used without candidates */
+    *self =
+        (struct fby_auto){.pause = FBY_AUTO_PAUSE_MIN, .may_store = auto_codec};
+    if (request->codec == FBY_CODEC_STORE || (!auto_filter && !auto_codec)) {
+        struct fby_coding requested = {
+            auto_filter ? FBY_FILTER_NONE : request->filter, request->codec};
+        fixed = is_supported(request, requested) ? requested : stored;
+    } else {
+        add_candidates(self, request);
     }
-    add_candidates(self, wish);
-    if (self->n_candidates == 0) {
-        fix_coding(self, stored);
-        return;
+    if (self->n_candidates > 0) {
+        begin_trials(self);
+    } else {
+        self->candidates[0] = fixed;
+        enter_state(self, AUTO_FIXED);
     }
-    self->may_store = wish->codec == FBY_AUTO;
-    begin_trials(self);
 }
 
 /* ---- decisions ----------------------------------------------------------- */
 
-struct fby_coding fby_auto_ask(const struct fby_auto *self)
+struct fby_coding fby_auto_next(const struct fby_auto *self)
 {
-    return self->state == AUTO_STORING ? stored : self->candidates[self->at];
+    return self->state == AUTO_STORING ? stored
+                                       : self->candidates[self->current];
 }
 
+/* Wire bytes per 1000 raw bytes of the chunks in this state. */
 static uint64_t permille(const struct fby_auto *self)
 {
     return self->raw_bytes > 0 ? self->wire_bytes * 1000 / self->raw_bytes
                                : 1000;
 }
 
-static void end_trials(struct fby_auto *self)
+static void finish_trials(struct fby_auto *self)
 {
-    self->at = self->best;
+    self->current = self->best;
     if (self->may_store && self->best_permille > WORTH_PERMILLE) {
-        enter(self, AUTO_STORING);
+        enter_state(self, AUTO_STORING);
         return;
     }
     self->pause = FBY_AUTO_PAUSE_MIN;
     self->used  = 0;
-    enter(self, AUTO_USING);
+    enter_state(self, AUTO_USING);
 }
 
-/* Whether packing pictures saves so much that no other coding is tried. */
-static bool is_photo_enough(const struct fby_auto *self)
+/* True if packing pictures saves so much that no other coding is tried. */
+static bool is_pack_enough(const struct fby_auto *self)
 {
     return self->candidates[self->best].filter == FBY_FILTER_PHOTO &&
            self->best_permille <= ENOUGH_PERMILLE;
 }
 
-static void judge_trial(struct fby_auto *self)
+static void evaluate_trial(struct fby_auto *self)
 {
-    uint64_t now = permille(self);
-    if (now < self->best_permille && 16 * now <= 15 * self->best_permille) {
-        self->best          = self->at;
-        self->best_permille = now;
+    uint64_t measured = permille(self);
+    if (measured < self->best_permille &&
+        16 * measured <= 15 * self->best_permille) {
+        self->best          = self->current;
+        self->best_permille = measured;
     }
-    if (++self->at < self->n_candidates && !is_photo_enough(self)) {
-        enter(self, AUTO_TRYING);
+    if (++self->current < self->n_candidates && !is_pack_enough(self)) {
+        enter_state(self, AUTO_TRYING);
         return;
     }
-    end_trials(self);
+    finish_trials(self);
 }
 
-static void judge_use(struct fby_auto *self)
+static void evaluate_window(struct fby_auto *self)
 {
     if (self->may_store && permille(self) > WORTH_PERMILLE) {
-        enter(self, AUTO_STORING);
+        enter_state(self, AUTO_STORING);
         return;
     }
     self->used += self->seen;
@@ -181,7 +192,7 @@ static void judge_use(struct fby_auto *self)
         begin_trials(self);
         return;
     }
-    enter(self, AUTO_USING);
+    enter_state(self, AUTO_USING);
 }
 
 static void end_pause(struct fby_auto *self)
@@ -191,19 +202,20 @@ static void end_pause(struct fby_auto *self)
     begin_trials(self);
 }
 
-void fby_auto_feed(struct fby_auto *self, struct fby_coding coding,
+void fby_auto_record(struct fby_auto *self, struct fby_coding coding,
     uint32_t raw_bytes, uint32_t wire_bytes)
 {
-    if (self->state == AUTO_FIXED || !same(coding, fby_auto_ask(self))) {
+    if (self->state == AUTO_FIXED ||
+        !codings_equal(coding, fby_auto_next(self))) {
         return;
     }
     self->seen++;
     self->raw_bytes += raw_bytes;
     self->wire_bytes += wire_bytes;
     if (self->state == AUTO_TRYING && self->seen == FBY_AUTO_TRIAL) {
-        judge_trial(self);
+        evaluate_trial(self);
     } else if (self->state == AUTO_USING && self->seen == FBY_AUTO_WINDOW) {
-        judge_use(self);
+        evaluate_window(self);
     } else if (self->state == AUTO_STORING && self->seen == self->pause) {
         end_pause(self);
     }

@@ -1,67 +1,75 @@
-/* auto.h - choose the coding of a field, when the user leaves the choice open.
+/* auto.h - choose the coding of a field when the user leaves the choice open.
  *
- * The possible codings are tried on a few chunks each, in order of CPU cost. A
- * later one must produce a sixteenth less than the best before it. The best one
- * is kept while it saves at least an eighth, else the bytes are stored. It is
- * dropped only after a whole window of chunks saved less, and tried again after
- * a pause that doubles each time, so that noise causes no flapping. If packing
- * halves pictures, no other coding is tried: it takes ten times the CPU time,
- * and photographs never gain by it.
- * Pure: no clock, no thread. One state per field and session; its owner locks.
- */
+ * A coding is a pair of filter and codec (coding.h). The codings that suit the
+ * field and that both peers have are the candidates. Each candidate is tried on
+ * a few chunks, in order of CPU cost. A later candidate replaces the best one
+ * so far only if its output is smaller by a sixteenth. The best candidate is
+ * used while it saves at least an eighth of the raw bytes. Savings are checked
+ * once per window of chunks. When the best candidate saves less, chunks are
+ * stored, and new trials follow after a pause. The pause doubles each time, so
+ * that noise does not cause frequent changes. If packing halves pictures, no
+ * other candidate is tried, because LZ4 takes ten times the CPU time and does
+ * not compress photographs better.
+ *
+ * Pure: no clock, no thread. There is one state per field and session; the
+ * caller serialises access to it. */
 #ifndef FBY_CODEC_AUTO_H
 #define FBY_CODEC_AUTO_H
 
 #include "codec/codec.h"
 
 enum {
-    FBY_AUTO_TRIAL     = 4,   /* chunks of the trial of one candidate */
-    FBY_AUTO_WINDOW    = 32,  /* chunks between checks of the one in use */
-    FBY_AUTO_PAUSE_MIN = 128, /* chunks stored before the next trials */
-    FBY_AUTO_PAUSE_MAX = 8192,
-    FBY_AUTO_TERM      = 8192 /* chunks in use before the next trials */
+    /* All in chunks. */
+    FBY_AUTO_TRIAL     = 4,    /* on which one candidate is tried */
+    FBY_AUTO_WINDOW    = 32,   /* between two checks of the savings */
+    FBY_AUTO_PAUSE_MIN = 128,  /* stored before the next trials, at first */
+    FBY_AUTO_PAUSE_MAX = 8192, /* the limit of the doubling */
+    FBY_AUTO_TERM      = 8192  /* encoded with the best before new trials */
 };
 
 struct fby_auto {
-    struct fby_coding candidates[5]; /* cheapest first */
+    /* In order of CPU cost, the cheapest first. */
+    struct fby_coding candidates[FBY_N_FILTERS * FBY_N_CODECS];
     uint32_t          n_candidates;
-    bool              may_store; /* storing is among the choices */
+    bool              may_store; /* the request does not demand compression */
     uint32_t          state;     /* enum auto_state of auto.c */
-    uint32_t          at;        /* index of the candidate tried or in use */
-    uint32_t          best;      /* index of the best one tried so far */
-    uint32_t          seen;      /* chunks fed in this state */
-    uint32_t          used;      /* chunks since the trials ended */
+    uint32_t          current;   /* index of the candidate tried or in use */
+    uint32_t          best;      /* index of the best candidate so far */
+    uint32_t          seen;      /* chunks recorded in this state */
+    uint32_t          used;      /* chunks recorded since the trials ended */
     uint32_t          pause;     /* chunks to store before the next trials */
     uint64_t          raw_bytes, wire_bytes; /* of the chunks seen */
-    uint64_t          best_permille;         /* wire / raw of `best` */
+    uint64_t best_permille; /* wire bytes per 1000 raw bytes of `best` */
 };
 
-/* What a request asks for and what its receiver supports. */
-struct fby_wish {
+/* The coding that a client requests for a field, and those it can decode. */
+struct fby_coding_request {
     uint8_t                 filter; /* enum fby_filter, or FBY_AUTO */
     uint8_t                 codec;  /* enum fby_codec, or FBY_AUTO */
     struct fby_codec_params params; /* of the array to encode */
-    uint32_t filters, codecs;       /* bit n: the receiver supports number n */
+    uint32_t filters, codecs;       /* bit n: the client has number n */
 };
 
-/* Whether this filter and codec, each a number or FBY_AUTO, can be combined:
- * photo and pack go only with each other. */
-bool fby_auto_possible(uint8_t filter, uint8_t codec);
+/* True if this filter and codec, each a number or FBY_AUTO, can be combined:
+ * photo goes only with pack, and pack only with photo. */
+bool fby_auto_is_possible(uint8_t filter, uint8_t codec);
 
-/* The same, and the coding suits the array: photo and pack are for pictures. */
-bool fby_auto_suits(const struct fby_wish *wish);
+/* True if the request is possible and suits its array: photo and pack are for
+ * pictures only. */
+bool fby_auto_suits(const struct fby_coding_request *request);
 
-/* Start for a wish that fby_auto_suits accepts. When neither filter nor codec
- * is FBY_AUTO the coding is fixed: as asked for, or stored if the receiver does
- * not support that. */
-void fby_auto_init(struct fby_auto *self, const struct fby_wish *wish);
+/* Begin the choice for a request that fby_auto_suits accepts. When neither
+ * filter nor codec is FBY_AUTO, the coding is fixed: the requested one, or
+ * stored if the client does not have it. */
+void fby_auto_init(
+    struct fby_auto *self, const struct fby_coding_request *request);
 
 /* The coding for the next chunk, or for all chunks of the next batch. */
-struct fby_coding fby_auto_ask(const struct fby_auto *self);
+struct fby_coding fby_auto_next(const struct fby_auto *self);
 
-/* Report the sizes of a chunk that was encoded with `coding`. Ignored when
- * fby_auto_ask no longer returns that coding. */
-void fby_auto_feed(struct fby_auto *self, struct fby_coding coding,
+/* Report the sizes of a chunk that was encoded with `coding`. A report is
+ * ignored when fby_auto_next no longer returns its coding. */
+void fby_auto_record(struct fby_auto *self, struct fby_coding coding,
     uint32_t raw_bytes, uint32_t wire_bytes);
 
 #endif

@@ -1,6 +1,7 @@
-/* Payloads are encoded and decoded block by block. Filters use the scratch
- * block, which stays in the cache; without a filter LZ4 works on the caller's
- * memory. All sizes in a payload are checked against its end. */
+/* Payloads are encoded and decoded block by block. A filter writes to the
+ * scratch block, which stays in the cache. Without a filter LZ4 works on the
+ * caller's memory. All sizes in a payload are checked against its end. A new
+ * codec is an entry of `codecs`, near the end of this file. */
 #include "codec/codec.h"
 
 #include <lz4.h>
@@ -11,12 +12,13 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* lz4: a table of one u32 per block, then the blocks. The top bit of an entry
- * marks a block that did not compress and is stored. */
-enum { ENTRY = 4 };
+/* A payload of lz4 is a table of one u32 per block, then the blocks. An entry
+ * is the size of its block. Its top bit marks a block that did not compress and
+ * is stored. */
+enum { ENTRY_BYTES = 4 };
 #define STORED_BLOCK UINT32_C(0x80000000)
 
-static size_t blocks_of(size_t raw_size)
+static size_t count_blocks(size_t raw_size)
 {
     return (raw_size + FBY_CODEC_BLOCK - 1) / FBY_CODEC_BLOCK;
 }
@@ -27,8 +29,18 @@ static size_t block_size(size_t raw_size, size_t block)
     return left < FBY_CODEC_BLOCK ? left : FBY_CODEC_BLOCK;
 }
 
+static size_t raw_bound(size_t raw_size)
+{
+    return raw_size;
+}
+
+static size_t lz4_bound(size_t raw_size)
+{
+    return raw_size + ENTRY_BYTES * count_blocks(raw_size);
+}
+
 _Static_assert(sizeof(struct fby_codec_scratch) >= FBY_PHOTO_SCRATCH_BYTES,
-    "the scratch memory of a thread is enough for every codec");
+    "the scratch memory is enough for the codec pack");
 
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape)
@@ -56,31 +68,9 @@ struct fby_codec_params fby_codec_params_of_yuv420(
     return params;
 }
 
-bool fby_coding_known(struct fby_coding coding)
-{
-    if (coding.filter == FBY_FILTER_PHOTO || coding.codec == FBY_CODEC_PACK) {
-        return coding.filter == FBY_FILTER_PHOTO &&
-               coding.codec == FBY_CODEC_PACK;
-    }
-    return coding.filter <= FBY_FILTER_BIT_SHUFFLE &&
-           coding.codec <= FBY_CODEC_LZ4;
-}
-
-bool fby_coding_suits(struct fby_coding coding, struct fby_codec_params params)
-{
-    return fby_coding_known(coding) &&
-           (coding.filter != FBY_FILTER_PHOTO || params.channels != 0);
-}
-
-size_t fby_codec_bound(uint8_t codec, size_t raw_size)
-{
-    return codec == FBY_CODEC_LZ4 ? raw_size + ENTRY * blocks_of(raw_size)
-                                  : raw_size;
-}
-
 /* The number of lines from the top of a yuv420 picture that have exactly
  * `raw_size` bytes; 0 when there is none. */
-static uint64_t yuv_lines(uint32_t width, uint64_t raw_size)
+static uint64_t count_yuv_lines(uint32_t width, uint64_t raw_size)
 {
     uint64_t strip = fby_yuv_bytes(width, FBY_YUV_LINES);
     uint64_t whole = raw_size / strip * FBY_YUV_LINES;
@@ -92,7 +82,7 @@ static uint64_t yuv_lines(uint32_t width, uint64_t raw_size)
     return fby_yuv_bytes(width, lines) == rest ? whole + lines : 0;
 }
 
-static struct fby_pictures make_pictures(
+static struct fby_pictures pictures_of(
     const struct fby_codec_params *params, uint64_t images, uint64_t height)
 {
     return (struct fby_pictures){
@@ -104,31 +94,32 @@ static struct fby_pictures make_pictures(
     };
 }
 
-static bool yuv_pictures_of(const struct fby_codec_params *params,
+/* find_pictures for yuv420. */
+static bool find_yuv_pictures(const struct fby_codec_params *params,
     size_t raw_size, struct fby_pictures *out)
 {
     uint64_t picture = fby_yuv_bytes(params->width, params->height);
     if (raw_size % picture == 0) {
-        *out = make_pictures(params, raw_size / picture, params->height);
+        *out = pictures_of(params, raw_size / picture, params->height);
         return true;
     }
     uint64_t lines =
-        raw_size < picture ? yuv_lines(params->width, raw_size) : 0;
-    *out = make_pictures(params, 1, lines);
+        raw_size < picture ? count_yuv_lines(params->width, raw_size) : 0;
+    *out = pictures_of(params, 1, lines);
     return lines > 0;
 }
 
-/* The pictures, or the strip of one picture, that `raw_size` bytes hold; false
- * when the size fits none. */
-static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
-    struct fby_pictures *out)
+/* Find the pictures, or the strip of one picture, that have `raw_size` bytes;
+ * returns false when there are none. */
+static bool find_pictures(const struct fby_codec_params *params,
+    size_t raw_size, struct fby_pictures *out)
 {
     uint64_t line = (uint64_t)params->width * params->channels;
     if (line == 0 || params->height == 0 || raw_size == 0) {
         return false;
     }
     if (params->yuv420) {
-        return yuv_pictures_of(params, raw_size, out);
+        return find_yuv_pictures(params, raw_size, out);
     }
     if (raw_size % line != 0) {
         return false;
@@ -136,40 +127,15 @@ static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
     uint64_t lines  = raw_size / line;
     bool     whole  = lines % params->height == 0;
     uint64_t images = whole ? lines / params->height : 1;
-    *out            = make_pictures(params, images, lines / images);
+    *out            = pictures_of(params, images, lines / images);
     return whole || lines < params->height;
-}
-
-size_t fby_codec_room(const struct fby_codec_job *job, size_t raw_size)
-{
-    struct fby_pictures photo;
-    return job->coding.codec == FBY_CODEC_PACK &&
-                   pictures_of(&job->params, raw_size, &photo)
-               ? fby_photo_bound(&photo)
-               : fby_codec_bound(job->coding.codec, raw_size);
-}
-
-static bool sizes_fit(const struct fby_codec_job *job, size_t raw_size)
-{
-    struct fby_pictures photo;
-    uint32_t            w = job->params.element_bytes;
-    if (job->coding.codec == FBY_CODEC_PACK) {
-        return (job->params.channels == 1 || job->params.channels == 3) &&
-               pictures_of(&job->params, raw_size, &photo);
-    }
-    return job->params.distance >= 1 && (w == 1 || w == 2 || w == 4 || w == 8);
-}
-
-static bool usable(const struct fby_codec_job *job, size_t raw_size)
-{
-    return fby_coding_known(job->coding) && raw_size >= 1 &&
-           raw_size <= FBY_CODEC_RAW_MAX && sizes_fit(job, raw_size);
 }
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* The input of the compressor: `raw` itself when there is no filter. */
-static const uint8_t *filtered(
+/* Filter a block to the scratch memory. Returns the filtered block, which is
+ * `raw` itself when there is no filter. */
+static const uint8_t *filter_block(
     const struct fby_codec_job *job, const uint8_t *raw, size_t size)
 {
     if (job->coding.filter == FBY_FILTER_NONE) {
@@ -180,10 +146,10 @@ static const uint8_t *filtered(
     return job->scratch->block;
 }
 
-static size_t store_all(
+static size_t encode_store(
     const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
 {
-    for (size_t b = 0; b < blocks_of(raw.size); b++) {
+    for (size_t b = 0; b < count_blocks(raw.size); b++) {
         size_t start = b * FBY_CODEC_BLOCK;
         filter_apply(job->coding.filter, job->params, raw.data + start,
             block_size(raw.size, b), out + start);
@@ -195,8 +161,8 @@ static size_t store_all(
  * table entry. */
 static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
 {
-    int packed = LZ4_compress_default(
-        (const char *)block, (char *)out, (int)size, (int)size - 1);
+    int packed = LZ4_compress_default((const char *)block, (char *)out,
+        (int)size, (int)size - 1); /* fails unless it saves a byte */
     if (packed > 0) {
         return (uint32_t)packed;
     }
@@ -204,61 +170,40 @@ static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
     return (uint32_t)size | STORED_BLOCK;
 }
 
-static size_t compress_all(
+static size_t encode_lz4(
     const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
 {
-    size_t blocks = blocks_of(raw.size);
-    size_t at     = ENTRY * blocks;
+    size_t blocks = count_blocks(raw.size);
+    size_t at     = ENTRY_BYTES * blocks;
     for (size_t b = 0; b < blocks; b++) {
         size_t         size = block_size(raw.size, b);
         const uint8_t *from =
-            filtered(job, raw.data + b * FBY_CODEC_BLOCK, size);
+            filter_block(job, raw.data + b * FBY_CODEC_BLOCK, size);
         uint32_t entry = compress_block(from, size, out + at);
-        fby_store_le(out + ENTRY * b, entry, ENTRY);
+        fby_store_le(out + ENTRY_BYTES * b, entry, ENTRY_BYTES);
         at += entry & ~STORED_BLOCK;
     }
     return at;
 }
 
-static size_t pack_all(
+static size_t encode_pack(
     const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
 {
     struct fby_pictures photo;
-    return pictures_of(&job->params, raw.size, &photo)
+    return find_pictures(&job->params, raw.size, &photo)
                ? fby_photo_encode(&photo, raw.data, out, job->scratch->block)
                : 0;
 }
 
-typedef size_t encode_fn(
-    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out);
-static encode_fn *const encoders[] = {
-    [FBY_CODEC_STORE] = store_all,
-    [FBY_CODEC_LZ4]   = compress_all,
-    [FBY_CODEC_PACK]  = pack_all,
-};
-
-fby_err fby_codec_encode(const struct fby_codec_job *job,
-    struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size)
-{
-    if (!usable(job, raw.size)) {
-        return FBY_USAGE;
-    }
-    if (out.capacity < fby_codec_room(job, raw.size)) {
-        return FBY_FULL;
-    }
-    *size = encoders[job->coding.codec](job, raw, out.data);
-    return FBY_OK;
-}
-
 /* ---- decoding ------------------------------------------------------------ */
 
-static fby_err unstore_all(const struct fby_codec_job *job,
+static fby_err decode_store(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
     if (payload.size != raw_size) {
         return FBY_PROTO;
     }
-    for (size_t b = 0; b < blocks_of(raw_size); b++) {
+    for (size_t b = 0; b < count_blocks(raw_size); b++) {
         size_t start = b * FBY_CODEC_BLOCK;
         filter_undo(job->coding.filter, job->params, payload.data + start,
             block_size(raw_size, b), raw + start);
@@ -266,7 +211,8 @@ static fby_err unstore_all(const struct fby_codec_job *job,
     return FBY_OK;
 }
 
-/* Decompress the block of `entry` to exactly `size` bytes at `out`. */
+/* Decompress the next block of `payload`, whose table entry is `entry`, to
+ * exactly `size` bytes at `out`. */
 static bool decompress_block(
     struct fby_reader *payload, uint32_t entry, uint8_t *out, size_t size)
 {
@@ -285,70 +231,165 @@ static bool decompress_block(
     return packed == size;
 }
 
-static fby_err decompress_all(const struct fby_codec_job *job,
+static fby_err decode_lz4(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
     bool              plain   = job->coding.filter == FBY_FILTER_NONE;
-    size_t            blocks  = blocks_of(raw_size);
+    size_t            blocks  = count_blocks(raw_size);
     struct fby_reader content = fby_reader(payload.data, payload.size);
     struct fby_reader table   = fby_reader(payload.data, payload.size);
-    fby_read_bytes(&content, ENTRY * blocks);
+    fby_read_bytes(&content, ENTRY_BYTES * blocks); /* skip the table */
     for (size_t b = 0; b < blocks; b++) {
-        size_t   size  = block_size(raw_size, b);
-        uint8_t *to    = raw + b * FBY_CODEC_BLOCK;
-        uint32_t entry = fby_read_u32(&table);
-        uint8_t *first = plain ? to : job->scratch->block;
-        if (content.bad || !decompress_block(&content, entry, first, size)) {
+        size_t   size     = block_size(raw_size, b);
+        uint8_t *to       = raw + b * FBY_CODEC_BLOCK;
+        uint32_t entry    = fby_read_u32(&table);
+        uint8_t *unpacked = plain ? to : job->scratch->block;
+        if (content.bad || !decompress_block(&content, entry, unpacked, size)) {
             return FBY_PROTO;
         }
         if (!plain) {
-            filter_undo(job->coding.filter, job->params, first, size, to);
+            filter_undo(job->coding.filter, job->params, unpacked, size, to);
         }
     }
     return content.left == 0 ? FBY_OK : FBY_PROTO;
 }
 
-static fby_err unpack_all(const struct fby_codec_job *job,
+static fby_err decode_pack(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
     struct fby_pictures photo;
-    return pictures_of(&job->params, raw_size, &photo) &&
+    return find_pictures(&job->params, raw_size, &photo) &&
                    fby_photo_decode(&photo, payload.data, payload.size, raw,
                        job->scratch->block)
                ? FBY_OK
                : FBY_PROTO;
 }
 
-typedef fby_err         decode_fn(const struct fby_codec_job *job,
-            struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
-static decode_fn *const decoders[] = {
-    [FBY_CODEC_STORE] = unstore_all,
-    [FBY_CODEC_LZ4]   = decompress_all,
-    [FBY_CODEC_PACK]  = unpack_all,
-};
+/* ---- checking without decoding ------------------------------------------- */
 
-bool fby_codec_check(const struct fby_codec_job *job,
+static bool check_store(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, size_t raw_size)
+{
+    (void)job;
+    return payload.size == raw_size;
+}
+
+static bool check_lz4(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, size_t raw_size)
+{
+    (void)job;
+    return payload.size <= lz4_bound(raw_size);
+}
+
+static bool check_pack(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
     struct fby_pictures photo;
-    if (!usable(job, raw_size)) {
-        return false;
+    return find_pictures(&job->params, raw_size, &photo) &&
+           fby_photo_is_valid(&photo, payload.data, payload.size);
+}
+
+/* ---- the table of codecs ------------------------------------------------- */
+
+struct codec {
+    bool only_photo; /* for the filter photo; else for all other filters */
+    size_t (*bound)(size_t raw_size); /* see fby_codec_bound */
+    size_t (*encode)(
+        const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out);
+    fby_err (*decode)(const struct fby_codec_job *job,
+        struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
+    bool (*check)(const struct fby_codec_job *job, struct fby_bytes_in payload,
+        size_t raw_size);
+};
+
+static const struct codec codecs[FBY_N_CODECS] = {
+    [FBY_CODEC_STORE] = {false, raw_bound, encode_store, decode_store,
+        check_store},
+    [FBY_CODEC_LZ4]   = {false, lz4_bound, encode_lz4, decode_lz4, check_lz4},
+    [FBY_CODEC_PACK]  = {true, raw_bound, encode_pack, decode_pack, check_pack},
+};
+
+bool fby_coding_known(struct fby_coding coding)
+{
+    return coding.codec < FBY_N_CODECS &&
+           codecs[coding.codec].encode != NULL && /* no gap in the numbers */
+           coding.filter < FBY_N_FILTERS &&
+           codecs[coding.codec].only_photo ==
+               (coding.filter == FBY_FILTER_PHOTO);
+}
+
+bool fby_coding_suits(struct fby_coding coding, struct fby_codec_params params)
+{
+    return fby_coding_known(coding) &&
+           (coding.filter != FBY_FILTER_PHOTO || params.channels != 0);
+}
+
+size_t fby_codec_bound(uint8_t codec, size_t raw_size)
+{
+    return codecs[codec].bound(raw_size);
+}
+
+size_t fby_codec_largest_bound(size_t raw_size)
+{
+    size_t largest = raw_size;
+    for (int i = 0; i < FBY_N_CODECS; i++) {
+        size_t bound = codecs[i].bound != NULL ? codecs[i].bound(raw_size) : 0;
+        largest      = bound > largest ? bound : largest;
     }
-    switch (job->coding.codec) {
-    case FBY_CODEC_STORE:
-        return payload.size == raw_size;
-    case FBY_CODEC_PACK:
-        return pictures_of(&job->params, raw_size, &photo) &&
-               fby_photo_check(&photo, payload.data, payload.size);
-    default:
-        return payload.size <= fby_codec_bound(job->coding.codec, raw_size);
+    return largest;
+}
+
+size_t fby_codec_encode_capacity(
+    const struct fby_codec_job *job, size_t raw_size)
+{
+    struct fby_pictures photo;
+    return job->coding.codec == FBY_CODEC_PACK &&
+                   find_pictures(&job->params, raw_size, &photo)
+               ? fby_photo_encode_capacity(&photo)
+               : fby_codec_bound(job->coding.codec, raw_size);
+}
+
+static bool is_size_valid(const struct fby_codec_job *job, size_t raw_size)
+{
+    struct fby_pictures photo;
+    uint32_t            w = job->params.element_bytes;
+    if (job->coding.codec == FBY_CODEC_PACK) {
+        return (job->params.channels == 1 || job->params.channels == 3) &&
+               find_pictures(&job->params, raw_size, &photo);
     }
+    return job->params.distance >= 1 && (w == 1 || w == 2 || w == 4 || w == 8);
+}
+
+static bool is_usable(const struct fby_codec_job *job, size_t raw_size)
+{
+    return fby_coding_known(job->coding) && raw_size >= 1 &&
+           raw_size <= FBY_CODEC_RAW_MAX && is_size_valid(job, raw_size);
+}
+
+fby_err fby_codec_encode(const struct fby_codec_job *job,
+    struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size)
+{
+    if (!is_usable(job, raw.size)) {
+        return FBY_USAGE;
+    }
+    if (out.capacity < fby_codec_encode_capacity(job, raw.size)) {
+        return FBY_FULL;
+    }
+    *size = codecs[job->coding.codec].encode(job, raw, out.data);
+    return FBY_OK;
 }
 
 fby_err fby_codec_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
-    return usable(job, raw_size)
-               ? decoders[job->coding.codec](job, payload, raw, raw_size)
+    return is_usable(job, raw_size)
+               ? codecs[job->coding.codec].decode(job, payload, raw, raw_size)
                : FBY_USAGE;
+}
+
+bool fby_codec_can_decode(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, size_t raw_size)
+{
+    return is_usable(job, raw_size) &&
+           codecs[job->coding.codec].check(job, payload, raw_size);
 }

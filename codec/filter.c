@@ -1,12 +1,13 @@
-/* The filters in portable C: a table with one function for each direction.
- * Loops over elements are written so that compilers can unroll them, and do not
- * depend on the machine's byte order. */
+/* The filters in portable C: a function that filters, and its inverse.
+ * Compilers can unroll the loops over elements. The result does not depend on
+ * the byte order of the machine. */
 #include "codec/filter.h"
 
 #include <string.h>
 
-/* Delta: each element minus the one `distance` before it, modulo 2^bits. There
- * is a function for each width, so that the compiler can optimise it. */
+/* Delta: each element minus the element `distance` before it, modulo 2^bits.
+ * The first `distance` elements are left to the caller. There is a function for
+ * each element width, so that the compiler can optimise it. */
 #define DELTA(bits)                                                      \
     static uint##bits##_t load##bits(const uint8_t *p)                   \
     {                                                                    \
@@ -54,7 +55,9 @@ DELTA(64)
 typedef void delta_fn(
     const uint8_t *in, size_t n, size_t distance, uint8_t *out);
 
-static void run_delta(delta_fn *const by_width[4],
+/* Call the function for the element width, and copy the bytes that it
+ * leaves. */
+static void call_delta(delta_fn *const by_width[4],
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
     size_t w        = params.element_bytes;
@@ -62,17 +65,14 @@ static void run_delta(delta_fn *const by_width[4],
     size_t distance = params.distance < n ? params.distance : n;
     memcpy(out, in.data, distance * w);
     memcpy(out + n * w, in.data + n * w, in.size - n * w);
-    by_width[w == 1   ? 0
-             : w == 2 ? 1
-             : w == 4 ? 2
-                      : 3](in.data, n, distance, out);
+    by_width[__builtin_ctz(params.element_bytes)](in.data, n, distance, out);
 }
 
 static void delta(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
     static delta_fn *const by_width[] = {delta8, delta16, delta32, delta64};
-    run_delta(by_width, params, in, out);
+    call_delta(by_width, params, in, out);
 }
 
 static void undelta(
@@ -80,11 +80,11 @@ static void undelta(
 {
     static delta_fn *const by_width[] = {
         undelta8, undelta16, undelta32, undelta64};
-    run_delta(by_width, params, in, out);
+    call_delta(by_width, params, in, out);
 }
 
-/* Byte shuffle: the first bytes of all elements, then the second ones, ... */
-
+/* Byte shuffle: the first bytes of all elements, then the second bytes of all
+ * elements, and so on. */
 static void byte_shuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
@@ -111,8 +111,9 @@ static void byte_unshuffle(
     memcpy(out + n * w, in.data + n * w, in.size - n * w);
 }
 
-/* Bit shuffle: for each byte k of the elements and each bit b, a plane of that
- * bit of all elements, element i at bit i mod 8 of byte i / 8. */
+/* Bit shuffle: for bit b of byte k of the elements there is a plane, which has
+ * this bit of all elements. Element i is bit i mod 8 of byte i / 8 of a plane.
+ */
 
 /* Transpose 8 x 8 bits: bit j of byte i becomes bit i of byte j (Hacker's
  * Delight, 7-3, in little-endian order). */
@@ -126,8 +127,8 @@ static uint64_t transpose8(uint64_t x)
     return x ^ t ^ (t << 28);
 }
 
-/* Read eight bytes at intervals of `step` as one number. */
-static uint64_t gather(const uint8_t *p, size_t step)
+/* Read eight bytes at intervals of `step` bytes as one number. */
+static uint64_t load_strided(const uint8_t *p, size_t step)
 {
     uint64_t x = 0;
     for (unsigned i = 0; i < 8; i++) {
@@ -136,8 +137,8 @@ static uint64_t gather(const uint8_t *p, size_t step)
     return x;
 }
 
-/* The inverse. */
-static void scatter(uint64_t x, uint8_t *p, size_t step)
+/* The inverse of load_strided. */
+static void store_strided(uint64_t x, uint8_t *p, size_t step)
 {
     for (unsigned i = 0; i < 8; i++) {
         p[i * step] = (uint8_t)(x >> (8 * i));
@@ -152,8 +153,8 @@ static void bit_shuffle(
     size_t done   = groups * 8 * w;
     for (size_t k = 0; k < w; k++) {
         for (size_t j = 0; j < groups; j++) {
-            uint64_t x = gather(in.data + j * 8 * w + k, w);
-            scatter(transpose8(x), out + k * 8 * groups + j, groups);
+            uint64_t x = load_strided(in.data + j * 8 * w + k, w);
+            store_strided(transpose8(x), out + k * 8 * groups + j, groups);
         }
     }
     memcpy(out + done, in.data + done, in.size - done);
@@ -167,8 +168,8 @@ static void bit_unshuffle(
     size_t done   = groups * 8 * w;
     for (size_t k = 0; k < w; k++) {
         for (size_t j = 0; j < groups; j++) {
-            uint64_t x = gather(in.data + k * 8 * groups + j, groups);
-            scatter(transpose8(x), out + j * 8 * w + k, w);
+            uint64_t x = load_strided(in.data + k * 8 * groups + j, groups);
+            store_strided(transpose8(x), out + j * 8 * w + k, w);
         }
     }
     memcpy(out + done, in.data + done, in.size - done);
@@ -177,7 +178,7 @@ static void bit_unshuffle(
 typedef void filter_fn(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out);
 
-static void copy(
+static void copy_block(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
     (void)params;
@@ -187,7 +188,7 @@ static void copy(
 static const struct {
     filter_fn *apply, *undo;
 } filters[] = {
-    [FBY_FILTER_NONE]         = {copy, copy},
+    [FBY_FILTER_NONE]         = {copy_block, copy_block},
     [FBY_FILTER_DELTA]        = {delta, undelta},
     [FBY_FILTER_BYTE_SHUFFLE] = {byte_shuffle, byte_unshuffle},
     [FBY_FILTER_BIT_SHUFFLE]  = {bit_shuffle, bit_unshuffle},
@@ -201,8 +202,8 @@ void filter_apply(uint8_t filter, struct fby_codec_params params,
 }
 
 void filter_undo(uint8_t filter, struct fby_codec_params params,
-    const uint8_t *in, size_t size, uint8_t *raw)
+    const uint8_t *filtered, size_t size, uint8_t *raw)
 {
-    struct fby_bytes_in bytes = {.data = in, .size = size};
-    filters[filter].undo(params, bytes, raw);
+    struct fby_bytes_in in = {.data = filtered, .size = size};
+    filters[filter].undo(params, in, raw);
 }

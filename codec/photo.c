@@ -1,4 +1,6 @@
-/* The tiles of a payload: their positions, table and edges. A kernel
+/* The tiles of a payload: where they are in the pictures, the table of their
+ * offsets, and their padding. A payload is the table, one u32 per tile and one
+ * for the end, in units of FBY_PHOTO_ALIGN bytes, then the tiles. A kernel
  * (photo_kernel.h) encodes and decodes the pixels of a tile. */
 #include "codec/photo.h"
 
@@ -8,13 +10,13 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-enum { ENTRY = 4 };
+enum { ENTRY_BYTES = 4 /* of the table */ };
 
 /* ---- positions of tiles -------------------------------------------------- */
 
 struct grid {
-    uint32_t across, down; /* tiles of one image */
-    size_t   n;            /* tiles of all images */
+    uint32_t across, down; /* tiles of one image, in each direction */
+    size_t   n_tiles;      /* of all images */
 };
 
 static struct grid grid_of(const struct fby_pictures *photo)
@@ -23,34 +25,33 @@ static struct grid grid_of(const struct fby_pictures *photo)
         .across = (photo->width + FBY_PHOTO_TILE_W - 1) / FBY_PHOTO_TILE_W,
         .down   = (photo->height + FBY_PHOTO_TILE_H - 1) / FBY_PHOTO_TILE_H,
     };
-    grid.n = (size_t)photo->images * grid.across * grid.down;
+    grid.n_tiles = (size_t)photo->images * grid.across * grid.down;
     return grid;
 }
 
-static uint32_t at_most(uint32_t value, uint32_t most)
+static uint32_t min_u32(uint32_t value, uint32_t most)
 {
     return value < most ? value : most;
 }
 
-/* The position of a tile. */
 struct tile {
     uint32_t image;
-    uint32_t x, y; /* first pixel, in the image */
-    uint32_t width, height;
+    uint32_t x, y;          /* of its first pixel, in the image */
+    uint32_t width, height; /* pixels */
 };
 
 static struct tile tile_at(
     const struct fby_pictures *photo, const struct grid *grid, size_t i)
 {
-    size_t   line = i / grid->across;
+    size_t   line = i / grid->across; /* of tiles, counted over all images */
     uint32_t x    = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
     uint32_t y    = (uint32_t)(line % grid->down) * FBY_PHOTO_TILE_H;
     return (struct tile){
         .image  = (uint32_t)(line / grid->down),
         .x      = x,
         .y      = y,
-        .width  = at_most(photo->width - x, FBY_PHOTO_TILE_W),
-        .height = at_most(photo->height - y, FBY_PHOTO_TILE_H),
+        .width  = min_u32(photo->width - x, FBY_PHOTO_TILE_W),
+        .height = min_u32(photo->height - y, FBY_PHOTO_TILE_H),
     };
 }
 
@@ -60,51 +61,53 @@ static struct photo_size plane_size(
 {
     bool half = photo->yuv420 && p > 0;
     return (struct photo_size){
-        .width  = half ? fby_yuv_half(tile->width) : tile->width,
-        .height = half ? fby_yuv_half(tile->height) : tile->height,
+        .width  = half ? fby_yuv_chroma_size(tile->width) : tile->width,
+        .height = half ? fby_yuv_chroma_size(tile->height) : tile->height,
     };
 }
 
-/* The offset of a tile's interleaved pixels. */
-static size_t pixels_at(
+/* The offset of a tile's first pixel in raw bytes that are not yuv420. */
+static size_t pixel_offset(
     const struct fby_pictures *photo, const struct tile *tile)
 {
     size_t line = (size_t)tile->image * photo->height + tile->y;
     return (line * photo->width + tile->x) * photo->planes;
 }
 
-/* The rows of one plane of a tile in raw bytes of yuv420. */
-struct plane_lines {
-    size_t at;     /* offset of the first row */
-    size_t stride; /* bytes */
+/* The position of a tile's rows of one plane in raw bytes of yuv420. */
+struct raw_rows {
+    size_t offset; /* of the first row */
+    size_t stride; /* bytes from a row to the next */
 };
 
-_Static_assert(
-    (int)FBY_YUV_LINES == (int)FBY_PHOTO_TILE_H, "a tile is in one strip");
+_Static_assert((int)FBY_YUV_LINES == (int)FBY_PHOTO_TILE_H,
+    "a tile is within one strip of yuv420");
 
-static struct plane_lines lines_of(
+static struct raw_rows raw_rows_of(
     const struct fby_pictures *photo, const struct tile *tile, uint32_t p)
 {
     struct fby_yuv_strip strip =
         fby_yuv_strip_at(photo->width, photo->height, tile->y);
     uint64_t image = fby_yuv_bytes(photo->width, photo->height) * tile->image;
     uint32_t w     = photo->width;
-    return (struct plane_lines){
-        .at = (size_t)(image + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
-        .stride = p > 0 ? fby_yuv_half(w) : w,
+    return (struct raw_rows){
+        .offset =
+            (size_t)(image + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
+        .stride = p > 0 ? fby_yuv_chroma_size(w) : w,
     };
 }
 
-static size_t aligned(size_t size)
+static size_t align_up(size_t size)
 {
     return (size + FBY_PHOTO_ALIGN - 1) / FBY_PHOTO_ALIGN * FBY_PHOTO_ALIGN;
 }
 
 static size_t table_bytes(const struct grid *grid)
 {
-    return aligned(ENTRY * (grid->n + 1));
+    return align_up(ENTRY_BYTES * (grid->n_tiles + 1));
 }
 
+/* The largest packed size of a plane, of a tile and of an image. */
 static size_t plane_bound(struct photo_size size)
 {
     uint32_t groups = photo_groups(size);
@@ -119,22 +122,23 @@ static size_t tile_bound(
     for (uint32_t p = 0; p < photo->planes && width > 0 && height > 0; p++) {
         bytes += plane_bound(plane_size(photo, &tile, p));
     }
-    return aligned(bytes);
+    return align_up(bytes);
 }
 
 static size_t image_bound(const struct fby_pictures *photo)
 {
-    uint32_t w    = photo->width % FBY_PHOTO_TILE_W;
-    uint32_t h    = photo->height % FBY_PHOTO_TILE_H;
-    size_t   wide = photo->width / FBY_PHOTO_TILE_W; /* whole tiles */
-    size_t   high = photo->height / FBY_PHOTO_TILE_H;
-    return high * wide * tile_bound(photo, FBY_PHOTO_TILE_W, FBY_PHOTO_TILE_H) +
-           high * tile_bound(photo, w, FBY_PHOTO_TILE_H) +
-           wide * tile_bound(photo, FBY_PHOTO_TILE_W, h) +
+    uint32_t w = photo->width % FBY_PHOTO_TILE_W; /* of partial tiles; or 0 */
+    uint32_t h = photo->height % FBY_PHOTO_TILE_H;
+    size_t   across = photo->width / FBY_PHOTO_TILE_W; /* whole tiles */
+    size_t   down   = photo->height / FBY_PHOTO_TILE_H;
+    return down * across *
+               tile_bound(photo, FBY_PHOTO_TILE_W, FBY_PHOTO_TILE_H) +
+           down * tile_bound(photo, w, FBY_PHOTO_TILE_H) +
+           across * tile_bound(photo, FBY_PHOTO_TILE_W, h) +
            tile_bound(photo, w, h);
 }
 
-size_t fby_photo_bound(const struct fby_pictures *photo)
+size_t fby_photo_encode_capacity(const struct fby_pictures *photo)
 {
     struct grid grid = grid_of(photo);
     return table_bytes(&grid) + photo->images * image_bound(photo) +
@@ -145,21 +149,23 @@ size_t fby_photo_bound(const struct fby_pictures *photo)
 
 struct scratch {
     struct photo_plane plane[3];
-    /* A copy of a tile at the end of a payload: kernels read beyond its end. */
-    uint8_t
-        tail[3 * (PHOTO_MAX_GROUPS / 2 + PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX) +
-             PHOTO_OVERRUN];
+    /* A copy of a tile near the end of a payload, because kernels read beyond
+     * the end of a tile. */
+    uint8_t last_tile[3 * (PHOTO_MAX_GROUPS / 2 +
+                              PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX) +
+                      PHOTO_OVERRUN];
 };
 _Static_assert(sizeof(struct scratch) <= FBY_PHOTO_SCRATCH_BYTES,
-    "the scratch memory that callers provide is large enough");
+    "the scratch memory of callers is large enough");
 
-/* Kernels never write to the borders, so each call clears them only once. */
+/* Clear the borders of the planes. Kernels never write to the borders, so this
+ * is needed only once for all tiles of a payload. */
 static struct scratch *clear_borders(void *memory)
 {
     struct scratch *scratch = memory;
     for (uint32_t p = 0; p < 3; p++) {
         struct photo_plane *plane = &scratch->plane[p];
-        memset(plane->at[0], 0, PHOTO_STRIDE);
+        memset(plane->bytes[0], 0, PHOTO_STRIDE);
         for (uint32_t y = 0; y < FBY_PHOTO_TILE_H; y++) {
             photo_row(plane, y)[-1] = 0;
         }
@@ -167,9 +173,8 @@ static struct scratch *clear_borders(void *memory)
     return scratch;
 }
 
-/* One row of each plane. */
-struct plane_rows {
-    uint8_t *of[3];
+struct plane_rows { /* one row of each plane */
+    uint8_t *row[3];
 };
 
 static struct plane_rows rows_at(struct scratch *scratch, uint32_t y)
@@ -180,8 +185,9 @@ static struct plane_rows rows_at(struct scratch *scratch, uint32_t y)
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* Pad by repetition, so that all residues of the padding are 0. */
-static void pad(struct photo_size size, struct photo_plane *plane)
+/* Pad a plane to whole groups. The padding repeats the last value of a row and
+ * the last row, so that all its residues are 0. */
+static void pad_plane(struct photo_size size, struct photo_plane *plane)
 {
     uint32_t w   = size.width;
     uint32_t end = (w + 31) / 32 * 32;
@@ -199,47 +205,49 @@ static void load_pixels(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     const uint8_t *raw, struct scratch *scratch)
 {
-    const uint8_t *pixels = raw + pixels_at(photo, tile);
+    const uint8_t *pixels = raw + pixel_offset(photo, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
         if (photo->planes == 1) {
-            memcpy(rows.of[0], pixels, tile->width);
+            memcpy(rows.row[0], pixels, tile->width);
         } else {
-            kernel->split(pixels, tile->width, rows.of);
+            kernel->split(pixels, tile->width, rows.row);
         }
         pixels += (size_t)photo->width * photo->planes;
     }
 }
 
-static void load_planes(const struct fby_pictures *photo,
-    const struct tile *tile, const uint8_t *raw, struct scratch *scratch)
+static void load_yuv(const struct fby_pictures *photo, const struct tile *tile,
+    const uint8_t *raw, struct scratch *scratch)
 {
     for (uint32_t p = 0; p < photo->planes; p++) {
-        struct photo_size  size  = plane_size(photo, tile, p);
-        struct plane_lines lines = lines_of(photo, tile, p);
+        struct photo_size size = plane_size(photo, tile, p);
+        struct raw_rows   rows = raw_rows_of(photo, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
             memcpy(photo_row(&scratch->plane[p], y),
-                raw + lines.at + y * lines.stride, size.width);
+                raw + rows.offset + y * rows.stride, size.width);
         }
     }
 }
 
-static void load(const struct photo_kernel *kernel,
+/* Load a tile into the planes of `scratch`, padded. */
+static void load_tile(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     const uint8_t *raw, struct scratch *scratch)
 {
     if (photo->yuv420) {
-        load_planes(photo, tile, raw, scratch);
+        load_yuv(photo, tile, raw, scratch);
     } else {
         load_pixels(kernel, photo, tile, raw, scratch);
     }
     for (uint32_t p = 0; p < photo->planes; p++) {
-        pad(plane_size(photo, tile, p), &scratch->plane[p]);
+        pad_plane(plane_size(photo, tile, p), &scratch->plane[p]);
     }
 }
 
-/* Pack a tile to `out` with zeros up to FBY_PHOTO_ALIGN; returns its bytes. */
-static size_t pack(const struct photo_kernel *kernel,
+/* Pack a loaded tile to `out`, followed by zeros up to a multiple of
+ * FBY_PHOTO_ALIGN. Returns the number of bytes with these zeros. */
+static size_t pack_tile(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch, uint8_t *out)
 {
@@ -248,38 +256,40 @@ static size_t pack(const struct photo_kernel *kernel,
         end += kernel->pack(
             plane_size(photo, tile, p), &scratch->plane[p], out + end);
     }
-    memset(out + end, 0, aligned(end) - end);
-    return aligned(end);
+    memset(out + end, 0, align_up(end) - end);
+    return align_up(end);
 }
 
 size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
     uint8_t *out, void *scratch)
 {
-    const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
+    const struct photo_kernel *kernel = photo_kernel_of(fby_simd_level());
     struct scratch            *work   = clear_borders(scratch);
     struct grid                grid   = grid_of(photo);
-    size_t                     at     = table_bytes(&grid);
-    memset(out, 0, at);
-    for (size_t i = 0; i < grid.n; i++) {
+    size_t                     end    = table_bytes(&grid);
+    memset(out, 0, end);
+    for (size_t i = 0; i < grid.n_tiles; i++) {
         struct tile tile = tile_at(photo, &grid, i);
-        fby_store_le(out + ENTRY * i, at / FBY_PHOTO_ALIGN, ENTRY);
-        load(kernel, photo, &tile, raw, work);
-        at += pack(kernel, photo, &tile, work, out + at);
+        fby_store_le(out + ENTRY_BYTES * i, end / FBY_PHOTO_ALIGN, ENTRY_BYTES);
+        load_tile(kernel, photo, &tile, raw, work);
+        end += pack_tile(kernel, photo, &tile, work, out + end);
     }
-    fby_store_le(out + ENTRY * grid.n, at / FBY_PHOTO_ALIGN, ENTRY);
-    return at;
+    fby_store_le(
+        out + ENTRY_BYTES * grid.n_tiles, end / FBY_PHOTO_ALIGN, ENTRY_BYTES);
+    return end;
 }
 
 /* ---- decoding ------------------------------------------------------------ */
 
-/* The offset of tile `i`, from the table. */
+/* The offset of tile `i`, from the table; for i = n_tiles the payload's end. */
 static size_t tile_offset(const uint8_t *payload, size_t i)
 {
-    struct fby_reader reader = fby_reader(payload + ENTRY * i, ENTRY);
-    return (size_t)fby_read_u32(&reader) * FBY_PHOTO_ALIGN;
+    uint64_t entry = fby_load_le(payload + ENTRY_BYTES * i, ENTRY_BYTES);
+    return (size_t)entry * FBY_PHOTO_ALIGN;
 }
 
-/* Whether `in` holds exactly the planes of a tile and its padding. */
+/* True if `in` holds exactly the packed planes of a tile and less than
+ * FBY_PHOTO_ALIGN bytes of padding. */
 static bool tile_is_valid(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     struct fby_reader in)
@@ -289,38 +299,39 @@ static bool tile_is_valid(const struct photo_kernel *kernel,
         if (in.left < photo_widths_bytes(groups)) {
             return false;
         }
-        size_t plane = kernel->measure(in.at, groups);
-        if (plane > in.left) {
+        size_t bytes = kernel->measure(in.at, groups);
+        if (bytes > in.left) {
             return false;
         }
-        in = fby_reader(in.at + plane, in.left - plane);
+        in = fby_reader(in.at + bytes, in.left - bytes);
     }
     return in.left < FBY_PHOTO_ALIGN;
 }
 
+/* True if the tiles lie one after another, each with the size of its planes. */
 static bool is_valid(const struct fby_pictures *photo, const struct grid *grid,
     const struct photo_kernel *kernel, struct fby_reader payload)
 {
     const uint8_t *bytes = payload.at;
-    size_t         at    = table_bytes(grid);
-    if (payload.left < at || tile_offset(bytes, 0) != at ||
-        tile_offset(bytes, grid->n) != payload.left) {
+    size_t         start = table_bytes(grid);
+    if (payload.left < start || tile_offset(bytes, 0) != start ||
+        tile_offset(bytes, grid->n_tiles) != payload.left) {
         return false;
     }
-    for (size_t i = 0; i < grid->n; i++) {
+    for (size_t i = 0; i < grid->n_tiles; i++) {
         struct tile tile = tile_at(photo, grid, i);
         size_t      end  = tile_offset(bytes, i + 1);
-        if (end < at || end > payload.left ||
+        if (end < start || end > payload.left ||
             !tile_is_valid(
-                kernel, photo, &tile, fby_reader(bytes + at, end - at))) {
+                kernel, photo, &tile, fby_reader(bytes + start, end - start))) {
             return false;
         }
-        at = end;
+        start = end;
     }
     return true;
 }
 
-static void unpack(const struct photo_kernel *kernel,
+static void unpack_tile(const struct photo_kernel *kernel,
     const struct fby_pictures *photo, const struct tile *tile,
     const uint8_t *in, struct scratch *scratch)
 {
@@ -333,20 +344,20 @@ static void unpack(const struct photo_kernel *kernel,
 struct decode_target {
     const struct photo_kernel *kernel;
     uint8_t                   *raw;
-    bool                       planar;
+    bool                       planar; /* see fby_photo_decode_planar */
 };
 
 static void store_pixels(const struct decode_target *to,
     const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch)
 {
-    uint8_t *pixels = to->raw + pixels_at(photo, tile);
+    uint8_t *pixels = to->raw + pixel_offset(photo, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
         if (photo->planes == 1) {
-            memcpy(pixels, rows.of[0], tile->width);
+            memcpy(pixels, rows.row[0], tile->width);
         } else {
-            to->kernel->join(rows.of, tile->width, pixels);
+            to->kernel->join(rows.row, tile->width, pixels);
         }
         pixels += (size_t)photo->width * photo->planes;
     }
@@ -361,7 +372,7 @@ static void store_planar(const struct decode_target *to,
                    (size_t)tile->y * photo->width + tile->x;
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
-        to->kernel->join_planar(rows.of, tile->width, out, plane);
+        to->kernel->join_planar(rows.row, tile->width, out, plane);
         out += photo->width;
     }
 }
@@ -371,16 +382,17 @@ static void store_yuv(const struct decode_target *to,
     struct scratch *scratch)
 {
     for (uint32_t p = 0; p < photo->planes; p++) {
-        struct photo_size  size  = plane_size(photo, tile, p);
-        struct plane_lines lines = lines_of(photo, tile, p);
+        struct photo_size size = plane_size(photo, tile, p);
+        struct raw_rows   rows = raw_rows_of(photo, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
-            memcpy(to->raw + lines.at + y * lines.stride,
+            memcpy(to->raw + rows.offset + y * rows.stride,
                 photo_row(&scratch->plane[p], y), size.width);
         }
     }
 }
 
-static void store(const struct decode_target *to,
+/* Write a tile from the planes of `scratch` to the raw bytes. */
+static void store_tile(const struct decode_target *to,
     const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch)
 {
@@ -393,46 +405,48 @@ static void store(const struct decode_target *to,
     }
 }
 
-/* The bytes of tile `i`; a copy when kernels would read beyond the payload. */
-static const uint8_t *tile_bytes(
+/* The packed bytes of tile `i`, or a copy of them in `scratch` when kernels
+ * would read beyond the payload. */
+static const uint8_t *readable_tile(
     const uint8_t *payload, size_t size, size_t i, struct scratch *scratch)
 {
-    size_t at  = tile_offset(payload, i);
-    size_t end = tile_offset(payload, i + 1);
+    size_t start = tile_offset(payload, i);
+    size_t end   = tile_offset(payload, i + 1);
     if (size - end >= PHOTO_OVERRUN) {
-        return payload + at;
+        return payload + start;
     }
-    memcpy(scratch->tail, payload + at, end - at);
-    return scratch->tail;
+    memcpy(scratch->last_tile, payload + start, end - start);
+    return scratch->last_tile;
 }
 
 static bool decode(const struct fby_pictures *photo, bool planar,
+    /* NOLINTNEXTLINE(readability-non-const-parameter): written through `to` */
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
-    struct decode_target to   = {.kernel = photo_kernel_of(fby_simd())};
+    struct decode_target to   = {.kernel = photo_kernel_of(fby_simd_level()),
+          .raw                           = raw,
+          .planar                        = planar};
     struct grid          grid = grid_of(photo);
-    to.raw                    = raw;
-    to.planar                 = planar;
     if (!is_valid(photo, &grid, to.kernel, payload)) {
         return false;
     }
     struct scratch *work = clear_borders(scratch);
-    for (size_t i = 0; i < grid.n; i++) {
+    for (size_t i = 0; i < grid.n_tiles; i++) {
         struct tile tile = tile_at(photo, &grid, i);
-        unpack(to.kernel, photo, &tile,
-            tile_bytes(payload.at, payload.left, i, work), work);
-        store(&to, photo, &tile, work);
+        unpack_tile(to.kernel, photo, &tile,
+            readable_tile(payload.at, payload.left, i, work), work);
+        store_tile(&to, photo, &tile, work);
     }
     to.kernel->fence();
     return true;
 }
 
-bool fby_photo_check(
+bool fby_photo_is_valid(
     const struct fby_pictures *photo, const uint8_t *payload, size_t size)
 {
     struct grid grid = grid_of(photo);
-    return is_valid(
-        photo, &grid, photo_kernel_of(fby_simd()), fby_reader(payload, size));
+    return is_valid(photo, &grid, photo_kernel_of(fby_simd_level()),
+        fby_reader(payload, size));
 }
 
 bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,

@@ -1,11 +1,12 @@
-/* The AVX2 kernel: 32 pixels, or four groups, at a time. */
+/* The AVX2 kernel: 32 pixels, or four groups, at a time. The functions without
+ * a comment have the contracts of struct photo_kernel. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "codec/photo_kernel.h"
 #include "common/rgb_avx2.h"
 
-enum { LANE = 16, STEP = 32 }; /* bytes */
+enum { LANE = 16, STEP = 32 }; /* bytes of half a vector, and of a vector */
 
 static __m256i load(const void *at)
 {
@@ -21,7 +22,7 @@ static void save(void *at, __m256i value)
 
 static void split_step(const uint8_t *pixels, uint8_t *const row[3], uint32_t x)
 {
-    struct rgb_32 v = rgb_apart(pixels);
+    struct rgb_32 v = rgb_deinterleave(pixels);
     save(row[0] + x, v.g);
     save(row[1] + x, _mm256_sub_epi8(v.r, v.g));
     save(row[2] + x, _mm256_sub_epi8(v.b, v.g));
@@ -43,8 +44,8 @@ static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
 static void join_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
 {
     __m256i g = load(row[0] + x);
-    rgb_together((struct rgb_32){_mm256_add_epi8(load(row[1] + x), g), g,
-                     _mm256_add_epi8(load(row[2] + x), g)},
+    rgb_interleave((struct rgb_32){_mm256_add_epi8(load(row[1] + x), g), g,
+                       _mm256_add_epi8(load(row[2] + x), g)},
         pixels);
 }
 
@@ -61,12 +62,13 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     }
 }
 
-struct planes {
+struct rgb_planes {
     uint8_t *r, *g, *b;
 };
 
-/* A streaming store needs an address that is a multiple of 32. */
-static inline void put(void *at, __m256i value, bool streaming)
+/* Store 32 values of a plane. With `streaming`, `at` must be a multiple of
+ * 32. */
+static inline void store_values(void *at, __m256i value, bool streaming)
 {
     if (streaming) {
         _mm256_stream_si256(at, value);
@@ -75,54 +77,58 @@ static inline void put(void *at, __m256i value, bool streaming)
     }
 }
 
+/* Join all whole steps of a row; returns the number of pixels. Always inlined,
+ * so that `streaming` is a constant in both callers. */
 static inline __attribute__((always_inline)) uint32_t join_planar_steps(
-    uint8_t *const row[3], uint32_t width, struct planes to, bool streaming)
+    uint8_t *const row[3], uint32_t width, struct rgb_planes to, bool streaming)
 {
     uint32_t x = 0;
     for (; x + STEP <= width; x += STEP) {
         __m256i g = load(row[0] + x);
-        put(to.r + x, _mm256_add_epi8(load(row[1] + x), g), streaming);
-        put(to.g + x, g, streaming);
-        put(to.b + x, _mm256_add_epi8(load(row[2] + x), g), streaming);
+        store_values(to.r + x, _mm256_add_epi8(load(row[1] + x), g), streaming);
+        store_values(to.g + x, g, streaming);
+        store_values(to.b + x, _mm256_add_epi8(load(row[2] + x), g), streaming);
     }
     return x;
 }
 
-static void join_planar(
+void photo_avx2_join_planar(
+    /* NOLINTNEXTLINE(readability-non-const-parameter): written through `to` */
     uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
 {
-    struct planes to        = {pixels, pixels + plane, pixels + 2 * plane};
-    bool          streaming = ((uintptr_t)pixels | plane) % STEP == 0;
+    struct rgb_planes to        = {pixels, pixels + plane, pixels + 2 * plane};
+    bool              streaming = ((uintptr_t)pixels | plane) % STEP == 0;
 
     uint32_t x = streaming ? join_planar_steps(row, width, to, true)
                            : join_planar_steps(row, width, to, false);
     for (; x < width; x++) {
-        to.g[x]   = row[0][x];
-        pixels[x] = (uint8_t)(row[1][x] + row[0][x]);
-        to.b[x]   = (uint8_t)(row[2][x] + row[0][x]);
+        to.g[x] = row[0][x];
+        to.r[x] = (uint8_t)(row[1][x] + row[0][x]);
+        to.b[x] = (uint8_t)(row[2][x] + row[0][x]);
     }
 }
 
-static void fence(void)
+void photo_avx2_fence(void)
 {
     _mm_sfence();
 }
 
 /* ---- packing: four groups, 32 x 2 pixels, at a time ---------------------- */
 
-/* The 32 zigzag-encoded residues at `here`. */
-static __m256i predict(const uint8_t *here)
+/* The zigzag-encoded residues of the 32 values at `value`. */
+static __m256i encoded_residues(const uint8_t *value)
 {
-    const uint8_t *up   = here - PHOTO_STRIDE;
-    __m256i        left = _mm256_sub_epi8(load(here - 1), load(up - 1));
-    __m256i        d    = _mm256_sub_epi8(load(here), load(up));
-    d                   = _mm256_sub_epi8(d, left);
-    __m256i sign        = _mm256_cmpgt_epi8(_mm256_setzero_si256(), d);
-    return _mm256_xor_si256(_mm256_add_epi8(d, d), sign);
+    const uint8_t *up      = value - PHOTO_STRIDE;
+    __m256i        left    = _mm256_sub_epi8(load(value - 1), load(up - 1));
+    __m256i        residue = _mm256_sub_epi8(load(value), load(up));
+    residue                = _mm256_sub_epi8(residue, left);
+    __m256i sign           = _mm256_cmpgt_epi8(_mm256_setzero_si256(), residue);
+    return _mm256_xor_si256(_mm256_add_epi8(residue, residue), sign);
 }
 
-/* In each of four u64: the bits that the largest of its bytes needs. */
-static __m256i bits_of(__m256i numbers)
+/* In each of four u64: the bits that the largest of its bytes needs. The tables
+ * have the width of a byte by its low and by its high four bits. */
+static __m256i group_widths(__m256i numbers)
 {
     static const uint8_t low[16] = {
         0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
@@ -139,8 +145,8 @@ static __m256i bits_of(__m256i numbers)
             _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
 }
 
-/* One step of packing: numbers outside the mask `low` move down by `gap` bits,
- * next to the number below them. */
+/* One step of packing, in each u64: numbers outside the mask `low` move down by
+ * `gap` bits, next to the number below them. */
 static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
 {
     __m256i upper = _mm256_andnot_si256(low, numbers);
@@ -148,8 +154,9 @@ static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
         _mm256_and_si256(numbers, low), _mm256_srlv_epi64(upper, gap));
 }
 
-/* Pack the eight bytes of each u64 as eight numbers of `bits` bits. */
-static __m256i squeeze(__m256i numbers, __m256i bits)
+/* Pack the eight bytes of each u64 as eight numbers of `bits` bits. Three steps
+ * join pairs of numbers, then pairs of pairs, then halves. */
+static __m256i pack_numbers(__m256i numbers, __m256i bits)
 {
     __m256i gap = _mm256_sub_epi64(_mm256_set1_epi64x(8), bits);
     numbers = close_gaps(numbers, _mm256_set1_epi64x(0x00ff00ff00ff00ff), gap);
@@ -159,15 +166,15 @@ static __m256i squeeze(__m256i numbers, __m256i bits)
     return close_gaps(numbers, _mm256_set1_epi64x(0x00000000ffffffff), gap);
 }
 
-/* Store the upper half; _mm_storeh_pd is for aligned memory only. */
-static void save_high(uint8_t *at, __m128i value)
+/* Store the upper half. _mm_storeh_pd would need aligned memory. */
+static void store_upper_half(uint8_t *at, __m128i value)
 {
     int64_t high = _mm_extract_epi64(value, 1);
     memcpy(at, &high, sizeof(high));
 }
 
 /* The lowest byte of each u64. */
-static uint32_t four_bytes(__m256i v)
+static uint32_t low_bytes(__m256i v)
 {
     __m128i even = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
         v, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)));
@@ -176,31 +183,33 @@ static uint32_t four_bytes(__m256i v)
     return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(even, order));
 }
 
-/* Write two groups, given their upper rows, lower rows and widths. */
-static uint8_t *put_two(
+/* Write two groups of the widths `first` and `second`, given their packed upper
+ * and lower rows. Returns the end of the written bytes. */
+static uint8_t *write_two_groups(
     uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
 {
     _mm_storel_epi64((void *)out, upper);
     _mm_storel_epi64((void *)(out + first), lower);
     out += 2 * (size_t)first;
-    save_high(out, upper);
-    save_high(out + second, lower);
+    store_upper_half(out, upper);
+    store_upper_half(out + second, lower);
     return out + 2 * (size_t)second;
 }
 
-/* Pack the four groups at `row`; their widths go to `widths`. */
+/* Pack the four groups at `row`, and write their widths to `widths`. Returns
+ * the end of the packed bytes. */
 static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
 {
-    __m256i upper = predict(row);
-    __m256i lower = predict(row + PHOTO_STRIDE);
-    __m256i bits  = bits_of(_mm256_or_si256(upper, lower));
-    upper         = squeeze(upper, bits);
-    lower         = squeeze(lower, bits);
-    uint32_t four = four_bytes(bits);
+    __m256i upper = encoded_residues(row);
+    __m256i lower = encoded_residues(row + PHOTO_STRIDE);
+    __m256i bits  = group_widths(_mm256_or_si256(upper, lower));
+    upper         = pack_numbers(upper, bits);
+    lower         = pack_numbers(lower, bits);
+    uint32_t four = low_bytes(bits);
     memcpy(widths, &four, sizeof(four));
-    out = put_two(out, _mm256_castsi256_si128(upper),
+    out = write_two_groups(out, _mm256_castsi256_si128(upper),
         _mm256_castsi256_si128(lower), four & 255, four >> 8 & 255);
-    return put_two(out, _mm256_extracti128_si256(upper, 1),
+    return write_two_groups(out, _mm256_extracti128_si256(upper, 1),
         _mm256_extracti128_si256(lower, 1), four >> 16 & 255, four >> 24);
 }
 
@@ -208,7 +217,7 @@ static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
     uint8_t  widths[PHOTO_MAX_GROUPS + 8];
-    uint32_t across = photo_groups_across(size);
+    uint32_t across = photo_groups_per_row(size);
     uint32_t groups = photo_groups(size);
     uint8_t *to     = out + photo_widths_bytes(groups);
     uint8_t *width  = widths;
@@ -219,22 +228,24 @@ static size_t pack(
         }
         width += across;
     }
-    memset(width, 0, 8);
-    photo_put_nibbles(widths, groups, out);
+    memset(width, 0, 8); /* photo_pack_widths reads up to a multiple of 8 */
+    photo_pack_widths(widths, groups, out);
     return (size_t)(to - out);
 }
 
 /* ---- unpacking: two groups, 16 x 2 pixels, at a time --------------------- */
 
-/* Number i of a row of `w` bits begins at bit w * i. It is read as a u16 from
- * byte w * i / 8, shifted up until its last bit is the topmost one, then down.
- * The two rows of a group are in the two halves. */
+/* How to unpack a group of width w. Number i of a row begins at bit w * i. It
+ * is read as a u16 from byte w * i / 8, shifted up (by a multiplication) until
+ * its last bit is the topmost one, then down. The upper row of a group is in
+ * the lower half of a vector, and the lower row in the upper half. */
 struct unpack_table {
     uint8_t  from[32]; /* shuffle indices */
     uint16_t up[16];   /* factor: 2^(16 - w - w * i mod 8) */
     uint16_t down[16]; /* 2^w: the upper half of the product is kept */
 };
 
+/* The shuffle index of one byte of number i; 0x80 gives 0. */
 #define AT(w, i, byte) \
     ((w) == 0 || (w) * (i) / 8 + (byte) > 15 ? 0x80 : (w) * (i) / 8 + (byte))
 #define FROM(w, i, row) \
@@ -266,10 +277,10 @@ static const _Alignas(32) struct unpack_table unpack_tables[9] = {
 /* The 16 numbers of a group of width `w`, as u16. */
 static __m256i unpack_group(const uint8_t *in, uint32_t w)
 {
-    const struct unpack_table *how = &unpack_tables[w];
-    __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(how->from));
-    number         = _mm256_mullo_epi16(number, load(how->up));
-    return _mm256_mulhi_epu16(number, load(how->down));
+    const struct unpack_table *table = &unpack_tables[w];
+    __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(table->from));
+    number         = _mm256_mullo_epi16(number, load(table->up));
+    return _mm256_mulhi_epu16(number, load(table->down));
 }
 
 static __m256i unzigzag(__m256i numbers)
@@ -282,7 +293,7 @@ static __m256i unzigzag(__m256i numbers)
     return _mm256_xor_si256(half, sign);
 }
 
-/* In each half: the sum of each byte and all before it. */
+/* In each half, replace each byte by the sum of it and all bytes before it. */
 static __m256i prefix_sums(__m256i v)
 {
     v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
@@ -291,8 +302,9 @@ static __m256i prefix_sums(__m256i v)
     return _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
 }
 
-/* Unpack two groups at `in` of widths `first` and `second` to 16 x 2 pixels at
- * `row`. `carry` has the sum of the residues to the left, for each row. */
+/* Unpack two groups of the widths `first` and `second` at `in` to 16 x 2 values
+ * at `row`. Each half of `carry` repeats the sum of the residues of one of the
+ * rows to the left of these groups. */
 static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     uint8_t *row, __m256i *carry)
 {
@@ -311,11 +323,11 @@ static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
     uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       across                       = photo_groups_across(size);
+    uint32_t       across                       = photo_groups_per_row(size);
     uint32_t       groups                       = photo_groups(size);
     const uint8_t *from  = in + photo_widths_bytes(groups);
     const uint8_t *width = widths;
-    photo_take_nibbles(in, groups, widths);
+    photo_unpack_widths(in, groups, widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         uint8_t *row   = photo_row(plane, y);
         __m256i  carry = _mm256_setzero_si256();
@@ -329,13 +341,13 @@ static size_t unpack(
     return (size_t)(from - in);
 }
 
-/* Sum and maximum of the nibbles so far. */
-struct width_stats {
-    __m256i sum; /* four u64 */
-    __m256i most;
+struct width_stats { /* of all widths so far */
+    __m256i sum;     /* in four u64, to be added up */
+    __m256i max;     /* by byte */
 };
 
-static void count_64(struct width_stats *stats, __m256i pairs)
+/* Add 32 pairs of widths, a pair in each byte. */
+static void add_widths(struct width_stats *stats, __m256i pairs)
 {
     const __m256i nibble = _mm256_set1_epi8(15);
     const __m256i zero   = _mm256_setzero_si256();
@@ -343,26 +355,26 @@ static void count_64(struct width_stats *stats, __m256i pairs)
     __m256i       high = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), nibble);
     __m256i       two  = _mm256_sad_epu8(_mm256_add_epi8(low, high), zero);
     stats->sum         = _mm256_add_epi64(stats->sum, two);
-    stats->most = _mm256_max_epu8(stats->most, _mm256_max_epu8(low, high));
+    stats->max = _mm256_max_epu8(stats->max, _mm256_max_epu8(low, high));
 }
 
-static size_t measure(const uint8_t *in, uint32_t groups)
+size_t photo_avx2_measure(const uint8_t *in, uint32_t groups)
 {
     struct width_stats stats = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    size_t             n     = groups / 2; /* bytes that are all widths */
+    size_t             n     = groups / 2; /* bytes with two widths each */
     size_t             i     = 0;
     for (; i + STEP <= n; i += STEP) {
-        count_64(&stats, load(in + i));
+        add_widths(&stats, load(in + i));
     }
     uint8_t rest[STEP] = {0};
     memcpy(rest, in + i, n - i);
     if (groups % 2 != 0) {
         rest[n - i] = in[n] & 15;
     }
-    count_64(&stats, load(rest));
+    add_widths(&stats, load(rest));
     uint64_t sum[4] = {0};
     save(sum, stats.sum);
-    __m256i over = _mm256_cmpgt_epi8(stats.most, _mm256_set1_epi8(8));
+    __m256i over = _mm256_cmpgt_epi8(stats.max, _mm256_set1_epi8(8));
     return _mm256_movemask_epi8(over) != 0
                ? SIZE_MAX
                : photo_widths_bytes(groups) +
@@ -372,9 +384,9 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 const struct photo_kernel photo_avx2 = {
     .split       = split,
     .join        = join,
-    .join_planar = join_planar,
-    .fence       = fence,
+    .join_planar = photo_avx2_join_planar,
+    .fence       = photo_avx2_fence,
     .pack        = pack,
     .unpack      = unpack,
-    .measure     = measure,
+    .measure     = photo_avx2_measure,
 };

@@ -1,13 +1,15 @@
-/* The AVX-512 kernel: 64 pixels, or eight groups, at a time. Its gain over AVX2
- * comes less from the width than from single instructions for whole steps. GFNI
- * bit matrices do the zigzag encoding and its inverse, and find the bits that
- * eight numbers use. A multishift extracts bit fields from any positions of a
- * u64. A compress moves the bytes in use together. */
+/* The AVX-512 kernel: 64 pixels, or eight groups, at a time. It is faster than
+ * AVX2 mainly because one instruction replaces a whole step. GFNI instructions,
+ * which multiply bytes by a matrix of bits, do the zigzag encoding and its
+ * inverse, and find the bits that eight numbers use. A multishift extracts bit
+ * fields from any positions of a u64. A compress instruction moves the used
+ * bytes together. The functions without a comment have the contracts of struct
+ * photo_kernel. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "codec/photo_kernel.h"
-#include "common/rgb_avx512.h"
+#include "codec/rgb_avx512.h"
 
 enum { STEP = 64 /* bytes */ };
 
@@ -27,7 +29,7 @@ static void save(void *at, __m512i value)
 }
 
 /* The same eight bytes in every u64. */
-static __m512i in_u64s(uint64_t bytes)
+static __m512i repeat_u64(uint64_t bytes)
 {
     return _mm512_set1_epi64((long long)bytes);
 }
@@ -44,19 +46,20 @@ static void split_step(struct rgb_64 v, uint8_t *const row[3], uint32_t x)
 static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
 {
     if (width < STEP) {
-        split_step(rgb_apart_some(pixels, width), row, 0);
+        split_step(rgb_deinterleave_some(pixels, width), row, 0);
         return;
     }
     for (uint32_t x = 0; x + STEP <= width; x += STEP) {
-        split_step(rgb_apart_64(pixels + 3 * (size_t)x), row, x);
+        split_step(rgb_deinterleave_64(pixels + 3 * (size_t)x), row, x);
     }
     if (width % STEP != 0) { /* the last 64, some of them again */
         uint32_t x = width - STEP;
-        split_step(rgb_apart_64(pixels + 3 * (size_t)x), row, x);
+        split_step(rgb_deinterleave_64(pixels + 3 * (size_t)x), row, x);
     }
 }
 
-static struct rgb_64 pixels_at(uint8_t *const row[3], uint32_t x)
+/* The RGB values of 64 pixels from column `x` on. */
+static struct rgb_64 join_step(uint8_t *const row[3], uint32_t x)
 {
     __m512i g = load(row[0] + x);
     return (struct rgb_64){_mm512_add_epi8(load(row[1] + x), g), g,
@@ -66,38 +69,39 @@ static struct rgb_64 pixels_at(uint8_t *const row[3], uint32_t x)
 static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
 {
     if (width < STEP) {
-        rgb_together_some(pixels_at(row, 0), width, pixels);
+        rgb_interleave_some(join_step(row, 0), width, pixels);
         return;
     }
     for (uint32_t x = 0; x + STEP <= width; x += STEP) {
-        rgb_together_64(pixels_at(row, x), pixels + 3 * (size_t)x);
+        rgb_interleave_64(join_step(row, x), pixels + 3 * (size_t)x);
     }
     if (width % STEP != 0) { /* the last 64, some of them again */
         uint32_t x = width - STEP;
-        rgb_together_64(pixels_at(row, x), pixels + 3 * (size_t)x);
+        rgb_interleave_64(join_step(row, x), pixels + 3 * (size_t)x);
     }
 }
 
 /* ---- packing: eight groups, 64 x 2 pixels, at a time --------------------- */
 
-/* Each pixel minus the one to its left. */
-static __m512i slope(const uint8_t *here)
+/* Each of the 64 values at `value` minus the value to its left. */
+static __m512i left_differences(const uint8_t *value)
 {
-    return _mm512_sub_epi8(load(here), load(here - 1));
+    return _mm512_sub_epi8(load(value), load(value - 1));
 }
 
-/* Zigzag encoding: shift left by one bit, XOR each bit with the sign. */
+/* Zigzag encoding, of the bytes in `valid`: shift left by one bit, and XOR each
+ * bit with the sign. Other bytes become 0. */
 static __m512i zigzag(__m512i residues, __mmask64 valid)
 {
     return _mm512_maskz_gf2p8affine_epi64_epi8(
-        valid, residues, in_u64s(0x808182848890a0c0), 0);
+        valid, residues, repeat_u64(0x808182848890a0c0), 0);
 }
 
-/* In each byte: the bits that are set in any of the eight bytes of a u64. */
+/* Byte i of the result: the OR of the eight bytes of u64 number i. */
 static __m128i used_bits(__m512i numbers)
 {
-    __m512i planes =
-        _mm512_gf2p8affine_epi64_epi8(in_u64s(0x8040201008040201), numbers, 0);
+    __m512i planes = _mm512_gf2p8affine_epi64_epi8(
+        repeat_u64(0x8040201008040201), numbers, 0);
     return _mm_cvtsi64_si128((long long)_mm512_test_epi8_mask(planes, planes));
 }
 
@@ -106,8 +110,9 @@ static __m128i look_up(const uint8_t table[16], __m128i from)
     return _mm_shuffle_epi8(_mm_loadu_si128((const void *)table), from);
 }
 
-/* The number of bits up to the highest one set, of each byte. */
-static __m128i widths_of(__m128i used)
+/* The number of bits up to the highest set bit, of each byte. The tables have
+ * it by the low and by the high four bits of a byte. */
+static __m128i bit_widths(__m128i used)
 {
     static const uint8_t low[16] = {
         0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
@@ -117,24 +122,25 @@ static __m128i widths_of(__m128i used)
     return _mm_max_epu8(look_up(low, used), look_up(high, upper));
 }
 
-/* Parameters that pack the eight numbers of a u64 without gaps: two
- * multiplications join neighbours, then shifts join the halves. */
+/* Parameters that pack the eight numbers of a u64 without gaps, for a width w
+ * of its group. Two multiplications join pairs, and then pairs of pairs. Shifts
+ * join the halves. */
 struct pack_params {
-    __m512i  pair;   /* bytes: 1, 2^w */
-    __m512i  four;   /* u16: 1, 2^2w */
-    __m512i  gap;    /* u64: 32 - 4w */
-    __mmask8 narrow; /* all but widths of 8 bits, which have no gaps */
+    __m512i  pair;   /* factors of the bytes: 1, 2^w, 1, 2^w, ... */
+    __m512i  four;   /* factors of the u16: 1, 2^2w, ... */
+    __m512i  gap;    /* bits between the joined halves of a u64: 32 - 4w */
+    __mmask8 narrow; /* the u64 with w < 8; the others have no gaps */
 };
 
-/* A u64 for each width of 1 to 8. The lookup uses three bits only, so width 0
- * gets the entry of 8; all its numbers are 0. */
+/* A u64 for each width of 1 to 8. The lookup uses only three bits, so width 0
+ * gets the entry of width 8, which is correct because its numbers are 0. */
 #define BY_WIDTH(MACRO)                                                       \
     {                                                                         \
         MACRO(8), MACRO(1), MACRO(2), MACRO(3), MACRO(4), MACRO(5), MACRO(6), \
             MACRO(7)                                                          \
     }
 
-static __m512i by_width(const uint64_t table[8], __m512i widths)
+static __m512i look_up_width(const uint64_t table[8], __m512i widths)
 {
     return _mm512_permutexvar_epi64(widths, load(table));
 }
@@ -152,50 +158,55 @@ static struct pack_params pack_params_of(__m128i widths, __m128i used)
     static const _Alignas(64) uint64_t gap[8]  = BY_WIDTH(GAP);
     __m512i                            wide    = _mm512_cvtepu8_epi64(widths);
     return (struct pack_params){
-        .pair   = by_width(pair, wide),
-        .four   = by_width(four, wide),
-        .gap    = by_width(gap, wide),
+        .pair   = look_up_width(pair, wide),
+        .four   = look_up_width(four, wide),
+        .gap    = look_up_width(gap, wide),
         .narrow = (__mmask8)~_mm_movepi8_mask(used),
     };
 }
 
-static __m512i packed(__m512i numbers, const struct pack_params *how)
+static __m512i pack_numbers(__m512i numbers, const struct pack_params *params)
 {
-    __m512i pairs = _mm512_maddubs_epi16(how->pair, numbers);
-    __m512i fours = _mm512_madd_epi16(pairs, how->four);
-    /* Move the lower four up to the upper four, then all down. */
-    return _mm512_mask_srlv_epi64(
-        numbers, how->narrow, _mm512_sllv_epi32(fours, how->gap), how->gap);
+    __m512i pairs = _mm512_maddubs_epi16(params->pair, numbers);
+    __m512i fours = _mm512_madd_epi16(pairs, params->four);
+    /* Move the lower four numbers up to the upper four, then all eight down. */
+    return _mm512_mask_srlv_epi64(numbers, params->narrow,
+        _mm512_sllv_epi32(fours, params->gap), params->gap);
 }
 
-/* Write the rows of four groups: the bytes whose bit in `kept` is set. */
-static uint8_t *put_rows(uint8_t *out, __m512i rows, uint64_t kept)
+/* Write the packed rows of four groups: of each u64 only the bytes whose bit in
+ * `byte_mask` is set. Returns the end of the written bytes. */
+static uint8_t *write_rows(uint8_t *out, __m512i rows, uint64_t byte_mask)
 {
-    save(out, _mm512_maskz_compress_epi8(kept, rows));
-    return out + __builtin_popcountll(kept);
+    save(out, _mm512_maskz_compress_epi8(byte_mask, rows));
+    return out + __builtin_popcountll(byte_mask);
 }
 
-/* Pack eight groups; their widths go to `to_widths`. */
+/* Pack eight groups, given the numbers of their upper and lower rows, and write
+ * their widths to `to_widths`. */
 static uint8_t *pack_eight(
     __m512i upper, __m512i lower, uint8_t *to_widths, uint8_t *out)
 {
+    /* By width w: a mask of w bytes, the packed bytes of a row. */
     static const uint8_t bytes[16] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
-    const __m512i        one    = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
-    const __m512i        two    = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-    __m128i              used   = used_bits(_mm512_or_si512(upper, lower));
-    __m128i              widths = widths_of(used);
-    __m128i            kept = look_up(bytes, _mm_unpacklo_epi8(widths, widths));
-    struct pack_params how  = pack_params_of(widths, used);
-    upper                   = packed(upper, &how);
-    lower                   = packed(lower, &how);
+    /* Each group's upper row, then its lower row. */
+    const __m512i groups_0_3 = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i groups_4_7 = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    __m128i       used       = used_bits(_mm512_or_si512(upper, lower));
+    __m128i       widths     = bit_widths(used);
+    __m128i       byte_mask = look_up(bytes, _mm_unpacklo_epi8(widths, widths));
+    struct pack_params params = pack_params_of(widths, used);
+    upper                     = pack_numbers(upper, &params);
+    lower                     = pack_numbers(lower, &params);
     _mm_storel_epi64((void *)to_widths, widths);
-    out           = put_rows(out, _mm512_permutex2var_epi64(upper, one, lower),
-                  (uint64_t)_mm_cvtsi128_si64(kept));
-    uint64_t rest = (uint64_t)_mm_extract_epi64(kept, 1);
+    out = write_rows(out, _mm512_permutex2var_epi64(upper, groups_0_3, lower),
+        (uint64_t)_mm_cvtsi128_si64(byte_mask));
+    uint64_t rest = (uint64_t)_mm_extract_epi64(byte_mask, 1);
     if (rest == 0) { /* as at the end of each row of 224 pixels */
         return out;
     }
-    return put_rows(out, _mm512_permutex2var_epi64(upper, two, lower), rest);
+    return write_rows(
+        out, _mm512_permutex2var_epi64(upper, groups_4_7, lower), rest);
 }
 
 /* Pack two rows of pixels. */
@@ -204,9 +215,9 @@ static uint8_t *pack_rows(
 {
     for (size_t x = 0; x < width; x += STEP) {
         __mmask64 valid = rgb_mask_of((width - x + 7) / 8 * 8);
-        __m512i   above = slope(row + x - PHOTO_STRIDE);
-        __m512i   upper = slope(row + x);
-        __m512i   lower = slope(row + x + PHOTO_STRIDE);
+        __m512i   above = left_differences(row + x - PHOTO_STRIDE);
+        __m512i   upper = left_differences(row + x);
+        __m512i   lower = left_differences(row + x + PHOTO_STRIDE);
         lower           = zigzag(_mm512_sub_epi8(lower, upper), valid);
         upper           = zigzag(_mm512_sub_epi8(upper, above), valid);
         out             = pack_eight(upper, lower, widths + x / 8, out);
@@ -223,27 +234,27 @@ static size_t pack(
     uint8_t *width  = widths;
     for (uint32_t y = 0; y < size.height; y += 2) {
         to = pack_rows(photo_row(plane, y), size.width, width, to);
-        width += photo_groups_across(size);
+        width += photo_groups_per_row(size);
     }
-    memset(width, 0, 8);
-    photo_put_nibbles(widths, groups, out);
+    memset(width, 0, 8); /* photo_pack_widths reads up to a multiple of 8 */
+    photo_pack_widths(widths, groups, out);
     return (size_t)(to - out);
 }
 
 /* ---- unpacking: four groups, 32 x 2 pixels, at a time -------------------- */
 
-/* The numbers of four groups, a byte each. Each u64 begins with the packed bits
- * of one row. */
+/* The numbers of four groups, one in each byte. Each u64 of `rows` begins with
+ * the packed bits of one row. Number i begins at bit w * i. */
 static __m512i unpack_numbers(__m512i rows, __m512i bits)
 {
-#define AT(w) ((w)*UINT64_C(0x0706050403020100))
-    static const _Alignas(64) uint64_t at[8] = BY_WIDTH(AT);
-    return _mm512_multishift_epi64_epi8(by_width(at, bits), rows);
+#define FIRST_BITS(w) ((w)*UINT64_C(0x0706050403020100))
+    static const _Alignas(64) uint64_t first_bits[8] = BY_WIDTH(FIRST_BITS);
+    return _mm512_multishift_epi64_epi8(look_up_width(first_bits, bits), rows);
 }
 
-/* For each width: the matrix of the inverse zigzag encoding. It shifts a number
- * right and XORs each bit with the lowest one. Bits above the width of the
- * number are undefined in the input, and ignored. */
+/* For each width, the bit matrix of the inverse zigzag encoding. The matrix
+ * shifts a number right and XORs each bit with the lowest bit. It ignores bits
+ * above the width of the number, which are undefined. */
 #define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (64 - 7 * (i)) : 0)
 #define HALF(w)                                                         \
     (UINT64_C(0x0101010101010101) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | \
@@ -258,7 +269,7 @@ static __m512i unzigzag(__m512i numbers, __m512i bits)
         _mm512_permutex2var_epi64(load(half), bits, load(half + 8)), 0);
 }
 
-/* In each u64: the sum of each byte and all before it. */
+/* In each u64, replace each byte by the sum of it and all bytes before it. */
 static __m512i prefix_sums(__m512i v)
 {
     v = _mm512_add_epi8(v, _mm512_slli_epi64(v, 8));
@@ -266,12 +277,15 @@ static __m512i prefix_sums(__m512i v)
     return _mm512_add_epi8(v, _mm512_slli_epi64(v, 32));
 }
 
-/* Add to the first residue of each row of a group the sum of all to its left.
- * `carry` has the sum up to these four groups, in each u32. */
-static __m512i add_left(__m512i v, __m512i *carry)
+/* Add to the first residue of each row of a group the sum of all residues to
+ * its left in that row. Each u32 of `carry` has the sum of one of the two rows
+ * up to these four groups, and is updated. */
+static __m512i add_left_sums(__m512i v, __m512i *carry)
 {
+    /* Byte g of the u32 of a row: the sum of its residues in group g. */
     const __m512i rows = _mm512_set4_epi64(0x3828180838281808,
         0x3020100030201000, 0x3828180838281808, 0x3020100030201000);
+    /* For group g: factors 1 for the groups before it. */
     const __m512i before =
         _mm512_setr_epi64(0, 0, 0x01, 0x01, 0x0101, 0x0101, 0x010101, 0x010101);
     __m512i four = _mm512_permutexvar_epi8(
@@ -281,7 +295,7 @@ static __m512i add_left(__m512i v, __m512i *carry)
     return _mm512_mask_add_epi8(v, 0x0101010101010101, v, left);
 }
 
-/* Load a group into each quarter. */
+/* Load a packed group into each quarter of a vector. */
 static __m512i load_four(const uint8_t *in, const uint8_t *widths)
 {
     __m512i v = _mm512_castsi128_si512(load_16(in));
@@ -293,11 +307,13 @@ static __m512i load_four(const uint8_t *in, const uint8_t *widths)
     return _mm512_inserti32x4(v, load_16(in), 3);
 }
 
-/* Turn residues that are summed along their rows into pixels. */
-static void put_pixels(__m512i sum, uint8_t *row)
+/* Write the values of two rows: the prefix sums of their residues, `sum`, plus
+ * the row above. */
+static void write_values(__m512i sum, uint8_t *row)
 {
-    const __m512i in_rows = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    __m512i       both    = _mm512_permutexvar_epi64(in_rows, sum);
+    /* From upper and lower row of each group to all upper, then all lower. */
+    const __m512i by_row = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    __m512i       both   = _mm512_permutexvar_epi64(by_row, sum);
     __m256i above = _mm256_loadu_si256((const void *)(row - PHOTO_STRIDE));
     __m256i upper = _mm256_add_epi8(_mm512_castsi512_si256(both), above);
     __m256i lower = _mm256_add_epi8(_mm512_extracti64x4_epi64(both, 1), upper);
@@ -305,23 +321,24 @@ static void put_pixels(__m512i sum, uint8_t *row)
     _mm256_storeu_si256((void *)(row + PHOTO_STRIDE), lower);
 }
 
-/* Unpack the four groups at `in`; missing ones have width 0. */
+/* Unpack the four groups at `in` to two rows at `row`. Groups beyond the end of
+ * the rows have width 0. Returns the end of the packed groups. */
 static const uint8_t *unpack_four(
     const uint8_t *in, const uint8_t *widths, uint8_t *row, __m512i *carry)
 {
-    const __m512i each  = _mm512_set_epi64(0x0303030303030303,
-         0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
-         0x0101010101010101, 0x0101010101010101, 0, 0);
-    const __m512i order = in_u64s(0x0706050403020100);
+    const __m512i group = _mm512_set_epi64(0x0303030303030303,
+        0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
+        0x0101010101010101, 0x0101010101010101, 0, 0);
+    const __m512i order = repeat_u64(0x0706050403020100);
     uint32_t      four;
     memcpy(&four, widths, sizeof(four));
-    __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)four), each);
+    __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)four), group);
     /* The lower row of a group begins where its upper row ends. */
     __m512i rows = _mm512_shuffle_epi8(load_four(in, widths),
         _mm512_mask_add_epi8(order, 0xff00ff00ff00ff00, order, bits));
     __m512i v    = unzigzag(unpack_numbers(rows, bits), bits);
-    put_pixels(prefix_sums(add_left(v, carry)), row);
-    return in + 2 * (size_t)(four * 0x01010101U >> 24);
+    write_values(prefix_sums(add_left_sums(v, carry)), row);
+    return in + 2 * (size_t)(four * 0x01010101U >> 24); /* sum of the widths */
 }
 
 /* Unpack two rows of pixels. */
@@ -345,11 +362,11 @@ static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
     uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       across                       = photo_groups_across(size);
+    uint32_t       across                       = photo_groups_per_row(size);
     uint32_t       groups                       = photo_groups(size);
     const uint8_t *from  = in + photo_widths_bytes(groups);
     const uint8_t *width = widths;
-    photo_take_nibbles(in, groups, widths);
+    photo_unpack_widths(in, groups, widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         from = unpack_rows(from, width, across, photo_row(plane, y));
         width += across;
@@ -357,30 +374,12 @@ static size_t unpack(
     return (size_t)(from - in);
 }
 
-/* ---- taken from the AVX2 kernel ------------------------------------------ */
-
-static void join_planar(
-    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
-{
-    photo_avx2.join_planar(row, width, pixels, plane);
-}
-
-static void fence(void)
-{
-    photo_avx2.fence();
-}
-
-static size_t measure(const uint8_t *in, uint32_t groups)
-{
-    return photo_avx2.measure(in, groups);
-}
-
 const struct photo_kernel photo_avx512 = {
     .split       = split,
     .join        = join,
-    .join_planar = join_planar,
-    .fence       = fence,
+    .join_planar = photo_avx2_join_planar,
+    .fence       = photo_avx2_fence,
     .pack        = pack,
     .unpack      = unpack,
-    .measure     = measure,
+    .measure     = photo_avx2_measure,
 };

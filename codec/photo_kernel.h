@@ -1,9 +1,11 @@
 /* photo_kernel.h - encode and decode one tile of photo format 1.
  *
- * A kernel is a table of functions for one vector instruction set; all kernels
- * produce the same bytes. Between the steps a tile is stored as planes of rows
- * with a border of zeros at the left and at the top, so that prediction needs
- * no special case for edges. Internal to codec/. */
+ * A kernel is a table of functions for one vector instruction set. All kernels
+ * produce the same bytes. Between splitting into planes and packing, a tile is
+ * stored as struct photo_plane: rows with a border of zeros at the left and at
+ * the top, so that prediction needs no special case for edges. "Width" is the
+ * number of bits of a group (photo.h), or the size of a plane. Internal to
+ * codec/. */
 #ifndef FBY_CODEC_PHOTO_KERNEL_H
 #define FBY_CODEC_PHOTO_KERNEL_H
 
@@ -14,46 +16,49 @@
 #include "common/simd.h"
 
 enum {
-    PHOTO_BORDER     = 32, /* bytes left of a row; only the last one is read */
+    PHOTO_BORDER     = 32, /* bytes left of a row, for its alignment; only the
+                              last one is read */
     PHOTO_STRIDE     = PHOTO_BORDER + FBY_PHOTO_TILE_W,
     PHOTO_MAX_GROUPS = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
-    PHOTO_GROUP_MAX  = 16, /* bytes */
-    PHOTO_OVERRUN    = 64  /* bytes that kernels may access beyond an end */
+    PHOTO_GROUP_MAX  = 16, /* bytes of a packed group */
+    PHOTO_OVERRUN    = 64  /* bytes that kernels may access beyond a plane */
 };
 
 struct photo_size { /* of one plane of a tile, in values */
     uint32_t width, height;
 };
 
-/* Row y begins at at[y + 1][PHOTO_BORDER]; both borders are 0. */
+/* Row y begins at bytes[y + 1][PHOTO_BORDER]. Both borders are 0. */
 struct photo_plane {
-    _Alignas(32) uint8_t at[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
+    _Alignas(32) uint8_t bytes[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
 };
 
 static inline uint8_t *photo_row(struct photo_plane *plane, uint32_t y)
 {
-    return &plane->at[1 + y][PHOTO_BORDER];
+    return &plane->bytes[1 + y][PHOTO_BORDER];
 }
 
-static inline uint32_t photo_groups_across(struct photo_size size)
+/* Groups side by side in two rows of a plane. */
+static inline uint32_t photo_groups_per_row(struct photo_size size)
 {
     return (size.width + 7) / 8;
 }
 
+/* All groups of a plane. */
 static inline uint32_t photo_groups(struct photo_size size)
 {
-    return photo_groups_across(size) * ((size.height + 1) / 2);
+    return photo_groups_per_row(size) * ((size.height + 1) / 2);
 }
 
-/* Bytes of a plane's widths: a nibble per group, padded to 4 bytes. */
+/* Bytes of the widths of `groups` groups: 4 bits each, padded to 4 bytes. */
 static inline size_t photo_widths_bytes(uint32_t groups)
 {
     return ((size_t)groups + 7) / 8 * 4;
 }
 
-/* Pack two widths into a byte, the first in the low nibble. `n` is rounded up
- * to a multiple of 8; both arrays have entries up to there. */
-static inline void photo_put_nibbles(
+/* Pack `n` widths, two into a byte, the first one in the low 4 bits. `n` is
+ * rounded up to a multiple of 8, and both arrays must be that long. */
+static inline void photo_pack_widths(
     const uint8_t *widths, uint32_t n, uint8_t *out)
 {
     for (size_t i = 0; i < photo_widths_bytes(n); i++) {
@@ -61,8 +66,8 @@ static inline void photo_put_nibbles(
     }
 }
 
-/* The inverse. */
-static inline void photo_take_nibbles(
+/* The inverse of photo_pack_widths. */
+static inline void photo_unpack_widths(
     const uint8_t *in, uint32_t n, uint8_t *widths)
 {
     for (size_t i = 0; i < photo_widths_bytes(n); i++) {
@@ -72,42 +77,50 @@ static inline void photo_take_nibbles(
 }
 
 struct photo_kernel {
-    /* Split `width` RGB pixels into one row each of G, R - G, B - G. The rows
-     * may be overwritten up to the next multiple of 64 pixels. */
+    /* Split `width` RGB pixels into a row of G, a row of R - G and a row of
+     * B - G. The rows may be overwritten up to the next multiple of 64. */
     void (*split)(const uint8_t *pixels, uint32_t width, uint8_t *const row[3]);
 
-    /* The inverse; exactly `width` pixels are written. */
+    /* The inverse of split; writes exactly `width` pixels. */
     void (*join)(uint8_t *const row[3], uint32_t width, uint8_t *pixels);
 
-    /* The same to planes of R, G and B, `plane` bytes apart. Uses streaming
-     * stores where it can; call fence() after the last one. */
+    /* Like join, but to planes of R, G and B: `pixels` is in the plane of R,
+     * and the other planes follow at intervals of `plane` bytes. May use
+     * streaming stores, so the caller must call fence() at the end. */
     void (*join_planar)(
         uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane);
 
     /* Order earlier streaming stores before all later stores. */
     void (*fence)(void);
 
-    /* Pack a plane. Its rows are padded with their last pixel to a multiple of
-     * 32, and an odd number of rows with a copy of the last row. Returns the
-     * bytes written; up to PHOTO_OVERRUN more may be overwritten. */
+    /* Pack a plane. The caller has padded each row with its last value to a
+     * multiple of 32, and an odd number of rows with a copy of the last row.
+     * Returns the bytes of the packed plane; up to PHOTO_OVERRUN more may be
+     * overwritten. */
     size_t (*pack)(
         struct photo_size size, struct photo_plane *plane, uint8_t *out);
 
-    /* Unpack a plane that measure() accepted; returns the bytes it has. Up to
-     * PHOTO_OVERRUN more may be read. */
+    /* Unpack the plane at `in`, which measure() accepted. Returns its packed
+     * bytes; up to PHOTO_OVERRUN more may be read. */
     size_t (*unpack)(
         struct photo_size size, const uint8_t *in, struct photo_plane *plane);
 
-    /* The bytes of a plane of `groups` groups, computed from its widths at
-     * `in`; SIZE_MAX when a width is above 8. */
+    /* The packed bytes of a plane of `groups` groups, computed from its widths,
+     * which begin at `in`; SIZE_MAX when a width is above 8 bits. */
     size_t (*measure)(const uint8_t *in, uint32_t groups);
 };
 
 extern const struct photo_kernel photo_portable;
-extern const struct photo_kernel photo_avx2; /* x86-64 only, as the next */
-extern const struct photo_kernel photo_avx512;
+extern const struct photo_kernel photo_avx2;   /* x86-64 only */
+extern const struct photo_kernel photo_avx512; /* x86-64 only */
 
-/* The best kernel of this build that is not above `level`. */
+/* The functions of photo_avx2 that photo_avx512 uses unchanged. */
+void photo_avx2_join_planar(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane);
+void   photo_avx2_fence(void);
+size_t photo_avx2_measure(const uint8_t *in, uint32_t groups);
+
+/* The kernel of this build for `level`, or for the highest level below it. */
 const struct photo_kernel *photo_kernel_of(enum fby_simd level);
 
 #endif

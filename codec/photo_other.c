@@ -1,4 +1,4 @@
-/* Architectures other than x86-64 have the portable kernel only. */
+/* Other architectures than x86-64 have only the portable kernel. */
 #include "codec/photo_kernel.h"
 
 const struct photo_kernel *photo_kernel_of(enum fby_simd level)

@@ -1,8 +1,10 @@
-/* The kernel in portable C: the reference for the others. */
+/* The kernel in portable C: the reference for the other kernels. */
 #include <string.h>
 
 #include "codec/photo_kernel.h"
 #include "common/bytes.h"
+
+/* The functions have the contracts of struct photo_kernel. */
 
 static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
 {
@@ -37,6 +39,7 @@ static void join_planar(
 
 static void fence(void)
 {
+    /* This kernel has no streaming stores. */
 }
 
 /* ---- residues ------------------------------------------------------------ */
@@ -52,64 +55,60 @@ static uint8_t unzigzag(uint8_t number)
     return (uint8_t)((number >> 1) ^ ((number & 1) != 0 ? 0xff : 0));
 }
 
-/* The eight encoded residues at `x` of a row. */
-static void predict(const uint8_t *row, uint32_t x, uint8_t out[8])
+/* Encode the eight values at `value`: subtract from each value its prediction,
+ * left + up - above left, and zigzag-encode the residue. */
+static void encode_eight(const uint8_t *value, uint8_t number[8])
 {
-    const uint8_t *here = row + x;
-    const uint8_t *up   = here - PHOTO_STRIDE;
+    const uint8_t *up = value - PHOTO_STRIDE;
     for (int i = 0; i < 8; i++) {
-        out[i] = zigzag((uint8_t)(here[i] - here[i - 1] - up[i] + up[i - 1]));
+        number[i] =
+            zigzag((uint8_t)(value[i] - value[i - 1] - up[i] + up[i - 1]));
     }
 }
 
-/* The inverse: writes the eight pixels at `x`. */
-static void rebuild(const uint8_t in[8], uint8_t *row, uint32_t x)
+/* The inverse of encode_eight. */
+static void decode_eight(const uint8_t number[8], uint8_t *value)
 {
-    uint8_t       *here = row + x;
-    const uint8_t *up   = here - PHOTO_STRIDE;
+    const uint8_t *up = value - PHOTO_STRIDE;
     for (int i = 0; i < 8; i++) {
-        here[i] = (uint8_t)(unzigzag(in[i]) + here[i - 1] + up[i] - up[i - 1]);
+        value[i] =
+            (uint8_t)(unzigzag(number[i]) + value[i - 1] + up[i] - up[i - 1]);
     }
 }
 
 /* ---- groups -------------------------------------------------------------- */
 
-/* The bits that the largest number of a group needs. */
-static uint32_t width_of(const uint8_t number[16])
+/* The width of a group: the bits that its largest number needs. */
+static uint32_t group_width(const uint8_t number[16])
 {
-    uint32_t all = 0;
+    uint32_t used_bits = 0;
     for (int i = 0; i < 16; i++) {
-        all |= number[i];
+        used_bits |= number[i];
     }
-    uint32_t bits = 0;
-    for (; all != 0; all >>= 1) {
-        bits++;
-    }
-    return bits;
+    return used_bits != 0 ? 32 - (uint32_t)__builtin_clz(used_bits) : 0;
 }
 
-/* Write eight numbers of `bits` bits: exactly `bits` bytes. */
-static void put_eight(const uint8_t number[8], uint32_t bits, uint8_t *out)
+/* Write eight numbers of `bits` bits each: exactly `bits` bytes. */
+static void pack_eight(const uint8_t number[8], uint32_t bits, uint8_t *out)
 {
-    uint64_t all = 0;
+    uint64_t packed = 0;
     for (uint32_t i = 0; i < 8; i++) {
-        all |= (uint64_t)number[i] << (i * bits);
+        packed |= (uint64_t)number[i] << (i * bits);
     }
-    fby_store_le(out, all, bits);
+    fby_store_le(out, packed, bits);
 }
 
-static void take_eight(const uint8_t *in, uint32_t bits, uint8_t number[8])
+/* The inverse of pack_eight. */
+static void unpack_eight(const uint8_t *in, uint32_t bits, uint8_t number[8])
 {
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < bits; i++) {
-        all |= (uint64_t)in[i] << (8 * i);
-    }
+    uint64_t packed = fby_load_le(in, bits);
     for (uint32_t i = 0; i < 8; i++) {
-        number[i] = (uint8_t)(all >> (i * bits) & ((1U << bits) - 1));
+        number[i] = (uint8_t)(packed >> (i * bits) & ((1U << bits) - 1));
     }
 }
 
-static uint32_t width_at(const uint8_t *widths, uint32_t group)
+/* The width of a group, from the widths at the start of a packed plane. */
+static uint32_t read_width(const uint8_t *widths, uint32_t group)
 {
     return widths[group / 2] >> (4 * (group % 2)) & 15;
 }
@@ -117,46 +116,48 @@ static uint32_t width_at(const uint8_t *widths, uint32_t group)
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
-    uint32_t across = photo_groups_across(size);
-    size_t   at     = photo_widths_bytes(photo_groups(size));
-    memset(out, 0, at);
+    uint32_t across = photo_groups_per_row(size);
+    size_t   end    = photo_widths_bytes(photo_groups(size));
+    memset(out, 0, end);
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
-        uint8_t *row = photo_row(plane, g / across * 2);
-        predict(row, g % across * 8, number);
-        predict(row + PHOTO_STRIDE, g % across * 8, number + 8);
-        uint32_t bits = width_of(number);
+        uint8_t *value =
+            photo_row(plane, g / across * 2) + (size_t)(g % across) * 8;
+        encode_eight(value, number);
+        encode_eight(value + PHOTO_STRIDE, number + 8);
+        uint32_t bits = group_width(number);
         out[g / 2]    = (uint8_t)(out[g / 2] | bits << (4 * (g % 2)));
-        put_eight(number, bits, out + at);
-        put_eight(number + 8, bits, out + at + bits);
-        at += 2 * (size_t)bits;
+        pack_eight(number, bits, out + end);
+        pack_eight(number + 8, bits, out + end + bits);
+        end += 2 * (size_t)bits;
     }
-    return at;
+    return end;
 }
 
 static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
-    uint32_t across = photo_groups_across(size);
-    size_t   at     = photo_widths_bytes(photo_groups(size));
+    uint32_t across = photo_groups_per_row(size);
+    size_t   end    = photo_widths_bytes(photo_groups(size));
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
-        uint8_t *row  = photo_row(plane, g / across * 2);
-        uint32_t bits = width_at(in, g);
-        take_eight(in + at, bits, number);
-        take_eight(in + at + bits, bits, number + 8);
-        rebuild(number, row, g % across * 8);
-        rebuild(number + 8, row + PHOTO_STRIDE, g % across * 8);
-        at += 2 * (size_t)bits;
+        uint8_t *value =
+            photo_row(plane, g / across * 2) + (size_t)(g % across) * 8;
+        uint32_t bits = read_width(in, g);
+        unpack_eight(in + end, bits, number);
+        unpack_eight(in + end + bits, bits, number + 8);
+        decode_eight(number, value);
+        decode_eight(number + 8, value + PHOTO_STRIDE);
+        end += 2 * (size_t)bits;
     }
-    return at;
+    return end;
 }
 
 static size_t measure(const uint8_t *in, uint32_t groups)
 {
     size_t bytes = photo_widths_bytes(groups);
     for (uint32_t g = 0; g < groups; g++) {
-        uint32_t bits = width_at(in, g);
+        uint32_t bits = read_width(in, g);
         if (bits > 8) {
             return SIZE_MAX;
         }

@@ -1,4 +1,4 @@
-/* x86-64 has a kernel for each level. */
+/* x86-64 has a kernel for each SIMD level. */
 #include "codec/photo_kernel.h"
 
 const struct photo_kernel *photo_kernel_of(enum fby_simd level)

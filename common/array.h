@@ -9,15 +9,15 @@
 
 #include "common/mem.h"
 
-/* `array` (NULL when `n` is 0) with room for element `n`, counted from 0;
- * element n - 1 was added the same way. */
+/* Make room in `array` for one more element; returns the array. It has `n`
+ * elements, which were all added this way. It is NULL when `n` is 0. */
 static inline void *fby_array_grow(
     void *array, uint32_t n, size_t element_bytes)
 {
-    if ((n & (n - 1)) != 0) {
+    if ((n & (n - 1)) != 0) { /* not a power of two: there is room */
         return array;
     }
-    return fby_regrow(array, (n == 0 ? 1 : (size_t)n * 2) * element_bytes);
+    return fby_realloc(array, (n == 0 ? 1 : (size_t)n * 2) * element_bytes);
 }
 
 #endif

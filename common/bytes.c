@@ -10,7 +10,7 @@ void fby_buffer_fini(struct fby_buffer *b)
     *b = (struct fby_buffer){0};
 }
 
-/* Append `size` uninitialised bytes; returns the first. */
+/* Append `size` uninitialised bytes; returns a pointer to the first byte. */
 static uint8_t *extend(struct fby_buffer *b, size_t size)
 {
     if (b->capacity - b->size < size) {
@@ -18,7 +18,7 @@ static uint8_t *extend(struct fby_buffer *b, size_t size)
         while (capacity - b->size < size) {
             capacity *= 2;
         }
-        b->data     = fby_regrow(b->data, capacity);
+        b->data     = fby_realloc(b->data, capacity);
         b->capacity = capacity;
     }
     uint8_t *at = b->data + b->size;

@@ -1,7 +1,8 @@
 /* bytes.h - little-endian numbers: a bounded reader and a growing buffer.
  *
- * A reader that runs out of bytes becomes bad and stays bad: read all the
- * fields, then check `bad` once. A bad reader returns zeros and NULL. */
+ * A reader that runs out of bytes becomes bad and stays bad. So a caller can
+ * read all values and then check `bad` once. A bad reader returns 0 and
+ * NULL. */
 #ifndef FBY_COMMON_BYTES_H
 #define FBY_COMMON_BYTES_H
 
@@ -28,20 +29,26 @@ static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
         r->bad = true;
         return NULL;
     }
-    const uint8_t *here = r->at;
+    const uint8_t *bytes = r->at;
     r->at += size;
     r->left -= size;
-    return here;
+    return bytes;
+}
+
+/* The little-endian number in the `width` <= 8 bytes at `at`. */
+static inline uint64_t fby_load_le(const uint8_t *at, size_t width)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < width; i++) {
+        value |= (uint64_t)at[i] << (8 * i);
+    }
+    return value;
 }
 
 static inline uint64_t fby_read_le(struct fby_reader *r, size_t width)
 {
-    const uint8_t *p     = fby_read_bytes(r, width);
-    uint64_t       value = 0;
-    for (size_t i = 0; p != NULL && i < width; i++) {
-        value |= (uint64_t)p[i] << (8 * i);
-    }
-    return value;
+    const uint8_t *at = fby_read_bytes(r, width);
+    return at != NULL ? fby_load_le(at, width) : 0;
 }
 
 static inline uint8_t fby_read_u8(struct fby_reader *r)
@@ -61,8 +68,8 @@ static inline uint64_t fby_read_u64(struct fby_reader *r)
     return fby_read_le(r, 8);
 }
 
-/* A growing buffer, for the control plane only: it aborts when an allocation
- * fails. Start from {0}; release with fby_buffer_fini. */
+/* A growing buffer, not for data of batches: the process aborts when an
+ * allocation fails. Initialise with {0}; release with fby_buffer_fini. */
 struct fby_buffer {
     uint8_t *data;
     size_t   size;     /* bytes written */
@@ -72,14 +79,14 @@ struct fby_buffer {
 /* Free the memory and reset `b` to {0}. */
 void fby_buffer_fini(struct fby_buffer *b);
 
-/* Append `size` bytes, or one little-endian number. */
+/* Append `size` bytes, or one number in little-endian order. */
 void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size);
 void fby_put_u8(struct fby_buffer *b, uint8_t value);
 void fby_put_u16(struct fby_buffer *b, uint16_t value);
 void fby_put_u32(struct fby_buffer *b, uint32_t value);
 void fby_put_u64(struct fby_buffer *b, uint64_t value);
 
-/* Write `value` into exactly 2, 4 or 8 bytes at `at`. */
+/* Write the low `width` <= 8 bytes of `value` to `at`. */
 static inline void fby_store_le(uint8_t *at, uint64_t value, size_t width)
 {
     for (size_t i = 0; i < width; i++) {

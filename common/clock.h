@@ -1,7 +1,7 @@
 /* clock.h - monotonic time, in nanoseconds.
  *
- * Decision functions never read the clock: an event loop reads it once per
- * iteration and passes it as `now_ns`. */
+ * State machines never read the clock. An event loop reads it once per
+ * iteration and passes the time to them as `now_ns`. */
 #ifndef FBY_COMMON_CLOCK_H
 #define FBY_COMMON_CLOCK_H
 
@@ -18,6 +18,11 @@ static inline int64_t fby_now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
+}
+
+static inline int64_t fby_earlier_ns(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
 }
 
 /* CPU time of the calling thread. */

@@ -1,31 +1,22 @@
-/* Any cgroup from ours up to the root may set a quota, so all of them are read
- * and the smallest quota counts. In a container the path in /proc is often the
- * host's and does not exist below our mount. The mount's root is then our own
- * group, and the walk upward reaches it as well. */
+/* Any cgroup from that of this process up to the root may set a quota, so all
+ * of them are read and the smallest quota applies. In a container the path in
+ * /proc is often that of the host, which does not exist below /sys/fs/cgroup of
+ * the container. Then /sys/fs/cgroup itself is the group of this process, and
+ * the walk upward ends there. */
 #include "common/cores.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpus.h"
+
 enum { PATH_SIZE = 1024, LINE_SIZE = 512 };
 
-static bool read_line(const char *path, char line[LINE_SIZE])
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return false;
-    }
-    bool got = fgets(line, LINE_SIZE, file) != NULL;
-    fclose(file);
-    return got;
-}
-
-/* UINT32_MAX: no quota. */
-static uint32_t cores_of(int64_t quota_us, int64_t period_us)
+/* The quota in cores, rounded up; UINT32_MAX: no quota. */
+static uint32_t quota_to_cores(int64_t quota_us, int64_t period_us)
 {
     if (quota_us <= 0 || period_us <= 0) {
         return UINT32_MAX;
@@ -34,72 +25,78 @@ static uint32_t cores_of(int64_t quota_us, int64_t period_us)
     return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
-/* Version 2: "MAX PERIOD", where MAX is a number or the word max. */
+/* Version 2: the file cpu.max has "QUOTA PERIOD" in us, or "max PERIOD". */
 static uint32_t quota_v2(const char *directory)
 {
     char path[PATH_SIZE + 32];
     char line[LINE_SIZE];
     snprintf(path, sizeof(path), "%s/cpu.max", directory);
-    if (!read_line(path, line) || strncmp(line, "max", 3) == 0) {
+    if (!fby_read_line(path, line, sizeof(line)) ||
+        strncmp(line, "max", 3) == 0) {
         return UINT32_MAX;
     }
     char   *rest     = NULL;
     int64_t quota_us = strtoll(line, &rest, 10);
-    return cores_of(quota_us, strtoll(rest, NULL, 10));
+    return quota_to_cores(quota_us, strtoll(rest, NULL, 10));
 }
 
+/* The number in a file; -1: no such file. */
 static int64_t read_number(const char *directory, const char *name)
 {
     char path[PATH_SIZE + 32];
     char line[LINE_SIZE];
     snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return read_line(path, line) ? strtoll(line, NULL, 10) : -1;
+    return fby_read_line(path, line, sizeof(line)) ? strtoll(line, NULL, 10)
+                                                   : -1;
 }
 
-/* Version 1: two files; a quota of -1 means none. */
+/* Version 1: two files, in us. A quota of -1 means that there is none. */
 static uint32_t quota_v1(const char *directory)
 {
-    return cores_of(read_number(directory, "cpu.cfs_quota_us"),
+    return quota_to_cores(read_number(directory, "cpu.cfs_quota_us"),
         read_number(directory, "cpu.cfs_period_us"));
 }
 
-/* The smallest quota from `mount``group` up to `mount`. */
+/* The smallest quota of `group`, a directory below `mount`, and of all groups
+ * above it; `quota` reads the quota of a directory. */
 static uint32_t smallest_quota(const char *mount, const char *group,
     uint32_t (*quota)(const char *directory))
 {
     char   path[PATH_SIZE];
-    size_t keep = strlen(mount);
-    int    n    = snprintf(path, sizeof(path), "%s%s", mount, group);
+    size_t mount_length = strlen(mount);
+    int    n            = snprintf(path, sizeof(path), "%s%s", mount, group);
     if (n < 0 || (size_t)n >= sizeof(path)) {
         return UINT32_MAX;
     }
     uint32_t least = UINT32_MAX;
     for (;;) {
-        uint32_t here = quota(path);
-        least         = here < least ? here : least;
-        char *slash   = strrchr(path, '/');
-        if (slash == NULL || (size_t)(slash - path) < keep) {
+        uint32_t cores = quota(path);
+        least          = cores < least ? cores : least;
+        char *slash    = strrchr(path, '/');
+        if (slash == NULL || (size_t)(slash - path) < mount_length) {
             return least;
         }
         *slash = '\0';
     }
 }
 
+/* True if "cpu" is in a list such as "cpu,cpuacct". */
 static bool lists_cpu(const char *controllers)
 {
-    const char *at = controllers;
-    while (*at != '\0') {
-        size_t n = strcspn(at, ",");
-        if (n == 3 && strncmp(at, "cpu", 3) == 0) {
+    const char *name = controllers;
+    while (*name != '\0') {
+        size_t n = strcspn(name, ",");
+        if (n == 3 && strncmp(name, "cpu", 3) == 0) {
             return true;
         }
-        at += n + (at[n] == ',');
+        name += n + (name[n] == ',');
     }
     return false;
 }
 
-/* One line of /proc/self/cgroup: "ID:CONTROLLERS:GROUP"; no controllers in
- * version 2. */
+/* The quota for one line of /proc/self/cgroup: "ID:CONTROLLERS:GROUP". In
+ * version 2 CONTROLLERS is empty. In version 1 the mount has the name of the
+ * list of controllers, or of one controller. */
 static uint32_t quota_of_line(const char *root, char *line)
 {
     char  mount[PATH_SIZE];
@@ -125,7 +122,7 @@ static uint32_t quota_of_line(const char *root, char *line)
     return by_list < by_name ? by_list : by_name;
 }
 
-uint32_t fby_cores_quota(const char *root)
+uint32_t fby_cgroup_cores(const char *root)
 {
     char path[PATH_SIZE];
     char line[LINE_SIZE];
@@ -136,28 +133,22 @@ uint32_t fby_cores_quota(const char *root)
     }
     uint32_t least = UINT32_MAX;
     while (fgets(line, sizeof(line), file) != NULL) {
-        uint32_t here = quota_of_line(root, line);
-        least         = here < least ? here : least;
+        uint32_t cores = quota_of_line(root, line);
+        least          = cores < least ? cores : least;
     }
     fclose(file);
     return least;
 }
 
-/* More CPUs than the fixed set holds (1,024) make the call fail; such a
- * machine is then bounded by its quota and this constant alone. */
-static uint32_t affinity(void)
+/* On a machine with more CPUs than a cpu_set_t holds (1,024) the affinity mask
+ * cannot be read, so 1,024 takes its place. */
+uint32_t fby_usable_cores(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) {
-        return CPU_SETSIZE;
-    }
-    return (uint32_t)CPU_COUNT(&set);
-}
-
-uint32_t fby_cores(void)
-{
-    uint32_t allowed = affinity();
-    uint32_t quota   = fby_cores_quota("");
-    uint32_t cores   = allowed < quota ? allowed : quota;
+    uint32_t  allowed = fby_cpus_allowed(&set) == FBY_OK
+                            ? (uint32_t)CPU_COUNT(&set)
+                            : CPU_SETSIZE;
+    uint32_t  quota   = fby_cgroup_cores("");
+    uint32_t  cores   = allowed < quota ? allowed : quota;
     return cores > 0 ? cores : 1;
 }

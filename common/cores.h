@@ -1,20 +1,19 @@
-/* cores.h - how many cores this process may use.
+/* cores.h - the number of cores that this process may use.
  *
- * The number of the machine's cores is wrong in a container or under taskset.
- * Two limits apply: the affinity mask, and the CPU quota of the cgroup and of
- * every cgroup above it (version 1 or 2). More threads than that only compete
- * for the same cores. */
+ * In a container or under taskset a process may use only some of the machine's
+ * cores. The limits are the affinity mask, and the CPU quotas of the process's
+ * cgroup and of every cgroup above it (version 1 or 2). */
 #ifndef FBY_COMMON_CORES_H
 #define FBY_COMMON_CORES_H
 
 #include <stdint.h>
 
 /* The number of usable cores, at least 1. Reads files: call at start-up. */
-uint32_t fby_cores(void);
+uint32_t fby_usable_cores(void);
 
-/* The quota alone, rounded up to whole cores; UINT32_MAX when none is set. It
- * is read from `root`/proc/self/cgroup and `root`/sys/fs/cgroup/...; `root` is
- * "" on a real machine. */
-uint32_t fby_cores_quota(const char *root);
+/* The smallest CPU quota, rounded up to whole cores; UINT32_MAX when none is
+ * set. Read from `root`/proc/self/cgroup and `root`/sys/fs/cgroup/...; only
+ * tests pass a `root` other than "". */
+uint32_t fby_cgroup_cores(const char *root);
 
 #endif

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_SIZE = 4096 };
+enum { PATH_SIZE = 1024, LINE_SIZE = 4096 };
 
 /* ---- Lists --------------------------------------------------------------- */
 
-static bool read_number(const char **at, unsigned long *out)
+/* Parse a CPU number at *at, and move *at behind it. */
+static bool parse_cpu(const char **at, unsigned long *out)
 {
     char *end = NULL;
     if (!isdigit((unsigned char)**at)) {
@@ -22,17 +23,17 @@ static bool read_number(const char **at, unsigned long *out)
     return *out < CPU_SETSIZE;
 }
 
-/* "N" or "N-M". */
-static bool read_range(const char **at, cpu_set_t *out)
+/* Parse "N" or "N-M", and add these CPUs to the set. */
+static bool parse_range(const char **at, cpu_set_t *out)
 {
     unsigned long first = 0;
-    if (!read_number(at, &first)) {
+    if (!parse_cpu(at, &first)) {
         return false;
     }
     unsigned long last = first;
     if (**at == '-') {
         ++*at;
-        if (!read_number(at, &last) || last < first) {
+        if (!parse_cpu(at, &last) || last < first) {
             return false;
         }
     }
@@ -42,24 +43,25 @@ static bool read_range(const char **at, cpu_set_t *out)
     return true;
 }
 
-fby_err fby_cpus_parse(const char *text, cpu_set_t *out, struct fby_why *why)
+fby_err fby_cpus_parse(
+    const char *text, cpu_set_t *out, struct fby_error_detail *why)
 {
     const char *at = text;
     CPU_ZERO(out);
-    bool good = read_range(&at, out);
+    bool good = parse_range(&at, out);
     while (good && *at == ',') {
         at++;
-        good = read_range(&at, out);
+        good = parse_range(&at, out);
     }
-    at += *at == '\n';
+    at += *at == '\n'; /* files of sysfs end with one */
     if (good && *at == '\0') {
         return FBY_OK;
     }
-    return fby_because(why, FBY_USAGE,
+    return fby_error_set(why, FBY_USAGE,
         "'%.100s' is not a list of CPUs; write for example 0-3,8", text);
 }
 
-/* The last of the consecutive CPUs in `set` from `first` on. */
+/* The last CPU of the range in `set` that begins at `first`. */
 static size_t range_end(const cpu_set_t *set, size_t first)
 {
     size_t last = first;
@@ -69,7 +71,7 @@ static size_t range_end(const cpu_set_t *set, size_t first)
     return last;
 }
 
-struct fby_cpus_text fby_cpus_show(const cpu_set_t *set)
+struct fby_cpus_text fby_cpus_format(const cpu_set_t *set)
 {
     struct fby_cpus_text out  = {{0}};
     size_t               used = 0;
@@ -84,57 +86,64 @@ struct fby_cpus_text fby_cpus_show(const cpu_set_t *set)
         size_t last = range_end(set, cpu);
         used += (size_t)snprintf(out.text + used, sizeof(out.text) - used,
             last > cpu ? "%s%zu-%zu" : "%s%zu", used > 0 ? "," : "", cpu, last);
-        cpu = last;
+        cpu = last; /* continue behind the range */
     }
     return out;
 }
 
+bool fby_read_line(const char *path, char *line, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return false;
+    }
+    bool got = fgets(line, (int)size, file) != NULL;
+    fclose(file);
+    return got;
+}
+
+static bool read_set(const char *path, cpu_set_t *out)
+{
+    char                    line[LINE_SIZE];
+    struct fby_error_detail why;
+    return fby_read_line(path, line, sizeof(line)) &&
+           fby_cpus_parse(line, out, &why) == FBY_OK;
+}
+
 /* ---- This machine -------------------------------------------------------- */
 
-/* The first CPU of `asked` that is not in `available`; CPU_SETSIZE: none. */
-static size_t first_missing(const cpu_set_t *asked, const cpu_set_t *available)
+/* The first CPU of `wanted` that is not in `available`; CPU_SETSIZE: none. */
+static size_t first_missing(const cpu_set_t *wanted, const cpu_set_t *available)
 {
     size_t cpu = 0;
     while (cpu < CPU_SETSIZE &&
-           !(CPU_ISSET(cpu, asked) && !CPU_ISSET(cpu, available))) {
+           !(CPU_ISSET(cpu, wanted) && !CPU_ISSET(cpu, available))) {
         cpu++;
     }
     return cpu;
 }
 
-fby_err fby_cpus_check(const cpu_set_t *asked, const cpu_set_t *allowed,
-    const cpu_set_t *online, struct fby_why *why)
+fby_err fby_cpus_check(const cpu_set_t *wanted, const cpu_set_t *allowed,
+    const cpu_set_t *online, struct fby_error_detail *why)
 {
-    size_t cpu = first_missing(asked, online);
+    size_t cpu = first_missing(wanted, online);
     if (cpu < CPU_SETSIZE) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "CPU %zu is not online; this machine has %s", cpu,
-            fby_cpus_show(online).text);
+            fby_cpus_format(online).text);
     }
-    cpu = first_missing(asked, allowed);
+    cpu = first_missing(wanted, allowed);
     if (cpu < CPU_SETSIZE) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "CPU %zu is not allowed; a cpuset or taskset limits this process "
             "to %s",
-            cpu, fby_cpus_show(allowed).text);
+            cpu, fby_cpus_format(allowed).text);
     }
     return FBY_OK;
 }
 
-static fby_err read_online(cpu_set_t *out)
-{
-    char           line[LINE_SIZE];
-    struct fby_why why;
-    FILE          *file = fopen("/sys/devices/system/cpu/online", "re");
-    if (file == NULL) {
-        return FBY_NOT_FOUND;
-    }
-    bool got = fgets(line, sizeof(line), file) != NULL;
-    fclose(file);
-    return got ? fby_cpus_parse(line, out, &why) : FBY_NOT_FOUND;
-}
-
-fby_err fby_cpus_usable(const char *text, cpu_set_t *out, struct fby_why *why)
+fby_err fby_cpus_parse_usable(
+    const char *text, cpu_set_t *out, struct fby_error_detail *why)
 {
     cpu_set_t allowed;
     cpu_set_t online;
@@ -143,9 +152,9 @@ fby_err fby_cpus_usable(const char *text, cpu_set_t *out, struct fby_why *why)
         return err;
     }
     if (fby_cpus_allowed(&allowed) != FBY_OK) {
-        return FBY_OK; /* sched_setaffinity will report what it refuses */
+        return FBY_OK; /* sched_setaffinity checks the CPUs */
     }
-    if (read_online(&online) != FBY_OK) {
+    if (!read_set("/sys/devices/system/cpu/online", &online)) {
         online = allowed;
     }
     return fby_cpus_check(out, &allowed, &online, why);
@@ -156,11 +165,70 @@ fby_err fby_cpus_allowed(cpu_set_t *out)
     return sched_getaffinity(0, sizeof(*out), out) == 0 ? FBY_OK : FBY_SYS;
 }
 
-fby_err fby_cpus_confine(const cpu_set_t *set, struct fby_why *why)
+fby_err fby_cpus_bind_thread(const cpu_set_t *set, struct fby_error_detail *why)
 {
     if (sched_setaffinity(0, sizeof(*set), set) == 0) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_SYS, "cannot run on the CPUs %s: %s",
-        fby_cpus_show(set).text, strerror(errno));
+    return fby_error_set(why, FBY_SYS, "cannot run on the CPUs %s: %s",
+        fby_cpus_format(set).text, strerror(errno));
+}
+
+/* ---- NUMA nodes ---------------------------------------------------------- */
+
+/* Read the numbers of all nodes. The file has the format of a CPU list. */
+static bool read_nodes(const char *root, cpu_set_t *out)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/sys/devices/system/node/online", root);
+    return read_set(path, out);
+}
+
+static bool read_node(const char *root, int number, struct fby_node *out)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%d/cpulist",
+        root, number);
+    out->number = number;
+    return read_set(path, &out->cpus);
+}
+
+fby_err fby_node_find(const char *root, uint32_t number, struct fby_node *out,
+    struct fby_error_detail *why)
+{
+    cpu_set_t nodes;
+    if (!read_nodes(root, &nodes)) {
+        return fby_error_set(
+            why, FBY_USAGE, "this machine has no readable list of NUMA nodes");
+    }
+    if (number >= CPU_SETSIZE || !CPU_ISSET(number, &nodes) ||
+        !read_node(root, (int)number, out)) {
+        return fby_error_set(why, FBY_USAGE,
+            "there is no NUMA node %u with CPUs; this machine has the nodes %s",
+            number, fby_cpus_format(&nodes).text);
+    }
+    return FBY_OK;
+}
+
+int fby_node_of_device(const char *directory, const char *file)
+{
+    char path[PATH_SIZE];
+    char line[LINE_SIZE];
+    int  n = snprintf(path, sizeof(path), "%s/%s", directory, file);
+    return n < (int)sizeof(path) && fby_read_line(path, line, sizeof(line))
+               ? (int)strtol(line, NULL, 10)
+               : -1;
+}
+
+bool fby_node_preferred_cpus(const char *root, int number,
+    const cpu_set_t *allowed, struct fby_node *out)
+{
+    cpu_set_t nodes;
+    if (number < 0 || !read_nodes(root, &nodes) || CPU_COUNT(&nodes) < 2 ||
+        !read_node(root, number, out)) {
+        return false;
+    }
+    CPU_AND(&out->cpus, &out->cpus, allowed);
+    int n = CPU_COUNT(&out->cpus);
+    return n > 0 && n < CPU_COUNT(allowed);
 }

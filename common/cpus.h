@@ -1,34 +1,41 @@
-/* cpus.h - sets of CPUs, written as the kernel and taskset write them: "0-3,8".
- */
+/* cpus.h - sets of CPUs, and the NUMA nodes of a machine.
+ *
+ * As text a set is a list in the form of the kernel and taskset: "0-3,8". */
 #ifndef FBY_COMMON_CPUS_H
 #define FBY_COMMON_CPUS_H
 
 #include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
-/* Parse such a list; a newline at its end is allowed.
- * Errors: FBY_USAGE  not a list, empty, or with a CPU beyond CPU_SETSIZE. */
+/* Parse a list; a newline at its end is allowed.
+ * Errors: FBY_USAGE  the text is not a list, is empty, or has a CPU of
+ *                    CPU_SETSIZE or more. */
 FBY_CHECKED fby_err fby_cpus_parse(
-    const char *text, cpu_set_t *out, struct fby_why *why);
+    const char *text, cpu_set_t *out, struct fby_error_detail *why);
 
 struct fby_cpus_text {
     char text[256]; /* a longer list ends with "..." */
 };
 
-/* Write a set as such a list. */
-struct fby_cpus_text fby_cpus_show(const cpu_set_t *set);
+/* Format a set as a list. */
+struct fby_cpus_text fby_cpus_format(const cpu_set_t *set);
 
-/* Check that all of `asked` are `online` and that this process is `allowed` to
- * run on them. Pure.
- * Errors: FBY_USAGE  `why` names the first that is not, and those that are. */
-FBY_CHECKED fby_err fby_cpus_check(const cpu_set_t *asked,
-    const cpu_set_t *allowed, const cpu_set_t *online, struct fby_why *why);
+/* Check that all CPUs of `wanted` are `online`, and `allowed` to this process.
+ * Pure.
+ * Errors: FBY_USAGE `why` has the first CPU that is not, and the usable
+ * CPUs. */
+FBY_CHECKED fby_err fby_cpus_check(const cpu_set_t *wanted,
+    const cpu_set_t *allowed, const cpu_set_t *online,
+    struct fby_error_detail *why);
 
 /* Parse a list and check it against this machine and process.
  * Errors: FBY_USAGE. */
-FBY_CHECKED fby_err fby_cpus_usable(
-    const char *text, cpu_set_t *out, struct fby_why *why);
+FBY_CHECKED fby_err fby_cpus_parse_usable(
+    const char *text, cpu_set_t *out, struct fby_error_detail *why);
 
 /* The CPUs that the calling thread may run on.
  * Errors: FBY_SYS  the machine has more CPUs than a cpu_set_t holds. */
@@ -36,6 +43,37 @@ FBY_CHECKED fby_err fby_cpus_allowed(cpu_set_t *out);
 
 /* Bind the calling thread, and the threads that it creates later, to `set`.
  * Errors: FBY_SYS  the system refuses; `why` names the set and the cause. */
-FBY_CHECKED fby_err fby_cpus_confine(const cpu_set_t *set, struct fby_why *why);
+FBY_CHECKED fby_err fby_cpus_bind_thread(
+    const cpu_set_t *set, struct fby_error_detail *why);
+
+/* Read the first line of a file, at most `size` - 1 bytes; false when there is
+ * no such file or line. */
+bool fby_read_line(const char *path, char *line, size_t size);
+
+/* ---- NUMA nodes ----------------------------------------------------------
+ *
+ * All of the following is read from sysfs below `root`, which is "" on a real
+ * machine. A file that cannot be read means that there is no such node. */
+
+struct fby_node { /* a NUMA node */
+    int       number;
+    cpu_set_t cpus;
+};
+
+/* Node `number` and its CPUs.
+ * Errors: FBY_USAGE  no such node; `why` lists the nodes that exist. */
+FBY_CHECKED fby_err fby_node_find(const char *root, uint32_t number,
+    struct fby_node *out, struct fby_error_detail *why);
+
+/* The node number in `file` of a device's `directory` in sysfs; -1: unknown. */
+int fby_node_of_device(const char *directory, const char *file);
+
+/* Find the CPUs that a thread which works with a device on node `number` should
+ * prefer: those of the node that are `allowed`.
+ *
+ * Returns false when there is no preference: the machine has one node, `number`
+ * is -1, or none or all of the allowed CPUs belong to that node. */
+bool fby_node_preferred_cpus(const char *root, int number,
+    const cpu_set_t *allowed, struct fby_node *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* device_inline.h - for inline functions in headers that are compiled for the
- * host and for a GPU: plain arithmetic. */
+/* device_inline.h - the specifiers of inline functions that are compiled for
+ * the host and for a GPU. */
 #ifndef FBY_COMMON_DEVICE_INLINE_H
 #define FBY_COMMON_DEVICE_INLINE_H
 

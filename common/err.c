@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/line.h"
+#include "common/utf8.h"
 
 const char *fby_strerror(fby_err err)
 {
@@ -19,13 +19,14 @@ const char *fby_strerror(fby_err err)
 }
 
 __attribute__((format(printf, 2, 0))) static void format_line(
-    struct fby_why *why, const char *format, va_list args)
+    struct fby_error_detail *why, const char *format, va_list args)
 {
     vsnprintf(why->text, sizeof(why->text), format, args);
     fby_make_one_line(why->text);
 }
 
-fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
+fby_err fby_error_set(
+    struct fby_error_detail *why, fby_err err, const char *format, ...)
 {
     if (why != NULL) {
         va_list args;
@@ -36,13 +37,14 @@ fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
     return err;
 }
 
-/* Whether `c` continues a UTF-8 sequence. */
-static bool is_continuation(char c)
+/* True if `c` continues a UTF-8 sequence. */
+static bool is_continuation_byte(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Shorten `text` to at most `room` bytes that end with dots. */
+/* Shorten `text` to at most `room` bytes, the last three of them dots. If not
+ * even the dots fit, the text becomes empty. */
 static void shorten(char *text, size_t room)
 {
     static const char dots[] = "...";
@@ -50,29 +52,29 @@ static void shorten(char *text, size_t room)
         return;
     }
     size_t n = room < sizeof(dots) ? 0 : room - (sizeof(dots) - 1);
-    while (n > 0 && is_continuation(text[n])) {
+    while (n > 0 && is_continuation_byte(text[n])) {
         n--;
     }
-    memcpy(text + n, n > 0 ? dots : "", n > 0 ? sizeof(dots) : 1);
+    memcpy(text + n, n > 0 ? dots : "", n > 0 ? sizeof(dots) : sizeof(""));
 }
 
-fby_err fby_because_in(
-    struct fby_why *why, fby_err err, const char *format, ...)
+fby_err fby_error_prefix(
+    struct fby_error_detail *why, fby_err err, const char *format, ...)
 {
     static const char separator[] = ": ";
-    if (why == NULL) {
+    if (err == FBY_OK || why == NULL) {
         return err;
     }
-    struct fby_why cause = *why;
-    va_list        args;
+    struct fby_error_detail cause = *why;
+    va_list                 args;
     if (cause.text[0] == '\0') {
-        (void)fby_because(&cause, err, "%s", fby_strerror(err));
+        (void)fby_error_set(&cause, err, "%s", fby_strerror(err));
     }
     va_start(args, format);
     format_line(why, format, args);
     va_end(args);
-    size_t size = strlen(cause.text) + 1;
-    size_t room = sizeof(why->text) - size;
+    size_t size = strlen(cause.text) + 1;   /* of the cause, with its NUL */
+    size_t room = sizeof(why->text) - size; /* for prefix and separator */
     shorten(why->text, room < sizeof(separator) ? 0 : room - strlen(separator));
     size_t n = strlen(why->text);
     if (n > 0) {

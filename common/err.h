@@ -1,23 +1,24 @@
-/* err.h - the one error type of the project.
+/* err.h - the error type of the project.
  *
  * A function that can fail returns fby_err and delivers its result through a
  * trailing `out` pointer, which it writes only on FBY_OK. The codes are grouped
- * by what a failure affects, so that a caller can decide from the code alone.
- * A function whose failure a user has to understand also takes a `struct
- * fby_why` and writes where the problem is, what is wrong and what to do. */
+ * by the extent of a failure, so that a caller can decide from the code alone.
+ * A function whose failure a user has to understand also takes a
+ * `struct fby_error_detail *why`, into which it writes where the problem is,
+ * what is wrong and what to do. */
 #ifndef FBY_COMMON_ERR_H
 #define FBY_COMMON_ERR_H
 
 #define FBY_ERR_MAP(X)                                          \
     X(OK, "ok")                                                 \
-    /* this call only: the caller may retry */                  \
+    /* this call fails: the caller may retry */                 \
     X(AGAIN, "not now")                                         \
     X(FULL, "no room left in a bounded queue or pool")          \
     X(TIMEOUT, "deadline passed")                               \
     X(NOT_FOUND, "no such thing")                               \
-    /* this sample: it was read whole, and is not usable */     \
+    /* this sample was read, but cannot be used */              \
     X(BAD_SAMPLE, "a decoder or op refuses the sample")         \
-    /* this dataset: the bytes are not those of the manifest */ \
+    /* this dataset: its bytes are not those of the manifest */ \
     X(STALE, "the data changed since it was indexed")           \
     /* this peer: end its session, keep serving the others */   \
     X(PROTO, "peer sent a message the protocol forbids")        \
@@ -37,24 +38,34 @@ typedef enum {
 
 #define FBY_CHECKED __attribute__((warn_unused_result))
 
-/* Static text, never NULL; safe from any thread. */
+/* Return from the calling function with the error of `call`, if it fails. */
+#define FBY_TRY(call)              \
+    do {                           \
+        fby_err call_err = (call); \
+        if (call_err != FBY_OK) {  \
+            return call_err;       \
+        }                          \
+    } while (0)
+
+/* The static text of a code, never NULL. Any thread. */
 const char *fby_strerror(fby_err err);
 
-/* The cause of an error as one line for users; empty when none was given.
- * Control characters (a newline, an escape) of names and values from outside
- * are replaced by '?', so that the text is always one line. */
-struct fby_why {
+/* The cause of an error for users. Control characters (a newline, an escape) of
+ * names and values from outside are replaced by '?', so that the text is always
+ * one line. It is empty when no cause was given. */
+struct fby_error_detail {
     char text[512]; /* UTF-8, ends with NUL, no control character */
 };
 
 /* Set `why` (may be NULL) and return `err`, so that a failing function can end
- * with: return fby_because(why, FBY_CONFIG, "...", ...). */
-fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+ * with: return fby_error_set(why, FBY_CONFIG, "...", ...). */
+fby_err fby_error_set(struct fby_error_detail *why, fby_err err,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Prefix the text in `why` with "text: " and return `err`. If both do not fit,
- * the prefix is shortened to "te...", never the cause. */
-fby_err fby_because_in(struct fby_why *why, fby_err err, const char *format,
-    ...) __attribute__((format(printf, 3, 4)));
+/* Prefix the text in `why` with "text: ", unless `err` is FBY_OK, and return
+ * `err`. If both do not fit, the prefix is shortened to "te...", never the
+ * cause. */
+fby_err fby_error_prefix(struct fby_error_detail *why, fby_err err,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -18,12 +18,13 @@ struct param {
 
 struct point {
     char             name[WORD_SIZE];
-    const char      *event; /* counted; points into `params`; NULL: always on */
-    int64_t          after; /* due from this event on; 0: see `every` */
-    int64_t          every; /* due at each multiple of this */
+    const char      *event; /* to count, borrowed from `params`; NULL: the fault
+                               takes effect at every report */
+    int64_t          after; /* takes effect from this event on; 0: not set */
+    int64_t          every; /* takes effect at each multiple; 0: not set */
     struct param     params[MAX_PARAMS];
     unsigned         n_params;
-    _Atomic uint64_t events; /* that happened */
+    _Atomic uint64_t events; /* counted so far */
 };
 
 static struct {
@@ -48,25 +49,15 @@ static bool read_param(const char *text, struct param *out)
     return end != equals + 1 && *end == '\0' && out->value >= 0;
 }
 
-/* EVENT of a parameter "after_EVENT" or "every_EVENT", else NULL. */
-static const char *event_of(const struct param *param, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return param->value > 0 && strncmp(param->key, prefix, n) == 0
-               ? param->key + n
-               : NULL;
-}
-
+/* Use a parameter "after_EVENT" or "every_EVENT" as the trigger. */
 static void set_trigger(struct point *point, const struct param *param)
 {
-    const char *after = event_of(param, "after_");
-    const char *every = event_of(param, "every_");
-    if (after != NULL) {
-        point->after = param->value;
-        point->event = after;
-    } else if (every != NULL) {
-        point->every = param->value;
-        point->event = every;
+    const size_t prefix = sizeof("after_") - 1; /* both have this length */
+    bool         after  = strncmp(param->key, "after_", prefix) == 0;
+    bool         every  = strncmp(param->key, "every_", prefix) == 0;
+    if (param->value > 0 && (after || every)) {
+        *(after ? &point->after : &point->every) = param->value;
+        point->event                             = param->key + prefix;
     }
 }
 
@@ -82,7 +73,7 @@ static bool add_param(struct point *point, const char *text)
     return true;
 }
 
-/* A point that cannot be parsed stays off. */
+/* Parse "NAME:KEY=NUMBER:...". A point that cannot be parsed stays off. */
 static void parse_point(char *text)
 {
     char *rest = NULL;
@@ -98,8 +89,8 @@ static void parse_point(char *text)
          word       = strtok_r(NULL, ":", &rest)) {
         if (!add_param(point, word)) {
             fby_warn("FAULT-UNUSABLE",
-                "%s: '%s' is no KEY=NUMBER, or one more than %d", name, word,
-                MAX_PARAMS);
+                "%s: '%s' is not KEY=NUMBER, or there are more than %d", name,
+                word, MAX_PARAMS);
             *point = (struct point){0};
             return;
         }
@@ -152,7 +143,7 @@ int64_t fby_fault_param(const char *point, const char *key, int64_t fallback)
     return found != NULL ? param_of(found, key, fallback) : fallback;
 }
 
-/* Count the event; true when the fault takes effect at it. */
+/* Count the event; true when the fault takes effect now. */
 static bool is_due(struct point *point, const char *event)
 {
     if (point->event == NULL) {
@@ -169,7 +160,7 @@ static bool is_due(struct point *point, const char *event)
     return n % point->every == 0;
 }
 
-bool fby_fault(const char *name, const char *event)
+bool fby_fault_takes_effect(const char *name, const char *event)
 {
     struct point *point = find_point(name);
     if (point == NULL || !is_due(point, event)) {
@@ -180,12 +171,13 @@ bool fby_fault(const char *name, const char *event)
     return true;
 }
 
-void fby_fault_end(const char *exit, const char *stop, const char *event)
+void fby_fault_kill_or_stop(
+    const char *exit, const char *stop, const char *event)
 {
-    if (fby_fault(exit, event)) {
+    if (fby_fault_takes_effect(exit, event)) {
         raise(SIGKILL);
     }
-    if (fby_fault(stop, event)) {
+    if (fby_fault_takes_effect(stop, event)) {
         raise(SIGSTOP);
     }
 }

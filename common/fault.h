@@ -2,11 +2,13 @@
  *
  *     FOREBAY_FAULT="worker.exit:after_chunk=3,worker.slow:ms=20"
  *
- * A point counts the events that are reported to it. With `after_EVENT=N` it
- * takes effect at the N-th (with `times=M` also at the M-1 that follow), with
- * `every_EVENT=N` at each N-th, and with neither always. Every effect is logged
- * as FAULT and counted, so that a test can see that it happened. A call costs
- * one load when the variable is not set. Any thread. */
+ * The code reports named events to a point, which counts those of its
+ * parameter. With `after_EVENT=N` the fault takes effect at the N-th EVENT, and
+ * with `times=M` also at the next M - 1. With `every_EVENT=N` it takes effect
+ * at each N-th EVENT. Without either parameter it takes effect at every report.
+ * Each effect is logged as FAULT and counted, so that a test can detect it.
+ * When the variable is not set, a call costs one load.
+ * Thread: any. */
 #ifndef FBY_COMMON_FAULT_H
 #define FBY_COMMON_FAULT_H
 
@@ -14,14 +16,15 @@
 #include <stdint.h>
 
 /* Report `event` to `point`; true when the fault takes effect now. */
-bool fby_fault(const char *point, const char *event);
+bool fby_fault_takes_effect(const char *point, const char *event);
 
-/* Report `event` to the points `exit` and `stop`. When `exit` takes effect this
- * process kills itself with SIGKILL; when `stop` does, it stops until SIGCONT.
- */
-void fby_fault_end(const char *exit, const char *stop, const char *event);
+/* Report `event` to the points named `exit` and `stop`. When `exit` takes
+ * effect, the process kills itself with SIGKILL. When `stop` takes effect, the
+ * process stops until SIGCONT. */
+void fby_fault_kill_or_stop(
+    const char *exit, const char *stop, const char *event);
 
-/* The value of the parameter `key` of a point, or `fallback` if not set. */
+/* The value of a point's parameter `key`, or `fallback` if it is not set. */
 int64_t fby_fault_param(const char *point, const char *key, int64_t fallback);
 
 /* The number of effects of all points in this process. */

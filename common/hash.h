@@ -1,9 +1,9 @@
 /* hash.h - the two hashes of the project.
  *
- * BLAKE2b-256 identifies content, data and fingerprints: it is collision
- * resistant also against an attacker. XXH3 finds transmission errors and
- * compares streams: it is fast, and not cryptographic. Digests are plain byte
- * arrays; an XXH3-128 is stored in its canonical (big-endian) form. */
+ * BLAKE2b-256 identifies content, data and fingerprints, because an attacker
+ * cannot find collisions. XXH3 detects transmission errors and compares
+ * streams, because it is fast; it is not cryptographic. An XXH3-128 is stored
+ * in its canonical (big-endian) form. */
 #ifndef FBY_COMMON_HASH_H
 #define FBY_COMMON_HASH_H
 
@@ -16,7 +16,7 @@ struct fby_digest { /* BLAKE2b-256 */
     uint8_t bytes[32];
 };
 
-struct fby_sum { /* XXH3-128, canonical form */
+struct fby_checksum { /* XXH3-128, canonical form */
     uint8_t bytes[16];
 };
 
@@ -26,24 +26,27 @@ static inline bool fby_digest_equal(
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-static inline bool fby_sum_equal(
-    const struct fby_sum *a, const struct fby_sum *b)
+static inline bool fby_checksum_equal(
+    const struct fby_checksum *a, const struct fby_checksum *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-/* BLAKE2b-256 without key (RFC 7693), of one buffer. Any thread. */
+/* The BLAKE2b-256 of one buffer, without a key (RFC 7693). Any thread. */
 struct fby_digest fby_digest_of(const void *data, size_t size);
 
 struct fby_digest_state {
     _Alignas(64) uint8_t opaque[512];
 };
 
-/* The same in pieces: begin, add any number of times, end. A state owns no
- * memory; after `end` it has to begin again. */
+/* The digest of several buffers: begin, add any number of times, end. A state
+ * owns no memory. After `end` it must begin again. */
 void fby_digest_begin(struct fby_digest_state *state);
 void fby_digest_add(
     struct fby_digest_state *state, const void *data, size_t size);
+/* Add a number as `width` <= 8 bytes, little-endian. */
+void fby_digest_add_number(
+    struct fby_digest_state *state, uint64_t value, size_t width);
 struct fby_digest fby_digest_end(struct fby_digest_state *state);
 
 /* XXH3-64, seed 0, of one buffer. Any thread. */
@@ -54,26 +57,29 @@ uint64_t fby_xxh64_two(
     const void *a, size_t a_size, const void *b, size_t b_size);
 
 /* XXH3-128, seed 0, of one buffer. Any thread. */
-struct fby_sum fby_sum_of(const void *data, size_t size);
+struct fby_checksum fby_checksum_of(const void *data, size_t size);
 
-struct fby_sum_state {
+struct fby_checksum_state {
     _Alignas(64) uint8_t opaque[640];
 };
 
-/* The same in pieces. A state owns no memory; `end` does not change it. */
-void fby_sum_begin(struct fby_sum_state *state);
-void fby_sum_add(struct fby_sum_state *state, const void *data, size_t size);
-struct fby_sum fby_sum_end(const struct fby_sum_state *state);
+/* The checksum of several buffers. A state owns no memory. `end` does not
+ * change the state, so more buffers can be added after it. */
+void fby_checksum_begin(struct fby_checksum_state *state);
+void fby_checksum_add(
+    struct fby_checksum_state *state, const void *data, size_t size);
+struct fby_checksum fby_checksum_end(const struct fby_checksum_state *state);
 
 struct fby_hash_version {
     unsigned number;     /* 802 is 0.8.2 */
-    bool     dispatches; /* it selects a kernel for the CPU at run time */
+    bool     dispatches; /* chooses a kernel for the CPU at run time */
 };
 
-/* The libxxhash in use. */
+/* The version of the libxxhash in use. */
 struct fby_hash_version fby_hash_version(void);
 
-/* Write lower-case hex and a NUL, 2 * size + 1 chars, to `out`; returns it. */
+/* Write `size` bytes as lower-case hex and a NUL, 2 * size + 1 chars, to `out`.
+ * Returns `out`. */
 char *fby_hex(const void *data, size_t size, char *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* id.h - the ids of sessions, processes and requests.
  *
- * One-field structs, so that one kind cannot be passed for another. 0 is never
- * an id. Session and instance ids are random; the request ids of a session
- * increase. */
+ * Ids are one-field structs, so that an id of one kind cannot be passed as
+ * another kind. 0 is never an id. Session and instance ids are random; the
+ * request ids of a session increase. */
 #ifndef FBY_COMMON_ID_H
 #define FBY_COMMON_ID_H
 

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/line.h"
 #include "common/log_limit.h"
+#include "common/utf8.h"
 
 static struct {
     char       process[32];
@@ -20,21 +20,22 @@ static struct {
     atomic_int level;
 } settings = {.process = "forebay", .level = FBY_LOG_WARN};
 
-/* A change of the callback switches the generation, 0 or 1, and waits only for
- * the threads that entered the callback before, however many enter later. */
+/* Each change of the callback begins a new generation, alternately 1 and 0. The
+ * change waits for the threads in the callback of the previous generation, but
+ * not for threads that enter the new callback meanwhile. */
 static struct {
-    pthread_mutex_t changing; /* held for a whole change */
-    pthread_mutex_t lock;     /* guards the rest; not held in `to` */
-    pthread_cond_t  left;     /* the last thread of a generation left */
-    fby_log_to     *to;       /* NULL: standard error */
-    void           *arg;
-    unsigned        generation;
-    unsigned        inside[2]; /* threads in `to`, by generation */
+    pthread_mutex_t   changing; /* held for a whole change */
+    pthread_mutex_t   lock;     /* guards the rest; not held in the callback */
+    pthread_cond_t    left;     /* the last thread of a generation left */
+    fby_log_callback *to;       /* NULL: standard error */
+    void             *arg;
+    unsigned          generation;
+    unsigned          inside[2]; /* threads in the callback, by generation */
 } redirected = {.changing = PTHREAD_MUTEX_INITIALIZER,
     .lock                 = PTHREAD_MUTEX_INITIALIZER,
     .left                 = PTHREAD_COND_INITIALIZER};
 
-static pthread_once_t env_once = PTHREAD_ONCE_INIT;
+static pthread_once_t read_env_once = PTHREAD_ONCE_INIT;
 static bool           has_env_level; /* FOREBAY_LOG sets the level */
 
 static void read_environment(void)
@@ -51,7 +52,7 @@ static void read_environment(void)
 
 static void set_level(enum fby_log_level level)
 {
-    pthread_once(&env_once, read_environment);
+    pthread_once(&read_env_once, read_environment);
     if (!has_env_level) {
         settings.level = (int)level;
     }
@@ -64,14 +65,15 @@ void fby_log_init(const char *process, enum fby_log_level level)
     settings.colours = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
 }
 
-void *fby_log_redirect(enum fby_log_level level, fby_log_to *to, void *arg)
+void *fby_log_redirect(
+    enum fby_log_level level, fby_log_callback *callback, void *arg)
 {
     pthread_mutex_lock(&redirected.changing);
     pthread_mutex_lock(&redirected.lock);
     unsigned old          = redirected.generation;
     void    *before       = redirected.arg;
     redirected.generation = 1 - old;
-    redirected.to         = to;
+    redirected.to         = callback;
     redirected.arg        = arg;
     set_level(level);
     while (redirected.inside[old] > 0) {
@@ -92,8 +94,9 @@ static void format_time(char *out, size_t size)
         local.tm_sec, now.tv_nsec / 1000000);
 }
 
-/* Errors, debug lines, and FAULTs, which tests count, are always written. */
-static bool admit(
+/* True if a line may be written. Errors, debug lines, and FAULT lines, which
+ * tests count, are not limited. */
+static bool may_write(
     enum fby_log_level level, const char *word, uint64_t *left_out)
 {
     static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,40 +124,35 @@ static void write_stderr(
         settings.colours ? colour[level] : "", time, settings.process,
         (int)getpid(), word, settings.colours ? "\033[0m" : "", text);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
-        return; /* nowhere left to report it */
+        return; /* a failure of the log cannot be logged */
     }
 }
 
-static void leave_callback(unsigned generation)
-{
-    pthread_mutex_lock(&redirected.lock);
-    redirected.inside[generation]--;
-    if (redirected.inside[generation] == 0) {
-        pthread_cond_signal(&redirected.left);
-    }
-    pthread_mutex_unlock(&redirected.lock);
-}
-
-/* Returns false when the line is for standard error. The level may have changed
- * since the caller checked it; the line may have to be dropped now. */
-static bool write_callback(
+/* Pass a line to the callback. Returns false when there is none, so that the
+ * line must be written to standard error. Drops the line if the level was
+ * lowered since the caller checked it. */
+static bool pass_to_callback(
     enum fby_log_level level, const char *word, const char *text)
 {
     char line[FBY_LOG_LINE];
     snprintf(line, sizeof(line), "%s %s", word, text);
     pthread_mutex_lock(&redirected.lock);
-    unsigned    generation = redirected.generation;
-    fby_log_to *to         = redirected.to;
-    void       *arg        = redirected.arg;
-    bool        late       = (int)level > settings.level;
-    bool        in         = to != NULL && !late;
-    redirected.inside[generation] += in ? 1 : 0;
+    unsigned          generation = redirected.generation;
+    fby_log_callback *to         = redirected.to;
+    void             *arg        = redirected.arg;
+    bool              dropped    = (int)level > settings.level;
+    bool              passed     = to != NULL && !dropped;
+    redirected.inside[generation] += passed ? 1 : 0;
     pthread_mutex_unlock(&redirected.lock);
-    if (in) {
+    if (passed) {
         to(arg, level, line);
-        leave_callback(generation);
+        pthread_mutex_lock(&redirected.lock);
+        if (--redirected.inside[generation] == 0) {
+            pthread_cond_signal(&redirected.left);
+        }
+        pthread_mutex_unlock(&redirected.lock);
     }
-    return in || late;
+    return passed || dropped;
 }
 
 __attribute__((format(printf, 3, 0))) static void write_line(
@@ -162,21 +160,21 @@ __attribute__((format(printf, 3, 0))) static void write_line(
     va_list args)
 {
     uint64_t left_out = 0;
-    pthread_once(&env_once, read_environment);
-    if ((int)level > settings.level || !admit(level, word, &left_out)) {
+    pthread_once(&read_env_once, read_environment);
+    if ((int)level > settings.level || !may_write(level, word, &left_out)) {
         return;
     }
     char body[900];
     char text[960];
-    char more[56] = "";
+    char more[56] = ""; /* how many lines were omitted */
     vsnprintf(body, sizeof(body), format, args);
     if (left_out > 0) {
         snprintf(
             more, sizeof(more), " (%" PRIu64 " such lines left out)", left_out);
     }
     snprintf(text, sizeof(text), "%s%s", body, more);
-    fby_make_one_line(text); /* names of files may hold anything */
-    if (!write_callback(level, word, text)) {
+    fby_make_one_line(text); /* names of files may have control characters */
+    if (!pass_to_callback(level, word, text)) {
         write_stderr(level, word, text);
     }
 }

@@ -1,10 +1,10 @@
 /* log.h - log lines, on standard error or to a callback of the program.
  *
- * An event is one line that begins with a stable upper-case word, for grep:
+ * An event is one line with a stable upper-case word, for grep:
  *     12:04:31.250 worker[812] WORKER-LOST 7f3a...: heartbeat 10.2 s late
- * At most 100 lines of one word are written in 10 s; the next line tells how
- * many were left out (log_limit.h). Errors and debug lines are not limited. An
- * event is logged once, where it is first known; callers return the error.
+ * At most 100 lines with the same word are written in 10 s; the next line says
+ * how many were omitted (log_limit.h). Errors and debug lines are not limited.
+ * An event is logged once, where it is first known; callers return the error.
  * Colours are used on a terminal only, and never with NO_COLOR. The environment
  * variable FOREBAY_LOG=error|warn|info|debug overrides the level that the
  * program sets. Any thread. */
@@ -19,15 +19,17 @@ void fby_log_init(const char *process, enum fby_log_level level);
 
 enum { FBY_LOG_LINE = 1024 }; /* bytes of the longest line, with its NUL */
 
-/* Pass lines to `to` instead of standard error, without time and process:
- * "WORD text". NULL: back to standard error. Returns the `arg` of the previous
- * callback.
+/* Pass lines to `callback` instead of standard error, without time and process:
+ * "WORD text". NULL: back to standard error. Sets also the level. Returns the
+ * `arg` of the previous callback.
  *
- * Thread: any, but not from inside `to`. Several threads may call `to` at a
- *         time; they hold no lock of this module.
+ * Thread: any, but not from inside the callback. Several threads may call the
+ *         callback at the same time; none of them holds a lock of this module.
  * Blocks: until no thread is inside the previous callback. */
-typedef void fby_log_to(void *arg, enum fby_log_level level, const char *line);
-void *fby_log_redirect(enum fby_log_level level, fby_log_to *to, void *arg);
+typedef void fby_log_callback(
+    void *arg, enum fby_log_level level, const char *line);
+void *fby_log_redirect(
+    enum fby_log_level level, fby_log_callback *callback, void *arg);
 
 #define FBY_LOG_LIKE __attribute__((format(printf, 2, 3)))
 

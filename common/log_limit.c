@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-static struct fby_log_word *find(struct fby_log_limit *self, const char *word)
+/* Find the entry of `word`, or use a free one; NULL when all are in use. */
+static struct fby_log_word *find_or_add_word(
+    struct fby_log_limit *self, const char *word)
 {
     for (int i = 0; i < FBY_LOG_WORDS; i++) {
         struct fby_log_word *w = &self->words[i];
@@ -19,7 +21,7 @@ static struct fby_log_word *find(struct fby_log_limit *self, const char *word)
 bool fby_log_limit_admit(struct fby_log_limit *self, const char *word,
     int64_t now_ns, uint64_t *left_out)
 {
-    struct fby_log_word *w = find(self, word);
+    struct fby_log_word *w = find_or_add_word(self, word);
     *left_out              = 0;
     if (w == NULL) {
         return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *or_abort(void *memory, size_t size_bytes)
+static void *abort_if_null(void *memory, size_t size_bytes)
 {
     if (memory == NULL) {
         fprintf(stderr, "OUT-OF-MEMORY %zu bytes\n", size_bytes);
@@ -15,13 +15,14 @@ static void *or_abort(void *memory, size_t size_bytes)
 
 void *fby_zalloc(size_t size_bytes)
 {
-    return or_abort(calloc(1, size_bytes > 0 ? size_bytes : 1), size_bytes);
+    return abort_if_null(
+        calloc(1, size_bytes > 0 ? size_bytes : 1), size_bytes);
 }
 
-void *fby_regrow(void *memory, size_t size_bytes)
+void *fby_realloc(void *memory, size_t size_bytes)
 {
     size_t size = size_bytes > 0 ? size_bytes : 1;
-    return or_abort(realloc(memory, size), size);
+    return abort_if_null(realloc(memory, size), size);
 }
 
 void *fby_memdup(const void *memory, size_t size_bytes)

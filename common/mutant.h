@@ -1,8 +1,8 @@
 /* mutant.h - deliberate bugs in state machines, to test the simulator.
  *
- * The simulator must detect each of these bugs when it is switched on. Only the
+ * Each bug can be switched on, and the simulator must then detect it. Only the
  * libraries built for that test define FBY_MUTATIONS; in all other builds the
- * condition is a constant and the branch is removed. */
+ * condition is false at compile time and the branch is removed. */
 #ifndef FBY_COMMON_MUTANT_H
 #define FBY_COMMON_MUTANT_H
 

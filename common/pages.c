@@ -12,15 +12,16 @@ void *fby_pages_map_sparse(size_t size_bytes)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-/* Kernels before 6.7 do not align mappings. The memory beyond the end stays
- * unmapped, so the last, partial huge page consists of ordinary pages. */
+/* Map memory that is aligned to a huge page, which kernels before 6.7 do not do
+ * by themselves: map more, and unmap what is before and behind. So the last,
+ * partial huge page consists of ordinary pages. */
 static void *map_aligned(size_t size)
 {
     uint8_t *memory = fby_pages_map_sparse(size + FBY_HUGE_PAGE);
     if (memory == NULL) {
         return NULL;
     }
-    size_t before = -(uintptr_t)memory % (size_t)FBY_HUGE_PAGE;
+    size_t before = -(uintptr_t)memory % (size_t)FBY_HUGE_PAGE; /* to align */
     size_t after  = FBY_HUGE_PAGE - before;
     fby_pages_unmap(before > 0 ? memory : NULL, before);
     fby_pages_unmap(memory + before + size, after);

@@ -1,21 +1,22 @@
 /* pages.h - large anonymous mappings.
  *
- * Large mappings are aligned to 2 MiB and the kernel is asked for huge pages:
- * one page fault for 2 MiB instead of 512, and fewer TLB misses. When
- * /sys/kernel/mm/transparent_hugepage is `never`, or no huge page is free, the
- * kernel uses ordinary pages. No more memory becomes resident than was asked
- * for, rounded up to ordinary pages. */
+ * Large mappings are aligned to 2 MiB, and the kernel is asked for huge pages.
+ * These take one page fault for 2 MiB instead of 512, and cause fewer TLB
+ * misses. When /sys/kernel/mm/transparent_hugepage is `never`, or no huge page
+ * is free, the kernel uses ordinary pages. No more memory becomes resident than
+ * was asked for, rounded up to ordinary pages. */
 #ifndef FBY_COMMON_PAGES_H
 #define FBY_COMMON_PAGES_H
 
 #include <stddef.h>
 
-enum { FBY_HUGE_PAGE = 2 << 20 }; /* bytes; smaller mappings ask for none */
+enum { FBY_HUGE_PAGE = 2 << 20 }; /* bytes; smaller mappings are ordinary */
 
 /* Map `size_bytes` > 0 of zeroed memory, page-aligned; NULL on failure. */
 void *fby_pages_map(size_t size_bytes);
 
-/* The same without huge pages, for memory that is touched only in parts. */
+/* Like fby_pages_map, but without huge pages, for memory that is used only in
+ * parts. */
 void *fby_pages_map_sparse(size_t size_bytes);
 
 /* Unmap a whole mapping of either kind; NULL is allowed. */

@@ -8,7 +8,8 @@ struct fby_plural {
     char text[48];
 };
 
-/* `n` and the noun; its plural, unless n is 1, adds "s", after an s "es". */
+/* `n`, a blank, and `noun`. Unless n is 1, the noun gets an "s", or "es" if it
+ * ends with an s. */
 struct fby_plural fby_plural(uint64_t n, const char *noun);
 
 #endif

@@ -1,6 +1,6 @@
-/* A ring under one mutex with a condition for each side. At our rates (a few
- * thousand items a second, each worth a millisecond of work) a lock-free ring
- * would gain nothing and cost the exact waiting times. */
+/* A ring buffer under one mutex, with a condition for producers and one for
+ * consumers. A stage passes a few thousand items a second. At such rates a
+ * lock-free ring is not faster, and it could not measure the waiting times. */
 #include "common/queue.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "common/mem.h"
 
 struct fby_queue {
-    pthread_mutex_t         lock; /* guards all below */
+    pthread_mutex_t         lock; /* guards all members below */
     pthread_cond_t          not_empty;
     pthread_cond_t          not_full;
     struct fby_queue_counts counts;
@@ -70,7 +70,7 @@ static void wait_while(struct fby_queue *self, pthread_cond_t *condition,
     *waited_ns += fby_now_ns() - since_ns;
 }
 
-static fby_err append(struct fby_queue *self, void *item)
+static fby_err append_item(struct fby_queue *self, void *item)
 {
     if (self->closed) {
         return FBY_GONE;
@@ -86,7 +86,7 @@ static fby_err append(struct fby_queue *self, void *item)
     return FBY_OK;
 }
 
-static fby_err take(struct fby_queue *self, void **out)
+static fby_err take_oldest(struct fby_queue *self, void **out)
 {
     if (is_empty(self)) {
         return FBY_GONE; /* the wait for an item ended: the queue is closed */
@@ -104,7 +104,7 @@ fby_err fby_queue_push(struct fby_queue *self, void *item)
 {
     pthread_mutex_lock(&self->lock);
     wait_while(self, &self->not_full, is_full, &self->counts.wait_output_ns);
-    fby_err err = append(self, item);
+    fby_err err = append_item(self, item);
     pthread_mutex_unlock(&self->lock);
     return err;
 }
@@ -112,7 +112,7 @@ fby_err fby_queue_push(struct fby_queue *self, void *item)
 fby_err fby_queue_try_push(struct fby_queue *self, void *item)
 {
     pthread_mutex_lock(&self->lock);
-    fby_err err = append(self, item);
+    fby_err err = append_item(self, item);
     pthread_mutex_unlock(&self->lock);
     return err;
 }
@@ -121,7 +121,7 @@ fby_err fby_queue_pop(struct fby_queue *self, void **out)
 {
     pthread_mutex_lock(&self->lock);
     wait_while(self, &self->not_empty, is_empty, &self->counts.wait_input_ns);
-    fby_err err = take(self, out);
+    fby_err err = take_oldest(self, out);
     pthread_mutex_unlock(&self->lock);
     return err;
 }

@@ -1,11 +1,11 @@
 /* queue.h - a bounded queue of pointers between threads.
  *
- * Many producers, many consumers. The bound gives backpressure: a slow stage
- * stops the one before it, and the waiting times of both sides show which stage
- * is the bottleneck. Producers that wait are woken, one for each item taken,
- * only while at least half of the queue is free, so that they add items in
- * batches. Closing wakes all threads: producers fail at once, consumers first
- * get the items that are left. */
+ * Any number of producers and consumers. The bound gives backpressure: a full
+ * queue stops the producers, and the waiting times of both sides show which
+ * side is the bottleneck. When an item is taken and at least half of the queue
+ * is free, one waiting producer is woken, so that producers add items in
+ * batches. Closing wakes all threads. Then producers fail at once, and
+ * consumers get the items that are left. */
 #ifndef FBY_COMMON_QUEUE_H
 #define FBY_COMMON_QUEUE_H
 
@@ -18,8 +18,8 @@ struct fby_queue;
 
 struct fby_queue_counts {
     uint64_t pushed;         /* items since create */
-    int64_t  wait_input_ns;  /* sum over all consumers, on an empty queue */
-    int64_t  wait_output_ns; /* sum over all producers, on a full queue */
+    int64_t  wait_input_ns;  /* waits of all consumers for an item */
+    int64_t  wait_output_ns; /* waits of all producers for space */
     size_t   occupancy;      /* items in the queue now */
     size_t   capacity;       /* items */
 };
@@ -27,8 +27,8 @@ struct fby_queue_counts {
 /* A queue for `capacity` (at least 1) items; never NULL. */
 struct fby_queue *fby_queue_create(size_t capacity);
 
-/* Free the queue and set *self_p to NULL; NULL is allowed. No thread may be
- * inside. Remaining items are not freed: the caller takes them first. */
+/* Free the queue and set *self_p to NULL; NULL is allowed. No thread may use
+ * the queue any more. Items in the queue are not freed. */
 void fby_queue_destroy(struct fby_queue **self_p);
 
 /* Append `item` (not NULL).
@@ -38,7 +38,7 @@ void fby_queue_destroy(struct fby_queue **self_p);
  * Errors:    FBY_GONE the queue is closed. */
 FBY_CHECKED fby_err fby_queue_push(struct fby_queue *self, void *item);
 
-/* The same, but returns FBY_FULL instead of waiting. */
+/* Like fby_queue_push, but returns FBY_FULL instead of waiting. */
 FBY_CHECKED fby_err fby_queue_try_push(struct fby_queue *self, void *item);
 
 /* Take the oldest item.

@@ -1,11 +1,11 @@
 /* rgb_avx2.h - deinterleave and interleave RGB, 32 pixels at a time.
  *
  * 16 pixels are 48 bytes, three vectors of 16. Channel c of pixel i is byte
- * 3i + c of these: position (3i + c) mod 16 of vector (3i + c) div 16. At
- * position p, channel c is in vector (c - p) mod 3. So blends gather a channel,
- * and one shuffle, the same for all three vectors, puts it in order. Each half
- * of a 256-bit vector does this for 16 pixels. Include only in files that are
- * compiled for AVX2. */
+ * 3i + c of these 48: position (3i + c) mod 16 of vector (3i + c) div 16. At
+ * position p, channel c is in vector (c - p) mod 3. So two blends gather all
+ * values of a channel in one vector, and a shuffle puts them in order. Each
+ * half of a 256-bit vector does this for 16 pixels. Include only in files that
+ * are compiled for AVX2. */
 #ifndef FBY_COMMON_RGB_AVX2_H
 #define FBY_COMMON_RGB_AVX2_H
 
@@ -16,21 +16,21 @@ struct rgb_32 { /* 32 values of each channel, in order */
     __m256i r, g, b;
 };
 
-/* Byte p: 0xff where (p - c) mod 3 == 0. */
+/* Row c, byte p: 0xff where (p - c) mod 3 == 0. */
 static const uint8_t rgb_every_third[3][16] = {
     {255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255},
     {0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0},
     {0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0},
 };
 
-/* Byte i: (3i + c) mod 16. */
+/* Row c, byte i: (3i + c) mod 16. */
 static const uint8_t rgb_to_order[3][16] = {
     {0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13},
     {1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14},
     {2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15},
 };
 
-/* Byte p: the i with (3i + c) mod 16 == p. */
+/* Row c, byte p: the i with (3i + c) mod 16 == p. */
 static const uint8_t rgb_from_order[3][16] = {
     {0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5},
     {5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10},
@@ -51,7 +51,8 @@ static inline __m256i rgb_load_halves(const uint8_t *low, const uint8_t *high)
         value, _mm_loadu_si128((const void *)high), 1);
 }
 
-/* Bytes of `a` at positions 0, 3, 6 ..., of b at 1, 4 ..., of c at 2, 5 ... */
+/* The bytes of `a` at positions 0, 3, ..., of `b` at 1, 4, ..., and of `c` at
+ * 2, 5, ... of each half. */
 static inline __m256i rgb_blend(__m256i a, __m256i b, __m256i c)
 {
     a = _mm256_blendv_epi8(a, b, rgb_broadcast(rgb_every_third[1]));
@@ -59,7 +60,7 @@ static inline __m256i rgb_blend(__m256i a, __m256i b, __m256i c)
 }
 
 /* Deinterleave the 32 pixels (96 bytes) at `pixels`. */
-static inline struct rgb_32 rgb_apart(const uint8_t *pixels)
+static inline struct rgb_32 rgb_deinterleave(const uint8_t *pixels)
 {
     __m256i v0 = rgb_load_halves(pixels, pixels + 48);
     __m256i v1 = rgb_load_halves(pixels + 16, pixels + 64);
@@ -79,8 +80,8 @@ static inline void rgb_save_half(uint8_t *at, __m128i value)
     _mm_storeu_si128((void *)at, value);
 }
 
-/* The inverse: interleave 32 pixels to `pixels`. */
-static inline void rgb_together(struct rgb_32 v, uint8_t *pixels)
+/* The inverse of rgb_deinterleave. */
+static inline void rgb_interleave(struct rgb_32 v, uint8_t *pixels)
 {
     __m256i r  = _mm256_shuffle_epi8(v.r, rgb_broadcast(rgb_from_order[0]));
     __m256i g  = _mm256_shuffle_epi8(v.g, rgb_broadcast(rgb_from_order[1]));

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/simd_cpu.h"
 
 static const char *const names[] = {
     [FBY_SIMD_PORTABLE] = "portable",
@@ -17,9 +16,9 @@ static const char *const names[] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum fby_simd  in_use;
 
-/* The highest level that FOREBAY_SIMD=`word` allows; unknown words allow all.
- */
-static enum fby_simd allowed(const char *word)
+/* The highest level that FOREBAY_SIMD=`word` allows; an unknown word allows all
+ * levels. */
+static enum fby_simd highest_allowed(const char *word)
 {
     for (size_t i = 0; word != NULL && i < sizeof(names) / sizeof(*names);
          i++) {
@@ -39,11 +38,11 @@ static enum fby_simd allowed(const char *word)
 static void find_level(void)
 {
     enum fby_simd cpu   = fby_simd_of_cpu();
-    enum fby_simd limit = allowed(getenv("FOREBAY_SIMD"));
+    enum fby_simd limit = highest_allowed(getenv("FOREBAY_SIMD"));
     in_use              = cpu < limit ? cpu : limit;
 }
 
-enum fby_simd fby_simd(void)
+enum fby_simd fby_simd_level(void)
 {
     pthread_once(&once, find_level);
     return in_use;

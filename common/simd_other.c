@@ -1,5 +1,5 @@
 /* Architectures other than x86-64: portable code only. */
-#include "common/simd_cpu.h"
+#include "common/simd.h"
 
 enum fby_simd fby_simd_of_cpu(void)
 {

@@ -1,7 +1,7 @@
 /* x86-64: the level comes from CPUID. */
 #include <stdbool.h>
 
-#include "common/simd_cpu.h"
+#include "common/simd.h"
 
 static bool has_avx512(void)
 {

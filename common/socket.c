@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <zmq.h>
 
 enum { HANDSHAKE_MS = 2000, RECONNECT_MS = 100, RECONNECT_MAX_MS = 5000 };
 
@@ -21,7 +20,7 @@ static bool set_family(void *socket, const char *endpoint)
     return set_int(socket, ZMQ_IPV6, strchr(endpoint, '[') != NULL);
 }
 
-static bool set_common(void *socket, const struct fby_socket_limits *limits)
+static bool set_options(void *socket, const struct fby_socket_limits *limits)
 {
     int64_t max = limits->max_message_bytes;
     return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)) == 0 &&
@@ -41,25 +40,28 @@ static void close_keeping_errno(void *socket)
     errno = cause;
 }
 
-/* libzmq truncates a port above 65535 to 16 bits and listens on another one. */
+static bool is_port(const char *text)
+{
+    size_t n = strlen(text);
+    return n >= 1 && n <= 5 && strspn(text, "0123456789") == n;
+}
+
+/* True if the endpoint is "tcp://HOST:PORT" with a valid port. libzmq would not
+ * refuse a port above 65535, but listen on another one. */
 static bool is_listen_endpoint(const char *endpoint)
 {
-    const char *colon = strrchr(endpoint, ':');
-    if (strncmp(endpoint, "tcp://", 6) != 0 || colon < endpoint + 7) {
-        return false;
-    }
-    const char *port = colon + 1;
-    size_t      n    = strlen(port);
-    return strcmp(port, "*") == 0 ||
-           (n >= 1 && n <= 5 && strspn(port, "0123456789") == n &&
-               strtoul(port, NULL, 10) <= UINT16_MAX);
+    struct fby_host_port at;
+    return strncmp(endpoint, "tcp://", 6) == 0 &&
+           fby_endpoint_split(endpoint, &at) &&
+           (strcmp(at.port, "*") == 0 ||
+               (is_port(at.port) && strtoul(at.port, NULL, 10) <= UINT16_MAX));
 }
 
 static fby_err bind_router(void *socket, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE])
 {
     size_t size = FBY_ENDPOINT_SIZE;
-    if (!set_common(socket, limits) || !set_family(socket, endpoint) ||
+    if (!set_options(socket, limits) || !set_family(socket, endpoint) ||
         !set_int(socket, ZMQ_ROUTER_MANDATORY, 1)) {
         return FBY_SYS;
     }
@@ -73,23 +75,23 @@ static fby_err bind_router(void *socket, const char *endpoint,
 
 fby_err fby_socket_bind(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE],
-    void **out, struct fby_why *why)
+    void **out, struct fby_error_detail *why)
 {
     if (!is_listen_endpoint(endpoint)) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "cannot listen on '%s'; write tcp://ADDRESS:PORT, with a PORT up "
             "to 65535 or * for any free one",
             endpoint);
     }
     void *socket = zmq_socket(zmq, ZMQ_ROUTER);
     if (socket == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_SYS, "cannot create a socket: %s", zmq_strerror(errno));
     }
     fby_err err = bind_router(socket, endpoint, limits, bound);
     if (err != FBY_OK) {
         close_keeping_errno(socket);
-        return fby_because(
+        return fby_error_set(
             why, err, "cannot listen on %s: %s", endpoint, zmq_strerror(errno));
     }
     *out = socket;
@@ -99,57 +101,82 @@ fby_err fby_socket_bind(void *zmq, const char *endpoint,
 fby_err fby_socket_connect(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, void **out)
 {
-    void *socket = zmq_socket(zmq, ZMQ_DEALER);
+    fby_err err    = FBY_OK;
+    void   *socket = zmq_socket(zmq, ZMQ_DEALER);
     if (socket == NULL) {
         return FBY_SYS;
     }
-    if (!set_common(socket, limits) || !set_family(socket, endpoint) ||
+    if (!set_options(socket, limits) || !set_family(socket, endpoint) ||
         !set_int(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS) ||
         !set_int(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS)) {
-        close_keeping_errno(socket);
-        return FBY_SYS;
+        err = FBY_SYS;
+    } else if (zmq_connect(socket, endpoint) != 0) {
+        err = FBY_CONFIG;
     }
-    if (zmq_connect(socket, endpoint) != 0) {
+    if (err != FBY_OK) {
         close_keeping_errno(socket);
-        return FBY_CONFIG;
+        return err;
     }
     *out = socket;
     return FBY_OK;
 }
 
-struct host_port {
-    char host[FBY_ENDPOINT_SIZE];
-    char port[8];
-};
-
-static bool split_endpoint(const char *text, struct host_port *out)
+fby_err fby_socket_receive(
+    void *router, struct fby_routing_id *from, zmq_msg_t *frame)
 {
-    if (strncmp(text, "tcp://", 6) == 0) {
-        text += 6;
+    int n = zmq_recv(router, from->bytes, sizeof(from->bytes), ZMQ_DONTWAIT);
+    if (n < 0) {
+        return FBY_AGAIN;
     }
-    const char *colon = strrchr(text, ':');
-    if (colon == NULL || colon == text || strlen(colon + 1) > 5 ||
-        colon[1] == '\0' ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1)) {
-        return false;
+    from->size      = (size_t)n;
+    unsigned frames = 0;
+    int      more   = 1;
+    for (; more != 0; frames++) {
+        zmq_msg_init(frame);
+        if (zmq_msg_recv(frame, router, ZMQ_DONTWAIT) < 0) {
+            zmq_msg_close(frame);
+            return FBY_AGAIN;
+        }
+        more = zmq_msg_more(frame);
+        if (more != 0 || frames > 0) { /* too many frames: drop all */
+            zmq_msg_close(frame);
+        }
     }
-    size_t n         = (size_t)(colon - text);
-    bool   bracketed = text[0] == '[' && text[n - 1] == ']';
-    if (n >= sizeof(out->host) ||
-        (!bracketed && memchr(text, ':', n) != NULL)) {
-        return false;
-    }
-    if (bracketed) {
-        text++;
-        n -= 2;
-    }
-    memcpy(out->host, text, n);
-    out->host[n] = '\0';
-    snprintf(out->port, sizeof(out->port), "%s", colon + 1);
-    return n > 0;
+    return frames == 1 ? FBY_OK : FBY_PROTO;
 }
 
-static bool numeric(const struct addrinfo *found, char out[FBY_ENDPOINT_SIZE])
+bool fby_socket_send(void *router, const struct fby_routing_id *to,
+    const void *frame, size_t size)
+{
+    return zmq_send(router, to->bytes, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >=
+               0 &&
+           zmq_send(router, frame, size, ZMQ_DONTWAIT) >= 0;
+}
+
+bool fby_endpoint_split(const char *endpoint, struct fby_host_port *out)
+{
+    const char *host = endpoint + (strncmp(endpoint, "tcp://", 6) == 0 ? 6 : 0);
+    const char *colon = strrchr(host, ':');
+    if (colon == NULL || strlen(colon + 1) >= sizeof(out->port)) {
+        return false;
+    }
+    size_t n       = (size_t)(colon - host);
+    out->bracketed = n >= 2 && host[0] == '[' && host[n - 1] == ']';
+    if (out->bracketed) {
+        host++;
+        n -= 2;
+    }
+    if (n == 0 || n >= sizeof(out->host)) {
+        return false;
+    }
+    memcpy(out->host, host, n);
+    out->host[n] = '\0';
+    snprintf(out->port, sizeof(out->port), "%s", colon + 1);
+    return true;
+}
+
+static bool format_address(
+    const struct addrinfo *found, char out[FBY_ENDPOINT_SIZE])
 {
     char host[NI_MAXHOST];
     char port[NI_MAXSERV];
@@ -163,9 +190,10 @@ static bool numeric(const struct addrinfo *found, char out[FBY_ENDPOINT_SIZE])
     return n > 0 && n < FBY_ENDPOINT_SIZE;
 }
 
-/* IPv4 if there is one: servers and workers listen on IPv4 by default, and a
- * name such as localhost often has its IPv6 address first. */
-static const struct addrinfo *preferred(const struct addrinfo *found)
+/* The first IPv4 address, else the first address: servers and workers listen on
+ * IPv4 by default, and a name such as localhost often has its IPv6 address
+ * first. */
+static const struct addrinfo *preferred_address(const struct addrinfo *found)
 {
     const struct addrinfo *at = found;
     while (at->ai_family != AF_INET && at->ai_next != NULL) {
@@ -175,11 +203,12 @@ static const struct addrinfo *preferred(const struct addrinfo *found)
 }
 
 fby_err fby_endpoint_resolve(
-    const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_why *why)
+    const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
-    struct host_port at;
-    if (!split_endpoint(text, &at)) {
-        return fby_because(why, FBY_USAGE,
+    struct fby_host_port at;
+    if (!fby_endpoint_split(text, &at) || !is_port(at.port) ||
+        (!at.bracketed && strchr(at.host, ':') != NULL)) {
+        return fby_error_set(why, FBY_USAGE,
             "'%s' is not an address; write tcp://HOST:PORT, IPv6 in brackets",
             text);
     }
@@ -187,13 +216,13 @@ fby_err fby_endpoint_resolve(
     struct addrinfo *found = NULL;
     int              code  = getaddrinfo(at.host, at.port, &hints, &found);
     if (code != 0) {
-        return fby_because(why, FBY_NOT_FOUND, "cannot resolve host '%s': %s",
+        return fby_error_set(why, FBY_NOT_FOUND, "cannot resolve host '%s': %s",
             at.host, gai_strerror(code));
     }
-    bool usable = numeric(preferred(found), out);
+    bool usable = format_address(preferred_address(found), out);
     freeaddrinfo(found);
     return usable ? FBY_OK
-                  : fby_because(why, FBY_NOT_FOUND,
+                  : fby_error_set(why, FBY_NOT_FOUND,
                         "host '%s' has no numeric address", at.host);
 }
 

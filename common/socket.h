@@ -1,48 +1,54 @@
 /* socket.h - ZeroMQ sockets with safe settings, and endpoints as text.
  *
  * The library's defaults are unsafe on an open port: messages of any size,
- * handshakes that never end, a close that waits for a dead peer. Every TCP
- * socket of the project is created here. Endpoints are made numeric before
- * ZeroMQ gets them, else its I/O thread would resolve names at every connect.
+ * handshakes without a timeout, a close that waits for a dead peer. Every TCP
+ * socket of the project is created here. Host names are resolved before ZeroMQ
+ * gets an endpoint, because its I/O thread would resolve them at every connect.
  *
  * ZeroMQ's own heartbeat stays off: when a connection breaks while its queue is
  * full, libzmq (4.3.4 and later) aborts the process at the next connection.
  * Forebay's own messages detect dead peers, and TCP drops peers that do not
- * acknowledge. A connecting socket must never fill its queue either: libzmq
- * aborts when it reads on after a reconnect. Its high-water mark only limits
- * untrusted peers; it is far above what flow control lets queue up. */
+ * acknowledge. A socket that connects must never fill its queue, because libzmq
+ * aborts when the socket continues to read after a reconnect. High-water marks
+ * only limit untrusted peers. Flow control keeps queues far below them. */
 #ifndef FBY_COMMON_SOCKET_H
 #define FBY_COMMON_SOCKET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <zmq.h>
 
 #include "common/err.h"
 
-enum { FBY_ENDPOINT_SIZE = 256 }; /* with NUL */
+enum {
+    FBY_ENDPOINT_SIZE  = 256, /* bytes of an endpoint, with its NUL */
+    FBY_ROUTING_ID_MAX = 255  /* bytes */
+};
 
 struct fby_socket_limits {
     int64_t max_message_bytes; /* a longer message closes the connection */
-    int     receive_messages;  /* high-water mark of a peer; 0: none */
-    int     send_messages;     /* likewise; beyond it sending fails */
-    int     dead_peer_ms; /* TCP timeout of unacknowledged data; 0: system's */
+    int     receive_messages;  /* high-water mark for each peer; 0: none */
+    int     send_messages;     /* the same for sending, which fails then */
+    int     dead_peer_ms; /* TCP closes a connection without acknowledgement
+                                  for this time; 0: the system's time */
 };
 
 /* Create a ROUTER bound to `endpoint` ("tcp://127.0.0.1:*" picks a port);
  * `bound` receives the endpoint with its port. Sending fails for unknown peers
  * (EHOSTUNREACH), and for peers that do not read (EAGAIN).
  *
- * Ownership: the caller's, released by zmq_close(*out).
+ * Ownership: the socket is the caller's, who closes it with zmq_close.
  * Thread:    the socket may be used by the calling thread only.
  * Errors:    FBY_USAGE  `endpoint` is malformed
  *            FBY_CONFIG the address cannot be bound; `why` has the cause
  *            FBY_SYS    the socket cannot be created or configured. */
 FBY_CHECKED fby_err fby_socket_bind(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE],
-    void **out, struct fby_why *why);
+    void **out, struct fby_error_detail *why);
 
-/* Create a DEALER that connects to a numeric endpoint and reconnects after a
- * break. Ownership and thread as above.
+/* Create a DEALER that connects to a numeric endpoint, and reconnects when the
+ * connection breaks. Ownership and thread as for fby_socket_bind.
  *
  * Blocks: never.
  * Errors: FBY_CONFIG  ZeroMQ refuses the endpoint
@@ -50,16 +56,48 @@ FBY_CHECKED fby_err fby_socket_bind(void *zmq, const char *endpoint,
 FBY_CHECKED fby_err fby_socket_connect(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, void **out);
 
+struct fby_routing_id { /* ZeroMQ's name of a connection to a ROUTER */
+    uint8_t bytes[FBY_ROUTING_ID_MAX];
+    size_t  size; /* bytes; 0: no connection */
+};
+
+/* Receive one message of a ROUTER, which must have two frames: the sender's
+ * routing id, and *frame.
+ *
+ * Ownership: on FBY_OK the caller closes *frame, else *frame is not
+ * initialised.
+ * Blocks:    never.
+ * Errors:    FBY_AGAIN  there is no message
+ *            FBY_PROTO  the message had more frames and was dropped. */
+FBY_CHECKED fby_err fby_socket_receive(
+    void *router, struct fby_routing_id *from, zmq_msg_t *frame);
+
+/* Send `size` bytes as one frame to the peer `to`. Blocks: never.
+ * Returns false when the connection is gone or its queue is full; errno has the
+ * cause. */
+bool fby_socket_send(void *router, const struct fby_routing_id *to,
+    const void *frame, size_t size);
+
+struct fby_host_port {
+    char host[FBY_ENDPOINT_SIZE]; /* without brackets; not empty */
+    char port[8];                 /* any text; may be empty */
+    bool bracketed;               /* the host was in brackets: IPv6 */
+};
+
+/* Split "HOST:PORT" or "tcp://HOST:PORT" at its last colon; false when there is
+ * no host, no colon, or a part is too long. */
+bool fby_endpoint_split(const char *endpoint, struct fby_host_port *out);
+
 /* Resolve "HOST:PORT" or "tcp://HOST:PORT", IPv6 in brackets, to a numeric
  * endpoint. A name with IPv4 and IPv6 addresses gives the IPv4 one.
  *
  * Blocks: while the name is resolved.
  * Errors: FBY_USAGE      `text` is malformed
  *         FBY_NOT_FOUND  the name has no address. */
-FBY_CHECKED fby_err fby_endpoint_resolve(
-    const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_why *why);
+FBY_CHECKED fby_err fby_endpoint_resolve(const char *text,
+    char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why);
 
-/* Whether an endpoint can be reached only from this machine. */
+/* True if an endpoint can be reached only from this machine. */
 bool fby_endpoint_is_loopback(const char *endpoint);
 
 #endif

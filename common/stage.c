@@ -28,10 +28,10 @@ struct fby_stage {
     atomic_uint_fast64_t    failures;
     atomic_int_fast64_t     busy_ns;
     atomic_int_fast64_t     cpu_ns;
-    atomic_int_fast64_t     next_ns; /* spent in config.next */
+    atomic_int_fast64_t     next_ns; /* time in config.next, of all threads */
 };
 
-static void run_one(struct fby_stage *self, uint32_t number, void *item)
+static void run_item(struct fby_stage *self, uint32_t number, void *item)
 {
     int64_t wall_ns = fby_now_ns();
     int64_t cpu_ns  = fby_thread_cpu_ns();
@@ -54,7 +54,7 @@ static fby_err next_item(struct fby_stage *self, void **out)
 }
 
 /* On Linux niceness is per thread, and inherited from the creating thread. */
-static void lower_priority(int by)
+static void add_niceness(int by)
 {
     id_t thread = (id_t)gettid();
     if (by > 0) {
@@ -68,12 +68,12 @@ static void *thread_main(void *opaque)
     struct stage_thread *thread = opaque;
     struct fby_stage    *self   = thread->stage;
     void                *item   = NULL;
-    pthread_mutex_lock(&self->start_lock);
+    pthread_mutex_lock(&self->start_lock); /* wait until all threads exist */
     bool failed = self->failed;
     pthread_mutex_unlock(&self->start_lock);
-    lower_priority(self->config.nice);
+    add_niceness(self->config.nice);
     while (!failed && next_item(self, &item) == FBY_OK) {
-        run_one(self, thread->number, item);
+        run_item(self, thread->number, item);
     }
     return NULL;
 }
@@ -93,8 +93,8 @@ static fby_err start_thread(struct fby_stage *self)
     return FBY_OK;
 }
 
-/* The first threads wait until the last is created: if that fails, nothing
- * could end a config.next that they had called. */
+/* The first threads wait until the last thread is created. If creating one
+ * fails, no thread has called config.next, which could not be interrupted. */
 static fby_err start_threads(struct fby_stage *self)
 {
     fby_err err = FBY_OK;

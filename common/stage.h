@@ -1,9 +1,9 @@
 /* stage.h - one stage of a pipeline: named threads over one bounded queue.
  *
- * A stage calls `run` for each item that is put in, on any of its threads, and
- * keeps the counters that a bottleneck report needs. The `run` function of a
- * stage puts items into the next stage. Stages destroyed from first to last
- * drain into the next one, and no item is lost. */
+ * A stage calls `run` for each item in its queue, on any of its threads, and
+ * counts times for a bottleneck report. `run` puts its result into the next
+ * stage. Stages must be destroyed from first to last: then each stage passes
+ * its last items to the next one, and no item is lost. */
 #ifndef FBY_COMMON_STAGE_H
 #define FBY_COMMON_STAGE_H
 
@@ -17,11 +17,11 @@ struct fby_stage;
 struct fby_stage_counts {
     uint64_t                tasks;    /* finished */
     uint64_t                failures; /* tasks that did not return FBY_OK */
-    int64_t                 busy_ns;  /* inside `run`, sum of all threads */
-    int64_t                 cpu_ns;   /* CPU time inside `run`, likewise */
+    int64_t                 busy_ns;  /* time in `run`, sum of all threads */
+    int64_t                 cpu_ns;   /* CPU time in `run`, sum likewise */
     uint32_t                threads;
-    struct fby_queue_counts queue; /* this stage's waits for input, and the
-                                      previous stage's waits for space here */
+    struct fby_queue_counts queue; /* waits for input of this stage, and waits
+                                      for space of the previous stage */
 };
 
 struct fby_stage_config {
@@ -29,11 +29,11 @@ struct fby_stage_config {
     uint32_t    threads;
     size_t      capacity; /* of the queue, in items */
     int         nice;     /* added to the threads' niceness, 0 to 19 */
-    /* Process `item`, which the function now owns. `thread` is 0 .. threads-1
-     * and selects scratch memory of one thread. */
+    /* Process `item`, which the function now owns. `thread` is 0 .. threads - 1
+     * and selects the scratch memory of the calling thread. */
     fby_err (*run)(void *context, uint32_t thread, void *item);
-    /* NULL: items come from the queue. Else the source of items: waits for the
-     * next one; any result but FBY_OK ends the thread. */
+    /* Waits for the next item; NULL: items come from the queue. A result other
+     * than FBY_OK ends the calling thread. */
     fby_err (*next)(void *context, void **out);
     void *context; /* must outlive the stage */
 };
@@ -43,8 +43,8 @@ FBY_CHECKED fby_err fby_stage_create(
     const struct fby_stage_config *config, struct fby_stage **out);
 
 /* Process the items that are left in the queue, join the threads, and set
- * *self_p to NULL; NULL is allowed. No other thread may still put items; a
- * `next` must end by itself. */
+ * *self_p to NULL; NULL is allowed. No other thread may put items any more, and
+ * `next` must return an error by itself. */
 void fby_stage_destroy(struct fby_stage **self_p);
 
 /* Append one item to the queue.
@@ -54,7 +54,7 @@ void fby_stage_destroy(struct fby_stage **self_p);
  * Errors:    FBY_GONE  the stage is being destroyed. */
 FBY_CHECKED fby_err fby_stage_put(struct fby_stage *self, void *item);
 
-/* The same, but returns FBY_FULL instead of waiting. */
+/* Like fby_stage_put, but returns FBY_FULL instead of waiting. */
 FBY_CHECKED fby_err fby_stage_try_put(struct fby_stage *self, void *item);
 
 /* Counters since create; any thread. */

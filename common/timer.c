@@ -27,7 +27,7 @@ static void read_environment(void)
     divisor = value;
 }
 
-int64_t fby_timer_ns(int64_t normal_ns)
+int64_t fby_scaled_timeout_ns(int64_t normal_ns)
 {
     pthread_once(&read_once, read_environment);
     return normal_ns / divisor;

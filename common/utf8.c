@@ -1,10 +1,10 @@
 /* The first byte of a character determines its length and the range of its
- * second byte; the others may be any continuation bytes. */
+ * second byte; all further bytes may be any continuation bytes. */
 #include "common/utf8.h"
 
 #include <stdint.h>
 
-/* 0 when `first` begins no character. */
+/* The bytes of a character whose first byte is `first`; 0: not a first byte. */
 static size_t sequence_length(uint8_t first)
 {
     if (first < 0x80) {

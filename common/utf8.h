@@ -1,7 +1,8 @@
-/* utf8.h - validate UTF-8.
+/* utf8.h - text from outside: validate UTF-8, make a text printable.
  *
- * RFC 3629: the shortest form only, no surrogates, nothing above U+10FFFF. NUL
- * is refused too, because it ends a C string. Any thread. */
+ * As in RFC 3629, a character must have its shortest form, be at most U+10FFFF
+ * and not be a surrogate. NUL is invalid too, because it ends a C string. Any
+ * thread. */
 #ifndef FBY_COMMON_UTF8_H
 #define FBY_COMMON_UTF8_H
 
@@ -9,10 +10,26 @@
 #include <stddef.h>
 
 /* The length in bytes of the character at `text`, which has `left` > 0 bytes; 0
- * when it is not valid, is cut, or is NUL. */
+ * when the character is invalid, incomplete, or NUL. */
 size_t fby_utf8_length(const void *text, size_t left);
 
-/* Whether `size` bytes are valid characters only. */
+/* True if `size` bytes consist of valid characters only. */
 bool fby_is_utf8(const void *text, size_t size);
+
+/* True if `c` is a control character: a newline, an escape, DEL, ... */
+static inline bool fby_is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+/* Replace every control character of `text` by '?'. */
+static inline void fby_make_one_line(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (fby_is_control(*text)) {
+            *text = '?';
+        }
+    }
+}
 
 #endif

@@ -1,10 +1,10 @@
 /* yuv420.h - the memory layout of a yuv420 picture.
  *
- * Y has a value for each pixel, Cb and Cr one for each 2 x 2 pixels. The
- * picture is cut into strips of 32 lines; the last one may be lower. Each strip
- * holds its lines of Y, then those of Cb, then those of Cr. So a large picture
- * can be sent strip by strip, and a tile of photo format 1 is within one strip.
- * PROTOCOL.md, "Raw layout". */
+ * Y has a value for each pixel. Cb and Cr have a value for each 2 x 2 pixels.
+ * The picture is cut into strips of 32 lines; the last strip may have fewer.
+ * Each strip holds its lines of Y, then its lines of Cb, then its lines of Cr.
+ * So a large picture can be sent strip by strip, and a tile of photo format 1
+ * is within one strip. PROTOCOL.md, "Raw layout". */
 #ifndef FBY_COMMON_YUV420_H
 #define FBY_COMMON_YUV420_H
 
@@ -12,10 +12,10 @@
 
 #include "common/device_inline.h"
 
-enum { FBY_YUV_LINES = 32 }; /* of Y in a strip */
+enum { FBY_YUV_LINES = 32 }; /* lines of Y in a strip */
 
-/* The number of Cb or Cr values for `n` of Y, in a line or in a column. */
-FBY_DEVICE_INLINE uint32_t fby_yuv_half(uint32_t n)
+/* The number of Cb or Cr values for `n` values of Y, in a line or column. */
+FBY_DEVICE_INLINE uint32_t fby_yuv_chroma_size(uint32_t n)
 {
     return n / 2 + n % 2;
 }
@@ -24,13 +24,13 @@ FBY_DEVICE_INLINE uint32_t fby_yuv_half(uint32_t n)
  * is also the offset of the next strip. */
 FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 {
-    return (uint64_t)width * lines +
-           2 * (uint64_t)fby_yuv_half(width) * fby_yuv_half(lines);
+    return (uint64_t)width * lines + 2 * (uint64_t)fby_yuv_chroma_size(width) *
+                                         fby_yuv_chroma_size(lines);
 }
 
 struct fby_yuv_strip {
     uint64_t at[3]; /* offsets of Y, Cb and Cr in the picture's raw bytes */
-    uint32_t lines; /* of Y */
+    uint32_t lines; /* lines of Y */
 };
 
 /* The strip that contains line `y` < height. */
@@ -43,8 +43,8 @@ FBY_DEVICE_INLINE struct fby_yuv_strip fby_yuv_strip_at(
     strip.lines = left < FBY_YUV_LINES ? left : (uint32_t)FBY_YUV_LINES;
     strip.at[0] = fby_yuv_bytes(width, first);
     strip.at[1] = strip.at[0] + (uint64_t)width * strip.lines;
-    strip.at[2] =
-        strip.at[1] + (uint64_t)fby_yuv_half(width) * fby_yuv_half(strip.lines);
+    strip.at[2] = strip.at[1] + (uint64_t)fby_yuv_chroma_size(width) *
+                                    fby_yuv_chroma_size(strip.lines);
     return strip;
 }
 

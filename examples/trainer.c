@@ -1,9 +1,9 @@
-/* trainer.c - a training loop without a model: copy it and add yours.
+/* trainer.c - a training loop to copy. Add your model to train().
  *   forebay up --pipeline p.yaml # prints the address, and NAME=DIR if any
  *   cc trainer.c -o trainer $(pkg-config --cflags --libs forebay)
  *   ./trainer tcp://127.0.0.1:7070 p.yaml train 3 token data0=/photos
- * This reads three epochs. Started again with the same token file, it resumes
- * right after the last batch trained. Ctrl-C ends it. C11 and C++11. */
+ * The program reads three epochs. Started again with the same token file, it
+ * resumes after the last trained batch. Ctrl-C ends it. C11 or C++11. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -14,12 +14,13 @@
 
 #include "forebay/forebay.h"
 
-enum { TEXT_SIZE = 1024, SAVE_EVERY = 100, WAIT = 200000000 /* ns */ };
+enum { TEXT_SIZE = 1024, SAVE_EVERY = 100 /* steps */ };
+enum { WAIT_NS = 200000000 }; /* then check whether Ctrl-C was pressed */
 
 struct progress {
-    const char *file; /* that keeps the token */
+    const char *file; /* path of the token file */
     char        token[TEXT_SIZE];
-    uint64_t    steps, rows;
+    uint64_t    steps, rows; /* that this process has trained */
 };
 
 static volatile sig_atomic_t stopped;
@@ -29,11 +30,12 @@ static void on_signal(int number)
     stopped = number;
 }
 
-static const char *read_token(struct progress *progress) /* NULL: no file yet */
+/* NULL: there is no token file; "": an error, which forebay_open() reports. */
+static const char *read_token(struct progress *progress)
 {
     FILE *file = fopen(progress->file, "r");
     if (file == NULL) {
-        return errno == ENOENT ? NULL : progress->token; /* "" is refused */
+        return errno == ENOENT ? NULL : progress->token;
     }
     progress->token[fread(progress->token, 1, TEXT_SIZE - 1, file)] = '\0';
     progress->token[strcspn(progress->token, "\n")]                 = '\0';
@@ -42,16 +44,15 @@ static const char *read_token(struct progress *progress) /* NULL: no file yet */
 }
 
 /* Model and token together are a checkpoint: save both at the same step.
- * rename() replaces the file as a whole, so that a crash leaves either the old
- * file or the new one. */
+ * rename() is atomic, so a crash leaves either the old file or the new one. */
 static bool save_token(const struct progress *progress)
 {
-    char fresh[TEXT_SIZE];
-    snprintf(fresh, sizeof(fresh), "%s.new", progress->file);
-    FILE *file = fopen(fresh, "w");
+    char temporary[TEXT_SIZE];
+    snprintf(temporary, sizeof(temporary), "%s.new", progress->file);
+    FILE *file = fopen(temporary, "w");
     bool  ok   = file != NULL && fprintf(file, "%s\n", progress->token) > 0;
     ok         = file != NULL && fclose(file) == 0 && ok;
-    if (!ok || rename(fresh, progress->file) != 0) {
+    if (!ok || rename(temporary, progress->file) != 0) {
         perror(progress->file);
         return false;
     }
@@ -60,8 +61,8 @@ static bool save_token(const struct progress *progress)
 
 static void print_tensors(const struct forebay_batch *batch)
 {
-    static const char *const kinds[] = {
-        "int", "uint", "float", "", "bfloat", "", "bool"}; /* DLDataTypeCode */
+    static const char *const kinds[] = {/* index: DLDataTypeCode */
+        "int", "uint", "float", "", "bfloat", "", "bool"};
     for (uint32_t i = 0; i < forebay_batch_n_fields(batch); i++) {
         const DLTensor *tensor = forebay_batch_tensor(batch, i);
         printf("%s: %s%d, shape", forebay_batch_field_name(batch, i),
@@ -74,8 +75,8 @@ static void print_tensors(const struct forebay_batch *batch)
     fflush(stdout);
 }
 
-/* Your model's step. Values begin at (char *)tensor->data + byte_offset, and
- * strides count elements. Until the batch is released you may overwrite it. */
+/* The step of your model. Values begin at (char *)tensor->data + byte_offset,
+ * and strides count elements. The step may overwrite them. */
 static void train(struct progress *progress, const struct forebay_batch *batch)
 {
     if (progress->steps++ == 0) {
@@ -89,10 +90,11 @@ static void train(struct progress *progress, const struct forebay_batch *batch)
 static int loop(struct forebay *stream, struct progress *progress)
 {
     while (stopped == 0) {
-        struct forebay_batch *batch  = NULL;
-        enum forebay_status   status = forebay_next(stream, WAIT, NULL, &batch);
+        struct forebay_batch *batch = NULL;
+        enum forebay_status   status =
+            forebay_next(stream, WAIT_NS, NULL, &batch);
         if (status == FOREBAY_TIMEOUT) {
-            continue; /* check whether Ctrl-C was pressed */
+            continue;
         }
         if (status == FOREBAY_END) {
             return 0;
@@ -127,7 +129,7 @@ int main(int argc, char **argv)
     struct forebay        *stream   = NULL;
     char                   error[TEXT_SIZE];
     options.roots         = &root;
-    options.n_roots       = (size_t)argc - 6;
+    options.n_roots       = argc == 7 ? 1 : 0;
     options.server        = argv[1];
     options.pipeline_path = argv[2];
     options.split         = argv[3];

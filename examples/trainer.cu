@@ -1,6 +1,6 @@
-/* trainer.cu - a training loop on a GPU. A kernel that adds up the values of a
- * batch stands for the model: copy it and add yours. trainer.c shows tokens and
- * Ctrl-C.
+/* trainer.cu - a training loop on a GPU. In place of a model, a kernel adds up
+ * the values of a batch. Copy the file and add your model. trainer.c shows
+ * tokens and Ctrl-C.
  *   nvcc trainer.cu -o trainer $(pkg-config --cflags --libs forebay)
  *   ./trainer tcp://127.0.0.1:7070 p.yaml train image data0=/photos
  * The dtype of the field must be f32. */
@@ -12,42 +12,35 @@
 
 #include "forebay/forebay.h"
 
-#define CHECK(call)                                                    \
-    do {                                                               \
-        cudaError_t code = (call);                                     \
-        if (code != cudaSuccess) {                                     \
+#define CHECK(call)                                                     \
+    do {                                                                \
+        cudaError_t code = (call);                                      \
+        if (code != cudaSuccess) {                                      \
             fprintf(stderr, "%s: %s\n", #call, cudaGetErrorName(code)); \
-            exit(1);                                                   \
-        }                                                              \
+            exit(1);                                                    \
+        }                                                               \
     } while (0)
 
 __global__ void add_up(const float *values, uint64_t n, double *sum)
 {
-    double mine = 0;
+    double thread_sum = 0;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n;
          i += gridDim.x * (uint64_t)blockDim.x) {
-        mine += values[i];
+        thread_sum += values[i];
     }
-    atomicAdd(sum, mine);
+    atomicAdd(sum, thread_sum);
 }
 
-static uint64_t elements(const DLTensor *tensor)
+/* The step of your model: submit the work to `stream` and do not wait for its
+ * end. Returns the number of values. */
+static uint64_t train(const DLTensor *tensor, cudaStream_t stream, double *sum)
 {
     uint64_t n = 1;
     for (int32_t d = 0; d < tensor->ndim; d++) {
         n *= (uint64_t)tensor->shape[d];
     }
-    return n;
-}
-
-/* Submit the work to `stream` and do not wait for it. Returns the number of
- * values. */
-static uint64_t train(
-    const DLTensor *tensor, cudaStream_t stream, double *sum)
-{
-    auto     values = static_cast<const float *>(tensor->data);
-    uint64_t n      = elements(tensor);
-    add_up<<<256, 256, 0, stream>>>(values, n, sum);
+    add_up<<<256, 256, 0, stream>>>(
+        static_cast<const float *>(tensor->data), n, sum);
     CHECK(cudaGetLastError());
     return n;
 }
@@ -59,16 +52,18 @@ static enum forebay_status loop(
     enum forebay_status   status = FOREBAY_OK;
     uint64_t              values = 0;
     while ((status = forebay_next(data, -1, stream, &batch)) == FOREBAY_OK) {
-        int32_t i = forebay_batch_field(batch, field);
-        if (i < 0 ||
-            forebay_batch_tensor(batch, (uint32_t)i)->dtype.code != kDLFloat ||
-            forebay_batch_tensor(batch, (uint32_t)i)->dtype.bits != 32) {
+        int32_t         i = forebay_batch_field(batch, field);
+        const DLTensor *tensor =
+            i < 0 ? nullptr : forebay_batch_tensor(batch, (uint32_t)i);
+        if (tensor == nullptr || tensor->dtype.code != kDLFloat ||
+            tensor->dtype.bits != 32) {
             fprintf(stderr, "trainer: %s is not an f32 field\n", field);
             forebay_release(&batch, stream);
             return FOREBAY_USAGE;
         }
-        values += train(forebay_batch_tensor(batch, (uint32_t)i), stream, sum);
-        forebay_release(&batch, stream); /* after the work on `stream` */
+        values += train(tensor, stream, sum);
+        /* The memory is reused after the work submitted to `stream`. */
+        forebay_release(&batch, stream);
     }
     double total = 0;
     CHECK(cudaMemcpyAsync(
@@ -83,8 +78,8 @@ int main(int argc, char **argv)
 {
     char *directory = argc == 6 ? strchr(argv[5], '=') : nullptr;
     if (argc != 5 && directory == nullptr) {
-        fprintf(stderr,
-            "usage: trainer SERVER PIPELINE SPLIT FIELD [NAME=DIR]\n");
+        fprintf(
+            stderr, "usage: trainer SERVER PIPELINE SPLIT FIELD [NAME=DIR]\n");
         return 2;
     }
     if (directory != nullptr) {

@@ -1,15 +1,15 @@
+/* canon.c - encode and decode a content; its fields are in fields/canon.c. */
 #include "pipeline/canon.h"
+
 #include "pipeline/check.h"
 #include "pipeline/derived.h"
-
 #include "pipeline/fields/canon.h"
 #include "pipeline/op.h"
 #include "pipeline/record.h"
 #include "pipeline/sources/traits.h"
 
-/* Keys of the content record. In every record a key once given keeps its
- * meaning; a key added later is left out when its value means what happened
- * before there was a choice. */
+/* Keys of the record of a content. The meaning of a key never changes. A later
+ * key is left out if its value stands for what was done before. */
 enum {
     FORMAT        = 1,
     ORDER         = 2,
@@ -22,19 +22,13 @@ enum {
     GLOBAL_BATCH  = 9,
     ON_BAD_SAMPLE = 10,
     FIELDS        = 11,
-    BUCKET_BY     = 12 /* where there are buckets */
+    BUCKET_BY     = 12 /* only if there are buckets */
 };
 
-enum { /* of the record of buckets */
+enum { /* keys of the record of buckets */
     BUCKET_FIELD  = 1,
     BUCKET_BOUNDS = 2
 };
-
-/* Elements of lists are numbered from 1. */
-static uint16_t nth(size_t i)
-{
-    return (uint16_t)(i + 1);
-}
 
 /* ---- encoding ---- */
 
@@ -62,7 +56,7 @@ void fby_content_encode(
     fby_record_put_i64(out, ON_BAD_SAMPLE, content->on_bad_sample);
     size_t mark = fby_record_open(out, FIELDS);
     for (size_t i = 0; i < content->n_fields; i++) {
-        fby_field_encode(out, nth(i), &content->fields[i]);
+        fby_field_encode(out, fby_record_nth(i), &content->fields[i]);
     }
     fby_record_close(out, mark);
     if (content->bucket_by.n_bounds > 0) {
@@ -87,10 +81,10 @@ struct fby_digest fby_content_digest(const struct fby_content *content)
 
 static void decode_fields(struct fby_record *r, struct fby_content *out)
 {
-    struct fby_record list = fby_record_nested(r, FIELDS);
-    while (fby_record_more(&list) && out->n_fields < FBY_MAX_FIELDS) {
+    struct fby_record list = fby_record_enter(r, FIELDS);
+    while (fby_record_has_more(&list) && out->n_fields < FBY_MAX_FIELDS) {
         fby_field_decode(
-            &list, nth(out->n_fields), &out->fields[out->n_fields]);
+            &list, fby_record_nth(out->n_fields), &out->fields[out->n_fields]);
         out->n_fields++;
     }
     fby_record_leave(r, &list);
@@ -99,69 +93,68 @@ static void decode_fields(struct fby_record *r, struct fby_content *out)
 static void decode_bucket_by(
     struct fby_record *outer, struct fby_bucket_by *out)
 {
-    struct fby_record r = fby_record_nested(outer, BUCKET_BY);
-    fby_record_text(&r, BUCKET_FIELD, out->field, FBY_NAME_SIZE);
-    out->n_bounds = (uint32_t)fby_record_i64s(
+    struct fby_record r = fby_record_enter(outer, BUCKET_BY);
+    fby_record_read_text(&r, BUCKET_FIELD, out->field, FBY_NAME_SIZE);
+    out->n_bounds = (uint32_t)fby_record_read_i64s(
         &r, BUCKET_BOUNDS, out->bounds, FBY_MAX_BOUNDS);
     fby_record_leave(outer, &r);
 }
 
 static void decode_order(struct fby_record *r, struct fby_content *out)
 {
-    out->source = (enum fby_source_kind)fby_record_between(
+    out->source = (enum fby_source_kind)fby_record_read_between(
         r, SOURCE, 1, FBY_N_SOURCES - 1);
-    out->shuffle = (enum fby_shuffle)fby_record_between(
+    out->shuffle = (enum fby_shuffle)fby_record_read_between(
         r, SHUFFLE, FBY_SHUFFLE_NONE, FBY_SHUFFLE_BLOCK);
-    out->block  = fby_record_u32(r, BLOCK);
-    out->lanes  = fby_record_u32(r, LANES);
-    out->slices = fby_record_u32(r, SLICES);
-    out->last   = (enum fby_last)fby_record_between(
+    out->block  = fby_record_read_u32(r, BLOCK);
+    out->lanes  = fby_record_read_u32(r, LANES);
+    out->slices = fby_record_read_u32(r, SLICES);
+    out->last   = (enum fby_last)fby_record_read_between(
           r, LAST, FBY_LAST_DROP, FBY_LAST_SHORT);
-    out->global_batch  = fby_record_u32(r, GLOBAL_BATCH);
-    out->on_bad_sample = (enum fby_bad_sample)fby_record_between(
+    out->global_batch  = fby_record_read_u32(r, GLOBAL_BATCH);
+    out->on_bad_sample = (enum fby_bad_sample)fby_record_read_between(
         r, ON_BAD_SAMPLE, FBY_BAD_FAIL, FBY_BAD_SUBSTITUTE);
 }
 
 static void decode_versions(struct fby_record *r)
 {
-    if (fby_record_i64(r, FORMAT) != FBY_CONTENT_FORMAT) {
+    if (fby_record_read_i64(r, FORMAT) != FBY_CONTENT_FORMAT) {
         fby_record_refuse(r, FORMAT, "is another format than 1");
     }
-    if (fby_record_i64(r, ORDER) != FBY_ORDER_VERSION) {
+    if (fby_record_read_i64(r, ORDER) != FBY_ORDER_VERSION) {
         fby_record_refuse(r, ORDER, "is another version of the order than 1");
     }
 }
 
-/* Once every op is known to be one of ours. */
-static void derive(struct fby_content *content)
+/* Set the members that are not encoded but follow from others. */
+static void set_derived(struct fby_content *content)
 {
     for (size_t i = 0; i < content->n_fields; i++) {
         struct fby_field_content *field = &content->fields[i];
-        fby_field_pack(field, &content->tokens);
-        fby_field_number_ops(field);
+        fby_field_set_packing(field, &content->tokens);
+        fby_field_set_occurrences(field);
         field->shape = fby_field_shape(field);
     }
 }
 
-/* Whatever the checks above let through: one content, one spelling. */
-static fby_err compare(const struct fby_content *content,
-    const struct fby_span *bytes, struct fby_why *why)
+/* Check that encoding the content again gives the same bytes. */
+static fby_err check_canonical(const struct fby_content *content,
+    const void *bytes, size_t size, struct fby_error_detail *why)
 {
     struct fby_buffer again = {0};
     fby_content_encode(content, &again);
-    bool equal = again.size == bytes->size &&
-                 memcmp(again.data, bytes->data, bytes->size) == 0;
+    bool equal = again.size == size && memcmp(again.data, bytes, size) == 0;
     fby_buffer_fini(&again);
     return equal ? FBY_OK
-                 : fby_because(why, FBY_PROTO,
+                 : fby_error_set(why, FBY_PROTO,
                        "content: the bytes are not in canonical form");
 }
 
 fby_err fby_content_decode(const void *bytes, size_t size,
-    struct fby_content *out, struct fby_why *why)
+    struct fby_content *out, struct fby_error_detail *why)
 {
     if (size > FBY_MAX_CONTENT) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "content: %zu bytes, more than the limit of %d", size,
             FBY_MAX_CONTENT);
     }
@@ -170,7 +163,7 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     decode_versions(&r);
     decode_order(&r, out);
     decode_fields(&r, out);
-    if (fby_record_has(&r, BUCKET_BY)) {
+    if (fby_record_next_is(&r, BUCKET_BY)) {
         decode_bucket_by(&r, &out->bucket_by);
     }
     const struct fby_source_traits *source =
@@ -178,14 +171,10 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     if (source != NULL && source->decode != NULL) {
         source->decode(&r, out);
     }
-    fby_err err = fby_record_end(&r, "content", why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    derive(out);
+    FBY_TRY(fby_record_end(&r, "content", why));
+    set_derived(out);
     if (fby_content_check(out, why) != FBY_OK) {
-        return fby_because_in(why, FBY_PROTO, "content");
+        return fby_error_prefix(why, FBY_PROTO, "content");
     }
-    struct fby_span given = {.data = bytes, .size = size};
-    return compare(out, &given, why);
+    return check_canonical(out, bytes, size, why);
 }

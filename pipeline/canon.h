@@ -1,8 +1,8 @@
-/* canon.h - content as canonical bytes, and its digest.
+/* canon.h - the canonical bytes of a content, and their digest.
  *
- * Two pipelines with equal bytes make equal values. A receiver decodes, which
- * checks every rule, encodes again and refuses a difference, so one content
- * has one digest. proto/PROTOCOL.md, "Content", is the definition. */
+ * Pipelines with equal canonical bytes deliver equal values. The decoder checks
+ * every rule, encodes the result again and refuses bytes that differ, so one
+ * content has one digest. proto/PROTOCOL.md, "Content", is the definition. */
 #ifndef FBY_PIPELINE_CANON_H
 #define FBY_PIPELINE_CANON_H
 
@@ -13,25 +13,24 @@
 
 enum {
     FBY_CONTENT_FORMAT = 1,
-    FBY_ORDER_VERSION  = 1 /* of proto/PROTOCOL.md, "Order" */
+    FBY_ORDER_VERSION  = 1 /* raised if the order of samples changes */
 };
 
-/* Keys of a content that belong to one kind of source: add, never renumber. */
+/* Keys that only one kind of source has: add numbers, never change one. */
 enum {
     FBY_CONTENT_TOKENS  = 13,
-    FBY_CONTENT_PACKING = 14, /* of packed documents */
-    FBY_CONTENT_FILES   = 19  /* of a list: columns of paths */
+    FBY_CONTENT_PACKING = 14, /* tokens: how documents are packed */
+    FBY_CONTENT_FILES   = 19  /* list: the columns that hold paths */
 };
 
 /* Append the canonical bytes of a valid content to `out`. */
 void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out);
 
-/* At most FBY_MAX_CONTENT bytes.
- * Errors: FBY_PROTO, `why` names the key, and *out means nothing.
- * struct fby_content is large: keep it on the heap. */
+/* Decode at most FBY_MAX_CONTENT bytes. struct fby_content is large: keep it on
+ * the heap. Errors: FBY_PROTO; `why` names the key; *out is then undefined. */
 FBY_CHECKED fby_err fby_content_decode(const void *bytes, size_t size,
-    struct fby_content *out, struct fby_why *why);
+    struct fby_content *out, struct fby_error_detail *why);
 
 /* BLAKE2b-256 of the canonical bytes. */
 struct fby_digest fby_content_digest(const struct fby_content *content);

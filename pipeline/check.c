@@ -1,5 +1,5 @@
-/* The rules between the parts of a content: its source, its order, and what its
- * fields ask of both. The rules of a field by itself are in fields/. */
+/* check.c - the rules for the source, order and buckets of a content, and for
+ * the list of its fields. The rules of one field are in fields/. */
 #include "pipeline/check.h"
 
 #include <string.h>
@@ -13,25 +13,25 @@
 /* ---- the order ---- */
 
 static fby_err check_blocks(
-    const struct fby_content *content, struct fby_why *why)
+    const struct fby_content *content, struct fby_error_detail *why)
 {
     if (content->shuffle != FBY_SHUFFLE_BLOCK) {
         return content->block + content->lanes + content->slices == 0
                    ? FBY_OK
-                   : fby_because(why, FBY_CONFIG,
+                   : fby_error_set(why, FBY_CONFIG,
                          "block, lanes and slices belong to shuffle: "
                          "{block: K}");
     }
     if (content->block == 0 || content->block > FBY_MAX_BLOCK) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_CONFIG, "block is not within 1 to %d", FBY_MAX_BLOCK);
     }
     if (content->lanes == 0 || content->lanes > FBY_MAX_LANES) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_CONFIG, "lanes is not within 1 to %d", FBY_MAX_LANES);
     }
     if (content->slices == 0 || content->global_batch % content->slices != 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "slices (%u) does not divide global_batch (%u)", content->slices,
             content->global_batch);
     }
@@ -41,49 +41,28 @@ static fby_err check_blocks(
 /* ---- the source ---- */
 
 static fby_err check_source(
-    const struct fby_content *content, struct fby_why *why)
+    const struct fby_content *content, struct fby_error_detail *why)
 {
     const struct fby_source_traits *source =
         fby_source_traits_by_id(content->source);
     if (source == NULL) {
-        return fby_because(why, FBY_CONFIG, "the source is of no known kind");
+        return fby_error_set(why, FBY_CONFIG, "the source is of no known kind");
     }
     if (content->n_files > 0 && !source->has_paths) {
-        return fby_because(why, FBY_CONFIG, "files are columns of a list");
+        return fby_error_set(why, FBY_CONFIG, "files are columns of a list");
     }
     return source->check == NULL ? FBY_OK : source->check(content, why);
 }
 
-static fby_err check_order(
-    const struct fby_content *content, struct fby_why *why)
-{
-    if (content->global_batch == 0 || content->global_batch > FBY_MAX_BATCH) {
-        return fby_because(why, FBY_CONFIG,
-            "global_batch is not within 1 to %d", FBY_MAX_BATCH);
-    }
-    fby_err err = check_source(content, why);
-    return err == FBY_OK ? check_blocks(content, why) : err;
-}
-
 /* ---- buckets ---- */
 
-static const struct fby_field_content *field_named(
-    const struct fby_content *content, const char *name)
-{
-    for (size_t i = 0; i < content->n_fields; i++) {
-        if (strcmp(content->fields[i].name, name) == 0) {
-            return &content->fields[i];
-        }
-    }
-    return NULL;
-}
-
-static fby_err check_bounds(const struct fby_bucket_by *by, struct fby_why *why)
+static fby_err check_bounds(
+    const struct fby_bucket_by *by, struct fby_error_detail *why)
 {
     int64_t before = 0;
     for (uint32_t i = 0; i < by->n_bounds; i++) {
         if (by->bounds[i] <= before || by->bounds[i] > FBY_MAX_BOUND) {
-            return fby_because(why, FBY_CONFIG,
+            return fby_error_set(why, FBY_CONFIG,
                 "bucket_by: bounds are within 1 to 2^40, and ascend");
         }
         before = by->bounds[i];
@@ -92,41 +71,46 @@ static fby_err check_bounds(const struct fby_bucket_by *by, struct fby_why *why)
 }
 
 static fby_err check_buckets(
-    const struct fby_content *content, struct fby_why *why)
+    const struct fby_content *content, struct fby_error_detail *why)
 {
     const struct fby_bucket_by *by = &content->bucket_by;
     if (by->n_bounds == 0) {
         return FBY_OK;
     }
-    const struct fby_field_content *field = field_named(content, by->field);
-    if (field == NULL) {
-        return fby_because(why, FBY_CONFIG, "bucket_by: there is no field '%s'",
-            fby_text_show(by->field).text);
+    uint32_t i = 0;
+    while (i < content->n_fields &&
+           strcmp(content->fields[i].name, by->field) != 0) {
+        i++;
     }
+    if (i == content->n_fields) {
+        return fby_error_set(why, FBY_CONFIG,
+            "bucket_by: there is no field '%s'", fby_text_show(by->field).text);
+    }
+    const struct fby_field_content *field  = &content->fields[i];
     const struct fby_source_traits *source = fby_source_traits(content->source);
-    bool alike = source->has_rows && field->max_length == 0;
-    if (alike || source->has_sequences) {
-        return fby_because(why, FBY_CONFIG,
+    bool equal_rows = source->has_rows && field->max_length == 0;
+    if (equal_rows || source->has_sequences) {
+        return fby_error_set(why, FBY_CONFIG,
             "bucket_by: the rows of field '%s' are all of one length",
             field->name);
     }
-    if (fby_field_is_of_folder(field)) {
-        return fby_because(why, FBY_CONFIG,
+    if (fby_field_is_folder_id(field)) {
+        return fby_error_set(why, FBY_CONFIG,
             "bucket_by: field '%s' has no members of different lengths",
             field->name);
     }
     if (content->shuffle == FBY_SHUFFLE_BLOCK) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "bucket_by goes with shuffle: full or none; buckets are not cut "
             "into blocks");
     }
     return check_bounds(by, why);
 }
 
-/* ---- all of it ---- */
+/* ---- the content ---- */
 
 static fby_err check_field(
-    const struct fby_content *content, uint32_t i, struct fby_why *why)
+    const struct fby_content *content, uint32_t i, struct fby_error_detail *why)
 {
     struct fby_field_fault       fault = {0};
     const struct fby_field_check check = {.field = &content->fields[i],
@@ -137,27 +121,29 @@ static fby_err check_field(
         fby_device_ops_check(content, i, &fault.index, &fault.why) == FBY_OK) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_CONFIG, "field '%s': %s",
+    return fby_error_set(why, FBY_CONFIG, "field '%s': %s",
         fby_text_show(check.field->name).text, fault.why.text);
 }
 
 fby_err fby_content_check(
-    const struct fby_content *content, struct fby_why *why)
+    const struct fby_content *content, struct fby_error_detail *why)
 {
-    fby_err err = check_source(content, why);
-    if (err == FBY_OK) {
-        err = check_order(content, why);
+    FBY_TRY(check_source(content, why));
+    if (content->global_batch == 0 || content->global_batch > FBY_MAX_BATCH) {
+        return fby_error_set(why, FBY_CONFIG,
+            "global_batch is not within 1 to %d", FBY_MAX_BATCH);
     }
-    if (err == FBY_OK && content->n_fields == 0) {
-        err = fby_because(why, FBY_CONFIG, "there is no field");
+    FBY_TRY(check_blocks(content, why));
+    if (content->n_fields == 0) {
+        return fby_error_set(why, FBY_CONFIG, "there is no field");
     }
-    for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
+    for (size_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (i > 0 && strcmp(content->fields[i - 1].name, field->name) >= 0) {
-            return fby_because(
+            return fby_error_set(
                 why, FBY_CONFIG, "fields are not in byte order of their names");
         }
-        err = check_field(content, (uint32_t)i, why);
+        FBY_TRY(check_field(content, (uint32_t)i, why));
     }
-    return err == FBY_OK ? check_buckets(content, why) : err;
+    return check_buckets(content, why);
 }

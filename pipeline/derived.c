@@ -1,10 +1,9 @@
-/* What a content does not say, because it follows from what it says. */
+/* derived.c - see derived.h. */
 #include "pipeline/derived.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
 /* ---- types and names ---- */
@@ -24,48 +23,41 @@ enum fby_type fby_documents_type(uint32_t length)
 
 bool fby_tokens_type_ok(const struct fby_tokens *tokens)
 {
-    return !fby_is_real(tokens->type) &&
+    return !fby_type_is_float(tokens->type) &&
            (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
+}
+
+static const struct {
+    const char *word;
+    double      least, most; /* range of values that the type can hold */
+    int64_t     largest;     /* largest value of an integer type, else 0 */
+} types[] = {
+    [FBY_U8]   = {"u8", 0, UINT8_MAX, UINT8_MAX},
+    [FBY_U16]  = {"u16", 0, UINT16_MAX, UINT16_MAX},
+    [FBY_I32]  = {"i32", INT32_MIN, INT32_MAX, INT32_MAX},
+    [FBY_I64]  = {"i64", -0x1p53, 0x1p53, INT64_MAX},
+    [FBY_F16]  = {"f16", -65504, 65504, 0},
+    [FBY_BF16] = {"bf16", -FBY_SCALE_MAX, FBY_SCALE_MAX, 0},
+    [FBY_F32]  = {"f32", -FBY_SCALE_MAX, FBY_SCALE_MAX, 0},
+    [FBY_U32]  = {"u32", 0, UINT32_MAX, UINT32_MAX},
+    [FBY_BOOL] = {"bool", 0, 1, 0},
+};
+
+const char *fby_type_word(enum fby_type type)
+{
+    return type < sizeof(types) / sizeof(types[0]) ? types[type].word : NULL;
 }
 
 int64_t fby_type_largest(enum fby_type type)
 {
-    switch (type) {
-    case FBY_U8:
-        return UINT8_MAX;
-    case FBY_U16:
-        return UINT16_MAX;
-    case FBY_I32:
-        return INT32_MAX;
-    case FBY_U32:
-        return UINT32_MAX;
-    case FBY_I64:
-        return INT64_MAX;
-    case FBY_F16:
-    case FBY_BF16:
-    case FBY_F32:
-    case FBY_BOOL:
-        break;
-    }
-    return 0;
+    return fby_type_bytes(type) > 0 ? types[type].largest : 0;
 }
 
-bool fby_type_takes(enum fby_type type, double value)
+bool fby_type_can_hold(enum fby_type type, double value)
 {
-    static const double ranges[][2] = {
-        [FBY_U8]   = {0, UINT8_MAX},
-        [FBY_U16]  = {0, UINT16_MAX},
-        [FBY_I32]  = {INT32_MIN, INT32_MAX},
-        [FBY_I64]  = {-0x1p53, 0x1p53},
-        [FBY_F16]  = {-65504, 65504},
-        [FBY_BF16] = {-FBY_SCALE_MAX, FBY_SCALE_MAX},
-        [FBY_F32]  = {-FBY_SCALE_MAX, FBY_SCALE_MAX},
-        [FBY_U32]  = {0, UINT32_MAX},
-        [FBY_BOOL] = {0, 1},
-    };
-    return fby_type_bytes(type) > 0 && value >= ranges[type][0] &&
-           value <= ranges[type][1] &&
-           (fby_is_real(type) || value == floor(value));
+    return fby_type_bytes(type) > 0 && value >= types[type].least &&
+           value <= types[type].most &&
+           (fby_type_is_float(type) || value == floor(value));
 }
 
 const char *fby_extension_kind(const char *extension)
@@ -85,7 +77,7 @@ bool fby_field_takes_png(const struct fby_field_content *field)
 
 /* ---- sequences ---- */
 
-bool fby_wants_targets(const char *from)
+bool fby_from_has_targets(const char *from)
 {
     return strcmp(from, "target") == 0 || strcmp(from, "sequence") == 0;
 }
@@ -93,50 +85,54 @@ bool fby_wants_targets(const char *from)
 uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens)
 {
-    bool all = strcmp(field->from[0], "sequence") == 0;
-    return tokens->length + (all ? tokens->shift : 0);
+    bool with_targets = strcmp(field->from[0], "sequence") == 0;
+    return tokens->length + (with_targets ? tokens->shift : 0);
 }
 
-void fby_field_pack(
+void fby_field_set_packing(
     struct fby_field_content *field, const struct fby_tokens *tokens)
 {
-    if (field->decode == FBY_DECODE_TOKENS) {
+    if (fby_field_values(field) == FBY_VALUES_TOKENS) {
         field->as.tokens.packed = tokens->packed;
         field->as.tokens.pad    = tokens->packed ? tokens->pad : 0;
-    } else if (field->decode == FBY_DECODE_DOCUMENTS) {
+    } else if (fby_field_values(field) == FBY_VALUES_LENGTHS) {
         field->as.documents.shift = tokens->packed ? tokens->shift : 0;
     }
 }
 
-/* ---- members of some kinds ---- */
+/* ---- settings that some kinds have ---- */
+
+/* The member at `offset`; `none` if the offset is 0: no such member. */
+static const void *member_at(
+    const struct fby_field_content *field, size_t offset, const void *none)
+{
+    return offset > 0 ? (const char *)field + offset : none;
+}
 
 const struct fby_from_json *fby_field_json(
     const struct fby_field_content *field)
 {
     static const struct fby_from_json none;
-    return field->decode == FBY_DECODE_LABEL    ? &field->as.label.json
-           : field->decode == FBY_DECODE_NUMBER ? &field->as.number
-           : field->decode == FBY_DECODE_TEXT   ? &field->as.text
-                                                : &none;
+    return member_at(field, fby_field_kind(field)->json, &none);
 }
 
 uint32_t fby_field_maps(const struct fby_field_content *field)
 {
-    return field->decode == FBY_DECODE_ARRAY  ? field->as.array.maps
-           : field->decode == FBY_DECODE_MAPS ? field->as.maps.n
-                                              : 0;
+    static const uint32_t none;
+    const uint32_t *maps = member_at(field, fby_field_kind(field)->maps, &none);
+    return *maps;
 }
 
 const struct fby_shape *fby_array_shape(const struct fby_field_content *field)
 {
     static const struct fby_shape none;
-    return field->decode == FBY_DECODE_ARRAY ? &field->as.array.shape : &none;
+    return member_at(field, fby_field_kind(field)->entry_shape, &none);
 }
 
 /* ---- shapes and sizes ---- */
 
-/* Of `n` entries. */
-static struct fby_shape list_of(uint32_t n, const struct fby_shape *entry)
+/* The shape of a list of `n` entries of shape `entry`. */
+static struct fby_shape list_shape(uint32_t n, const struct fby_shape *entry)
 {
     struct fby_shape shape = {.n_dims = 1, .dims = {n}};
     for (uint32_t i = 0; i < entry->n_dims && shape.n_dims < FBY_MAX_DIMS;
@@ -149,7 +145,7 @@ static struct fby_shape list_of(uint32_t n, const struct fby_shape *entry)
 struct fby_shape fby_field_shape(const struct fby_field_content *field)
 {
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
-        return list_of(field->max_length, fby_array_shape(field));
+        return list_shape(field->max_length, fby_array_shape(field));
     }
     const struct fby_field_kind *kind  = fby_field_kind(field);
     struct fby_shape             shape = {0};
@@ -158,7 +154,7 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
     }
     for (size_t i = 0; i < field->n_ops; i++) {
         const struct fby_op_use *use = &field->ops[i];
-        shape                        = use->op->shape(use, shape);
+        shape                        = fby_op_shape(use, shape);
     }
     return shape;
 }
@@ -180,9 +176,9 @@ uint64_t fby_entry_bytes(const struct fby_field_content *field)
                : fby_array_bytes(fby_array_shape(field), field->wire_type);
 }
 
-uint64_t fby_varying_bytes(const struct fby_field_content *field)
+uint64_t fby_ragged_bytes(const struct fby_field_content *field)
 {
     uint64_t bytes = fby_entry_bytes(field);
     bytes *= field->max_length; /* below 2^30 x 2^25 */
-    return bytes <= FBY_MAX_VARYING ? bytes : 0;
+    return bytes <= FBY_MAX_RAGGED ? bytes : 0;
 }

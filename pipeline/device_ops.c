@@ -1,22 +1,24 @@
-/* device_ops.c - draws, pairs and the world; what may stand in a list is in
- * device_rules.c. */
+/* device_ops.c - see device_ops.h. */
 #include "pipeline/device_ops.h"
 
+#include "pipeline/derived.h"
 #include "pipeline/plan/draw.h"
 
 /* ---- draws ---- */
 
-/* Pairs share the draws of their group: keyed by its step and first row. */
-static uint64_t key_of(
-    const struct fby_op *op, const struct fby_device_place *place)
+/* The number that takes the place of the sample in the key of a draw. All rows
+ * of a group share the draws of an op that mixes them, so for such an op the
+ * number follows from the step and the first row of the group. */
+static uint64_t draw_number(
+    const struct fby_op *op, const struct fby_device_row *row)
 {
-    uint64_t group = place->row / FBY_PAIR_GROUP;
-    return op->pairs ? place->step * FBY_MAX_BATCH + group * FBY_PAIR_GROUP
-                     : place->sample;
+    uint64_t group = row->row / FBY_PAIR_GROUP;
+    return op->mixes_rows ? row->step * FBY_MAX_BATCH + group * FBY_PAIR_GROUP
+                          : row->sample;
 }
 
 struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
-    uint32_t i, const struct fby_device_place *place)
+    uint32_t i, const struct fby_device_row *row)
 {
     const struct fby_op_use *use  = &field->device[i];
     struct fby_op_plan       plan = {.w = field->shape.dims[1],
@@ -25,123 +27,211 @@ struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
               .out_h                    = field->shape.dims[0]};
     if (use->op->plan != NULL) {
         struct fby_draw draw =
-            fby_draw_begin(place->seed, place->epoch, key_of(use->op, place),
+            fby_draw_begin(row->seed, row->epoch, draw_number(use->op, row),
                 field->group, use->op->name, use->occurrence);
         fby_err err = use->op->plan(use, &draw, field->shape, &plan, NULL);
-        (void)err; /* those of the table use every picture */
+        (void)err; /* no op of the device refuses a picture */
     }
     return plan;
 }
 
 /* ---- pairs ---- */
 
-uint32_t fby_pair_partner(uint32_t row, uint32_t own, uint32_t rows)
+uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows)
 {
     uint32_t first = row - row % FBY_PAIR_GROUP;
     uint32_t end =
         rows - first < FBY_PAIR_GROUP ? rows : first + FBY_PAIR_GROUP;
-    if (row < own && own < end) {
-        end = own;
-    } else if (row >= own && own > first) {
-        first = own;
+    /* A group that is partly padding is divided in two. */
+    if (row < unpadded && unpadded < end) {
+        end = unpadded;
+    } else if (row >= unpadded && unpadded > first) {
+        first = unpadded;
     }
     return row > first ? row - 1 : end - 1;
 }
 
-const struct fby_op_use *fby_device_pairing(
+const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field)
 {
+    /* The rules allow it at the end of the list only. */
     const struct fby_op_use *last =
         field->n_device > 0 ? &field->device[field->n_device - 1] : NULL;
-    return last != NULL && last->op->pairs ? last : NULL;
+    return last != NULL && last->op->mixes_rows ? last : NULL;
 }
 
 const struct fby_field_content *fby_mixed_by(
     const struct fby_content *content, uint32_t i)
 {
     for (uint32_t k = 0; k < content->n_fields; k++) {
-        const struct fby_op_use *pairing =
-            fby_device_pairing(&content->fields[k]);
-        if (pairing != NULL && pairing->params[FBY_PAIR_LABEL].i[0] == i) {
+        const struct fby_op_use *mixing_op =
+            fby_device_mixing_op(&content->fields[k]);
+        if (mixing_op != NULL &&
+            mixing_op->params[FBY_MIXING_LABEL].i[0] == i) {
             return &content->fields[k];
         }
     }
     return NULL;
 }
 
-static const struct fby_op *any_pairing(const struct fby_content *content)
+fby_err fby_content_check_world(const struct fby_content *content,
+    uint32_t world, struct fby_error_detail *why)
 {
+    uint32_t rows = world > 0 ? content->global_batch / world : 0;
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        const struct fby_op_use *pairing =
-            fby_device_pairing(&content->fields[i]);
-        if (pairing != NULL) {
-            return pairing->op;
+        const struct fby_op_use *mixing_op =
+            fby_device_mixing_op(&content->fields[i]);
+        if (mixing_op != NULL && world > 1 && rows % FBY_PAIR_GROUP != 0) {
+            return fby_error_set(why, FBY_CONFIG,
+                "%s mixes rows within groups of %d of the global batch; a "
+                "world of %u gives each rank %u rows, which splits a group: "
+                "make "
+                "global_batch (%u) a multiple of %u, or take another world",
+                mixing_op->op->name, FBY_PAIR_GROUP, world, rows,
+                content->global_batch, world * FBY_PAIR_GROUP);
         }
     }
-    return NULL;
+    return FBY_OK;
 }
 
-fby_err fby_content_check_world(
-    const struct fby_content *content, uint32_t world, struct fby_why *why)
+/* ---- rules ----
+ * Each op is in the list at most once. Ops that need levels come before
+ * normalize. Mixup or cutmix comes last and names a one-hot label. */
+
+static bool is_normalized_before(
+    const struct fby_field_content *field, uint32_t i)
 {
-    const struct fby_op *op   = any_pairing(content);
-    uint32_t             rows = world > 0 ? content->global_batch / world : 0;
-    return op == NULL || world <= 1 || rows % FBY_PAIR_GROUP == 0
-               ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
-                     "%s mixes rows within groups of %d of the global batch; a "
-                     "world of %u gives each rank %u rows, which splits a "
-                     "group: make global_batch (%u) a multiple of %u, or take "
-                     "another world",
-                     op->name, FBY_PAIR_GROUP, world, rows,
-                     content->global_batch, world * FBY_PAIR_GROUP);
+    uint32_t k = 0;
+    while (k < i && field->device[k].op->id != FBY_OP_DEVICE_NORMALIZE) {
+        k++;
+    }
+    return k < i;
 }
 
-/* ---- behaviour ---- */
+static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
+    struct fby_error_detail *why)
+{
+    const struct fby_op *op = field->device[i].op;
+    for (uint32_t k = 0; k < i; k++) {
+        if (field->device[k].op == op) {
+            return fby_error_set(why, FBY_CONFIG,
+                "%s stands twice under device; each op may once", op->name);
+        }
+    }
+    if (op->needs_levels && is_normalized_before(field, i)) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s needs levels of 0 to 1: write it before normalize", op->name);
+    }
+    if (op->mixes_rows && i + 1 < field->n_device) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s mixes finished rows: write it last, and no other beside it",
+            op->name);
+    }
+    return FBY_OK;
+}
 
-struct trial { /* parameters an op is tried with, in the order of its schema */
+/* Before normalize the value of random_erasing must be a level, 0 to 1. */
+static fby_err check_erasing(const struct fby_field_content *field, uint32_t i,
+    struct fby_error_detail *why)
+{
+    enum { VALUE = 3 }; /* index of the parameter */
+    const struct fby_op_use *use      = &field->device[i];
+    const struct fby_value  *value    = &use->params[VALUE];
+    bool                     is_level = true;
+    for (uint32_t c = 0; c < value->n; c++) {
+        is_level = is_level && value->r[c] >= 0 && value->r[c] <= 1;
+    }
+    return use->op->id != FBY_OP_DEVICE_RANDOM_ERASING || is_level ||
+                   is_normalized_before(field, i)
+               ? FBY_OK
+               : fby_error_set(why, FBY_CONFIG,
+                     "random_erasing: before normalize a value is a level, 0 "
+                     "to 1; write the op behind normalize for others");
+}
+
+static fby_err check_label(
+    const struct fby_content *content, uint32_t i, struct fby_error_detail *why)
+{
+    const struct fby_field_content *field     = &content->fields[i];
+    const struct fby_op_use        *mixing_op = fby_device_mixing_op(field);
+    if (mixing_op == NULL) {
+        return FBY_OK;
+    }
+    int64_t k = mixing_op->params[FBY_MIXING_LABEL].i[0];
+    if (k >= content->n_fields) {
+        return fby_error_set(
+            why, FBY_CONFIG, "%s: label names no field", mixing_op->op->name);
+    }
+    const struct fby_field_content *label = &content->fields[k];
+    if (!fby_field_is_one_hot(label)) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s mixes labels as it mixes pictures: field '%s' must be a label "
+            "with one_hot",
+            mixing_op->op->name, label->name);
+    }
+    const struct fby_field_content *first = fby_mixed_by(content, (uint32_t)k);
+    return first == field
+               ? FBY_OK
+               : fby_error_set(why, FBY_CONFIG,
+                     "%s: the label '%s' is mixed by field '%s' already",
+                     mixing_op->op->name, label->name, first->name);
+}
+
+fby_err fby_device_ops_check(const struct fby_content *content, uint32_t i,
+    uint32_t *wrong_op, struct fby_error_detail *why)
+{
+    const struct fby_field_content *field = &content->fields[i];
+    *wrong_op                             = 0;
+    for (uint32_t k = 0; k < field->n_device; k++) {
+        *wrong_op = k;
+        FBY_TRY(check_op_order(field, k, why));
+        FBY_TRY(check_erasing(field, k, why));
+    }
+    return check_label(content, i, why);
+}
+
+/* ---- hashes ---- */
+
+struct trial { /* an op, and parameters in the order of its table */
     enum fby_op_id   op;
     struct fby_value params[4];
 };
 
+#define ONE(a)                           \
+    {                                    \
+        .n = 1, .real = true, .r = { a } \
+    }
+#define TWO(a, b)                           \
+    {                                       \
+        .n = 2, .real = true, .r = { a, b } \
+    }
+
 static const struct trial trials[] = {
-    {FBY_OP_DEVICE_HORIZONTAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
-    {FBY_OP_DEVICE_VERTICAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
-    {FBY_OP_DEVICE_COLOUR_JITTER,
-        {{.n = 1, .real = true, .r = {0.8}}, {.n = 1, .real = true, .r = {0.8}},
-            {.n = 2, .real = true, .r = {0.2, 3}},
-            {.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_DEVICE_HORIZONTAL_FLIP, {ONE(0.5)}},
+    {FBY_OP_DEVICE_VERTICAL_FLIP, {ONE(0.5)}},
+    {FBY_OP_DEVICE_COLOUR_JITTER, {ONE(0.8), ONE(0.8), TWO(0.2, 3), ONE(0.5)}},
     {FBY_OP_DEVICE_RANDOM_ERASING,
-        {{.n = 1, .real = true, .r = {1}},
-            {.n = 2, .real = true, .r = {0.02, 0.33}},
-            {.n = 2, .real = true, .r = {0.3, 3.3}}, {.n = 3, .real = true}}},
-    {FBY_OP_DEVICE_MIXUP, {{.n = 1, .real = true, .r = {0.2}}, {.n = 1}}},
-    {FBY_OP_DEVICE_MIXUP, {{.n = 1, .real = true, .r = {4}}, {.n = 1}}},
-    {FBY_OP_DEVICE_CUTMIX, {{.n = 1, .real = true, .r = {1}}, {.n = 1}}},
+        {ONE(1), TWO(0.02, 0.33), TWO(0.3, 3.3), {.n = 3, .real = true}}},
+    {FBY_OP_DEVICE_MIXUP, {ONE(0.2), {.n = 1}}},
+    {FBY_OP_DEVICE_MIXUP, {ONE(4), {.n = 1}}},
+    {FBY_OP_DEVICE_CUTMIX, {ONE(1), {.n = 1}}},
 };
 
 enum { TRIAL_DRAWS = 16, TRIAL_HEIGHT = 61, TRIAL_WIDTH = 30 };
 
-static void add(struct fby_digest_state *hash, uint64_t value, size_t width)
-{
-    uint8_t bytes[8];
-    fby_store_le(bytes, value, width);
-    fby_digest_add(hash, bytes, width);
-}
-
-static void add_plan(
+static void hash_plan(
     struct fby_digest_state *hash, const struct fby_op_plan *plan)
 {
-    add(hash, plan->flip, 1);
+    fby_key_add(hash, plan->flip, 1);
     for (uint32_t i = 0; i < plan->n_steps; i++) {
-        add(hash, plan->steps[i].kind, 4);
+        fby_key_add(hash, plan->steps[i].kind, 4);
         for (uint32_t k = 0; k < FBY_STEP_VALUES; k++) {
-            add(hash, (uint64_t)plan->steps[i].v[k], 8);
+            fby_key_add(hash, (uint64_t)plan->steps[i].v[k], 8);
         }
     }
 }
 
-static void add_trial(struct fby_digest_state *hash, const struct fby_op *op,
+static void hash_trial(struct fby_digest_state *hash, const struct fby_op *op,
     const struct trial *trial)
 {
     struct fby_op_use use   = {.op = op};
@@ -149,34 +239,33 @@ static void add_trial(struct fby_digest_state *hash, const struct fby_op *op,
     memcpy(use.params, trial->params, sizeof(trial->params));
     for (uint64_t sample = 0; sample < TRIAL_DRAWS; sample++) {
         struct fby_op_plan plan = {0};
-        struct fby_draw    draw =
-            fby_draw_begin(1, 0, sample, "fingerprint", op->name, 0);
-        fby_err err = op->plan(&use, &draw, shape, &plan, NULL);
+        struct fby_draw draw = fby_draw_begin(/*seed=*/1, /*epoch=*/0, sample,
+            "fingerprint", op->name, /*occurrence=*/0);
+        fby_err         err  = op->plan(&use, &draw, shape, &plan, NULL);
         (void)err;
-        add_plan(hash, &plan);
+        hash_plan(hash, &plan);
     }
 }
 
-struct fby_digest fby_device_behaviour(const struct fby_op *op)
+struct fby_digest fby_device_op_hash(const struct fby_op *op)
 {
     struct fby_digest_state hash;
     fby_digest_begin(&hash);
     for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
         if (trials[i].op == op->id) {
-            add_trial(&hash, op, &trials[i]);
+            hash_trial(&hash, op, &trials[i]);
         }
     }
     return fby_digest_end(&hash);
 }
 
-struct fby_digest fby_device_list_behaviour(
-    const struct fby_field_content *field)
+struct fby_digest fby_device_list_hash(const struct fby_field_content *field)
 {
     struct fby_digest_state hash;
     fby_digest_begin(&hash);
     for (uint32_t i = 0; i < field->n_device; i++) {
-        struct fby_digest one = fby_device_behaviour(field->device[i].op);
-        fby_digest_add(&hash, one.bytes, sizeof(one.bytes));
+        struct fby_digest of_op = fby_device_op_hash(field->device[i].op);
+        fby_digest_add(&hash, of_op.bytes, sizeof(of_op.bytes));
     }
     return fby_digest_end(&hash);
 }

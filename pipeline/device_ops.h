@@ -1,8 +1,9 @@
-/* device_ops.h - the ops of the device that a content lists, and their draws.
+/* device_ops.h - ops of the device: the rules for a field's list of ops, the
+ * draws for each row, and the pairs of rows that are mixed.
  *
- * What may stand in a list, what is drawn for which row of a batch, and who is
- * mixed with whom: pure, the same for a worker, a trainer's client and
- * `forebay plan`. proto/PROTOCOL.md, "Ops of the device". */
+ * All functions are pure: the worker, the trainer's client and `forebay plan`
+ * get the same results. proto/PROTOCOL.md, "Ops of the device", is the
+ * definition. */
 #ifndef FBY_PIPELINE_DEVICE_OPS_H
 #define FBY_PIPELINE_DEVICE_OPS_H
 
@@ -11,51 +12,51 @@
 #include "common/hash.h"
 #include "pipeline/op.h"
 
-enum { FBY_PAIR_GROUP = 8 }; /* rows of a global batch, pairs within them */
+/* Rows of a global batch are mixed within groups of this many rows. */
+enum { FBY_PAIR_GROUP = 8 };
 
-/* Where a row stands. */
-struct fby_device_place {
+/* A row of a batch. */
+struct fby_device_row {
     uint64_t seed, epoch, step;
-    uint32_t row;    /* of the global batch */
-    uint64_t sample; /* whose values it holds: the substitute's */
+    uint32_t row;    /* index in the global batch */
+    uint64_t sample; /* in the row; a substitute if the right one is bad */
 };
 
-/* What op `i` of the field draws for the row. */
+/* Draw the plan of device op `i` of the field for `row`. */
 struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
-    uint32_t i, const struct fby_device_place *place);
+    uint32_t i, const struct fby_device_row *row);
 
-/* The row that `row` is mixed with: the one before it among the rows of its
- * group that are the step's own, or among those that pad it; the first with
- * the last. `own` rows of the `rows` that there are hold samples of their own;
- * all count in the global batch, row < rows. */
-uint32_t fby_pair_partner(uint32_t row, uint32_t own, uint32_t rows);
+/* The row that `row` of a global batch is mixed with: the row before it in its
+ * group or, for the first, the last one. Of the `rows` rows those from
+ * `unpadded` on are padding. Rows with samples are never mixed with padding. */
+uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows);
 
-/* The op of the field that mixes rows, which is its last; or NULL. */
-const struct fby_op_use *fby_device_pairing(
+/* The op mixup or cutmix of the field; NULL if the field has neither. */
+const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field);
 
-/* The field whose pairing mixes the rows of label field `i`; or NULL. */
+/* The field whose mixup or cutmix also mixes label field `i`; NULL for none. */
 const struct fby_field_content *fby_mixed_by(
     const struct fby_content *content, uint32_t i);
 
-/* Does any field mix rows? Then a rank must have whole groups of them.
- * Errors: FBY_CONFIG with both numbers. */
-FBY_CHECKED fby_err fby_content_check_world(
-    const struct fby_content *content, uint32_t world, struct fby_why *why);
+/* If a field mixes rows, check that each of `world` ranks has whole groups.
+ * Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_content_check_world(const struct fby_content *content,
+    uint32_t world, struct fby_error_detail *why);
 
-/* The list of field `i`, by itself and with the label it names.
- * Errors: FBY_CONFIG; *at is the op at fault. */
+/* Check the device ops of field `i`, and the label that one of them names.
+ * Errors: FBY_CONFIG; *wrong_op is the index of the wrong op. */
 FBY_CHECKED fby_err fby_device_ops_check(const struct fby_content *content,
-    uint32_t i, uint32_t *at, struct fby_why *why);
+    uint32_t i, uint32_t *wrong_op, struct fby_error_detail *why);
 
-/* What an op draws, over fixed trials; PROTOCOL.md, "Fingerprint". */
-struct fby_digest fby_device_behaviour(const struct fby_op *op);
+/* The hash of the plans that an op draws in fixed trials. It changes if the op
+ * draws otherwise; see PROTOCOL.md, "Fingerprint". */
+struct fby_digest fby_device_op_hash(const struct fby_op *op);
 
-/* What a HEADER says of the list, when there is one: its canonical bytes, and
- * BLAKE2b-256 of its ops' behaviours. */
+/* For a HEADER message: append the canonical bytes of the field's device ops;
+ * return the BLAKE2b-256 of the hashes of these ops. */
 void fby_device_list_encode(
     const struct fby_field_content *field, struct fby_buffer *out);
-struct fby_digest fby_device_list_behaviour(
-    const struct fby_field_content *field);
+struct fby_digest fby_device_list_hash(const struct fby_field_content *field);
 
 #endif

@@ -1,5 +1,5 @@
-/* Brace ranges and wildcards of location.h. A pattern is never expanded into
- * a list: its names are numbered, like the digits of a clock. */
+/* glob.c - braces and wildcards of location.h. The names that braces stand for
+ * are never listed: name i is computed from i. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,89 +14,96 @@ enum { MAX_DIGITS = 15, MAX_BRACES = 8 };
 struct brace {
     const char *begin; /* at '{' */
     const char *end;   /* after '}' */
-    bool        range;
-    uint64_t    first;  /* range */
-    int         digits; /* range: at least so many; 0: as many as needed */
-    uint64_t    names;
+    bool        is_range;
+    uint64_t    first;   /* of a range: its first number */
+    int         digits;  /* of a range: minimal digits; 0: no leading zeros */
+    uint64_t    choices; /* numbers of the range, or alternatives */
 };
 
-static fby_err wrong(
-    const struct brace *b, const char *what, struct fby_why *why)
+/* Set the error `what` about a brace. */
+static fby_err error_at(
+    const struct brace *b, const char *what, struct fby_error_detail *why)
 {
     size_t n                   = strcspn(b->begin, "}");
     char   text[FBY_PATH_SIZE] = {0};
     memcpy(text, b->begin, b->begin[n] == '}' ? n + 1 : n);
-    fby_because(why, FBY_CONFIG, "'%s': %s", fby_text_show(text).text, what);
-    return FBY_CONFIG;
+    return fby_error_set(
+        why, FBY_CONFIG, "'%s': %s", fby_text_show(text).text, what);
 }
 
-/* Digits at `at` as a number; returns how many there were. */
-static size_t read_number(const char *at, uint64_t *out)
+/* Read the number at the start of `text`; return how many digits it has. Digits
+ * after MAX_DIGITS are counted, but not read. */
+static size_t read_number(const char *text, uint64_t *out)
 {
-    size_t n = strspn(at, "0123456789");
+    size_t n = strspn(text, "0123456789");
     *out     = 0;
     for (size_t i = 0; i < n && i < MAX_DIGITS; i++) {
-        *out = *out * 10 + (uint64_t)(at[i] - '0');
+        *out = *out * 10 + (uint64_t)(text[i] - '0');
     }
     return n;
 }
 
-/* "{first..last}": `at` is behind the opening brace. */
-static fby_err read_range(struct brace *b, struct fby_why *why)
+/* Read a range "{first..last}". */
+static fby_err read_range(struct brace *b, struct fby_error_detail *why)
 {
-    const char *at   = b->begin + 1;
-    uint64_t    last = 0;
-    size_t      n    = read_number(at, &b->first);
-    size_t      m    = 0;
-    if (n > 0 && strncmp(at + n, "..", 2) == 0) {
-        m = read_number(at + n + 2, &last);
+    const char *first_text = b->begin + 1;
+    const char *last_text  = first_text;
+    uint64_t    last       = 0;
+    size_t      n          = read_number(first_text, &b->first);
+    size_t      m          = 0; /* digits of the last number */
+    if (n > 0 && strncmp(first_text + n, "..", 2) == 0) {
+        last_text = first_text + n + 2;
+        m         = read_number(last_text, &last);
     }
-    if (n == 0 || m == 0 || at + n + 2 + m + 1 != b->end) {
-        return wrong(b, "a range is {FIRST..LAST}, both whole numbers", why);
+    if (n == 0 || m == 0 || last_text + m + 1 != b->end) {
+        return error_at(b, "a range is {FIRST..LAST}, both whole numbers", why);
     }
     if (n > MAX_DIGITS || m > MAX_DIGITS) {
-        return wrong(b, "a range has numbers of at most 15 digits", why);
+        return error_at(b, "a range has numbers of at most 15 digits", why);
     }
-    bool padded = (at[0] == '0' && n > 1) || (at[n + 2] == '0' && m > 1);
+    bool padded =
+        (first_text[0] == '0' && n > 1) || (last_text[0] == '0' && m > 1);
     if (padded && n != m) {
-        return wrong(b,
+        return error_at(b,
             "with leading zeros, both ends have the same number of digits",
             why);
     }
     if (last < b->first) {
-        return wrong(b, "a range runs upwards", why);
+        return error_at(b, "a range runs upwards", why);
     }
-    b->range  = true;
-    b->digits = padded ? (int)n : 0;
-    b->names  = last - b->first + 1;
+    b->is_range = true;
+    b->digits   = padded ? (int)n : 0;
+    b->choices  = last - b->first + 1;
     return FBY_OK;
 }
 
-/* "{a,b,c}": empty alternatives are allowed, slashes are not. */
-static fby_err read_alternatives(struct brace *b, struct fby_why *why)
+/* Read alternatives "{a,b,c}". They may be empty, and have no slash. */
+static fby_err read_alternatives(struct brace *b, struct fby_error_detail *why)
 {
-    b->range = false;
-    b->names = 1;
+    b->is_range = false;
+    b->choices  = 1;
     for (const char *at = b->begin; at < b->end; at++) {
-        b->names += *at == ',' ? 1 : 0;
+        b->choices += *at == ',' ? 1 : 0;
         if (*at == '/') {
-            return wrong(b, "a brace stays within one path component", why);
+            return error_at(b, "a brace stays within one path component", why);
         }
     }
-    return b->names > 1 ? FBY_OK
-                        : wrong(b,
-                              "a brace is a range like {000..127} or a choice "
-                              "like {a,b}",
-                              why);
+    return b->choices > 1
+               ? FBY_OK
+               : error_at(b,
+                     "a brace is a range like {000..127} or a choice "
+                     "like {a,b}",
+                     why);
 }
 
-/* The brace whose '{' is at `at`. */
-static fby_err read_brace(const char *at, struct brace *b, struct fby_why *why)
+/* Read the brace that begins at `at`, which points to '{'. */
+static fby_err read_brace(
+    const char *at, struct brace *b, struct fby_error_detail *why)
 {
-    *b       = (struct brace){.begin = at};
+    *b       = (struct brace){.begin = at, .end = at};
     size_t n = strcspn(at + 1, "{}");
     if (at[1 + n] != '}') {
-        return wrong(b,
+        return error_at(b,
             at[1 + n] == '{' ? "a brace within a brace is not known here"
                              : "the brace is not closed",
             why);
@@ -104,42 +111,41 @@ static fby_err read_brace(const char *at, struct brace *b, struct fby_why *why)
     b->end            = at + n + 2;
     const char *dots  = strstr(at, "..");
     const char *comma = strchr(at, ',');
-    bool        range =
+    bool        is_range =
         dots != NULL && dots < b->end && (comma == NULL || comma >= b->end);
-    return range ? read_range(b, why) : read_alternatives(b, why);
+    return is_range ? read_range(b, why) : read_alternatives(b, why);
 }
 
-fby_err fby_braces_count(const char *rest, uint32_t *out, struct fby_why *why)
+fby_err fby_braces_count(
+    const char *rest, uint32_t *out, struct fby_error_detail *why)
 {
     uint64_t names  = 1;
     size_t   braces = 0;
     for (const char *at = rest; *(at += strcspn(at, "{}")) != '\0';) {
         struct brace b = {.begin = at};
         if (*at == '}') {
-            return wrong(&b, "the brace was not opened", why);
+            return error_at(&b, "the brace was not opened", why);
         }
-        fby_err err = read_brace(at, &b, why);
-        if (err != FBY_OK) {
-            return err;
-        }
-        if (b.names > FBY_MAX_EXPANSION ||
-            names * b.names > FBY_MAX_EXPANSION || ++braces > MAX_BRACES) {
-            return fby_because(why, FBY_CONFIG,
+        FBY_TRY(read_brace(at, &b, why));
+        if (b.choices > FBY_MAX_PATTERN_NAMES ||
+            names * b.choices > FBY_MAX_PATTERN_NAMES ||
+            ++braces > MAX_BRACES) {
+            return fby_error_set(why, FBY_CONFIG,
                 "'%s': a pattern has at most %d braces and stands for at most "
                 "%d names",
-                fby_text_show(rest).text, MAX_BRACES, FBY_MAX_EXPANSION);
+                fby_text_show(rest).text, MAX_BRACES, FBY_MAX_PATTERN_NAMES);
         }
-        names *= b.names;
+        names *= b.choices;
         at = b.end;
     }
     *out = (uint32_t)names;
     return FBY_OK;
 }
 
-/* Write what choice `i` of a brace stands for; returns where it ends. */
+/* Write choice `i` of a brace to `to`; return the end of the text written. */
 static char *put_choice(char *to, const struct brace *b, uint64_t i)
 {
-    if (b->range) {
+    if (b->is_range) {
         char digits[32];
         int  n = snprintf(
              digits, sizeof(digits), "%0*" PRIu64, b->digits, b->first + i);
@@ -155,17 +161,19 @@ static char *put_choice(char *to, const struct brace *b, uint64_t i)
     return to + n;
 }
 
-/* Every choice is shorter than the brace it replaces, so `out` is large
- * enough. The names behind a brace run faster: divide by their number. */
-void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE])
+/* A choice is shorter than its brace, so `out` is large enough. `i` is read as
+ * a number with one digit for each brace, whose value is the choice there: the
+ * number divided by `later`, the names that the later braces stand for. */
+void fby_braces_write_name(
+    const char *rest, uint32_t i, char out[FBY_PATH_SIZE])
 {
-    uint32_t behind = 0;
-    if (fby_braces_count(rest, &behind, NULL) != FBY_OK || behind == 0) {
+    uint32_t names = 0;
+    if (fby_braces_count(rest, &names, NULL) != FBY_OK || names == 0) {
         out[0] = '\0';
         return;
     }
-    uint64_t number = i % behind;
-    uint64_t left   = behind;
+    uint64_t number = i % names;
+    uint64_t later  = names;
     char    *to     = out;
     for (const char *at = rest; *at != '\0';) {
         size_t n = strcspn(at, "{");
@@ -173,24 +181,24 @@ void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE])
         to += n;
         at += n;
         struct brace b;
-        if (*at != '\0' && read_brace(at, &b, NULL) == FBY_OK && b.names > 0 &&
-            left >= b.names) {
-            left /= b.names;
-            to = put_choice(to, &b, number / left);
-            number %= left;
+        if (*at != '\0' && read_brace(at, &b, NULL) == FBY_OK &&
+            b.choices > 0 && later >= b.choices) {
+            later /= b.choices;
+            to = put_choice(to, &b, number / later);
+            number %= later;
             at = b.end;
         }
     }
     *to = '\0';
 }
 
-bool fby_glob_has(const char *text)
+bool fby_has_wildcards(const char *text)
 {
     return strpbrk(text, "*?") != NULL;
 }
 
-/* After one UTF-8 letter. */
-static const char *next_letter(const char *at)
+/* The start of the next UTF-8 character. */
+static const char *next_character(const char *at)
 {
     at++;
     while (((unsigned char)*at & 0xc0) == 0x80) {
@@ -199,12 +207,13 @@ static const char *next_letter(const char *at)
     return at;
 }
 
-/* A star takes as little as it can; at a dead end the last star takes one
- * letter more. Stars before it need no second try. */
+/* A star first matches no character. On a mismatch the last star is made to
+ * match one character more. Earlier stars need no second try, because the last
+ * star can match all that they could. */
 bool fby_glob_match(const char *pattern, const char *name)
 {
-    const char *star  = NULL; /* after the last star */
-    const char *taken = NULL; /* by it */
+    const char *star  = NULL; /* position in the pattern after the last star */
+    const char *taken = NULL; /* end of that star's match in the name */
     if (name[0] == '.' && pattern[0] != '.') {
         return false;
     }
@@ -214,13 +223,13 @@ bool fby_glob_match(const char *pattern, const char *name)
             taken = name;
         } else if (*pattern == '?') {
             pattern++;
-            name = next_letter(name);
+            name = next_character(name);
         } else if (*pattern == *name) {
             pattern++;
             name++;
         } else if (star != NULL) {
             pattern = star;
-            name = taken = next_letter(taken);
+            name = taken = next_character(taken);
         } else {
             return false;
         }

@@ -1,73 +1,78 @@
+/* lines.c - see lines.h; also fby_parsed_find_field of parse_state.h. */
 #include "pipeline/lines.h"
 
 #include <string.h>
 
-#include "pipeline/draft.h"
+#include "pipeline/nearest.h"
+#include "pipeline/parse_state.h"
 
-static const struct draft_field *field_named(
-    const struct fby_pipeline *self, const char *name)
+const struct parsed_field *fby_parsed_find_field(
+    const struct fby_pipeline *self, const char *name,
+    struct fby_nearest *nearest)
 {
     for (size_t i = 0; i < self->n_fields; i++) {
         if (strcmp(self->fields[i].name, name) == 0) {
             return &self->fields[i];
         }
+        if (nearest != NULL) {
+            fby_nearest_offer(nearest, self->fields[i].name);
+        }
     }
     return NULL;
-}
-
-static uint32_t index_of_normalize(const struct draft_field *field)
-{
-    uint32_t i = 0;
-    while (i < field->n_device &&
-           field->device[i].use.op->id != FBY_OP_DEVICE_NORMALIZE) {
-        i++;
-    }
-    return i;
 }
 
 size_t fby_pipeline_line(
     const struct fby_pipeline *self, const char *field, enum fby_field_key key)
 {
-    const struct draft_field *found = field_named(self, field);
-    struct fby_field_fault    at    = {.key = key};
+    const struct parsed_field *found = fby_parsed_find_field(self, field, NULL);
+    struct fby_field_fault     place = {.key = key}; /* as if it had a fault */
     if (found == NULL) {
         return 0;
     }
     if (key == FBY_FIELD_DEVICE) {
-        at.index     = index_of_normalize(found);
-        at.has_index = at.index < found->n_device;
+        while (
+            place.index < found->n_device &&
+            found->device[place.index].use.op->id != FBY_OP_DEVICE_NORMALIZE) {
+            place.index++;
+        }
+        place.has_index = place.index < found->n_device;
     }
-    return fby_draft_place(found, &at, UINT32_MAX).line;
+    return fby_parsed_fault_pos(found, &place, UINT32_MAX).line;
 }
 
 size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
     const char *field, uint32_t i)
 {
-    const struct draft_field *found = field_named(self, field);
-    const struct draft_split *of    = fby_draft_split(self, split);
-    for (size_t k = 0; of != NULL && found != NULL && k < found->n_ops; k++) {
-        uint32_t bit = UINT32_C(1) << (of - self->splits);
-        if ((found->ops[k].only & bit) != 0 && i-- == 0) {
-            return found->ops[k].here.line;
+    const struct parsed_field *found = fby_parsed_find_field(self, field, NULL);
+    const struct parsed_split *in_split = fby_parsed_find_split(self, split);
+    for (size_t k = 0; in_split != NULL && found != NULL && k < found->n_ops;
+         k++) {
+        uint32_t bit = UINT32_C(1) << (in_split - self->splits);
+        if ((found->ops[k].split_bits & bit) != 0 && i-- == 0) {
+            return found->ops[k].name_pos.line;
         }
     }
     return 0;
 }
 
-static size_t line_of(struct fby_place key, const struct draft_split *split)
+/* The line of a key at `pos`, else that of the split's name. */
+static size_t line_of_key(
+    struct fby_source_pos pos, const struct parsed_split *split)
 {
-    return fby_is_given(key) ? key.line : split->here.line;
+    return fby_is_given(pos) ? pos.line : split->name_pos.line;
 }
 
 size_t fby_pipeline_shuffle_line(
     const struct fby_pipeline *self, const char *split)
 {
-    const struct draft_split *found = fby_draft_split(self, split);
-    return found != NULL ? line_of(found->at[SPLIT_SHUFFLE], found) : 0;
+    const struct parsed_split *found = fby_parsed_find_split(self, split);
+    return found != NULL ? line_of_key(found->key_pos[SPLIT_SHUFFLE], found)
+                         : 0;
 }
 
 size_t fby_pipeline_end_line(const struct fby_pipeline *self, const char *split)
 {
-    const struct draft_split *found = fby_draft_split(self, split);
-    return found != NULL ? line_of(found->tokens.at[TOKENS_END], found) : 0;
+    const struct parsed_split *found = fby_parsed_find_split(self, split);
+    return found != NULL ? line_of_key(found->tokens.key_pos[TOKENS_END], found)
+                         : 0;
 }

@@ -1,28 +1,27 @@
-/* lines.h - in which line of its file a thing of a pipeline stands.
+/* lines.h - line numbers of keys in a valid pipeline file, for advice about it.
  *
- * For advice about a file that loads; errors name their places themselves. A
- * key that is not given stands where its field does. */
+ * Lines count from 1. If the file does not have the key, its line is that of
+ * the field or split. The line is 0 if there is no such field or split. `split`
+ * is a name as for fby_pipeline_split. */
 #ifndef FBY_PIPELINE_LINES_H
 #define FBY_PIPELINE_LINES_H
 
 #include "pipeline/fields/kind.h"
 #include "pipeline/parse.h"
 
-/* Of that key of a field; FBY_FIELD_DEVICE: of its normalize. From 1; 0 when
- * there is no such field. */
+/* The line of a key of a field; FBY_FIELD_DEVICE: that of the op normalize. */
 size_t fby_pipeline_line(
     const struct fby_pipeline *self, const char *field, enum fby_field_key key);
 
-/* Of op `i` of the field in this split: those of other splits do not count.
- * `split` is as for fby_pipeline_split. */
+/* The line of op `i` among the worker's ops of the field in this split. */
 size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
     const char *field, uint32_t i);
 
-/* Of `end` of the split's tokens, else of the split. */
+/* The line of the key `end` in `tokens` of the split. */
 size_t fby_pipeline_end_line(
     const struct fby_pipeline *self, const char *split);
 
-/* Of the split's `shuffle`, else of the split. */
+/* The line of the key `shuffle` of the split. */
 size_t fby_pipeline_shuffle_line(
     const struct fby_pipeline *self, const char *split);
 

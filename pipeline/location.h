@@ -1,11 +1,13 @@
-/* location.h - where data lies, as text: NAME:path, wildcards, brace ranges.
+/* location.h - locations of data as text: NAME:path, wildcards, braces.
  *
- * A worker opens only what lies below its roots, so over the wire a location
- * is `NAME:path`, the path relative, without `.` or `..`. This file knows the
- * text only; opening beneath a root is the source's. Patterns, for shards:
+ * A worker opens only files below its roots. A root is a directory with a NAME.
+ * On the wire a location is `NAME:path`, with a relative path without `.` or
+ * `..`. A plain path is a path without NAME. These functions only process text;
+ * worker/source/ opens the files. The pattern of a location may have
  *     {0000..1023}  each number, with as many digits as written
  *     {a,b}         each alternative
- *     * and ?       any letters, any one letter, within one path component
+ *     *             any characters of one path component
+ *     ?             any one character of a path component
  * proto/PROTOCOL.md, "Pipeline location", is the definition. */
 #ifndef FBY_PIPELINE_LOCATION_H
 #define FBY_PIPELINE_LOCATION_H
@@ -13,83 +15,88 @@
 #include "common/err.h"
 #include "pipeline/types.h"
 
-enum { FBY_MAX_EXPANSION = 1000000 }; /* names of one pattern's braces */
+/* The most names that the braces of a pattern may stand for. */
+enum { FBY_MAX_PATTERN_NAMES = 1000000 };
 
 struct fby_location_parts {
     char root[FBY_NAME_SIZE]; /* NAME; empty for a plain path */
     char base[FBY_PATH_SIZE]; /* directory; empty: the root itself */
-    char rest[FBY_PATH_SIZE]; /* below base, with the wildcards; folder: "";
-                                 list: the file's name */
+    char rest[FBY_PATH_SIZE]; /* pattern below base; folder: "" */
 };
 
 /* True for NAME:path, false for a plain path. NAME is a lower-case letter,
  * then lower-case letters, digits, `_` and `-`, at most 63 bytes. */
 bool fby_location_is_named(const char *pattern);
 
-/* Check a location and cut it: a folder is base alone; of shards, base is the
- * last directory before the first wildcard or brace, or that of the one file.
- * Plain paths must be absolute. In folders and lists no letter is a wildcard.
- * Of a list base is its directory. Parallel folders are cut as shards are, and
- * have one brace of two names or more.
+/* Check a location and split it. `base` is the whole path of a folder, the
+ * directory of a list, and else the path up to the last slash before the first
+ * wildcard or brace. Paths of folders and lists have no wildcards. Parallel
+ * folders have one brace of two or more names. Plain paths must be absolute.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_location_split(const char *pattern,
     enum fby_source_kind kind, struct fby_location_parts *out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* Make a plain path absolute: below `folder` (absolute) when it is relative;
- * `.`, doubled and trailing slashes go, `..` is resolved at the start only.
- * NAME:path stays as it is. Errors: FBY_CONFIG. */
-FBY_CHECKED fby_err fby_location_absolute(const char *pattern,
-    const char *folder, char out[FBY_PATH_SIZE], struct fby_why *why);
+/* Make a plain path absolute, and copy a NAME:path. A relative path starts at
+ * `folder`, which is absolute and has no links. `.` and surplus slashes are
+ * removed; `..` is allowed at the start only. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_location_make_absolute(const char *pattern,
+    const char *folder, char out[FBY_PATH_SIZE], struct fby_error_detail *why);
 
-/* Turn a plain absolute pattern into NAME:rest by the longest DIR of `roots`
- * ("NAME=DIR" each, absolute) that holds its base. NAME:path passes when a
- * root has that name. Errors: FBY_CONFIG, FBY_NOT_FOUND when no root fits. */
-FBY_CHECKED fby_err fby_location_root(const struct fby_location *plain,
+/* Turn a plain absolute pattern into NAME:path. Each root is "NAME=DIR"; of the
+ * roots whose DIR contains the pattern, the longest DIR is used. A NAME:path is
+ * copied if one of the roots has the NAME.
+ * Errors: FBY_CONFIG; FBY_NOT_FOUND if no root fits. */
+FBY_CHECKED fby_err fby_location_find_root(const struct fby_location *plain,
     const char *const *roots, size_t n_roots, struct fby_location *out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* The directory that an embedded cluster must serve for a plain location.
- * Errors: FBY_CONFIG; FBY_USAGE when it is NAME:path. */
+/* Set `out` to the base of a plain location: the directory that an embedded
+ * cluster must serve. Errors: FBY_CONFIG; FBY_USAGE for NAME:path. */
 FBY_CHECKED fby_err fby_location_plain_base(const struct fby_location *plain,
-    enum fby_source_kind kind, char out[FBY_PATH_SIZE], struct fby_why *why);
+    enum fby_source_kind kind, char out[FBY_PATH_SIZE],
+    struct fby_error_detail *why);
 
-/* Cut "NAME=DIR" (an argument of --data); DIR must be absolute.
- * Errors: FBY_USAGE. */
-FBY_CHECKED fby_err fby_location_root_option(const char *option,
-    char name[FBY_NAME_SIZE], char dir[FBY_PATH_SIZE], struct fby_why *why);
+/* Split a root "NAME=DIR"; DIR must be absolute. Errors: FBY_USAGE. */
+FBY_CHECKED fby_err fby_location_parse_root(const char *option,
+    char name[FBY_NAME_SIZE], char dir[FBY_PATH_SIZE],
+    struct fby_error_detail *why);
 
-/* How many names the braces of `rest` make (1 without braces).
- * Errors: FBY_CONFIG for wrong braces or more than FBY_MAX_EXPANSION. */
+/* Set *out to the number of names that the braces of `rest` stand for, 1 if it
+ * has no braces.
+ * Errors: FBY_CONFIG for wrong braces or more than FBY_MAX_PATTERN_NAMES. */
 FBY_CHECKED fby_err fby_braces_count(
-    const char *rest, uint32_t *out, struct fby_why *why);
+    const char *rest, uint32_t *out, struct fby_error_detail *why);
 
-/* No choice in the braces of `rest`, which has passed fby_braces_count, may
- * leave a name of dots or nothing. Errors: FBY_CONFIG. */
-FBY_CHECKED fby_err fby_braces_check(const char *rest, struct fby_why *why);
+/* Check that no choice in the braces of `rest` can make a path component "",
+ * "." or "..". `rest` must have passed fby_braces_count. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_braces_check(
+    const char *rest, struct fby_error_detail *why);
 
-/* A `rest` with wildcards and braces that names files; `pattern` is the whole
- * location, for errors. Errors: FBY_CONFIG. */
+/* Check the wildcards and braces of `rest`. `pattern` is the whole location,
+ * for errors. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_pattern_check(
-    const char *rest, const char *pattern, struct fby_why *why);
+    const char *rest, const char *pattern, struct fby_error_detail *why);
 
-/* The i-th of them (the last brace runs fastest), wildcards untouched. `rest`
- * has passed fby_braces_count. */
-void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE]);
+/* Write name `i` of those that the braces of `rest` stand for, and copy the
+ * wildcards. The last brace changes fastest. `rest` passed fby_braces_count. */
+void fby_braces_write_name(
+    const char *rest, uint32_t i, char out[FBY_PATH_SIZE]);
 
-/* One of parallel folders: what the brace of a checked `rest` says i-th; i is
- * below fby_braces_count. */
-struct fby_side {
-    char name[FBY_NAME_SIZE]; /* what stands in the brace */
+/* One of the folders of a source parallel. */
+struct fby_parallel_folder {
+    char name[FBY_NAME_SIZE]; /* the choice in the brace */
     char path[FBY_PATH_SIZE]; /* below the base */
 };
-void fby_location_side(const char *rest, uint32_t i, struct fby_side *out);
+/* Set *out to folder `i` of a checked `rest`; i < fby_braces_count. */
+void fby_location_parallel_folder(
+    const char *rest, uint32_t i, struct fby_parallel_folder *out);
 
-/* True when `text` holds * or ?. */
-bool fby_glob_has(const char *text);
+/* True if `text` has * or ?. */
+bool fby_has_wildcards(const char *text);
 
-/* One path component against one pattern of * and ?; a leading dot is matched
- * only by a dot, and ? takes one UTF-8 letter. */
+/* True if `name`, a path component, matches a pattern with * and ?. A leading
+ * dot is matched only by a dot. A ? matches one UTF-8 character. */
 bool fby_glob_match(const char *pattern, const char *name);
 
 #endif

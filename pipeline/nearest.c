@@ -1,33 +1,35 @@
 #include "pipeline/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 63 };
+#include "pipeline/text.h"
 
-static unsigned least(unsigned a, unsigned b)
+enum { LONGEST = 63 }; /* words and names that are longer are never near */
+
+static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* The classic table of edit distances, row by row: row i is about the first i
- * letters of a word. Three rows are kept, so that a swap of neighbours can look
- * two rows back (optimal string alignment). */
+/* Edit distances (optimal string alignment): rows[i % 3][j] is the distance
+ * from the first i letters of `a` to the first j letters of `b`. Three rows are
+ * kept, because a swap of two letters needs the row before the previous one. */
 struct table {
     const char *a;
     const char *b;
     unsigned    rows[3][LONGEST + 1];
 };
 
-static unsigned cell(const struct table *t, size_t i, size_t j)
+static unsigned compute_cell(const struct table *t, size_t i, size_t j)
 {
     const unsigned *now    = t->rows[i % 3];
     const unsigned *before = t->rows[(i - 1) % 3];
-    unsigned        differ = t->a[i - 1] != t->b[j - 1] ? 1 : 0;
-    unsigned        d =
-        least(least(before[j], now[j - 1]) + 1, before[j - 1] + differ);
+    unsigned        change = t->a[i - 1] != t->b[j - 1] ? 1 : 0;
+    unsigned d = min(min(before[j], now[j - 1]) + 1, before[j - 1] + change);
     if (i > 1 && j > 1 && t->a[i - 1] == t->b[j - 2] &&
         t->a[i - 2] == t->b[j - 1]) {
-        d = least(d, t->rows[(i - 2) % 3][j - 2] + 1);
+        d = min(d, t->rows[(i - 2) % 3][j - 2] + 1);
     }
     return d;
 }
@@ -43,7 +45,7 @@ static unsigned distance(const char *a, const char *b)
     for (size_t i = 1; i <= n_a; i++) {
         t.rows[i % 3][0] = (unsigned)i;
         for (size_t j = 1; j <= n_b; j++) {
-            t.rows[i % 3][j] = cell(&t, i, j);
+            t.rows[i % 3][j] = compute_cell(&t, i, j);
         }
     }
     return t.rows[n_a % 3][n_b];
@@ -51,6 +53,7 @@ static unsigned distance(const char *a, const char *b)
 
 void fby_nearest_offer(struct fby_nearest *self, const char *name)
 {
+    fby_text_append_name(self->known, sizeof(self->known), name);
     size_t n_word = strlen(self->word);
     size_t n_name = strlen(name);
     if (n_word > LONGEST || n_name > LONGEST) {
@@ -58,6 +61,7 @@ void fby_nearest_offer(struct fby_nearest *self, const char *name)
     }
     size_t   longer = n_word > n_name ? n_word : n_name;
     unsigned d      = distance(self->word, name);
+    /* Not more than a third of the letters, rounded, may differ. */
     if (d <= (longer + 1) / 3 && d < longer &&
         (self->best == NULL || d < self->distance)) {
         self->best     = name;
@@ -72,4 +76,18 @@ const char *fby_nearest_of(const char *word, const char *const *names, size_t n)
         fby_nearest_offer(&nearest, names[i]);
     }
     return nearest.best;
+}
+
+struct fby_hint fby_nearest_hint(
+    const struct fby_nearest *self, const char *otherwise)
+{
+    struct fby_hint hint = {{0}};
+    if (self->best != NULL) {
+        snprintf(
+            hint.text, sizeof(hint.text), "; did you mean '%s'?", self->best);
+    } else if (otherwise != NULL) {
+        snprintf(
+            hint.text, sizeof(hint.text), "; %s %s", otherwise, self->known);
+    }
+    return hint;
 }

@@ -4,19 +4,29 @@
 
 #include <stddef.h>
 
-/* Start with {.word = "..."}, offer every right name, read `best`: the nearest
- * one, or NULL when none is near (more than a third of the letters differ).
- * A swap of two neighbours counts as one step. */
+/* A search for the valid name nearest to a wrong word. Start with
+ * {.word = "..."}, offer every valid name, then read `best`. */
 struct fby_nearest {
     const char *word;     /* borrowed */
-    const char *best;     /* borrowed from the offers */
-    unsigned    distance; /* of best */
+    const char *best;     /* nearest name, borrowed; NULL: all differ in more
+                             than a third of the letters */
+    unsigned    distance; /* edits from `word` to `best`; swaps count as one */
+    char        known[512]; /* the names, "a, b, c"; cut if too long */
 };
 
 void fby_nearest_offer(struct fby_nearest *self, const char *name);
 
-/* The same over an array. */
+/* The nearest of `n` names; NULL if none is near. */
 const char *fby_nearest_of(
     const char *word, const char *const *names, size_t n);
+
+struct fby_hint {
+    char text[640];
+};
+
+/* The end of an error message about an unknown word: "; did you mean 'BEST'?".
+ * If no name is near: "; OTHERWISE a, b, c" or, without `otherwise`, "". */
+struct fby_hint fby_nearest_hint(
+    const struct fby_nearest *self, const char *otherwise);
 
 #endif

@@ -1,6 +1,7 @@
-/* The table, and what its parts (op_*.c) share. */
+/* op.c - the tables of ops, and functions that op_*.c share. */
 #include "pipeline/op_private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- plans ---- */
@@ -12,11 +13,9 @@ struct fby_op_plan fby_op_identity(struct fby_shape in)
     return (struct fby_op_plan){.w = w, .h = h, .out_w = w, .out_h = h};
 }
 
-struct fby_shape fby_op_same_shape(
-    const struct fby_op_use *use, struct fby_shape in)
+struct fby_shape fby_op_shape(const struct fby_op_use *use, struct fby_shape in)
 {
-    (void)use;
-    return in;
+    return use->op->shape != NULL ? use->op->shape(use, in) : in;
 }
 
 void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step)
@@ -24,25 +23,26 @@ void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step)
     plan->steps[plan->n_steps++] = step;
 }
 
-int64_t fby_op_draw_around(struct fby_draw *draw, const struct fby_value *value)
+int64_t fby_op_draw_q16(struct fby_draw *draw, const struct fby_value *value)
 {
-    double a = value->r[0];
-    return value->n == 2
-               ? fby_plan_uniform_q16(draw, a, value->r[1])
-               : fby_plan_uniform_q16(draw, a < 0 ? a : -a, a < 0 ? -a : a);
+    if (value->n == 2) {
+        return fby_draw_uniform_q16(draw, value->r[0], value->r[1]);
+    }
+    double a = fabs(value->r[0]);
+    return fby_draw_uniform_q16(draw, -a, a);
 }
 
 uint32_t fby_op_count(
-    const struct fby_op_use *uses, uint32_t n, const char *name)
+    const struct fby_op_use *ops, uint32_t n, const char *name)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        count += strcmp(uses[i].op->name, name) == 0 ? 1 : 0;
+        count += strcmp(ops[i].op->name, name) == 0 ? 1 : 0;
     }
     return count;
 }
 
-void fby_field_number_ops(struct fby_field_content *field)
+void fby_field_set_occurrences(struct fby_field_content *field)
 {
     for (uint32_t i = 0; i < field->n_ops; i++) {
         field->ops[i].occurrence =
@@ -58,47 +58,25 @@ void fby_field_number_ops(struct fby_field_content *field)
 
 /* ---- parameters ---- */
 
-static fby_err check_order(const struct fby_param *param,
-    const struct fby_value *value, struct fby_why *why)
+fby_err fby_op_check(const struct fby_op_use *use, struct fby_error_detail *why)
 {
-    if (param->ordered && value->n == 2 && value->r[0] > value->r[1]) {
-        return fby_because(why, FBY_CONFIG,
-            "%s: [%g, %g] is the wrong way round; write the lower first",
-            param->name, value->r[0], value->r[1]);
+    for (uint32_t i = 0; i < use->op->n_params; i++) {
+        const struct fby_param *param = &use->op->params[i];
+        const struct fby_value *value = &use->params[i];
+        if (param->ordered && value->n == 2 && value->r[0] > value->r[1]) {
+            return fby_error_set(why, FBY_CONFIG,
+                "%s: [%g, %g] is the wrong way round; write the lower first",
+                param->name, value->r[0], value->r[1]);
+        }
     }
-    return FBY_OK;
+    return use->op->check != NULL ? use->op->check(use, why) : FBY_OK;
 }
 
-fby_err fby_op_check(const struct fby_op_use *use, struct fby_why *why)
-{
-    fby_err err = FBY_OK;
-    for (uint32_t i = 0; i < use->op->n_params && err == FBY_OK; i++) {
-        err = check_order(&use->op->params[i], &use->params[i], why);
-    }
-    return err == FBY_OK && use->op->check != NULL ? use->op->check(use, why)
-                                                   : err;
-}
+/* ---- the tables ---- */
 
-/* ---- the table ---- */
-
-const struct fby_op *const fby_ops[] = {
-    &fby_op_random_resized_crop,
-    &fby_op_resize,
-    &fby_op_center_crop,
-    &fby_op_random_crop,
-    &fby_op_horizontal_flip,
-    &fby_op_vertical_flip,
-    &fby_op_pad,
-    &fby_op_grayscale,
-    &fby_op_random_grayscale,
-    &fby_op_colour_jitter,
-    &fby_op_gaussian_blur,
-    &fby_op_random_erasing,
-    &fby_op_rotate,
-    &fby_op_affine,
-    &fby_op_trivial_augment_wide,
-    &fby_op_rand_augment,
-};
+#define X(name) &fby_op_##name,
+const struct fby_op *const fby_ops[] = {FBY_EACH_OP(X)};
+#undef X
 const size_t fby_n_ops = FBY_COUNT(fby_ops);
 
 struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
@@ -110,33 +88,17 @@ struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
     return size;
 }
 
-const struct fby_op *const fby_device_ops[] = {
-    &fby_device_normalize,
-    &fby_device_horizontal_flip,
-    &fby_device_vertical_flip,
-    &fby_device_colour_jitter,
-    &fby_device_random_erasing,
-    &fby_device_mixup,
-    &fby_device_cutmix,
-};
+#define X(name) &fby_device_##name,
+const struct fby_op *const fby_device_ops[] = {FBY_EACH_DEVICE_OP(X)};
+#undef X
 const size_t fby_n_device_ops = FBY_COUNT(fby_device_ops);
 
-static const struct fby_op *named(
-    const struct fby_op *const *ops, size_t n, const char *name)
+/* The op called `name` or, if `name` is NULL, the op with this id. */
+static const struct fby_op *find_op(
+    const struct fby_op *const *ops, size_t n, const char *name, uint32_t id)
 {
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(ops[i]->name, name) == 0) {
-            return ops[i];
-        }
-    }
-    return NULL;
-}
-
-static const struct fby_op *by_id(
-    const struct fby_op *const *ops, size_t n, uint32_t id)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (ops[i]->id == id) {
+        if (name != NULL ? strcmp(ops[i]->name, name) == 0 : ops[i]->id == id) {
             return ops[i];
         }
     }
@@ -145,20 +107,20 @@ static const struct fby_op *by_id(
 
 const struct fby_op *fby_op_named(const char *name)
 {
-    return named(fby_ops, fby_n_ops, name);
+    return find_op(fby_ops, fby_n_ops, name, /*id=*/0);
 }
 
 const struct fby_op *fby_op_by_id(uint32_t id)
 {
-    return by_id(fby_ops, fby_n_ops, id);
+    return find_op(fby_ops, fby_n_ops, /*name=*/NULL, id);
 }
 
 const struct fby_op *fby_device_op_named(const char *name)
 {
-    return named(fby_device_ops, fby_n_device_ops, name);
+    return find_op(fby_device_ops, fby_n_device_ops, name, /*id=*/0);
 }
 
 const struct fby_op *fby_device_op_by_id(uint32_t id)
 {
-    return by_id(fby_device_ops, fby_n_device_ops, id);
+    return find_op(fby_device_ops, fby_n_device_ops, /*name=*/NULL, id);
 }

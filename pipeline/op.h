@@ -1,11 +1,16 @@
 /* op.h - the tables of ops: names, parameters, draws and shapes.
  *
- * The parser, the canonical form and the plan know no op by name; they know
- * this table. The pixels themselves are worker/transform's business: it has
- * what each kind of step does. To add an op: an entry in a table of op_*.c,
- * steps that do it, a golden. Ops of the device have a table of their own: a
- * worker checks them and sends them on, the trainer's client does them
- * (trainer_client/expand/ops.h), and what they draw is decided here. */
+ * The parser, the canonical form and `forebay plan` read these tables and know
+ * no op by name. There are two tables. Ops of the worker are applied in
+ * worker/transform. Ops of the device are applied by the trainer's client
+ * (trainer_client/expand/ops.h); the worker only checks them. To add an op, add
+ * an entry in a file op_*.c, its steps and a golden file.
+ *
+ * Words: an op plan (struct fby_op_plan) is what one op does to one sample.
+ * pipeline/plan/ has the functions that draw op plans and the order of samples.
+ * A dataset plan (worker/plan/) is a pipeline applied to one dataset. To expand
+ * a batch (trainer_client/expand/) is to turn its values into tensors. To
+ * expand a pattern (worker/source/expand.h) is to list its file names. */
 #ifndef FBY_PIPELINE_OP_H
 #define FBY_PIPELINE_OP_H
 
@@ -15,7 +20,7 @@
 
 struct fby_draw; /* pipeline/plan/draw.h */
 
-enum fby_op_id { /* in canonical content: add, never renumber */
+enum fby_op_id { /* in canonical bytes: add numbers, never change one */
     FBY_OP_RANDOM_RESIZED_CROP = 1,
     FBY_OP_RESIZE              = 2,
     FBY_OP_CENTER_CROP         = 3,
@@ -33,7 +38,7 @@ enum fby_op_id { /* in canonical content: add, never renumber */
     FBY_OP_TRIVIAL_AUGMENT     = 15,
     FBY_OP_RAND_AUGMENT        = 16,
 
-    FBY_OP_DEVICE_NORMALIZE       = 32, /* of the device: 32 to 47 */
+    FBY_OP_DEVICE_NORMALIZE       = 32, /* 32 to 47 are ops of the device */
     FBY_OP_DEVICE_HORIZONTAL_FLIP = 33,
     FBY_OP_DEVICE_VERTICAL_FLIP   = 34,
     FBY_OP_DEVICE_COLOUR_JITTER   = 35,
@@ -44,29 +49,27 @@ enum fby_op_id { /* in canonical content: add, never renumber */
 
 struct fby_param {
     const char *name;
-    const char *expects; /* for errors: "one or two integers, 1 to 65535" */
-    bool        real;
-    bool        spread;       /* one number stands for all max_n of them */
-    bool        ordered;      /* of two, the first is not above the second */
-    bool        field;        /* a field of the content: its position */
-    const char *const *words; /* stand for 0, 1, ..; ends with NULL; or NULL */
-    uint32_t           min_n; /* numbers; 0: may be left out */
+    const char *expects;  /* in errors: "one or two integers, 1 to 65535" */
+    bool        real;     /* real numbers, else integers */
+    bool        spread;   /* a single number stands for max_n equal ones */
+    bool        ordered;  /* two numbers: the first is not above the second */
+    bool        is_field; /* a field's name, stored as its index */
+    const char *const *words; /* words for 0, 1, ..., NULL; or NULL: no words */
+    uint32_t           min_n; /* how many numbers; 0: optional, no default */
     uint32_t           max_n;
-    double             min; /* each number, inclusive */
-    double             max;
-    struct fby_value   fallback; /* n = 0: none */
+    double             min;      /* smallest value of each number, inclusive */
+    double             max;      /* largest value, inclusive */
+    struct fby_value   fallback; /* the default; n = 0: none */
 };
 
-enum {
-    FBY_PAIR_LABEL = 1
-}; /* the parameter of mixup and cutmix: whose rows
-                                are mixed like those of the image */
+/* Index of the parameter of mixup and cutmix that names the label field. */
+enum { FBY_MIXING_LABEL = 1 };
 
-enum { FBY_MAX_STEPS = 4 }; /* of an op */
+enum { FBY_MAX_STEPS = 4 }; /* steps of an op plan */
 
-/* What an op does to one sample, all decided before a pixel is touched:
- * take the box (x, y, w, h) of the picture, scale it to out_w x out_h, mirror
- * it, then do the steps. An op that does less leaves the rest as identity. */
+/* The effect of an op on one sample, drawn before the picture is decoded: crop
+ * the picture to the box (x, y, w, h), resize it to out_w x out_h, mirror it
+ * from left to right if `flip` is set, then apply the steps. Sizes in pixels. */
 struct fby_op_plan {
     uint32_t        x, y, w, h;
     uint32_t        out_w, out_h;
@@ -75,55 +78,61 @@ struct fby_op_plan {
     struct fby_step steps[FBY_MAX_STEPS];
 };
 
-/* The picture's size after all of it. Pure. */
+/* The size of a picture after the plan. Pure. */
 struct fby_size fby_op_plan_size(const struct fby_op_plan *plan);
 
 struct fby_op {
     const char    *name;
     enum fby_op_id id;
-    uint32_t       version; /* raised when its behaviour changes */
-    bool is_colour; /* its steps need red, green and blue: not with yuv420 */
-    bool moves;     /* moves pixels by random parameters */
-    bool masks;     /* device: a mask may have it */
-    bool levels;    /* device: stands before normalize */
-    bool pairs;     /* device: mixes two rows; stands last */
+    uint32_t version;      /* raised if the op makes other values than before */
+    bool     is_colour;    /* needs red, green and blue: not with yuv420 */
+    bool     moves_pixels; /* by random distances */
+    bool     allows_masks; /* device: a mask may have the op */
+    bool     needs_levels; /* device: must come before normalize */
+    bool     mixes_rows;   /* device: mixes rows in pairs; must be last */
     const struct fby_param *params;
     uint32_t                n_params;
-    /* Check what the parameters' own rules cannot. May be NULL. */
-    fby_err (*check)(const struct fby_op_use *use, struct fby_why *why);
-    /* The shape after the op; unknown dimensions are 0. NULL: unchanged. */
+    /* Check rules between parameters. NULL: there are none. */
+    fby_err (*check)(
+        const struct fby_op_use *use, struct fby_error_detail *why);
+    /* The shape after the op; unknown dimensions are 0. NULL: as before. */
     struct fby_shape (*shape)(
         const struct fby_op_use *use, struct fby_shape in);
-    /* The draws and the geometry for a picture of `in` (all dims known).
-     * Pure: integers and tables only. FBY_BAD_SAMPLE when the picture cannot
-     * be used (a crop larger than it), with the reason in `why`. NULL: an op
-     * of the device that draws nothing. */
+    /* Draw the plan for a picture of shape `in`, whose dimensions are known.
+     * Pure. NULL: the op of the device draws nothing.
+     * Errors: FBY_BAD_SAMPLE if the op cannot use the picture, for example if
+     * the picture is smaller than the crop. */
     fby_err (*plan)(const struct fby_op_use *use, struct fby_draw *draw,
-        struct fby_shape in, struct fby_op_plan *out, struct fby_why *why);
+        struct fby_shape in, struct fby_op_plan *out,
+        struct fby_error_detail *why);
 };
 
-/* By name or id; NULL when there is none. */
+/* The shape of a picture of shape `in` after the op; 0 is unknown. Pure. */
+struct fby_shape fby_op_shape(
+    const struct fby_op_use *use, struct fby_shape in);
+
+/* The op of the worker with this name or id; NULL if there is none. */
 const struct fby_op *fby_op_named(const char *name);
 const struct fby_op *fby_op_by_id(uint32_t id);
 
-/* How many of these have that name: the next one's occurrence. */
+/* The number of ops called `name` among the `n` ops. */
 uint32_t fby_op_count(
-    const struct fby_op_use *uses, uint32_t n, const char *name);
+    const struct fby_op_use *ops, uint32_t n, const char *name);
 
-/* Set the occurrence of each op of the field: how many of its name stand before
- * it, on the worker and then on the device. */
-void fby_field_number_ops(struct fby_field_content *field);
+/* Set `occurrence` of each op of the field: the number of ops with the same
+ * name before it. Ops of the worker come before those of the device. */
+void fby_field_set_occurrences(struct fby_field_content *field);
 
-/* Are these parameters, each in its bounds, right beside each other?
- * Errors: FBY_CONFIG with the reason. */
+/* Check the rules between the parameters of an op. Each parameter is already
+ * known to be in its range. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_op_check(
-    const struct fby_op_use *use, struct fby_why *why);
+    const struct fby_op_use *use, struct fby_error_detail *why);
 
-/* The table, for docs and for the nearest name in errors. */
+/* The ops of the worker. */
 extern const struct fby_op *const fby_ops[];
 extern const size_t               fby_n_ops;
 
-/* The same of the device's ops. */
+/* The same for ops of the device. */
 const struct fby_op              *fby_device_op_named(const char *name);
 const struct fby_op              *fby_device_op_by_id(uint32_t id);
 extern const struct fby_op *const fby_device_ops[];

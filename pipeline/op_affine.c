@@ -1,24 +1,22 @@
-/* op_affine.c - ops that turn, shear, scale and move: rotate and affine. */
+/* op_affine.c - ops that rotate, shear, scale and shift: rotate and affine. */
 #include "pipeline/op_private.h"
-#include "pipeline/plan/angle.h"
-#include "pipeline/plan/fixed.h"
 
-enum { DEGREES = 0 };
+enum { DEGREES = 0 }; /* index of the first parameter of both ops */
 
-#define DEGREES_PARAM                                                       \
-    {                                                                       \
-        .name    = "degrees",                                               \
-        .expects = "a number a (-a to a), or two, the lower first; within " \
-                   "-360 to 360",                                           \
-        .real = true, .ordered = true, .min_n = 1, .max_n = 2, .min = -360, \
-        .max = 360                                                          \
+#define DEGREES_PARAM                                                \
+    {                                                                \
+        FBY_REALS("degrees", 1, 2, -360, 360,                        \
+            "a number a (-a to a), or two, the lower first; within " \
+            "-360 to 360"),                                          \
+            .ordered = true                                          \
     }
 
-static struct fby_step step_of(int64_t angle, int64_t fill)
+/* The step that rotates the picture and leaves its size. */
+static struct fby_step rotation_step(int64_t angle, int64_t fill)
 {
     struct fby_step step     = {.kind = FBY_STEP_AFFINE};
     step.v[FBY_AFFINE_ANGLE] = angle;
-    step.v[FBY_AFFINE_SCALE] = 65536;
+    step.v[FBY_AFFINE_SCALE] = FBY_Q16_ONE;
     step.v[FBY_AFFINE_FILL]  = fill;
     return step;
 }
@@ -32,76 +30,53 @@ static const struct fby_param rotate_params[] = {
     [ROTATE_FILL] = FBY_FILL_PARAM,
 };
 
-/* Its angles are counter-clockwise. */
+/* The angles of rotate are counter-clockwise, those of the step clockwise. */
 static fby_err rotate_plan(const struct fby_op_use *use, struct fby_draw *draw,
-    struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
+    struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
     (void)why;
-    int64_t angle = fby_op_draw_around(draw, &use->params[DEGREES]);
+    int64_t angle = fby_op_draw_q16(draw, &use->params[DEGREES]);
     *out          = fby_op_identity(in);
-    fby_op_add_step(out, step_of(-angle, use->params[ROTATE_FILL].i[0]));
+    fby_op_add_step(out, rotation_step(-angle, use->params[ROTATE_FILL].i[0]));
     return FBY_OK;
 }
 
-const struct fby_op fby_op_rotate = {
-    .name     = "rotate",
-    .id       = FBY_OP_ROTATE,
-    .moves    = true,
-    .version  = 1,
-    .params   = rotate_params,
-    .n_params = FBY_COUNT(rotate_params),
-    .shape    = fby_op_same_shape,
-    .plan     = rotate_plan,
-};
+const struct fby_op fby_op_rotate = {FBY_OP("rotate", ROTATE),
+    FBY_OP_PARAMS(rotate_params), .moves_pixels = true, .plan = rotate_plan};
 
 /* ---- affine ---- */
 
 enum { TRANSLATE = 1, SCALE = 2, SHEAR = 3, AFFINE_FILL = 4 };
 
 static const struct fby_param affine_params[] = {
-    [DEGREES]   = DEGREES_PARAM,
-    [TRANSLATE] = {.name = "translate",
-        .expects = "one or two numbers, 0 to 1 (at most that share of the "
-                   "width, of the height)",
-        .real    = true,
-        .max_n   = 2,
-        .spread  = true,
-        .min     = 0,
-        .max     = 1},
-    [SCALE]     = {.name = "scale",
-            .expects     = "one or two numbers, 0.1 to 10, the lower first",
-            .real        = true,
-            .ordered     = true,
-            .max_n       = 2,
-            .spread      = true,
-            .min         = 0.1,
-            .max         = 10},
-    [SHEAR] =
-        {
-            .name    = "shear",
-            .expects = "a number a (-a to a degrees along x), two (along x), "
-                       "or four (along x, along y); within -80 to 80",
-            .real    = true,
-            .ordered = true,
-            .max_n   = 4,
-            .min     = -80,
-            .max     = 80,
-        },
+    [DEGREES]     = DEGREES_PARAM,
+    [TRANSLATE]   = {FBY_REALS("translate", 0, 2, 0, 1,
+                         "one or two numbers, 0 to 1 (at most that share of "
+                           "the width, of the height)"),
+          .spread = true},
+    [SCALE]       = {FBY_REALS("scale", 0, 2, 0.1, 10,
+                         "one or two numbers, 0.1 to 10, the lower first"),
+              .ordered = true, .spread = true},
+    [SHEAR]       = {FBY_REALS("shear", 0, 4, -80, 80,
+                         "a number a (-a to a degrees along x), two (along x), "
+                               "or four (along x, along y); within -80 to 80"),
+              .ordered = true},
     [AFFINE_FILL] = FBY_FILL_PARAM,
 };
 
-static fby_err affine_check(const struct fby_op_use *use, struct fby_why *why)
+static fby_err affine_check(
+    const struct fby_op_use *use, struct fby_error_detail *why)
 {
     const struct fby_value *shear = &use->params[SHEAR];
     if (shear->n == 3 || (shear->n == 4 && (shear->r[0] > shear->r[1] ||
                                                shear->r[2] > shear->r[3]))) {
-        return fby_because(why, FBY_CONFIG, "shear: expected %s",
+        return fby_error_set(why, FBY_CONFIG, "shear: expected %s",
             affine_params[SHEAR].expects);
     }
     return FBY_OK;
 }
 
-/* Whole pixels, at most that share of the side to either end. */
+/* Draw a shift by whole pixels, at most `share` of the side either way. */
 static int64_t draw_shift(struct fby_draw *draw, double share, uint32_t side)
 {
     int64_t most = (int64_t)(fby_q32(share) * side >> 32);
@@ -114,23 +89,22 @@ static void draw_shears(
     const struct fby_value *shear = &use->params[SHEAR];
     if (shear->n == 4) {
         step->v[FBY_AFFINE_TAN_X] =
-            fby_tan_q16(fby_plan_uniform_q16(draw, shear->r[0], shear->r[1]));
+            fby_tan_q16(fby_draw_uniform_q16(draw, shear->r[0], shear->r[1]));
         step->v[FBY_AFFINE_TAN_Y] =
-            fby_tan_q16(fby_plan_uniform_q16(draw, shear->r[2], shear->r[3]));
+            fby_tan_q16(fby_draw_uniform_q16(draw, shear->r[2], shear->r[3]));
     } else if (shear->n > 0) {
-        step->v[FBY_AFFINE_TAN_X] =
-            fby_tan_q16(fby_op_draw_around(draw, shear));
+        step->v[FBY_AFFINE_TAN_X] = fby_tan_q16(fby_op_draw_q16(draw, shear));
     }
 }
 
-/* The draws in the order of the parameters, of those that were given. */
+/* Parameters that are given are drawn, in the order of the table. */
 static fby_err affine_plan(const struct fby_op_use *use, struct fby_draw *draw,
-    struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
+    struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
     const struct fby_value *shift = &use->params[TRANSLATE];
     const struct fby_value *scale = &use->params[SCALE];
     struct fby_step         step =
-        step_of(fby_op_draw_around(draw, &use->params[DEGREES]),
+        rotation_step(fby_op_draw_q16(draw, &use->params[DEGREES]),
             use->params[AFFINE_FILL].i[0]);
     (void)why;
     if (shift->n > 0) {
@@ -139,7 +113,7 @@ static fby_err affine_plan(const struct fby_op_use *use, struct fby_draw *draw,
     }
     if (scale->n > 0) {
         step.v[FBY_AFFINE_SCALE] =
-            fby_plan_uniform_q16(draw, scale->r[0], scale->r[1]);
+            fby_draw_uniform_q16(draw, scale->r[0], scale->r[1]);
     }
     draw_shears(use, draw, &step);
     *out = fby_op_identity(in);
@@ -147,14 +121,6 @@ static fby_err affine_plan(const struct fby_op_use *use, struct fby_draw *draw,
     return FBY_OK;
 }
 
-const struct fby_op fby_op_affine = {
-    .name     = "affine",
-    .id       = FBY_OP_AFFINE,
-    .moves    = true,
-    .version  = 1,
-    .params   = affine_params,
-    .n_params = FBY_COUNT(affine_params),
-    .check    = affine_check,
-    .shape    = fby_op_same_shape,
-    .plan     = affine_plan,
-};
+const struct fby_op fby_op_affine = {FBY_OP("affine", AFFINE),
+    FBY_OP_PARAMS(affine_params), .moves_pixels = true, .check = affine_check,
+    .plan = affine_plan};

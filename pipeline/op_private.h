@@ -1,71 +1,83 @@
-/* op_private.h - what the files of the op table share. */
+/* op_private.h - macros and functions that the files of ops (op_*.c) share. */
 #ifndef FBY_PIPELINE_OP_PRIVATE_H
 #define FBY_PIPELINE_OP_PRIVATE_H
 
 #include "pipeline/op.h"
-#include "pipeline/plan/augment.h"
+#include "pipeline/plan/draw.h"
+#include "pipeline/plan/fixed.h"
+#include "pipeline/plan/geometry.h"
 
 #define FBY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* How often: one number, 0 to 1. */
-#define FBY_P_PARAM(default_p)                                                \
-    {                                                                         \
-        .name = "p", .expects = "a number, 0 to 1 (how often)", .real = true, \
-        .min_n = 1, .max_n = 1, .min = 0, .max = 1, .fallback = {             \
-            .n    = 1,                                                        \
-            .real = true,                                                     \
-            .r    = {default_p}                                               \
-        }                                                                     \
+/* The members of struct fby_op that every op sets. */
+#define FBY_OP(op_name, op_id) \
+    .name = (op_name), .id = FBY_OP_##op_id, .version = 1
+#define FBY_OP_PARAMS(table) .params = (table), .n_params = FBY_COUNT(table)
+
+/* The members of a parameter of `least` to `most` numbers, each low to high. */
+#define FBY_INTEGERS(param_name, least, most, low, high, text) \
+    .name = (param_name), .expects = (text), .min_n = (least), \
+    .max_n = (most), .min = (low), .max = (high)
+#define FBY_REALS(...) FBY_INTEGERS(__VA_ARGS__), .real = true
+
+/* A parameter that several ops have: the probability that the op is applied. */
+#define FBY_P_PARAM(default_p)                                      \
+    {                                                               \
+        FBY_REALS("p", 1, 1, 0, 1, "a number, 0 to 1 (how often)"), \
+            .fallback = {                                           \
+                .n    = 1,                                          \
+                .real = true,                                       \
+                .r    = {default_p}                                 \
+            }                                                       \
     }
-/* Two numbers from `low` to `high`; which ones when they are left out. */
-#define FBY_PAIR_PARAM(its_name, low, high, default_0, default_1)            \
-    {                                                                        \
-        .name    = (its_name),                                               \
-        .expects = "two numbers, " #low " to " #high ", the lower first",    \
-        .real = true, .ordered = true, .min_n = 2, .max_n = 2, .min = (low), \
-        .max = (high), .fallback = {                                         \
-            .n    = 2,                                                       \
-            .real = true,                                                    \
-            .r    = {default_0, default_1}                                   \
-        }                                                                    \
+/* A parameter of two numbers from `low` to `high`, the lower first. */
+#define FBY_PAIR_PARAM(param_name, low, high, default_0, default_1) \
+    {                                                               \
+        FBY_REALS(param_name, 2, 2, low, high,                      \
+            "two numbers, " #low " to " #high ", the lower first"), \
+            .ordered = true, .fallback = {                          \
+                .n    = 2,                                          \
+                .real = true,                                       \
+                .r    = {default_0, default_1}                      \
+            }                                                       \
     }
-/* The level of pixels that come from nowhere. */
-#define FBY_FILL_PARAM                                                 \
-    {                                                                  \
-        .name = "fill", .expects = "an integer, 0 to 255", .min_n = 1, \
-        .max_n = 1, .min = 0, .max = 255, .fallback = {                \
-            .n = 1,                                                    \
-            .i = {0}                                                   \
-        }                                                              \
+/* A parameter for the level of pixels from outside the picture. */
+#define FBY_FILL_PARAM                                              \
+    {                                                               \
+        FBY_INTEGERS("fill", 1, 1, 0, 255, "an integer, 0 to 255"), \
+            .fallback = {                                           \
+                .n = 1,                                             \
+                .i = {0}                                            \
+            }                                                       \
     }
 
-/* The plan that changes nothing. */
+/* The plan that leaves a picture of shape `in` unchanged. */
 struct fby_op_plan fby_op_identity(struct fby_shape in);
-/* The shape of an op that keeps the size. */
-struct fby_shape fby_op_same_shape(
-    const struct fby_op_use *use, struct fby_shape in);
 
 void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step);
 
-/* One number a stands for -a..a, two are low and high. */
-int64_t fby_op_draw_around(
-    struct fby_draw *draw, const struct fby_value *value);
+/* Draw a number in Q16: from -a to a for one number a, or between two
+ * numbers. */
+int64_t fby_op_draw_q16(struct fby_draw *draw, const struct fby_value *value);
 
-extern const struct fby_op fby_op_random_resized_crop, fby_op_resize;
-extern const struct fby_op fby_op_center_crop, fby_op_random_crop;
-extern const struct fby_op fby_op_horizontal_flip;
-extern const struct fby_op fby_op_vertical_flip, fby_op_pad;
-extern const struct fby_op fby_op_grayscale, fby_op_random_grayscale;
-extern const struct fby_op fby_op_colour_jitter, fby_op_gaussian_blur;
-extern const struct fby_op fby_op_random_erasing;
-extern const struct fby_op fby_op_rotate, fby_op_affine;
-extern const struct fby_op fby_op_trivial_augment_wide, fby_op_rand_augment;
+/* All ops, in the order of error messages and docs. */
+/* clang-format off */
+#define FBY_EACH_OP(X)                                                  \
+    X(random_resized_crop) X(resize) X(center_crop) X(random_crop)      \
+    X(horizontal_flip) X(vertical_flip) X(pad) X(grayscale)             \
+    X(random_grayscale) X(colour_jitter) X(gaussian_blur)               \
+    X(random_erasing) X(rotate) X(affine) X(trivial_augment_wide)       \
+    X(rand_augment)
+#define FBY_EACH_DEVICE_OP(X)                                           \
+    X(normalize) X(horizontal_flip) X(vertical_flip) X(colour_jitter)   \
+    X(random_erasing) X(mixup) X(cutmix)
+/* clang-format on */
 
-extern const struct fby_op fby_device_normalize;
-extern const struct fby_op fby_device_horizontal_flip;
-extern const struct fby_op fby_device_vertical_flip;
-extern const struct fby_op fby_device_colour_jitter;
-extern const struct fby_op fby_device_random_erasing;
-extern const struct fby_op fby_device_mixup, fby_device_cutmix;
+#define X(name) extern const struct fby_op fby_op_##name;
+FBY_EACH_OP(X)
+#undef X
+#define X(name) extern const struct fby_op fby_device_##name;
+FBY_EACH_DEVICE_OP(X)
+#undef X
 
 #endif

@@ -1,3 +1,4 @@
+/* parse.c - see parse.h: the keys of the file and of its splits. */
 #include "pipeline/parse.h"
 
 #include <errno.h>
@@ -10,12 +11,10 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
-#include "pipeline/draft.h"
 #include "pipeline/location.h"
 #include "pipeline/nearest.h"
+#include "pipeline/parse_state.h"
 #include "pipeline/text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- splits ---- */
 
@@ -24,25 +23,18 @@
 static const struct fby_choice shuffles[] = {
     {"none", FBY_SHUFFLE_NONE},
     {"full", FBY_SHUFFLE_FULL},
-    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* which is no word */
+    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* only for lists in messages */
     {NULL, 0},
 };
 
-static const struct fby_choice lasts[] = {
-    {"drop", FBY_LAST_DROP},
-    {"pad", FBY_LAST_PAD},
-    {"short", FBY_LAST_SHORT},
-    {NULL, 0},
-};
+static const struct fby_choice lasts[] = {{"drop", FBY_LAST_DROP},
+    {"pad", FBY_LAST_PAD}, {"short", FBY_LAST_SHORT}, {NULL, 0}};
 
 static const struct fby_key shuffle_keys[SHUFFLE_KEYS] = {
-    [SHUFFLE_BLOCK] = {.name = "block",
-        .expects             = "an integer, 1 to 1048576 (shards in a block)",
-        .kind                = FBY_KEY_INTEGER,
-        .required            = true,
-        .offset              = offsetof(struct draft_shuffle, block),
-        .min                 = 1,
-        .max                 = FBY_MAX_BLOCK},
+    [SHUFFLE_BLOCK] = {FBY_INTEGER("block", parsed_shuffle, block, 1,
+                           FBY_MAX_BLOCK,
+                           "an integer, 1 to 1048576 (shards in a block)"),
+        .required = true},
 };
 static const struct fby_schema shuffle_schema = {
     "none, full or {block: K}", shuffle_keys, SHUFFLE_KEYS};
@@ -50,7 +42,7 @@ static const struct fby_schema shuffle_schema = {
 static fby_err read_shuffle(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct draft_shuffle *shuffle = &((struct draft_split *)target)->shuffle;
+    struct parsed_shuffle *shuffle = &((struct parsed_split *)target)->shuffle;
     if (fby_yaml_is_list(node)) {
         return fby_yaml_expected(yaml, node, shuffle_schema.what);
     }
@@ -66,13 +58,13 @@ static fby_err read_shuffle(
     return fby_choice_read(yaml, node, shuffles, "shuffle", &shuffle->kind);
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_text(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
 
 static fby_err read_column(
-    const struct fby_yaml *yaml, yaml_node_t *node, struct draft_split *split)
+    const struct fby_yaml *yaml, yaml_node_t *node, struct parsed_split *split)
 {
     const char *text = fby_yaml_text(node);
     if (!fby_yaml_is_given(node) || !fby_text_is_extension(text) ||
@@ -90,55 +82,74 @@ static fby_err read_column(
     return FBY_OK;
 }
 
-/* A column, or a list of them. */
+/* Read `files`: one name of a column, or a list of them. */
 static fby_err read_files(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct draft_split *split = target;
-    size_t              n = fby_yaml_is_list(node) ? fby_yaml_length(node) : 1;
-    fby_err             err = FBY_OK;
+    struct parsed_split *split = target;
+    size_t               n     = fby_yaml_length(node);
     if (n == 0 || n > FBY_MAX_FILES) {
         return fby_yaml_error(
             yaml, node, "expected 1 to %d columns, not %zu", FBY_MAX_FILES, n);
     }
-    for (size_t i = 0; err == FBY_OK && i < n; i++) {
-        bool list = fby_yaml_is_list(node);
-        err       = read_column(
-                  yaml, list ? fby_yaml_item(yaml, node, i) : node, split);
+    for (size_t i = 0; i < n; i++) {
+        FBY_TRY(read_column(yaml, fby_yaml_item(yaml, node, i), split));
     }
-    qsort(split->files, split->n_files, sizeof(split->files[0]), by_text);
-    return err;
+    qsort(split->files, split->n_files, sizeof(split->files[0]), compare_text);
+    return FBY_OK;
 }
 
-/* Beside those of the sources. */
-static const struct fby_key split_keys[SPLIT_KEYS] = {
-    [SPLIT_FILES] = {.name = "files", .kind = FBY_KEY_OWN, .read = read_files},
-    [SPLIT_SHUFFLE]   = {.name = "shuffle",
-          .kind                = FBY_KEY_OWN,
-          .read                = read_shuffle},
-    [SPLIT_BUCKET_BY] = {.name = "bucket_by",
-        .kind                  = FBY_KEY_OWN,
-        .read                  = fby_draft_bucket},
-    [SPLIT_LAST]      = {.name = "last",
-             .expects          = "rule for the last batch",
-             .kind             = FBY_KEY_CHOICE,
-             .offset           = offsetof(struct draft_split, last),
-             .choices          = lasts},
-    [SPLIT_LANES]     = {.name = "lanes",
-            .expects           = "an integer, 1 to 65536",
-            .kind              = FBY_KEY_INTEGER,
-            .offset            = offsetof(struct draft_split, lanes),
-            .min               = 1,
-            .max               = FBY_MAX_LANES},
-    [SPLIT_SLICES]    = {.name = "slices",
-           .expects            = "an integer that divides global_batch",
-           .kind               = FBY_KEY_INTEGER,
-           .offset             = offsetof(struct draft_split, slices),
-           .min                = 1,
-           .max                = FBY_MAX_BATCH},
+static const char bounds_expected[] =
+    "a list of 1 to 63 integers, 1 to 1099511627776, ascending, such as [64, "
+    "128, 256]";
+
+static fby_err read_bounds(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct parsed_bucket *bucket = target;
+    size_t n = fby_yaml_is_list(node) ? fby_yaml_length(node) : 0;
+    if (n < 1 || n > FBY_MAX_BOUNDS) {
+        return fby_yaml_expected(yaml, node, bounds_expected);
+    }
+    for (size_t i = 0; i < n; i++) {
+        yaml_node_t *item  = fby_yaml_item(yaml, node, i);
+        int64_t      least = i == 0 ? 1 : bucket->by.bounds[i - 1] + 1;
+        if (!fby_yaml_integer(item, &bucket->by.bounds[i]) ||
+            bucket->by.bounds[i] < least ||
+            bucket->by.bounds[i] > FBY_MAX_BOUND) {
+            return fby_yaml_expected(yaml, item, bounds_expected);
+        }
+    }
+    bucket->by.n_bounds = (uint32_t)n;
+    return FBY_OK;
+}
+
+static const struct fby_key bucket_keys[BUCKET_KEYS] = {
+    [BUCKET_FIELD]  = {FBY_TEXT("field", parsed_bucket, by.field,
+                           "a field whose members have lengths"),
+         .required = true},
+    [BUCKET_BOUNDS] = {FBY_OWN("bounds", read_bounds),
+        .expects = bounds_expected, .required = true},
 };
-static fby_err read_keys(
-    struct fby_yaml *yaml, yaml_node_t *node, struct draft_split *split)
+static const struct fby_schema bucket_schema = {
+    "{field: NAME, bounds: [64, 128, 256]}", bucket_keys, BUCKET_KEYS};
+
+/* The keys of a split. Those of the sources are added by read_split_keys. */
+static const struct fby_key split_keys[SPLIT_KEYS] = {
+    [SPLIT_FILES]     = {FBY_OWN("files", read_files)},
+    [SPLIT_SHUFFLE]   = {FBY_OWN("shuffle", read_shuffle)},
+    [SPLIT_BUCKET_BY] = {FBY_MAP(
+        "bucket_by", parsed_split, bucket, &bucket_schema)},
+    [SPLIT_LAST]      = {FBY_CHOICE(
+             "last", parsed_split, last, "rule for the last batch", lasts)},
+    [SPLIT_LANES] = {FBY_INTEGER("lanes", parsed_split, lanes, 1, FBY_MAX_LANES,
+        "an integer, 1 to 65536")},
+    [SPLIT_SLICES] = {FBY_INTEGER("slices", parsed_split, slices, 1,
+        FBY_MAX_BATCH, "an integer that divides global_batch")},
+};
+
+static fby_err read_split_keys(
+    struct fby_yaml *yaml, yaml_node_t *node, struct parsed_split *split)
 {
     struct fby_key keys[SPLIT_KEYS];
     memcpy(keys, split_keys, sizeof(keys));
@@ -151,34 +162,34 @@ static fby_err read_keys(
 }
 
 static fby_err check_files(
-    const struct fby_yaml *yaml, const struct draft_split *split)
+    const struct fby_yaml *yaml, const struct parsed_split *split)
 {
     return split->n_files == 0 || split->source->has_paths
                ? FBY_OK
-               : fby_yaml_wrong(yaml->why, yaml->file, split->at[SPLIT_FILES],
+               : fby_yaml_error_at(yaml, split->key_pos[SPLIT_FILES],
                      "files are columns of a list; this split has none");
 }
 
-/* "folder: PATH, shards: PATTERN, ... or tokens: {files: PATTERN, ...}" */
+/* List the sources: "folder: PATH, ... or tokens: {files: PATTERN, ...}". */
 static void list_sources(char *out, size_t size)
 {
     size_t n = 0;
     for (int id = 1; id < FBY_N_SOURCES && n < size; id++) {
-        const char *before = id == 1                   ? ""
-                             : id == FBY_N_SOURCES - 1 ? " or "
-                                                       : ", ";
-        n += (size_t)snprintf(out + n, size - n, "%s%s", before,
+        const char *separator = id == 1                   ? ""
+                                : id == FBY_N_SOURCES - 1 ? " or "
+                                                          : ", ";
+        n += (size_t)snprintf(out + n, size - n, "%s%s", separator,
             fby_source_traits_by_id(id)->usage);
     }
 }
 
-/* The one source of a split. */
-static fby_err find_source(
-    const struct fby_yaml *yaml, struct draft_split *split)
+/* Set the source of a split. Exactly one key of a source must be given. */
+static fby_err set_source(
+    const struct fby_yaml *yaml, struct parsed_split *split)
 {
     size_t n = 0;
     for (int id = 1; id < FBY_N_SOURCES; id++) {
-        if (fby_is_given(split->at[SPLIT_SOURCE(id)])) {
+        if (fby_is_given(split->key_pos[SPLIT_SOURCE(id)])) {
             split->source = fby_source_traits_by_id(id);
             split->kind   = split->source->id;
             n++;
@@ -189,65 +200,64 @@ static fby_err find_source(
     }
     char sources[256];
     list_sources(sources, sizeof(sources));
-    return fby_yaml_wrong(yaml->why, yaml->file, split->here,
+    return fby_yaml_error_at(yaml, split->name_pos,
         "split '%s' needs one source: %s", split->name, sources);
 }
 
-/* Where its source is. */
-static fby_err locate_source(const struct fby_yaml *yaml,
-    const struct fby_pipeline *pipeline, struct draft_split *split)
+/* Set the location of a split from its pattern, and check it. */
+static fby_err set_location(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, struct parsed_split *split)
 {
     struct fby_location_parts parts;
-    struct fby_why            why = {{0}};
-
-    fby_err err = fby_location_absolute(
-        split->pattern, pipeline->folder, split->location.pattern, &why);
-    if (err == FBY_OK) {
-        err = fby_location_split(
-            split->location.pattern, split->kind, &parts, &why);
+    struct fby_error_detail   why = {{0}};
+    if (fby_location_make_absolute(split->pattern, pipeline->folder,
+            split->location.pattern, &why) == FBY_OK &&
+        fby_location_split(
+            split->location.pattern, split->kind, &parts, &why) == FBY_OK) {
+        return FBY_OK;
     }
-    return err == FBY_OK
-               ? check_files(yaml, split)
-               : fby_yaml_wrong(yaml->why, yaml->file,
-                     split->at[SPLIT_SOURCE(split->kind)], "%s", why.text);
+    return fby_yaml_error_at(
+        yaml, split->key_pos[SPLIT_SOURCE(split->kind)], "%s", why.text);
 }
 
+/* Check the keys that only block shuffle has. */
 static fby_err check_blocks(const struct fby_yaml *yaml,
-    const struct fby_pipeline *pipeline, const struct draft_split *split)
+    const struct fby_pipeline *pipeline, const struct parsed_split *split)
 {
     for (size_t key = SPLIT_LANES; key <= SPLIT_SLICES; key++) {
-        if (fby_is_given(split->at[key]) &&
+        if (fby_is_given(split->key_pos[key]) &&
             split->shuffle.kind != FBY_SHUFFLE_BLOCK) {
-            return fby_yaml_wrong(yaml->why, yaml->file, split->at[key],
+            return fby_yaml_error_at(yaml, split->key_pos[key],
                 "%s is used only with shuffle: {block: K}",
                 split_keys[key].name);
         }
     }
     if (split->slices > 0 && pipeline->global_batch % split->slices != 0) {
-        return fby_yaml_wrong(yaml->why, yaml->file, split->at[SPLIT_SLICES],
+        return fby_yaml_error_at(yaml, split->key_pos[SPLIT_SLICES],
             "slices: %lld does not divide global_batch: %lld",
             (long long)split->slices, (long long)pipeline->global_batch);
     }
     return FBY_OK;
 }
 
-/* A field comes either from a member of a sample or from a column. */
-static fby_err check_kinds(const struct fby_yaml *yaml,
-    const struct fby_pipeline *pipeline, const struct draft_split *split)
+/* Check that all splits have columns or none has: a field cannot come from a
+ * column in one split and from a member of a sample in another. */
+static fby_err check_columns(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, const struct parsed_split *split)
 {
-    const struct draft_split *first   = &pipeline->splits[0];
-    bool                      columns = split->source->has_rows;
+    const struct parsed_split *first   = &pipeline->splits[0];
+    bool                       columns = split->source->has_rows;
     return pipeline->n_splits == 0 || columns == first->source->has_rows
                ? FBY_OK
-               : fby_yaml_wrong(yaml->why, yaml->file, split->here,
+               : fby_yaml_error_at(yaml, split->name_pos,
                      "split '%s' has columns and split '%s' has not; all "
                      "splits of a pipeline have them, or none",
                      columns ? split->name : first->name,
                      columns ? first->name : split->name);
 }
 
-fby_err fby_draft_name(const struct fby_yaml *yaml, const yaml_node_t *key,
-    const char *what, char out[FBY_NAME_SIZE])
+fby_err fby_parsed_read_name(const struct fby_yaml *yaml,
+    const yaml_node_t *key, const char *what, char out[FBY_NAME_SIZE])
 {
     const char *text = fby_yaml_text(key);
     if (!fby_text_is_name(text)) {
@@ -267,7 +277,7 @@ static fby_err check_new_split(const struct fby_yaml *yaml,
         if (strcmp(pipeline->splits[i].name, fby_yaml_text(key)) == 0) {
             return fby_yaml_error(yaml, key,
                 "split '%s' stands here a second time (first in line %zu)",
-                pipeline->splits[i].name, pipeline->splits[i].here.line);
+                pipeline->splits[i].name, pipeline->splits[i].name_pos.line);
         }
     }
     return pipeline->n_splits < FBY_MAX_SPLITS
@@ -280,55 +290,33 @@ static fby_err read_split(
     struct fby_yaml *yaml, yaml_node_t *key, yaml_node_t *value, void *target)
 {
     struct fby_pipeline *pipeline = target;
-    fby_err              err      = check_new_split(yaml, key, pipeline);
-    if (err != FBY_OK) {
-        return err;
-    }
-    struct draft_split *split = &pipeline->splits[pipeline->n_splits];
-    split->here               = fby_yaml_place(key);
-    split->shuffle.kind       = FBY_SHUFFLE_FULL;
-    split->last               = FBY_LAST_DROP;
-    err                       = fby_draft_name(yaml, key, "split", split->name);
-    if (err == FBY_OK) {
-        err = read_keys(yaml, value, split);
-    }
-    if (err == FBY_OK) {
-        err = find_source(yaml, split);
-    }
-    if (err == FBY_OK) {
-        err = locate_source(yaml, pipeline, split);
-    }
-    if (err == FBY_OK) {
-        err = check_blocks(yaml, pipeline, split);
-    }
-    if (err == FBY_OK) {
-        err = check_kinds(yaml, pipeline, split);
-    }
-    pipeline->n_splits += err == FBY_OK ? 1 : 0;
-    return err;
+    FBY_TRY(check_new_split(yaml, key, pipeline));
+    struct parsed_split *split = &pipeline->splits[pipeline->n_splits];
+    split->name_pos            = fby_yaml_pos(key);
+    split->shuffle.kind        = FBY_SHUFFLE_FULL;
+    split->last                = FBY_LAST_DROP;
+    FBY_TRY(fby_parsed_read_name(yaml, key, "split", split->name));
+    FBY_TRY(read_split_keys(yaml, value, split));
+    FBY_TRY(set_source(yaml, split));
+    FBY_TRY(set_location(yaml, pipeline, split));
+    FBY_TRY(check_files(yaml, split));
+    FBY_TRY(check_blocks(yaml, pipeline, split));
+    FBY_TRY(check_columns(yaml, pipeline, split));
+    pipeline->n_splits++;
+    return FBY_OK;
 }
 
 /* ---- the top of the file ---- */
 
 static const struct fby_choice bad_samples[] = {
-    {"fail", FBY_BAD_FAIL},
-    {"substitute", FBY_BAD_SUBSTITUTE},
-    {NULL, 0},
-};
+    {"fail", FBY_BAD_FAIL}, {"substitute", FBY_BAD_SUBSTITUTE}, {NULL, 0}};
 
 static const struct fby_key bad_sample_keys[BAD_KEYS] = {
-    [BAD_DO]    = {.name = "do",
-           .expects      = "rule for bad samples",
-           .kind         = FBY_KEY_CHOICE,
-           .required     = true,
-           .offset       = offsetof(struct draft_bad_sample, what),
-           .choices      = bad_samples},
-    [BAD_LIMIT] = {.name = "limit",
-        .expects         = "an integer, 1 to 2147483647",
-        .kind            = FBY_KEY_INTEGER,
-        .offset          = offsetof(struct draft_bad_sample, limit),
-        .min             = 1,
-        .max             = INT32_MAX},
+    [BAD_DO]    = {FBY_CHOICE("do", parsed_bad_sample, rule,
+                       "rule for bad samples", bad_samples),
+           .required = true},
+    [BAD_LIMIT] = {FBY_INTEGER("limit", parsed_bad_sample, limit, 1, INT32_MAX,
+        "an integer, 1 to 2147483647")},
 };
 static const struct fby_schema bad_sample_schema = {
     "fail, substitute or {do: substitute, limit: 100}", bad_sample_keys,
@@ -337,92 +325,60 @@ static const struct fby_schema bad_sample_schema = {
 static fby_err read_bad_sample(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct draft_bad_sample *bad = &((struct fby_pipeline *)target)->bad_sample;
+    struct parsed_bad_sample *bad =
+        &((struct fby_pipeline *)target)->bad_sample;
     if (fby_yaml_is_list(node)) {
         return fby_yaml_expected(yaml, node, bad_sample_schema.what);
     }
     if (!fby_yaml_is_map(node)) {
         return fby_choice_read(
-            yaml, node, bad_samples, "rule for bad samples", &bad->what);
+            yaml, node, bad_samples, "rule for bad samples", &bad->rule);
     }
-    fby_err err = fby_schema_read(yaml, node, &bad_sample_schema, bad);
-    if (err == FBY_OK && bad->what == FBY_BAD_FAIL &&
-        fby_is_given(bad->at[BAD_LIMIT])) {
-        err = fby_yaml_wrong(yaml->why, yaml->file, bad->at[BAD_LIMIT],
-            "limit belongs to do: substitute; do: fail stops at the first");
-    }
-    return err;
+    FBY_TRY(fby_schema_read(yaml, node, &bad_sample_schema, bad));
+    return bad->rule != FBY_BAD_FAIL || !fby_is_given(bad->key_pos[BAD_LIMIT])
+               ? FBY_OK
+               : fby_yaml_error_at(yaml, bad->key_pos[BAD_LIMIT],
+                     "limit belongs to do: substitute; do: fail stops at the "
+                     "first");
 }
 
-/* Splits and fields are read after the rest, in this order, because fields
- * name splits and both need global_batch. */
-static fby_err keep_splits(
-    struct fby_yaml *yaml, yaml_node_t *node, void *target)
-{
-    (void)yaml;
-    ((struct fby_pipeline *)target)->splits_node = node;
-    return FBY_OK;
-}
-
-static fby_err keep_fields(
-    struct fby_yaml *yaml, yaml_node_t *node, void *target)
-{
-    (void)yaml;
-    ((struct fby_pipeline *)target)->fields_node = node;
-    return FBY_OK;
-}
-
+/* Splits and fields are read after the other keys, in this order: fields name
+ * splits, and both need global_batch. */
 static const struct fby_key top_keys[TOP_KEYS] = {
-    [TOP_FOREBAY]       = {.name = "forebay",
-              .expects           = "1, the version of this format",
-              .kind              = FBY_KEY_INTEGER,
-              .required          = true,
-              .offset            = offsetof(struct fby_pipeline, version),
-              .min               = 1,
-              .max               = 1},
-    [TOP_SPLITS]        = {.name = "splits",
-               .expects          = "at least one split by name",
-               .kind             = FBY_KEY_OWN,
-               .required         = true,
-               .read             = keep_splits},
-    [TOP_GLOBAL_BATCH]  = {.name = "global_batch",
-         .expects                = "an integer, 1 to 65536 (rows of a batch)",
-         .kind                   = FBY_KEY_INTEGER,
-         .required               = true,
-         .offset                 = offsetof(struct fby_pipeline, global_batch),
-         .min                    = 1,
-         .max                    = FBY_MAX_BATCH},
-    [TOP_SEED]          = {.name = "seed",
-                 .expects        = "an integer, 0 to 9223372036854775807",
-                 .kind           = FBY_KEY_INTEGER,
-                 .offset         = offsetof(struct fby_pipeline, seed),
-                 .min            = 0,
-                 .max            = (double)INT64_MAX},
-    [TOP_ON_BAD_SAMPLE] = {.name = "on_bad_sample",
-        .kind                    = FBY_KEY_OWN,
-        .read                    = read_bad_sample},
-    [TOP_FIELDS]        = {.name = "fields",
-               .expects          = "at least one field by name",
-               .kind             = FBY_KEY_OWN,
-               .required         = true,
-               .read             = keep_fields},
+    [TOP_FOREBAY]      = {FBY_INTEGER("forebay", fby_pipeline, version, 1, 1,
+                              "1, the version of this format"),
+             .required = true},
+    [TOP_SPLITS]       = {FBY_NODE("splits", fby_pipeline, splits_node,
+                              "at least one split by name"),
+              .required = true},
+    [TOP_GLOBAL_BATCH] = {FBY_INTEGER("global_batch", fby_pipeline,
+                              global_batch, 1, FBY_MAX_BATCH,
+                              "an integer, 1 to 65536 (rows of a batch)"),
+        .required = true},
+    [TOP_SEED] = {FBY_INTEGER("seed", fby_pipeline, seed, 0, (double)INT64_MAX,
+        "an integer, 0 to 9223372036854775807")},
+    [TOP_ON_BAD_SAMPLE] = {FBY_OWN("on_bad_sample", read_bad_sample)},
+    [TOP_FIELDS]        = {FBY_NODE("fields", fby_pipeline, fields_node,
+                               "at least one field by name"),
+               .required = true},
 };
 static const struct fby_schema top_schema = {
     "a pipeline, {forebay: 1, splits: ..., ...}", top_keys, TOP_KEYS};
 
 static fby_err read_splits(struct fby_yaml *yaml, struct fby_pipeline *self)
 {
-    fby_err err = fby_yaml_read_entries(yaml, self->splits_node,
-        top_keys[TOP_SPLITS].expects, read_split, self);
-    if (err == FBY_OK && self->n_splits == 0) {
-        err = fby_yaml_error(yaml, self->splits_node,
-            "there is no split; write for example train: {folder: PATH}");
-    }
-    return err;
+    FBY_TRY(fby_yaml_read_entries(yaml, self->splits_node,
+        top_keys[TOP_SPLITS].expects, read_split, self));
+    return self->n_splits > 0
+               ? FBY_OK
+               : fby_yaml_error(yaml, self->splits_node,
+                     "there is no split; write for example train: {folder: "
+                     "PATH}");
 }
 
-/* Everything that can be wrong is found now: pick each split once. */
-static fby_err try_splits(const struct fby_pipeline *self, struct fby_why *why)
+/* Make each split once, to find its errors. */
+static fby_err check_splits(
+    const struct fby_pipeline *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < self->n_splits; i++) {
@@ -436,45 +392,29 @@ static fby_err try_splits(const struct fby_pipeline *self, struct fby_why *why)
 static fby_err read_document(struct fby_yaml *yaml, struct fby_pipeline *self)
 {
     yaml_node_t *root = yaml_document_get_root_node(&yaml->document);
-    fby_err      err  = fby_schema_read(yaml, root, &top_schema, self);
-    if (err == FBY_OK) {
-        err = read_splits(yaml, self);
-    }
-    if (err == FBY_OK) {
-        err = fby_draft_fields(yaml, self);
-    }
-    return err == FBY_OK ? try_splits(self, yaml->why) : err;
-}
-
-static fby_err check_size(
-    const struct fby_pipeline_text *text, struct fby_why *why)
-{
-    if (text->size > FBY_PIPELINE_MAX_BYTES) {
-        return fby_because(why, FBY_CONFIG,
-            "%s: %zu bytes; a pipeline file has at most %d", text->name,
-            text->size, FBY_PIPELINE_MAX_BYTES);
-    }
-    return FBY_OK;
+    FBY_TRY(fby_schema_read(yaml, root, &top_schema, self));
+    FBY_TRY(read_splits(yaml, self));
+    FBY_TRY(fby_parsed_read_fields(yaml, self));
+    return check_splits(self, yaml->why);
 }
 
 fby_err fby_pipeline_parse(const struct fby_pipeline_text *text,
-    struct fby_pipeline **out, struct fby_why *why)
+    struct fby_pipeline **out, struct fby_error_detail *why)
 {
     struct fby_yaml       yaml;
     struct fby_yaml_input input = {text->text, text->size, text->name};
-    fby_err               err   = check_size(text, why);
-    if (err == FBY_OK) {
-        err = fby_yaml_open(&input, &yaml, why);
+    if (text->size > FBY_PIPELINE_MAX_BYTES) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s: %zu bytes; a pipeline file has at most %d", text->name,
+            text->size, FBY_PIPELINE_MAX_BYTES);
     }
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_yaml_open(&input, &yaml, why));
     struct fby_pipeline *self = fby_zalloc(sizeof(*self));
     self->file                = fby_strdup(text->name);
     self->folder              = text->folder;
-    self->bad_sample.what     = FBY_BAD_FAIL;
+    self->bad_sample.rule     = FBY_BAD_FAIL;
     self->bad_sample.limit    = DEFAULT_LIMIT;
-    err                       = read_document(&yaml, self);
+    fby_err err               = read_document(&yaml, self);
     fby_yaml_close(&yaml);
     self->folder      = NULL;
     self->splits_node = NULL;
@@ -499,29 +439,29 @@ void fby_pipeline_destroy(struct fby_pipeline **self_p)
 
 /* ---- files ---- */
 
-/* All of a file, or one byte more than is allowed. */
+/* Read a file, but not much more than a pipeline file may have. */
 static fby_err read_all(int fd, struct fby_buffer *out)
 {
     for (;;) {
-        uint8_t piece[16384];
-        ssize_t n = read(fd, piece, sizeof(piece));
+        uint8_t bytes[16384];
+        ssize_t n = read(fd, bytes, sizeof(bytes));
         if (n < 0 && errno == EINTR) {
             continue;
         }
         if (n <= 0 || out->size > FBY_PIPELINE_MAX_BYTES) {
             return n < 0 ? FBY_IO : FBY_OK;
         }
-        fby_put_bytes(out, piece, (size_t)n);
+        fby_put_bytes(out, bytes, (size_t)n);
     }
 }
 
 static fby_err read_file(
-    const char *path, struct fby_buffer *out, struct fby_why *why)
+    const char *path, struct fby_buffer *out, struct fby_error_detail *why)
 {
     int     fd  = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     fby_err err = fd < 0 ? FBY_IO : read_all(fd, out);
     if (err != FBY_OK) {
-        fby_because(why, err, "%s: cannot read the pipeline file: %s", path,
+        fby_error_set(why, err, "%s: cannot read the pipeline file: %s", path,
             strerror(errno));
     }
     if (fd >= 0) {
@@ -530,32 +470,32 @@ static fby_err read_file(
     return err;
 }
 
-/* The real folder of `path`, so that `..` may be taken from the text. A file
- * that is a link stays where the link is. */
-static fby_err folder_of(
-    const char *path, char out[PATH_MAX], struct fby_why *why)
+/* Set `out` to the folder of `path` without symbolic links, so that `..` can be
+ * resolved in the text. If `path` itself is a link, its own folder is used. */
+static fby_err find_folder(
+    const char *path, char out[PATH_MAX], struct fby_error_detail *why)
 {
     const char *slash  = strrchr(path, '/');
     char       *folder = fby_strdup(slash != NULL ? path : ".");
     if (slash != NULL) {
-        folder[slash == path ? 1 : slash - path] = '\0';
+        folder[slash == path ? 1 : slash - path] = '\0'; /* "/" stays */
     }
     fby_err err = realpath(folder, out) != NULL ? FBY_OK : FBY_IO;
     if (err != FBY_OK) {
-        fby_because(why, err, "%s: %s", folder, strerror(errno));
+        fby_error_set(why, err, "%s: %s", folder, strerror(errno));
     }
     free(folder);
     return err;
 }
 
 fby_err fby_pipeline_load(
-    const char *path, struct fby_pipeline **out, struct fby_why *why)
+    const char *path, struct fby_pipeline **out, struct fby_error_detail *why)
 {
     char              folder[PATH_MAX];
     struct fby_buffer bytes = {0};
     fby_err           err   = read_file(path, &bytes, why);
     if (err == FBY_OK) {
-        err = folder_of(path, folder, why);
+        err = find_folder(path, folder, why);
     }
     if (err == FBY_OK) {
         struct fby_pipeline_text text = {
@@ -566,7 +506,7 @@ fby_err fby_pipeline_load(
     return err;
 }
 
-/* ---- what a file says of itself ---- */
+/* ---- getters ---- */
 
 size_t fby_pipeline_n_splits(const struct fby_pipeline *self)
 {

@@ -1,8 +1,7 @@
-/* parse.h - from a pipeline file to the content, location and delivery of one
- * split. docs/pipeline.md describes the file.
+/* parse.h - read a pipeline file and make its splits.
  *
- * A file is read once, and all its splits are checked then: what loads, works.
- * Errors are one line, `FILE:LINE:COL: what is wrong; what would be right`. */
+ * docs/pipeline.md describes the file. Loading a file checks all its splits. An
+ * error is one line: `FILE:LINE:COL: what is wrong; what would be right`. */
 #ifndef FBY_PIPELINE_PARSE_H
 #define FBY_PIPELINE_PARSE_H
 
@@ -17,33 +16,33 @@ struct fby_pipeline_text {
     const char *text;
     size_t      size;
     const char *name;   /* of the file, for messages */
-    const char *folder; /* absolute: relative paths are below it */
+    const char *folder; /* absolute; relative paths of the file start there */
 };
 
-/* One split, ready to use; large: it lives on the heap. */
+/* One split. The struct is large: keep it on the heap. */
 struct fby_split {
     struct fby_content  content;
     struct fby_location location;
     struct fby_delivery delivery;
 };
 
-/* Errors: FBY_IO when the file cannot be read, FBY_CONFIG when it is wrong. */
+/* Parse the file at `path`, or its text. The caller owns *out.
+ * Errors: FBY_IO if the file cannot be read, FBY_CONFIG if it is wrong. */
 FBY_CHECKED fby_err fby_pipeline_load(
-    const char *path, struct fby_pipeline **out, struct fby_why *why);
+    const char *path, struct fby_pipeline **out, struct fby_error_detail *why);
 FBY_CHECKED fby_err fby_pipeline_parse(const struct fby_pipeline_text *text,
-    struct fby_pipeline **out, struct fby_why *why);
+    struct fby_pipeline **out, struct fby_error_detail *why);
 void                fby_pipeline_destroy(struct fby_pipeline **self_p);
 
-/* Splits stand in the order of the file. */
+/* The number of splits and the name of split `i`, in the order of the file. */
 size_t      fby_pipeline_n_splits(const struct fby_pipeline *self);
 const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i);
 uint64_t    fby_pipeline_seed(const struct fby_pipeline *self);
 
-/* The split called `name`; NULL stands for the only one, or for `train`.
- * The caller owns *out. Errors: FBY_USAGE when there is none of that name,
- * with the names there are. */
+/* Make the split `name`; NULL is the only split, or `train`. The caller owns
+ * *out. Errors: FBY_USAGE if there is no such split; `why` lists all names. */
 FBY_CHECKED fby_err fby_pipeline_split(const struct fby_pipeline *self,
-    const char *name, struct fby_split **out, struct fby_why *why);
+    const char *name, struct fby_split **out, struct fby_error_detail *why);
 void                fby_split_destroy(struct fby_split **self_p);
 
 #endif

@@ -2,12 +2,12 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/utf8.h"
 
 /* ---- writing ---- */
 
+/* Append the key and the length of an entry. */
 static void put_head(struct fby_buffer *out, uint16_t key, size_t size)
 {
     assert(key > 0 && size <= UINT32_MAX);
@@ -18,7 +18,7 @@ static void put_head(struct fby_buffer *out, uint16_t key, size_t size)
 static uint64_t real_bits(double value)
 {
     assert(isfinite(value));
-    double   canonical = value == 0 ? 0 : value; /* -0 is 0 */
+    double   canonical = value == 0 ? 0 : value; /* -0 becomes 0 */
     uint64_t bits      = 0;
     memcpy(&bits, &canonical, sizeof(bits));
     return bits;
@@ -27,11 +27,6 @@ static uint64_t real_bits(double value)
 void fby_record_put_i64(struct fby_buffer *out, uint16_t key, int64_t value)
 {
     fby_record_put_i64s(out, key, &value, 1);
-}
-
-void fby_record_put_real(struct fby_buffer *out, uint16_t key, double value)
-{
-    fby_record_put_reals(out, key, &value, 1);
 }
 
 void fby_record_put_text(struct fby_buffer *out, uint16_t key, const char *text)
@@ -64,9 +59,19 @@ void fby_record_put_reals(
     }
 }
 
+void fby_record_put_names(struct fby_buffer *out, uint16_t key,
+    const char (*names)[FBY_NAME_SIZE], size_t             n)
+{
+    size_t mark = fby_record_open(out, key);
+    for (size_t i = 0; i < n; i++) {
+        fby_record_put_text(out, fby_record_nth(i), names[i]);
+    }
+    fby_record_close(out, mark);
+}
+
 size_t fby_record_open(struct fby_buffer *out, uint16_t key)
 {
-    put_head(out, key, 0);
+    put_head(out, key, 0); /* the length is set by fby_record_close */
     return out->size;
 }
 
@@ -74,7 +79,7 @@ void fby_record_close(struct fby_buffer *out, size_t mark)
 {
     size_t size = out->size - mark;
     assert(size <= UINT32_MAX);
-    fby_store_le(out->data + mark - 4, size, 4);
+    fby_store_le(out->data + mark - 4, size, 4); /* the length in the head */
 }
 
 /* ---- reading ---- */
@@ -93,25 +98,25 @@ void fby_record_refuse(struct fby_record *r, uint16_t key, const char *fault)
     }
 }
 
-/* The key of the next entry without taking it; 0 when there is none. */
+/* The key of the next entry; 0 at the end. The entry stays the next one. */
 static uint16_t next_key(const struct fby_record *r)
 {
     struct fby_reader ahead = r->in;
     return fby_read_u16(&ahead);
 }
 
-bool fby_record_has(const struct fby_record *r, uint16_t key)
+bool fby_record_next_is(const struct fby_record *r, uint16_t key)
 {
     return next_key(r) == key;
 }
 
-bool fby_record_more(const struct fby_record *r)
+bool fby_record_has_more(const struct fby_record *r)
 {
     return r->fault == NULL && r->in.left > 0;
 }
 
-/* What stands where `key` should: the reason for a person. */
-static const char *missing(const struct fby_record *r, uint16_t key)
+/* The text of the fault that the next entry does not have `key`. */
+static const char *missing_text(const struct fby_record *r, uint16_t key)
 {
     if (r->in.left == 0 || next_key(r) > key) {
         return "is missing";
@@ -120,13 +125,13 @@ static const char *missing(const struct fby_record *r, uint16_t key)
                                  : "is missing, or keys do not ascend";
 }
 
-struct fby_span fby_record_bytes(struct fby_record *r, uint16_t key)
+struct fby_span fby_record_read_bytes(struct fby_record *r, uint16_t key)
 {
     if (r->fault != NULL) {
         return (struct fby_span){0};
     }
-    if (!fby_record_has(r, key)) {
-        fby_record_refuse(r, key, missing(r, key));
+    if (!fby_record_next_is(r, key)) {
+        fby_record_refuse(r, key, missing_text(r, key));
         return (struct fby_span){0};
     }
     fby_read_u16(&r->in);
@@ -140,10 +145,11 @@ struct fby_span fby_record_bytes(struct fby_record *r, uint16_t key)
     return (struct fby_span){.data = data, .size = size};
 }
 
-/* A column as its raw bytes: `max` numbers at most. */
-static struct fby_span column(struct fby_record *r, uint16_t key, size_t max)
+/* Read the bytes of a column of at most `max` numbers. */
+static struct fby_span read_column(
+    struct fby_record *r, uint16_t key, size_t max)
 {
-    struct fby_span span = fby_record_bytes(r, key);
+    struct fby_span span = fby_record_read_bytes(r, key);
     if (span.size % 8 != 0 || span.size / 8 > max) {
         fby_record_refuse(r, key,
             span.size % 8 != 0 ? "is not made of whole 8-byte numbers"
@@ -153,10 +159,10 @@ static struct fby_span column(struct fby_record *r, uint16_t key, size_t max)
     return span;
 }
 
-size_t fby_record_i64s(
+size_t fby_record_read_i64s(
     struct fby_record *r, uint16_t key, int64_t *out, size_t max)
 {
-    struct fby_span   span = column(r, key, max);
+    struct fby_span   span = read_column(r, key, max);
     struct fby_reader in   = fby_reader(span.data, span.size);
     for (size_t i = 0; i < span.size / 8; i++) {
         out[i] = (int64_t)fby_read_u64(&in);
@@ -164,20 +170,20 @@ size_t fby_record_i64s(
     return span.size / 8;
 }
 
-static bool real_is_canonical(double value)
+static bool is_canonical(double value)
 {
     return isfinite(value) && !(value == 0 && signbit(value));
 }
 
-size_t fby_record_reals(
+size_t fby_record_read_reals(
     struct fby_record *r, uint16_t key, double *out, size_t max)
 {
-    struct fby_span   span = column(r, key, max);
+    struct fby_span   span = read_column(r, key, max);
     struct fby_reader in   = fby_reader(span.data, span.size);
     for (size_t i = 0; i < span.size / 8; i++) {
         uint64_t bits = fby_read_u64(&in);
         memcpy(&out[i], &bits, sizeof(bits));
-        if (!real_is_canonical(out[i])) {
+        if (!is_canonical(out[i])) {
             out[i] = 0;
             fby_record_refuse(r, key, "holds NaN, an infinity or -0");
             return 0;
@@ -186,43 +192,34 @@ size_t fby_record_reals(
     return span.size / 8;
 }
 
-int64_t fby_record_i64(struct fby_record *r, uint16_t key)
+int64_t fby_record_read_i64(struct fby_record *r, uint16_t key)
 {
     int64_t value = 0;
-    if (fby_record_i64s(r, key, &value, 1) != 1) {
+    if (fby_record_read_i64s(r, key, &value, 1) != 1) {
         fby_record_refuse(r, key, "is not one integer");
     }
     return value;
 }
 
-double fby_record_real(struct fby_record *r, uint16_t key)
-{
-    double value = 0;
-    if (fby_record_reals(r, key, &value, 1) != 1) {
-        fby_record_refuse(r, key, "is not one real number");
-    }
-    return value;
-}
-
-int64_t fby_record_between(
+int64_t fby_record_read_between(
     struct fby_record *r, uint16_t key, int64_t low, int64_t high)
 {
-    int64_t value = fby_record_i64(r, key);
+    int64_t value = fby_record_read_i64(r, key);
     if (r->fault == NULL && (value < low || value > high)) {
         fby_record_refuse(r, key, "is out of range");
     }
     return r->fault == NULL ? value : 0;
 }
 
-uint32_t fby_record_u32(struct fby_record *r, uint16_t key)
+uint32_t fby_record_read_u32(struct fby_record *r, uint16_t key)
 {
-    return (uint32_t)fby_record_between(r, key, 0, UINT32_MAX);
+    return (uint32_t)fby_record_read_between(r, key, 0, UINT32_MAX);
 }
 
-void fby_record_text(
+void fby_record_read_text(
     struct fby_record *r, uint16_t key, char *out, size_t capacity)
 {
-    struct fby_span span = fby_record_bytes(r, key);
+    struct fby_span span = fby_record_read_bytes(r, key);
     out[0]               = '\0';
     if (span.size >= capacity) {
         fby_record_refuse(r, key, "is too long a text");
@@ -234,14 +231,26 @@ void fby_record_text(
     }
 }
 
-struct fby_record fby_record_nested(struct fby_record *r, uint16_t key)
+struct fby_record fby_record_enter(struct fby_record *r, uint16_t key)
 {
-    struct fby_span   span  = fby_record_bytes(r, key);
+    struct fby_span   span  = fby_record_read_bytes(r, key);
     struct fby_record inner = fby_record_begin(span.data, span.size);
-    if (r->fault != NULL) { /* a list within a bad record ends at once */
+    if (r->fault != NULL) { /* so that a loop over the list ends at once */
         fby_record_refuse(&inner, r->key, r->fault);
     }
     return inner;
+}
+
+uint32_t fby_record_read_names(struct fby_record *r, uint16_t key,
+    char (*out)[FBY_NAME_SIZE], uint32_t                      max)
+{
+    struct fby_record list = fby_record_enter(r, key);
+    uint32_t          n    = 0;
+    for (; fby_record_has_more(&list) && n < max; n++) {
+        fby_record_read_text(&list, fby_record_nth(n), out[n], FBY_NAME_SIZE);
+    }
+    fby_record_leave(r, &list);
+    return n;
 }
 
 void fby_record_leave(struct fby_record *outer, struct fby_record *inner)
@@ -255,14 +264,14 @@ void fby_record_leave(struct fby_record *outer, struct fby_record *inner)
 }
 
 fby_err fby_record_end(
-    const struct fby_record *r, const char *what, struct fby_why *why)
+    const struct fby_record *r, const char *what, struct fby_error_detail *why)
 {
     if (r->fault != NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_PROTO, "%s: key %u %s", what, r->key, r->fault);
     }
     if (r->in.left > 0) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "%s: %zu bytes follow the last known key (next key %u)", what,
             r->in.left, next_key(r));
     }

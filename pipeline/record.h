@@ -1,46 +1,55 @@
-/* record.h - records: the one shape of all canonical bytes.
+/* record.h - records, the format of all canonical bytes.
  *
- * A record is a run of entries (key u16, length u32, value), little-endian,
- * keys strictly ascending. A value is a number, a column of numbers, a text,
- * plain bytes, or another record; which one, the key decides. A list is a
- * record with the keys 1, 2, 3 ... One meaning has one spelling: integers are
- * i64, reals finite binary64 without -0, texts UTF-8 without NUL.
+ * A record is a sequence of entries (key u16, length u32, value),
+ * little-endian, with strictly ascending keys. The key determines the type of
+ * the value: a number, a column of numbers, a text, bytes, or a nested record.
+ * A list is a record with the keys 1, 2, 3 ... Integers are i64, reals finite
+ * binary64 without -0, texts UTF-8 without NUL, so a meaning has one encoding.
  *
- * The reader is strict and asks in ascending order. Like fby_reader it goes
- * bad and stays bad: take everything, then ask fby_record_end once. */
+ * The reader is strict, and keys are read in ascending order. A record keeps
+ * its first fault: read everything, then check once with fby_record_end. */
 #ifndef FBY_PIPELINE_RECORD_H
 #define FBY_PIPELINE_RECORD_H
 
 #include "common/bytes.h"
 #include "common/err.h"
+#include "pipeline/types.h"
 
-/* Writing: append to `out`. The caller keeps keys ascending, reals finite and
- * values below 4 GiB (asserted: these are our own bugs). */
+/* Writing: append an entry to `out`. The caller ensures ascending keys, finite
+ * reals and values below 4 GiB; the last two are asserted. */
 void fby_record_put_i64(struct fby_buffer *out, uint16_t key, int64_t value);
-void fby_record_put_real(struct fby_buffer *out, uint16_t key, double value);
 void fby_record_put_text(
     struct fby_buffer *out, uint16_t key, const char *text);
 void fby_record_put_bytes(
     struct fby_buffer *out, uint16_t key, const void *data, size_t size);
-/* Columns: n numbers of 8 bytes, one after another. */
+/* A column of n numbers, 8 bytes each. */
 void fby_record_put_i64s(
     struct fby_buffer *out, uint16_t key, const int64_t *values, size_t n);
 void fby_record_put_reals(
     struct fby_buffer *out, uint16_t key, const double *values, size_t n);
 
-/* A record within: put its entries between open and close. `mark` is what
- * open returned. */
+/* A list of n texts, each of FBY_NAME_SIZE bytes with NUL. */
+void fby_record_put_names(struct fby_buffer *out, uint16_t key,
+    const char (*names)[FBY_NAME_SIZE], size_t             n);
+
+/* The key of element `i` of a list. */
+static inline uint16_t fby_record_nth(size_t i)
+{
+    return (uint16_t)(i + 1);
+}
+
+/* A nested record: put its entries between open and close. `mark` is the result
+ * of fby_record_open: where the entries begin. */
 size_t fby_record_open(struct fby_buffer *out, uint16_t key);
 void   fby_record_close(struct fby_buffer *out, size_t mark);
 
-/* Reading. Texts and bytes point into the input: borrow them while it lives.
- * A call that fails marks `r` bad, keeps the first cause, and returns zero or
- * empty values. */
+/* Reading. Spans point into the input. A call that fails sets the fault, unless
+ * there is one already, and returns zero or an empty value. */
 struct fby_record {
     struct fby_reader in;
-    uint32_t          last;  /* key read before, 0 at the start; keys are > 0 */
-    uint16_t          key;   /* where `fault` was met */
-    const char       *fault; /* static text, NULL while all is well */
+    uint32_t          last;  /* last key read; 0 at the start */
+    uint16_t          key;   /* key of the entry with the fault */
+    const char       *fault; /* static text; NULL: no fault */
 };
 
 struct fby_span {
@@ -48,47 +57,53 @@ struct fby_span {
     size_t         size; /* bytes */
 };
 
+/* Start to read a record of `size` bytes. */
 struct fby_record fby_record_begin(const void *data, size_t size);
 
-/* True when the next entry has this key: for entries that may be absent. */
-bool fby_record_has(const struct fby_record *r, uint16_t key);
+/* True if the next entry has this key. Use it for optional entries. */
+bool fby_record_next_is(const struct fby_record *r, uint16_t key);
 
-/* True while entries are left (and none was bad): for lists. */
-bool fby_record_more(const struct fby_record *r);
+/* True if entries are left and there is no fault. Use it for lists. */
+bool fby_record_has_more(const struct fby_record *r);
 
-/* Each takes the next entry, which must have this key. */
-struct fby_span   fby_record_bytes(struct fby_record *r, uint16_t key);
-int64_t           fby_record_i64(struct fby_record *r, uint16_t key);
-double            fby_record_real(struct fby_record *r, uint16_t key);
-struct fby_record fby_record_nested(struct fby_record *r, uint16_t key);
+/* Read the next entry, which must have this key: bytes, or one integer. */
+struct fby_span fby_record_read_bytes(struct fby_record *r, uint16_t key);
+int64_t         fby_record_read_i64(struct fby_record *r, uint16_t key);
 
-/* An integer from low to high. */
-int64_t fby_record_between(
+/* Start to read the nested record that is the next entry. */
+struct fby_record fby_record_enter(struct fby_record *r, uint16_t key);
+
+/* Read an integer from low to high. */
+int64_t fby_record_read_between(
     struct fby_record *r, uint16_t key, int64_t low, int64_t high);
 
-/* An integer from 0 to 2^32 - 1. */
-uint32_t fby_record_u32(struct fby_record *r, uint16_t key);
+/* Read an integer from 0 to 2^32 - 1. */
+uint32_t fby_record_read_u32(struct fby_record *r, uint16_t key);
 
-/* A text into `out` of `capacity` bytes, NUL included. */
-void fby_record_text(
+/* Read a text into `out`, which has `capacity` bytes, NUL included. */
+void fby_record_read_text(
     struct fby_record *r, uint16_t key, char *out, size_t capacity);
 
-/* A column of at most `max` numbers; returns how many there were. */
-size_t fby_record_i64s(
+/* Read a column of at most `max` numbers; return their number. */
+size_t fby_record_read_i64s(
     struct fby_record *r, uint16_t key, int64_t *out, size_t max);
-size_t fby_record_reals(
+size_t fby_record_read_reals(
     struct fby_record *r, uint16_t key, double *out, size_t max);
 
-/* Leave a record within: nothing may be left in it, and what is wrong in it is
- * wrong in `outer`, under the innermost key. */
+/* Read a list of at most `max` texts of FBY_NAME_SIZE; return their number. */
+uint32_t fby_record_read_names(struct fby_record *r, uint16_t key,
+    char (*out)[FBY_NAME_SIZE], uint32_t                      max);
+
+/* End a nested record, which must have no entries left. A fault in it becomes a
+ * fault of `outer`, with the key of the innermost record. */
 void fby_record_leave(struct fby_record *outer, struct fby_record *inner);
 
-/* Mark `r` bad at `key`: for rules that a caller adds. `fault` is static. */
+/* Set a fault at `key`, for rules of the caller. `fault` is a static text. */
 void fby_record_refuse(struct fby_record *r, uint16_t key, const char *fault);
 
-/* The verdict: nothing was bad, and nothing is left.
- * Errors: FBY_PROTO, with "WHAT: key 7: the text is too long" in `why`. */
+/* Check that there is no fault and that no entry is left.
+ * Errors: FBY_PROTO, with "WHAT: key 7 is too long a text" in `why`. */
 FBY_CHECKED fby_err fby_record_end(
-    const struct fby_record *r, const char *what, struct fby_why *why);
+    const struct fby_record *r, const char *what, struct fby_error_detail *why);
 
 #endif

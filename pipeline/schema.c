@@ -10,65 +10,55 @@
 
 /* ---- words ---- */
 
-/* "a, b, c" */
-static void list_words(
-    const struct fby_choice *choices, char *out, size_t capacity)
-{
-    out[0] = '\0';
-    for (; choices->name != NULL; choices++) {
-        fby_text_list(out, capacity, choices->name);
-    }
-}
-
 fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
     const struct fby_choice *choices, const char *what, int64_t *out)
 {
-    const char *text       = fby_yaml_text(node);
-    char        known[200] = "";
-    list_words(choices, known, sizeof(known));
-    const char *of = strchr(known, ',') != NULL ? "one of " : "";
-    if (!fby_yaml_is_given(node)) {
-        char expects[240];
-        snprintf(expects, sizeof(expects), "a %s: %s%s", what, of, known);
-        return fby_yaml_expected(yaml, node, expects);
-    }
+    const char        *text    = fby_yaml_text(node);
     struct fby_nearest nearest = {.word = text};
     for (const struct fby_choice *c = choices; c->name != NULL; c++) {
-        if (strcmp(c->name, text) == 0) {
+        if (fby_yaml_is_given(node) && strcmp(c->name, text) == 0) {
             *out = c->value;
             return FBY_OK;
         }
         fby_nearest_offer(&nearest, c->name);
     }
+    const char *one_of = strchr(nearest.known, ',') != NULL ? "one of " : "";
+    if (!fby_yaml_is_given(node)) {
+        char expects[600];
+        snprintf(expects, sizeof(expects), "a %s: %s%s", what, one_of,
+            nearest.known);
+        return fby_yaml_expected(yaml, node, expects);
+    }
     if (nearest.best != NULL) {
         return fby_yaml_error(yaml, node,
             "'%s' is no %s; did you mean '%s'? (%s%s)",
-            fby_text_show(text).text, what, nearest.best, of, known);
+            fby_text_show(text).text, what, nearest.best, one_of,
+            nearest.known);
     }
     return fby_yaml_error(yaml, node, "'%s' is no %s; use %s%s",
-        fby_text_show(text).text, what, of, known);
+        fby_text_show(text).text, what, one_of, nearest.known);
 }
 
 /* ---- texts and numbers ---- */
 
 static fby_err read_text(const struct fby_yaml *yaml, const yaml_node_t *node,
-    const struct fby_key *key, void *at)
+    const struct fby_key *key, void *value)
 {
     if (!fby_yaml_is_given(node)) {
         return fby_yaml_expected(yaml, node, key->expects);
     }
     const char *text = fby_yaml_text(node);
     size_t      n    = strlen(text);
-    if (n >= key->capacity) {
+    if (n >= key->size) {
         return fby_yaml_error(yaml, node,
             "expected %s, at most %zu bytes, not %zu", key->expects,
-            key->capacity - 1, n);
+            key->size - 1, n);
     }
-    memcpy(at, text, n + 1);
+    memcpy(value, text, n + 1);
     return FBY_OK;
 }
 
-/* The word's position in the list. */
+/* Set *out to the index of a word in `words`; return whether it is there. */
 static bool find_word(
     const yaml_node_t *node, const char *const *words, int64_t *out)
 {
@@ -81,8 +71,9 @@ static bool find_word(
     return false;
 }
 
-static bool number_fits(const yaml_node_t *node, const struct fby_param *param,
-    struct fby_value *out)
+/* Read a number or word to the end of `out`; return whether it is in range. */
+static bool read_param_number(const yaml_node_t *node,
+    const struct fby_param *param, struct fby_value *out)
 {
     double number = 0;
     if (param->real) {
@@ -97,8 +88,9 @@ static bool number_fits(const yaml_node_t *node, const struct fby_param *param,
     return ok && (double)integer >= param->min && (double)integer <= param->max;
 }
 
-/* One number given for all: repeat it. */
-static void spread(const struct fby_param *param, struct fby_value *value)
+/* Repeat a single number if it stands for all numbers of the parameter. */
+static void spread_number(
+    const struct fby_param *param, struct fby_value *value)
 {
     while (param->spread && value->n < param->max_n) {
         value->i[value->n] = value->i[0];
@@ -111,7 +103,7 @@ fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_param *param, struct fby_value *out)
 {
     bool   list     = fby_yaml_is_list(node);
-    size_t n        = list ? fby_yaml_length(node) : 1;
+    size_t n        = fby_yaml_length(node);
     size_t at_least = param->min_n > 0 ? param->min_n : 1;
     *out            = (struct fby_value){.real = param->real};
     if (n < at_least || n > param->max_n || (list && param->max_n == 1) ||
@@ -119,67 +111,79 @@ fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
         return fby_yaml_expected(yaml, node, param->expects);
     }
     for (size_t k = 0; k < n; k++) {
-        yaml_node_t *item = list ? fby_yaml_item(yaml, node, k) : node;
-        if (!number_fits(item, param, out)) {
+        yaml_node_t *item = fby_yaml_item(yaml, node, k);
+        if (!read_param_number(item, param, out)) {
             return fby_yaml_expected(yaml, item, param->expects);
         }
         out->n++;
     }
-    spread(param, out);
+    spread_number(param, out);
     return FBY_OK;
 }
 
 /* ---- keys ---- */
 
-static fby_err read_integer(const struct fby_yaml *yaml,
-    const yaml_node_t *node, const struct fby_key *key, void *at)
-{
-    int64_t value = 0;
-    if (!fby_yaml_integer(node, &value) || (double)value < key->min ||
-        (double)value > key->max) {
-        return fby_yaml_expected(yaml, node, key->expects);
-    }
-    memcpy(at, &value, sizeof(value));
-    return FBY_OK;
-}
-
-static fby_err read_real(const struct fby_yaml *yaml, const yaml_node_t *node,
-    const struct fby_key *key, void *at)
-{
-    double value = 0;
-    if (!fby_yaml_real(node, &value) || value < key->min || value > key->max) {
-        return fby_yaml_expected(yaml, node, key->expects);
-    }
-    memcpy(at, &value, sizeof(value));
-    return FBY_OK;
-}
-
-struct schema_target {
+struct schema_target { /* what read_value gets */
     const struct fby_schema *schema;
     void                    *values;
 };
+
+/* Write an integer to `at`, with the size that the key's member has. */
+static void store_integer(const struct fby_key *key, int64_t value, void *at)
+{
+    uint8_t  byte = (uint8_t)value;
+    uint32_t word = (uint32_t)value;
+    memcpy(at,
+        key->size == 1   ? (void *)&byte
+        : key->size == 4 ? (void *)&word
+                         : &value,
+        key->size);
+}
+
+static fby_err read_number(const struct fby_yaml *yaml, const yaml_node_t *node,
+    const struct fby_key *key, void *at)
+{
+    bool    is_real = key->kind == FBY_KEY_REAL;
+    int64_t integer = 0;
+    double  real    = 0;
+    bool    ok =
+        is_real ? fby_yaml_real(node, &real) : fby_yaml_integer(node, &integer);
+    double number = is_real ? real : (double)integer;
+    if (!ok || number < key->min || number > key->max) {
+        return fby_yaml_expected(yaml, node, key->expects);
+    }
+    if (is_real) {
+        memcpy(at, &real, sizeof(real));
+    } else {
+        store_integer(key, integer, at);
+    }
+    return FBY_OK;
+}
 
 static fby_err read_value(
     struct fby_yaml *yaml, yaml_node_t *node, size_t i, void *opaque)
 {
     const struct schema_target *target = opaque;
     const struct fby_key       *key    = &target->schema->keys[i];
-    char                       *at     = (char *)target->values + key->offset;
+    void                       *at     = (char *)target->values + key->offset;
     int64_t                     value  = 0;
-    fby_err                     err    = FBY_OK;
     switch (key->kind) {
     case FBY_KEY_INTEGER:
-        return read_integer(yaml, node, key, at);
     case FBY_KEY_REAL:
-        return read_real(yaml, node, key, at);
+        return read_number(yaml, node, key, at);
     case FBY_KEY_TEXT:
         return read_text(yaml, node, key, at);
     case FBY_KEY_CHOICE:
-        err = fby_choice_read(yaml, node, key->choices, key->expects, &value);
-        if (err == FBY_OK) {
-            memcpy(at, &value, sizeof(value));
-        }
-        return err;
+        FBY_TRY(
+            fby_choice_read(yaml, node, key->choices, key->expects, &value));
+        store_integer(key, value, at);
+        return FBY_OK;
+    case FBY_KEY_NODE:
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): the pointer is stored */
+        memcpy(at, &node, sizeof(node));
+        return FBY_OK;
+    case FBY_KEY_MAP:
+        return fby_schema_read(yaml, node, key->schema, at);
     case FBY_KEY_OWN:
         return key->read(yaml, node, target->values);
     }
@@ -188,10 +192,10 @@ static fby_err read_value(
 
 static fby_err check_required(const struct fby_yaml *yaml,
     const yaml_node_t *node, const struct fby_schema *schema,
-    const struct fby_place *places)
+    const struct fby_source_pos *at)
 {
     for (size_t i = 0; i < schema->n_keys; i++) {
-        if (schema->keys[i].required && !fby_is_given(places[i])) {
+        if (schema->keys[i].required && !fby_is_given(at[i])) {
             return fby_yaml_error(yaml, node, "key '%s' is missing here: %s",
                 schema->keys[i].name, schema->keys[i].expects);
         }
@@ -210,9 +214,9 @@ fby_err fby_schema_read(struct fby_yaml *yaml, yaml_node_t *node,
     }
     struct fby_yaml_map map = {.names = names,
         .n_names                      = schema->n_keys,
-        .places                       = target,
+        .key_pos                      = target,
         .read                         = read_value,
         .target                       = &values};
-    fby_err             err = fby_yaml_read_map(yaml, node, schema->what, &map);
-    return err == FBY_OK ? check_required(yaml, node, schema, target) : err;
+    FBY_TRY(fby_yaml_read_map(yaml, node, schema->what, &map));
+    return check_required(yaml, node, schema, target);
 }

@@ -1,9 +1,9 @@
-/* schema.h - tables that say what the mappings of a pipeline file may hold.
+/* schema.h - tables of the keys that a mapping of a pipeline file may have.
  *
- * A schema lists the keys of one mapping: name, kind, range, and where the
- * value goes in a target struct. The target begins with one fby_place a key,
- * in the order of the table, so that "was it given" and "where" are one
- * question, and later checks can point at the place. */
+ * A schema lists the keys of one mapping: the name, kind and range of each, and
+ * the offset of its value in a target struct. The target begins with an array
+ * `key_pos`, which has one fby_source_pos for each key of the table: the
+ * position of the value in the file, or line 0 if the file has no such key. */
 #ifndef FBY_PIPELINE_SCHEMA_H
 #define FBY_PIPELINE_SCHEMA_H
 
@@ -13,19 +13,22 @@
 #include "pipeline/yaml.h"
 
 struct fby_param; /* op.h */
+struct fby_schema;
 
-/* One of several words; a table of them ends with a NULL name. */
+/* A word and its value; a table of words ends with a NULL name. */
 struct fby_choice {
     const char *name;
     int64_t     value;
 };
 
 enum fby_key_kind {
-    FBY_KEY_INTEGER, /* int64_t within min..max */
+    FBY_KEY_INTEGER, /* integer within min..max */
     FBY_KEY_REAL,    /* double within min..max */
-    FBY_KEY_TEXT,    /* char[capacity], not empty */
-    FBY_KEY_CHOICE,  /* int64_t: the value of a word */
-    FBY_KEY_OWN      /* read by a function of its own */
+    FBY_KEY_TEXT,    /* char[size], not empty */
+    FBY_KEY_CHOICE,  /* integer: the value of one of `choices` */
+    FBY_KEY_NODE,    /* yaml_node_t *: the node itself */
+    FBY_KEY_MAP,     /* a struct that `schema` describes */
+    FBY_KEY_OWN      /* the function `read` reads it */
 };
 
 struct fby_key {
@@ -34,32 +37,58 @@ struct fby_key {
     enum fby_key_kind kind;
     bool              required;
     size_t            offset; /* of the value in the target */
-    double            min;
-    double            max;
-    size_t            capacity; /* of a text, with NUL */
+    size_t size; /* of the value, in bytes; an integer has 1, 4 or 8 */
+    double min;
+    double max;
     const struct fby_choice *choices;
+    const struct fby_schema *schema;
     fby_err (*read)(struct fby_yaml *yaml, yaml_node_t *node, void *target);
 };
 
+/* Members of struct fby_key, by kind; `member` is one of struct `target`. */
+#define FBY_KEY_AT(key_name, target, member, text) \
+    .name = (key_name), .expects = (text),         \
+    .offset = offsetof(struct target, member),     \
+    .size   = sizeof(((struct target *)0)->member)
+#define FBY_INTEGER(key_name, target, member, low, high, text)           \
+    FBY_KEY_AT(key_name, target, member, text), .kind = FBY_KEY_INTEGER, \
+                                                .min = (low), .max = (high)
+#define FBY_REAL(key_name, target, member, low, high, text)           \
+    FBY_KEY_AT(key_name, target, member, text), .kind = FBY_KEY_REAL, \
+                                                .min = (low), .max = (high)
+#define FBY_TEXT(key_name, target, member, text) \
+    FBY_KEY_AT(key_name, target, member, text), .kind = FBY_KEY_TEXT
+#define FBY_CHOICE(key_name, target, member, text, words)               \
+    FBY_KEY_AT(key_name, target, member, text), .kind = FBY_KEY_CHOICE, \
+                                                .choices = (words)
+#define FBY_NODE(key_name, target, member, text) \
+    .name = (key_name), .expects = (text),       \
+    .offset = offsetof(struct target, member), .kind = FBY_KEY_NODE
+#define FBY_MAP(key_name, target, member, its_schema)                \
+    FBY_KEY_AT(key_name, target, member, NULL), .kind = FBY_KEY_MAP, \
+                                                .schema = (its_schema)
+#define FBY_OWN(key_name, function) \
+    .name = (key_name), .kind = FBY_KEY_OWN, .read = (function)
+
 struct fby_schema {
-    const char           *what; /* "a split, {shards: ..., ...}" */
+    const char           *what; /* for errors: "a split, {shards: ...}" */
     const struct fby_key *keys;
     size_t                n_keys;
 };
 
-enum { FBY_MAX_KEYS = 32 }; /* of one schema */
+enum { FBY_MAX_KEYS = 32 }; /* keys of one schema */
 
-/* Read a mapping into `target`, whose values hold their defaults before.
+/* Read a mapping into `target`, which holds the defaults on entry.
  * Errors: FBY_CONFIG with FILE:LINE:COL. */
 FBY_CHECKED fby_err fby_schema_read(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_schema *schema, void *target);
 
-/* One word of `choices`; `what` names their kind in errors ("codec"). */
+/* Read one word of `choices`; `what` names their kind in errors ("codec"). */
 FBY_CHECKED fby_err fby_choice_read(const struct fby_yaml *yaml,
     const yaml_node_t *node, const struct fby_choice *choices, const char *what,
     int64_t *out);
 
-/* An op's parameter: a number, or a list of them. */
+/* Read the value of an op's parameter: a number, a word or a list. */
 FBY_CHECKED fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_param *param, struct fby_value *out);
 

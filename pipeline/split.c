@@ -1,28 +1,30 @@
-/* One split picked out of a draft: parse.h's fby_pipeline_split. */
+/* split.c - implements fby_pipeline_split (parse.h): make a split from a
+ * file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "pipeline/check.h"
 #include "pipeline/device_ops.h"
-#include "pipeline/draft.h"
 #include "pipeline/nearest.h"
+#include "pipeline/parse_state.h"
 #include "pipeline/plan/order.h"
 #include "pipeline/text.h"
 
-/* ---- content ---- */
+/* ---- content ----
+ * The content is all settings that determine the values of the batches. */
 
-static void fill_order(struct fby_content *content,
-    const struct fby_pipeline *pipeline, const struct draft_split *split)
+static void fill_content_except_fields(struct fby_content *content,
+    const struct fby_pipeline *pipeline, const struct parsed_split *split)
 {
     content->source        = split->kind;
     content->shuffle       = (enum fby_shuffle)split->shuffle.kind;
     content->last          = (enum fby_last)split->last;
     content->global_batch  = (uint32_t)pipeline->global_batch;
-    content->on_bad_sample = (enum fby_bad_sample)pipeline->bad_sample.what;
+    content->on_bad_sample = (enum fby_bad_sample)pipeline->bad_sample.rule;
     content->bucket_by     = split->bucket.by;
-    if (split->source->resolve != NULL) {
-        split->source->resolve(split, content);
+    if (split->source->fill_content != NULL) {
+        split->source->fill_content(split, content);
     }
     if (content->shuffle == FBY_SHUFFLE_BLOCK) {
         content->block  = (uint32_t)split->shuffle.block;
@@ -39,98 +41,93 @@ static void fill_order(struct fby_content *content,
 
 /* ---- rules that hold for one split ---- */
 
+/* Check the device ops of field `i`. */
 static fby_err check_device(const struct fby_pipeline *pipeline,
-    const struct draft_split *split, size_t i,
-    const struct fby_content *content, struct fby_why *why)
+    const struct parsed_split *split, size_t i,
+    const struct fby_content *content, struct fby_error_detail *why)
 {
     uint32_t               bit   = UINT32_C(1) << (split - pipeline->splits);
     struct fby_field_fault fault = {.key = FBY_FIELD_DEVICE, .has_index = true};
     if (fby_device_ops_check(content, (uint32_t)i, &fault.index, &fault.why) !=
         FBY_OK) {
-        return fby_yaml_wrong(why, pipeline->file,
-            fby_draft_place(&pipeline->fields[i], &fault, bit),
+        return fby_yaml_set_error(why, pipeline->file,
+            fby_parsed_fault_pos(&pipeline->fields[i], &fault, bit),
             "%s (split '%s')", fault.why.text, split->name);
     }
-    const struct fby_op_use *pairing = fby_device_pairing(&content->fields[i]);
-    if (pairing == NULL) {
+    const struct fby_op_use *mixing_op =
+        fby_device_mixing_op(&content->fields[i]);
+    if (mixing_op == NULL) {
         return FBY_OK;
     }
-    const struct draft_field *label =
-        &pipeline->fields[pairing->params[FBY_PAIR_LABEL].i[0]];
+    const struct parsed_field *label =
+        &pipeline->fields[mixing_op->params[FBY_MIXING_LABEL].i[0]];
     return label->one_hot.dtype != FBY_U8
                ? FBY_OK
-               : fby_yaml_wrong(why, pipeline->file,
-                     label->one_hot.at[ONE_HOT(DTYPE)],
+               : fby_yaml_set_error(why, pipeline->file,
+                     label->one_hot.key_pos[ONE_HOT(DTYPE)],
                      "dtype u8 cannot hold labels that %s mixes; use f32, f16 "
                      "or bf16",
-                     pairing->op->name);
+                     mixing_op->op->name);
 }
 
 static fby_err check_bucket(const struct fby_pipeline *pipeline,
-    const struct draft_split *split, struct fby_why *why)
+    const struct parsed_split *split, struct fby_error_detail *why)
 {
-    const struct draft_bucket *bucket  = &split->bucket;
-    struct fby_nearest         nearest = {.word = bucket->by.field};
+    const struct parsed_bucket *bucket  = &split->bucket;
+    struct fby_nearest          nearest = {.word = bucket->by.field};
     if (bucket->by.n_bounds == 0) {
         return FBY_OK;
     }
     if (split->shuffle.kind == FBY_SHUFFLE_BLOCK) {
-        return fby_yaml_wrong(why, pipeline->file, split->at[SPLIT_BUCKET_BY],
+        return fby_yaml_set_error(why, pipeline->file,
+            split->key_pos[SPLIT_BUCKET_BY],
             "bucket_by goes with shuffle: full or none; buckets are not cut "
             "into blocks");
     }
-    for (size_t i = 0; i < pipeline->n_fields; i++) {
-        if (strcmp(pipeline->fields[i].name, bucket->by.field) == 0) {
-            return FBY_OK;
-        }
-        fby_nearest_offer(&nearest, pipeline->fields[i].name);
+    if (fby_parsed_find_field(pipeline, bucket->by.field, &nearest) != NULL) {
+        return FBY_OK;
     }
-    return fby_yaml_wrong(why, pipeline->file, bucket->at[BUCKET_FIELD],
-        "there is no field '%s'%s%s%s", fby_text_show(bucket->by.field).text,
-        nearest.best != NULL ? "; did you mean '" : "",
-        nearest.best != NULL ? nearest.best : "",
-        nearest.best != NULL ? "'?" : "");
+    return fby_yaml_set_error(why, pipeline->file,
+        bucket->key_pos[BUCKET_FIELD], "there is no field '%s'%s",
+        fby_text_show(bucket->by.field).text,
+        fby_nearest_hint(&nearest, NULL).text);
 }
 
 static fby_err check_split(const struct fby_pipeline *pipeline,
-    const struct draft_split *split, const struct fby_content *content,
-    struct fby_why *why)
+    const struct parsed_split *split, const struct fby_content *content,
+    struct fby_error_detail *why)
 {
-    fby_err err = check_bucket(pipeline, split, why);
-    for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
-        err = check_device(pipeline, split, i, content, why);
+    FBY_TRY(check_bucket(pipeline, split, why));
+    for (size_t i = 0; i < content->n_fields; i++) {
+        FBY_TRY(check_device(pipeline, split, i, content, why));
     }
-    if (err == FBY_OK && fby_content_check(content, why) != FBY_OK) {
-        err = fby_because_in(why, FBY_CONFIG, "%s:%zu:%zu: split '%s'",
-            pipeline->file, split->here.line, split->here.column, split->name);
-    }
-    return err;
+    return fby_content_check(content, why) == FBY_OK
+               ? FBY_OK
+               : fby_error_prefix(why, FBY_CONFIG, "%s:%zu:%zu: split '%s'",
+                     pipeline->file, split->name_pos.line,
+                     split->name_pos.column, split->name);
 }
 
-/* ---- picking ---- */
+/* ---- making a split ---- */
 
-static fby_err no_such_split(
-    const struct fby_pipeline *self, const char *name, struct fby_why *why)
+/* Set the error for a name that no split has. */
+static fby_err error_no_split(const struct fby_pipeline *self, const char *name,
+    struct fby_error_detail *why)
 {
-    char               known[256] = "";
-    struct fby_nearest nearest    = {.word = name != NULL ? name : ""};
+    struct fby_nearest nearest = {.word = name != NULL ? name : ""};
     for (size_t i = 0; i < self->n_splits; i++) {
         fby_nearest_offer(&nearest, self->splits[i].name);
-        fby_text_list(known, sizeof(known), self->splits[i].name);
     }
     if (name == NULL) {
-        return fby_because(why, FBY_USAGE,
-            "the pipeline has several splits; say which: %s", known);
+        return fby_error_set(why, FBY_USAGE,
+            "the pipeline has several splits; say which: %s", nearest.known);
     }
-    return fby_because(why, FBY_USAGE,
-        "the pipeline has no split '%s'%s%s%s; it has %s",
-        fby_text_show(name).text,
-        nearest.best != NULL ? "; did you mean '" : "",
-        nearest.best != NULL ? nearest.best : "",
-        nearest.best != NULL ? "'?" : "", known);
+    return fby_error_set(why, FBY_USAGE,
+        "the pipeline has no split '%s'%s; it has %s", fby_text_show(name).text,
+        fby_nearest_hint(&nearest, NULL).text, nearest.known);
 }
 
-const struct draft_split *fby_draft_split(
+const struct parsed_split *fby_parsed_find_split(
     const struct fby_pipeline *self, const char *name)
 {
     if (name == NULL && self->n_splits == 1) {
@@ -146,29 +143,29 @@ const struct draft_split *fby_draft_split(
 }
 
 fby_err fby_pipeline_split(const struct fby_pipeline *self, const char *name,
-    struct fby_split **out, struct fby_why *why)
+    struct fby_split **out, struct fby_error_detail *why)
 {
-    const struct draft_split *split = fby_draft_split(self, name);
+    const struct parsed_split *split = fby_parsed_find_split(self, name);
     if (split == NULL) {
-        return no_such_split(self, name, why);
+        return error_no_split(self, name, why);
     }
-    struct fby_split *picked          = fby_zalloc(sizeof(*picked));
-    picked->location                  = split->location;
-    picked->delivery.bad_sample_limit = (uint32_t)self->bad_sample.limit;
-    picked->content.n_fields          = (uint32_t)self->n_fields;
-    fill_order(&picked->content, self, split);
+    struct fby_split *result          = fby_zalloc(sizeof(*result));
+    result->location                  = split->location;
+    result->delivery.bad_sample_limit = (uint32_t)self->bad_sample.limit;
+    result->content.n_fields          = (uint32_t)self->n_fields;
+    fill_content_except_fields(&result->content, self, split);
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < self->n_fields; i++) {
-        err = fby_draft_fill_field(self, split, i, picked, why);
+        err = fby_parsed_fill_field(self, split, i, result, why);
     }
     if (err == FBY_OK) {
-        err = check_split(self, split, &picked->content, why);
+        err = check_split(self, split, &result->content, why);
     }
     if (err != FBY_OK) {
-        fby_split_destroy(&picked);
+        fby_split_destroy(&result);
         return err;
     }
-    *out = picked;
+    *out = result;
     return FBY_OK;
 }
 

@@ -1,64 +1,44 @@
-/* split_field.c - one field of one split: filled in from the draft, resolved
- * by its kind, checked, and the place in the file of what is wrong. */
+/* split_field.c - make one field of one split: copy its settings from the
+ * parsed file, let its kind set the defaults, and check it.
+ *
+ * An op or one_hot may be for some splits only: see `split_bits`. The bit of
+ * the split that is made is `split_bit`. */
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/derived.h"
-#include "pipeline/draft.h"
 #include "pipeline/fields/check.h"
+#include "pipeline/parse_state.h"
 
 /* ---- content ---- */
 
-/* The ops of this split; returns how many there are. */
-static uint32_t fill_ops(struct fby_op_use *out, const struct draft_op *ops,
+/* Copy those ops that this split has; return their number. */
+static uint32_t copy_ops(struct fby_op_use *out, const struct parsed_op *ops,
     uint32_t n, uint32_t split_bit)
 {
-    uint32_t taken = 0;
+    uint32_t copied = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if ((ops[i].only & split_bit) != 0) {
-            out[taken++] = ops[i].use;
+        if ((ops[i].split_bits & split_bit) != 0) {
+            out[copied++] = ops[i].use;
         }
     }
-    return taken;
+    return copied;
 }
 
-static void fill_normalize(
-    struct fby_rgb8_field *out, struct fby_value params[FBY_MAX_PARAMS])
+static bool has_one_hot(const struct parsed_field *field, uint32_t split_bit)
 {
-    out->normalize = true;
-    memcpy(out->mean, params[NORMALIZE_MEAN].r, 3 * sizeof(double));
-    memcpy(out->std, params[NORMALIZE_STD].r, 3 * sizeof(double));
-    memset(params, 0, FBY_MAX_PARAMS * sizeof(params[0]));
+    return fby_is_given(field->key_pos[FBY_FIELD_ONE_HOT]) &&
+           (field->one_hot.split_bits & split_bit) != 0;
 }
 
-/* The numbers of normalize are the field's, and alone it needs no list. */
-static void fill_rgb8(struct fby_field_content *out)
-{
-    for (uint32_t i = 0; i < out->n_device; i++) {
-        if (out->device[i].op->id == FBY_OP_DEVICE_NORMALIZE) {
-            fill_normalize(&out->as.rgb8, out->device[i].params);
-        }
-    }
-    if (out->n_device == 1 && out->as.rgb8.normalize) {
-        memset(&out->device[0], 0, sizeof(out->device[0]));
-        out->n_device = 0;
-    }
-}
-
-static bool has_one_hot(const struct draft_field *field, uint32_t split_bit)
-{
-    return fby_is_given(field->at[FBY_FIELD_ONE_HOT]) &&
-           (field->one_hot.only & split_bit) != 0;
-}
-
-/* What is as long as the sequences of its source, and packed as they are. */
+/* Set the lengths of a field of sequences from its source. */
 static void fill_sequence(
     struct fby_field_content *out, const struct fby_tokens *tokens)
 {
     if (!fby_field_kind(out)->is_sequence) {
         return;
     }
-    fby_field_pack(out, tokens);
+    fby_field_set_packing(out, tokens);
     if (fby_field_kind(out)->is_ragged) {
         out->max_length = tokens->length;
         out->too_long   = FBY_TOO_LONG_REFUSE;
@@ -68,7 +48,7 @@ static void fill_sequence(
 }
 
 static void fill_content(struct fby_field_content *out,
-    const struct draft_field *field, uint32_t split_bit)
+    const struct parsed_field *field, uint32_t split_bit)
 {
     memcpy(out->name, field->name, sizeof(out->name));
     memcpy(out->group, field->group, sizeof(out->group));
@@ -77,139 +57,132 @@ static void fill_content(struct fby_field_content *out,
     out->decode     = (enum fby_decode)field->decode;
     out->max_length = (uint32_t)field->max_length;
     out->too_long   = (enum fby_too_long)field->too_long;
-    if (has_one_hot(field, split_bit)) { /* only a label says it */
+    if (has_one_hot(field, split_bit)) { /* only labels have the key */
         out->as.label.one_hot   = true;
         out->as.label.smoothing = field->one_hot.smoothing;
     }
-    out->n_ops = fill_ops(out->ops, field->ops, field->n_ops, split_bit);
+    out->n_ops = copy_ops(out->ops, field->ops, field->n_ops, split_bit);
     out->n_device =
-        fill_ops(out->device, field->device, field->n_device, split_bit);
-    if (out->decode == FBY_DECODE_RGB8) {
-        fill_rgb8(out);
-    }
-    fby_field_number_ops(out);
+        copy_ops(out->device, field->device, field->n_device, split_bit);
 }
 
 /* ---- delivery ---- */
 
-/* What was not said is 1 and 0; of what has one number all channels get it. */
+/* The factor of channel `c`. A single number stands for all channels. */
+static double factor_of(
+    const struct parsed_factors *factors, uint32_t c, double otherwise)
+{
+    return factors->n == 0 ? otherwise : factors->r[factors->n > 1 ? c : 0];
+}
+
+/* The defaults of scale and offset are 1 and 0. */
 static void fill_scale(
-    struct fby_field_delivery *out, const struct draft_out *from)
+    struct fby_field_delivery *out, const struct parsed_out *parsed)
 {
     uint32_t n =
-        from->scale.n > from->offset.n ? from->scale.n : from->offset.n;
+        parsed->scale.n > parsed->offset.n ? parsed->scale.n : parsed->offset.n;
     out->scaled   = n > 0;
     out->channels = n;
     for (uint32_t c = 0; c < n; c++) {
-        const struct draft_factors *scale  = &from->scale;
-        const struct draft_factors *offset = &from->offset;
-        out->scale[c]  = scale->n > 0 ? scale->r[scale->n > 1 ? c : 0] : 1;
-        out->offset[c] = offset->n > 0 ? offset->r[offset->n > 1 ? c : 0] : 0;
+        out->scale[c]  = factor_of(&parsed->scale, c, 1);
+        out->offset[c] = factor_of(&parsed->offset, c, 0);
     }
 }
 
 static void fill_delivery(struct fby_field_delivery *out,
-    const struct draft_field *field, uint32_t split_bit)
+    const struct parsed_field *field, uint32_t split_bit)
 {
-    bool one_hot = has_one_hot(field, split_bit);
-    out->dtype =
-        (enum fby_type)(one_hot ? field->one_hot.dtype : field->out.dtype);
-    out->layout = (enum fby_layout)field->out.layout;
-    out->filter = (uint8_t)field->wire.filter;
-    out->codec  = (uint8_t)field->wire.codec;
+    *out        = field->out.delivery;
+    out->filter = field->wire.filter;
+    out->codec  = field->wire.codec;
     fill_scale(out, &field->out);
-    out->as      = (enum fby_as)field->out.as;
-    out->longest = field->out.longest != 0;
-    out->pad     = field->out.pad.n > 0 ? field->out.pad.r[0] : 0;
-    out->offsets = (enum fby_type)field->out.offsets;
+    if (has_one_hot(field, split_bit)) {
+        out->dtype = (enum fby_type)field->one_hot.dtype;
+    }
 }
 
-/* ---- where a key stands ---- */
+/* ---- positions in the file ---- */
 
-/* Op `k` of those that a split has, as the file says it. */
-static struct fby_place place_of_op(
-    const struct draft_op *op, uint32_t split_bit, uint32_t k)
+/* The position of op `k` of those in this split, of which there are more. */
+static struct fby_source_pos op_pos(
+    const struct parsed_op *op, uint32_t split_bit, uint32_t k)
 {
     for (;; op++) {
-        if ((op->only & split_bit) != 0 && k-- == 0) {
-            return op->here;
+        if ((op->split_bits & split_bit) != 0 && k-- == 0) {
+            return op->name_pos;
         }
     }
 }
 
-static struct fby_place place_of_key(
-    const struct draft_field *field, enum fby_field_key key)
+/* The position of the value of `key`. enum fby_field_key lists the keys of the
+ * field, then those inside wire, out and one_hot; each struct has its own. */
+static struct fby_source_pos pos_of_key(
+    const struct parsed_field *field, enum fby_field_key key)
 {
-    if (key < FBY_FIELD_TOP_KEYS) {
-        return field->at[key];
-    }
-    if (key < FBY_FIELD_OUT_DTYPE) {
-        return field->wire.at[key - FBY_FIELD_WIRE_TYPE];
-    }
-    if (key < FBY_FIELD_ONE_HOT_CLASSES) {
-        return field->out.at[key - FBY_FIELD_OUT_DTYPE];
-    }
-    return key < FBY_FIELD_NAME
-               ? field->one_hot.at[key - FBY_FIELD_ONE_HOT_CLASSES]
-               : field->here;
+    return key < FBY_FIELD_WIRE_TYPE ? field->key_pos[key]
+           : key < FBY_FIELD_OUT_DTYPE
+               ? field->wire.key_pos[key - FBY_FIELD_WIRE_TYPE]
+           : key < FBY_FIELD_ONE_HOT_CLASSES
+               ? field->out.key_pos[key - FBY_FIELD_OUT_DTYPE]
+           : key < FBY_FIELD_NAME
+               ? field->one_hot.key_pos[key - FBY_FIELD_ONE_HOT_CLASSES]
+               : field->name_pos;
 }
 
-struct fby_place fby_draft_place(const struct draft_field *field,
+struct fby_source_pos fby_parsed_fault_pos(const struct parsed_field *field,
     const struct fby_field_fault *fault, uint32_t split_bit)
 {
     if (fault->has_index && fault->key == FBY_FIELD_FROM) {
-        return field->from_at[fault->index];
+        return field->from_pos[fault->index];
     }
-    if (fault->has_index && fault->key == FBY_FIELD_OPS) {
-        return place_of_op(field->ops, split_bit, fault->index);
+    if (fault->has_index) {
+        return op_pos(fault->key == FBY_FIELD_OPS ? field->ops : field->device,
+            split_bit, fault->index);
     }
-    if (fault->has_index && fault->key == FBY_FIELD_DEVICE) {
-        return place_of_op(field->device, split_bit, fault->index);
+    struct fby_source_pos pos = pos_of_key(field, fault->key);
+    if (!fby_is_given(pos) && fault->key >= FBY_FIELD_WIRE_TYPE &&
+        fault->key <= FBY_FIELD_WIRE_CODEC) {
+        /* The short form `wire: u8` has only the position of `wire`. */
+        pos = field->key_pos[FBY_FIELD_WIRE];
     }
-    struct fby_place place = place_of_key(field, fault->key);
-    bool             of_wire =
-        fault->key >= FBY_FIELD_WIRE_TYPE && fault->key <= FBY_FIELD_WIRE_CODEC;
-    if (!fby_is_given(place) && of_wire) {
-        place = field->at[FBY_FIELD_WIRE]; /* `wire: u8` */
-    }
-    return fby_is_given(place) ? place : field->here;
+    return fby_is_given(pos) ? pos : field->name_pos;
 }
 
-/* Bits of the keys that the file says. */
-static uint64_t keys_given(const struct draft_field *field)
+/* The bits of those keys of the field that the file has. */
+static uint64_t given_keys(const struct parsed_field *field)
 {
     uint64_t given = 0;
     for (enum fby_field_key key = 0; key < FBY_FIELD_NAME; key++) {
-        if (fby_is_given(place_of_key(field, key))) {
+        if (fby_is_given(pos_of_key(field, key))) {
             given |= FBY_FIELD_BIT(key);
         }
     }
     return given;
 }
 
-/* ---- all of it ---- */
+/* ---- one field ---- */
 
-/* The wire type that the file says is the one that resolving it left. */
-static fby_err check_wire_said(
-    const struct fby_field_check *check, const struct draft_field *said)
+/* Check that the file has no wire type, or the one that the kind has set. */
+static fby_err check_wire(
+    const struct fby_field_check *check, const struct parsed_field *parsed)
 {
     const struct fby_field_content *field = check->field;
     const struct fby_field_kind    *kind  = fby_field_kind(field);
-    int64_t word = fby_field_is_yuv420(field)  ? DRAFT_YUV420
-                   : fby_field_maps(field) > 0 ? DRAFT_BITS
-                                               : field->wire_type;
-    if (said->wire.type == 0 || said->wire.type == word) {
+    int64_t expected = fby_field_is_yuv420(field)  ? PARSED_YUV420
+                       : fby_field_maps(field) > 0 ? PARSED_BITS
+                                                   : field->wire_type;
+    if (parsed->wire.type == 0 || parsed->wire.type == expected) {
         return FBY_OK;
     }
-    return said->wire.type == DRAFT_YUV420
-               ? fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
+    return parsed->wire.type == PARSED_YUV420
+               ? fby_field_error(check, FBY_FIELD_WIRE_TYPE,
                      "yuv420 is for pictures (rgb8); use an element type")
-               : fby_field_wrong(
+               : fby_field_error(
                      check, FBY_FIELD_WIRE_TYPE, "%s", kind->wire_text);
 }
 
-/* A wire type that was not said follows from the source of a sequence. */
-static void resolve_sequence(
+/* Set the default wire type of a field of sequences, from its source. */
+static void default_sequence_type(
     struct fby_field_content *out, const struct fby_tokens *tokens)
 {
     const struct fby_field_kind *kind = fby_field_kind(out);
@@ -222,45 +195,45 @@ static void resolve_sequence(
                                      : FBY_U32;
 }
 
-/* Ids have the dtype under `out`, which is right even where each split makes
- * them one-hot. */
-static fby_err check_ids(const struct fby_field_check *check,
-    const struct draft_field *said, struct fby_field_content *field,
+/* A field with one_hot has two dtypes: that of `one_hot` for the splits that
+ * have it, and that of `out` for the others. This split uses the first, and was
+ * checked with it. Check the second too, as a field without one_hot. */
+static fby_err check_without_one_hot(const struct fby_field_check *check,
+    const struct parsed_field *parsed, struct fby_field_content *field,
     struct fby_field_delivery *delivery)
 {
-    if (!fby_field_is_one_hot(field) || said->out.dtype == 0) {
+    if (!fby_field_is_one_hot(field) || parsed->out.delivery.dtype == 0) {
         return FBY_OK;
     }
-    struct fby_label_field kept = field->as.label;
-    field->as.label.one_hot     = false;
-    field->as.label.smoothing   = 0;
-    delivery->dtype             = (enum fby_type)said->out.dtype;
-    fby_err err                 = fby_field_check(check);
-    field->as.label             = kept;
-    delivery->dtype             = (enum fby_type)said->one_hot.dtype;
+    struct fby_label_field saved = field->as.label;
+    field->as.label.one_hot      = false;
+    field->as.label.smoothing    = 0;
+    delivery->dtype              = parsed->out.delivery.dtype;
+    fby_err err                  = fby_field_check(check);
+    field->as.label              = saved;
+    delivery->dtype              = (enum fby_type)parsed->one_hot.dtype;
     return err;
 }
 
-static fby_err resolve(const struct draft_field *said,
+/* Set all that the file leaves out, then check the field. */
+static fby_err complete_and_check(const struct parsed_field *parsed,
     const struct fby_content *content, struct fby_field_check *check,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    fby_field_kind(field)->resolve(said, field, delivery);
-    fby_err err = check_wire_said(check, said);
-    if (err != FBY_OK) {
-        return err;
-    }
-    resolve_sequence(field, &content->tokens);
+    fby_field_kind(field)->fill_defaults(parsed, field, delivery);
+    fby_field_set_occurrences(field);
+    FBY_TRY(check_wire(check, parsed));
+    default_sequence_type(field, &content->tokens);
     field->shape = fby_field_shape(field);
-    err          = fby_field_check(check);
-    return err == FBY_OK ? check_ids(check, said, field, delivery) : err;
+    FBY_TRY(fby_field_check(check));
+    return check_without_one_hot(check, parsed, field, delivery);
 }
 
-/* FILE:LINE:COLUMN: what is wrong, with the field and the split where the
- * place alone does not say them. */
-static fby_err say_fault(const struct fby_pipeline *pipeline,
-    const struct draft_split *split, const struct draft_field *field,
-    const struct fby_field_fault *fault, struct fby_why *why)
+/* Set the error FILE:LINE:COLUMN and the reason. Name the field or the split if
+ * the position alone does not tell which one is meant. */
+static fby_err error_at_fault(const struct fby_pipeline *pipeline,
+    const struct parsed_split *split, const struct parsed_field *field,
+    const struct fby_field_fault *fault, struct fby_error_detail *why)
 {
     uint32_t bit = UINT32_C(1) << (split - pipeline->splits);
     char     of_field[FBY_NAME_SIZE + 16] = "";
@@ -271,17 +244,17 @@ static fby_err say_fault(const struct fby_pipeline *pipeline,
     if (fault->is_of_split) {
         snprintf(of_split, sizeof(of_split), " (split '%s')", split->name);
     }
-    return fby_yaml_wrong(why, pipeline->file,
-        fby_draft_place(field, fault, bit), "%s%s%s", of_field, fault->why.text,
-        of_split);
+    return fby_yaml_set_error(why, pipeline->file,
+        fby_parsed_fault_pos(field, fault, bit), "%s%s%s", of_field,
+        fault->why.text, of_split);
 }
 
-fby_err fby_draft_fill_field(const struct fby_pipeline *pipeline,
-    const struct draft_split *split, size_t i, struct fby_split *out,
-    struct fby_why *why)
+fby_err fby_parsed_fill_field(const struct fby_pipeline *pipeline,
+    const struct parsed_split *split, size_t i, struct fby_split *out,
+    struct fby_error_detail *why)
 {
-    uint32_t                   bit  = UINT32_C(1) << (split - pipeline->splits);
-    const struct draft_field  *said = &pipeline->fields[i];
+    uint32_t                   bit = UINT32_C(1) << (split - pipeline->splits);
+    const struct parsed_field *parsed   = &pipeline->fields[i];
     struct fby_field_content  *field    = &out->content.fields[i];
     struct fby_field_delivery *delivery = &out->delivery.fields[i];
     struct fby_field_fault     fault    = {0};
@@ -289,13 +262,13 @@ fby_err fby_draft_fill_field(const struct fby_pipeline *pipeline,
                .delivery                          = delivery,
                .source                            = out->content.source,
                .tokens                            = &out->content.tokens,
-               .given                             = keys_given(said),
+               .given                             = given_keys(parsed),
                .fault                             = &fault};
-    fill_content(field, said, bit);
+    fill_content(field, parsed, bit);
     fill_sequence(field, &out->content.tokens);
-    fill_delivery(delivery, said, bit);
-    if (resolve(said, &out->content, &check, field, delivery) == FBY_OK) {
-        return FBY_OK;
-    }
-    return say_fault(pipeline, split, said, &fault, why);
+    fill_delivery(delivery, parsed, bit);
+    return complete_and_check(parsed, &out->content, &check, field, delivery) ==
+                   FBY_OK
+               ? FBY_OK
+               : error_at_fault(pipeline, split, parsed, &fault, why);
 }

@@ -5,7 +5,7 @@
 struct kind {
     const char *name;
     bool        is_geometric;
-    const char *values[FBY_STEP_VALUES];
+    const char *values[FBY_STEP_VALUES]; /* names of the values */
 };
 
 static const struct kind kinds[FBY_N_STEPS] = {
@@ -72,8 +72,8 @@ bool fby_step_is_geometric(enum fby_step_kind kind)
 struct fby_size fby_step_size(const struct fby_step *step, struct fby_size in)
 {
     if (step->kind == FBY_STEP_PAD) {
-        in.w += (uint32_t)(step->v[0] + step->v[2]);
-        in.h += (uint32_t)(step->v[1] + step->v[3]);
+        in.w += (uint32_t)(step->v[FBY_PAD_LEFT] + step->v[FBY_PAD_RIGHT]);
+        in.h += (uint32_t)(step->v[FBY_PAD_TOP] + step->v[FBY_PAD_BOTTOM]);
     }
     return in;
 }

@@ -3,51 +3,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 #include "pipeline/types.h"
 
-/* isalpha() and its kin ask the locale; these do not. */
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_letter(char c)
-{
-    return is_lower(c) || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+/* isalpha() and similar functions depend on the locale. */
+#define LOWER  "abcdefghijklmnopqrstuvwxyz"
+#define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
 
 bool fby_text_is_name(const char *text)
 {
-    size_t n = strlen(text);
-    if (n == 0 || n >= FBY_NAME_SIZE || !is_letter(text[0])) {
-        return false;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if (!is_letter(text[i]) && !is_digit(text[i]) && text[i] != '-') {
-            return false;
-        }
-    }
-    return true;
+    size_t n = strspn(text, LOWER UPPER DIGITS "_-");
+    return n > 0 && n < FBY_NAME_SIZE && text[n] == '\0' &&
+           strchr(DIGITS "-", text[0]) == NULL;
 }
 
 bool fby_text_is_extension(const char *text)
 {
-    size_t n = strlen(text);
-    if (n == 0 || n >= FBY_NAME_SIZE || text[0] == '.' || text[n - 1] == '.') {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        char c = text[i];
-        if (!is_lower(c) && !is_digit(c) && strchr("_-.", c) == NULL) {
-            return false;
-        }
-    }
-    return true;
+    size_t n = strspn(text, LOWER DIGITS "_-.");
+    return n > 0 && n < FBY_NAME_SIZE && text[n] == '\0' && text[0] != '.' &&
+           text[n - 1] != '.';
 }
 
 bool fby_text_ends_with(const char *text, const char *end)
@@ -61,23 +37,20 @@ struct fby_shown fby_text_show(const char *text)
 {
     struct fby_shown shown = {{0}};
     size_t           n     = 0;
-    for (; text[n] != '\0' && n < FBY_SHOWN_SIZE - 4; n++) {
-        bool control  = (unsigned char)text[n] < 0x20 || text[n] == 0x7f;
+    for (; text[n] != '\0' && n < FBY_SHOWN_SIZE - sizeof("..."); n++) {
         shown.text[n] = text[n];
-        if (control) {
-            shown.text[n] = '?';
-        }
     }
     if (text[n] != '\0') {
         while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-            n--; /* not in the middle of a letter */
+            n--; /* not within a UTF-8 character */
         }
-        memcpy(shown.text + n, "...", 4);
+        memcpy(shown.text + n, "...", sizeof("..."));
     }
+    fby_make_one_line(shown.text);
     return shown;
 }
 
-void fby_text_list(char *list, size_t capacity, const char *name)
+void fby_text_append_name(char *list, size_t capacity, const char *name)
 {
     size_t n = strlen(list);
     snprintf(list + n, capacity - n, "%s%s", n > 0 ? ", " : "", name);

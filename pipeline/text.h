@@ -1,16 +1,16 @@
-/* text.h - rules for names, and strangers' texts made fit to show. */
+/* text.h - rules for names, and functions that quote user text in messages. */
 #ifndef FBY_PIPELINE_TEXT_H
 #define FBY_PIPELINE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A name of a field, split or group: a letter or `_`, then letters, digits,
- * `_` and `-`; at most 63 bytes. ASCII only. */
+/* True if `text` can name a field, split or group: a letter or `_`, then
+ * letters, digits, `_` and `-`; at most 63 bytes. ASCII only. */
 bool fby_text_is_name(const char *text);
 
-/* A member's extension: lower-case letters, digits, `_`, `-` and inner dots;
- * at most 63 bytes. */
+/* True if `text` can be a member's extension: lower-case letters, digits, `_`,
+ * `-` and inner dots; at most 63 bytes. */
 bool fby_text_is_extension(const char *text);
 
 enum { FBY_SHOWN_SIZE = 64 };
@@ -18,17 +18,18 @@ struct fby_shown {
     char text[FBY_SHOWN_SIZE];
 };
 
-/* `text` on one line and cut to a bearable length, for messages. */
+/* A copy of `text` that is safe to print in a message: control characters
+ * become `?`, and a text of more than 60 bytes is cut and ends with "...". */
 struct fby_shown fby_text_show(const char *text);
 
-/* Does `text` end with `end`, and have something before it? */
+/* True if `text` ends with `end` and is longer. */
 bool fby_text_ends_with(const char *text, const char *end);
 
-/* Append `name` to a list "a, b, c" in `list`, which has `capacity` bytes; what
- * does not fit is cut. */
-void fby_text_list(char *list, size_t capacity, const char *name);
+/* Append `name` to the text "a, b, c" in `list`, which has `capacity` bytes. A
+ * text that does not fit is cut. */
+void fby_text_append_name(char *list, size_t capacity, const char *name);
 
-/* Is it in the list, which ends with NULL? A list that is NULL is empty. */
+/* True if `text` is in `list`, an array that ends with NULL, or NULL: empty. */
 bool fby_text_is_one_of(const char *text, const char *const *list);
 
 #endif

@@ -1,3 +1,4 @@
+/* token.c - see token.h. The text is a prefix and then base64url, unpadded. */
 #include "pipeline/token.h"
 
 #include <stdbool.h>
@@ -5,7 +6,12 @@
 #include "common/bytes.h"
 #include "pipeline/text.h"
 
-enum { FORMAT = 1, CHECKED = 121 /* bytes before the check */ };
+enum { FORMAT = 1 };
+
+/* Offsets in the bytes of a token. FORMAT is at 0, the seed, epoch and step are
+ * at NUMBERS_AT, and the hash of all bytes before it is at HASH_AT. */
+enum { CONTENT_AT = 1, DATA_AT = 33, FINGERPRINT_AT = 65, NUMBERS_AT = 97 };
+enum { HASH_AT = 121 };
 
 static const char prefix[]  = "fby1-";
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -19,25 +25,26 @@ _Static_assert(FBY_TOKEN_BYTES % 3 == 0, "base64 without padding");
 _Static_assert(
     PREFIX_CHARS + BODY_CHARS + 1 == FBY_TOKEN_TEXT_SIZE, "the text fits");
 
-static void pack(const struct fby_token *token, uint8_t bytes[FBY_TOKEN_BYTES])
+static void token_to_bytes(
+    const struct fby_token *token, uint8_t bytes[FBY_TOKEN_BYTES])
 {
     bytes[0] = FORMAT;
-    memcpy(bytes + 1, token->content.bytes, 32);
-    memcpy(bytes + 33, token->data.bytes, 32);
-    memcpy(bytes + 65, token->fingerprint.bytes, 32);
-    fby_store_le(bytes + 97, token->seed, 8);
-    fby_store_le(bytes + 105, token->epoch, 8);
-    fby_store_le(bytes + 113, token->step, 8);
-    fby_store_le(bytes + CHECKED, fby_xxh64(bytes, CHECKED), 8);
+    memcpy(bytes + CONTENT_AT, token->content.bytes, 32);
+    memcpy(bytes + DATA_AT, token->data.bytes, 32);
+    memcpy(bytes + FINGERPRINT_AT, token->fingerprint.bytes, 32);
+    fby_store_le(bytes + NUMBERS_AT, token->seed, 8);
+    fby_store_le(bytes + NUMBERS_AT + 8, token->epoch, 8);
+    fby_store_le(bytes + NUMBERS_AT + 16, token->step, 8);
+    fby_store_le(bytes + HASH_AT, fby_xxh64(bytes, HASH_AT), 8);
 }
 
-static void unpack(
+static void token_from_bytes(
     const uint8_t bytes[FBY_TOKEN_BYTES], struct fby_token *token)
 {
-    struct fby_reader r = fby_reader(bytes + 97, 24);
-    memcpy(token->content.bytes, bytes + 1, 32);
-    memcpy(token->data.bytes, bytes + 33, 32);
-    memcpy(token->fingerprint.bytes, bytes + 65, 32);
+    struct fby_reader r = fby_reader(bytes + NUMBERS_AT, HASH_AT - NUMBERS_AT);
+    memcpy(token->content.bytes, bytes + CONTENT_AT, 32);
+    memcpy(token->data.bytes, bytes + DATA_AT, 32);
+    memcpy(token->fingerprint.bytes, bytes + FINGERPRINT_AT, 32);
     token->seed  = fby_read_u64(&r);
     token->epoch = fby_read_u64(&r);
     token->step  = fby_read_u64(&r);
@@ -47,22 +54,22 @@ char *fby_token_encode(
     const struct fby_token *token, char out[FBY_TOKEN_TEXT_SIZE])
 {
     uint8_t bytes[FBY_TOKEN_BYTES];
-    pack(token, bytes);
+    token_to_bytes(token, bytes);
     memcpy(out, prefix, PREFIX_CHARS);
-    char *at = out + PREFIX_CHARS;
-    for (size_t i = 0; i < FBY_TOKEN_BYTES; i += 3) {
+    char *letter = out + PREFIX_CHARS;
+    for (size_t i = 0; i < FBY_TOKEN_BYTES; i += 3) { /* 3 bytes, 4 letters */
         uint32_t group = (uint32_t)bytes[i] << 16 |
                          (uint32_t)bytes[i + 1] << 8 | bytes[i + 2];
         for (int shift = 18; shift >= 0; shift -= 6) {
-            *at++ = letters[group >> shift & 63];
+            *letter++ = letters[group >> shift & 63];
         }
     }
-    *at = '\0';
+    *letter = '\0';
     return out;
 }
 
-/* 24 bits of 4 letters; above them when a letter is none of base64url's. */
-static uint32_t from_letters(const char *text)
+/* The 24 bits of 4 letters; UINT32_MAX if a letter is not one of base64url. */
+static uint32_t decode_group(const char *text)
 {
     uint32_t group = 0;
     for (int k = 0; k < 4; k++) {
@@ -75,22 +82,22 @@ static uint32_t from_letters(const char *text)
     return group;
 }
 
-/* BODY_CHARS letters to bytes; false when one is no letter. */
-static bool from_text(const char *text, uint8_t bytes[FBY_TOKEN_BYTES])
+/* Decode BODY_CHARS letters; false if a letter is not one of base64url. */
+static bool decode_text(const char *text, uint8_t bytes[FBY_TOKEN_BYTES])
 {
     for (size_t i = 0; i < FBY_TOKEN_BYTES; i += 3) {
-        uint32_t group = from_letters(text + i / 3 * 4);
+        uint32_t group = decode_group(text + i / 3 * 4);
         if (group == UINT32_MAX) {
             return false;
         }
-        fby_store_le(bytes + i, group >> 16, 1);
-        fby_store_le(bytes + i + 1, group >> 8, 1);
-        fby_store_le(bytes + i + 2, group, 1);
+        for (size_t k = 0; k < 3; k++) {
+            bytes[i + k] = (uint8_t)(group >> (16 - 8 * k));
+        }
     }
     return true;
 }
 
-/* The word within `text`, without white space around it. */
+/* Skip white space at *text_p; return the length without that at the end. */
 static size_t trim(const char **text_p)
 {
     static const char white[] = " \t\r\n";
@@ -102,45 +109,44 @@ static size_t trim(const char **text_p)
     return n;
 }
 
-static fby_err check_prefix(const char *text, size_t n, struct fby_why *why)
+static fby_err check_prefix(
+    const char *text, size_t n, struct fby_error_detail *why)
 {
     if (n >= PREFIX_CHARS && memcmp(text, prefix, PREFIX_CHARS) == 0) {
         return FBY_OK;
     }
+    /* "fby2-" would be a later format. */
     if (n >= PREFIX_CHARS && memcmp(text, "fby", 3) == 0 && text[4] == '-') {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "this token is of format %c; this program reads format 1",
             fby_text_show(text).text[3]);
     }
-    return fby_because(why, FBY_USAGE,
+    return fby_error_set(why, FBY_USAGE,
         "'%s' is no token: a token is one word that begins with %s",
         fby_text_show(text).text, prefix);
 }
 
 fby_err fby_token_decode(
-    const char *text, struct fby_token *out, struct fby_why *why)
+    const char *text, struct fby_token *out, struct fby_error_detail *why)
 {
-    size_t  n   = trim(&text);
-    fby_err err = check_prefix(text, n, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    size_t n = trim(&text);
+    FBY_TRY(check_prefix(text, n, why));
     if (n != PREFIX_CHARS + BODY_CHARS) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "the token has %zu letters instead of %d: is it cut off?", n,
             PREFIX_CHARS + BODY_CHARS);
     }
     uint8_t bytes[FBY_TOKEN_BYTES];
-    if (!from_text(text + PREFIX_CHARS, bytes)) {
-        return fby_because(why, FBY_USAGE,
+    if (!decode_text(text + PREFIX_CHARS, bytes)) {
+        return fby_error_set(why, FBY_USAGE,
             "the token holds something other than letters, digits, - and _");
     }
-    struct fby_reader check = fby_reader(bytes + CHECKED, 8);
+    struct fby_reader hash = fby_reader(bytes + HASH_AT, 8);
     if (bytes[0] != FORMAT ||
-        fby_read_u64(&check) != fby_xxh64(bytes, CHECKED)) {
-        return fby_because(why, FBY_USAGE,
+        fby_read_u64(&hash) != fby_xxh64(bytes, HASH_AT)) {
+        return fby_error_set(why, FBY_USAGE,
             "the token's check fails: a letter of it was changed");
     }
-    unpack(bytes, out);
+    token_from_bytes(bytes, out);
     return FBY_OK;
 }

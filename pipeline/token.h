@@ -1,8 +1,9 @@
-/* token.h - where to go on: a place in a stream, as one printable word.
+/* token.h - the resume token: a position in a stream as one printable word.
  *
- * It names the stream (content, data, fingerprint, seed) and a position in
- * it, and nothing of ranks, worlds or workers, so any of these may differ when
- * a run goes on. proto/PROTOCOL.md, "Token", has the bytes. */
+ * A token names the stream (content, data, fingerprint, seed) and a position
+ * (epoch, step). It does not depend on ranks, world size or workers: they may
+ * differ when a run is resumed. proto/PROTOCOL.md, "Token", is the
+ * definition. */
 #ifndef FBY_PIPELINE_TOKEN_H
 #define FBY_PIPELINE_TOKEN_H
 
@@ -15,21 +16,20 @@ enum {
 };
 
 struct fby_token {
-    struct fby_digest content;
-    struct fby_digest data;
-    struct fby_digest fingerprint;
+    struct fby_digest content;     /* of the pipeline, see canon.h */
+    struct fby_digest data;        /* of the dataset's files */
+    struct fby_digest fingerprint; /* of the decoders and ops */
     uint64_t          seed;
     uint64_t          epoch;
-    uint64_t          step; /* the next to deliver, in its epoch */
+    uint64_t          step; /* the next step of `epoch` to deliver */
 };
 
-/* Returns `out`. */
+/* Write the text of `token` to `out`, and return `out`. */
 char *fby_token_encode(
     const struct fby_token *token, char out[FBY_TOKEN_TEXT_SIZE]);
 
-/* White space around `text` is ignored, so that a file's last newline does no
- * harm. Errors: FBY_USAGE, with what is wrong with it in `why`. */
+/* Read a token. White space around `text` is ignored. Errors: FBY_USAGE. */
 FBY_CHECKED fby_err fby_token_decode(
-    const char *text, struct fby_token *out, struct fby_why *why);
+    const char *text, struct fby_token *out, struct fby_error_detail *why);
 
 #endif

@@ -1,10 +1,10 @@
-/* types.h - what a pipeline is, once parsed: content, location, delivery.
+/* types.h - the parts of a parsed pipeline: content, location, delivery.
  *
- * One split of a pipeline file becomes three things that never mix:
+ * One split of a pipeline file has three separate parts:
  *   content   decides the values; its canonical bytes are hashed (canon.h)
- *   location  says where the data lies; two copies of a dataset are one
- *   delivery  says how values travel and in which dtype and layout they are
- *             handed out; it is free to differ between two ranks
+ *   location  is the place of the data; copies of a dataset have one content
+ *   delivery  is the form in which values are sent and handed to the
+ *             application; it may differ between ranks
  * Plain structs without pointers to files, sockets or threads. */
 #ifndef FBY_PIPELINE_TYPES_H
 #define FBY_PIPELINE_TYPES_H
@@ -16,56 +16,55 @@
 
 enum {
     FBY_MAX_FIELDS   = 32,
-    FBY_MAX_OPS      = 16, /* a field, on the worker */
-    FBY_MAX_DEVICE   = 8,  /* ops of a field, on the device */
-    FBY_MAX_FROM     = 8,  /* member extensions tried in turn */
-    FBY_MAX_MAPS     = 32, /* masks of one stack */
-    FBY_MAX_PARAMS   = 8,  /* an op */
-    FBY_MAX_NUMBERS  = 4,  /* in one parameter's list */
-    FBY_MAX_DIMS     = 4,  /* of one sample's array */
-    FBY_MAX_BOUNDS   = 63, /* between buckets of length */
+    FBY_MAX_OPS      = 16, /* ops that the worker applies to a field */
+    FBY_MAX_DEVICE   = 8,  /* ops that the device applies to a field */
+    FBY_MAX_FROM     = 8,  /* member extensions in `from` of a field */
+    FBY_MAX_MAPS     = 32, /* masks in `from` of a field with decode: maps */
+    FBY_MAX_PARAMS   = 8,  /* parameters of an op */
+    FBY_MAX_NUMBERS  = 4,  /* numbers in the value of a parameter */
+    FBY_MAX_DIMS     = 4,  /* dimensions of a sample's array */
+    FBY_MAX_BOUNDS   = 63, /* bounds between length buckets */
     FBY_MAX_CHANNELS = 4,
-    FBY_MAX_FACTORS  = 256, /* of an array's scale and offset */
-    FBY_MAX_FILES    = 16,  /* columns of a list that name files */
-    FBY_MAX_SIDES    = 16,  /* parallel folders */
-    FBY_NAME_SIZE    = 64,  /* fields, splits, groups, extensions; with NUL */
-    FBY_PATH_SIZE    = 4096 /* with NUL */
+    FBY_MAX_FACTORS  = 256, /* numbers in `scale` or `offset` of an array */
+    FBY_MAX_FILES    = 16,  /* columns of a list that hold paths of files */
+    FBY_MAX_PARALLEL = 16,  /* parallel folders */
+    FBY_NAME_SIZE    = 64,  /* bytes of any name, with NUL */
+    FBY_PATH_SIZE    = 4096 /* bytes of a path, with NUL */
 };
 
-/* Largest values of what a file may say; all minima are 1. */
+/* Largest values of keys of a pipeline file; all minima are 1. */
 enum {
     FBY_MAX_BATCH   = 1 << 16, /* rows of a global batch */
     FBY_MAX_BLOCK   = 1 << 20, /* shards in a block */
     FBY_MAX_LANES   = 1 << 16,
     FBY_MAX_CLASSES = INT32_MAX,
-    FBY_MAX_ONE_HOT = 1 << 16, /* classes */
-    FBY_MAX_LENGTH  = 1 << 30, /* bytes, of a bytes field or an array */
-    FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
-    FBY_MAX_CONTENT = 1 << 20, /* bytes, of a content's canonical form */
-    FBY_MAX_TOKENS  = 1 << 24, /* of a sequence */
-    FBY_MAX_TOKEN   = INT32_MAX,      /* the largest one; the least is 0 */
-    FBY_MAX_VARYING = (32 << 20) - 64 /* bytes of a row, where they vary */
+    FBY_MAX_ONE_HOT = 1 << 16,   /* classes */
+    FBY_MAX_LENGTH  = 1 << 30,   /* bytes of a row of a bytes or array field */
+    FBY_MAX_PIXELS  = 1 << 26,   /* pixels of a picture, before and after ops */
+    FBY_MAX_CONTENT = 1 << 20,   /* canonical bytes of a content */
+    FBY_MAX_TOKENS  = 1 << 24,   /* tokens of a sequence */
+    FBY_MAX_TOKEN   = INT32_MAX, /* largest token id; the smallest is 0 */
+    FBY_MAX_RAGGED  = (32 << 20) - 64 /* bytes of a ragged or sparse row */
 };
-#define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a sparse row */
-#define FBY_MAX_BOUND     (INT64_C(1) << 40)  /* bytes, between two buckets */
-#define FBY_NORMALIZE_MAX 1e6  /* of |mean| and std; std is at least 1/this */
-#define FBY_SCALE_MAX     1e30 /* of |scale| and |offset| */
+#define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a dense row */
+#define FBY_MAX_BOUND     (INT64_C(1) << 40) /* largest bound between buckets */
+#define FBY_NORMALIZE_MAX 1e6  /* limit of |mean| and std; std >= 1 / limit */
+#define FBY_SCALE_MAX     1e30 /* limit of |scale| and |offset| */
 
-/* The numbers below are written into canonical content and onto the wire:
- * add, never renumber. */
+/* The numbers below are in canonical bytes and on the wire: only add some. */
 enum fby_source_kind {
     FBY_SOURCE_FOLDER   = 1,
     FBY_SOURCE_SHARDS   = 2,
-    FBY_SOURCE_COLUMNS  = 3, /* NumPy files: a row of each is a sample */
+    FBY_SOURCE_COLUMNS  = 3, /* NumPy files; sample i is row i of each file */
     FBY_SOURCE_LIST     = 4, /* rows of a .csv or .jsonl file */
-    FBY_SOURCE_PARALLEL = 5, /* folders paired by file names */
+    FBY_SOURCE_PARALLEL = 5, /* folders whose files are paired by name */
     FBY_SOURCE_TOKENS   = 6
 };
-enum { FBY_N_SOURCES = FBY_SOURCE_TOKENS + 1 }; /* number 0 is none */
+enum { FBY_N_SOURCES = FBY_SOURCE_TOKENS + 1 }; /* 0 is unused */
 enum fby_tokens_format {
-    FBY_TOKENS_FLAT     = 1, /* numbers, and nothing else */
-    FBY_TOKENS_MDS      = 2, /* a column of MosaicML's shards */
-    FBY_TOKENS_MEGATRON = 3  /* a .bin, beside it its .idx */
+    FBY_TOKENS_FLAT     = 1, /* numbers only */
+    FBY_TOKENS_MDS      = 2, /* a column of MosaicML shards */
+    FBY_TOKENS_MEGATRON = 3  /* a .bin and an .idx file */
 };
 enum fby_shuffle {
     FBY_SHUFFLE_NONE  = 1,
@@ -74,24 +73,24 @@ enum fby_shuffle {
 };
 enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
 enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
-/* Whether a picture may be decoded smaller than it is: while it is at least
- * twice as large as its result, or at least as large. */
+/* How small a JPEG may be decoded before it is resized: not at all (off), or at
+ * least to twice the size (faithful) or once the size (fast) of the result. */
 enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
     FBY_DECODE_RGB8   = 1,  /* JPEG or PNG -> u8 [h, w, 3] */
-    FBY_DECODE_LABEL  = 2,  /* decimal text, or the folder -> integer [] */
+    FBY_DECODE_LABEL  = 2,  /* decimal text or class folder -> integer [] */
     FBY_DECODE_NUMBER = 3,  /* one number of a JSON object -> [] */
-    FBY_DECODE_BYTES  = 4,  /* raw bytes of one fixed length -> u8 [length] */
+    FBY_DECODE_BYTES  = 4,  /* raw bytes of a member -> u8 [length] */
     FBY_DECODE_MASK8  = 5,  /* PNG of ids -> u8 [h, w, 1] */
     FBY_DECODE_ARRAY  = 6,  /* NumPy file -> any type */
     FBY_DECODE_TEXT   = 7,  /* UTF-8 -> u8 [bytes], of any length */
-    FBY_DECODE_SPARSE = 8,  /* SciPy's file of one row -> any type */
-    FBY_DECODE_MAPS   = 9,  /* PNGs of one size -> bits [h, w, maps] */
-    FBY_DECODE_TOKENS = 10, /* a sequence of token files -> u16, u32 [length] */
-    FBY_DECODE_DOCUMENTS = 11 /* lengths of a sequence's documents */
+    FBY_DECODE_SPARSE = 8,  /* SciPy file with one sparse row -> any type */
+    FBY_DECODE_MAPS   = 9,  /* PNG masks of equal size -> bits [h, w, masks] */
+    FBY_DECODE_TOKENS = 10, /* sequence of tokens -> u16 or u32 [length] */
+    FBY_DECODE_DOCUMENTS = 11 /* lengths of the documents in a sequence */
 };
-enum { FBY_N_FIELD_KINDS = FBY_DECODE_DOCUMENTS + 1 }; /* number 0 is none */
-/* What becomes of a list in JSON where one value is wanted. */
+enum { FBY_N_FIELD_KINDS = FBY_DECODE_DOCUMENTS + 1 }; /* 0 is unused */
+/* How one value is chosen from a list in JSON. */
 enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
 enum fby_type {
     FBY_U8   = 1,
@@ -101,16 +100,16 @@ enum fby_type {
     FBY_F16  = 5,
     FBY_BF16 = 6,
     FBY_F32  = 7,
-    FBY_U32  = 8, /* label: smallest of u8, u16, u32 that holds the ids */
-    FBY_BOOL = 9  /* handed out only: a byte, 0 or 1 */
+    FBY_U32  = 8,
+    FBY_BOOL = 9 /* a byte, 0 or 1; only as dtype, never on the wire */
 };
 
-static inline bool fby_is_real(enum fby_type type)
+static inline bool fby_type_is_float(enum fby_type type)
 {
     return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
 }
 
-/* Bytes of one element of `type`; 0 for a number that is no type. */
+/* Bytes of one element of `type`; 0 for an invalid type. */
 static inline uint32_t fby_type_bytes(enum fby_type type)
 {
     switch (type) {
@@ -131,28 +130,28 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
     return 0;
 }
 
-/* "u16"; NULL for a number that is no type. */
+/* The name of `type`, such as "u16"; NULL for an invalid type. */
 const char *fby_type_word(enum fby_type type);
 
-/* How many values a row has. */
+/* The form of the rows of a field. */
 enum fby_form {
-    FBY_FORM_DENSE  = 0, /* as many as every other: its shape says */
-    FBY_FORM_RAGGED = 1, /* a list of entries, up to max_length of them */
-    FBY_FORM_SPARSE = 2  /* of its shape's values up to max_length, where they
-                            belong; the others are 0 */
+    FBY_FORM_DENSE  = 0, /* all rows have one shape */
+    FBY_FORM_RAGGED = 1, /* a list of up to max_length entries */
+    FBY_FORM_SPARSE = 2  /* up to max_length values with their indices in a
+                            dense row, whose other values are 0 */
 };
 enum fby_too_long { FBY_TOO_LONG_REFUSE = 1, FBY_TOO_LONG_TRUNCATE = 2 };
 
-/* As what a field whose length varies is handed out. */
+/* The form in which the application gets a ragged or sparse field. */
 enum fby_as {
-    FBY_AS_PADDED = 1, /* [rows, longest, ...], and the lengths */
-    FBY_AS_RAGGED = 2, /* values of all rows, and where each row begins */
-    FBY_AS_DENSE  = 3, /* sparse: [rows, shape...] */
-    FBY_AS_CSR    = 4, /* sparse: values, where each row begins, indices */
-    FBY_AS_COO    = 5, /* sparse: values, and each one's place */
-    /* Of lengths of documents, what follows from them: */
-    FBY_AS_CU_SEQLENS = 6, /* where each begins among the batch's tokens */
-    FBY_AS_POSITIONS  = 7, /* of each token in its document */
+    FBY_AS_PADDED = 1, /* rows padded to one length, and their lengths */
+    FBY_AS_RAGGED = 2, /* the values of all rows, and the offset of each row */
+    FBY_AS_DENSE  = 3, /* from sparse rows: all values, zeros too */
+    FBY_AS_CSR    = 4, /* from sparse rows: values, row offsets, indices */
+    FBY_AS_COO    = 5, /* from sparse rows: values and their coordinates */
+    /* The next three are computed from the lengths of documents. */
+    FBY_AS_CU_SEQLENS = 6, /* the offset of each document in the batch */
+    FBY_AS_POSITIONS  = 7, /* the index of each token in its document */
     FBY_AS_MASK       = 8  /* 1 for each token that counts in the loss */
 };
 
@@ -166,29 +165,31 @@ enum fby_filter {
     FBY_FILTER_DELTA        = 1,
     FBY_FILTER_BYTE_SHUFFLE = 2,
     FBY_FILTER_BIT_SHUFFLE  = 3,
-    FBY_FILTER_PHOTO        = 4 /* with FBY_CODEC_PACK, and only so */
+    FBY_FILTER_PHOTO        = 4, /* only with FBY_CODEC_PACK */
+    FBY_N_FILTERS
 };
 enum fby_codec {
     FBY_CODEC_STORE = 0,
     FBY_CODEC_LZ4   = 1,
-    FBY_CODEC_PACK  = 2 /* 3 and 4 were reserved: take 5 next */
+    FBY_CODEC_PACK  = 2, /* the next free number is 5 */
+    FBY_N_CODECS
 };
 enum {
     FBY_AUTO = 255
-}; /* in delivery only: filter or codec picked by the worker */
+}; /* in delivery only: the worker chooses the filter or codec */
 
-/* The shape of one sample's array; an image is {h, w, channels}. A dimension
- * of 0 is not known before the sample is decoded. */
+/* The shape of a sample's array; the dims of an image are {h, w, channels}. A
+ * dimension of 0 becomes known when the sample is decoded. */
 struct fby_shape {
     uint32_t n_dims;
     uint32_t dims[FBY_MAX_DIMS];
 };
 
-/* One parameter's value: numbers as they stand in the file; a string or a
- * choice is its position in the schema's list. */
+/* The value of an op's parameter: one or more numbers. A word is stored as its
+ * index in `words` of the parameter (op.h). */
 struct fby_value {
-    uint32_t n; /* numbers in use; 0: not given and no default */
-    bool     real;
+    uint32_t n;    /* numbers in use; 0: no value and no default */
+    bool     real; /* the numbers are in `r`, else in `i` */
     int64_t  i[FBY_MAX_NUMBERS]; /* when !real */
     double   r[FBY_MAX_NUMBERS]; /* when real */
 };
@@ -197,76 +198,75 @@ struct fby_op;
 struct fby_op_use { /* an op with its parameters, in schema order */
     const struct fby_op *op;
     struct fby_value     params[FBY_MAX_PARAMS];
-    uint32_t             occurrence; /* how-manieth of its name in the field */
+    uint32_t occurrence; /* number of ops of this name before it in the field */
 };
 
-/* Where a value lies in a JSON member; key "": the member is not JSON. */
+/* The value to take from a member that is a JSON object. */
 struct fby_from_json {
-    char          key[FBY_NAME_SIZE];
-    enum fby_pick pick; /* with a key */
+    char          key[FBY_NAME_SIZE]; /* "": the member is not JSON */
+    enum fby_pick pick;               /* if the key has a list of values */
 };
 
-/* ---- what one kind of field has alone ---- */
+/* ---- settings that only one kind of field has ---- */
 
 struct fby_rgb8_field {
     enum fby_dct_scale dct_scale;
-    bool               yuv420;    /* travels in planes, lossy */
-    bool               normalize; /* device op: (v/255 - mean) / std */
+    bool               yuv420;    /* sent as yuv420 planes, lossy */
+    bool               normalize; /* the device makes (v/255 - mean) / std */
     double             mean[FBY_MAX_CHANNELS];
     double             std[FBY_MAX_CHANNELS];
 };
 
 struct fby_label_field {
     struct fby_from_json json;
-    uint32_t             classes; /* ids are 0..classes-1; 0: not said */
+    uint32_t             classes; /* ids are 0..classes-1; 0: unknown */
     bool                 one_hot;
-    double               smoothing; /* one-hot's, 0 without */
+    double               smoothing; /* label smoothing of one-hot values */
 };
 
 struct fby_bytes_field {
-    uint32_t length; /* 0: max_length says */
+    uint32_t length; /* bytes of every row; 0: rows have a max_length */
 };
 
 struct fby_array_field {
-    struct fby_shape shape; /* of every file, or, with max_length, of each entry
-                               of its first dimension */
-    uint32_t maps; /* travel as bits: in the last dimension; 0: they do not */
+    struct fby_shape shape; /* of a row; with max_length, of one entry */
+    uint32_t maps; /* bits packed in the last dimension; 0: not packed */
 };
 
 struct fby_sparse_field {
-    struct fby_shape shape; /* of a dense row */
+    struct fby_shape shape; /* of a row as a dense array */
 };
 
 struct fby_maps_field {
-    uint32_t n; /* of bits in the last dimension: as many as members */
+    uint32_t n; /* bits in the last dimension, one for each member */
 };
 
 struct fby_tokens_field {
-    uint32_t length; /* of a sequence */
-    bool     packed; /* the source's, as is pad; not encoded here */
-    uint32_t pad;    /* packed: the token that fills sequences up */
+    uint32_t length; /* tokens of a sequence */
+    bool     packed; /* copied from the source: not in the canonical bytes */
+    uint32_t pad;    /* if packed: the token that fills up a sequence */
 };
 
 struct fby_documents_field {
-    uint32_t shift; /* the source's; 1: last tokens have no target */
+    uint32_t shift; /* copied from the source; 1: last tokens have no target */
 };
 
 struct fby_field_content {
     char              name[FBY_NAME_SIZE];
-    char              group[FBY_NAME_SIZE]; /* default: name */
-    char              from[FBY_MAX_MAPS][FBY_NAME_SIZE];
-    uint32_t          n_from; /* from[0] is "folder": the class folder's id */
+    char              group[FBY_NAME_SIZE]; /* its fields share draws */
+    char              from[FBY_MAX_MAPS][FBY_NAME_SIZE]; /* extensions */
+    uint32_t          n_from;
     enum fby_decode   decode;
     enum fby_type     wire_type;
-    uint32_t          max_length; /* entries (sparse: values) a row has at most;
-                                     0: all rows have one shape */
-    enum fby_too_long too_long;   /* with max_length, else 0 */
-    struct fby_op_use ops[FBY_MAX_OPS]; /* of pictures */
+    uint32_t          max_length; /* entries (sparse: values) that a row may
+                                     have; 0: all rows have one shape */
+    enum fby_too_long too_long;   /* 0 without max_length */
+    struct fby_op_use ops[FBY_MAX_OPS]; /* on the worker; pictures only */
     uint32_t          n_ops;
-    struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; with normalize, whose
-                                                 numbers are rgb8's */
-    uint32_t          n_device; /* 0 also where normalize stands alone */
-    union { /* by `decode`; derived.h asks fields of any kind */
+    struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; the parameters of
+                                                 normalize are in as.rgb8 */
+    uint32_t          n_device; /* 0 if normalize is the only one */
+    union { /* selected by `decode`; read it with functions of derived.h */
         struct fby_rgb8_field      rgb8;
         struct fby_label_field     label;
         struct fby_from_json       number;
@@ -278,47 +278,37 @@ struct fby_field_content {
         struct fby_tokens_field    tokens;
         struct fby_documents_field documents;
     } as;
-    struct fby_shape shape; /* after the ops; every dimension known. Of a ragged
-                               field that of its longest row */
+    struct fby_shape shape; /* after the worker's ops, all dimensions known;
+                               ragged: the shape of the longest row */
 };
 
-/* How token files are cut into sequences, which are the samples. */
+/* How token files are divided into sequences, which are the samples. */
 struct fby_tokens {
     enum fby_tokens_format format;
-    enum fby_type          type;   /* of one in the file; 0: the file says */
+    enum fby_type          type;   /* of a token; 0: see the header of a file */
     uint32_t               length; /* tokens of a sequence */
-    uint32_t               shift;  /* 1: the target is one token on; else 0 */
-    char                   column[FBY_NAME_SIZE]; /* mds */
-    bool     packed; /* documents, whole, are put into sequences */
-    uint32_t end;    /* packed, flat: the token that ends a document */
-    uint32_t pad;    /* packed: the token that fills a sequence up */
+    uint32_t               shift;  /* 1: targets are one token later; else 0 */
+    char                   column[FBY_NAME_SIZE]; /* for mds, else "" */
+    bool     packed; /* whole documents are packed into sequences */
+    uint32_t end;    /* packed flat files: the token that ends a document */
+    uint32_t pad;    /* packed: the token that fills up a sequence */
 };
 
-/* Batches are of samples of like length: bucket i has those above bounds[i-1]
- * and up to bounds[i]. */
+/* All samples of a batch are from one bucket. Bucket i has the lengths above
+ * bounds[i-1], up to and including bounds[i]. */
 struct fby_bucket_by {
-    char     field[FBY_NAME_SIZE]; /* whose member or row is that long */
+    char     field[FBY_NAME_SIZE]; /* its member or row has the length */
     uint32_t n_bounds;             /* 0: no buckets */
     int64_t  bounds[FBY_MAX_BOUNDS];
 };
 
-/* Is it the number of the class folder that a sample lies in? */
-static inline bool fby_field_is_of_folder(const struct fby_field_content *field)
+/* True if the field is the class id that the folder of a sample gives. */
+static inline bool fby_field_is_folder_id(const struct fby_field_content *field)
 {
     return strcmp(field->from[0], "folder") == 0;
 }
 
-static inline enum fby_form fby_field_form(
-    const struct fby_field_content *field)
-{
-    if (field->decode == FBY_DECODE_SPARSE) {
-        return FBY_FORM_SPARSE;
-    }
-    return field->max_length > 0 ? FBY_FORM_RAGGED : FBY_FORM_DENSE;
-}
-
-/* Values of a sparse field's dense row; 0 when there are none, or more than
- * FBY_MAX_DENSE. */
+/* The number of values in a dense row; 0 if it is above FBY_MAX_DENSE. */
 static inline uint64_t fby_dense_values(const struct fby_shape *shape)
 {
     uint64_t n = shape->n_dims > 0 ? 1 : 0;
@@ -331,30 +321,30 @@ static inline uint64_t fby_dense_values(const struct fby_shape *shape)
     return n;
 }
 
-/* Bytes of the smallest of u8, u16 and u32 that holds `most`. */
-static inline uint32_t fby_bytes_for(uint32_t most)
+/* Bytes of the smallest of u8, u16 and u32 that can hold `largest`. */
+static inline uint32_t fby_smallest_uint_bytes(uint32_t largest)
 {
-    return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : 4;
+    return largest <= UINT8_MAX ? 1 : largest <= UINT16_MAX ? 2 : 4;
 }
 
-/* Bytes of an index into a dense row of that shape, which has values. */
+/* Bytes of an index into a dense row of `shape`, which is not empty. */
 static inline uint32_t fby_index_bytes(const struct fby_shape *shape)
 {
-    return fby_bytes_for((uint32_t)(fby_dense_values(shape) - 1));
+    return fby_smallest_uint_bytes((uint32_t)(fby_dense_values(shape) - 1));
 }
 
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
-    uint32_t             block; /* K; this and the next two: 0 else */
-    uint32_t             lanes;
-    uint32_t             slices; /* divides global_batch */
+    uint32_t             block; /* shards of a block; 0 unless shuffle: block */
+    uint32_t             lanes; /* see plan/order.c; 0 unless shuffle: block */
+    uint32_t             slices; /* likewise; divides global_batch */
     enum fby_last        last;
     uint32_t             global_batch;
     enum fby_bad_sample  on_bad_sample;
     struct fby_bucket_by bucket_by;
-    struct fby_tokens    tokens; /* of token files, else zero */
-    /* Of a list: the columns that hold paths, lower case, in byte order. */
+    struct fby_tokens    tokens; /* zero unless the source has tokens */
+    /* The columns of a source list that hold paths: lower case, sorted. */
     char     files[FBY_MAX_FILES][FBY_NAME_SIZE];
     uint32_t n_files;
     uint32_t n_fields;
@@ -363,30 +353,29 @@ struct fby_content {
 };
 
 struct fby_location {
-    char pattern
-        [FBY_PATH_SIZE]; /* "NAME:path", or a plain path before rooting */
+    char pattern[FBY_PATH_SIZE]; /* "NAME:path", or an absolute path */
 };
 
-struct fby_field_delivery {   /* beside fields[i] of the content */
-    enum fby_type   dtype;    /* of what is handed out */
-    enum fby_layout layout;   /* images */
+/* How a field of the content is sent and handed to the application. */
+struct fby_field_delivery {
+    enum fby_type   dtype;    /* type of the values in the tensor */
+    enum fby_layout layout;   /* images only */
     uint8_t         filter;   /* enum fby_filter or FBY_AUTO */
     uint8_t         codec;    /* enum fby_codec or FBY_AUTO */
-    bool            scaled;   /* arrays: value * scale + offset */
-    uint32_t        channels; /* 1: the first stand for all; or the last
-                                 dimension */
+    bool            scaled;   /* arrays: the tensor is value * scale + offset */
+    uint32_t        channels; /* factors in use: 1, or the last dimension */
     double          scale[FBY_MAX_FACTORS];
     double          offset[FBY_MAX_FACTORS];
-    enum fby_as     as;      /* of what varies in length; 0: does not */
-    bool            longest; /* padded to the batch's longest row, not to
+    enum fby_as     as;      /* ragged and sparse fields, else 0 */
+    bool            longest; /* pad to the longest row of the batch, not to
                                 max_length */
-    double          pad;     /* what it is padded with */
-    enum fby_type   offsets; /* i32 or i64: of where rows begin */
+    double          pad;     /* the value that fills up padded rows */
+    enum fby_type   offsets; /* i32 or i64: the type of row offsets */
 };
 
 struct fby_delivery {
     uint32_t                  bad_sample_limit;
-    struct fby_field_delivery fields[FBY_MAX_FIELDS];
+    struct fby_field_delivery fields[FBY_MAX_FIELDS]; /* as in the content */
 };
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- errors ---- */
 
-/* The end of a long file name says more than its beginning. */
+/* The last 160 bytes of a file name, so that the message fits its buffer. */
 static const char *short_name(const char *file)
 {
     enum { SHOWN = 160 };
@@ -22,37 +22,16 @@ static const char *short_name(const char *file)
     return n > SHOWN ? file + n - SHOWN : file;
 }
 
-__attribute__((format(printf, 4, 0))) static fby_err wrong(struct fby_why *why,
-    const char *file, struct fby_place at, const char *format, va_list args)
+fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
+    struct fby_source_pos pos, const char *format, ...)
 {
-    if (why == NULL) {
-        return FBY_CONFIG;
-    }
-    char text[sizeof(why->text)];
+    char    text[sizeof(why->text)];
+    va_list args;
+    va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
-    return fby_because(why, FBY_CONFIG, "%s:%zu:%zu: %s", short_name(file),
-        at.line, at.column, text);
-}
-
-fby_err fby_yaml_wrong(struct fby_why *why, const char *file,
-    struct fby_place at, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fby_err err = wrong(why, file, at, format, args);
     va_end(args);
-    return err;
-}
-
-fby_err fby_yaml_error(const struct fby_yaml *self, const yaml_node_t *node,
-    const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fby_err err =
-        wrong(self->why, self->file, fby_yaml_place(node), format, args);
-    va_end(args);
-    return err;
+    return fby_error_set(why, FBY_CONFIG, "%s:%zu:%zu: %s", short_name(file),
+        pos.line, pos.column, text);
 }
 
 fby_err fby_yaml_expected(
@@ -74,206 +53,170 @@ fby_err fby_yaml_expected(
         quoted ? "the text " : "", fby_text_show(fby_yaml_text(node)).text);
 }
 
-static struct fby_place place(yaml_mark_t mark)
+static struct fby_source_pos position(yaml_mark_t mark)
 {
-    return (struct fby_place){.line = mark.line + 1, .column = mark.column + 1};
+    return (struct fby_source_pos){
+        .line = mark.line + 1, .column = mark.column + 1};
 }
 
-struct fby_place fby_yaml_place(const yaml_node_t *node)
+struct fby_source_pos fby_yaml_pos(const yaml_node_t *node)
 {
-    return place(node->start_mark);
+    return position(node->start_mark);
 }
 
 /* ---- opening ----
- * The text is parsed twice: once as events, which still show anchors, tags and
- * documents, and then into nodes. */
+ * The text is parsed twice: first into events, because only they have anchors,
+ * tags, directives and further documents; then into nodes. */
 
-struct guard {
+struct event_check {
     const struct fby_yaml_input *input;
-    struct fby_why              *why;
-    unsigned                     depth;
-    unsigned                     documents;
+    struct fby_error_detail     *why;
+    unsigned                     depth;     /* lists and mappings now open */
+    unsigned                     documents; /* that have begun so far */
 };
 
-static fby_err refuse(
-    const struct guard *g, const yaml_event_t *event, const char *text)
+static fby_err refuse(const struct event_check *check,
+    const yaml_event_t *event, const char *text)
 {
-    return fby_yaml_wrong(
-        g->why, g->input->file, place(event->start_mark), "%s", text);
+    return fby_yaml_set_error(check->why, check->input->file,
+        position(event->start_mark), "%s", text);
 }
 
-static fby_err check_decoration(const struct guard *g,
-    const yaml_event_t *event, const yaml_char_t *anchor,
-    const yaml_char_t *tag)
-{
-    if (anchor != NULL) {
-        return refuse(g, event, "anchors (&name) are not read here");
-    }
-    return tag == NULL ? FBY_OK
-                       : refuse(g, event, "tags (!name) are not read here");
-}
-
-static fby_err check_document(struct guard *g, const yaml_event_t *event)
+static fby_err check_document(
+    struct event_check *check, const yaml_event_t *event)
 {
     if (event->data.document_start.version_directive != NULL ||
         event->data.document_start.tag_directives.start !=
             event->data.document_start.tag_directives.end) {
-        return refuse(g, event, "directives (%...) are not read here");
+        return refuse(check, event, "directives (%...) are not read here");
     }
-    return ++g->documents == 1
+    return ++check->documents == 1
                ? FBY_OK
-               : refuse(g, event, "a second document; a pipeline file has one");
+               : refuse(check, event,
+                     "a second document; a pipeline file has one");
 }
 
-static fby_err check_scalar(const struct guard *g, const yaml_event_t *event)
+static fby_err check_event(struct event_check *check, const yaml_event_t *event)
 {
-    if (memchr(event->data.scalar.value, 0, event->data.scalar.length)) {
-        return refuse(g, event, "a text must not hold NUL");
+    const yaml_char_t *anchor = NULL;
+    const yaml_char_t *tag    = NULL;
+    if (event->type == YAML_DOCUMENT_START_EVENT) {
+        return check_document(check, event);
     }
-    return check_decoration(
-        g, event, event->data.scalar.anchor, event->data.scalar.tag);
-}
-
-static fby_err go_deeper(struct guard *g, const yaml_event_t *event)
-{
-    return ++g->depth <= FBY_YAML_MAX_DEPTH
-               ? FBY_OK
-               : refuse(g, event, "lists and mappings are nested too deeply");
-}
-
-static fby_err check_event(struct guard *g, const yaml_event_t *event)
-{
-    fby_err err = FBY_OK;
-    switch (event->type) {
-    case YAML_DOCUMENT_START_EVENT:
-        return check_document(g, event);
-    case YAML_ALIAS_EVENT:
-        return refuse(g, event, "aliases (*name) are not read here");
-    case YAML_SCALAR_EVENT:
-        return check_scalar(g, event);
-    case YAML_SEQUENCE_START_EVENT:
-        err = go_deeper(g, event);
-        return err != FBY_OK ? err
-                             : check_decoration(g, event,
-                                   event->data.sequence_start.anchor,
-                                   event->data.sequence_start.tag);
-    case YAML_MAPPING_START_EVENT:
-        err = go_deeper(g, event);
-        return err != FBY_OK ? err
-                             : check_decoration(g, event,
-                                   event->data.mapping_start.anchor,
-                                   event->data.mapping_start.tag);
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-        g->depth--;
-        return FBY_OK;
-    case YAML_NO_EVENT:
-    case YAML_STREAM_START_EVENT:
-    case YAML_STREAM_END_EVENT:
-    case YAML_DOCUMENT_END_EVENT:
-        return FBY_OK;
+    if (event->type == YAML_ALIAS_EVENT) {
+        return refuse(check, event, "aliases (*name) are not read here");
     }
-    return FBY_OK;
+    if (event->type == YAML_SCALAR_EVENT) {
+        if (memchr(event->data.scalar.value, 0, event->data.scalar.length)) {
+            return refuse(check, event, "a text must not hold NUL");
+        }
+        anchor = event->data.scalar.anchor;
+        tag    = event->data.scalar.tag;
+    } else if (event->type == YAML_SEQUENCE_START_EVENT) {
+        check->depth++;
+        anchor = event->data.sequence_start.anchor;
+        tag    = event->data.sequence_start.tag;
+    } else if (event->type == YAML_MAPPING_START_EVENT) {
+        check->depth++;
+        anchor = event->data.mapping_start.anchor;
+        tag    = event->data.mapping_start.tag;
+    } else if (event->type == YAML_SEQUENCE_END_EVENT ||
+               event->type == YAML_MAPPING_END_EVENT) {
+        check->depth--;
+    }
+    return check->depth > FBY_YAML_MAX_DEPTH
+               ? refuse(
+                     check, event, "lists and mappings are nested too deeply")
+           : anchor != NULL
+               ? refuse(check, event, "anchors (&name) are not read here")
+           : tag != NULL
+               ? refuse(check, event, "tags (!name) are not read here")
+               : FBY_OK;
 }
 
-static fby_err syntax_error(const struct guard *g, const yaml_parser_t *parser)
+static fby_err syntax_error(
+    const struct event_check *check, const yaml_parser_t *parser)
 {
     const char *problem =
         parser->problem != NULL ? parser->problem : "this is no YAML";
     const char *context = parser->context != NULL ? parser->context : "";
-    bool        block   = strstr(context, "block") != NULL;
-    return fby_yaml_wrong(g->why, g->input->file, place(parser->problem_mark),
-        "%s%s%s%s", problem, context[0] != '\0' ? " " : "", context,
-        block ? "; do the lines of one level begin in the same column?" : "");
+    /* "while parsing a block mapping": often bad indentation */
+    bool in_block = strstr(context, "block") != NULL;
+    return fby_yaml_set_error(check->why, check->input->file,
+        position(parser->problem_mark), "%s%s%s%s", problem,
+        context[0] != '\0' ? " " : "", context,
+        in_block ? "; do the lines of one level begin in the same column?"
+                 : "");
 }
-
-static const char empty_file[] = "the file is empty";
 
 static void start_parser(
     yaml_parser_t *parser, const struct fby_yaml_input *input)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin with it */
-    size_t            skip   = sizeof(mark) - 1;
-    if (input->size < skip || memcmp(input->text, mark, skip) != 0) {
+    static const char bom[] = "\xef\xbb\xbf"; /* byte order mark in UTF-8 */
+    const char       *text  = input->size > 0 ? input->text : "";
+    size_t            skip  = sizeof(bom) - 1;
+    if (input->size < skip || memcmp(text, bom, skip) != 0) {
         skip = 0;
     }
     if (!yaml_parser_initialize(parser)) {
-        abort(); /* as common/mem.h: out of memory */
+        abort(); /* out of memory, as in common/mem.h */
     }
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(
-        parser, (const unsigned char *)input->text + skip, input->size - skip);
+        parser, (const unsigned char *)text + skip, input->size - skip);
 }
 
-static fby_err check_events(struct guard *g, yaml_parser_t *parser)
+static fby_err check_events(struct event_check *check, yaml_parser_t *parser)
 {
     for (bool more = true; more;) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
-            return syntax_error(g, parser);
+            return syntax_error(check, parser);
         }
-        fby_err err = check_event(g, &event);
+        fby_err err = check_event(check, &event);
         more        = event.type != YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
-        if (err != FBY_OK) {
-            return err;
-        }
+        FBY_TRY(err);
     }
-    return FBY_OK;
+    return check->documents > 0
+               ? FBY_OK
+               : fby_yaml_set_error(check->why, check->input->file,
+                     (struct fby_source_pos){1, 1}, "the file is empty");
 }
 
-static fby_err check_text(
-    const struct fby_yaml_input *input, struct fby_why *why)
+/* Check that each line is UTF-8 without NUL. */
+static fby_err check_utf8(
+    const struct fby_yaml_input *input, struct fby_error_detail *why)
 {
-    struct fby_place at = {1, 1};
+    struct fby_source_pos pos = {1, 1};
     for (size_t from = 0, n = 0; from < input->size; from += n) {
         const char *line = input->text + from;
         const char *end  = memchr(line, '\n', input->size - from);
         n = end != NULL ? (size_t)(end - line) + 1 : input->size - from;
         if (!fby_is_utf8(line, n)) {
-            return fby_yaml_wrong(why, input->file, at,
+            return fby_yaml_set_error(why, input->file, pos,
                 "this line is not UTF-8 text without NUL");
         }
-        at.line++;
+        pos.line++;
     }
     return FBY_OK;
 }
 
-static fby_err check_guarded(
-    const struct fby_yaml_input *input, struct fby_why *why)
-{
-    struct guard  g = {.input = input, .why = why};
-    yaml_parser_t parser;
-    start_parser(&parser, input);
-    fby_err err = check_events(&g, &parser);
-    yaml_parser_delete(&parser);
-    if (err == FBY_OK && g.documents == 0) {
-        err = fby_yaml_wrong(
-            why, input->file, (struct fby_place){1, 1}, "%s", empty_file);
-    }
-    return err;
-}
-
 fby_err fby_yaml_open(const struct fby_yaml_input *input, struct fby_yaml *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    fby_err err = input->size > 0
-                      ? check_text(input, why)
-                      : fby_yaml_wrong(why, input->file,
-                            (struct fby_place){1, 1}, "%s", empty_file);
-    if (err == FBY_OK) {
-        err = check_guarded(input, why);
-    }
-    if (err != FBY_OK) {
-        return err;
-    }
-    yaml_parser_t parser;
+    struct event_check check = {.input = input, .why = why};
+    yaml_parser_t      parser;
+    FBY_TRY(check_utf8(input, why));
+    start_parser(&parser, input);
+    fby_err err = check_events(&check, &parser);
+    yaml_parser_delete(&parser);
+    FBY_TRY(err);
     start_parser(&parser, input);
     out->file = input->file;
     out->why  = why;
     if (!yaml_parser_load(&parser, &out->document)) {
-        struct guard g = {.input = input, .why = why};
-        err            = syntax_error(&g, &parser);
+        err = syntax_error(&check, &parser);
     }
     yaml_parser_delete(&parser);
     return err;
@@ -308,7 +251,8 @@ bool fby_yaml_is_given(const yaml_node_t *node)
     return text[0] != '\0';
 }
 
-/* Letters of "-12": an integer without leading zero; 0 for anything else. */
+/* Length of the integer at the start of `text`, such as "-12"; 0 if there is
+ * none or the integer has a leading zero. */
 static size_t integer_length(const char *text)
 {
     size_t sign   = text[0] == '-' ? 1 : 0;
@@ -331,15 +275,21 @@ bool fby_yaml_integer(const yaml_node_t *node, int64_t *out)
     return errno == 0;
 }
 
-/* Letters of ".5" or "e-3" at `at`: a mark, then digits. */
-static size_t tail_length(const char *at, const char *marks, bool sign)
+/* The length of a fraction such as ".5" at `text`; 0 if there is none. */
+static size_t fraction_length(const char *text)
 {
-    if (*at == '\0' || strchr(marks, *at) == NULL) {
+    size_t digits = text[0] == '.' ? strspn(text + 1, "0123456789") : 0;
+    return digits > 0 ? 1 + digits : 0;
+}
+
+/* The length of an exponent such as "e-3" at `text`; 0 if there is none. */
+static size_t exponent_length(const char *text)
+{
+    if (text[0] != 'e' && text[0] != 'E') {
         return 0;
     }
-    bool   signed_n = sign && (at[1] == '-' || at[1] == '+');
-    size_t n        = signed_n ? 2 : 1;
-    size_t digits   = strspn(at + n, "0123456789");
+    size_t n      = text[1] == '-' || text[1] == '+' ? 2 : 1;
+    size_t digits = strspn(text + n, "0123456789");
     return digits > 0 ? n + digits : 0;
 }
 
@@ -350,57 +300,52 @@ bool fby_yaml_real(const yaml_node_t *node, double *out)
     if (!is_plain(node) || n == 0) {
         return false;
     }
-    n += tail_length(text + n, ".", false);
-    n += tail_length(text + n, "eE", true);
+    n += fraction_length(text + n);
+    n += exponent_length(text + n);
     if (text[n] != '\0') {
         return false;
     }
-    /* The process's own locale may want a comma. */
+    /* strtod() would use the decimal point of the process's locale. */
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (c == (locale_t)0) {
         abort(); /* out of memory: the C locale is always there */
     }
     double value = strtod_l(text, NULL, c);
     freelocale(c);
-    *out = value == 0 ? 0 : value; /* -0 is 0 */
+    *out = value == 0 ? 0 : value; /* -0 becomes 0 */
     return isfinite(value);
 }
 
 /* ---- lists and mappings ---- */
 
-size_t fby_yaml_length(const yaml_node_t *list)
+size_t fby_yaml_length(const yaml_node_t *node)
 {
-    return (size_t)(list->data.sequence.items.top -
-                    list->data.sequence.items.start);
+    return !fby_yaml_is_list(node) ? 1
+                                   : (size_t)(node->data.sequence.items.top -
+                                              node->data.sequence.items.start);
 }
 
-yaml_node_t *fby_yaml_item(
-    struct fby_yaml *self, const yaml_node_t *list, size_t i)
+yaml_node_t *fby_yaml_item(struct fby_yaml *self, yaml_node_t *node, size_t i)
 {
-    return yaml_document_get_node(
-        &self->document, list->data.sequence.items.start[i]);
+    return !fby_yaml_is_list(node) ? node
+                                   : yaml_document_get_node(&self->document,
+                                         node->data.sequence.items.start[i]);
 }
 
-static fby_err unknown_key(const struct fby_yaml *self, const yaml_node_t *key,
-    const struct fby_yaml_map *map)
+static fby_err error_unknown_key(const struct fby_yaml *self,
+    const yaml_node_t *key, const struct fby_yaml_map *map)
 {
-    const char *text = fby_yaml_text(key);
-    const char *near = fby_nearest_of(text, map->names, map->n_names);
-    if (near != NULL) {
-        return fby_yaml_error(self, key,
-            "key '%s' is not known here; did you mean '%s'?",
-            fby_text_show(text).text, near);
-    }
-    char known[256] = "";
+    const char        *text    = fby_yaml_text(key);
+    struct fby_nearest nearest = {.word = text};
     for (size_t i = 0; i < map->n_names; i++) {
-        fby_text_list(known, sizeof(known), map->names[i]);
+        fby_nearest_offer(&nearest, map->names[i]);
     }
-    return fby_yaml_error(self, key, "key '%s' is not known here; known: %s",
-        fby_text_show(text).text, known);
+    return fby_yaml_error(self, key, "key '%s' is not known here%s",
+        fby_text_show(text).text, fby_nearest_hint(&nearest, "known:").text);
 }
 
-/* The fby_yaml_entry of a mapping with known keys. */
-static fby_err read_known(
+/* Read one entry of a mapping with known keys: a fby_yaml_entry. */
+static fby_err read_known_entry(
     struct fby_yaml *self, yaml_node_t *key, yaml_node_t *value, void *target)
 {
     struct fby_yaml_map *map  = target;
@@ -410,21 +355,21 @@ static fby_err read_known(
         i++;
     }
     if (i == map->n_names) {
-        return unknown_key(self, key, map);
+        return error_unknown_key(self, key, map);
     }
-    if (fby_is_given(map->places[i])) {
+    if (fby_is_given(map->key_pos[i])) {
         return fby_yaml_error(self, key,
             "key '%s' stands here a second time (first in line %zu)", text,
-            map->places[i].line);
+            map->key_pos[i].line);
     }
-    map->places[i] = fby_yaml_place(value);
+    map->key_pos[i] = fby_yaml_pos(value);
     return map->read(self, value, i, map->target);
 }
 
 fby_err fby_yaml_read_map(struct fby_yaml *self, yaml_node_t *node,
     const char *what, struct fby_yaml_map *map)
 {
-    return fby_yaml_read_entries(self, node, what, read_known, map);
+    return fby_yaml_read_entries(self, node, what, read_known_entry, map);
 }
 
 fby_err fby_yaml_read_entries(struct fby_yaml *self, yaml_node_t *node,

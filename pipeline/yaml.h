@@ -1,9 +1,8 @@
-/* yaml.h - a YAML file as a document of nodes that are read strictly.
+/* yaml.h - strict reading of a YAML file, with libyaml.
  *
- * libyaml parses; this file refuses what makes configurations surprising:
- * aliases, anchors, tags, directives, a second document, keys twice, numbers
- * that are not wholly numbers, texts with NUL or bad UTF-8, deep nesting. All
- * errors end as one line `FILE:LINE:COL: ...`. */
+ * These functions refuse aliases, anchors, tags, directives, a second document,
+ * duplicate keys, numbers such as `12px`, NUL, invalid UTF-8 and deep nesting.
+ * An error is one line `FILE:LINE:COL: ...`. */
 #ifndef FBY_PIPELINE_YAML_H
 #define FBY_PIPELINE_YAML_H
 
@@ -13,52 +12,54 @@
 #include "common/err.h"
 
 enum {
-    FBY_YAML_MAX_DEPTH = 16 /* lists and mappings within each other */
+    FBY_YAML_MAX_DEPTH = 16 /* nested lists and mappings */
 };
 
-struct fby_place { /* both from 1; line 0: not in the file */
+struct fby_source_pos { /* counted from 1; line 0: the file does not have it */
     size_t line;
     size_t column;
 };
 
-static inline bool fby_is_given(struct fby_place place)
+static inline bool fby_is_given(struct fby_source_pos pos)
 {
-    return place.line > 0;
+    return pos.line > 0;
 }
 
 struct fby_yaml {
-    yaml_document_t document;
-    const char     *file; /* name for messages, borrowed */
-    struct fby_why *why;  /* borrowed; may be NULL */
+    yaml_document_t          document;
+    const char              *file; /* name for messages, borrowed */
+    struct fby_error_detail *why;  /* borrowed; may be NULL */
 };
 
 struct fby_yaml_input {
     const char *text;
-    size_t      size;
-    const char *file;
+    size_t      size; /* bytes */
+    const char *file; /* name for messages */
 };
 
-/* Parse; release with fby_yaml_close after FBY_OK. Errors: FBY_CONFIG. */
+/* Parse a file; after FBY_OK call fby_yaml_close. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_yaml_open(const struct fby_yaml_input *input,
-    struct fby_yaml *out, struct fby_why *why);
+    struct fby_yaml *out, struct fby_error_detail *why);
 void                fby_yaml_close(struct fby_yaml *self);
 
-/* Write `FILE:LINE:COL: ...` into `why` and return FBY_CONFIG. */
-fby_err fby_yaml_wrong(struct fby_why *why, const char *file,
-    struct fby_place at, const char *format, ...)
+/* Set `why` to `FILE:LINE:COL: ...` and return FBY_CONFIG. */
+fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
+    struct fby_source_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same at a node. */
-fby_err fby_yaml_error(const struct fby_yaml *self, const yaml_node_t *node,
-    const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same for an open file, at the position `pos` or at that of `node`. */
+#define fby_yaml_error_at(self, pos, ...) \
+    fby_yaml_set_error((self)->why, (self)->file, pos, __VA_ARGS__)
+#define fby_yaml_error(self, node, ...) \
+    fby_yaml_error_at(self, fby_yaml_pos(node), __VA_ARGS__)
 
-/* "expected WHAT, not 'abc'" at a node. */
+/* Report "expected WHAT, not 'abc'" at `node`; return FBY_CONFIG. */
 fby_err fby_yaml_expected(
     const struct fby_yaml *self, const yaml_node_t *node, const char *what);
 
-struct fby_place fby_yaml_place(const yaml_node_t *node);
+struct fby_source_pos fby_yaml_pos(const yaml_node_t *node);
 
-/* The text of a scalar (never NULL, without NUL inside); "" of other nodes. */
+/* The text of a scalar, without NUL inside; "" if the node is no scalar. */
 const char *fby_yaml_text(const yaml_node_t *node);
 
 static inline bool fby_yaml_is_scalar(const yaml_node_t *node)
@@ -74,35 +75,36 @@ static inline bool fby_yaml_is_map(const yaml_node_t *node)
     return node->type == YAML_MAPPING_NODE;
 }
 
-/* A scalar that says something: not empty, not null. */
+/* True if the node is a scalar that is neither empty nor null. */
 bool fby_yaml_is_given(const yaml_node_t *node);
 
-/* False when the scalar is not wholly such a number. Integers: digits without
- * leading zero, perhaps a minus. Reals: as in JSON. Quoted is text. */
+/* Read a number; return false if the whole node is not one. An integer is an
+ * optional minus and digits without leading zeros. A real number has the syntax
+ * of JSON. A quoted scalar is a text, not a number. */
 bool fby_yaml_integer(const yaml_node_t *node, int64_t *out);
 bool fby_yaml_real(const yaml_node_t *node, double *out);
 
-size_t       fby_yaml_length(const yaml_node_t *list);
-yaml_node_t *fby_yaml_item(
-    struct fby_yaml *self, const yaml_node_t *list, size_t i);
+/* The length and the items of a list; another node counts as its only item. */
+size_t       fby_yaml_length(const yaml_node_t *node);
+yaml_node_t *fby_yaml_item(struct fby_yaml *self, yaml_node_t *node, size_t i);
 
-/* What a mapping may hold, and who reads the values. */
+/* The known keys of a mapping, and the function that reads their values. */
 struct fby_yaml_map {
-    const char *const *names;
-    size_t             n_names;
-    struct fby_place  *places; /* n_names of them: where each key stands */
-    /* The value of names[i]. */
+    const char *const     *names; /* the keys */
+    size_t                 n_names;
+    struct fby_source_pos *key_pos; /* out: position of the value of names[i] */
+    /* Read the value of names[i] into `target`. */
     fby_err (*read)(
         struct fby_yaml *yaml, yaml_node_t *value, size_t i, void *target);
     void *target;
 };
 
-/* Read a mapping: every key is one of the names and stands there once.
- * `what` is what is expected when the node is no mapping. */
+/* Read a mapping that has only known keys, each at most once. `what` describes
+ * the mapping in the error for a node that is no mapping. */
 FBY_CHECKED fby_err fby_yaml_read_map(struct fby_yaml *self, yaml_node_t *node,
     const char *what, struct fby_yaml_map *map);
 
-/* Read a mapping whose keys the user chose. `read` gets the key's node. */
+/* Read a mapping whose keys the user chose: call `read` for each entry. */
 typedef fby_err fby_yaml_entry(
     struct fby_yaml *yaml, yaml_node_t *key, yaml_node_t *value, void *target);
 FBY_CHECKED fby_err fby_yaml_read_entries(struct fby_yaml *self,

@@ -1,6 +1,7 @@
-/* Check, pack and unpack one member, for each kind of column. A new kind is an
- * entry of `column_kinds`. */
-#include "proto/column.h"
+/* For each kind of column: check, pack and unpack one member. `record` is the
+ * struct, `c` the column of the member. A new kind is an entry of
+ * `column_kinds`. */
+#include "proto/schema.h"
 
 #include <assert.h>
 #include <math.h>
@@ -8,10 +9,10 @@
 
 #include "common/hash.h"
 #include "common/utf8.h"
+#include "proto/messages.h"
 #include "proto/text.h"
-#include "proto/wire.h"
 
-static const void *member(const struct schema_column *c, const void *record)
+static const void *member_in(const struct schema_column *c, const void *record)
 {
     return (const char *)record + c->offset;
 }
@@ -24,193 +25,219 @@ static void *member_out(const struct schema_column *c, void *record)
 size_t column_length(const struct schema_column *c, const void *record)
 {
     size_t n = 0;
-    memcpy(&n, (const char *)record + c->count, sizeof(n));
+    memcpy(&n, (const char *)record + c->length_offset, sizeof(n));
     return n;
 }
 
 static uint32_t inline_length(const struct schema_column *c, const void *record)
 {
     uint32_t n = 0;
-    memcpy(&n, (const char *)record + c->count, sizeof(n));
+    memcpy(&n, (const char *)record + c->length_offset, sizeof(n));
     return n;
 }
 
 const void *column_list(const struct schema_column *c, const void *record)
 {
     const void *data = NULL;
-    memcpy(&data, member(c, record), sizeof(data));
+    memcpy(&data, member_in(c, record), sizeof(data));
     return data;
 }
 
-static bool set_list(
+bool column_set_list(
     const struct schema_column *c, void *record, const void *data, size_t n)
 {
     memcpy(member_out(c, record), &data, sizeof(data));
-    memcpy((char *)record + c->count, &n, sizeof(n));
+    memcpy((char *)record + c->length_offset, &n, sizeof(n));
     return n == 0 || data != NULL;
 }
 
-static bool within(const struct schema_column *c, uint64_t value)
+/* Copy `n` entries of `width` bytes into the array inside the struct, and set
+ * its length; false when there are too many. */
+static bool set_inline(const struct schema_column *c, void *record,
+    const void *entries, size_t n, size_t width)
+{
+    uint32_t length = (uint32_t)n;
+    if (n > c->max) {
+        return false;
+    }
+    memcpy((char *)record + c->length_offset, &length, sizeof(length));
+    if (n > 0) {
+        memcpy(member_out(c, record), entries, n * width);
+    }
+    return true;
+}
+
+static bool is_in_range(const struct schema_column *c, uint64_t value)
 {
     return value >= c->min && value <= c->max;
 }
 
-/* Numbers */
+/* ---- Numbers ------------------------------------------------------------- */
 
 static bool check_u64(const struct schema_column *c, const void *record)
 {
-    uint64_t value = 0;
-    memcpy(&value, member(c, record), sizeof(value));
-    return within(c, value);
-}
-
-static void pack_u64(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    memcpy(slot.value, member(c, record), sizeof(uint64_t));
-}
-
-static bool unpack_u64(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    memcpy(member_out(c, record), slot.value, sizeof(uint64_t));
-    return true;
+    return is_in_range(c, *(const uint64_t *)member_in(c, record));
 }
 
 static bool check_u32(const struct schema_column *c, const void *record)
 {
-    uint32_t value = 0;
-    memcpy(&value, member(c, record), sizeof(value));
-    return within(c, value);
-}
-
-static void pack_u32(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    memcpy(slot.value, member(c, record), sizeof(uint32_t));
-}
-
-static bool unpack_u32(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    memcpy(member_out(c, record), slot.value, sizeof(uint32_t));
-    return true;
-}
-
-static bool check_nothing(const struct schema_column *c, const void *record)
-{
-    (void)c;
-    (void)record;
-    return true;
-}
-
-static void pack_bool(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    *(protobuf_c_boolean *)slot.value = *(const bool *)member(c, record);
-}
-
-static bool unpack_bool(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    *(bool *)member_out(c, record) = *(protobuf_c_boolean *)slot.value != 0;
-    return true;
+    return is_in_range(c, *(const uint32_t *)member_in(c, record));
 }
 
 static bool check_real(const struct schema_column *c, const void *record)
 {
-    return isfinite(*(const double *)member(c, record));
+    return isfinite(*(const double *)member_in(c, record));
 }
 
-/* Bytes */
+static size_t number_bytes(const struct schema_column *c)
+{
+    return c->kind == COLUMN_U32 ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+static void pack_number(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
+{
+    memcpy(slot.value, member_in(c, record), number_bytes(c));
+}
+
+static bool unpack_number(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
+{
+    memcpy(member_out(c, record), slot.value, number_bytes(c));
+    return true;
+}
+
+static void pack_bool(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
+{
+    *(protobuf_c_boolean *)slot.value = *(const bool *)member_in(c, record);
+}
+
+static bool unpack_bool(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
+{
+    *(bool *)member_out(c, record) = *(protobuf_c_boolean *)slot.value != 0;
+    return true;
+}
+
+/* ---- Bytes --------------------------------------------------------------- */
 
 static void set_bytes(struct protobuf_slot slot, const void *data, size_t size)
 {
     ProtobufCBinaryData *bytes = slot.value;
     void *mutable;
-    memcpy(&mutable, &data, sizeof(data)); /* packing only reads it */
+    memcpy(&mutable, &data, sizeof(data)); /* packing only reads the bytes */
     *bytes = (ProtobufCBinaryData){.len = size, .data = mutable};
 }
 
-static void pack_digest(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool copy_digest(
+    const ProtobufCBinaryData *bytes, struct fby_digest *digest)
 {
-    (void)arena;
-    set_bytes(slot, member(c, record), sizeof(struct fby_digest));
-}
-
-static bool unpack_digest(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    const ProtobufCBinaryData *bytes = slot.value;
-    if (bytes->len != sizeof(struct fby_digest)) {
+    if (bytes->len != sizeof(*digest)) {
         return false;
     }
-    memcpy(member_out(c, record), bytes->data, bytes->len);
+    memcpy(digest, bytes->data, sizeof(*digest));
     return true;
 }
 
-static void pack_maybe(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static void pack_digest(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
 {
-    (void)arena;
-    const struct fby_maybe_digest *maybe = member(c, record);
+    set_bytes(slot, member_in(c, record), sizeof(struct fby_digest));
+}
+
+static bool unpack_digest(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
+{
+    return copy_digest(slot.value, member_out(c, record));
+}
+
+static void pack_maybe(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
+{
+    const struct fby_maybe_digest *maybe = member_in(c, record);
     if (maybe->known) {
         set_bytes(slot, maybe->digest.bytes, sizeof(maybe->digest.bytes));
     }
 }
 
-static bool unpack_maybe(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_maybe(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    (void)arena;
     const ProtobufCBinaryData *bytes = slot.value;
     struct fby_maybe_digest   *maybe = member_out(c, record);
     *maybe = (struct fby_maybe_digest){.known = bytes->len > 0};
-    if (!maybe->known) {
-        return true;
-    }
-    if (bytes->len != sizeof(maybe->digest.bytes)) {
-        return false;
-    }
-    memcpy(maybe->digest.bytes, bytes->data, bytes->len);
-    return true;
+    return !maybe->known || copy_digest(bytes, &maybe->digest);
 }
 
 static bool check_blob(const struct schema_column *c, const void *record)
 {
-    const struct fby_blob *blob = member(c, record);
-    return within(c, blob->size) && (blob->data != NULL || blob->size == 0);
+    const struct fby_blob *blob = member_in(c, record);
+    return is_in_range(c, blob->size) &&
+           (blob->data != NULL || blob->size == 0);
 }
 
 static void pack_blob(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
-    (void)arena;
-    const struct fby_blob *blob = member(c, record);
+    const struct fby_blob *blob = member_in(c, record);
     set_bytes(slot, blob->data, blob->size);
 }
 
-static bool unpack_blob(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_blob(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    (void)arena;
     const ProtobufCBinaryData *bytes = slot.value;
     *(struct fby_blob *)member_out(c, record) =
         (struct fby_blob){.data = bytes->data, .size = bytes->len};
     return true;
 }
 
-/* Text; NULL means empty. */
+static bool check_pairs(const struct schema_column *c, const void *record)
+{
+    return inline_length(c, record) <= c->max;
+}
 
-static const char *text_of(const struct schema_column *c, const void *record)
+static void pack_pairs(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
+{
+    set_bytes(slot, member_in(c, record),
+        inline_length(c, record) * sizeof(struct fby_coding_choice));
+}
+
+static bool unpack_pairs(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
+{
+    const size_t               width = sizeof(struct fby_coding_choice);
+    const ProtobufCBinaryData *bytes = slot.value;
+    return bytes->len % width == 0 &&
+           set_inline(c, record, bytes->data, bytes->len / width, width);
+}
+
+static bool check_length(const struct schema_column *c, const void *record)
+{
+    return is_in_range(c, column_length(c, record));
+}
+
+static void pack_sums(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
+{
+    set_bytes(slot, column_list(c, record),
+        column_length(c, record) * sizeof(struct fby_checksum));
+}
+
+static bool unpack_sums(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
+{
+    const size_t               width = sizeof(struct fby_checksum);
+    const ProtobufCBinaryData *bytes = slot.value;
+    return bytes->len % width == 0 &&
+           column_set_list(c, record, bytes->data, bytes->len / width);
+}
+
+/* ---- Texts: a NULL pointer is the empty text ----------------------------- */
+
+static const char *text_in(const struct schema_column *c, const void *record)
 {
     const char *text = column_list(c, record);
     return text != NULL ? text : "";
@@ -218,37 +245,36 @@ static const char *text_of(const struct schema_column *c, const void *record)
 
 static bool check_name(const struct schema_column *c, const void *record)
 {
-    const char *text = text_of(c, record);
+    const char *text = text_in(c, record);
     size_t      size = strlen(text);
-    return within(c, size) && fby_is_utf8(text, size);
+    return is_in_range(c, size) && fby_is_utf8(text, size);
 }
 
 static bool check_text(const struct schema_column *c, const void *record)
 {
-    const char *text = text_of(c, record);
+    const char *text = text_in(c, record);
     size_t      size = strlen(text);
-    return within(c, size) && text_is_plain(text, size);
+    return is_in_range(c, size) && text_is_plain(text, size);
 }
 
 static void pack_name(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
-    (void)arena;
-    const char *text = text_of(c, record);
+    const char *text = text_in(c, record);
     set_bytes(slot, text, strlen(text));
 }
 
 static void pack_text(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
-    uint8_t *sanitized = arena_take_unlimited(arena, c->max);
+    uint8_t *sanitized = arena_allocate_or_abort(slot.arena, c->max);
     set_bytes(
-        slot, sanitized, text_sanitize(text_of(c, record), sanitized, c->max));
+        slot, sanitized, text_sanitize(text_in(c, record), sanitized, c->max));
 }
 
-/* A copy that ends with NUL; NULL when `bytes` contain a NUL, or the arena is
- * used up. */
-static const char *text_copy(
+/* A copy of `bytes` that ends with NUL. Returns NULL when `bytes` have a NUL,
+ * or the arena is used up. */
+static const char *copy_text(
     const ProtobufCBinaryData *bytes, struct message_arena *arena)
 {
     if (bytes->len == 0) {
@@ -257,7 +283,7 @@ static const char *text_copy(
     if (memchr(bytes->data, 0, bytes->len) != NULL) {
         return NULL;
     }
-    char *copy = arena_take(arena, bytes->len + 1);
+    char *copy = arena_allocate(arena, bytes->len + 1);
     if (copy != NULL) {
         memcpy(copy, bytes->data, bytes->len);
         copy[bytes->len] = '\0';
@@ -265,49 +291,54 @@ static const char *text_copy(
     return copy;
 }
 
-static bool unpack_text(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_text(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    const char *text = text_copy(slot.value, arena);
+    const char *text = copy_text(slot.value, slot.arena);
     memcpy(member_out(c, record), &text, sizeof(text));
     return text != NULL;
 }
 
-/* Short lists inside the struct */
+/* ---- Lists --------------------------------------------------------------- */
+
+/* Set the protobuf list to a copy of `n` entries of `width` bytes. */
+static void set_list(
+    struct protobuf_slot slot, const void *entries, size_t n, size_t width)
+{
+    void *copy           = arena_allocate_or_abort(slot.arena, n * width);
+    *slot.length         = n;
+    *(void **)slot.value = copy;
+    if (n > 0) {
+        memcpy(copy, entries, n * width);
+    }
+}
 
 static bool check_dims(const struct schema_column *c, const void *record)
 {
-    const struct fby_shape *shape = member(c, record);
-    if (shape->n_dims > FBY_MAX_DIMS) {
-        return false;
+    const struct fby_shape *shape = member_in(c, record);
+    bool                    good  = shape->n_dims <= FBY_MAX_DIMS;
+    for (uint32_t i = 0; good && i < shape->n_dims; i++) {
+        good = shape->dims[i] != 0;
     }
-    for (uint32_t i = 0; i < shape->n_dims; i++) {
-        if (shape->dims[i] == 0) {
-            return false;
-        }
-    }
-    return true;
+    return good;
 }
 
 static void pack_dims(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
-    const struct fby_shape *shape = member(c, record);
-    *slot.n                       = shape->n_dims;
-    *(void **)slot.value = arena_take_unlimited(arena, sizeof(shape->dims));
-    memcpy(*(void **)slot.value, shape->dims, sizeof(shape->dims));
+    const struct fby_shape *shape = member_in(c, record);
+    set_list(slot, shape->dims, shape->n_dims, sizeof(shape->dims[0]));
 }
 
-static bool unpack_dims(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_dims(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    (void)arena;
     struct fby_shape *shape = member_out(c, record);
     *shape                  = (struct fby_shape){0};
-    if (*slot.n > FBY_MAX_DIMS) {
+    if (*slot.length > FBY_MAX_DIMS) {
         return false;
     }
-    shape->n_dims = (uint32_t)*slot.n;
+    shape->n_dims = (uint32_t)*slot.length;
     if (shape->n_dims > 0) {
         memcpy(shape->dims, *(void **)slot.value,
             shape->n_dims * sizeof(shape->dims[0]));
@@ -317,229 +348,114 @@ static bool unpack_dims(const struct schema_column *c, void *record,
 
 static bool check_reals(const struct schema_column *c, const void *record)
 {
-    const double *values = member(c, record);
+    const double *values = member_in(c, record);
     uint32_t      n      = inline_length(c, record);
-    if (n > c->max) {
-        return false;
+    bool          good   = n <= c->max;
+    for (uint32_t i = 0; good && i < n; i++) {
+        good = isfinite(values[i]);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        if (!isfinite(values[i])) {
-            return false;
-        }
-    }
-    return true;
+    return good;
 }
 
 static void pack_reals(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
-    size_t n             = inline_length(c, record);
-    *slot.n              = n;
-    *(void **)slot.value = arena_take_unlimited(arena, n * sizeof(double));
-    memcpy(*(void **)slot.value, member(c, record), n * sizeof(double));
+    set_list(
+        slot, member_in(c, record), inline_length(c, record), sizeof(double));
 }
 
-static bool unpack_reals(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_reals(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    (void)arena;
-    uint32_t n = (uint32_t)*slot.n;
-    if (*slot.n > c->max) {
-        return false;
-    }
-    memcpy((char *)record + c->count, &n, sizeof(n));
-    if (n > 0) {
-        memcpy(member_out(c, record), *(void **)slot.value, n * sizeof(double));
-    }
-    return true;
+    return set_inline(
+        c, record, *(void **)slot.value, *slot.length, sizeof(double));
 }
 
-static bool unpack_reals_same(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_reals_same(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    return *slot.n == inline_length(c, record) &&
-           unpack_reals(c, record, slot, arena);
+    return *slot.length == inline_length(c, record) &&
+           unpack_reals(c, record, slot);
 }
-
-static bool check_pairs(const struct schema_column *c, const void *record)
-{
-    return inline_length(c, record) <= c->max;
-}
-
-static void pack_pairs(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    set_bytes(slot, member(c, record),
-        inline_length(c, record) * sizeof(struct fby_coding_choice));
-}
-
-static bool unpack_pairs(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    const ProtobufCBinaryData *bytes = slot.value;
-    size_t n = bytes->len / sizeof(struct fby_coding_choice);
-    if (n > c->max || bytes->len % sizeof(struct fby_coding_choice) != 0) {
-        return false;
-    }
-    uint32_t length = (uint32_t)n;
-    memcpy((char *)record + c->count, &length, sizeof(length));
-    if (n > 0) {
-        memcpy(member_out(c, record), bytes->data, bytes->len);
-    }
-    return true;
-}
-
-/* Lists outside the struct */
 
 static bool check_ids(const struct schema_column *c, const void *record)
 {
-    const uint64_t *ids = column_list(c, record);
-    size_t          n   = column_length(c, record);
-    if (!within(c, n)) {
-        return false;
+    const uint64_t *ids  = column_list(c, record);
+    size_t          n    = column_length(c, record);
+    bool            good = is_in_range(c, n);
+    for (size_t i = 0; good && i < n; i++) {
+        good = ids[i] != 0;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] == 0) {
-            return false;
-        }
-    }
-    return true;
+    return good;
 }
 
 static void pack_ids(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
-    size_t n             = column_length(c, record);
-    *slot.n              = n;
-    *(void **)slot.value = arena_take_unlimited(arena, n * sizeof(uint64_t));
-    if (n > 0) {
-        memcpy(
-            *(void **)slot.value, column_list(c, record), n * sizeof(uint64_t));
-    }
+    set_list(slot, column_list(c, record), column_length(c, record),
+        sizeof(uint64_t));
 }
 
-static bool unpack_ids(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_ids(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    (void)arena;
-    return set_list(c, record, *(void **)slot.value, *slot.n);
-}
-
-static bool check_length(const struct schema_column *c, const void *record)
-{
-    return within(c, column_length(c, record));
-}
-
-static void pack_sums(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    set_bytes(slot, column_list(c, record),
-        column_length(c, record) * sizeof(struct fby_sum));
-}
-
-static bool unpack_sums(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    (void)arena;
-    const ProtobufCBinaryData *bytes = slot.value;
-    return bytes->len % sizeof(struct fby_sum) == 0 &&
-           set_list(
-               c, record, bytes->data, bytes->len / sizeof(struct fby_sum));
+    return column_set_list(c, record, *(void **)slot.value, *slot.length);
 }
 
 static bool check_names(const struct schema_column *c, const void *record)
 {
     const char *const *names = column_list(c, record);
     size_t             n     = column_length(c, record);
-    if (!within(c, n)) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
+    bool               good  = is_in_range(c, n);
+    for (size_t i = 0; good && i < n; i++) {
         size_t size = strlen(names[i]);
-        if (size == 0 || size > c->name_max || !fby_is_utf8(names[i], size)) {
-            return false;
-        }
+        good = size > 0 && size <= c->name_max && fby_is_utf8(names[i], size);
     }
-    return true;
+    return good;
 }
 
 static void pack_names(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+    struct protobuf_slot slot)
 {
     const char *const   *names = column_list(c, record);
     size_t               n     = column_length(c, record);
-    ProtobufCBinaryData *list  = arena_take_unlimited(arena, n * sizeof(*list));
-    *slot.n                    = n;
-    *(void **)slot.value       = list;
+    ProtobufCBinaryData *list =
+        arena_allocate_or_abort(slot.arena, n * sizeof(*list));
+    *slot.length         = n;
+    *(void **)slot.value = list;
     for (size_t i = 0; i < n; i++) {
         set_bytes((struct protobuf_slot){.value = &list[i]}, names[i],
             strlen(names[i]));
     }
 }
 
-static bool unpack_names(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
+static bool unpack_names(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     const ProtobufCBinaryData *list = *(void **)slot.value;
-    const char **names = arena_take(arena, *slot.n * sizeof(*names));
-    if (!set_list(c, record, names, *slot.n)) {
-        return false;
+    const char               **names =
+        arena_allocate(slot.arena, *slot.length * sizeof(*names));
+    bool good = column_set_list(c, record, names, *slot.length);
+    for (size_t i = 0; good && i < *slot.length; i++) {
+        names[i] = copy_text(&list[i], slot.arena);
+        good     = names[i] != NULL;
     }
-    for (size_t i = 0; i < *slot.n; i++) {
-        names[i] = text_copy(&list[i], arena);
-        if (names[i] == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void pack_records(const struct schema_column *c, const void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    const char        *records = column_list(c, record);
-    size_t             n       = column_length(c, record);
-    ProtobufCMessage **list = arena_take_unlimited(arena, n * sizeof(void *));
-    *slot.n                 = n;
-    *(void **)slot.value    = list;
-    for (size_t i = 0; i < n; i++) {
-        list[i] = schema_to_protobuf(c->of, records + i * c->of->size, arena);
-    }
-}
-
-static bool unpack_records(const struct schema_column *c, void *record,
-    struct protobuf_slot slot, struct message_arena *arena)
-{
-    ProtobufCMessage **list    = *(void **)slot.value;
-    char              *records = arena_take(arena, *slot.n * c->of->size);
-    if (!set_list(c, record, records, *slot.n)) {
-        return false;
-    }
-    for (size_t i = 0; i < *slot.n; i++) {
-        if (!schema_from_protobuf(
-                c->of, list[i], records + i * c->of->size, arena)) {
-            return false;
-        }
-    }
-    return true;
+    return good;
 }
 
 const struct column_ops column_kinds[] = {
-    [COLUMN_U64]    = {NULL, check_u64, pack_u64, unpack_u64},
-    [COLUMN_U32]    = {NULL, check_u32, pack_u32, unpack_u32},
-    [COLUMN_BOOL]   = {"a bool", check_nothing, pack_bool, unpack_bool},
-    [COLUMN_REAL]   = {"a finite number", check_real, pack_u64, unpack_u64},
-    [COLUMN_DIGEST] = {"32 bytes", check_nothing, pack_digest, unpack_digest},
-    [COLUMN_MAYBE] = {"0 or 32 bytes", check_nothing, pack_maybe, unpack_maybe},
-    [COLUMN_BLOB]  = {"bytes", check_blob, pack_blob, unpack_blob},
-    [COLUMN_NAME]  = {"UTF-8 without NUL", check_name, pack_name, unpack_text},
-    [COLUMN_TEXT]  = {"one line of UTF-8", check_text, pack_text, unpack_text},
-    [COLUMN_DIMS]  = {"0 to 4 dimensions >= 1", check_dims, pack_dims,
-         unpack_dims},
-    [COLUMN_REALS] = {"finite numbers", check_reals, pack_reals, unpack_reals},
+    [COLUMN_U64]  = {NULL, check_u64, pack_number, unpack_number},
+    [COLUMN_U32]  = {NULL, check_u32, pack_number, unpack_number},
+    [COLUMN_BOOL] = {"a bool", NULL, pack_bool, unpack_bool},
+    [COLUMN_REAL] = {"a finite number", check_real, pack_number, unpack_number},
+    [COLUMN_DIGEST] = {"32 bytes", NULL, pack_digest, unpack_digest},
+    [COLUMN_MAYBE]  = {"0 or 32 bytes", NULL, pack_maybe, unpack_maybe},
+    [COLUMN_BLOB]   = {"bytes", check_blob, pack_blob, unpack_blob},
+    [COLUMN_NAME]   = {"UTF-8 without NUL", check_name, pack_name, unpack_text},
+    [COLUMN_TEXT]   = {"one line of UTF-8", check_text, pack_text, unpack_text},
+    [COLUMN_DIMS]   = {"0 to 4 dimensions >= 1", check_dims, pack_dims,
+          unpack_dims},
+    [COLUMN_REALS]  = {"finite numbers", check_reals, pack_reals, unpack_reals},
     [COLUMN_REALS_SAME] = {"as many finite numbers as before it", check_reals,
         pack_reals, unpack_reals_same},
     [COLUMN_PAIRS] = {"pairs of bytes", check_pairs, pack_pairs, unpack_pairs},
@@ -548,5 +464,5 @@ const struct column_ops column_kinds[] = {
     [COLUMN_SUMS]  = {"sums of 16 bytes", check_length, pack_sums, unpack_sums},
     [COLUMN_NAMES] = {"names in UTF-8 without NUL", check_names, pack_names,
         unpack_names},
-    [COLUMN_RECORDS] = {"entries", check_length, pack_records, unpack_records},
+    [COLUMN_RECORDS] = {"entries", check_length, NULL, NULL},
 };

@@ -1,6 +1,6 @@
-/* The prefix of a chunk, member by member in wire order. Reading checks only
- * the prefix. Integrity is checked separately, because that reads the payload.
- */
+/* The prefix is written and read member by member, in the order of the byte
+ * table. Damage is checked by a function of its own, because it must read the
+ * payload. */
 #include "proto/frame.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ enum { HASHED_PREFIX = 56 /* bytes before the hash of the frame */ };
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'C'};
 
-void fby_chunk_write(const struct fby_chunk *chunk, const void *payload,
+void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     uint8_t prefix[FBY_CHUNK_PREFIX])
 {
     memcpy(prefix, magic, sizeof(magic));
@@ -36,7 +36,8 @@ void fby_chunk_write(const struct fby_chunk *chunk, const void *payload,
     fby_store_le(prefix + HASHED_PREFIX, hash, 8);
 }
 
-/* Read all members; false when the magic, the version or a zero is wrong. */
+/* Read all members; false when the magic, the version or a byte that must be 0
+ * is wrong. */
 static bool read_members(struct fby_reader *r, struct fby_chunk *c)
 {
     const uint8_t *start = fby_read_bytes(r, sizeof(magic));
@@ -56,22 +57,22 @@ static bool read_members(struct fby_reader *r, struct fby_chunk *c)
     c->raw_bytes     = fby_read_u32(r);
     c->wire_bytes    = fby_read_u32(r);
     c->raw_hash      = fby_read_u64(r);
-    fby_read_u64(r); /* hash of the frame, see fby_chunk_intact */
+    fby_read_u64(r); /* skip the hash: fby_chunk_is_intact checks it */
     return !r->bad && zero1 == 0 && zero2 == 0;
 }
 
-static fby_err check_sizes(
-    const struct fby_chunk *c, size_t payload_bytes, struct fby_why *why)
+static fby_err check_sizes(const struct fby_chunk *c, size_t payload_bytes,
+    struct fby_error_detail *why)
 {
     if (c->raw_bytes == 0 || c->raw_bytes > FBY_UNIT_MAX ||
         c->raw_offset > FBY_BATCH_BYTES) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk: %" PRIu32 " raw bytes at %" PRIu64
-            ": expected 1 to %" PRIu32 " at most at %" PRIu64,
+            ": expected 1 to %" PRIu32 " bytes, at %" PRIu64 " at most",
             c->raw_bytes, c->raw_offset, FBY_UNIT_MAX, FBY_BATCH_BYTES);
     }
     if (c->wire_bytes != payload_bytes) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk: the prefix says %" PRIu32 " bytes of payload, but it has "
             "%zu",
             c->wire_bytes, payload_bytes);
@@ -79,7 +80,7 @@ static fby_err check_sizes(
     size_t most  = fby_codec_bound(c->codec, c->raw_bytes);
     size_t least = c->codec == FBY_CODEC_STORE ? most : 1;
     if (c->wire_bytes < least || c->wire_bytes > most) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk: %" PRIu32 " bytes of payload for %" PRIu32
             " raw bytes: expected %zu to %zu",
             c->wire_bytes, c->raw_bytes, least, most);
@@ -87,21 +88,21 @@ static fby_err check_sizes(
     return FBY_OK;
 }
 
-fby_err fby_chunk_read(
-    const void *frame, size_t size, struct fby_chunk *out, struct fby_why *why)
+fby_err fby_chunk_read_prefix(const void *frame, size_t size,
+    struct fby_chunk *out, struct fby_error_detail *why)
 {
     struct fby_reader r     = fby_reader(frame, size);
     struct fby_chunk  chunk = {0};
     if (!read_members(&r, &chunk)) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk: %zu bytes do not begin with a prefix of version 1", size);
     }
     if (chunk.session.value == 0 || chunk.request.value == 0) {
-        return fby_because(why, FBY_PROTO, "chunk: session or request is 0");
+        return fby_error_set(why, FBY_PROTO, "chunk: session or request is 0");
     }
     struct fby_coding coding = {.filter = chunk.filter, .codec = chunk.codec};
     if (!fby_coding_known(coding)) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk: filter %d and codec %d are unknown, or cannot be combined",
             coding.filter, coding.codec);
     }
@@ -112,44 +113,42 @@ fby_err fby_chunk_read(
     return err;
 }
 
-bool fby_chunk_intact(const void *frame, size_t size)
+bool fby_chunk_is_intact(const void *frame, size_t size)
 {
     if (size < FBY_CHUNK_PREFIX) {
         return false;
     }
-    const uint8_t    *p = frame;
-    struct fby_reader r = fby_reader(p + HASHED_PREFIX, 8);
-
-    uint64_t hash = fby_xxh64_two(
-        p, HASHED_PREFIX, p + FBY_CHUNK_PREFIX, size - FBY_CHUNK_PREFIX);
-    return fby_read_u64(&r) == hash;
+    const uint8_t *p = frame;
+    return fby_load_le(p + HASHED_PREFIX, 8) == fby_xxh64_two(p, HASHED_PREFIX,
+                                                    p + FBY_CHUNK_PREFIX,
+                                                    size - FBY_CHUNK_PREFIX);
 }
 
-fby_err fby_chunk_check(const struct fby_chunk *chunk,
-    const struct fby_raw_layout *layout, struct fby_why *why)
+fby_err fby_chunk_check_layout(const struct fby_chunk *chunk,
+    const struct fby_raw_layout *layout, struct fby_error_detail *why)
 {
     if (chunk->field >= layout->n_fields ||
         chunk->number >= layout->fields[chunk->field].n_chunks) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: not in this batch", chunk->number,
             chunk->field);
     }
     const struct fby_raw_field *field = &layout->fields[chunk->field];
     struct fby_coding coding = {.filter = chunk->filter, .codec = chunk->codec};
-    if (!fby_coding_suits(coding, fby_layout_params(field))) {
-        return fby_because(why, FBY_PROTO,
+    if (!fby_coding_suits(coding, fby_layout_codec_params(field))) {
+        return fby_error_set(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: filter %d and codec %d do not suit "
             "its type and shape",
             chunk->number, chunk->field, chunk->filter, chunk->codec);
     }
     struct fby_raw_span span =
-        fby_layout_chunk(layout, chunk->field, chunk->number);
+        fby_layout_chunk_span(layout, chunk->field, chunk->number);
     uint32_t least = field->form == FBY_FORM_DENSE
                          ? span.raw_bytes
-                         : fby_varying_values(field, span.rows);
+                         : fby_ragged_values_offset(field, span.rows);
     if (chunk->raw_offset != span.raw_offset || chunk->raw_bytes < least ||
         chunk->raw_bytes > span.raw_bytes) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: %" PRIu32 " bytes at %" PRIu64
             ": expected %s%" PRIu32 " at %" PRIu64,
             chunk->number, chunk->field, chunk->raw_bytes, chunk->raw_offset,

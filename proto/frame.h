@@ -1,9 +1,9 @@
-/* frame.h - a chunk of a batch: 64 bytes of prefix, then the payload.
+/* frame.h - the frame of a chunk: 64 bytes of prefix, then the payload.
  *
- * The prefix says which bytes of which field the payload holds, and how they
- * are filtered and compressed. It has two hashes: `raw_hash` of the bytes
- * before encoding, and a hash of the frame, which is checked before decoding.
- * PROTOCOL.md, "Frames", has the byte table. */
+ * The prefix says which raw bytes of which field the payload encodes, and with
+ * which filter and codec. It has two hashes: `raw_hash` of the raw bytes, and a
+ * hash of the whole frame, which is checked before decoding. PROTOCOL.md,
+ * "Frames", has the byte table. */
 #ifndef FBY_PROTO_FRAME_H
 #define FBY_PROTO_FRAME_H
 
@@ -17,37 +17,37 @@ struct fby_chunk {
     struct fby_request_id request;
     uint8_t               filter;     /* enum fby_filter */
     uint8_t               codec;      /* enum fby_codec */
-    uint16_t              field;      /* position in HEADER */
-    uint32_t              number;     /* of the chunk in its field */
-    uint64_t              raw_offset; /* in the field */
+    uint16_t              field;      /* its position in the message HEADER */
+    uint32_t              number;     /* of the chunk, counted in its field */
+    uint64_t              raw_offset; /* in the raw bytes of the field */
     uint32_t              raw_bytes;
     uint32_t              wire_bytes; /* of the payload */
     uint64_t              raw_hash;   /* XXH3-64 of the raw bytes */
 };
 
-/* Write the prefix of a frame. `payload` is complete, chunk->wire_bytes long,
- * and is hashed. Any thread. */
-void fby_chunk_write(const struct fby_chunk *chunk, const void *payload,
+/* Write the prefix of a frame. `payload` has chunk->wire_bytes bytes, which are
+ * hashed. Any thread. */
+void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     uint8_t prefix[FBY_CHUNK_PREFIX]);
 
-/* Read and check the prefix of a frame: magic, version, zeros, ids, filter and
- * codec, sizes against `size` and the codec's bound. Does not read the payload.
+/* Read and check the prefix of a frame of `size` bytes: magic, version, zeros,
+ * ids, filter, codec and sizes. The payload is not read.
  *
  * Thread: any.   Blocks: never.
  * Errors: FBY_PROTO  `why` names what is wrong. */
-FBY_CHECKED fby_err fby_chunk_read(
-    const void *frame, size_t size, struct fby_chunk *out, struct fby_why *why);
+FBY_CHECKED fby_err fby_chunk_read_prefix(const void *frame, size_t size,
+    struct fby_chunk *out, struct fby_error_detail *why);
 
-/* Whether a frame that fby_chunk_read accepted arrived undamaged: hashes prefix
- * and payload. Any thread. */
-bool fby_chunk_intact(const void *frame, size_t size);
+/* True if a frame that fby_chunk_read_prefix accepted arrived undamaged. Hashes
+ * prefix and payload. Any thread. */
+bool fby_chunk_is_intact(const void *frame, size_t size);
 
-/* Check that `chunk` belongs to `layout`: field and number exist, filter and
- * codec suit the field, offset and raw bytes are those of the layout. For rows
- * that vary in length the raw bytes of the layout are the maximum; the minimum
- * is the size of the lengths.
+/* Check that `chunk` belongs to `layout`: its field and number exist, its
+ * filter and codec suit the field, and its offset and raw bytes are those of
+ * the layout. A chunk of rows that vary in length may have fewer raw bytes, but
+ * must have those of the lengths.
  * Errors: FBY_PROTO. */
-FBY_CHECKED fby_err fby_chunk_check(const struct fby_chunk *chunk,
-    const struct fby_raw_layout *layout, struct fby_why *why);
+FBY_CHECKED fby_err fby_chunk_check_layout(const struct fby_chunk *chunk,
+    const struct fby_raw_layout *layout, struct fby_error_detail *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Random ids are from libsodium; 0 is drawn again, because it is not an id. */
+/* Random ids come from libsodium. If one is 0, another is drawn. */
 #include "proto/ids.h"
 
 #include <sodium.h>

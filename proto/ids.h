@@ -1,8 +1,8 @@
-/* ids.h - functions on ids, and the two kinds that only messages use.
+/* ids.h - functions on ids, and the two kinds of ids that only messages use.
  *
- * Ids are one-field structs (common/id.h has the others), so that two kinds
- * cannot be swapped. 0 is never an id, so a zeroed struct means "none". All but
- * request and open ids are random 64-bit numbers, unique in practice. */
+ * common/id.h has the other kinds, and says why ids are structs. 0 is never an
+ * id, so a zeroed struct means "none". Request ids and open ids count up. All
+ * other ids are random 64-bit numbers. */
 #ifndef FBY_PROTO_IDS_H
 #define FBY_PROTO_IDS_H
 

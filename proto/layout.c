@@ -1,6 +1,6 @@
-/* The cut into chunks has a closed form: one multiplication gives the position
- * of chunk i, so no state is kept per chunk. The limits in the header are
- * checked first, so that no product overflows. */
+/* The position of chunk i is computed by a multiplication, so no state is kept
+ * per chunk. The limits in the header are checked before sizes are multiplied,
+ * so that no product overflows. */
 #include "proto/layout.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 
 #include "common/bytes.h"
 #include "common/yuv420.h"
+#include "pipeline/derived.h"
 #include "proto/wire.h"
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -20,13 +21,13 @@ static uint64_t div_up(uint64_t n, uint64_t divisor)
     return n / divisor + (n % divisor != 0);
 }
 
-/* The bytes of a yuv420 picture; 0 when the field is not one, or it is larger
- * than FBY_ROW_BYTES. */
+/* The bytes of a yuv420 picture; 0 when the field is no picture, or the picture
+ * is larger than FBY_ROW_BYTES. */
 static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
     if (field->type != FBY_U8 || field->shape.n_dims != 3 || dims[2] != 3 ||
-        dims[0] > FBY_ROW_BYTES) { /* so that 64 bits are enough below */
+        dims[0] > FBY_ROW_BYTES) { /* fby_yuv_bytes would overflow */
         return 0;
     }
     uint64_t bytes = fby_yuv_bytes(dims[1], dims[0]);
@@ -48,7 +49,7 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
         return yuv_row_bytes(field);
     }
     for (uint32_t i = 0; i < field->shape.n_dims; i++) {
-        bytes *= field->shape.dims[i]; /* below 2^30 x 2^32 */
+        bytes *= field->shape.dims[i]; /* at most 2^30 x 2^32 */
         if (bytes > FBY_ROW_BYTES) {
             return 0;
         }
@@ -56,7 +57,7 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
     return bytes;
 }
 
-/* The unit of a large row: its chunks are multiples of it. */
+/* The bytes of a unit of a large row. Chunks hold whole units. */
 static uint64_t unit_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
@@ -70,7 +71,7 @@ static uint64_t unit_bytes(const struct fby_raw_field *field)
                : line;
 }
 
-static void cut_into_rows(struct fby_raw_field *field, uint32_t rows)
+static void cut_into_whole_rows(struct fby_raw_field *field, uint32_t rows)
 {
     field->rows_per_chunk = (uint32_t)(FBY_CHUNK_RAW / field->row_bytes);
     field->chunks_per_row = 0;
@@ -78,7 +79,8 @@ static void cut_into_rows(struct fby_raw_field *field, uint32_t rows)
     field->n_chunks    = (uint32_t)div_up(rows, field->rows_per_chunk);
 }
 
-static bool cut_into_parts(struct fby_raw_field *field, uint32_t rows)
+/* Cut rows into chunks of whole units; false when a unit is too large. */
+static bool cut_into_units(struct fby_raw_field *field, uint32_t rows)
 {
     uint64_t unit = unit_bytes(field);
     if (unit > FBY_UNIT_MAX) {
@@ -99,8 +101,8 @@ static uint64_t index_row_bytes(const struct fby_raw_field *field)
     return (uint64_t)field->max_length * field->index_bytes;
 }
 
-/* The bytes of a chunk of `rows` rows of max_length. Each section is rounded up
- * to 16, so that an alignment to 16 holds in all chunks. */
+/* The bytes of a chunk of `rows` rows of max_length: lengths, indices, values.
+ * Each section is rounded up to 16, so that all chunks are aligned to 16. */
 static uint64_t max_chunk_bytes(
     const struct fby_raw_field *field, uint64_t rows)
 {
@@ -109,7 +111,8 @@ static uint64_t max_chunk_bytes(
            div_up(rows * field->row_bytes, 16) * 16;
 }
 
-/* Sparse rows with max_length 0 have no bytes and are refused before. */
+/* True if max_length fits the shape. A sparse row with max_length 0 was refused
+ * before, because its row_bytes are 0. */
 static bool is_max_length_valid(const struct fby_raw_field *field)
 {
     if (field->form == FBY_FORM_SPARSE) {
@@ -118,6 +121,8 @@ static bool is_max_length_valid(const struct fby_raw_field *field)
     return field->shape.n_dims > 0 && field->max_length == field->shape.dims[0];
 }
 
+/* Cut a ragged or sparse field; false when max_length is invalid, or a chunk is
+ * too large. */
 static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
 {
     if (!is_max_length_valid(field)) {
@@ -126,32 +131,33 @@ static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
     bool sparse         = field->form == FBY_FORM_SPARSE;
     field->index_bytes  = sparse ? fby_index_bytes(&field->shape) : 0;
     field->entry_bytes  = (uint32_t)(field->row_bytes / field->max_length);
-    field->length_bytes = fby_bytes_for(field->max_length);
-    uint64_t fit =
-        FBY_VARYING_RAW / (field->row_bytes + index_row_bytes(field));
-    field->rows_per_chunk = (uint32_t)min_u64(fit > 0 ? fit : 1, FBY_ROWS_MAX);
+    field->length_bytes = fby_smallest_uint_bytes(field->max_length);
+    uint64_t rows_that_fit =
+        FBY_RAGGED_RAW / (field->row_bytes + index_row_bytes(field));
+    field->rows_per_chunk =
+        (uint32_t)min_u64(rows_that_fit > 0 ? rows_that_fit : 1, FBY_ROWS_MAX);
     field->chunks_per_row = 0;
     if (max_chunk_bytes(field, field->rows_per_chunk) > FBY_UNIT_MAX) {
         return false;
     }
     field->chunk_bytes =
         (uint32_t)max_chunk_bytes(field, field->rows_per_chunk);
-    field->n_chunks  = (uint32_t)div_up(rows, field->rows_per_chunk);
-    uint32_t last    = rows - (field->n_chunks - 1) * field->rows_per_chunk;
-    field->raw_bytes = (uint64_t)(field->n_chunks - 1) * field->chunk_bytes +
-                       max_chunk_bytes(field, last);
+    field->n_chunks    = (uint32_t)div_up(rows, field->rows_per_chunk);
+    uint32_t last_rows = rows - (field->n_chunks - 1) * field->rows_per_chunk;
+    field->raw_bytes   = (uint64_t)(field->n_chunks - 1) * field->chunk_bytes +
+                       max_chunk_bytes(field, last_rows);
     return true;
 }
 
-static fby_err cut(
-    struct fby_raw_layout *layout, uint32_t position, struct fby_why *why)
+static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
+    struct fby_error_detail *why)
 {
     struct fby_raw_field *field = &layout->fields[position];
     field->raw_bytes            = field->row_bytes * layout->rows;
     if (field->form != FBY_FORM_DENSE) {
         return cut_ragged(field, layout->rows)
                    ? FBY_OK
-                   : fby_because(why, FBY_CONFIG,
+                   : fby_error_set(why, FBY_CONFIG,
                          "field %" PRIu32 ": a row may have %" PRIu64
                          " bytes in %" PRIu32 " entries: at most %" PRIu32
                          " bytes can be sent",
@@ -159,9 +165,9 @@ static fby_err cut(
                          FBY_UNIT_MAX - 64);
     }
     if (field->row_bytes <= FBY_CHUNK_RAW) {
-        cut_into_rows(field, layout->rows);
-    } else if (!cut_into_parts(field, layout->rows)) {
-        return fby_because(why, FBY_CONFIG,
+        cut_into_whole_rows(field, layout->rows);
+    } else if (!cut_into_units(field, layout->rows)) {
+        return fby_error_set(why, FBY_CONFIG,
             "field %" PRIu32 ": the smallest part that can be sent has %" PRIu64
             " bytes, more than %" PRIu32,
             position, unit_bytes(field), FBY_UNIT_MAX);
@@ -169,18 +175,18 @@ static fby_err cut(
     return FBY_OK;
 }
 
-static fby_err finish_field(
-    struct fby_raw_layout *layout, uint32_t position, struct fby_why *why)
+static fby_err compute_field(struct fby_raw_layout *layout, uint32_t position,
+    struct fby_error_detail *why)
 {
     struct fby_raw_field *field = &layout->fields[position];
     field->row_bytes            = row_bytes(field);
     if (field->row_bytes == 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "field %" PRIu32 ": one row must be an array of a known type with "
             "1 to %" PRIu64 " bytes",
             position, FBY_ROW_BYTES);
     }
-    fby_err err = cut(layout, position, why);
+    fby_err err = cut_field(layout, position, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -193,14 +199,15 @@ static fby_err finish_field(
     return FBY_OK;
 }
 
-fby_err fby_layout_finish(struct fby_raw_layout *layout, struct fby_why *why)
+fby_err fby_layout_compute(
+    struct fby_raw_layout *layout, struct fby_error_detail *why)
 {
     if (layout->rows == 0 || layout->rows > FBY_ROWS_MAX) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%" PRIu32 " rows: expected 1 to %d", layout->rows, FBY_ROWS_MAX);
     }
     if (layout->n_fields == 0 || layout->n_fields > FBY_MAX_FIELDS) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%" PRIu32 " fields: expected 1 to %d", layout->n_fields,
             FBY_MAX_FIELDS);
     }
@@ -208,13 +215,13 @@ fby_err fby_layout_finish(struct fby_raw_layout *layout, struct fby_why *why)
     layout->raw_bytes  = 0;
     layout->slot_bytes = 0;
     for (uint32_t i = 0; i < layout->n_fields; i++) {
-        fby_err err = finish_field(layout, i, why);
+        fby_err err = compute_field(layout, i, why);
         if (err != FBY_OK) {
             return err;
         }
     }
     if (layout->raw_bytes > FBY_BATCH_BYTES) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "a batch of %" PRIu64 " bytes is more than %" PRIu64,
             layout->raw_bytes, FBY_BATCH_BYTES);
     }
@@ -223,12 +230,12 @@ fby_err fby_layout_finish(struct fby_raw_layout *layout, struct fby_why *why)
 
 fby_err fby_layout_of_content(const struct fby_content *content,
     uint64_t selected, uint32_t rows, struct fby_raw_layout *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_raw_layout layout = {.rows = rows};
     if (content->n_fields > FBY_MAX_FIELDS ||
         selected >> content->n_fields != 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "fields %#" PRIx64 " are selected, but there are %" PRIu32,
             selected, content->n_fields);
     }
@@ -242,41 +249,34 @@ fby_err fby_layout_of_content(const struct fby_content *content,
             field->max_length = content->fields[i].max_length;
         }
     }
-    fby_err err = fby_layout_finish(&layout, why);
+    fby_err err = fby_layout_compute(&layout, why);
     if (err == FBY_OK) {
         *out = layout;
     }
     return err;
 }
 
-struct fby_raw_span fby_layout_chunk(
+struct fby_raw_span fby_layout_chunk_span(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
 {
     const struct fby_raw_field *f = &layout->fields[field];
-    if (f->form != FBY_FORM_DENSE) {
+    if (f->rows_per_chunk > 0) {
         uint32_t first = number * f->rows_per_chunk;
         uint32_t rows =
             (uint32_t)min_u64(f->rows_per_chunk, layout->rows - first);
         return (struct fby_raw_span){
             .raw_offset = (uint64_t)number * f->chunk_bytes,
-            .raw_bytes  = (uint32_t)max_chunk_bytes(f, rows),
+            .raw_bytes  = (uint32_t)(f->form == FBY_FORM_DENSE
+                                         ? rows * f->row_bytes
+                                         : max_chunk_bytes(f, rows)),
             .first_row  = first,
             .rows       = rows};
     }
-    if (f->rows_per_chunk > 0) {
-        uint32_t first = number * f->rows_per_chunk;
-        uint32_t rows =
-            (uint32_t)min_u64(f->rows_per_chunk, layout->rows - first);
-        return (struct fby_raw_span){.raw_offset = first * f->row_bytes,
-            .raw_bytes = (uint32_t)(rows * f->row_bytes),
-            .first_row = first,
-            .rows      = rows};
-    }
-    uint32_t row  = number / f->chunks_per_row;
-    uint32_t part = number % f->chunks_per_row;
-    uint64_t skip = (uint64_t)part * f->chunk_bytes;
-    return (struct fby_raw_span){.raw_offset = row * f->row_bytes + skip,
-        .raw_bytes = (uint32_t)min_u64(f->chunk_bytes, f->row_bytes - skip),
+    uint32_t row   = number / f->chunks_per_row;
+    uint32_t part  = number % f->chunks_per_row;
+    uint64_t start = (uint64_t)part * f->chunk_bytes; /* in the row */
+    return (struct fby_raw_span){.raw_offset = row * f->row_bytes + start,
+        .raw_bytes = (uint32_t)min_u64(f->chunk_bytes, f->row_bytes - start),
         .first_row = row,
         .rows      = 1};
 }
@@ -293,16 +293,16 @@ void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
     *n     = field->chunks_per_row;
 }
 
-uint32_t fby_layout_index(
+uint32_t fby_layout_chunk_index(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
 {
     return layout->fields[field].first_chunk + number;
 }
 
-/* Ragged and sparse rows are not pictures. A sparse row is a list of numbers; a
- * ragged row is a list of entries, whose last dimension is the delta distance.
- */
-struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
+/* For the filters a sparse row is a list of numbers, and a ragged row a list of
+ * entries. Neither is a picture, so the filter photo does not suit them. */
+struct fby_codec_params fby_layout_codec_params(
+    const struct fby_raw_field *field)
 {
     static const struct fby_shape list = {.n_dims = 1, .dims = {1}};
     if (field->form == FBY_FORM_SPARSE) {
@@ -317,18 +317,18 @@ struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
     return params;
 }
 
-struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
+struct fby_checksum fby_field_checksum(const struct fby_raw_layout *layout,
     uint32_t field, const struct fby_chunk_sent *sent)
 {
-    struct fby_sum_state state;
-    fby_sum_begin(&state);
+    struct fby_checksum_state state;
+    fby_checksum_begin(&state);
     for (uint32_t i = 0; i < layout->fields[field].n_chunks; i++) {
-        struct fby_raw_span span = fby_layout_chunk(layout, field, i);
-        uint8_t             line[20];
-        fby_store_le(line, span.raw_offset, 8);
-        fby_store_le(line + 8, sent[i].raw_bytes, 4);
-        fby_store_le(line + 12, sent[i].raw_hash, 8);
-        fby_sum_add(&state, line, sizeof(line));
+        struct fby_raw_span span = fby_layout_chunk_span(layout, field, i);
+        uint8_t             record[20];
+        fby_store_le(record, span.raw_offset, 8);
+        fby_store_le(record + 8, sent[i].raw_bytes, 4);
+        fby_store_le(record + 12, sent[i].raw_hash, 8);
+        fby_checksum_add(&state, record, sizeof(record));
     }
-    return fby_sum_end(&state);
+    return fby_checksum_end(&state);
 }

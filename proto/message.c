@@ -1,19 +1,17 @@
-/* The head of a message, its hash, and the lookup of its table. The bodies are
- * handled by schema.c, from the tables in wire.c. */
+/* The head of a message, and the hash in it. schema.c packs and unpacks the
+ * body, with the schemas of wire.c. The members of a message's union share one
+ * address, so `&message->hello` is the struct of any type. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "common/hash.h"
-#include "proto/tables.h"
+#include "proto/schema.h"
 #include "proto/wire.h"
 
-enum { HASHED_HEAD = 8 /* bytes before the hash of the message */ };
-
-/* Heap memory that a body of `size` bytes may unpack to. */
-static size_t budget_of(size_t size)
-{
-    return 16 * size + FBY_MESSAGE_SMALL;
-}
+enum {
+    HASHED_HEAD     = 8, /* bytes before the hash of the message */
+    UNPACKED_FACTOR = 16 /* heap bytes allowed for each byte of a message */
+};
 
 static const uint8_t message_magic[4] = {'F', 'B', 'Y', 'M'};
 static const uint8_t chunk_magic[4]   = {'F', 'B', 'Y', 'C'};
@@ -26,9 +24,9 @@ const char *fby_message_name(enum fby_message_type type)
 
 struct fby_session_id fby_message_session(const struct fby_message *message)
 {
-    bool of_worker = message->type >= FBY_MSG_REGISTER &&
-                     message->type <= FBY_MSG_DEREGISTER;
-    return of_worker ? (struct fby_session_id){0} : message->hello.session;
+    bool for_worker = message->type >= FBY_MSG_REGISTER &&
+                      message->type <= FBY_MSG_DEREGISTER;
+    return for_worker ? (struct fby_session_id){0} : message->hello.session;
 }
 
 enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
@@ -48,18 +46,18 @@ enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
     return message ? FBY_FRAME_MESSAGE : FBY_FRAME_CHUNK;
 }
 
-static uint64_t hash_of(const uint8_t *frame, size_t size)
+static uint64_t hash_message(const uint8_t *frame, size_t size)
 {
     return fby_xxh64_two(
         frame, HASHED_HEAD, frame + FBY_MESSAGE_HEAD, size - FBY_MESSAGE_HEAD);
 }
 
 fby_err fby_message_encode(const struct fby_message *message,
-    struct fby_buffer *out, struct fby_why *why)
+    struct fby_buffer *out, struct fby_error_detail *why)
 {
     const struct schema *schema = schema_of(message->type);
     if (schema == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "%d is not a message type", (int)message->type);
     }
     if (schema_check(schema, &message->hello, true, why) != FBY_OK) {
@@ -70,28 +68,29 @@ fby_err fby_message_encode(const struct fby_message *message,
     fby_put_u8(out, FBY_PROTOCOL_VERSION);
     fby_put_u8(out, (uint8_t)message->type);
     fby_put_u16(out, 0);
-    fby_put_u64(out, 0);
+    fby_put_u64(out, 0); /* the hash, set below */
     schema_pack(schema, &message->hello, out);
     size_t size = out->size - before;
     if (size > schema->max_bytes) {
         out->size = before;
-        return fby_because(why, FBY_USAGE, "%s: %zu bytes, more than %zu",
+        return fby_error_set(why, FBY_USAGE, "%s: %zu bytes, more than %zu",
             schema->name, size, schema->max_bytes);
     }
     uint8_t *frame = out->data + before;
-    fby_store_le(frame + HASHED_HEAD, hash_of(frame, size), 8);
+    fby_store_le(frame + HASHED_HEAD, hash_message(frame, size), 8);
     return FBY_OK;
 }
 
-/* Check the head and find the schema of its type; moves `r` to the body. */
+/* Read and check the head, and find the schema of its type. Moves `r` to the
+ * body. */
 static fby_err read_head(struct fby_reader *r, const struct schema **schema,
-    enum fby_message_type *type, struct fby_why *why)
+    enum fby_message_type *type, struct fby_error_detail *why)
 {
     const uint8_t *frame = r->at;
     size_t         size  = r->left;
     if (size < FBY_MESSAGE_HEAD ||
         fby_frame_kind(frame, size) != FBY_FRAME_MESSAGE) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "%zu bytes do not begin with a message head of version %d", size,
             FBY_PROTOCOL_VERSION);
     }
@@ -99,26 +98,26 @@ static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     *type   = (enum fby_message_type)fby_read_u8(r);
     *schema = schema_of(*type);
     if (*schema == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_PROTO, "%d is not a message type", (int)*type);
     }
     if (fby_read_u16(r) != 0) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "%s: bytes 6 and 7 of the head are not 0", (*schema)->name);
     }
     if (size > (*schema)->max_bytes) {
-        return fby_because(why, FBY_PROTO, "%s: %zu bytes, more than %zu",
+        return fby_error_set(why, FBY_PROTO, "%s: %zu bytes, more than %zu",
             (*schema)->name, size, (*schema)->max_bytes);
     }
-    if (fby_read_u64(r) != hash_of(frame, size)) {
-        return fby_because(why, FBY_PROTO,
+    if (fby_read_u64(r) != hash_message(frame, size)) {
+        return fby_error_set(why, FBY_PROTO,
             "%s: damaged in transit: the hash does not match", (*schema)->name);
     }
     return FBY_OK;
 }
 
 fby_err fby_message_decode(const void *frame, size_t size,
-    struct fby_message *out, struct fby_why *why)
+    struct fby_message *out, struct fby_error_detail *why)
 {
     struct fby_reader    r      = fby_reader(frame, size);
     const struct schema *schema = NULL;
@@ -129,9 +128,9 @@ fby_err fby_message_decode(const void *frame, size_t size,
     memset(&out->hello, 0,
         offsetof(struct fby_message, owned) -
             offsetof(struct fby_message, hello));
-    struct message_arena arena = {.at = out->owned.room,
-        .left                         = sizeof(out->owned.room),
-        .budget                       = budget_of(size)};
+    struct message_arena arena = {.next = out->owned.inline_memory,
+        .left                           = sizeof(out->owned.inline_memory),
+        .budget = UNPACKED_FACTOR * size + FBY_MESSAGE_SMALL};
     err               = schema_unpack(schema, r, &arena, &out->hello, why);
     out->owned.blocks = arena.blocks;
     if (err != FBY_OK) {
@@ -142,21 +141,21 @@ fby_err fby_message_decode(const void *frame, size_t size,
 
 void fby_message_fini(struct fby_message *message)
 {
-    arena_free(&message->owned.blocks);
+    arena_free_blocks(&message->owned.blocks);
 }
 
-uint64_t fby_request_sum(const struct fby_request *request)
+uint64_t fby_request_checksum(const struct fby_request *request)
 {
     const struct fby_digest digests[] = {
         request->content, request->data, request->fingerprint};
     uint8_t  bytes[sizeof(digests) + 40];
-    uint8_t *at = bytes + sizeof(digests);
+    uint8_t *numbers = bytes + sizeof(digests);
     memcpy(bytes, digests, sizeof(digests));
-    fby_store_le(at, request->seed, 8);
-    fby_store_le(at + 8, request->epoch, 8);
-    fby_store_le(at + 16, request->step, 8);
-    fby_store_le(at + 24, request->first_row, 4);
-    fby_store_le(at + 28, request->rows, 4);
-    fby_store_le(at + 32, request->fields, 8);
+    fby_store_le(numbers, request->seed, 8);
+    fby_store_le(numbers + 8, request->epoch, 8);
+    fby_store_le(numbers + 16, request->step, 8);
+    fby_store_le(numbers + 24, request->first_row, 4);
+    fby_store_le(numbers + 28, request->rows, 4);
+    fby_store_le(numbers + 32, request->fields, 8);
     return fby_xxh64(bytes, sizeof(bytes));
 }

@@ -1,78 +1,79 @@
-/* Rules run after each member was checked against its table. So lists are
- * within their bounds, and their pointers are not NULL. */
+/* Before a rule runs, each member was checked by its column (schema.h). So
+ * lists are within their bounds, and their pointers are not NULL. */
 #include "proto/rules.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "codec/auto.h"
-#include "proto/wire.h"
+#include "proto/messages.h"
 
-static fby_err check_versions(
-    const char *message, uint32_t min, uint32_t max, struct fby_why *why)
+static fby_err check_versions(const char *message, uint32_t min, uint32_t max,
+    struct fby_error_detail *why)
 {
     if (min > max) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "%s: version_min %" PRIu32 " is above version_max %" PRIu32,
             message, min, max);
     }
     return FBY_OK;
 }
 
-fby_err rule_hello(const void *record, struct fby_why *why)
+fby_err rule_hello(const void *record, struct fby_error_detail *why)
 {
     const struct fby_hello *m = record;
     return check_versions("HELLO", m->version_min, m->version_max, why);
 }
 
-fby_err rule_refused(const void *record, struct fby_why *why)
+fby_err rule_refused(const void *record, struct fby_error_detail *why)
 {
     const struct fby_refused *m = record;
     return check_versions("REFUSED", m->version_min, m->version_max, why);
 }
 
-fby_err rule_scanning(const void *record, struct fby_why *why)
+fby_err rule_scanning(const void *record, struct fby_error_detail *why)
 {
     const struct fby_scanning *m = record;
     if (m->shards_total != 0 && m->shards_done > m->shards_total) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "SCANNING: %" PRIu32 " of %" PRIu32 " shards done", m->shards_done,
             m->shards_total);
     }
     return FBY_OK;
 }
 
-fby_err rule_opened(const void *record, struct fby_why *why)
+fby_err rule_opened(const void *record, struct fby_error_detail *why)
 {
     const struct fby_opened *m   = record;
     uint64_t                 sum = 0;
     for (size_t i = 0; i < m->n_shards; i++) {
         sum += m->shards[i].samples;
         if (i > 0 && strcmp(m->shards[i - 1].name, m->shards[i].name) >= 0) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "OPENED: shard %zu: names must ascend in byte order", i);
         }
     }
     if (sum != m->samples) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "OPENED: %" PRIu64 " samples, but the shards have %" PRIu64,
             m->samples, sum);
     }
     return FBY_OK;
 }
 
-static fby_err check_choices(const struct fby_request *m, struct fby_why *why)
+static fby_err check_choices(
+    const struct fby_request *m, struct fby_error_detail *why)
 {
     uint32_t chosen = (uint32_t)__builtin_popcountll(m->fields);
     if (m->n_choices != 0 && m->fields != 0 && m->n_choices != chosen) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "REQUEST: %" PRIu32 " fields, but %" PRIu32 " choices", chosen,
             m->n_choices);
     }
     for (uint32_t i = 0; i < m->n_choices; i++) {
         struct fby_coding_choice choice = m->choices[i];
-        if (!fby_auto_possible(choice.filter, choice.codec)) {
-            return fby_because(why, FBY_PROTO,
+        if (!fby_auto_is_possible(choice.filter, choice.codec)) {
+            return fby_error_set(why, FBY_PROTO,
                 "REQUEST: filter %d and codec %d are unknown, or cannot be "
                 "combined",
                 choice.filter, choice.codec);
@@ -81,17 +82,19 @@ static fby_err check_choices(const struct fby_request *m, struct fby_why *why)
     return FBY_OK;
 }
 
-fby_err rule_request(const void *record, struct fby_why *why)
+fby_err rule_request(const void *record, struct fby_error_detail *why)
 {
     const struct fby_request *m = record;
     if (m->rows > FBY_ROWS_MAX - m->first_row) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "REQUEST: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
             m->rows, m->first_row, FBY_ROWS_MAX);
     }
     return check_choices(m, why);
 }
 
+/* The rule that a field breaks; NULL: none. Likewise for the functions
+ * below. */
 static const char *fault_of_device(const struct fby_header_field *f)
 {
     const struct fby_recipe *r = &f->recipe;
@@ -128,7 +131,7 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
     return fault_of_device(f);
 }
 
-/* The last dimension has the bytes that hold the maps, and no more. */
+/* The last dimension must be the bytes of one bit for each map. */
 static bool bits_fit(const struct fby_header_field *f)
 {
     uint32_t maps = f->recipe.maps;
@@ -186,7 +189,7 @@ static const char *fault_of_length(const struct fby_header_field *f)
     return NULL;
 }
 
-fby_err rule_header_field(const void *record, struct fby_why *why)
+fby_err rule_header_field(const void *record, struct fby_error_detail *why)
 {
     const struct fby_header_field *f     = record;
     const char                    *fault = fault_of_recipe(f);
@@ -197,23 +200,23 @@ fby_err rule_header_field(const void *record, struct fby_why *why)
         fault = fault_of_length(f);
     }
     if (fault != NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_PROTO, "HEADER: field %s: %s", f->name, fault);
     }
     return FBY_OK;
 }
 
-fby_err rule_header(const void *record, struct fby_why *why)
+fby_err rule_header(const void *record, struct fby_error_detail *why)
 {
     const struct fby_header *m = record;
     if (m->rows > FBY_ROWS_MAX - m->first_row) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "HEADER: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
             m->rows, m->first_row, FBY_ROWS_MAX);
     }
     for (size_t i = 1; i < m->n_fields; i++) {
         if (strcmp(m->fields[i - 1].name, m->fields[i].name) >= 0) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "HEADER: field %s: names must ascend in byte order",
                 m->fields[i].name);
         }
@@ -221,12 +224,12 @@ fby_err rule_header(const void *record, struct fby_why *why)
     return FBY_OK;
 }
 
-fby_err rule_end(const void *record, struct fby_why *why)
+fby_err rule_end(const void *record, struct fby_error_detail *why)
 {
     const struct fby_end *m = record;
     for (size_t i = 1; i < m->n_substituted; i++) {
         if (m->substituted[i - 1].row >= m->substituted[i].row) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "END: substituted row %" PRIu32 ": rows must ascend",
                 m->substituted[i].row);
         }
@@ -234,11 +237,11 @@ fby_err rule_end(const void *record, struct fby_why *why)
     return FBY_OK;
 }
 
-fby_err rule_join(const void *record, struct fby_why *why)
+fby_err rule_join(const void *record, struct fby_error_detail *why)
 {
     const struct fby_join *m = record;
     if (m->rank >= m->world) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "JOIN: rank %" PRIu32 " of a world of %" PRIu32, m->rank, m->world);
     }
     return FBY_OK;

@@ -6,17 +6,11 @@
 
 #include "common/err.h"
 
-/* Check a record: the struct of the message or list entry of that name in
- * wire.h, each of whose members was checked before. Pure.
+/* Check a record. rule_NAME checks a struct fby_NAME of messages.h, each member
+ * of which was checked before. Pure.
  * Errors: FBY_PROTO  `why` has the reason. */
-FBY_CHECKED fby_err rule_hello(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_refused(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_scanning(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_opened(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_request(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_header_field(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_header(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_end(const void *record, struct fby_why *why);
-FBY_CHECKED fby_err rule_join(const void *record, struct fby_why *why);
+typedef fby_err schema_rule(const void *record, struct fby_error_detail *why);
+schema_rule rule_hello, rule_refused, rule_scanning, rule_opened, rule_request,
+    rule_header_field, rule_header, rule_end, rule_join;
 
 #endif

@@ -1,6 +1,6 @@
-/* Check, pack and unpack a struct by iterating over its schema. Only lists of
- * records are a special case here, because these have schemas of their own. */
-#include "proto/column.h"
+/* Check, pack and unpack a struct by iterating over its schema. Lists of
+ * records are handled here, because their entries have schemas of their own. */
+#include "proto/schema.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -14,45 +14,48 @@ static const ProtobufCFieldDescriptor *field_of(
     return field;
 }
 
-static struct protobuf_slot slot_of(
-    const ProtobufCFieldDescriptor *field, ProtobufCMessage *body)
+static struct protobuf_slot protobuf_slot_of(
+    const ProtobufCFieldDescriptor *field, ProtobufCMessage *body,
+    struct message_arena *arena)
 {
     char *base = (char *)body;
     return (struct protobuf_slot){
-        .value = base + field->offset,
-        .n     = field->label == PROTOBUF_C_LABEL_REPEATED
-                     ? (void *)(base + field->quantifier_offset)
-                     : NULL,
+        .value  = base + field->offset,
+        .length = field->label == PROTOBUF_C_LABEL_REPEATED
+                      ? (void *)(base + field->quantifier_offset)
+                      : NULL,
+        .arena  = arena,
     };
 }
 
-static fby_err refuse(const struct schema *schema,
-    const struct schema_column *c, struct fby_why *why)
+/* Set the error that the member of column `c` is not as expected. */
+static fby_err refuse_member(const struct schema *schema,
+    const struct schema_column *c, struct fby_error_detail *why)
 {
     const char *field    = field_of(schema, c)->name;
     const char *expected = column_kinds[c->kind].expected;
     if (expected == NULL) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "%s.%s: expected a number from %" PRIu64 " to %" PRIu64,
             schema->name, field, c->min, c->max);
     }
-    if (c->max == 0) {
-        return fby_because(why, FBY_PROTO, "%s.%s: expected %s", schema->name,
+    if (c->max == 0) { /* the kind has no range */
+        return fby_error_set(why, FBY_PROTO, "%s.%s: expected %s", schema->name,
             field, expected);
     }
-    return fby_because(why, FBY_PROTO,
+    return fby_error_set(why, FBY_PROTO,
         "%s.%s: expected %s, %" PRIu64 " to %" PRIu64 " of them", schema->name,
         field, expected, c->min, c->max);
 }
 
 static fby_err check_records(const struct schema_column *c, const void *record,
-    bool skip_texts, struct fby_why *why)
+    bool skip_texts, struct fby_error_detail *why)
 {
     const char *records = column_list(c, record);
     size_t      n       = column_length(c, record);
     for (size_t i = 0; i < n; i++) {
-        fby_err err =
-            schema_check(c->of, records + i * c->of->size, skip_texts, why);
+        fby_err err = schema_check(c->record_schema,
+            records + i * c->record_schema->size, skip_texts, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -62,20 +65,21 @@ static fby_err check_records(const struct schema_column *c, const void *record,
 
 static fby_err check_column(const struct schema *schema,
     const struct schema_column *c, const void *record, bool skip_texts,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     if (c->kind == COLUMN_TEXT && skip_texts) {
         return FBY_OK;
     }
-    if (!column_kinds[c->kind].check(c, record)) {
-        return refuse(schema, c, why);
+    const struct column_ops *ops = &column_kinds[c->kind];
+    if (ops->check != NULL && !ops->check(c, record)) {
+        return refuse_member(schema, c, why);
     }
     return c->kind == COLUMN_RECORDS ? check_records(c, record, skip_texts, why)
                                      : FBY_OK;
 }
 
 fby_err schema_check(const struct schema *schema, const void *record,
-    bool skip_texts, struct fby_why *why)
+    bool skip_texts, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
         fby_err err =
@@ -87,64 +91,110 @@ fby_err schema_check(const struct schema *schema, const void *record,
     return schema->rule != NULL ? schema->rule(record, why) : FBY_OK;
 }
 
-ProtobufCMessage *schema_to_protobuf(const struct schema *schema,
+static ProtobufCMessage *to_protobuf(const struct schema *schema,
+    const void *record, struct message_arena *arena);
+
+static void pack_records(const struct schema_column *c, const void *record,
+    struct protobuf_slot slot)
+{
+    const char        *records = column_list(c, record);
+    size_t             n       = column_length(c, record);
+    ProtobufCMessage **list =
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+        arena_allocate_or_abort(slot.arena, n * sizeof(*list));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): lists have a length */
+    *slot.length         = n;
+    *(void **)slot.value = list;
+    for (size_t i = 0; i < n; i++) {
+        list[i] = to_protobuf(
+            c->record_schema, records + i * c->record_schema->size, slot.arena);
+    }
+}
+
+/* Make the protobuf-c struct of one record, in `arena`. */
+static ProtobufCMessage *to_protobuf(const struct schema *schema,
     const void *record, struct message_arena *arena)
 {
     ProtobufCMessage *body =
-        arena_take_unlimited(arena, schema->body->sizeof_message);
+        arena_allocate_or_abort(arena, schema->body->sizeof_message);
     protobuf_c_message_init(schema->body, body);
     for (size_t i = 0; i < schema->n_columns; i++) {
         const struct schema_column *c = &schema->columns[i];
-        column_kinds[c->kind].pack(
-            c, record, slot_of(field_of(schema, c), body), arena);
+        struct protobuf_slot        slot =
+            protobuf_slot_of(field_of(schema, c), body, arena);
+        if (c->kind == COLUMN_RECORDS) {
+            pack_records(c, record, slot);
+        } else {
+            column_kinds[c->kind].pack(c, record, slot);
+        }
     }
     return body;
 }
 
-struct sink { /* a ProtobufCBuffer that appends to a fby_buffer */
+struct buffer_sink { /* a ProtobufCBuffer that appends to a fby_buffer */
     ProtobufCBuffer    base;
     struct fby_buffer *out;
 };
 
-static void append(ProtobufCBuffer *base, size_t size, const uint8_t *data)
+static void append_to_sink(
+    ProtobufCBuffer *base, size_t size, const uint8_t *data)
 {
-    fby_put_bytes(((struct sink *)base)->out, data, size);
+    fby_put_bytes(((struct buffer_sink *)base)->out, data, size);
 }
 
 void schema_pack(
     const struct schema *schema, const void *record, struct fby_buffer *out)
 {
-    _Alignas(16) uint8_t room[1024];
+    _Alignas(16) uint8_t stack_memory[1024];
     struct message_arena arena = {
-        .at = room, .left = sizeof(room), .budget = SIZE_MAX};
-    struct sink sink = {.base = {.append = append}, .out = out};
+        .next = stack_memory, .left = sizeof(stack_memory), .budget = SIZE_MAX};
+    struct buffer_sink sink = {.base = {.append = append_to_sink}, .out = out};
     protobuf_c_message_pack_to_buffer(
-        schema_to_protobuf(schema, record, &arena), &sink.base);
-    arena_free(&arena.blocks);
+        to_protobuf(schema, record, &arena), &sink.base);
+    arena_free_blocks(&arena.blocks);
 }
 
-static const struct schema_column *first_refused(const struct schema *schema,
+static const struct schema_column *unpack_record(const struct schema *schema,
+    ProtobufCMessage *body, void *record, struct message_arena *arena);
+
+static bool unpack_records(
+    const struct schema_column *c, void *record, struct protobuf_slot slot)
+{
+    ProtobufCMessage **list = *(void **)slot.value;
+    char              *records =
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as above */
+        arena_allocate(slot.arena, *slot.length * c->record_schema->size);
+    bool good = column_set_list(c, record, records, *slot.length);
+    for (size_t i = 0; good && i < *slot.length; i++) {
+        good = unpack_record(c->record_schema, list[i],
+                   records + i * c->record_schema->size, slot.arena) == NULL;
+    }
+    return good;
+}
+
+/* Unpack `body` into `record`. Returns NULL, or the first column whose member
+ * cannot be unpacked. */
+static const struct schema_column *unpack_record(const struct schema *schema,
     ProtobufCMessage *body, void *record, struct message_arena *arena)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
-        const struct schema_column *c    = &schema->columns[i];
-        struct protobuf_slot        slot = slot_of(field_of(schema, c), body);
-        if (!column_kinds[c->kind].unpack(c, record, slot, arena)) {
+        const struct schema_column *c = &schema->columns[i];
+        struct protobuf_slot        slot =
+            protobuf_slot_of(field_of(schema, c), body, arena);
+        const struct column_ops *ops = &column_kinds[c->kind];
+        bool good = c->kind == COLUMN_RECORDS ? unpack_records(c, record, slot)
+                                              : ops->unpack(c, record, slot);
+        if (!good) {
             return c;
         }
     }
     return NULL;
 }
 
-bool schema_from_protobuf(const struct schema *schema, ProtobufCMessage *body,
-    void *record, struct message_arena *arena)
+/* The allocator of protobuf-c: all memory is in the arena of the message. */
+static void *allocate_in_arena(void *arena, size_t size)
 {
-    return first_refused(schema, body, record, arena) == NULL;
-}
-
-static void *allocate(void *arena, size_t size)
-{
-    return arena_take(arena, size);
+    return arena_allocate(arena, size);
 }
 
 static void free_nothing(void *arena, void *memory)
@@ -154,20 +204,21 @@ static void free_nothing(void *arena, void *memory)
 }
 
 fby_err schema_unpack(const struct schema *schema, struct fby_reader body,
-    struct message_arena *arena, void *record, struct fby_why *why)
+    struct message_arena *arena, void *record, struct fby_error_detail *why)
 {
-    ProtobufCAllocator allocator = {
-        .alloc = allocate, .free = free_nothing, .allocator_data = arena};
-    ProtobufCMessage *parsed =
+    ProtobufCAllocator allocator = {.alloc = allocate_in_arena,
+        .free                              = free_nothing,
+        .allocator_data                    = arena};
+    ProtobufCMessage  *parsed =
         protobuf_c_message_unpack(schema->body, &allocator, body.left, body.at);
     if (parsed == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_PROTO, "%s: the body is not valid protobuf", schema->name);
     }
     const struct schema_column *c =
-        first_refused(schema, parsed, record, arena);
+        unpack_record(schema, parsed, record, arena);
     if (c != NULL) {
-        return refuse(schema, c, why);
+        return refuse_member(schema, c, why);
     }
     return schema_check(schema, record, false, why);
 }

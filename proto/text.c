@@ -5,16 +5,11 @@
 
 #include "common/utf8.h"
 
-static bool is_control(uint8_t byte)
-{
-    return byte < 0x20 || byte == 0x7f;
-}
-
 bool text_is_plain(const void *text, size_t size)
 {
-    const uint8_t *p = text;
+    const char *p = text;
     for (size_t i = 0; i < size; i++) {
-        if (is_control(p[i])) {
+        if (fby_is_control(p[i])) {
             return false;
         }
     }
@@ -27,15 +22,15 @@ size_t text_sanitize(const char *text, uint8_t *out, size_t max)
     size_t         left    = strlen(text);
     size_t         written = 0;
     while (left > 0) {
-        size_t n     = fby_utf8_length(p, left);
-        size_t taken = n > 0 ? n : 1;
+        size_t valid = fby_utf8_length(p, left); /* 0: an invalid byte */
+        size_t taken = valid > 0 ? valid : 1;
         if (written + taken > max) {
             break;
         }
         memcpy(out + written, p, taken);
-        if (n == 0) {
+        if (valid == 0) {
             out[written] = '?';
-        } else if (is_control(*p)) {
+        } else if (fby_is_control((char)*p)) {
             out[written] = ' ';
         }
         written += taken;

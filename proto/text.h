@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether `size` bytes are UTF-8 without control characters (C0 and DEL). */
+/* True if `size` bytes are UTF-8 without control characters (C0 and DEL). */
 bool text_is_plain(const void *text, size_t size);
 
-/* Write at most `max` bytes of `text`, up to its NUL, to `out`. Control
- * characters become blanks, invalid bytes `?`, and no character is cut. Returns
- * the number of bytes written; adds no NUL. */
+/* Copy `text` to `out`, at most `max` bytes and only whole characters. Control
+ * characters become blanks, and invalid bytes become `?`. Adds no NUL; returns
+ * the number of bytes written. */
 size_t text_sanitize(const char *text, uint8_t *out, size_t max);
 
 #endif

@@ -1,103 +1,110 @@
-/* The tables of all messages: for each member of a struct of wire.h the number
- * of its protobuf field and the values allowed. This is the only file that
- * includes the generated code; message.c and schema.c use the tables. */
+/* The schemas of all messages (schema.h): for each member of a struct of
+ * messages.h, the number of its protobuf field and the values allowed. This is
+ * the only file that includes the generated code. */
 #include "proto/wire.h"
 
 #include "proto/forebay.pb-c.h"
 #include "proto/rules.h"
 #include "proto/schema.h"
-#include "proto/tables.h"
 
 enum { SMALL = FBY_MESSAGE_SMALL };
 
-/* The offset of `member` in struct fby_<type>; a compile error if it does not
- * have `size` bytes. */
+/* The offset of `member` in struct fby_<type>. If the member does not have
+ * `size` bytes, the array of -1 elements is a compile error. */
 #define MEMBER_OFFSET(type, member, size)                                     \
     (offsetof(struct fby_##type, member) +                                    \
         0 * sizeof(char[sizeof(((struct fby_##type *)NULL)->member) == (size) \
                             ? 1                                               \
                             : -1]))
 
-/* The offset of a pointer to any type. */
+/* The offset of `list`, which must be a pointer. */
 #define LIST_OFFSET(type, list)          \
     (offsetof(struct fby_##type, list) + \
         0 * sizeof(((struct fby_##type *)NULL)->list[0]))
 
-#define COLUMN(k, num, type, member, size, low, high) \
-    .number = (num), .kind = COLUMN_##k,              \
-    .offset = MEMBER_OFFSET(type, member, size), .min = (low), .max = (high)
-
-#define U64(num, type, member, min, max)            \
-    {                                               \
-        COLUMN(U64, num, type, member, 8, min, max) \
+/* A column: its kind, protobuf field number, struct, member, size, min and
+ * max. */
+#define COLUMN(k, num, type, member, size, low, high)              \
+    {                                                              \
+        .number = (num), .kind = COLUMN_##k,                       \
+        .offset = MEMBER_OFFSET(type, member, size), .min = (low), \
+        .max = (high)                                              \
     }
-#define U32(num, type, member, min, max)            \
-    {                                               \
-        COLUMN(U32, num, type, member, 4, min, max) \
-    }
+#define U64(num, type, member, min, max) \
+    COLUMN(U64, num, type, member, 8, min, max)
+#define U32(num, type, member, min, max) \
+    COLUMN(U32, num, type, member, 4, min, max)
 #define ID(num, type, member) U64(num, type, member, 1, UINT64_MAX)
-#define NAME(num, type, member, min, max)                         \
-    {                                                             \
-        COLUMN(NAME, num, type, member, sizeof(char *), min, max) \
-    }
-#define TEXT(num, type, member)                                          \
-    {                                                                    \
-        COLUMN(TEXT, num, type, member, sizeof(char *), 0, FBY_TEXT_MAX) \
-    }
-#define BLOB(num, type, member, min, max)                                  \
-    {                                                                      \
-        COLUMN(BLOB, num, type, member, sizeof(struct fby_blob), min, max) \
-    }
-#define DIGEST(num, type, member)                                          \
-    {                                                                      \
-        COLUMN(DIGEST, num, type, member, sizeof(struct fby_digest), 0, 0) \
-    }
-#define MAYBE(num, type, member)                                             \
+#define NAME(num, type, member, min, max) \
+    COLUMN(NAME, num, type, member, sizeof(char *), min, max)
+#define TEXT(num, type, member) \
+    COLUMN(TEXT, num, type, member, sizeof(char *), 0, FBY_TEXT_MAX)
+#define BLOB(num, type, member, min, max) \
+    COLUMN(BLOB, num, type, member, sizeof(struct fby_blob), min, max)
+#define DIGEST(num, type, member) \
+    COLUMN(DIGEST, num, type, member, sizeof(struct fby_digest), 0, 0)
+#define MAYBE(num, type, member) \
+    COLUMN(MAYBE, num, type, member, sizeof(struct fby_maybe_digest), 0, 0)
+#define DIMS(num, type, member) \
+    COLUMN(DIMS, num, type, member, sizeof(struct fby_shape), 0, 0)
+#define BOOL(num, type, member) \
+    COLUMN(BOOL, num, type, member, sizeof(bool), 0, 0)
+#define REAL(num, type, member) \
+    COLUMN(REAL, num, type, member, sizeof(double), 0, 0)
+
+/* An array inside the struct, and the uint32_t member `counter`, its length. */
+#define INLINE(k, num, type, member, counter, most)                          \
     {                                                                        \
-        COLUMN(                                                              \
-            MAYBE, num, type, member, sizeof(struct fby_maybe_digest), 0, 0) \
+        .number = (num), .kind = COLUMN_##k,                                 \
+        .offset        = MEMBER_OFFSET(type, member,                         \
+                   sizeof(((struct fby_##type *)NULL)->member[0]) * (most)), \
+        .max           = (most),                                             \
+        .length_offset = MEMBER_OFFSET(type, counter, sizeof(uint32_t))      \
     }
-#define DIMS(num, type, member)                                         \
+
+/* A pointer to a list, and the size_t member `counter`, its length. */
+#define LIST(k, num, type, list, counter, low, high, ...)               \
     {                                                                   \
-        COLUMN(DIMS, num, type, member, sizeof(struct fby_shape), 0, 0) \
+        .number = (num), .kind = COLUMN_##k,                            \
+        .offset = LIST_OFFSET(type, list), .min = (low), .max = (high), \
+        .length_offset = MEMBER_OFFSET(type, counter, sizeof(size_t)),  \
+        __VA_ARGS__                                                     \
     }
-#define BOOL(num, type, member)                             \
-    {                                                       \
-        COLUMN(BOOL, num, type, member, sizeof(bool), 0, 0) \
-    }
-#define REAL(num, type, member)                               \
-    {                                                         \
-        COLUMN(REAL, num, type, member, sizeof(double), 0, 0) \
-    }
+#define RECORDS(num, type, list, low, high, record)     \
+    LIST(RECORDS, num, type, list, n_##list, low, high, \
+        .record_schema = &record##_schema)
 
-/* An array inside the struct, and its u32 count. */
-#define INLINE(k, num, type, member, counter, most)                            \
-    {                                                                          \
-        COLUMN(k, num, type, member,                                           \
-            sizeof(((struct fby_##type *)NULL)->member[0]) * (most), 0, most), \
-            .count = MEMBER_OFFSET(type, counter, sizeof(uint32_t))            \
-    }
-
-/* A list outside the struct: a pointer and a size_t count. */
-#define LIST(k, num, type, list, counter, low, high, ...)                  \
-    {                                                                      \
-        .number = (num), .kind = COLUMN_##k,                               \
-        .offset = LIST_OFFSET(type, list), .min = (low), .max = (high),    \
-        .count = MEMBER_OFFSET(type, counter, sizeof(size_t)), __VA_ARGS__ \
-    }
-#define RECORDS(num, type, list, low, high, record) \
-    LIST(RECORDS, num, type, list, n_##list, low, high, .of = &record##_schema)
-
-#define SCHEMA(type, text, body_of, most, check)                         \
+/* A schema: struct, name in errors, protobuf message, columns, max_bytes,
+ * rule. */
+#define SCHEMA_OF(type, text, body_of, list, most, check)                \
     {                                                                    \
         .name = (text), .body = &forebay__##body_of##__descriptor,       \
-        .columns   = type##_columns,                                     \
-        .n_columns = sizeof(type##_columns) / sizeof(type##_columns[0]), \
+        .columns   = list##_columns,                                     \
+        .n_columns = sizeof(list##_columns) / sizeof(list##_columns[0]), \
         .size = sizeof(struct fby_##type), .max_bytes = (most),          \
         .rule = (check)                                                  \
     }
+#define SCHEMA(type, text, body_of, most, check) \
+    SCHEMA_OF(type, text, body_of, type, most, check)
 #define MESSAGE(NAME, type, most, check) \
     [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, most, check)
+#define IDS_ONLY(NAME, type, list) \
+    [FBY_MSG_##NAME] = SCHEMA_OF(type, #NAME, type, list, SMALL, NULL)
+
+/* Messages that name only a session, a request or a worker have equal structs
+ * and share their columns. */
+static const struct schema_column session_columns[] = {
+    ID(1, bye, session),
+};
+
+static const struct schema_column session_request_columns[] = {
+    ID(1, cancel, session),
+    ID(2, cancel, request),
+};
+
+static const struct schema_column instance_columns[] = {
+    ID(1, deregister, instance),
+};
 
 static const struct schema_column hello_columns[] = {
     ID(1, hello, session),
@@ -119,11 +126,7 @@ static const struct schema_column welcome_columns[] = {
     U32(4, welcome, version, 1, 255),
     U64(5, welcome, features, 0, UINT64_MAX),
     U64(6, welcome, send_window, 1, UINT64_MAX),
-    LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS, .of = NULL),
-};
-
-static const struct schema_column hello_first_columns[] = {
-    ID(1, hello_first, session),
+    LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS),
 };
 
 static const struct schema_column refused_columns[] = {
@@ -143,7 +146,7 @@ static const struct schema_column pong_columns[] = {
     ID(1, pong, session),
     ID(2, pong, instance),
     U64(3, pong, sequence, 0, UINT64_MAX),
-    LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS, .of = NULL),
+    LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS),
 };
 
 static const struct schema_column open_columns[] = {
@@ -217,11 +220,6 @@ static const struct schema_column busy_columns[] = {
     U32(3, busy, retry_ms, 0, UINT32_MAX),
 };
 
-static const struct schema_column lost_columns[] = {
-    ID(1, lost, session),
-    ID(2, lost, request),
-};
-
 static const struct schema_column cannot_columns[] = {
     ID(1, cannot, session),
     ID(2, cannot, request),
@@ -247,11 +245,6 @@ static const struct schema_column wrong_fingerprint_columns[] = {
     DIGEST(3, wrong_fingerprint, fingerprint),
 };
 
-static const struct schema_column cancel_columns[] = {
-    ID(1, cancel, session),
-    ID(2, cancel, request),
-};
-
 static const struct schema_column credit_columns[] = {
     ID(1, credit, session),
     ID(2, credit, route),
@@ -272,7 +265,7 @@ static const struct schema_column header_field_columns[] = {
     BOOL(9, header_field, recipe.one_hot),
     U32(10, header_field, recipe.classes, 0, UINT32_MAX),
     REAL(11, header_field, recipe.smoothing),
-    U32(12, header_field, max_length, 0, FBY_MAX_VARYING),
+    U32(12, header_field, max_length, 0, FBY_MAX_RAGGED),
     U32(17, header_field, recipe.maps, 0, UINT32_MAX),
     BLOB(23, header_field, recipe.device, 0, FBY_DEVICE_LIST_MAX),
     MAYBE(24, header_field, recipe.behaviour),
@@ -307,31 +300,23 @@ static const struct schema_column end_columns[] = {
     ID(1, end, session),
     ID(2, end, request),
     U64(3, end, wire_bytes, 1, UINT64_MAX),
-    LIST(SUMS, 4, end, sums, n_sums, 1, FBY_MAX_FIELDS, .of = NULL),
+    LIST(SUMS, 4, end, sums, n_sums, 1, FBY_MAX_FIELDS),
     RECORDS(5, end, substituted, 0, FBY_SUBSTITUTED, substituted),
     U64(6, end, times.fetch, 0, UINT64_MAX),
     U64(7, end, times.transform, 0, UINT64_MAX),
     U64(8, end, times.encode, 0, UINT64_MAX),
     U64(9, end, times.wait, 0, UINT64_MAX),
-    LIST(NUMBERS, 10, end, samples, n_samples, 0, FBY_ROWS_MAX, .of = NULL),
+    LIST(NUMBERS, 10, end, samples, n_samples, 0, FBY_ROWS_MAX),
 };
 
-static const struct schema_column leave_columns[] = {
-    ID(1, leave, session),
-};
-
-static const struct schema_column bye_columns[] = {
-    ID(1, bye, session),
-};
-
-static const struct schema_column register_columns[] = {
-    ID(1, register, instance),
-    LIST(NAMES, 2, register, endpoints.at, endpoints.n, 1, FBY_ENDPOINTS_MAX,
-        .name_max = FBY_ENDPOINT_MAX),
-    NAME(3, register, host, 1, FBY_HOST_MAX),
-    U32(4, register, pid, 0, UINT32_MAX),
-    U32(5, register, cores, 1, UINT32_MAX),
-    LIST(NAMES, 6, register, roots.at, roots.n, 0, FBY_ROOTS_MAX,
+static const struct schema_column registration_columns[] = {
+    ID(1, registration, instance),
+    LIST(NAMES, 2, registration, endpoints.at, endpoints.n, 1,
+        FBY_ENDPOINTS_MAX, .name_max = FBY_ENDPOINT_MAX),
+    NAME(3, registration, host, 1, FBY_HOST_MAX),
+    U32(4, registration, pid, 0, UINT32_MAX),
+    U32(5, registration, cores, 1, UINT32_MAX),
+    LIST(NAMES, 6, registration, roots.at, roots.n, 0, FBY_ROOTS_MAX,
         .name_max = FBY_NAME_MAX),
 };
 
@@ -340,10 +325,6 @@ static const struct schema_column registered_columns[] = {
     ID(2, registered, server),
     U32(3, registered, lease_ms, 1, UINT32_MAX),
     U32(4, registered, heartbeat_ms, 1, UINT32_MAX),
-};
-
-static const struct schema_column register_first_columns[] = {
-    ID(1, register_first, instance),
 };
 
 static const struct schema_column counter_columns[] = {
@@ -363,10 +344,6 @@ static const struct schema_column heartbeat_columns[] = {
 static const struct schema_column heartbeat_ok_columns[] = {
     ID(1, heartbeat_ok, instance),
     ID(2, heartbeat_ok, server),
-};
-
-static const struct schema_column deregister_columns[] = {
-    ID(1, deregister, instance),
 };
 
 static const struct schema_column join_columns[] = {
@@ -399,10 +376,6 @@ static const struct schema_column join_refused_columns[] = {
     TEXT(3, join_refused, text),
 };
 
-static const struct schema_column join_first_columns[] = {
-    ID(1, join_first, session),
-};
-
 static const struct schema_column renew_columns[] = {
     ID(1, renew, session),
     ID(2, renew, server),
@@ -426,8 +399,7 @@ static const struct schema_column workers_columns[] = {
     U64(3, workers, sequence, 1, UINT64_MAX),
     BOOL(4, workers, full),
     RECORDS(5, workers, added, 0, FBY_WORKERS_MAX, worker_info),
-    LIST(
-        IDS, 6, workers, removed.at, removed.n, 0, FBY_WORKERS_MAX, .of = NULL),
+    LIST(IDS, 6, workers, removed.at, removed.n, 0, FBY_WORKERS_MAX),
 };
 
 static const struct schema_column unreachable_columns[] = {
@@ -436,14 +408,10 @@ static const struct schema_column unreachable_columns[] = {
     TEXT(3, unreachable, text),
 };
 
-static const struct schema_column quit_columns[] = {
-    ID(1, quit, session),
-};
-
 static const struct schema schemas[] = {
     MESSAGE(HELLO, hello, SMALL, rule_hello),
     MESSAGE(WELCOME, welcome, SMALL, NULL),
-    MESSAGE(HELLO_FIRST, hello_first, SMALL, NULL),
+    IDS_ONLY(HELLO_FIRST, hello_first, session),
     MESSAGE(REFUSED, refused, SMALL, rule_refused),
     MESSAGE(PING, ping, SMALL, NULL),
     MESSAGE(PONG, pong, SMALL, NULL),
@@ -454,35 +422,35 @@ static const struct schema schemas[] = {
     MESSAGE(REQUEST, request, SMALL, rule_request),
     MESSAGE(SEND_CONTENT, send_content, SMALL, NULL),
     MESSAGE(BUSY, busy, SMALL, NULL),
-    MESSAGE(LOST, lost, SMALL, NULL),
+    IDS_ONLY(LOST, lost, session_request),
     MESSAGE(CANNOT, cannot, SMALL, NULL),
     MESSAGE(STALE_DATA, stale_data, SMALL, NULL),
     MESSAGE(WRONG_FINGERPRINT, wrong_fingerprint, SMALL, NULL),
-    MESSAGE(CANCEL, cancel, SMALL, NULL),
+    IDS_ONLY(CANCEL, cancel, session_request),
     MESSAGE(CREDIT, credit, SMALL, NULL),
     MESSAGE(HEADER, header, SMALL, rule_header),
     MESSAGE(END, end, FBY_MESSAGE_MAX, rule_end),
-    MESSAGE(LEAVE, leave, SMALL, NULL),
-    MESSAGE(BYE, bye, SMALL, NULL),
-    MESSAGE(REGISTER, register, SMALL, NULL),
+    IDS_ONLY(LEAVE, leave, session),
+    IDS_ONLY(BYE, bye, session),
+    [FBY_MSG_REGISTER] =
+        SCHEMA(registration, "REGISTER", register, SMALL, NULL),
     MESSAGE(REGISTERED, registered, SMALL, NULL),
-    MESSAGE(REGISTER_FIRST, register_first, SMALL, NULL),
+    IDS_ONLY(REGISTER_FIRST, register_first, instance),
     MESSAGE(HEARTBEAT, heartbeat, SMALL, NULL),
     MESSAGE(HEARTBEAT_OK, heartbeat_ok, SMALL, NULL),
-    MESSAGE(DEREGISTER, deregister, SMALL, NULL),
+    IDS_ONLY(DEREGISTER, deregister, instance),
     MESSAGE(JOIN, join, SMALL, rule_join),
     MESSAGE(JOINED, joined, SMALL, NULL),
     MESSAGE(JOIN_REFUSED, join_refused, SMALL, NULL),
-    MESSAGE(JOIN_FIRST, join_first, SMALL, NULL),
+    IDS_ONLY(JOIN_FIRST, join_first, session),
     MESSAGE(RENEW, renew, SMALL, NULL),
     MESSAGE(WORKERS, workers, FBY_MESSAGE_MAX, NULL),
     MESSAGE(UNREACHABLE, unreachable, SMALL, NULL),
-    MESSAGE(QUIT, quit, SMALL, NULL),
+    IDS_ONLY(QUIT, quit, session),
 };
 
-const struct schema *schema_of(enum fby_message_type type)
+const struct schema *schema_of(unsigned number)
 {
-    size_t number = (size_t)type;
     if (number >= sizeof(schemas) / sizeof(schemas[0]) ||
         schemas[number].name == NULL) {
         return NULL;

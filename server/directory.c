@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/mem.h"
 #include "server/directory_state.h"
 
@@ -35,7 +36,7 @@ void fby_directory_destroy(struct fby_directory **self_p)
 
 /* ---- time ---- */
 
-void fby_directory_shift(struct fby_directory *self, int64_t gap_ns)
+void fby_directory_extend_leases(struct fby_directory *self, int64_t gap_ns)
 {
     for (struct fby_dir_worker *w = self->workers; w != NULL; w = w->hh.next) {
         w->seen_ns += gap_ns;
@@ -54,52 +55,42 @@ void fby_directory_tick(struct fby_directory *self, int64_t now_ns)
     fby_directory_admit_waiting(self, now_ns);
 }
 
-static void lower_deadline(int64_t *deadline_ns, int64_t other_ns)
-{
-    if (other_ns < *deadline_ns) {
-        *deadline_ns = other_ns;
-    }
-}
-
 int64_t fby_directory_deadline(const struct fby_directory *self)
 {
     int64_t deadline_ns = INT64_MAX;
-    int64_t lease_ns    = self->config.lease_ns + 1;
+    int64_t lease_ns    = self->config.lease_ns + 1; /* then it has expired */
     for (struct fby_dir_worker *w = self->workers; w != NULL; w = w->hh.next) {
-        lower_deadline(&deadline_ns, w->seen_ns + lease_ns);
+        deadline_ns = fby_earlier_ns(deadline_ns, w->seen_ns + lease_ns);
     }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
-        lower_deadline(&deadline_ns, s->state == SESSION_WAITING
-                                         ? s->waits_until_ns
-                                         : s->seen_ns + lease_ns);
+        deadline_ns = fby_earlier_ns(deadline_ns, s->state == SESSION_WAITING
+                                                      ? s->waits_until_ns
+                                                      : s->seen_ns + lease_ns);
     }
     return deadline_ns;
 }
 
 /* ---- due messages ---- */
 
-static void fill_joined(
+static void fill_join_answer(
     const struct fby_dir_session *session, struct fby_message *out)
 {
-    out->type   = FBY_MSG_JOINED;
-    out->joined = (struct fby_joined){
-        .session     = {session->id},
-        .data        = session->job->data,
-        .fingerprint = session->job->fingerprint,
-    };
+    if (session->state == SESSION_JOINED) {
+        out->type   = FBY_MSG_JOINED;
+        out->joined = (struct fby_joined){.session = {session->id},
+            .data                                  = session->job->data,
+            .fingerprint                           = session->job->fingerprint};
+    } else {
+        out->type         = FBY_MSG_JOIN_REFUSED;
+        out->join_refused = (struct fby_join_refused){.session = {session->id},
+            .code                                              = session->code,
+            .text                                              = session->text};
+    }
 }
 
-static void fill_refused(
-    const struct fby_dir_session *session, struct fby_message *out)
-{
-    out->type         = FBY_MSG_JOIN_REFUSED;
-    out->join_refused = (struct fby_join_refused){
-        .session = {session->id}, .code = session->code, .text = session->text};
-}
-
-/* Collect workers added after *version, oldest first, up to MAX_DELTA. Advances
- * *version to the last one; returns their number. */
+/* Collect up to MAX_DELTA workers added after *version, oldest first, and set
+ * *version to that of the last worker. Returns the number of workers. */
 static size_t collect_delta(struct fby_directory *self, uint64_t *version)
 {
     size_t   n     = 0;
@@ -122,7 +113,7 @@ static size_t collect_delta(struct fby_directory *self, uint64_t *version)
 static void fill_workers(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
-    bool   full  = session->sent_version == 0;
+    bool   full  = session->sent_version == 0; /* nothing was sent yet */
     size_t n     = collect_delta(self, &session->sent_version);
     out->type    = FBY_MSG_WORKERS;
     out->workers = (struct fby_workers){
@@ -137,21 +128,21 @@ static void fill_workers(struct fby_directory *self,
 static bool has_new_workers(
     const struct fby_directory *self, const struct fby_dir_session *session)
 {
-    const struct fby_dir_worker *newest = fby_table_newest_worker(self);
-    return session->state == SESSION_JOINED && newest != NULL &&
-           newest->version > session->sent_version;
+    if (session->state != SESSION_JOINED || self->workers == NULL) {
+        return false;
+    }
+    const struct fby_dir_worker *newest =
+        ELMT_FROM_HH(self->workers->hh.tbl, self->workers->hh.tbl->tail);
+    return newest->version > session->sent_version;
 }
 
-static bool fill_due(struct fby_directory *self,
+/* Fill in one message that is due to the session; false when none is. */
+static bool fill_due_message(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
     if (session->answer_due) {
         session->answer_due = false;
-        if (session->state == SESSION_JOINED) {
-            fill_joined(session, out);
-        } else {
-            fill_refused(session, out);
-        }
+        fill_join_answer(session, out);
         return true;
     }
     if (has_new_workers(self, session)) {
@@ -161,12 +152,12 @@ static bool fill_due(struct fby_directory *self,
     return false;
 }
 
-bool fby_directory_due(
-    struct fby_directory *self, struct fby_message *out, struct fby_route *to)
+bool fby_directory_take_due(struct fby_directory *self, struct fby_message *out,
+    struct fby_routing_id *to)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
-        if (fill_due(self, s, out)) {
+        if (fill_due_message(self, s, out)) {
             *to = s->route;
             return true;
         }

@@ -1,13 +1,17 @@
 /* directory.h - the registered workers, the jobs and the sessions of their
  * ranks.
  *
- * Pure functions on soft state, without socket or clock: callers pass `now_ns`.
- * Messages to a session are marked as due and returned by fby_directory_due().
- * Nothing is stored on disk: after a restart workers register and clients join
- * again.
+ * The functions use neither socket nor clock: callers pass `now_ns`. Messages
+ * to a session are marked as due, and fby_directory_take_due() returns them.
+ * Nothing is stored on disk. After a restart workers register again, and
+ * clients join again.
  *
- * Worker lists only add workers: a late worker is left out of lists for new
- * clients, but connected clients keep using it. */
+ * A lease is the time for which a worker or session stays registered without a
+ * message of it. The message that extends a lease renews it.
+ *
+ * Lists of workers that are sent to a client only add workers. A worker whose
+ * lease expired is not sent to new clients, but connected clients keep using
+ * it. */
 #ifndef FBY_SERVER_DIRECTORY_H
 #define FBY_SERVER_DIRECTORY_H
 
@@ -15,28 +19,22 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/socket.h"
 #include "proto/wire.h"
 
 struct fby_directory;
 
-/* The destination of messages to a session: the routing id of ZeroMQ, which the
- * directory stores but does not interpret. */
-struct fby_route {
-    uint8_t id[255];
-    uint8_t size;
-};
-
 struct fby_directory_config {
-    int64_t  lease_ns;     /* removed after a longer silence */
-    uint32_t max_workers;  /* more are refused */
-    uint32_t max_sessions; /* more are refused */
+    int64_t  lease_ns;
+    uint32_t max_workers;  /* further workers are refused */
+    uint32_t max_sessions; /* further sessions are refused */
 };
 
 struct fby_directory_counts {
-    uint32_t workers, sessions, jobs; /* now */
-    uint64_t expired_workers, expired_sessions;
-    uint64_t refused;     /* joins */
-    uint64_t unreachable; /* reports of clients */
+    uint32_t workers, sessions, jobs;           /* registered now */
+    uint64_t expired_workers, expired_sessions; /* since create, as below */
+    uint64_t refused;                           /* joins */
+    uint64_t unreachable;                       /* reports of clients */
 };
 
 /* An empty directory; never NULL. `config` is copied. */
@@ -51,7 +49,7 @@ void fby_directory_destroy(struct fby_directory **self_p);
 /* Add a worker, or renew its lease if it is registered already.
  * Errors: FBY_FULL  there are max_workers workers. */
 FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
-    const struct fby_register *registration, int64_t now_ns);
+    const struct fby_registration *registration, int64_t now_ns);
 
 /* Renew the lease of a worker.
  * Errors: FBY_NOT_FOUND  unknown: the worker has to register. */
@@ -68,21 +66,23 @@ void fby_directory_unreachable(
 
 /* ---- sessions ---- */
 
-/* A session asks to be rank `join->rank` of a job. JOINED or JOIN_REFUSED
- * becomes due at once. While another session holds the rank it becomes due
- * within one lease: JOIN_REFUSED if the holder renews, else JOINED. Later
- * messages to the session go to `from`, here and in renew. A job is defined by
- * its live sessions, and removed with the last of them.
+/* Handle the request of a session to be rank `join->rank` of a job. If the rank
+ * is free, JOINED or JOIN_REFUSED becomes due at once. If another session holds
+ * the rank, JOIN_REFUSED becomes due when the holder renews its lease, or
+ * JOINED when the holder does not renew within one lease. Later messages to the
+ * session go to `from`. A job is removed with its last session.
  * Errors: FBY_FULL  there are max_sessions sessions. */
 FBY_CHECKED fby_err fby_directory_join(struct fby_directory *self,
-    const struct fby_join *join, const struct fby_route *from, int64_t now_ns);
+    const struct fby_join *join, const struct fby_routing_id *from,
+    int64_t now_ns);
 
-/* Renew the lease of a session. `renew` has the digests that it knows by now
- * and the sequence of its worker list. Digests that differ from those of the
- * job make JOIN_REFUSED due.
+/* Renew the lease of a session. `renew` has the digests that the session knows
+ * by now and the sequence of its list of workers. Digests that differ from
+ * those of the job make JOIN_REFUSED due. Later messages to the session go to
+ * `from`.
  * Errors: FBY_NOT_FOUND  unknown: the session has to join. */
 FBY_CHECKED fby_err fby_directory_renew(struct fby_directory *self,
-    const struct fby_renew *renew, const struct fby_route *from,
+    const struct fby_renew *renew, const struct fby_routing_id *from,
     int64_t now_ns);
 
 /* Remove a session; an unknown one is ignored. */
@@ -91,23 +91,23 @@ void fby_directory_quit(struct fby_directory *self, struct fby_session_id id);
 /* ---- time and due messages ---- */
 
 /* Extend all leases by `gap_ns`, because this process did not run for that time
- * (stopped, starved) and could not receive renewals. */
-void fby_directory_shift(struct fby_directory *self, int64_t gap_ns);
+ * and could not receive messages. */
+void fby_directory_extend_leases(struct fby_directory *self, int64_t gap_ns);
 
 /* Remove workers and sessions whose lease expired, and admit sessions that
  * waited for a rank. */
 void fby_directory_tick(struct fby_directory *self, int64_t now_ns);
 
-/* The time of the next necessary tick; INT64_MAX: none. */
+/* When fby_directory_tick must be called next; INT64_MAX: never. */
 int64_t fby_directory_deadline(const struct fby_directory *self);
 
 /* Take one due message and its destination; false when none is due. The
- * message's pointers are borrowed from the directory, until the next call. The
- * caller sets `server`, and the times of JOINED. */
-bool fby_directory_due(
-    struct fby_directory *self, struct fby_message *out, struct fby_route *to);
+ * pointers in the message are borrowed from the directory until the next call.
+ * The caller sets `server`, and in JOINED also the times. */
+bool fby_directory_take_due(struct fby_directory *self, struct fby_message *out,
+    struct fby_routing_id *to);
 
-/* The counters since create. */
+/* The counters. */
 struct fby_directory_counts fby_directory_counts(
     const struct fby_directory *self);
 

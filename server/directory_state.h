@@ -2,7 +2,7 @@
  *
  * Three hash tables: workers by instance, sessions by id, jobs by name. A
  * session belongs to exactly one job and is counted there; a job is freed with
- * its last session. */
+ * its last session. Iterate by hh.next, in the order of adding. */
 #ifndef FBY_SERVER_DIRECTORY_STATE_H
 #define FBY_SERVER_DIRECTORY_STATE_H
 
@@ -10,15 +10,15 @@
 
 #include "server/directory.h"
 
-enum { MAX_DELTA = 1024 }; /* entries of one WORKERS message */
+enum { MAX_DELTA = 1024 }; /* workers in one WORKERS message */
 
 struct fby_dir_worker {
     uint64_t       instance; /* key */
     char          *host;
     char         **endpoints;
     size_t         n_endpoints;
-    uint64_t       version; /* of the directory when it was added */
-    int64_t        seen_ns; /* last register or heartbeat */
+    uint64_t       version; /* of the directory when the worker was added */
+    int64_t        seen_ns; /* time of the last register or heartbeat */
     UT_hash_handle hh;
 };
 
@@ -38,24 +38,24 @@ struct fby_dir_session {
     char                      *host;
     uint32_t                   pid;
     uint32_t                   rank;
-    int64_t                    seen_ns;        /* last join or renew */
-    int64_t                    waits_until_ns; /* WAITING */
-    struct fby_join            asked;          /* with its pointers NULL */
-    struct fby_route           route;          /* destination of messages */
-    bool                       answer_due;     /* JOINED or JOIN_REFUSED */
-    enum fby_join_refused_code code;           /* REFUSED */
-    char                       text[512];      /* REFUSED */
-    uint64_t                   sent_version;   /* of the newest worker sent */
-    uint64_t                   sequence;       /* of the last list sent */
+    int64_t                    seen_ns; /* time of the last join or renew */
+    int64_t                    waits_until_ns; /* in SESSION_WAITING */
+    struct fby_join            request;    /* its JOIN, but without the texts */
+    struct fby_routing_id      route;      /* destination of messages */
+    bool                       answer_due; /* JOINED or JOIN_REFUSED */
+    enum fby_join_refused_code code;       /* in SESSION_REFUSED */
+    char                       text[512];  /* in SESSION_REFUSED */
+    uint64_t                   sent_version; /* of the newest worker sent */
+    uint64_t                   sequence;     /* of the last WORKERS message */
     UT_hash_handle             hh;
 };
 
 struct fby_dir_job {
     char                   *name;  /* key */
-    struct fby_join         facts; /* of the first session: seed, world ... */
+    struct fby_join         facts; /* JOIN of the first session: seed, ... */
     char                   *facts_host;        /* host of that session */
-    struct fby_maybe_digest data, fingerprint; /* pinned */
-    uint32_t                sessions;          /* of any state */
+    struct fby_maybe_digest data, fingerprint; /* that all ranks must have */
+    uint32_t                n_sessions;        /* in any state */
     UT_hash_handle          hh;
 };
 
@@ -64,32 +64,11 @@ struct fby_directory {
     struct fby_dir_worker      *workers;
     struct fby_dir_session     *sessions;
     struct fby_dir_job         *jobs;
-    uint32_t                    waiting; /* sessions in SESSION_WAITING */
-    uint64_t                    version; /* incremented by each new worker */
+    uint32_t                    n_waiting; /* sessions in SESSION_WAITING */
+    uint64_t                    version;   /* incremented by each new worker */
     struct fby_directory_counts counts;
-    struct fby_worker_info     *delta; /* entries of the last WORKERS message */
+    struct fby_worker_info     *delta; /* entries of the last WORKERS taken */
 };
-
-/* Find, add and remove entries of the tables (tables.c). Finding returns NULL
- * when there is none. Iterate by hh.next, in the order of adding. */
-struct fby_dir_worker *fby_table_worker(
-    const struct fby_directory *self, uint64_t instance);
-struct fby_dir_session *fby_table_session(
-    const struct fby_directory *self, uint64_t id);
-struct fby_dir_job *fby_table_job(
-    const struct fby_directory *self, const char *name);
-struct fby_dir_worker *fby_table_newest_worker(
-    const struct fby_directory *self);
-void fby_table_add_worker(
-    struct fby_directory *self, struct fby_dir_worker *worker);
-void fby_table_add_session(
-    struct fby_directory *self, struct fby_dir_session *session);
-void fby_table_add_job(struct fby_directory *self, struct fby_dir_job *job);
-void fby_table_del_worker(
-    struct fby_directory *self, struct fby_dir_worker *worker);
-void fby_table_del_session(
-    struct fby_directory *self, struct fby_dir_session *session);
-void fby_table_del_job(struct fby_directory *self, struct fby_dir_job *job);
 
 /* Remove and free a worker, or a session and the job whose last one it is. */
 void fby_directory_remove_worker(
@@ -97,11 +76,11 @@ void fby_directory_remove_worker(
 void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session);
 
-/* Remove and free those whose lease expired. */
+/* Remove and free the workers, or the sessions, whose lease expired. */
 void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns);
 void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns);
 
-/* Admit sessions that wait for a rank whose holder is gone or late. */
+/* Admit sessions that wait for a rank whose holder left or did not renew. */
 void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include "common/clock.h"
 #include "common/fault.h"
@@ -21,14 +20,15 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    MAX_TURN     = 256, /* messages read per turn of the loop */
-    MAX_WAITING  = 1000 /* queued messages from or to a peer; more are lost */
+    MAX_READ     = 256, /* messages read per iteration of the loop */
+    MAX_QUEUED   = 1000 /* messages from or to a peer; more are lost */
 };
 
-/* If a turn wakes up later than this after its deadline, the process did not
- * run, and leases are extended by the delay. */
-static const int64_t longest_gap_ns  = FBY_NS_PER_S / 2;
-static const int64_t longest_wait_ns = FBY_NS_PER_S / 2;
+/* If a wait returns more than max_oversleep_ns after the time it was to end,
+ * the process was stopped or starved. Leases are then extended by the
+ * excess. */
+static const int64_t max_oversleep_ns = FBY_NS_PER_S / 2;
+static const int64_t longest_wait_ns  = FBY_NS_PER_S / 2;
 
 struct server {
     struct fby_server_options options;
@@ -37,7 +37,7 @@ struct server {
     void                     *zmq;
     void                     *socket;
     int                       signals; /* signalfd */
-    int64_t                   now_ns;  /* read once a turn */
+    int64_t                   now_ns;  /* read once per iteration */
     uint64_t                  refused_messages;
     bool                      stopping;
     struct fby_buffer         frame; /* scratch memory of send_to */
@@ -55,102 +55,95 @@ struct fby_server_options fby_server_defaults(void)
 
 /* ---- sending ---- */
 
-/* Errors are ignored: a peer that is gone gets nothing and will ask again. */
-static void send_to(struct server *self, const struct fby_route *to,
+/* Errors are only logged: a peer that did not get an answer asks again. */
+static void send_to(struct server *self, const struct fby_routing_id *to,
     const struct fby_message *message)
 {
-    struct fby_why why;
+    struct fby_error_detail why;
     self->frame.size = 0;
     if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
         fby_error("SEND", "%s: %s", fby_message_name(message->type), why.text);
         return;
     }
-    if (zmq_send(self->socket, to->id, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >=
-            0 &&
-        zmq_send(self->socket, self->frame.data, self->frame.size,
-            ZMQ_DONTWAIT) < 0) {
+    if (!fby_socket_send(
+            self->socket, to, self->frame.data, self->frame.size)) {
         fby_debug("SEND", "%s", zmq_strerror(errno));
     }
 }
 
 /* ---- one handler per message type ---- */
 
-typedef void handler(struct server *self, const struct fby_route *from,
+typedef void handler(struct server *self, const struct fby_routing_id *from,
     const struct fby_message *message);
 
-static void refuse_worker(struct server *self, const struct fby_route *to)
+static uint32_t ns_to_ms(int64_t ns)
 {
-    struct fby_message answer = {.type = FBY_MSG_REFUSED};
-    char               text[128];
+    return (uint32_t)(ns / FBY_NS_PER_MS);
+}
+
+static void refuse_worker(struct server *self, const struct fby_routing_id *to)
+{
+    char text[128];
     snprintf(text, sizeof(text),
         "this server has %d workers already and takes no more; start another",
         MAX_WORKERS);
-    answer.refused = (struct fby_refused){.code = FBY_REFUSED_FULL,
-        .version_min                            = FBY_PROTOCOL_VERSION,
-        .version_max                            = FBY_PROTOCOL_VERSION,
-        .text                                   = text};
     fby_warn("WORKER-REFUSED", "%s", text);
-    send_to(self, to, &answer);
+    send_to(self, to,
+        FBY_MESSAGE(REFUSED, refused, .code = FBY_REFUSED_FULL,
+            .version_min = FBY_PROTOCOL_VERSION,
+            .version_max = FBY_PROTOCOL_VERSION, .text = text));
 }
 
-static void on_register(struct server *self, const struct fby_route *from,
+static void on_register(struct server *self, const struct fby_routing_id *from,
     const struct fby_message *message)
 {
-    const struct fby_register *worker = &message->enroll;
+    const struct fby_registration *worker = &message->registration;
     if (fby_directory_register(self->directory, worker, self->now_ns) !=
         FBY_OK) {
         refuse_worker(self, from);
         return;
     }
-    struct fby_message answer = {.type = FBY_MSG_REGISTERED};
-
-    answer.enrolled = (struct fby_registered){
-        .instance     = worker->instance,
-        .server       = self->instance,
-        .lease_ms     = (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS),
-        .heartbeat_ms = (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS),
-    };
-    send_to(self, from, &answer);
+    send_to(self, from,
+        FBY_MESSAGE(REGISTERED, registered, .instance = worker->instance,
+            .server       = self->instance,
+            .lease_ms     = ns_to_ms(self->options.lease_ns),
+            .heartbeat_ms = ns_to_ms(self->options.heartbeat_ns)));
 }
 
-static void on_heartbeat(struct server *self, const struct fby_route *from,
+static void on_heartbeat(struct server *self, const struct fby_routing_id *from,
     const struct fby_message *message)
 {
     struct fby_instance_id worker = message->heartbeat.instance;
-    struct fby_message     answer = {.type = FBY_MSG_HEARTBEAT_OK};
-    if (fby_directory_heartbeat(self->directory, worker, self->now_ns) ==
-        FBY_OK) {
-        answer.heartbeat_ok = (struct fby_heartbeat_ok){
-            .instance = worker, .server = self->instance};
-    } else {
-        answer.type           = FBY_MSG_REGISTER_FIRST;
-        answer.register_first = (struct fby_register_first){.instance = worker};
-    }
-    send_to(self, from, &answer);
+    fby_err                err =
+        fby_directory_heartbeat(self->directory, worker, self->now_ns);
+    send_to(self, from,
+        err == FBY_OK
+            ? FBY_MESSAGE(HEARTBEAT_OK, heartbeat_ok, .instance = worker,
+                  .server = self->instance)
+            : FBY_MESSAGE(REGISTER_FIRST, register_first, .instance = worker));
 }
 
-static void on_deregister(struct server *self, const struct fby_route *from,
-    const struct fby_message *message)
+static void on_deregister(struct server *self,
+    const struct fby_routing_id *from, const struct fby_message *message)
 {
     (void)from;
     fby_directory_deregister(self->directory, message->deregister.instance);
 }
 
-static void refuse_join(struct server *self, const struct fby_route *to,
+static void refuse_join(struct server *self, const struct fby_routing_id *to,
     const struct fby_join *join)
 {
-    struct fby_message answer = {.type = FBY_MSG_JOIN_REFUSED};
-    char               text[128];
+    char text[128];
     snprintf(text, sizeof(text),
         "this server has %d sessions already and takes no more; start another",
         MAX_SESSIONS);
-    answer.join_refused = (struct fby_join_refused){
-        .session = join->session, .code = FBY_JOIN_FULL, .text = text};
     fby_warn("JOIN-REFUSED", "%s", text);
-    send_to(self, to, &answer);
+    send_to(self, to,
+        FBY_MESSAGE(JOIN_REFUSED, join_refused, .session = join->session,
+            .code = FBY_JOIN_FULL, .text = text));
 }
 
-static void on_join(struct server *self, const struct fby_route *from,
+static void on_join(struct server *self, const struct fby_routing_id *from,
     const struct fby_message *message)
 {
     const struct fby_join *join = &message->join;
@@ -160,28 +153,27 @@ static void on_join(struct server *self, const struct fby_route *from,
     }
 }
 
-static void on_renew(struct server *self, const struct fby_route *from,
+static void on_renew(struct server *self, const struct fby_routing_id *from,
     const struct fby_message *message)
 {
     const struct fby_renew *renew = &message->renew;
-    fby_fault_end("server.exit", "server.stop", "renew");
-    if (fby_directory_renew(self->directory, renew, from, self->now_ns) ==
+    /* Fault injection for tests; does nothing otherwise. */
+    fby_fault_kill_or_stop("server.exit", "server.stop", "renew");
+    if (fby_directory_renew(self->directory, renew, from, self->now_ns) !=
         FBY_OK) {
-        return;
+        send_to(self, from,
+            FBY_MESSAGE(JOIN_FIRST, join_first, .session = renew->session));
     }
-    struct fby_message answer = {.type = FBY_MSG_JOIN_FIRST};
-    answer.join_first = (struct fby_join_first){.session = renew->session};
-    send_to(self, from, &answer);
 }
 
-static void on_unreachable(struct server *self, const struct fby_route *from,
-    const struct fby_message *message)
+static void on_unreachable(struct server *self,
+    const struct fby_routing_id *from, const struct fby_message *message)
 {
     (void)from;
     fby_directory_unreachable(self->directory, message->unreachable.instance);
 }
 
-static void on_quit(struct server *self, const struct fby_route *from,
+static void on_quit(struct server *self, const struct fby_routing_id *from,
     const struct fby_message *message)
 {
     (void)from;
@@ -207,10 +199,10 @@ static void refuse_message(struct server *self, const char *cause)
 }
 
 static void dispatch(
-    struct server *self, const struct fby_route *from, zmq_msg_t *frame)
+    struct server *self, const struct fby_routing_id *from, zmq_msg_t *frame)
 {
-    struct fby_message message;
-    struct fby_why     why;
+    struct fby_message      message;
+    struct fby_error_detail why;
     if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
             &why) != FBY_OK) {
         refuse_message(self, why.text);
@@ -225,59 +217,41 @@ static void dispatch(
     fby_message_fini(&message);
 }
 
-/* A message is the sender's routing id and exactly one more frame. */
+/* Receive and handle one message; false when there is none. */
 static bool receive_one(struct server *self)
 {
-    struct fby_route from;
-    int n = zmq_recv(self->socket, from.id, sizeof(from.id), ZMQ_DONTWAIT);
-    if (n < 0) {
-        return false;
-    }
-    from.size       = (uint8_t)n;
-    unsigned frames = 0;
-    int      more   = 1;
-    while (more != 0) {
-        zmq_msg_t frame;
-        zmq_msg_init(&frame);
-        if (zmq_msg_recv(&frame, self->socket, ZMQ_DONTWAIT) < 0) {
-            zmq_msg_close(&frame);
-            return false;
-        }
-        more = zmq_msg_more(&frame);
-        if (frames++ == 0 && more == 0) {
-            dispatch(self, &from, &frame);
-        }
+    struct fby_routing_id from;
+    zmq_msg_t             frame;
+    fby_err               err = fby_socket_receive(self->socket, &from, &frame);
+    if (err == FBY_OK) {
+        dispatch(self, &from, &frame);
         zmq_msg_close(&frame);
-    }
-    if (frames > 1) {
+    } else if (err == FBY_PROTO) {
         refuse_message(self, "several frames");
     }
-    return true;
+    return err != FBY_AGAIN;
 }
 
 /* ---- the loop ---- */
 
-static int64_t wait_ns(const struct server *self, int64_t now_ns)
+/* The end of the next wait: the deadline, at most longest_wait_ns from now. */
+static int64_t wait_until_ns(const struct server *self)
 {
     int64_t deadline_ns = fby_directory_deadline(self->directory);
-    if (deadline_ns <= now_ns) {
-        return 0;
-    }
-    return deadline_ns - now_ns < longest_wait_ns ? deadline_ns - now_ns
-                                                  : longest_wait_ns;
+    int64_t latest_ns   = self->now_ns + longest_wait_ns;
+    int64_t until_ns    = deadline_ns < latest_ns ? deadline_ns : latest_ns;
+    return until_ns > self->now_ns ? until_ns : self->now_ns;
 }
 
-static void flush_answers(struct server *self)
+static void send_due_messages(struct server *self)
 {
-    struct fby_message message;
-    struct fby_route   to;
-    while (fby_directory_due(self->directory, &message, &to)) {
+    struct fby_message    message;
+    struct fby_routing_id to;
+    while (fby_directory_take_due(self->directory, &message, &to)) {
         if (message.type == FBY_MSG_JOINED) {
-            message.joined.server = self->instance;
-            message.joined.lease_ms =
-                (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS);
-            message.joined.heartbeat_ms =
-                (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS);
+            message.joined.server       = self->instance;
+            message.joined.lease_ms     = ns_to_ms(self->options.lease_ns);
+            message.joined.heartbeat_ms = ns_to_ms(self->options.heartbeat_ns);
         } else if (message.type == FBY_MSG_WORKERS) {
             message.workers.server = self->instance;
         }
@@ -285,29 +259,29 @@ static void flush_answers(struct server *self)
     }
 }
 
-static void turn(struct server *self)
+static void run_iteration(struct server *self)
 {
     zmq_pollitem_t items[] = {
         {.socket = self->socket, .events = ZMQ_POLLIN},
         {.fd = self->signals, .events = ZMQ_POLLIN},
     };
-    int64_t until_ns = self->now_ns + wait_ns(self, self->now_ns);
+    int64_t until_ns = wait_until_ns(self);
     int64_t left_ns  = until_ns - fby_now_ns();
     long    ms       = left_ns > 0 ? (long)(left_ns / FBY_NS_PER_MS) + 1 : 0;
     if (zmq_poll(items, 2, ms) < 0 && errno != EINTR) {
         fby_error("POLL", "%s", zmq_strerror(errno));
     }
     self->now_ns = fby_now_ns();
-    if (self->now_ns - until_ns > longest_gap_ns) {
-        fby_directory_shift(self->directory, self->now_ns - until_ns);
+    if (self->now_ns - until_ns > max_oversleep_ns) {
+        fby_directory_extend_leases(self->directory, self->now_ns - until_ns);
     }
     self->stopping = (items[1].revents & ZMQ_POLLIN) != 0;
-    int taken      = 0;
-    while (taken < MAX_TURN && receive_one(self)) {
-        taken++;
+    int n_read     = 0;
+    while (n_read < MAX_READ && receive_one(self)) {
+        n_read++;
     }
     fby_directory_tick(self->directory, self->now_ns);
-    flush_answers(self);
+    send_due_messages(self);
 }
 
 static void report_ready(const struct server *self, const char *endpoint)
@@ -316,15 +290,16 @@ static void report_ready(const struct server *self, const char *endpoint)
     int  n = snprintf(line, sizeof(line), "%s\n", endpoint);
     if (self->options.ready_fd >= 0) {
         if (write(self->options.ready_fd, line, (size_t)n) != n) {
-            fby_warn("READY", "nobody reads --ready-fd");
+            fby_warn("READY", "cannot write the endpoint to --ready-fd");
         }
         close(self->options.ready_fd);
     }
     fby_info("SERVER-READY", "%s", endpoint);
     if (!fby_endpoint_is_loopback(endpoint)) {
         fby_warn("LISTENS-OPENLY",
-            "%s: whoever reaches this port can list and register workers and "
-            "join jobs; there are no keys yet, so keep it in a trusted network",
+            "%s: any host that reaches this port can list and register workers "
+            "and join jobs; there is no authentication yet, so keep the port "
+            "in a trusted network",
             endpoint);
     }
 }
@@ -340,7 +315,7 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static fby_err open_server(struct server *self, struct fby_why *why)
+static fby_err open_server(struct server *self, struct fby_error_detail *why)
 {
     const struct fby_directory_config config = {
         .lease_ns     = self->options.lease_ns,
@@ -349,8 +324,8 @@ static fby_err open_server(struct server *self, struct fby_why *why)
     };
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
-        .receive_messages  = MAX_WAITING,
-        .send_messages     = MAX_WAITING,
+        .receive_messages  = MAX_QUEUED,
+        .send_messages     = MAX_QUEUED,
         .dead_peer_ms      = (int)(self->options.lease_ns / FBY_NS_PER_MS),
     };
     char bound[FBY_ENDPOINT_SIZE];
@@ -360,7 +335,7 @@ static fby_err open_server(struct server *self, struct fby_why *why)
     self->signals   = open_signals();
     self->zmq       = zmq_ctx_new();
     if (self->signals < 0 || self->zmq == NULL) {
-        return fby_because(why, FBY_SYS, "cannot start: %s", strerror(errno));
+        return fby_error_set(why, FBY_SYS, "cannot start: %s", strerror(errno));
     }
     fby_err err = fby_socket_bind(
         self->zmq, self->options.listen, &limits, bound, &self->socket, why);
@@ -376,7 +351,7 @@ static void report_ended(const struct server *self)
     fby_info("SERVER-ENDED",
         "messages refused %" PRIu64 ", joins refused %" PRIu64
         ", late workers %" PRIu64 ", late sessions %" PRIu64
-        ", told unreachable %" PRIu64,
+        ", reported unreachable %" PRIu64,
         self->refused_messages, n.refused, n.expired_workers,
         n.expired_sessions, n.unreachable);
 }
@@ -397,14 +372,14 @@ static void close_server(struct server *self)
 }
 
 fby_err fby_server_run(
-    const struct fby_server_options *options, struct fby_why *why)
+    const struct fby_server_options *options, struct fby_error_detail *why)
 {
     struct server self        = {.options = *options, .signals = -1};
-    self.options.lease_ns     = fby_timer_ns(options->lease_ns);
-    self.options.heartbeat_ns = fby_timer_ns(options->heartbeat_ns);
+    self.options.lease_ns     = fby_scaled_timeout_ns(options->lease_ns);
+    self.options.heartbeat_ns = fby_scaled_timeout_ns(options->heartbeat_ns);
     fby_err err               = open_server(&self, why);
     while (err == FBY_OK && !self.stopping) {
-        turn(&self);
+        run_iteration(&self);
     }
     if (err == FBY_OK) {
         report_ended(&self);

@@ -1,9 +1,9 @@
-/* server.h - the server process: registry of workers and of job ranks.
+/* server.h - the server process, where workers register and ranks join jobs.
  *
- * One event loop on one ROUTER socket around the directory (directory.h). It
- * answers messages of workers and clients and expires leases. Its state is
- * rebuilt from messages of its peers, so it can be killed and restarted at any
- * time. */
+ * An event loop on one ROUTER socket passes the messages of workers and clients
+ * to the directory (directory.h), sends the answers and expires leases. After a
+ * restart the state is rebuilt from messages of the peers, so the process can
+ * be killed at any time. */
 #ifndef FBY_SERVER_SERVER_H
 #define FBY_SERVER_SERVER_H
 
@@ -12,10 +12,11 @@
 #include "common/err.h"
 
 struct fby_server_options {
-    const char *listen;   /* "tcp://127.0.0.1:7070"; port *: any free one */
-    int         ready_fd; /* receives the endpoint and a newline; -1: none */
-    int64_t     lease_ns;
-    int64_t     heartbeat_ns;
+    const char *listen; /* "tcp://127.0.0.1:7070"; port *: any free one */
+    int     ready_fd;   /* the endpoint and a newline are written to it, then it
+                             is closed; -1: none */
+    int64_t lease_ns;
+    int64_t heartbeat_ns; /* between renewals that peers should send */
 };
 
 /* The default options. */
@@ -25,9 +26,9 @@ struct fby_server_options fby_server_defaults(void);
  *
  * Blocks: until then.
  * Errors: FBY_USAGE   `listen` is malformed
- *         FBY_CONFIG  it cannot listen there
+ *         FBY_CONFIG  the server cannot listen on `listen`
  *         FBY_SYS     a system call failed. */
 FBY_CHECKED fby_err fby_server_run(
-    const struct fby_server_options *options, struct fby_why *why);
+    const struct fby_server_options *options, struct fby_error_detail *why);
 
 #endif

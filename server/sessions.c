@@ -1,7 +1,9 @@
-/* sessions.c - the sessions of the directory: ranks of a job, which must agree.
+/* sessions.c - the sessions of the directory. A session is a rank of a job, and
+ * all ranks of a job must agree.
  *
  * The first session that joins sets the facts of the job (world size, seed,
- * content, start). The first session that knows a digest pins it. */
+ * content, start). The first session that knows a digest sets the digest of the
+ * job. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +16,60 @@
 static void set_state(struct fby_directory *self,
     struct fby_dir_session *session, enum session_state state)
 {
-    self->waiting -= session->state == SESSION_WAITING;
-    self->waiting += state == SESSION_WAITING;
+    self->n_waiting -= session->state == SESSION_WAITING;
+    self->n_waiting += state == SESSION_WAITING;
     session->state = state;
+}
+
+/* ---- the tables ---- */
+
+/* NOLINTBEGIN(bugprone-*,performance-*,readability-*): uthash's expansions */
+
+static struct fby_dir_session *find_session(
+    const struct fby_directory *self, struct fby_session_id id)
+{
+    struct fby_dir_session *session = NULL;
+    HASH_FIND(hh, self->sessions, &id.value, sizeof(id.value), session);
+    return session;
+}
+
+static struct fby_dir_job *find_or_add_job(
+    struct fby_directory *self, const char *name)
+{
+    struct fby_dir_job *job = NULL;
+    HASH_FIND_STR(self->jobs, name, job);
+    if (job == NULL) {
+        job       = fby_zalloc(sizeof(*job));
+        job->name = fby_strdup(name);
+        HASH_ADD_KEYPTR(hh, self->jobs, job->name, strlen(job->name), job);
+    }
+    return job;
+}
+
+static struct fby_dir_session *add_session(
+    struct fby_directory *self, const struct fby_join *join)
+{
+    struct fby_dir_session *session = fby_zalloc(sizeof(*session));
+    session->id                     = join->session.value;
+    session->host                   = fby_strdup(join->host);
+    session->pid                    = join->pid;
+    session->rank                   = join->rank;
+    session->request                = *join;
+    session->request.job = session->request.host = NULL; /* not ours */
+    session->job = find_or_add_job(self, join->job);
+    session->job->n_sessions++;
+    HASH_ADD(hh, self->sessions, id, sizeof(session->id), session);
+    return session;
 }
 
 void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
-    set_state(self, session, SESSION_NEW);
-    fby_table_del_session(self, session);
-    if (--job->sessions == 0) {
-        fby_table_del_job(self, job);
+    set_state(self, session, SESSION_NEW); /* is not counted as waiting */
+    HASH_DEL(self->sessions, session);
+    if (--job->n_sessions == 0) {
+        HASH_DEL(self->jobs, job);
         free(job->name);
         free(job->facts_host);
         free(job);
@@ -34,6 +77,8 @@ void fby_directory_remove_session(
     free(session->host);
     free(session);
 }
+
+/* NOLINTEND(bugprone-*,performance-*,readability-*) */
 
 /* ---- agreement of ranks ---- */
 
@@ -57,7 +102,7 @@ static void describe_difference(struct fby_dir_session *session,
         session->job->facts_host);
 }
 
-static bool same_number(struct fby_dir_session *session, const char *what,
+static bool compare_number(struct fby_dir_session *session, const char *what,
     uint64_t mine, uint64_t theirs)
 {
     char a[24];
@@ -71,7 +116,7 @@ static bool same_number(struct fby_dir_session *session, const char *what,
     return false;
 }
 
-static bool same_digest(struct fby_dir_session *session, const char *what,
+static bool compare_digest(struct fby_dir_session *session, const char *what,
     const struct fby_digest *mine, const struct fby_digest *theirs)
 {
     char a[65];
@@ -85,17 +130,10 @@ static bool same_digest(struct fby_dir_session *session, const char *what,
     return false;
 }
 
-static bool same_start(
-    struct fby_dir_session *session, const struct fby_join *facts)
-{
-    return same_number(
-               session, "start epoch", session->asked.epoch, facts->epoch) &&
-           same_number(session, "start step", session->asked.step, facts->step);
-}
-
-/* Pin a digest that the job does not have yet, else compare. */
-static bool same_or_pin(struct fby_dir_session *session, const char *what,
-    const struct fby_maybe_digest *mine, struct fby_maybe_digest *job)
+/* Set the digest of the job if it has none yet, else compare both digests. */
+static bool set_or_compare_digest(struct fby_dir_session *session,
+    const char *what, const struct fby_maybe_digest *mine,
+    struct fby_maybe_digest *job)
 {
     if (!mine->known) {
         return true;
@@ -104,112 +142,117 @@ static bool same_or_pin(struct fby_dir_session *session, const char *what,
         *job = *mine;
         return true;
     }
-    return same_digest(session, what, &mine->digest, &job->digest);
+    return compare_digest(session, what, &mine->digest, &job->digest);
 }
 
-static bool agrees(struct fby_directory *self, struct fby_dir_session *session)
+/* Refuse `session` if a digest that it knows differs from that of its job. */
+static void check_digests(struct fby_directory *self,
+    struct fby_dir_session *session, const struct fby_maybe_digest *data,
+    const struct fby_maybe_digest *fingerprint)
 {
-    struct fby_dir_job    *job   = session->job;
-    const struct fby_join *mine  = &session->asked;
-    const struct fby_join *facts = &job->facts;
-    if (!same_number(session, "world size", mine->world, facts->world)) {
-        refuse(self, session, FBY_JOIN_WORLD);
-    } else if (!same_number(session, "seed", mine->seed, facts->seed)) {
-        refuse(self, session, FBY_JOIN_SEED);
-    } else if (!same_digest(session, "content digest", &mine->content,
-                   &facts->content)) {
-        refuse(self, session, FBY_JOIN_CONTENT);
-    } else if (!same_start(session, facts)) {
-        refuse(self, session, FBY_JOIN_START);
-    } else if (!same_or_pin(session, "data digest", &mine->data, &job->data)) {
+    struct fby_dir_job *job = session->job;
+    if (!set_or_compare_digest(session, "data digest", data, &job->data)) {
         refuse(self, session, FBY_JOIN_DATA);
-    } else if (!same_or_pin(session, "fingerprint", &mine->fingerprint,
-                   &job->fingerprint)) {
+    } else if (!set_or_compare_digest(
+                   session, "fingerprint", fingerprint, &job->fingerprint)) {
         refuse(self, session, FBY_JOIN_FINGERPRINT);
     }
-    return session->state != SESSION_REFUSED;
+}
+
+/* Refuse `session` if a fact or digest differs from that of its job. */
+static void check_facts(
+    struct fby_directory *self, struct fby_dir_session *session)
+{
+    const struct fby_join *mine  = &session->request;
+    const struct fby_join *facts = &session->job->facts;
+    if (!compare_number(session, "world size", mine->world, facts->world)) {
+        refuse(self, session, FBY_JOIN_WORLD);
+    } else if (!compare_number(session, "seed", mine->seed, facts->seed)) {
+        refuse(self, session, FBY_JOIN_SEED);
+    } else if (!compare_digest(session, "content digest", &mine->content,
+                   &facts->content)) {
+        refuse(self, session, FBY_JOIN_CONTENT);
+    } else if (!compare_number(
+                   session, "start epoch", mine->epoch, facts->epoch) ||
+               !compare_number(
+                   session, "start step", mine->step, facts->step)) {
+        refuse(self, session, FBY_JOIN_START);
+    } else {
+        check_digests(self, session, &mine->data, &mine->fingerprint);
+    }
 }
 
 /* ---- sessions ---- */
 
+enum which_rank { SAME_RANK, ANOTHER_RANK };
+
 static struct fby_dir_session *find_in_job(struct fby_directory *self,
-    const struct fby_dir_session *other, enum session_state state,
-    bool same_rank)
+    const struct fby_dir_session *session, enum session_state state,
+    enum which_rank rank)
 {
-    if (state == SESSION_WAITING && self->waiting == 0) {
-        return NULL; /* the usual case of every renewal */
-    }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
-        if (s != other && s->job == other->job && s->state == state &&
-            (s->rank == other->rank) == same_rank) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): removed ones are unlinked */
+        bool same_rank = s->rank == session->rank;
+        if (s != session && s->job == session->job && s->state == state &&
+            same_rank == (rank == SAME_RANK)) {
             return s;
         }
     }
     return NULL;
 }
 
-static struct fby_dir_job *find_or_make_job(
-    struct fby_directory *self, const struct fby_join *join)
+/* The session that holds the rank of `session`; NULL: none. */
+static struct fby_dir_session *find_holder(
+    struct fby_directory *self, const struct fby_dir_session *session)
 {
-    struct fby_dir_job *job = fby_table_job(self, join->job);
-    if (job == NULL) {
-        job       = fby_zalloc(sizeof(*job));
-        job->name = fby_strdup(join->job);
-        fby_table_add_job(self, job);
-    }
-    return job;
+    return find_in_job(self, session, SESSION_JOINED, SAME_RANK);
 }
 
-static struct fby_dir_session *make_session(
-    struct fby_directory *self, const struct fby_join *join)
+/* A session that waits for the rank of `holder`; NULL: none, as in most
+ * calls. */
+static struct fby_dir_session *find_waiting(
+    struct fby_directory *self, const struct fby_dir_session *holder)
 {
-    struct fby_dir_session *session = fby_zalloc(sizeof(*session));
-    session->id                     = join->session.value;
-    session->host                   = fby_strdup(join->host);
-    session->pid                    = join->pid;
-    session->rank                   = join->rank;
-    session->asked                  = *join;
-    session->asked.job = session->asked.host = NULL;
-    session->job                             = find_or_make_job(self, join);
-    session->job->sessions++;
-    fby_table_add_session(self, session);
-    return session;
+    return self->n_waiting > 0
+               ? find_in_job(self, holder, SESSION_WAITING, SAME_RANK)
+               : NULL;
 }
 
 static void set_facts(const struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
     free(job->facts_host);
-    job->facts       = session->asked;
+    job->facts       = session->request;
     job->facts_host  = fby_strdup(session->host);
-    job->data        = session->asked.data;
-    job->fingerprint = session->asked.fingerprint;
+    job->data        = session->request.data;
+    job->fingerprint = session->request.fingerprint;
 }
 
-/* The rank is free: join, unless the session differs from the other ranks. */
+/* Let a session whose rank is free join, unless it differs from other ranks. */
 static void admit(struct fby_directory *self, struct fby_dir_session *session)
 {
-    if (find_in_job(self, session, SESSION_JOINED, false) == NULL) {
+    if (find_in_job(self, session, SESSION_JOINED, ANOTHER_RANK) == NULL) {
         set_facts(session);
     }
-    if (agrees(self, session)) {
+    check_facts(self, session);
+    if (session->state != SESSION_REFUSED) {
         set_state(self, session, SESSION_JOINED);
         session->answer_due = true;
     }
 }
 
 fby_err fby_directory_join(struct fby_directory *self,
-    const struct fby_join *join, const struct fby_route *from, int64_t now_ns)
+    const struct fby_join *join, const struct fby_routing_id *from,
+    int64_t now_ns)
 {
-    struct fby_dir_session *session =
-        fby_table_session(self, join->session.value);
+    struct fby_dir_session *session = find_session(self, join->session);
     if (session == NULL) {
         if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
             return FBY_FULL;
         }
-        session = make_session(self, join);
-        if (find_in_job(self, session, SESSION_JOINED, true) != NULL) {
+        session = add_session(self, join);
+        if (find_holder(self, session) != NULL) {
             set_state(self, session, SESSION_WAITING);
             session->waits_until_ns = now_ns + self->config.lease_ns;
         } else {
@@ -220,17 +263,16 @@ fby_err fby_directory_join(struct fby_directory *self,
     }
     session->route        = *from;
     session->seen_ns      = now_ns;
-    session->sent_version = 0;
+    session->sent_version = 0; /* send a full list of workers */
     return FBY_OK;
 }
 
-/* The holder of a rank is alive: refuse sessions that wait for the rank. */
+/* Refuse the sessions that wait for the rank of `holder`, which is alive. */
 static void refuse_waiting(
     struct fby_directory *self, const struct fby_dir_session *holder)
 {
     struct fby_dir_session *waiting = NULL;
-    while (
-        (waiting = find_in_job(self, holder, SESSION_WAITING, true)) != NULL) {
+    while ((waiting = find_waiting(self, holder)) != NULL) {
         snprintf(waiting->text, sizeof(waiting->text),
             "job '%s': rank %u is held by process %u on %s; stop that one, or "
             "use another --job",
@@ -239,23 +281,11 @@ static void refuse_waiting(
     }
 }
 
-static void check_digests(struct fby_directory *self,
-    struct fby_dir_session *session, const struct fby_renew *renew)
-{
-    struct fby_dir_job *job = session->job;
-    if (!same_or_pin(session, "data digest", &renew->data, &job->data)) {
-        refuse(self, session, FBY_JOIN_DATA);
-    } else if (!same_or_pin(session, "fingerprint", &renew->fingerprint,
-                   &job->fingerprint)) {
-        refuse(self, session, FBY_JOIN_FINGERPRINT);
-    }
-}
-
 fby_err fby_directory_renew(struct fby_directory *self,
-    const struct fby_renew *renew, const struct fby_route *from, int64_t now_ns)
+    const struct fby_renew *renew, const struct fby_routing_id *from,
+    int64_t now_ns)
 {
-    struct fby_dir_session *session =
-        fby_table_session(self, renew->session.value);
+    struct fby_dir_session *session = find_session(self, renew->session);
     if (session == NULL) {
         return FBY_NOT_FOUND;
     }
@@ -268,23 +298,16 @@ fby_err fby_directory_renew(struct fby_directory *self,
         session->sent_version = 0; /* a list was lost: send a full one */
     }
     refuse_waiting(self, session);
-    check_digests(self, session, renew);
+    check_digests(self, session, &renew->data, &renew->fingerprint);
     return FBY_OK;
 }
 
 void fby_directory_quit(struct fby_directory *self, struct fby_session_id id)
 {
-    struct fby_dir_session *session = fby_table_session(self, id.value);
+    struct fby_dir_session *session = find_session(self, id);
     if (session != NULL) {
         fby_directory_remove_session(self, session);
     }
-}
-
-static bool is_expired(const struct fby_directory *self,
-    const struct fby_dir_session *s, int64_t now_ns)
-{
-    return now_ns - s->seen_ns > self->config.lease_ns &&
-           s->state != SESSION_WAITING;
 }
 
 void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
@@ -293,7 +316,8 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     for (struct fby_dir_session *session = self->sessions; session != NULL;
          session                         = next) {
         next = session->hh.next;
-        if (is_expired(self, session, now_ns)) {
+        if (now_ns - session->seen_ns > self->config.lease_ns &&
+            session->state != SESSION_WAITING) {
             fby_info("SESSION-LATE", "job '%s' rank %u on %s",
                 session->job->name, session->rank, session->host);
             fby_directory_remove_session(self, session);
@@ -302,7 +326,7 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     }
 }
 
-/* Other sessions that wait for the rank now wait for its new holder. */
+/* Let sessions that wait for the rank of `holder` wait for one lease more. */
 static void restart_waits(struct fby_directory *self,
     const struct fby_dir_session *holder, int64_t now_ns)
 {
@@ -315,9 +339,10 @@ static void restart_waits(struct fby_directory *self,
     }
 }
 
-/* A waiting session whose rank is free, or whose holder did not renew during
- * the wait; such a holder is removed. */
-static struct fby_dir_session *next_to_admit(
+/* Find the next session to admit: its rank is free, or its wait is over. A
+ * holder that renewed would have refused the session, so when the wait is over
+ * the holder is late and is removed. */
+static struct fby_dir_session *free_next_rank(
     struct fby_directory *self, int64_t now_ns)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
@@ -326,7 +351,7 @@ static struct fby_dir_session *next_to_admit(
         if (s->state != SESSION_WAITING) {
             continue;
         }
-        holder = find_in_job(self, s, SESSION_JOINED, true);
+        holder = find_holder(self, s);
         if (holder == NULL) {
             return s;
         }
@@ -341,7 +366,7 @@ static struct fby_dir_session *next_to_admit(
 void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
 {
     struct fby_dir_session *session = NULL;
-    while ((session = next_to_admit(self, now_ns)) != NULL) {
+    while ((session = free_next_rank(self, now_ns)) != NULL) {
         session->seen_ns = now_ns;
         admit(self, session);
         restart_waits(self, session, now_ns);

@@ -5,10 +5,37 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
+/* NOLINTBEGIN(bugprone-*,performance-*,readability-*): uthash's expansions */
+
+static struct fby_dir_worker *find_worker(
+    const struct fby_directory *self, struct fby_instance_id instance)
+{
+    struct fby_dir_worker *worker = NULL;
+    HASH_FIND(
+        hh, self->workers, &instance.value, sizeof(instance.value), worker);
+    return worker;
+}
+
+static struct fby_dir_worker *add_worker(
+    struct fby_directory *self, const struct fby_registration *registration)
+{
+    struct fby_dir_worker *worker = fby_zalloc(sizeof(*worker));
+    worker->instance              = registration->instance.value;
+    worker->version               = ++self->version;
+    worker->host                  = fby_strdup(registration->host);
+    worker->n_endpoints           = registration->endpoints.n;
+    worker->endpoints = fby_zalloc(registration->endpoints.n * sizeof(char *));
+    for (size_t i = 0; i < registration->endpoints.n; i++) {
+        worker->endpoints[i] = fby_strdup(registration->endpoints.at[i]);
+    }
+    HASH_ADD(hh, self->workers, instance, sizeof(worker->instance), worker);
+    return worker;
+}
+
 void fby_directory_remove_worker(
     struct fby_directory *self, struct fby_dir_worker *worker)
 {
-    fby_table_del_worker(self, worker);
+    HASH_DEL(self->workers, worker);
     for (size_t i = 0; i < worker->n_endpoints; i++) {
         free(worker->endpoints[i]);
     }
@@ -17,32 +44,17 @@ void fby_directory_remove_worker(
     free(worker);
 }
 
-static struct fby_dir_worker *copy_worker(
-    const struct fby_register *registration)
-{
-    struct fby_dir_worker *worker = fby_zalloc(sizeof(*worker));
-    worker->instance              = registration->instance.value;
-    worker->host                  = fby_strdup(registration->host);
-    worker->n_endpoints           = registration->endpoints.n;
-    worker->endpoints = fby_zalloc(registration->endpoints.n * sizeof(char *));
-    for (size_t i = 0; i < registration->endpoints.n; i++) {
-        worker->endpoints[i] = fby_strdup(registration->endpoints.at[i]);
-    }
-    return worker;
-}
+/* NOLINTEND(bugprone-*,performance-*,readability-*) */
 
 fby_err fby_directory_register(struct fby_directory *self,
-    const struct fby_register *registration, int64_t now_ns)
+    const struct fby_registration *registration, int64_t now_ns)
 {
-    struct fby_dir_worker *worker =
-        fby_table_worker(self, registration->instance.value);
+    struct fby_dir_worker *worker = find_worker(self, registration->instance);
     if (worker == NULL) {
         if (HASH_COUNT(self->workers) >= self->config.max_workers) {
             return FBY_FULL;
         }
-        worker          = copy_worker(registration);
-        worker->version = ++self->version;
-        fby_table_add_worker(self, worker);
+        worker = add_worker(self, registration);
         fby_info("WORKER-NEW", "%s at %s on %s",
             fby_id_text(worker->instance).text,
             worker->n_endpoints > 0 ? worker->endpoints[0] : "?", worker->host);
@@ -54,7 +66,7 @@ fby_err fby_directory_register(struct fby_directory *self,
 fby_err fby_directory_heartbeat(
     struct fby_directory *self, struct fby_instance_id instance, int64_t now_ns)
 {
-    struct fby_dir_worker *worker = fby_table_worker(self, instance.value);
+    struct fby_dir_worker *worker = find_worker(self, instance);
     if (worker == NULL) {
         return FBY_NOT_FOUND;
     }
@@ -65,7 +77,7 @@ fby_err fby_directory_heartbeat(
 void fby_directory_deregister(
     struct fby_directory *self, struct fby_instance_id instance)
 {
-    struct fby_dir_worker *worker = fby_table_worker(self, instance.value);
+    struct fby_dir_worker *worker = find_worker(self, instance);
     if (worker != NULL) {
         fby_info("WORKER-LEFT", "%s on %s", fby_id_text(instance.value).text,
             worker->host);
@@ -76,8 +88,7 @@ void fby_directory_deregister(
 void fby_directory_unreachable(
     struct fby_directory *self, struct fby_instance_id instance)
 {
-    const struct fby_dir_worker *worker =
-        fby_table_worker(self, instance.value);
+    const struct fby_dir_worker *worker = find_worker(self, instance);
     self->counts.unreachable++;
     fby_warn("WORKER-UNREACHABLE", "%s on %s: a client cannot connect to it",
         fby_id_text(instance.value).text,

@@ -1,4 +1,4 @@
-/* descriptors.h - how many file descriptors this process has open. */
+/* descriptors.h - counts the open file descriptors of this process. */
 #ifndef FBY_TESTS_DESCRIPTORS_H
 #define FBY_TESTS_DESCRIPTORS_H
 

@@ -1,6 +1,7 @@
-/* guard.h - copies of bytes beside a page that nothing may touch, so that one
- * byte read or written too far ends the test (SIGSEGV) in any build, not only
- * under AddressSanitizer. */
+/* guard.h - copies of bytes beside a page that cannot be accessed.
+ *
+ * A read or write one byte too far ends the test (SIGSEGV) in any build, not
+ * only under AddressSanitizer. */
 #ifndef FBY_TESTS_GUARD_H
 #define FBY_TESTS_GUARD_H
 
@@ -10,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Pages for `size` bytes and one more, which stands first or last. */
+/* Pages for `size` bytes, and a guard page before or after them. */
 struct fby_guarded {
-    unsigned char *bytes; /* `size` of them, which may be written too */
+    unsigned char *bytes; /* may be read and written */
     size_t         size;
-    unsigned char *map; /* with the guard page */
+    unsigned char *map; /* all pages, guard page included */
     size_t         map_bytes;
 };
 
@@ -34,8 +35,8 @@ static inline struct fby_guarded fby_guarded_map(size_t size)
     return copy;
 }
 
-/* A copy of `bytes` (zeros where NULL) that ends where the guard page begins.
- * Only a `size` that is a multiple of 8 gives bytes that are aligned to 8. */
+/* A copy of `bytes` (NULL: zeros) that ends where the guard page begins. The
+ * copy is aligned to 8 bytes only if `size` is a multiple of 8. */
 static inline struct fby_guarded fby_guarded_copy(
     const void *bytes, size_t size)
 {
@@ -49,8 +50,8 @@ static inline struct fby_guarded fby_guarded_copy(
     return copy;
 }
 
-/* A copy of `bytes` (zeros where NULL) that begins where the guard page ends:
- * for code that must not reach back. */
+/* A copy of `bytes` (NULL: zeros) that begins where the guard page ends, for
+ * code that must not access bytes before its buffer. */
 static inline struct fby_guarded fby_guarded_copy_behind(
     const void *bytes, size_t size)
 {

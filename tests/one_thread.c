@@ -1,5 +1,5 @@
-/* one_thread.c - for tests that promise to start no thread (fby_one_thread in
- * cmake/forebay.cmake): the linker puts this before pthread_create(). */
+/* one_thread.c - fails a test that starts a thread. The linker puts this before
+ * pthread_create() (fby_one_thread in cmake/forebay.cmake). */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* says.h - an error text must contain certain words. */
+/* says.h - asserts that an error text contains certain words. */
 #ifndef FBY_TESTS_SAYS_H
 #define FBY_TESTS_SAYS_H
 
@@ -13,7 +13,8 @@ static inline void assert_text_says(const char *text, const char *words)
     }
 }
 
-static inline void assert_says(const struct fby_why *why, const char *words)
+static inline void assert_says(
+    const struct fby_error_detail *why, const char *words)
 {
     assert_text_says(why->text, words);
 }

@@ -1,19 +1,20 @@
-/* unwatched.c - for builds with ThreadSanitizer: the checks that a program makes
- * of itself as it starts run without the sanitizer's eyes.
+/* unwatched.c - for builds with ThreadSanitizer: turns the sanitizer off during
+ * the self checks of a program at its start.
  *
- * Watched, these checks take nine tenths of the time of the tests of processes.
- * The linker puts the functions here before the real ones (--wrap, see
- * fby_unwatched in cmake/forebay.cmake). Unit tests are linked without them:
- * test_fingerprint.c has several threads check at once, and is watched. */
+ * With the sanitizer, these checks take nine tenths of the time of the tests of
+ * processes. The linker puts the functions here before the real functions
+ * (--wrap, see fby_unwatched in cmake/forebay.cmake). Unit tests are linked
+ * without them, so that test_fingerprint.c runs the checks with the
+ * sanitizer. */
 #include "codec/codec.h"
 #include "worker/transform/self_check/decoder_hash.h"
 #include "worker/transform/self_check/jpeg_parts.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): what others call them */
-fby_err __real_fby_codec_self_test(struct fby_why *why);
-fby_err __wrap_fby_codec_self_test(struct fby_why *why);
-fby_err __real_fby_jpeg_parts_check(struct fby_why *why);
-fby_err __wrap_fby_jpeg_parts_check(struct fby_why *why);
+fby_err __real_fby_codec_self_test(struct fby_error_detail *why);
+fby_err __wrap_fby_codec_self_test(struct fby_error_detail *why);
+fby_err __real_fby_jpeg_parts_check(struct fby_error_detail *why);
+fby_err __wrap_fby_jpeg_parts_check(struct fby_error_detail *why);
 fby_err __real_fby_decoder_hashes_compute(void);
 fby_err __wrap_fby_decoder_hashes_compute(void);
 
@@ -36,7 +37,7 @@ static void look_again(void)
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
 
-fby_err __wrap_fby_codec_self_test(struct fby_why *why)
+fby_err __wrap_fby_codec_self_test(struct fby_error_detail *why)
 {
     look_away();
     fby_err err = __real_fby_codec_self_test(why);
@@ -44,7 +45,7 @@ fby_err __wrap_fby_codec_self_test(struct fby_why *why)
     return err;
 }
 
-fby_err __wrap_fby_jpeg_parts_check(struct fby_why *why)
+fby_err __wrap_fby_jpeg_parts_check(struct fby_error_detail *why)
 {
     look_away();
     fby_err err = __real_fby_jpeg_parts_check(why);

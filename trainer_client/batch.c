@@ -33,45 +33,26 @@ PUBLIC enum forebay_status forebay_batch_await(
                                                           : FOREBAY_SYSTEM;
 }
 
-PUBLIC uint64_t forebay_batch_epoch(const struct forebay_batch *batch)
-{
-    return batch->epoch;
-}
+/* Define forebay_batch_<name>(), which returns `value`. */
+#define ACCESSOR(type, name, value)                                     \
+    PUBLIC type forebay_batch_##name(const struct forebay_batch *batch) \
+    {                                                                   \
+        return value;                                                   \
+    }
 
-PUBLIC uint64_t forebay_batch_step(const struct forebay_batch *batch)
-{
-    return batch->step;
-}
-
-PUBLIC uint32_t forebay_batch_rows(const struct forebay_batch *batch)
-{
-    return batch->rows;
-}
-
-PUBLIC uint32_t forebay_batch_first_row(const struct forebay_batch *batch)
-{
-    return batch->first_row;
-}
-
-PUBLIC const char *forebay_batch_token(const struct forebay_batch *batch)
-{
-    return batch->token;
-}
-
-PUBLIC const uint64_t *forebay_batch_samples(const struct forebay_batch *batch)
-{
-    return batch->samples;
-}
-
-PUBLIC const uint8_t *forebay_batch_valid(const struct forebay_batch *batch)
-{
-    return batch->valid;
-}
-
-PUBLIC uint32_t forebay_batch_n_substitutions(const struct forebay_batch *batch)
-{
-    return batch->n_substituted;
-}
+ACCESSOR(uint64_t, epoch, batch->epoch)
+ACCESSOR(uint64_t, step, batch->step)
+ACCESSOR(uint32_t, rows, batch->rows)
+ACCESSOR(uint32_t, first_row, batch->first_row)
+ACCESSOR(const char *, token, batch->token)
+ACCESSOR(const uint64_t *, samples, batch->samples)
+ACCESSOR(const uint8_t *, valid, batch->valid)
+ACCESSOR(const uint8_t *, sample_digests,
+    batch->has_digests ? batch->digests[0].bytes : NULL)
+ACCESSOR(
+    const uint8_t *, digest, batch->has_digests ? batch->digest.bytes : NULL)
+ACCESSOR(uint32_t, n_substitutions, batch->n_substituted)
+ACCESSOR(uint32_t, n_fields, batch->n_tensors)
 
 PUBLIC const struct forebay_substitution *forebay_batch_substitution(
     const struct forebay_batch *batch, uint32_t i)
@@ -79,23 +60,7 @@ PUBLIC const struct forebay_substitution *forebay_batch_substitution(
     return i < batch->n_substituted ? &batch->substituted[i] : NULL;
 }
 
-PUBLIC const uint8_t *forebay_batch_sample_digests(
-    const struct forebay_batch *batch)
-{
-    return batch->has_digests ? batch->digests[0].bytes : NULL;
-}
-
-PUBLIC const uint8_t *forebay_batch_digest(const struct forebay_batch *batch)
-{
-    return batch->has_digests ? batch->digest.bytes : NULL;
-}
-
 /* ---- tensors ------------------------------------------------------------- */
-
-PUBLIC uint32_t forebay_batch_n_fields(const struct forebay_batch *batch)
-{
-    return batch->n_tensors;
-}
 
 PUBLIC const char *forebay_batch_field_name(
     const struct forebay_batch *batch, uint32_t i)
@@ -120,8 +85,8 @@ PUBLIC const DLTensor *forebay_batch_tensor(
     return i < batch->n_tensors ? &batch->tensors[i].view : NULL;
 }
 
-/* Take a reference. The count is not part of the batch's value, so a const
- * batch will do. */
+/* Add a reference. The count is not part of a const batch's value, so the union
+ * removes the const. */
 static struct forebay_batch *take_ref(const struct forebay_batch *batch)
 {
     union {
@@ -132,7 +97,7 @@ static struct forebay_batch *take_ref(const struct forebay_batch *batch)
     return same.to;
 }
 
-/* Drop the reference of an exported tensor; nothing in a forked child. */
+/* Drop the reference of an exported tensor, except in a forked child. */
 static void drop_ref(void *batch)
 {
     struct forebay_batch *held = batch;
@@ -170,34 +135,29 @@ PUBLIC enum forebay_status forebay_batch_export(
     if (status == FOREBAY_OK && max_major < DLPACK_MAJOR_VERSION) {
         status = FOREBAY_USAGE;
     }
-    if (status != FOREBAY_OK) {
-        return status;
+    if (status == FOREBAY_OK) {
+        *out  = fby_zalloc(sizeof(**out));
+        **out = (DLManagedTensorVersioned){
+            .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+            .manager_ctx = take_ref(batch),
+            .deleter     = delete_versioned,
+            .dl_tensor   = batch->tensors[i].view,
+        };
     }
-    DLManagedTensorVersioned *tensor = fby_zalloc(sizeof(*tensor));
-
-    *tensor = (DLManagedTensorVersioned){
-        .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-        .manager_ctx = take_ref(batch),
-        .deleter     = delete_versioned,
-        .dl_tensor   = batch->tensors[i].view,
-    };
-    *out = tensor;
-    return FOREBAY_OK;
+    return status;
 }
 
 PUBLIC enum forebay_status forebay_batch_export_legacy(
     const struct forebay_batch *batch, uint32_t i, DLManagedTensor **out)
 {
     enum forebay_status status = check_export(batch, i);
-    if (status != FOREBAY_OK) {
-        return status;
+    if (status == FOREBAY_OK) {
+        *out  = fby_zalloc(sizeof(**out));
+        **out = (DLManagedTensor){
+            .dl_tensor   = batch->tensors[i].view,
+            .manager_ctx = take_ref(batch),
+            .deleter     = delete_legacy,
+        };
     }
-    DLManagedTensor *tensor = fby_zalloc(sizeof(*tensor));
-    *tensor                 = (DLManagedTensor){
-                        .dl_tensor   = batch->tensors[i].view,
-                        .manager_ctx = take_ref(batch),
-                        .deleter     = delete_legacy,
-    };
-    *out = tensor;
-    return FOREBAY_OK;
+    return status;
 }

@@ -10,10 +10,21 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/ready_queue.h"
+#include "trainer_client/receive/receiver.h"
 #include "trainer_client/setup/options.h"
-#include "trainer_client/stream.h"
+#include "trainer_client/setup/setup.h"
 
 #define PUBLIC __attribute__((visibility("default")))
+
+struct forebay {
+    pid_t                   pid; /* the only process that may use the stream */
+    struct fby_setup        setup;
+    struct fby_ready_queue *ready_queue;
+    struct fby_batch_pool  *batch_pool;
+    struct fby_receiver    *receiver;
+};
 
 PUBLIC const char *forebay_status_text(enum forebay_status status)
 {
@@ -98,44 +109,44 @@ static enum forebay_status status_of(fby_err err)
     return FOREBAY_SYSTEM;
 }
 
-static bool is_ours(const struct forebay *self)
+static bool is_own_process(const struct forebay *self)
 {
     return self->pid == getpid();
 }
 
 static fby_err open_upload(const struct fby_setup *setup,
-    struct fby_gpu_upload **out, struct fby_why *why)
+    struct fby_gpu_upload **out, struct fby_error_detail *why)
 {
     uint64_t most = setup->max_held_bytes / setup->out_bytes;
     const struct fby_gpu_upload_config config = {
         .cuda        = setup->cuda,
         .device      = setup->gpu,
-        .n_arenas    = fby_setup_window(setup) + 1,
+        .n_arenas    = fby_setup_max_batches(setup) + 1,
         .arena_bytes = setup->arena_bytes,
         .work_bytes  = setup->work_bytes,
         .n_outs = most < FBY_OUTPUT_SLOTS ? (uint32_t)most : FBY_OUTPUT_SLOTS,
         .out_bytes = setup->out_bytes,
         .fixed     = setup->fixed_outputs,
-        .memory    = setup->memory,
+        .memory    = setup->tensor_allocator,
     };
     return setup->cuda != NULL ? fby_gpu_upload_create(&config, out, why)
                                : FBY_OK;
 }
 
 /* With device "auto", fall back to the host when the GPU cannot be used. */
-static fby_err open_device(
-    struct fby_setup *setup, struct fby_gpu_upload **out, struct fby_why *why)
+static fby_err open_device(struct fby_setup *setup, struct fby_gpu_upload **out,
+    struct fby_error_detail *why)
 {
     fby_err err = open_upload(setup, out, why);
-    if (err != FBY_OK && setup->any_device) {
+    if (err != FBY_OK && setup->auto_device) {
         fby_warn("DEVICE-HOST", "the GPU cannot be used: %s", why->text);
-        fby_setup_leave_gpu(setup);
+        fby_setup_fall_back_to_host(setup);
         return FBY_OK;
     }
     return err;
 }
 
-static fby_err start(struct forebay *self, struct fby_why *why)
+static fby_err start(struct forebay *self, struct fby_error_detail *why)
 {
     const struct fby_setup *setup  = &self->setup;
     struct fby_gpu_upload  *upload = NULL;
@@ -148,12 +159,12 @@ static fby_err start(struct forebay *self, struct fby_why *why)
         .upload         = upload,
         .out_bytes      = setup->out_bytes,
         .max_rows       = setup->max_rows,
-        .varying        = fby_setup_varying(setup),
+        .ragged         = fby_setup_ragged_bits(setup),
         .max_held_bytes = setup->max_held_bytes,
     };
     err = fby_batch_pool_create(&config, &self->batch_pool);
     if (err != FBY_OK) {
-        return fby_because(why, err, "no file descriptor is left");
+        return fby_error_set(why, err, "no file descriptor is left");
     }
     const struct fby_receiver_parts parts = {.setup = setup,
         .upload                                     = upload,
@@ -162,27 +173,8 @@ static fby_err start(struct forebay *self, struct fby_why *why)
     return fby_receiver_create(&parts, &self->receiver, why);
 }
 
-static enum forebay_status wait_open(struct forebay *self,
-    const struct forebay_options *o, int64_t deadline_ns, struct fby_why *why)
-{
-    const struct fby_open_watch watch = {
-        .deadline_ns = deadline_ns,
-        .on_scan     = o->on_scan,
-        .on_scan_arg = o->on_scan_arg,
-        .give_up     = o->give_up,
-        .give_up_arg = o->give_up_arg,
-    };
-    enum forebay_status status =
-        fby_ready_queue_wait_open(self->ready_queue, &watch, why);
-    if (status == FOREBAY_TIMEOUT) {
-        (void)fby_because_in(why, FBY_TIMEOUT, "not open after %.1f s",
-            (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
-    }
-    return status;
-}
-
 static enum forebay_status open_stream(struct forebay *self,
-    const struct forebay_options *given, struct fby_why *why)
+    const struct forebay_options *given, struct fby_error_detail *why)
 {
     struct forebay_options o;
     int64_t                begun_ns = fby_now_ns();
@@ -203,16 +195,22 @@ static enum forebay_status open_stream(struct forebay *self,
     if (err != FBY_OK) {
         return status_of(err);
     }
-    return wait_open(self, &o, begun_ns + self->setup.open_timeout_ns, why);
+    enum forebay_status status = fby_ready_queue_wait_open(
+        self->ready_queue, &o, begun_ns + self->setup.open_timeout_ns, why);
+    if (status == FOREBAY_TIMEOUT) {
+        (void)fby_error_prefix(why, FBY_TIMEOUT, "not open after %.1f s",
+            (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
+    }
+    return status;
 }
 
 PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
     char *error, size_t error_size, struct forebay **out)
 {
-    struct fby_why  why        = {""};
-    struct forebay *self       = fby_zalloc(sizeof(*self));
-    self->pid                  = getpid();
-    enum forebay_status status = open_stream(self, options, &why);
+    struct fby_error_detail why  = {""};
+    struct forebay         *self = fby_zalloc(sizeof(*self));
+    self->pid                    = getpid();
+    enum forebay_status status   = open_stream(self, options, &why);
     if (status != FOREBAY_OK) {
         forebay_close(&self);
     }
@@ -229,22 +227,23 @@ PUBLIC void forebay_close(struct forebay **self_p)
 {
     struct forebay *self = *self_p;
     *self_p              = NULL;
-    if (self == NULL || !is_ours(self)) {
+    if (self == NULL || !is_own_process(self)) {
         return;
     }
     fby_receiver_destroy(&self->receiver);
     fby_ready_queue_fini(self->ready_queue);
     free(self->ready_queue);
-    fby_batch_pool_leave(&self->batch_pool);
+    fby_batch_pool_release(&self->batch_pool);
     fby_setup_fini(&self->setup);
     free(self);
 }
 
 /* ---- information and statistics ------------------------------------------ */
 
-/* Copy a struct that begins with its size to a caller whose struct may be
- * shorter or longer. Members that the library does not know become zero. */
-static enum forebay_status copy_out(void *out, const void *from, size_t size)
+/* Copy a struct to the caller's, which may be shorter or longer. Both begin with
+ * their size. Members that the library does not know become zero. */
+static enum forebay_status copy_sized_struct(
+    void *out, const void *from, size_t size)
 {
     size_t given = 0;
     memcpy(&given, out, sizeof(given));
@@ -261,11 +260,11 @@ static enum forebay_status copy_out(void *out, const void *from, size_t size)
 PUBLIC enum forebay_status forebay_info(
     const struct forebay *self, struct forebay_info *out)
 {
-    if (!is_ours(self)) {
+    if (!is_own_process(self)) {
         return FOREBAY_FORKED;
     }
     pthread_mutex_lock(&self->ready_queue->lock);
-    enum forebay_status status = copy_out(
+    enum forebay_status status = copy_sized_struct(
         out, &self->ready_queue->info, sizeof(self->ready_queue->info));
     pthread_mutex_unlock(&self->ready_queue->lock);
     return status;
@@ -273,12 +272,12 @@ PUBLIC enum forebay_status forebay_info(
 
 PUBLIC const char *forebay_error(const struct forebay *self)
 {
-    static _Thread_local struct fby_why copy;
-    if (!is_ours(self)) {
+    static _Thread_local struct fby_error_detail copy;
+    if (!is_own_process(self)) {
         return forebay_status_text(FOREBAY_FORKED);
     }
     pthread_mutex_lock(&self->ready_queue->lock);
-    copy = self->ready_queue->last;
+    copy = self->ready_queue->last_error;
     pthread_mutex_unlock(&self->ready_queue->lock);
     return copy.text;
 }
@@ -286,7 +285,7 @@ PUBLIC const char *forebay_error(const struct forebay *self)
 PUBLIC enum forebay_status forebay_stats(
     const struct forebay *self, struct forebay_stats *out)
 {
-    if (!is_ours(self)) {
+    if (!is_own_process(self)) {
         return FOREBAY_FORKED;
     }
     struct fby_batch_pool_counts counts =
@@ -297,20 +296,20 @@ PUBLIC enum forebay_status forebay_stats(
     stats.batches_held     = counts.held;
     stats.held_bytes       = counts.held * self->setup.out_bytes;
     stats.overflow_batches = counts.overflow;
-    return copy_out(out, &stats, sizeof(stats));
+    return copy_sized_struct(out, &stats, sizeof(stats));
 }
 
 PUBLIC enum forebay_status forebay_stream_digest(
     const struct forebay *self, uint8_t out[16])
 {
-    if (!is_ours(self)) {
+    if (!is_own_process(self)) {
         return FOREBAY_FORKED;
     }
     if (!self->setup.digests) {
         return FOREBAY_USAGE;
     }
     pthread_mutex_lock(&self->ready_queue->lock);
-    struct fby_sum sum = fby_sum_end(&self->ready_queue->digest);
+    struct fby_checksum sum = fby_checksum_end(&self->ready_queue->digest);
     pthread_mutex_unlock(&self->ready_queue->lock);
     memcpy(out, sum.bytes, sizeof(sum.bytes));
     return FOREBAY_OK;
@@ -320,17 +319,17 @@ PUBLIC enum forebay_status forebay_next(struct forebay *self,
     int64_t timeout_ns, void *stream, struct forebay_batch **out)
 {
     *out = NULL;
-    if (!is_ours(self)) {
+    if (!is_own_process(self)) {
         return FOREBAY_FORKED;
     }
     const struct fby_cuda *cuda = self->setup.cuda;
     if (cuda != NULL) {
-        cuda->stage("forebay next");
+        cuda->begin_range("forebay next");
     }
     enum forebay_status status = fby_ready_queue_next(
         self->ready_queue, self->batch_pool, timeout_ns, stream, out);
     if (cuda != NULL) {
-        cuda->stage_end();
+        cuda->end_range();
     }
     return status;
 }

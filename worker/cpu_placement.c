@@ -1,41 +1,137 @@
 #include "worker/cpu_placement.h"
 
-#include "common/log.h"
-#include "worker/numa.h"
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 
-static fby_err confine_to_cpus(const char *list, struct fby_why *why)
+#include "common/log.h"
+#include "common/socket.h"
+
+enum { PATH_SIZE = 1024, MAX_LAYERS = 4 /* of a bridge on a VLAN on a bond */ };
+
+/* ---- Cards --------------------------------------------------------------- */
+
+static int node_of_card(const char *directory, unsigned layers);
+
+/* The node of all lower cards that have one; -1: none has, or they differ. */
+static int node_of_lower_cards(
+    const char *directory, DIR *entries, unsigned layers)
 {
-    cpu_set_t set;
-    fby_err   err = fby_cpus_usable(list, &set, why);
-    return err == FBY_OK ? fby_cpus_confine(&set, why)
-                         : fby_because_in(why, err, "--cpus %s", list);
+    const struct dirent *entry;
+    int                  node = -1;
+    while ((entry = readdir(entries)) != NULL) {
+        char path[PATH_SIZE];
+        if (strncmp(entry->d_name, "lower_", 6) != 0 ||
+            snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) >=
+                (int)sizeof(path)) {
+            continue;
+        }
+        int lower = node_of_card(path, layers - 1);
+        if (lower >= 0 && node >= 0 && lower != node) {
+            return -1;
+        }
+        node = lower >= 0 ? lower : node;
+    }
+    return node;
 }
 
-static fby_err confine_to_node(uint32_t number, struct fby_why *why)
+/* The node of the card with this sysfs directory, or of its lower cards down to
+ * `layers` layers. sysfs has no node for a virtio card, but has one for its PCI
+ * device, the parent directory. */
+static int node_of_card(const char *directory, unsigned layers)
+{
+    int node = fby_node_of_device(directory, "device/numa_node");
+    if (node < 0) {
+        node = fby_node_of_device(directory, "device/../numa_node");
+    }
+    DIR *entries = node < 0 && layers > 0 ? opendir(directory) : NULL;
+    if (entries != NULL) {
+        node = node_of_lower_cards(directory, entries, layers);
+        closedir(entries);
+    }
+    return node;
+}
+
+bool fby_numa_near(const char *root, const char *card, const cpu_set_t *allowed,
+    struct fby_node *out)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/sys/class/net/%s", root, card);
+    return fby_node_preferred_cpus(
+        root, node_of_card(path, MAX_LAYERS), allowed, out);
+}
+
+/* ---- Addresses ----------------------------------------------------------- */
+
+static bool has_address(const struct ifaddrs *card, const char *host)
+{
+    char        own[NI_MAXHOST];
+    sa_family_t family =
+        card->ifa_addr != NULL ? card->ifa_addr->sa_family : AF_UNSPEC;
+    if (family != AF_INET && family != AF_INET6) {
+        return false;
+    }
+    socklen_t size = family == AF_INET ? sizeof(struct sockaddr_in)
+                                       : sizeof(struct sockaddr_in6);
+    return getnameinfo(card->ifa_addr, size, own, sizeof(own), NULL, 0,
+               NI_NUMERICHOST) == 0 &&
+           strcmp(own, host) == 0;
+}
+
+bool fby_numa_card(const char *endpoint, char card[IF_NAMESIZE])
+{
+    struct fby_host_port address;
+    struct ifaddrs      *all   = NULL;
+    bool                 found = false;
+    if (!fby_endpoint_split(endpoint, &address) || getifaddrs(&all) != 0) {
+        return false;
+    }
+    for (const struct ifaddrs *entry = all; !found && entry != NULL;
+         entry                       = entry->ifa_next) {
+        found = strcmp(entry->ifa_name, address.host) == 0 ||
+                has_address(entry, address.host);
+        if (found) {
+            snprintf(card, IF_NAMESIZE, "%s", entry->ifa_name);
+        }
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* ---- Placement ----------------------------------------------------------- */
+
+static fby_err confine_to_node(uint32_t number, struct fby_error_detail *why)
 {
     struct fby_node node;
     cpu_set_t       allowed;
     fby_err         err = fby_node_find("", number, &node, why);
     if (err != FBY_OK) {
-        return fby_because_in(why, err, "--numa %u", number);
+        return fby_error_prefix(why, err, "--numa %u", number);
     }
     if (fby_cpus_allowed(&allowed) == FBY_OK) {
         CPU_AND(&node.cpus, &node.cpus, &allowed);
     }
     if (CPU_COUNT(&node.cpus) == 0) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "--numa %u: none of its CPUs is allowed here; a cpuset or taskset "
             "leaves %s",
-            number, fby_cpus_show(&allowed).text);
+            number, fby_cpus_format(&allowed).text);
     }
-    return fby_cpus_confine(&node.cpus, why);
+    return fby_cpus_bind_thread(&node.cpus, why);
 }
 
 fby_err fby_cpu_placement_confine(
-    const struct fby_worker_options *options, struct fby_why *why)
+    const struct fby_worker_options *options, struct fby_error_detail *why)
 {
     if (options->cpus != NULL) {
-        return confine_to_cpus(options->cpus, why);
+        cpu_set_t set;
+        fby_err   err = fby_cpus_parse_usable(options->cpus, &set, why);
+        return err == FBY_OK
+                   ? fby_cpus_bind_thread(&set, why)
+                   : fby_error_prefix(why, err, "--cpus %s", options->cpus);
     }
     return options->numa >= 0 ? confine_to_node((uint32_t)options->numa, why)
                               : FBY_OK;
@@ -45,19 +141,19 @@ void fby_cpu_placement_near_card(const struct fby_worker_options *options)
 {
     const char *address =
         options->advertise != NULL ? options->advertise : options->listen;
-    char            card[IF_NAMESIZE];
-    struct fby_node node;
-    struct fby_why  why;
-    cpu_set_t       allowed;
+    char                    card[IF_NAMESIZE];
+    struct fby_node         node;
+    struct fby_error_detail why;
+    cpu_set_t               allowed;
     if (options->cpus != NULL || options->numa != FBY_NUMA_AUTO ||
         !fby_numa_card(address, card) || fby_cpus_allowed(&allowed) != FBY_OK ||
         !fby_numa_near("", card, &allowed, &node)) {
         return;
     }
-    if (fby_cpus_confine(&node.cpus, &why) == FBY_OK) {
+    if (fby_cpus_bind_thread(&node.cpus, &why) == FBY_OK) {
         fby_info("NUMA-NODE",
-            "%s is at node %d: what talks to the network runs on its CPUs %s; "
+            "%s is at node %d: the network threads run on its CPUs %s; "
             "--numa %d keeps the whole worker there",
-            card, node.number, fby_cpus_show(&node.cpus).text, node.number);
+            card, node.number, fby_cpus_format(&node.cpus).text, node.number);
     }
 }

@@ -1,5 +1,5 @@
-/* Start and end of a worker: parts start in the order of their dependencies and
- * end in the order in which they release each other's memory. */
+/* Start and end of a worker. A component starts after the components that it
+ * needs. A component that holds memory of another one ends before it. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -22,15 +22,15 @@
 #include "worker/transform/self_check/jpeg_parts.h"
 
 enum {
-    RECEIVE_MESSAGES = 1000,   /* of one client, queued in ZeroMQ */
-    SEND_MESSAGES    = 100000, /* likewise; far more than windows allow */
+    RECEIVE_MESSAGES = 1000,   /* from one client, queued in ZeroMQ */
+    SEND_MESSAGES    = 100000, /* to one client; the send window allows fewer */
     KNOWN_PLANS      = 8,
     LOAD_THREADS     = 2,
     WAITING_LOADS    = 16,
-    LARGE_BLOCK      = 1 << 20,
-    LINGER_MS        = 1000, /* to send what ZeroMQ holds at the end */
-    /* Compute threads run below the threads that answer, here or in a trainer
-     * on the same machine. On an idle machine this costs nothing. */
+    MMAP_BYTES       = 1 << 20, /* malloc maps blocks from this size on */
+    LINGER_MS        = 1000,    /* for ZeroMQ to send its messages at the end */
+    /* Compute threads run at a lower priority than the network threads and a
+     * trainer on the same machine. On an idle machine this costs nothing. */
     COMPUTE_NICE = 5
 };
 
@@ -54,24 +54,25 @@ struct fby_worker_options fby_worker_defaults(void)
 
 /* ---- The start ----------------------------------------------------------- */
 
-static uint32_t or_default(uint32_t given, uint32_t fallback)
+static uint32_t value_or_default(uint32_t given, uint32_t fallback)
 {
     return given > 0 ? given : fallback;
 }
 
 static void resolve_defaults(struct fby_worker_options *options)
 {
-    uint32_t cores             = fby_cores();
-    options->transform_threads = or_default(options->transform_threads, cores);
+    uint32_t cores = fby_usable_cores();
+    options->transform_threads =
+        value_or_default(options->transform_threads, cores);
     options->fetch_threads =
-        or_default(options->fetch_threads, 2 * cores > 4 ? 2 * cores : 4);
+        value_or_default(options->fetch_threads, 2 * cores > 4 ? 2 * cores : 4);
     options->encode_threads =
-        or_default(options->encode_threads, (cores + 1) / 2);
-    options->heartbeat_ns = fby_timer_ns(options->heartbeat_ns);
-    options->register_ns  = fby_timer_ns(options->register_ns);
-    options->drain_ns     = fby_timer_ns(options->drain_ns);
-    options->progress_ns  = fby_timer_ns(options->progress_ns);
-    options->idle_ns      = fby_timer_ns(options->idle_ns);
+        value_or_default(options->encode_threads, (cores + 1) / 2);
+    options->heartbeat_ns = fby_scaled_timeout_ns(options->heartbeat_ns);
+    options->register_ns  = fby_scaled_timeout_ns(options->register_ns);
+    options->drain_ns     = fby_scaled_timeout_ns(options->drain_ns);
+    options->progress_ns  = fby_scaled_timeout_ns(options->progress_ns);
+    options->idle_ns      = fby_scaled_timeout_ns(options->idle_ns);
 }
 
 static struct fby_session_config session_config(
@@ -79,14 +80,14 @@ static struct fby_session_config session_config(
 {
     struct fby_session_config config = fby_session_defaults();
     config.send_window               = options->send_window_bytes;
-    config.retry_ns                  = fby_timer_ns(config.retry_ns);
-    config.silent_ns                 = fby_timer_ns(config.silent_ns);
-    config.routeless_ns              = fby_timer_ns(config.routeless_ns);
-    config.stalled_ns                = fby_timer_ns(config.stalled_ns);
+    config.retry_ns                  = fby_scaled_timeout_ns(config.retry_ns);
+    config.silent_ns                 = fby_scaled_timeout_ns(config.silent_ns);
+    config.routeless_ns = fby_scaled_timeout_ns(config.routeless_ns);
+    config.stalled_ns   = fby_scaled_timeout_ns(config.stalled_ns);
     return config;
 }
 
-static fby_err open_roots(struct fby_loop *self, struct fby_why *why)
+static fby_err open_roots(struct fby_loop *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     self->roots = fby_roots_create();
@@ -101,8 +102,8 @@ static fby_err open_roots(struct fby_loop *self, struct fby_why *why)
 static struct fby_stages_config stages_config(
     const struct fby_worker_options *options)
 {
-    size_t encode = fby_stages_most_encode_bytes(options->encode_threads);
-    size_t most   = options->memory_bytes / 16;
+    size_t usable = fby_stages_most_encode_bytes(options->encode_threads);
+    size_t limit  = options->memory_bytes / 16;
     return (struct fby_stages_config){
         .fetch_threads     = options->fetch_threads,
         .transform_threads = options->transform_threads,
@@ -110,50 +111,37 @@ static struct fby_stages_config stages_config(
         .nice              = options->nice,
         .fetch_bytes       = options->memory_bytes / 8,
         .scratch_bytes     = options->memory_bytes / 4,
-        .encode_bytes      = encode < most ? encode : most,
+        .encode_bytes      = usable < limit ? usable : limit,
     };
 }
 
 static fby_err check_memory(
-    const struct fby_worker_options *options, struct fby_why *why)
+    const struct fby_worker_options *options, struct fby_error_detail *why)
 {
     if (options->memory_bytes >= FBY_WORKER_LEAST_MEMORY) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_USAGE,
+    return fby_error_set(why, FBY_USAGE,
         "%" PRIu64 " bytes of memory are too few for a worker; give it %d MiB "
         "or more (--memory)",
         options->memory_bytes, FBY_WORKER_LEAST_MEMORY >> 20);
 }
 
-/* Return large blocks of libraries (the coefficients of a progressive JPEG) to
- * the system when they are freed, so that memory counted as free is free. */
-static void return_large_blocks(void)
+static fby_err open_memory_and_stages(
+    struct fby_loop *self, struct fby_error_detail *why)
 {
-    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
-}
+    const struct fby_stages_config config = stages_config(&self->options);
 
-/* The budget is smaller than the pool, because a block may be reused for a
- * slightly smaller batch, and because some chunks are copied. */
-static fby_err open_batch_memory(struct fby_loop *self, uint64_t bytes)
-{
+    uint64_t bytes = self->options.memory_bytes - config.fetch_bytes -
+                     config.scratch_bytes - config.encode_bytes;
+    /* Return large blocks of libraries (the coefficients of a progressive JPEG)
+     * to the system when they are freed. */
+    mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+    /* The budget is 13/16 of the pool: a kept block may be an eighth larger
+     * than the batch that reuses it, and some chunks are copied. */
     self->memory = fby_memory_create(bytes);
     fby_budget_init(&self->budget, bytes / 16 * 13);
-    return fby_arenas_create(self->memory, &self->arenas);
-}
-
-static fby_err open_memory(struct fby_loop *self, struct fby_why *why)
-{
-    fby_err err = check_memory(&self->options, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    return_large_blocks();
-    struct fby_stages_config config = stages_config(&self->options);
-
-    err = open_batch_memory(
-        self, self->options.memory_bytes - config.fetch_bytes -
-                  config.scratch_bytes - config.encode_bytes);
+    fby_err err = fby_arenas_create(self->memory, &self->arenas);
     if (err == FBY_OK) {
         err = fby_stages_create(&config, &self->stages);
     }
@@ -167,11 +155,11 @@ static fby_err open_memory(struct fby_loop *self, struct fby_why *why)
             &self->plans);
     }
     return err == FBY_OK ? err
-                         : fby_because(why, err, "cannot start threads: %s",
+                         : fby_error_set(why, err, "cannot start threads: %s",
                                strerror(errno));
 }
 
-static fby_err open_sockets(struct fby_loop *self, struct fby_why *why)
+static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
 {
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
@@ -182,7 +170,7 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_why *why)
     };
     self->zmq = zmq_ctx_new();
     if (self->zmq == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_SYS, "no ZeroMQ context: %s", zmq_strerror(errno));
     }
     fby_err err = fby_socket_bind(self->zmq, self->options.listen, &limits,
@@ -191,7 +179,7 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_why *why)
 }
 
 /* Threads created after this inherit the signal mask. */
-static fby_err open_signals(struct fby_loop *self, struct fby_why *why)
+static fby_err open_signals(struct fby_loop *self, struct fby_error_detail *why)
 {
     sigset_t set;
     if (!self->options.signals) {
@@ -202,9 +190,9 @@ static fby_err open_signals(struct fby_loop *self, struct fby_why *why)
     sigaddset(&set, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     self->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return self->signal_fd >= 0
-               ? FBY_OK
-               : fby_because(why, FBY_SYS, "no signalfd: %s", strerror(errno));
+    return self->signal_fd >= 0 ? FBY_OK
+                                : fby_error_set(why, FBY_SYS, "no signalfd: %s",
+                                      strerror(errno));
 }
 
 static void announce_ready(struct fby_loop *self)
@@ -213,21 +201,22 @@ static void announce_ready(struct fby_loop *self)
     int  n = snprintf(line, sizeof(line), "%s\n", self->bound);
     if (self->options.ready_fd >= 0) {
         if (write(self->options.ready_fd, line, (size_t)n) != n) {
-            fby_warn("READY", "nobody reads the ready descriptor");
+            fby_warn(
+                "READY", "cannot write the endpoint to the ready descriptor");
         }
         close(self->options.ready_fd);
     }
     fby_info("WORKER-READY", "%s", self->bound);
     if (!fby_endpoint_is_loopback(self->bound)) {
         fby_warn("LISTENS-OPENLY",
-            "%s: whoever reaches this port can read everything below the "
-            "--data directories as pictures, labels and bytes; there are no "
-            "keys yet, so keep it in a trusted network",
+            "%s: any host that reaches this port can read all files below the "
+            "--data directories as pictures, labels and bytes; there is no "
+            "authentication yet, so keep the port in a trusted network",
             self->bound);
     }
 }
 
-static fby_err open_loop(struct fby_loop *self, struct fby_why *why)
+static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
 {
     self->instance       = fby_instance_random();
     self->session_config = session_config(&self->options);
@@ -243,10 +232,13 @@ static fby_err open_loop(struct fby_loop *self, struct fby_why *why)
         err = open_roots(self, why);
     }
     if (err == FBY_OK) {
-        err = open_memory(self, why);
+        err = check_memory(&self->options, why);
     }
     if (err == FBY_OK) {
-        /* For this thread, the loop, and ZeroMQ's threads, created next. */
+        err = open_memory_and_stages(self, why);
+    }
+    if (err == FBY_OK) {
+        /* Applies to this thread and to ZeroMQ's threads, created next. */
         fby_cpu_placement_near_card(&self->options);
         err = open_sockets(self, why);
     }
@@ -281,19 +273,14 @@ static void log_totals(const struct fby_loop *self)
         n->batches, n->malformed + n->out_of_place, n->refused_clients);
 }
 
-static void end_sessions(struct fby_loop *self)
+/* End the jobs first, then the threads that may hold jobs, then the sockets
+ * that may hold the memory of jobs. Then all memory has been freed. */
+static void close_loop(struct fby_loop *self)
 {
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         fby_loop_peer_bye(self, peer);
     }
-}
-
-/* End jobs first, then the threads that may hold them, then the sockets that
- * may hold their memory. After that all memory has been returned. */
-static void close_loop(struct fby_loop *self)
-{
-    end_sessions(self);
     fby_stages_destroy(&self->stages);
     close_sockets(self);
     if (self->arenas != NULL) {
@@ -311,7 +298,7 @@ static void close_loop(struct fby_loop *self)
 }
 
 fby_err fby_worker_run(
-    const struct fby_worker_options *options, struct fby_why *why)
+    const struct fby_worker_options *options, struct fby_error_detail *why)
 {
     struct fby_loop self = {.options = *options, .signal_fd = -1};
     fby_err         err  = fby_cpu_placement_confine(options, why);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/probe.h"
 #include "common/clock.h"
 #include "common/mem.h"
@@ -18,37 +18,33 @@
 
 enum { MAX_PROBES = 64 };
 
-static const int64_t step_ns = 3 * FBY_NS_PER_S;
-static const int64_t list_ns =
-    FBY_NS_PER_S; /* to wait for the list of workers */
+static const int64_t step_ns = 3 * FBY_NS_PER_S; /* for each other step */
+static const int64_t list_ns = FBY_NS_PER_S;     /* for the list of workers */
 
 struct cluster_check {
     struct fby_probe  server;
     struct fby_probe *probes; /* MAX_PROBES */
     uint32_t          n_probes;
-    uint32_t          n_probed;  /* workers */
+    uint32_t          n_probed;  /* workers with a probe */
     uint64_t          n_workers; /* known to the server */
     void             *zmq;
-    struct fby_buffer scratch;
 };
 
 static void send_join(struct cluster_check *self)
 {
     struct fby_id_text job  = fby_id_text(fby_id_random());
     struct fby_digest  none = fby_digest_of(job.text, strlen(job.text));
-    fby_dealer_send(self->server.socket,
-        &(struct fby_message){.type = FBY_MSG_JOIN,
-            .join                   = {.session = self->server.session,
-                                  .job          = job.text,
-                                  .world        = 1,
-                                  .host         = "doctor",
-                                  .pid          = (uint32_t)getpid(),
-                                  .content      = none}},
-        &self->scratch);
+    fby_probe_send(&self->server, &(struct fby_message){.type = FBY_MSG_JOIN,
+                                      .join = {.session = self->server.session,
+                                          .job          = job.text,
+                                          .world        = 1,
+                                          .host         = "doctor",
+                                          .pid          = (uint32_t)getpid(),
+                                          .content      = none}});
 }
 
-/* Receive the next message of this type. Others are dropped; a refusal to join
- * is kept and ends the wait. */
+/* Receive the next message of `type`, and drop other messages. A refusal to
+ * join ends the wait; its text is stored in self->server. */
 static bool receive_type(struct cluster_check *self, enum fby_message_type type,
     int64_t until_ns, struct fby_message *out)
 {
@@ -107,11 +103,9 @@ static void measure_trips(struct cluster_check *self)
     int64_t            until_ns = fby_now_ns() + step_ns;
     while (server->n_trips < FBY_PROBE_TRIPS) {
         int64_t before_ns = fby_now_ns();
-        fby_dealer_send(server->socket,
-            &(struct fby_message){.type = FBY_MSG_RENEW,
-                .renew                  = {.session = fby_session_random(),
-                                     .server        = {fby_id_random()}}},
-            &self->scratch);
+        fby_probe_send(server, &(struct fby_message){.type = FBY_MSG_RENEW,
+                                   .renew = {.session = fby_session_random(),
+                                       .server        = {fby_id_random()}}});
         if (!receive_type(self, FBY_MSG_JOIN_FIRST, until_ns, &message)) {
             return;
         }
@@ -136,10 +130,8 @@ static void query_server(struct cluster_check *self)
         server->answer = FBY_ANSWER_GIVEN;
         receive_workers(self);
         measure_trips(self);
-        fby_dealer_send(server->socket,
-            &(struct fby_message){
-                .type = FBY_MSG_QUIT, .quit = {.session = server->session}},
-            &self->scratch);
+        fby_probe_send(server, &(struct fby_message){.type = FBY_MSG_QUIT,
+                                   .quit = {.session = server->session}});
     }
     fby_dealer_close(&server->socket);
 }
@@ -166,16 +158,14 @@ static void report_workers(const struct cluster_check *self, int out)
     for (uint32_t i = 0; i < self->n_probed; i++) {
         const struct fby_probe *probe = best_probe(self, i);
         if (probe != NULL) {
-            struct fby_answer_facts facts   = fby_probe_facts(probe);
-            struct fby_verdict      verdict = fby_judge_worker(&facts);
-            fby_doctor_report(out, "worker", &verdict);
+            struct fby_answer_facts facts = fby_probe_facts(probe);
+            fby_doctor_report(out, "worker", fby_judge_worker(&facts));
         }
     }
     if (self->n_probed < self->n_workers) {
-        struct fby_verdict rest =
-            fby_verdict(FBY_DOCTOR_NOTE, "%s more were not looked at",
-                fby_plural(self->n_workers - self->n_probed, "worker").text);
-        fby_doctor_report(out, "worker", &rest);
+        fby_doctor_report(out, "worker",
+            fby_verdict(FBY_DOCTOR_NOTE, NULL, "%s more were not checked",
+                fby_plural(self->n_workers - self->n_probed, "worker").text));
     }
 }
 
@@ -191,9 +181,8 @@ static void report_exposure(const struct cluster_check *self, int out)
             open++;
         }
     }
-    struct fby_verdict verdict =
-        fby_judge_exposure(open, self->n_probes + 1, first);
-    fby_doctor_report(out, "keys", &verdict);
+    fby_doctor_report(
+        out, "keys", fby_judge_exposure(open, self->n_probes + 1, first));
 }
 
 static void check_cluster(struct cluster_check *self, int out)
@@ -202,9 +191,8 @@ static void check_cluster(struct cluster_check *self, int out)
     if (self->server.error == 0) {
         query_server(self);
     }
-    struct fby_answer_facts facts   = fby_probe_facts(&self->server);
-    struct fby_verdict      verdict = fby_judge_server(&facts, self->n_workers);
-    fby_doctor_report(out, "server", &verdict);
+    struct fby_answer_facts facts = fby_probe_facts(&self->server);
+    fby_doctor_report(out, "server", fby_judge_server(&facts, self->n_workers));
     if (self->server.answer != FBY_ANSWER_GIVEN) {
         return;
     }
@@ -217,12 +205,11 @@ static void check_cluster(struct cluster_check *self, int out)
 
 void fby_doctor_cluster(const struct fby_doctor_options *options, int out)
 {
-    struct fby_why       why  = {{0}};
-    struct cluster_check self = {.zmq = zmq_ctx_new()};
+    struct fby_error_detail why  = {{0}};
+    struct cluster_check    self = {.zmq = zmq_ctx_new()};
     if (fby_endpoint_resolve(options->server, self.server.endpoint, &why) !=
         FBY_OK) {
-        struct fby_verdict verdict = fby_judge_unresolved(why.text);
-        fby_doctor_report(out, "server", &verdict);
+        fby_doctor_report(out, "server", fby_judge_unresolved(why.text));
     } else {
         snprintf(self.server.name, sizeof(self.server.name), "%.500s",
             options->server);
@@ -230,6 +217,5 @@ void fby_doctor_cluster(const struct fby_doctor_options *options, int out)
         check_cluster(&self, out);
         free(self.probes);
     }
-    fby_buffer_fini(&self.scratch);
     zmq_ctx_term(self.zmq);
 }

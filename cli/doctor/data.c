@@ -1,10 +1,10 @@
-/* data.c - check the data of a pipeline's splits: open it as a worker would,
- * for a few seconds at most, and compare the class numbers of the splits. */
+/* data.c - check the data of a pipeline's splits: open the data as a worker
+ * would, for a few seconds at most, and compare the class numbers. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/class_folders.h"
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "cli/local.h"
 #include "common/clock.h"
 #include "pipeline/location.h"
@@ -32,7 +32,7 @@ static void check_data(struct fby_local *local,
     struct data_check         check    = {.until_ns = until_ns};
     const struct fby_progress progress = {.fn = is_time_left, .arg = &check};
     struct fby_data_facts    *facts    = &check.facts;
-    struct fby_why            why      = {{0}};
+    struct fby_error_detail   why      = {{0}};
     fby_err err   = fby_local_index(local, options_of_split, progress, &why);
     facts->split  = options_of_split->split;
     facts->served = served;
@@ -42,8 +42,7 @@ static void check_data(struct fby_local *local,
         facts->samples = fby_dataset_samples(local->dataset);
         facts->shards  = fby_dataset_shards(local->dataset);
     }
-    struct fby_verdict verdict = fby_judge_data(facts);
-    fby_doctor_report(out, "data", &verdict);
+    fby_doctor_report(out, "data", fby_judge_data(facts));
 }
 
 /* True for a plain path, or if some --data has the name of its root. */
@@ -53,7 +52,7 @@ static bool is_local(const struct fby_local *local)
     size_t      n       = strcspn(pattern, ":");
     bool        found   = !fby_location_is_named(pattern);
     for (unsigned i = 0; !found && i < local->served.n; i++) {
-        const char *name = local->served.names.words[i];
+        const char *name = local->served.roots[i].name;
         found            = strlen(name) == n && strncmp(name, pattern, n) == 0;
     }
     return found;
@@ -63,26 +62,24 @@ static void compare_classes(
     const struct fby_local *local, const char *split, int out)
 {
     struct fby_class_folders found;
-    char                     text[FBY_CLASS_FOLDERS_TEXT];
+    char                     text[400];
     if (!fby_class_folders_used(&local->split->content)) {
         return;
     }
     fby_class_folders_compare(local, split, &found);
     if (found.differ) {
-        fby_class_folders_describe(&found, text);
-        struct fby_verdict verdict =
-            fby_verdict(FBY_DOCTOR_WARN, "split %s: %s", split, text);
-        snprintf(verdict.advice, sizeof(verdict.advice), "%s",
-            fby_class_folders_advice);
-        fby_doctor_report(out, "classes", &verdict);
+        fby_class_folders_describe(&found, text, sizeof(text));
+        fby_doctor_report(out, "classes",
+            fby_verdict(FBY_DOCTOR_WARN, fby_class_folders_advice,
+                "split %s: %s", split, text));
     }
 }
 
-/* Errors of loading the pipeline or a split are reported by `sources`. */
+/* The check `sources` reports errors of loading the pipeline or a split. */
 void fby_doctor_data(const struct fby_doctor_options *options, int out)
 {
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_error_detail why      = {{0}};
     int64_t until_ns = fby_now_ns() + TIME_LIMIT_MS * FBY_NS_PER_MS;
     fby_err err      = fby_pipeline_load(options->pipeline, &pipeline, &why);
     size_t  n        = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;

@@ -2,14 +2,16 @@
  *
  * It runs a table of checks one by one, and prints their lines as they
  * arrive. */
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
+
+#include <jansson.h>
+#include <string.h>
 
 #include "cli/command.h"
-#include "cli/doctor/report.h"
 #include "cli/doctor/trial.h"
 #include "cli/served.h"
 #include "cli/signals.h"
-#include "pipeline/location.h"
+#include "common/utf8.h"
 
 /* Checks that load the machine come last. */
 static const struct fby_doctor_check checks[] = {
@@ -26,13 +28,6 @@ static const struct fby_doctor_check checks[] = {
 };
 enum { N_CHECKS = sizeof(checks) / sizeof(checks[0]) };
 
-enum option_key {
-    KEY_SERVER   = 's',
-    KEY_PIPELINE = 'p',
-    KEY_DATA     = 'd',
-    KEY_JSON     = 0x100
-};
-
 struct doctor {
     struct fby_doctor_options options;
     bool                      as_json;
@@ -40,75 +35,97 @@ struct doctor {
     json_t                   *lines; /* NULL: they are printed at once */
 };
 
-static const struct argp_option options[] = {
-    {"server", KEY_SERVER, "ADDR", 0,
-        "Also check this server and each worker that it knows, "
-        "tcp://HOST:PORT",
-        0},
-    {"pipeline", KEY_PIPELINE, "FILE", 0,
+#define DOCTOR(kind, member) FBY_VALUE(kind, struct doctor, member)
+
+static const struct fby_option options[] = {
+    {"pipeline", 'p', "FILE",
         "Also look at the sources of this pipeline and what lies in them; with "
         "--server, pull some batches of it for at most 3 s",
-        0},
-    {"data", KEY_DATA, "NAME=DIR", 0,
-        "Where the pipeline's NAME:path lies (repeatable)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON array instead of text", 0},
+        DOCTOR(FBY_TEXT, options.pipeline)},
+    {"server", 's', "ADDR",
+        "Also check this server and each worker that it knows, "
+        "tcp://HOST:PORT",
+        DOCTOR(FBY_TEXT, options.server)},
+    {"data", 'd', "NAME=DIR",
+        "Where the pipeline's NAME:path lies (repeatable)",
+        DOCTOR(FBY_WORDS, options.data)},
+    {"json", 0, NULL, "Print one JSON array instead of text",
+        DOCTOR(FBY_FLAG, as_json)},
     {0},
 };
 
-static void add_data(struct argp_state *state, struct doctor *self, char *arg)
+static void check_data(const struct argp_state *state, void *values)
 {
-    struct fby_why why = {{0}};
-    if (fby_served_check(arg, &why) != FBY_OK) {
-        argp_error(state, "%s", why.text);
-    }
-    fby_words_add(&self->options.data, arg);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct doctor *self = state->input;
-    switch (key) {
-    case KEY_SERVER:
-        self->options.server = arg;
-        return 0;
-    case KEY_PIPELINE:
-        self->options.pipeline = arg;
-        return 0;
-    case KEY_DATA:
-        add_data(state, self, arg);
-        return 0;
-    case KEY_JSON:
-        self->as_json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        fby_option_unexpected(state, arg, "--pipeline");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    const struct fby_words *data =
+        &((const struct doctor *)values)->options.data;
+    for (unsigned i = 0; i < data->n; i++) {
+        struct fby_error_detail why = {{0}};
+        if (fby_served_check(data->words[i], &why) != FBY_OK) {
+            argp_error(state, "%s", why.text);
+        }
     }
 }
 
-static const struct argp argp = {options, parse_option, NULL,
-    "Say what is wrong with this machine for Forebay, and what to do.\v"
-    "One line a check: ok, note (good to know), warn (slow or unsafe) or FAIL "
-    "(it will not work), what was found, and after an arrow what to do. The "
-    "exit code is 1 when a check FAILs. No check hangs: each has a deadline.\n"
-    "\n"
-    "Examples:\n"
-    "  forebay doctor\n"
-    "  forebay doctor --pipeline p.yaml\n"
-    "  forebay doctor --server tcp://10.0.0.1:7070 --pipeline p.yaml --json",
-    NULL, NULL, NULL};
+static const struct fby_usage usage = {.options = options,
+    .finish                                     = check_data,
+    .help =
+        "Say what is wrong with this machine for Forebay, and what to do.\v"
+        "One line a check: ok, note (good to know), warn (slow or unsafe) or "
+        "FAIL (it will not work), what was found, and after an arrow what to "
+        "do. The exit code is 1 when a check FAILs. No check hangs: each has a "
+        "deadline.\n\n"
+        "Examples:\n"
+        "  forebay doctor\n"
+        "  forebay doctor --pipeline p.yaml\n"
+        "  forebay doctor --server tcp://10.0.0.1:7070 --pipeline p.yaml "
+        "--json"};
+
+/* ---- Lines --------------------------------------------------------------- */
+
+static void print_line(const struct fby_doctor_line *line)
+{
+    const struct fby_verdict *verdict = &line->verdict;
+    printf("%-4s  %-10s  %s", fby_doctor_state_name(verdict->state),
+        line->check, verdict->finding);
+    if (verdict->advice[0] != '\0') {
+        printf(" -> %s", verdict->advice);
+    }
+    putchar('\n');
+    fflush(stdout);
+}
+
+/* A JSON string; of a text that is not UTF-8, bytes above 127 become `?`. */
+static json_t *text_object(const char *text)
+{
+    char clean[sizeof(((struct fby_verdict *)NULL)->finding)];
+    snprintf(clean, sizeof(clean), "%s", text);
+    bool is_utf8 = fby_is_utf8(clean, strlen(clean));
+    for (char *at = clean; !is_utf8 && *at != '\0'; at++) {
+        if ((unsigned char)*at >= 0x80) {
+            *at = '?';
+        }
+    }
+    return json_string(clean);
+}
+
+static json_t *line_object(const struct fby_doctor_line *line)
+{
+    const struct fby_verdict *verdict = &line->verdict;
+    return json_pack("{s:s, s:s, s:o, s:o}", "check", line->check, "state",
+        fby_doctor_state_name(verdict->state), "finding",
+        text_object(verdict->finding), "advice",
+        verdict->advice[0] != '\0' ? text_object(verdict->advice)
+                                   : json_null());
+}
 
 static void on_line(void *arg, const struct fby_doctor_line *line)
 {
     struct doctor *self = arg;
     self->failed |= line->verdict.state == FBY_DOCTOR_FAIL;
     if (self->lines != NULL) {
-        json_array_append_new(self->lines, fby_doctor_object(line));
+        json_array_append_new(self->lines, line_object(line));
     } else {
-        fby_doctor_print(line, stdout);
-        fflush(stdout);
+        print_line(line);
     }
 }
 
@@ -128,9 +145,9 @@ static void run_checks(struct doctor *self)
 static int run(int argc, char **argv)
 {
     struct doctor self = {.options = {.root = ""}};
-    fby_option_parse(&argp, argc, argv, &self);
+    fby_usage_parse(&usage, argc, argv, &self);
     fby_signals_catch();
-    (void)fby_simd(); /* report a wrong FOREBAY_SIMD once, not in each check */
+    (void)fby_simd_level(); /* report a wrong FOREBAY_SIMD only once */
     self.lines = self.as_json ? json_array() : NULL;
     run_checks(&self);
     if (self.lines != NULL) {

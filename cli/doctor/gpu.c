@@ -3,28 +3,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "common/clock.h"
 #include "common/pages.h"
 #include "trainer_client/expand/segments.h"
-#include "trainer_client/gpu/cuda_error.h"
 #include "trainer_client/gpu/device_name.h"
 
-enum { SIDE = 224, ROWS = 256, COPIES = 8, LAUNCHES = 20, MAX_LAUNCHES = 2000 };
+enum { ROWS = 256, COPIES = 8, LAUNCHES = 20, MAX_LAUNCHES = 2000 };
 
 /* A batch of pictures and the buffers for the measurement. */
 struct gpu_trial {
-    const struct fby_cuda *cuda;
-    struct fby_expansion  *plan;
-    uint8_t               *arena; /* pinned */
-    uint64_t               room;  /* bytes allocated in `arena` */
-    uint64_t               bytes; /* used, with the list of segments */
-    uint64_t               list;  /* offset of that list */
-    void                  *streams[2];
-    void                  *device_arena;
-    void                  *out;
-    fby_err                err;
-    struct fby_why         why; /* the first error of CUDA */
+    const struct fby_cuda  *cuda;
+    struct fby_expansion   *plan;
+    uint8_t                *arena; /* pinned */
+    uint64_t                room;  /* size of `arena` in bytes */
+    uint64_t                bytes; /* used bytes of `arena` */
+    uint64_t                list;  /* offset of the list of segments */
+    void                   *streams[2];
+    void                   *device_arena;
+    void                   *out;
+    fby_err                 err;
+    struct fby_error_detail why; /* the first error of a CUDA call */
 };
 
 static void record(struct gpu_trial *t, int code)
@@ -32,20 +31,6 @@ static void record(struct gpu_trial *t, int code)
     if (t->err == FBY_OK) {
         t->err = fby_cuda_check(t->cuda, code, &t->why);
     }
-}
-
-static bool make_plan(struct fby_expansion *plan)
-{
-    struct fby_why                  why;
-    const struct fby_field_content  field = {.name = "image",
-         .decode                                   = FBY_DECODE_RGB8,
-         .wire_type                                = FBY_U8,
-         .as.rgb8.normalize                        = true,
-         .as.rgb8.std                              = {1, 1, 1},
-         .shape                                    = {3, {SIDE, SIDE, 3}}};
-    const struct fby_field_delivery to    = {
-           .dtype = FBY_BF16, .layout = FBY_LAYOUT_CHW};
-    return fby_expansion_init(plan, &field, &to, &why) == FBY_OK;
 }
 
 static void fill_arena(struct gpu_trial *t)
@@ -60,8 +45,8 @@ static void fill_arena(struct gpu_trial *t)
 
 static void set_up(struct gpu_trial *t, int device)
 {
-    record(t, t->cuda->use(device));
-    record(t, t->cuda->prepare());
+    record(t, t->cuda->use_device(device));
+    record(t, t->cuda->load_kernels());
     record(t, t->cuda->pin(t->arena, t->room));
     record(t, t->cuda->allocate(&t->device_arena, t->room));
     record(t, t->cuda->allocate(&t->out, ROWS * t->plan->out_bytes));
@@ -81,7 +66,8 @@ static void tear_down(struct gpu_trial *t)
     (void)t->cuda->unpin(t->arena);
 }
 
-/* Time of this many copies and launches, in ns; each kind has a stream. */
+/* The time of `copies` copies and `launches` launches, in ns. The copies have
+ * one stream, the launches the other. */
 static double time_of(struct gpu_trial *t, int copies, int launches)
 {
     struct fby_segment_list list = {0};
@@ -130,18 +116,6 @@ static void measure(struct gpu_trial *t, struct fby_gpu_facts *facts)
         launches * (double)(ROWS * (t->plan->raw_bytes + t->plan->out_bytes));
 }
 
-static struct fby_verdict judge(const struct gpu_trial *t,
-    const struct fby_cuda_about *about, const struct fby_gpu_facts *measured)
-{
-    struct fby_gpu_facts facts = *measured;
-    facts.error                = t->err != FBY_OK ? t->why.text : NULL;
-    facts.name                 = about->name;
-    facts.major                = about->major;
-    facts.minor                = about->minor;
-    facts.bytes                = about->bytes;
-    return fby_judge_gpu(&facts);
-}
-
 static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
 {
     static struct fby_expansion plan; /* large */
@@ -150,40 +124,44 @@ static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
     struct gpu_trial            t     = {.cuda = cuda, .plan = &plan};
     record(&t, cuda->describe(device, &about));
     record(&t, cuda->driver_version(&facts.driver));
-    if (!make_plan(&plan)) {
-        return fby_verdict(FBY_DOCTOR_FAIL, "the expansion cannot be planned");
+    if (!fby_doctor_plan_pictures(FBY_BF16, &plan)) {
+        return fby_verdict(
+            FBY_DOCTOR_FAIL, NULL, "the expansion cannot be planned");
     }
     t.room  = ROWS * plan.raw_bytes + (1 << 20);
     t.arena = fby_pages_map(t.room);
     if (t.arena == NULL) {
         return fby_verdict(
-            FBY_DOCTOR_WARN, "too little memory to measure with");
+            FBY_DOCTOR_WARN, NULL, "too little memory to measure with");
     }
     fill_arena(&t);
     set_up(&t, device);
     measure(&t, &facts);
-    struct fby_verdict verdict = judge(&t, &about, &facts);
     tear_down(&t);
     fby_pages_unmap(t.arena, t.room);
-    return verdict;
+    facts.error = t.err != FBY_OK ? t.why.text : NULL;
+    facts.name  = about.name;
+    facts.major = about.major;
+    facts.minor = about.minor;
+    facts.bytes = about.bytes;
+    return fby_judge_gpu(&facts);
 }
 
 void fby_doctor_gpu(const struct fby_doctor_options *options, int out)
 {
-    const struct fby_cuda *cuda   = fby_cuda();
-    struct fby_why         why    = {""};
-    int                    device = 0;
-    int                    n      = 0;
+    const struct fby_cuda  *cuda   = fby_cuda();
+    struct fby_error_detail why    = {""};
+    int                     device = 0;
+    int                     n      = 0;
     (void)options;
     if (fby_gpu_device_number(cuda, "cuda", &device, &why) != FBY_OK) {
-        struct fby_verdict none = fby_verdict(
-            FBY_DOCTOR_OK, "batches stay on the host: %s", why.text);
-        fby_doctor_report(out, "gpu", &none);
+        fby_doctor_report(out, "gpu",
+            fby_verdict(
+                FBY_DOCTOR_OK, NULL, "batches stay on the host: %s", why.text));
         return;
     }
-    (void)cuda->count(&n);
+    (void)cuda->device_count(&n);
     for (device = 0; device < n; device++) {
-        struct fby_verdict verdict = try_device(cuda, device);
-        fby_doctor_report(out, "gpu", &verdict);
+        fby_doctor_report(out, "gpu", try_device(cuda, device));
     }
 }

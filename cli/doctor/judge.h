@@ -1,7 +1,7 @@
 /* judge.h - decide what measured values of a machine mean for Forebay.
  *
- * All functions are pure: they turn values into a verdict, which has a state,
- * a finding, and advice. The thresholds are in judge.c. */
+ * All functions are pure. They turn values into a verdict, which has a state, a
+ * finding, and advice. The thresholds are in judge.c. */
 #ifndef FBY_CLI_DOCTOR_JUDGE_H
 #define FBY_CLI_DOCTOR_JUDGE_H
 
@@ -26,9 +26,10 @@ struct fby_verdict {
 /* The state as a word: "ok", "note", "warn", "FAIL". */
 const char *fby_doctor_state_name(enum fby_doctor_state state);
 
-/* A verdict without advice; a finding that is too long is cut. */
-struct fby_verdict fby_verdict(enum fby_doctor_state state, const char *format,
-    ...) __attribute__((format(printf, 2, 3)));
+/* A verdict with its finding, which is cut if it is too long, and `advice`;
+ * NULL: none. */
+struct fby_verdict fby_verdict(enum fby_doctor_state state, const char *advice,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- The machine --------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ struct fby_cpu_facts {
 /* Warns below 2 usable CPUs. */
 struct fby_verdict fby_judge_cpus(const struct fby_cpu_facts *facts);
 
-/* `used` is the level in use, `best` that of the CPU. */
+/* `used` is the level in use, `best` the highest level of the CPU. */
 struct fby_verdict fby_judge_simd(enum fby_simd used, enum fby_simd best);
 
 struct fby_card_facts {
@@ -48,16 +49,15 @@ struct fby_card_facts {
     int  node;     /* the NUMA node of the card */
     char near[64]; /* the usable CPUs of that node */
 };
-/* `nodes` is the machine's number of NUMA nodes (0: unknown), `n` the number of
- * cards that are nearer to some of them. */
+/* `nodes` is the machine's number of NUMA nodes (0: unknown). The `n` cards are
+ * each nearer to one of the nodes. */
 struct fby_verdict fby_judge_numa(
     uint32_t nodes, const struct fby_card_facts *cards, uint32_t n);
 
-/* In bytes. UINT64_MAX is no limit, here and below. */
-struct fby_memory_facts {
-    uint64_t total;     /* of the machine; 0: unknown */
-    uint64_t available; /* now */
-    uint64_t limit;     /* of the cgroup */
+struct fby_memory_facts { /* bytes; UINT64_MAX: no limit */
+    uint64_t total;       /* of the machine; 0: unknown */
+    uint64_t available;   /* now */
+    uint64_t limit;       /* of the cgroup */
 };
 /* Warns below 2 GiB usable or 1 GiB available. */
 struct fby_verdict fby_judge_memory(const struct fby_memory_facts *facts);
@@ -86,11 +86,12 @@ struct fby_verdict fby_judge_expand(double bytes_per_s);
 struct fby_gpu_facts {
     const char *name;
     int         major, minor; /* compute capability */
-    int         driver;       /* its CUDA version, 13000 for 13.0 */
-    uint64_t    bytes;        /* of its memory */
-    const char *error; /* of a CUDA call that failed; the rest is then unset */
-    double      copy_ns, expand_ns, both_ns; /* alone, alone, concurrently */
-    double      copied, expanded;            /* bytes moved in those times */
+    int         driver;       /* CUDA version of the driver, 13000 for 13.0 */
+    uint64_t    bytes;        /* of GPU memory */
+    const char *error; /* of a failed CUDA call; the rest is then unset */
+    double      copy_ns, expand_ns; /* each alone */
+    double      both_ns;            /* copies and kernels concurrently */
+    double      copied, expanded;   /* bytes moved in these times */
 };
 /* Fails on an error; warns if copies and kernels do not overlap. */
 struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts);
@@ -99,10 +100,10 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts);
 
 struct fby_source_facts {
     const char *split;
-    const char *place;  /* directory, or NAME:path of an unknown root */
-    bool        named;  /* `place` is NAME:path, and no --data names it */
-    bool        served; /* workers elsewhere have the data */
-    int         error;  /* errno of opening the directory; 0: readable */
+    const char *path;         /* a directory; NAME:path of an unknown root */
+    bool        unknown_root; /* no --data has the NAME of `path` */
+    bool        served;       /* workers elsewhere have the data */
+    int         error;        /* errno of opening the directory; 0: readable */
 };
 /* An unreadable directory fails, unless workers elsewhere serve it. */
 struct fby_verdict fby_judge_source(const struct fby_source_facts *facts);
@@ -110,8 +111,8 @@ struct fby_verdict fby_judge_source(const struct fby_source_facts *facts);
 struct fby_data_facts {
     const char *split;
     const char *error;   /* of opening the data; NULL: none */
-    bool        served;  /* as above */
-    bool        whole;   /* all was read; else it was stopped in between: */
+    bool        served;  /* workers elsewhere have the data */
+    bool        whole;   /* all parts were read */
     uint64_t    done;    /* parts that were read */
     uint64_t    total;   /* parts of the source */
     uint64_t    samples; /* set if `whole` */
@@ -137,34 +138,35 @@ enum fby_doctor_answer {
 };
 
 struct fby_answer_facts {
-    const char            *name;       /* address; of a worker also its host */
-    int                    error;      /* errno of connecting; ETIMEDOUT too */
+    const char            *name;       /* address; of a worker also the host */
+    int                    error;      /* errno of connecting; 0: connected */
     int64_t                connect_ns; /* set if there is no error */
     enum fby_doctor_answer answer;
     const char            *text;          /* of a refusal */
     int64_t                round_trip_ns; /* 0: not measured */
-    uint32_t               version;       /* of the protocol; workers only */
+    uint32_t               version;       /* of a worker's protocol */
 };
 /* The address of the server cannot be resolved; `why` is the cause. */
 struct fby_verdict fby_judge_unresolved(const char *why);
 
-/* `workers` is how many the server knows; none is a failure. */
+/* `workers` is the number of workers that the server knows; 0 fails. */
 struct fby_verdict fby_judge_server(
     const struct fby_answer_facts *facts, uint64_t workers);
 /* Fails without an answer; warns about a slow round trip. */
 struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts);
 
-/* Warns if `open` of `n` addresses are beyond loopback; `first` is one. */
+/* Warns if `open` of `n` addresses are beyond loopback; `first` is one of
+ * those. */
 struct fby_verdict fby_judge_exposure(
     uint32_t open, uint32_t n, const char *first);
 
 struct fby_stream_facts {
-    double      seconds; /* from the first batch on */
-    double      first_s; /* from opening to the first batch */
-    uint64_t    batches; /* received in all */
-    uint64_t    images;  /* after the first batch, as the two below */
-    uint64_t    wire_bytes;
-    uint64_t    raw_bytes;
+    double      seconds;                   /* from the first batch on */
+    double      first_s;                   /* from opening to the first batch */
+    uint64_t    batches;                   /* received in all */
+    uint64_t    images;                    /* received after the first batch */
+    uint64_t    wire_bytes;                /* likewise */
+    uint64_t    raw_bytes;                 /* likewise */
     uint32_t    known, in_use, left_aside; /* workers */
     uint64_t    lost;      /* requested again, or with a wrong checksum */
     const char *error;     /* NULL: none */

@@ -14,13 +14,13 @@
 
 #include <jpeglib.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/read.h"
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/cpus.h"
 #include "common/hash.h"
-#include "common/simd_cpu.h"
+#include "common/simd.h"
 #include "forebay/forebay.h"
 
 #define WORDS_OF(x) #x
@@ -40,7 +40,7 @@ static struct fby_verdict versions(void)
     struct fby_hash_version hash = fby_hash_version();
     int                     zmq[3];
     zmq_version(&zmq[0], &zmq[1], &zmq[2]);
-    return fby_verdict(FBY_DOCTOR_OK,
+    return fby_verdict(FBY_DOCTOR_OK, NULL,
         "forebay %s, libzmq %d.%d.%d, %s, lz4 %s, xxhash %u.%u.%u (%s), "
         "libsodium %s",
         forebay_version(), zmq[0], zmq[1], zmq[2], JPEG_VERSION,
@@ -55,20 +55,19 @@ static struct fby_verdict kernel(void)
 {
     struct utsname name;
     if (uname(&name) != 0) {
-        return fby_verdict(FBY_DOCTOR_NOTE, "%s", strerror(errno));
+        return fby_verdict(FBY_DOCTOR_NOTE, NULL, "%s", strerror(errno));
     }
-    return fby_verdict(FBY_DOCTOR_OK, "%.64s %.64s on %.64s", name.sysname,
-        name.release, name.machine);
+    return fby_verdict(FBY_DOCTOR_OK, NULL, "%.64s %.64s on %.64s",
+        name.sysname, name.release, name.machine);
 }
 
 void fby_doctor_versions(const struct fby_doctor_options *options, int out)
 {
-    struct fby_verdict lines[] = {
-        versions(), kernel(), fby_judge_simd(fby_simd(), fby_simd_of_cpu())};
     (void)options;
-    fby_doctor_report(out, "versions", &lines[0]);
-    fby_doctor_report(out, "kernel", &lines[1]);
-    fby_doctor_report(out, "simd", &lines[2]);
+    fby_doctor_report(out, "versions", versions());
+    fby_doctor_report(out, "kernel", kernel());
+    fby_doctor_report(
+        out, "simd", fby_judge_simd(fby_simd_level(), fby_simd_of_cpu()));
 }
 
 /* ---- The machine --------------------------------------------------------- */
@@ -76,7 +75,7 @@ void fby_doctor_versions(const struct fby_doctor_options *options, int out)
 static struct fby_verdict cpus(const char *root)
 {
     struct fby_cpu_facts facts = {
-        .online = fby_read_cpus_online(root), .quota = fby_cores_quota(root)};
+        .online = fby_read_cpus_online(root), .quota = fby_cgroup_cores(root)};
     cpu_set_t allowed;
     facts.allowed = fby_cpus_allowed(&allowed) == FBY_OK
                         ? (uint32_t)CPU_COUNT(&allowed)
@@ -149,20 +148,14 @@ static struct fby_verdict clocks(void)
 void fby_doctor_machine(const struct fby_doctor_options *options, int out)
 {
     const char *root = options->root;
-    const struct {
-        const char        *name;
-        struct fby_verdict verdict;
-    } lines[] = {
-        {"cpus", cpus(root)},
-        {"numa", numa(root)},
-        {"memory", memory(root)},
-        {"memlock", fby_judge_memlock(limit_of(RLIMIT_MEMLOCK, false))},
-        {"shm", shm(root)},
-        {"huge-pages", huge_pages(root)},
-        {"files", fby_judge_files(limit_of(RLIMIT_NOFILE, true))},
-        {"clock", clocks()},
-    };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        fby_doctor_report(out, lines[i].name, &lines[i].verdict);
-    }
+    fby_doctor_report(out, "cpus", cpus(root));
+    fby_doctor_report(out, "numa", numa(root));
+    fby_doctor_report(out, "memory", memory(root));
+    fby_doctor_report(
+        out, "memlock", fby_judge_memlock(limit_of(RLIMIT_MEMLOCK, false)));
+    fby_doctor_report(out, "shm", shm(root));
+    fby_doctor_report(out, "huge-pages", huge_pages(root));
+    fby_doctor_report(
+        out, "files", fby_judge_files(limit_of(RLIMIT_NOFILE, true)));
+    fby_doctor_report(out, "clock", clocks());
 }

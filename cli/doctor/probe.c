@@ -14,10 +14,7 @@
 #include "common/mem.h"
 #include "trainer_client/receive/sockets.h"
 
-enum {
-    MAX_MESSAGE =
-        64 << 10 /* bytes of a message; a longer one is not from a worker */
-};
+enum { MAX_MESSAGE = 64 << 10 }; /* bytes; more than a worker sends here */
 
 static int wait_ms(int64_t until_ns)
 {
@@ -124,9 +121,9 @@ void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns)
 /* Receive a message that has already arrived, without waiting. */
 static bool receive_pending(void *socket, struct fby_message *out)
 {
-    zmq_msg_t      frame;
-    struct fby_why why;
-    bool           found = false;
+    zmq_msg_t               frame;
+    struct fby_error_detail why;
+    bool                    found = false;
     zmq_msg_init(&frame);
     while (!found && zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0) {
         found = fby_message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
@@ -148,8 +145,7 @@ bool fby_probe_receive(void *socket, int64_t until_ns, struct fby_message *out)
     return false;
 }
 
-static void send_message(
-    struct fby_probe *probe, const struct fby_message *message)
+void fby_probe_send(struct fby_probe *probe, const struct fby_message *message)
 {
     struct fby_buffer scratch = {0};
     fby_dealer_send(probe->socket, message, &scratch);
@@ -158,24 +154,24 @@ static void send_message(
 
 static void send_hello(struct fby_probe *probe)
 {
-    send_message(probe, &(struct fby_message){.type = FBY_MSG_HELLO,
-                            .hello = {.session = probe->session,
-                                .route         = {fby_id_random()},
-                                .version_min   = FBY_PROTOCOL_VERSION,
-                                .version_max   = FBY_PROTOCOL_VERSION,
-                                .features      = FBY_FEATURES,
-                                .max_bytes     = 1,
-                                .job           = "doctor",
-                                .host          = "doctor",
-                                .pid           = (uint32_t)getpid()}});
+    fby_probe_send(probe, &(struct fby_message){.type = FBY_MSG_HELLO,
+                              .hello = {.session = probe->session,
+                                  .route         = {fby_id_random()},
+                                  .version_min   = FBY_PROTOCOL_VERSION,
+                                  .version_max   = FBY_PROTOCOL_VERSION,
+                                  .features      = FBY_FEATURES,
+                                  .max_bytes     = 1,
+                                  .job           = "doctor",
+                                  .host          = "doctor",
+                                  .pid           = (uint32_t)getpid()}});
 }
 
 static void send_ping(struct fby_probe *probe)
 {
     probe->asked_ns = fby_now_ns();
-    send_message(probe, &(struct fby_message){.type = FBY_MSG_PING,
-                            .ping = {.session = probe->session,
-                                .sequence     = probe->n_trips + 1}});
+    fby_probe_send(probe, &(struct fby_message){.type = FBY_MSG_PING,
+                              .ping = {.session = probe->session,
+                                  .sequence     = probe->n_trips + 1}});
 }
 
 static bool is_done(const struct fby_probe *probe)
@@ -241,8 +237,8 @@ static void open_session(struct fby_probe *probe, void *zmq)
 static void close_session(struct fby_probe *probe)
 {
     if (probe->answer == FBY_ANSWER_GIVEN) {
-        send_message(probe, &(struct fby_message){.type = FBY_MSG_BYE,
-                                .bye = {.session = probe->session}});
+        fby_probe_send(probe, &(struct fby_message){.type = FBY_MSG_BYE,
+                                  .bye = {.session = probe->session}});
     }
     fby_dealer_close(&probe->socket);
 }
@@ -282,7 +278,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int64_t fby_probe_round_trip(const struct fby_probe *probe)
+/* The median of the measured round trips, in ns; 0: none. */
+static int64_t median_trip(const struct fby_probe *probe)
 {
     int64_t times[FBY_PROBE_TRIPS];
     memcpy(times, probe->trips_ns, sizeof(times));
@@ -298,7 +295,7 @@ struct fby_answer_facts fby_probe_facts(const struct fby_probe *probe)
         .connect_ns    = probe->connect_ns,
         .answer        = probe->answer,
         .text          = probe->text,
-        .round_trip_ns = fby_probe_round_trip(probe),
+        .round_trip_ns = median_trip(probe),
         .version       = probe->version,
     };
 }

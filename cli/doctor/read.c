@@ -7,32 +7,34 @@
 #include <string.h>
 
 #include "common/cpus.h"
-#include "worker/numa.h"
+#include "worker/cpu_placement.h"
 
 enum { PATH_SIZE = 1024, LINE_SIZE = 4096 };
 
-static bool read_line(const char *root, const char *path, char line[LINE_SIZE])
+/* Open the file `path` below `root`; NULL: it cannot be opened. */
+static FILE *open_file(const char *root, const char *path)
 {
     char full[PATH_SIZE];
     int  n = snprintf(full, sizeof(full), "%s%s", root, path);
-    if (n < 0 || n >= (int)sizeof(full)) {
-        return false;
+    return n >= 0 && n < (int)sizeof(full) ? fopen(full, "re") : NULL;
+}
+
+static bool read_line(const char *root, const char *path, char line[LINE_SIZE])
+{
+    FILE *file = open_file(root, path);
+    bool  done = file != NULL && fgets(line, LINE_SIZE, file) != NULL;
+    if (file != NULL) {
+        fclose(file);
     }
-    FILE *file = fopen(full, "re");
-    if (file == NULL) {
-        return false;
-    }
-    bool got = fgets(line, LINE_SIZE, file) != NULL;
-    fclose(file);
-    return got;
+    return done;
 }
 
 /* The number of entries of a list such as "0-3,8". */
 static uint32_t count_listed(const char *root, const char *path)
 {
-    char           line[LINE_SIZE];
-    cpu_set_t      set;
-    struct fby_why why;
+    char                    line[LINE_SIZE];
+    cpu_set_t               set;
+    struct fby_error_detail why;
     return read_line(root, path, line) &&
                    fby_cpus_parse(line, &set, &why) == FBY_OK
                ? (uint32_t)CPU_COUNT(&set)
@@ -51,12 +53,10 @@ uint32_t fby_read_nodes(const char *root)
 
 uint64_t fby_read_meminfo(const char *root, const char *name)
 {
-    char     path[PATH_SIZE];
     char     line[LINE_SIZE];
     uint64_t bytes = 0;
     size_t   n     = strlen(name);
-    snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-    FILE *file = fopen(path, "re");
+    FILE    *file  = open_file(root, "/proc/meminfo");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         if (strncmp(line, name, n) == 0 && line[n] == ':') {
             bytes = strtoull(line + n + 1, NULL, 10) << 10;
@@ -86,10 +86,10 @@ static uint64_t read_limit(const char *root, const char *dir, const char *file)
     return end == line || bytes >= UINT64_C(1) << 62 ? UINT64_MAX : bytes;
 }
 
-/* The smallest limit from `group` up to and including the mount itself. In a
- * container, /proc may name the host's group, which does not exist there; the
- * limit of the mount still counts then. */
-static uint64_t smallest_upward(
+/* The smallest limit of `group` and the groups above it, up to the mount
+ * itself. In a container, /proc may name a group of the host that does not
+ * exist in the container. Then only the limit of the mount counts. */
+static uint64_t smallest_limit(
     const char *root, const char *mount, const char *group, const char *file)
 {
     char     dir[PATH_SIZE / 2];
@@ -121,21 +121,19 @@ static uint64_t limit_of_line(const char *root, char *line)
     *group++                    = '\0';
     group[strcspn(group, "\n")] = '\0';
     if (controllers[0] == '\0') {
-        return smallest_upward(root, "/sys/fs/cgroup", group, "memory.max");
+        return smallest_limit(root, "/sys/fs/cgroup", group, "memory.max");
     }
     return strcmp(controllers, "memory") != 0
                ? UINT64_MAX
-               : smallest_upward(root, "/sys/fs/cgroup/memory", group,
+               : smallest_limit(root, "/sys/fs/cgroup/memory", group,
                      "memory.limit_in_bytes");
 }
 
 uint64_t fby_read_memory_limit(const char *root)
 {
-    char     path[PATH_SIZE];
     char     line[LINE_SIZE];
     uint64_t smallest = UINT64_MAX;
-    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-    FILE *file = fopen(path, "re");
+    FILE    *file     = open_file(root, "/proc/self/cgroup");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         uint64_t here = limit_of_line(root, line);
         smallest      = here < smallest ? here : smallest;
@@ -185,8 +183,8 @@ static bool read_card(
     }
     out->node = node.number;
     snprintf(out->card, sizeof(out->card), "%.15s", name);
-    snprintf(
-        out->near, sizeof(out->near), "%.63s", fby_cpus_show(&node.cpus).text);
+    snprintf(out->near, sizeof(out->near), "%.63s",
+        fby_cpus_format(&node.cpus).text);
     return true;
 }
 

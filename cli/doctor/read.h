@@ -22,14 +22,15 @@ uint64_t fby_read_meminfo(const char *root, const char *name);
  * 1 or 2, in bytes; UINT64_MAX: none. */
 uint64_t fby_read_memory_limit(const char *root);
 
-/* The word in brackets of "always [madvise] never"; "": unknown. */
+/* The setting of transparent huge pages, the word in brackets of "always
+ * [madvise] never"; "": unknown. */
 void fby_read_huge_pages(const char *root, char out[16]);
 
 /* Bytes of the level 3 cache of CPU 0; 0: unknown. */
 uint64_t fby_read_last_cache(const char *root);
 
-/* List network cards that are nearer to some of the usable CPUs than to others.
- * Returns the number of entries written, at most `max`. */
+/* List the network cards that are nearer to some of the usable CPUs than to
+ * others. Returns the number of entries written, at most `max`. */
 uint32_t fby_read_cards(
     const char *root, struct fby_card_facts *out, uint32_t max);
 

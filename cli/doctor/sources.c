@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "pipeline/location.h"
 #include "pipeline/parse.h"
 #include "worker/source/cache.h"
@@ -24,7 +24,7 @@ static int try_directory(const char *path)
     return error;
 }
 
-/* The path of NAME:path below the --data of that name; false without one. */
+/* Find the directory of NAME:path by the --data of that name; false: none. */
 static bool find_named(const struct fby_words *data,
     const struct fby_location_parts *parts, char out[FBY_PATH_SIZE])
 {
@@ -44,48 +44,49 @@ static struct fby_verdict check_split(const struct fby_doctor_options *options,
     const char *name, const struct fby_split *split)
 {
     struct fby_location_parts parts;
-    struct fby_why            why = {{0}};
+    struct fby_error_detail   why = {{0}};
     char                      path[FBY_PATH_SIZE];
     const char               *pattern = split->location.pattern;
     struct fby_source_facts   facts   = {
-            .split = name, .place = path, .served = options->server != NULL};
+            .split = name, .path = path, .served = options->server != NULL};
     if (fby_location_split(pattern, split->content.source, &parts, &why) !=
         FBY_OK) {
-        return fby_verdict(FBY_DOCTOR_FAIL, "split %s: %.500s", name, why.text);
+        return fby_verdict(
+            FBY_DOCTOR_FAIL, NULL, "split %s: %.500s", name, why.text);
     }
     if (parts.root[0] == '\0') {
         snprintf(path, sizeof(path), "%s", parts.base);
     } else if (!find_named(&options->data, &parts, path)) {
-        facts.named = true;
-        facts.place = pattern;
+        facts.unknown_root = true;
+        facts.path         = pattern;
     }
-    facts.error = facts.named ? 0 : try_directory(path);
+    facts.error = facts.unknown_root ? 0 : try_directory(path);
     return fby_judge_source(&facts);
 }
 
 static void report_splits(const struct fby_doctor_options *options, int out)
 {
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_error_detail why      = {{0}};
     if (fby_pipeline_load(options->pipeline, &pipeline, &why) != FBY_OK) {
-        struct fby_verdict wrong = fby_verdict(FBY_DOCTOR_FAIL, "%s", why.text);
-        fby_doctor_report(out, "pipeline", &wrong);
+        fby_doctor_report(out, "pipeline",
+            fby_verdict(FBY_DOCTOR_FAIL, NULL, "%s", why.text));
         return;
     }
     for (size_t i = 0; i < fby_pipeline_n_splits(pipeline); i++) {
-        const char        *name    = fby_pipeline_split_name(pipeline, i);
-        struct fby_split  *split   = NULL;
-        struct fby_verdict verdict = fby_verdict(FBY_DOCTOR_FAIL, "%s", name);
-        if (fby_pipeline_split(pipeline, name, &split, &why) == FBY_OK) {
-            verdict = check_split(options, name, split);
-        }
-        fby_doctor_report(out, "source", &verdict);
+        const char       *name  = fby_pipeline_split_name(pipeline, i);
+        struct fby_split *split = NULL;
+        fby_err err = fby_pipeline_split(pipeline, name, &split, &why);
+        fby_doctor_report(out, "source",
+            err == FBY_OK ? check_split(options, name, split)
+                          : fby_verdict(FBY_DOCTOR_FAIL, NULL,
+                                "split %s: %.500s", name, why.text));
         fby_split_destroy(&split);
     }
     fby_pipeline_destroy(&pipeline);
 }
 
-/* The folder may not exist yet: check its nearest existing ancestor. */
+/* The folder may not exist yet. Then check its nearest existing ancestor. */
 static void check_cache(char *path, struct fby_cache_facts *facts)
 {
     struct statvfs about;
@@ -108,18 +109,15 @@ static void report_cache(int out)
     char                   file[FBY_PATH_SIZE];
     char                   path[FBY_PATH_SIZE];
     struct fby_cache_facts facts = {.directory = file};
-    struct fby_verdict     verdict;
     if (fby_cache_path(NULL, "", file) == FBY_OK) {
         *strrchr(file, '/') = '\0';
         memcpy(path, file, sizeof(path));
         check_cache(path, &facts);
-        verdict = fby_judge_cache(&facts);
     } else {
-        facts = (struct fby_cache_facts){
-            .directory = "a folder of the user's", .error = ENOENT};
-        verdict = fby_judge_cache(&facts);
+        facts.directory = "a folder of the user's";
+        facts.error     = ENOENT;
     }
-    fby_doctor_report(out, "cache", &verdict);
+    fby_doctor_report(out, "cache", fby_judge_cache(&facts));
 }
 
 void fby_doctor_sources(const struct fby_doctor_options *options, int out)

@@ -5,18 +5,18 @@
  * best round counts, so other load on the machine disturbs little. */
 #include <string.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/read.h"
 #include "common/clock.h"
 #include "common/pages.h"
 #include "trainer_client/expand/device.h"
 
-enum { SIDE = 224, CHANNELS = 3, PICTURE = SIDE * SIDE * CHANNELS };
+enum { CHANNELS = 3, PICTURE = FBY_DOCTOR_SIDE * FBY_DOCTOR_SIDE * CHANNELS };
 
-static const int64_t  round_ns = 300 * FBY_NS_PER_MS;
-static const uint64_t min_size = UINT64_C(64) << 20; /* bytes of tensors */
-static const uint64_t max_size = UINT64_C(128) << 20;
-static const uint64_t parts    = 4; /* use at most 1/4 of free memory */
+static const int64_t  measure_ns = 300 * FBY_NS_PER_MS;
+static const uint64_t min_size   = UINT64_C(64) << 20; /* bytes of tensors */
+static const uint64_t max_size   = UINT64_C(128) << 20;
+static const uint64_t parts      = 4; /* use at most 1/4 of free memory */
 
 struct buffers {
     uint8_t             *from, *to;
@@ -24,7 +24,8 @@ struct buffers {
     struct fby_expansion plan;
 };
 
-/* Twice the last-level cache, within bounds and a share of free memory. */
+/* Twice the size of the last-level cache, within bounds, and at most a share of
+ * the free memory. */
 static uint64_t choose_size(const char *root)
 {
     uint64_t cache      = 2 * fby_read_last_cache(root);
@@ -46,17 +47,18 @@ static bool copy(struct buffers *self)
 
 static bool expand(struct buffers *self)
 {
-    struct fby_why why;
-    uint32_t       rows = (uint32_t)(self->size / (PICTURE * sizeof(float)));
+    struct fby_error_detail why;
+    uint32_t rows = (uint32_t)(self->size / (PICTURE * sizeof(float)));
     return fby_device_host.expand(
                &self->plan, self->from, rows, self->to, &why) == FBY_OK;
 }
 
-/* Bytes per second of CPU time in the best round; 0: `work` failed. */
+/* Bytes per second of CPU time in the fastest call of `work`; 0: a call
+ * failed. */
 static double measure(struct buffers *self, bool (*work)(struct buffers *))
 {
     double  best     = 0;
-    int64_t until_ns = fby_now_ns() + round_ns;
+    int64_t until_ns = fby_now_ns() + measure_ns;
     do {
         int64_t before_ns = fby_thread_cpu_ns();
         if (!work(self)) {
@@ -69,31 +71,31 @@ static double measure(struct buffers *self, bool (*work)(struct buffers *))
     return best;
 }
 
-static bool make_plan(struct fby_expansion *plan)
+bool fby_doctor_plan_pictures(enum fby_type dtype, struct fby_expansion *out)
 {
-    struct fby_why                  why;
+    struct fby_error_detail         why;
     const struct fby_field_content  field = {.name = "image",
          .decode                                   = FBY_DECODE_RGB8,
          .wire_type                                = FBY_U8,
          .as.rgb8.normalize                        = true,
          .as.rgb8.mean                             = {0.485, 0.456, 0.406},
          .as.rgb8.std                              = {0.229, 0.224, 0.225},
-         .shape = {3, {SIDE, SIDE, CHANNELS}}};
+         .shape = {3, {FBY_DOCTOR_SIDE, FBY_DOCTOR_SIDE, CHANNELS}}};
     const struct fby_field_delivery to    = {
-           .dtype = FBY_F32, .layout = FBY_LAYOUT_CHW};
-    return fby_expansion_init(plan, &field, &to, &why) == FBY_OK;
+           .dtype = dtype, .layout = FBY_LAYOUT_CHW};
+    return fby_expansion_init(out, &field, &to, &why) == FBY_OK;
 }
 
 static void report(struct buffers *self, int out)
 {
     memset(self->from, 1, self->size);
     memset(self->to, 1, self->size);
-    struct fby_verdict copied = fby_judge_copy(measure(self, copy));
-    fby_doctor_report(out, "copy", &copied);
+    fby_doctor_report(out, "copy", fby_judge_copy(measure(self, copy)));
     self->size -= self->size % (PICTURE * sizeof(float));
-    double rate = make_plan(&self->plan) ? measure(self, expand) : 0;
-    struct fby_verdict expanded = fby_judge_expand(rate);
-    fby_doctor_report(out, "expand", &expanded);
+    double rate = fby_doctor_plan_pictures(FBY_F32, &self->plan)
+                      ? measure(self, expand)
+                      : 0;
+    fby_doctor_report(out, "expand", fby_judge_expand(rate));
 }
 
 void fby_doctor_speed(const struct fby_doctor_options *options, int out)
@@ -107,9 +109,9 @@ void fby_doctor_speed(const struct fby_doctor_options *options, int out)
     if (self.from != NULL && self.to != NULL) {
         report(&self, out);
     } else {
-        struct fby_verdict none =
-            fby_verdict(FBY_DOCTOR_WARN, "too little memory to measure with");
-        fby_doctor_report(out, "copy", &none);
+        fby_doctor_report(out, "copy",
+            fby_verdict(
+                FBY_DOCTOR_WARN, NULL, "too little memory to measure with"));
     }
     fby_pages_unmap(self.from, mapped);
     fby_pages_unmap(self.to, mapped);

@@ -3,7 +3,7 @@
  * It uses only the public header, and a job with a random name. */
 #include <string.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 #include "cli/served.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -20,7 +20,7 @@ struct stream_check {
     int64_t              last_ns;
     struct forebay_stats first; /* at the first batch */
     struct forebay_stats last;
-    char                 error[sizeof(struct fby_why)];
+    char                 error[sizeof(struct fby_error_detail)];
     bool                 timed_out; /* the error is a timeout */
 };
 
@@ -43,8 +43,8 @@ static bool open_stream(struct stream_check *self,
     stream.n_roots                = roots->n;
     stream.open_timeout_ns        = open_ns;
 
-    struct fby_why      why = {{0}};
-    enum forebay_status status =
+    struct fby_error_detail why = {{0}};
+    enum forebay_status     status =
         forebay_open(&stream, why.text, sizeof(why.text), &self->stream);
     if (status != FOREBAY_OK) {
         fby_served_explain(roots, &why);
@@ -111,7 +111,7 @@ static struct fby_verdict judge(const struct stream_check *self)
 
 /* Choose the split `train`, else the first. */
 static fby_err choose_split(
-    const char *path, char out[FBY_NAME_SIZE], struct fby_why *why)
+    const char *path, char out[FBY_NAME_SIZE], struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     fby_err              err      = fby_pipeline_load(path, &pipeline, why);
@@ -128,15 +128,15 @@ static fby_err choose_split(
 
 void fby_doctor_stream(const struct fby_doctor_options *options, int out)
 {
-    struct fby_served   roots                = {0};
-    struct fby_why      why                  = {{0}};
-    char                split[FBY_NAME_SIZE] = "";
-    struct stream_check self                 = {.begun_ns = fby_now_ns()};
-    struct fby_verdict  verdict;
-    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict reports it */
+    struct fby_served       roots                = {0};
+    struct fby_error_detail why                  = {{0}};
+    char                    split[FBY_NAME_SIZE] = "";
+    struct stream_check     self                 = {.begun_ns = fby_now_ns()};
+    struct fby_verdict      verdict;
+    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict has the warnings */
     if (choose_split(options->pipeline, split, &why) != FBY_OK ||
         fby_served_collect(&roots, &options->data, NULL, &why) != FBY_OK) {
-        verdict = fby_verdict(FBY_DOCTOR_FAIL, "%s", why.text);
+        verdict = fby_verdict(FBY_DOCTOR_FAIL, NULL, "%s", why.text);
     } else {
         if (open_stream(&self, options, &roots, split)) {
             take_batches(&self);
@@ -144,6 +144,6 @@ void fby_doctor_stream(const struct fby_doctor_options *options, int out)
         verdict = judge(&self);
         forebay_close(&self.stream);
     }
-    fby_doctor_report(out, "stream", &verdict);
+    fby_doctor_report(out, "stream", verdict);
     fby_served_fini(&roots);
 }

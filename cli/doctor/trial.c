@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -21,12 +22,15 @@ _Static_assert(
 
 enum { POLL_MS = 100 };
 
-enum check_end { END_ITSELF, END_LATE, END_SIGNAL };
+enum check_end { /* why the parent stops reading */
+    END_ITSELF,  /* the check ended */
+    END_LATE,    /* the deadline passed */
+    END_SIGNAL   /* a signal was caught */
+};
 
-void fby_doctor_report(
-    int out, const char *check, const struct fby_verdict *verdict)
+void fby_doctor_report(int out, const char *check, struct fby_verdict verdict)
 {
-    struct fby_doctor_line line = {.verdict = *verdict};
+    struct fby_doctor_line line = {.verdict = verdict};
     snprintf(line.check, sizeof(line.check), "%s", check);
     if (write(out, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
         _exit(1); /* the parent has closed the pipe */
@@ -67,49 +71,53 @@ static enum check_end read_lines(
     }
 }
 
-static void report_failed(const struct fby_doctor_check *check,
+/* Add a line that says that the check itself failed. */
+__attribute__((format(printf, 4, 5))) static void report_failed(
+    const struct fby_doctor_check    *check,
     const struct fby_doctor_listener *listener, enum fby_doctor_state state,
-    const char *how)
+    const char *format, ...)
 {
     struct fby_doctor_line line;
+    char                   how[64];
+    va_list                args;
     memset(&line, 0, sizeof(line));
+    va_start(args, format);
+    (void)vsnprintf(how, sizeof(how), format, args);
+    va_end(args);
     snprintf(line.check, sizeof(line.check), "%s", check->name);
-    line.verdict = fby_verdict(state, "the check itself failed: %s", how);
+    line.verdict = fby_verdict(state, NULL, "the check itself failed: %s", how);
     listener->on_line(listener->arg, &line);
 }
 
-static void judge_status(const struct fby_doctor_check *check,
-    const struct fby_doctor_listener *listener, int status)
+/* Wait for a child that ends by itself, and report a failure. */
+static void report_status(const struct fby_doctor_check *check,
+    const struct fby_doctor_listener *listener, pid_t child)
 {
-    char how[64];
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (WIFSIGNALED(status)) {
-        snprintf(how, sizeof(how), "ended by signal %d", WTERMSIG(status));
-        report_failed(check, listener, FBY_DOCTOR_FAIL, how);
+        report_failed(check, listener, FBY_DOCTOR_FAIL, "ended by signal %d",
+            WTERMSIG(status));
     } else if (WEXITSTATUS(status) != 0) {
-        snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
-        report_failed(check, listener, FBY_DOCTOR_FAIL, how);
+        report_failed(check, listener, FBY_DOCTOR_FAIL, "exit code %d",
+            WEXITSTATUS(status));
     }
 }
 
-/* A killed process may stay in a system call for long: it is not waited for. */
 static void finish(const struct fby_doctor_check *check,
-    const struct fby_doctor_listener *listener, pid_t child,
-    enum check_end check_end)
+    const struct fby_doctor_listener *listener, pid_t child, enum check_end end)
 {
-    int  status = 0;
-    char how[64];
-    if (check_end == END_ITSELF) {
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-        judge_status(check, listener, status);
+    if (end == END_ITSELF) {
+        report_status(check, listener, child);
         return;
     }
+    /* A killed process may stay in a system call for long: do not wait. */
     kill(child, SIGKILL);
-    (void)waitpid(child, &status, WNOHANG);
-    if (check_end == END_LATE) {
-        snprintf(
-            how, sizeof(how), "no end within %d s", check->deadline_ms / 1000);
-        report_failed(check, listener, check->late, how);
+    (void)waitpid(child, NULL, WNOHANG);
+    if (end == END_LATE) {
+        report_failed(check, listener, check->late, "no end within %d s",
+            check->deadline_ms / 1000);
     }
 }
 
@@ -119,10 +127,10 @@ void fby_doctor_run(const struct fby_doctor_check *check,
 {
     int pipe_fds[2];
     if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
-        report_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
+        report_failed(check, listener, FBY_DOCTOR_FAIL, "%s", strerror(errno));
         return;
     }
-    fflush(NULL); /* so that the child does not write it again */
+    fflush(NULL); /* so that the child does not repeat buffered text */
     pid_t child = fork();
     if (child == 0) {
         close(pipe_fds[0]);
@@ -130,7 +138,7 @@ void fby_doctor_run(const struct fby_doctor_check *check,
     }
     close(pipe_fds[1]);
     if (child < 0) {
-        report_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
+        report_failed(check, listener, FBY_DOCTOR_FAIL, "%s", strerror(errno));
     } else {
         int64_t until_ns = fby_now_ns() + check->deadline_ms * FBY_NS_PER_MS;
         finish(check, listener, child,

@@ -1,12 +1,12 @@
 /* trial.h - run a check in a child process with a deadline.
  *
  * A check may hang in a system call that has no timeout, for example on a dead
- * network mount or in a resolver. The parent can then kill the process, and it
- * reports a crash. */
+ * network mount or in a resolver. The parent then kills the process. It also
+ * reports a check that crashes. */
 #ifndef FBY_CLI_DOCTOR_TRIAL_H
 #define FBY_CLI_DOCTOR_TRIAL_H
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/checks.h"
 
 /* The receiver of a check's lines. */
 struct fby_doctor_listener {
@@ -14,9 +14,9 @@ struct fby_doctor_listener {
     void *arg;
 };
 
-/* Run `check`, and pass each line to `listener` as it arrives. A check that
- * fails or exceeds its deadline adds a line. Returns early when a signal was
- * caught (cli/signals.h).
+/* Run `check`, and pass each of its lines to `listener` on arrival. One more
+ * line says that the check itself failed or exceeded its deadline. Returns
+ * early when a signal was caught (cli/signals.h).
  * Thread: main thread, before others start.   Blocks: until the deadline. */
 void fby_doctor_run(const struct fby_doctor_check *check,
     const struct fby_doctor_options               *options,

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/init/guess_columns.h"
-#include "cli/init/guess_look.h"
+#include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 #include "worker/source/folder/folder.h"
 #include "worker/source/listing.h"
@@ -15,15 +14,15 @@
 #include "worker/source/shards/tar.h"
 #include "worker/source/shards/tar_names.h"
 
-enum { ENOUGH_SAMPLES = 20000 };
+enum { ENOUGH_SAMPLES = 20000 }; /* further class folders are not read */
 
-/* Usual split names in folder and file names. The first that a name contains
- * wins, and splits are listed in this order. */
+/* The usual names of splits. A name that contains several of them is for the
+ * first of these. Splits are listed in this order. */
 static const char *const known_splits[] = {
     "train", "validation", "valid", "val", "test"};
 enum { KNOWN_SPLITS = 5 };
 
-const char *fby_look_split_word(const char *name)
+const char *fby_guess_split_word(const char *name)
 {
     for (size_t i = 0; i < KNOWN_SPLITS; i++) {
         if (strstr(name, known_splits[i]) != NULL) {
@@ -33,69 +32,72 @@ const char *fby_look_split_word(const char *name)
     return NULL;
 }
 
-bool fby_look_has_split(const struct fby_look *look, const char *name)
+bool fby_guess_has_split(const struct fby_search *search, const char *name)
 {
-    for (uint32_t i = 0; i < look->out->n_splits; i++) {
-        if (strcmp(look->out->splits[i].name, name) == 0) {
+    for (uint32_t i = 0; i < search->out->n_splits; i++) {
+        if (strcmp(search->out->splits[i].name, name) == 0) {
             return true;
         }
     }
     return false;
 }
 
-struct fby_guess_split *fby_look_add_split(
-    struct fby_look *look, const char *name)
+struct fby_guess_split *fby_guess_add_split(
+    struct fby_search *search, const char *name)
 {
-    if (look->out->n_splits == FBY_GUESS_SPLITS) {
-        look->out->n_more++;
+    if (search->out->n_splits == FBY_GUESS_SPLITS) {
+        search->out->n_more++;
         return NULL;
     }
-    struct fby_guess_split *split = &look->out->splits[look->out->n_splits++];
+    struct fby_guess_split *split =
+        &search->out->splits[search->out->n_splits++];
     memset(split, 0, sizeof(*split));
     snprintf(split->name, sizeof(split->name), "%s", name);
     return split;
 }
 
-void fby_look_split_name(
-    const struct fby_look *look, const char *stem, char out[FBY_NAME_SIZE])
+void fby_guess_split_name(
+    const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE])
 {
-    const char *word = fby_look_split_word(stem);
+    const char *word = fby_guess_split_word(stem);
     size_t      n    = strnlen(stem, FBY_NAME_SIZE - 1);
     while (n > 0 && strchr("-_.", stem[n - 1]) != NULL) {
         n--;
     }
-    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : look->name);
-    if (fby_look_has_split(look, out)) {
+    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : search->name);
+    if (fby_guess_has_split(search, out)) {
         snprintf(out, FBY_NAME_SIZE, "%.*s", (int)n, stem);
     }
-    if (fby_look_has_split(look, out) || !fby_text_is_name(out)) {
-        snprintf(out, FBY_NAME_SIZE, "split%u", look->out->n_splits + 1);
+    if (fby_guess_has_split(search, out) || !fby_text_is_name(out)) {
+        snprintf(out, FBY_NAME_SIZE, "split%u", search->out->n_splits + 1);
     }
 }
 
-fby_err fby_look_check_name(const char *name, struct fby_why *why)
+fby_err fby_guess_check_name(const char *name, struct fby_error_detail *why)
 {
     if (strpbrk(name, "{}*?,") == NULL) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "the name of %s has a special character of patterns; rename it",
         fby_text_show(name).text);
 }
 
-fby_err fby_look_pattern(const struct fby_look *look, const char *below,
-    struct fby_guess_split *split, struct fby_why *why)
+fby_err fby_guess_set_pattern(const struct fby_search *search,
+    const char *below, struct fby_guess_split *split,
+    struct fby_error_detail *why)
 {
-    return fby_path_join(fby_root_dir(look->root), below, split->pattern, why);
+    return fby_path_join(
+        fby_root_dir(search->root), below, split->pattern, why);
 }
 
-fby_err fby_look_index(const struct fby_look *look,
+fby_err fby_guess_index(const struct fby_search *search,
     struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     char pattern[FBY_PATH_SIZE + 8];
     snprintf(pattern, sizeof(pattern), "data:%s", below);
-    spec->roots     = look->roots;
+    spec->roots     = search->roots;
     spec->pattern   = pattern;
     spec->cache_dir = "";
     fby_err err =
@@ -107,21 +109,21 @@ fby_err fby_look_index(const struct fby_look *look,
 /* ---- Tar files ----------------------------------------------------------- */
 
 static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_file *out, struct fby_why *why)
+    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
 {
-    const struct fby_look *look = arg;
-    out->offset                 = fby_shard_offset(shard, member);
-    return fby_object_open(look->root, shard->name, &out->object, why);
+    const struct fby_search *search = arg;
+    out->offset                     = fby_shard_offset(shard, member);
+    return fby_object_open(search->root, shard->name, &out->object, why);
 }
 
-static fby_err read_first_shard(struct fby_look *look, const char *path,
-    struct fby_guess_split *split, struct fby_why *why)
+static fby_err read_first_shard(struct fby_search *search, const char *path,
+    struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_shard  shard = {0};
     struct fby_object object;
     struct fby_stamp  stamp;
     fby_err           err =
-        fby_object_open_stamped(look->root, path, &object, &stamp, why);
+        fby_object_open_stamped(search->root, path, &object, &stamp, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -130,16 +132,17 @@ static fby_err read_first_shard(struct fby_look *look, const char *path,
     err = fby_tar_scan(&file, &shard, why);
     fby_object_close(&object);
     if (err == FBY_OK) {
-        const struct fby_look_opener opener = {open_in_tar, look};
-        fby_look_count(split, &shard);
-        err = fby_look_at_pngs(split, &shard, &opener, why);
+        const struct fby_member_opener opener = {open_in_tar, search};
+        fby_guess_count(split, &shard);
+        err = fby_guess_read_pngs(split, &shard, &opener, why);
     }
     fby_shard_fini(&shard);
-    return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", path);
+    return err == FBY_OK ? FBY_OK
+                         : fby_error_prefix(why, err, "shard %s", path);
 }
 
-static fby_err add_tar_split(struct fby_look *look, const char *path,
-    const struct fby_tar_run *run, struct fby_why *why)
+static fby_err add_tar_split(struct fby_search *search, const char *path,
+    const struct fby_tar_run *run, struct fby_error_detail *why)
 {
     char shards[FBY_PATH_SIZE];
     char first[FBY_PATH_SIZE];
@@ -147,8 +150,8 @@ static fby_err add_tar_split(struct fby_look *look, const char *path,
     char prefix[FBY_NAME_SIZE];
     char name[FBY_NAME_SIZE];
     snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
-    fby_look_split_name(look, prefix, name);
-    struct fby_guess_split *split = fby_look_add_split(look, name);
+    fby_guess_split_name(search, prefix, name);
+    struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
@@ -158,21 +161,20 @@ static fby_err add_tar_split(struct fby_look *look, const char *path,
         err = fby_path_join(path, shards, below, why);
     }
     if (err == FBY_OK) {
-        err =
-            fby_path_join(fby_root_dir(look->root), below, split->pattern, why);
+        err = fby_guess_set_pattern(search, below, split, why);
     }
     split->shards      = run->count;
     split->counted_all = run->count == 1;
-    look->out->kind    = FBY_SOURCE_SHARDS;
+    search->out->kind  = FBY_SOURCE_SHARDS;
     if (err == FBY_OK) {
-        err = read_first_shard(look, first, split, why);
+        err = read_first_shard(search, first, split, why);
     }
-    fby_look_sort(split);
+    fby_guess_sort_members(split);
     return err;
 }
 
-/* Move the tar files of a listing to its front, so that groups are contiguous;
- * returns their number. */
+/* Move the tar files of a listing to its front, so that each group of shards is
+ * contiguous. Returns the number of tar files. */
 static uint32_t move_tars_first(struct fby_listing *listing)
 {
     uint32_t n = 0;
@@ -187,8 +189,8 @@ static uint32_t move_tars_first(struct fby_listing *listing)
     return n;
 }
 
-static fby_err look_at_tars(struct fby_look *look, const char *path,
-    const struct fby_entry *tars, uint32_t n, struct fby_why *why)
+static fby_err add_tars(struct fby_search *search, const char *path,
+    const struct fby_entry *tars, uint32_t n, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < n;) {
@@ -197,92 +199,99 @@ static fby_err look_at_tars(struct fby_look *look, const char *path,
         while (i < n && fby_tar_run_join(&run, tars[i].name)) {
             i++;
         }
-        err = fby_look_check_name(fby_root_dir(look->root), why);
+        err = fby_guess_check_name(fby_root_dir(search->root), why);
         if (err == FBY_OK) {
-            err = fby_look_check_name(run.first, why);
+            err = fby_guess_check_name(run.first, why);
         }
         if (err == FBY_OK) {
-            err = add_tar_split(look, path, &run, why);
+            err = add_tar_split(search, path, &run, why);
         }
     }
     return err;
 }
 
-struct in_folder {
-    const struct fby_look *look;
-    const char            *path; /* of the folder */
+/* ---- Class folders ------------------------------------------------------- */
+
+struct class_folders { /* the argument of open_in_folder */
+    const struct fby_search *search;
+    const char              *path; /* of the folder with the class folders */
 };
 
 static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_file *out, struct fby_why *why)
+    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
 {
-    const struct in_folder *in = arg;
-    char                    file[FBY_PATH_SIZE];
-    char                    path[FBY_PATH_SIZE];
+    const struct class_folders *in = arg;
+    char                        file[FBY_PATH_SIZE];
+    char                        path[FBY_PATH_SIZE];
 
     int n = snprintf(file, sizeof(file), "%s.%s",
         fby_shard_key(shard, fby_shard_sample_of(shard, member)),
         fby_shard_suffix(shard, member));
     if (n < 0 || n >= (int)sizeof(file)) {
-        return fby_because(why, FBY_CONFIG, "the path of a member is too long");
+        return fby_error_set(
+            why, FBY_CONFIG, "the path of a member is too long");
     }
     fby_err err = fby_path_join(in->path, file, path, why);
     return err == FBY_OK
-               ? fby_object_open(in->look->root, path, &out->object, why)
+               ? fby_object_open(in->search->root, path, &out->object, why)
                : err;
 }
 
-static fby_err count_folder(const struct fby_look_opener *opener,
-    struct fby_guess_split *split, const struct fby_folder_class *classes,
-    struct fby_why *why)
+static fby_err count_folder(const struct fby_member_opener *opener,
+    struct fby_guess_split *split, const struct fby_folder *classes,
+    struct fby_error_detail *why)
 {
     struct fby_shard *shards = NULL;
     uint32_t          n      = 0;
-    fby_err err = fby_folder_cut(classes, split->classes, &shards, &n, why);
+    fby_err           err =
+        fby_folders_to_shards(classes, split->classes, &shards, &n, why);
     for (uint32_t i = 0; i < n; i++) {
         if (err == FBY_OK) {
-            fby_look_count(split, &shards[i]);
-            err = fby_look_at_pngs(split, &shards[i], opener, why);
+            fby_guess_count(split, &shards[i]);
+            err = fby_guess_read_pngs(split, &shards[i], opener, why);
         }
         fby_shard_fini(&shards[i]);
     }
     free(shards);
-    fby_look_sort(split);
+    fby_guess_sort_members(split);
     return err;
 }
 
-static fby_err add_class_split(struct fby_look *look, const char *path,
-    const char *name, struct fby_why *why)
+static fby_err add_class_split(struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
 {
-    struct fby_folder_class *classes = NULL;
-    uint32_t                 n       = 0;
-    atomic_bool              stop    = false;
-    struct fby_guess_split  *split   = fby_look_add_split(look, name);
+    struct fby_folder      *classes = NULL;
+    uint32_t                n       = 0;
+    atomic_bool             stop    = false;
+    struct fby_guess_split *split   = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
-    fby_err  err   = fby_folder_classes(look->root, path, &classes, &n, why);
+    fby_err err =
+        fby_folder_list_classes(search->root, path, &classes, &n, why);
     uint64_t files = 0;
     uint32_t i     = 0;
     for (; err == FBY_OK && i < n && files < ENOUGH_SAMPLES; i++) {
-        err = fby_folder_walk(look->root, path, &stop, &classes[i], why);
+        err = fby_folder_find_class_files(
+            search->root, path, &stop, &classes[i], why);
         files += classes[i].count;
     }
     split->classes     = n;
     split->counted_all = i == n;
-    look->out->kind    = FBY_SOURCE_FOLDER;
+    search->out->kind  = FBY_SOURCE_FOLDER;
     if (err == FBY_OK) {
-        const struct in_folder       in     = {look, path};
-        const struct fby_look_opener opener = {open_in_folder, &in};
+        const struct class_folders     in     = {search, path};
+        const struct fby_member_opener opener = {open_in_folder, &in};
         err = count_folder(&opener, split, classes, why);
     }
     if (err == FBY_OK) {
-        err =
-            fby_path_join(fby_root_dir(look->root), path, split->pattern, why);
+        err = fby_guess_set_pattern(search, path, split, why);
     }
-    fby_folder_classes_free(classes, n);
+    fby_folders_free(classes, n);
     return err;
 }
+
+/* ---- All kinds ----------------------------------------------------------- */
 
 static bool has_dir(const struct fby_listing *listing, const char *name)
 {
@@ -295,53 +304,49 @@ static bool has_dir(const struct fby_listing *listing, const char *name)
     return false;
 }
 
-static fby_err add_table_split(struct fby_look *look, const char *name,
-    const struct fby_guess_columns *found, struct fby_why *why)
+static fby_err add_table_split(struct fby_search *search, const char *name,
+    const struct fby_guess_columns *found, struct fby_error_detail *why)
 {
-    struct fby_guess_split *split = fby_look_add_split(look, name);
+    struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
-    look->out->kind = FBY_SOURCE_COLUMNS;
-    bool    one     = look->only[0] != '\0';
-    fby_err err     = fby_look_check_name(fby_root_dir(look->root), why);
+    search->out->kind = FBY_SOURCE_COLUMNS;
+    bool    one       = search->only[0] != '\0';
+    fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
-        err = fby_look_pattern(
-            look, one ? found->first : found->pattern, split, why);
+        err = fby_guess_set_pattern(
+            search, one ? found->first : found->pattern, split, why);
     }
     return err == FBY_OK
-               ? fby_guess_look_at_columns(look->root, found, split, why)
+               ? fby_guess_scan_columns(search->root, found, split, why)
                : err;
-}
-
-static bool is_picture(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot != NULL &&
-           (fby_suffix_is(dot, ".jpg") || fby_suffix_is(dot, ".jpeg") ||
-               fby_suffix_is(dot, ".png"));
 }
 
 static bool has_pictures(const struct fby_listing *listing)
 {
-    uint32_t i = 0;
-    while (i < listing->count && !is_picture(listing->entries[i].name)) {
-        i++;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *dot = strrchr(listing->entries[i].name, '.');
+        if (dot != NULL &&
+            (fby_suffix_is(dot, ".jpg") || fby_suffix_is(dot, ".jpeg") ||
+                fby_suffix_is(dot, ".png"))) {
+            return true;
+        }
     }
-    return i < listing->count;
+    return false;
 }
 
-static fby_err refuse(const struct fby_look *look,
-    const struct fby_listing *listing, struct fby_why *why)
+static fby_err refuse(const struct fby_search *search,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool one = look->only[0] != '\0';
+    bool one = search->only[0] != '\0';
     if (!one && has_pictures(listing)) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "it has pictures, but no class folders; expected is one folder "
             "a class, with the class's files in it (CLASS/0001.jpg), or a list "
             "of them (.csv, .jsonl) with a column of paths");
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "%s; known are class folders (CLASS/0001.jpg), tar files, columns "
         "(.npy, .npz), lists (.csv, .jsonl), parallel folders (images and "
         "masks) and token files (.mds; .bin with .idx; .bin with --tokens "
@@ -351,77 +356,79 @@ static fby_err refuse(const struct fby_look *look,
                               : "it has only files of no known kind");
 }
 
-/* Find lists, parallel folders, columns or class folders directly in `path`. */
-static fby_err look_at_folder(struct fby_look *look, const char *path,
-    const char *name, const struct fby_listing *listing, struct fby_why *why)
+/* Add lists, parallel folders, columns or class folders directly in `path`. */
+static fby_err add_folder(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    struct fby_error_detail *why)
 {
     struct fby_guess_columns found;
-    uint32_t                 before = fby_look_n_splits(look);
-    fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
+    uint32_t                 before = fby_guess_n_splits(search);
+    fby_err err = fby_guess_columns(search->root, path, listing, &found, why);
     if (err == FBY_OK && found.sure) {
-        return add_table_split(look, name, &found, why);
+        return add_table_split(search, name, &found, why);
     }
     if (err == FBY_OK) {
-        err = fby_look_at_lists(look, path, listing, why);
+        err = fby_guess_lists(search, path, listing, why);
     }
-    if (err == FBY_OK && fby_look_n_splits(look) == before) {
-        err = fby_look_at_parallel(look, path, listing, why);
+    if (err == FBY_OK && fby_guess_n_splits(search) == before) {
+        err = fby_guess_parallel(search, path, listing, why);
     }
-    if (err != FBY_OK || fby_look_n_splits(look) > before) {
+    if (err != FBY_OK || fby_guess_n_splits(search) > before) {
         return err;
     }
     if (found.shards > 0) {
-        return add_table_split(look, name, &found, why);
+        return add_table_split(search, name, &found, why);
     }
     return fby_listing_has_dirs(listing)
-               ? add_class_split(look, path, name, why)
-               : refuse(look, listing, why);
+               ? add_class_split(search, path, name, why)
+               : refuse(search, listing, why);
 }
 
-/* Find data of any kind directly in `path`. */
-static fby_err look_at_split(struct fby_look *look, const char *path,
-    const char *name, struct fby_why *why)
+/* Add data of any kind directly in `path`. */
+static fby_err add_split(struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};
-    uint32_t           before  = look->out->n_splits;
-    uint32_t           found   = fby_look_n_splits(look);
-    const char        *only    = look->only[0] != '\0' ? look->only : NULL;
-    look->name                 = name;
-    fby_err  err  = fby_listing_read(look->root, path, only, &listing, why);
+    uint32_t           before  = search->out->n_splits;
+    uint32_t           found   = fby_guess_n_splits(search);
+    const char        *only    = search->only[0] != '\0' ? search->only : NULL;
+    search->name               = name;
+    fby_err  err  = fby_listing_read(search->root, path, only, &listing, why);
     uint32_t tars = move_tars_first(&listing);
     if (err == FBY_OK && tars > 0) {
-        err = look_at_tars(look, path, listing.entries, tars, why);
+        err = add_tars(search, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
-        err = fby_look_at_tokens(look, path, &listing, why);
-        if (err == FBY_OK && fby_look_n_splits(look) == found) {
-            err = look_at_folder(look, path, name, &listing, why);
+        err = fby_guess_tokens(search, path, &listing, why);
+        if (err == FBY_OK && fby_guess_n_splits(search) == found) {
+            err = add_folder(search, path, name, &listing, why);
         }
     }
-    if (err == FBY_OK && look->out->n_splits == before + 1) {
-        snprintf(look->out->splits[before].name, FBY_NAME_SIZE, "%s", name);
+    if (err == FBY_OK && search->out->n_splits == before + 1) {
+        snprintf(search->out->splits[before].name, FBY_NAME_SIZE, "%s", name);
     }
     fby_listing_fini(&listing);
     return err;
 }
 
-static fby_err look_at_root(struct fby_look *look, struct fby_why *why)
+static fby_err add_splits(
+    struct fby_search *search, struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};
-    fby_err err      = fby_listing_read(look->root, "", NULL, &listing, why);
-    bool    by_split = has_dir(&listing, "train") && look->only[0] == '\0';
+    fby_err err      = fby_listing_read(search->root, "", NULL, &listing, why);
+    bool    by_split = has_dir(&listing, "train") && search->only[0] == '\0';
     for (size_t i = 0; err == FBY_OK && by_split && i < KNOWN_SPLITS; i++) {
         if (has_dir(&listing, known_splits[i])) {
-            err = look_at_split(look, known_splits[i], known_splits[i], why);
+            err = add_split(search, known_splits[i], known_splits[i], why);
         }
     }
     if (err == FBY_OK && !by_split) {
-        err = look_at_split(look, "", "train", why);
+        err = add_split(search, "", "train", why);
     }
     fby_listing_fini(&listing);
     return err;
 }
 
-static void train_first(struct fby_guess *out)
+static void move_train_first(struct fby_guess *out)
 {
     for (uint32_t i = 1; i < out->n_splits; i++) {
         if (strcmp(out->splits[i].name, "train") == 0) {
@@ -433,57 +440,47 @@ static void train_first(struct fby_guess *out)
     }
 }
 
-/* If `real` is a file, set look->only to its name and `real` to its folder. */
-static fby_err split_file_path(
-    struct fby_look *look, char *real, const char *path, struct fby_why *why)
+/* Make the directory of `path` the root. If `path` is a file, search->only gets
+ * its name. */
+static fby_err open_search(
+    struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
     struct stat st;
-    if (stat(real, &st) != 0) {
-        return fby_because(
+    char        option[FBY_PATH_SIZE + 8];
+    char       *real = realpath(path, NULL);
+    if (real == NULL || stat(real, &st) != 0) {
+        fby_err err = fby_error_set(
             why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
+        free(real);
+        return err;
     }
     char *slash = strrchr(real, '/');
-    if (S_ISREG(st.st_mode) && slash != NULL) {
-        snprintf(look->only, sizeof(look->only), "%s", slash + 1);
+    if (S_ISREG(st.st_mode)) {
+        snprintf(search->only, sizeof(search->only), "%s", slash + 1);
         slash[slash == real ? 1 : 0] = '\0';
     }
-    return FBY_OK;
-}
-
-static fby_err open_look(
-    struct fby_look *look, const char *path, struct fby_why *why)
-{
-    char  option[FBY_PATH_SIZE + 8];
-    char *real = realpath(path, NULL);
-    if (real == NULL) {
-        return fby_because(
-            why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
-    }
-    fby_err err = split_file_path(look, real, path, why);
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
-    look->roots = fby_roots_create();
-    if (err == FBY_OK) {
-        err = fby_roots_add(look->roots, option, why);
-    }
+    search->roots = fby_roots_create();
+    fby_err err   = fby_roots_add(search->roots, option, why);
     return err == FBY_OK
-               ? fby_roots_named(look->roots, "data", &look->root, why)
+               ? fby_roots_named(search->roots, "data", &search->root, why)
                : err;
 }
 
 fby_err fby_source_guess(const char *dir, enum fby_type tokens,
-    struct fby_guess *out, struct fby_why *why)
+    struct fby_guess *out, struct fby_error_detail *why)
 {
-    struct fby_look look = {.tokens = tokens, .out = out};
+    struct fby_search search = {.tokens = tokens, .out = out};
     memset(out, 0, sizeof(*out));
-    fby_err err = open_look(&look, dir, why);
+    fby_err err = open_search(&search, dir, why);
     if (err == FBY_OK) {
-        err = look_at_root(&look, why);
+        err = add_splits(&search, why);
         if (err != FBY_OK) {
-            fby_because_in(why, err, "looking at %s", dir);
+            fby_error_prefix(why, err, "looking at %s", dir);
         }
     }
-    train_first(out);
-    fby_roots_destroy(&look.roots);
+    move_train_first(out);
+    fby_roots_destroy(&search.roots);
     return err;
 }

@@ -1,9 +1,9 @@
 /* guess.h - guess the source and splits of the data in a directory.
  *
- * Used by `forebay init`. It recognises class folders, tar shards, columns of
- * NumPy files, lists, parallel folders and token files. It reads file names,
- * the first shard of each split, whole lists, and the header of one PNG file of
- * each extension. */
+ * Used by `forebay init`. The known kinds are class folders, tar shards,
+ * columns of NumPy files, lists, parallel folders and token files. A guess
+ * reads file names, the first shard of each split, whole lists, and the header
+ * of one PNG file of each extension. */
 #ifndef FBY_CLI_INIT_GUESS_H
 #define FBY_CLI_INIT_GUESS_H
 
@@ -19,9 +19,9 @@ enum { FBY_GUESS_SPLITS = 8, FBY_GUESS_MEMBERS = 32, FBY_GUESS_COLUMNS = 32 };
 
 struct fby_guess_split {
     char     name[FBY_NAME_SIZE];    /* "train", "val", ... */
-    char     pattern[FBY_PATH_SIZE]; /* plain path, braces for shards */
+    char     pattern[FBY_PATH_SIZE]; /* plain path, with braces for shards */
     uint32_t shards;  /* tar files, tables of columns, token files; else 0 */
-    uint32_t classes; /* class folders; else 0 */
+    uint32_t classes; /* number of class folders; else 0 */
     uint64_t samples; /* in all shards, or in the first one */
     bool     counted_all; /* false: the split has more than `samples` */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
@@ -40,12 +40,12 @@ struct fby_guess {
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
 
-/* Guess the data at `path`, a directory or a single file of a kind above.
- * `tokens` is the type of the tokens in files that do not store it; if 0, such
- * files are skipped.
- * Errors: FBY_NOT_FOUND, FBY_CONFIG (no known data; the message says what was
- *         found and what was expected), FBY_IO. */
+/* Guess the data at `path`, a directory or a single file of a known kind.
+ * `tokens` is the type of the tokens in files that do not store the type; 0:
+ * skip such files.
+ * Errors: FBY_NOT_FOUND, FBY_CONFIG (no known data; the message names the files
+ *         that were found and the known kinds), FBY_IO. */
 FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type tokens,
-    struct fby_guess *out, struct fby_why *why);
+    struct fby_guess *out, struct fby_error_detail *why);
 
 #endif

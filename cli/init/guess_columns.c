@@ -1,8 +1,8 @@
-#include "cli/init/guess_columns.h"
-
+/* guess_columns.c - recognise columns in a directory, for `forebay init`. */
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 #include "worker/source/columns/columns.h"
 #include "worker/source/columns/csr.h"
@@ -30,7 +30,7 @@ enum npz {
 };
 
 static fby_err read_npz_kind(const struct fby_root *root, const char *path,
-    enum npz *out, struct fby_why *why)
+    enum npz *out, struct fby_error_detail *why)
 {
     struct fby_column column = {.name = ""};
     uint64_t          rows   = 0;
@@ -54,10 +54,10 @@ static bool is_npz_file(const struct fby_entry *entry)
     return !entry->is_dir && fby_is_npz(entry->name);
 }
 
-/* Set *out for a folder that contains only .npz matrices. Beside other files,
- * such as pictures, they are members of samples. */
+/* Set *out for a folder that contains only .npz matrices. In a folder with
+ * other files, such as pictures, matrices are members of samples. */
 static fby_err is_matrix_folder(const struct fby_root *root, const char *path,
-    bool *out, struct fby_why *why)
+    bool *out, struct fby_error_detail *why)
 {
     struct fby_listing all   = {0};
     enum npz           first = NPZ_TABLE;
@@ -82,7 +82,7 @@ static fby_err is_matrix_folder(const struct fby_root *root, const char *path,
 /* ---- Shards -------------------------------------------------------------- */
 
 static fby_err is_shard_dir(const struct fby_root *root, const char *path,
-    bool *out, struct fby_why *why)
+    bool *out, struct fby_error_detail *why)
 {
     struct fby_listing below = {0};
     fby_err            err = fby_listing_read(root, path, "*.np?", &below, why);
@@ -94,12 +94,12 @@ static fby_err is_shard_dir(const struct fby_root *root, const char *path,
     return err;
 }
 
-struct column_scan { /* of the entries of a folder */
+struct column_scan { /* the state of scanning the entries of a folder */
     const struct fby_root    *root;
     struct fby_guess_columns *out;
-    uint32_t                  looked; /* .npz files read */
-    uint32_t                  matrices, refused;
-    bool                      dirs;
+    uint32_t                  n_read;            /* .npz files read */
+    uint32_t                  matrices, refused; /* .npz files */
+    bool                      dirs;              /* the folder has folders */
 };
 
 static void add_shard(struct column_scan *scan, const char *path)
@@ -110,11 +110,11 @@ static void add_shard(struct column_scan *scan, const char *path)
 }
 
 static fby_err add_npz(
-    struct column_scan *scan, const char *path, struct fby_why *why)
+    struct column_scan *scan, const char *path, struct fby_error_detail *why)
 {
     enum npz kind = NPZ_TABLE;
     fby_err  err  = FBY_OK;
-    if (scan->looked++ < MAX_NPZ_READ) {
+    if (scan->n_read++ < MAX_NPZ_READ) {
         err = read_npz_kind(scan->root, path, &kind, why);
     }
     if (kind == NPZ_TABLE) {
@@ -128,7 +128,7 @@ static fby_err add_npz(
 }
 
 static fby_err add_entry(struct column_scan *scan, const char *path,
-    const struct fby_entry *entry, struct fby_why *why)
+    const struct fby_entry *entry, struct fby_error_detail *why)
 {
     bool shard = false;
     if (is_npz_file(entry)) {
@@ -145,6 +145,7 @@ static fby_err add_entry(struct column_scan *scan, const char *path,
     return err;
 }
 
+/* The directory itself is the only shard. */
 static void use_folder_itself(const char *path, struct fby_guess_columns *out)
 {
     out->shards       = 1;
@@ -153,11 +154,11 @@ static void use_folder_itself(const char *path, struct fby_guess_columns *out)
     snprintf(out->pattern, FBY_PATH_SIZE, "%s", path);
 }
 
-/* Count the shards in `path`. If it has only matrices, they are its columns and
- * `path` is the shard. */
+/* Count the shards in `path`. If all files in `path` are matrices, `path` is
+ * the shard, and the matrices are its columns. */
 static fby_err count_shards(const struct fby_root *root, const char *path,
     const struct fby_listing *listing, struct fby_guess_columns *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct column_scan scan = {.root = root, .out = out};
     fby_err            err  = FBY_OK;
@@ -183,7 +184,7 @@ static fby_err count_shards(const struct fby_root *root, const char *path,
 
 fby_err fby_guess_columns(const struct fby_root *root, const char *path,
     const struct fby_listing *listing, struct fby_guess_columns *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     *out = (struct fby_guess_columns){.sure = has_npy(listing)};
     if (!out->sure) {
@@ -193,13 +194,13 @@ fby_err fby_guess_columns(const struct fby_root *root, const char *path,
     return FBY_OK;
 }
 
-fby_err fby_guess_look_at_columns(const struct fby_root *root,
+fby_err fby_guess_scan_columns(const struct fby_root *root,
     const struct fby_guess_columns *found, struct fby_guess_split *split,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_shard shard;
     if (found->misplaced[0] != '\0') {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%s is a matrix of scipy.sparse.save_npz, so a column of its "
             "folder, but %s is a shard; put them into separate folders",
             found->misplaced, found->first);
@@ -216,7 +217,7 @@ fby_err fby_guess_look_at_columns(const struct fby_root *root,
         memcpy(split->columns, shard.columns,
             split->n_columns * sizeof(*split->columns));
     } else {
-        fby_because_in(why, err, "shard %s", found->first);
+        fby_error_prefix(why, err, "shard %s", found->first);
     }
     fby_shard_fini(&shard);
     return err;

@@ -2,44 +2,47 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_look.h"
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
 
-static struct fby_init_member *member_of(
+struct fby_init_member *fby_guess_member(
     struct fby_guess_split *split, const char *suffix)
 {
-    uint32_t i = 0;
-    while (i < split->n_members &&
-           !fby_suffix_is(suffix, split->members[i].extension)) {
-        i++;
-    }
-    if (i == FBY_GUESS_MEMBERS) {
-        return NULL;
-    }
-    if (i == split->n_members) {
-        struct fby_init_member *made = &split->members[split->n_members++];
-        *made                        = (struct fby_init_member){.count = 0};
-        for (size_t c = 0; suffix[c] != '\0'; c++) {
-            bool upper         = suffix[c] >= 'A' && suffix[c] <= 'Z';
-            made->extension[c] = (char)(suffix[c] + (upper ? 32 : 0));
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (fby_suffix_is(suffix, split->members[i].extension)) {
+            return &split->members[i];
         }
     }
-    return &split->members[i];
+    return NULL;
 }
 
-void fby_look_count(
+/* The same, adding an entry while there is room. */
+static struct fby_init_member *add_member(
+    struct fby_guess_split *split, const char *suffix)
+{
+    struct fby_init_member *member = fby_guess_member(split, suffix);
+    if (member == NULL && split->n_members < FBY_GUESS_MEMBERS) {
+        member  = &split->members[split->n_members++];
+        *member = (struct fby_init_member){.count = 0};
+        (void)fby_init_name(suffix, member->extension);
+    }
+    return member;
+}
+
+void fby_guess_count(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
     split->samples += shard->samples;
     for (uint32_t m = 0; m < shard->members; m++) {
         struct fby_init_member *member =
-            member_of(split, fby_shard_suffix(shard, m));
+            add_member(split, fby_shard_suffix(shard, m));
         if (member != NULL) {
             member->count++;
         }
     }
 }
 
-void fby_look_sort(struct fby_guess_split *split)
+void fby_guess_sort_members(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member member = split->members[i];
@@ -67,7 +70,7 @@ static bool is_ids(const uint8_t head[PNG_HEAD])
 }
 
 static fby_err read_head(
-    const struct fby_look_file *file, bool *ids, struct fby_why *why)
+    const struct fby_member_file *file, bool *ids, struct fby_error_detail *why)
 {
     uint8_t head[PNG_HEAD] = {0};
     size_t  n              = sizeof(head);
@@ -98,26 +101,26 @@ static uint32_t find_first(const struct fby_shard *shard, const char *extension)
 
 static fby_err read_member(struct fby_init_member *member,
     const struct fby_shard *shard, uint32_t m,
-    const struct fby_look_opener *opener, struct fby_why *why)
+    const struct fby_member_opener *opener, struct fby_error_detail *why)
 {
-    struct fby_look_file file = {.offset = 0};
-    fby_err              err  = opener->open(opener->arg, shard, m, &file, why);
+    struct fby_member_file file = {.offset = 0};
+    fby_err err = opener->open(opener->arg, shard, m, &file, why);
     if (err == FBY_OK) {
-        member->looked = true;
-        err            = read_head(&file, &member->ids, why);
+        member->header_read = true;
+        err                 = read_head(&file, &member->ids, why);
         fby_object_close(&file.object);
     }
     return err;
 }
 
-fby_err fby_look_at_pngs(struct fby_guess_split *split,
-    const struct fby_shard *shard, const struct fby_look_opener *opener,
-    struct fby_why *why)
+fby_err fby_guess_read_pngs(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener,
+    struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < split->n_members; i++) {
         struct fby_init_member *member = &split->members[i];
-        if (member->looked || !is_png(member->extension)) {
+        if (member->header_read || !is_png(member->extension)) {
             continue;
         }
         uint32_t m = find_first(shard, member->extension);
@@ -129,7 +132,7 @@ fby_err fby_look_at_pngs(struct fby_guess_split *split,
 }
 
 static fby_err open_member(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_look_file *out, struct fby_why *why)
+    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
 {
     const struct fby_index *index = arg;
     char                    path[FBY_PATH_SIZE];
@@ -138,16 +141,16 @@ static fby_err open_member(const void *arg, const struct fby_shard *shard,
                          : err;
 }
 
-fby_err fby_look_count_index(struct fby_guess_split *split,
-    const struct fby_index *index, struct fby_why *why)
+fby_err fby_guess_count_index(struct fby_guess_split *split,
+    const struct fby_index *index, struct fby_error_detail *why)
 {
-    const struct fby_look_opener opener = {open_member, index};
-    fby_err                      err    = FBY_OK;
+    const struct fby_member_opener opener = {open_member, index};
+    fby_err                        err    = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < index->n_shards; i++) {
-        fby_look_count(split, &index->shards[i]);
-        err = fby_look_at_pngs(split, &index->shards[i], &opener, why);
+        fby_guess_count(split, &index->shards[i]);
+        err = fby_guess_read_pngs(split, &index->shards[i], &opener, why);
     }
     split->counted_all = true;
-    fby_look_sort(split);
+    fby_guess_sort_members(split);
     return err;
 }

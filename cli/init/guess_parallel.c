@@ -1,21 +1,21 @@
 /* guess_parallel.c - recognise parallel folders, for `forebay init`.
  *
- * Class folders may contain files with equal names, too. So folders count as
- * parallel only by their own names: one for pictures, and one for partners such
- * as masks. */
+ * Equal names of files do not prove that folders are parallel: class folders
+ * may have them, too. So the names of the folders decide: one folder must be
+ * named as usual for pictures, and one as usual for partners such as masks. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_look.h"
+#include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 
-struct sides {
+struct sides {                     /* the parallel folders */
     char     brace[FBY_PATH_SIZE]; /* "{images,masks}" */
-    uint32_t n;
+    uint32_t n;                    /* number of folders */
     char     first[FBY_NAME_SIZE];
     char     bad_name[FBY_NAME_SIZE]; /* not allowed in a brace; "": none */
-    bool     pictures;
-    bool     partners;
+    bool     pictures;                /* a folder is named as for pictures */
+    bool     partners;                /* a folder is named as for partners */
 };
 
 static bool is_side(const struct fby_entry *entry)
@@ -43,7 +43,7 @@ static void add_side(struct sides *out, const char *name)
 
 static void find_sides(const struct fby_listing *listing, struct sides *out)
 {
-    for (uint32_t i = 0; i < listing->count && out->n < FBY_MAX_SIDES; i++) {
+    for (uint32_t i = 0; i < listing->count && out->n < FBY_MAX_PARALLEL; i++) {
         if (is_side(&listing->entries[i])) {
             add_side(out, listing->entries[i].name);
         }
@@ -52,63 +52,64 @@ static void find_sides(const struct fby_listing *listing, struct sides *out)
     snprintf(out->brace + used, sizeof(out->brace) - used, "}");
 }
 
-static fby_err add_parallel_split(struct fby_look *look, const char *below,
-    const char *name, struct fby_why *why)
+static fby_err add_parallel_split(struct fby_search *search, const char *below,
+    const char *name, struct fby_error_detail *why)
 {
-    struct fby_guess_split *split = fby_look_add_split(look, name);
+    struct fby_guess_split *split = fby_guess_add_split(search, name);
     struct fby_index        index = {0};
     struct fby_dataset_spec spec  = {.kind = FBY_SOURCE_PARALLEL};
     if (split == NULL) {
         return FBY_OK;
     }
-    look->out->kind = FBY_SOURCE_PARALLEL;
-    fby_err err     = fby_look_check_name(fby_root_dir(look->root), why);
+    search->out->kind = FBY_SOURCE_PARALLEL;
+    fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
-        err = fby_look_index(look, &spec, below, &index, why);
+        err = fby_guess_index(search, &spec, below, &index, why);
     }
     if (err == FBY_OK) {
-        err = fby_look_count_index(split, &index, why);
+        err = fby_guess_count_index(split, &index, why);
     }
     fby_index_fini(&index);
-    return err == FBY_OK ? fby_look_pattern(look, below, split, why) : err;
+    return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)
+                         : err;
 }
 
 /* Add the splits within the folders, such as images/train and masks/train. */
-static fby_err add_inner_splits(struct fby_look *look, const char *path,
+static fby_err add_inner_splits(struct fby_search *search, const char *path,
     const struct sides *sides, const struct fby_listing *within,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     char    brace[FBY_PATH_SIZE];
     char    below[FBY_PATH_SIZE];
     fby_err err = fby_path_join(path, sides->brace, brace, why);
     for (uint32_t i = 0; err == FBY_OK && i < within->count; i++) {
         const char *name = within->entries[i].name;
-        const char *word = fby_look_split_word(name);
+        const char *word = fby_guess_split_word(name);
         if (!within->entries[i].is_dir || word == NULL ||
             strcmp(word, name) != 0) {
             continue;
         }
         err = fby_path_join(brace, name, below, why);
         if (err == FBY_OK) {
-            err = add_parallel_split(look, below, name, why);
+            err = add_parallel_split(search, below, name, why);
         }
     }
     return err;
 }
 
-fby_err fby_look_at_parallel(struct fby_look *look, const char *path,
-    const struct fby_listing *listing, struct fby_why *why)
+fby_err fby_guess_parallel(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct sides       sides  = {.n = 0};
     struct fby_listing within = {0};
     char               below[FBY_PATH_SIZE];
-    uint32_t           before = fby_look_n_splits(look);
+    uint32_t           before = fby_guess_n_splits(search);
     find_sides(listing, &sides);
     if (!sides.pictures || !sides.partners) {
         return FBY_OK;
     }
     if (sides.bad_name[0] != '\0') {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the folder %s seems to be one of parallel folders, whose names "
             "are "
             "lower-case letters, digits, _ and -: rename it",
@@ -116,16 +117,16 @@ fby_err fby_look_at_parallel(struct fby_look *look, const char *path,
     }
     fby_err err = fby_path_join(path, sides.first, below, why);
     if (err == FBY_OK) {
-        err = fby_listing_read(look->root, below, NULL, &within, why);
+        err = fby_listing_read(search->root, below, NULL, &within, why);
     }
     if (err == FBY_OK) {
-        err = add_inner_splits(look, path, &sides, &within, why);
+        err = add_inner_splits(search, path, &sides, &within, why);
     }
     fby_listing_fini(&within);
-    if (err != FBY_OK || fby_look_n_splits(look) > before) {
+    if (err != FBY_OK || fby_guess_n_splits(search) > before) {
         return err;
     }
     err = fby_path_join(path, sides.brace, below, why);
-    return err == FBY_OK ? add_parallel_split(look, below, look->name, why)
+    return err == FBY_OK ? add_parallel_split(search, below, search->name, why)
                          : err;
 }

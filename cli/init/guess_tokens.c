@@ -1,11 +1,12 @@
 /* guess_tokens.c - recognise token files in a directory, for `forebay init`.
  *
- * Shards of MosaicML and indexed files of Megatron describe themselves. Flat
- * files do not, so they count only if the user gave the type of tokens. */
+ * Shards of MosaicML and indexed files of Megatron store the type of their
+ * tokens. Flat files do not, so they are recognised only if the user gives the
+ * type. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_look.h"
+#include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
 
 /* True if NAME.idx exists beside NAME.bin. */
 static bool has_index(
-    const struct fby_look *look, const char *path, const char *name)
+    const struct fby_search *search, const char *path, const char *name)
 {
     char below[FBY_PATH_SIZE];
     if (!fby_text_ends_with(name, ".bin") ||
@@ -23,11 +24,11 @@ static bool has_index(
         return false;
     }
     snprintf(below + strlen(below) - 4, sizeof(".idx"), ".idx");
-    return fby_object_exists(look->root, below);
+    return fby_object_exists(search->root, below);
 }
 
-/* The format of a file; 0: no token file. */
-static enum fby_tokens_format format_of(const struct fby_look *look,
+/* The format of a file; 0: it is no token file. */
+static enum fby_tokens_format format_of(const struct fby_search *search,
     const char *path, const struct fby_entry *entry)
 {
     if (entry->is_dir) {
@@ -36,17 +37,17 @@ static enum fby_tokens_format format_of(const struct fby_look *look,
     if (fby_text_ends_with(entry->name, ".mds")) {
         return FBY_TOKENS_MDS;
     }
-    if (has_index(look, path, entry->name)) {
+    if (has_index(search, path, entry->name)) {
         return FBY_TOKENS_MEGATRON;
     }
     bool flat = fby_text_ends_with(entry->name, ".bin") ||
-                strcmp(look->only, entry->name) == 0;
-    return look->tokens != 0 && flat ? FBY_TOKENS_FLAT
-                                     : (enum fby_tokens_format)0;
+                strcmp(search->only, entry->name) == 0;
+    return search->tokens != 0 && flat ? FBY_TOKENS_FLAT
+                                       : (enum fby_tokens_format)0;
 }
 
 struct token_folder {
-    struct fby_look          *look;
+    struct fby_search        *search;
     const char               *path;
     const struct fby_listing *listing;
     struct { /* groups that were added */
@@ -62,22 +63,22 @@ struct token_group { /* files of one split, in one directory */
     const char            *first; /* the first file; borrowed */
     const char *special;          /* a name with special characters; or NULL */
     uint32_t    n;
-    size_t      shared;               /* length of the common prefix */
+    size_t      shared;               /* length of the common prefix, bytes */
     char        brace[FBY_PATH_SIZE]; /* without "}"; cut if full */
 };
 
 /* The split word of a file's name, else the default split. */
-static const char *split_word(const struct fby_look *look, const char *name)
+static const char *split_word(const struct fby_search *search, const char *name)
 {
-    const char *word = fby_look_split_word(name);
-    return word != NULL ? word : look->name;
+    const char *word = fby_guess_split_word(name);
+    return word != NULL ? word : search->name;
 }
 
 static bool is_member(const struct token_group *group,
     const struct token_folder *folder, const struct fby_entry *entry)
 {
-    return strcmp(split_word(folder->look, entry->name), group->word) == 0 &&
-           format_of(folder->look, folder->path, entry) == group->format;
+    return strcmp(split_word(folder->search, entry->name), group->word) == 0 &&
+           format_of(folder->search, folder->path, entry) == group->format;
 }
 
 static bool has_special(const char *name, size_t n)
@@ -114,10 +115,10 @@ static bool is_exact(const struct fby_listing *listing, const char *pattern,
     return n == group->n;
 }
 
-/* Make a pattern for the files: a name, a wildcard, or else a brace. */
+/* Make a pattern for the files: a name, a wildcard, or a brace. */
 static fby_err make_pattern(const struct token_group *group,
     const struct fby_listing *listing, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const char *dot = strrchr(group->first, '.');
     snprintf(out, FBY_PATH_SIZE, "%.*s*%s", (int)group->shared, group->first,
@@ -127,7 +128,7 @@ static fby_err make_pattern(const struct token_group *group,
         return FBY_OK;
     }
     if (group->special != NULL) {
-        return fby_look_check_name(group->special, why);
+        return fby_guess_check_name(group->special, why);
     }
     snprintf(out, FBY_PATH_SIZE, "%s", group->first);
     if (group->n == 1) {
@@ -136,19 +137,19 @@ static fby_err make_pattern(const struct token_group *group,
     int n = snprintf(out, FBY_PATH_SIZE, "%s}", group->brace);
     return n < FBY_PATH_SIZE
                ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
+               : fby_error_set(why, FBY_CONFIG,
                      "no short pattern matches the %u token files of split %s; "
                      "give each split a folder",
                      group->n, group->word);
 }
 
-static fby_err index_tokens(struct fby_look *look, const char *below,
-    struct fby_guess_split *split, struct fby_why *why)
+static fby_err index_tokens(struct fby_search *search, const char *below,
+    struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_index        index = {0};
     struct fby_dataset_spec spec  = {
          .kind = FBY_SOURCE_TOKENS, .tokens = &split->tokens};
-    fby_err err    = fby_look_index(look, &spec, below, &index, why);
+    fby_err err    = fby_guess_index(search, &spec, below, &index, why);
     split->shards  = index.n_shards;
     split->samples = 0;
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
@@ -160,27 +161,27 @@ static fby_err index_tokens(struct fby_look *look, const char *below,
 }
 
 /* Find the column of tokens in an MDS shard by its usual names. */
-static fby_err find_column(struct fby_look *look, const char *below,
-    struct fby_guess_split *split, struct fby_why *why)
+static fby_err find_column(struct fby_search *search, const char *below,
+    struct fby_guess_split *split, struct fby_error_detail *why)
 {
-    struct fby_why other = {{0}};
+    struct fby_error_detail other = {{0}};
     snprintf(split->tokens.column, FBY_NAME_SIZE, "tokens");
-    fby_err err = index_tokens(look, below, split, why);
+    fby_err err = index_tokens(search, below, split, why);
     if (err != FBY_CONFIG) {
         return err;
     }
     snprintf(split->tokens.column, FBY_NAME_SIZE, "input_ids");
-    if (index_tokens(look, below, split, &other) == FBY_OK) {
+    if (index_tokens(search, below, split, &other) == FBY_OK) {
         return FBY_OK;
     }
-    fby_because_in(why, err,
+    fby_error_prefix(why, err,
         "token files (--tokens TYPE says the type of tokens that are bytes)");
     return err;
 }
 
 /* Find the largest usual length that gives a batch of sequences. */
-static fby_err find_length(struct fby_look *look, const char *below,
-    struct fby_guess_split *split, struct fby_why *why)
+static fby_err find_length(struct fby_search *search, const char *below,
+    struct fby_guess_split *split, struct fby_error_detail *why)
 {
     static const uint32_t lengths[] = {1024, 256, 64, 16};
     fby_err               err       = FBY_OK;
@@ -190,35 +191,35 @@ static fby_err find_length(struct fby_look *look, const char *below,
          i++) {
         split->tokens.length = lengths[i];
         err                  = split->tokens.format == FBY_TOKENS_MDS
-                                   ? find_column(look, below, split, why)
-                                   : index_tokens(look, below, split, why);
+                                   ? find_column(search, below, split, why)
+                                   : index_tokens(search, below, split, why);
     }
     return err == FBY_OK && split->samples == 0
-               ? fby_because(why, FBY_CONFIG,
+               ? fby_error_set(why, FBY_CONFIG,
                      "%s: too short for one sequence of 16 tokens and a target",
                      below)
                : err;
 }
 
 static fby_err add_token_split(const struct token_folder *folder,
-    const struct token_group *group, struct fby_why *why)
+    const struct token_group *group, struct fby_error_detail *why)
 {
-    struct fby_look *look = folder->look;
-    char             files[FBY_PATH_SIZE];
-    char             below[FBY_PATH_SIZE];
-    char             stem[FBY_PATH_SIZE];
-    char             name[FBY_NAME_SIZE];
+    struct fby_search *search = folder->search;
+    char               files[FBY_PATH_SIZE];
+    char               below[FBY_PATH_SIZE];
+    char               stem[FBY_PATH_SIZE];
+    char               name[FBY_NAME_SIZE];
     snprintf(stem, sizeof(stem), "%s", group->first);
     stem[strcspn(stem, ".")] = '\0';
-    fby_look_split_name(look, stem, name);
-    struct fby_guess_split *split = fby_look_add_split(look, name);
+    fby_guess_split_name(search, stem, name);
+    struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
-    look->out->kind = FBY_SOURCE_TOKENS;
-    split->tokens   = (struct fby_tokens){
-          .format = group->format, .type = look->tokens, .shift = 1};
-    fby_err err = fby_look_check_name(fby_root_dir(look->root), why);
+    search->out->kind = FBY_SOURCE_TOKENS;
+    split->tokens     = (struct fby_tokens){
+            .format = group->format, .type = search->tokens, .shift = 1};
+    fby_err err = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = make_pattern(group, folder->listing, files, why);
     }
@@ -226,13 +227,14 @@ static fby_err add_token_split(const struct token_folder *folder,
         err = fby_path_join(folder->path, files, below, why);
     }
     if (err == FBY_OK) {
-        err = find_length(look, below, split, why);
+        err = find_length(search, below, split, why);
     }
-    return err == FBY_OK ? fby_look_pattern(look, below, split, why) : err;
+    return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)
+                         : err;
 }
 
-/* True if the group was added before. Files with one split word may have
- * several formats; each format is a group. */
+/* True if the group was added before. Files with one split word form a group
+ * for each of their formats. */
 static bool is_added(
     const struct token_folder *folder, const struct token_group *group)
 {
@@ -247,13 +249,13 @@ static bool is_added(
 
 /* Add the group of entry `i`, with all its files, unless it was added. */
 static fby_err add_group(
-    struct token_folder *folder, uint32_t i, struct fby_why *why)
+    struct token_folder *folder, uint32_t i, struct fby_error_detail *why)
 {
     const struct fby_entry *entries = folder->listing->entries;
 
     struct token_group group = {
-        .format = format_of(folder->look, folder->path, &entries[i]),
-        .word   = split_word(folder->look, entries[i].name),
+        .format = format_of(folder->search, folder->path, &entries[i]),
+        .word   = split_word(folder->search, entries[i].name),
         .first  = entries[i].name};
     if (group.format == 0 || is_added(folder, &group)) {
         return FBY_OK;
@@ -268,11 +270,11 @@ static fby_err add_group(
     return add_token_split(folder, &group, why);
 }
 
-fby_err fby_look_at_tokens(struct fby_look *look, const char *path,
-    const struct fby_listing *listing, struct fby_why *why)
+fby_err fby_guess_tokens(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct token_folder folder = {
-        .look = look, .path = path, .listing = listing};
+        .search = search, .path = path, .listing = listing};
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
         err = add_group(&folder, i, why);

@@ -1,12 +1,12 @@
 /* guess_values.c - find the kind of the values of a list's columns.
  *
- * The kind comes from the text of the values: the kind of each value is merged
- * with the kind of those before it. */
+ * The kind of each value follows from its text, and is merged with the kind of
+ * the values before it. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_look.h"
+#include "cli/init/guess_search.h"
 
 static bool is_whole(const char *text, size_t size)
 {
@@ -45,7 +45,7 @@ static void add_path(struct fby_init_member *member, const char *above,
     }
 }
 
-/* List the members, and those of members that are objects themselves. */
+/* List the members of an object, and the members of these that are objects. */
 static void name_members(struct fby_init_member *member, json_t *object)
 {
     const char *name  = NULL;
@@ -64,8 +64,6 @@ static void name_members(struct fby_init_member *member, json_t *object)
         }
     }
 }
-
-/* ---- Lists --------------------------------------------------------------- */
 
 static void raise_to(uint32_t *most, size_t n)
 {
@@ -90,8 +88,6 @@ static enum fby_init_value add_entries(
     raise_to(&member->most, n);
     return numbers == n ? FBY_INIT_NUMBERS : FBY_INIT_LISTS;
 }
-
-/* ---- Values -------------------------------------------------------------- */
 
 static enum fby_init_value value_of(
     struct fby_init_member *member, const char *text, size_t size)
@@ -129,7 +125,7 @@ static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
     return FBY_INIT_MIXED;
 }
 
-void fby_look_at_value(
+void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (member->value != FBY_INIT_MIXED) {

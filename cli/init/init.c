@@ -14,28 +14,30 @@
 #include "pipeline/sources/traits.h"
 #include "worker/source/columns/ragged.h"
 
-enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f', KEY_TOKENS = 't' };
-
 struct init_options {
     const char   *path;
     const char   *output; /* NULL: standard output */
+    const char   *type;   /* the value of --tokens; NULL: not given */
+    enum fby_type tokens; /* the same as an enum; 0: not given */
     bool          force;
-    enum fby_type tokens; /* of files that do not store it; 0: not given */
 };
 
-static const struct argp_option options[] = {
-    {"output", KEY_OUTPUT, "FILE", 0,
-        "Write the pipeline to FILE instead of standard output", 0},
-    {"force", KEY_FORCE, NULL, 0, "Overwrite FILE", 0},
-    {"tokens", KEY_TOKENS, "TYPE", 0,
+#define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
+
+static const struct fby_option options[] = {
+    {"output", 'o', "FILE",
+        "Write the pipeline to FILE instead of standard output",
+        INIT(FBY_TEXT, output)},
+    {"force", 'f', NULL, "Overwrite FILE", INIT(FBY_FLAG, force)},
+    {"tokens", 't', "TYPE",
         "Type of the tokens in files that do not say it: u8, u16, u32, i32 or "
         "i64; flat ones (.bin) are looked for only then",
-        0},
+        INIT(FBY_TEXT, type)},
     {0},
 };
 
-static enum fby_type parse_tokens(
-    const char *word, const struct argp_state *state)
+static enum fby_type parse_type(
+    const struct argp_state *state, const char *word)
 {
     static const enum fby_type types[] = {
         FBY_U8, FBY_U16, FBY_U32, FBY_I32, FBY_I64};
@@ -48,37 +50,15 @@ static enum fby_type parse_tokens(
     return (enum fby_type)0;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void finish_options(const struct argp_state *state, void *values)
 {
-    struct init_options *o = state->input;
-    switch (key) {
-    case KEY_OUTPUT:
-        o->output = arg;
-        return 0;
-    case KEY_FORCE:
-        o->force = true;
-        return 0;
-    case KEY_TOKENS:
-        o->tokens = parse_tokens(arg, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->path != NULL) {
-            argp_error(state, "one directory or file only");
-        }
-        o->path = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (o->path == NULL) {
-            argp_error(state, "name the directory with the data, or its list");
-        }
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    struct init_options *o = values;
+    if (o->type != NULL) {
+        o->tokens = parse_type(state, o->type);
     }
 }
 
-static const struct argp argp = {options, parse_option, "DIR|FILE",
+static const char about[] =
     "Look at data and write a pipeline file for it that works at once. DIR "
     "holds class folders, tar shards, columns of NumPy or SciPy files, a list "
     "(.csv, .jsonl), parallel folders such as images and masks, or token files "
@@ -86,43 +66,49 @@ static const struct argp argp = {options, parse_option, "DIR|FILE",
     "Examples:\n"
     "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
     "  forebay init /data/pets/train.csv\n"
-    "  forebay init --tokens u16 /data/owt",
-    NULL, NULL, NULL};
+    "  forebay init --tokens u16 /data/owt";
+
+static const struct fby_usage usage = {.options = options,
+    .operand                                    = "DIR|FILE",
+    .operand_is     = "the directory with the data, or its list",
+    .operand_offset = offsetof(struct init_options, path),
+    .finish         = finish_options,
+    .help           = about};
 
 static fby_err write_file(const struct init_options *o,
-    const struct fby_buffer *text, struct fby_why *why)
+    const struct fby_buffer *text, struct fby_error_detail *why)
 {
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL);
     int fd    = open(o->output, flags, 0666);
     if (fd < 0 && errno == EEXIST) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "%s exists already; --force overwrites it", o->output);
     }
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (file == NULL) {
-        return fby_because(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+        return fby_error_set(why, FBY_IO, "%s: %s", o->output, strerror(errno));
     }
     bool written = fwrite(text->data, 1, text->size, file) == text->size;
     int  closed  = fclose(file);
-    return written && closed == 0
-               ? FBY_OK
-               : fby_because(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+    return written && closed == 0 ? FBY_OK
+                                  : fby_error_set(why, FBY_IO, "%s: %s",
+                                        o->output, strerror(errno));
 }
 
 static fby_err write_text(const struct init_options *o,
-    const struct fby_buffer *text, struct fby_why *why)
+    const struct fby_buffer *text, struct fby_error_detail *why)
 {
     if (o->output != NULL) {
         return write_file(o, text, why);
     }
     fwrite(text->data, 1, text->size, stdout);
     return fflush(stdout) == 0 ? FBY_OK
-                               : fby_because(why, FBY_IO, "standard output: %s",
-                                     strerror(errno));
+                               : fby_error_set(why, FBY_IO,
+                                     "standard output: %s", strerror(errno));
 }
 
-/* The smallest wire type for all values of a column. Unsigned 64 bits have
- * none, but most values fit i64. */
+/* The smallest wire type for all values of a column. There is none for unsigned
+ * 64 bits, but most values fit i64. */
 static enum fby_type wire_of(const struct fby_column *column)
 {
     static const enum fby_type wires[FBY_NPY_TYPES] = {
@@ -146,7 +132,7 @@ static enum fby_type wire_of(const struct fby_column *column)
  * are unknown before the offsets of a ragged column are read. */
 static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
 {
-    uint64_t most   = FBY_MAX_VARYING / (values->row_bytes * sizeof(uint64_t));
+    uint64_t most   = FBY_MAX_RAGGED / (values->row_bytes * sizeof(uint64_t));
     uint64_t length = 1;
     while (length < 4 * (values->rows / rows + 1)) {
         length *= 2;
@@ -154,7 +140,8 @@ static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
     return (uint32_t)(length < most ? length : most);
 }
 
-/* Set the dense shape of a row, and the most values that it may store. */
+/* Set the dense shape of a row, and the largest number of values that a row may
+ * store. */
 static void set_sparse(
     const struct fby_column *column, uint64_t rows, struct fby_init_column *out)
 {
@@ -196,7 +183,7 @@ static struct fby_init_column column_of(
     return out;
 }
 
-/* List all columns but offsets, which belong to their values' column. */
+/* List all columns except offsets, which belong to the column of the values. */
 static size_t list_columns(const struct fby_guess_split *split,
     struct fby_init_column                               out[FBY_GUESS_COLUMNS])
 {
@@ -254,8 +241,8 @@ static void print_found(const struct init_options *o,
     }
 }
 
-static fby_err write_text_of(
-    const struct fby_guess *guess, struct fby_buffer *text, struct fby_why *why)
+static fby_err write_text_of(const struct fby_guess *guess,
+    struct fby_buffer *text, struct fby_error_detail *why)
 {
     const struct fby_guess_split *split = &guess->splits[0];
     struct fby_init_column        columns[FBY_GUESS_COLUMNS];
@@ -277,7 +264,7 @@ static fby_err write_text_of(
     return fby_init_text(&summary, text, why);
 }
 
-static fby_err init(const struct init_options *o, struct fby_why *why)
+static fby_err init(const struct init_options *o, struct fby_error_detail *why)
 {
     struct fby_guess *guess = calloc(1, sizeof(*guess));
     struct fby_buffer text  = {0};
@@ -301,9 +288,9 @@ static fby_err init(const struct init_options *o, struct fby_why *why)
 
 static int run(int argc, char **argv)
 {
-    struct init_options o   = {0};
-    struct fby_why      why = {{0}};
-    fby_option_parse(&argp, argc, argv, &o);
+    struct init_options     o   = {0};
+    struct fby_error_detail why = {{0}};
+    fby_usage_parse(&usage, argc, argv, &o);
     fby_err err = init(&o, &why);
     if (err != FBY_OK) {
         fprintf(stderr, "forebay init: %s\n", why.text);

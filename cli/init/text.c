@@ -43,7 +43,7 @@ void fby_init_put_quoted(struct fby_buffer *out, const char *text)
     fby_init_put(out, "\"");
 }
 
-/* List the extensions if there are several: a field can read each of them. */
+/* List the extensions if there are several. */
 static void put_extensions(
     struct fby_buffer *out, const struct fby_init_summary *s)
 {
@@ -87,7 +87,7 @@ static const char *source_key(const struct fby_init_summary *s)
     return fby_source_traits(s->kind)->key->name;
 }
 
-/* True if `last: drop` gives at least one batch. */
+/* True if there are enough samples for one full batch. */
 static bool fills_a_batch(const struct fby_init_summary *s)
 {
     uint64_t samples = s->samples > 0 ? s->samples : s->about;
@@ -212,7 +212,7 @@ static bool put_column(
 }
 
 static fby_err put_columns(struct fby_buffer *out,
-    const struct fby_init_summary *s, struct fby_why *why)
+    const struct fby_init_summary *s, struct fby_error_detail *why)
 {
     size_t n = 0;
     fby_init_put(out,
@@ -222,14 +222,14 @@ static fby_err put_columns(struct fby_buffer *out,
         n += put_column(out, &s->columns[i]) ? 1 : 0;
     }
     return n > 0 ? FBY_OK
-                 : fby_because(why, FBY_CONFIG,
+                 : fby_error_set(why, FBY_CONFIG,
                        "%s: no column can be a field: names are lower-case "
                        "words, and rows have at most %d dimensions",
                        fby_text_show(s->path).text, FBY_MAX_DIMS);
 }
 
 static fby_err put_members(struct fby_buffer *out,
-    const struct fby_init_summary *s, struct fby_why *why)
+    const struct fby_init_summary *s, struct fby_error_detail *why)
 {
     char found[200];
     if (fby_init_put_members(out, s) > 0) {
@@ -237,19 +237,19 @@ static fby_err put_members(struct fby_buffer *out,
     }
     fby_init_list(s, found, sizeof(found));
     if (s->n_members > 0 && s->members[0].value != FBY_INIT_NO_VALUE) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%s: no column can be a field as it is; found: %s. Each row needs "
             "one, and of an object a member: {from: COLUMN, decode: number, "
             "key: MEMBER}",
             fby_text_show(s->path).text, found[0] != '\0' ? found : "nothing");
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "%s: no picture among the files (.jpg, .jpeg, .png); found: %s",
         fby_text_show(s->path).text, found[0] != '\0' ? found : "nothing");
 }
 
 static fby_err put_fields(struct fby_buffer *out,
-    const struct fby_init_summary *s, struct fby_why *why)
+    const struct fby_init_summary *s, struct fby_error_detail *why)
 {
     if (fby_source_traits(s->kind)->has_rows) {
         return put_columns(out, s, why);
@@ -267,11 +267,11 @@ static fby_err put_fields(struct fby_buffer *out,
 }
 
 fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_buffer fields = {0};
     if (!fby_is_utf8(s->path, strlen(s->path))) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the path is not UTF-8 text, as a pipeline file must be");
     }
     fby_err err = put_fields(&fields, s, why);

@@ -1,5 +1,5 @@
 /* text.h - write the text of a first pipeline file for data that was guessed.
- * Pure: guess.h reads the data. */
+ * The functions are pure; guess.h reads the data. */
 #ifndef FBY_CLI_INIT_TEXT_H
 #define FBY_CLI_INIT_TEXT_H
 
@@ -9,14 +9,15 @@
 
 struct fby_init_column {
     char             name[FBY_NAME_SIZE];
-    enum fby_type    wire;       /* 0: the column cannot be a field */
-    struct fby_shape row;        /* of a row; if ragged, of one entry */
+    enum fby_type    wire; /* wire type; 0: the column cannot be a field */
+    struct fby_shape row;  /* of a row; if ragged, of one entry; if sparse, of
+                              a dense row */
     uint32_t         max_length; /* a guess; 0: all rows have one shape */
-    bool             sparse;     /* `row` is then the dense shape */
+    bool             sparse;
 };
 
-/* The kind of the values of a list's column. A column of NUMBER or TEXT may
- * also have values of the kinds before it. */
+/* The kind of the values of a list's column. A column of kind NUMBER may also
+ * have values of kind WHOLE, and a column of kind TEXT values of both. */
 enum fby_init_value {
     FBY_INIT_NO_VALUE = 0, /* members are files */
     FBY_INIT_WHOLE    = 1, /* digits only, as class ids */
@@ -26,29 +27,30 @@ enum fby_init_value {
     FBY_INIT_TEXTS    = 5, /* JSON lists of texts, none empty */
     FBY_INIT_LISTS    = 6, /* other JSON lists */
     FBY_INIT_OBJECT   = 7, /* JSON objects */
-    FBY_INIT_MIXED    = 8  /* several of these */
+    FBY_INIT_MIXED    = 8  /* values of several of these kinds */
 };
 
 /* The members with one extension. For lists and parallel folders the extension
  * begins with the name of the column or folder. */
 struct fby_init_member {
-    char                extension[FBY_NAME_SIZE]; /* lower case */
-    uint64_t            count;  /* samples with such a member */
-    bool                always; /* all samples that were read have one */
-    bool                looked; /* the first one's PNG header was read: */
-    bool                ids;    /* it is grey or has a palette, as masks do */
+    char     extension[FBY_NAME_SIZE]; /* lower case */
+    uint64_t count;                    /* samples with such a member */
+    bool     always;                   /* all samples that were read have one */
+    bool     header_read; /* the PNG header of the first such file was read */
+    bool     ids;         /* that file is grey or has a palette, as masks do */
     enum fby_init_value value;
-    uint32_t            longest;     /* bytes of a value */
-    uint32_t            most;        /* entries of a list; bytes of its texts */
+    uint32_t            longest; /* bytes of the longest value */
+    uint32_t            most; /* entries of the longest list; for TEXTS, bytes
+                                    of the longest text */
     char                inside[128]; /* keys of an object, separated by ", " */
-    enum fby_init_value first; /* kind at the first key: number, text, mixed */
+    enum fby_init_value first; /* kind at the first key: NUMBER, TEXT, MIXED */
 };
 
 struct fby_init_summary {
     enum fby_source_kind          kind;
     const char                   *path;    /* folder, list or pattern */
     uint64_t                      samples; /* 0: not counted */
-    uint64_t                      about;   /* estimate from the first shard */
+    uint64_t                      about;   /* samples, from the first shard */
     uint32_t                      shards;  /* tars, tables or token files */
     uint32_t                      classes; /* class folders; 0: unknown */
     const struct fby_init_member *members; /* the most frequent first */
@@ -71,7 +73,7 @@ struct fby_init_summary {
  * Errors: FBY_CONFIG when no field is possible: no JPEG or PNG extension (and
  *         no usable value of a list), or no usable column. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *summary,
-    struct fby_buffer *out, struct fby_why *why);
+    struct fby_buffer *out, struct fby_error_detail *why);
 
 /* True for names that are usual for pictures ("images"). */
 bool fby_init_names_pictures(const char *name);

@@ -1,8 +1,8 @@
 /* text_members.c - write the fields of pictures, masks, labels and values.
  *
- * One picture of a sample is the image: the one with no name before its
- * extension, else the one with a usual name. PNG files of ids beside it are
- * masks, and get its ops that move pixels. */
+ * One picture of each sample is the image: a picture without a name before its
+ * extension, else a picture with a usual name. Other PNG files of ids are
+ * masks, and get those ops of the image that move pixels. */
 #include <stdio.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static enum image_rank rank_of(
     if (!is_picture(member)) {
         return NONE;
     }
-    /* Ids where all samples also have a picture of colours: its mask. */
+    /* If all samples also have a picture of colours, ids are its mask. */
     bool mask = member->ids && member->always;
     for (size_t i = 0; mask && i < s->n_members; i++) {
         const struct fby_init_member *other = &s->members[i];
@@ -115,9 +115,9 @@ static const struct fby_init_member *find_image(
     return out;
 }
 
-/* True for members that are other formats of the image. In tars and class
- * folders, members of one rank count as one picture even if their names differ,
- * unless they are ids. */
+/* True for the image and for members that are the image in another format. In
+ * tars and class folders, these are all members of its rank, whatever their
+ * names, except ids. */
 static bool is_same_image(const struct fby_init_summary *s,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
@@ -218,7 +218,8 @@ static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
     return NULL;
 }
 
-/* True for class folders, and for shards with .cls members. */
+/* True if there is a label: with class folders, and in shards with .cls
+ * members. */
 static bool has_label(const struct fby_init_summary *s)
 {
     return fby_source_traits(s->kind)->has_classes || cls_of(s) != NULL;
@@ -241,7 +242,8 @@ static bool is_used(const struct used_names *used, const char *name)
     return i < used->n;
 }
 
-/* A unique name: its own, else "mask", "mask_2" and so on. */
+/* A unique name for a mask: that of its column or folder, else "mask", "mask_2"
+ * and so on. */
 static const char *name_mask(
     struct used_names *used, const struct fby_init_member *member)
 {
@@ -364,7 +366,7 @@ static void put_object(struct fby_buffer *out,
         member->first == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
-/* Append a field for lists; false if the column is left out. */
+/* Append a field for a column of lists; false: the column is left out. */
 static bool put_lists(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
@@ -451,7 +453,7 @@ size_t fby_init_list(
     return n;
 }
 
-/* Texts are most likely captions, but were not read: write a comment only. */
+/* Texts are probably captions, but were not read. So write only a comment. */
 static void put_texts(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     for (size_t i = 0; i < s->n_members; i++) {

@@ -7,23 +7,23 @@
 /* Append text. */
 void fby_init_put(struct fby_buffer *out, const char *text);
 
-/* Append formatted text of at most 255 bytes. */
+/* Append formatted text; it is cut after 255 bytes. */
 __attribute__((format(printf, 2, 3))) void fby_init_put_line(
     struct fby_buffer *out, const char *format, ...);
 
 /* Append a double-quoted YAML string. */
 void fby_init_put_quoted(struct fby_buffer *out, const char *text);
 
-/* Convert `name` to lower case, as a field's `from` needs it. True if it is
- * also a valid name of a field. */
+/* Convert `name` to lower case, as in a field's `from`. True if the result is a
+ * valid name of a field. */
 bool fby_init_name(const char *name, char out[FBY_NAME_SIZE]);
 
 /* Append the fields of a source with members: pictures, masks, labels and
- * values. Returns the number of fields; 0 is an error for the caller. */
+ * values. Returns the number of fields. */
 size_t fby_init_put_members(
     struct fby_buffer *out, const struct fby_init_summary *s);
 
-/* Write the extensions that fit, as "a, b"; returns their number. */
+/* Write as many extensions as fit, as "a, b". Returns their number. */
 size_t fby_init_list(
     const struct fby_init_summary *s, char *out, size_t capacity);
 

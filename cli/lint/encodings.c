@@ -28,15 +28,16 @@ static bool same(struct fby_coding a, struct fby_coding b)
 }
 
 /* Measure the payload's size and the least CPU time of a few rounds. A payload
- * that would grow is sent stored, and counts so. */
+ * that is not smaller than the raw bytes is sent stored, so it has their size.
+ */
 static fby_err encode(const struct encoding_trial *trial,
     struct fby_coding encoding, size_t *wire, int64_t *least_ns)
 {
-    const struct fby_codec_job job  = {encoding, trial->params, trial->scratch};
-    size_t                     room = fby_codec_room(&job, trial->size);
-    uint8_t                   *out  = malloc(room);
-    fby_err                    err  = out != NULL ? FBY_OK : FBY_FULL;
-    *least_ns                       = INT64_MAX;
+    const struct fby_codec_job job = {encoding, trial->params, trial->scratch};
+    size_t   room = fby_codec_encode_capacity(&job, trial->size);
+    uint8_t *out  = malloc(room);
+    fby_err  err  = out != NULL ? FBY_OK : FBY_FULL;
+    *least_ns     = INT64_MAX;
     for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
         int64_t begun_ns = fby_thread_cpu_ns();
         err              = fby_codec_encode(&job,
@@ -77,49 +78,48 @@ static const struct fby_lint_encoding *find_tried(
     return NULL;
 }
 
-/* Find the encoding that a worker would choose: try what it asks for, as often
- * as it would, until it asks for an encoding again. */
+/* Find the encoding that a worker would choose. As in a worker, try each
+ * encoding that fby_auto_next returns, until it returns one a second time. */
 static fby_err choose_encoding(const struct encoding_trial *trial,
     uint8_t filter, uint8_t codec, struct fby_lint_encoding *out)
 {
-    struct fby_auto       choice;
-    const struct fby_wish wish = {.filter = filter,
-        .codec                            = codec,
-        .params                           = trial->params,
-        .filters                          = ALL_SUPPORTED,
-        .codecs                           = ALL_SUPPORTED};
+    struct fby_auto                 choice;
+    const struct fby_coding_request request = {.filter = filter,
+        .codec                                         = codec,
+        .params                                        = trial->params,
+        .filters                                       = ALL_SUPPORTED,
+        .codecs                                        = ALL_SUPPORTED};
     /* All candidates, and the stored form. */
     enum {
         MAX_TRIED = sizeof(choice.candidates) / sizeof(*choice.candidates) + 1
     };
     struct fby_lint_encoding        tried[MAX_TRIED];
     const struct fby_lint_encoding *found = NULL;
-    fby_auto_init(&choice, &wish);
+    fby_auto_init(&choice, &request);
     for (uint32_t n = 0; found == NULL; n++) {
-        struct fby_coding encoding = fby_auto_ask(&choice);
+        struct fby_coding encoding = fby_auto_next(&choice);
         fby_err           err      = measure(trial, encoding, &tried[n]);
         if (err != FBY_OK) {
             return err;
         }
         uint32_t wire = (uint32_t)(tried[n].bytes * trial->samples);
         for (int k = 0; k < FBY_AUTO_TRIAL; k++) {
-            fby_auto_feed(&choice, encoding, (uint32_t)trial->size, wire);
+            fby_auto_record(&choice, encoding, (uint32_t)trial->size, wire);
         }
-        found = find_tried(tried, n + 1, fby_auto_ask(&choice));
+        found = find_tried(tried, n + 1, fby_auto_next(&choice));
     }
     *out = *found;
     return FBY_OK;
 }
 
-/* Copy all rows, one after another; of a sparse field all indices come first.
- * Lengths are left out: they are few bytes. */
+/* Copy all rows, one after another; of a sparse field, all indices first.
+ * Lengths are few bytes and are left out. */
 static uint8_t *gather(
     const struct fby_lint_sample *sample, uint32_t f, size_t *size)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
-    size_t   most = fby_field_bytes(field);
-    uint8_t *out =
+    const struct fby_field_content *field = fby_lint_field_of(sample, f);
+    size_t                          most  = fby_field_bytes(field);
+    uint8_t                        *out =
         fby_zalloc(sample->n * (most + fby_field_index_bytes(field)) + 1);
     *size = 0;
     for (uint32_t i = 0; i < sample->n; i++) {

@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "cli/lint/pairs.h"
-#include "cli/lint/types.h"
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
-/* Smaller savings are noise, or not worth a change. */
+/* Savings below these shares are noise, or not worth a change. */
 static const double worth_cpu   = 0.05; /* of a field's CPU time */
 static const double worth_bytes = 0.125;
 static const double tiny_bytes  = 64; /* per sample */
-/* Up to this mean difference, in levels, two orders are equivalent. */
+/* Two orders with at most this mean difference, in levels, are equivalent. */
 static const double rounding = 1;
 /* A longer move must save at least this share more than a shorter one. */
 static const double worth_longer_move = 0.03;
@@ -28,25 +27,6 @@ struct findings {
     uint32_t                     n;
 };
 
-static struct fby_finding *add(struct findings *self,
-    enum fby_finding_kind kind, const struct fby_lint_field *field, size_t line)
-{
-    struct fby_finding *finding = &self->at[self->n++];
-    *finding = (struct fby_finding){.kind = kind, .line = line};
-    if (field != NULL) {
-        finding->field = field->content->name;
-    }
-    return finding;
-}
-
-static void set_saving(
-    struct fby_finding *finding, double before, double after, const char *unit)
-{
-    finding->before = before;
-    finding->after  = after;
-    finding->unit   = unit;
-}
-
 static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -58,12 +38,29 @@ static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
     va_end(args);
 }
 
+/* Add a finding whose advice changes the content. `field` may be NULL. */
+static struct fby_finding *add(struct findings *self,
+    enum fby_finding_kind kind, const struct fby_lint_field *field, size_t line)
+{
+    struct fby_finding *finding = &self->at[self->n++];
+    *finding                    = (struct fby_finding){
+                           .kind = kind, .line = line, .changes_content = true};
+    finding->field = field != NULL ? field->content->name : NULL;
+    return finding;
+}
+
+static void set_saving(
+    struct fby_finding *finding, double before, double after, const char *unit)
+{
+    finding->before = before;
+    finding->after  = after;
+    finding->unit   = unit;
+}
+
 static bool is_worthwhile(double before, double after, double share)
 {
     return before > 0 && before - after >= share * before;
 }
-
-/* ---- Bad samples --------------------------------------------------------- */
 
 static void find_refused(struct findings *self)
 {
@@ -75,30 +72,22 @@ static void find_refused(struct findings *self)
     struct fby_finding          *finding =
         add(self, FBY_FINDING_REFUSED, field, field->lines.field);
     set_text(finding->found, "%s", facts->refusal);
-    if (facts->substitutes) {
-        set_text(finding->advice,
-            "nothing, if that is intended: pull takes other samples instead "
-            "(%u of "
-            "%u checked are refused), up to the limit of on_bad_sample",
-            facts->refused, facts->refused + facts->samples);
-    } else {
-        set_text(finding->advice,
-            "on_bad_sample: substitute, or fix the data: pull stops at such a "
-            "sample, and %u of %u checked are refused",
-            facts->refused, facts->refused + facts->samples);
-    }
+    set_text(finding->advice,
+        facts->substitutes
+            ? "nothing, if that is intended: pull takes other samples instead "
+              "(%u of %u checked are refused), up to the limit of on_bad_sample"
+            : "on_bad_sample: substitute, or fix the data: pull stops at such "
+              "a sample, and %u of %u checked are refused",
+        facts->refused, facts->refused + facts->samples);
     finding->changes_content = !facts->substitutes;
 }
-
-/* ---- Class folders ------------------------------------------------------- */
 
 static void find_classes(struct findings *self)
 {
     const struct fby_lint_facts *facts = self->facts;
     uint32_t                     f     = 0;
-    char                         text[FBY_CLASS_FOLDERS_TEXT];
     while (f < facts->n_fields &&
-           !fby_field_is_of_folder(facts->fields[f].content)) {
+           !fby_field_is_folder_id(facts->fields[f].content)) {
         f++;
     }
     if (!facts->classes.differ || f == facts->n_fields) {
@@ -106,12 +95,11 @@ static void find_classes(struct findings *self)
     }
     struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
         &facts->fields[f], facts->fields[f].lines.field);
-    fby_class_folders_describe(&facts->classes, text);
-    set_text(finding->found, "%s", text);
+    fby_class_folders_describe(
+        &facts->classes, finding->found, sizeof(finding->found));
     set_text(finding->advice, "nothing, but %s", fby_class_folders_advice);
+    finding->changes_content = false;
 }
-
-/* ---- Token files without ends -------------------------------------------- */
 
 static void find_ends(struct findings *self)
 {
@@ -123,13 +111,11 @@ static void find_ends(struct findings *self)
         add(self, FBY_FINDING_NO_END, NULL, ends->line);
     set_text(finding->found,
         "%u of %u files are one document each, cut into sequences: token %u is "
-        "nowhere in them, or the last one",
+        "not in them, or only at their end",
         ends->undivided, ends->files, ends->end);
     set_text(finding->advice,
         "nothing, if that is true; else end: the token after each document "
-        "(the "
-        "tokenizer's end of text), and type: that of the files");
-    finding->changes_content = true;
+        "(the tokenizer's end of text), and type: that of the files");
 }
 
 /* ---- Pictures and their masks -------------------------------------------- */
@@ -161,38 +147,32 @@ static const struct fby_field_content *picture_of(
 static void describe_pair(struct fby_finding *finding, enum fby_lint_pair how,
     const struct fby_field_content *picture)
 {
-    const char *name = picture->name;
+    const char *name  = picture->name;
+    const char *found = "";
     if (how == FBY_LINT_OTHER_GROUP) {
-        set_text(finding->found,
-            "does '%s' label the pixels of '%s'? Each draws its own crops and "
-            "flips: their groups differ",
-            finding->field, name);
+        found = "Each draws its own crops and flips: their groups differ";
         set_text(finding->advice, "group: %s", picture->group);
     } else if (how == FBY_LINT_OTHER_OPS) {
-        set_text(finding->found,
-            "does '%s' label the pixels of '%s'? Its ops that draw where "
-            "pixels go are not the same",
-            finding->field, name);
+        found = "Their random ops that move pixels differ";
         set_text(finding->advice,
             "group: %s, and in ops the random crops, flips, rotations and "
             "policies of '%s' in their order, with its numbers",
             picture->group, name);
     } else {
-        set_text(finding->found,
-            "does '%s' label the pixels of '%s'? Not both are flipped on the "
-            "device",
-            finding->field, name);
+        found = "Their flips on the device differ";
         set_text(finding->advice,
-            "group: %s, and in device the flips that '%s' has there, or in "
-            "ops of both instead",
+            "group: %s, and in device the flips that '%s' has there, or in ops "
+            "of both instead",
             picture->group, name);
     }
+    set_text(finding->found, "does '%s' label the pixels of '%s'? %s",
+        finding->field, name, found);
 }
 
 static void find_pair(struct findings *self, const struct fby_lint_field *field)
 {
     enum fby_lint_pair how = FBY_LINT_ALIKE;
-    if (!fby_lint_labels_pixels(field->content)) {
+    if (fby_field_values(field->content) != FBY_VALUES_IDS) {
         return;
     }
     const struct fby_field_content *picture =
@@ -203,7 +183,6 @@ static void find_pair(struct findings *self, const struct fby_lint_field *field)
     struct fby_finding *finding =
         add(self, FBY_FINDING_PAIR, field, field->lines.field);
     describe_pair(finding, how, picture);
-    finding->changes_content = true;
 }
 
 /* ---- Levels -------------------------------------------------------------- */
@@ -229,7 +208,7 @@ static struct triple_text show_triple(const double *values, bool bytes)
 }
 
 /* Levels have a mean of at most 1 and a std of at most 0.5. A std of 1 or 2 may
- * be intended, but with a mean in bytes it is in bytes, too. */
+ * be intended, unless the mean is in bytes: then the std is in bytes, too. */
 static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -246,14 +225,13 @@ static void find_levels(
     struct fby_finding *finding =
         add(self, FBY_FINDING_LEVELS, field, field->lines.normalize);
     set_text(finding->found,
-        "normalize has mean %s and std %s, as of bytes of 0 to 255; levels "
-        "are 0 to 1",
+        "normalize has mean %s and std %s, as of bytes of 0 to 255; levels are "
+        "0 to 1",
         show_triple(content->as.rgb8.mean, false).text,
         show_triple(content->as.rgb8.std, false).text);
     set_text(finding->advice, "normalize: {mean: %s, std: %s}: divided by 255",
         show_triple(content->as.rgb8.mean, mean).text,
         show_triple(content->as.rgb8.std, bytes).text);
-    finding->changes_content = true;
 }
 
 /* ---- The order of ops ---------------------------------------------------- */
@@ -266,8 +244,8 @@ static bool is_equivalent(
     return trial->made && trial->difference <= (mask ? 0 : rounding);
 }
 
-/* The move of op `from` with the lowest cost; of about equal ones the
- * shortest. */
+/* The move of op `from` with the lowest cost; of moves with about equal cost,
+ * the shortest. */
 static const struct fby_lint_move *best_move(
     const struct fby_lint_field *field, uint32_t from)
 {
@@ -302,18 +280,15 @@ static void find_orders(
         const char *moved = ops[i].op->name;
         const char *first = ops[move->to].op->name;
         set_text(finding->found,
-            "%s comes after %s: work on pixels that it then drops", moved,
-            first);
+            "%s comes after %s, which works on pixels that %s then drops",
+            moved, first, moved);
         set_text(finding->advice,
             "%s before %s; values differ by %.2g of 255 in the mean", moved,
             first, move->trial.difference);
         set_saving(finding, move->trial.before_ms, move->trial.after_ms,
             "CPU ms a sample");
-        finding->changes_content = true;
     }
 }
-
-/* ---- Decoding smaller ---------------------------------------------------- */
 
 static void find_scale(
     struct findings *self, const struct fby_lint_field *field)
@@ -325,19 +300,44 @@ static void find_scale(
     }
     struct fby_finding *finding =
         add(self, FBY_FINDING_DCT_SCALE, field, field->lines.dct_scale);
-    set_text(finding->found,
-        "dct_scale: off decodes pictures in full that are then "
-        "made much smaller");
+    set_text(finding->found, "dct_scale: off decodes pictures in full that are "
+                             "then made much smaller");
     set_text(finding->advice,
-        "dct_scale: faithful; other values by %.2g of 255 in the mean",
+        "dct_scale: faithful; values differ by %.2g of 255 in the mean",
         trial->difference);
     set_saving(finding, trial->before_ms, trial->after_ms, "CPU ms a sample");
-    finding->changes_content = true;
 }
 
 /* ---- A narrower type ----------------------------------------------------- */
 
-/* The largest possible id; with class folders it is known. */
+struct narrow_type { /* a wire type and the numbers that fit */
+    enum fby_type type;
+    double        least, most;
+    bool          for_labels; /* labels can be sent in this type */
+};
+
+/* The narrowest type for numbers from `least` to `most`; NULL if only i64 holds
+ * them. */
+static const struct narrow_type *narrowest_type(
+    bool label, double least, double most)
+{
+    static const struct narrow_type types[] = {
+        {FBY_U8, 0, UINT8_MAX, true},
+        {FBY_U16, 0, UINT16_MAX, true},
+        {FBY_I32, INT32_MIN, INT32_MAX, false},
+        {FBY_U32, 0, UINT32_MAX, true},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        const struct narrow_type *type = &types[i];
+        if ((type->for_labels || !label) && least >= type->least &&
+            most <= type->most) {
+            return type;
+        }
+    }
+    return NULL;
+}
+
+/* The largest possible id, or the largest value that was measured. */
 static double largest_id(const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
@@ -349,38 +349,33 @@ static double largest_id(const struct fby_lint_field *field)
     return classes > 0 ? classes - 1.0 : field->values.most;
 }
 
-/* Bytes of one value. */
-static double width_of(const struct fby_lint_field *field)
-{
-    return fby_type_bytes(field->content->wire_type);
-}
-
 static void advise_type(const struct fby_lint_field *field,
-    const struct fby_narrow_type *type, struct fby_finding *finding)
+    const struct narrow_type *type, struct fby_finding *finding)
 {
     const struct fby_field_content *content = field->content;
+    const char                     *name    = fby_type_word(type->type);
     bool   label = fby_field_values(content) == FBY_VALUES_CLASSES;
     double most  = largest_id(field);
     if (label && content->as.label.classes == 0 && field->classes > 0) {
         set_text(finding->advice, "classes: %u; ids then travel as %s",
-            field->classes, type->name);
+            field->classes, name);
     } else if (label && content->as.label.classes == 0) {
         set_text(finding->advice,
-            "classes: N, how many there are (more than %.0f); ids below %.0f "
-            "travel as %s",
-            most, type->most + 1, type->name);
+            "classes: N, the number of classes (more than %.0f); ids below "
+            "%.0f travel as %s",
+            most, type->most + 1, name);
     } else if (label) {
-        set_text(finding->advice, "wire: %s", type->name);
+        set_text(finding->advice, "wire: %s", name);
     } else if (fby_field_values(content) == FBY_VALUES_TOKENS) {
         set_text(finding->advice,
-            "wire: %s, if all fit: a sequence with one that does not is a bad "
-            "sample",
-            type->name);
+            "wire: %s, if all tokens fit: a sequence with another token is a "
+            "bad sample",
+            name);
     } else {
         set_text(finding->advice,
-            "wire: %s, if all fit: one that does not is a bad sample; it is "
-            "also what the trainer gets%s",
-            type->name,
+            "wire: %s, if all values fit: another value is a bad sample; the "
+            "trainer gets this type too%s",
+            name,
             fby_field_kind(content)->has_scale ? " without out: dtype" : "");
     }
 }
@@ -393,9 +388,8 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     }
     bool   label = fby_field_values(field->content) == FBY_VALUES_CLASSES;
     double most  = largest_id(field);
-    double width = width_of(field);
-    const struct fby_narrow_type *type =
-        fby_narrowest_type(label, values->least, most);
+    double width = fby_type_bytes(field->content->wire_type);
+    const struct narrow_type *type = narrowest_type(label, values->least, most);
     bool tokens = fby_field_values(field->content) == FBY_VALUES_TOKENS;
     if (type == NULL || fby_type_bytes(type->type) >= width ||
         (tokens && type->type != FBY_U16)) {
@@ -411,10 +405,7 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     advise_type(field, type, finding);
     set_saving(finding, field->bytes,
         field->bytes / width * fby_type_bytes(type->type), "bytes a sample");
-    finding->changes_content = true;
 }
-
-/* ---- The codec ----------------------------------------------------------- */
 
 static void find_codec(
     struct findings *self, const struct fby_lint_field *field)
@@ -441,9 +432,8 @@ static void find_codec(
         "needs %s more",
         cost);
     set_saving(finding, current->bytes, best->bytes, "bytes a sample");
+    finding->changes_content = false;
 }
-
-/* ---- Redundant fields ---------------------------------------------------- */
 
 static void find_redundant(
     struct findings *self, const struct fby_lint_field *field)
@@ -454,24 +444,21 @@ static void find_redundant(
         (!field->values.constant && other == field)) {
         return;
     }
-    bool                constant = field->values.constant;
-    struct fby_finding *finding =
-        add(self, constant ? FBY_FINDING_CONSTANT : FBY_FINDING_TWICE, field,
-            field->lines.field);
-    if (constant) {
-        set_text(finding->found, "its value is the same in all %u samples",
+    struct fby_finding *finding;
+    if (field->values.constant) {
+        finding = add(self, FBY_FINDING_CONSTANT, field, field->lines.field);
+        set_text(finding->found, "the value is the same in all %u samples",
             facts->samples);
-        set_text(
-            finding->advice, "nothing: leave it out, the trainer can make it");
+        set_text(finding->advice,
+            "nothing: leave the field out, the trainer can make the value");
     } else {
+        finding = add(self, FBY_FINDING_TWICE, field, field->lines.field);
         set_text(finding->found,
-            "its values are those of field '%s' in all %u "
-            "samples",
+            "the values equal those of field '%s' in all %u samples",
             other->content->name, facts->samples);
         set_text(finding->advice, "nothing: leave one of the two out");
     }
     set_saving(finding, field->current.bytes, 0, "bytes a sample");
-    finding->changes_content = true;
 }
 
 /* ---- Inputs and targets -------------------------------------------------- */
@@ -483,7 +470,7 @@ static bool is_cut_from(
            !content->as.tokens.packed && strcmp(content->from[0], from) == 0;
 }
 
-/* Targets are the inputs shifted by one token: one sequence holds both. */
+/* Targets are the inputs shifted by one token, so one sequence has both. */
 static void find_sequence(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -500,17 +487,15 @@ static void find_sequence(
     struct fby_finding          *finding =
         add(self, FBY_FINDING_TWICE, field, field->lines.field);
     set_text(finding->found,
-        "all its tokens but one in a row are those of field '%s' too",
+        "all tokens of a row except one are also in field '%s'",
         inputs->content->name);
     set_text(finding->advice,
         "one field from: sequence for both; its tokens but the last in a row "
         "are the inputs, but the first the targets");
     set_saving(finding, field->current.bytes + inputs->current.bytes,
-        inputs->current.bytes + width_of(field), "bytes a sample");
-    finding->changes_content = true;
+        inputs->current.bytes + fby_type_bytes(field->content->wire_type),
+        "bytes a sample");
 }
-
-/* ---- Shards -------------------------------------------------------------- */
 
 static void find_shards(struct findings *self)
 {
@@ -527,10 +512,7 @@ static void find_shards(struct findings *self)
     set_text(finding->advice,
         "shuffle: {block: %u}; another order, which mixes less", facts->block);
     set_saving(finding, facts->shards, facts->shards_block, "shards a batch");
-    finding->changes_content = true;
 }
-
-/* ---- All ----------------------------------------------------------------- */
 
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS])

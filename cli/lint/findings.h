@@ -9,18 +9,18 @@
 #include "codec/codec.h"
 
 enum {
-    FBY_LINT_MOVES    = 32,  /* of ops, tried per field at most */
+    FBY_LINT_MOVES    = 32,  /* largest number of moves tried per field */
     FBY_LINT_FINDINGS = 740, /* at most: 1 per op, 7 per field, and 4 more */
-    FBY_LINT_TEXT     = 640,
+    FBY_LINT_TEXT     = 640, /* bytes */
     FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
-    FBY_LINT_FEW      = 8    /* below this many samples, equality is chance */
+    FBY_LINT_FEW      = 8    /* with fewer samples, equal values are chance */
 };
 
-/* The comparison of another way to make a field. */
+/* The comparison of a changed field with the field of the pipeline file. */
 struct fby_lint_trial {
-    bool   made;       /* false: the other way was not possible */
+    bool   made;       /* false: the changed field is not possible */
     double before_ms;  /* CPU time of a worker per sample */
-    double after_ms;   /* the same, made the other way */
+    double after_ms;   /* the same for the changed field */
     double difference; /* mean difference of the values, in levels of 255 */
 };
 
@@ -32,7 +32,7 @@ struct fby_lint_move {
 
 struct fby_lint_values {
     bool   numbers;  /* the values are numbers; else only `constant` is set */
-    bool   whole;    /* all are whole numbers */
+    bool   whole;    /* all values are whole numbers */
     bool   constant; /* all samples have the same value */
     double least, most;
 };
@@ -43,7 +43,7 @@ struct fby_lint_encoding {
     double            ms;    /* CPU time of encoding, per sample */
 };
 
-struct fby_lint_lines { /* of the keys in the pipeline file */
+struct fby_lint_lines { /* line numbers of keys in the pipeline file */
     size_t field, dct_scale, classes, type, codec, normalize;
     size_t ops[FBY_MAX_OPS];
 };
@@ -53,37 +53,37 @@ struct fby_lint_field {
     struct fby_lint_lines           lines;
     double                          bytes;   /* raw, per sample */
     uint32_t                        classes; /* class folders; else 0 */
-    uint32_t same_as; /* the first field with equal values; else itself */
+    uint32_t same_as; /* index of the first field with equal values */
     struct fby_lint_values   values;
-    struct fby_lint_encoding current; /* as the pipeline file says */
-    struct fby_lint_encoding best;    /* as `auto` would choose */
-    struct fby_lint_trial    scale;   /* of dct_scale: faithful, if it is off */
+    struct fby_lint_encoding current; /* the encoding in the pipeline file */
+    struct fby_lint_encoding best;    /* the encoding that `auto` chooses */
+    struct fby_lint_trial    scale;   /* dct_scale: faithful instead of off */
     struct fby_lint_move     moves[FBY_LINT_MOVES];
     uint32_t                 n_moves;
 };
 
 /* Flat token files whose documents are packed. */
 struct fby_lint_ends {
-    uint32_t undivided; /* files that are one document each */
-    uint32_t files;     /* in all */
+    uint32_t undivided; /* number of files with a single document */
+    uint32_t files;     /* number of all files */
     uint32_t end;       /* the token after each document, from the pipeline */
-    size_t   line;
+    size_t   line;      /* of `end` in the pipeline file */
 };
 
 struct fby_lint_facts {
     uint32_t                 samples; /* measured */
     uint32_t                 refused; /* bad samples, not among `samples` */
-    const char              *refusal; /* the cause of the first; borrowed */
-    uint32_t                 refused_field;
+    const char              *refusal; /* cause of the first one; borrowed */
+    uint32_t                 refused_field; /* index of its field */
     struct fby_class_folders classes;
     struct fby_lint_ends     ends;
-    bool                     substitutes; /* pull replaces bad samples */
+    bool                     substitutes; /* bad samples are replaced */
     uint32_t                 n_fields;
     struct fby_lint_field    fields[FBY_MAX_FIELDS];
     size_t                   shuffle_line;
-    double                   shards; /* read per batch, in the mean */
-    uint32_t                 block;  /* a K of {block: K} that reads fewer */
-    double                   shards_block; /* shards with that; 0: none */
+    double                   shards; /* read per batch, in the mean; 0: none */
+    uint32_t                 block;  /* a K of {block: K}; 0: not tried */
+    double                   shards_block; /* `shards` with that block */
 };
 
 enum fby_finding_kind {

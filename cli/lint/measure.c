@@ -13,9 +13,7 @@
 #include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
 
-enum { MAX_STEPS = 8, MAX_BLOCK = 8 };
-
-/* ---- Lines --------------------------------------------------------------- */
+enum { MAX_STEPS = 8, MAX_BLOCK = 8 }; /* batches counted; shards tried */
 
 static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     struct fby_lint_field *out)
@@ -29,7 +27,7 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     at->codec     = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_CODEC);
     at->normalize = fby_pipeline_line(pipeline, name, FBY_FIELD_DEVICE);
     for (uint32_t i = 0; i < out->content->n_ops; i++) {
-        out->lines.ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
+        at->ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
     }
 }
 
@@ -38,28 +36,9 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
 static double number_at(enum fby_type type, const uint8_t *at)
 {
     struct fby_reader reader = fby_reader(at, fby_type_bytes(type));
-    uint64_t          bits   = fby_read_le(&reader, fby_type_bytes(type));
-    uint32_t          low    = (uint32_t)bits;
-    float             real;
-    switch (type) {
-    case FBY_I32:
-        return (double)(int32_t)low;
-    case FBY_I64:
-        return (double)(int64_t)bits;
-    case FBY_F32:
-        memcpy(&real, &low, sizeof(real));
-        return (double)real;
-    case FBY_F16:
-        return (double)fby_f16_to_f32((uint16_t)low);
-    case FBY_BF16:
-        return (double)fby_bf16_to_f32((uint16_t)low);
-    case FBY_U8:
-    case FBY_U16:
-    case FBY_U32:
-    case FBY_BOOL:
-        break;
-    }
-    return (double)bits;
+    struct fby_number number =
+        fby_number_from_bits(type, fby_read_le(&reader, fby_type_bytes(type)));
+    return number.is_float ? (double)number.f : (double)number.i;
 }
 
 static void add_row(const struct fby_field_content *field,
@@ -77,12 +56,11 @@ static void add_row(const struct fby_field_content *field,
 static void find_range(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_values *out)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
-    size_t bytes = fby_field_bytes(field);
-    out->whole   = true;
-    out->least   = (double)INFINITY;
-    out->most    = -(double)INFINITY;
+    const struct fby_field_content *field = fby_lint_field_of(sample, f);
+    size_t                          bytes = fby_field_bytes(field);
+    out->whole                            = true;
+    out->least                            = (double)INFINITY;
+    out->most                             = -(double)INFINITY;
     for (uint32_t i = 0; i < sample->n; i++) {
         add_row(field, sample->values[f] + i * bytes,
             fby_lint_sample_bytes(sample, f, i) /
@@ -96,8 +74,7 @@ static void find_range(const struct fby_lint_sample *sample, uint32_t f,
 static bool has_first_indices(
     const struct fby_lint_sample *sample, uint32_t f, uint32_t i)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
+    const struct fby_field_content *field = fby_lint_field_of(sample, f);
     return sample->indices[f] == NULL ||
            memcmp(sample->indices[f], fby_lint_sample_indices(sample, f, i),
                fby_field_index_bytes(field)) == 0;
@@ -106,10 +83,9 @@ static bool has_first_indices(
 static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_values *out)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
-    const uint8_t *values = sample->values[f];
-    size_t         bytes  = fby_field_bytes(field);
+    const struct fby_field_content *field  = fby_lint_field_of(sample, f);
+    const uint8_t                  *values = sample->values[f];
+    size_t                          bytes  = fby_field_bytes(field);
     *out = (struct fby_lint_values){.constant = sample->n >= FBY_LINT_FEW};
     for (uint32_t i = 1; i < sample->n && out->constant; i++) {
         out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
@@ -125,10 +101,9 @@ static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
 static bool equal_numbers(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
-    const struct fby_field_content *fields =
-        sample->local->split->content.fields;
-    size_t bytes_a = fby_field_bytes(&fields[a]);
-    size_t bytes_b = fby_field_bytes(&fields[b]);
+    const struct fby_field_content *fields  = fby_lint_field_of(sample, 0);
+    size_t                          bytes_a = fby_field_bytes(&fields[a]);
+    size_t                          bytes_b = fby_field_bytes(&fields[b]);
     for (uint32_t i = 0; i < sample->n; i++) {
         if (number_at(fields[a].wire_type, sample->values[a] + i * bytes_a) !=
             number_at(fields[b].wire_type, sample->values[b] + i * bytes_b)) {
@@ -142,9 +117,8 @@ static bool equal_numbers(
 static bool equal_indices(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
-    const struct fby_field_content *fields =
-        sample->local->split->content.fields;
-    size_t bytes = fby_field_index_bytes(&fields[a]);
+    const struct fby_field_content *fields = fby_lint_field_of(sample, 0);
+    size_t                          bytes  = fby_field_index_bytes(&fields[a]);
     return fby_field_form(&fields[a]) == fby_field_form(&fields[b]) &&
            bytes == fby_field_index_bytes(&fields[b]) &&
            (bytes == 0 || memcmp(sample->indices[a], sample->indices[b],
@@ -162,13 +136,12 @@ static bool differ_as_delivered(
            (out[a].as != out[b].as || out[a].dtype != out[b].dtype);
 }
 
-/* Single numbers of two types are compared as numbers. */
+/* Single numbers of different types are compared as numbers. */
 static bool equal_values(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
-    const struct fby_field_content *fields =
-        sample->local->split->content.fields;
-    size_t bytes = fby_field_bytes(&fields[a]);
+    const struct fby_field_content *fields = fby_lint_field_of(sample, 0);
+    size_t                          bytes  = fby_field_bytes(&fields[a]);
     if (fields[a].shape.n_dims != fields[b].shape.n_dims ||
         !equal_indices(sample, a, b)) {
         return false;
@@ -190,14 +163,6 @@ static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
     return other;
 }
 
-static uint32_t classes_of(
-    const struct fby_lint_sample *sample, const struct fby_field_content *field)
-{
-    return fby_field_is_of_folder(field)
-               ? fby_dataset_classes(sample->local->dataset)
-               : 0;
-}
-
 /* ---- Shards -------------------------------------------------------------- */
 
 static int compare_numbers(const void *a, const void *b)
@@ -213,7 +178,7 @@ static uint32_t count_shards(const struct fby_dataset *dataset,
     uint64_t *samples = fby_zalloc(rows * sizeof(*samples));
     uint32_t *shards  = fby_zalloc(rows * sizeof(*shards));
     uint32_t  count   = 0;
-    fby_order_fill(order, step, 0, rows, samples);
+    fby_order_fill_samples(order, step, 0, rows, samples);
     for (uint32_t i = 0; i < rows; i++) {
         shards[i] = fby_dataset_shard_of(dataset, samples[i]);
     }
@@ -227,7 +192,8 @@ static uint32_t count_shards(const struct fby_dataset *dataset,
 }
 
 static fby_err mean_shards(const struct fby_dataset *dataset,
-    const struct fby_order_spec *spec, double *out, struct fby_why *why)
+    const struct fby_order_spec *spec, double *out,
+    struct fby_error_detail *why)
 {
     struct fby_order *order = NULL;
     fby_err           err   = fby_order_create(spec, &order, why);
@@ -245,10 +211,11 @@ static fby_err mean_shards(const struct fby_dataset *dataset,
     return FBY_OK;
 }
 
-/* Find the largest block whose shards a worker keeps open. */
+/* Find the largest block for which a worker keeps all shards of a batch open.
+ */
 static fby_err try_blocks(const struct fby_dataset *dataset,
     struct fby_order_spec *spec, struct fby_lint_facts *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     fby_err err   = FBY_OK;
     spec->shuffle = FBY_SHUFFLE_BLOCK;
@@ -262,7 +229,7 @@ static fby_err try_blocks(const struct fby_dataset *dataset,
     return err;
 }
 
-/* Files of many samples with members: those that are opened one by one. */
+/* True for files that contain many samples with members, such as tars. */
 static bool has_shards(const struct fby_content *content)
 {
     const struct fby_source_traits *source = fby_source_traits(content->source);
@@ -270,16 +237,13 @@ static bool has_shards(const struct fby_content *content)
 }
 
 static fby_err measure_shards(const struct fby_lint_sample *sample,
-    struct fby_lint_facts *out, struct fby_why *why)
+    struct fby_lint_facts *out, struct fby_error_detail *why)
 {
     const struct fby_dataset *dataset = sample->local->dataset;
     const struct fby_content *content = &sample->local->split->content;
-    struct fby_order_spec spec = fby_order_spec_of(content, sample->seed, 0);
-    spec.samples               = fby_dataset_samples(dataset);
-    spec.shard_samples         = fby_dataset_shard_samples(dataset);
-    spec.n_shards              = fby_dataset_shards(dataset);
-    spec.buckets               = sample->local->buckets;
-    fby_err err                = mean_shards(dataset, &spec, &out->shards, why);
+    struct fby_order_spec     spec =
+        fby_local_order(sample->local, sample->seed, 0);
+    fby_err err = mean_shards(dataset, &spec, &out->shards, why);
     if (err != FBY_OK || !has_shards(content) ||
         content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
         out->shards = 0;
@@ -304,28 +268,19 @@ static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
 static fby_err measure_field(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
-    out->content = &sample->local->split->content.fields[f];
+    out->content = fby_lint_field_of(sample, f);
     out->bytes   = mean_bytes(sample, f);
-    out->classes = classes_of(sample, out->content);
+    out->classes = fby_field_is_folder_id(out->content)
+                       ? fby_dataset_classes(sample->local->dataset)
+                       : 0;
     out->same_as = first_equal(sample, f);
     measure_values(sample, f, &out->values);
     fby_err err = fby_lint_measure_encodings(sample, f, out);
     return err == FBY_OK ? fby_lint_measure_trials(sample, f, out) : err;
 }
 
-static struct fby_lint_ends document_ends(
-    const struct fby_local *local, const char *split)
-{
-    return (struct fby_lint_ends){
-        .undivided = fby_dataset_undivided(local->dataset),
-        .files     = fby_dataset_shards(local->dataset),
-        .end       = local->split->content.tokens.end,
-        .line      = fby_pipeline_end_line(local->pipeline, split),
-    };
-}
-
 fby_err fby_lint_measure(const struct fby_lint_sample *sample,
-    const char *split, struct fby_lint_facts *out, struct fby_why *why)
+    const char *split, struct fby_lint_facts *out, struct fby_error_detail *why)
 {
     const struct fby_pipeline *pipeline = sample->local->pipeline;
     memset(out, 0, sizeof(*out));
@@ -337,7 +292,12 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
         sample->local->split->content.on_bad_sample == FBY_BAD_SUBSTITUTE;
     out->n_fields     = sample->local->split->content.n_fields;
     out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
-    out->ends         = document_ends(sample->local, split);
+    out->ends         = (struct fby_lint_ends){
+                .undivided = fby_dataset_count_undivided(sample->local->dataset),
+                .files     = fby_dataset_shards(sample->local->dataset),
+                .end       = sample->local->split->content.tokens.end,
+                .line      = fby_pipeline_end_line(pipeline, split),
+    };
     fby_class_folders_compare(sample->local, split, &out->classes);
     fby_err err = measure_shards(sample, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {
@@ -345,8 +305,8 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
         if (err == FBY_OK) {
             find_lines(pipeline, split, &out->fields[f]);
         } else {
-            fby_because(why, err, "field %s: %s", out->fields[f].content->name,
-                fby_strerror(err));
+            fby_error_set(why, err, "field %s: %s",
+                out->fields[f].content->name, fby_strerror(err));
         }
     }
     return err;

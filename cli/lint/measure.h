@@ -1,7 +1,7 @@
-/* measure.h - measure the facts that findings.h decides from.
+/* measure.h - measure the facts for findings.h.
  *
- * CPU times are those of this thread, the least of a few rounds. The compared
- * ways alternate, so that other load on the machine disturbs them little. */
+ * A CPU time is the least of a few rounds, in this thread. Compared variants
+ * run alternately, so other load on the machine affects both alike. */
 #ifndef FBY_CLI_LINT_MEASURE_H
 #define FBY_CLI_LINT_MEASURE_H
 
@@ -13,7 +13,8 @@ enum { FBY_LINT_ROUNDS = 3 };
 /* Measure all facts. `split` is as for fby_pipeline_split.
  * Errors: those of the order; FBY_FULL when memory is short. */
 FBY_CHECKED fby_err fby_lint_measure(const struct fby_lint_sample *sample,
-    const char *split, struct fby_lint_facts *out, struct fby_why *why);
+    const char *split, struct fby_lint_facts *out,
+    struct fby_error_detail *why);
 
 /* Measure the bytes of field `f` on the wire (encodings.c).
  * Errors: FBY_FULL when memory is short; those of the codec. */
@@ -21,7 +22,8 @@ FBY_CHECKED fby_err fby_lint_measure_encodings(
     const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out);
 
-/* Try other ways to make field `f`, if it is a picture (orders.c).
+/* If field `f` is a picture, try other orders of its ops and other scales
+ * (orders.c).
  * Errors: those of fby_field_plan and fby_field_write. */
 FBY_CHECKED fby_err fby_lint_measure_trials(
     const struct fby_lint_sample *sample, uint32_t f,

@@ -1,6 +1,6 @@
-/* orders.c - try other ways to make a field: another order of ops, and decoding
- * pictures smaller. Ops are judged only by their plans: whether they keep a
- * picture's size, or reduce it. */
+/* orders.c - try to make a picture field with another order of ops, and by
+ * decoding at a smaller scale. The plans of the ops show which ops keep the
+ * size of a picture, and which reduce it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,7 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/geometry.h"
 
-/* ---- One trial ----------------------------------------------------------- */
-
-/* Make all samples into `out`; lower *least_ns to the time if it is less. */
+/* Make all samples into `out`. If the time is less than *least_ns, store it. */
 static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *content, uint8_t *out, int64_t *least_ns)
 {
@@ -22,7 +20,8 @@ static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
     int64_t begun_ns = fby_thread_cpu_ns();
     fby_err err      = FBY_OK;
     for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
-        err = fby_lint_sample_make(sample, i, f, content, out + i * bytes);
+        err =
+            fby_lint_sample_make(sample, i, f, content, out + i * bytes, NULL);
     }
     int64_t ns = fby_thread_cpu_ns() - begun_ns;
     *least_ns  = ns < *least_ns ? ns : *least_ns;
@@ -38,19 +37,18 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
     return n > 0 ? (double)sum / (double)n : 0;
 }
 
-/* Compare `other` with the field. If `other` refuses a sample, it is not
- * possible (out->made is false), and no error. */
+/* Compare field `f` with `other`, the changed field. If `other` refuses a
+ * sample, out->made is false, and there is no error. */
 static fby_err try_other(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *other, struct fby_lint_trial *out)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
-    size_t   size      = sample->n * fby_field_bytes(field);
-    uint8_t *made      = fby_zalloc(size);
-    uint8_t *again     = fby_zalloc(size);
-    int64_t  before_ns = INT64_MAX;
-    int64_t  after_ns  = INT64_MAX;
-    fby_err  err       = FBY_OK;
+    const struct fby_field_content *field = fby_lint_field_of(sample, f);
+    size_t                          size  = sample->n * fby_field_bytes(field);
+    uint8_t                        *made  = fby_zalloc(size);
+    uint8_t                        *again = fby_zalloc(size);
+    int64_t                         before_ns = INT64_MAX;
+    int64_t                         after_ns  = INT64_MAX;
+    fby_err                         err       = FBY_OK;
     for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
         err = make_all(sample, f, field, again, &before_ns);
         if (err == FBY_OK) {
@@ -67,8 +65,6 @@ static fby_err try_other(const struct fby_lint_sample *sample, uint32_t f,
     free(again);
     return err == FBY_BAD_SAMPLE ? FBY_OK : err;
 }
-
-/* ---- Orders -------------------------------------------------------------- */
 
 struct op_sizes { /* input and output of each op, over all samples */
     uint64_t in[FBY_MAX_OPS], out[FBY_MAX_OPS]; /* pixels */
@@ -90,10 +86,9 @@ static void add_sizes(const struct fby_field_plan *plan, struct op_sizes *sizes)
 static fby_err find_sizes(
     const struct fby_lint_sample *sample, uint32_t f, struct op_sizes *out)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
-    fby_err err = FBY_OK;
-    *out        = (struct op_sizes){0};
+    const struct fby_field_content *field = fby_lint_field_of(sample, f);
+    fby_err                         err   = FBY_OK;
+    *out                                  = (struct op_sizes){0};
     memset(out->keeps, true, sizeof(out->keeps));
     for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
         struct fby_field_plan plan;
@@ -126,7 +121,7 @@ static bool same_shape(
     return memcmp(shape.dims, b->shape.dims, sizeof(shape.dims)) == 0;
 }
 
-/* List the moves of op `from` before each op ahead of it that keeps the size,
+/* List the moves of op `from` to before each preceding op that keeps the size,
  * the shortest move first. */
 static void list_moves(const struct op_sizes *sizes, uint32_t from,
     struct fby_field_content *other, struct fby_lint_field *out)
@@ -181,12 +176,10 @@ static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
     return err;
 }
 
-/* ---- Decoding smaller ---------------------------------------------------- */
-
 static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
-    if (out->content->decode != FBY_DECODE_RGB8 ||
+    if (!fby_field_has_colours(out->content) ||
         out->content->as.rgb8.dct_scale != FBY_DCT_OFF) {
         return FBY_OK;
     }

@@ -5,11 +5,9 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
-/* ---- Random ops that move pixels ---- */
-
-/* True for parameters that decide where pixels go. Labels may have another size
- * and fill value than their picture; but the size of a random_crop limits its
- * position. */
+/* True for parameters that decide where pixels go. Labels and picture may
+ * differ in size and fill value, except in the size of a random_crop, which
+ * limits the position of the crop. */
 static bool affects_geometry(const struct fby_op *op, uint32_t param)
 {
     const char *name = op->params[param].name;
@@ -36,8 +34,6 @@ static bool same_op(const struct fby_op_use *a, const struct fby_op_use *b)
     return same;
 }
 
-/* ---- Two lists of ops ---- */
-
 struct op_list {
     const struct fby_op_use *at;
     uint32_t                 n;
@@ -48,7 +44,7 @@ static const struct fby_op_use *next_moving(struct op_list *list)
     while (list->n > 0) {
         const struct fby_op_use *use = list->at++;
         list->n--;
-        if (use->op->moves) {
+        if (use->op->moves_pixels) {
             return use;
         }
     }
@@ -73,8 +69,6 @@ static bool moves_any(const struct fby_field_content *field)
     return next_moving(&ops) != NULL || next_moving(&device) != NULL;
 }
 
-/* ---- Two fields ---- */
-
 enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
     const struct fby_field_content                              *labels)
 {
@@ -89,9 +83,4 @@ enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
     return moves_any(picture) && strcmp(picture->group, labels->group) != 0
                ? FBY_LINT_OTHER_GROUP
                : FBY_LINT_ALIKE;
-}
-
-bool fby_lint_labels_pixels(const struct fby_field_content *field)
-{
-    return fby_field_values(field) == FBY_VALUES_IDS;
 }

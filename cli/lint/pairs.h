@@ -1,8 +1,9 @@
-/* pairs.h - check that a picture and its pixel labels move alike.
+/* pairs.h - check that the ops of a picture and of its pixel labels (masks,
+ * maps) move pixels alike.
  *
  * Random ops that move pixels must be in both fields and draw the same values,
- * as the fields of one group do. Two pictures may differ on purpose, as two
- * views of one. Masks and maps label each pixel, so they may not. Pure. */
+ * as the fields of one group do. Two pictures, in contrast, may differ on
+ * purpose: they may be two views of one photo. Pure. */
 #ifndef FBY_CLI_LINT_PAIRS_H
 #define FBY_CLI_LINT_PAIRS_H
 
@@ -18,8 +19,5 @@ enum fby_lint_pair {
 /* Compare the random ops that move pixels of two fields of one sample. */
 enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
     const struct fby_field_content                              *labels);
-
-/* True for masks and maps: their values are labels of pixels. */
-bool fby_lint_labels_pixels(const struct fby_field_content *field);
 
 #endif

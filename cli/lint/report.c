@@ -6,7 +6,7 @@
 #include "common/plural.h"
 #include "common/utf8.h"
 
-const char *fby_finding_name(enum fby_finding_kind kind)
+static const char *finding_name(enum fby_finding_kind kind)
 {
     static const char *const names[] = {
         [FBY_FINDING_REFUSED]   = "refused",
@@ -25,7 +25,8 @@ const char *fby_finding_name(enum fby_finding_kind kind)
     return names[kind];
 }
 
-double fby_finding_percent(const struct fby_finding *finding)
+/* The saving in percent; 0: the finding has none. */
+static double saving_percent(const struct fby_finding *finding)
 {
     return finding->before > 0
                ? 100 * (finding->before - finding->after) / finding->before
@@ -47,8 +48,8 @@ static struct amount_text show_amount(double value)
 static void print_finding(
     const char *file, const struct fby_finding *finding, FILE *out)
 {
-    fprintf(out, "%s:%zu: %s", file, finding->line,
-        fby_finding_name(finding->kind));
+    fprintf(
+        out, "%s:%zu: %s", file, finding->line, finding_name(finding->kind));
     if (finding->field != NULL) {
         fprintf(out, " of field %s", finding->field);
     }
@@ -57,7 +58,7 @@ static void print_finding(
         fprintf(out, "  saves  %s of %s %s (%.0f %%)\n",
             show_amount(finding->before - finding->after).text,
             show_amount(finding->before).text, finding->unit,
-            fby_finding_percent(finding));
+            saving_percent(finding));
     }
     fprintf(out, "  write  %s\n", finding->advice);
     if (finding->changes_content) {
@@ -83,12 +84,11 @@ void fby_lint_report_table(const struct fby_lint_report *report, FILE *out)
 static json_t *finding_object(const struct fby_finding *finding)
 {
     return json_pack("{s:s, s:I, s:s?, s:s, s:s, s:s?, s:f, s:f, s:f, s:b}",
-        "kind", fby_finding_name(finding->kind), "line",
-        (json_int_t)finding->line, "field", finding->field, "found",
-        finding->found, "write", finding->advice, "unit", finding->unit,
-        "before", finding->before, "after", finding->after, "saving_percent",
-        fby_finding_percent(finding), "changes_content",
-        (int)finding->changes_content);
+        "kind", finding_name(finding->kind), "line", (json_int_t)finding->line,
+        "field", finding->field, "found", finding->found, "write",
+        finding->advice, "unit", finding->unit, "before", finding->before,
+        "after", finding->after, "saving_percent", saving_percent(finding),
+        "changes_content", (int)finding->changes_content);
 }
 
 void fby_lint_report_json(const struct fby_lint_report *report, FILE *out)

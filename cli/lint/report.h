@@ -7,17 +7,11 @@
 #include "cli/lint/findings.h"
 
 struct fby_lint_report {
-    const char                  *file; /* the pipeline's */
+    const char                  *file; /* path of the pipeline file */
     const struct fby_lint_facts *facts;
     const struct fby_finding    *findings;
-    uint32_t                     n;
+    uint32_t                     n; /* number of findings */
 };
-
-/* The name of a kind, such as "op-order". */
-const char *fby_finding_name(enum fby_finding_kind kind);
-
-/* The saving in percent; 0 if the finding has none. */
-double fby_finding_percent(const struct fby_finding *finding);
 
 /* Print the findings as text, and a last line with their number. */
 void fby_lint_report_table(const struct fby_lint_report *report, FILE *out);

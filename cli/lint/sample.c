@@ -44,7 +44,7 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
 size_t fby_lint_sample_bytes(
     const struct fby_lint_sample *self, uint32_t f, uint32_t i)
 {
-    const struct fby_field_content *field = &content_of(self)->fields[f];
+    const struct fby_field_content *field = fby_lint_field_of(self, f);
     size_t                          bytes = fby_field_bytes(field);
     return self->lengths[f] != NULL
                ? bytes / field->max_length * self->lengths[f][i]
@@ -54,7 +54,7 @@ size_t fby_lint_sample_bytes(
 uint8_t *fby_lint_sample_indices(
     const struct fby_lint_sample *self, uint32_t f, uint32_t i)
 {
-    const struct fby_field_content *field = &content_of(self)->fields[f];
+    const struct fby_field_content *field = fby_lint_field_of(self, f);
     return self->indices[f] != NULL
                ? self->indices[f] + i * fby_field_index_bytes(field)
                : NULL;
@@ -63,42 +63,37 @@ uint8_t *fby_lint_sample_indices(
 size_t fby_lint_sample_index_bytes(
     const struct fby_lint_sample *self, uint32_t f, uint32_t i)
 {
-    const struct fby_field_content *field = &content_of(self)->fields[f];
+    const struct fby_field_content *field = fby_lint_field_of(self, f);
     return self->indices[f] != NULL
                ? (size_t)self->lengths[f][i] * fby_index_bytes(&field->shape)
                : 0;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): as fby_lint_sample_make */
-static fby_err make(const struct fby_lint_sample *self, uint32_t i, uint32_t f,
-    const struct fby_field_content *content, uint8_t *out, struct fby_why *why)
+/* NOLINTNEXTLINE(readability-function-size): one more parameter */
+fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
+    uint32_t f, const struct fby_field_content *content, uint8_t *out,
+    struct fby_error_detail *why)
 {
     if (self->rows != NULL) {
-        const struct fby_rows_ask ask = {.field = f,
-            .sample                             = self->numbers[i],
-            .as                                 = content,
+        const struct fby_row_request ask = {.field = f,
+            .sample                                = self->numbers[i],
+            .as                                    = content,
             .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
             .indices   = fby_lint_sample_indices(self, f, i),
             .transform = self->transform};
-        return fby_rows_one(self->rows, &ask, self->run, out, why);
+        return fby_rows_write_one(self->rows, &ask, self->run, out, why);
     }
     struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
     return fby_field_write(self->transform, &job, out, why);
 }
 
-fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
-    uint32_t f, const struct fby_field_content *content, uint8_t *out)
-{
-    return make(self, i, f, content, out, NULL);
-}
-
 /* ---- Reading ------------------------------------------------------------- */
 
-/* The number of members to read: all of a stack of maps; for other fields the
- * first that exists. */
+/* The number of members to read: all members for a stack of maps, and one (the
+ * first that exists) for other fields. */
 static uint32_t n_members_read(const struct fby_field_content *field)
 {
-    if (fby_field_is_of_folder(field)) {
+    if (fby_field_is_folder_id(field)) {
         return 0;
     }
     return fby_field_kind(field)->is_stack ? field->n_from : 1;
@@ -109,18 +104,18 @@ static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, uint32_t i, struct fby_member *out)
 {
     uint32_t choice = field->n_from - n_members_read(field) + 1;
-    return fby_dataset_find(self->local->dataset, sample, field->from + i,
-               choice, out) == FBY_OK;
+    return fby_dataset_find_member(self->local->dataset, sample,
+               field->from + i, choice, out) == FBY_OK;
 }
 
 static fby_err append_member(struct fby_lint_sample *self,
     const struct fby_member *member, struct fby_lint_member *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     size_t size    = (size_t)member->size;
     out->width     = member->width;
     out->documents = member->documents;
-    out->bytes     = fby_regrow(out->bytes, out->size + size + 1);
+    out->bytes     = fby_realloc(out->bytes, out->size + size + 1);
     fby_err err    = fby_dataset_read(
            self->local->dataset, member, out->bytes + out->size, size, why);
     out->size += size;
@@ -129,7 +124,7 @@ static fby_err append_member(struct fby_lint_sample *self,
 
 static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     uint32_t n   = self->rows != NULL ? 0 : n_members_read(field);
     fby_err  err = FBY_OK;
@@ -139,7 +134,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
         struct fby_member member;
         if (!find_member(self, sample, field, i, &member)) {
-            return fby_because(
+            return fby_error_set(
                 why, FBY_BAD_SAMPLE, "the sample has no %s", field->from[i]);
         }
         err = append_member(self, &member, out, why);
@@ -152,7 +147,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
 
 /* Read and make row self->n of all fields; *at is the field of an error. */
 static fby_err make_fields(
-    struct fby_lint_sample *self, uint32_t *at, struct fby_why *why)
+    struct fby_lint_sample *self, uint32_t *at, struct fby_error_detail *why)
 {
     const struct fby_content *content = content_of(self);
     uint32_t                  i       = self->n;
@@ -164,11 +159,11 @@ static fby_err make_fields(
         err = read_member(self, self->numbers[i], field, member, why);
         if (err == FBY_OK) {
             uint8_t *out = self->values[f] + i * fby_field_bytes(field);
-            err          = make(self, i, f, field, out, why);
+            err          = fby_lint_sample_make(self, i, f, field, out, why);
         }
         if (err != FBY_OK) {
             *at = f;
-            fby_because_in(why, err, "field %s", field->name);
+            fby_error_prefix(why, err, "field %s", field->name);
         }
     }
     return err;
@@ -184,8 +179,8 @@ static void free_members(struct fby_lint_sample *self, uint32_t i)
     }
 }
 
-static void count_refused(
-    struct fby_lint_sample *self, uint32_t field, const struct fby_why *why)
+static void count_refused(struct fby_lint_sample *self, uint32_t field,
+    const struct fby_error_detail *why)
 {
     if (self->refused++ == 0) {
         self->refusal       = *why;
@@ -194,7 +189,7 @@ static void count_refused(
 }
 
 static fby_err add_sample(
-    struct fby_lint_sample *self, uint64_t sample, struct fby_why *why)
+    struct fby_lint_sample *self, uint64_t sample, struct fby_error_detail *why)
 {
     uint32_t field         = 0;
     self->numbers[self->n] = sample;
@@ -204,7 +199,7 @@ static fby_err add_sample(
         return FBY_OK;
     }
     struct fby_row_key key;
-    fby_because_in(why, err, "sample %" PRIu64 " (%s)", sample,
+    fby_error_prefix(why, err, "sample %" PRIu64 " (%s)", sample,
         fby_dataset_key(self->local->dataset, sample, &key));
     free_members(self, self->n);
     if (err == FBY_BAD_SAMPLE) {
@@ -286,7 +281,7 @@ static void allocate(struct fby_lint_sample *self, uint32_t rows)
 }
 
 fby_err fby_lint_sample_take(struct fby_lint_sample *self,
-    struct fby_local *local, uint32_t most, struct fby_why *why)
+    struct fby_local *local, uint32_t most, struct fby_error_detail *why)
 {
     uint64_t total  = fby_dataset_samples(local->dataset);
     uint32_t wanted = (uint32_t)(total < most ? total : most);
@@ -308,7 +303,7 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
     }
     fby_progress_end(&line);
     return err == FBY_OK && self->n == 0
-               ? fby_because_in(why, FBY_BAD_SAMPLE,
+               ? fby_error_prefix(why, FBY_BAD_SAMPLE,
                      "each of %u samples is a bad one; the last", rows)
                : err;
 }

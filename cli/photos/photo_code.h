@@ -1,14 +1,12 @@
 /* photo_code.h - the code that photos.c paints and photo_read.c reads.
  *
- * The code of a number has 24 bits of the number and 8 check bits. They are two
- * rows of 16 cells over the picture's width, the highest bit first, light for
- * 1. A label is one of twelve directions of (Cb, Cr). */
+ * The code of a number is its 24 bits and 8 check bits. The bits are painted as
+ * two rows of 16 cells over the picture's width, the highest bit first; a light
+ * cell is 1. A label is one of twelve directions of (Cb, Cr). */
 #ifndef FBY_CLI_PHOTOS_PHOTO_CODE_H
 #define FBY_CLI_PHOTOS_PHOTO_CODE_H
 
 #include <stdint.h>
-
-#include "cli/photos/photos.h"
 
 enum {
     FBY_CELL_ROWS    = 2,
@@ -22,7 +20,7 @@ struct fby_hue { /* cosine and sine, in 1/256 */
     int32_t cb, cr;
 };
 
-extern const struct fby_hue fby_hues[FBY_PHOTO_LABELS];
+extern const struct fby_hue fby_hues[]; /* FBY_PHOTO_LABELS */
 
 /* The code of a number: its 24 bits, then the check bits. */
 static inline uint32_t fby_photo_code(uint32_t number)

@@ -1,6 +1,7 @@
 /* photo_read.c - read the number and label of a picture from its pixels, with
  * integer sums only. */
 #include "cli/photos/photo_code.h"
+#include "cli/photos/photos.h"
 
 const struct fby_hue fby_hues[FBY_PHOTO_LABELS] = {{256, 0}, {222, 128},
     {128, 222}, {0, 256}, {-128, 222}, {-222, 128}, {-256, 0}, {-222, -128},

@@ -30,7 +30,7 @@ struct ellipse {
 };
 
 struct painter {
-    uint64_t       state; /* of the random numbers */
+    uint64_t       state; /* of the random generator */
     uint32_t       width, height;
     uint32_t       code; /* the number's cells */
     struct fby_hue hue;
@@ -223,7 +223,7 @@ static struct fby_image new_image(uint32_t width, uint32_t height)
         fby_zalloc(stride * height), stride, width, height};
 }
 
-/* The picture as a camera in that orientation stores it. */
+/* The pixels that a camera stores for a picture in that orientation. */
 static struct fby_image store_turned(
     const struct fby_image *upright, uint32_t orientation)
 {
@@ -232,7 +232,7 @@ static struct fby_image store_turned(
     struct fby_image      stored =
         new_image(turns ? upright->height : upright->width,
             turns ? upright->width : upright->height);
-    fby_orient(upright, 0, undo[orientation], &stored);
+    fby_orient_rows(upright, 0, undo[orientation], &stored);
     return stored;
 }
 

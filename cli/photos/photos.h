@@ -1,11 +1,11 @@
 /* photos.h - photo-like JPEG pictures whose pixels encode number and label.
  *
- * They are for the demo and the tests, as no photographs may be shipped.
- * Picture n is a function of n and its label: gradients, edges, texture and
+ * The demo and the tests use them, because the project contains no photographs.
+ * Picture n is a function of n and the label: gradients, edges, texture and
  * noise, in one of several sizes. Its pixels contain:
- *   - its number, as light and dark cells along the top, readable in a picture
+ *   - the number, as light and dark cells along the top, readable in a picture
  *     that was decoded as a whole;
- *   - its label, as the hue of the whole picture, readable also in a scaled or
+ *   - the label, as the hue of the whole picture, readable also in a scaled or
  *     mirrored crop. */
 #ifndef FBY_CLI_PHOTOS_H
 #define FBY_CLI_PHOTOS_H
@@ -19,7 +19,7 @@ enum {
     FBY_PHOTO_LABELS    = 12,      /* labels are 0 to 11 */
     FBY_PHOTO_NUMBERS   = 1 << 24, /* numbers are 0 to 16,777,215 */
     FBY_PHOTO_MAX_SIDE  = 8192,
-    FBY_PHOTO_READ_SIDE = 96 /* the least width to read a number */
+    FBY_PHOTO_READ_SIDE = 96 /* least width for reading a number, in pixels */
 };
 
 enum fby_photo_sampling { /* of chroma relative to luma */
@@ -33,17 +33,17 @@ enum fby_photo_sampling { /* of chroma relative to luma */
 struct fby_photo {
     uint32_t number;
     uint32_t label;
-    uint32_t width;   /* upright; 0: from the number, as height */
-    uint32_t height;  /* upright; 0: the longer side 160 to 640 */
-    uint32_t quality; /* 1 to 100; 0: from the number, 75 to 95 */
+    uint32_t width;   /* upright, in pixels; both 0: a size from the number, */
+    uint32_t height;  /* with a longer side of 160 to 640 */
+    uint32_t quality; /* 1 to 100; 0: 75 to 95, from the number */
     enum fby_photo_sampling sampling;
     bool                    progressive;
-    uint32_t                restart; /* interval in rows of blocks; 0: none */
+    uint32_t                restart; /* rows of blocks; 0: no restart markers */
     uint32_t                orientation; /* EXIF, 1 to 8; 0: no EXIF */
 };
 
 /* Append the JPEG file to `out`. Aborts when memory is short.
- * Errors: FBY_USAGE when a number above is out of range. */
+ * Errors: FBY_USAGE when a member of `photo` is out of range. */
 FBY_CHECKED fby_err fby_photo_write(
     const struct fby_photo *photo, struct fby_buffer *out);
 

@@ -3,8 +3,7 @@
  * The digest file has one line per step, so that ranks and resumed runs can be
  * compared line by line:
  *     EPOCH STEP FIRST_ROW ROWS STEP_DIGEST SAMPLE:DIGEST SAMPLE:DIGEST ...
- * The token file is replaced atomically (written beside it, then renamed), so
- * that a reader never sees a partial token. */
+ * The token file is replaced atomically (cli/output.h). */
 #ifndef FBY_CLI_PULL_JOURNAL_H
 #define FBY_CLI_PULL_JOURNAL_H
 
@@ -17,8 +16,8 @@ struct fby_journal {
     FILE       *digests; /* NULL: not requested */
     const char *digests_path;
     const char *token_path;  /* NULL: not requested */
-    uint64_t    token_every; /* interval in steps */
-    uint64_t    steps;       /* recorded so far */
+    uint64_t    token_every; /* steps between two writes of the token */
+    uint64_t    steps;       /* number of recorded steps */
     char        token[512];  /* of the last recorded batch */
 };
 
@@ -27,20 +26,20 @@ struct fby_journal {
  * cause. */
 FBY_CHECKED fby_err fby_journal_open(struct fby_journal *self,
     const char *digests_path, const char *token_path, uint64_t token_every,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
 /* Record one batch; its line is flushed before its token is written.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_journal_batch(struct fby_journal *self,
-    const struct forebay_batch *batch, struct fby_why *why);
+    const struct forebay_batch *batch, struct fby_error_detail *why);
 
-/* Write the last token and close. Errors: FBY_IO, with the cause. */
+/* Write the last token, and close the files. Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_journal_close(
-    struct fby_journal *self, struct fby_why *why);
+    struct fby_journal *self, struct fby_error_detail *why);
 
 /* Read the argument of --resume: a token, or @FILE for a file's first line.
  * Errors: FBY_CONFIG (no token, or too long), FBY_IO. */
 FBY_CHECKED fby_err fby_journal_read_token(
-    const char *text, char *out, size_t size, struct fby_why *why);
+    const char *text, char *out, size_t size, struct fby_error_detail *why);
 
 #endif

@@ -2,40 +2,21 @@
 #ifndef FBY_CLI_PULL_OPTIONS_H
 #define FBY_CLI_PULL_OPTIONS_H
 
-#include <stdbool.h>
-
-#include "cli/option.h"
+#include "cli/cluster.h"
+#include "forebay/forebay.h"
 
 struct fby_pull_options {
-    const char      *pipeline;
-    const char      *server;
-    const char      *split;
-    const char      *job;
-    const char      *resume;
-    const char      *token_file;
-    const char      *digests;
-    const char      *device; /* NULL: host */
-    const char      *memory; /* per embedded worker; NULL: its default */
-    struct fby_words data;
-    struct fby_words fields;
-    uint64_t         workers;
-    uint64_t         threads;
-    const char      *cpus; /* of the embedded workers; NULL: all */
-    uint32_t         n_cpus;
-    const char      *nice;
-    uint64_t         steps;  /* in all; 0: no limit */
-    uint64_t         epochs; /* in all; 0: no limit */
-    uint64_t         seed;
-    uint64_t         rank;
-    uint64_t         world;
-    uint64_t         token_every;
-    uint64_t         window_bytes;
-    uint64_t         audit;
-    int64_t          step_ns;
-    int64_t          open_timeout_ns;
-    bool             has_seed;
-    bool             json;
-    bool             verify;
+    struct forebay_options     stream;  /* without roots, token and callbacks */
+    struct fby_cluster_options cluster; /* to start if stream.server is NULL */
+    struct fby_words           data;    /* "NAME=DIR" */
+    struct fby_words           fields;  /* names; empty: all */
+    struct fby_seed            seed;
+    const char                *resume; /* a token, or "@FILE" */
+    const char                *token_file;
+    uint64_t                   token_every; /* steps */
+    const char                *digests;     /* path of the digest file */
+    int64_t                    step_ns;     /* time that each batch is held */
+    bool                       json;
 };
 
 /* Parse and check the command line; exits with code 2 on wrong usage.

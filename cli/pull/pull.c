@@ -1,8 +1,8 @@
 /* pull.c - `forebay pull`: a trainer without a model.
  *
- * It takes batches as a training loop would, through the public header only,
- * and reports their rate and where the time went. Without --server it starts an
- * embedded server and workers. */
+ * The command takes batches as a training loop would, through the public header
+ * only, and reports their rate and the time spent in each stage. Without
+ * --server it starts an embedded server and workers. */
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -24,95 +24,30 @@
 
 enum { TOKEN_SIZE = 512 };
 
-static const int64_t turn_ns = FBY_NS_PER_S / 5;
+static const int64_t turn_ns = FBY_NS_PER_S / 5; /* longest wait for a batch */
 
 struct pull_run {
-    const struct fby_pull_options *options;
-    struct fby_cluster            *cluster;
-    struct forebay                *stream;
-    struct forebay_info            info;
-    DLDevice                       device; /* of the last batch */
-    struct fby_journal             journal;
-    struct fby_progress_line       progress;
-    int64_t                        start_ns;
-    int64_t                        watched_ns; /* last fby_cluster_watch */
+    struct fby_pull_options *options;
+    struct fby_cluster      *cluster;
+    struct forebay          *stream;
+    struct forebay_info      info;
+    DLDevice                 device; /* of the last batch */
+    struct fby_journal       journal;
+    struct fby_progress_line progress;
+    int64_t                  start_ns;
+    int64_t                  watched_ns; /* last fby_cluster_watch */
     int64_t heard_ns;          /* last batch, or last message about waiting */
     char    token[TOKEN_SIZE]; /* to resume from */
 };
-
-static fby_err start_cluster(
-    struct pull_run *self, const struct fby_served *roots, struct fby_why *why)
-{
-    struct fby_cluster_options cluster = {
-        .workers = (unsigned)self->options->workers,
-        .threads = (unsigned)self->options->threads,
-        .memory  = self->options->memory,
-        .cpus    = self->options->cpus,
-        .n_cpus  = self->options->n_cpus,
-        .nice    = self->options->nice,
-        .roots   = roots->words.words,
-    };
-    return fby_cluster_start(&cluster, &self->cluster, why);
-}
 
 static void show_scan(void *arg, uint64_t done, uint64_t total)
 {
     fby_progress_count(arg, "looking at the data", done, total);
 }
 
-static bool is_interrupted(void *arg)
-{
-    (void)arg;
-    return fby_signals_caught() != 0;
-}
-
-static bool is_host(const struct fby_pull_options *o)
-{
-    return o->device == NULL || strcmp(o->device, "host") == 0;
-}
-
-/* Digests cover the bytes that workers made, unpacked on the host. With a GPU,
- * packed bytes cross the bus as they are and are not unpacked on the host. So
- * digests are then taken only on request. */
-static bool takes_digests(const struct fby_pull_options *o)
-{
-    return is_host(o) || o->digests != NULL;
-}
-
-static struct forebay_options stream_options(
-    const struct pull_run *self, const struct fby_served *roots)
-{
-    const struct fby_pull_options *o      = self->options;
-    struct forebay_options         stream = forebay_options();
-    stream.server =
-        self->cluster != NULL ? fby_cluster_server(self->cluster) : o->server;
-    stream.pipeline_path   = o->pipeline;
-    stream.split           = o->split;
-    stream.job             = o->job;
-    stream.rank            = (uint32_t)o->rank;
-    stream.world           = (uint32_t)o->world;
-    stream.seed            = o->seed;
-    stream.has_seed        = o->has_seed;
-    stream.token           = o->resume != NULL ? self->token : NULL;
-    stream.steps           = o->steps;
-    stream.epochs          = o->steps + o->epochs == 0 ? 1 : o->epochs;
-    stream.fields          = (const char *const *)o->fields.words;
-    stream.n_fields        = o->fields.n;
-    stream.roots           = roots->roots;
-    stream.n_roots         = roots->n;
-    stream.window_bytes    = o->window_bytes;
-    stream.max_held_bytes  = UINT64_MAX; /* pull holds one batch at a time */
-    stream.open_timeout_ns = o->open_timeout_ns;
-    stream.device          = o->device;
-    stream.digests         = takes_digests(o);
-    stream.audit           = o->audit;
-    stream.verify_decoded  = o->verify;
-    stream.give_up         = is_interrupted;
-    return stream;
-}
-
-/* The library's message names its own option: add that of the command line. */
-static void explain_window(struct fby_why *why)
+/* The library's message names the library's option: add the option of the
+ * command line. */
+static void explain_window(struct fby_error_detail *why)
 {
     size_t used = strlen(why->text);
     if (strstr(why->text, "window_bytes") != NULL) {
@@ -122,13 +57,20 @@ static void explain_window(struct fby_why *why)
 }
 
 /* After a signal, self->stream stays NULL and there is no error. */
-static fby_err open_stream(
-    struct pull_run *self, const struct fby_served *roots, struct fby_why *why)
+static fby_err open_stream(struct pull_run *self,
+    const struct fby_served *roots, struct fby_error_detail *why)
 {
-    struct forebay_options   stream = stream_options(self, roots);
+    struct forebay_options   stream = self->options->stream;
     struct fby_progress_line line   = fby_progress_begin();
-    stream.on_scan                  = show_scan;
-    stream.on_scan_arg              = &line;
+    if (self->cluster != NULL) {
+        stream.server = fby_cluster_server(self->cluster);
+    }
+    stream.token       = self->options->resume != NULL ? self->token : NULL;
+    stream.roots       = roots->roots;
+    stream.n_roots     = roots->n;
+    stream.on_scan     = show_scan;
+    stream.on_scan_arg = &line;
+    stream.give_up     = fby_signals_interrupted;
     enum forebay_status status =
         forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
     fby_progress_end(&line);
@@ -170,7 +112,7 @@ static void show_progress(struct pull_run *self, int64_t now_ns)
     fby_progress_stream(&self->progress, &state, now_ns);
 }
 
-/* Print every few seconds what `next` waits for. */
+/* Print every few seconds the reason why no batch has arrived. */
 static void print_waiting(struct pull_run *self, int64_t now_ns)
 {
     const char *text = forebay_error(self->stream);
@@ -206,6 +148,7 @@ static void list_substitutions(
     }
 }
 
+/* Show the progress, and restart children that ended. */
 static void update(struct pull_run *self)
 {
     int64_t now_ns = fby_now_ns();
@@ -216,7 +159,7 @@ static void update(struct pull_run *self)
     }
 }
 
-static fby_err take_batches(struct pull_run *self, struct fby_why *why)
+static fby_err take_batches(struct pull_run *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     while (err == FBY_OK && fby_signals_caught() == 0) {
@@ -232,7 +175,7 @@ static fby_err take_batches(struct pull_run *self, struct fby_why *why)
             return FBY_OK;
         }
         if (status != FOREBAY_OK) {
-            return fby_because(
+            return fby_error_set(
                 why, FBY_GONE, "%s", forebay_error(self->stream));
         }
         self->heard_ns = fby_now_ns();
@@ -253,9 +196,9 @@ static void report(struct pull_run *self)
         .token   = self->journal.token,
         .device  = self->device,
     };
-    uint8_t sum[16];
-    if (forebay_stream_digest(self->stream, sum) == FOREBAY_OK) {
-        fby_hex(sum, sizeof(sum), result.digest);
+    uint8_t digest[16];
+    if (forebay_stream_digest(self->stream, digest) == FOREBAY_OK) {
+        fby_hex(digest, sizeof(digest), result.digest);
     }
     if (self->options->json) {
         fby_report_json(&result, stdout);
@@ -264,12 +207,12 @@ static void report(struct pull_run *self)
     }
 }
 
-static fby_err run_stream(struct pull_run *self, struct fby_why *why)
+static fby_err run_stream(struct pull_run *self, struct fby_error_detail *why)
 {
     self->start_ns = fby_now_ns();
     self->progress = fby_progress_begin();
     self->heard_ns = self->start_ns;
-    /* The token until the first batch: the run may end before it. */
+    /* If the run ends before the first batch, this token remains the newest. */
     snprintf(
         self->journal.token, sizeof(self->journal.token), "%s", self->token);
     fby_err err = take_batches(self, why);
@@ -282,13 +225,13 @@ static fby_err run_stream(struct pull_run *self, struct fby_why *why)
 
 /* Load the pipeline and check that it has the split. */
 static fby_err check_split(
-    const struct fby_pull_options *o, struct fby_why *why)
+    const struct fby_pull_options *o, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     struct fby_split    *split    = NULL;
-    fby_err              err = fby_pipeline_load(o->pipeline, &pipeline, why);
+    fby_err err = fby_pipeline_load(o->stream.pipeline_path, &pipeline, why);
     if (err == FBY_OK) {
-        err = fby_pipeline_split(pipeline, o->split, &split, why);
+        err = fby_pipeline_split(pipeline, o->stream.split, &split, why);
     }
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);
@@ -297,19 +240,21 @@ static fby_err check_split(
 
 /* Check that the requested GPU exists and can be used. */
 static fby_err check_device(
-    const struct fby_pull_options *o, struct fby_why *why)
+    const struct fby_pull_options *o, struct fby_error_detail *why)
 {
     int number = 0;
-    if (is_host(o) || strcmp(o->device, "auto") == 0) {
+    if (strcmp(o->stream.device, "host") == 0 ||
+        strcmp(o->stream.device, "auto") == 0) {
         return FBY_OK;
     }
-    fby_err err = fby_gpu_device_number(fby_cuda(), o->device, &number, why);
-    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* no usage error */
+    fby_err err =
+        fby_gpu_device_number(fby_cuda(), o->stream.device, &number, why);
+    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* exit code 1, not 2 */
 }
 
-/* Check all that needs no cluster, before one is started. */
-static fby_err prepare(
-    struct pull_run *self, struct fby_served *roots, struct fby_why *why)
+/* Make all checks that need no cluster, before one is started. */
+static fby_err prepare(struct pull_run *self, struct fby_served *roots,
+    struct fby_error_detail *why)
 {
     const struct fby_pull_options *o   = self->options;
     fby_err                        err = check_device(o, why);
@@ -320,8 +265,8 @@ static fby_err prepare(
         err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {
-        err = fby_served_collect(
-            roots, &o->data, o->server == NULL ? o->pipeline : NULL, why);
+        err = fby_served_collect(roots, &o->data,
+            o->stream.server == NULL ? o->stream.pipeline_path : NULL, why);
     }
     if (err == FBY_OK) {
         err = fby_journal_open(
@@ -330,26 +275,27 @@ static fby_err prepare(
     return err;
 }
 
-/* Write the newest token also after an error; the first error is kept. */
+/* Write the newest token, also after an error. Returns the first error. */
 static fby_err close_journal(
-    struct pull_run *self, fby_err err, struct fby_why *why)
+    struct pull_run *self, fby_err err, struct fby_error_detail *why)
 {
-    struct fby_why second = {{0}};
-    fby_err        closed =
+    struct fby_error_detail second = {{0}};
+    fby_err                 closed =
         fby_journal_close(&self->journal, err == FBY_OK ? why : &second);
     return err == FBY_OK ? closed : err;
 }
 
-static fby_err pull(struct pull_run *self, struct fby_why *why)
+static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
 {
-    const struct fby_pull_options *o     = self->options;
-    struct fby_served              roots = {0};
-    fby_err                        err   = prepare(self, &roots, why);
+    struct fby_pull_options *o     = self->options;
+    struct fby_served        roots = {0};
+    fby_err                  err   = prepare(self, &roots, why);
     if (err == FBY_OK) {
         fby_signals_catch(); /* so that a signal stops the cluster in order */
     }
-    if (err == FBY_OK && o->server == NULL) {
-        err = start_cluster(self, &roots, why);
+    if (err == FBY_OK && o->stream.server == NULL) {
+        o->cluster.roots = roots.words.words;
+        err              = fby_cluster_start(&o->cluster, &self->cluster, why);
     }
     if (err == FBY_OK) {
         err = open_stream(self, &roots, why);
@@ -386,20 +332,16 @@ static void print_interrupted(const struct pull_run *self)
         token);
 }
 
-/* Messages are allocated on the heaps of threads. Keep 64 MiB there: otherwise
- * the heaps shrink after each batch, and the kernel clears new pages. */
-static void keep_heaps(void)
-{
-    mallopt(M_TOP_PAD, 64 << 20);
-}
-
 static int run(int argc, char **argv)
 {
     struct fby_pull_options o;
     struct pull_run         self = {.options = &o};
-    struct fby_why          why  = {{0}};
+    struct fby_error_detail why  = {{0}};
     fby_pull_parse(argc, argv, &o);
-    keep_heaps();
+    /* Messages are allocated on the heaps of threads. Keep 64 MiB there.
+     * Otherwise the heaps shrink after each batch, and the kernel clears new
+     * pages. */
+    mallopt(M_TOP_PAD, 64 << 20);
     fby_err err  = pull(&self, &why);
     int     code = fby_command_end("pull", err, &why);
     if (err == FBY_OK && fby_signals_caught() != 0) {

@@ -6,7 +6,7 @@
 
 #include "common/plural.h"
 
-static double per(double amount, double unit)
+static double ratio(double amount, double unit)
 {
     return unit > 0 ? amount / unit : 0;
 }
@@ -34,17 +34,17 @@ static void print_rates(const struct fby_report *report, FILE *out)
     print_row(out, "delivered", "%s in %s, %.2f s",
         fby_plural(s->images, "image").text, fby_plural(s->steps, "step").text,
         report->seconds);
-    print_row(out, "rate", "%9.1f images/s", per(images, report->seconds));
+    print_row(out, "rate", "%9.1f images/s", ratio(images, report->seconds));
     print_row(out, "raw", "%9.1f MB/s %10.0f bytes an image",
-        per(raw, report->seconds) / 1e6, per(raw, images));
+        ratio(raw, report->seconds) / 1e6, ratio(raw, images));
     print_row(out, "on the wire", "%9.1f MB/s %10.0f bytes an image, %.0f %%",
-        per(wire, report->seconds) / 1e6, per(wire, images),
-        100 * per(wire, raw));
+        ratio(wire, report->seconds) / 1e6, ratio(wire, images),
+        100 * ratio(wire, raw));
     print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time",
-        waited, 100 * per(waited, report->seconds));
+        waited, 100 * ratio(waited, report->seconds));
 }
 
-/* "worker.wait" is time that batches spent queued in a worker, and no work. */
+/* True for "worker.wait": time that batches spent in queues, without work. */
 static bool is_waiting(const struct forebay_stage *stage)
 {
     const char *dot = strrchr(stage->name, '.');
@@ -73,7 +73,7 @@ static void print_stages(const struct forebay_stats *s, FILE *out)
             continue;
         }
         fprintf(out, "    %-17s %8.2f s    %10.0f %%\n", stage->name, busy,
-            100 * per(busy, work));
+            100 * ratio(busy, work));
     }
     for (uint32_t i = 0; i < s->n_stages; i++) {
         if (is_waiting(&s->stages[i])) {
@@ -142,50 +142,49 @@ static json_t *stages_object(const struct forebay_stats *s)
     return stages;
 }
 
-static void set_count(json_t *object, const char *key, uint64_t value)
-{
-    json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static void set_counts(json_t *object, const struct forebay_stats *s)
-{
-    set_count(object, "images", s->images);
-    set_count(object, "steps", s->steps);
-    set_count(object, "raw_bytes", s->raw_bytes);
-    set_count(object, "wire_bytes", s->wire_bytes);
-    set_count(object, "hedges", s->hedges);
-    set_count(object, "rerequests", s->rerequests);
-    set_count(object, "late_chunks", s->late_chunks);
-    set_count(object, "late_hedge_chunks", s->late_hedge_chunks);
-    set_count(object, "checksum_failures", s->checksum_failures);
-    set_count(object, "protocol_errors", s->protocol_errors);
-    set_count(object, "substituted", s->substituted);
-    set_count(object, "lost", s->lost);
-    set_count(object, "busy", s->busy);
-    set_count(object, "suspects", s->suspects);
-    set_count(object, "reconnects", s->reconnects);
-    set_count(object, "audits", s->audits);
-    set_count(object, "audits_skipped", s->audits_skipped);
-    set_count(object, "workers", s->workers_known);
-    set_count(object, "workers_in_use", s->workers_in_use);
-    set_count(object, "workers_left_aside", s->workers_left_aside);
-}
+struct count {
+    const char *key;
+    uint64_t    value;
+};
 
 void fby_report_json(const struct fby_report *report, FILE *out)
 {
+    const struct forebay_stats *s        = &report->stats;
+    const struct count          counts[] = {
+                 {"images", s->images},
+                 {"steps", s->steps},
+                 {"raw_bytes", s->raw_bytes},
+                 {"wire_bytes", s->wire_bytes},
+                 {"hedges", s->hedges},
+                 {"rerequests", s->rerequests},
+                 {"late_chunks", s->late_chunks},
+                 {"late_hedge_chunks", s->late_hedge_chunks},
+                 {"checksum_failures", s->checksum_failures},
+                 {"protocol_errors", s->protocol_errors},
+                 {"substituted", s->substituted},
+                 {"lost", s->lost},
+                 {"busy", s->busy},
+                 {"suspects", s->suspects},
+                 {"reconnects", s->reconnects},
+                 {"audits", s->audits},
+                 {"audits_skipped", s->audits_skipped},
+                 {"workers", s->workers_known},
+                 {"workers_in_use", s->workers_in_use},
+                 {"workers_left_aside", s->workers_left_aside},
+    };
     json_t *object = json_object();
-    set_counts(object, &report->stats);
-    json_object_set_new(object, "seconds", json_real(report->seconds));
-    json_object_set_new(
-        object, "wait_seconds", json_real((double)report->stats.wait_ns / 1e9));
-    json_object_set_new(object, "device",
-        report->device.device_type != 0
-            ? json_string(name_device(report->device).text)
-            : json_null());
-    json_object_set_new(object, "digest",
-        report->digest[0] != '\0' ? json_string(report->digest) : json_null());
-    json_object_set_new(object, "token", json_string(report->token));
-    json_object_set_new(object, "stages", stages_object(&report->stats));
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        json_object_set_new(
+            object, counts[i].key, json_integer((json_int_t)counts[i].value));
+    }
+    struct device_name device = name_device(report->device);
+    json_t *rest = json_pack("{s:f, s:f, s:s?, s:s?, s:s, s:o}", "seconds",
+        report->seconds, "wait_seconds", (double)s->wait_ns / 1e9, "device",
+        report->device.device_type != 0 ? device.text : NULL, "digest",
+        report->digest[0] != '\0' ? report->digest : NULL, "token",
+        report->token, "stages", stages_object(s));
+    json_object_update(object, rest);
+    json_decref(rest);
     json_dumpf(object, out,
         JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
     fputc('\n', out);

@@ -1,7 +1,7 @@
 /* report.h - print the result of a run of `forebay pull`.
  *
- * A table for people and a JSON object (--json) for programs have the same
- * numbers. */
+ * The table, for people, and the JSON object (--json), for programs, have the
+ * same numbers. */
 #ifndef FBY_CLI_PULL_REPORT_H
 #define FBY_CLI_PULL_REPORT_H
 
@@ -11,8 +11,8 @@
 
 struct fby_report {
     struct forebay_stats stats;
-    double               seconds;    /* first request to last batch */
-    char                 digest[33]; /* hex; "": none was taken */
+    double               seconds;    /* from first request to last batch */
+    char                 digest[33]; /* of the stream, in hex; "": none */
     const char          *token;      /* to resume from; "": none */
     DLDevice             device;     /* of the batches; type 0: no batch */
 };

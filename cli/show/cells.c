@@ -54,7 +54,7 @@ static uint8_t denormalize(
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
 }
 
-/* Each id has a colour of its own; 0 is black. */
+/* Neighbouring ids have different colours; 0 is black. */
 static void paint_id(uint8_t id, uint8_t pixel[RGB])
 {
     pixel[0] = (uint8_t)(id * 97U);
@@ -65,7 +65,7 @@ static void paint_id(uint8_t id, uint8_t pixel[RGB])
 static void paint(const struct fby_field_content *field, const DLTensor *tensor,
     const uint8_t *row, struct fby_canvas *out)
 {
-    size_t   bytes    = fby_tensor_element(tensor);
+    size_t   bytes    = fby_tensor_element_bytes(tensor);
     uint32_t channels = field->shape.dims[2];
     size_t   n        = (size_t)out->width * out->height;
     for (size_t i = 0; i < n; i++) {
@@ -82,26 +82,33 @@ static void paint(const struct fby_field_content *field, const DLTensor *tensor,
     }
 }
 
-static void add_picture(struct fby_sheet_cell *cell,
-    const struct fby_field_content *field, const DLTensor *tensor, uint32_t row)
-{
-    size_t elements = fby_tensor_row_elements(tensor);
-    void  *values   = fby_zalloc(elements * fby_tensor_element(tensor));
-    struct fby_canvas *picture = &cell->pictures[cell->n_pictures++];
-    picture->width             = field->shape.dims[1];
-    picture->height            = field->shape.dims[0];
-    picture->pixels =
-        fby_zalloc((size_t)picture->width * picture->height * RGB);
-    fby_tensor_copy_row(tensor, row, values);
-    paint(field, tensor, values, picture);
-    free(values);
-}
-
 static const DLTensor *tensor_of(
     const struct forebay_batch *batch, const char *name)
 {
     return forebay_batch_tensor(
         batch, (uint32_t)forebay_batch_field(batch, name));
+}
+
+/* A copy of the values of a row; release it with free(). */
+static void *copy_row(const DLTensor *tensor, uint32_t row)
+{
+    void *values = fby_zalloc(
+        fby_tensor_row_elements(tensor) * fby_tensor_element_bytes(tensor));
+    fby_tensor_copy_row(tensor, row, values);
+    return values;
+}
+
+static void add_picture(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor, uint32_t row)
+{
+    void              *values  = copy_row(tensor, row);
+    struct fby_canvas *picture = &cell->pictures[cell->n_pictures++];
+    picture->width             = field->shape.dims[1];
+    picture->height            = field->shape.dims[0];
+    picture->pixels =
+        fby_zalloc((size_t)picture->width * picture->height * RGB);
+    paint(field, tensor, values, picture);
+    free(values);
 }
 
 /* ---- Lines --------------------------------------------------------------- */
@@ -124,9 +131,9 @@ static void add_row(struct fby_sampled_params *sampled,
     struct fby_sheet_cell *cell)
 {
     uint64_t sample = forebay_batch_samples(batch)[row];
-    bool     own    = forebay_batch_valid(batch)[row] != 0;
+    bool     valid  = forebay_batch_valid(batch)[row] != 0;
     add_line(cell, "row %" PRIu32 " sample %" PRIu64 "%s", row, sample,
-        own ? "" : " (padding)");
+        valid ? "" : " (padding)");
     struct fby_row_key key;
     add_line(
         cell, "%s", fby_dataset_key(sampled->local->dataset, sample, &key));
@@ -143,7 +150,7 @@ static void add_row(struct fby_sampled_params *sampled,
 static void add_largest(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
-    size_t bytes   = fby_tensor_element(tensor);
+    size_t bytes   = fby_tensor_element_bytes(tensor);
     size_t largest = 0;
     double most    = fby_tensor_real(tensor, values);
     for (size_t i = 1; i < fby_tensor_row_elements(tensor); i++) {
@@ -160,7 +167,7 @@ static void add_range(struct fby_sheet_cell *cell, const char *name,
 {
     char   shape[FBY_MAX_DIMS * 21] = "";
     size_t used                     = 0;
-    size_t bytes                    = fby_tensor_element(tensor);
+    size_t bytes                    = fby_tensor_element_bytes(tensor);
     double least                    = (double)INFINITY;
     double most                     = -(double)INFINITY;
     for (size_t i = 0; i < fby_tensor_row_elements(tensor); i++) {
@@ -183,7 +190,7 @@ static void add_maps(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const DLTensor *tensor,
     const uint8_t *values)
 {
-    size_t bytes = fby_tensor_element(tensor);
+    size_t bytes = fby_tensor_element_bytes(tensor);
     size_t n     = fby_tensor_row_elements(tensor);
     size_t ones  = 0;
     for (size_t i = 0; i < n; i++) {
@@ -228,9 +235,7 @@ static void add_ragged(struct fby_sheet_cell *cell,
     const DLTensor *tensor  = tensor_of(batch, field->name);
     const int32_t  *lengths = tensor_of(batch, name)->data;
     size_t          n       = (size_t)lengths[row];
-    size_t          all     = fby_tensor_row_elements(tensor);
-    void           *values  = fby_zalloc(all * fby_tensor_element(tensor));
-    fby_tensor_copy_row(tensor, row, values);
+    void           *values  = copy_row(tensor, row);
     if (fby_field_values(field) == FBY_VALUES_TEXT) {
         add_text(cell, field->name, values, n);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
@@ -271,7 +276,7 @@ static void add_sparse(struct fby_sheet_cell *cell,
         fby_dense_values(&field->shape));
     add_range(cell, name, &own,
         (const uint8_t *)values->data +
-            (size_t)first * fby_tensor_element(values));
+            (size_t)first * fby_tensor_element_bytes(values));
 }
 
 static void add_value(struct fby_sheet_cell *cell,
@@ -289,8 +294,7 @@ static void add_value(struct fby_sheet_cell *cell,
     const DLTensor *tensor = tensor_of(batch, field->name);
     char            text[FBY_TENSOR_TEXT];
     size_t          n      = fby_tensor_row_elements(tensor);
-    void           *values = fby_zalloc(n * fby_tensor_element(tensor));
-    fby_tensor_copy_row(tensor, row, values);
+    void           *values = copy_row(tensor, row);
     if (fby_field_is_one_hot(field)) {
         add_largest(cell, field->name, tensor, values);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
@@ -310,34 +314,22 @@ static void add_value(struct fby_sheet_cell *cell,
 
 static fby_err add_ops(struct fby_sampled_params *sampled,
     struct fby_sampled_params_row row, const struct fby_field_content *field,
-    struct fby_sheet_cell *cell, struct fby_why *why)
+    struct fby_sheet_cell *cell, struct fby_error_detail *why)
 {
     struct fby_field_plan plan;
     fby_err               err =
         fby_sampled_params_plan(sampled, row.sample, field, &plan, why);
-    if (err != FBY_OK) {
-        return err;
+    if (err == FBY_OK) {
+        fby_sampled_params_lines(sampled, field, &plan, row, &cell->lines);
     }
-    struct fby_size size = {plan.width, plan.height};
-    add_line(cell, "%s %ux%u", field->name, size.w, size.h);
-    for (uint32_t i = 0; i < plan.n_ops; i++) {
-        char text[FBY_SAMPLED_PARAMS_TEXT];
-        size = fby_sampled_params_text(field, i, &plan.plans[i], size, text);
-        add_line(cell, "  %s", text);
-    }
-    for (uint32_t i = 0; i < field->n_device; i++) {
-        char text[FBY_SAMPLED_PARAMS_TEXT];
-        fby_sampled_params_device_text(sampled, field, i, row, text);
-        add_line(cell, "  device: %s", text);
-    }
-    return FBY_OK;
+    return err;
 }
 
 /* ---- Cells --------------------------------------------------------------- */
 
 static fby_err make_cell(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t row,
-    struct fby_sheet_cell *cell, struct fby_why *why)
+    struct fby_sheet_cell *cell, struct fby_error_detail *why)
 {
     const struct fby_content *content = &sampled->local->split->content;
     uint64_t                  sample  = forebay_batch_samples(batch)[row];
@@ -363,25 +355,25 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     return err;
 }
 
-static uint32_t own_rows(const struct forebay_batch *batch)
+static uint32_t count_valid_rows(const struct forebay_batch *batch)
 {
-    uint32_t own = 0;
-    while (own < forebay_batch_rows(batch) &&
-           forebay_batch_valid(batch)[own] != 0) {
-        own++;
+    uint32_t n = 0;
+    while (
+        n < forebay_batch_rows(batch) && forebay_batch_valid(batch)[n] != 0) {
+        n++;
     }
-    return own;
+    return n;
 }
 
 fby_err fby_show_cells(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    fby_err err   = FBY_OK;
-    sampled->rows = forebay_batch_rows(batch);
-    sampled->own  = own_rows(batch);
-    out->n        = rows;
-    out->cells    = fby_zalloc(rows * sizeof(*out->cells));
+    fby_err err         = FBY_OK;
+    sampled->rows       = forebay_batch_rows(batch);
+    sampled->valid_rows = count_valid_rows(batch);
+    out->n              = rows;
+    out->cells          = fby_zalloc(rows * sizeof(*out->cells));
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
         err = make_cell(sampled, batch, i, &out->cells[i], why);
     }

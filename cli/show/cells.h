@@ -6,17 +6,17 @@
 #include "cli/sampled_params.h"
 #include "cli/show/sheet.h"
 
-/* List the outputs to request so that fby_show_cells can show them: pictures in
- * HWC as u8, or f32 if normalised, padded rows, and COO for sparse rows.
- * Returns their number. */
+/* List the outputs that fby_show_cells needs: pictures in HWC as u8, or as f32
+ * if they are normalised; padded rows; COO for sparse rows. Returns the number
+ * of outputs. */
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS]);
 
-/* Make the cells of the first `rows` rows of a batch with these outputs.
+/* Make the cells of the first `rows` rows of a batch that has these outputs.
  * Ownership: the caller ends *out with fby_sheet_fini, also after an error.
  * Errors:    those of fby_sampled_params_plan. */
 FBY_CHECKED fby_err fby_show_cells(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
 #endif

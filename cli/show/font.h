@@ -1,7 +1,7 @@
 /* font.h - draw black ASCII letters of 5 x 7 pixels on a picture.
  *
- * It avoids a font library for the text under pictures. Other bytes are drawn
- * as a question mark. */
+ * Bytes that are no printable ASCII are drawn as a question mark. With this
+ * file the program needs no font library. */
 #ifndef FBY_CLI_SHOW_FONT_H
 #define FBY_CLI_SHOW_FONT_H
 
@@ -11,7 +11,7 @@
 
 enum {
     FBY_FONT_ADVANCE = 6, /* pixels from one letter to the next */
-    FBY_FONT_LINE    = 9  /* and from one line to the next */
+    FBY_FONT_LINE    = 9  /* pixels from one line to the next */
 };
 
 struct fby_canvas { /* RGB, 8 bits each, without gaps between rows */

@@ -15,6 +15,6 @@
  * sample numbers is called `samples_`.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_npz_write(const struct forebay_batch *batch,
-    uint32_t rows, FILE *file, struct fby_why *why);
+    uint32_t rows, FILE *file, struct fby_error_detail *why);
 
 #endif

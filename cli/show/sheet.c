@@ -7,19 +7,19 @@
 
 enum { RGB = 3, INDENT = 2 };
 
-struct sheet_layout {       /* pixels, unless said otherwise */
-    uint32_t columns, rows; /* cells */
-    uint32_t cell_w, cell_h;
-    uint32_t picture_h; /* of the highest */
-    uint32_t letters;   /* per line */
-    uint32_t width, height;
-    uint32_t top; /* of the first row of cells */
+struct sheet_layout {        /* in pixels, except the first two and `letters` */
+    uint32_t columns, rows;  /* number of cells */
+    uint32_t letters;        /* per line of text */
+    uint32_t cell_w, cell_h; /* size of a cell */
+    uint32_t picture_h;      /* height of the highest picture */
+    uint32_t width, height;  /* size of the sheet */
+    uint32_t top;            /* y of the first row of cells */
 };
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* The number of letters of `text` for the next line. All lines but the first
- * are indented. */
+/* The number of letters of `text` that go to the next line. All lines except
+ * the first one are indented. */
 static size_t line_letters(const char *text, bool first, uint32_t letters)
 {
     size_t most = first ? letters : letters - INDENT;
@@ -35,8 +35,8 @@ static size_t line_letters(const char *text, bool first, uint32_t letters)
     return most;
 }
 
-/* Wrap `text`, and draw it on `canvas` unless that is NULL; returns the number
- * of lines. */
+/* Wrap `text`, and draw it on `canvas`; NULL: only wrap. Returns the number of
+ * lines. */
 static uint32_t break_text(const struct fby_canvas *canvas, uint32_t x,
     uint32_t y, const char *text, uint32_t letters)
 {
@@ -138,7 +138,7 @@ static void draw_cell(const struct fby_canvas *canvas,
 }
 
 static fby_err write_png(
-    const struct fby_canvas *canvas, FILE *file, struct fby_why *why)
+    const struct fby_canvas *canvas, FILE *file, struct fby_error_detail *why)
 {
     struct spng_ihdr head = {.width = canvas->width,
         .height                     = canvas->height,
@@ -158,24 +158,24 @@ static fby_err write_png(
     spng_ctx_free(png);
     return result == 0
                ? FBY_OK
-               : fby_because(why, FBY_IO, "cannot write the PNG: %s",
+               : fby_error_set(why, FBY_IO, "cannot write the PNG: %s",
                      errno != 0 ? strerror(errno) : spng_strerror(result));
 }
 
 fby_err fby_sheet_write(
-    const struct fby_sheet *self, FILE *file, struct fby_why *why)
+    const struct fby_sheet *self, FILE *file, struct fby_error_detail *why)
 {
     struct sheet_layout layout = make_layout(self);
     uint64_t            size   = (uint64_t)layout.width * layout.height;
     struct fby_canvas   canvas = {NULL, layout.width, layout.height};
     if (size > FBY_SHEET_MAX) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "a sheet of %u x %u pixels is too large; ask for fewer with --rows",
             layout.width, layout.height);
     }
     canvas.pixels = malloc(size * RGB);
     if (canvas.pixels == NULL) {
-        return fby_because(why, FBY_FULL, "no memory for %u x %u pixels",
+        return fby_error_set(why, FBY_FULL, "no memory for %u x %u pixels",
             layout.width, layout.height);
     }
     memset(canvas.pixels, 0xff, size * RGB);

@@ -1,8 +1,9 @@
 /* sheet.h - a contact sheet: a grid of pictures with lines of text below.
  *
- * All cells have one size; a row has as many as fit into FBY_SHEET_WIDTH. The
- * pictures of a cell are side by side at its top, unscaled. The text of all
- * cells begins below the highest picture. */
+ * All cells have the same size. A row has as many cells as fit into
+ * FBY_SHEET_WIDTH. The pictures of a cell are side by side at its top,
+ * unscaled. In all cells the text begins below the highest picture of the
+ * sheet. */
 #ifndef FBY_CLI_SHOW_SHEET_H
 #define FBY_CLI_SHOW_SHEET_H
 
@@ -37,7 +38,7 @@ struct fby_sheet {
  * Errors: FBY_USAGE for more than FBY_SHEET_MAX pixels; FBY_IO; FBY_FULL when
  *         memory is short. */
 FBY_CHECKED fby_err fby_sheet_write(
-    const struct fby_sheet *self, FILE *file, struct fby_why *why);
+    const struct fby_sheet *self, FILE *file, struct fby_error_detail *why);
 
 /* Free the cells. */
 void fby_sheet_fini(struct fby_sheet *self);

@@ -1,50 +1,99 @@
 /* show.c - `forebay show`: write one batch as a picture or for Python.
  *
- * The batch comes from an embedded cluster through the public header, as a
- * trainer would get it. A token made here lets the stream start at the step.
- * The parameters of ops come from sampled_params.h. */
+ * The batch comes from an embedded cluster through the public header, as for a
+ * trainer. The stream resumes from a token that is made here for the requested
+ * step. The parameters of ops come from sampled_params.h. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/show/cells.h"
 #include "cli/show/npz.h"
-#include "cli/show/options.h"
-#include "cli/show/output.h"
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/plural.h"
 #include "pipeline/canon.h"
+#include "pipeline/text.h"
 #include "pipeline/token.h"
 #include "proto/layout.h"
 #include "worker/transform/fingerprint.h"
 
-enum { SHEET_ROWS = 64 };
+enum { SHEET_ROWS = 64 }; /* rows of a sheet without --rows */
 
-static const int64_t turn_ns = FBY_NS_PER_S / 5;
+static const int64_t turn_ns = FBY_NS_PER_S / 5; /* longest wait for a batch */
 
-/* ---- One batch ----------------------------------------------------------- */
+struct show_options {
+    struct fby_local_options local;
+    struct fby_position      position;
+    uint32_t                 rows;     /* 0: not given */
+    bool                     is_sheet; /* .png; false: .npz */
+    const char              *output;
+};
+
+static const struct fby_option options[] = {
+    FBY_LOCAL_OPTIONS(struct show_options, local),
+    FBY_POSITION_OPTIONS(struct show_options, position),
+    {"output", 'o', "FILE", "FILE.png or FILE.npz (required)",
+        FBY_REQUIRED(FBY_TEXT, struct show_options, output,
+            "give -o FILE.png or -o FILE.npz")},
+    {"rows", 0, "R", "Only the first R (default: .png 64, .npz all)",
+        FBY_RANGE(FBY_NUMBER, struct show_options, rows, 1, FBY_MAX_BATCH)},
+    {0},
+};
+
+static void check_output(const struct argp_state *state, void *values)
+{
+    struct show_options *o = values;
+    o->is_sheet            = fby_text_ends_with(o->output, ".png");
+    if (!o->is_sheet && !fby_text_ends_with(o->output, ".npz")) {
+        argp_error(state,
+            "-o %s: the name must end with .png (a contact sheet) or "
+            ".npz (the arrays)",
+            o->output);
+    }
+}
+
+static const char about[] =
+    "Show one batch as the model will see it.\v"
+    "FILE.png is a contact sheet: the pictures as they were made (without the "
+    "normalisation), under each its row, sample and key, its labels, and its "
+    "ops with what was drawn for them.\n"
+    "FILE.npz holds the arrays as they are delivered, for numpy.load: one of "
+    "each field, then 'samples' and 'valid'. numpy has no bf16: such an array "
+    "is of u2, the upper halves of f32, and (a.astype('u4') << 16).view('f4') "
+    "has its values. An array channels_last has the shape n, c, h, w.\n\n"
+    "Examples:\n"
+    "  forebay show --pipeline p.yaml -o batch.png\n"
+    "  forebay show --pipeline p.yaml --epoch 3 --step 12 --rows 16 -o b.png\n"
+    "  forebay show --pipeline p.yaml --split val -o batch.npz";
+
+static const struct fby_usage usage = {
+    .options = options, .finish = check_output, .help = about};
 
 struct show_run {
-    const struct fby_show_options *options;
-    struct fby_local               local;
-    struct fby_output              output;
-    struct fby_position            position;
-    uint64_t                       steps; /* of an epoch */
-    struct fby_cluster            *cluster;
-    struct forebay                *stream;
-    struct forebay_batch          *batch;
+    const struct show_options *options;
+    struct fby_local           local;
+    struct fby_output          output;
+    struct fby_position        position;
+    uint64_t                   steps; /* of an epoch */
+    struct fby_cluster        *cluster;
+    struct forebay            *stream;
+    struct forebay_batch      *batch;
 };
 
 static fby_err make_token(const struct show_run *self,
-    char out[FBY_TOKEN_TEXT_SIZE], struct fby_why *why)
+    char out[FBY_TOKEN_TEXT_SIZE], struct fby_error_detail *why)
 {
     const struct fby_content *content = &self->local.split->content;
     struct fby_token          token   = {
                    .content = fby_content_digest(content),
                    .data    = fby_dataset_digest(self->local.dataset),
-                   .seed    = self->position.seed,
+                   .seed    = self->position.seed.value,
                    .epoch   = self->position.epoch,
                    .step    = self->position.step,
     };
@@ -55,28 +104,15 @@ static fby_err make_token(const struct show_run *self,
     return err;
 }
 
-static fby_err start_cluster(struct show_run *self, struct fby_why *why)
+/* Open a stream that ends after this batch. The window has room for a batch of
+ * any size. */
+static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
 {
-    struct fby_cluster_options cluster = {.workers = 1,
-        .roots = self->local.served.words.words,
-        .cache = self->options->local.cache};
-    return fby_cluster_start(&cluster, &self->cluster, why);
-}
-
-static bool is_interrupted(void *arg)
-{
-    (void)arg;
-    return fby_signals_caught() != 0;
-}
-
-/* Open a stream that ends after this batch, with a window for any size. */
-static fby_err open_stream(struct show_run *self, struct fby_why *why)
-{
-    char                           token[FBY_TOKEN_TEXT_SIZE];
-    struct forebay_output          outputs[FBY_MAX_FIELDS];
-    const struct fby_show_options *o      = self->options;
-    struct forebay_options         stream = forebay_options();
-    fby_err                        err    = make_token(self, token, why);
+    char                       token[FBY_TOKEN_TEXT_SIZE];
+    struct forebay_output      outputs[FBY_MAX_FIELDS];
+    const struct show_options *o      = self->options;
+    struct forebay_options     stream = forebay_options();
+    fby_err                    err    = make_token(self, token, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -87,7 +123,7 @@ static fby_err open_stream(struct show_run *self, struct fby_why *why)
     stream.steps = self->position.epoch * self->steps + self->position.step + 1;
     stream.roots = self->local.served.roots;
     stream.n_roots = self->local.served.n;
-    stream.give_up = is_interrupted;
+    stream.give_up = fby_signals_interrupted;
 
     stream.window_batches = 1;
     stream.window_bytes   = FBY_BATCH_BYTES;
@@ -102,40 +138,38 @@ static fby_err open_stream(struct show_run *self, struct fby_why *why)
     return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
 }
 
-static fby_err take_batch(struct show_run *self, struct fby_why *why)
+static fby_err take_batch(struct show_run *self, struct fby_error_detail *why)
 {
     enum forebay_status status = FOREBAY_TIMEOUT;
     while (status == FOREBAY_TIMEOUT && fby_signals_caught() == 0) {
         status = forebay_next(self->stream, turn_ns, NULL, &self->batch);
         fby_cluster_watch(self->cluster, fby_now_ns());
     }
-    return status == FOREBAY_OK
-               ? FBY_OK
-               : fby_because(why, FBY_GONE, "%s", forebay_error(self->stream));
+    return status == FOREBAY_OK ? FBY_OK
+                                : fby_error_set(why, FBY_GONE, "%s",
+                                      forebay_error(self->stream));
 }
-
-/* ---- The output ---------------------------------------------------------- */
 
 static uint32_t rows_wanted(const struct show_run *self)
 {
-    const struct fby_show_options *o    = self->options;
-    uint64_t                       rows = forebay_batch_rows(self->batch);
+    const struct show_options *o    = self->options;
+    uint64_t                   rows = forebay_batch_rows(self->batch);
     uint64_t most = o->rows > 0 ? o->rows : o->is_sheet ? SHEET_ROWS : rows;
     return (uint32_t)(rows < most ? rows : most);
 }
 
-static fby_err write_sheet(struct show_run *self, struct fby_why *why)
+static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
 {
     char                      title[256];
     struct fby_sheet          sheet   = {.title = title};
     struct fby_sampled_params sampled = {.local = &self->local,
-        .seed                                   = self->position.seed,
+        .seed                                   = self->position.seed.value,
         .epoch                                  = self->position.epoch,
         .step                                   = self->position.step};
     snprintf(title, sizeof(title),
         "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
         self->position.epoch, self->position.step, self->steps,
-        self->position.seed);
+        self->position.seed.value);
     fby_err err =
         fby_show_cells(&sampled, self->batch, rows_wanted(self), &sheet, why);
     if (err == FBY_OK) {
@@ -146,22 +180,25 @@ static fby_err write_sheet(struct show_run *self, struct fby_why *why)
     return err;
 }
 
-static fby_err write_output(struct show_run *self, struct fby_why *why)
+static fby_err write_output(struct show_run *self, struct fby_error_detail *why)
 {
     fby_err err = self->options->is_sheet
                       ? write_sheet(self, why)
                       : fby_npz_write(self->batch, rows_wanted(self),
                             self->output.file, why);
     if (err == FBY_IO) {
-        fby_because_in(why, err, "%s", self->options->output);
+        fby_error_prefix(why, err, "%s", self->options->output);
     }
     return err == FBY_OK ? fby_output_keep(&self->output, why) : err;
 }
 
-static fby_err prepare(struct show_run *self, struct fby_why *why)
+static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
 {
-    const struct fby_show_options *o     = self->options;
-    struct fby_order              *order = NULL;
+    const struct show_options *o     = self->options;
+    struct fby_order          *order = NULL;
+    if (access(o->output, W_OK) != 0 && errno != ENOENT) {
+        return fby_error_set(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+    }
     fby_err err = fby_output_open(&self->output, o->output, why);
     if (err == FBY_OK) {
         err = fby_local_open(&self->local, &o->local, why);
@@ -176,12 +213,16 @@ static fby_err prepare(struct show_run *self, struct fby_why *why)
     return err;
 }
 
-static fby_err show(struct show_run *self, struct fby_why *why)
+static fby_err show(struct show_run *self, struct fby_error_detail *why)
 {
     fby_signals_catch();
     fby_err err = prepare(self, why);
     if (err == FBY_OK) {
-        err = start_cluster(self, why);
+        const struct fby_cluster_options cluster = {.workers = 1,
+            .roots = self->local.served.words.words,
+            .cache = self->options->local.cache};
+
+        err = fby_cluster_start(&cluster, &self->cluster, why);
     }
     if (err == FBY_OK) {
         err = open_stream(self, why);
@@ -197,8 +238,8 @@ static fby_err show(struct show_run *self, struct fby_why *why)
             self->options->output, fby_plural(rows_wanted(self), "row").text,
             self->position.epoch, self->position.step);
     }
-    if (err != FBY_OK && is_interrupted(NULL)) {
-        fby_because(why, err, "ended by signal");
+    if (err != FBY_OK && fby_signals_caught() != 0) {
+        fby_error_set(why, err, "ended by signal");
     }
     fby_output_close(&self->output);
     forebay_release(&self->batch, NULL);
@@ -210,10 +251,10 @@ static fby_err show(struct show_run *self, struct fby_why *why)
 
 static int run(int argc, char **argv)
 {
-    struct fby_show_options o;
+    struct show_options     o    = {.rows = 0};
     struct show_run         self = {.options = &o};
-    struct fby_why          why  = {{0}};
-    fby_show_parse(argc, argv, &o);
+    struct fby_error_detail why  = {{0}};
+    fby_usage_parse(&usage, argc, argv, &o);
     self.position = o.position;
     fby_err err   = show(&self, &why);
     fby_words_fini(&o.local.data);

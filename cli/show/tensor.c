@@ -1,14 +1,13 @@
 #include "cli/show/tensor.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
-#include "common/bytes.h"
+#include "trainer_client/expand/value.h"
 
 enum { MAX_DIMS = 8 };
 
-size_t fby_tensor_element(const DLTensor *tensor)
+size_t fby_tensor_element_bytes(const DLTensor *tensor)
 {
     return tensor->dtype.bits / 8U;
 }
@@ -45,7 +44,7 @@ static int64_t offset_of(const DLTensor *tensor, const int64_t index[MAX_DIMS])
 void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out)
 {
     const uint8_t *data  = (const uint8_t *)tensor->data + tensor->byte_offset;
-    size_t         bytes = fby_tensor_element(tensor);
+    size_t         bytes = fby_tensor_element_bytes(tensor);
     size_t         n     = fby_tensor_row_elements(tensor);
     uint8_t       *to    = out;
     int64_t        index[MAX_DIMS] = {i};
@@ -60,28 +59,8 @@ void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out)
 static uint64_t bits_at(const DLTensor *tensor, const void *at)
 {
     uint64_t bits = 0;
-    memcpy(&bits, at, fby_tensor_element(tensor));
+    memcpy(&bits, at, fby_tensor_element_bytes(tensor));
     return bits;
-}
-
-static double real_of_bits(uint64_t bits)
-{
-    uint32_t low = (uint32_t)bits;
-    float    value;
-    memcpy(&value, &low, sizeof(value));
-    return (double)value;
-}
-
-static double real_of_half(uint64_t bits)
-{
-    int    exponent = (int)(bits >> 10 & 31);
-    double fraction = (double)(bits & 1023) / 1024;
-    double size     = exponent == 0 ? ldexp(fraction, -14)
-                                    : ldexp(1 + fraction, exponent - 15);
-    if (exponent == 31) {
-        size = fraction > 0 ? (double)NAN : (double)INFINITY;
-    }
-    return (bits & 0x8000) != 0 ? -size : size;
 }
 
 static int64_t whole(const DLTensor *tensor, const void *at)
@@ -104,9 +83,11 @@ double fby_tensor_real(const DLTensor *tensor, const void *at)
         return (double)whole(tensor, at);
     }
     if (tensor->dtype.code == kDLBfloat) {
-        return real_of_bits(bits << 16);
+        return (double)fby_bf16_to_f32((uint16_t)bits);
     }
-    return tensor->dtype.bits == 16 ? real_of_half(bits) : real_of_bits(bits);
+    return (double)(tensor->dtype.bits == 16
+                        ? fby_f16_to_f32((uint16_t)bits)
+                        : fby_f32_from_bits((uint32_t)bits));
 }
 
 char *fby_tensor_text(

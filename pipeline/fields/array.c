@@ -1,21 +1,20 @@
-/* array.c - NumPy arrays, of one shape or with rows of several lengths. */
-#include "pipeline/derived.h"
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
+/* array.c - the field kind `array`: NumPy arrays of one or of several
+ * lengths. */
+#include "pipeline/fields/kinds.h"
 
+/* The last dimension; 1 if there is none. */
 static uint32_t last_dim(const struct fby_field_content *field)
 {
     uint32_t n = field->as.array.shape.n_dims;
     return n > 0 ? field->as.array.shape.dims[n - 1] : 1;
 }
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->as.array.shape = said->shape;
-    field->wire_type      = fby_wire_said(said);
-    if (said->wire.type == DRAFT_BITS) {
+    field->as.array.shape = parsed->shape;
+    field->wire_type      = fby_wire_type(parsed, 0);
+    if (parsed->wire.type == PARSED_BITS) {
         field->wire_type     = FBY_U8;
         field->as.array.maps = last_dim(field);
     }
@@ -26,65 +25,58 @@ static void resolve(const struct draft_field *said,
 static fby_err check_keys(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (check->delivery != NULL && !fby_field_says(check, FBY_FIELD_SHAPE)) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "an array needs the 'shape' of its files, such as [240, 320], or "
-            "[] for one number");
-    }
-    if (field->wire_type == 0) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "an array needs the 'wire' type that its values travel as: bits, "
-            "u8, u16, u32, i32, i64, f16, bf16 or f32");
-    }
-    if (field->max_length > 0 && field->as.array.shape.n_dims >= FBY_MAX_DIMS) {
-        return fby_field_wrong(check, FBY_FIELD_SHAPE,
-            "with max_length the shape is that of one entry: at most %d "
-            "dimensions, [] for a number",
-            FBY_MAX_DIMS - 1);
-    }
-    return fby_array_bytes(&field->as.array.shape, field->wire_type) > 0
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_SHAPE,
-                     "an array of this shape has more than %d bytes as %s",
-                     FBY_MAX_LENGTH, fby_type_word(field->wire_type));
+    FBY_REFUSE_IF(check,
+        check->delivery != NULL && !fby_field_has_key(check, FBY_FIELD_SHAPE),
+        FBY_FIELD_NAME,
+        "an array needs the 'shape' of its files, such as [240, 320], or "
+        "[] for one number");
+    FBY_REFUSE_IF(check, field->wire_type == 0, FBY_FIELD_NAME,
+        "an array needs the 'wire' type that its values travel as: bits, "
+        "u8, u16, u32, i32, i64, f16, bf16 or f32");
+    FBY_REFUSE_IF(check,
+        field->max_length > 0 && field->as.array.shape.n_dims >= FBY_MAX_DIMS,
+        FBY_FIELD_SHAPE,
+        "with max_length the shape is that of one entry: at most %d "
+        "dimensions, [] for a number",
+        FBY_MAX_DIMS - 1);
+    FBY_REFUSE_IF(check,
+        fby_array_bytes(&field->as.array.shape, field->wire_type) == 0,
+        FBY_FIELD_SHAPE, "an array of this shape has more than %d bytes as %s",
+        FBY_MAX_LENGTH, fby_type_word(field->wire_type));
+    return FBY_OK;
 }
 
 static fby_err check_packed_bits(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (field->max_length > 0) {
-        return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
-            "bits are of one shape; say a wire type of numbers");
-    }
-    if (field->as.array.shape.n_dims == 0) {
-        return fby_field_wrong(check, FBY_FIELD_SHAPE,
-            "bits are packed along the last dimension: say at least one");
-    }
-    if (field->wire_type != FBY_U8 || field->as.array.maps != last_dim(field)) {
-        return fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
-            "bits are packed along the last dimension of an array, as u8");
-    }
+    FBY_REFUSE_IF(check, field->max_length > 0, FBY_FIELD_MAX_LENGTH,
+        "bits are of one shape; say a wire type of numbers");
+    FBY_REFUSE_IF(check, field->as.array.shape.n_dims == 0, FBY_FIELD_SHAPE,
+        "bits are packed along the last dimension: say at least one");
+    FBY_REFUSE_IF(check,
+        field->wire_type != FBY_U8 || field->as.array.maps != last_dim(field),
+        FBY_FIELD_WIRE_TYPE,
+        "bits are packed along the last dimension of an array, as u8");
     return fby_field_check_bits(check);
 }
 
-/* One number stands for all; several are those of the last dimension. */
+/* Check the dtype of scaled values, and the count of factors: one for all
+ * values, or one for each channel of the last dimension. */
 static fby_err check_scale(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *out  = check->delivery;
     uint32_t                         last = last_dim(check->field);
-    if (!fby_is_real(out->dtype)) {
-        return fby_field_wrong_dtype(
+    if (!fby_type_is_float(out->dtype)) {
+        return fby_field_error_dtype(
             check, "cannot hold scaled values; use f32, f16 or bf16");
     }
-    return out->channels <= 1 || out->channels == last
-               ? FBY_OK
-               : fby_field_wrong(check,
-                     fby_field_says(check, FBY_FIELD_OUT_SCALE)
-                         ? FBY_FIELD_OUT_SCALE
-                         : FBY_FIELD_OUT_OFFSET,
-                     "%u numbers, but the last dimension is %u: say one, or "
-                     "one for each of its channels",
-                     out->channels, last);
+    FBY_REFUSE_IF(check, out->channels > 1 && out->channels != last,
+        fby_field_has_key(check, FBY_FIELD_OUT_SCALE) ? FBY_FIELD_OUT_SCALE
+                                                      : FBY_FIELD_OUT_OFFSET,
+        "%u numbers, but the last dimension is %u: say one, or "
+        "one for each of its channels",
+        out->channels, last);
+    return FBY_OK;
 }
 
 static fby_err check_values(const struct fby_field_check *check)
@@ -101,7 +93,7 @@ static fby_err check_values(const struct fby_field_check *check)
 
 static fby_field_rule *const rules[] = {check_keys, check_values, NULL};
 
-/* Its last dimension is packed where it travels as bits. */
+/* With packed bits the last dimension is counted in bytes. */
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     struct fby_shape shape = field->as.array.shape;
@@ -133,7 +125,9 @@ const struct fby_field_kind fby_kind_array = {
     .is_counted     = true,
     .values         = FBY_VALUES_NUMBERS,
     .entries        = entries,
-    .resolve        = resolve,
+    .maps           = offsetof(struct fby_field_content, as.array.maps),
+    .entry_shape    = offsetof(struct fby_field_content, as.array.shape),
+    .fill_defaults  = fill_defaults,
     .rules          = rules,
     .shape          = shape,
 };

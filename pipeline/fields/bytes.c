@@ -1,16 +1,11 @@
-/* bytes.c - the bytes of a member as they are. */
-#include <string.h>
+/* bytes.c - the field kind `bytes`: the bytes of a member as they are. */
+#include "pipeline/fields/kinds.h"
 
-#include "pipeline/derived.h"
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
-
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->as.bytes.length = (uint32_t)said->length;
-    field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    field->as.bytes.length = (uint32_t)parsed->length;
+    field->wire_type       = fby_wire_type(parsed, FBY_U8);
     fby_default_dtype(delivery, FBY_U8);
     fby_default_rows(field, delivery, FBY_AS_PADDED);
 }
@@ -19,19 +14,16 @@ static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
-    if (field->as.bytes.length == 0 && field->max_length == 0) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "the bytes of %s need a 'length' or a 'max_length'; or say %s",
-            field->from[0], npy ? "decode: array" : "another decode");
-    }
-    if (field->as.bytes.length != 0 && field->max_length != 0) {
-        return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
-            "length and max_length: say one; all have that length, or at most");
-    }
-    return field->as.bytes.length <= FBY_MAX_LENGTH
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_LENGTH,
-                     "length is not within 1 to %d", FBY_MAX_LENGTH);
+    FBY_REFUSE_IF(check, field->as.bytes.length == 0 && field->max_length == 0,
+        FBY_FIELD_NAME,
+        "the bytes of %s need a 'length' or a 'max_length'; or say %s",
+        field->from[0], npy ? "decode: array" : "another decode");
+    FBY_REFUSE_IF(check, field->as.bytes.length != 0 && field->max_length != 0,
+        FBY_FIELD_MAX_LENGTH,
+        "length and max_length: say one; all have that length, or at most");
+    FBY_REFUSE_IF(check, field->as.bytes.length > FBY_MAX_LENGTH,
+        FBY_FIELD_LENGTH, "length is not within 1 to %d", FBY_MAX_LENGTH);
+    return FBY_OK;
 }
 
 static fby_field_rule *const rules[] = {
@@ -48,14 +40,14 @@ static const struct fby_field_entry entries[] = {
 };
 
 const struct fby_field_kind fby_kind_bytes = {
-    .id        = FBY_DECODE_BYTES,
-    .name      = "bytes",
-    .keys      = FBY_FIELD_BIT(FBY_FIELD_LENGTH) | FBY_FIELD_ROW_KEYS,
-    .wire_text = "bytes travel as u8; use type: u8",
-    .is_ragged = true,
-    .values    = FBY_VALUES_BYTES,
-    .entries   = entries,
-    .resolve   = resolve,
-    .rules     = rules,
-    .shape     = shape,
+    .id            = FBY_DECODE_BYTES,
+    .name          = "bytes",
+    .keys          = FBY_FIELD_BIT(FBY_FIELD_LENGTH) | FBY_FIELD_ROW_KEYS,
+    .wire_text     = "bytes travel as u8; use type: u8",
+    .is_ragged     = true,
+    .values        = FBY_VALUES_BYTES,
+    .entries       = entries,
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
+    .shape         = shape,
 };

@@ -1,4 +1,4 @@
-/* canon.c - the canonical record of a field, see canon.h. */
+/* canon.c - encode and decode a field; see canon.h. */
 #include "pipeline/fields/canon.h"
 
 #include <string.h>
@@ -7,28 +7,34 @@
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
 
-/* By key: the entries of fields whose kind has none of its own. */
+/* The entry of a setting that only some kinds have: `size` zero bytes. */
+#define ABSENT(size)                            \
+    {                                           \
+        .type = FBY_ENTRY_ZEROS, .most = (size) \
+    }
+
+/* [key]: the entry for kinds that have no entry of their own for the key. */
 static const struct fby_field_entry common[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_NAME]       = {FBY_ENTRY(NAME, TEXT, name)},
     [FBY_ENTRY_GROUP]      = {FBY_ENTRY(GROUP, TEXT, group)},
     [FBY_ENTRY_FROM]       = {FBY_ENTRY(FROM, LIST, n_from), .least = 1},
     [FBY_ENTRY_DECODE]     = {FBY_ENTRY(DECODE, U32, decode), .least = 1,
             .most = FBY_N_FIELD_KINDS - 1},
-    [FBY_ENTRY_DCT_SCALE]  = {.type = FBY_ENTRY_NOTHING, .most = 8},
-    [FBY_ENTRY_JSON_KEY]   = {.type = FBY_ENTRY_NOTHING, .most = 0},
+    [FBY_ENTRY_DCT_SCALE]  = ABSENT(8),
+    [FBY_ENTRY_JSON_KEY]   = ABSENT(0),
     [FBY_ENTRY_WIRE_TYPE]  = {FBY_ENTRY(WIRE_TYPE, U32, wire_type),
          .least = FBY_U8, .most = FBY_U32},
-    [FBY_ENTRY_LENGTH]     = {.type = FBY_ENTRY_NOTHING, .most = 8},
-    [FBY_ENTRY_CLASSES]    = {.type = FBY_ENTRY_NOTHING, .most = 8},
-    [FBY_ENTRY_ONE_HOT]    = {.type = FBY_ENTRY_NOTHING, .most = 8},
-    [FBY_ENTRY_SMOOTHING]  = {.type = FBY_ENTRY_NOTHING, .most = 8},
+    [FBY_ENTRY_LENGTH]     = ABSENT(8),
+    [FBY_ENTRY_CLASSES]    = ABSENT(8),
+    [FBY_ENTRY_ONE_HOT]    = ABSENT(8),
+    [FBY_ENTRY_SMOOTHING]  = ABSENT(8),
     [FBY_ENTRY_OPS]        = {FBY_ENTRY(OPS, LIST, n_ops), .least = 1},
-    [FBY_ENTRY_NORMALIZE]  = {.type = FBY_ENTRY_NOTHING, .most = 8},
-    [FBY_ENTRY_MEAN]       = {.type = FBY_ENTRY_NOTHING, .most = 0},
-    [FBY_ENTRY_STD]        = {.type = FBY_ENTRY_NOTHING, .most = 0},
+    [FBY_ENTRY_NORMALIZE]  = ABSENT(8),
+    [FBY_ENTRY_MEAN]       = ABSENT(0),
+    [FBY_ENTRY_STD]        = ABSENT(0),
     [FBY_ENTRY_MAX_LENGTH] = {FBY_ENTRY(MAX_LENGTH, U32, max_length),
-        .least = 1, .most = FBY_MAX_VARYING},
-    /* Rows that are too long are refused where it is left out. */
+        .least = 1, .most = FBY_MAX_RAGGED},
+    /* Written only if it is `truncate`. */
     [FBY_ENTRY_TOO_LONG] = {FBY_ENTRY(TOO_LONG, U32, too_long),
         .least = FBY_TOO_LONG_TRUNCATE, .most = FBY_TOO_LONG_TRUNCATE},
     [FBY_ENTRY_DEVICE]   = {FBY_ENTRY(DEVICE, LIST, n_device), .least = 1},
@@ -45,27 +51,22 @@ static const struct fby_field_entry *entry_of(
     return own != NULL && own->key == key ? own : &common[key];
 }
 
-/* Elements of lists are numbered from 1. */
-static uint16_t nth(size_t i)
-{
-    return (uint16_t)(i + 1);
-}
-
 /* ---- ops ---- */
 
-enum { /* of an op's record */
+enum { /* keys of the record of an op */
     OP_ID      = 1,
     OP_VERSION = 2,
     OP_PARAMS  = 3
 };
 
-/* Those of normalize are the field's own keys, older than this list. */
-static size_t params_inside(const struct fby_op *op)
+/* The number of parameters in the record of an op; normalize has its own
+ * keys. */
+static size_t n_params_in_record(const struct fby_op *op)
 {
     return op->id == FBY_OP_DEVICE_NORMALIZE ? 0 : op->n_params;
 }
 
-/* A value that is not given, and has no default, is left out. */
+/* A parameter without a value is left out. */
 static void encode_param(
     struct fby_buffer *out, uint16_t key, const struct fby_value *value)
 {
@@ -81,12 +82,12 @@ static void encode_ops(
 {
     for (uint32_t k = 0; k < n; k++) {
         const struct fby_op *op   = uses[k].op;
-        size_t               mark = fby_record_open(out, nth(k));
+        size_t               mark = fby_record_open(out, fby_record_nth(k));
         fby_record_put_i64(out, OP_ID, op->id);
         fby_record_put_i64(out, OP_VERSION, op->version);
         size_t params = fby_record_open(out, OP_PARAMS);
-        for (size_t i = 0; i < params_inside(op); i++) {
-            encode_param(out, nth(i), &uses[k].params[i]);
+        for (size_t i = 0; i < n_params_in_record(op); i++) {
+            encode_param(out, fby_record_nth(i), &uses[k].params[i]);
         }
         fby_record_close(out, params);
         fby_record_close(out, mark);
@@ -103,43 +104,44 @@ static void decode_param(struct fby_record *r, uint16_t key,
     const struct fby_param *param, struct fby_value *out)
 {
     out->real = param->real;
-    if (fby_record_has(r, key)) {
-        out->n =
-            (uint32_t)(param->real
-                           ? fby_record_reals(r, key, out->r, param->max_n)
-                           : fby_record_i64s(r, key, out->i, param->max_n));
+    if (fby_record_next_is(r, key)) {
+        out->n = (uint32_t)(param->real ? fby_record_read_reals(
+                                              r, key, out->r, param->max_n)
+                                        : fby_record_read_i64s(
+                                              r, key, out->i, param->max_n));
     }
 }
 
-typedef const struct fby_op *by_id_fn(uint32_t id);
+typedef const struct fby_op *find_op_fn(uint32_t id);
 
 static void decode_op(
-    struct fby_record *r, by_id_fn *by_id, struct fby_op_use *out)
+    struct fby_record *r, find_op_fn *find_op, struct fby_op_use *out)
 {
-    int64_t id = fby_record_between(r, OP_ID, 1, UINT32_MAX);
-    out->op    = by_id((uint32_t)id);
+    int64_t id = fby_record_read_between(r, OP_ID, 1, UINT32_MAX);
+    out->op    = find_op((uint32_t)id);
     if (out->op == NULL) {
         fby_record_refuse(r, OP_ID, "names an op that is not known here");
         return;
     }
-    if (fby_record_i64(r, OP_VERSION) != out->op->version) {
+    if (fby_record_read_i64(r, OP_VERSION) != out->op->version) {
         fby_record_refuse(r, OP_VERSION, "is another version of the op");
     }
-    struct fby_record params = fby_record_nested(r, OP_PARAMS);
-    for (size_t i = 0; i < params_inside(out->op); i++) {
-        decode_param(&params, nth(i), &out->op->params[i], &out->params[i]);
+    struct fby_record params = fby_record_enter(r, OP_PARAMS);
+    for (size_t i = 0; i < n_params_in_record(out->op); i++) {
+        decode_param(
+            &params, fby_record_nth(i), &out->op->params[i], &out->params[i]);
     }
     fby_record_leave(r, &params);
 }
 
-/* Returns how many there are. */
-static uint32_t decode_ops(struct fby_record *list, by_id_fn *by_id,
+/* Decode a list of at most `most` ops; return their number. */
+static uint32_t decode_ops(struct fby_record *list, find_op_fn *find_op,
     struct fby_op_use *out, uint32_t most)
 {
     uint32_t n = 0;
-    for (; fby_record_more(list) && n < most; n++) {
-        struct fby_record r = fby_record_nested(list, nth(n));
-        decode_op(&r, by_id, &out[n]);
+    for (; fby_record_has_more(list) && n < most; n++) {
+        struct fby_record r = fby_record_enter(list, fby_record_nth(n));
+        decode_op(&r, find_op, &out[n]);
         fby_record_leave(list, &r);
     }
     return n;
@@ -150,39 +152,32 @@ static uint32_t decode_ops(struct fby_record *list, by_id_fn *by_id,
 static void encode_list(
     struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
 {
+    if (key == FBY_ENTRY_FROM) {
+        fby_record_put_names(out, key, field->from, field->n_from);
+        return;
+    }
     size_t mark = fby_record_open(out, key);
     if (key == FBY_ENTRY_OPS) {
         encode_ops(out, field->ops, field->n_ops);
-    } else if (key == FBY_ENTRY_DEVICE) {
-        fby_device_list_encode(field, out);
     } else {
-        for (size_t i = 0; i < field->n_from; i++) {
-            fby_record_put_text(out, nth(i), field->from[i]);
-        }
+        fby_device_list_encode(field, out);
     }
     fby_record_close(out, mark);
-}
-
-static void decode_from(struct fby_record *list, struct fby_field_content *out)
-{
-    while (fby_record_more(list) && out->n_from < FBY_MAX_MAPS) {
-        fby_record_text(
-            list, nth(out->n_from), out->from[out->n_from], FBY_NAME_SIZE);
-        out->n_from++;
-    }
 }
 
 static void decode_list(
     struct fby_record *r, uint16_t key, struct fby_field_content *out)
 {
-    struct fby_record list = fby_record_nested(r, key);
+    if (key == FBY_ENTRY_FROM) {
+        out->n_from = fby_record_read_names(r, key, out->from, FBY_MAX_MAPS);
+        return;
+    }
+    struct fby_record list = fby_record_enter(r, key);
     if (key == FBY_ENTRY_OPS) {
         out->n_ops = decode_ops(&list, fby_op_by_id, out->ops, FBY_MAX_OPS);
-    } else if (key == FBY_ENTRY_DEVICE) {
+    } else {
         out->n_device =
             decode_ops(&list, fby_device_op_by_id, out->device, FBY_MAX_DEVICE);
-    } else {
-        decode_from(&list, out);
     }
     fby_record_leave(r, &list);
 }
@@ -203,7 +198,7 @@ static void decode_dims(
     struct fby_record *r, uint16_t key, struct fby_shape *out)
 {
     int64_t dims[FBY_MAX_DIMS];
-    out->n_dims = (uint32_t)fby_record_i64s(r, key, dims, FBY_MAX_DIMS);
+    out->n_dims = (uint32_t)fby_record_read_i64s(r, key, dims, FBY_MAX_DIMS);
     for (size_t i = 0; i < out->n_dims; i++) {
         if (dims[i] < 1 || dims[i] > FBY_MAX_LENGTH) {
             fby_record_refuse(r, key, "has a dimension out of range");
@@ -215,9 +210,10 @@ static void decode_dims(
 
 static const uint8_t zeros[8];
 
-static void decode_nothing(struct fby_record *r, uint16_t key, size_t size)
+/* Read `size` bytes that must be zero. */
+static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
 {
-    struct fby_span span = fby_record_bytes(r, key);
+    struct fby_span span = fby_record_read_bytes(r, key);
     if (span.size != size ||
         (size > 0 && memcmp(span.data, zeros, size) != 0)) {
         fby_record_refuse(
@@ -225,7 +221,8 @@ static void decode_nothing(struct fby_record *r, uint16_t key, size_t size)
     }
 }
 
-static size_t reals_of(
+/* The number of reals in an entry: 0 for mean and std if not normalised. */
+static size_t n_reals(
     const struct fby_field_entry *entry, const struct fby_field_content *field)
 {
     return entry->most == 1 || fby_field_is_normalized(field) ? entry->most : 0;
@@ -234,16 +231,12 @@ static size_t reals_of(
 static void decode_reals(
     struct fby_record *r, uint16_t key, double *out, size_t n)
 {
-    if (fby_record_reals(r, key, out, n) != n) {
+    if (fby_record_read_reals(r, key, out, n) != n) {
         fby_record_refuse(r, key, "is not one number for each channel");
     }
 }
 
-static bool may_be_left_out(uint16_t key)
-{
-    return key > FBY_ENTRY_SHAPE;
-}
-
+/* The value of an entry's member that is a number, else 0. */
 static uint32_t number_at(const struct fby_field_entry *entry, const void *at)
 {
     if (entry->type == FBY_ENTRY_BOOL) {
@@ -259,13 +252,13 @@ static void encode_entry(
 {
     const struct fby_field_entry *entry = entry_of(field, key);
     const void                   *at    = (const char *)field + entry->offset;
-    if (may_be_left_out(key) && number_at(entry, at) < entry->least) {
+    if (key > FBY_ENTRY_SHAPE && number_at(entry, at) < entry->least) {
         return;
     }
     switch (entry->type) {
     case FBY_ENTRY_NONE:
         break;
-    case FBY_ENTRY_NOTHING:
+    case FBY_ENTRY_ZEROS:
         fby_record_put_bytes(out, key, zeros, entry->most);
         break;
     case FBY_ENTRY_U32:
@@ -273,7 +266,7 @@ static void encode_entry(
         fby_record_put_i64(out, key, number_at(entry, at));
         break;
     case FBY_ENTRY_REALS:
-        fby_record_put_reals(out, key, at, reals_of(entry, field));
+        fby_record_put_reals(out, key, at, n_reals(entry, field));
         break;
     case FBY_ENTRY_TEXT:
         fby_record_put_text(out, key, at);
@@ -292,27 +285,27 @@ static void decode_entry(
 {
     const struct fby_field_entry *entry = entry_of(out, key);
     void                         *at    = (char *)out + entry->offset;
-    if (may_be_left_out(key) && !fby_record_has(r, key)) {
+    if (key > FBY_ENTRY_SHAPE && !fby_record_next_is(r, key)) {
         return;
     }
     switch (entry->type) {
     case FBY_ENTRY_NONE:
         break;
-    case FBY_ENTRY_NOTHING:
-        decode_nothing(r, key, entry->most);
+    case FBY_ENTRY_ZEROS:
+        decode_zeros(r, key, entry->most);
         break;
     case FBY_ENTRY_U32:
-        *(uint32_t *)at =
-            (uint32_t)fby_record_between(r, key, entry->least, entry->most);
+        *(uint32_t *)at = (uint32_t)fby_record_read_between(
+            r, key, entry->least, entry->most);
         break;
     case FBY_ENTRY_BOOL:
-        *(bool *)at = fby_record_between(r, key, entry->least, 1) == 1;
+        *(bool *)at = fby_record_read_between(r, key, entry->least, 1) == 1;
         break;
     case FBY_ENTRY_REALS:
-        decode_reals(r, key, at, reals_of(entry, out));
+        decode_reals(r, key, at, n_reals(entry, out));
         break;
     case FBY_ENTRY_TEXT:
-        fby_record_text(r, key, at, FBY_NAME_SIZE);
+        fby_record_read_text(r, key, at, FBY_NAME_SIZE);
         break;
     case FBY_ENTRY_DIMS:
         decode_dims(r, key, at);
@@ -336,7 +329,7 @@ void fby_field_encode(
 void fby_field_decode(
     struct fby_record *list, uint16_t key, struct fby_field_content *out)
 {
-    struct fby_record r = fby_record_nested(list, key);
+    struct fby_record r = fby_record_enter(list, key);
     for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
         decode_entry(&r, (uint16_t)k, out);
     }

@@ -1,5 +1,5 @@
-/* check.c - what all fields obey: names, members, ops, rows, and what a
- * trainer asks of them. What one kind alone obeys is in its own file. */
+/* check.c - the rules that all fields share: names, members, ops, rows, types
+ * and delivery. Rules that only one kind has are in the file of the kind. */
 #include "pipeline/fields/check.h"
 
 #include <stdarg.h>
@@ -14,21 +14,21 @@
 
 /* ---- faults ---- */
 
-fby_err fby_field_refuse(const struct fby_field_check *check,
-    struct fby_field_fault at, const char *format, ...)
+fby_err fby_field_set_error(const struct fby_field_check *check,
+    struct fby_field_fault fault, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(at.why.text, sizeof(at.why.text), format, args);
+    vsnprintf(fault.why.text, sizeof(fault.why.text), format, args);
     va_end(args);
-    *check->fault = at;
+    *check->fault = fault;
     return FBY_CONFIG;
 }
 
-fby_err fby_field_wrong_dtype(
+fby_err fby_field_error_dtype(
     const struct fby_field_check *check, const char *text)
 {
-    return fby_field_wrong(check, FBY_FIELD_OUT_DTYPE, "dtype %s %s",
+    return fby_field_error(check, FBY_FIELD_OUT_DTYPE, "dtype %s %s",
         fby_type_word(check->delivery->dtype), text);
 }
 
@@ -40,42 +40,36 @@ static fby_err check_names(const struct fby_field_check *check)
     return fby_text_is_name(field->name) && fby_text_is_name(field->group) &&
                    strcmp(field->name, "valid") != 0
                ? FBY_OK
-               : fby_field_wrong(
+               : fby_field_error(
                      check, FBY_FIELD_NAME, "is no name for a field or group");
 }
 
-static bool is_repeated(const struct fby_field_content *field, uint32_t i)
-{
-    uint32_t k = 0;
-    while (k < i && strcmp(field->from[i], field->from[k]) != 0) {
-        k++;
-    }
-    return k < i;
-}
-
-static fby_err check_member(const struct fby_field_check *check, uint32_t i)
+/* Check item `i` of `from`. */
+static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
 {
     const struct fby_field_content *field = check->field;
     const struct fby_field_kind    *kind  = fby_field_kind(field);
     const char                     *from  = field->from[i];
     if (!fby_text_is_extension(from)) {
-        return fby_field_wrong_item(check, FBY_FIELD_FROM, i,
+        return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
             "'%s' is no extension", fby_text_show(from).text);
     }
     if (strcmp(from, "folder") == 0 &&
         (field->n_from > 1 || kind->id != FBY_DECODE_LABEL)) {
-        return fby_field_wrong_item(check, FBY_FIELD_FROM, i,
+        return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
             "folder is the number of the class folder: a label, alone");
     }
-    if (is_repeated(field, i)) {
-        return fby_field_wrong_item(
-            check, FBY_FIELD_FROM, i, "'%s' stands here a second time", from);
+    for (uint32_t k = 0; k < i; k++) {
+        if (strcmp(from, field->from[k]) == 0) {
+            return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
+                "'%s' stands here a second time", from);
+        }
     }
     return kind->only_from == NULL ||
                    fby_source_traits(check->source)->has_rows ||
                    strcmp(fby_extension_kind(from), kind->only_from) == 0
                ? FBY_OK
-               : fby_field_wrong_item(
+               : fby_field_error_at_item(
                      check, FBY_FIELD_FROM, i, "%s", kind->only_from_text);
 }
 
@@ -84,18 +78,16 @@ static fby_err check_from(const struct fby_field_check *check)
     const struct fby_field_content *field = check->field;
     uint32_t                        most =
         fby_field_kind(field)->is_stack ? FBY_MAX_MAPS : FBY_MAX_FROM;
-    if (field->n_from == 0 || field->n_from > most) {
-        return fby_field_wrong(check, FBY_FIELD_FROM,
-            "expected 1 to %u extensions, not %u", most, field->n_from);
+    FBY_REFUSE_IF(check, field->n_from == 0 || field->n_from > most,
+        FBY_FIELD_FROM, "expected 1 to %u extensions, not %u", most,
+        field->n_from);
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        FBY_TRY(check_from_item(check, i));
     }
-    fby_err err = FBY_OK;
-    for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
-        err = check_member(check, i);
-    }
-    return err;
+    return FBY_OK;
 }
 
-/* What a row of a column can be. */
+/* Check the rules of a field that comes from a column. */
 static fby_err check_column(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
@@ -103,24 +95,19 @@ static fby_err check_column(const struct fby_field_check *check)
     if (!fby_source_traits(check->source)->has_rows) {
         return FBY_OK;
     }
-    if (!kind->is_column) {
-        return fby_field_wrong(check, FBY_FIELD_DECODE,
-            "a column is decoded as array, label, number or sparse, not as %s",
-            kind->name);
-    }
-    if (fby_field_json(field)->key[0] != '\0') {
-        return fby_field_wrong(
-            check, FBY_FIELD_KEY, "key 'key' is not used by columns");
-    }
-    if (fby_field_json(field)->pick != FBY_PICK_NONE) {
-        return fby_field_wrong(
-            check, FBY_FIELD_PICK, "key 'pick' is not used by columns");
-    }
-    return field->max_length == 0 || kind->id != FBY_DECODE_NUMBER
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
-                     "a ragged column is decoded as array; say its entries' "
-                     "shape, [] of numbers");
+    FBY_REFUSE_IF(check, !kind->is_column, FBY_FIELD_DECODE,
+        "a column is decoded as array, label, number or sparse, not as %s",
+        kind->name);
+    FBY_REFUSE_IF(check, fby_field_json(field)->key[0] != '\0', FBY_FIELD_KEY,
+        "key 'key' is not used by columns");
+    FBY_REFUSE_IF(check, fby_field_json(field)->pick != FBY_PICK_NONE,
+        FBY_FIELD_PICK, "key 'pick' is not used by columns");
+    FBY_REFUSE_IF(check,
+        field->max_length != 0 && kind->id == FBY_DECODE_NUMBER,
+        FBY_FIELD_MAX_LENGTH,
+        "a ragged column is decoded as array; say its entries' shape, [] of "
+        "numbers");
+    return FBY_OK;
 }
 
 /* ---- ops ---- */
@@ -131,6 +118,7 @@ static bool param_fits(
     if (value->n == 0) {
         return param->min_n == 0;
     }
+    /* A spread parameter already has max_n numbers. */
     uint32_t at_least = param->spread ? param->max_n : param->min_n;
     bool     fits     = value->n >= at_least && value->n <= param->max_n &&
                 value->real == param->real;
@@ -141,11 +129,12 @@ static bool param_fits(
     return fits;
 }
 
-static fby_err check_op(const struct fby_op_use *use, struct fby_why *why)
+static fby_err check_op(
+    const struct fby_op_use *use, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < use->op->n_params; i++) {
         if (!param_fits(&use->op->params[i], &use->params[i])) {
-            return fby_because(why, FBY_CONFIG, "%s: %s is not %s",
+            return fby_error_set(why, FBY_CONFIG, "%s: %s is not %s",
                 use->op->name, use->op->params[i].name,
                 use->op->params[i].expects);
         }
@@ -157,17 +146,17 @@ static fby_err check_op_list(const struct fby_field_check *check,
     enum fby_field_key key, const struct fby_op_use *uses, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct fby_why why = {{0}};
-        /* Normalize's numbers are the field's: its kind checks them. */
+        struct fby_error_detail why = {{0}};
+        /* The parameters of normalize are checked by the kind of the field. */
         if (uses[i].op->id != FBY_OP_DEVICE_NORMALIZE &&
             check_op(&uses[i], &why) != FBY_OK) {
-            return fby_field_wrong_item(check, key, i, "%s", why.text);
+            return fby_field_error_at_item(check, key, i, "%s", why.text);
         }
     }
     return FBY_OK;
 }
 
-uint32_t fby_field_normalizes(const struct fby_field_content *field)
+uint32_t fby_field_count_normalize(const struct fby_field_content *field)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < field->n_device; i++) {
@@ -179,79 +168,65 @@ uint32_t fby_field_normalizes(const struct fby_field_content *field)
 static fby_err check_ops(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    fby_err err = check_op_list(check, FBY_FIELD_OPS, field->ops, field->n_ops);
-    return err == FBY_OK ? check_op_list(check, FBY_FIELD_DEVICE, field->device,
-                               field->n_device)
-                         : err;
+    FBY_TRY(check_op_list(check, FBY_FIELD_OPS, field->ops, field->n_ops));
+    return check_op_list(
+        check, FBY_FIELD_DEVICE, field->device, field->n_device);
 }
 
-/* ---- what other kinds have ---- */
-
-/* Keys of other kinds are left at what stands for "none", so that they cannot
- * make two digests of one meaning. */
-static fby_err check_values(const struct fby_field_check *check)
+/* Settings that the kind does not use must be unset: one meaning, one
+ * digest. */
+static fby_err check_unused(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool     grouped = strcmp(field->group, field->name) != 0;
     uint64_t used    = (uint64_t)grouped << FBY_FIELD_GROUP |
                     (uint64_t)(field->n_ops > 0) << FBY_FIELD_OPS |
                     (uint64_t)(field->n_device > 0) << FBY_FIELD_DEVICE;
-    return (used & ~fby_field_kind(field)->keys) == 0
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_NAME,
-                     "holds a value that its decoder does not use");
+    FBY_REFUSE_IF(check, (used & ~fby_field_kind(field)->keys) != 0,
+        FBY_FIELD_NAME, "holds a value that its decoder does not use");
+    return FBY_OK;
 }
 
-/* ---- rows of several lengths ---- */
-
-static bool is_sparse(const struct fby_field_content *field)
-{
-    return fby_field_form(field) == FBY_FORM_SPARSE;
-}
+/* ---- rows with a max_length ---- */
 
 static fby_err check_max_length(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     if (field->max_length == 0) {
         return field->too_long == 0 &&
-                       !fby_field_says(check, FBY_FIELD_TOO_LONG)
+                       !fby_field_has_key(check, FBY_FIELD_TOO_LONG)
                    ? FBY_OK
-                   : fby_field_wrong(check, FBY_FIELD_TOO_LONG,
+                   : fby_field_error(check, FBY_FIELD_TOO_LONG,
                          "too_long goes with max_length; say how long rows may "
                          "be");
     }
-    if (!fby_field_kind(field)->is_ragged) {
-        return fby_field_wrong(
-            check, FBY_FIELD_MAX_LENGTH, "its rows are all of one length");
-    }
-    if (field->too_long != FBY_TOO_LONG_REFUSE &&
-        field->too_long != FBY_TOO_LONG_TRUNCATE) {
-        return fby_field_wrong(
-            check, FBY_FIELD_TOO_LONG, "too_long is refuse or truncate");
-    }
+    FBY_REFUSE_IF(check, !fby_field_kind(field)->is_ragged,
+        FBY_FIELD_MAX_LENGTH, "its rows are all of one length");
+    FBY_REFUSE_IF(check,
+        field->too_long != FBY_TOO_LONG_REFUSE &&
+            field->too_long != FBY_TOO_LONG_TRUNCATE,
+        FBY_FIELD_TOO_LONG, "too_long is refuse or truncate");
     return FBY_OK;
 }
 
+/* Check that the form `as` goes with the kind of rows. */
 static fby_err check_as(const struct fby_field_check *check)
 {
     enum fby_as as     = check->delivery->as;
     bool        sparse = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
-    if (as >= FBY_AS_CU_SEQLENS) {
-        return fby_field_wrong(check, FBY_FIELD_OUT_AS,
-            "cu_seqlens, positions and mask are made of from: documents; use "
-            "padded or ragged");
-    }
-    if (sparse != is_sparse(check->field)) {
-        return fby_field_wrong(check, FBY_FIELD_OUT_AS,
-            sparse ? "only decode: sparse is handed out as dense, csr or coo; "
-                     "use padded or ragged"
-                   : "sparse rows are handed out as dense, csr or coo");
-    }
-    return as != FBY_AS_CSR || check->field->as.sparse.shape.n_dims == 1
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_OUT_AS,
-                     "csr goes with a shape of one dimension; use coo, or "
-                     "dense");
+    FBY_REFUSE_IF(check, as >= FBY_AS_CU_SEQLENS, FBY_FIELD_OUT_AS,
+        "cu_seqlens, positions and mask are made of from: documents; use "
+        "padded or ragged");
+    FBY_REFUSE_IF(check, sparse != fby_field_kind(check->field)->is_sparse,
+        FBY_FIELD_OUT_AS,
+        sparse ? "only decode: sparse is handed out as dense, csr or coo; "
+                 "use padded or ragged"
+               : "sparse rows are handed out as dense, csr or coo");
+    FBY_REFUSE_IF(check,
+        as == FBY_AS_CSR && check->field->as.sparse.shape.n_dims != 1,
+        FBY_FIELD_OUT_AS,
+        "csr goes with a shape of one dimension; use coo, or dense");
+    return FBY_OK;
 }
 
 fby_err fby_field_check_pad(const struct fby_field_check *check)
@@ -260,45 +235,35 @@ fby_err fby_field_check_pad(const struct fby_field_check *check)
     if (out == NULL) {
         return FBY_OK;
     }
-    if (out->as != FBY_AS_PADDED) {
-        if (fby_field_says(check, FBY_FIELD_OUT_TO)) {
-            return fby_field_wrong(
-                check, FBY_FIELD_OUT_TO, "to goes with as: padded");
-        }
-        if (fby_field_says(check, FBY_FIELD_OUT_PAD)) {
-            return fby_field_wrong(
-                check, FBY_FIELD_OUT_PAD, "pad goes with as: padded");
-        }
-    }
-    if (fby_field_says(check, FBY_FIELD_OUT_OFFSETS) &&
-        out->as != FBY_AS_RAGGED && out->as != FBY_AS_CSR) {
-        return fby_field_wrong(
-            check, FBY_FIELD_OUT_OFFSETS, "offsets go with as: ragged, or csr");
-    }
-    return fby_type_takes(out->dtype, out->pad)
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_OUT_PAD,
-                     "pad %g is no value of dtype %s", out->pad,
-                     fby_type_word(out->dtype));
+    FBY_REFUSE_IF(check,
+        out->as != FBY_AS_PADDED && fby_field_has_key(check, FBY_FIELD_OUT_TO),
+        FBY_FIELD_OUT_TO, "to goes with as: padded");
+    FBY_REFUSE_IF(check,
+        out->as != FBY_AS_PADDED && fby_field_has_key(check, FBY_FIELD_OUT_PAD),
+        FBY_FIELD_OUT_PAD, "pad goes with as: padded");
+    FBY_REFUSE_IF(check,
+        fby_field_has_key(check, FBY_FIELD_OUT_OFFSETS) &&
+            out->as != FBY_AS_RAGGED && out->as != FBY_AS_CSR,
+        FBY_FIELD_OUT_OFFSETS, "offsets go with as: ragged, or csr");
+    FBY_REFUSE_IF(check, !fby_type_can_hold(out->dtype, out->pad),
+        FBY_FIELD_OUT_PAD, "pad %g is no value of dtype %s", out->pad,
+        fby_type_word(out->dtype));
+    return FBY_OK;
 }
 
 fby_err fby_field_check_rows(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (fby_varying_bytes(field) == 0) {
-        return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
-            "%u entries of %llu bytes are more than %d; lower max_length",
-            field->max_length, (unsigned long long)fby_entry_bytes(field),
-            FBY_MAX_VARYING);
-    }
+    FBY_REFUSE_IF(check, fby_ragged_bytes(field) == 0, FBY_FIELD_MAX_LENGTH,
+        "%u entries of %llu bytes are more than %d; lower max_length",
+        field->max_length, (unsigned long long)fby_entry_bytes(field),
+        FBY_MAX_RAGGED);
     if (check->delivery == NULL) {
         return FBY_OK;
     }
-    fby_err err = check_as(check);
-    if (err == FBY_OK) {
-        err = fby_field_check_dtype(check);
-    }
-    return err == FBY_OK ? fby_field_check_pad(check) : err;
+    FBY_TRY(check_as(check));
+    FBY_TRY(fby_field_check_dtype(check));
+    return fby_field_check_pad(check);
 }
 
 fby_err fby_field_check_rows_or_dtype(const struct fby_field_check *check)
@@ -310,12 +275,12 @@ fby_err fby_field_check_rows_or_dtype(const struct fby_field_check *check)
 fby_err fby_field_check_pick(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    return fby_field_json(field)->pick == FBY_PICK_NONE ||
-                   fby_field_json(field)->key[0] != '\0'
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_PICK,
-                     "a %s is picked out of JSON: say its key",
-                     fby_field_kind(field)->name);
+    FBY_REFUSE_IF(check,
+        fby_field_json(field)->pick != FBY_PICK_NONE &&
+            fby_field_json(field)->key[0] == '\0',
+        FBY_FIELD_PICK, "a %s is picked out of JSON: say its key",
+        fby_field_kind(field)->name);
+    return FBY_OK;
 }
 
 /* ---- types ---- */
@@ -323,10 +288,9 @@ fby_err fby_field_check_pick(const struct fby_field_check *check)
 fby_err fby_field_check_wire(
     const struct fby_field_check *check, enum fby_type right)
 {
-    return check->field->wire_type == right
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE, "%s",
-                     fby_field_kind(check->field)->wire_text);
+    FBY_REFUSE_IF(check, check->field->wire_type != right, FBY_FIELD_WIRE_TYPE,
+        "%s", fby_field_kind(check->field)->wire_text);
+    return FBY_OK;
 }
 
 fby_err fby_field_check_u8(const struct fby_field_check *check)
@@ -334,12 +298,13 @@ fby_err fby_field_check_u8(const struct fby_field_check *check)
     return fby_field_check_wire(check, FBY_U8);
 }
 
-/* Reals hold every value, near enough; whole numbers must hold them all. */
-static bool holds(enum fby_type dtype, enum fby_type wire)
+/* True if `dtype` can hold all values of the type `wire`: a floating-point
+ * dtype can, rounded; an integer dtype must hold them exactly. */
+static bool can_hold_all(enum fby_type dtype, enum fby_type wire)
 {
     bool is_signed = wire == FBY_I32 || wire == FBY_I64;
-    return fby_is_real(dtype) ||
-           (!fby_is_real(wire) &&
+    return fby_type_is_float(dtype) ||
+           (!fby_type_is_float(wire) &&
                fby_type_largest(dtype) >= fby_type_largest(wire) &&
                (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
 }
@@ -347,9 +312,9 @@ static bool holds(enum fby_type dtype, enum fby_type wire)
 fby_err fby_field_check_dtype(const struct fby_field_check *check)
 {
     return check->delivery == NULL ||
-                   holds(check->delivery->dtype, check->field->wire_type)
+                   can_hold_all(check->delivery->dtype, check->field->wire_type)
                ? FBY_OK
-               : fby_field_wrong_dtype(
+               : fby_field_error_dtype(
                      check, "cannot hold all values of the wire type");
 }
 
@@ -357,58 +322,60 @@ fby_err fby_field_check_bits(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *out = check->delivery;
     return out == NULL || out->dtype == FBY_U8 || out->dtype == FBY_BOOL ||
-                   fby_is_real(out->dtype)
+                   fby_type_is_float(out->dtype)
                ? FBY_OK
-               : fby_field_wrong_dtype(check,
+               : fby_field_error_dtype(check,
                      "is not made of bits; use u8, bool, f16, bf16 or f32");
 }
 
-/* ---- what a trainer is handed ---- */
+/* ---- delivery ---- */
 
 static fby_err check_layout(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool has_layout                       = fby_field_kind(field)->has_layout &&
                       field->max_length == 0 && field->shape.n_dims == 3;
-    return has_layout || !fby_field_says(check, FBY_FIELD_OUT_LAYOUT)
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_OUT_LAYOUT,
-                     "only images, and arrays of three dimensions and one "
-                     "shape, have a layout");
+    FBY_REFUSE_IF(check,
+        !has_layout && fby_field_has_key(check, FBY_FIELD_OUT_LAYOUT),
+        FBY_FIELD_OUT_LAYOUT,
+        "only images, and arrays of three dimensions and one shape, have a "
+        "layout");
+    return FBY_OK;
 }
 
 static fby_err check_scale(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool                            scales =
+    bool                            can_scale =
         fby_field_kind(field)->has_scale && fby_field_maps(field) == 0;
-    for (uint32_t i = 0; i < 2; i++) {
-        enum fby_field_key key =
-            i == 0 ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
-        if (fby_field_says(check, key) && (!scales || field->max_length > 0)) {
-            return fby_field_wrong(check, key,
-                scales ? "only arrays of one shape have a scale and an offset"
-                       : "only arrays have a scale and an offset (images: "
-                         "normalize)");
-        }
+    for (enum fby_field_key key = FBY_FIELD_OUT_SCALE;
+         key <= FBY_FIELD_OUT_OFFSET; key++) {
+        FBY_REFUSE_IF(check,
+            fby_field_has_key(check, key) &&
+                (!can_scale || field->max_length > 0),
+            key,
+            can_scale ? "only arrays of one shape have a scale and an offset"
+                      : "only arrays have a scale and an offset (images: "
+                        "normalize)");
     }
     return FBY_OK;
 }
 
-static fby_err check_form(const struct fby_field_check *check)
+/* Check that the keys for rows of different lengths come with a max_length. */
+static fby_err check_form_keys(const struct fby_field_check *check)
 {
     static const enum fby_field_key keys[] = {FBY_FIELD_OUT_AS,
         FBY_FIELD_OUT_TO, FBY_FIELD_OUT_PAD, FBY_FIELD_OUT_OFFSETS};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (check->field->max_length == 0 && fby_field_says(check, keys[i])) {
-            return fby_field_wrong(check, keys[i],
-                "only fields with a max_length have another form");
-        }
+        FBY_REFUSE_IF(check,
+            check->field->max_length == 0 && fby_field_has_key(check, keys[i]),
+            keys[i], "only fields with a max_length have another form");
     }
     return FBY_OK;
 }
 
-/* Photo and pack are one coding: either word, or both, and for pictures. */
+/* The filter photo and the codec pack are used together only, and for pictures
+ * only. Each of the two words selects both. */
 static fby_err check_photo(const struct fby_field_check *check)
 {
     if (check->delivery == NULL) {
@@ -419,26 +386,22 @@ static fby_err check_photo(const struct fby_field_check *check)
     uint8_t                      codec  = check->delivery->codec;
     bool                         photo  = filter == FBY_FILTER_PHOTO;
     bool                         pack   = codec == FBY_CODEC_PACK;
-    if ((photo || pack) && (!kind->is_picture || kind->is_stack)) {
-        return fby_field_wrong(check,
-            photo ? FBY_FIELD_WIRE_FILTER : FBY_FIELD_WIRE_CODEC,
-            "%s is for pictures (rgb8, mask8); use %s: auto",
-            photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
-    }
-    if (photo && !pack && codec != FBY_AUTO) {
-        return fby_field_wrong(check, FBY_FIELD_WIRE_CODEC,
-            "filter photo goes with codec: pack, or auto");
-    }
-    if (pack && !photo && filter != FBY_AUTO) {
-        return fby_field_wrong(check, FBY_FIELD_WIRE_FILTER,
-            "codec pack goes with filter: photo, or auto");
-    }
+    FBY_REFUSE_IF(check,
+        (photo || pack) && (!kind->is_picture || kind->is_stack),
+        photo ? FBY_FIELD_WIRE_FILTER : FBY_FIELD_WIRE_CODEC,
+        "%s is for pictures (rgb8, mask8); use %s: auto",
+        photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
+    FBY_REFUSE_IF(check, photo && !pack && codec != FBY_AUTO,
+        FBY_FIELD_WIRE_CODEC, "filter photo goes with codec: pack, or auto");
+    FBY_REFUSE_IF(check, pack && !photo && filter != FBY_AUTO,
+        FBY_FIELD_WIRE_FILTER, "codec pack goes with filter: photo, or auto");
     return FBY_OK;
 }
 
 /* ---- sizes of pictures ---- */
 
-static fby_err check_size(const struct fby_field_check *check)
+/* Check that the ops give all pictures one size, which is not too large. */
+static fby_err check_picture_size(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     uint32_t                        h     = field->shape.dims[0];
@@ -447,52 +410,35 @@ static fby_err check_size(const struct fby_field_check *check)
         return FBY_OK;
     }
     if (h == 0 || w == 0) {
-        return fby_field_wrong_in_split(check, FBY_FIELD_OPS,
+        return fby_field_error_in_split(check, FBY_FIELD_OPS,
             "the pictures have no fixed size; end ops with one that gives it, "
             "such as resize: {size: 224} or center_crop: {size: 224}");
     }
     return h <= FBY_MAX_SIDE && w <= FBY_MAX_SIDE &&
                    (uint64_t)h * w <= FBY_MAX_PIXELS
                ? FBY_OK
-               : fby_field_wrong_in_split(check, FBY_FIELD_OPS,
+               : fby_field_error_in_split(check, FBY_FIELD_OPS,
                      "the ops make pictures of %u x %u pixels (width x "
                      "height); a side is at most %d, a picture %d pixels: make "
                      "it smaller",
                      w, h, FBY_MAX_SIDE, FBY_MAX_PIXELS);
 }
 
-/* ---- all of it ---- */
+/* ---- all rules ---- */
 
-static fby_field_rule *const common[] = {
-    check_names,
-    check_values,
-    check_from,
-    fby_field_check_source,
-    check_column,
-    check_ops,
-    check_max_length,
-    check_layout,
-    check_scale,
-    check_form,
-    check_photo,
-    NULL,
-};
-
-static fby_err check_all(
-    const struct fby_field_check *check, fby_field_rule *const *rules)
-{
-    fby_err err = FBY_OK;
-    for (; err == FBY_OK && *rules != NULL; rules++) {
-        err = (*rules)(check);
-    }
-    return err;
-}
+static fby_field_rule *const common_rules[] = {check_names, check_unused,
+    check_from, fby_field_check_source, check_column, check_ops,
+    check_max_length, check_layout, check_scale, check_form_keys, check_photo,
+    NULL};
 
 fby_err fby_field_check(const struct fby_field_check *check)
 {
-    fby_err err = check_all(check, common);
-    if (err == FBY_OK) {
-        err = check_all(check, fby_field_kind(check->field)->rules);
+    fby_field_rule *const *own = fby_field_kind(check->field)->rules;
+    for (fby_field_rule *const *rule = common_rules; *rule != NULL; rule++) {
+        FBY_TRY((*rule)(check));
     }
-    return err == FBY_OK ? check_size(check) : err;
+    for (fby_field_rule *const *rule = own; *rule != NULL; rule++) {
+        FBY_TRY((*rule)(check));
+    }
+    return check_picture_size(check);
 }

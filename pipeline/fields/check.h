@@ -1,97 +1,105 @@
-/* check.h - the rules of one field, for pipeline files and for bytes alike.
+/* check.h - the rules of one field, for pipeline files and for content from the
+ * network. Pure.
  *
- * Pure. A rule that is broken names the key that breaks it: the parser turns
- * that into FILE:LINE:COLUMN, others into the name of the field. */
+ * A rule reports the key that breaks it. For a pipeline file the parser turns
+ * the key into FILE:LINE:COLUMN. For content from the network the error names
+ * the field instead. */
 #ifndef FBY_PIPELINE_FIELDS_CHECK_H
 #define FBY_PIPELINE_FIELDS_CHECK_H
 
 #include "pipeline/fields/kind.h"
 
-/* Which key is wrong, and why. */
+/* The key that breaks a rule, and the reason. */
 struct fby_field_fault {
-    enum fby_field_key key;
-    uint32_t           index; /* of from, ops and device: which item */
-    bool               has_index;
-    bool               is_of_split; /* other splits may do the same */
-    struct fby_why     why;
+    enum fby_field_key      key;
+    uint32_t                index; /* of the item in from, ops or device */
+    bool                    has_index;
+    bool                    is_of_split; /* the field may be valid in other
+                                            splits, so the error names this */
+    struct fby_error_detail why;
 };
 
 struct fby_field_check {
     const struct fby_field_content  *field;
-    const struct fby_field_delivery *delivery; /* NULL: not known, as of
-                                                  content that came as bytes */
+    const struct fby_field_delivery *delivery; /* NULL: from the network */
     enum fby_source_kind             source;
-    const struct fby_tokens         *tokens; /* of a source of tokens */
-    uint64_t                given; /* bits: the keys that a file says; of
-                                      bytes 0 */
+    const struct fby_tokens *tokens; /* read only if the source has some */
+    uint64_t given; /* FBY_FIELD_BITs of keys in the file; 0: network */
     struct fby_field_fault *fault; /* out */
 };
 
-/* All rules of a field by itself.
- * Errors: FBY_CONFIG, with *check->fault set. */
+/* Check the rules of one field. Errors: FBY_CONFIG, with *check->fault set. */
 FBY_CHECKED fby_err fby_field_check(const struct fby_field_check *check);
 
-/* ---- for the kinds ---- */
+/* ---- for the rules of kinds ---- */
 
-/* How many ops of its list under device are normalize. */
-uint32_t fby_field_normalizes(const struct fby_field_content *field);
+/* The number of normalize ops among the device ops of the field. */
+uint32_t fby_field_count_normalize(const struct fby_field_content *field);
 
-static inline bool fby_field_says(
+/* True if the file has this key. */
+static inline bool fby_field_has_key(
     const struct fby_field_check *check, enum fby_field_key key)
 {
     return (check->given & FBY_FIELD_BIT(key)) != 0;
 }
 
 /* Set the fault, whose reason is `format`, and return FBY_CONFIG. */
-fby_err fby_field_refuse(const struct fby_field_check *check,
-    struct fby_field_fault at, const char *format, ...)
+fby_err fby_field_set_error(const struct fby_field_check *check,
+    struct fby_field_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same at a key; at item `i` of a key; of a rule that asks something of the
- * split: its source, its ops. */
-#define fby_field_wrong(check, at_key, ...) \
-    fby_field_refuse(                       \
+/* The same at a key, at item `i` of a key, and for a rule about the split. */
+#define fby_field_error(check, at_key, ...) \
+    fby_field_set_error(                    \
         check, (struct fby_field_fault){.key = (at_key)}, __VA_ARGS__)
-#define fby_field_wrong_item(check, at_key, i, ...)            \
-    fby_field_refuse(check,                                    \
+#define fby_field_error_at_item(check, at_key, i, ...)         \
+    fby_field_set_error(check,                                 \
         (struct fby_field_fault){                              \
             .key = (at_key), .index = (i), .has_index = true}, \
         __VA_ARGS__)
-#define fby_field_wrong_in_split(check, at_key, ...)                    \
-    fby_field_refuse(check,                                             \
+#define fby_field_error_in_split(check, at_key, ...)                    \
+    fby_field_set_error(check,                                          \
         (struct fby_field_fault){.key = (at_key), .is_of_split = true}, \
         __VA_ARGS__)
 
-/* What a field asks of its source (source.c). */
+/* Set the fault and return from the calling rule if `condition` holds. */
+#define FBY_REFUSE_IF(check, condition, at_key, ...)            \
+    do {                                                        \
+        if (condition) {                                        \
+            return fby_field_error(check, at_key, __VA_ARGS__); \
+        }                                                       \
+    } while (0)
+
+/* The rules between a field and its source (source.c). */
 FBY_CHECKED fby_err fby_field_check_source(const struct fby_field_check *check);
 
-/* "dtype u8 TEXT", at the dtype. */
-fby_err fby_field_wrong_dtype(
+/* Set the fault "dtype u8 TEXT" at the key dtype; return FBY_CONFIG. */
+fby_err fby_field_error_dtype(
     const struct fby_field_check *check, const char *text);
 
-/* The wire type is `right`, or wire_text of the kind. */
+/* Check that the wire type is `right`, or u8. The error is the wire_text. */
 FBY_CHECKED fby_err fby_field_check_wire(
     const struct fby_field_check *check, enum fby_type right);
 FBY_CHECKED fby_err fby_field_check_u8(const struct fby_field_check *check);
 
-/* The dtype holds all values of the wire type. */
+/* Check that the dtype holds all values of the wire type. */
 FBY_CHECKED fby_err fby_field_check_dtype(const struct fby_field_check *check);
 
-/* The dtype of what travels as bits. */
+/* Check that the dtype can hold values that are sent as bits. */
 FBY_CHECKED fby_err fby_field_check_bits(const struct fby_field_check *check);
 
-/* `to`, `pad` and `offsets` go with the form of rows, and the pad is a value
- * of the dtype. */
+/* Check that the keys `to`, `pad` and `offsets` go with the key `as`, and that
+ * the dtype can hold the pad. */
 FBY_CHECKED fby_err fby_field_check_pad(const struct fby_field_check *check);
 
-/* Rows of several lengths: their size, form, dtype and pad. */
+/* Check the size, form (`as`), dtype and pad of a field with a max_length. */
 FBY_CHECKED fby_err fby_field_check_rows(const struct fby_field_check *check);
 
-/* Of fields whose rows may vary: either of the last two. */
+/* Call fby_field_check_rows or, without max_length, fby_field_check_dtype. */
 FBY_CHECKED fby_err fby_field_check_rows_or_dtype(
     const struct fby_field_check *check);
 
-/* A value is picked out of JSON only where a key is said. */
+/* Check that the key `pick` comes with the key `key`. */
 FBY_CHECKED fby_err fby_field_check_pick(const struct fby_field_check *check);
 
 #endif

@@ -1,33 +1,30 @@
-/* documents.c - lengths of the documents that a sequence packs. */
-#include <string.h>
+/* documents.c - the field kind `documents`: lengths of packed documents. */
+#include "pipeline/fields/kinds.h"
 
-#include "pipeline/derived.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
-
-/* Their wire type and how many there may be follow from the source. */
-static void resolve(const struct draft_field *said,
+/* The wire type and max_length follow from the source: see split_field.c. */
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     static const enum fby_type dtypes[] = {
         [FBY_AS_RAGGED]     = FBY_I32,
         [FBY_AS_PADDED]     = FBY_I32,
-        [FBY_AS_DENSE]      = FBY_I32, /* this form and the next two: refused */
+        [FBY_AS_DENSE]      = FBY_I32, /* check_out refuses this and CSR, COO */
         [FBY_AS_CSR]        = FBY_I32,
         [FBY_AS_COO]        = FBY_I32,
         [FBY_AS_CU_SEQLENS] = FBY_I32,
         [FBY_AS_POSITIONS]  = FBY_I64,
         [FBY_AS_MASK]       = FBY_BOOL,
     };
-    (void)said;
+    (void)parsed;
     fby_default_rows(field, delivery, FBY_AS_RAGGED);
     fby_default_dtype(delivery, dtypes[delivery->as]);
 }
 
-static bool may_become(enum fby_as as, enum fby_type dtype)
+/* True if the form `as` can have the dtype. */
+static bool form_can_have(enum fby_as as, enum fby_type dtype)
 {
     if (as == FBY_AS_MASK) {
-        return dtype == FBY_BOOL || dtype == FBY_U8 || fby_is_real(dtype);
+        return dtype == FBY_BOOL || dtype == FBY_U8 || fby_type_is_float(dtype);
     }
     return dtype == FBY_I32 || dtype == FBY_I64 ||
            (dtype == FBY_U32 && as <= FBY_AS_RAGGED);
@@ -36,12 +33,10 @@ static bool may_become(enum fby_as as, enum fby_type dtype)
 static fby_err check_out(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *out = check->delivery;
-    if (out->as > FBY_AS_RAGGED && out->as < FBY_AS_CU_SEQLENS) {
-        return fby_field_wrong(check, FBY_FIELD_OUT_AS,
-            "dense, csr and coo are forms of sparse rows");
-    }
-    if (!may_become(out->as, out->dtype)) {
-        return fby_field_wrong_dtype(
+    FBY_REFUSE_IF(check, out->as > FBY_AS_RAGGED && out->as < FBY_AS_CU_SEQLENS,
+        FBY_FIELD_OUT_AS, "dense, csr and coo are forms of sparse rows");
+    if (!form_can_have(out->as, out->dtype)) {
+        return fby_field_error_dtype(
             check, out->as == FBY_AS_MASK
                        ? "is not made of a mask; use bool, u8, f32, f16 or bf16"
                        : "is not made of documents; use i32 or i64");
@@ -53,19 +48,15 @@ static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     if (field->n_from > 1 || strcmp(field->from[0], "documents") != 0) {
-        return fby_field_wrong_item(check, FBY_FIELD_FROM, 0,
+        return fby_field_error_at_item(check, FBY_FIELD_FROM, 0,
             "lengths of documents come from documents");
     }
-    if (field->too_long != FBY_TOO_LONG_REFUSE) {
-        return fby_field_wrong(check, FBY_FIELD_TOO_LONG,
-            "a sequence has as many documents as it has");
-    }
-    if (fby_varying_bytes(field) == 0) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "a sequence has up to `length` documents, of which a field can "
-            "hold %d: length is %u",
-            (int)(FBY_MAX_VARYING / sizeof(uint32_t)), field->max_length);
-    }
+    FBY_REFUSE_IF(check, field->too_long != FBY_TOO_LONG_REFUSE,
+        FBY_FIELD_TOO_LONG, "a sequence has as many documents as it has");
+    FBY_REFUSE_IF(check, fby_ragged_bytes(field) == 0, FBY_FIELD_NAME,
+        "a sequence has up to `length` documents, of which a field can "
+        "hold %d: length is %u",
+        (int)(FBY_MAX_RAGGED / sizeof(uint32_t)), field->max_length);
     fby_err err =
         fby_field_check_wire(check, fby_documents_type(field->max_length));
     return err == FBY_OK && check->delivery != NULL ? check_out(check) : err;
@@ -79,9 +70,9 @@ const struct fby_field_kind fby_kind_documents = {
     .wire_text =
         "lengths of documents travel as the smaller of u16 and u32 that "
         "holds the length of a sequence; leave the type out",
-    .is_sequence = true,
-    .is_ragged   = true,
-    .values      = FBY_VALUES_LENGTHS,
-    .resolve     = resolve,
-    .rules       = rules,
+    .is_sequence   = true,
+    .is_ragged     = true,
+    .values        = FBY_VALUES_LENGTHS,
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
 };

@@ -1,16 +1,43 @@
-/* kind.h - the table of field kinds: all that differs by `decode:` before a
- * value is decoded.
+/* kind.h - the table of field kinds. The kind is the value of `decode:`; it
+ * decides which keys, types and rules a field has.
  *
- * Each kind is one file of this folder, and one line in kind.c. Whoever needs
- * to know how a field differs from others asks its kind, not its number. The
- * rules of a field stand in `rules` of its kind and in check.c, once: for a
- * pipeline file, which points at the key that is wrong, and for bytes from the
- * network. */
+ * Each kind is one file of this folder and one line in kinds.c. Other code
+ * reads the properties of a kind and does not compare its number. The functions
+ * that decode a kind are in worker/transform/. */
 #ifndef FBY_PIPELINE_FIELDS_KIND_H
 #define FBY_PIPELINE_FIELDS_KIND_H
 
 #include "common/err.h"
 #include "pipeline/types.h"
+
+/* Keys of the canonical record of a field (canon.h): add new numbers, never
+ * change one. Keys before SHAPE are written for every kind, as zero or empty if
+ * the kind has no such setting. Later keys may be left out. */
+enum fby_field_entry_key {
+    FBY_ENTRY_NAME       = 1,
+    FBY_ENTRY_GROUP      = 2,
+    FBY_ENTRY_FROM       = 3,
+    FBY_ENTRY_DECODE     = 4,
+    FBY_ENTRY_DCT_SCALE  = 5,
+    FBY_ENTRY_JSON_KEY   = 6,
+    FBY_ENTRY_WIRE_TYPE  = 7,
+    FBY_ENTRY_LENGTH     = 8,
+    FBY_ENTRY_CLASSES    = 9,
+    FBY_ENTRY_ONE_HOT    = 10,
+    FBY_ENTRY_SMOOTHING  = 11,
+    FBY_ENTRY_OPS        = 12,
+    FBY_ENTRY_NORMALIZE  = 13,
+    FBY_ENTRY_MEAN       = 14,
+    FBY_ENTRY_STD        = 15,
+    FBY_ENTRY_SHAPE      = 16,
+    FBY_ENTRY_MAX_LENGTH = 17,
+    FBY_ENTRY_TOO_LONG   = 18,
+    FBY_ENTRY_PICK       = 19,
+    FBY_ENTRY_MAPS       = 22,
+    FBY_ENTRY_DEVICE     = 24,
+    FBY_ENTRY_YUV420     = 25,
+    FBY_ENTRY_KEYS /* the largest key + 1 */
+};
 
 /* Keys of a field in a pipeline file. */
 enum fby_field_key {
@@ -30,7 +57,7 @@ enum fby_field_key {
     FBY_FIELD_DEVICE,
     FBY_FIELD_OUT,
     FBY_FIELD_ONE_HOT,
-    FBY_FIELD_TOP_KEYS, /* how many stand in the field itself */
+    FBY_FIELD_TOP_KEYS, /* how many keys the field itself has */
 
     FBY_FIELD_WIRE_TYPE = FBY_FIELD_TOP_KEYS, /* inside `wire` */
     FBY_FIELD_WIRE_FILTER,
@@ -53,23 +80,23 @@ enum fby_field_key {
     FBY_FIELD_NAME /* the field as a whole */
 };
 #define FBY_FIELD_BIT(key) (UINT64_C(1) << (key))
-/* Keys of rows that vary in length. */
+/* The keys that only fields with rows of different lengths have. */
 #define FBY_FIELD_ROW_KEYS \
     (FBY_FIELD_BIT(FBY_FIELD_MAX_LENGTH) | FBY_FIELD_BIT(FBY_FIELD_TOO_LONG))
 
-/* What the values of a field are. */
+/* The meaning of the values of a field. */
 enum fby_values {
-    FBY_VALUES_COLOURS, /* of pixels */
-    FBY_VALUES_IDS,     /* of pixels: never mixed, never coloured */
-    FBY_VALUES_CLASSES, /* one id a sample */
+    FBY_VALUES_COLOURS, /* colours of pixels */
+    FBY_VALUES_IDS,     /* ids of pixels, which are never interpolated */
+    FBY_VALUES_CLASSES, /* one class id for each sample */
     FBY_VALUES_NUMBERS,
     FBY_VALUES_BYTES,
     FBY_VALUES_TEXT,
     FBY_VALUES_TOKENS,
-    FBY_VALUES_LENGTHS /* of the documents of a sequence */
+    FBY_VALUES_LENGTHS /* lengths of the documents in a sequence */
 };
 
-struct draft_field; /* a field as a pipeline file says it: draft.h */
+struct parsed_field; /* a field of a pipeline file: parse_state.h */
 struct fby_field_check;
 struct fby_field_entry;
 
@@ -78,64 +105,82 @@ typedef fby_err fby_field_rule(const struct fby_field_check *check);
 struct fby_field_kind {
     enum fby_decode id;
     const char     *name; /* the word after `decode:` */
-    /* Extensions that stand for this kind without `decode:`; ends with NULL. */
+    /* Extensions that select this kind without `decode:`, and NULL; or NULL. */
     const char *const *extensions;
-    uint64_t keys; /* bits: the keys it takes beyond from, decode, wire, out */
-    /* The one extension of its members, and what is said of others. */
-    const char *only_from;
-    const char *only_from_text;
-    const char *wire_text; /* what is said of a wire type that it has not */
+    uint64_t    keys; /* bits of its keys besides from, decode, wire, out */
+    const char *only_from;      /* the only extension allowed; NULL: any */
+    const char *only_from_text; /* the error for another extension */
+    const char *wire_text;      /* the error for a wrong wire type */
 
-    /* Its own canonical entries, by key; ends with key 0. NULL: none. */
+    /* Canonical entries of this kind only; ends with key 0. NULL: none. */
     const struct fby_field_entry *entries;
 
     enum fby_values values;
-    bool            is_picture; /* decoded to pixels [h, w, channels], by ops */
-    bool is_sequence; /* cut from token files, by a source of tokens */
-    bool is_stack;    /* a sample has all members of `from`, not one */
-    bool is_column;   /* a row of a column of NumPy files can be one */
-    bool is_ragged;   /* rows can vary in length: max_length */
-    bool is_counted;  /* a member's header says how many entries a row has */
-    bool has_bits;    /* can travel as bits, `maps` of them */
-    bool has_layout;  /* rows of three dimensions are images */
-    bool has_scale;   /* handed out as value * scale + offset */
+    bool            is_picture;  /* pixels [h, w, channels], changed by ops */
+    bool            is_sequence; /* the source must be token files */
+    bool is_stack;   /* made of all members in `from`, not of one of them */
+    bool is_column;  /* can come from a column of NumPy files */
+    bool is_ragged;  /* can have max_length: rows of different lengths */
+    bool is_counted; /* a member's header has its number of entries */
+    bool is_sparse;  /* rows are values and their indices */
+    bool has_bits;   /* can be sent as packed bits, see `maps` */
+    bool has_layout; /* rows of three dimensions can have a layout */
+    bool has_scale;  /* the device can make value * scale + offset */
 
-    /* Fill in what the file left out, and what follows from the words of
-     * `wire`. `field` and `delivery` hold the other values as they were said;
-     * nothing is refused here. */
-    void (*resolve)(const struct draft_field *said,
+    /* Offsets in struct fby_field_content of settings that several kinds have;
+     * 0: this kind does not have the setting. */
+    size_t json;        /* struct fby_from_json */
+    size_t maps;        /* uint32_t: bits packed in the last dimension */
+    size_t entry_shape; /* struct fby_shape: of a row; with max_length, of one
+                           entry */
+
+    /* Set the defaults of keys that the file leaves out, and what follows from
+     * `wire`. The other values are set. The rules are checked later. */
+    void (*fill_defaults)(const struct parsed_field *parsed,
         struct fby_field_content *field, struct fby_field_delivery *delivery);
 
-    /* The rules of this kind alone, in order, up to NULL; those of all fields
-     * are checked before. Errors: FBY_CONFIG, see fby_field_wrong. */
+    /* The rules that only this kind has; ends with NULL. The rules of all
+     * fields are checked first. Errors: FBY_CONFIG, see fby_field_error. */
     fby_field_rule *const *rules;
 
-    /* The shape of a row before ops; dimensions that are not known before a
-     * sample is decoded are 0. NULL: a row is one value. */
+    /* The shape of a row before the ops. A dimension that becomes known when a
+     * sample is decoded is 0. NULL: a row is one value. */
     struct fby_shape (*shape)(const struct fby_field_content *field);
 };
 
-/* The kind of that number; NULL when there is none. */
+/* All kinds, by enum fby_decode; fby_field_kinds[0] is NULL. */
+enum { FBY_MAX_KINDS = 32 };
+extern const struct fby_field_kind *const fby_field_kinds[];
+extern const size_t                       fby_n_field_kinds;
+
+/* The kind with this enum fby_decode; NULL if there is none. */
 const struct fby_field_kind *fby_field_kind_by_id(int64_t id);
 
-/* The kind of a field, whose decode is valid. */
-const struct fby_field_kind *fby_field_kind(
-    const struct fby_field_content *field);
+/* The kind of a field; field->decode must be valid. */
+static inline const struct fby_field_kind *fby_field_kind(
+    const struct fby_field_content *field)
+{
+    return fby_field_kinds[field->decode];
+}
 
-/* What its values are. */
+/* True if rows are dense, ragged or sparse. */
+static inline enum fby_form fby_field_form(
+    const struct fby_field_content *field)
+{
+    if (fby_field_kind(field)->is_sparse) {
+        return FBY_FORM_SPARSE;
+    }
+    return field->max_length > 0 ? FBY_FORM_RAGGED : FBY_FORM_DENSE;
+}
+
+/* The meaning of the field's values. */
 static inline enum fby_values fby_field_values(
     const struct fby_field_content *field)
 {
     return fby_field_kind(field)->values;
 }
 
-/* The kind for members of that extension, where `decode:` is not said. Bytes,
- * if no other takes it. */
+/* The default kind for members with `extension`; if no kind has it, bytes. */
 const struct fby_field_kind *fby_field_kind_for(const char *extension);
-
-/* All kinds, by number: fby_field_kinds[0] is NULL, as number 0 is none. */
-enum { FBY_MAX_KINDS = 32 };
-extern const struct fby_field_kind *const fby_field_kinds[];
-extern const size_t                       fby_n_field_kinds;
 
 #endif

@@ -1,8 +1,14 @@
-/* kinds.h - the kinds of fields, one file each. Private to this folder. */
+/* kinds.h - the field kinds, one file each, and helpers. Private to this
+ * folder. */
 #ifndef FBY_PIPELINE_FIELDS_KINDS_H
 #define FBY_PIPELINE_FIELDS_KINDS_H
 
-#include "pipeline/fields/kind.h"
+#include <string.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/fields/canon.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/parse_state.h"
 
 extern const struct fby_field_kind fby_kind_rgb8, fby_kind_label;
 extern const struct fby_field_kind fby_kind_number, fby_kind_bytes;
@@ -10,5 +16,52 @@ extern const struct fby_field_kind fby_kind_mask8, fby_kind_array;
 extern const struct fby_field_kind fby_kind_text, fby_kind_sparse;
 extern const struct fby_field_kind fby_kind_maps, fby_kind_tokens;
 extern const struct fby_field_kind fby_kind_documents;
+
+/* Set the dtype if the pipeline file has none. */
+static inline void fby_default_dtype(
+    struct fby_field_delivery *delivery, enum fby_type dtype)
+{
+    if (delivery->dtype == 0) {
+        delivery->dtype = dtype;
+    }
+}
+
+/* If there is a max_length, set the defaults of too_long, `as` and offsets
+ * where the file has none. `as` is the default form. */
+static inline void fby_default_rows(struct fby_field_content *field,
+    struct fby_field_delivery *delivery, enum fby_as as)
+{
+    if (field->max_length == 0) {
+        return;
+    }
+    if (field->too_long == 0) {
+        field->too_long = FBY_TOO_LONG_REFUSE;
+    }
+    if (delivery->as == 0) {
+        delivery->as = as;
+    }
+    if (delivery->offsets == 0) {
+        delivery->offsets = FBY_I32;
+    }
+}
+
+/* The wire type of the file or, if it has none, `otherwise`; 0 for bits and
+ * yuv420, which are no enum fby_type. */
+static inline enum fby_type fby_wire_type(
+    const struct parsed_field *parsed, enum fby_type otherwise)
+{
+    return parsed->wire.type == 0            ? otherwise
+           : parsed->wire.type < PARSED_BITS ? (enum fby_type)parsed->wire.type
+                                             : 0;
+}
+
+/* The values of the keys `key` and `pick` in the file. */
+static inline struct fby_from_json fby_parsed_json(
+    const struct parsed_field *parsed)
+{
+    struct fby_from_json json = {.pick = (enum fby_pick)parsed->pick};
+    memcpy(json.key, parsed->json_key, sizeof(json.key));
+    return json;
+}
 
 #endif

@@ -1,17 +1,15 @@
-/* label.c - class ids: the class folder's number, decimal text, or JSON. */
-#include "pipeline/derived.h"
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
+/* label.c - the field kind `label`: class ids from the number of the class
+ * folder, from decimal text, or from JSON. */
+#include "pipeline/fields/kinds.h"
 
 static const char *const extensions[] = {"folder", "cls", NULL};
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     int64_t classes =
-        said->classes != 0 ? said->classes : said->one_hot.classes;
-    field->as.label.json    = fby_json_said(said);
+        parsed->classes != 0 ? parsed->classes : parsed->one_hot.classes;
+    field->as.label.json    = fby_parsed_json(parsed);
     field->as.label.classes = (uint32_t)classes;
     field->wire_type        = fby_label_type((uint32_t)classes);
     fby_default_dtype(delivery, FBY_I64);
@@ -20,56 +18,48 @@ static void resolve(const struct draft_field *said,
 static fby_err check_classes(const struct fby_field_check *check)
 {
     const struct fby_label_field *label = &check->field->as.label;
-    if (label->classes > FBY_MAX_CLASSES) {
-        return fby_field_wrong(check, FBY_FIELD_CLASSES,
-            "classes is more than %d", FBY_MAX_CLASSES);
-    }
-    if (label->one_hot && label->classes == 0) {
-        return fby_field_wrong(check, FBY_FIELD_ONE_HOT,
-            "one_hot needs 'classes': an integer, 1 to %d", FBY_MAX_ONE_HOT);
-    }
-    if (label->one_hot && label->classes > FBY_MAX_ONE_HOT) {
-        return fby_field_wrong(check, FBY_FIELD_CLASSES,
-            "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
-    }
-    if (!label->one_hot && label->smoothing != 0) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "holds a value that its decoder does not use");
-    }
-    return label->smoothing >= 0 && label->smoothing < 1
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_ONE_HOT_SMOOTHING,
-                     "smoothing is not at least 0 and below 1");
+    FBY_REFUSE_IF(check, label->classes > FBY_MAX_CLASSES, FBY_FIELD_CLASSES,
+        "classes is more than %d", FBY_MAX_CLASSES);
+    FBY_REFUSE_IF(check, label->one_hot && label->classes == 0,
+        FBY_FIELD_ONE_HOT, "one_hot needs 'classes': an integer, 1 to %d",
+        FBY_MAX_ONE_HOT);
+    FBY_REFUSE_IF(check, label->one_hot && label->classes > FBY_MAX_ONE_HOT,
+        FBY_FIELD_CLASSES, "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
+    FBY_REFUSE_IF(check, !label->one_hot && label->smoothing != 0,
+        FBY_FIELD_NAME, "holds a value that its decoder does not use");
+    FBY_REFUSE_IF(check, !(label->smoothing >= 0 && label->smoothing < 1),
+        FBY_FIELD_ONE_HOT_SMOOTHING, "smoothing is not at least 0 and below 1");
+    return FBY_OK;
 }
 
 static fby_err check_one_hot_dtype(const struct fby_field_check *check)
 {
     enum fby_type dtype = check->delivery->dtype;
-    if (dtype == FBY_U8 && check->field->as.label.smoothing > 0) {
-        return fby_field_wrong(check, FBY_FIELD_ONE_HOT_DTYPE,
-            "dtype u8 cannot hold smoothed values; use f32, f16 or bf16");
-    }
-    return dtype == FBY_U8 || fby_is_real(dtype)
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_ONE_HOT_DTYPE,
-                     "dtype %s is not made by one_hot; use u8, f32, f16 or "
-                     "bf16",
-                     fby_type_word(dtype));
+    FBY_REFUSE_IF(check,
+        dtype == FBY_U8 && check->field->as.label.smoothing > 0,
+        FBY_FIELD_ONE_HOT_DTYPE,
+        "dtype u8 cannot hold smoothed values; use f32, f16 or bf16");
+    FBY_REFUSE_IF(check, dtype != FBY_U8 && !fby_type_is_float(dtype),
+        FBY_FIELD_ONE_HOT_DTYPE,
+        "dtype %s is not made by one_hot; use u8, f32, f16 or bf16",
+        fby_type_word(dtype));
+    return FBY_OK;
 }
 
 static fby_err check_id_dtype(const struct fby_field_check *check)
 {
     uint32_t classes = check->field->as.label.classes;
-    int64_t  ids     = classes != 0 ? classes : FBY_MAX_CLASSES;
-    int64_t  most    = fby_type_largest(check->delivery->dtype);
-    if (most == 0) {
-        return fby_field_wrong_dtype(check,
+    int64_t  n_ids   = classes != 0 ? classes : FBY_MAX_CLASSES;
+    int64_t  largest = fby_type_largest(check->delivery->dtype);
+    if (largest == 0) { /* no integer type */
+        return fby_field_error_dtype(check,
             "is not made of labels; use i64, i32, u8, u16 or u32, or one_hot");
     }
-    return most >= ids - 1 ? FBY_OK
-                           : fby_field_wrong_dtype(check,
-                                 "is too small for the labels; use i64, or "
-                                 "say classes");
+    return largest >= n_ids - 1
+               ? FBY_OK
+               : fby_field_error_dtype(check,
+                     "is too small for the labels; use i64, or "
+                     "say classes");
 }
 
 static fby_err check_dtype(const struct fby_field_check *check)
@@ -83,9 +73,9 @@ static fby_err check_dtype(const struct fby_field_check *check)
 
 static fby_err check_key(const struct fby_field_check *check)
 {
-    return fby_field_is_of_folder(check->field) &&
+    return fby_field_is_folder_id(check->field) &&
                    check->field->as.label.json.key[0] != '\0'
-               ? fby_field_wrong(
+               ? fby_field_error(
                      check, FBY_FIELD_KEY, "a class folder's number has no key")
                : FBY_OK;
 }
@@ -119,9 +109,10 @@ const struct fby_field_kind fby_kind_label = {
     .wire_text =
         "a label travels as the smallest of u8, u16 and u32 that holds "
         "'classes' (u32 where they are not said); leave its type out",
-    .is_column = true,
-    .values    = FBY_VALUES_CLASSES,
-    .entries   = entries,
-    .resolve   = resolve,
-    .rules     = rules,
+    .is_column     = true,
+    .values        = FBY_VALUES_CLASSES,
+    .entries       = entries,
+    .json          = offsetof(struct fby_field_content, as.label.json),
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
 };

@@ -1,13 +1,11 @@
-/* maps.c - stacks of masks, to bits [h, w, masks]. */
-#include "pipeline/derived.h"
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
+/* maps.c - the field kind `maps`: several masks of one picture, one bit of each
+ * pixel per mask: bits [h, w, masks]. */
+#include "pipeline/fields/kinds.h"
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    if (said->wire.type == 0 || said->wire.type == DRAFT_BITS) {
+    if (parsed->wire.type == 0 || parsed->wire.type == PARSED_BITS) {
         field->wire_type = FBY_U8;
         field->as.maps.n = field->n_from;
     }
@@ -17,11 +15,9 @@ static void resolve(const struct draft_field *said,
 static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    return field->as.maps.n == field->n_from
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
-                     "%u masks travel as %u bits", field->n_from,
-                     field->as.maps.n);
+    FBY_REFUSE_IF(check, field->as.maps.n != field->n_from, FBY_FIELD_WIRE_TYPE,
+        "%u masks travel as %u bits", field->n_from, field->as.maps.n);
+    return FBY_OK;
 }
 
 static fby_field_rule *const rules[] = {
@@ -45,14 +41,15 @@ const struct fby_field_kind fby_kind_maps = {
     .only_from = "png",
     .only_from_text =
         "a mask comes from png; other formats do not keep its values",
-    .wire_text  = "maps travel as bits; use type: bits",
-    .is_picture = true,
-    .is_stack   = true,
-    .has_bits   = true,
-    .has_layout = true,
-    .values     = FBY_VALUES_IDS,
-    .entries    = entries,
-    .resolve    = resolve,
-    .rules      = rules,
-    .shape      = shape,
+    .wire_text     = "maps travel as bits; use type: bits",
+    .is_picture    = true,
+    .is_stack      = true,
+    .has_bits      = true,
+    .has_layout    = true,
+    .values        = FBY_VALUES_IDS,
+    .entries       = entries,
+    .maps          = offsetof(struct fby_field_content, as.maps.n),
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
+    .shape         = shape,
 };

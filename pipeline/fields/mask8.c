@@ -1,25 +1,21 @@
-/* mask8.c - PNGs of ids, to u8 [h, w, 1]. */
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
-#include "pipeline/op.h"
+/* mask8.c - the field kind `mask8`: PNGs whose values are ids, u8 [h, w, 1]. */
+#include "pipeline/fields/kinds.h"
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    field->wire_type = fby_wire_type(parsed, FBY_U8);
     fby_default_dtype(delivery, FBY_U8);
 }
 
 static fby_err check_device(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    if (fby_field_normalizes(field) > 0) {
-        return fby_field_wrong(check, FBY_FIELD_DEVICE,
-            "normalize is not done to a mask8 field; masks have flips only");
-    }
+    FBY_REFUSE_IF(check, fby_field_count_normalize(field) > 0, FBY_FIELD_DEVICE,
+        "normalize is not done to a mask8 field; masks have flips only");
     for (uint32_t i = 0; i < field->n_device; i++) {
-        if (!field->device[i].op->masks) {
-            return fby_field_wrong_item(check, FBY_FIELD_DEVICE, i,
+        if (!field->device[i].op->allows_masks) {
+            return fby_field_error_at_item(check, FBY_FIELD_DEVICE, i,
                 "%s is not done to a mask8 field; masks have flips only",
                 field->device[i].op->name);
         }
@@ -31,7 +27,7 @@ static fby_err check_dtype(const struct fby_field_check *check)
 {
     return check->delivery != NULL && check->field->n_device > 0 &&
                    check->delivery->dtype == FBY_I64
-               ? fby_field_wrong_dtype(check,
+               ? fby_field_error_dtype(check,
                      "is not made by flips on the device; use i32, or flip "
                      "under ops")
                : fby_field_check_dtype(check);
@@ -54,10 +50,10 @@ const struct fby_field_kind fby_kind_mask8 = {
     .only_from = "png",
     .only_from_text =
         "a mask comes from png; other formats do not keep its values",
-    .wire_text  = "masks travel as u8; use type: u8",
-    .is_picture = true,
-    .values     = FBY_VALUES_IDS,
-    .resolve    = resolve,
-    .rules      = rules,
-    .shape      = shape,
+    .wire_text     = "masks travel as u8; use type: u8",
+    .is_picture    = true,
+    .values        = FBY_VALUES_IDS,
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
+    .shape         = shape,
 };

@@ -1,19 +1,16 @@
-/* number.c - one number of a JSON object, or of a column; or a list of them. */
-#include <string.h>
-
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
+/* number.c - the field kind `number`: one or more, from JSON or from a
+ * column. */
+#include "pipeline/fields/kinds.h"
 #include "pipeline/sources/traits.h"
 
 static const char *const extensions[] = {"json", NULL};
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = said->wire.type == 0 ? FBY_F32 : fby_wire_said(said);
-    field->as.number = fby_json_said(said);
-    if (field->as.number.key[0] == '\0' && !fby_draft_is_column(said)) {
+    field->wire_type = fby_wire_type(parsed, FBY_F32);
+    field->as.number = fby_parsed_json(parsed);
+    if (field->as.number.key[0] == '\0' && !fby_parsed_is_column(parsed)) {
         memcpy(field->as.number.key, field->name, FBY_NAME_SIZE);
     }
     fby_default_dtype(delivery, field->wire_type);
@@ -24,14 +21,13 @@ static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool column = fby_source_traits(check->source)->has_rows;
-    if ((field->as.number.key[0] == '\0') != column) {
-        return fby_field_wrong(check, FBY_FIELD_KEY,
-            "a number comes from a key of a JSON member, or from a column");
-    }
-    return field->wire_type != FBY_F16 && field->wire_type != FBY_BF16
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE, "%s",
-                     fby_field_kind(field)->wire_text);
+    FBY_REFUSE_IF(check, (field->as.number.key[0] == '\0') != column,
+        FBY_FIELD_KEY,
+        "a number comes from a key of a JSON member, or from a column");
+    FBY_REFUSE_IF(check,
+        field->wire_type == FBY_F16 || field->wire_type == FBY_BF16,
+        FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
+    return FBY_OK;
 }
 
 static fby_field_rule *const rules[] = {
@@ -50,11 +46,12 @@ const struct fby_field_kind fby_kind_number = {
     .extensions = extensions,
     .keys       = FBY_FIELD_BIT(FBY_FIELD_KEY) | FBY_FIELD_BIT(FBY_FIELD_PICK) |
             FBY_FIELD_ROW_KEYS,
-    .wire_text = "a number travels as f32, i32, i64, u8, u16 or u32",
-    .is_column = true,
-    .is_ragged = true,
-    .values    = FBY_VALUES_NUMBERS,
-    .entries   = entries,
-    .resolve   = resolve,
-    .rules     = rules,
+    .wire_text     = "a number travels as f32, i32, i64, u8, u16 or u32",
+    .is_column     = true,
+    .is_ragged     = true,
+    .values        = FBY_VALUES_NUMBERS,
+    .entries       = entries,
+    .json          = offsetof(struct fby_field_content, as.number),
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
 };

@@ -1,22 +1,23 @@
-/* source.c - what a field asks of the source of its split. */
+/* source.c - the rules between a field and the source of its split. */
 #include <string.h>
 
 #include "pipeline/derived.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/sources/traits.h"
 
+/* Check that a field with class folders has a source with class folders. */
 static fby_err check_class_folder(const struct fby_field_check *check)
 {
     const struct fby_source_traits *source = fby_source_traits(check->source);
-    if (source->has_classes || !fby_field_is_of_folder(check->field)) {
+    if (source->has_classes || !fby_field_is_folder_id(check->field)) {
         return FBY_OK;
     }
-    return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+    return fby_field_error_in_split(check, FBY_FIELD_FROM,
         "%s have no class folders; use from: %s", source->samples,
         source->label);
 }
 
-/* A field of sequences, and how its source cuts them. */
+/* Check the rules between a field of sequences and its source. */
 static fby_err check_sequence(const struct fby_field_check *check)
 {
     const struct fby_field_content *field  = check->field;
@@ -25,30 +26,28 @@ static fby_err check_sequence(const struct fby_field_check *check)
     uint32_t    length = ragged ? field->max_length : field->as.tokens.length;
     uint32_t    wanted = fby_sequence_length(field, tokens);
     const char *from   = field->from[0];
-    if (length != wanted) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "%u tokens, but a sequence of the source has %u", length, wanted);
-    }
-    if (tokens->shift == 0 && fby_wants_targets(from)) {
-        return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+    FBY_REFUSE_IF(check, length != wanted, FBY_FIELD_NAME,
+        "%u tokens, but a sequence of the source has %u", length, wanted);
+    if (tokens->shift == 0 && fby_from_has_targets(from)) {
+        return fby_field_error_in_split(check, FBY_FIELD_FROM,
             "from: %s needs shift: 1 in the tokens of the source", from);
     }
     if (tokens->packed && strcmp(from, "sequence") == 0) {
-        return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+        return fby_field_error_in_split(check, FBY_FIELD_FROM,
             "targets of packed documents are not the sequence one token on; "
             "use from: input and from: target");
     }
     if (ragged && !tokens->packed) {
-        return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+        return fby_field_error_in_split(check, FBY_FIELD_FROM,
             "from: documents needs pack: documents in the tokens of the "
             "source");
     }
-    return ragged || field->wire_type != FBY_U16 ||
-                   field->as.tokens.pad <= UINT16_MAX
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
-                     "wire type u16 does not hold pad: %u",
-                     field->as.tokens.pad);
+    FBY_REFUSE_IF(check,
+        !ragged && field->wire_type == FBY_U16 &&
+            field->as.tokens.pad > UINT16_MAX,
+        FBY_FIELD_WIRE_TYPE, "wire type u16 does not hold pad: %u",
+        field->as.tokens.pad);
+    return FBY_OK;
 }
 
 fby_err fby_field_check_source(const struct fby_field_check *check)
@@ -56,7 +55,7 @@ fby_err fby_field_check_source(const struct fby_field_check *check)
     bool sequence = fby_field_kind(check->field)->is_sequence;
     bool tokens   = fby_source_traits(check->source)->has_sequences;
     if (sequence != tokens) {
-        return fby_field_wrong_in_split(check, FBY_FIELD_NAME,
+        return fby_field_error_in_split(check, FBY_FIELD_NAME,
             tokens ? "the source has tokens, and this field is not made of "
                      "them: say decode: tokens, or leave it out"
                    : "the field is made of tokens, which the source does not "

@@ -1,14 +1,11 @@
-/* sparse.c - sparse rows of SciPy files. */
-#include "pipeline/derived.h"
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
+/* sparse.c - the field kind `sparse`: sparse rows from files of SciPy. */
+#include "pipeline/fields/kinds.h"
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->as.sparse.shape = said->shape;
-    field->wire_type       = fby_wire_said(said);
+    field->as.sparse.shape = parsed->shape;
+    field->wire_type       = fby_wire_type(parsed, 0);
     fby_default_dtype(delivery, field->wire_type);
     fby_default_rows(field, delivery, FBY_AS_DENSE);
 }
@@ -17,25 +14,22 @@ static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     uint64_t dense = fby_dense_values(&field->as.sparse.shape);
-    if (field->as.sparse.shape.n_dims == 0 || field->max_length == 0 ||
-        field->wire_type == 0) {
-        return fby_field_wrong(check, FBY_FIELD_NAME,
-            "sparse rows need 'shape' (of a dense row, such as [1000]), "
-            "'max_length' (of their non-zeros) and the 'wire' type that they "
-            "travel as");
-    }
-    if (field->too_long != FBY_TOO_LONG_REFUSE) {
-        return fby_field_wrong(check, FBY_FIELD_TOO_LONG,
-            "sparse rows that are too long are refused; raise max_length");
-    }
-    if (dense == 0) {
-        return fby_field_wrong(check, FBY_FIELD_SHAPE,
-            "a row of this shape has more than %llu values",
-            (unsigned long long)FBY_MAX_DENSE);
-    }
+    FBY_REFUSE_IF(check,
+        field->as.sparse.shape.n_dims == 0 || field->max_length == 0 ||
+            field->wire_type == 0,
+        FBY_FIELD_NAME,
+        "sparse rows need 'shape' (of a dense row, such as [1000]), "
+        "'max_length' (of their non-zeros) and the 'wire' type that they "
+        "travel as");
+    FBY_REFUSE_IF(check, field->too_long != FBY_TOO_LONG_REFUSE,
+        FBY_FIELD_TOO_LONG,
+        "sparse rows that are too long are refused; raise max_length");
+    FBY_REFUSE_IF(check, dense == 0, FBY_FIELD_SHAPE,
+        "a row of this shape has more than %llu values",
+        (unsigned long long)FBY_MAX_DENSE);
     return field->max_length <= dense
                ? fby_field_check_rows(check)
-               : fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
+               : fby_field_error(check, FBY_FIELD_MAX_LENGTH,
                      "max_length %u is more than the %llu values of the shape",
                      field->max_length, (unsigned long long)dense);
 }
@@ -63,9 +57,10 @@ const struct fby_field_kind fby_kind_sparse = {
                       "bf16 or f32",
     .is_column      = true,
     .is_ragged      = true,
+    .is_sparse      = true,
     .values         = FBY_VALUES_NUMBERS,
     .entries        = entries,
-    .resolve        = resolve,
+    .fill_defaults  = fill_defaults,
     .rules          = rules,
     .shape          = shape,
 };

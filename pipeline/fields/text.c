@@ -1,23 +1,20 @@
-/* text.c - UTF-8 texts of any length, to u8 [bytes]. */
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
+/* text.c - the field kind `text`: UTF-8 texts of any length, u8 [bytes]. */
+#include "pipeline/fields/kinds.h"
 
-static void resolve(const struct draft_field *said,
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->as.text   = fby_json_said(said);
-    field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    field->as.text   = fby_parsed_json(parsed);
+    field->wire_type = fby_wire_type(parsed, FBY_U8);
     fby_default_dtype(delivery, FBY_U8);
     fby_default_rows(field, delivery, FBY_AS_PADDED);
 }
 
 static fby_err check(const struct fby_field_check *check)
 {
-    return check->field->max_length > 0
-               ? FBY_OK
-               : fby_field_wrong(check, FBY_FIELD_NAME,
-                     "a text needs 'max_length', in bytes");
+    FBY_REFUSE_IF(check, check->field->max_length == 0, FBY_FIELD_NAME,
+        "a text needs 'max_length', in bytes");
+    return FBY_OK;
 }
 
 static fby_field_rule *const rules[] = {check, fby_field_check_pick,
@@ -35,10 +32,11 @@ const struct fby_field_kind fby_kind_text = {
     .name = "text",
     .keys = FBY_FIELD_BIT(FBY_FIELD_KEY) | FBY_FIELD_BIT(FBY_FIELD_PICK) |
             FBY_FIELD_ROW_KEYS,
-    .wire_text = "text travels as u8; use type: u8",
-    .is_ragged = true,
-    .values    = FBY_VALUES_TEXT,
-    .entries   = entries,
-    .resolve   = resolve,
-    .rules     = rules,
+    .wire_text     = "text travels as u8; use type: u8",
+    .is_ragged     = true,
+    .values        = FBY_VALUES_TEXT,
+    .entries       = entries,
+    .json          = offsetof(struct fby_field_content, as.text),
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
 };

@@ -1,16 +1,11 @@
-/* tokens.c - sequences of tokens. */
-#include <string.h>
+/* tokens.c - the field kind `tokens`: sequences of tokens. */
+#include "pipeline/fields/kinds.h"
 
-#include "pipeline/derived.h"
-#include "pipeline/fields/canon.h"
-#include "pipeline/fields/check.h"
-#include "pipeline/fields/resolve.h"
-
-/* A wire type that is not said is that of each split's tokens. */
-static void resolve(const struct draft_field *said,
+/* The default of the wire type follows from the source: see split_field.c. */
+static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = fby_wire_said(said);
+    field->wire_type = fby_wire_type(parsed, 0);
     fby_default_dtype(delivery, FBY_I64);
 }
 
@@ -19,22 +14,21 @@ static fby_err check(const struct fby_field_check *check)
     const struct fby_field_content *field = check->field;
     const char                     *from  = field->from[0];
     if (field->n_from > 1 ||
-        (strcmp(from, "input") != 0 && !fby_wants_targets(from))) {
-        return fby_field_wrong_item(check, FBY_FIELD_FROM, 0,
+        (strcmp(from, "input") != 0 && !fby_from_has_targets(from))) {
+        return fby_field_error_at_item(check, FBY_FIELD_FROM, 0,
             "tokens come from input, from target: the tokens after those, or "
             "from sequence: both in one");
     }
-    if (field->wire_type != FBY_U16 && field->wire_type != FBY_U32) {
-        return fby_field_wrong(
-            check, FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
-    }
+    FBY_REFUSE_IF(check,
+        field->wire_type != FBY_U16 && field->wire_type != FBY_U32,
+        FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
     if (check->delivery == NULL) {
         return FBY_OK;
     }
     enum fby_type out = check->delivery->dtype;
     return out == FBY_I64 || out == FBY_I32 || out == FBY_U32
                ? FBY_OK
-               : fby_field_wrong_dtype(
+               : fby_field_error_dtype(
                      check, "is not made of tokens; use i64, i32 or u32");
 }
 
@@ -51,13 +45,13 @@ static const struct fby_field_entry entries[] = {
 };
 
 const struct fby_field_kind fby_kind_tokens = {
-    .id          = FBY_DECODE_TOKENS,
-    .name        = "tokens",
-    .wire_text   = "tokens travel as u16 or as u32",
-    .is_sequence = true,
-    .values      = FBY_VALUES_TOKENS,
-    .entries     = entries,
-    .resolve     = resolve,
-    .rules       = rules,
-    .shape       = shape,
+    .id            = FBY_DECODE_TOKENS,
+    .name          = "tokens",
+    .wire_text     = "tokens travel as u16 or as u32",
+    .is_sequence   = true,
+    .values        = FBY_VALUES_TOKENS,
+    .entries       = entries,
+    .fill_defaults = fill_defaults,
+    .rules         = rules,
+    .shape         = shape,
 };

@@ -1,7 +1,9 @@
-/* beta.h - the lambda of mixup and cutmix: Beta(alpha, alpha) in integers.
+/* beta.h - the lambda of mixup and cutmix, from the Beta(alpha, alpha)
+ * distribution. lambda is the share of a row in its mixture.
  *
- * Rejection, with the logarithms and powers of fixed.h; no libm, so that any
- * machine draws the same. proto/PROTOCOL.md, "Pairs", is the definition. */
+ * Rejection sampling with the logarithms and powers of fixed.h, without libm:
+ * every machine draws the same. proto/PROTOCOL.md, "Pairs", is the
+ * definition. */
 #ifndef FBY_PIPELINE_PLAN_BETA_H
 #define FBY_PIPELINE_PLAN_BETA_H
 
@@ -9,10 +11,10 @@
 
 #include "pipeline/plan/draw.h"
 
-#define FBY_LAMBDA_ONE (UINT32_C(1) << 24)
+#define FBY_LAMBDA_ONE (UINT32_C(1) << 24) /* 1 in Q24 */
 
-/* A share of 2^24, 0 to 2^24: so it and what it lacks of the whole are exact
- * in binary32. `alpha` within 0.01 to 64. */
-uint32_t fby_plan_beta(struct fby_draw *draw, double alpha);
+/* Draw lambda in Q24 (times 2^24), so that lambda and 1 - lambda are exact in
+ * binary32. `alpha` is 0.01 to 64. */
+uint32_t fby_draw_beta(struct fby_draw *draw, double alpha);
 
 #endif

@@ -1,37 +1,62 @@
-/* draw.h - counter-based random numbers: a draw is named, not taken in turn.
+/* draw.h - counter-based random numbers.
  *
- * Philox4x32-10 keyed by (seed, epoch, sample, group, op, occurrence); the
- * words of one key are numbered, so no draw depends on who drew before. See
- * proto/PROTOCOL.md, "Draws". */
+ * A stream of random words is named by (seed, epoch, sample, group, op,
+ * occurrence). The name is the key and counter of a Philox4x32-10 generator, so
+ * no draw depends on draws for other samples or ops. proto/PROTOCOL.md,
+ * "Draws", is the definition. Q16 is a number times 65536 in an integer. */
 #ifndef FBY_PIPELINE_PLAN_DRAW_H
 #define FBY_PIPELINE_PLAN_DRAW_H
 
 #include <stdint.h>
 
+#include "common/hash.h"
+
 struct fby_draw {
     uint32_t key[2];
     uint32_t counter[4]; /* next block, epoch, sample low, sample high */
-    uint32_t words[4];   /* of the block before */
-    uint32_t used;       /* of these words, taken */
+    uint32_t words[4];   /* the current block */
+    uint32_t used;       /* how many of `words` are already drawn */
 };
 
-/* The stream of one (seed, epoch, sample, group, op, occurrence). `op` is the
- * op's name; "substitute" is reserved for substitutes. */
+/* A Philox key is the first eight bytes of a BLAKE2b-256 hash, as two
+ * little-endian words. Add values and names to the hash, then end it. */
+/* Add the low `width` bytes (1, 2, 4 or 8) of `value`. */
+void fby_key_add(struct fby_digest_state *state, uint64_t value, size_t width);
+/* Add the length of `name` as u16, then its bytes (at most 65,535). */
+void fby_key_add_name(struct fby_digest_state *state, const char *name);
+/* End the hash and set `key`. */
+void fby_key_end(struct fby_digest_state *state, uint32_t key[2]);
+
+/* Start the stream of one (seed, epoch, sample, group, op, occurrence). `op` is
+ * the op's name; the name "substitute" is reserved for fby_plan_substitute. */
 struct fby_draw fby_draw_begin(uint64_t seed, uint64_t epoch, uint64_t sample,
     const char *group, const char *op, uint32_t occurrence);
 
-/* The next 32-bit word. */
+/* Draw the next 32-bit word. */
 uint32_t fby_draw_u32(struct fby_draw *draw);
 
-/* Uniform on 0..n-1 (n >= 1), by multiply and reject; exact. Takes one word
- * (n <= 2^32) or two, and as many again for each value it rejects. */
+/* Draw a number from 0..n-1 (n >= 1), all with exactly equal probability. Uses
+ * one word (n <= 2^32) or two, and as many again per rejected value. */
 uint64_t fby_draw_below(struct fby_draw *draw, uint64_t n);
 
-/* Uniform on low..high, both included; high - low < 2^63. `high` below `low`
- * counts as `low`. */
+/* Draw an integer from low to high, both included, with equal probabilities;
+ * high - low < 2^63. If `high` is below `low`, the result is `low`. */
 int64_t fby_draw_between(struct fby_draw *draw, int64_t low, int64_t high);
 
-/* One Philox4x32-10 block (Salmon et al., SC 2011). */
+/* Draw a number from low to high in Q16, with fby_draw_between. */
+int64_t fby_draw_uniform_q16(struct fby_draw *draw, double low, double high);
+
+/* Set `order` to a random permutation of 0..3, with three draws. */
+void fby_draw_order_of_four(struct fby_draw *draw, uint32_t order[4]);
+
+enum { FBY_MAX_SUBSTITUTES = 8 }; /* substitutes to try for one bad sample */
+
+/* The k-th substitute (k = 1..8) to try in `epoch` for the bad `sample`; never
+ * `sample` itself, unless n_samples is 1. All workers draw the same one. */
+uint64_t fby_plan_substitute(uint64_t seed, uint64_t epoch, uint64_t sample,
+    uint32_t k, uint64_t n_samples);
+
+/* Compute one Philox4x32-10 block (Salmon et al., SC 2011). */
 void fby_philox(
     const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 

@@ -1,6 +1,6 @@
 #include "pipeline/plan/fixed.h"
 
-/* round(2^(i / 256) * 2^32), less the leading 2^32. */
+/* round(2^(i / 256) * 2^32) - 2^32. */
 static const uint32_t exp2_table[256] = {0x00000000, 0x00b1afa6, 0x0163daa0,
     0x02168144, 0x02c9a3e7, 0x037d42e1, 0x04315e87, 0x04e5f72f, 0x059b0d31,
     0x0650a0e4, 0x0706b29e, 0x07bd42b7, 0x08745187, 0x092bdf66, 0x09e3ecac,
@@ -57,7 +57,12 @@ uint64_t fby_q32(double x)
     return (uint64_t)(x * 4294967296.0);
 }
 
-/* Bit by bit from above, without a multiplication. */
+int64_t fby_q16(double x)
+{
+    return x < 0 ? -(int64_t)(fby_q32(-x) >> 16) : (int64_t)(fby_q32(x) >> 16);
+}
+
+/* The root is found bit by bit from the highest, without multiplications. */
 uint64_t fby_isqrt(uint64_t x)
 {
     uint64_t root = 0;
@@ -72,19 +77,20 @@ uint64_t fby_isqrt(uint64_t x)
     return root;
 }
 
-/* x = m * 2^e with m in [1, 2): the bits of log2(m) are, one after another,
- * whether m squared reaches 2. `m` is kept in Q31. */
+/* x = m * 2^e with m in [1, 2), so log2(x) = e + log2(m). To get the next bit
+ * of log2(m), square m: if the square is 2 or more, the bit is 1, and the
+ * square is halved. `m` is in Q31. */
 int64_t fby_log2_q32(uint64_t x)
 {
     x            = x == 0 ? 1 : x;
     int      e   = 63 - __builtin_clzll(x);
     uint64_t m   = (x << (63 - e)) >> 32;
-    int64_t  log = e - 32;
+    int64_t  log = e - 32; /* x is in Q32 */
     for (int i = 0; i < 32; i++) {
-        uint64_t square = m * m; /* Q62 */
-        uint64_t two    = square >> 63;
-        m               = square >> (31 + two);
-        log             = log * 2 + (int64_t)two;
+        uint64_t square = m * m;        /* Q62 */
+        uint64_t bit    = square >> 63; /* 1 if square >= 2 */
+        m               = square >> (31 + bit);
+        log             = log * 2 + (int64_t)bit;
     }
     return log;
 }
@@ -94,8 +100,8 @@ static uint64_t exp2_entry(uint64_t i)
     return i < 256 ? FBY_Q32_ONE + exp2_table[i] : 2 * FBY_Q32_ONE;
 }
 
-/* 2^f of a fraction 0 <= f < 1: its first 8 bits pick the line, 24 the place
- * on it. */
+/* 2^f of a fraction f in Q32, 0 <= f < 1. The upper 8 bits of f are the index
+ * in the table; the lower 24 bits interpolate to the next entry. */
 static uint64_t exp2_fraction(uint32_t f)
 {
     uint64_t low  = exp2_entry(f >> 24);
@@ -105,13 +111,73 @@ static uint64_t exp2_fraction(uint32_t f)
 
 uint64_t fby_exp2_q32(int64_t x)
 {
-    const int64_t one   = (int64_t)FBY_Q32_ONE;
-    const int64_t least = -33 * one;
-    const int64_t most  = 31 * one - 1;
-    x                   = x < least ? least : x;
-    x                   = x > most ? most : x;
-    uint64_t positive   = (uint64_t)(x - least);
-    uint64_t value      = exp2_fraction((uint32_t)positive);
-    uint64_t shift      = positive >> 32; /* 33 + floor(x) */
+    const int64_t one = (int64_t)FBY_Q32_ONE;
+    const int64_t min = -33 * one; /* 2^-33 rounds down to 0 in Q32 */
+    const int64_t max = 31 * one - 1;
+    x                 = x < min ? min : x;
+    x                 = x > max ? max : x;
+    uint64_t above    = (uint64_t)(x - min);
+    uint64_t value    = exp2_fraction((uint32_t)above);
+    uint64_t shift    = above >> 32; /* 33 + floor(x) */
     return shift >= 33 ? value << (shift - 33) : value >> (33 - shift);
+}
+
+/* ---- angles ---- */
+
+/* Angles are in Q16 degrees. */
+enum { TERMS = 6, TURN = 360 << 16, QUARTER = 90 << 16, EIGHTH = 45 << 16 };
+
+/* The Taylor series of sine (first term x, n = 2) or cosine (first term 1, n =
+ * 1): each term is the previous one times -x^2 / (n (n + 1)). Q30. */
+static int64_t series(int64_t x, int64_t term, int64_t n)
+{
+    int64_t square = x * x >> 30;
+    int64_t sum    = 0;
+    for (int i = 0; i < TERMS; i++) {
+        sum += term;
+        term = -((term * square / (1 << 30)) / (n * (n + 1)));
+        n += 2;
+    }
+    return sum;
+}
+
+/* An angle of 0 to 45 degrees, in radians. */
+static int64_t radians_q30(int64_t angle)
+{
+    const int64_t degree = INT64_C(19190098069); /* pi / 180 in Q40 */
+    return angle * degree >> 26;
+}
+
+/* The sine of an angle of 0 to 90 degrees; from 45 on by the cosine of the
+ * complement, because the series converges fast for small angles. */
+static int64_t sine_of_quarter(int64_t angle)
+{
+    return angle <= EIGHTH ? series(radians_q30(angle), radians_q30(angle), 2)
+                           : series(radians_q30(QUARTER - angle), 1 << 30, 1);
+}
+
+int64_t fby_sin_q30(int64_t angle)
+{
+    angle          = (angle % TURN + TURN) % TURN; /* 0 to TURN - 1 */
+    int64_t within = angle % QUARTER;
+    switch (angle / QUARTER) {
+    case 0:
+        return sine_of_quarter(within);
+    case 1:
+        return sine_of_quarter(QUARTER - within);
+    case 2:
+        return -sine_of_quarter(within);
+    default:
+        return -sine_of_quarter(QUARTER - within);
+    }
+}
+
+int64_t fby_cos_q30(int64_t angle)
+{
+    return fby_sin_q30(angle + QUARTER);
+}
+
+int64_t fby_tan_q16(int64_t angle)
+{
+    return fby_sin_q30(angle) * 65536 / fby_cos_q30(angle);
 }

@@ -1,17 +1,22 @@
-/* fixed.h - the fixed-point arithmetic that decides crops.
+/* fixed.h - fixed-point arithmetic for the draws of ops.
  *
- * Q32 is a number times 2^32 in an integer. Everything here is integers and
- * one table, with every rounding fixed, so that any compiler and any language
- * gets the same bits. proto/PROTOCOL.md, "Draws", is the definition. */
+ * Qn is a number times 2^n in an integer. Angles are degrees in Q16. The
+ * functions use integers and one table, and every rounding is defined, so that
+ * every compiler and every language gets the same bits. proto/PROTOCOL.md,
+ * "Draws" and "Steps", is the definition. */
 #ifndef FBY_PIPELINE_PLAN_FIXED_H
 #define FBY_PIPELINE_PLAN_FIXED_H
 
 #include <stdint.h>
 
+enum { FBY_Q16_ONE = 1 << 16 };
 #define FBY_Q32_ONE (UINT64_C(1) << 32)
 
-/* floor(x * 2^32), exact; 0 for NaN and below 0, 2^63 from 2^31 on. */
+/* floor(x * 2^32), exact; 0 if x is NaN or negative, 2^63 if x >= 2^31. */
 uint64_t fby_q32(double x);
+
+/* x * 65536, rounded towards 0. */
+int64_t fby_q16(double x);
 
 /* floor(a * b / 2^64). */
 static inline uint64_t fby_mul_high(uint64_t a, uint64_t b)
@@ -22,19 +27,26 @@ static inline uint64_t fby_mul_high(uint64_t a, uint64_t b)
 /* floor(sqrt(x)). */
 uint64_t fby_isqrt(uint64_t x);
 
-/* floor(x / y + 1/2), halves up; y >= 1, x + y / 2 < 2^64. */
+/* x / y rounded to the nearest, halves up; y >= 1, x + y / 2 < 2^64. */
 static inline uint64_t fby_div_round(uint64_t x, uint64_t y)
 {
     return (x + y / 2) / y;
 }
 
-/* log2 of the Q32 number `x`, in Q32; `x` of 0 counts as 1 (2^-32). Found bit
- * by bit through squaring; within 2^-28 of the true value. */
+/* log2 of the Q32 number `x`, in Q32, within 2^-28 of the true value. The
+ * result for 0 is that for the smallest Q32 number, 2^-32. */
 int64_t fby_log2_q32(uint64_t x);
 
-/* 2^x of the Q32 number `x`, in Q32: a table of 257 values and a straight line
- * between two; within 1e-6 of its size. Below 2^-32 it is 0; `x` of 31
- * and more counts as the largest below. */
+/* 2^x of the Q32 number `x`, in Q32, with a relative error of at most 1e-6. A
+ * result below 2^-32 is 0. From 31 on, `x` counts as the last number below. */
 uint64_t fby_exp2_q32(int64_t x);
+
+/* Sine and cosine in Q30 of |angle| < 2^31, with an error of at most 4 *
+ * 2^-30. */
+int64_t fby_sin_q30(int64_t angle);
+int64_t fby_cos_q30(int64_t angle);
+
+/* The tangent of an angle of -80 to 80 degrees, in Q16, rounded towards 0. */
+int64_t fby_tan_q16(int64_t angle);
 
 #endif

@@ -1,16 +1,21 @@
 #include "pipeline/plan/geometry.h"
 
-#include "pipeline/plan/augment.h"
 #include "pipeline/plan/fixed.h"
 
 enum { TRIES = 10 };
 
-/* Aspects, Q32. */
-#define MIN_RATIO (FBY_Q32_ONE >> 8)
-#define MAX_RATIO (FBY_Q32_ONE << 8)
+/* Limits of an aspect, Q32. */
+#define MIN_ASPECT (FBY_Q32_ONE >> 8)
+#define MAX_ASPECT (FBY_Q32_ONE << 8)
 
 struct range { /* Q32 */
     int64_t low, high;
+};
+
+struct ranges {
+    struct range share; /* of the picture's area */
+    struct range aspect;
+    struct range log_aspect;
 };
 
 static int64_t clamp_q32(double x, uint64_t low, uint64_t high)
@@ -20,7 +25,8 @@ static int64_t clamp_q32(double x, uint64_t low, uint64_t high)
     return (int64_t)(value > high ? high : value);
 }
 
-static bool usable(struct fby_size size)
+/* True if both sides are within 1 to FBY_MAX_SIDE. */
+static bool is_usable(struct fby_size size)
 {
     return size.w >= 1 && size.w <= FBY_MAX_SIDE && size.h >= 1 &&
            size.h <= FBY_MAX_SIDE;
@@ -28,24 +34,27 @@ static bool usable(struct fby_size size)
 
 static bool fits(struct fby_size inner, struct fby_size outer)
 {
-    return usable(inner) && inner.w <= outer.w && inner.h <= outer.h;
+    return is_usable(inner) && inner.w <= outer.w && inner.h <= outer.h;
 }
 
-/* round(sqrt(area * aspect)), halves up; both Q32. With the limits of this
- * file the product is below 2^104, so that Q24 of it fits 64 bits. */
+/* round(sqrt(area * aspect)), halves up; `area` and `aspect` are in Q32. With
+ * the limits of this file their product, in Q64, is below 2^104. Shifted to Q24
+ * it fits 64 bits. The root is then in Q12. */
 static uint32_t side_of(uint64_t area, uint64_t aspect)
 {
     uint64_t square = (uint64_t)(((unsigned __int128)area * aspect) >> 40);
     return (uint32_t)((fby_isqrt(square) + (1U << 11)) >> 12);
 }
 
-/* One try: an area and an aspect, as a size that may not fit. */
-static struct fby_size try_size(struct fby_draw *draw, struct fby_size picture,
-    struct range scale, struct range log_ratio)
+/* Draw an area and an aspect w/h. The size may be larger than the picture. */
+static struct fby_size draw_size(
+    struct fby_draw *draw, struct fby_size picture, const struct ranges *ranges)
 {
-    uint64_t share = (uint64_t)fby_draw_between(draw, scale.low, scale.high);
-    uint64_t area  = (uint64_t)picture.w * picture.h * share;
-    int64_t  log   = fby_draw_between(draw, log_ratio.low, log_ratio.high);
+    uint64_t share =
+        (uint64_t)fby_draw_between(draw, ranges->share.low, ranges->share.high);
+    uint64_t area = (uint64_t)picture.w * picture.h * share;
+    int64_t  log =
+        fby_draw_between(draw, ranges->log_aspect.low, ranges->log_aspect.high);
     return (struct fby_size){
         .w = side_of(area, fby_exp2_q32(log)),
         .h = side_of(area, fby_exp2_q32(-log)),
@@ -57,22 +66,25 @@ static uint32_t at_least_one(uint64_t pixels)
     return pixels < 1 ? 1 : (uint32_t)pixels;
 }
 
-/* The largest size within the picture whose aspect is within `ratio`. */
-static struct fby_size clamped_size(struct fby_size picture, struct range ratio)
+/* The largest size within the picture whose aspect is within `aspect_range`. */
+static struct fby_size clamp_aspect(
+    struct fby_size picture, struct range aspect_range)
 {
-    uint64_t low  = (uint64_t)ratio.low;
-    uint64_t high = (uint64_t)ratio.high;
-    uint64_t wide = (uint64_t)picture.w << 32; /* aspect * h */
-    if (wide < low * picture.h) {
-        picture.h = at_least_one(fby_div_round(wide, low));
-    } else if (wide > high * picture.h) {
+    uint64_t low   = (uint64_t)aspect_range.low;
+    uint64_t high  = (uint64_t)aspect_range.high;
+    uint64_t width = (uint64_t)picture.w << 32; /* Q32 */
+    if (width < low * picture.h) {
+        picture.h = at_least_one(fby_div_round(width, low));
+    } else if (width > high * picture.h) {
         uint64_t w = (picture.h * high + FBY_Q32_ONE / 2) >> 32;
         picture.w  = at_least_one(w);
     }
     return picture;
 }
 
-static struct fby_box central(struct fby_size picture, struct fby_size crop)
+/* Rounds down, as torchvision's fallback does; center_crop rounds to nearest
+ * (half_of). */
+static struct fby_box central_box(struct fby_size picture, struct fby_size crop)
 {
     return (struct fby_box){
         .x = (picture.w - crop.w) / 2,
@@ -82,8 +94,8 @@ static struct fby_box central(struct fby_size picture, struct fby_size crop)
     };
 }
 
-/* Anywhere in the picture; y is drawn before x. */
-static struct fby_box anywhere(
+/* Draw where the crop lies in the picture; y is drawn before x. */
+static struct fby_box draw_box(
     struct fby_draw *draw, struct fby_size picture, struct fby_size crop)
 {
     uint64_t y = fby_draw_below(draw, picture.h - crop.h + UINT64_C(1));
@@ -92,56 +104,48 @@ static struct fby_box anywhere(
         .x = (uint32_t)x, .y = (uint32_t)y, .w = crop.w, .h = crop.h};
 }
 
-static struct range share_of(const double scale[2])
+static struct ranges ranges_of(const double scale[2], const double ratio[2])
 {
-    return (struct range){clamp_q32(scale[0], 0, FBY_Q32_ONE),
-        clamp_q32(scale[1], 0, FBY_Q32_ONE)};
-}
-
-static struct range aspect_of(const double ratio[2])
-{
-    return (struct range){clamp_q32(ratio[0], MIN_RATIO, MAX_RATIO),
-        clamp_q32(ratio[1], MIN_RATIO, MAX_RATIO)};
-}
-
-static struct range log_of(const struct range *aspect)
-{
-    return (struct range){fby_log2_q32((uint64_t)aspect->low),
-        fby_log2_q32((uint64_t)aspect->high)};
+    struct ranges r = {
+        .share  = {clamp_q32(scale[0], 0, FBY_Q32_ONE),
+             clamp_q32(scale[1], 0, FBY_Q32_ONE)},
+        .aspect = {clamp_q32(ratio[0], MIN_ASPECT, MAX_ASPECT),
+            clamp_q32(ratio[1], MIN_ASPECT, MAX_ASPECT)},
+    };
+    r.log_aspect = (struct range){fby_log2_q32((uint64_t)r.aspect.low),
+        fby_log2_q32((uint64_t)r.aspect.high)};
+    return r;
 }
 
 bool fby_plan_random_resized_crop(struct fby_draw *draw,
     struct fby_size picture, const double scale[2], const double ratio[2],
     struct fby_box *out)
 {
-    if (!usable(picture)) {
+    if (!is_usable(picture)) {
         return false;
     }
-    struct range share     = share_of(scale);
-    struct range aspect    = aspect_of(ratio);
-    struct range log_ratio = log_of(&aspect);
+    struct ranges ranges = ranges_of(scale, ratio);
     for (int i = 0; i < TRIES; i++) {
-        struct fby_size crop = try_size(draw, picture, share, log_ratio);
+        struct fby_size crop = draw_size(draw, picture, &ranges);
         if (fits(crop, picture)) {
-            *out = anywhere(draw, picture, crop);
+            *out = draw_box(draw, picture, crop);
             return true;
         }
     }
-    *out = central(picture, clamped_size(picture, aspect));
+    *out = central_box(picture, clamp_aspect(picture, ranges.aspect));
     return true;
 }
 
 bool fby_plan_random_erasing(struct fby_draw *draw, struct fby_size picture,
     const double scale[2], const double ratio[2], struct fby_box *out)
 {
-    struct range share     = share_of(scale);
-    struct range aspect    = aspect_of(ratio);
-    struct range log_ratio = log_of(&aspect);
+    struct ranges ranges = ranges_of(scale, ratio);
     for (int i = 0; i < TRIES; i++) {
-        struct fby_size turned = try_size(draw, picture, share, log_ratio);
-        struct fby_size box    = {.w = turned.h, .h = turned.w};
-        if (usable(box) && box.w < picture.w && box.h < picture.h) {
-            *out = anywhere(draw, picture, box);
+        /* draw_size makes w/h, but `ratio` is h/w: swap the sides. */
+        struct fby_size drawn = draw_size(draw, picture, &ranges);
+        struct fby_size box   = {.w = drawn.h, .h = drawn.w};
+        if (is_usable(box) && box.w < picture.w && box.h < picture.h) {
+            *out = draw_box(draw, picture, box);
             return true;
         }
     }
@@ -151,14 +155,14 @@ bool fby_plan_random_erasing(struct fby_draw *draw, struct fby_size picture,
 bool fby_plan_random_crop(struct fby_draw *draw, struct fby_size picture,
     struct fby_size crop, struct fby_box *out)
 {
-    if (!usable(picture) || !fits(crop, picture)) {
+    if (!is_usable(picture) || !fits(crop, picture)) {
         return false;
     }
-    *out = anywhere(draw, picture, crop);
+    *out = draw_box(draw, picture, crop);
     return true;
 }
 
-/* round(gap / 2), halves to even. */
+/* gap / 2, rounded to the nearest integer, halves to even. */
 static uint32_t half_of(uint32_t gap)
 {
     return (gap + (gap / 2) % 2) / 2;
@@ -167,7 +171,7 @@ static uint32_t half_of(uint32_t gap)
 bool fby_plan_center_crop(
     struct fby_size picture, struct fby_size crop, struct fby_box *out)
 {
-    if (!usable(picture) || !fits(crop, picture)) {
+    if (!is_usable(picture) || !fits(crop, picture)) {
         return false;
     }
     *out = (struct fby_box){
@@ -182,22 +186,22 @@ bool fby_plan_center_crop(
 bool fby_plan_resize_shorter(
     struct fby_size picture, uint32_t shorter, struct fby_size *out)
 {
-    if (!usable(picture) || shorter < 1) {
+    if (!is_usable(picture) || shorter < 1) {
         return false;
     }
-    bool     upright = picture.w <= picture.h;
-    uint64_t least   = upright ? picture.w : picture.h;
-    uint64_t most    = upright ? picture.h : picture.w;
-    uint64_t longer  = shorter * most / least;
-    if (longer > FBY_MAX_SIDE) {
+    bool     upright        = picture.w <= picture.h;
+    uint64_t shorter_before = upright ? picture.w : picture.h;
+    uint64_t longer_before  = upright ? picture.h : picture.w;
+    uint64_t longer_after   = shorter * longer_before / shorter_before;
+    if (longer_after > FBY_MAX_SIDE) {
         return false;
     }
-    out->w = upright ? shorter : (uint32_t)longer;
-    out->h = upright ? (uint32_t)longer : shorter;
+    out->w = upright ? shorter : (uint32_t)longer_after;
+    out->h = upright ? (uint32_t)longer_after : shorter;
     return true;
 }
 
-bool fby_plan_flip(struct fby_draw *draw, double p)
+bool fby_draw_bool(struct fby_draw *draw, double p)
 {
     return fby_draw_u32(draw) < fby_q32(p);
 }

@@ -1,10 +1,10 @@
-/* geometry.h - which part of a picture an op takes, and how large it gets.
+/* geometry.h - boxes and sizes of ops that crop, resize and erase.
  *
- * Pure functions of (draw, picture size, parameters): integers only, no pixel
- * is needed. The rules are torchvision's, with every rounding fixed in
- * proto/PROTOCOL.md, "Draws". All return false, with nothing written, when the
- * picture cannot be used: a side of 0 or above FBY_MAX_SIDE, or too small for
- * the crop. `draw` is advanced by as many words as the rule says. */
+ * The functions use integers only. The rules are torchvision's;
+ * proto/PROTOCOL.md, "Draws", defines every rounding and how many words each
+ * function draws. Except for fby_draw_bool, they return false and write nothing
+ * if a side of the picture is 0 or above FBY_MAX_SIDE, or if the picture is too
+ * small for the crop. */
 #ifndef FBY_PIPELINE_PLAN_GEOMETRY_H
 #define FBY_PIPELINE_PLAN_GEOMETRY_H
 
@@ -14,7 +14,7 @@
 #include "common/err.h"
 #include "pipeline/plan/draw.h"
 
-enum { FBY_MAX_SIDE = 65535 }; /* pixels, of a picture before and after ops */
+enum { FBY_MAX_SIDE = 65535 }; /* pixels of a side, before and after ops */
 
 struct fby_size { /* pixels */
     uint32_t w, h;
@@ -24,30 +24,35 @@ struct fby_box { /* pixels; x and y of its upper left corner */
     uint32_t x, y, w, h;
 };
 
-/* A box of a share `scale` (uniform) of the picture's area and of an aspect
- * w/h in `ratio` (log-uniform), anywhere in the picture: ten tries, then the
- * largest central box whose aspect is within `ratio`.
+/* Draw a box: its share of the picture's area from `scale` (uniform), its
+ * aspect w/h from `ratio` (log-uniform), then its position. After ten boxes
+ * that do not fit, use the largest central box whose aspect is within `ratio`.
  *
- * Each pair is {low, high}, low <= high; scale within 0..1, ratio within
- * 1/256..256 (what lies outside counts as the nearest end). */
+ * `scale` and `ratio` are {low, high}, clamped to 0..1 and to 1/256..256. */
 FBY_CHECKED bool fby_plan_random_resized_crop(struct fby_draw *draw,
     struct fby_size picture, const double scale[2], const double ratio[2],
     struct fby_box *out);
 
-/* A box of exactly `crop`, anywhere in the picture. */
+/* Draw a box likewise, but with the aspect h/w, and smaller than the picture in
+ * width and height. Return false after ten boxes that do not fit. */
+FBY_CHECKED bool fby_plan_random_erasing(struct fby_draw *draw,
+    struct fby_size picture, const double scale[2], const double ratio[2],
+    struct fby_box *out);
+
+/* Draw the position of a box of size `crop` in the picture. */
 FBY_CHECKED bool fby_plan_random_crop(struct fby_draw *draw,
     struct fby_size picture, struct fby_size crop, struct fby_box *out);
 
-/* The box of exactly `crop` in the middle; half pixels go to the even side. */
+/* The central box of size `crop`; positions are rounded, halves to even. */
 FBY_CHECKED bool fby_plan_center_crop(
     struct fby_size picture, struct fby_size crop, struct fby_box *out);
 
-/* The size at which the shorter side is `shorter` and the longer one
- * floor(shorter * longer / shorter_before). */
+/* Set *out to the size of the picture after it is scaled so that its shorter
+ * side has `shorter` pixels; the longer side is rounded down. */
 FBY_CHECKED bool fby_plan_resize_shorter(
     struct fby_size picture, uint32_t shorter, struct fby_size *out);
 
-/* True with probability floor(p * 2^32) / 2^32; takes one word. */
-bool fby_plan_flip(struct fby_draw *draw, double p);
+/* Draw true with probability floor(p * 2^32) / 2^32. Uses one word. */
+bool fby_draw_bool(struct fby_draw *draw, double p);
 
 #endif

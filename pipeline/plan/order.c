@@ -1,9 +1,18 @@
 /* order.c - see order.h.
  *
- * Three maps, one after another: (step, row) -> place in the linear order
- * (slices and lanes act here), place -> (block, offset), and the permutation
- * of that block (or bucket). Rows are taken in spans that lie one after another
- * in the linear order, so that a block's permutation is set up once a span. */
+ * The linear order is the sequence of all samples after shuffling. A row is
+ * mapped to its sample in three stages: from (step, row) to a position in the
+ * linear order; from there to a block or bucket and an offset in it; and from
+ * the offset to a sample, by the permutation of the block or bucket.
+ *
+ * Without block shuffle the rows of a batch are consecutive in the linear
+ * order. With block shuffle a batch has G slices of equal size. Each slice
+ * reads its own part of the linear order, and consecutive steps read in L
+ * places (lanes) of this part in turn, so that a batch mixes samples of many
+ * blocks.
+ *
+ * Rows are mapped in spans that are contiguous in the linear order, so that a
+ * permutation is set up once for each span. */
 #include "pipeline/plan/order.h"
 
 #include <assert.h>
@@ -13,38 +22,42 @@
 #include "common/mem.h"
 #include "pipeline/plan/permutation.h"
 
-enum { DEFAULT_SLICES_MAX = 8, DEFAULT_LANES_AND_SLICES = 64 };
+enum { MAX_DEFAULT_SLICES = 8, DEFAULT_LANES_TIMES_SLICES = 64 };
 
-enum { MOST_BUCKETS = FBY_MAX_BOUNDS + 1 };
+enum { MAX_BUCKETS = FBY_MAX_BOUNDS + 1 };
 
 struct fby_order {
-    uint64_t                   samples; /* N */
-    uint64_t                   full;    /* S: steps without a missing row */
-    uint64_t                   steps;
-    uint32_t                   batch; /* n */
-    enum fby_shuffle           shuffle;
-    enum fby_last              last;
-    struct fby_permutation     permutation; /* of samples, or of blocks */
-    struct fby_permutation_key within;      /* block: of a block's samples */
-    uint32_t                   slices;      /* G */
-    uint32_t                   lanes;       /* L, at most S */
-    uint32_t                   n_blocks;
-    uint64_t                  *begins; /* of block b: its first sample */
-    uint64_t                  *places; /* of the block that comes i-th */
-    const struct fby_buckets  *buckets;
-    /* Of bucket b: the places of its full batches, and those of its rest. */
-    uint64_t *wholes;
-    uint64_t *rests;
+    uint64_t         samples;    /* N */
+    uint64_t         full_steps; /* S: steps that have all rows */
+    uint64_t         steps;
+    uint32_t         batch; /* rows of a full step */
+    enum fby_shuffle shuffle;
+    enum fby_last    last;
+    /* Permutes the blocks, with buckets the full batches, else the samples. */
+    struct fby_permutation permutation;
+    /* The key of the permutations within each block or bucket. */
+    struct fby_permutation_key within;
+    /* Block shuffle. The arrays have n_blocks + 1 entries. */
+    uint32_t  slices; /* G */
+    uint32_t  lanes;  /* L, at most S */
+    uint32_t  n_blocks;
+    uint64_t *begins;    /* [b]: first sample of block b */
+    uint64_t *positions; /* [i]: first position of the block that is i-th in
+                            the linear order */
+    /* Buckets. The arrays have buckets->n + 1 entries. */
+    const struct fby_buckets *buckets;
+    uint64_t *full_begins; /* [b]: position where full batches of b begin */
+    uint64_t *rest_begins; /* [b]: position where other samples of b begin */
 };
 
-struct span { /* rows that follow each other in the linear order */
-    uint64_t place;
+struct span { /* rows that are contiguous in the linear order */
+    uint64_t position;
     uint64_t rows;
 };
 
 uint32_t fby_default_slices(uint32_t global_batch)
 {
-    uint32_t slices = DEFAULT_SLICES_MAX;
+    uint32_t slices = MAX_DEFAULT_SLICES;
     while (global_batch % slices != 0) {
         slices--;
     }
@@ -53,153 +66,152 @@ uint32_t fby_default_slices(uint32_t global_batch)
 
 uint32_t fby_default_lanes(uint32_t slices)
 {
-    return slices < DEFAULT_LANES_AND_SLICES ? DEFAULT_LANES_AND_SLICES / slices
-                                             : 1;
+    return slices < DEFAULT_LANES_TIMES_SLICES
+               ? DEFAULT_LANES_TIMES_SLICES / slices
+               : 1;
 }
 
 static uint64_t count_steps(const struct fby_order_spec *spec)
 {
-    bool rest = spec->samples % spec->global_batch != 0;
+    bool partial = spec->samples % spec->global_batch != 0;
     return spec->samples / spec->global_batch +
-           (rest && spec->last != FBY_LAST_DROP);
+           (partial && spec->last != FBY_LAST_DROP ? 1 : 0);
 }
 
 fby_err fby_order_check_world(
-    uint32_t global_batch, uint32_t world, struct fby_why *why)
+    uint32_t global_batch, uint32_t world, struct fby_error_detail *why)
 {
     if (world == 0) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_CONFIG, "a world of 0 ranks: there must be at least 1");
     }
     if (global_batch % world != 0) {
-        return fby_because(why, FBY_CONFIG,
-            "a global batch of %" PRIu32 " cannot be shared by %" PRIu32
-            " ranks: the world size must divide it",
+        return fby_error_set(why, FBY_CONFIG,
+            "a global batch of %u cannot be shared by %u ranks: the world size "
+            "must divide it",
             global_batch, world);
     }
     return FBY_OK;
 }
 
+/* ---- buckets ---- */
+
+struct fby_buckets *fby_buckets_create(
+    const uint8_t *bucket_of, uint32_t samples, uint32_t n)
+{
+    struct fby_buckets *self = fby_zalloc(sizeof(*self));
+    uint32_t           *next = fby_zalloc(((size_t)n + 1) * sizeof(*next));
+    self->n                  = n;
+    self->samples            = samples;
+    self->begins = fby_zalloc(((size_t)n + 1) * sizeof(*self->begins));
+    self->sorted = fby_zalloc(((size_t)samples + 1) * sizeof(*self->sorted));
+    for (uint32_t i = 0; i < samples; i++) {
+        self->begins[bucket_of[i] + 1]++; /* sizes, one place on */
+    }
+    for (uint32_t b = 0; b < n; b++) {
+        self->begins[b + 1] += self->begins[b];
+        next[b] = self->begins[b];
+    }
+    for (uint32_t i = 0; i < samples; i++) {
+        self->sorted[next[bucket_of[i]]++] = i;
+    }
+    free(next);
+    return self;
+}
+
+void fby_buckets_destroy(struct fby_buckets **self_p)
+{
+    struct fby_buckets *self = *self_p;
+    if (self != NULL) {
+        *self_p = NULL;
+        free(self->begins);
+        free(self->sorted);
+        free(self);
+    }
+}
+
 /* ---- create ---- */
 
 static fby_err check_batches(
-    const struct fby_order_spec *spec, struct fby_why *why)
+    const struct fby_order_spec *spec, struct fby_error_detail *why)
 {
     if (spec->samples == 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the dataset holds no sample: an epoch needs at least 1");
     }
     if (spec->samples > FBY_PERMUTATION_MAX) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%" PRIu64 " samples are more than the 2^63 an order can hold",
             spec->samples);
     }
-    if (spec->global_batch == 0) {
-        return fby_because(
-            why, FBY_CONFIG, "global_batch is 0: it must be at least 1");
-    }
     if (count_steps(spec) == 0) {
-        return fby_because(why, FBY_CONFIG,
-            "last: drop leaves no batch of %" PRIu32 " from %" PRIu64
+        return fby_error_set(why, FBY_CONFIG,
+            "last: drop leaves no batch of %u from %" PRIu64
             " samples; use last: pad or short, or a smaller global_batch",
             spec->global_batch, spec->samples);
     }
     return FBY_OK;
 }
 
-static fby_err check_choices(
-    const struct fby_order_spec *spec, struct fby_why *why)
-{
-    if (spec->shuffle < FBY_SHUFFLE_NONE || spec->shuffle > FBY_SHUFFLE_BLOCK) {
-        return fby_because(why, FBY_CONFIG,
-            "shuffle %d is unknown: 1 (none), 2 (full) or 3 (block)",
-            (int)spec->shuffle);
-    }
-    if (spec->last < FBY_LAST_DROP || spec->last > FBY_LAST_SHORT) {
-        return fby_because(why, FBY_CONFIG,
-            "last %d is unknown: 1 (drop), 2 (pad) or 3 (short)",
-            (int)spec->last);
-    }
-    return FBY_OK;
-}
-
 static fby_err check_shards(
-    const struct fby_order_spec *spec, struct fby_why *why)
+    const struct fby_order_spec *spec, struct fby_error_detail *why)
 {
-    uint64_t sum = 0;
+    uint64_t in_shards = 0;
     for (uint32_t i = 0; i < spec->n_shards; i++) {
-        sum += spec->shard_samples[i];
+        in_shards += spec->shard_samples[i];
     }
-    if (sum != spec->samples) {
-        return fby_because(why, FBY_CONFIG,
-            "the %" PRIu32 " shards hold %" PRIu64
+    if (in_shards != spec->samples) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the %u shards hold %" PRIu64
             " samples together, the dataset %" PRIu64 ": they must be equal",
-            spec->n_shards, sum, spec->samples);
+            spec->n_shards, in_shards, spec->samples);
     }
     return FBY_OK;
-}
-
-static fby_err check_blocks(
-    const struct fby_order_spec *spec, struct fby_why *why)
-{
-    if (spec->block == 0) {
-        return fby_because(why, FBY_CONFIG,
-            "shuffle: {block: 0}: a block is at least 1 shard");
-    }
-    if (spec->slices != 0 && spec->global_batch % spec->slices != 0) {
-        return fby_because(why, FBY_CONFIG,
-            "slices: %" PRIu32 " do not divide the global batch of %" PRIu32
-            "; use a divisor, such as %" PRIu32,
-            spec->slices, spec->global_batch,
-            fby_default_slices(spec->global_batch));
-    }
-    return check_shards(spec, why);
 }
 
 static fby_err check_buckets(
-    const struct fby_order_spec *spec, struct fby_why *why)
+    const struct fby_order_spec *spec, struct fby_error_detail *why)
 {
     const struct fby_buckets *buckets = spec->buckets;
-    if (spec->shuffle == FBY_SHUFFLE_BLOCK) {
-        return fby_because(why, FBY_CONFIG,
-            "buckets go with shuffle: full or none, not with blocks");
+    assert(spec->shuffle != FBY_SHUFFLE_BLOCK);
+    if (buckets->n > MAX_BUCKETS) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%u buckets: there may be at most %d", buckets->n, MAX_BUCKETS);
     }
-    if (buckets->n > MOST_BUCKETS || buckets->samples != spec->samples) {
-        return fby_because(why, FBY_CONFIG,
-            "%" PRIu32 " buckets of %" PRIu32
-            " samples; at most %d, and all %" PRIu64 " samples",
-            buckets->n, buckets->samples, MOST_BUCKETS, spec->samples);
+    if (buckets->samples != spec->samples) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the buckets hold %u samples, the dataset %" PRIu64
+            ": they must be equal",
+            buckets->samples, spec->samples);
     }
     return FBY_OK;
 }
 
-static fby_err check(const struct fby_order_spec *spec, struct fby_why *why)
+static fby_err check_spec(
+    const struct fby_order_spec *spec, struct fby_error_detail *why)
 {
-    fby_err err = check_choices(spec, why);
-    if (err == FBY_OK) {
-        err = check_batches(spec, why);
+    assert(spec->global_batch > 0);
+    FBY_TRY(check_batches(spec, why));
+    if (spec->shuffle == FBY_SHUFFLE_BLOCK) {
+        assert(spec->block > 0 &&
+               (spec->slices == 0 || spec->global_batch % spec->slices == 0));
+        FBY_TRY(check_shards(spec, why));
     }
-    if (err == FBY_OK && spec->shuffle == FBY_SHUFFLE_BLOCK) {
-        err = check_blocks(spec, why);
-    }
-    if (err == FBY_OK && spec->buckets != NULL) {
-        err = check_buckets(spec, why);
-    }
-    return err;
+    return spec->buckets != NULL ? check_buckets(spec, why) : FBY_OK;
 }
 
-/* begins[b], and begins[n_blocks] = N. */
-static void sum_blocks(
+/* Set begins[b] of each block; begins[n_blocks] is N. */
+static void set_begins(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
-    uint64_t sum = 0;
+    uint64_t sample = 0;
     for (uint32_t i = 0; i < spec->n_shards; i++) {
         if (i % spec->block == 0) {
-            self->begins[i / spec->block] = sum;
+            self->begins[i / spec->block] = sample;
         }
-        sum += spec->shard_samples[i];
+        sample += spec->shard_samples[i];
     }
-    self->begins[self->n_blocks] = sum;
+    self->begins[self->n_blocks] = sample;
 }
 
 static uint64_t block_size(const struct fby_order *self, uint64_t block)
@@ -207,39 +219,34 @@ static uint64_t block_size(const struct fby_order *self, uint64_t block)
     return self->begins[block + 1] - self->begins[block];
 }
 
-static void sum_places(struct fby_order *self)
+static struct fby_permutation permutation_of(
+    const struct fby_order_spec *spec, const char *purpose, uint64_t n)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < self->n_blocks; i++) {
-        self->places[i] = sum;
-        sum += block_size(self, fby_permutation_at(&self->permutation, i));
-    }
-    self->places[self->n_blocks] = sum;
-}
-
-static void set_lanes(struct fby_order *self, const struct fby_order_spec *spec)
-{
-    self->slices =
-        spec->slices != 0 ? spec->slices : fby_default_slices(self->batch);
-    uint32_t lanes =
-        spec->lanes != 0 ? spec->lanes : fby_default_lanes(self->slices);
-    self->lanes = lanes <= self->full ? lanes : (uint32_t)self->full;
+    return fby_permutation_of(
+        fby_permutation_key(spec->seed, spec->epoch, purpose), 0, n);
 }
 
 static void set_blocks(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
     self->n_blocks    = (spec->n_shards - 1) / spec->block + 1;
-    size_t sums       = (size_t)self->n_blocks + 1;
-    self->begins      = fby_zalloc(sums * sizeof(*self->begins));
-    self->places      = fby_zalloc(sums * sizeof(*self->places));
+    size_t n_begins   = (size_t)self->n_blocks + 1;
+    self->begins      = fby_zalloc(n_begins * sizeof(*self->begins));
+    self->positions   = fby_zalloc(n_begins * sizeof(*self->positions));
     self->within      = fby_permutation_key(spec->seed, spec->epoch, "block");
-    self->permutation = fby_permutation_of(
-        fby_permutation_key(spec->seed, spec->epoch, "blocks"), 0,
-        self->n_blocks);
-    sum_blocks(self, spec);
-    sum_places(self);
-    set_lanes(self, spec);
+    self->permutation = permutation_of(spec, "blocks", self->n_blocks);
+    set_begins(self, spec);
+    for (uint32_t i = 0; i < self->n_blocks; i++) {
+        self->positions[i + 1] =
+            self->positions[i] +
+            block_size(self, fby_permutation_at(&self->permutation, i));
+    }
+    self->slices =
+        spec->slices != 0 ? spec->slices : fby_default_slices(self->batch);
+    uint32_t lanes =
+        spec->lanes != 0 ? spec->lanes : fby_default_lanes(self->slices);
+    self->lanes =
+        lanes <= self->full_steps ? lanes : (uint32_t)self->full_steps;
 }
 
 static uint64_t bucket_size(const struct fby_order *self, uint32_t b)
@@ -247,28 +254,30 @@ static uint64_t bucket_size(const struct fby_order *self, uint32_t b)
     return self->buckets->begins[b + 1] - self->buckets->begins[b];
 }
 
-/* First the full batches of all buckets, then their rests. */
+/* In the linear order the full batches of all buckets come first, then, again
+ * bucket by bucket, the samples that do not fill a batch. */
 static void set_buckets(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
     uint32_t n    = spec->buckets->n;
     self->buckets = spec->buckets;
-    self->wholes  = fby_zalloc(((size_t)n + 1) * sizeof(*self->wholes));
-    self->rests   = fby_zalloc(((size_t)n + 1) * sizeof(*self->rests));
+    self->full_begins =
+        fby_zalloc(((size_t)n + 1) * sizeof(*self->full_begins));
+    self->rest_begins =
+        fby_zalloc(((size_t)n + 1) * sizeof(*self->rest_begins));
     for (uint32_t b = 0; b < n; b++) {
-        uint64_t size       = bucket_size(self, b);
-        self->wholes[b + 1] = self->wholes[b] + size - size % self->batch;
+        uint64_t size = bucket_size(self, b);
+        self->full_begins[b + 1] =
+            self->full_begins[b] + size - size % self->batch;
     }
-    self->rests[0] = self->wholes[n];
+    self->rest_begins[0] = self->full_begins[n];
     for (uint32_t b = 0; b < n; b++) {
-        self->rests[b + 1] =
-            self->rests[b] + bucket_size(self, b) % self->batch;
+        self->rest_begins[b + 1] =
+            self->rest_begins[b] + bucket_size(self, b) % self->batch;
     }
     self->within = fby_permutation_key(spec->seed, spec->epoch, "bucket");
-    if (self->full > 0) {
-        self->permutation = fby_permutation_of(
-            fby_permutation_key(spec->seed, spec->epoch, "batches"), 0,
-            self->full);
+    if (self->full_steps > 0) {
+        self->permutation = permutation_of(spec, "batches", self->full_steps);
     }
 }
 
@@ -288,25 +297,20 @@ struct fby_order_spec fby_order_spec_of(
 }
 
 fby_err fby_order_create(const struct fby_order_spec *spec,
-    struct fby_order **out, struct fby_why *why)
+    struct fby_order **out, struct fby_error_detail *why)
 {
-    fby_err err = check(spec, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(check_spec(spec, why));
     struct fby_order *self = fby_zalloc(sizeof(*self));
     self->samples          = spec->samples;
     self->batch            = spec->global_batch;
     self->shuffle          = spec->shuffle;
     self->last             = spec->last;
-    self->full             = spec->samples / spec->global_batch;
+    self->full_steps       = spec->samples / spec->global_batch;
     self->steps            = count_steps(spec);
     if (spec->buckets != NULL) {
         set_buckets(self, spec);
     } else if (self->shuffle == FBY_SHUFFLE_FULL) {
-        self->permutation = fby_permutation_of(
-            fby_permutation_key(spec->seed, spec->epoch, "samples"), 0,
-            self->samples);
+        self->permutation = permutation_of(spec, "samples", self->samples);
     } else if (self->shuffle == FBY_SHUFFLE_BLOCK) {
         set_blocks(self, spec);
     }
@@ -321,9 +325,9 @@ void fby_order_destroy(struct fby_order **self_p)
         return;
     }
     free(self->begins);
-    free(self->places);
-    free(self->wholes);
-    free(self->rests);
+    free(self->positions);
+    free(self->full_begins);
+    free(self->rest_begins);
     free(self);
     *self_p = NULL;
 }
@@ -337,11 +341,11 @@ uint64_t fby_order_steps(const struct fby_order *self)
 
 uint32_t fby_order_rows(const struct fby_order *self, uint64_t step)
 {
-    return step < self->full ? self->batch
-                             : (uint32_t)(self->samples % self->batch);
+    return step < self->full_steps ? self->batch
+                                   : (uint32_t)(self->samples % self->batch);
 }
 
-/* Rows of a step, padding included. */
+/* The number of rows of a step, padding included. */
 static uint32_t nominal_rows(const struct fby_order *self, uint64_t step)
 {
     return self->last == FBY_LAST_PAD ? self->batch
@@ -358,74 +362,81 @@ bool fby_order_has(
     return first < rows && n <= rows - first;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): two of them are results */
+/* NOLINTNEXTLINE(readability-function-size): two parameters are results */
 void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
     uint32_t rank, uint32_t world, uint32_t *first, uint32_t *n)
 {
     uint64_t rows  = nominal_rows(self, step);
     uint64_t begin = (uint64_t)rank * self->batch / world;
     uint64_t end   = ((uint64_t)rank + 1) * self->batch / world;
-    begin          = begin < rows ? begin : rows;
+    begin          = begin < rows ? begin : rows; /* last: short */
     end            = end < rows ? end : rows;
     *first         = (uint32_t)begin;
     *n             = (uint32_t)(end - begin);
 }
 
-/* ---- (step, row) -> place ---- */
+/* ---- (step, row) -> position ---- */
 
-/* The piece of every run that `step` takes: S steps are dealt to L lanes like
- * cards, and each lane walks along pieces that lie side by side. */
-static uint64_t piece_of(const struct fby_order *self, uint64_t step)
+/* Each full step has one of the S pieces of a slice's part of the linear order.
+ * Return the index of the piece of `step`: steps use the L lanes in turn, and
+ * the pieces of a lane are contiguous. The first S % L lanes have one more. */
+static uint64_t piece_of_step(const struct fby_order *self, uint64_t step)
 {
-    uint64_t each  = self->full / self->lanes;
-    uint64_t extra = self->full % self->lanes;
-    uint64_t lane  = step % self->lanes;
-    return lane * each + (lane < extra ? lane : extra) + step / self->lanes;
+    uint64_t per_lane = self->full_steps / self->lanes;
+    uint64_t extra    = self->full_steps % self->lanes;
+    uint64_t lane     = step % self->lanes;
+    return lane * per_lane + (lane < extra ? lane : extra) + step / self->lanes;
 }
 
-static struct span sliced_span(
+/* The rows from `row` to the end of its slice. */
+static struct span span_in_slice(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
-    uint32_t width  = self->batch / self->slices;
+    uint32_t width  = self->batch / self->slices; /* rows of a slice or piece */
     uint64_t slice  = row / width;
     uint64_t offset = row % width;
-    uint64_t piece  = slice * self->full + piece_of(self, step);
+    uint64_t piece  = slice * self->full_steps + piece_of_step(self, step);
     return (struct span){piece * width + offset, width - offset};
 }
 
-/* Which batch of the linear order a step is: with buckets they are permuted,
- * but for the last one where it is not full. */
-static uint64_t batch_of(const struct fby_order *self, uint64_t step)
+/* The number of the batch of the linear order that `step` delivers. It is the
+ * step, unless there are buckets: then the full batches are permuted. */
+static uint64_t batch_of_step(const struct fby_order *self, uint64_t step)
 {
     bool permuted = self->buckets != NULL &&
-                    self->shuffle == FBY_SHUFFLE_FULL && step < self->full;
+                    self->shuffle == FBY_SHUFFLE_FULL &&
+                    step < self->full_steps;
     return permuted ? fby_permutation_at(&self->permutation, step) : step;
 }
 
-static struct span span_at(
+/* The rows of `step` from `row` on that are contiguous in the linear order. */
+static struct span span_from(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
     uint32_t rows = fby_order_rows(self, step);
-    if (row >= rows) { /* padding */
-        uint64_t place = (row - rows) % self->samples;
-        return (struct span){place, self->samples - place};
+    if (row >= rows) { /* padding repeats the linear order from its start */
+        uint64_t position = (row - rows) % self->samples;
+        return (struct span){position, self->samples - position};
     }
-    if (self->shuffle == FBY_SHUFFLE_BLOCK && step < self->full) {
-        return sliced_span(self, step, row);
+    if (self->shuffle == FBY_SHUFFLE_BLOCK && step < self->full_steps) {
+        return span_in_slice(self, step, row);
     }
-    return (struct span){batch_of(self, step) * self->batch + row, rows - row};
+    return (struct span){
+        batch_of_step(self, step) * self->batch + row, rows - row};
 }
 
-/* ---- place -> sample ---- */
+/* ---- position -> sample ---- */
 
-/* The last i < n with places[i] <= place: empty ones before it are passed. */
-static uint32_t find_place(const uint64_t *places, uint32_t n, uint64_t place)
+/* The range that contains `position`, of n ranges where range i begins at
+ * begins[i]: the last i with begins[i] <= position, to skip empty ranges. */
+static uint32_t range_of_position(
+    const uint64_t *begins, uint32_t n, uint64_t position)
 {
     uint32_t low  = 0;
     uint32_t high = n;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (places[middle] <= place) {
+        if (begins[middle] <= position) {
             low = middle;
         } else {
             high = middle;
@@ -434,60 +445,47 @@ static uint32_t find_place(const uint64_t *places, uint32_t n, uint64_t place)
     return low;
 }
 
-static uint32_t find_block(const struct fby_order *self, uint64_t place)
+/* Write the samples of those first rows of `span` that are in one block. Return
+ * the number of these rows. */
+static uint64_t fill_from_block(
+    const struct fby_order *self, struct span span, uint64_t *samples)
 {
-    return find_place(self->places, self->n_blocks, place);
-}
-
-/* As many of n places from `place` on as lie in one block; returns how many. */
-static uint64_t fill_in_block(
-    const struct fby_order *self, uint64_t place, uint64_t n, uint64_t *samples)
-{
-    uint32_t i      = find_block(self, place);
-    uint64_t offset = place - self->places[i];
-    uint64_t left   = self->places[i + 1] - place;
-    uint64_t block  = fby_permutation_at(&self->permutation, i);
-    n               = n < left ? n : left;
+    uint32_t i =
+        range_of_position(self->positions, self->n_blocks, span.position);
+    uint64_t               offset = span.position - self->positions[i];
+    uint64_t               left   = self->positions[i + 1] - span.position;
+    uint64_t               block  = fby_permutation_at(&self->permutation, i);
+    uint64_t               n      = span.rows < left ? span.rows : left;
     struct fby_permutation within =
         fby_permutation_of(self->within, block, block_size(self, block));
-    fby_permutation_run(&within, offset, n, samples);
+    fby_permutation_range(&within, offset, n, samples);
     for (uint64_t k = 0; k < n; k++) {
         samples[k] += self->begins[block];
     }
     return n;
 }
 
-static void fill_blocks(
-    const struct fby_order *self, struct span span, uint64_t *samples)
-{
-    while (span.rows > 0) {
-        uint64_t done = fill_in_block(self, span.place, span.rows, samples);
-        span.place += done;
-        span.rows -= done;
-        samples += done;
-    }
-}
-
-/* As many of the span's places as lie in one bucket; returns how many. */
-static uint64_t fill_in_bucket(
+/* Write the samples of those first rows of `span` that are in one bucket and in
+ * the same half: full batches or rest. Return the number of these rows. */
+static uint64_t fill_from_bucket(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
     const struct fby_buckets *buckets = self->buckets;
-    bool                      rest    = span.place >= self->wholes[buckets->n];
-    const uint64_t           *places  = rest ? self->rests : self->wholes;
-    uint32_t                  b    = find_place(places, buckets->n, span.place);
-    uint64_t                  size = bucket_size(self, b);
-    uint64_t                  offset = span.place - places[b];
-    uint64_t                  left   = places[b + 1] - span.place;
-    uint64_t                  n      = span.rows < left ? span.rows : left;
-    offset += rest ? size - size % self->batch : 0;
+    bool            in_rest = span.position >= self->full_begins[buckets->n];
+    const uint64_t *begins  = in_rest ? self->rest_begins : self->full_begins;
+    uint32_t        b    = range_of_position(begins, buckets->n, span.position);
+    uint64_t        size = bucket_size(self, b);
+    uint64_t        offset = span.position - begins[b]; /* in the bucket */
+    uint64_t        left   = begins[b + 1] - span.position;
+    uint64_t        n      = span.rows < left ? span.rows : left;
+    offset += in_rest ? size - size % self->batch : 0;
     for (uint64_t k = 0; k < n; k++) {
         samples[k] = offset + k;
     }
     if (self->shuffle == FBY_SHUFFLE_FULL) {
         struct fby_permutation within =
             fby_permutation_of(self->within, b, size);
-        fby_permutation_run(&within, offset, n, samples);
+        fby_permutation_range(&within, offset, n, samples);
     }
     for (uint64_t k = 0; k < n; k++) {
         samples[k] = buckets->sorted[buckets->begins[b] + samples[k]];
@@ -495,56 +493,47 @@ static uint64_t fill_in_bucket(
     return n;
 }
 
-static void fill_buckets(
-    const struct fby_order *self, struct span span, uint64_t *samples)
-{
-    while (span.rows > 0) {
-        uint64_t done = fill_in_bucket(self, span, samples);
-        span.place += done;
-        span.rows -= done;
-        samples += done;
-    }
-}
-
-static void fill_span(
+/* Write the samples of the first rows of `span`, at least one; return the
+ * number of these rows. */
+static uint64_t fill_first_rows(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
     if (self->buckets != NULL) {
-        fill_buckets(self, span, samples);
-        return;
+        return fill_from_bucket(self, span, samples);
     }
     if (self->shuffle == FBY_SHUFFLE_BLOCK) {
-        fill_blocks(self, span, samples);
-        return;
+        return fill_from_block(self, span, samples);
     }
     if (self->shuffle == FBY_SHUFFLE_FULL) {
-        fby_permutation_run(&self->permutation, span.place, span.rows, samples);
-        return;
+        fby_permutation_range(
+            &self->permutation, span.position, span.rows, samples);
+        return span.rows;
     }
     for (uint64_t i = 0; i < span.rows; i++) {
-        samples[i] = span.place + i;
+        samples[i] = span.position + i;
     }
+    return span.rows;
 }
 
-void fby_order_fill(const struct fby_order *self, uint64_t step, uint32_t first,
-    uint32_t n, uint64_t *samples)
+void fby_order_fill_samples(const struct fby_order *self, uint64_t step,
+    uint32_t first, uint32_t n, uint64_t *samples)
 {
     assert(fby_order_has(self, step, first, n));
     for (uint32_t done = 0; done < n;) {
-        struct span span = span_at(self, step, first + done);
+        struct span span = span_from(self, step, first + done);
         span.rows        = span.rows < n - done ? span.rows : n - done;
-        fill_span(self, span, samples + done);
-        done += (uint32_t)span.rows;
+        done += (uint32_t)fill_first_rows(self, span, samples + done);
     }
 }
 
-uint64_t fby_order_locality(
+uint64_t fby_order_affinity_key(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
     assert(fby_order_has(self, step, row, 1));
     if (self->shuffle != FBY_SHUFFLE_BLOCK) {
         return step * self->batch + row;
     }
-    uint64_t place = span_at(self, step, row).place;
-    return fby_permutation_at(&self->permutation, find_block(self, place));
+    uint64_t position = span_from(self, step, row).position;
+    return fby_permutation_at(&self->permutation,
+        range_of_position(self->positions, self->n_blocks, position));
 }

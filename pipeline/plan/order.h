@@ -1,27 +1,42 @@
-/* order.h - which sample stands where: a permutation nobody materialises.
+/* order.h - the order of samples in an epoch.
  *
- * An order is a pure function of (samples, blocks, shuffle, seed, epoch). It
- * answers "which samples are rows [first, first + n) of global batch `step`"
- * without memory per sample; shuffling blocks keeps two sums of 8 bytes a
- * block, and buckets are sorted before (buckets.h). proto/PROTOCOL.md, "Order",
- * is the definition. */
+ * An order follows from the sizes of the dataset, the shuffle settings, the
+ * seed and the epoch alone. It computes the samples of any rows of any global
+ * batch and stores no permutation. Block shuffle needs 16 bytes of memory for
+ * each block of shards; length buckets need 4 bytes for each sample.
+ * proto/PROTOCOL.md, "Order", is the definition. */
 #ifndef FBY_PIPELINE_PLAN_ORDER_H
 #define FBY_PIPELINE_PLAN_ORDER_H
 
 #include "common/err.h"
-#include "pipeline/plan/buckets.h"
 #include "pipeline/types.h"
 
+/* The samples of a dataset, sorted by bucket, then by number. The orders of all
+ * epochs of a dataset and a content share one object. */
+struct fby_buckets {
+    uint32_t  n;       /* buckets; some may be empty */
+    uint32_t  samples; /* number of samples in all buckets */
+    uint32_t *begins;  /* [i]: offset of bucket i in `sorted`; n + 1 entries */
+    uint32_t *sorted;  /* sample numbers, bucket by bucket */
+};
+
+/* Sort samples by bucket; bucket_of[i] < n is the bucket of sample i. */
+struct fby_buckets *fby_buckets_create(
+    const uint8_t *bucket_of, uint32_t samples, uint32_t n);
+void fby_buckets_destroy(struct fby_buckets **self_p);
+
 struct fby_order_spec {
-    uint64_t         samples;       /* N, of the whole dataset; <= 2^63 */
-    const uint32_t  *shard_samples; /* borrowed for create only; block */
-    uint32_t         n_shards;      /* block */
+    uint64_t         samples; /* N, the samples of the dataset; <= 2^63 */
     enum fby_shuffle shuffle;
-    uint32_t         block;  /* shards in a block, >= 1 */
-    uint32_t         lanes;  /* 0: the default */
-    uint32_t         slices; /* 0: the default */
-    /* borrowed until destroy; NULL: none, or who only counts steps and rows,
-     * which they do not change; with shuffles none and full */
+    /* The next five are for block shuffle only; see order.c. */
+    const uint32_t *shard_samples; /* [i]: samples of shard i; borrowed during
+                                      fby_order_create */
+    uint32_t        n_shards;
+    uint32_t        block;  /* shards in a block, >= 1 */
+    uint32_t        lanes;  /* 0: the default */
+    uint32_t        slices; /* 0: the default */
+    /* Not with block shuffle. Borrowed until destroy. May also be NULL if the
+     * caller needs only steps and rows, which do not depend on buckets. */
     const struct fby_buckets *buckets;
     enum fby_last             last;
     uint32_t                  global_batch;
@@ -36,49 +51,50 @@ uint32_t fby_default_lanes(uint32_t slices);
 
 struct fby_order;
 
-/* What `content` says of the order; the samples and shards of its dataset are
- * the caller's to add. */
+/* The spec of `content`; the caller adds samples, shards and buckets. */
 struct fby_order_spec fby_order_spec_of(
     const struct fby_content *content, uint64_t seed, uint64_t epoch);
 
-/* FBY_CONFIG unless `world` ranks can share a batch evenly. */
+/* Check that `world` ranks can share a batch evenly. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_order_check_world(
-    uint32_t global_batch, uint32_t world, struct fby_why *why);
+    uint32_t global_batch, uint32_t world, struct fby_error_detail *why);
 
-/* Errors: FBY_CONFIG when N is 0, when `drop` leaves no batch, when slices do
- * not divide the batch, when the shards do not add up to N, or when a value is
- * out of its range; `why` says which and what would be right. */
+/* Create the order of `spec`, whose settings are from a content that passed
+ * fby_content_check. The caller owns *out.
+ * Errors: FBY_CONFIG if N is 0 or above 2^63, if `last: drop` leaves no batch,
+ * if the shards do not add up to N, or if the buckets do not hold N samples. */
 FBY_CHECKED fby_err fby_order_create(const struct fby_order_spec *spec,
-    struct fby_order **out, struct fby_why *why);
+    struct fby_order **out, struct fby_error_detail *why);
 void                fby_order_destroy(struct fby_order **self_p);
 
-/* Batches in an epoch: floor(N / n), one more with `pad` and `short` if n does
- * not divide N. */
+/* The number of batches in an epoch: N / global_batch, rounded down with
+ * `last: drop`, else rounded up. */
 uint64_t fby_order_steps(const struct fby_order *self);
 
-/* Rows of `step` that hold a sample of their own: global_batch, or fewer in
- * the last; rows beyond them are padding (`pad`) or absent (`short`). */
+/* Rows of `step` that are not padding: global_batch, or fewer in the last step.
+ * The rows after them are padding (`pad`) or absent (`short`). */
 uint32_t fby_order_rows(const struct fby_order *self, uint64_t step);
 
-/* Whether `step` has all the rows [first, first + n), padding included; false
- * for n = 0. Ask before the calls below when the numbers come from a peer. */
+/* True if `step` has all the rows [first, first + n), padding included; false
+ * for n = 0. Call it first if the numbers come from a peer. */
 bool fby_order_has(
     const struct fby_order *self, uint64_t step, uint32_t first, uint32_t n);
 
-/* Samples of rows [first, first + n) of a global batch into `samples`
- * (n of them); only rows that fby_order_has.
- * Any thread; the object is constant after create. */
-void fby_order_fill(const struct fby_order *self, uint64_t step, uint32_t first,
-    uint32_t n, uint64_t *samples);
+/* Write the samples of rows [first, first + n) of a global batch to `samples`.
+ * The rows must pass fby_order_has.
+ * Thread: any; the object is constant after create. */
+void fby_order_fill_samples(const struct fby_order *self, uint64_t step,
+    uint32_t first, uint32_t n, uint64_t *samples);
 
-/* The block of one row, the key to the preferred worker; without blocks the
- * number step * global_batch + row. Only rows that fby_order_has. */
-uint64_t fby_order_locality(
+/* A number by which a client chooses the worker for a row, so that rows of one
+ * block go to one worker. It is the block's number or, without block shuffle,
+ * step * global_batch + row. The row must pass fby_order_has. */
+uint64_t fby_order_affinity_key(
     const struct fby_order *self, uint64_t step, uint32_t row);
 
-/* Rows [*first, *first + *n) of `step` that rank `rank` of `world` takes:
- * slices of the nominal batch, clipped to the rows that exist with `short`
- * (*n may be 0). rank < world, and `world` passed fby_order_check_world. */
+/* Set the rows [*first, *first + *n) of `step` that rank `rank` of `world`
+ * gets: an equal share of a full batch, clipped with `last: short` to the rows
+ * of the step (*n may be 0). rank < world; `world` has been checked. */
 void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
     uint32_t rank, uint32_t world, uint32_t *first, uint32_t *n);
 

@@ -1,20 +1,20 @@
 /* permutation.c - see permutation.h.
  *
- * The table is nearly square and has fewer than `rows` cells too many, so that
- * an index is sent through 1 + 1 / sqrt(n) times on average, and at most 1.6
- * times for tiny n (five in eight cells); a network on bits takes up to twice.
+ * The table is nearly square and has fewer than `rows` cells too many, so an
+ * index passes through the network 1 + 1 / sqrt(n) times on average, at most
+ * 1.6 times (n = 5, eight cells). With 2^k cells it could take 2 passes.
  *
- * Many rounds and even rows are for tiny n: with 8 rounds the orders of five
- * things are visibly uneven, and a table of 3 x 3 turned by thirds has only
- * even orders. With 24 rounds 4,000,000 draws of all orders of up to 7 things,
- * and with 8 those of all pairs in 128 things, look uniform. */
+ * Many rounds and an even number of rows are for tiny n. With 8 rounds some
+ * orders of five elements are visibly more frequent than others, and with 3 x 3
+ * cells only even permutations occur. In 4,000,000 draws, 24 rounds made all
+ * orders of up to 7 elements, and 8 rounds all pairs among 128, equally
+ * frequent. */
 #include "pipeline/plan/permutation.h"
 
 #include "pipeline/plan/draw.h"
 #include "pipeline/plan/fixed.h"
-#include "pipeline/plan/key.h"
 
-enum { ABREAST = 4 /* cells that pass side by side */ };
+enum { CELLS_AT_ONCE = 4 }; /* cells that are computed together */
 
 struct fby_permutation_key fby_permutation_key(
     uint64_t seed, uint64_t epoch, const char *purpose)
@@ -29,8 +29,8 @@ struct fby_permutation_key fby_permutation_key(
     return key;
 }
 
-/* Two round keys a Philox block. */
-static void expand(
+/* Set the round keys; each Philox block gives two. */
+static void set_round_keys(
     struct fby_permutation *p, struct fby_permutation_key key, uint64_t index)
 {
     uint32_t counter[4] = {0, 0, (uint32_t)index, (uint32_t)(index >> 32)};
@@ -43,7 +43,7 @@ static void expand(
     }
 }
 
-/* The root of n, rounded up to an even number. */
+/* The square root of n, rounded up to an even number; 1 for n = 1. */
 static uint64_t rows_of(uint64_t n)
 {
     if (n == 1) {
@@ -60,15 +60,16 @@ struct fby_permutation fby_permutation_of(
     p.columns                = (n - 1) / p.rows + 1;
     p.rounds = n < FBY_PERMUTATION_SMALL ? FBY_PERMUTATION_SMALL_ROUNDS
                                          : FBY_PERMUTATION_ROUNDS;
-    expand(&p, key, index);
+    set_round_keys(&p, key, index);
     return p;
 }
 
-/* A hash of `half` onto 0..size-1: SplitMix64's finaliser (Steele et al.,
- * OOPSLA 2014), then its high part. */
-static inline uint64_t turn(uint64_t key, uint64_t half, uint64_t size)
+/* Hash to 0..size-1: SplitMix64's finaliser (Steele et al., OOPSLA 2014),
+ * scaled. */
+static inline uint64_t hash_below(
+    uint64_t key, uint64_t coordinate, uint64_t size)
 {
-    uint64_t z = key + half;
+    uint64_t z = key + coordinate;
     z          = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z          = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return fby_mul_high(z ^ (z >> 31), size);
@@ -80,23 +81,22 @@ static inline uint64_t add_mod(uint64_t a, uint64_t b, uint64_t size)
     return sum >= size ? sum - size : sum;
 }
 
-/* One pass of `n` cells, side by side: what one round waits for, another cell
- * has meanwhile. */
-static inline void forth(
+/* Pass `n` cells through the network, interleaved to hide its latency. */
+static inline void permute_cells(
     const struct fby_permutation *p, uint64_t *cells, uint32_t n)
 {
-    uint64_t row[ABREAST];
-    uint64_t column[ABREAST];
+    uint64_t row[CELLS_AT_ONCE];
+    uint64_t column[CELLS_AT_ONCE];
     for (uint32_t k = 0; k < n; k++) {
         row[k]    = cells[k] / p->columns;
         column[k] = cells[k] % p->columns;
     }
     for (uint32_t i = 0; i < p->rounds; i += 2) {
         for (uint32_t k = 0; k < n; k++) {
-            row[k] =
-                add_mod(row[k], turn(p->keys[i], column[k], p->rows), p->rows);
+            row[k] = add_mod(
+                row[k], hash_below(p->keys[i], column[k], p->rows), p->rows);
             column[k] = add_mod(column[k],
-                turn(p->keys[i + 1], row[k], p->columns), p->columns);
+                hash_below(p->keys[i + 1], row[k], p->columns), p->columns);
         }
     }
     for (uint32_t k = 0; k < n; k++) {
@@ -107,32 +107,32 @@ static inline void forth(
 uint64_t fby_permutation_at(const struct fby_permutation *p, uint64_t position)
 {
     do {
-        forth(p, &position, 1);
+        permute_cells(p, &position, 1);
     } while (position >= p->n);
     return position;
 }
 
-/* What stands at ABREAST positions from `first` on. */
-static void at_abreast(
+/* Write the elements at CELLS_AT_ONCE positions from `first` on. */
+static void permute_at_once(
     const struct fby_permutation *p, uint64_t first, uint64_t *elements)
 {
-    for (uint64_t k = 0; k < ABREAST; k++) {
+    for (uint64_t k = 0; k < CELLS_AT_ONCE; k++) {
         elements[k] = first + k;
     }
-    forth(p, elements, ABREAST);
-    for (uint64_t k = 0; k < ABREAST; k++) {
-        if (elements[k] >= p->n) {
+    permute_cells(p, elements, CELLS_AT_ONCE);
+    for (uint64_t k = 0; k < CELLS_AT_ONCE; k++) {
+        if (elements[k] >= p->n) { /* walk the cycle on */
             elements[k] = fby_permutation_at(p, elements[k]);
         }
     }
 }
 
-void fby_permutation_run(const struct fby_permutation *p, uint64_t first,
+void fby_permutation_range(const struct fby_permutation *p, uint64_t first,
     uint64_t n, uint64_t *elements)
 {
     uint64_t done = 0;
-    for (; n - done >= ABREAST; done += ABREAST) {
-        at_abreast(p, first + done, elements + done);
+    for (; n - done >= CELLS_AT_ONCE; done += CELLS_AT_ONCE) {
+        permute_at_once(p, first + done, elements + done);
     }
     for (; done < n; done++) {
         elements[done] = fby_permutation_at(p, first + done);

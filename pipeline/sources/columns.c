@@ -1,13 +1,9 @@
-/* columns.c - `columns`: tables of NumPy files, of which a row is a sample. */
-#include "pipeline/draft.h"
-#include "pipeline/location.h"
+/* columns.c - the source `columns`: NumPy files of equal length, one for each
+ * column; a sample is one row of all of them. */
 #include "pipeline/sources/sources.h"
 
-static const struct fby_key key = {.name = "columns",
-    .expects  = "a pattern of folders of .npy files, or of .npz",
-    .kind     = FBY_KEY_TEXT,
-    .offset   = offsetof(struct draft_split, pattern),
-    .capacity = FBY_PATH_SIZE};
+static const struct fby_key key = {FBY_TEXT("columns", parsed_split, pattern,
+    "a pattern of folders of .npy files, or of .npz")};
 
 const struct fby_source_traits fby_source_columns = {
     .id         = FBY_SOURCE_COLUMNS,

@@ -1,28 +1,24 @@
-/* folder.c - `folder`: class folders of files. */
+/* folder.c - the source `folder`: a folder with a folder of files per class. */
 #include <string.h>
 
-#include "pipeline/draft.h"
 #include "pipeline/sources/sources.h"
 
-static const struct fby_key key = {.name = "folder",
-    .expects                             = "a folder of class folders",
-    .kind                                = FBY_KEY_TEXT,
-    .offset   = offsetof(struct draft_split, pattern),
-    .capacity = FBY_PATH_SIZE};
+static const struct fby_key key = {
+    FBY_TEXT("folder", parsed_split, pattern, "a folder of class folders")};
 
-/* No letter is a wildcard: the whole path is the directory. */
-static size_t cut(const char *path)
+/* The path of a folder has no wildcards. All of it is the directory. */
+static size_t directory_length(const char *path)
 {
     return strlen(path);
 }
 
 const struct fby_source_traits fby_source_folder = {
-    .id          = FBY_SOURCE_FOLDER,
-    .key         = &key,
-    .usage       = "folder: PATH",
-    .samples     = "folders",
-    .has_classes = true,
-    .has_files   = true,
-    .is_listed   = true,
-    .cut         = cut,
+    .id               = FBY_SOURCE_FOLDER,
+    .key              = &key,
+    .usage            = "folder: PATH",
+    .samples          = "folders",
+    .has_classes      = true,
+    .has_files        = true,
+    .is_listed        = true,
+    .directory_length = directory_length,
 };

@@ -1,30 +1,26 @@
-/* parallel.c - `parallel`: folders whose files are paired by name. */
+/* parallel.c - the source `parallel`: folders with files paired by name. */
 #include <string.h>
 
-#include "pipeline/draft.h"
-#include "pipeline/location.h"
 #include "pipeline/sources/sources.h"
 #include "pipeline/text.h"
 
-static const struct fby_key key = {.name = "parallel",
-    .expects  = "folders in braces: data/{images,masks}",
-    .kind     = FBY_KEY_TEXT,
-    .offset   = offsetof(struct draft_split, pattern),
-    .capacity = FBY_PATH_SIZE};
+static const struct fby_key key = {FBY_TEXT("parallel", parsed_split, pattern,
+    "folders in braces: data/{images,masks}")};
 
-static fby_err check_names(
-    const char *rest, uint32_t n, const char *pattern, struct fby_why *why)
+/* Check that the choices in the brace are different and valid names. */
+static fby_err check_names(const char *rest, uint32_t n, const char *pattern,
+    struct fby_error_detail *why)
 {
-    struct fby_side sides[FBY_MAX_SIDES];
+    struct fby_parallel_folder folders[FBY_MAX_PARALLEL];
     for (uint32_t i = 0; i < n; i++) {
-        fby_location_side(rest, i, &sides[i]);
-        bool good = fby_text_is_extension(sides[i].name) &&
-                    strchr(sides[i].name, '.') == NULL;
-        for (uint32_t k = 0; good && k < i; k++) {
-            good = strcmp(sides[k].name, sides[i].name) != 0;
+        fby_location_parallel_folder(rest, i, &folders[i]);
+        bool ok = fby_text_is_extension(folders[i].name) &&
+                  strchr(folders[i].name, '.') == NULL;
+        for (uint32_t k = 0; ok && k < i; k++) {
+            ok = strcmp(folders[k].name, folders[i].name) != 0;
         }
-        if (!good) {
-            return fby_because(why, FBY_CONFIG,
+        if (!ok) {
+            return fby_error_set(why, FBY_CONFIG,
                 "'%s': the names in the brace are different ones, of "
                 "lower-case letters, digits, _ and -",
                 fby_text_show(pattern).text);
@@ -33,9 +29,9 @@ static fby_err check_names(
     return FBY_OK;
 }
 
-/* One brace, no wildcard, and each choice a name that fields can say. */
+/* Check that `rest` has one brace of valid names, and no wildcards. */
 static fby_err check_rest(
-    const char *rest, const char *pattern, struct fby_why *why)
+    const char *rest, const char *pattern, struct fby_error_detail *why)
 {
     uint32_t    n     = 0;
     const char *brace = strchr(rest, '{');
@@ -43,12 +39,12 @@ static fby_err check_rest(
     if (err != FBY_OK) {
         return err;
     }
-    if (brace == NULL || strchr(brace + 1, '{') != NULL || fby_glob_has(rest) ||
-        n < 2 || n > FBY_MAX_SIDES) {
-        return fby_because(why, FBY_CONFIG,
+    if (brace == NULL || strchr(brace + 1, '{') != NULL ||
+        fby_has_wildcards(rest) || n < 2 || n > FBY_MAX_PARALLEL) {
+        return fby_error_set(why, FBY_CONFIG,
             "'%s': parallel folders are 2 to %d names in one brace, as in "
             "data/{images,masks}, without wildcards",
-            fby_text_show(pattern).text, FBY_MAX_SIDES);
+            fby_text_show(pattern).text, FBY_MAX_PARALLEL);
     }
     err = fby_braces_check(rest, why);
     return err == FBY_OK ? check_names(rest, n, pattern, why) : err;

@@ -1,13 +1,8 @@
-/* shards.c - `shards`: tar files of samples. */
-#include "pipeline/draft.h"
-#include "pipeline/location.h"
+/* shards.c - the source `shards`: tar files of samples. */
 #include "pipeline/sources/sources.h"
 
-static const struct fby_key key = {.name = "shards",
-    .expects                             = "a pattern of tar files",
-    .kind                                = FBY_KEY_TEXT,
-    .offset   = offsetof(struct draft_split, pattern),
-    .capacity = FBY_PATH_SIZE};
+static const struct fby_key key = {
+    FBY_TEXT("shards", parsed_split, pattern, "a pattern of tar files")};
 
 const struct fby_source_traits fby_source_shards = {
     .id         = FBY_SOURCE_SHARDS,

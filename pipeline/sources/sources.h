@@ -1,7 +1,9 @@
-/* sources.h - the sources that there are, one a file of this folder. */
+/* sources.h - the kinds of sources, one file each. Private to this folder. */
 #ifndef FBY_PIPELINE_SOURCES_SOURCES_H
 #define FBY_PIPELINE_SOURCES_SOURCES_H
 
+#include "pipeline/location.h"
+#include "pipeline/parse_state.h"
 #include "pipeline/sources/traits.h"
 
 extern const struct fby_source_traits fby_source_folder;

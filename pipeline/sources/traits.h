@@ -1,9 +1,9 @@
-/* traits.h - the table of sources: all that differs by the kind of a source
- * before a file is opened.
+/* traits.h - the table of sources: keys, rules and properties of each kind.
  *
- * Each kind is one file of this folder, and one line in traits.c. Code that
- * depends on the source of a split asks its traits, not its number. How a worker
- * indexes and reads a source is in worker/source/ops.h. */
+ * Each kind is one file of this folder and one line in sources.c. Other code
+ * reads the traits of a source and does not compare its number.
+ * worker/source/ops.h has the functions with which a worker indexes and reads
+ * each kind. */
 #ifndef FBY_PIPELINE_SOURCES_TRAITS_H
 #define FBY_PIPELINE_SOURCES_TRAITS_H
 
@@ -11,50 +11,52 @@
 #include "common/err.h"
 #include "pipeline/types.h"
 
-struct draft_split; /* a split as a pipeline file says it: draft.h */
-struct fby_key;     /* schema.h */
-struct fby_record;  /* record.h */
+struct parsed_split; /* a split of a pipeline file: parse_state.h */
+struct fby_key;      /* schema.h */
+struct fby_record;   /* record.h */
 
 struct fby_source_traits {
     enum fby_source_kind id;
-    /* The key of a split that names the source: "folder: PATH". It sets
-     * draft_split.pattern. */
+    /* The key of a split for this source; it sets parsed_split.pattern. */
     const struct fby_key *key;
-    const char           *usage; /* "folder: PATH" */
+    const char           *usage; /* for errors: "folder: PATH" */
 
-    const char *samples; /* what error messages call its samples */
-    const char *label;   /* what `from:` of a label says; NULL: class folders */
+    const char *samples; /* the noun for its samples in error messages */
+    const char *label;   /* for errors: the `from:` that a label can have; NULL
+                            if the source has class folders */
 
-    bool has_classes;   /* class folders: a label needs no file */
-    bool has_rows;      /* samples are rows of columns, not members */
-    bool has_sequences; /* samples are sequences of tokens */
-    bool has_paths;     /* some columns are paths: the key `files` */
-    bool has_values;    /* a member may be a value, in no file */
+    bool has_classes;   /* has class folders, from which a label can come */
+    bool has_rows;      /* a sample is a row of columns and has no members */
+    bool has_sequences; /* a sample is a sequence of tokens */
+    bool has_paths;     /* columns can hold paths: the key `files` */
+    bool has_values;    /* a member can be a value without a file */
     bool has_files;     /* each member is a file of its own */
-    bool has_names;     /* a suffix begins with the member's column or folder */
-    bool is_listed;     /* its files are listed at each open */
+    bool has_names;     /* extensions begin with the column or folder */
+    bool is_listed;     /* its folders are listed whenever it is opened */
 
-    /* The length of the directory in `path`, a location without its root; what
-     * follows is `rest`. NULL: the rest begins after the last slash before the
-     * first wildcard or brace. */
-    size_t (*cut)(const char *path);
-    /* The rules for `rest`; NULL: there are none. Errors: FBY_CONFIG. */
+    /* The length of the directory in `path`, a location without root. NULL: it
+     * ends at the last slash before the first wildcard or brace. */
+    size_t (*directory_length)(const char *path);
+    /* Check the remainder of the path. NULL: no rules. Errors: FBY_CONFIG. */
     fby_err (*check_rest)(
-        const char *rest, const char *pattern, struct fby_why *why);
+        const char *rest, const char *pattern, struct fby_error_detail *why);
 
-    /* What else the content of a split has; each NULL if nothing: filled in
-     * from the pipeline file, checked, and its entries in canonical bytes, whose
-     * keys (canon.h) follow those of the buckets. */
-    void (*resolve)(const struct draft_split *said, struct fby_content *out);
-    fby_err (*check)(const struct fby_content *content, struct fby_why *why);
+    /* Functions for the members of struct fby_content that only this kind sets;
+     * NULL: there are none. They fill the members from the pipeline file, check
+     * them, and encode and decode their entries in the canonical record. Keys
+     * of these entries are above all others (canon.h). */
+    void (*fill_content)(
+        const struct parsed_split *parsed, struct fby_content *out);
+    fby_err (*check)(
+        const struct fby_content *content, struct fby_error_detail *why);
     void (*encode)(const struct fby_content *content, struct fby_buffer *out);
     void (*decode)(struct fby_record *r, struct fby_content *out);
 };
 
-/* The traits of that kind; NULL when there is none. */
+/* The traits of the kind with number `id`; NULL if there is none. */
 const struct fby_source_traits *fby_source_traits_by_id(int64_t id);
 
-/* The traits of a kind that is valid. */
+/* The traits of a kind, which must be valid. */
 const struct fby_source_traits *fby_source_traits(enum fby_source_kind kind);
 
 #endif

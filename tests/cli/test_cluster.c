@@ -66,8 +66,8 @@ static int child_main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &set, NULL);
     if (strcmp(argv[argc - 4], "--ready-fd") != 0 ||
         strcmp(argv[argc - 2], "--parent") != 0 ||
-        fby_child_follow(number(argv[argc - 1])) != FBY_OK ||
-        fby_child_follow(getpid()) != FBY_GONE) {
+        fby_child_end_with_parent(number(argv[argc - 1])) != FBY_OK ||
+        fby_child_end_with_parent(getpid()) != FBY_GONE) {
         return 7;
     }
     write_line(words);
@@ -134,9 +134,9 @@ static int close_pipe(void **state)
 
 static struct fby_child start(const char *word)
 {
-    struct fby_child child;
-    struct fby_words words = {0};
-    struct fby_why   why   = {{0}};
+    struct fby_child        child;
+    struct fby_words        words = {0};
+    struct fby_error_detail why   = {{0}};
     fby_words_add(&words, word);
     assert_ok(fby_child_start(&child, "worker 7", &words, &why));
     fby_words_fini(&words);
@@ -147,8 +147,8 @@ static struct fby_child start(const char *word)
 static void fails_to_start(
     const char *word, int64_t patience_ns, fby_err err, const char *text)
 {
-    struct fby_child child = start(word);
-    struct fby_why   why   = {{0}};
+    struct fby_child        child = start(word);
+    struct fby_error_detail why   = {{0}};
     assert_int_equal(
         fby_child_wait_ready(&child, fby_now_ns() + patience_ns, &why), err);
     assert_string_equal(why.text, text);
@@ -174,9 +174,9 @@ static void a_child_that_writes_no_endpoint_is_named(void **state)
 static void a_child_that_does_not_end_is_killed(void **state)
 {
     (void)state;
-    struct fby_child stubborn = start("stubborn");
-    struct fby_child worker   = start("worker");
-    struct fby_why   why      = {{0}};
+    struct fby_child        stubborn = start("stubborn");
+    struct fby_child        worker   = start("worker");
+    struct fby_error_detail why      = {{0}};
     assert_ok(fby_child_wait_ready(&worker, fby_now_ns() + 60 * S, &why));
     assert_string_equal(worker.endpoint, "tcp://127.0.0.1:4242");
     assert_false(fby_child_ended(&worker));
@@ -209,11 +209,10 @@ static void options_are_passed_to_the_workers(void **state)
         .memory                                         = "1G",
         .cache                                          = "/c",
         .cpus                                           = "0-1",
-        .n_cpus                                         = 2,
         .nice                                           = "7",
         .roots                                          = roots};
     struct fby_cluster              *cluster = NULL;
-    struct fby_why                   why     = {{0}};
+    struct fby_error_detail          why     = {{0}};
     static const char                worker[] =
         "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
         "--threads 5 --cpus 0-1 --nice 7 --memory 1G --cache /c --data a=/x "
@@ -236,10 +235,10 @@ static void options_are_passed_to_the_workers(void **state)
 static void starts_with_threads(
     struct fby_cluster_options options, uint32_t threads, const char *more)
 {
-    struct fby_cluster *cluster = NULL;
-    struct fby_why      why     = {{0}};
-    char               *none    = NULL;
-    char                text[LINE_SIZE];
+    struct fby_cluster     *cluster = NULL;
+    struct fby_error_detail why     = {{0}};
+    char                   *none    = NULL;
+    char                    text[LINE_SIZE];
     options.roots = &none;
     assert_ok(fby_cluster_start(&options, &cluster, &why));
     read_pid(server_at_first);
@@ -258,17 +257,15 @@ static void starts_with_threads(
 
 static void workers_share_the_cores(void **state)
 {
-    uint32_t cores = fby_cores();
+    uint32_t cores = fby_usable_cores();
     (void)state;
     starts_with_threads((struct fby_cluster_options){.workers = 1}, cores, "");
     starts_with_threads((struct fby_cluster_options){.workers = 2},
         cores > 1 ? cores / 2 : 1, "");
-    starts_with_threads(
-        (struct fby_cluster_options){.workers = 1, .cpus = "0", .n_cpus = 1}, 1,
-        " --cpus 0");
-    starts_with_threads(
-        (struct fby_cluster_options){.workers = 2, .cpus = "0", .n_cpus = 1}, 1,
-        " --cpus 0");
+    starts_with_threads((struct fby_cluster_options){.workers = 1, .cpus = "0"},
+        1, " --cpus 0");
+    starts_with_threads((struct fby_cluster_options){.workers = 2, .cpus = "0"},
+        1, " --cpus 0");
 }
 
 static struct fby_cluster *start_plain(pid_t *server, pid_t *worker)
@@ -276,8 +273,8 @@ static struct fby_cluster *start_plain(pid_t *server, pid_t *worker)
     char                            *none    = NULL;
     const struct fby_cluster_options options = {
         .workers = 1, .threads = 3, .roots = &none};
-    struct fby_cluster *cluster = NULL;
-    struct fby_why      why     = {{0}};
+    struct fby_cluster     *cluster = NULL;
+    struct fby_error_detail why     = {{0}};
     assert_ok(fby_cluster_start(&options, &cluster, &why));
     *server = read_pid(server_at_first);
     *worker = read_pid(plain_worker);
@@ -358,7 +355,7 @@ static void a_cluster_that_cannot_start_leaves_nothing(void **state)
     char                            *none    = NULL;
     const struct fby_cluster_options options = {.workers = 1, .roots = &none};
     struct fby_cluster              *cluster = NULL;
-    struct fby_why                   why     = {{0}};
+    struct fby_error_detail          why     = {{0}};
     (void)state;
     setenv("FBY_TEST_SHORT", "1", 1);
     assert_int_equal(fby_cluster_start(&options, &cluster, &why), FBY_GONE);

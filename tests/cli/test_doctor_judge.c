@@ -1,4 +1,4 @@
-/* Verdicts on invented values. */
+/* Verdicts of `forebay doctor` on made-up values. */
 #include "cli/doctor/judge.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static void cards_are_listed_on_several_nodes(void **state)
     (void)state;
     const struct fby_card_facts card = {"eth0", 1, "4-7"};
     ASSERT_VERDICT(
-        fby_judge_numa(0, NULL, 0), FBY_DOCTOR_NOTE, "not tell", NULL);
+        fby_judge_numa(0, NULL, 0), FBY_DOCTOR_NOTE, "not report", NULL);
     ASSERT_VERDICT(fby_judge_numa(1, NULL, 0), FBY_DOCTOR_OK, "one node", NULL);
     ASSERT_VERDICT(fby_judge_numa(2, NULL, 0), FBY_DOCTOR_OK, "2 nodes", NULL);
     ASSERT_VERDICT(fby_judge_numa(2, &card, 1), FBY_DOCTOR_NOTE,
@@ -87,7 +87,8 @@ static void little_memory_is_a_warning_wherever_the_bound_is(void **state)
         "the cgroup allows 1.0 GiB", "--memory");
     ASSERT_VERDICT(memory(64 * GIB, GIB / 2, UINT64_MAX), FBY_DOCTOR_WARN,
         "512 MiB of it", "--memory");
-    ASSERT_VERDICT(memory(0, 0, UINT64_MAX), FBY_DOCTOR_NOTE, "not tell", NULL);
+    ASSERT_VERDICT(
+        memory(0, 0, UINT64_MAX), FBY_DOCTOR_NOTE, "not report", NULL);
 }
 
 static void limits_that_bind_come_with_what_raises_them(void **state)
@@ -184,7 +185,7 @@ static void a_source_must_be_here_unless_workers_elsewhere_serve_it(
     void **state)
 {
     (void)state;
-    struct fby_source_facts facts = {.split = "train", .place = "/data"};
+    struct fby_source_facts facts = {.split = "train", .path = "/data"};
     ASSERT_VERDICT(fby_judge_source(&facts), FBY_DOCTOR_OK,
         "split train: /data can be read", NULL);
     facts.error = EACCES;
@@ -194,7 +195,7 @@ static void a_source_must_be_here_unless_workers_elsewhere_serve_it(
     ASSERT_VERDICT(
         fby_judge_source(&facts), FBY_DOCTOR_NOTE, "/data", "workers'");
     facts = (struct fby_source_facts){
-        .split = "train", .place = "in1k:train", .named = true};
+        .split = "train", .path = "in1k:train", .unknown_root = true};
     ASSERT_VERDICT(
         fby_judge_source(&facts), FBY_DOCTOR_NOTE, "in1k:train", "--data");
 }
@@ -217,7 +218,7 @@ static void data_is_valid_invalid_or_too_large_to_read(void **state)
         fby_judge_data(&facts), FBY_DOCTOR_NOTE, "no tar", "workers'");
 }
 
-static void manifests_need_a_place_with_room(void **state)
+static void manifests_need_a_folder_with_room(void **state)
 {
     (void)state;
     struct fby_cache_facts facts = {.directory = "/c", .free_bytes = GIB};
@@ -336,7 +337,7 @@ int main(void)
         cmocka_unit_test(
             a_source_must_be_here_unless_workers_elsewhere_serve_it),
         cmocka_unit_test(data_is_valid_invalid_or_too_large_to_read),
-        cmocka_unit_test(manifests_need_a_place_with_room),
+        cmocka_unit_test(manifests_need_a_folder_with_room),
         cmocka_unit_test(a_server_is_ok_when_it_answers_and_knows_workers),
         cmocka_unit_test(silence_refusal_and_absence_are_distinguished),
         cmocka_unit_test(ports_beyond_loopback_are_a_warning),

@@ -1,10 +1,10 @@
-/* Reading the /proc and /sys of an invented machine. */
+/* Reading /proc and /sys of another machine, from files of the test. */
 #include "cli/doctor/read.h"
 
 #include <string.h>
 
 #include "common/cpus.h"
-#include "tests/made_up.h"
+#include "tests/fake_files.h"
 
 static void missing_files_give_unknown_values(void **state)
 {

@@ -1,4 +1,4 @@
-/* Checks that report lines, hang, or crash. */
+/* Checks of `forebay doctor` that report lines, hang or crash. */
 #include "cli/doctor/trial.h"
 
 #include <signal.h>
@@ -39,11 +39,9 @@ static void assert_failed(const struct fby_doctor_line *line,
 
 static void say_two(const struct fby_doctor_options *options, int out)
 {
-    struct fby_verdict verdict = fby_verdict(FBY_DOCTOR_NOTE, "one");
     (void)options;
-    fby_doctor_report(out, "a", &verdict);
-    verdict = fby_verdict(FBY_DOCTOR_OK, "two");
-    fby_doctor_report(out, "b", &verdict);
+    fby_doctor_report(out, "a", fby_verdict(FBY_DOCTOR_NOTE, NULL, "one"));
+    fby_doctor_report(out, "b", fby_verdict(FBY_DOCTOR_OK, NULL, "two"));
 }
 
 static void hang(const struct fby_doctor_options *options, int out)

@@ -12,7 +12,7 @@ static struct fby_guess guess; /* too large for a stack */
 static void look_with(
     const struct sandbox *sb, const char *path, enum fby_type tokens)
 {
-    struct fby_why why = {0};
+    struct fby_error_detail why = {0};
     if (fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why) !=
         FBY_OK) {
         fail_msg("%s", why.text);
@@ -28,7 +28,7 @@ static void look(const struct sandbox *sb, const char *path)
 static void assert_refused(const struct sandbox *sb, const char *path,
     enum fby_type tokens, const char *words)
 {
-    struct fby_why why = {0};
+    struct fby_error_detail why = {0};
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why),
         FBY_CONFIG);
@@ -129,8 +129,8 @@ static void gaps_and_uneven_digits_make_wildcards(void **state)
 
 static void anything_else_says_what_was_expected(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     sandbox_mkdir(sb, "empty");
     assert_refused(sb, "empty", 0, "empty");
     assert_int_equal(
@@ -215,7 +215,7 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     assert_int_equal(guess.kind, FBY_SOURCE_PARALLEL);
     assert_string_equal(
         guess.splits[0].pattern, sandbox_path(sb, "p/{images,labels-1}"));
-    assert_true(guess.splits[0].members[1].looked);
+    assert_true(guess.splits[0].members[1].header_read);
     assert_false(guess.splits[0].members[1].ids); /* no PNG file at all */
     sandbox_write_text(sb, "p/images/2.jpg", "x");
     assert_refused(sb, "p", 0, "1 file missing: 2.* in labels-1");
@@ -233,7 +233,7 @@ static bool is_taken_for_ids(
     head[damaged] ^= 1;
     sandbox_write(sb, "ids/masks/1.png", head, sizeof(head));
     look(sb, "ids");
-    assert_true(guess.splits[0].members[1].looked);
+    assert_true(guess.splits[0].members[1].header_read);
     return guess.splits[0].members[1].ids;
 }
 
@@ -370,8 +370,8 @@ static void flat_pictures_are_refused_with_the_expected_layout(void **state)
 static void assert_refused_with(
     const struct sandbox *sb, const char *path, const char *words)
 {
-    char           right[512];
-    struct fby_why why = {0};
+    char                    right[512];
+    struct fby_error_detail why = {0};
     snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
         words);
     assert_int_equal(
@@ -459,11 +459,11 @@ static void png_files_in_tars_are_read_in_place(void **state)
     const struct fby_init_member *members = guess.splits[0].members;
     assert_int_equal(guess.splits[0].n_members, 3);
     assert_string_equal(members[1].extension, "seg.png");
-    assert_true(members[1].looked);
+    assert_true(members[1].header_read);
     assert_true(members[1].ids);
-    assert_true(members[2].looked);
+    assert_true(members[2].header_read);
     assert_false(members[2].ids);
-    assert_false(members[0].looked);
+    assert_false(members[0].header_read);
 }
 
 static void png_headers_of_class_folders_are_read(void **state)
@@ -477,7 +477,7 @@ static void png_headers_of_class_folders_are_read(void **state)
     assert_split(sb, 0, "train", "p/train", 2);
     assert_int_equal(guess.splits[0].n_members, 2);
     assert_string_equal(members[0].extension, "png");
-    assert_true(members[0].looked);
+    assert_true(members[0].header_read);
     assert_false(members[0].ids);
     assert_true(members[0].always);
     assert_string_equal(members[1].extension, "seg.png");
@@ -500,7 +500,7 @@ static void all_files_of_class_folders_are_counted(void **state)
     assert_int_equal(guess.splits[0].classes, 2);
     assert_int_equal(guess.splits[0].members[0].count, 1030);
     assert_int_equal(guess.splits[0].members[1].count, 1);
-    assert_true(guess.splits[0].members[1].looked);
+    assert_true(guess.splits[0].members[1].header_read);
 }
 
 /* Eight lists are as many splits as a guess has. */
@@ -558,9 +558,9 @@ static void only_folders_called_so_are_splits(void **state)
 
 static void a_path_that_is_not_there_is_named(void **state)
 {
-    const struct sandbox *sb = *state;
-    char                  right[256];
-    struct fby_why        why = {0};
+    const struct sandbox   *sb = *state;
+    char                    right[256];
+    struct fby_error_detail why = {0};
     snprintf(right, sizeof(right),
         "cannot look at %s: No such file or directory",
         sandbox_path(sb, "none"));

@@ -12,7 +12,7 @@ static struct fby_guess guess; /* too large for a stack */
 static const struct fby_guess_split *look(
     const struct sandbox *sb, const char *path)
 {
-    struct fby_why why = {0};
+    struct fby_error_detail why = {0};
     if (fby_source_guess(sandbox_path(sb, path), 0, &guess, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -23,8 +23,8 @@ static const struct fby_guess_split *look(
 static void assert_refused(
     const struct sandbox *sb, const char *path, const char *words)
 {
-    char           right[512];
-    struct fby_why why = {0};
+    char                    right[512];
+    struct fby_error_detail why = {0};
     snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
         words);
     assert_int_equal(
@@ -289,7 +289,7 @@ static void a_directory_with_letters_of_patterns_is_refused(void **state)
 {
     const struct sandbox *sb = *state;
     write_npy(sb, "p,q/a.npy", 3);
-    struct fby_why why = {0};
+    struct fby_error_detail why = {0};
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "p,q"), 0, &guess, &why), FBY_CONFIG);
     assert_says(&why, "/p,q has a special character of patterns; ");

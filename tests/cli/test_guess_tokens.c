@@ -11,7 +11,7 @@ static struct fby_guess guess; /* too large for a stack */
 static const struct fby_guess_split *look(
     const struct sandbox *sb, const char *path, enum fby_type tokens)
 {
-    struct fby_why why = {0};
+    struct fby_error_detail why = {0};
     if (fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why) !=
         FBY_OK) {
         fail_msg("%s", why.text);
@@ -24,8 +24,8 @@ static const struct fby_guess_split *look(
 static void assert_refused(const struct sandbox *sb, const char *path,
     enum fby_type tokens, const char *words)
 {
-    char           right[512];
-    struct fby_why why = {0};
+    char                    right[512];
+    struct fby_error_detail why = {0};
     snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
         words);
     assert_int_equal(
@@ -298,8 +298,8 @@ static void a_brace_longer_than_a_path_is_refused(void **state)
 {
     const struct sandbox *sb = *state;
     for (int n = 14; n <= 15; n++) {
-        char           path[300];
-        struct fby_why why = {0};
+        char                    path[300];
+        struct fby_error_detail why = {0};
         snprintf(path, sizeof(path), "p%d/test.bin", n);
         flat(sb, path, 20);
         for (int i = 0; i < 16; i++) {
@@ -318,8 +318,8 @@ static void a_brace_longer_than_a_path_is_refused(void **state)
 
 static void a_directory_with_letters_of_patterns_is_refused(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     flat(sb, "p{q/a.bin", 20);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "p{q"), FBY_U8, &guess, &why),

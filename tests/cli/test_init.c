@@ -10,8 +10,8 @@ static const struct fby_init_member found[] = {{.extension = "jpg"},
 
 static char *text_of(const struct fby_init_summary *summary)
 {
-    struct fby_buffer out = {0};
-    struct fby_why    why = {{0}};
+    struct fby_buffer       out = {0};
+    struct fby_error_detail why = {{0}};
     if (fby_init_text(summary, &out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -192,7 +192,7 @@ static void without_a_picture_there_is_nothing_to_write(void **state)
         .members                             = found + 1,
         .n_members                           = 1};
     struct fby_buffer       out     = {0};
-    struct fby_why          why     = {{0}};
+    struct fby_error_detail why     = {{0}};
     assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "/d: no picture among the files (.jpg, .jpeg, .png); found: txt");
@@ -227,10 +227,10 @@ static void columns_become_fields_or_say_that_they_do_not(void **state)
     assert_non_null(strstr(made.text, "column \"a b\""));
     assert_non_null(strstr(made.text, "column \"cube\""));
     written_fini(&made);
-    struct fby_buffer out = {0};
-    struct fby_why    why = {{0}};
-    summary.columns       = columns + 4;
-    summary.n_columns     = 2;
+    struct fby_buffer       out = {0};
+    struct fby_error_detail why = {{0}};
+    summary.columns             = columns + 4;
+    summary.n_columns           = 2;
     assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "no column can be a field"));
     fby_buffer_fini(&out);
@@ -242,11 +242,14 @@ static void values_of_a_list_become_fields_and_ids_a_mask(void **state)
     static const char files[][FBY_NAME_SIZE] = {"a", "b"};
 
     static const struct fby_init_member members[] = {
-        {.extension = "a.png", .always = true, .looked = true, .ids = true},
-        {.extension = "b_photo.png",
-            .always = true,
-            .looked = true,
-            .ids    = true},
+        {.extension      = "a.png",
+            .always      = true,
+            .header_read = true,
+            .ids         = true},
+        {.extension      = "b_photo.png",
+            .always      = true,
+            .header_read = true,
+            .ids         = true},
         {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
         {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
         {.extension  = "text",

@@ -1,5 +1,5 @@
-/* The whole text of first pipeline files, and which members become which
- * fields. */
+/* The text of pipeline files that `forebay init` writes, and the field that
+ * each kind of member becomes. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@
 /* The text for `s`, which loads; free() it. */
 static char *text_of(const struct fby_init_summary *s)
 {
-    struct fby_buffer    out      = {0};
-    struct fby_why       why      = {{0}};
-    struct fby_pipeline *pipeline = NULL;
+    struct fby_buffer       out      = {0};
+    struct fby_error_detail why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
     if (fby_init_text(s, &out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -152,7 +152,10 @@ static void a_list_s_file_is_written_whole(void **state)
     static const char                   files[][FBY_NAME_SIZE] = {"eye", "seg"};
     static const struct fby_init_member members[]              = {
                      {.extension = "eye.jpg", .always = true},
-                     {.extension = "seg.png", .always = true, .looked = true, .ids = true},
+                     {.extension      = "seg.png",
+                         .always      = true,
+                         .header_read = true,
+                         .ids         = true},
                      {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
                      {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
                      {.extension  = "note",
@@ -345,7 +348,7 @@ static size_t members_of(const char *words, struct fby_init_member out[16])
     size_t n = 0;
     while (*words != '\0') {
         size_t length = strcspn(words, " +*");
-        out[n]        = (struct fby_init_member){.looked = true};
+        out[n]        = (struct fby_init_member){.header_read = true};
         memcpy(out[n].extension, words, length);
         for (words += length; *words == '+' || *words == '*'; words++) {
             out[n].always = out[n].always || *words == '+';
@@ -590,8 +593,8 @@ static void at_most_16_values_of_a_list_become_fields(void **state)
 
 static void assert_nothing(const struct fby_init_summary *s, const char *wanted)
 {
-    struct fby_buffer out = {0};
-    struct fby_why    why = {{0}};
+    struct fby_buffer       out = {0};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(fby_init_text(s, &out, &why), FBY_CONFIG);
     assert_string_equal(why.text, wanted);
     assert_null(out.data);

@@ -59,8 +59,8 @@ static bool is_there(const char *path)
 
 static void keep(const struct folder *folder, const char *token)
 {
-    struct fby_journal journal;
-    struct fby_why     why = {{0}};
+    struct fby_journal      journal;
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_journal_open(&journal, NULL, folder->file, 10, &why));
     assert_false(is_there(folder->part));
     snprintf(journal.token, sizeof(journal.token), "%s", token);
@@ -112,11 +112,11 @@ static void a_link_stays_a_link(void **state)
 
 static void a_file_that_cannot_be_written_is_refused_at_once(void **state)
 {
-    const struct folder *folder = *state;
-    struct fby_journal   journal;
-    struct fby_why       why = {{0}};
-    char                 path[128];
-    char                 text[256];
+    const struct folder    *folder = *state;
+    struct fby_journal      journal;
+    struct fby_error_detail why = {{0}};
+    char                    path[128];
+    char                    text[256];
     assert_int_equal(
         fby_journal_open(&journal, NULL, folder->dir, 1, &why), FBY_IO);
     snprintf(text, sizeof(text), "%s: Is a directory", folder->dir);
@@ -126,7 +126,7 @@ static void a_file_that_cannot_be_written_is_refused_at_once(void **state)
     assert_false(is_there(folder->file));
     snprintf(path, sizeof(path), "%s/no/token", folder->dir);
     assert_int_equal(fby_journal_open(&journal, NULL, path, 1, &why), FBY_IO);
-    snprintf(text, sizeof(text), "%s.part: No such file or directory", path);
+    snprintf(text, sizeof(text), "%s: No such file or directory", path);
     assert_string_equal(why.text, text);
     assert_int_equal(
         fby_journal_open(&journal, path, folder->file, 1, &why), FBY_IO);
@@ -141,8 +141,8 @@ static void a_file_that_cannot_be_written_is_refused_at_once(void **state)
 
 static void reads(const char *text, const char *token)
 {
-    char           out[SIZE];
-    struct fby_why why = {{0}};
+    char                    out[SIZE];
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_journal_read_token(text, out, sizeof(out), &why));
     assert_string_equal(out, token);
 }
@@ -164,11 +164,11 @@ static void a_token_is_given_or_the_first_line_of_a_file(void **state)
 
 static void wrong_tokens_are_refused(void **state)
 {
-    const struct folder *folder = *state;
-    char                 out[SIZE];
-    char                 at[96];
-    char                 text[128];
-    struct fby_why       why = {{0}};
+    const struct folder    *folder = *state;
+    char                    out[SIZE];
+    char                    at[96];
+    char                    text[128];
+    struct fby_error_detail why = {{0}};
     snprintf(at, sizeof(at), "@%s", folder->file);
     assert_int_equal(
         fby_journal_read_token("sixteen-letters-", out, sizeof(out), &why),

@@ -1,4 +1,4 @@
-/* Findings from invented facts. */
+/* Findings of `forebay lint` for made-up facts. */
 #include "cli/lint/findings.h"
 
 #include <stdio.h>

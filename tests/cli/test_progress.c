@@ -26,6 +26,15 @@ static void without_an_end_there_is_no_eta(void **state)
     assert_null(strstr(text, "/40"));
 }
 
+static void an_eta_of_many_years_is_left_out(void **state)
+{
+    (void)state;
+    char                             text[160];
+    const struct fby_stream_progress at = {.steps = 1, .total = INT64_MAX};
+    fby_progress_text(&at, FBY_NS_PER_S, text, sizeof(text));
+    assert_null(strstr(text, "ETA"));
+}
+
 static void before_the_first_step_nothing_is_divided_by_zero(void **state)
 {
     (void)state;
@@ -50,6 +59,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_has_rate_eta_and_time_waited),
         cmocka_unit_test(without_an_end_there_is_no_eta),
+        cmocka_unit_test(an_eta_of_many_years_is_left_out),
         cmocka_unit_test(before_the_first_step_nothing_is_divided_by_zero),
         cmocka_unit_test(bar_and_text_fit_the_terminal),
     };

@@ -86,5 +86,5 @@ int main(void)
         cmocka_unit_test(of_a_rotation_only_the_parts_with_effect_are_shown),
         cmocka_unit_test(a_mask_has_only_the_steps_that_move_pixels),
     };
-    return cmocka_run_group_tests_name("cli.drawn", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cli.sampled_params", tests, NULL, NULL);
 }

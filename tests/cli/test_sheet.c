@@ -140,8 +140,8 @@ static void a_long_line_is_broken_at_a_space_and_indented(void **state)
 static void a_sheet_that_is_too_large_is_refused(void **state)
 {
     (void)state;
-    struct fby_why   why              = {{0}};
-    struct fby_sheet sheet            = sheet_of(1, 1, 1);
+    struct fby_error_detail why       = {{0}};
+    struct fby_sheet        sheet     = sheet_of(1, 1, 1);
     sheet.cells[0].pictures[0].width  = 1 << 15;
     sheet.cells[0].pictures[0].height = 1 << 14;
     assert_int_equal(fby_sheet_write(&sheet, stderr, &why), FBY_USAGE);

@@ -37,9 +37,9 @@ static inline struct fby_codec_job yuv_job(uint32_t width, uint32_t height)
     return j;
 }
 
-/* Decode `payload` to exactly `size` bytes, which are copied to `raw` unless it
- * is NULL. Accesses beyond the end of either buffer fault. Asserts that
- * fby_codec_check() agrees; for lz4 it checks only the sizes. */
+/* Decode `payload` to exactly `size` bytes, which are copied to `raw` unless
+ * `raw` is NULL. Accesses beyond the end of either buffer fault. Asserts that
+ * fby_codec_can_decode() agrees; for lz4 it checks only the sizes. */
 static inline fby_err decode(const struct fby_codec_job *j, const void *payload,
     size_t payload_size, uint8_t *raw, size_t size)
 {
@@ -48,7 +48,7 @@ static inline fby_err decode(const struct fby_codec_job *j, const void *payload,
     struct fby_bytes_in from = {in.bytes, in.size};
 
     fby_err err  = fby_codec_decode(j, from, out.bytes, size);
-    bool    good = fby_codec_check(j, from, size);
+    bool    good = fby_codec_can_decode(j, from, size);
     bool    lz4  = j->coding.codec == FBY_CODEC_LZ4;
     bool    fits = payload_size <= fby_codec_bound(j->coding.codec, size);
     assert_true(good || err != FBY_OK || (lz4 && !fits));

@@ -58,7 +58,7 @@ static void dump(uint32_t i, void *scratch)
         (photo.yuv420 ? (size_t)fby_yuv_bytes(photo.width, photo.height)
                       : (size_t)photo.width * photo.height * photo.planes);
     uint8_t *raw     = fby_zalloc(size);
-    uint8_t *payload = fby_zalloc(fby_photo_bound(&photo));
+    uint8_t *payload = fby_zalloc(fby_photo_encode_capacity(&photo));
     fill(raw, size);
     size_t packed = fby_photo_encode(&photo, raw, payload, scratch);
     printf("%u %u %u", photo.width, photo.height,

@@ -13,7 +13,7 @@
 #include "codec/photo.h"
 #include "common/yuv420.h"
 
-/* Kinds of pictures: easy ones and hard ones. */
+/* Kinds of pictures, from easy to hard to compress. */
 enum content { EVEN, SMOOTH, NOISE, EXTREMES, N_CONTENTS };
 
 struct sample {
@@ -45,7 +45,7 @@ static inline uint8_t value(enum content content, size_t i, uint32_t *state)
     return next(state) % 2 == 0 ? 0 : 255;
 }
 
-/* Scratch memory of a thread, which keeps the contents of the last call. */
+/* Scratch memory, filled with bytes that a call must not depend on. */
 static inline void *scratch(void)
 {
     static struct fby_guarded memory;
@@ -64,12 +64,13 @@ static inline size_t raw_bytes(const struct fby_pictures *photo)
     return photo->images * one;
 }
 
-/* The payload does not depend on the old contents of its buffer. */
+/* Encode pictures; the old contents of buffers must not matter. */
 static inline struct fby_guarded payload_of(
     const struct fby_pictures *photo, const uint8_t *raw)
 {
-    struct fby_guarded in  = fby_guarded_copy(raw, raw_bytes(photo));
-    struct fby_guarded out = fby_guarded_copy(NULL, fby_photo_bound(photo));
+    struct fby_guarded in = fby_guarded_copy(raw, raw_bytes(photo));
+    struct fby_guarded out =
+        fby_guarded_copy(NULL, fby_photo_encode_capacity(photo));
     memset(out.bytes, 0xa5, out.size);
     size_t size = fby_photo_encode(photo, in.bytes, out.bytes, scratch());
     assert_in_range(size, 1, out.size);
@@ -104,13 +105,14 @@ static inline bool decodes(const struct sample *s, uint8_t *raw)
         &s->photo, s->payload.bytes, s->payload.size, raw, scratch());
 }
 
-/* Assert that check and decoding refuse it, and that decoding writes nothing.
- */
+/* Assert that fby_photo_is_valid() and decoding refuse the payload, and that
+ * decoding writes nothing. */
 static inline void assert_refused(const struct sample *s)
 {
     uint8_t *raw = malloc(s->raw_size);
     memset(raw, 0xa5, s->raw_size);
-    assert_false(fby_photo_check(&s->photo, s->payload.bytes, s->payload.size));
+    assert_false(
+        fby_photo_is_valid(&s->photo, s->payload.bytes, s->payload.size));
     assert_false(decodes(s, raw));
     for (size_t i = 0; i < s->raw_size; i++) {
         assert_int_equal(raw[i], 0xa5);

@@ -12,21 +12,21 @@ static const struct fby_codec_params photos = {.element_bytes = 1,
 static const struct fby_codec_params floats = {
     .element_bytes = 4, .distance = 1};
 
-static struct fby_wish wish(
+static struct fby_coding_request request(
     uint8_t filter, uint8_t codec, struct fby_codec_params params)
 {
-    return (struct fby_wish){.filter = filter,
-        .codec                       = codec,
-        .params                      = params,
-        .filters                     = UINT32_MAX,
-        .codecs                      = UINT32_MAX};
+    return (struct fby_coding_request){.filter = filter,
+        .codec                                 = codec,
+        .params                                = params,
+        .filters                               = UINT32_MAX,
+        .codecs                                = UINT32_MAX};
 }
 
 static struct fby_auto made(
     uint8_t filter, uint8_t codec, struct fby_codec_params params)
 {
-    struct fby_auto self;
-    struct fby_wish of = wish(filter, codec, params);
+    struct fby_auto           self;
+    struct fby_coding_request of = request(filter, codec, params);
     assert_true(fby_auto_suits(&of));
     fby_auto_init(&self, &of);
     return self;
@@ -37,15 +37,15 @@ static void feed(
     struct fby_auto *self, uint32_t n, uint8_t filter, uint32_t permille)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct fby_coding coding = fby_auto_ask(self);
+        struct fby_coding coding = fby_auto_next(self);
         bool good = coding.codec != FBY_CODEC_STORE && coding.filter == filter;
-        fby_auto_feed(self, coding, 1000, good ? permille : 1000);
+        fby_auto_record(self, coding, 1000, good ? permille : 1000);
     }
 }
 
 static void asks_for(const struct fby_auto *self, uint8_t filter, uint8_t codec)
 {
-    struct fby_coding coding = fby_auto_ask(self);
+    struct fby_coding coding = fby_auto_next(self);
     assert_int_equal(coding.filter, filter);
     assert_int_equal(coding.codec, codec);
 }
@@ -54,8 +54,8 @@ static void asks_for(const struct fby_auto *self, uint8_t filter, uint8_t codec)
 static void try_all(struct fby_auto *self, const uint32_t *permille, uint32_t n)
 {
     for (uint32_t i = 0; i < n * FBY_AUTO_TRIAL; i++) {
-        fby_auto_feed(
-            self, fby_auto_ask(self), 1000, permille[i / FBY_AUTO_TRIAL]);
+        fby_auto_record(
+            self, fby_auto_next(self), 1000, permille[i / FBY_AUTO_TRIAL]);
     }
 }
 
@@ -81,14 +81,14 @@ static void small_chunks_are_judged_as_large_ones(void **state)
         struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
         for (uint32_t i = 0; i < FBY_AUTO_TRIAL; i++) {
             asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
-            fby_auto_feed(&self, fby_auto_ask(&self), 8, wire);
+            fby_auto_record(&self, fby_auto_next(&self), 8, wire);
         }
         asks_for(&self, wire == 7 ? FBY_FILTER_DELTA : FBY_FILTER_NONE,
             wire == 7 ? FBY_CODEC_LZ4 : FBY_CODEC_STORE);
         for (uint32_t i = 0; wire == 7 && i < 3 * FBY_AUTO_WINDOW; i++) {
             asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
             uint32_t bytes = i < 2 * FBY_AUTO_WINDOW ? 7 : 8;
-            fby_auto_feed(&self, fby_auto_ask(&self), 8, bytes);
+            fby_auto_record(&self, fby_auto_next(&self), 8, bytes);
         }
         asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
     }
@@ -99,9 +99,9 @@ static void chunks_of_no_bytes_are_not_worth_it(void **state)
     (void)state;
     for (uint32_t raw = 0; raw <= 1; raw++) { /* one chunk is not empty */
         struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
-        fby_auto_feed(&self, fby_auto_ask(&self), raw, 0);
+        fby_auto_record(&self, fby_auto_next(&self), raw, 0);
         for (uint32_t i = 1; i < FBY_AUTO_TRIAL; i++) {
-            fby_auto_feed(&self, fby_auto_ask(&self), 0, 0);
+            fby_auto_record(&self, fby_auto_next(&self), 0, 0);
         }
         asks_for(&self, raw == 1 ? FBY_FILTER_DELTA : FBY_FILTER_NONE,
             raw == 1 ? FBY_CODEC_LZ4 : FBY_CODEC_STORE);
@@ -166,7 +166,7 @@ static void lz4_that_was_asked_for_is_always_used(void **state)
     (void)state;
     struct fby_auto self = made(FBY_AUTO, FBY_CODEC_LZ4, pixels);
     for (int i = 0; i < 1000; i++) {
-        assert_int_equal(fby_auto_ask(&self).codec, FBY_CODEC_LZ4);
+        assert_int_equal(fby_auto_next(&self).codec, FBY_CODEC_LZ4);
         feed(&self, 1, FBY_FILTER_NONE, 1000);
     }
 }
@@ -215,7 +215,7 @@ static void chunks_of_another_coding_count_nothing(void **state)
     struct fby_auto   self  = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
     struct fby_coding other = {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4};
     for (int i = 0; i < 100; i++) {
-        fby_auto_feed(&self, other, 1000, 1000);
+        fby_auto_record(&self, other, 1000, 1000);
     }
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
 }
@@ -270,10 +270,10 @@ static void a_picture_that_packing_halves_is_tried_no_further(void **state)
 static void only_what_the_receiver_understands_is_tried(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    struct fby_wish older = wish(FBY_AUTO, FBY_AUTO, photos);
-    older.filters         = 1U << FBY_FILTER_NONE | 1U << FBY_FILTER_DELTA;
-    older.codecs          = 1U << FBY_CODEC_STORE | 1U << FBY_CODEC_LZ4;
+    struct fby_auto           self;
+    struct fby_coding_request older = request(FBY_AUTO, FBY_AUTO, photos);
+    older.filters = 1U << FBY_FILTER_NONE | 1U << FBY_FILTER_DELTA;
+    older.codecs  = 1U << FBY_CODEC_STORE | 1U << FBY_CODEC_LZ4;
     fby_auto_init(&self, &older);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
     assert_int_equal(self.n_candidates, 2);
@@ -297,15 +297,17 @@ static void photo_and_pack_go_only_together_and_with_pictures(void **state)
             uint8_t codec  = c == 3 ? FBY_AUTO : c;
             bool    photo  = f == FBY_FILTER_PHOTO || c == FBY_CODEC_PACK;
             bool    pair   = f >= FBY_FILTER_PHOTO && c >= FBY_CODEC_PACK;
-            struct fby_wish on_bytes    = wish(filter, codec, pixels);
-            struct fby_wish on_pictures = wish(filter, codec, photos);
-            assert_int_equal(fby_auto_possible(filter, codec), !photo || pair);
+            struct fby_coding_request on_bytes = request(filter, codec, pixels);
+            struct fby_coding_request on_pictures =
+                request(filter, codec, photos);
+            assert_int_equal(
+                fby_auto_is_possible(filter, codec), !photo || pair);
             assert_int_equal(fby_auto_suits(&on_pictures), !photo || pair);
             assert_int_equal(fby_auto_suits(&on_bytes), !photo);
         }
     }
-    assert_false(fby_auto_possible(5, FBY_AUTO));
-    assert_false(fby_auto_possible(FBY_AUTO, 3));
+    assert_false(fby_auto_is_possible(5, FBY_AUTO));
+    assert_false(fby_auto_is_possible(FBY_AUTO, 3));
 }
 
 int main(void)

@@ -15,7 +15,7 @@ static void fill(uint8_t *raw, size_t size, uint32_t seed)
 /* Round trip in buffers of exactly the required sizes. */
 static void survives(const struct fby_codec_job *j, size_t size)
 {
-    size_t   room    = fby_codec_room(j, size);
+    size_t   room    = fby_codec_encode_capacity(j, size);
     uint8_t *raw     = malloc(size);
     uint8_t *payload = malloc(room);
     uint8_t *back    = malloc(size);
@@ -80,9 +80,10 @@ static void packing_has_room_for_the_worst_picture(void **state)
     struct fby_codec_job tiny  = photo_job(1, 1, 3);
     struct fby_codec_job large = photo_job(224, 224, 3);
     size_t               raw   = 602112; /* four of them */
-    assert_int_equal(fby_codec_room(&tiny, 0), 0);
-    assert_true(fby_codec_room(&tiny, 300) > 3000);
-    assert_in_range(fby_codec_room(&large, raw), raw, raw + raw / 30);
+    assert_int_equal(fby_codec_encode_capacity(&tiny, 0), 0);
+    assert_true(fby_codec_encode_capacity(&tiny, 300) > 3000);
+    assert_in_range(
+        fby_codec_encode_capacity(&large, raw), raw, raw + raw / 30);
 }
 
 static void equal_bytes_nearly_vanish(void **state)
@@ -231,7 +232,7 @@ static void damaged_pictures_never_lead_outside(void **state)
 static void the_self_test_passes(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_codec_self_test(&why));
     assert_string_equal(why.text, "");
 }

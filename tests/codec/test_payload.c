@@ -115,11 +115,12 @@ static size_t right_lz4(const struct fby_codec_job *j, const uint8_t *raw,
 static void encodes_as_it_should(
     const struct fby_codec_job *j, const uint8_t *raw, size_t size)
 {
-    static uint8_t      right[4 * BLOCK];
-    size_t              n    = right_lz4(j, raw, size, right);
-    size_t              made = 0;
-    struct fby_guarded  in   = fby_guarded_copy(raw, size);
-    struct fby_guarded  out  = fby_guarded_copy(NULL, fby_codec_room(j, size));
+    static uint8_t     right[4 * BLOCK];
+    size_t             n    = right_lz4(j, raw, size, right);
+    size_t             made = 0;
+    struct fby_guarded in   = fby_guarded_copy(raw, size);
+    struct fby_guarded out =
+        fby_guarded_copy(NULL, fby_codec_encode_capacity(j, size));
     struct fby_bytes_in from = {in.bytes, size};
     assert_ok(fby_codec_encode(
         j, from, (struct fby_bytes_out){out.bytes, out.size}, &made));
@@ -207,7 +208,7 @@ static bool takes(const struct fby_codec_job *j, size_t size)
     static uint8_t raw[4096];
     static uint8_t out[1 << 17];
     size_t         n    = 0;
-    size_t         room = fby_codec_room(j, size);
+    size_t         room = fby_codec_encode_capacity(j, size);
     assert_in_range(room, size, sizeof(out));
     struct fby_bytes_in in = {raw, size};
     fby_err             err =
@@ -269,7 +270,8 @@ static void packs_as(
     for (size_t i = 0; i < size; i++) {
         raw[i] = (uint8_t)below(&random, 256);
     }
-    assert_int_equal(fby_codec_room(j, size), fby_photo_bound(&photo));
+    assert_int_equal(
+        fby_codec_encode_capacity(j, size), fby_photo_encode_capacity(&photo));
     assert_ok(fby_codec_encode(j, (struct fby_bytes_in){raw, size},
         (struct fby_bytes_out){out, sizeof(out)}, &n));
     assert_int_equal(n, fby_photo_encode(&photo, raw, right, scratch.block));
@@ -305,8 +307,9 @@ static void the_bound_of_lz4_counts_the_entries_of_its_table(void **state)
         struct fby_codec_job stored = job(FBY_FILTER_NONE, FBY_CODEC_STORE);
         assert_int_equal(
             fby_codec_bound(FBY_CODEC_LZ4, size), size + 4 * blocks);
-        assert_int_equal(fby_codec_room(&j, size), size + 4 * blocks);
-        assert_int_equal(fby_codec_room(&stored, size), size);
+        assert_int_equal(
+            fby_codec_encode_capacity(&j, size), size + 4 * blocks);
+        assert_int_equal(fby_codec_encode_capacity(&stored, size), size);
         assert_int_equal(fby_codec_bound(FBY_CODEC_PACK, size), size);
         assert_int_equal(fby_codec_bound(FBY_CODEC_STORE, size), size);
     }
@@ -315,7 +318,7 @@ static void the_bound_of_lz4_counts_the_entries_of_its_table(void **state)
 /* The bytes of lz4 and store are not read here, so none are given. */
 static bool checks(const struct fby_codec_job *j, size_t size, size_t raw_size)
 {
-    return fby_codec_check(j, (struct fby_bytes_in){NULL, size}, raw_size);
+    return fby_codec_can_decode(j, (struct fby_bytes_in){NULL, size}, raw_size);
 }
 
 static void a_check_refuses_sizes_that_cannot_be(void **state)

@@ -40,7 +40,7 @@ static void survives(struct fby_pictures photo, enum content content)
 {
     struct sample      s    = encoded(photo, content);
     struct fby_guarded back = fby_guarded_copy(NULL, s.raw_size);
-    assert_true(fby_photo_check(&photo, s.payload.bytes, s.payload.size));
+    assert_true(fby_photo_is_valid(&photo, s.payload.bytes, s.payload.size));
     assert_true(decodes(&s, back.bytes));
     assert_memory_equal(back.bytes, s.raw, s.raw_size);
     if (!photo.yuv420) {
@@ -79,7 +79,7 @@ static void one_grey_pixel_is_one_group(void **state)
     struct fby_pictures photo = {1, 1, 1, 1, false};
     uint8_t             out[128];
     uint8_t             raw[1] = {3}; /* residue 3, folded 6: three bits */
-    assert_in_range(fby_photo_bound(&photo), 48, sizeof(out));
+    assert_in_range(fby_photo_encode_capacity(&photo), 48, sizeof(out));
     size_t               size = fby_photo_encode(&photo, raw, out, scratch());
     static const uint8_t right[32] = {1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 3, 0, 0, 0, 6, 0, 0, 0, 0, 0};
@@ -102,7 +102,8 @@ static void planes_of_yuv420_have_their_own_groups(void **state)
     struct fby_pictures  photo   = {1, 7, 3, 3, true};
     uint8_t              out[256] = {0};
     uint8_t              back[sizeof(raw)];
-    assert_in_range(fby_photo_bound(&photo), sizeof(right), sizeof(out));
+    assert_in_range(
+        fby_photo_encode_capacity(&photo), sizeof(right), sizeof(out));
     size_t size = fby_photo_encode(&photo, raw, out, scratch());
     assert_true(fby_photo_decode(&photo, out, size, back, scratch()));
     assert_memory_equal(back, raw, sizeof(raw));
@@ -204,7 +205,7 @@ static void rows_split_alike(const struct photo_kernel *kernel, uint32_t width)
 static void every_kernel_makes_the_portable_ones_bytes(void **state)
 {
     (void)state;
-    const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
+    const struct photo_kernel *kernel = photo_kernel_of(fby_simd_level());
     for (uint32_t width = 1; width <= FBY_PHOTO_TILE_W; width++) {
         for (int content = 0; content < N_CONTENTS; content++) {
             struct photo_size size = {width, width % 32 + 1};

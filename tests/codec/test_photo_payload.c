@@ -48,8 +48,8 @@ static void paint_worst_yuv(const struct fby_pictures *photo, uint8_t *raw)
             struct fby_yuv_strip strip =
                 fby_yuv_strip_at(photo->width, photo->height, y);
             uint8_t *at = raw + i * image;
-            uint32_t w  = fby_yuv_half(photo->width);
-            uint32_t h  = fby_yuv_half(strip.lines);
+            uint32_t w  = fby_yuv_chroma_size(photo->width);
+            uint32_t h  = fby_yuv_chroma_size(strip.lines);
             paint_plane(at + strip.at[0], photo->width, strip.lines);
             paint_plane(at + strip.at[1], w, h);
             paint_plane(at + strip.at[2], w, h);
@@ -66,7 +66,8 @@ static void takes_all_but_the_overrun(struct fby_pictures photo)
         paint_worst(&photo, raw);
     }
     struct fby_guarded payload = payload_of(&photo, raw);
-    assert_int_equal(payload.size + PHOTO_OVERRUN, fby_photo_bound(&photo));
+    assert_int_equal(
+        payload.size + PHOTO_OVERRUN, fby_photo_encode_capacity(&photo));
     fby_guarded_free(&payload);
     free(raw);
 }
@@ -236,7 +237,7 @@ static void a_tile_that_ends_with_its_last_plane_is_one(void **state)
     struct sample s = widths_alone();
     uint8_t       back[64 * 8];
     memset(back, 0xa5, sizeof(back));
-    assert_true(fby_photo_check(&s.photo, s.payload.bytes, s.payload.size));
+    assert_true(fby_photo_is_valid(&s.photo, s.payload.bytes, s.payload.size));
     assert_true(decodes(&s, back));
     assert_memory_equal(back, s.raw, sizeof(back));
     free_sample(&s);
@@ -267,7 +268,7 @@ static void up_to_fifteen_bytes_may_follow_the_planes(void **state)
         s.payload.bytes[TABLE_2] = (uint8_t)bits;
         bool fits                = 4 + 2 * bits <= 16;
         assert_int_equal(
-            fby_photo_check(&photo, s.payload.bytes, s.payload.size), fits);
+            fby_photo_is_valid(&photo, s.payload.bytes, s.payload.size), fits);
         assert_int_equal(decodes(&s, &pixel), fits);
     }
     free_sample(&s);
@@ -372,7 +373,7 @@ static void every_kernel_measures_any_number_of_groups(void **unused)
 {
     (void)unused;
     uint32_t state = 1;
-    for (unsigned level = 0; level <= fby_simd(); level++) {
+    for (unsigned level = 0; level <= fby_simd_level(); level++) {
         const struct photo_kernel *kernel = photo_kernel_of(level);
         for (uint32_t groups = 1; groups <= PHOTO_MAX_GROUPS; groups++) {
             uint8_t  widths[PHOTO_MAX_GROUPS / 2];

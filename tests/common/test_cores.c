@@ -1,17 +1,17 @@
-#include "tests/made_up.h"
+#include "tests/fake_files.h"
 
 #include "common/cores.h"
 
 static void there_is_at_least_one_core(void **state)
 {
     (void)state;
-    assert_true(fby_cores() >= 1);
+    assert_true(fby_usable_cores() >= 1);
 }
 
 static void without_cgroups_there_is_no_quota(void **state)
 {
     (void)state;
-    assert_int_equal(fby_cores_quota(root), UINT32_MAX);
+    assert_int_equal(fby_cgroup_cores(root), UINT32_MAX);
 }
 
 static void version_2_quota_is_rounded_up(void **state)
@@ -19,7 +19,7 @@ static void version_2_quota_is_rounded_up(void **state)
     (void)state;
     write_file("proc/self/cgroup", "0::/pod\n");
     write_file("sys/fs/cgroup/pod/cpu.max", "250000 100000\n");
-    assert_int_equal(fby_cores_quota(root), 3);
+    assert_int_equal(fby_cgroup_cores(root), 3);
 }
 
 static void the_word_max_means_no_quota(void **state)
@@ -27,7 +27,7 @@ static void the_word_max_means_no_quota(void **state)
     (void)state;
     write_file("proc/self/cgroup", "0::/pod\n");
     write_file("sys/fs/cgroup/pod/cpu.max", "max 100000\n");
-    assert_int_equal(fby_cores_quota(root), UINT32_MAX);
+    assert_int_equal(fby_cgroup_cores(root), UINT32_MAX);
 }
 
 static void the_smallest_quota_of_all_levels_counts(void **state)
@@ -37,7 +37,7 @@ static void the_smallest_quota_of_all_levels_counts(void **state)
     write_file("sys/fs/cgroup/a/cpu.max", "200000 100000\n");
     write_file("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
     write_file("sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
-    assert_int_equal(fby_cores_quota(root), 2);
+    assert_int_equal(fby_cgroup_cores(root), 2);
 }
 
 static void a_path_of_the_host_falls_back_to_our_mount(void **state)
@@ -45,7 +45,7 @@ static void a_path_of_the_host_falls_back_to_our_mount(void **state)
     (void)state;
     write_file("proc/self/cgroup", "0::/host/only/path\n");
     write_file("sys/fs/cgroup/cpu.max", "400000 100000\n");
-    assert_int_equal(fby_cores_quota(root), 4);
+    assert_int_equal(fby_cgroup_cores(root), 4);
 }
 
 static void version_1_reads_the_cpu_controller(void **state)
@@ -58,7 +58,7 @@ static void version_1_reads_the_cpu_controller(void **state)
         "sys/fs/cgroup/cpu,cpuacct/docker/77/cpu.cfs_period_us", "100000\n");
     write_file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "150000\n");
     write_file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-    assert_int_equal(fby_cores_quota(root), 2);
+    assert_int_equal(fby_cgroup_cores(root), 2);
 }
 
 static void write_v1(const char *folder, const char *quota, const char *period)
@@ -75,9 +75,9 @@ static void the_cpu_controller_may_stand_anywhere_in_its_list(void **state)
     (void)state;
     write_file("proc/self/cgroup", "4:cpuacct,cpu:/g\n");
     write_v1("sys/fs/cgroup/cpuacct,cpu/g", "300000", "100000");
-    assert_int_equal(fby_cores_quota(root), 3);
+    assert_int_equal(fby_cgroup_cores(root), 3);
     write_v1("sys/fs/cgroup/cpu/g", "200000", "100000"); /* a link to it */
-    assert_int_equal(fby_cores_quota(root), 2);
+    assert_int_equal(fby_cgroup_cores(root), 2);
 }
 
 static void other_controllers_have_no_quota(void **state)
@@ -87,7 +87,7 @@ static void other_controllers_have_no_quota(void **state)
     write_v1("sys/fs/cgroup/abc/g", "300000", "100000");
     write_v1("sys/fs/cgroup/cpuset,cpuacct/g", "300000", "100000");
     write_v1("sys/fs/cgroup/cpu/g", "300000", "100000");
-    assert_int_equal(fby_cores_quota(root), UINT32_MAX);
+    assert_int_equal(fby_cgroup_cores(root), UINT32_MAX);
 }
 
 static void a_quota_is_a_share_of_a_period(void **state)
@@ -103,7 +103,7 @@ static void a_quota_is_a_share_of_a_period(void **state)
     write_file("proc/self/cgroup", "0::/pod\n");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         write_file("sys/fs/cgroup/pod/cpu.max", cases[i].max);
-        assert_int_equal(fby_cores_quota(root), cases[i].cores);
+        assert_int_equal(fby_cgroup_cores(root), cases[i].cores);
     }
 }
 
@@ -113,7 +113,7 @@ static void nonsense_is_no_quota(void **state)
     write_file("proc/self/cgroup", "no colons here\n0::/pod\n::\n");
     write_file("sys/fs/cgroup/pod/cpu.max", "-5 zero\n");
     write_file("sys/fs/cgroup/cpu.max", "");
-    assert_int_equal(fby_cores_quota(root), UINT32_MAX);
+    assert_int_equal(fby_cgroup_cores(root), UINT32_MAX);
 }
 
 #define WITH_ROOT(test) \

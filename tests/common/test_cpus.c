@@ -7,8 +7,8 @@
 
 static cpu_set_t set_of(const char *text)
 {
-    cpu_set_t      set;
-    struct fby_why why;
+    cpu_set_t               set;
+    struct fby_error_detail why;
     assert_ok(fby_cpus_parse(text, &set, &why));
     return set;
 }
@@ -34,8 +34,8 @@ static void what_is_no_list_is_refused_in_words(void **state)
         ",1", "1 2", "1;2", "0x1", "1024", "0-1024", "99999999999999999999",
         "1-2-3", "+1", " 1"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        cpu_set_t      set;
-        struct fby_why why = {{0}};
+        cpu_set_t               set;
+        struct fby_error_detail why = {{0}};
         assert_int_equal(fby_cpus_parse(wrong[i], &set, &why), FBY_USAGE);
         assert_non_null(strstr(why.text, "0-3,8"));
     }
@@ -47,7 +47,7 @@ static void a_set_is_shown_as_the_list_it_was(void **state)
     static const char *const lists[] = {"0", "0-3,8", "1,3,5", "0-1023", "7-8"};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         cpu_set_t set = set_of(lists[i]);
-        assert_string_equal(fby_cpus_show(&set).text, lists[i]);
+        assert_string_equal(fby_cpus_format(&set).text, lists[i]);
     }
 }
 
@@ -59,7 +59,7 @@ static void a_long_list_is_cut(void **state)
     for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu += 2) {
         CPU_SET(cpu, &set);
     }
-    struct fby_cpus_text shown = fby_cpus_show(&set);
+    struct fby_cpus_text shown = fby_cpus_format(&set);
     assert_true(strlen(shown.text) < sizeof(shown.text));
     assert_string_equal(shown.text + strlen(shown.text) - 4, ",...");
 }
@@ -67,10 +67,10 @@ static void a_long_list_is_cut(void **state)
 static void a_cpu_that_is_not_there_or_not_allowed_is_named(void **state)
 {
     (void)state;
-    cpu_set_t      online  = set_of("0-7");
-    cpu_set_t      allowed = set_of("0-3");
-    cpu_set_t      asked   = set_of("1-3");
-    struct fby_why why     = {{0}};
+    cpu_set_t               online  = set_of("0-7");
+    cpu_set_t               allowed = set_of("0-3");
+    cpu_set_t               asked   = set_of("1-3");
+    struct fby_error_detail why     = {{0}};
     assert_ok(fby_cpus_check(&asked, &allowed, &online, &why));
     asked = set_of("2-5");
     assert_int_equal(
@@ -91,9 +91,9 @@ struct confined { /* a thread that confines itself to one CPU */
 
 static void *run_confined(void *opaque)
 {
-    struct confined *self = opaque;
-    struct fby_why   why  = {{0}};
-    if (fby_cpus_confine(&self->one, &why) != FBY_OK ||
+    struct confined        *self = opaque;
+    struct fby_error_detail why  = {{0}};
+    if (fby_cpus_bind_thread(&self->one, &why) != FBY_OK ||
         fby_cpus_allowed(&self->found) != FBY_OK) {
         CPU_ZERO(&self->found);
     }
@@ -125,9 +125,9 @@ static void a_thread_stays_where_it_is_kept(void **state)
 static void this_machine_has_no_cpu_1023(void **state)
 {
     (void)state;
-    cpu_set_t      set;
-    struct fby_why why = {{0}};
-    assert_int_equal(fby_cpus_usable("1023", &set, &why), FBY_USAGE);
+    cpu_set_t               set;
+    struct fby_error_detail why = {{0}};
+    assert_int_equal(fby_cpus_parse_usable("1023", &set, &why), FBY_USAGE);
     assert_non_null(strstr(why.text, "CPU 1023 is not"));
 }
 

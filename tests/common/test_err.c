@@ -18,46 +18,54 @@ static void every_code_has_a_text_of_its_own(void **state)
 static void the_outer_words_come_first(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
-        fby_because(&why, FBY_CONFIG, "key %d is missing", 3), FBY_CONFIG);
+        fby_error_set(&why, FBY_CONFIG, "key %d is missing", 3), FBY_CONFIG);
     assert_int_equal(
-        fby_because_in(&why, FBY_PROTO, "field '%s'", "x"), FBY_PROTO);
+        fby_error_prefix(&why, FBY_PROTO, "field '%s'", "x"), FBY_PROTO);
     assert_string_equal(why.text, "field 'x': key 3 is missing");
 }
 
 static void without_details_the_text_of_the_code_is_used(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
-    fby_because_in(&why, FBY_GONE, "worker 7");
+    struct fby_error_detail why = {{0}};
+    fby_error_prefix(&why, FBY_GONE, "worker 7");
     assert_string_equal(why.text, "worker 7: peer left");
-    assert_int_equal(fby_because(NULL, FBY_GONE, "nobody asks"), FBY_GONE);
-    assert_int_equal(fby_because_in(NULL, FBY_IO, "nobody asks"), FBY_IO);
+    assert_int_equal(fby_error_set(NULL, FBY_GONE, "nobody asks"), FBY_GONE);
+    assert_int_equal(fby_error_prefix(NULL, FBY_IO, "nobody asks"), FBY_IO);
 }
 
-enum { ROOM = sizeof(((struct fby_why *)0)->text) - 1 };
+static void without_an_error_nothing_is_prefixed(void **state)
+{
+    (void)state;
+    struct fby_error_detail why = {{0}};
+    assert_int_equal(fby_error_prefix(&why, FBY_OK, "worker 7"), FBY_OK);
+    assert_string_equal(why.text, "");
+}
+
+enum { ROOM = sizeof(((struct fby_error_detail *)0)->text) - 1 };
 
 static void text_that_does_not_fit_is_cut(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
-    fby_because(&why, FBY_IO, "%*s", ROOM + 1, "x");
+    struct fby_error_detail why = {{0}};
+    fby_error_set(&why, FBY_IO, "%*s", ROOM + 1, "x");
     assert_int_equal(strlen(why.text), ROOM);
 }
 
 static void the_cause_is_never_cut(void **state)
 {
     (void)state;
-    static const char cause[] = "...: a name has at most 63 bytes";
-    struct fby_why    why     = {{0}};
-    fby_because(&why, FBY_IO, "%s", "a name has at most 63 bytes");
-    fby_because_in(&why, FBY_IO, "shard %0*d", ROOM, 7);
+    static const char       cause[] = "...: a name has at most 63 bytes";
+    struct fby_error_detail why     = {{0}};
+    fby_error_set(&why, FBY_IO, "%s", "a name has at most 63 bytes");
+    fby_error_prefix(&why, FBY_IO, "shard %0*d", ROOM, 7);
     assert_int_equal(strlen(why.text), ROOM);
     assert_memory_equal(why.text, "shard 0000", 10);
     assert_string_equal(why.text + ROOM + 1 - sizeof(cause), cause);
-    struct fby_why full = why; /* it has no room for more */
-    fby_because_in(&why, FBY_IO, "split train");
+    struct fby_error_detail full = why; /* it has no room for more */
+    fby_error_prefix(&why, FBY_IO, "split train");
     assert_string_equal(why.text, full.text);
 }
 
@@ -86,9 +94,9 @@ static void outer_words_and_cause_share_the_room(void **state)
     memset(cause_words, 'c', sizeof(cause_words));
     for (size_t cause = 1; cause <= ROOM; cause += cause < ROOM - 12 ? 9 : 1) {
         for (size_t outer = 1; outer <= 40; outer++) {
-            struct fby_why why = {{0}};
-            fby_because(&why, FBY_IO, "%.*s", (int)cause, cause_words);
-            fby_because_in(&why, FBY_IO, "%.*s", (int)outer, outer_words);
+            struct fby_error_detail why = {{0}};
+            fby_error_set(&why, FBY_IO, "%.*s", (int)cause, cause_words);
+            fby_error_prefix(&why, FBY_IO, "%.*s", (int)outer, outer_words);
             joined(outer, cause, wanted);
             assert_string_equal(why.text, wanted);
         }
@@ -99,9 +107,9 @@ static void outer_words_are_cut_between_characters(void **state)
 {
     (void)state;
     for (int i = 0; i < 8; i++) {
-        struct fby_why why = {{0}};
-        fby_because(&why, FBY_IO, "%0*d", ROOM - 20 + i, 7);
-        fby_because_in(&why, FBY_IO, "%s",
+        struct fby_error_detail why = {{0}};
+        fby_error_set(&why, FBY_IO, "%0*d", ROOM - 20 + i, 7);
+        fby_error_prefix(&why, FBY_IO, "%s",
             "\u00e4\u20ac\u00e4\u20ac\u00e4\u20ac\u00e4\u20ac\u00e4\u20ac");
         assert_true(fby_is_utf8(why.text, strlen(why.text)));
         assert_non_null(strstr(why.text, "...: 000"));
@@ -111,10 +119,11 @@ static void outer_words_are_cut_between_characters(void **state)
 static void control_characters_are_no_part_of_it(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
-    fby_because(&why, FBY_USAGE, "'%s' is no address", "tcp://\n\x1b[31m\x7f");
+    struct fby_error_detail why = {{0}};
+    fby_error_set(
+        &why, FBY_USAGE, "'%s' is no address", "tcp://\n\x1b[31m\x7f");
     assert_string_equal(why.text, "'tcp://??[31m?' is no address");
-    fby_because_in(&why, FBY_USAGE, "%s", "a\tb\r");
+    fby_error_prefix(&why, FBY_USAGE, "%s", "a\tb\r");
     assert_string_equal(why.text, "a?b?: 'tcp://??[31m?' is no address");
 }
 
@@ -124,6 +133,7 @@ int main(void)
         cmocka_unit_test(every_code_has_a_text_of_its_own),
         cmocka_unit_test(the_outer_words_come_first),
         cmocka_unit_test(without_details_the_text_of_the_code_is_used),
+        cmocka_unit_test(without_an_error_nothing_is_prefixed),
         cmocka_unit_test(text_that_does_not_fit_is_cut),
         cmocka_unit_test(the_cause_is_never_cut),
         cmocka_unit_test(outer_words_and_cause_share_the_room),

@@ -15,28 +15,28 @@ static const char faults[] = "a:after_chunk=3,b:after_chunk=2:times=2,"
 static void a_point_is_due_at_the_event_it_names(void **state)
 {
     (void)state;
-    assert_false(fby_fault("a", "chunk"));
-    assert_false(fby_fault("a", "batch"));
-    assert_false(fby_fault("a", "chunk"));
-    assert_true(fby_fault("a", "chunk"));
-    assert_false(fby_fault("a", "chunk"));
+    assert_false(fby_fault_takes_effect("a", "chunk"));
+    assert_false(fby_fault_takes_effect("a", "batch"));
+    assert_false(fby_fault_takes_effect("a", "chunk"));
+    assert_true(fby_fault_takes_effect("a", "chunk"));
+    assert_false(fby_fault_takes_effect("a", "chunk"));
 }
 
 static void times_are_as_many_in_a_row(void **state)
 {
     (void)state;
-    assert_false(fby_fault("b", "chunk"));
-    assert_true(fby_fault("b", "chunk"));
-    assert_true(fby_fault("b", "chunk"));
-    assert_false(fby_fault("b", "chunk"));
+    assert_false(fby_fault_takes_effect("b", "chunk"));
+    assert_true(fby_fault_takes_effect("b", "chunk"));
+    assert_true(fby_fault_takes_effect("b", "chunk"));
+    assert_false(fby_fault_takes_effect("b", "chunk"));
 }
 
 static void every_is_each_of_so_many(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        assert_false(fby_fault("c", "batch"));
-        assert_true(fby_fault("c", "batch"));
+        assert_false(fby_fault_takes_effect("c", "batch"));
+        assert_true(fby_fault_takes_effect("c", "batch"));
     }
 }
 
@@ -44,11 +44,11 @@ static void a_point_without_an_event_is_simply_on(void **state)
 {
     (void)state;
     uint64_t before = fby_fault_count();
-    assert_true(fby_fault("on", "this"));
-    assert_true(fby_fault("on", "that"));
+    assert_true(fby_fault_takes_effect("on", "this"));
+    assert_true(fby_fault_takes_effect("on", "that"));
     assert_int_equal(fby_fault_count() - before, 2);
-    assert_false(fby_fault("off", "this"));
-    assert_false(fby_fault("bad", "chunk"));
+    assert_false(fby_fault_takes_effect("off", "this"));
+    assert_false(fby_fault_takes_effect("bad", "chunk"));
     assert_int_equal(fby_fault_count() - before, 2);
 }
 
@@ -67,8 +67,8 @@ static void a_process_stops_or_dies_where_it_was_told_to(void **state)
     int   status = 0;
     pid_t child  = fork();
     if (child == 0) {
-        fby_fault_end("dies", "stops", "step");
-        fby_fault_end("dies", "stops", "step");
+        fby_fault_kill_or_stop("dies", "stops", "step");
+        fby_fault_kill_or_stop("dies", "stops", "step");
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, WUNTRACED), child);

@@ -23,10 +23,10 @@ static uint8_t *new_bytes(void)
     return bytes;
 }
 
-static struct fby_sum expected_sum(const uint8_t *bytes, size_t size)
+static struct fby_checksum expected_sum(const uint8_t *bytes, size_t size)
 {
-    XXH128_canonical_t canonical;
-    struct fby_sum     sum;
+    XXH128_canonical_t  canonical;
+    struct fby_checksum sum;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, size));
     memcpy(sum.bytes, canonical.digest, sizeof(sum.bytes));
     return sum;
@@ -37,10 +37,10 @@ static void every_size_has_its_hash(void **state)
     (void)state;
     uint8_t *bytes = new_bytes();
     for (size_t size = 0; size <= MOST; size++) {
-        struct fby_sum sum      = fby_sum_of(bytes, size);
-        struct fby_sum expected = expected_sum(bytes, size);
+        struct fby_checksum sum      = fby_checksum_of(bytes, size);
+        struct fby_checksum expected = expected_sum(bytes, size);
         assert_true(fby_xxh64(bytes, size) == XXH3_64bits(bytes, size));
-        assert_true(fby_sum_equal(&sum, &expected));
+        assert_true(fby_checksum_equal(&sum, &expected));
     }
     free(bytes);
 }
@@ -50,16 +50,16 @@ static void pieces_hash_like_the_whole(void **state)
     (void)state;
     uint8_t *bytes = new_bytes();
     for (size_t piece = 1; piece <= MOST; piece += 1 + piece / 3) {
-        struct fby_sum_state pieces;
+        struct fby_checksum_state pieces;
         memset(&pieces, 0xff, sizeof(pieces));
-        fby_sum_begin(&pieces);
+        fby_checksum_begin(&pieces);
         for (size_t at = 0; at < MOST; at += piece) {
-            fby_sum_add(
+            fby_checksum_add(
                 &pieces, bytes + at, piece < MOST - at ? piece : MOST - at);
         }
-        struct fby_sum sum      = fby_sum_end(&pieces);
-        struct fby_sum expected = expected_sum(bytes, MOST);
-        assert_true(fby_sum_equal(&sum, &expected));
+        struct fby_checksum sum      = fby_checksum_end(&pieces);
+        struct fby_checksum expected = expected_sum(bytes, MOST);
+        assert_true(fby_checksum_equal(&sum, &expected));
         assert_true(fby_xxh64_two(bytes, piece, bytes + piece, MOST - piece) ==
                     XXH3_64bits(bytes, MOST));
     }

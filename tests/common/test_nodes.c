@@ -1,7 +1,7 @@
 /* A fake sysfs: nodes of four CPUs each, and one without CPUs. */
-#include "tests/made_up.h"
+#include "tests/fake_files.h"
 
-#include "common/nodes.h"
+#include "common/cpus.h"
 
 static int make_machine(void **state)
 {
@@ -18,11 +18,11 @@ static int make_machine(void **state)
 static void a_node_is_found_by_number_or_refused_in_words(void **state)
 {
     (void)state;
-    struct fby_node node;
-    struct fby_why  why = {{0}};
+    struct fby_node         node;
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_node_find(root, 1, &node, &why));
     assert_int_equal(node.number, 1);
-    assert_string_equal(fby_cpus_show(&node.cpus).text, "4-7");
+    assert_string_equal(fby_cpus_format(&node.cpus).text, "4-7");
     assert_int_equal(fby_node_find(root, 3, &node, &why), FBY_USAGE);
     assert_non_null(strstr(why.text, "no NUMA node 3"));
     assert_non_null(strstr(why.text, "0-2"));
@@ -34,14 +34,14 @@ static const char *preferred(int number, const char *allowed)
 {
     static struct fby_cpus_text text;
     struct fby_node             node;
-    struct fby_why              why;
+    struct fby_error_detail     why;
     cpu_set_t                   set;
     assert_ok(fby_cpus_parse(allowed, &set, &why));
-    if (!fby_node_prefer(root, number, &set, &node)) {
+    if (!fby_node_preferred_cpus(root, number, &set, &node)) {
         return "none";
     }
     assert_int_equal(node.number, number);
-    text = fby_cpus_show(&node.cpus);
+    text = fby_cpus_format(&node.cpus);
     return text.text;
 }
 
@@ -64,11 +64,11 @@ static void a_device_s_file_tells_its_node_or_none(void **state)
     (void)state;
     char directory[128];
     snprintf(directory, sizeof(directory), "%s/sys/bus/pci/devices/1b", root);
-    assert_int_equal(fby_node_of(directory, "numa_node"), -1);
+    assert_int_equal(fby_node_of_device(directory, "numa_node"), -1);
     write_file("sys/bus/pci/devices/1b/numa_node", "1\n");
-    assert_int_equal(fby_node_of(directory, "numa_node"), 1);
+    assert_int_equal(fby_node_of_device(directory, "numa_node"), 1);
     write_file("sys/bus/pci/devices/1b/numa_node", "-1\n");
-    assert_int_equal(fby_node_of(directory, "numa_node"), -1);
+    assert_int_equal(fby_node_of_device(directory, "numa_node"), -1);
 }
 
 #define IN_ROOT(test) \

@@ -35,7 +35,7 @@ static void memory_of_any_size_is_zeroed_and_writable(void **state)
     fby_pages_unmap(NULL, 0);
 }
 
-/* Whether a page is mapped: mincore() fails for others. */
+/* True if a page is mapped: mincore() fails for others. */
 static bool is_mapped(void *page)
 {
     unsigned char resident;

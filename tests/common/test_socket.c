@@ -9,8 +9,8 @@
 
 static void resolves(const char *text, const char *wanted)
 {
-    char           endpoint[FBY_ENDPOINT_SIZE];
-    struct fby_why why = {{0}};
+    char                    endpoint[FBY_ENDPOINT_SIZE];
+    struct fby_error_detail why = {{0}};
     if (fby_endpoint_resolve(text, endpoint, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -56,8 +56,8 @@ static void what_is_no_address_is_refused_with_the_right_form(void **state)
     static const char *const wrong[] = {"", ":", "host", ":7000",
         "host:", "host:x", "host:123456", "::1:7000", "[]:7000", "tcp://"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        char           endpoint[FBY_ENDPOINT_SIZE];
-        struct fby_why why = {{0}};
+        char                    endpoint[FBY_ENDPOINT_SIZE];
+        struct fby_error_detail why = {{0}};
         assert_int_equal(
             fby_endpoint_resolve(wrong[i], endpoint, &why), FBY_USAGE);
         assert_non_null(strstr(why.text, "write tcp://HOST:PORT"));
@@ -78,7 +78,8 @@ static void only_this_machine_is_loopback(void **state)
 
 static const struct fby_socket_limits limits = {.max_message_bytes = 1 << 20};
 
-static fby_err binds(void *zmq, const char *endpoint, struct fby_why *why)
+static fby_err binds(
+    void *zmq, const char *endpoint, struct fby_error_detail *why)
 {
     char    bound[FBY_ENDPOINT_SIZE];
     void   *router = NULL;
@@ -98,7 +99,7 @@ static void a_port_that_is_none_is_not_listened_on(void **state)
         "tcp://127.0.0.1:-1", "127.0.0.1:7000", "ipc://x:1"};
     void                    *zmq     = zmq_ctx_new();
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct fby_why why = {{0}};
+        struct fby_error_detail why = {{0}};
         assert_int_equal(binds(zmq, wrong[i], &why), FBY_USAGE);
         assert_non_null(strstr(why.text, "PORT up to 65535"));
     }
@@ -109,9 +110,9 @@ static void a_port_that_is_none_is_not_listened_on(void **state)
 static void a_refused_endpoint_leaves_no_socket_open(void **state)
 {
     (void)state;
-    void          *zmq    = zmq_ctx_new();
-    void          *dealer = NULL;
-    struct fby_why why    = {{0}};
+    void                   *zmq    = zmq_ctx_new();
+    void                   *dealer = NULL;
+    struct fby_error_detail why    = {{0}};
     assert_int_equal(
         fby_socket_connect(zmq, "nothing", &limits, &dealer), FBY_CONFIG);
     assert_int_equal(errno, EINVAL);
@@ -123,10 +124,10 @@ static void a_refused_endpoint_leaves_no_socket_open(void **state)
 static void a_port_in_use_is_named_with_the_cause(void **state)
 {
     (void)state;
-    char           bound[FBY_ENDPOINT_SIZE];
-    struct fby_why why    = {{0}};
-    void          *zmq    = zmq_ctx_new();
-    void          *router = NULL;
+    char                    bound[FBY_ENDPOINT_SIZE];
+    struct fby_error_detail why    = {{0}};
+    void                   *zmq    = zmq_ctx_new();
+    void                   *router = NULL;
     assert_ok(fby_socket_bind(
         zmq, "tcp://127.0.0.1:*", &limits, bound, &router, &why));
     assert_int_equal(binds(zmq, bound, &why), FBY_CONFIG);

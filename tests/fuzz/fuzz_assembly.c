@@ -49,13 +49,13 @@ static bool decode(const void *data, size_t size, struct fby_message *out)
 static void take_header(
     const struct fby_assembly *assembly, const void *frame, size_t size)
 {
-    struct fby_message m;
-    struct fby_why     why;
+    struct fby_message      m;
+    struct fby_error_detail why;
     if (!decode(frame, size, &m)) {
         return;
     }
     if (m.type == FBY_MSG_HEADER) {
-        (void)!fby_assembly_header(assembly, &m.header, &why);
+        (void)!fby_assembly_check_header(assembly, &m.header, &why);
     }
     fby_message_fini(&m);
 }
@@ -63,22 +63,22 @@ static void take_header(
 static void take_end(
     struct fby_assembly *assembly, bool mend, struct fby_reader r)
 {
-    struct fby_message m;
-    struct fby_why     why;
-    struct fby_sum     sums[FBY_MAX_FIELDS];
+    struct fby_message      m;
+    struct fby_error_detail why;
+    struct fby_checksum     sums[FBY_MAX_FIELDS];
     if (!decode(r.at, r.left, &m)) {
         return;
     }
     if (m.type == FBY_MSG_END) {
         for (uint32_t f = 0; mend && f < assembly->layout.n_fields; f++) {
-            sums[f] = fby_field_sum(&assembly->layout, f,
+            sums[f] = fby_field_checksum(&assembly->layout, f,
                 assembly->sent + assembly->layout.fields[f].first_chunk);
         }
         if (mend) {
             m.end.sums   = sums;
             m.end.n_sums = assembly->layout.n_fields;
         }
-        (void)fby_assembly_end(assembly, &m.end, &why);
+        (void)fby_assembly_take_end(assembly, &m.end, &why);
         (void)fby_end_content(&m.end);
     }
     fby_message_fini(&m);

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void there_and_back(
     const struct fby_codec_job *job, const uint8_t *raw, size_t size)
 {
-    size_t   room   = fby_codec_room(job, size);
+    size_t   room   = fby_codec_encode_capacity(job, size);
     uint8_t *packed = malloc(room);
     uint8_t *back   = malloc(size);
     size_t   n      = 0;
@@ -30,7 +30,7 @@ static void there_and_back(
 
 static bool is_photo(const struct fby_codec_job *job)
 {
-    return job->coding.codec == FBY_CODEC_PACK;
+    return job->coding.filter == FBY_FILTER_PHOTO;
 }
 
 /* Of the array: an element or a channel, a distance or a width, a height. */
@@ -86,10 +86,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct fby_codec_scratch scratch;
     struct fby_reader               r   = fby_reader(data, size);
     struct fby_codec_job            job = {.scratch = &scratch};
-    job.coding.filter                   = fby_read_u8(&r) % 4;
-    job.coding.codec                    = fby_read_u8(&r) % 3;
-    if (is_photo(&job)) {
+    job.coding.filter                   = fby_read_u8(&r) % FBY_FILTER_PHOTO;
+    job.coding.codec                    = fby_read_u8(&r) % FBY_N_CODECS;
+    if (!fby_coding_known(job.coding)) {
         job.coding.filter = FBY_FILTER_PHOTO;
+    }
+    if (!fby_coding_known(job.coding)) {
+        return 0; /* a gap in the numbers of codecs */
     }
     read_params(&r, &job);
     size_t raw_size = read_raw_size(&r, &job);

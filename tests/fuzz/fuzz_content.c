@@ -27,7 +27,7 @@ static void check_chunks(const struct fby_raw_layout *layout, uint32_t field)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < layout->fields[field].n_chunks; i++) {
-        struct fby_raw_span span = fby_layout_chunk(layout, field, i);
+        struct fby_raw_span span = fby_layout_chunk_span(layout, field, i);
         if (span.raw_offset != at || span.raw_bytes == 0 ||
             span.raw_bytes > FBY_UNIT_MAX) {
             abort();
@@ -56,7 +56,7 @@ static void check_layout(const struct fby_content *content)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fby_content content;
-    struct fby_why            why = {{0}};
+    struct fby_error_detail   why = {{0}};
     if (fby_content_decode(data, size, &content, &why) != FBY_OK) {
         return why.text[0] != '\0' ? 0 : (abort(), 0);
     }

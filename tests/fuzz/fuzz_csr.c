@@ -69,7 +69,7 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
              .data =
                  data + column->offset + (uint64_t)begin * column->row_bytes},
     };
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     fby_err err = fby_sparse_row_write(transform, &job, &lists, values, &why);
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     if (err == FBY_OK) {
@@ -94,9 +94,9 @@ static void make_rows(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_column column = {.name = "a"};
-    struct fby_why    why    = {{0}};
-    uint64_t          rows   = 0;
+    struct fby_column       column = {.name = "a"};
+    struct fby_error_detail why    = {{0}};
+    uint64_t                rows   = 0;
     if (transform == NULL) {
         transform = fby_transform_create(NULL);
     }

@@ -25,7 +25,7 @@ static struct fby_raw_layout layout_of_five(void)
                     .form       = FBY_FORM_RAGGED,
                     .max_length = 300,
     };
-    if (fby_layout_finish(&layout, NULL) != FBY_OK) {
+    if (fby_layout_compute(&layout, NULL) != FBY_OK) {
         abort();
     }
     return layout;
@@ -37,7 +37,7 @@ static void decode(const struct fby_raw_layout *layout,
     static struct fby_codec_scratch scratch;
     const struct fby_raw_field     *field = &layout->fields[chunk->field];
     struct fby_codec_job job = {.coding = {chunk->filter, chunk->codec},
-        .params                         = fby_layout_params(field),
+        .params                         = fby_layout_codec_params(field),
         .scratch                        = &scratch};
     struct fby_bytes_in  in  = {.data = payload, .size = chunk->wire_bytes};
     uint8_t             *raw = malloc(chunk->raw_bytes);
@@ -50,19 +50,19 @@ static void decode(const struct fby_raw_layout *layout,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_raw_layout layout = layout_of_five();
-    struct fby_chunk      chunk;
-    struct fby_why        why;
-    uint8_t               prefix[FBY_CHUNK_PREFIX];
-    (void)fby_chunk_intact(data, size);
-    if (fby_chunk_read(data, size, &chunk, &why) != FBY_OK) {
+    struct fby_raw_layout   layout = layout_of_five();
+    struct fby_chunk        chunk;
+    struct fby_error_detail why;
+    uint8_t                 prefix[FBY_CHUNK_PREFIX];
+    (void)fby_chunk_is_intact(data, size);
+    if (fby_chunk_read_prefix(data, size, &chunk, &why) != FBY_OK) {
         return 0;
     }
-    fby_chunk_write(&chunk, data + FBY_CHUNK_PREFIX, prefix);
+    fby_chunk_write_prefix(&chunk, data + FBY_CHUNK_PREFIX, prefix);
     if (memcmp(prefix, data, 56) != 0) {
         abort();
     }
-    if (fby_chunk_check(&chunk, &layout, &why) != FBY_OK) {
+    if (fby_chunk_check_layout(&chunk, &layout, &why) != FBY_OK) {
         return 0;
     }
     if (chunk.raw_offset + chunk.raw_bytes >

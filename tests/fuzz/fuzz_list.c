@@ -32,11 +32,11 @@ static void check_shard(const struct fby_shard *shard)
 
 static void try_as(bool json, const char *text, size_t size)
 {
-    static const char     files[2][FBY_NAME_SIZE] = {"image", "mask"};
-    const struct fby_list list  = {text, size, json, files, size % 3};
-    struct fby_parts      parts = {.count = 0};
-    struct fby_why        why   = {{0}};
-    fby_err               err   = fby_list_parts(&list, &parts, &why);
+    static const char       files[2][FBY_NAME_SIZE] = {"image", "mask"};
+    const struct fby_list   list  = {text, size, json, files, size % 3};
+    struct fby_parts        parts = {.count = 0};
+    struct fby_error_detail why   = {{0}};
+    fby_err                 err   = fby_list_parts(&list, &parts, &why);
     demand(err == FBY_OK || err == FBY_CONFIG);
     demand((err == FBY_OK) == (why.text[0] == '\0'));
     for (uint32_t i = 0; i < parts.count; i++) {

@@ -6,10 +6,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const uint8_t *data, size_t size)
 {
-    struct fby_message first;
-    struct fby_message second;
-    struct fby_why     why;
-    struct fby_buffer  frame = {0};
+    struct fby_message      first;
+    struct fby_message      second;
+    struct fby_error_detail why;
+    struct fby_buffer       frame = {0};
     if (fby_message_decode(data, size, &first, &why) != FBY_OK) {
         return;
     }

@@ -33,7 +33,7 @@ static void convert(const struct fby_npy *npy, enum fby_type to)
 static void pack(const struct fby_npy *npy)
 {
     uint8_t *out = malloc(npy->values + 1);
-    demand(fby_bits_of_npy(npy, out) <= npy->values);
+    demand(fby_bits_pack_npy(npy, out) <= npy->values);
     free(out);
 }
 
@@ -56,9 +56,9 @@ static void read_head(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_npy npy;
-    struct fby_why why = {{0}};
-    fby_err        err = fby_npy_read(data, size, &npy, &why);
+    struct fby_npy          npy;
+    struct fby_error_detail why = {{0}};
+    fby_err                 err = fby_npy_read(data, size, &npy, &why);
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     demand((err == FBY_OK) == (why.text[0] == '\0'));
     read_head(data, size, err == FBY_OK ? &npy : NULL);

@@ -30,7 +30,7 @@ static void try_split(const struct fby_pipeline *pipeline, size_t i)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fby_pipeline     *pipeline = NULL;
-    struct fby_why           why      = {{0}};
+    struct fby_error_detail  why      = {{0}};
     struct fby_pipeline_text text     = {
             (const char *)data, size, "fuzz.yaml", "/data"};
     if (fby_pipeline_parse(&text, &pipeline, &why) != FBY_OK) {

@@ -24,7 +24,7 @@ static struct fby_raw_layout layout_of(const struct fby_field_content *field)
         .shape                                      = field->shape,
         .form                                       = FBY_FORM_RAGGED,
         .max_length                                 = field->max_length};
-    demand(fby_layout_finish(&layout, NULL) == FBY_OK);
+    demand(fby_layout_compute(&layout, NULL) == FBY_OK);
     return layout;
 }
 
@@ -34,7 +34,7 @@ static void *room_for(const struct fby_expansion *plan, uint32_t i,
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
     size_t   bytes = fby_type_bytes(plan->tensors[i].type);
-    uint32_t n     = fby_expansion_rows_tensor(plan, i, rows, shape, strides);
+    uint32_t n = fby_expansion_set_ragged_shape(plan, i, rows, shape, strides);
     for (uint32_t d = 0; d < n; d++) {
         bytes *= (size_t)shape[d];
     }
@@ -78,12 +78,12 @@ static void try_rows(const struct fby_field_content *field,
     const struct fby_field_delivery *delivery, const uint8_t *data, size_t size)
 {
     struct fby_raw_layout     layout = layout_of(field);
-    struct fby_raw_span       span   = fby_layout_chunk(&layout, 0, 0);
+    struct fby_raw_span       span   = fby_layout_chunk_span(&layout, 0, 0);
     struct fby_chunk_sent     sent   = {.raw_bytes = (uint32_t)size};
     struct fby_ragged_offsets rows;
     if (layout.fields[0].n_chunks != 1 || size > span.raw_bytes ||
-        size < fby_varying_values(&layout.fields[0], ROWS)) {
-        return; /* fby_chunk_check() refuses it */
+        size < fby_ragged_values_offset(&layout.fields[0], ROWS)) {
+        return; /* fby_chunk_check_layout() refuses it */
     }
     uint8_t *raw = malloc(size);
     memcpy(raw, data, size);

@@ -50,7 +50,7 @@ static void decode(struct fby_transform *transform, struct fby_shape shape,
                .size                          = size,
                .length                        = &length,
                .indices                       = indices};
-    struct fby_why           why    = {{0}};
+    struct fby_error_detail  why    = {{0}};
     fby_err err = fby_field_write(transform, &job, values, &why);
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     demand((err == FBY_OK) == (why.text[0] == '\0'));

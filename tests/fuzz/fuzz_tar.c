@@ -47,9 +47,9 @@ static void check(const struct fby_shard *shard, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_shard shard;
-    struct fby_why   why  = {0};
-    uint8_t         *copy = fby_memdup(data, size);
+    struct fby_shard        shard;
+    struct fby_error_detail why  = {0};
+    uint8_t                *copy = fby_memdup(data, size);
     fix_checksums(copy, size);
     struct memory       memory = memory_of(copy, size);
     struct fby_object   object = memory_object(&memory);

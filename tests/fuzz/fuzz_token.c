@@ -17,7 +17,7 @@ static void try_location(const char *text)
     uint32_t                  n = 0;
     if (fby_location_split(text, FBY_SOURCE_SHARDS, &parts, NULL) == FBY_OK &&
         fby_braces_count(parts.rest, &n, NULL) == FBY_OK) {
-        fby_braces_name(parts.rest, n - 1, name);
+        fby_braces_write_name(parts.rest, n - 1, name);
         if (strlen(name) > strlen(parts.rest)) {
             abort();
         }

@@ -43,7 +43,7 @@ static void check_packed(const struct fby_packed *all, uint64_t tokens)
 static fby_err read_one(const struct fby_token_file *file, unsigned format,
     struct fby_sequences *out)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     switch (format) {
     case 0:
         return fby_flat_read(file, 'e' << 8 | 'e', out, &why);

@@ -68,9 +68,9 @@ static void check(const struct fby_shard *shard, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct fby_root *root = root_of_file();
-    struct fby_shard       shard;
-    struct fby_why         why = {{0}};
+    const struct fby_root  *root = root_of_file();
+    struct fby_shard        shard;
+    struct fby_error_detail why = {{0}};
     demand(ftruncate(fd, 0) == 0);
     demand(pwrite(fd, data, size, 0) == (ssize_t)size);
     fby_shard_init(&shard, "a.npz", FBY_SOURCE_COLUMNS);

@@ -1,7 +1,7 @@
 /* sealed.h - a control message with a valid hash.
  *
- * A fuzzer cannot guess the hash, so it would not reach the code behind the
- * check. */
+ * A fuzzer cannot guess the hash, so without this its messages would be refused
+ * by the check of the hash. */
 #ifndef FBY_TESTS_FUZZ_SEALED_H
 #define FBY_TESTS_FUZZ_SEALED_H
 
@@ -12,8 +12,8 @@
 #include "common/hash.h"
 #include "proto/wire.h"
 
-/* A copy of `size` bytes, to be freed; bytes 8 to 15 are the hash of the
- * rest where there is room for it. */
+/* A copy of `size` bytes that the caller frees. Bytes 8 to 15 are the hash of
+ * the other bytes, unless the copy is shorter. */
 static inline uint8_t *sealed(const void *frame, size_t size)
 {
     uint8_t *copy = malloc(size + 1);

@@ -55,7 +55,7 @@ struct rig {
 
 static void begin(struct rig *rig, bool fixed)
 {
-    struct fby_why               why    = {""};
+    struct fby_error_detail      why    = {""};
     struct fby_gpu_upload_config config = {};
     config.cuda                         = fby_cuda();
     config.n_arenas                     = ARENAS;
@@ -112,16 +112,16 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
 
 static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
 {
-    struct fby_why              why   = {""};
+    struct fby_error_detail     why   = {""};
     uint32_t                    arena = rig->sent % ARENAS;
     struct fby_gpu_upload_batch batch = {};
-    while (fby_gpu_upload_copied(rig->upload, arena, &why) == FBY_AGAIN) {
+    while (fby_gpu_upload_poll_copied(rig->upload, arena, &why) == FBY_AGAIN) {
     }
     batch.step  = rig->sent;
     batch.arena = arena;
     batch.bytes = fill(fby_gpu_upload_arena(rig->upload, arena), rig->sent++);
     batch.list  = BYTES;
-    batch.out   = fby_gpu_upload_take(rig->upload, further);
+    batch.out   = fby_gpu_upload_take_out(rig->upload, further);
     if (batch.out == nullptr ||
         fby_gpu_upload_submit(rig->upload, &batch, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
@@ -133,7 +133,7 @@ static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
 static void hand(struct rig *rig, struct fby_gpu_upload_out *out,
     uint32_t number, cudaStream_t s)
 {
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     if (fby_gpu_upload_hand_out(rig->upload, out, s, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         exit(1);
@@ -148,7 +148,7 @@ static void release(
     struct rig *rig, struct fby_gpu_upload_out *out, cudaStream_t s)
 {
     fby_gpu_upload_release(rig->upload, out, s);
-    fby_gpu_upload_give(rig->upload, out);
+    fby_gpu_upload_recycle(rig->upload, out);
 }
 
 static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
@@ -205,7 +205,7 @@ static void graph(cudaStream_t s)
     struct rig                 rig;
     cudaGraph_t                graph = nullptr;
     cudaGraphExec_t            run   = nullptr;
-    struct fby_why             why   = {""};
+    struct fby_error_detail    why   = {""};
     struct fby_gpu_upload_out *next[2];
     struct sending             sending = {&rig, nullptr};
     pthread_t                  thread;
@@ -230,8 +230,8 @@ static void graph(cudaStream_t s)
         next[0] = next[1];
         next[1] = send(&rig, false);
     }
-    fby_gpu_upload_give(rig.upload, next[0]);
-    fby_gpu_upload_give(rig.upload, next[1]);
+    fby_gpu_upload_recycle(rig.upload, next[0]);
+    fby_gpu_upload_recycle(rig.upload, next[1]);
     end(&rig, "graph at fixed addresses");
     CHECK(cudaGraphExecDestroy(run));
     CHECK(cudaGraphDestroy(graph));
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 {
     int      n       = 0;
     uint32_t batches = argc > 1 ? strtoul(argv[1], nullptr, 10) : BATCHES;
-    if (fby_cuda()->count(&n) != 0 || n == 0) {
+    if (fby_cuda()->device_count(&n) != 0 || n == 0) {
         puts("skipped: there is no GPU");
         return SKIPPED;
     }

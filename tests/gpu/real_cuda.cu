@@ -1,7 +1,6 @@
 /* real_cuda.cu - fake_cuda.h implemented with the first GPU, so that the tests
- * of the fake also run on a real one. It is the real table, but it counts the
- * objects that exist, and calls can be made to fail, or the driver to be
- * absent.
+ * of the fake also run on a real one. It is the real table with counts of the
+ * existing objects; tests can let calls fail, or hide the driver.
  *
  * Linked with --wrap=fby_cuda. Skipped, with a message, without a GPU. */
 #include <atomic>
@@ -32,7 +31,7 @@ static const struct fby_cuda *real(void)
 static void check(int code, const char *what)
 {
     if (code != 0) {
-        fprintf(stderr, "%s: %s\n", what, real()->text(code));
+        fprintf(stderr, "%s: %s\n", what, real()->error_text(code));
         exit(1);
     }
 }
@@ -53,7 +52,7 @@ static bool fails(const char *function)
 
 static const char *failed(void)
 {
-    return pretended != nullptr ? pretended : real()->failed();
+    return pretended != nullptr ? pretended : real()->failed_function();
 }
 
 static int counted(int code, int made)
@@ -71,7 +70,7 @@ static int driver_version(int *out)
 static int count(int *out)
 {
     *out = devices;
-    return driver < 0    ? real()->count(out)
+    return driver < 0    ? real()->device_count(out)
            : devices > 0 ? 0
                          : static_cast<int>(cudaErrorInsufficientDriver);
 }
@@ -79,7 +78,7 @@ static int count(int *out)
 static int prepare(void)
 {
     return fails("cudaFuncGetAttributes") ? static_cast<int>(BROKEN)
-                                          : real()->prepare();
+                                          : real()->load_kernels();
 }
 
 static int pin(void *memory, size_t size)
@@ -115,14 +114,14 @@ static int pool_destroy(void *pool)
     return counted(real()->pool_destroy(pool), -1);
 }
 
-static int pool_take(void **out, size_t size, void *pool, void *stream)
+static int pool_allocate(void **out, size_t size, void *pool, void *stream)
 {
-    return counted(real()->pool_take(out, size, pool, stream), 1);
+    return counted(real()->pool_allocate(out, size, pool, stream), 1);
 }
 
-static int pool_give(void *memory, void *stream)
+static int pool_free(void *memory, void *stream)
 {
-    return counted(real()->pool_give(memory, stream), -1);
+    return counted(real()->pool_free(memory, stream), -1);
 }
 
 static int stream_create(void **out)
@@ -155,22 +154,22 @@ static struct fby_cuda table(void)
 {
     struct fby_cuda calls = *real();
     calls.driver_version  = driver_version;
-    calls.count           = count;
-    calls.prepare         = prepare;
+    calls.device_count    = count;
+    calls.load_kernels    = prepare;
     calls.pin             = pin;
     calls.unpin           = unpin;
     calls.allocate        = allocate;
     calls.free            = free_memory;
     calls.pool_create     = pool_create;
     calls.pool_destroy    = pool_destroy;
-    calls.pool_take       = pool_take;
-    calls.pool_give       = pool_give;
+    calls.pool_allocate   = pool_allocate;
+    calls.pool_free       = pool_free;
     calls.stream_create   = stream_create;
     calls.stream_destroy  = stream_destroy;
     calls.event_create    = event_create;
     calls.event_destroy   = event_destroy;
     calls.launch          = launch;
-    calls.failed          = failed;
+    calls.failed_function = failed;
     return calls;
 }
 
@@ -189,12 +188,12 @@ void fake_cuda_begin(uint64_t seed)
 {
     int n = 0;
     (void)seed; /* a GPU has an order of its own */
-    if (real()->count(&n) != 0 || n == 0) {
+    if (real()->device_count(&n) != 0 || n == 0) {
         puts("skipped: there is no GPU");
         exit(SKIPPED);
     }
     (void)__wrap_fby_cuda();
-    check(real()->use(0), "use");
+    check(real()->use_device(0), "use");
     broken = nullptr;
     driver = -1;
     live   = 0;

@@ -1,4 +1,4 @@
-"""An independent model of the ops that have steps: what they draw.
+"""An independent model of the draws of ops that have steps.
 
 Written from proto/PROTOCOL.md ("Draws", "Steps"). Each function takes a draw,
 the picture's (width, height) and the parameters by name, as lists, and returns

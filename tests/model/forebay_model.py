@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""An independent model of Forebay's plan: which sample when, and what of it.
+"""An independent model of Forebay's plan: the order of samples and the draws.
 
 Written from proto/PROTOCOL.md ("Order", "Draws", "Substitutes"), not from the
-C code, in plain integers and hashlib, so that the two can be compared. Speed
-is no aim. Import it, or run it: forebay_model.py plan --help.
+C code, in plain integers and hashlib, so that the two can be compared. It is
+slow. Import it, or run it: forebay_model.py plan --help.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""Photo format 1 as PROTOCOL.md words it, written apart from the C code.
+"""An independent model of photo format 1, written from PROTOCOL.md.
 
-Byte by byte and slowly; speed is no aim.
+It is simple and slow, and shares nothing with the C code.
 """
 
 TILE_W, TILE_H, ALIGN = 256, 32, 16

@@ -1,5 +1,5 @@
-/* contents.h - contents to be changed member by member, and the error that
- * fby_content_check() gives for one. */
+/* contents.h - contents of which a test changes a member, and the error of
+ * fby_content_check() for them. */
 #ifndef FBY_TESTS_PIPELINE_CONTENTS_H
 #define FBY_TESTS_PIPELINE_CONTENTS_H
 
@@ -14,7 +14,7 @@
 /* The error text for `c`; "" if it is accepted. */
 static inline const char *content_error(const struct fby_content *c)
 {
-    static struct fby_why why;
+    static struct fby_error_detail why;
     why.text[0] = '\0';
     fby_err err = fby_content_check(c, &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_CONFIG);
@@ -26,7 +26,7 @@ static inline void name_is(char name[FBY_NAME_SIZE], const char *text)
     snprintf(name, FBY_NAME_SIZE, "%s", text);
 }
 
-/* A content with a field of each kind, and the one called `name`. */
+/* A split with a field of each kind; *f is the field called `name`. */
 static inline struct fby_split *split_with(
     const char *name, struct fby_field_content **f)
 {
@@ -59,7 +59,7 @@ static inline struct fby_split *split_with(
     return split;
 }
 
-/* The error text for the content with the field as it is now, without the words
+/* The error text for the content after a change of field `f`, without the words
  * that name the field. */
 static inline const char *field_error(
     struct fby_split *split, struct fby_field_content *f)
@@ -71,7 +71,7 @@ static inline const char *field_error(
     return strncmp(text, start, (size_t)n) == 0 ? text + n : text;
 }
 
-/* Packed documents in flat files of u16. */
+/* A split of packed documents in flat files of u16. */
 static inline struct fby_split *split_of_documents(void)
 {
     return split_of(

@@ -2,8 +2,8 @@
  *
  *     dump_ops SEED CASES | tests/model/check_ops.py
  *
- * Each line holds an op's parameters, its draw and its steps; the Python model
- * computes the steps again. */
+ * Each line has the parameters of an op, its draw and its steps; the Python
+ * model computes the steps again. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,30 +43,30 @@ static const char sample_file[] =
     "  table: {from: npy, decode: array, shape: [2, 3], wire: f16}\n";
 
 static inline fby_err parse_text(
-    const char *text, struct fby_pipeline **out, struct fby_why *why)
+    const char *text, struct fby_pipeline **out, struct fby_error_detail *why)
 {
     struct fby_pipeline_text input = {text, strlen(text), "p.yaml", "/home/me"};
     return fby_pipeline_parse(&input, out, why);
 }
 
-/* sample_file with the first `old` made `new`; free() it. */
+/* sample_file with the first `old` replaced by `new`; the caller frees it. */
 static inline char *changed(const char *old, const char *new)
 {
     const char *at  = strstr(sample_file, old);
     char       *out = NULL;
     if (at == NULL || asprintf(&out, "%.*s%s%s", (int)(at - sample_file),
                           sample_file, new, at + strlen(old)) < 0) {
-        abort(); /* the test asks for a text that is not there */
+        abort(); /* the file does not contain `old` */
     }
     return out;
 }
 
-/* One split of a text that is right; fby_split_destroy it. */
+/* A split of a valid text; the caller destroys it. */
 static inline struct fby_split *split_of(const char *text, const char *name)
 {
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_split    *split    = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_split       *split    = NULL;
+    struct fby_error_detail why      = {{0}};
     if (parse_text(text, &pipeline, &why) != FBY_OK ||
         fby_pipeline_split(pipeline, name, &split, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);

@@ -172,10 +172,11 @@ static void encode(const char *split_name, struct fby_buffer *out)
 }
 
 /* The error for bytes that are not a content. */
-static struct fby_why why_refused(const struct fby_buffer *bytes, size_t size)
+static struct fby_error_detail why_refused(
+    const struct fby_buffer *bytes, size_t size)
 {
-    struct fby_content *out = fby_zalloc(sizeof(*out));
-    struct fby_why      why = {{0}};
+    struct fby_content     *out = fby_zalloc(sizeof(*out));
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
         fby_content_decode(bytes->data, size, out, &why), FBY_PROTO);
     free(out);

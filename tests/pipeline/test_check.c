@@ -1,5 +1,6 @@
-/* Contents that no pipeline file makes, as a peer may send them: decoding applies
- * the rules too. Those of one member are in test_rules.c and its neighbours. */
+/* Contents that no pipeline file produces, but a peer may send: the decoder
+ * applies the same rules. test_rules.c and similar tests have the rules of
+ * single members. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -12,9 +13,9 @@
 /* Encode it, and decode the bytes as those of a peer. */
 static void refused(const struct fby_content *content, const char *text)
 {
-    struct fby_content *out   = fby_zalloc(sizeof(*out));
-    struct fby_buffer   bytes = {0};
-    struct fby_why      why   = {{0}};
+    struct fby_content     *out   = fby_zalloc(sizeof(*out));
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
     fby_content_encode(content, &bytes);
     assert_int_equal(
         fby_content_decode(bytes.data, bytes.size, out, &why), FBY_PROTO);

@@ -1,4 +1,4 @@
-/* How fields are handed out: as the pipeline file says, and by default. */
+/* The delivery of fields: as the pipeline file says, and by default. */
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -31,15 +31,15 @@ static void a_type_takes_what_lies_in_its_range(void **state)
     };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         enum fby_type type = ranges[i].type;
-        assert_true(fby_type_takes(type, ranges[i].least));
-        assert_true(fby_type_takes(type, ranges[i].most));
-        assert_false(fby_type_takes(type, ranges[i].less));
-        assert_false(fby_type_takes(type, ranges[i].more));
-        assert_int_equal(fby_type_takes(type, 0.5), fby_is_real(type));
-        assert_false(fby_type_takes(type, 0.0 / 0.0));
+        assert_true(fby_type_can_hold(type, ranges[i].least));
+        assert_true(fby_type_can_hold(type, ranges[i].most));
+        assert_false(fby_type_can_hold(type, ranges[i].less));
+        assert_false(fby_type_can_hold(type, ranges[i].more));
+        assert_int_equal(fby_type_can_hold(type, 0.5), fby_type_is_float(type));
+        assert_false(fby_type_can_hold(type, 0.0 / 0.0));
     }
-    assert_false(fby_type_takes((enum fby_type)0, 0));
-    assert_false(fby_type_takes((enum fby_type)10, 0));
+    assert_false(fby_type_can_hold((enum fby_type)0, 0));
+    assert_false(fby_type_can_hold((enum fby_type)10, 0));
 }
 
 static void the_last_dot_of_an_extension_begins_its_kind(void **state)
@@ -71,13 +71,13 @@ static void sizes_beyond_their_limit_are_none(void **state)
     const struct fby_shape   wide  = {3, {UINT32_MAX, UINT32_MAX, 2}};
     struct fby_field_content field = {.decode = FBY_DECODE_TEXT,
         .wire_type                            = FBY_U8,
-        .max_length                           = FBY_MAX_VARYING};
+        .max_length                           = FBY_MAX_RAGGED};
     assert_int_equal(fby_array_bytes(&most, FBY_U8), FBY_MAX_LENGTH);
     assert_int_equal(fby_array_bytes(&most, FBY_U16), 0);
     assert_int_equal(fby_array_bytes(&wide, FBY_U8), 0);
-    assert_int_equal(fby_varying_bytes(&field), FBY_MAX_VARYING);
+    assert_int_equal(fby_ragged_bytes(&field), FBY_MAX_RAGGED);
     field.max_length++;
-    assert_int_equal(fby_varying_bytes(&field), 0);
+    assert_int_equal(fby_ragged_bytes(&field), 0);
 }
 
 /* A row of it is 7 values of u16, and as many places in a row of 300. */
@@ -88,7 +88,7 @@ static void a_sparse_row_has_indices_too(void **state)
         .wire_type                                  = FBY_U16,
         .as.sparse.shape                            = {1, {300}},
         .max_length                                 = 7};
-    assert_int_equal(fby_varying_bytes(&field), 7 * (2 + 2));
+    assert_int_equal(fby_ragged_bytes(&field), 7 * (2 + 2));
 }
 
 static void only_sequences_of_packed_documents_are_packed(void **state)
@@ -96,19 +96,19 @@ static void only_sequences_of_packed_documents_are_packed(void **state)
     (void)state;
     struct fby_tokens        tokens = {.packed = true, .pad = 9, .shift = 1};
     struct fby_field_content field  = {.decode = FBY_DECODE_TOKENS};
-    fby_field_pack(&field, &tokens);
+    fby_field_set_packing(&field, &tokens);
     assert_true(field.as.tokens.packed && field.as.tokens.pad == 9);
     tokens.packed = false;
-    fby_field_pack(&field, &tokens);
+    fby_field_set_packing(&field, &tokens);
     assert_true(!field.as.tokens.packed && field.as.tokens.pad == 0);
     field.decode = FBY_DECODE_DOCUMENTS;
-    fby_field_pack(&field, &tokens);
+    fby_field_set_packing(&field, &tokens);
     assert_int_equal(field.as.documents.shift, 0);
     tokens.packed = true;
-    fby_field_pack(&field, &tokens);
+    fby_field_set_packing(&field, &tokens);
     assert_int_equal(field.as.documents.shift, 1);
     field = (struct fby_field_content){.decode = FBY_DECODE_NUMBER};
-    fby_field_pack(&field, &tokens);
+    fby_field_set_packing(&field, &tokens);
     assert_string_equal(field.as.number.key, "");
 }
 
@@ -138,7 +138,7 @@ static void a_sequence_has_its_targets_last_token(void **state)
             snprintf(field.from[0], FBY_NAME_SIZE, "%s", parts[i]);
             assert_int_equal(
                 fby_sequence_length(&field, &tokens), 8 + (i == 2) * shift);
-            assert_int_equal(fby_wants_targets(parts[i]), i > 0);
+            assert_int_equal(fby_from_has_targets(parts[i]), i > 0);
         }
     }
 }

@@ -31,7 +31,7 @@ struct file {
 };
 
 static fby_err load(
-    const struct file *f, struct fby_split **out, struct fby_why *why)
+    const struct file *f, struct fby_split **out, struct fby_error_detail *why)
 {
     char                 yaml[2048];
     struct fby_pipeline *pipeline = NULL;
@@ -50,8 +50,8 @@ static fby_err load(
 
 static struct fby_split *split_of(const char *device)
 {
-    struct fby_split *split = NULL;
-    struct fby_why    why   = {{0}};
+    struct fby_split       *split = NULL;
+    struct fby_error_detail why   = {{0}};
     if (load(&(struct file){.device = device}, &split, &why) != FBY_OK ||
         split == NULL) {
         print_error("%s\n", why.text);
@@ -62,8 +62,8 @@ static struct fby_split *split_of(const char *device)
 
 static void refused(const struct file *file, const char *reason)
 {
-    struct fby_split *split = NULL;
-    struct fby_why    why   = {{0}};
+    struct fby_split       *split = NULL;
+    struct fby_error_detail why   = {{0}};
     assert_int_equal(load(file, &split, &why), FBY_CONFIG);
     assert_says(&why, reason);
 }
@@ -134,7 +134,7 @@ static void a_label_is_mixed_by_one_field(void **state)
     (void)state;
     struct fby_split         *split  = split_of("{mixup: {label: label}}");
     struct fby_field_content *fields = split->content.fields;
-    struct fby_why            why    = {{0}};
+    struct fby_error_detail   why    = {{0}};
     assert_ptr_equal(fby_mixed_by(&split->content, 1), &fields[0]);
     assert_null(fby_mixed_by(&split->content, 2));
     fields[2] = fields[0]; /* a second picture of the same label */
@@ -148,10 +148,10 @@ static void a_label_is_mixed_by_one_field(void **state)
 /* Decoded and encoded again, and with the occurrences of the file. */
 static void content_keeps_the_list(const char *device)
 {
-    struct fby_split   *split = split_of(device);
-    struct fby_content *again = calloc(1, sizeof(*again));
-    struct fby_buffer   bytes = {0};
-    struct fby_why      why   = {{0}};
+    struct fby_split       *split = split_of(device);
+    struct fby_content     *again = calloc(1, sizeof(*again));
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
     fby_content_encode(&split->content, &bytes);
     if (fby_content_decode(bytes.data, bytes.size, again, &why) != FBY_OK) {
         fail_msg("%s", why.text);
@@ -197,10 +197,10 @@ static void planes_have_the_ops_of_pictures(void **state)
                   "{mean: 0.5, std: 0.5}}, random_erasing, {mixup: {label: "
                   "label}}",
         .dtype  = "f32}\n    wire: {type: yuv420"};
-    struct fby_split   *split = NULL;
-    struct fby_content *again = calloc(1, sizeof(*again));
-    struct fby_buffer   bytes = {0};
-    struct fby_why      why   = {{0}};
+    struct fby_split       *split = NULL;
+    struct fby_content     *again = calloc(1, sizeof(*again));
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
     if (load(&file, &split, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -224,7 +224,7 @@ static void normalize_alone_needs_no_list(void **state)
     assert_true(split->content.fields[0].as.rgb8.normalize);
     split->content.fields[0].device[0].op = fby_device_op_named("normalize");
     split->content.fields[0].n_device     = 1;
-    struct fby_why why                    = {{0}};
+    struct fby_error_detail why           = {{0}};
     assert_int_equal(fby_content_check(&split->content, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "the list under device"));
     fby_split_destroy(&split);
@@ -268,15 +268,15 @@ static void an_op_here_draws_otherwise_than_on_the_worker(void **state)
 static void fields_of_a_group_flip_alike(void **state)
 {
     (void)state;
-    struct fby_split *split = NULL;
-    struct fby_why    why   = {{0}};
-    int               flips = 0;
+    struct fby_split       *split = NULL;
+    struct fby_error_detail why   = {{0}};
+    int                     flips = 0;
     assert_ok(
         load(&(struct file){.device = "vertical_flip", .mask = "vertical_flip"},
             &split, &why));
     for (uint64_t i = 0; i < 64; i++) {
-        struct fby_device_place place = {.seed = 9, .sample = i};
-        struct fby_op_plan      image =
+        struct fby_device_row place = {.seed = 9, .sample = i};
+        struct fby_op_plan    image =
             fby_device_plan(&split->content.fields[0], 0, &place);
         struct fby_op_plan mask =
             fby_device_plan(&split->content.fields[2], 0, &place);
@@ -294,18 +294,18 @@ static void a_group_of_rows_has_one_lambda(void **state)
     const struct fby_field_content *field = &split->content.fields[0];
     int64_t                         lambda[24];
     for (uint32_t row = 0; row < 24; row++) {
-        struct fby_device_place place = {.seed = 1,
-            .epoch                             = 2,
-            .step                              = 3,
-            .row                               = row,
-            .sample                            = (uint64_t)row * 99};
+        struct fby_device_row place = {.seed = 1,
+            .epoch                           = 2,
+            .step                            = 3,
+            .row                             = row,
+            .sample                          = (uint64_t)row * 99};
         lambda[row] = fby_device_plan(field, 0, &place).steps[0].v[0];
         assert_in_range(lambda[row], 0, FBY_LAMBDA_ONE);
         assert_int_equal(lambda[row], lambda[row - row % 8]);
     }
     assert_int_not_equal(lambda[0], lambda[8]);
     assert_int_not_equal(lambda[8], lambda[16]);
-    struct fby_device_place later = {.seed = 1, .epoch = 2, .step = 4};
+    struct fby_device_row later = {.seed = 1, .epoch = 2, .step = 4};
     assert_int_not_equal(
         fby_device_plan(field, 0, &later).steps[0].v[0], lambda[0]);
     fby_split_destroy(&split);
@@ -316,8 +316,8 @@ static void a_box_of_cutmix_lies_in_the_picture(void **state)
     (void)state;
     struct fby_split *split = split_of("{cutmix: {label: label}}");
     for (uint32_t step = 0; step < 200; step++) {
-        struct fby_device_place place = {.step = step};
-        struct fby_op_plan      plan =
+        struct fby_device_row place = {.step = step};
+        struct fby_op_plan    plan =
             fby_device_plan(&split->content.fields[0], 0, &place);
         const int64_t *v = plan.steps[0].v;
         assert_in_range(v[0], 0, 32);
@@ -341,7 +341,7 @@ static void lambda_is_distributed_as_beta(void **state)
         double          sum     = 0;
         double          squares = 0;
         for (int k = 0; k < N; k++) {
-            double x = fby_plan_beta(&draw, alphas[i]) / 16777216.0 - 0.5;
+            double x = fby_draw_beta(&draw, alphas[i]) / 16777216.0 - 0.5;
             sum += x;
             squares += x * x;
         }
@@ -365,12 +365,12 @@ static void lambda_is_drawn_as_the_model_draws_it(void **state)
         struct fby_draw draw = fby_draw_begin(i, 0, 0, "g", "mixup", 0);
         uint64_t        sum  = 0;
         for (int k = 0; k < 1000; k++) {
-            sum += fby_plan_beta(&draw, alphas[i]);
+            sum += fby_draw_beta(&draw, alphas[i]);
         }
         assert_int_equal(sum, sums[i]);
     }
     struct fby_draw narrow = fby_draw_begin(143243, 0, 0, "g", "mixup", 0);
-    assert_int_equal(fby_plan_beta(&narrow, 2), 12454772);
+    assert_int_equal(fby_draw_beta(&narrow, 2), 12454772);
 }
 
 /* ---- pairs --------------------------------------------------------------- */
@@ -396,9 +396,9 @@ static void pairs_stay_in_their_group_and_among_their_kind(void **state)
 static void a_world_that_splits_a_group_is_refused(void **state)
 {
     (void)state;
-    struct fby_split *split = split_of("{cutmix: {label: label}}");
-    struct fby_split *other = split_of("horizontal_flip");
-    struct fby_why    why   = {{0}};
+    struct fby_split       *split = split_of("{cutmix: {label: label}}");
+    struct fby_split       *other = split_of("horizontal_flip");
+    struct fby_error_detail why   = {{0}};
     assert_ok(fby_content_check_world(&split->content, 1, &why));
     assert_int_equal(
         fby_content_check_world(&split->content, 2, &why), FBY_CONFIG);

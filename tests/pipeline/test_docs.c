@@ -1,5 +1,5 @@
-/* docs/pipeline.md promises that its examples work, and that its mistakes are
- * said so: each ```yaml block is parsed, `yaml error: TEXT` must fail so. */
+/* The examples in docs/pipeline.md: each ```yaml block must be accepted, and
+ * each block marked `yaml error: TEXT` must fail with this text. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -26,9 +26,9 @@ static char *read_docs(void)
  * NUL. */
 static void check_block(const char *head, const char *body)
 {
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_why       why      = {{0}};
-    fby_err              err      = parse_text(body, &pipeline, &why);
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_error_detail why      = {{0}};
+    fby_err                 err      = parse_text(body, &pipeline, &why);
     fby_pipeline_destroy(&pipeline);
     if (head[0] == '\0' && err != FBY_OK) {
         fail_msg("an example is wrong: %s\n%s", why.text, body);

@@ -1,5 +1,5 @@
 /* The rules for one field and its ops, and for pictures, masks and maps, at
- * their borders. */
+ * their limits. */
 #include "tests/pipeline/contents.h"
 
 /* ---- every field ---- */

@@ -1,4 +1,4 @@
-/* Pipeline files on disk: how many bytes of one are read. */
+/* Pipeline files on disk, and the number of bytes that are read. */
 #include "tests/test.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static const char smallest[] =
     "global_batch: 2\nfields: {label: {from: folder}}\n#";
 
 /* Load a file of `size` bytes: `smallest`, and a comment to its end. */
-static fby_err load_of(size_t size, struct fby_why *why)
+static fby_err load_of(size_t size, struct fby_error_detail *why)
 {
     char                 path[] = "/tmp/fby-parse-XXXXXX";
     int                  fd     = mkstemp(path);
@@ -45,7 +45,7 @@ static fby_err load_of(size_t size, struct fby_why *why)
 static void a_file_of_exactly_one_mebibyte_is_taken(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_ok(load_of(16384, &why)); /* as much as is read at once */
     assert_ok(load_of(16385, &why));
     assert_ok(load_of(FBY_PIPELINE_MAX_BYTES - 1, &why));
@@ -82,12 +82,12 @@ static void *write_endlessly(void *arg)
 static void only_the_beginning_of_an_endless_pipe_is_read(void **state)
 {
     (void)state;
-    struct fby_pipeline *p   = NULL;
-    struct fby_why       why = {{0}};
-    struct writer        writer;
-    pthread_t            thread;
-    int                  ends[2];
-    char                 path[32];
+    struct fby_pipeline    *p   = NULL;
+    struct fby_error_detail why = {{0}};
+    struct writer           writer;
+    pthread_t               thread;
+    int                     ends[2];
+    char                    path[32];
     signal(SIGPIPE, SIG_IGN);
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
@@ -105,8 +105,8 @@ static void only_the_beginning_of_an_endless_pipe_is_read(void **state)
 static void a_file_that_cannot_be_read_is_named(void **state)
 {
     (void)state;
-    struct fby_pipeline *p   = NULL;
-    struct fby_why       why = {{0}};
+    struct fby_pipeline    *p   = NULL;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(fby_pipeline_load("/", &p, &why), FBY_IO);
     assert_string_equal(
         why.text, "/: cannot read the pipeline file: Is a directory");
@@ -120,10 +120,10 @@ static void a_file_that_cannot_be_read_is_named(void **state)
 /* The folder that a file's relative paths lie in. */
 static void assert_folder(const char *path, const char *wanted)
 {
-    struct fby_pipeline *p     = NULL;
-    struct fby_split    *split = NULL;
-    struct fby_why       why   = {{0}};
-    char                 data[PATH_MAX + 8];
+    struct fby_pipeline    *p     = NULL;
+    struct fby_split       *split = NULL;
+    struct fby_error_detail why   = {{0}};
+    char                    data[PATH_MAX + 8];
     snprintf(data, sizeof(data), "%s/x", wanted);
     assert_ok(fby_pipeline_load(path, &p, &why));
     assert_ok(fby_pipeline_split(p, NULL, &split, &why));

@@ -12,7 +12,7 @@ static void splits_into(const char *pattern, enum fby_source_kind kind,
     const char *root, const char *base, const char *rest)
 {
     struct fby_location_parts parts;
-    struct fby_why            why = {{0}};
+    struct fby_error_detail   why = {{0}};
     if (fby_location_split(pattern, kind, &parts, &why) != FBY_OK) {
         fail_msg("%s: %s", pattern, why.text);
     }
@@ -48,7 +48,7 @@ static void split_refuses(
     const char *pattern, enum fby_source_kind kind, const char *part)
 {
     struct fby_location_parts parts;
-    struct fby_why            why = {{0}};
+    struct fby_error_detail   why = {{0}};
     assert_int_equal(
         fby_location_split(pattern, kind, &parts, &why), FBY_CONFIG);
     if (strstr(why.text, part) == NULL) {
@@ -72,11 +72,11 @@ static void a_list_is_a_file_whose_name_may_hold_any_letter(void **state)
 static void parallel_folders_are_the_choices_of_one_brace(void **state)
 {
     (void)state;
-    enum fby_source_kind parallel = FBY_SOURCE_PARALLEL;
-    struct fby_side      side;
+    enum fby_source_kind       parallel = FBY_SOURCE_PARALLEL;
+    struct fby_parallel_folder side;
     splits_into("a:b/{x,y}/train", parallel, "a", "b", "{x,y}/train");
     splits_into("/d/p{0..3}", parallel, "", "/d", "p{0..3}");
-    fby_location_side("v{x,yy}/train", 1, &side);
+    fby_location_parallel_folder("v{x,yy}/train", 1, &side);
     assert_string_equal(side.name, "yy");
     assert_string_equal(side.path, "vyy/train");
     split_refuses("a:b/x", parallel, "2 to 16 names in one brace");
@@ -164,7 +164,7 @@ static void the_name_of_a_root_has_at_most_63_letters(void **state)
             n <= 63 ? FBY_OK : FBY_CONFIG);
         assert_int_equal(fby_location_is_named(text), n <= 63);
         snprintf(text, sizeof(text), "%s=/d", long_text("r", n - 1));
-        assert_int_equal(fby_location_root_option(text, name, dir, NULL),
+        assert_int_equal(fby_location_parse_root(text, name, dir, NULL),
             n <= 63 ? FBY_OK : FBY_USAGE);
     }
     assert_string_equal(name, long_text("r", 62));
@@ -175,7 +175,7 @@ static void the_name_of_a_root_has_at_most_63_letters(void **state)
 static void becomes(const char *pattern, const char *folder, const char *right)
 {
     char out[FBY_PATH_SIZE];
-    assert_ok(fby_location_absolute(pattern, folder, out, NULL));
+    assert_ok(fby_location_make_absolute(pattern, folder, out, NULL));
     assert_string_equal(out, right);
 }
 
@@ -195,13 +195,14 @@ static void a_relative_path_lies_below_the_file_s_folder(void **state)
 static void a_path_that_became_too_long_is_refused(void **state)
 {
     (void)state;
-    struct fby_guarded room = fby_guarded_copy(NULL, FBY_PATH_SIZE);
-    char              *out  = (char *)room.bytes;
-    struct fby_why     why  = {{0}};
-    assert_ok(fby_location_absolute(long_text("", 4089), "/home", out, &why));
+    struct fby_guarded      room = fby_guarded_copy(NULL, FBY_PATH_SIZE);
+    char                   *out  = (char *)room.bytes;
+    struct fby_error_detail why  = {{0}};
+    assert_ok(
+        fby_location_make_absolute(long_text("", 4089), "/home", out, &why));
     assert_int_equal(strlen(out), 4095);
     assert_int_equal(
-        fby_location_absolute(long_text("", 4090), "/home", out, &why),
+        fby_location_make_absolute(long_text("", 4090), "/home", out, &why),
         FBY_CONFIG);
     assert_non_null(strstr(why.text, "': the path is longer than 4095 bytes"));
     fby_guarded_free(&room);
@@ -213,13 +214,14 @@ static void a_rooted_location_is_not_cut(void **state)
     static const char *const any[] = {"any=/"};
     struct fby_location      plain = {{0}};
     struct fby_location      out   = {"kept"};
-    struct fby_why           why   = {{0}};
+    struct fby_error_detail  why   = {{0}};
     snprintf(plain.pattern, FBY_PATH_SIZE, "%s", long_text("/", 4092));
-    assert_int_equal(fby_location_root(&plain, any, 1, &out, &why), FBY_CONFIG);
+    assert_int_equal(
+        fby_location_find_root(&plain, any, 1, &out, &why), FBY_CONFIG);
     assert_string_equal(why.text, "the location is too long");
     assert_string_equal(out.pattern, "kept");
     snprintf(plain.pattern, FBY_PATH_SIZE, "%s", long_text("/", 4091));
-    assert_ok(fby_location_root(&plain, any, 1, &out, &why));
+    assert_ok(fby_location_find_root(&plain, any, 1, &out, &why));
     assert_string_equal(out.pattern, long_text("any:", 4091));
 }
 
@@ -228,20 +230,20 @@ static void dots_are_resolved_only_at_the_beginning(void **state)
     (void)state;
     char out[FBY_PATH_SIZE];
     assert_int_equal(
-        fby_location_absolute("a/../b", "/home", out, NULL), FBY_CONFIG);
+        fby_location_make_absolute("a/../b", "/home", out, NULL), FBY_CONFIG);
     assert_int_equal(
-        fby_location_absolute("/a/../b", "/home", out, NULL), FBY_CONFIG);
+        fby_location_make_absolute("/a/../b", "/home", out, NULL), FBY_CONFIG);
     assert_int_equal(
-        fby_location_absolute("../../b", "/home", out, NULL), FBY_CONFIG);
+        fby_location_make_absolute("../../b", "/home", out, NULL), FBY_CONFIG);
 }
 
 static void an_embedded_cluster_serves_the_base(void **state)
 {
     (void)state;
-    struct fby_location tars  = {"/data/in1k/t-{0..9}.tar"};
-    struct fby_location named = {"in1k:t.tar"};
-    struct fby_why      why   = {{0}};
-    char                dir[FBY_PATH_SIZE];
+    struct fby_location     tars  = {"/data/in1k/t-{0..9}.tar"};
+    struct fby_location     named = {"in1k:t.tar"};
+    struct fby_error_detail why   = {{0}};
+    char                    dir[FBY_PATH_SIZE];
     assert_ok(fby_location_plain_base(&tars, FBY_SOURCE_SHARDS, dir, NULL));
     assert_string_equal(dir, "/data/in1k");
     assert_int_equal(
@@ -261,7 +263,7 @@ static void roots_to(const char *pattern, const char *right)
     struct fby_location plain = {{0}};
     struct fby_location out;
     memcpy(plain.pattern, pattern, strlen(pattern) + 1);
-    assert_ok(fby_location_root(&plain, roots, 4, &out, NULL));
+    assert_ok(fby_location_find_root(&plain, roots, 4, &out, NULL));
     assert_string_equal(out.pattern, right);
 }
 
@@ -279,19 +281,19 @@ static void the_longest_root_that_holds_a_path_names_it(void **state)
 static void a_path_below_no_root_is_refused(void **state)
 {
     (void)state;
-    struct fby_location plain = {"/etc/passwd"};
-    struct fby_location named = {"other:x"};
-    struct fby_location out;
-    struct fby_why      why = {{0}};
+    struct fby_location     plain = {"/etc/passwd"};
+    struct fby_location     named = {"other:x"};
+    struct fby_location     out;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
-        fby_location_root(&plain, roots, 2, &out, &why), FBY_NOT_FOUND);
+        fby_location_find_root(&plain, roots, 2, &out, &why), FBY_NOT_FOUND);
     assert_string_equal(why.text, "'/etc/passwd' lies below none of the 2 "
                                   "roots; add one to options.roots");
     assert_int_equal(
-        fby_location_root(&plain, NULL, 0, &out, &why), FBY_NOT_FOUND);
+        fby_location_find_root(&plain, NULL, 0, &out, &why), FBY_NOT_FOUND);
     assert_non_null(strstr(why.text, "say which root it is in: options.roots"));
     assert_int_equal(
-        fby_location_root(&named, roots, 4, &out, &why), FBY_NOT_FOUND);
+        fby_location_find_root(&named, roots, 4, &out, &why), FBY_NOT_FOUND);
 }
 
 static void a_root_option_is_name_and_absolute_directory(void **state)
@@ -301,12 +303,12 @@ static void a_root_option_is_name_and_absolute_directory(void **state)
         "", "x", "x=", "x=y", "=/d", "X=/d", "a b=/d", "1=/d", "a:=/d"};
     char name[FBY_NAME_SIZE];
     char dir[FBY_PATH_SIZE];
-    assert_ok(fby_location_root_option("my-1=/a=b/", name, dir, NULL));
+    assert_ok(fby_location_parse_root("my-1=/a=b/", name, dir, NULL));
     assert_string_equal(name, "my-1");
     assert_string_equal(dir, "/a=b");
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         assert_int_equal(
-            fby_location_root_option(wrong[i], name, dir, NULL), FBY_USAGE);
+            fby_location_parse_root(wrong[i], name, dir, NULL), FBY_USAGE);
     }
 }
 
@@ -319,9 +321,9 @@ static void names_are(
     char     name[FBY_PATH_SIZE];
     assert_ok(fby_braces_count(rest, &count, NULL));
     assert_int_equal(count, n);
-    fby_braces_name(rest, 0, name);
+    fby_braces_write_name(rest, 0, name);
     assert_string_equal(name, first);
-    fby_braces_name(rest, n - 1, name);
+    fby_braces_write_name(rest, n - 1, name);
     assert_string_equal(name, last);
 }
 
@@ -362,9 +364,9 @@ static void a_wrong_pattern_gives_no_name(void **state)
 {
     (void)state;
     char name[FBY_PATH_SIZE] = "kept";
-    fby_braces_name("{a", 0, name);
+    fby_braces_write_name("{a", 0, name);
     assert_string_equal(name, "");
-    fby_braces_name("{a,b}", 2, name); /* begins again */
+    fby_braces_write_name("{a,b}", 2, name); /* begins again */
     assert_string_equal(name, "a");
 }
 
@@ -374,7 +376,7 @@ static void every_choice_has_its_number(void **state)
     for (uint32_t i = 0; i < 2 * 3 * 5; i++) {
         char name[FBY_PATH_SIZE];
         char right[32];
-        fby_braces_name("x{a,bb}-{,c,dd}.{7..11}z", i, name);
+        fby_braces_write_name("x{a,bb}-{,c,dd}.{7..11}z", i, name);
         snprintf(right, sizeof(right), "x%s-%s.%uz",
             (const char *[]){"a", "bb"}[i / 15],
             (const char *[]){"", "c", "dd"}[i / 5 % 3], 7 + i % 5);
@@ -386,9 +388,9 @@ static void the_last_brace_runs_fastest(void **state)
 {
     (void)state;
     char name[FBY_PATH_SIZE];
-    fby_braces_name("{a,b}{0..2}", 2, name);
+    fby_braces_write_name("{a,b}{0..2}", 2, name);
     assert_string_equal(name, "a2");
-    fby_braces_name("{a,b}{0..2}", 3, name);
+    fby_braces_write_name("{a,b}{0..2}", 3, name);
     assert_string_equal(name, "b0");
 }
 
@@ -420,8 +422,8 @@ static void wrong_braces_are_explained(void **state)
         {"{a/b,c}", "'{a/b,c}': a brace stays within one path component"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct fby_why why = {{0}};
-        uint32_t       n   = 0;
+        struct fby_error_detail why = {{0}};
+        uint32_t                n   = 0;
         assert_int_equal(fby_braces_count(wrong[i][0], &n, &why), FBY_CONFIG);
         assert_string_equal(why.text, wrong[i][1]);
     }
@@ -444,8 +446,8 @@ static void wildcards_match_as_in_a_shell(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         assert_false(fby_glob_match(wrong[i][0], wrong[i][1]));
     }
-    assert_true(fby_glob_has("a*"));
-    assert_false(fby_glob_has("a{0..1}"));
+    assert_true(fby_has_wildcards("a*"));
+    assert_false(fby_has_wildcards("a{0..1}"));
 }
 
 int main(void)

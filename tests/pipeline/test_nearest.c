@@ -1,4 +1,4 @@
-/* The name that a misspelled word may mean: how far away it may be. */
+/* The suggestion for a misspelled word, and its maximum distance. */
 #include "tests/test.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Numbers and lists of a pipeline file at their borders: the last that is taken,
- * and the error for the first that is not. */
+/* Numbers and lists of a pipeline file at their limits: the last valid value,
+ * and the error for the first invalid value. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 /* The error text for `text`; "" if it loads. */
 static const char *parse_error(const char *text)
 {
-    static struct fby_why why;
-    struct fby_pipeline  *p = NULL;
-    why.text[0]             = '\0';
-    fby_err err             = parse_text(text, &p, &why);
+    static struct fby_error_detail why;
+    struct fby_pipeline           *p = NULL;
+    why.text[0]                      = '\0';
+    fby_err err                      = parse_text(text, &p, &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_CONFIG);
     fby_pipeline_destroy(&p);
     return why.text;
@@ -283,9 +283,9 @@ static void there_are_at_most_63_bounds(void **state)
 static void one_of_several_splits_must_be_named(void **state)
 {
     (void)state;
-    struct fby_pipeline *p     = NULL;
-    struct fby_split    *split = NULL;
-    struct fby_why       why   = {{0}};
+    struct fby_pipeline    *p     = NULL;
+    struct fby_split       *split = NULL;
+    struct fby_error_detail why   = {{0}};
     assert_ok(parse_text("forebay: 1\nglobal_batch: 1\n"
                          "fields: {x: {from: folder}}\n"
                          "splits: {one: {folder: a}, two: {folder: b}}\n",

@@ -28,9 +28,9 @@ static const struct fby_shape picture = {3, {100, 200, 3}};
 
 static struct fby_op_plan plan_of(const struct fby_op_use *use, uint64_t sample)
 {
-    struct fby_op_plan plan;
-    struct fby_why     why = {{0}};
-    struct fby_draw    draw =
+    struct fby_op_plan      plan;
+    struct fby_error_detail why = {{0}};
+    struct fby_draw         draw =
         fby_draw_begin(1, 0, sample, "image", use->op->name, 0);
     memset(&plan, 0xa5, sizeof(plan));
     if (use->op->plan(use, &draw, picture, &plan, &why) != FBY_OK) {
@@ -59,7 +59,7 @@ static void a_plan_stays_within_the_picture_and_keeps_its_promise(void **state)
     for (size_t k = 0; k < 5; k++) {
         struct fby_op_use use =
             k == 4 ? use_of(names[k]) : sized(names[k], 64, 48);
-        struct fby_shape after = use.op->shape(&use, picture);
+        struct fby_shape after = fby_op_shape(&use, picture);
         for (uint64_t sample = 0; sample < 50; sample++) {
             struct fby_op_plan p = plan_of(&use, sample);
             assert_true(p.w > 0 && p.x + p.w <= 200);
@@ -114,9 +114,9 @@ static void a_plan_is_0_where_its_op_does_nothing(void **state)
 static void no_resize(
     const struct fby_op_use *use, struct fby_shape in, const char *wanted)
 {
-    struct fby_op_plan plan;
-    struct fby_why     why  = {{0}};
-    struct fby_draw    draw = fby_draw_begin(1, 0, 0, "x", "resize", 0);
+    struct fby_op_plan      plan;
+    struct fby_error_detail why  = {{0}};
+    struct fby_draw         draw = fby_draw_begin(1, 0, 0, "x", "resize", 0);
     assert_int_equal(
         use->op->plan(use, &draw, in, &plan, &why), FBY_BAD_SAMPLE);
     assert_string_equal(why.text, wanted);
@@ -160,7 +160,7 @@ static void resize_of_the_shorter_side_keeps_the_aspect(void **state)
     assert_int_equal(p.out_h, 50);
     assert_int_equal(p.out_w, 100);
     struct fby_shape unknown = {3, {0, 0, 3}};
-    struct fby_shape after   = use.op->shape(&use, unknown);
+    struct fby_shape after   = fby_op_shape(&use, unknown);
     assert_int_equal(after.dims[0], 0);
     assert_int_equal(after.dims[1], 0);
 }
@@ -185,15 +185,15 @@ static void the_shape_of_a_pad_copes_with_any_parameters(void **state)
 {
     (void)state;
     struct fby_op_use use   = use_of("pad");
-    struct fby_shape  after = use.op->shape(&use, picture);
+    struct fby_shape  after = fby_op_shape(&use, picture);
     assert_int_equal(after.dims[1], picture.dims[1]); /* not given */
     use.params[0] =
         (struct fby_value){.n = 4, .i = {INT64_MAX, -1, INT64_MAX, INT64_MIN}};
-    after = use.op->shape(&use, picture);
+    after = fby_op_shape(&use, picture);
     assert_int_equal(after.dims[1], picture.dims[1] + 2 * 4096);
     assert_int_equal(after.dims[0], picture.dims[0]);
     use.params[0] = (struct fby_value){.n = 2, .i = {3, 5}};
-    after         = use.op->shape(&use, picture);
+    after         = fby_op_shape(&use, picture);
     assert_int_equal(after.dims[1], picture.dims[1] + 6);
     assert_int_equal(after.dims[0], picture.dims[0] + 10);
 }
@@ -201,10 +201,10 @@ static void the_shape_of_a_pad_copes_with_any_parameters(void **state)
 static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
 {
     (void)state;
-    struct fby_op_use  use = sized("random_crop", 101, 10);
-    struct fby_op_plan plan;
-    struct fby_why     why  = {{0}};
-    struct fby_draw    draw = fby_draw_begin(1, 0, 0, "x", "random_crop", 0);
+    struct fby_op_use       use = sized("random_crop", 101, 10);
+    struct fby_op_plan      plan;
+    struct fby_error_detail why = {{0}};
+    struct fby_draw draw = fby_draw_begin(1, 0, 0, "x", "random_crop", 0);
     assert_int_equal(
         use.op->plan(&use, &draw, picture, &plan, &why), FBY_BAD_SAMPLE);
     assert_string_equal(why.text,
@@ -215,12 +215,12 @@ static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
 /* The reason why `use` refuses a picture; "" if it takes it. */
 static const char *said_of(const struct fby_op_use *use, uint32_t h, uint32_t w)
 {
-    static struct fby_why why;
-    struct fby_op_plan    plan;
-    struct fby_draw       draw = fby_draw_begin(1, 0, 0, "x", "op", 0);
-    why.text[0]                = '\0';
-    fby_err err                = use->op->plan(
-                       use, &draw, (struct fby_shape){3, {h, w, 3}}, &plan, &why);
+    static struct fby_error_detail why;
+    struct fby_op_plan             plan;
+    struct fby_draw                draw = fby_draw_begin(1, 0, 0, "x", "op", 0);
+    why.text[0]                         = '\0';
+    fby_err err                         = use->op->plan(
+                                use, &draw, (struct fby_shape){3, {h, w, 3}}, &plan, &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_BAD_SAMPLE);
     return why.text;
 }
@@ -371,7 +371,8 @@ static size_t put_param(char *text, size_t at, const struct fby_param *p)
 {
     at = put(text, at, "; %s: %u to %u%s%s%s%s, %g to %g", p->name, p->min_n,
         p->max_n, p->real ? " real" : "", p->spread ? " spread" : "",
-        p->ordered ? " ordered" : "", p->field ? " field" : "", p->min, p->max);
+        p->ordered ? " ordered" : "", p->is_field ? " field" : "", p->min,
+        p->max);
     for (uint32_t i = 0; i < p->fallback.n; i++) {
         at = put(text, at, "%s%g", i == 0 ? " = " : ", ",
             p->fallback.real ? p->fallback.r[i] : (double)p->fallback.i[i]);
@@ -385,8 +386,8 @@ static size_t put_param(char *text, size_t at, const struct fby_param *p)
 static void table_of(const struct fby_op *op, char text[512])
 {
     size_t at = put(text, 0, "%u %s %u%s%s%s%s", op->id, op->name, op->version,
-        op->is_colour ? " colour" : "", op->masks ? " masks" : "",
-        op->levels ? " levels" : "", op->pairs ? " pairs" : "");
+        op->is_colour ? " colour" : "", op->allows_masks ? " masks" : "",
+        op->needs_levels ? " levels" : "", op->mixes_rows ? " pairs" : "");
     for (uint32_t i = 0; i < op->n_params; i++) {
         at = put_param(text, at, &op->params[i]);
     }

@@ -222,9 +222,9 @@ static void the_same_op_twice_has_two_occurrences(void **state)
 static void a_split_is_asked_for_by_name(void **state)
 {
     (void)state;
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_split    *split    = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_split       *split    = NULL;
+    struct fby_error_detail why      = {{0}};
     assert_ok(parse_text(sample_file, &pipeline, &why));
     assert_int_equal(fby_pipeline_n_splits(pipeline), 2);
     assert_string_equal(fby_pipeline_split_name(pipeline, 1), "val");
@@ -256,9 +256,9 @@ static void a_file_gives_its_folder_to_relative_paths(void **state)
           "global_batch: 2\nfields: {label: {from: folder}}\n",
         file);
     assert_int_equal(fclose(file), 0);
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_split    *split    = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_split       *split    = NULL;
+    struct fby_error_detail why      = {{0}};
     assert_ok(fby_pipeline_load(path, &pipeline, &why));
     assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
     assert_string_equal(split->location.pattern, wanted);
@@ -286,8 +286,8 @@ static const struct wrong wrong_files[] = {
 
 static void check_wrong(const struct wrong *wrong)
 {
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_error_detail why      = {{0}};
     char   *text = wrong->old != NULL ? changed(wrong->old, wrong->new)
                                       : fby_strdup(wrong->new);
     fby_err err  = parse_text(text, &pipeline, &why);
@@ -317,9 +317,9 @@ static void a_number_is_read_only_if_it_is_wholly_one(void **state)
         char  line[64];
         char *text = NULL;
         snprintf(line, sizeof(line), "global_batch: %s\n", numbers[i]);
-        text                          = changed("global_batch: 24\n", line);
-        struct fby_pipeline *pipeline = NULL;
-        struct fby_why       why      = {{0}};
+        text                             = changed("global_batch: 24\n", line);
+        struct fby_pipeline    *pipeline = NULL;
+        struct fby_error_detail why      = {{0}};
         assert_int_equal(parse_text(text, &pipeline, &why), FBY_CONFIG);
         assert_non_null(strstr(why.text, "p.yaml:6:"));
         assert_non_null(strstr(why.text, "expected an integer, 1 to 65536"));
@@ -356,7 +356,7 @@ static void bytes_that_are_no_text_are_refused_with_their_line(void **state)
     (void)state;
     static const char        nul[]  = "forebay: 1\nseed: \0\n";
     struct fby_pipeline     *p      = NULL;
-    struct fby_why           why    = {{0}};
+    struct fby_error_detail  why    = {{0}};
     struct fby_pipeline_text with   = {nul, sizeof(nul) - 1, "p.yaml", "/"};
     struct fby_pipeline_text latin1 = {"forebay: 1 # \xe9\n", 15, "p", "/"};
     struct fby_pipeline_text none   = {NULL, 0, "p.yaml", "/"};
@@ -373,9 +373,9 @@ static void bytes_that_are_no_text_are_refused_with_their_line(void **state)
 static void a_byte_order_mark_is_passed_over(void **state)
 {
     (void)state;
-    struct fby_pipeline *p   = NULL;
-    struct fby_why       why = {{0}};
-    static const char    with_mark[] =
+    struct fby_pipeline    *p   = NULL;
+    struct fby_error_detail why = {{0}};
+    static const char       with_mark[] =
         "\xef\xbb\xbf"
         "forebay: 1\nsplits: {a: {folder: b}}\nglobal_batch: 1\n"
         "fields: {l: {from: folder}}\n";
@@ -404,7 +404,7 @@ static void a_file_beyond_one_mebibyte_is_refused(void **state)
     char                    *text = fby_zalloc(size);
     struct fby_pipeline_text big  = {text, size, "p.yaml", "/"};
     struct fby_pipeline     *p    = NULL;
-    struct fby_why           why  = {{0}};
+    struct fby_error_detail  why  = {{0}};
     memset(text, '\n', size);
     assert_int_equal(fby_pipeline_parse(&big, &p, &why), FBY_CONFIG);
     assert_string_equal(
@@ -461,9 +461,9 @@ static void what_no_column_can_be_is_named(void **state)
             "(split 'train')"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        char                 text[1024];
-        struct fby_pipeline *pipeline = NULL;
-        struct fby_why       why      = {{0}};
+        char                    text[1024];
+        struct fby_pipeline    *pipeline = NULL;
+        struct fby_error_detail why      = {{0}};
         snprintf(text, sizeof(text), "%s%s", COLUMNS, wrong[i][0]);
         assert_int_equal(parse_text(text, &pipeline, &why), FBY_CONFIG);
         assert_string_equal(why.text, wrong[i][1]);
@@ -473,8 +473,8 @@ static void what_no_column_can_be_is_named(void **state)
 static void splits_of_columns_and_of_samples_do_not_mix(void **state)
 {
     (void)state;
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_why       why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_error_detail why      = {{0}};
     assert_int_equal(
         parse_text("forebay: 1\n"
                    "splits: {a: {columns: rec:x}, b: {shards: rec:t.tar}}\n"

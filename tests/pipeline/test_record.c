@@ -13,7 +13,7 @@ static void values_come_back_as_they_were_put(void **state)
     int64_t           back[3];
     char              text[8];
     fby_record_put_i64(&out, 1, -5);
-    fby_record_put_real(&out, 2, 0.1);
+    fby_record_put_reals(&out, 2, &(double){0.1}, 1);
     fby_record_put_text(&out, 7, "h\xc3\xa9");
     fby_record_put_i64s(&out, 8, column, 3);
     size_t mark = fby_record_open(&out, 9);
@@ -21,16 +21,18 @@ static void values_come_back_as_they_were_put(void **state)
     fby_record_close(&out, mark);
 
     struct fby_record r = fby_record_begin(out.data, out.size);
-    assert_int_equal(fby_record_i64(&r, 1), -5);
-    assert_true(fabs(fby_record_real(&r, 2) - 0.1) < 1e-18);
-    assert_false(fby_record_has(&r, 3));
-    assert_true(fby_record_has(&r, 7));
-    fby_record_text(&r, 7, text, sizeof(text));
+    assert_int_equal(fby_record_read_i64(&r, 1), -5);
+    double real = 0;
+    assert_int_equal(fby_record_read_reals(&r, 2, &real, 1), 1);
+    assert_true(fabs(real - 0.1) < 1e-18);
+    assert_false(fby_record_next_is(&r, 3));
+    assert_true(fby_record_next_is(&r, 7));
+    fby_record_read_text(&r, 7, text, sizeof(text));
     assert_string_equal(text, "h\xc3\xa9");
-    assert_int_equal(fby_record_i64s(&r, 8, back, 3), 3);
+    assert_int_equal(fby_record_read_i64s(&r, 8, back, 3), 3);
     assert_memory_equal(back, column, sizeof(back));
-    struct fby_record inner = fby_record_nested(&r, 9);
-    struct fby_span   bytes = fby_record_bytes(&inner, 1);
+    struct fby_record inner = fby_record_enter(&r, 9);
+    struct fby_span   bytes = fby_record_read_bytes(&inner, 1);
     assert_int_equal(bytes.size, 2);
     fby_record_leave(&r, &inner);
     assert_ok(fby_record_end(&r, "test", NULL));
@@ -53,8 +55,9 @@ static void columns_of_any_length_come_back(void **state)
         fby_record_put_i64s(&out, 1, numbers, n);
         fby_record_put_reals(&out, 2, reals, n);
         struct fby_record r = fby_record_begin(out.data, out.size);
-        assert_int_equal(fby_record_i64s(&r, 1, (void *)ints.bytes, n), n);
-        assert_int_equal(fby_record_reals(&r, 2, (void *)other.bytes, n), n);
+        assert_int_equal(fby_record_read_i64s(&r, 1, (void *)ints.bytes, n), n);
+        assert_int_equal(
+            fby_record_read_reals(&r, 2, (void *)other.bytes, n), n);
         assert_ok(fby_record_end(&r, "test", NULL));
         assert_memory_equal(ints.bytes, numbers, n * 8);
         assert_memory_equal(other.bytes, reals, n * 8);
@@ -81,13 +84,14 @@ static void minus_zero_is_written_as_zero_and_refused_when_read(void **state)
     (void)state;
     struct fby_buffer plus  = {0};
     struct fby_buffer minus = {0};
-    fby_record_put_real(&plus, 1, 0.0);
-    fby_record_put_real(&minus, 1, -0.0);
+    fby_record_put_reals(&plus, 1, &(double){0.0}, 1);
+    fby_record_put_reals(&minus, 1, &(double){-0.0}, 1);
     assert_memory_equal(plus.data, minus.data, plus.size);
-    minus.data[minus.size - 1] = 0x80;
-    struct fby_why    why      = {{0}};
-    struct fby_record r        = fby_record_begin(minus.data, minus.size);
-    fby_record_real(&r, 1);
+    minus.data[minus.size - 1]   = 0x80;
+    struct fby_error_detail why  = {{0}};
+    struct fby_record       r    = fby_record_begin(minus.data, minus.size);
+    double                  none = 0;
+    fby_record_read_reals(&r, 1, &none, 1);
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(why.text, "test: key 1 holds NaN, an infinity or -0");
     fby_buffer_fini(&plus);
@@ -97,9 +101,9 @@ static void minus_zero_is_written_as_zero_and_refused_when_read(void **state)
 /* The result of reading `bytes` strictly as one i64 under key 3. */
 static void says(const void *bytes, size_t size, const char *text)
 {
-    struct fby_why    why = {{0}};
-    struct fby_record r   = fby_record_begin(bytes, size);
-    fby_record_between(&r, 3, 0, 10);
+    struct fby_error_detail why = {{0}};
+    struct fby_record       r   = fby_record_begin(bytes, size);
+    fby_record_read_between(&r, 3, 0, 10);
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(why.text, text);
 }
@@ -126,13 +130,13 @@ static void what_is_not_as_it_should_be_is_named(void **state)
 static void keys_must_ascend(void **state)
 {
     (void)state;
-    struct fby_buffer out = {0};
-    struct fby_why    why = {{0}};
+    struct fby_buffer       out = {0};
+    struct fby_error_detail why = {{0}};
     fby_record_put_i64(&out, 5, 0);
     fby_record_put_i64(&out, 4, 0);
     struct fby_record r = fby_record_begin(out.data, out.size);
-    fby_record_i64(&r, 5);
-    fby_record_i64(&r, 6);
+    fby_record_read_i64(&r, 5);
+    fby_record_read_i64(&r, 6);
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(
         why.text, "test: key 6 is missing, or keys do not ascend");
@@ -142,19 +146,19 @@ static void keys_must_ascend(void **state)
 static void texts_are_bounded_and_utf8(void **state)
 {
     (void)state;
-    struct fby_buffer out = {0};
-    struct fby_why    why = {{0}};
-    char              text[4];
+    struct fby_buffer       out = {0};
+    struct fby_error_detail why = {{0}};
+    char                    text[4];
     fby_record_put_text(&out, 1, "four");
     fby_record_put_text(&out, 2, "\xff");
     struct fby_record r = fby_record_begin(out.data, out.size);
-    fby_record_text(&r, 1, text, sizeof(text));
+    fby_record_read_text(&r, 1, text, sizeof(text));
     assert_string_equal(text, "");
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(why.text, "test: key 1 is too long a text");
     r = fby_record_begin(out.data, out.size);
-    fby_record_bytes(&r, 1);
-    fby_record_text(&r, 2, text, sizeof(text));
+    fby_record_read_bytes(&r, 1);
+    fby_record_read_text(&r, 2, text, sizeof(text));
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(why.text, "test: key 2 is not UTF-8 without NUL");
     fby_buffer_fini(&out);
@@ -163,18 +167,18 @@ static void texts_are_bounded_and_utf8(void **state)
 static void a_fault_within_is_a_fault_of_the_whole(void **state)
 {
     (void)state;
-    struct fby_buffer out  = {0};
-    struct fby_why    why  = {{0}};
-    size_t            mark = fby_record_open(&out, 1);
+    struct fby_buffer       out  = {0};
+    struct fby_error_detail why  = {{0}};
+    size_t                  mark = fby_record_open(&out, 1);
     fby_record_put_i64(&out, 9, 1);
     fby_record_close(&out, mark);
     struct fby_record r     = fby_record_begin(out.data, out.size);
-    struct fby_record inner = fby_record_nested(&r, 1);
-    assert_true(fby_record_more(&inner));
+    struct fby_record inner = fby_record_enter(&r, 1);
+    assert_true(fby_record_has_more(&inner));
     fby_record_leave(&r, &inner);
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(why.text, "test: key 9 is not known here");
-    assert_false(fby_record_more(&r));
+    assert_false(fby_record_has_more(&r));
     fby_buffer_fini(&out);
 }
 
@@ -187,11 +191,11 @@ static void numbers_lie_between_two_borders(void **state)
     } cases[] = {{-4, false}, {-3, true}, {0, true}, {10, true}, {11, false},
         {INT64_MIN, false}, {INT64_MAX, false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_buffer out = {0};
-        struct fby_why    why = {{0}};
+        struct fby_buffer       out = {0};
+        struct fby_error_detail why = {{0}};
         fby_record_put_i64(&out, 3, cases[i].value);
         struct fby_record r     = fby_record_begin(out.data, out.size);
-        int64_t           value = fby_record_between(&r, 3, -3, 10);
+        int64_t           value = fby_record_read_between(&r, 3, -3, 10);
         assert_int_equal(value, cases[i].taken ? cases[i].value : 0);
         assert_int_equal(fby_record_end(&r, "test", &why),
             cases[i].taken ? FBY_OK : FBY_PROTO);
@@ -204,19 +208,20 @@ static void numbers_lie_between_two_borders(void **state)
 /* The error text of reading a real number at key 1 of `bits`. */
 static const char *said_of_reals(const uint64_t *bits, size_t n, double *value)
 {
-    static struct fby_why why;
-    struct fby_buffer     out = {0};
-    why.text[0]               = '\0';
+    static struct fby_error_detail why;
+    struct fby_buffer              out = {0};
+    why.text[0]                        = '\0';
     fby_record_put_i64s(&out, 1, (const int64_t *)bits, n);
     struct fby_record r = fby_record_begin(out.data, out.size);
-    *value              = fby_record_real(&r, 1);
-    fby_err err         = fby_record_end(&r, "test", &why);
+    *value              = 0;
+    fby_record_read_reals(&r, 1, value, 1);
+    fby_err err = fby_record_end(&r, "test", &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_PROTO);
     fby_buffer_fini(&out);
     return why.text;
 }
 
-static void reals_are_finite_and_one(void **state)
+static void reals_are_finite(void **state)
 {
     (void)state;
     static const uint64_t bits[]  = {0x7ff0000000000000, 0xfff0000000000000,
@@ -233,8 +238,6 @@ static void reals_are_finite_and_one(void **state)
     assert_string_equal(said_of_reals(right + 1, 1, &value), "");
     assert_true(value == 0x1.fffffffffffffp1023);
     assert_string_equal(
-        said_of_reals(right, 0, &value), "test: key 1 is not one real number");
-    assert_string_equal(
         said_of_reals(right, 2, &value), "test: key 1 has too many numbers");
 }
 
@@ -246,13 +249,13 @@ static void a_text_fills_its_room_but_for_its_end(void **state)
     fby_record_put_text(&out, 1, "abc");
     fby_record_put_text(&out, 2, "");
     struct fby_record r = fby_record_begin(out.data, out.size);
-    fby_record_text(&r, 1, text, sizeof(text));
+    fby_record_read_text(&r, 1, text, sizeof(text));
     assert_string_equal(text, "abc");
-    fby_record_text(&r, 2, text, sizeof(text));
+    fby_record_read_text(&r, 2, text, sizeof(text));
     assert_string_equal(text, "");
     assert_ok(fby_record_end(&r, "test", NULL));
     r = fby_record_begin(out.data, out.size);
-    fby_record_text(&r, 1, text, 3);
+    fby_record_read_text(&r, 1, text, 3);
     assert_string_equal(text, "");
     assert_int_equal(fby_record_end(&r, "test", NULL), FBY_PROTO);
     fby_buffer_fini(&out);
@@ -261,20 +264,20 @@ static void a_text_fills_its_room_but_for_its_end(void **state)
 static void the_first_fault_of_a_record_stays(void **state)
 {
     (void)state;
-    struct fby_buffer out  = {0};
-    struct fby_why    why  = {{0}};
-    size_t            mark = fby_record_open(&out, 1);
+    struct fby_buffer       out  = {0};
+    struct fby_error_detail why  = {{0}};
+    size_t                  mark = fby_record_open(&out, 1);
     fby_record_put_i64(&out, 1, 7);
     fby_record_close(&out, mark);
     struct fby_record r = fby_record_begin(out.data, out.size);
-    assert_true(fby_record_more(&r));
+    assert_true(fby_record_has_more(&r));
     fby_record_refuse(&r, 9, "is the first");
     fby_record_refuse(&r, 8, "is the second");
-    assert_false(fby_record_more(&r));
-    struct fby_record inner = fby_record_nested(&r, 1);
-    assert_false(fby_record_more(&inner));
-    assert_int_equal(fby_record_i64(&inner, 1), 0);
-    assert_int_equal(fby_record_between(&inner, 1, 5, 9), 0);
+    assert_false(fby_record_has_more(&r));
+    struct fby_record inner = fby_record_enter(&r, 1);
+    assert_false(fby_record_has_more(&inner));
+    assert_int_equal(fby_record_read_i64(&inner, 1), 0);
+    assert_int_equal(fby_record_read_between(&inner, 1, 5, 9), 0);
     fby_record_leave(&r, &inner);
     assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
     assert_string_equal(why.text, "test: key 9 is the first");
@@ -295,7 +298,7 @@ int main(void)
         cmocka_unit_test(texts_are_bounded_and_utf8),
         cmocka_unit_test(a_fault_within_is_a_fault_of_the_whole),
         cmocka_unit_test(numbers_lie_between_two_borders),
-        cmocka_unit_test(reals_are_finite_and_one),
+        cmocka_unit_test(reals_are_finite),
         cmocka_unit_test(a_text_fills_its_room_but_for_its_end),
         cmocka_unit_test(the_first_fault_of_a_record_stays),
     };

@@ -1,5 +1,5 @@
 /* The rules for the order, the source and the buckets of a content, at their
- * borders: the last value that is taken and the first that is refused. */
+ * limits: the last valid value and the first invalid value. */
 #include "tests/pipeline/contents.h"
 
 /* ---- the order ---- */

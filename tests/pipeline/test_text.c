@@ -93,13 +93,13 @@ static void a_list_that_is_too_long_is_cut(void **state)
 {
     (void)state;
     char list[12] = "";
-    fby_text_list(list, sizeof(list), "ab");
+    fby_text_append_name(list, sizeof(list), "ab");
     assert_string_equal(list, "ab");
-    fby_text_list(list, sizeof(list), "cd");
+    fby_text_append_name(list, sizeof(list), "cd");
     assert_string_equal(list, "ab, cd");
-    fby_text_list(list, sizeof(list), "efgh");
+    fby_text_append_name(list, sizeof(list), "efgh");
     assert_string_equal(list, "ab, cd, efg");
-    fby_text_list(list, sizeof(list), "i");
+    fby_text_append_name(list, sizeof(list), "i");
     assert_string_equal(list, "ab, cd, efg");
 }
 

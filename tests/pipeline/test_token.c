@@ -20,10 +20,10 @@ static struct fby_token sample_token(void)
 static void a_token_survives_its_text(void **state)
 {
     (void)state;
-    struct fby_token token = sample_token();
-    struct fby_token back;
-    struct fby_why   why = {{0}};
-    char             text[FBY_TOKEN_TEXT_SIZE];
+    struct fby_token        token = sample_token();
+    struct fby_token        back;
+    struct fby_error_detail why = {{0}};
+    char                    text[FBY_TOKEN_TEXT_SIZE];
     assert_ok(fby_token_decode(fby_token_encode(&token, text), &back, &why));
     assert_true(fby_digest_equal(&token.content, &back.content));
     assert_true(fby_digest_equal(&token.data, &back.data));
@@ -72,8 +72,8 @@ static void every_changed_letter_is_found(void **state)
 
 static void refused(const char *text, const char *why_text)
 {
-    struct fby_token back;
-    struct fby_why   why = {{0}};
+    struct fby_token        back;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(fby_token_decode(text, &back, &why), FBY_USAGE);
     assert_string_equal(why.text, why_text);
 }

@@ -1,5 +1,5 @@
 /* The rules for labels, numbers, bytes, texts and arrays, of one length and of
- * many, at their borders. */
+ * several, at their limits. */
 #include "tests/pipeline/contents.h"
 
 /* ---- labels, numbers, bytes and texts ---- */

@@ -1,5 +1,6 @@
-/* Which words of a pipeline file go together: every wire type, dtype, form and
- * key with every kind of field. In the tables . is taken and x refused. */
+/* Combinations of words in a pipeline file: every wire type, dtype, form and
+ * key with every kind of field. In the tables . means accepted and x refused.
+ */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -23,9 +24,9 @@ static const char *const forms[] = {"padded", "ragged", "dense", "csr", "coo",
 /* The error for a file with one field; "" if it loads. */
 static const char *said_of(const char *source, const char *field)
 {
-    static struct fby_why why;
-    struct fby_pipeline  *p = NULL;
-    char                  text[800];
+    static struct fby_error_detail why;
+    struct fby_pipeline           *p = NULL;
+    char                           text[800];
     snprintf(text, sizeof(text),
         "forebay: 1\nsplits: {train: {%s}}\nglobal_batch: 8\n"
         "fields: {x: {%s}}\n",

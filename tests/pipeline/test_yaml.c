@@ -1,5 +1,5 @@
-/* YAML as it is read: which texts are numbers, what is refused with its place,
- * and how mappings are walked. */
+/* Parsing of YAML: texts that are numbers, errors with their position, and
+ * iteration of mappings. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 /* The error for `text`; "" if it opens, and then `yaml` is open. */
 static const char *open_text(const char *text, struct fby_yaml *yaml)
 {
-    static struct fby_why why;
-    struct fby_yaml_input input = {text, strlen(text), "f"};
-    why.text[0]                 = '\0';
-    fby_err err                 = fby_yaml_open(&input, yaml, &why);
+    static struct fby_error_detail why;
+    struct fby_yaml_input          input = {text, strlen(text), "f"};
+    why.text[0]                          = '\0';
+    fby_err err                          = fby_yaml_open(&input, yaml, &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_CONFIG);
     return why.text;
 }
@@ -117,7 +117,7 @@ static void nothing_and_null_are_not_given(void **state)
         "");
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
         assert_int_equal(fby_yaml_is_given(item_of(&yaml, i)), given[i]);
-        assert_int_equal(fby_yaml_place(item_of(&yaml, i)).line, i + 1);
+        assert_int_equal(fby_yaml_pos(item_of(&yaml, i)).line, i + 1);
     }
     assert_string_equal(fby_yaml_text(item_of(&yaml, 6)), "x");
     assert_string_equal(fby_yaml_text(item_of(&yaml, 8)), "");
@@ -138,7 +138,7 @@ static void what_stands_there_instead_is_shown(void **state)
         "f:8:3: expected it, not the text '~'",
         "f:9:3: expected it, not the text 'x?'"};
     struct fby_yaml          yaml;
-    struct fby_why           why = {{0}};
+    struct fby_error_detail  why = {{0}};
     assert_string_equal(
         open_text("- a b\n- 'c'\n- \"d\"\n- [e, f]\n- {g: h}\n- ~\n- ''\n"
                   "- '~'\n- \"x\\n\"\n",
@@ -214,27 +214,27 @@ static void a_mark_at_the_beginning_is_no_text(void **state)
     struct fby_yaml yaml;
     assert_string_equal(open_text("\xef\xbb\xbf[x]", &yaml), "");
     assert_string_equal(fby_yaml_text(item_of(&yaml, 0)), "x");
-    assert_int_equal(fby_yaml_place(item_of(&yaml, 0)).column, 2);
+    assert_int_equal(fby_yaml_pos(item_of(&yaml, 0)).column, 2);
     fby_yaml_close(&yaml);
     assert_string_equal(open_text("\xef\xbb\xbf\xef\xbb\xbf[x]", &yaml), "");
-    assert_int_equal(fby_yaml_place(item_of(&yaml, 0)).column, 3);
+    assert_int_equal(fby_yaml_pos(item_of(&yaml, 0)).column, 3);
     fby_yaml_close(&yaml);
 }
 
 static void of_a_long_file_name_the_end_is_shown(void **state)
 {
     (void)state;
-    char           name[200];
-    struct fby_why why = {{0}};
+    char                    name[200];
+    struct fby_error_detail why = {{0}};
     memset(name, 'x', sizeof(name));
     name[0]   = 'a';
     name[160] = '\0';
-    fby_yaml_wrong(&why, name, (struct fby_place){12, 34}, "%s", "so");
+    fby_yaml_set_error(&why, name, (struct fby_source_pos){12, 34}, "%s", "so");
     assert_memory_equal(why.text, "axx", 3);
     assert_string_equal(why.text + 160, ":12:34: so");
     name[160] = 'y';
     name[161] = '\0';
-    fby_yaml_wrong(&why, name, (struct fby_place){12, 34}, "%s", "so");
+    fby_yaml_set_error(&why, name, (struct fby_source_pos){12, 34}, "%s", "so");
     assert_memory_equal(why.text, "xxx", 3);
     assert_string_equal(why.text + 159, "y:12:34: so");
 }
@@ -258,12 +258,12 @@ static fby_err note(
 
 /* The error for a mapping with the keys one, two and three. */
 static const char *read_map(
-    const char *text, struct entries *entries, struct fby_place places[3])
+    const char *text, struct entries *entries, struct fby_source_pos places[3])
 {
-    static const char *const names[] = {"one", "two", "three"};
-    static struct fby_why    why;
-    struct fby_yaml          yaml;
-    struct fby_yaml_map      map = {names, 3, places, note, entries};
+    static const char *const       names[] = {"one", "two", "three"};
+    static struct fby_error_detail why;
+    struct fby_yaml                yaml;
+    struct fby_yaml_map            map = {names, 3, places, note, entries};
     memset(places, 0, 3 * sizeof(*places));
     why.text[0] = '\0';
     assert_string_equal(open_text(text, &yaml), "");
@@ -278,8 +278,8 @@ static const char *read_map(
 static void keys_are_read_once_and_in_the_order_of_the_file(void **state)
 {
     (void)state;
-    struct fby_place places[3];
-    struct entries   all = {.left = 9};
+    struct fby_source_pos places[3];
+    struct entries        all = {.left = 9};
     assert_string_equal(read_map("three: c\none: a\n", &all, places), "");
     assert_string_equal(all.text, "2=c 0=a ");
     assert_int_equal(places[0].line, 2);
@@ -309,8 +309,8 @@ static void keys_that_are_not_known_are_named(void **state)
         {"{}", ""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_place places[3];
-        struct entries   entries = {.left = 9};
+        struct fby_source_pos places[3];
+        struct entries        entries = {.left = 9};
         assert_string_equal(
             read_map(cases[i][0], &entries, places), cases[i][1]);
     }

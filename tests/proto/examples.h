@@ -1,4 +1,4 @@
-/* examples.h - one full message of each type, the same on every machine. */
+/* examples.h - a message of each type with all its members set. */
 #ifndef FBY_TESTS_PROTO_EXAMPLES_H
 #define FBY_TESTS_PROTO_EXAMPLES_H
 
@@ -58,7 +58,7 @@ static const struct fby_substituted example_substituted[] = {
         .key        = "c00/0017",
         .text       = "JPEG: premature end"},
     {.row = 4, .original = 18, .substitute = 0, .shard = "", .key = "k"}};
-static const struct fby_sum example_sums[] = {
+static const struct fby_checksum example_sums[] = {
     {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}}, {{255}}};
 static const struct fby_header_field example_fields[] = {
     {.name         = "image",
@@ -110,7 +110,7 @@ static inline void example_request(struct fby_request *m)
 static inline void example_data_plane(struct fby_message *m)
 {
     struct fby_session_id session = EXAMPLE_SESSION;
-    m->hello.session              = session; /* the first member of all */
+    m->hello.session              = session; /* the first member of all types */
     switch ((int)m->type) {
     case FBY_MSG_HELLO:
         m->hello = (struct fby_hello){.session = session,
@@ -243,16 +243,17 @@ static inline void example_of_worker(struct fby_message *m)
     m->deregister.instance = (struct fby_instance_id)EXAMPLE_INSTANCE;
     switch ((int)m->type) {
     case FBY_MSG_REGISTER:
-        m->enroll.endpoints = (struct fby_name_list){example_endpoints, 2};
-        m->enroll.host      = "n1";
-        m->enroll.pid       = 99;
-        m->enroll.cores     = 16;
-        m->enroll.roots     = (struct fby_name_list){example_roots, 2};
+        m->registration.endpoints =
+            (struct fby_name_list){example_endpoints, 2};
+        m->registration.host  = "n1";
+        m->registration.pid   = 99;
+        m->registration.cores = 16;
+        m->registration.roots = (struct fby_name_list){example_roots, 2};
         break;
     case FBY_MSG_REGISTERED:
-        m->enrolled.server       = (struct fby_instance_id)EXAMPLE_SERVER;
-        m->enrolled.lease_ms     = 10000;
-        m->enrolled.heartbeat_ms = 1000;
+        m->registered.server       = (struct fby_instance_id)EXAMPLE_SERVER;
+        m->registered.lease_ms     = 10000;
+        m->registered.heartbeat_ms = 1000;
         break;
     case FBY_MSG_HEARTBEAT:
         m->heartbeat.sessions      = 2;
@@ -323,7 +324,7 @@ static inline void example_of_trainer(struct fby_message *m)
     }
 }
 
-/* Its pointers lead to static memory. */
+/* Write the example of this type to *m; its pointers lead to static memory. */
 static inline void example(enum fby_message_type type, struct fby_message *m)
 {
     memset(m, 0, sizeof(*m));

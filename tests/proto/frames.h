@@ -16,7 +16,7 @@
 
 static inline void encode(const struct fby_message *m, struct fby_buffer *out)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     if (fby_message_encode(m, out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -25,7 +25,7 @@ static inline void encode(const struct fby_message *m, struct fby_buffer *out)
 static inline void decode(
     const struct fby_buffer *frame, struct fby_message *out)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     if (fby_message_decode(frame->data, frame->size, out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -44,8 +44,8 @@ static inline struct fby_buffer example_frame(enum fby_message_type type)
  * before a guard page, in memory that is not zero. */
 static inline const char *decode_error(const struct fby_buffer *frame)
 {
-    static struct fby_why why;
-    struct fby_guarded    room =
+    static struct fby_error_detail why;
+    struct fby_guarded             room =
         fby_guarded_copy(NULL, sizeof(struct fby_message));
     struct fby_message *m = (void *)room.bytes;
     why.text[0]           = '\0';
@@ -120,10 +120,10 @@ static inline void put_block(
 /* The error of encoding `m`; "" if it succeeds and the frame decodes. */
 static inline const char *encode_error(const struct fby_message *m)
 {
-    static struct fby_why why;
-    struct fby_buffer     frame = {0};
-    why.text[0]                 = '\0';
-    fby_err err                 = fby_message_encode(m, &frame, &why);
+    static struct fby_error_detail why;
+    struct fby_buffer              frame = {0};
+    why.text[0]                          = '\0';
+    fby_err err                          = fby_message_encode(m, &frame, &why);
     if (err == FBY_OK) {
         assert_string_equal(decode_error(&frame), "");
     } else {

@@ -33,7 +33,7 @@ static struct fby_raw_layout example_layout(void)
     struct fby_raw_layout layout = {.rows = 2, .n_fields = 1};
     layout.fields[0].type        = FBY_U8;
     layout.fields[0].shape       = (struct fby_shape){1, {3}};
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -41,7 +41,7 @@ static void example_frame(uint8_t frame[FRAME])
 {
     memcpy(frame + FBY_CHUNK_PREFIX, "\1\2\3\4\5\6", RAW);
     struct fby_chunk chunk = example_chunk(frame + FBY_CHUNK_PREFIX);
-    fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+    fby_chunk_write_prefix(&chunk, frame + FBY_CHUNK_PREFIX, frame);
 }
 
 static void the_worked_example_is_golden(void **state)
@@ -73,7 +73,7 @@ static struct fby_raw_layout layout_of_pictures(const struct pictures *p)
     layout.fields[0].shape =
         (struct fby_shape){3, {p->height, p->width, p->channels}};
     layout.fields[0].yuv420 = p->yuv420;
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -110,7 +110,7 @@ static struct fby_codec_job photo_job(const struct pictures *p)
     struct fby_raw_layout           layout = layout_of_pictures(p);
     const struct fby_raw_field     *field  = &layout.fields[0];
     return (struct fby_codec_job){.coding = {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
-        .params                           = fby_layout_params(field),
+        .params                           = fby_layout_codec_params(field),
         .scratch                          = &scratch};
 }
 
@@ -128,13 +128,13 @@ static void golden_pictures_are_packed_to_the_same_bytes(void **state)
         chunk.codec                   = FBY_CODEC_PACK;
         chunk.raw_bytes               = (uint32_t)layout.raw_bytes;
         chunk.raw_hash                = fby_xxh64(raw, chunk.raw_bytes);
-        size_t   room                 = fby_codec_room(&job, chunk.raw_bytes);
-        uint8_t *frame                = malloc(FBY_CHUNK_PREFIX + room);
+        size_t   room  = fby_codec_encode_capacity(&job, chunk.raw_bytes);
+        uint8_t *frame = malloc(FBY_CHUNK_PREFIX + room);
         assert_ok(
             fby_codec_encode(&job, (struct fby_bytes_in){raw, chunk.raw_bytes},
                 (struct fby_bytes_out){frame + FBY_CHUNK_PREFIX, room}, &size));
         chunk.wire_bytes = (uint32_t)size;
-        fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+        fby_chunk_write_prefix(&chunk, frame + FBY_CHUNK_PREFIX, frame);
         const struct fby_buffer made = {
             .data = frame, .size = FBY_CHUNK_PREFIX + size};
         golden_equal(p->name, &made);
@@ -153,9 +153,10 @@ static void golden_pictures_read_back(void **state)
         struct fby_buffer      golden = {0};
         struct fby_chunk       chunk;
         golden_read(p->name, &golden);
-        assert_ok(fby_chunk_read(golden.data, golden.size, &chunk, NULL));
-        assert_true(fby_chunk_intact(golden.data, golden.size));
-        assert_ok(fby_chunk_check(&chunk, &layout, NULL));
+        assert_ok(
+            fby_chunk_read_prefix(golden.data, golden.size, &chunk, NULL));
+        assert_true(fby_chunk_is_intact(golden.data, golden.size));
+        assert_ok(fby_chunk_check_layout(&chunk, &layout, NULL));
         uint8_t            *right   = pixels_of(p);
         uint8_t            *raw     = malloc(chunk.raw_bytes);
         struct fby_bytes_in payload = {
@@ -171,13 +172,13 @@ static void golden_pictures_read_back(void **state)
 static void a_photo_of_what_is_no_picture_is_refused(void **state)
 {
     (void)state;
-    uint8_t               raw[RAW] = {0};
-    struct fby_why        why      = {{0}};
-    struct fby_raw_layout layout   = example_layout();
-    struct fby_chunk      chunk    = example_chunk(raw);
-    chunk.filter                   = FBY_FILTER_PHOTO;
-    chunk.codec                    = FBY_CODEC_PACK;
-    assert_int_equal(fby_chunk_check(&chunk, &layout, &why), FBY_PROTO);
+    uint8_t                 raw[RAW] = {0};
+    struct fby_error_detail why      = {{0}};
+    struct fby_raw_layout   layout   = example_layout();
+    struct fby_chunk        chunk    = example_chunk(raw);
+    chunk.filter                     = FBY_FILTER_PHOTO;
+    chunk.codec                      = FBY_CODEC_PACK;
+    assert_int_equal(fby_chunk_check_layout(&chunk, &layout, &why), FBY_PROTO);
     assert_non_null(strstr(why.text, "do not suit"));
 }
 
@@ -188,9 +189,9 @@ static void a_golden_chunk_reads_back(void **state)
     struct fby_raw_layout layout = example_layout();
     struct fby_chunk      chunk;
     golden_read("chunk", &golden);
-    assert_ok(fby_chunk_read(golden.data, golden.size, &chunk, NULL));
-    assert_true(fby_chunk_intact(golden.data, golden.size));
-    assert_ok(fby_chunk_check(&chunk, &layout, NULL));
+    assert_ok(fby_chunk_read_prefix(golden.data, golden.size, &chunk, NULL));
+    assert_true(fby_chunk_is_intact(golden.data, golden.size));
+    assert_ok(fby_chunk_check_layout(&chunk, &layout, NULL));
     struct fby_chunk wanted = example_chunk(golden.data + FBY_CHUNK_PREFIX);
     assert_int_equal(chunk.session.value, wanted.session.value);
     assert_int_equal(chunk.request.value, 300);
@@ -206,18 +207,19 @@ static void each_flipped_bit_is_noticed(void **state)
     for (size_t bit = 0; bit < 8 * (size_t)FRAME; bit++) {
         example_frame(frame);
         frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        assert_false(fby_chunk_intact(frame, FRAME));
+        assert_false(fby_chunk_is_intact(frame, FRAME));
     }
 }
 
 static void refuses_byte(size_t at, uint8_t value, const char *word)
 {
-    uint8_t          frame[FRAME];
-    struct fby_chunk chunk;
-    struct fby_why   why = {{0}};
+    uint8_t                 frame[FRAME];
+    struct fby_chunk        chunk;
+    struct fby_error_detail why = {{0}};
     example_frame(frame);
     frame[at] = value;
-    assert_int_equal(fby_chunk_read(frame, FRAME, &chunk, &why), FBY_PROTO);
+    assert_int_equal(
+        fby_chunk_read_prefix(frame, FRAME, &chunk, &why), FBY_PROTO);
     assert_says(&why, word);
 }
 
@@ -266,11 +268,11 @@ static void every_byte_of_the_prefix_has_its_place(void **state)
     uint8_t              frame[FBY_CHUNK_PREFIX + 9];
     memset(frame, 0xa5, sizeof(frame));
     struct fby_chunk chunk = full_chunk();
-    fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+    fby_chunk_write_prefix(&chunk, frame + FBY_CHUNK_PREFIX, frame);
     assert_memory_equal(frame, wanted, sizeof(wanted));
     struct fby_chunk read;
     memset(&read, 0x5a, sizeof(read));
-    assert_ok(fby_chunk_read(frame, sizeof(frame), &read, NULL));
+    assert_ok(fby_chunk_read_prefix(frame, sizeof(frame), &read, NULL));
     assert_int_equal(read.session.value, chunk.session.value);
     assert_int_equal(read.request.value, chunk.request.value);
     assert_int_equal(read.filter, chunk.filter);
@@ -286,13 +288,13 @@ static void every_byte_of_the_prefix_has_its_place(void **state)
 /* The error of reading `chunk`; "" if it is accepted. */
 static const char *read_error(struct fby_chunk chunk)
 {
-    static struct fby_why why;
-    uint8_t               frame[FBY_CHUNK_PREFIX + 16] = {0};
-    struct fby_chunk      read                         = {.number = 77};
-    why.text[0]                                        = '\0';
-    fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
-    fby_err err =
-        fby_chunk_read(frame, FBY_CHUNK_PREFIX + chunk.wire_bytes, &read, &why);
+    static struct fby_error_detail why;
+    uint8_t                        frame[FBY_CHUNK_PREFIX + 16] = {0};
+    struct fby_chunk               read = {.number = 77};
+    why.text[0]                         = '\0';
+    fby_chunk_write_prefix(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+    fby_err err = fby_chunk_read_prefix(
+        frame, FBY_CHUNK_PREFIX + chunk.wire_bytes, &read, &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_PROTO);
     assert_int_equal(read.number, err == FBY_OK ? chunk.number : 77);
     return why.text;
@@ -306,8 +308,8 @@ static void sizes_of_a_chunk_are_bounded(void **state)
     assert_string_equal(read_error(chunk), "");
     chunk.raw_bytes++;
     assert_string_equal(read_error(chunk),
-        "chunk: 33554433 raw bytes at 2442302356: expected 1 to 33554432 at "
-        "most at 1099511627776");
+        "chunk: 33554433 raw bytes at 2442302356: expected 1 to 33554432 "
+        "bytes, at 1099511627776 at most");
     chunk            = full_chunk();
     chunk.raw_offset = UINT64_C(1) << 40;
     assert_string_equal(read_error(chunk), "");
@@ -329,9 +331,9 @@ static void a_frame_is_read_no_further_than_it_goes(void **state)
     example_frame(frame);
     for (size_t size = 0; size <= FRAME; size++) {
         struct fby_guarded cut = fby_guarded_copy(frame, size);
-        assert_int_equal(fby_chunk_read(cut.bytes, size, &chunk, NULL),
+        assert_int_equal(fby_chunk_read_prefix(cut.bytes, size, &chunk, NULL),
             size == FRAME ? FBY_OK : FBY_PROTO);
-        assert_int_equal(fby_chunk_intact(cut.bytes, size), size == FRAME);
+        assert_int_equal(fby_chunk_is_intact(cut.bytes, size), size == FRAME);
         fby_guarded_free(&cut);
     }
 }
@@ -342,8 +344,8 @@ static void a_prefix_alone_is_intact_by_itself(void **state)
     uint8_t          prefix[FBY_CHUNK_PREFIX];
     struct fby_chunk chunk = full_chunk();
     chunk.wire_bytes       = 0;
-    fby_chunk_write(&chunk, NULL, prefix);
-    assert_true(fby_chunk_intact(prefix, sizeof(prefix)));
+    fby_chunk_write_prefix(&chunk, NULL, prefix);
+    assert_true(fby_chunk_is_intact(prefix, sizeof(prefix)));
 }
 
 static void ids_of_zero_are_refused(void **state)
@@ -353,9 +355,10 @@ static void ids_of_zero_are_refused(void **state)
         uint8_t          frame[FRAME];
         struct fby_chunk chunk;
         example_frame(frame);
-        struct fby_why why = {{0}};
+        struct fby_error_detail why = {{0}};
         memset(frame + at, 0, 8);
-        assert_int_equal(fby_chunk_read(frame, FRAME, &chunk, &why), FBY_PROTO);
+        assert_int_equal(
+            fby_chunk_read_prefix(frame, FRAME, &chunk, &why), FBY_PROTO);
         assert_string_equal(why.text, "chunk: session or request is 0");
     }
 }
@@ -368,19 +371,19 @@ static void a_payload_beyond_the_codecs_bound_is_refused(void **state)
     chunk.codec            = FBY_CODEC_LZ4;
     for (uint32_t bytes = 1; bytes <= 11; bytes++) {
         chunk.wire_bytes = bytes;
-        fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
-        fby_err err =
-            fby_chunk_read(frame, FBY_CHUNK_PREFIX + bytes, &chunk, NULL);
+        fby_chunk_write_prefix(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+        fby_err err = fby_chunk_read_prefix(
+            frame, FBY_CHUNK_PREFIX + bytes, &chunk, NULL);
         assert_int_equal(err, bytes <= 10 ? FBY_OK : FBY_PROTO);
     }
     chunk.filter = FBY_FILTER_PHOTO;
     chunk.codec  = FBY_CODEC_PACK;
     for (uint32_t bytes = 1; bytes <= 11; bytes++) { /* at most the raw 6 */
         chunk.wire_bytes = bytes;
-        fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+        fby_chunk_write_prefix(&chunk, frame + FBY_CHUNK_PREFIX, frame);
         struct fby_chunk read;
         fby_err          err =
-            fby_chunk_read(frame, FBY_CHUNK_PREFIX + bytes, &read, NULL);
+            fby_chunk_read_prefix(frame, FBY_CHUNK_PREFIX + bytes, &read, NULL);
         assert_int_equal(err, bytes <= RAW ? FBY_OK : FBY_PROTO);
     }
 }
@@ -389,9 +392,9 @@ static void a_payload_beyond_the_codecs_bound_is_refused(void **state)
 static const char *check_error(
     const struct fby_raw_layout *layout, struct fby_chunk chunk)
 {
-    static struct fby_why why;
+    static struct fby_error_detail why;
     why.text[0] = '\0';
-    fby_err err = fby_chunk_check(&chunk, layout, &why);
+    fby_err err = fby_chunk_check_layout(&chunk, layout, &why);
     assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_PROTO);
     return why.text;
 }
@@ -438,7 +441,7 @@ static void a_field_behind_the_last_one_is_none(void **state)
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
         layout->fields[i].type = FBY_U8;
     }
-    assert_ok(fby_layout_finish(layout, NULL));
+    assert_ok(fby_layout_compute(layout, NULL));
     struct fby_chunk chunk = {.field = FBY_MAX_FIELDS - 1, .raw_bytes = 1};
     assert_string_equal(check_error(layout, chunk), "");
     chunk.field = FBY_MAX_FIELDS;
@@ -454,7 +457,7 @@ static void each_chunk_of_a_batch_is_one_of_it(void **state)
     layout.fields[0].type        = FBY_U8;
     layout.fields[0].shape       = (struct fby_shape){1, {1 << 20}};
     layout.fields[1].type        = FBY_I64;
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     struct fby_chunk chunk = {.codec = FBY_CODEC_STORE};
     for (uint32_t i = 0; i < 3; i++) {
         chunk.number     = i;
@@ -467,7 +470,8 @@ static void each_chunk_of_a_batch_is_one_of_it(void **state)
 }
 
 /* Lengths of u16 and room for 300 bytes, three times. */
-static fby_err check_rows_that_vary(uint32_t raw_bytes, struct fby_why *why)
+static fby_err check_rows_that_vary(
+    uint32_t raw_bytes, struct fby_error_detail *why)
 {
     struct fby_raw_layout layout = {.rows = 3, .n_fields = 1};
     struct fby_chunk      chunk  = {.codec = FBY_CODEC_STORE};
@@ -479,15 +483,15 @@ static fby_err check_rows_that_vary(uint32_t raw_bytes, struct fby_why *why)
     };
     chunk.raw_bytes  = raw_bytes;
     chunk.wire_bytes = raw_bytes;
-    assert_ok(fby_layout_finish(&layout, NULL));
-    return fby_chunk_check(&chunk, &layout, why);
+    assert_ok(fby_layout_compute(&layout, NULL));
+    return fby_chunk_check_layout(&chunk, &layout, why);
 }
 
 static void rows_that_vary_have_their_lengths_and_at_most_their_room(
     void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_ok(check_rows_that_vary(16, &why));
     assert_ok(check_rows_that_vary(19, &why));
     assert_ok(check_rows_that_vary(16 + 912, &why));

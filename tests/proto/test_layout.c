@@ -8,7 +8,7 @@ static struct fby_raw_layout one_field(
     enum fby_type type, struct fby_shape shape, uint32_t rows)
 {
     struct fby_raw_layout layout = unfinished(type, shape, rows);
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -80,12 +80,12 @@ static void fields_follow_each_other_aligned_in_the_slot(void **state)
     layout.fields[1] =
         (struct fby_raw_field){.type = FBY_F32, .shape = {1, {17}}};
     layout.fields[2] = (struct fby_raw_field){.type = FBY_I64};
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     assert_int_equal(layout.fields[1].slot_offset, 64);
     assert_int_equal(layout.fields[2].slot_offset, 64 + 256);
     assert_int_equal(layout.slot_bytes, 64 + 256 + 64);
     assert_int_equal(layout.raw_bytes, 3 + 204 + 24);
-    assert_int_equal(fby_layout_index(&layout, 2, 0), 2);
+    assert_int_equal(fby_layout_chunk_index(&layout, 2, 0), 2);
 }
 
 /* Check what every layout must satisfy. */
@@ -125,7 +125,7 @@ static void chunks_of_any_array_tile_it_without_gap_or_overlap(void **state)
         enum fby_type         type = (enum fby_type)(1 + draw(&seed, 8));
         struct fby_raw_layout layout =
             unfinished(type, shape, 1 + draw(&seed, 40));
-        if (fby_layout_finish(&layout, NULL) == FBY_OK) {
+        if (fby_layout_compute(&layout, NULL) == FBY_OK) {
             chunks_tile_the_field(&layout);
         }
     }
@@ -164,6 +164,8 @@ static struct fby_content *two_fields(void)
 {
     static struct fby_content content;
     content.n_fields            = 2;
+    content.fields[0].decode    = FBY_DECODE_RGB8;
+    content.fields[1].decode    = FBY_DECODE_LABEL;
     content.fields[0].wire_type = FBY_U8;
     content.fields[0].shape     = (struct fby_shape){3, {8, 8, 3}};
     content.fields[1].wire_type = FBY_U16;
@@ -189,7 +191,7 @@ static struct fby_raw_layout pictures_in_planes(
     struct fby_raw_layout layout =
         unfinished(FBY_U8, (struct fby_shape){3, {height, width, 3}}, rows);
     layout.fields[0].yuv420 = true;
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -207,7 +209,7 @@ static void planes_take_half_the_bytes_and_are_cut_at_strips(void **state)
     const uint32_t        strip = 32 * 2001 + 2 * 16 * 1001;
     assert_int_equal(large.fields[0].chunk_bytes, 21 * strip);
     assert_int_equal(large.fields[0].chunks_per_row, 2);
-    struct fby_raw_span last = fby_layout_chunk(&large, 0, 3);
+    struct fby_raw_span last = fby_layout_chunk_span(&large, 0, 3);
     assert_int_equal(last.raw_offset,
         large.fields[0].row_bytes + large.fields[0].chunk_bytes);
     assert_int_equal(last.raw_bytes, 329 * 2001 + 2 * 165 * 1001);
@@ -219,13 +221,13 @@ static void planes_are_of_pictures_of_u8(void **state)
     struct fby_raw_layout layout =
         unfinished(FBY_U8, (struct fby_shape){3, {4, 4, 1}}, 1);
     layout.fields[0].yuv420 = true;
-    assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
+    assert_int_equal(fby_layout_compute(&layout, NULL), FBY_CONFIG);
     layout.fields[0].shape.dims[2] = 3;
     layout.fields[0].type          = FBY_U16;
-    assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
+    assert_int_equal(fby_layout_compute(&layout, NULL), FBY_CONFIG);
     layout.fields[0].type          = FBY_U8;
     layout.fields[0].shape.dims[1] = UINT32_MAX;
-    assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
+    assert_int_equal(fby_layout_compute(&layout, NULL), FBY_CONFIG);
 }
 
 static void limits_themselves_are_taken(void **state)
@@ -290,7 +292,7 @@ static void a_layout_may_be_laid_out_again(void **state)
         struct fby_raw_layout fresh = one_field(FBY_U8, shape, rows);
         again.rows                  = rows;
         again.fields[0].shape       = shape;
-        assert_ok(fby_layout_finish(&again, NULL));
+        assert_ok(fby_layout_compute(&again, NULL));
         assert_int_equal(again.n_chunks, fresh.n_chunks);
         assert_int_equal(again.raw_bytes, fresh.raw_bytes);
         assert_int_equal(again.slot_bytes, fresh.slot_bytes);
@@ -311,8 +313,8 @@ static void a_layout_that_was_cut_may_be_laid_out_as_ragged_rows(void **state)
     again.fields[0].shape       = fresh.fields[0].shape;
     again.fields[0].form        = FBY_FORM_RAGGED;
     again.fields[0].max_length  = 300;
-    assert_ok(fby_layout_finish(&fresh, NULL));
-    assert_ok(fby_layout_finish(&again, NULL));
+    assert_ok(fby_layout_compute(&fresh, NULL));
+    assert_ok(fby_layout_compute(&again, NULL));
     assert_true(laid_out_alike(&again.fields[0], &fresh.fields[0]));
 }
 
@@ -347,13 +349,16 @@ static struct fby_content *one_of_each(void)
         .wire_type                            = FBY_U8,
         .shape                                = {3, {6, 8, 3}},
         .as.rgb8.yuv420                       = true};
-    f[1] = (struct fby_field_content){
-        .wire_type = FBY_F16, .shape = {2, {40, 3}}, .max_length = 40};
+    f[1] = (struct fby_field_content){.decode = FBY_DECODE_ARRAY,
+        .wire_type                            = FBY_F16,
+        .shape                                = {2, {40, 3}},
+        .max_length                           = 40};
     f[2] = (struct fby_field_content){.wire_type = FBY_F32,
         .decode                                  = FBY_DECODE_SPARSE,
         .shape                                   = {1, {900}},
         .max_length                              = 30};
-    f[3] = (struct fby_field_content){.wire_type = FBY_I64, .shape = {1, {5}}};
+    f[3] = (struct fby_field_content){
+        .decode = FBY_DECODE_ARRAY, .wire_type = FBY_I64, .shape = {1, {5}}};
     return &content;
 }
 
@@ -383,8 +388,8 @@ static void each_kind_of_field_has_its_own_layout(void **state)
 static void selecting_what_is_not_there_is_refused(void **state)
 {
     (void)state;
-    struct fby_raw_layout layout = {.rows = 77};
-    struct fby_why        why    = {{0}};
+    struct fby_raw_layout   layout = {.rows = 77};
+    struct fby_error_detail why    = {{0}};
     assert_int_equal(
         fby_layout_of_content(one_of_each(), 16, 2, &layout, &why), FBY_CONFIG);
     assert_string_equal(why.text, "fields 0x10 are selected, but there are 4");
@@ -425,9 +430,9 @@ static void chunks_are_numbered_over_all_fields(void **state)
     layout.n_fields  = 3;
     layout.fields[1] = layout.fields[0];
     layout.fields[2] = layout.fields[0];
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     for (uint32_t i = 0; i < 15; i++) {
-        assert_int_equal(fby_layout_index(&layout, i / 5, i % 5), i);
+        assert_int_equal(fby_layout_chunk_index(&layout, i / 5, i % 5), i);
     }
     assert_int_equal(layout.n_chunks, 15);
 }
@@ -437,22 +442,22 @@ static void only_rows_of_one_shape_are_pictures(void **state)
     (void)state;
     struct fby_raw_field f = {
         .type = FBY_U8, .shape = {3, {6, 8, 3}}, .max_length = 6};
-    struct fby_codec_params params = fby_layout_params(&f);
+    struct fby_codec_params params = fby_layout_codec_params(&f);
     assert_int_equal(params.channels, 3);
     assert_int_equal(params.height, 6);
     assert_int_equal(params.width, 8);
     assert_int_equal(params.distance, 3);
     f.yuv420 = true;
-    params   = fby_layout_params(&f);
+    params   = fby_layout_codec_params(&f);
     assert_true(params.yuv420);
     assert_int_equal(params.distance, 1);
     f.yuv420 = false;
     f.form   = FBY_FORM_RAGGED;
-    params   = fby_layout_params(&f);
+    params   = fby_layout_codec_params(&f);
     assert_int_equal(params.channels, 0);
     assert_int_equal(params.distance, 3);
     f.form = FBY_FORM_SPARSE;
-    params = fby_layout_params(&f);
+    params = fby_layout_codec_params(&f);
     assert_int_equal(params.channels, 0);
     assert_int_equal(params.distance, 1);
     assert_int_equal(params.element_bytes, 1);
@@ -471,21 +476,21 @@ static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
         fby_store_le(bytes + 20 * i + 8, 2 << 20, 4);
         fby_store_le(bytes + 20 * i + 12, sent[i].raw_hash, 8);
     }
-    struct fby_sum wanted = fby_sum_of(bytes, sizeof(bytes));
-    struct fby_sum sum    = fby_field_sum(&layout, 0, sent);
-    assert_true(fby_sum_equal(&sum, &wanted));
+    struct fby_checksum wanted = fby_checksum_of(bytes, sizeof(bytes));
+    struct fby_checksum sum    = fby_field_checksum(&layout, 0, sent);
+    assert_true(fby_checksum_equal(&sum, &wanted));
     sent[1].raw_hash++;
-    sum = fby_field_sum(&layout, 0, sent);
-    assert_false(fby_sum_equal(&sum, &wanted));
+    sum = fby_field_checksum(&layout, 0, sent);
+    assert_false(fby_checksum_equal(&sum, &wanted));
     sent[1] = (struct fby_chunk_sent){5, 1};
-    sum     = fby_field_sum(&layout, 0, sent);
-    assert_false(fby_sum_equal(&sum, &wanted));
+    sum     = fby_field_checksum(&layout, 0, sent);
+    assert_false(fby_checksum_equal(&sum, &wanted));
     sent[1] = (struct fby_chunk_sent){UINT64_MAX - 1, UINT32_MAX - 1};
     fby_store_le(bytes + 28, UINT32_MAX - 1, 4);
     fby_store_le(bytes + 32, UINT64_MAX - 1, 8);
-    wanted = fby_sum_of(bytes, sizeof(bytes));
-    sum    = fby_field_sum(&layout, 0, sent);
-    assert_true(fby_sum_equal(&sum, &wanted));
+    wanted = fby_checksum_of(bytes, sizeof(bytes));
+    sum    = fby_field_checksum(&layout, 0, sent);
+    assert_true(fby_checksum_equal(&sum, &wanted));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Layouts of ragged and of sparse rows: the room of their lengths, indices and
- * values. */
+/* Layouts of ragged and of sparse rows: the space for their lengths, indices
+ * and values. */
 #include "tests/proto/layouts.h"
 
 static struct fby_raw_field ragged_field(
@@ -16,7 +16,7 @@ static struct fby_raw_layout ragged_rows(
 {
     struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
     layout.fields[0]             = ragged_field(type, shape);
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -30,7 +30,7 @@ static void ragged_rows_have_room_for_the_longest(void **state)
     assert_int_equal(field->length_bytes, 2);
     assert_int_equal(field->rows_per_chunk, (8 << 20) / 300);
     assert_int_equal(field->n_chunks, 1);
-    assert_int_equal(fby_varying_values(field, 3), 16);
+    assert_int_equal(fby_ragged_values_offset(field, 3), 16);
     assert_int_equal(field->raw_bytes, 16 + 912);
     assert_int_equal(chunk(&layout, 0).raw_bytes, 16 + 912);
 }
@@ -70,7 +70,7 @@ static void chunks_have_room_for_their_rows(const struct fby_raw_layout *layout)
         assert_true(span.raw_offset == end && end % 16 == 0);
         assert_int_equal(span.first_row, rows);
         assert_in_range(span.rows, 1, field->rows_per_chunk);
-        assert_true(fby_varying_values(field, span.rows) +
+        assert_true(fby_ragged_values_offset(field, span.rows) +
                         span.rows * field->row_bytes <=
                     span.raw_bytes);
         assert_in_range(span.raw_bytes, 1, field->chunk_bytes);
@@ -106,7 +106,7 @@ static void chunks_of_any_ragged_rows_have_room_for_them(void **state)
             .rows = 1 + draw(&seed, 400), .n_fields = 1};
         layout.fields[0] =
             ragged_field((enum fby_type)(1 + draw(&seed, 8)), shape);
-        if (fby_layout_finish(&layout, NULL) == FBY_OK) {
+        if (fby_layout_compute(&layout, NULL) == FBY_OK) {
             chunks_have_room_for_their_rows(&layout);
         }
     }
@@ -138,7 +138,7 @@ static void a_field_starts_behind_the_room_of_ragged_rows(void **state)
     struct fby_raw_layout layout = {.rows = 3, .n_fields = 2};
     layout.fields[0] = ragged_field(FBY_U16, (struct fby_shape){1, {5}});
     layout.fields[1] = (struct fby_raw_field){.type = FBY_I64};
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     assert_int_equal(layout.fields[0].raw_bytes, 16 + 32);
     assert_int_equal(layout.fields[1].slot_offset, 64);
     assert_int_equal(layout.raw_bytes, 48 + 24);
@@ -156,7 +156,7 @@ static struct fby_raw_layout sparse_rows(
                     .form       = FBY_FORM_SPARSE,
                     .max_length = most,
     };
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -186,8 +186,8 @@ static void sparse_rows_have_room_for_indices_and_values(void **state)
     assert_int_equal(chunk(&layout, 1).raw_bytes,
         (last * 2 + 15) / 16 * 16 + last * 2000 * 6);
     assert_int_equal(chunk(&layout, 1).raw_offset % 16, 0);
-    assert_int_equal(fby_sparse_values(field, 3, 5), 16 + 16);
-    assert_int_equal(fby_layout_params(field).distance, 1);
+    assert_int_equal(fby_sparse_values_offset(field, 3, 5), 16 + 16);
+    assert_int_equal(fby_layout_codec_params(field).distance, 1);
 }
 
 static void wrong_sparse_rows_are_named(void **state)

@@ -68,10 +68,10 @@ static void no_id_in_a_list_is_0(void **state)
 static void an_end_has_1_to_32_sums(void **state)
 {
     (void)state;
-    static const char  expected[] = "END.sums: expected sums of 16 bytes, "
-                                    "1 to 32 of them";
-    struct fby_sum     sums[33]   = {{{1}}};
-    struct fby_message m;
+    static const char   expected[] = "END.sums: expected sums of 16 bytes, "
+                                     "1 to 32 of them";
+    struct fby_checksum sums[33]   = {{{1}}};
+    struct fby_message  m;
     example(FBY_MSG_END, &m);
     m.end.sums = sums;
     for (size_t n = 0; n <= 33; n++) {
@@ -89,7 +89,7 @@ static const char *endpoints_error(const char *const *at, size_t n)
 {
     struct fby_message m;
     example(FBY_MSG_REGISTER, &m);
-    m.enroll.endpoints = (struct fby_name_list){at, n};
+    m.registration.endpoints = (struct fby_name_list){at, n};
     return encode_error(&m);
 }
 
@@ -97,7 +97,7 @@ static const char *roots_error(const char *const *at, size_t n)
 {
     struct fby_message m;
     example(FBY_MSG_REGISTER, &m);
-    m.enroll.roots = (struct fby_name_list){at, n};
+    m.registration.roots = (struct fby_name_list){at, n};
     return encode_error(&m);
 }
 

@@ -1,5 +1,5 @@
-/* The rules between members, each at its border: the last that is accepted
- * and the first that is refused. */
+/* The rules between members of a message, each at its limit: the last valid
+ * value and the first invalid value. */
 #include "tests/proto/frames.h"
 
 static void versions_are_a_range(void **state)

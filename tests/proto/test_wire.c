@@ -103,11 +103,11 @@ static void lists_of_any_length_arrive(void **state)
         assert_true(n == 0 || memcmp(back.end.samples, numbers, 8 * n) == 0);
         fby_message_fini(&back);
         example(FBY_MSG_REGISTER, &m);
-        m.enroll.roots = (struct fby_name_list){roots, n};
+        m.registration.roots = (struct fby_name_list){roots, n};
         there_and_back(&m, &back);
-        assert_int_equal(back.enroll.roots.n, n);
+        assert_int_equal(back.registration.roots.n, n);
         for (size_t i = 0; i < n; i++) {
-            assert_string_equal(back.enroll.roots.at[i], roots[i]);
+            assert_string_equal(back.registration.roots.at[i], roots[i]);
         }
         fby_message_fini(&back);
     }
@@ -254,11 +254,11 @@ static void end_of(
 static void a_message_beyond_its_size_is_not_sent(void **state)
 {
     (void)state;
-    struct fby_substituted rows[1024];
-    struct fby_message     m;
-    struct fby_message     back;
-    struct fby_buffer      frame = {0};
-    struct fby_why         why   = {{0}};
+    struct fby_substituted  rows[1024];
+    struct fby_message      m;
+    struct fby_message      back;
+    struct fby_buffer       frame = {0};
+    struct fby_error_detail why   = {{0}};
     end_of(FBY_MESSAGE_MAX, &m, rows);
     fby_put_bytes(&frame, "before", 6);
     assert_ok(fby_message_encode(&m, &frame, &why));
@@ -292,8 +292,8 @@ static void the_sum_of_a_request_is_golden(void **state)
     fby_store_le(bytes + 120, 64, 4);
     fby_store_le(bytes + 124, 64, 4);
     fby_store_le(bytes + 128, 3, 8);
-    assert_true(fby_request_sum(&r) == fby_xxh64(bytes, sizeof(bytes)));
-    assert_int_equal(fby_request_sum(&r), UINT64_C(0x0b85a62d89930d3d));
+    assert_true(fby_request_checksum(&r) == fby_xxh64(bytes, sizeof(bytes)));
+    assert_int_equal(fby_request_checksum(&r), UINT64_C(0x0b85a62d89930d3d));
 }
 
 static void each_member_that_is_asked_for_changes_the_sum(void **state)
@@ -303,12 +303,12 @@ static void each_member_that_is_asked_for_changes_the_sum(void **state)
     uint64_t           sums[40];
     size_t             n = 0;
     example_request(&base);
-    sums[n++] = fby_request_sum(&base);
-#define CHANGED(member, bit)             \
-    do {                                 \
-        struct fby_request r = base;     \
-        r.member ^= (bit);               \
-        sums[n++] = fby_request_sum(&r); \
+    sums[n++] = fby_request_checksum(&base);
+#define CHANGED(member, bit)                  \
+    do {                                      \
+        struct fby_request r = base;          \
+        r.member ^= (bit);                    \
+        sums[n++] = fby_request_checksum(&r); \
     } while (0)
     CHANGED(content.bytes[0], 1);
     CHANGED(content.bytes[31], 0x80);
@@ -341,13 +341,13 @@ static void ids_limits_and_choices_are_not_in_the_sum(void **state)
     (void)state;
     struct fby_request r;
     example_request(&r);
-    uint64_t sum = fby_request_sum(&r);
+    uint64_t sum = fby_request_checksum(&r);
     r.session.value++;
     r.request.value++;
     r.max_bytes++;
     r.n_choices--;
     r.choices[0].codec ^= 1;
-    assert_true(fby_request_sum(&r) == sum);
+    assert_true(fby_request_checksum(&r) == sum);
 }
 
 static void messages_of_the_hot_path_allocate_nothing(void **state)

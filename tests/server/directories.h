@@ -38,8 +38,8 @@ static inline int destroy_directory(void **state)
 static inline fby_err register_as(
     struct fby_directory *d, uint64_t id, int64_t now_ns)
 {
-    static const char *const  endpoints[] = {"tcp://a:1", "tcp://b:2"};
-    const struct fby_register worker      = {
+    static const char *const      endpoints[] = {"tcp://a:1", "tcp://b:2"};
+    const struct fby_registration worker      = {
              .instance  = {id},
              .endpoints = {endpoints, 2},
              .host      = "a-host",
@@ -54,9 +54,9 @@ static inline void add_worker(
 }
 
 /* Each session has its own route. */
-static inline struct fby_route route_of(uint64_t session)
+static inline struct fby_routing_id route_of(uint64_t session)
 {
-    return (struct fby_route){.id = {(uint8_t)session, 7}, .size = 2};
+    return (struct fby_routing_id){.bytes = {(uint8_t)session, 7}, .size = 2};
 }
 
 static inline struct fby_join joining(uint64_t session, uint32_t rank)
@@ -75,14 +75,14 @@ static inline struct fby_join joining(uint64_t session, uint32_t rank)
 static inline fby_err join_as(
     struct fby_directory *d, const struct fby_join *join, int64_t now_ns)
 {
-    struct fby_route from = route_of(join->session.value);
+    struct fby_routing_id from = route_of(join->session.value);
     return fby_directory_join(d, join, &from, now_ns);
 }
 
 static inline fby_err renew_as(
     struct fby_directory *d, const struct fby_renew *renew, int64_t now_ns)
 {
-    struct fby_route from = route_of(renew->session.value);
+    struct fby_routing_id from = route_of(renew->session.value);
     return fby_directory_renew(d, renew, &from, now_ns);
 }
 
@@ -96,22 +96,22 @@ static inline fby_err renew(
 static inline struct fby_message expect_due(
     struct fby_directory *d, enum fby_message_type type, uint64_t session)
 {
-    struct fby_message message;
-    struct fby_route   to;
-    struct fby_route   expected = route_of(session);
-    assert_true(fby_directory_due(d, &message, &to));
+    struct fby_message    message;
+    struct fby_routing_id to;
+    struct fby_routing_id expected = route_of(session);
+    assert_true(fby_directory_take_due(d, &message, &to));
     assert_string_equal(fby_message_name(message.type), fby_message_name(type));
     assert_int_equal(fby_message_session(&message).value, session);
     assert_int_equal(to.size, expected.size);
-    assert_memory_equal(to.id, expected.id, expected.size);
+    assert_memory_equal(to.bytes, expected.bytes, expected.size);
     return message;
 }
 
 static inline void expect_nothing_due(struct fby_directory *d)
 {
-    struct fby_message message;
-    struct fby_route   to;
-    assert_false(fby_directory_due(d, &message, &to));
+    struct fby_message    message;
+    struct fby_routing_id to;
+    assert_false(fby_directory_take_due(d, &message, &to));
 }
 
 static inline void join_ok(

@@ -29,7 +29,7 @@ static void expect_refused(struct fby_directory *d, uint64_t session,
 /* The count of waiting sessions decides whether the list is searched. */
 static void check_waiting(const struct fby_directory *d, uint32_t n)
 {
-    assert_int_equal(d->waiting, n);
+    assert_int_equal(d->n_waiting, n);
 }
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static void no_lease_counts_the_time_the_server_was_paused(void **state)
     add_worker(*state, 1, 40);
     expect_due(*state, FBY_MSG_WORKERS, 10);
     expect_due(*state, FBY_MSG_WORKERS, 13);
-    fby_directory_shift(*state, gap_ns);
+    fby_directory_extend_leases(*state, gap_ns);
     assert_int_equal(fby_directory_deadline(*state), gap_ns + 1 + lease_ns + 1);
     fby_directory_tick(*state, gap_ns + 1 + lease_ns);
     const struct fby_directory_counts all = {
@@ -131,7 +131,7 @@ static void a_session_waits_for_a_rank_as_long_after_a_pause(void **state)
     join_ok(*state, 10, 0, 90);
     const struct fby_join second = joining(11, 0);
     assert_ok(join_as(*state, &second, 100));
-    fby_directory_shift(*state, gap_ns);
+    fby_directory_extend_leases(*state, gap_ns);
     fby_directory_tick(*state, gap_ns + 90 + lease_ns);
     expect_nothing_due(*state);
     fby_directory_tick(*state, gap_ns + 90 + lease_ns + 1);
@@ -448,16 +448,16 @@ static void each_session_waits_for_its_own_rank(void **state)
 
 static void answers_go_where_a_session_spoke_from_last(void **state)
 {
-    const struct fby_route other = {.id = "new", .size = 3};
-    const struct fby_renew renew = {.session = {10}};
-    struct fby_message     message;
-    struct fby_route       to;
+    const struct fby_routing_id other = {.bytes = "new", .size = 3};
+    const struct fby_renew      renew = {.session = {10}};
+    struct fby_message          message;
+    struct fby_routing_id       to;
     join_ok(*state, 10, 0, 0);
     assert_ok(fby_directory_renew(*state, &renew, &other, 1));
     add_worker(*state, 1, 1);
-    assert_true(fby_directory_due(*state, &message, &to));
+    assert_true(fby_directory_take_due(*state, &message, &to));
     assert_int_equal(to.size, 3);
-    assert_memory_equal(to.id, "new", 3);
+    assert_memory_equal(to.bytes, "new", 3);
     const struct fby_join join = joining(10, 0);
     assert_ok(join_as(*state, &join, 2));
     expect_due(*state, FBY_MSG_JOINED, 10);

@@ -22,7 +22,7 @@ struct world {
     pthread_t                 thread;
     struct fby_server_options options;
     fby_err                   ended;
-    struct fby_why            why;
+    struct fby_error_detail   why;
     void                     *zmq;
     void                     *peer; /* DEALER */
     bool                      stopped;
@@ -94,8 +94,8 @@ static int stop_server(void **state)
 
 static void send_message(struct world *world, const struct fby_message *message)
 {
-    struct fby_buffer frame = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_buffer       frame = {0};
+    struct fby_error_detail why   = {{0}};
     assert_ok(fby_message_encode(message, &frame, &why));
     assert_true(zmq_send(world->peer, frame.data, frame.size, 0) > 0);
     fby_buffer_fini(&frame);
@@ -105,10 +105,10 @@ static struct fby_message registering(uint64_t worker)
 {
     static const char *const endpoints[] = {"tcp://127.0.0.1:1"};
     return (struct fby_message){.type = FBY_MSG_REGISTER,
-        .enroll                       = {.instance = {worker},
-                                  .endpoints       = {endpoints, 1},
-                                  .host            = "a-host",
-                                  .cores           = 1}};
+        .registration                 = {.instance = {worker},
+                            .endpoints             = {endpoints, 1},
+                            .host                  = "a-host",
+                            .cores                 = 1}};
 }
 
 static void send_register(struct world *world, uint64_t worker)
@@ -122,10 +122,10 @@ static void send_register(struct world *world, uint64_t worker)
 static struct fby_message receive_message(
     const struct world *world, enum fby_message_type type)
 {
-    uint8_t            frame[4096];
-    struct fby_message message;
-    struct fby_why     why = {{0}};
-    int                n   = zmq_recv(world->peer, frame, sizeof(frame), 0);
+    uint8_t                 frame[4096];
+    struct fby_message      message;
+    struct fby_error_detail why = {{0}};
+    int                     n = zmq_recv(world->peer, frame, sizeof(frame), 0);
     assert_true(n > 0 && (size_t)n <= sizeof(frame));
     assert_ok(fby_message_decode(frame, (size_t)n, &message, &why));
     assert_int_equal(message.type, type);
@@ -190,8 +190,8 @@ static void send_in_parts(struct world *world, uint64_t first, uint64_t second)
     const struct fby_message parts[] = {
         registering(first), registering(second)};
     for (int i = 0; i < 2; i++) {
-        struct fby_buffer frame = {0};
-        struct fby_why    why   = {{0}};
+        struct fby_buffer       frame = {0};
+        struct fby_error_detail why   = {{0}};
         assert_ok(fby_message_encode(&parts[i], &frame, &why));
         assert_true(zmq_send(world->peer, frame.data, frame.size,
                         i == 0 ? ZMQ_SNDMORE : 0) > 0);
@@ -221,7 +221,7 @@ static void a_message_of_several_parts_is_dropped_whole(void **state)
     stop_server(state);
     assert_string_equal(world->counts,
         "messages refused 3, joins refused 0, late workers 0, late sessions "
-        "0, told unreachable 0");
+        "0, reported unreachable 0");
 }
 
 static void send_join(struct world *world, uint64_t session, const char *job)
@@ -239,11 +239,11 @@ static void a_session_is_told_the_servers_times_and_workers(void **state)
     struct world *world = *state;
     send_register(world, 5);
     struct fby_message message = receive_message(world, FBY_MSG_REGISTERED);
-    uint64_t           server  = message.enrolled.server.value;
+    uint64_t           server  = message.registered.server.value;
     assert_true(server != 0);
-    assert_int_equal(message.enrolled.instance.value, 5);
-    assert_int_equal(message.enrolled.lease_ms, 600000);
-    assert_int_equal(message.enrolled.heartbeat_ms, 1000);
+    assert_int_equal(message.registered.instance.value, 5);
+    assert_int_equal(message.registered.lease_ms, 600000);
+    assert_int_equal(message.registered.heartbeat_ms, 1000);
     fby_message_fini(&message);
     send_message(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
                             .heartbeat              = {.instance = {5}}});
@@ -288,7 +288,7 @@ static void the_last_log_line_counts_what_happened(void **state)
     stop_server(state);
     assert_string_equal(world->counts,
         "messages refused 0, joins refused 1, late workers 0, late sessions "
-        "0, told unreachable 1");
+        "0, reported unreachable 1");
 }
 
 static void the_defaults_are_those_of_the_manual(void **state)

@@ -37,7 +37,7 @@ void sim_client_start(struct sim *sim)
           .total           = sim->config.total,
           .locality        = locality,
     };
-    struct fby_why why;
+    struct fby_error_detail why;
     if (fby_window_create(&c, sim->now, &sim->window, &why) != FBY_OK ||
         fby_window_start(sim->window, sim->now, &plan, &why) != FBY_OK) {
         sim_fail(sim, "the window cannot be made");
@@ -351,7 +351,7 @@ static void chunk(struct sim *sim, int peer, const struct sim_message *message)
     }
 }
 
-/* Whether the chunks of an answer are kept, so that its END can be compared
+/* True if the chunks of an answer are kept, so that its END can be compared
  * with them. Otherwise a damaged END fails the hash of its message and is
  * dropped. */
 static bool is_gathered(const struct sim *sim, struct fby_request_id id)
@@ -391,7 +391,7 @@ static void pong(struct sim *sim, int peer, const struct sim_message *message)
     fby_window_pong(sim->window, sim->now, peer,
         &(struct fby_window_pong){
             .instance = {message->instance},
-            .seq      = message->number,
+            .sequence = message->number,
             .open     = message->open,
             .n_open   = message->n_open,
         });
@@ -452,7 +452,7 @@ void sim_client_message(
         fby_window_hello_first(w, sim->now, peer);
         break;
     case SIM_FULL:
-        fby_window_full(w, sim->now, peer);
+        fby_window_refused_full(w, sim->now, peer);
         break;
     case SIM_OPENED:
         fby_window_opened(w, sim->now, peer);
@@ -474,7 +474,7 @@ void sim_client_message(
 static void drain(struct sim *sim)
 {
     struct fby_action action;
-    while (fby_window_next(sim->window, &action)) {
+    while (fby_window_next_action(sim->window, &action)) {
         act(sim, &action);
     }
 }
@@ -494,7 +494,7 @@ static void schedule_wake(struct sim *sim)
 static void check_bounds(struct sim *sim)
 {
     uint64_t most = (sim->config.max_batches + 1) * (uint64_t)BATCH_BYTES;
-    if (fby_window_bytes(sim->window) > most) {
+    if (fby_window_used_bytes(sim->window) > most) {
         sim_fail(sim, "the window holds more bytes than it may");
     }
 }

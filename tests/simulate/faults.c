@@ -56,7 +56,7 @@ static void leave(struct sim *sim, int worker)
 static void shed(struct sim_worker *w)
 {
     if (w->session != NULL) {
-        (void)fby_session_shed(w->session);
+        (void)fby_session_shed_batch(w->session);
     }
 }
 

@@ -22,7 +22,7 @@ void sim_push(
     if (heap->n == heap->capacity) {
         heap->capacity = heap->capacity == 0 ? 1024 : 2 * heap->capacity;
         heap->events =
-            fby_regrow(heap->events, heap->capacity * sizeof(*heap->events));
+            fby_realloc(heap->events, heap->capacity * sizeof(*heap->events));
     }
     uint32_t i      = heap->n++;
     heap->events[i] = (struct sim_event){

@@ -108,7 +108,7 @@ struct sim_worker {
     uint64_t            key;
     int64_t             paused_ns; /* end of a pause */
     int64_t             slow_ns;   /* end of a slow period */
-    int64_t             slow_by;   /* how many times slower then */
+    int64_t             slow_by;   /* factor of the slow period */
     int64_t             busy_ns;   /* answers BUSY until then */
     int64_t             service_ns;
     uint32_t            cores;
@@ -215,7 +215,7 @@ struct sim {
     int64_t            paused_ns; /* end of the client's pause */
     int64_t            wake_ns;   /* time of the next SIM_WAKE */
     bool               consumer_waiting;
-    int64_t            waiting_since_ns; /* since when */
+    int64_t            waiting_since_ns; /* begin of the wait */
     int64_t            longest_wait_ns;  /* longest wait of the consumer */
     uint64_t           cursor;           /* next step to take */
     uint64_t           newest;           /* highest request id */
@@ -240,9 +240,9 @@ struct sim_event sim_pop(struct sim *sim);
 /* link.c */
 /* Open a connection from the client's peer to a worker. */
 void sim_connect(struct sim *sim, int peer, int worker);
-/* Close it; messages on the way are lost. */
+/* Close the connection; messages on the way are lost. */
 void sim_close(struct sim *sim, int peer);
-/* Replace it by a new connection; messages on the way are lost. */
+/* Replace the connection by a new one; messages on the way are lost. */
 void sim_reset(struct sim *sim, int peer);
 /* Send to the worker. False: there is no connection. */
 bool sim_send_up(struct sim *sim, int peer, const struct sim_message *message);

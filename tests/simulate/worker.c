@@ -111,11 +111,11 @@ void sim_worker_rival(struct sim *sim, int worker)
         &(struct fby_session_request){
             .id = {++w->rival_id}, .bytes = BATCH_BYTES});
     if (answer == FBY_SESSION_BUSY) {
-        struct fby_session *victim = fby_session_victim(
+        struct fby_session *victim = fby_session_choose_victim(
             &w->session, w->session != NULL, w->rival, sim->now);
         if (victim != NULL) {
             sim_trace(sim, "worker %d sheds a batch", worker);
-            (void)fby_session_shed(victim);
+            (void)fby_session_shed_batch(victim);
         }
     }
     sim_push(sim, sim->now + sim_between(sim, 1, 200) * FBY_NS_PER_MS,
@@ -354,7 +354,7 @@ static void list_open(struct sim_worker *w, struct sim_message *message)
 {
     message->instance = w->instance;
     message->n_open =
-        (uint32_t)fby_session_open(w->session, message->open, SIM_NAMED);
+        (uint32_t)fby_session_list_open(w->session, message->open, SIM_NAMED);
 }
 
 static bool make_session(struct sim *sim, struct sim_worker *w)

@@ -1,11 +1,11 @@
-/* check_labels.c - a trainer that looks: every delivered image must show its
- * own label.
+/* check_labels.c - a trainer that checks that every delivered image shows its
+ * label.
  *
  *     check_labels SERVER PIPELINE NAME=DIR
  *
- * Uses the public header alone to receive, and the generator's reader to look
- * at the pixels. Prints how many rows it saw; exit code 1 at the first image
- * that shows another label than it carries. */
+ * Receives through the public header alone, and reads the label from the pixels
+ * by photos.h. Prints the number of rows; exit code 1 at the first image that
+ * shows a label other than its own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -66,8 +66,8 @@ fields:
 """
 
 
-# For a process that must not time out a peer which only waits for a CPU: it
-# keeps the real timers.
+# Environment of a process with the real timers, for a process that must not
+# time out a peer that only waits for a CPU.
 PATIENT = {"FOREBAY_TIME_DIVISOR": "1"}
 
 
@@ -80,42 +80,43 @@ class Process:
     """A process under test."""
 
     process = None
-    log = None  # where its standard error goes
+    log = None  # path of the file with its standard error
 
     def text(self):
         return self.log.read_text(errors="replace")
 
     def wait_for_text(self, words, times=1):
-        """Wait until its log has these words, `times` times."""
+        """Wait until the log contains these words, `times` times."""
         until = time.monotonic() + DEADLINE
         while self.text().count(words) < times:
             if time.monotonic() > until or self.ended_within(0.02):
                 raise AssertionError(f"never said '{words}': {self.text()}")
 
     def faults(self, point=""):
-        """How often a fault point took effect here."""
+        """The number of times that a fault point took effect in the process."""
         return self.text().count(f" FAULT {point}")
 
     def has_stopped(self):
-        """Whether SIGSTOP has stopped it since the last call."""
+        """Whether SIGSTOP has stopped the process since the last call."""
         event = os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG)
         return event is not None and event.si_status == signal.SIGSTOP
 
     def wait_stopped(self):
-        """Wait until a fault point has stopped it."""
+        """Wait until a fault point has stopped the process."""
         until = time.monotonic() + DEADLINE
         while not self.has_stopped():
             if time.monotonic() > until or self.ended_within(0.02):
                 raise AssertionError("did not stop itself")
 
     def wait_killed(self):
-        """Wait until a fault point has killed it."""
+        """Wait until a fault point has killed the process."""
         code = self.process.wait(DEADLINE)
         if code != -signal.SIGKILL:
             raise AssertionError(f"did not kill itself, but ended with {code}")
 
     def ended_within(self, duration_s):
-        """Wait at most `duration_s` for its end; whether it ended."""
+        """Wait at most `duration_s` for the end of the process. Returns whether
+        the process ended."""
         try:
             self.process.wait(duration_s * SLOW)
         except subprocess.TimeoutExpired:
@@ -130,12 +131,12 @@ class Process:
         self.process.send_signal(signal.SIGCONT)
 
 
-class Part(Process):
+class Daemon(Process):
     """A server or a worker."""
 
     def __init__(self, cluster, args, faults="", env=None):
         read_end, write_end = os.pipe()
-        self.log = cluster.path(f"{args[0]}-{len(cluster.parts)}.log")
+        self.log = cluster.path(f"{args[0]}-{len(cluster.daemons)}.log")
         variables = dict(cluster.env, **(env or {}))
         if faults:
             variables["FOREBAY_FAULT"] = faults
@@ -144,7 +145,7 @@ class Part(Process):
                 [FOREBAY, *args, "--ready-fd", str(write_end)],
                 pass_fds=[write_end], stderr=log, env=variables)
         os.close(write_end)
-        cluster.parts.append(self)
+        cluster.daemons.append(self)
         self.endpoint = read_line(read_end, DEADLINE).strip()
         os.close(read_end)
         if not self.endpoint:
@@ -187,7 +188,8 @@ def read_line(fd, deadline_s):
 
 
 class Pull(Process):
-    """A consumer: `forebay pull --json`, its digest lines one by one."""
+    """A consumer, `forebay pull --json`. The test reads the digest lines of a
+    watched consumer one by one."""
 
     def __init__(self, cluster, args, faults="", watched=False, env=None):
         number = cluster.number()
@@ -209,12 +211,13 @@ class Pull(Process):
         cluster.pulls.append(self)
         if watched:
             self.fifo = os.open(self.digests, os.O_RDONLY | os.O_NONBLOCK)
-            # Small, so that the consumer is never far ahead of its watcher.
+            # A small pipe, so that the consumer is never far ahead of the test.
             fcntl.fcntl(self.fifo, fcntl.F_SETPIPE_SZ, 4096)
             self.pending = b""
 
     def has_step(self, within_s):
-        """Take the next digest line, if one comes (watched consumers only)."""
+        """Read the next digest line of a watched consumer. Returns False if
+        none comes in time."""
         until = time.monotonic() + within_s
         while b"\n" not in self.pending:
             left = until - time.monotonic()
@@ -241,7 +244,7 @@ class Pull(Process):
 
     @property
     def error(self):
-        """The error text that it printed."""
+        """The error text that the consumer printed."""
         return self.text()
 
     def check_alive(self):
@@ -263,7 +266,7 @@ class Pull(Process):
         self.lines += lines
 
     def finish(self, code=0, deadline_s=None):
-        """Wait for its end; return the JSON object that it printed."""
+        """Wait for the end; return the JSON object that was printed."""
         if self.watched:
             self.drain()
         try:
@@ -283,9 +286,11 @@ class Pull(Process):
 
 
 class Cluster:
+    """The processes and files of one test."""
+
     def __init__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="forebay-test-"))
-        self.parts = []
+        self.daemons = []
         self.pulls = []
         self.server = None
         self.env = dict(
@@ -349,12 +354,12 @@ class Cluster:
         return path
 
     def start_server(self, faults="", listen="tcp://127.0.0.1:*"):
-        self.server = Part(self, ["server", "--listen", listen], faults)
+        self.server = Daemon(self, ["server", "--listen", listen], faults)
         return self.server
 
     def start_worker(self, *args, faults="", env=None, root=None):
         """Start a worker, and wait until the server has registered it."""
-        worker = Part(self, [
+        worker = Daemon(self, [
             "worker", "--server", self.server.endpoint,
             "--data", f"data={root or self.root}", *args], faults, env)
         worker.wait_for_text(" REGISTERED ")
@@ -363,8 +368,8 @@ class Cluster:
     def start_batch_server(self):
         """Start another server, with a worker whose root is this cluster's
         whole directory; returns its endpoint."""
-        server = Part(self, ["server", "--listen", "tcp://127.0.0.1:*"])
-        Part(self, ["worker", "--server", server.endpoint, "--data",
+        server = Daemon(self, ["server", "--listen", "tcp://127.0.0.1:*"])
+        Daemon(self, ["worker", "--server", server.endpoint, "--data",
                     f"all={self.dir}", "--data",
                     f"data={self.root or self.dir}"])
         return server.endpoint
@@ -391,11 +396,11 @@ class Cluster:
             pull.process.communicate()
             if pull.watched:
                 os.close(pull.fifo)
-        for part in self.parts:
-            if part.process.poll() is None:
-                part.resume()
-                part.process.kill()
-            part.process.wait()
+        for daemon in self.daemons:
+            if daemon.process.poll() is None:
+                daemon.resume()
+                daemon.process.kill()
+            daemon.process.wait()
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
@@ -405,8 +410,8 @@ class SystemTest(unittest.TestCase):
     def setUp(self):
         self.cluster = Cluster()
         self.addCleanup(self.cluster.close)
-        self.batch_server = None  # of first_batches()
-        self.hedges = self.most_hedges = 0  # of runs without faults
+        self.batch_server = None  # endpoint for first_batches()
+        self.hedges = self.most_hedges = 0  # in runs without faults
 
     def run_forebay(self, *args):
         """Run a command to its end, whatever its exit code."""
@@ -493,7 +498,7 @@ class SystemTest(unittest.TestCase):
         self.assertTrue(numpy.array_equal(got, right))
 
     def assert_sound(self, result):
-        """Assert that no event was counted that only faults cause."""
+        """Assert that no event was counted that only a fault causes."""
         for key in ("rerequests", "late_chunks", "checksum_failures", "lost",
                     "protocol_errors"):
             self.assertEqual(result[key], 0, key)
@@ -512,22 +517,22 @@ def wait(duration_s):
 
 
 class ParallelRunner:
-    """Runs `number` tests at a time; their classes have no fixtures."""
+    """Runs `number` tests at a time. Their classes must not have fixtures."""
 
     def __init__(self, number):
         self.number = number
 
     @staticmethod
     def run_one(test):
-        said = io.StringIO()
-        return unittest.TextTestRunner(said, verbosity=2).run(test), said
+        output = io.StringIO()
+        return unittest.TextTestRunner(output, verbosity=2).run(test), output
 
     def run(self, suite):
         tests = [test for of_class in suite for test in of_class]
         whole = unittest.TestResult()
         with concurrent.futures.ThreadPoolExecutor(self.number) as pool:
-            for result, said in pool.map(self.run_one, tests):
-                sys.stderr.write(said.getvalue())
+            for result, output in pool.map(self.run_one, tests):
+                sys.stderr.write(output.getvalue())
                 whole.testsRun += result.testsRun
                 whole.errors += result.errors
                 whole.failures += result.failures

@@ -11,13 +11,13 @@ import time
 
 class Proxy:
     """Forwards to the port `to`, which may be set later. Resets each connection
-    after `every_s`."""
+    after `every_s` seconds."""
 
     def __init__(self, to=None, every_s=math.inf):
         self.to = to
         self.every_s = every_s
         self.resets = 0
-        self.answered = 0  # bytes that came from there
+        self.answered = 0  # bytes received from `to`
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.setblocking(False)
         self.port = self.listener.getsockname()[1]

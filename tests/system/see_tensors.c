@@ -1,10 +1,10 @@
-/* see_tensors.c - a trainer that prints what it got, as it is handed out.
+/* see_tensors.c - a trainer that prints the delivered tensors.
  *
  *     see_tensors SERVER PIPELINE NAME=DIR RANK WORLD JOB STEPS [TOKEN]
  *
- * A line a row: epoch, step, row of the global batch, sample, then for each
- * field its name and the hash of the row's bytes; of up to 8 numbers instead
- * the numbers. The last line is the token to go on from. */
+ * Each row is a line: epoch, step, row of the global batch, sample, then for
+ * each field its name and the hash of the row's bytes, or the numbers if there
+ * are at most 8. The last line is the token to resume from. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

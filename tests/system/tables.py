@@ -1,4 +1,4 @@
-"""Columns of NumPy files: tests that all kinds of rows share.
+"""Tests of columns of NumPy files that apply to all kinds of rows.
 
 The test of one kind of column defines the tables of three days and the expected
 batch of their rows. It imports this module and not the class, which unittest
@@ -10,16 +10,16 @@ SHUFFLES = ("shuffle: full", "shuffle: none", "shuffle: {block: 1}")
 
 
 class TableTest(harness.SystemTest):
-    FIELDS = ""  # of a pipeline, {batch} rows at a time
-    FILE = ""  # of the first day; a cut in it makes a row wrong
-    CUT = ""  # the error then
+    FIELDS = ""  # end of a pipeline file; has {batch}
+    FILE = ""  # a file of the first day that a test cuts short
+    CUT = ""  # the error for such a file
 
     def days(self, rows=(700, 1, 301)):
         """Write day-0, day-1 and day-2; return all their rows, by column."""
         raise NotImplementedError
 
     def check_batch(self, got, rows):
-        """Assert that the batch is what NumPy makes of those rows."""
+        """Assert that the batch equals these rows."""
         raise NotImplementedError
 
     @property

@@ -1,9 +1,9 @@
-/* take_batches.c - a trainer that keeps its batches as files for NumPy.
+/* take_batches.c - a trainer that writes its batches to files for NumPy.
  *
  *     take_batches SERVER PIPELINE NAME=DIR STEPS FOLDER
  *
- * The first batches of epoch 0 become FOLDER/0.npz, FOLDER/1.npz ...: what
- * `forebay show` writes, of as many steps as wanted by one consumer. */
+ * The first STEPS batches of epoch 0 become FOLDER/0.npz, FOLDER/1.npz and so
+ * on, in the form in which `forebay show` writes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "cli/show/npz.h"
 #include "forebay/forebay.h"
 
-static bool keep_batch(
-    const struct forebay_batch *batch, const char *folder, struct fby_why *why)
+static bool keep_batch(const struct forebay_batch *batch, const char *folder,
+    struct fby_error_detail *why)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/%llu.npz", folder,
@@ -28,10 +28,10 @@ static bool keep_batch(
 
 static bool keep_stream(struct forebay *stream, const char *folder)
 {
-    struct fby_why        why    = {{0}};
-    struct forebay_batch *batch  = NULL;
-    enum forebay_status   status = FOREBAY_OK;
-    bool                  kept   = true;
+    struct fby_error_detail why    = {{0}};
+    struct forebay_batch   *batch  = NULL;
+    enum forebay_status     status = FOREBAY_OK;
+    bool                    kept   = true;
     while (kept &&
            (status = forebay_next(stream, -1, NULL, &batch)) == FOREBAY_OK) {
         kept = keep_batch(batch, folder, &why);

@@ -57,6 +57,7 @@ class CommandLine(SystemTest):
                 (("pull", "-p", "x", "--device", "cuda:1x"), "'cuda:1x'"),
                 (("worker",), "--data"), (("init",), "directory"),
                 (("worker", "--data", "d=/"), "--server"),
+                (("worker", "-s", "tcp://127.0.0.1:1", "/d"), "argument '/d'\n"),
                 (("pull", "p.yaml"), "did you mean --pipeline p.yaml"),
                 (("server", "tcp://127.0.0.1:1"), "unexpected argument 'tcp"),
                 (("up", "-p", "x", "--listen", "tcp://*:7070"), "address")):
@@ -383,11 +384,11 @@ class CommandLine(SystemTest):
     def test_listening_beyond_loopback_says_what_that_exposes(self):
         self.cluster.photos(number=4)
         server = self.cluster.start_server(listen="tcp://0.0.0.0:*")
-        server.wait_for_text("keep it in a trusted network")
+        server.wait_for_text("keep the port in a trusted network")
         self.assertRegex(server.text(), "LISTENS-OPENLY .*register workers")
         server.endpoint = f"tcp://127.0.0.1:{server.port}"
         worker = self.cluster.start_worker("--listen", "tcp://0.0.0.0:*")
-        worker.wait_for_text("keep it in a trusted network")
+        worker.wait_for_text("keep the port in a trusted network")
         self.assertRegex(worker.text(), "LISTENS-OPENLY .*can read")
         for part in (self.cluster.start_server(),
                      self.cluster.start_worker()):

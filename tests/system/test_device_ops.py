@@ -118,7 +118,7 @@ class DeviceOps(SystemTest):
         pipeline = self.text()
         whole, _ = self.world(pipeline, "one", 1)
         head, token = self.world(pipeline, "two", 2, steps=1)
-        self.cluster.parts[-1].terminate()
+        self.cluster.daemons[-1].terminate()
         tail, _ = self.world(pipeline, "four", 4, token=token)
         self.assertEqual(head + tail, whole)
 

@@ -74,16 +74,17 @@ class Hostile(SystemTest):
 
     def assert_undisturbed(self):
         self.pull.steps(20)
-        for part in self.cluster.parts:
-            self.assertIsNone(part.process.poll(), part.text())
+        for daemon in self.cluster.daemons:
+            self.assertIsNone(daemon.process.poll(), daemon.text())
 
     def assert_counted(self, least):
         """Assert that server and workers report at their end how many messages
         they refused."""
-        for part in reversed(self.cluster.parts):
-            self.assertEqual(part.terminate(), 0)
-            counted = re.search(r"-ENDED .*messages refused (\d+)", part.text())
-            self.assertGreaterEqual(int(counted.group(1)), least, part.text())
+        for daemon in reversed(self.cluster.daemons):
+            self.assertEqual(daemon.terminate(), 0)
+            log = daemon.text()
+            counted = re.search(r"-ENDED .*messages refused (\d+)", log)
+            self.assertGreaterEqual(int(counted.group(1)), least, log)
 
     def test_bytes_that_are_no_handshake(self):
         for port in self.ports:

@@ -205,7 +205,7 @@ class Inputs(SystemTest):
         result = pull.finish()
         self.assertEqual(result["workers_left_aside"], 1)
         self.assertEqual(result["images"], 128)
-        self.assertIn(self.cluster.parts[-1].endpoint, pull.error)
+        self.assertIn(self.cluster.daemons[-1].endpoint, pull.error)
 
     def test_paths_outside_a_root_are_refused_by_name(self):
         outside = self.cluster.path("outside")

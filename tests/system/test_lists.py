@@ -184,7 +184,7 @@ class Lists(SystemTest):
         for wrong, right, words in (
                 ("from: label", "from: lable",
                  ("train.csv: field label: no row has anything in a column "
-                  "lable; did you mean label?; columns: image.png, mask.png, "
+                  "lable; did you mean 'label'?; columns: image.png, mask.png, "
                   "label, score, code, unused",)),
                 ("from: label", "from: note",
                  ("the row has nothing in a column note",
@@ -224,10 +224,10 @@ class Lists(SystemTest):
         source = "list: 'data:train.csv', files: [image, mask]"
         for right, wrong, words in (
                 ("from: label", "from: lable", "field label: no row has "
-                 "anything in a column lable; did you mean label?; columns: "
+                 "anything in a column lable; did you mean 'label'?; columns: "
                  "image.png, mask.png, label, score, code, unused"),
                 ("[image.jpg, image.png]", "[image.jpg, image.jpeg]",
-                 "a column image.jpg; did you mean image.png?")):
+                 "a column image.jpg; did you mean 'image.png'?")):
             pipeline = self.pipeline(source, OF_LIST.replace(right, wrong))
             self.assertIn(words, self.planned(pipeline, code=1))
 

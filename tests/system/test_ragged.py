@@ -5,9 +5,9 @@ import json
 
 import harness
 import numpy
-import varying
+import ragged
 
-from varying import BATCH, SAMPLES
+from ragged import BATCH, SAMPLES
 
 SOURCES = {
     "ids": "{from: ids.npy, decode: array, shape: [], max_length: 40, "
@@ -62,7 +62,7 @@ def bf16(array):
     return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
 
 
-class Ragged(varying.VaryingTest):
+class Ragged(ragged.RaggedTest):
     WHOLE = fields(PADDED)
     PARTS = fields(RAGGED)
     CODED = ("wire: i32", "wire: {type: i32, filter: delta, codec: lz4}")

@@ -148,8 +148,9 @@ class RaggedColumns(tables.TableTest):
                             "one more), and column boxes.offsets has 60")
         alone = dict(good)
         del alone["boxes.offsets"]
-        self.refuses(alone, "boxes.values.npy is there without "
-                            "boxes.offsets.npy; a ragged column is both")
+        self.refuses(alone, "boxes.values.npy has no "
+                            "boxes.offsets.npy beside it; a ragged column "
+                            "is both")
         reals = dict(good)
         reals["ids.offsets"] = reals["ids.offsets"].astype("f8")
         self.refuses(reals, "ids.offsets.npy: its rows are [] of float64; "

@@ -52,7 +52,7 @@ class Ranks(SystemTest):
         head = self.world(pipeline, 2, "two", "--steps", 5)
         token = head[0].result["token"]
         self.assertEqual(head[1].result["token"], token)
-        self.cluster.parts[-1].terminate()
+        self.cluster.daemons[-1].terminate()
         tail = self.world(pipeline, 3, "three", "--epochs", 3,
                           "--resume", token)
         merged = {}

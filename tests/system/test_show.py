@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import subprocess
+import zipfile
 
 import harness
 import numpy
@@ -54,7 +55,10 @@ class Show(SystemTest):
         return path
 
     def arrays(self, pipeline, *args):
-        with numpy.load(self.show(pipeline, "batch.npz", *args)) as file:
+        path = self.show(pipeline, "batch.npz", *args)
+        for entry in zipfile.ZipFile(path).infolist():
+            self.assertEqual(entry.date_time, (1980, 1, 1, 0, 0, 0))
+        with numpy.load(path) as file:
             return {name: file[name] for name in file.files}
 
     def sheet(self, pipeline, *args):

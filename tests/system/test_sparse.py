@@ -6,9 +6,9 @@ import pathlib
 
 import harness
 import numpy
-import varying
+import ragged
 
-from varying import BATCH, SAMPLES
+from ragged import BATCH, SAMPLES
 
 WRITTEN = pathlib.Path(__file__).parents[1] / "golden" / "sparse_files"
 
@@ -59,7 +59,7 @@ def npz(name, at, values, number):
                  "shape": shape, "data": values[order]}, compressed)
 
 
-class Sparse(varying.VaryingTest):
+class Sparse(ragged.RaggedTest):
     WHOLE = fields(DENSE)
     PARTS = fields(CSR)
     CODED = ("wire: i64", "wire: {type: i64, filter: byte_shuffle, codec: lz4}")

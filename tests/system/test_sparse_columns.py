@@ -177,21 +177,22 @@ class SparseColumns(tables.TableTest):
         n = len(data)
         self.refuses(f"words.npz: its data.npy has {n} values, its "
                      f"indices.npy {n - 1}", indices=indices[1:])
-        self.refuses("words.npz: its indptr.npy has 60 offsets, of 60 rows 61 "
-                     "are right", indptr=indptr[1:])
+        self.refuses("words.npz: its indptr.npy has 60 offsets; 60 rows "
+                     "need 61", indptr=indptr[1:])
         self.refuses("words.npz: it has 59 rows, and column click has 60",
                      indptr=indptr[:60], shape=(59, WIDTH))
-        self.refuses(f"its indptr.npy goes from 0 to {n + 1}; it is to begin "
+        self.refuses(f"its indptr.npy goes from 0 to {n + 1}; it must begin "
                      f"at 0, and there are {n} values",
                      indptr=[*indptr[:-1], n + 1])
         self.refuses(f"its indptr.npy goes from 1 to {n}",
                      indptr=[1, *indptr[1:]])
-        self.refuses("words.npz: indices.npy: it is of float64; whole numbers "
-                     "are right", indices=indices.astype("f8"))
-        self.refuses("words.npz: data.npy: it has 2 dimensions; one is right",
+        self.refuses("words.npz: indices.npy: it is of float64; it must be "
+                     "of integers", indices=indices.astype("f8"))
+        self.refuses("words.npz: data.npy: it has 2 dimensions; it must "
+                     "have one",
                      data=data.reshape(-1, 1))
-        self.refuses("words.npz: its shape has 3 dimensions; 2 are "
-                     "right", shape=(60, 50, 100))
+        self.refuses("words.npz: its shape has 3 dimensions; it must "
+                     "have 2", shape=(60, 50, 100))
         self.refuses("words.npz: format.npy: it is saved as csc; rows can be "
                      "read of tocsr() only", format=b"csc")
 
@@ -209,7 +210,7 @@ class SparseColumns(tables.TableTest):
             for member in old.namelist():
                 if member != "indptr.npy":
                     new.writestr(member, old.read(member))
-        self.check_refused("words.npz: indptr.npy: it is not there; save_npz "
+        self.check_refused("words.npz: indptr.npy: it is missing; save_npz "
                            "writes it")
 
     def test_other_npz_files_are_passed_over(self):

@@ -547,11 +547,12 @@ class Packed(TokenTest):
         data[-8 * 3:-8 * 2] = struct.pack("<q", 3)
         ends.write_bytes(data)
         self.refuses(self.pack("c.bin", "format: megatron"),
-                     "c.bin", "its documents begin with sequence 3 behind 37")
+                     "c.bin",
+                     "a document begins with sequence 3 after one with 37")
         data[-8 * 3:-8 * 2] = struct.pack("<q", -1)
         ends.write_bytes(data)
         self.refuses(self.pack("c.bin", "format: megatron"),
-                     "its documents begin with sequence -1 behind 37")
+                     "a document begins with sequence -1 after one with 37")
         self.refuses(
             self.pack("c.bin", "format: flat, type: u16"),
             "flat files do not say where documents end")

@@ -1,4 +1,4 @@
-"""Minimal ZMTP 3.0 (RFC 23) for a misbehaving peer: a DEALER over a socket."""
+"""A minimal DEALER of ZMTP 3.0 (RFC 23), for tests of misbehaving peers."""
 
 import socket
 import struct
@@ -59,12 +59,12 @@ class Peer:
         self.socket.close()
 
     def finish(self):
-        """Close after the peer has read everything: with unread answers, a
-        plain close resets the connection and loses data in flight."""
+        """Close after the other side has read everything. A plain close with
+        unread answers would reset the connection and lose data."""
         try:
             self.socket.shutdown(socket.SHUT_WR)
             while self.socket.recv(1 << 16):
                 pass
         except OSError:
-            pass  # cut by the other side, which had enough
+            pass  # the other side has reset the connection
         self.close()

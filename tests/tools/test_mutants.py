@@ -11,6 +11,7 @@ import sys
 import tempfile
 import textwrap
 import time
+import tomllib
 import unittest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -183,6 +184,19 @@ def ticks(process):
     except OSError:
         return 0
     return int(stat.rpartition(")")[2].split()[11])
+
+
+class Known(unittest.TestCase):
+
+    def test_each_fault_of_equivalent_toml_can_still_be_planted(self):
+        path = TREE / "tools/mutation/equivalent.toml"
+        for fault in tomllib.loads(path.read_text())["fault"]:
+            text = (TREE / fault["file"]).read_text()
+            lines = [" ".join(line.split()) for line in text.splitlines()]
+            with self.subTest(fault["file"], line=fault["line"]):
+                self.assertTrue(fault["line"] in lines, "no such line")
+                self.assertTrue(f"{fault['function']}(" in text,
+                                f"no function {fault['function']}")
 
 
 class Trials(unittest.TestCase):

@@ -1,5 +1,5 @@
-/* client_stream.h - checks of a stream of the rig: the value of each sample,
- * and the digest of the stream, which faults of workers must not change. */
+/* client_stream.h - checks of the values of each sample of a stream, and of the
+ * digest of the stream, which faults of workers must not change. */
 #ifndef FBY_TESTS_CLIENT_STREAM_H
 #define FBY_TESTS_CLIENT_STREAM_H
 

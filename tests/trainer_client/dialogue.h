@@ -1,5 +1,5 @@
-/* dialogue.h - a receiver on real sockets, and a test that plays its server and
- * its workers.
+/* dialogue.h - a receiver on real sockets; the test acts as its server and its
+ * workers.
  *
  * The test sends every message itself, from one thread, so that it can wait for
  * the effect of each. While it waits, it answers PINGs. Batches have ROWS rows
@@ -35,7 +35,7 @@ struct received { /* a message in the peer's queue */
 struct peer { /* the server, or a worker */
     void                  *socket;
     char                   endpoint[64];
-    const char            *named[1]; /* the same, for lists */
+    const char            *named[1]; /* the endpoint as a list */
     struct fby_instance_id instance;
     uint8_t                route[ROUTE_SIZE]; /* of the last message */
     size_t                 route_size;
@@ -102,7 +102,7 @@ static inline void dialogue_begin(struct dialogue *d, int n_workers)
 /* Create the receiver, which sends messages from now on. */
 static inline void dialogue_start(struct dialogue *d)
 {
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     if (fby_setup_init(&d->setup, &d->options, &why) != FBY_OK) {
         fail_msg("setup: %s", why.text);
     }
@@ -140,7 +140,7 @@ static inline void dialogue_end(struct dialogue *d)
 {
     fby_receiver_destroy(&d->receiver);
     fby_ready_queue_fini(&d->ready_queue);
-    fby_batch_pool_leave(&d->batch_pool);
+    fby_batch_pool_release(&d->batch_pool);
     fby_setup_fini(&d->setup);
     peer_end(&d->server);
     for (int i = 0; i < d->n; i++) {
@@ -160,8 +160,8 @@ static inline void send_frame(struct peer *peer, const void *frame, size_t size)
 static inline void send_message(
     struct peer *peer, const struct fby_message *message)
 {
-    struct fby_buffer buffer = {0};
-    struct fby_why    why    = {""};
+    struct fby_buffer       buffer = {0};
+    struct fby_error_detail why    = {""};
     if (fby_message_encode(message, &buffer, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -212,7 +212,8 @@ static inline struct received *find_received(
     return one;
 }
 
-/* The PONG names all requests: the client counts any other as lost. */
+/* The PONG names all requests, since the client counts other requests as lost.
+ */
 static inline void answer_ping(struct peer *worker, struct received *ping)
 {
     struct fby_request_id open[FBY_OPEN_REQUESTS];
@@ -325,7 +326,7 @@ static inline struct forebay_info info_of(struct dialogue *d)
     return info;
 }
 
-/* Wait for `n` protocol errors: then all earlier messages were handled. */
+/* Wait for `n` protocol errors; all earlier messages are then handled. */
 static inline void await_errors(struct dialogue *d, uint64_t n)
 {
     int64_t deadline = fby_now_ns() + PATIENCE;
@@ -337,13 +338,13 @@ static inline void await_errors(struct dialogue *d, uint64_t n)
 
 static inline void await_waiting(struct dialogue *d, const char *text)
 {
-    struct fby_why waiting  = {""};
-    int64_t        deadline = fby_now_ns() + PATIENCE;
-    bool           same     = false;
+    struct fby_error_detail waiting  = {""};
+    int64_t                 deadline = fby_now_ns() + PATIENCE;
+    bool                    same     = false;
     while (!same && fby_now_ns() < deadline) {
         receive_all(d);
         pthread_mutex_lock(&d->ready_queue.lock);
-        waiting = d->ready_queue.waiting;
+        waiting = d->ready_queue.wait_reason;
         pthread_mutex_unlock(&d->ready_queue.lock);
         same = strcmp(waiting.text, text) == 0;
     }
@@ -374,7 +375,7 @@ static inline struct forebay_batch *next_batch(struct dialogue *d)
     struct forebay_batch *batch = NULL;
     if (fby_ready_queue_next(&d->ready_queue, d->batch_pool, PATIENCE, NULL,
             &batch) != FOREBAY_OK) {
-        fail_msg("next: %s", d->ready_queue.last.text);
+        fail_msg("next: %s", d->ready_queue.last_error.text);
     }
     return batch;
 }

@@ -11,7 +11,7 @@ struct answer {
     struct fby_message      header;
     struct fby_chunk        chunks[FIELDS];
     uint8_t                 values[FIELDS][ROWS];
-    struct fby_sum          sums[FIELDS];
+    struct fby_checksum     sums[FIELDS];
     struct fby_substituted  bad;
     struct fby_message      end;
 };
@@ -46,7 +46,7 @@ static inline void fill_header(const struct dialogue *d, struct answer *a,
         .rows      = request->rows,
         .fields    = a->fields,
         .n_fields  = FIELDS,
-        .asked     = fby_request_sum(request),
+        .asked     = fby_request_checksum(request),
     };
 }
 
@@ -55,7 +55,7 @@ static inline void fill_sums(const struct dialogue *d, struct answer *a)
     for (uint32_t f = 0; f < FIELDS; f++) {
         const struct fby_chunk_sent sent = {
             a->chunks[f].raw_hash, a->chunks[f].raw_bytes};
-        a->sums[f] = fby_field_sum(&d->setup.layout, f, &sent);
+        a->sums[f] = fby_field_checksum(&d->setup.layout, f, &sent);
     }
 }
 
@@ -96,7 +96,7 @@ static inline void send_chunk(const struct answer *a, uint32_t field)
 {
     uint8_t frame[FBY_CHUNK_PREFIX + ROWS];
     memcpy(frame + FBY_CHUNK_PREFIX, a->values[field], ROWS);
-    fby_chunk_write(&a->chunks[field], a->values[field], frame);
+    fby_chunk_write_prefix(&a->chunks[field], a->values[field], frame);
     send_frame(a->worker, frame, sizeof(frame));
 }
 
@@ -105,7 +105,7 @@ static inline void send_damaged_chunk(const struct answer *a, uint32_t field)
 {
     uint8_t frame[FBY_CHUNK_PREFIX + ROWS];
     memcpy(frame + FBY_CHUNK_PREFIX, a->values[field], ROWS);
-    fby_chunk_write(&a->chunks[field], a->values[field], frame);
+    fby_chunk_write_prefix(&a->chunks[field], a->values[field], frame);
     frame[FBY_CHUNK_PREFIX + 2] ^= 1;
     send_frame(a->worker, frame, sizeof(frame));
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "tests/trainer_client/rehearsal.h"
+#include "tests/trainer_client/kernel_run.h"
 #include "trainer_client/expand/segment.h"
 
 enum {
@@ -194,7 +194,7 @@ static void execute_launch(const struct fby_cuda_launch *launch)
         memcmp(launch->blocks, list.blocks, sizeof(list.blocks)) != 0) {
         misuse("a launch is not that of its list");
     }
-    rehearse(&(struct rehearsal){
+    run_kernel(&(struct kernel_run){
         .arena = launch->arena, .list = launch->list, .out = launch->out});
 }
 
@@ -336,7 +336,7 @@ static int chosen(int *out)
     return 0;
 }
 
-static int capture_mode(int *mode)
+static int exchange_capture_mode(int *mode)
 {
     int was  = mode_now;
     mode_now = *mode;
@@ -454,7 +454,7 @@ static int pool_destroy(void *pool)
     return 0;
 }
 
-static int pool_take(void **out, size_t size, void *pool, void *stream)
+static int pool_allocate(void **out, size_t size, void *pool, void *stream)
 {
     (void)pool;
     int code = begin_call("cudaMallocFromPoolAsync");
@@ -466,7 +466,7 @@ static int pool_take(void **out, size_t size, void *pool, void *stream)
     return end_call(code);
 }
 
-static int pool_give(void *memory, void *stream)
+static int pool_free(void *memory, void *stream)
 {
     int code = begin_call("cudaFreeAsync");
     enqueue(stream, &(struct work){.kind = FREE, .to = memory});
@@ -624,39 +624,39 @@ static void stage_end(void)
 const struct fby_cuda *fby_cuda(void)
 {
     static const struct fby_cuda calls = {
-        .not_ready         = NOT_READY,
-        .driver_version    = driver_version,
-        .runtime_version   = runtime_version,
-        .count             = count,
-        .describe          = describe,
-        .use               = use,
-        .chosen            = chosen,
-        .capture_mode      = capture_mode,
-        .thread_local_mode = 1,
-        .prepare           = prepare,
-        .pin               = pin,
-        .unpin             = unpin,
-        .allocate          = allocate,
-        .free              = free_memory,
-        .pool_create       = pool_create,
-        .pool_destroy      = pool_destroy,
-        .pool_take         = pool_take,
-        .pool_give         = pool_give,
-        .stream_create     = stream_create,
-        .stream_destroy    = stream_destroy,
-        .stream_wait       = stream_wait,
-        .stream_sync       = stream_sync,
-        .event_create      = event_create,
-        .event_destroy     = event_destroy,
-        .event_record      = event_record,
-        .event_query       = event_query,
-        .copy              = copy,
-        .launch            = launch,
-        .failed            = failed,
-        .name              = name,
-        .text              = text,
-        .stage             = stage,
-        .stage_end         = stage_end,
+        .not_ready             = NOT_READY,
+        .driver_version        = driver_version,
+        .runtime_version       = runtime_version,
+        .device_count          = count,
+        .describe              = describe,
+        .use_device            = use,
+        .current_device        = chosen,
+        .exchange_capture_mode = exchange_capture_mode,
+        .thread_local_mode     = 1,
+        .load_kernels          = prepare,
+        .pin                   = pin,
+        .unpin                 = unpin,
+        .allocate              = allocate,
+        .free                  = free_memory,
+        .pool_create           = pool_create,
+        .pool_destroy          = pool_destroy,
+        .pool_allocate         = pool_allocate,
+        .pool_free             = pool_free,
+        .stream_create         = stream_create,
+        .stream_destroy        = stream_destroy,
+        .stream_wait           = stream_wait,
+        .stream_sync           = stream_sync,
+        .event_create          = event_create,
+        .event_destroy         = event_destroy,
+        .event_record          = event_record,
+        .event_query           = event_query,
+        .copy                  = copy,
+        .launch                = launch,
+        .failed_function       = failed,
+        .error_name            = name,
+        .error_text            = text,
+        .begin_range           = stage,
+        .end_range             = stage_end,
     };
     return &calls;
 }

@@ -3,7 +3,7 @@
  * Streams are queues of work. Every call executes a random part of it, in any
  * order that streams and events allow. A copy reads its source only when it is
  * executed, so that a source overwritten too early is noticed. A launch runs
- * the kernel on the host (rehearsal.h). "Device" memory is host memory and is
+ * the kernel on the host (kernel_run.h). "Device" memory is host memory and is
  * never zeroed. A use that CUDA forbids aborts with a message. */
 #ifndef FBY_TEST_FAKE_CUDA_H
 #define FBY_TEST_FAKE_CUDA_H
@@ -37,8 +37,8 @@ void fake_cuda_fail_once(const char *function, uint32_t n);
 /* Pause a stream, or resume it. No thread may wait for a paused stream. */
 void fake_cuda_pause(void *stream, bool paused);
 
-/* Execute more of the work at each call, for a caller that polls. Call before
- * any work is queued. */
+/* Execute more work at each call, for a caller that polls. Call this before any
+ * work is queued. */
 void fake_cuda_hurry(void);
 
 /* Execute all work that can be executed. */
@@ -56,9 +56,9 @@ void fake_cuda_await_pins(uint32_t n);
 /* The number of stages that the calling thread has begun and not ended. */
 int fake_cuda_stages_open(void);
 
-/* A bit for each device that has a context, which takes memory there. Any call
- * but fby_cuda's queries creates one on the thread's chosen device (default 0).
- */
+/* A bit for each device with a context, which takes device memory. Any call
+ * except the queries of fby_cuda creates a context on the thread's device (0 by
+ * default). */
 uint32_t fake_cuda_contexts(void);
 
 /* Set the results of driver_version and count. */

@@ -39,8 +39,8 @@ static inline void send_frame(
 static inline void send_message(
     void *socket, const struct route *to, const struct fby_message *message)
 {
-    struct fby_buffer buffer = {0};
-    struct fby_why    why    = {""};
+    struct fby_buffer       buffer = {0};
+    struct fby_error_detail why    = {""};
     if (fby_message_encode(message, &buffer, &why) != FBY_OK) {
         fprintf(stderr, "fake: %s\n", why.text);
         abort();

@@ -189,7 +189,7 @@ static void find_samples(struct fake_worker *w, struct batch *b)
         abort(); /* the client asked for rows that do not exist */
     }
     b->samples = fby_zalloc(b->request->rows * sizeof(*b->samples));
-    fby_order_fill(order, b->request->step, b->request->first_row,
+    fby_order_fill_samples(order, b->request->step, b->request->first_row,
         b->request->rows, b->samples);
     fby_order_destroy(&order);
 }
@@ -227,7 +227,7 @@ static uint8_t *fill_lengths(const struct fake_worker *w, const struct batch *b,
 {
     const struct fby_raw_field *field = &b->layout.fields[f];
     uint8_t                    *raw   = b->raw[f] + span.raw_offset;
-    uint8_t *indices = raw + fby_varying_values(field, span.rows);
+    uint8_t *indices = raw + fby_ragged_values_offset(field, span.rows);
     uint64_t every   = fby_dense_values(&field->shape) / field->max_length;
     uint64_t total   = 0;
     for (uint32_t i = 0; i < span.rows; i++) {
@@ -241,7 +241,7 @@ static uint8_t *fill_lengths(const struct fake_worker *w, const struct batch *b,
         }
         total += length;
     }
-    return raw + fby_sparse_values(field, span.rows, total);
+    return raw + fby_sparse_values_offset(field, span.rows, total);
 }
 
 /* Write a row of a chunk: sample bytes, or documents that fill most of it. */
@@ -272,9 +272,9 @@ static uint32_t fill_rows(
     struct fake_worker *w, const struct batch *b, uint32_t f, uint32_t number)
 {
     const struct fby_raw_field *field = &b->layout.fields[f];
-    struct fby_raw_span         span  = fby_layout_chunk(&b->layout, f, number);
-    uint8_t                    *raw   = b->raw[f] + span.raw_offset;
-    uint8_t                    *values = fill_lengths(w, b, f, span);
+    struct fby_raw_span span   = fby_layout_chunk_span(&b->layout, f, number);
+    uint8_t            *raw    = b->raw[f] + span.raw_offset;
+    uint8_t            *values = fill_lengths(w, b, f, span);
     for (uint32_t i = 0; i < span.rows; i++) {
         values = fill_entries(w, b, f, span.first_row + i, values);
     }
@@ -297,7 +297,7 @@ static void fill_field(struct fake_worker *w, struct batch *b, uint32_t f)
     }
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         b->raw_bytes[field->first_chunk + i] =
-            dense ? fby_layout_chunk(&b->layout, f, i).raw_bytes
+            dense ? fby_layout_chunk_span(&b->layout, f, i).raw_bytes
                   : fill_rows(w, b, f, i);
     }
 }
@@ -354,7 +354,7 @@ static void put_device(struct fby_recipe *recipe,
         fby_device_list_encode(field, list);
         recipe->device = (struct fby_blob){list->data, list->size};
         recipe->behaviour =
-            (struct fby_maybe_digest){true, fby_device_list_behaviour(field)};
+            (struct fby_maybe_digest){true, fby_device_list_hash(field)};
     }
 }
 
@@ -398,7 +398,7 @@ static void send_header(struct fake_worker *w, const struct batch *b)
                 .rows      = b->request->rows,
                 .fields    = fields,
                 .n_fields  = b->layout.n_fields,
-                .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
+                .asked = fby_request_checksum(b->request) ^ (damaged ? 1U : 0U),
             },
     };
     answer(w, &header);
@@ -432,12 +432,12 @@ static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
     struct fby_codec_scratch   *scratch = fby_zalloc(sizeof(*scratch) + 64);
     struct fby_codec_job        job     = {
                    .coding  = {w->behaviour.filter, w->behaviour.codec},
-                   .params  = fby_layout_params(field),
+                   .params  = fby_layout_codec_params(field),
                    .scratch = scratch,
     };
     const struct fby_bytes_in raw = {
         b->raw[chunk->field] + chunk->raw_offset, chunk->raw_bytes};
-    size_t                     room  = fby_codec_room(&job, raw.size);
+    size_t                     room = fby_codec_encode_capacity(&job, raw.size);
     uint8_t                   *frame = fby_zalloc(FBY_CHUNK_PREFIX + room);
     const struct fby_bytes_out out   = {frame + FBY_CHUNK_PREFIX, room};
     if (!encode_payload(&job, raw, out, chunk)) {
@@ -449,7 +449,7 @@ static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
         is_due(w, w->behaviour.spoil_every, w->chunks + 1) ? 0x10 : 0;
     chunk->wire_bytes -=
         is_due(w, w->behaviour.cut_every, w->chunks + 1) ? 1 : 0;
-    fby_chunk_write(chunk, out.data, frame);
+    fby_chunk_write_prefix(chunk, out.data, frame);
     free(scratch);
     *size = FBY_CHUNK_PREFIX + chunk->wire_bytes;
     return frame;
@@ -481,7 +481,7 @@ static void send_chunk(
     size_t   size  = 0;
     uint8_t *frame = encode_chunk(w, b, chunk, &size);
     uint32_t i     = ++w->chunks;
-    b->sent[fby_layout_index(&b->layout, chunk->field, chunk->number)] =
+    b->sent[fby_layout_chunk_index(&b->layout, chunk->field, chunk->number)] =
         (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
     if (is_due(w, w->behaviour.garbage_every, i)) {
         send_garbage(w, frame);
@@ -504,17 +504,18 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
         uint32_t n = b->layout.fields[f].n_chunks;
         for (uint32_t i = 0; i < n; i++) {
             uint32_t            number = w->behaviour.backwards ? n - 1 - i : i;
-            struct fby_raw_span span  = fby_layout_chunk(&b->layout, f, number);
-            struct fby_chunk    chunk = {
-                   .session    = b->request->session,
-                   .request    = b->request->request,
-                   .filter     = w->behaviour.filter,
-                   .codec      = w->behaviour.codec,
-                   .field      = (uint16_t)f,
-                   .number     = number,
-                   .raw_offset = span.raw_offset,
-                   .raw_bytes =
-                       b->raw_bytes[fby_layout_index(&b->layout, f, number)],
+            struct fby_raw_span span =
+                fby_layout_chunk_span(&b->layout, f, number);
+            struct fby_chunk chunk = {
+                .session    = b->request->session,
+                .request    = b->request->request,
+                .filter     = w->behaviour.filter,
+                .codec      = w->behaviour.codec,
+                .field      = (uint16_t)f,
+                .number     = number,
+                .raw_offset = span.raw_offset,
+                .raw_bytes =
+                    b->raw_bytes[fby_layout_chunk_index(&b->layout, f, number)],
             };
             send_chunk(w, b, &chunk);
         }
@@ -523,9 +524,9 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
 
 static void send_end(struct fake_worker *w, const struct batch *b)
 {
-    struct fby_sum sums[FBY_MAX_FIELDS] = {{{0}}};
+    struct fby_checksum sums[FBY_MAX_FIELDS] = {{{0}}};
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
-        sums[f] = fby_field_sum(
+        sums[f] = fby_field_checksum(
             &b->layout, f, b->sent + b->layout.fields[f].first_chunk);
     }
     if (is_due(w, w->behaviour.sum_every, atomic_load(&w->requests))) {

@@ -17,7 +17,7 @@
 
 /* `*_every`: on every n-th event; 0: never. */
 struct fake_behaviour {
-    uint32_t samples;       /* of its dataset; one shard */
+    uint32_t samples;       /* of the dataset, which has one shard */
     uint8_t  data_salt;     /* another salt: another digest of the data */
     uint8_t  print_salt;    /* another salt: another fingerprint */
     uint8_t  value_salt;    /* values differ although the digests agree */
@@ -25,7 +25,7 @@ struct fake_behaviour {
     uint32_t scans;         /* SCANNING messages before OPENED */
     uint32_t busy_every;    /* REQUEST: BUSY */
     uint32_t lost_every;    /* REQUEST: LOST */
-    uint32_t forget_every;  /* REQUEST: HELLO_FIRST, and nothing is open */
+    uint32_t forget_every;  /* REQUEST: HELLO_FIRST, and all opens are lost */
     uint32_t content_every; /* REQUEST: SEND_CONTENT */
     uint32_t corrupt_every; /* chunk: a bit flipped after hashing */
     uint32_t spoil_every;   /* chunk: payload changed before hashing */
@@ -55,11 +55,11 @@ struct fake_worker;
 
 /* Start a worker on a free port; returns when it listens. */
 struct fake_worker *fake_worker_start(const struct fake_behaviour *behaviour);
-/* Stop it at once, like kill -9. */
+/* Stop a worker at once, like kill -9. */
 void        fake_worker_stop(struct fake_worker **self_p);
 const char *fake_worker_endpoint(const struct fake_worker *self);
 uint64_t    fake_worker_instance(const struct fake_worker *self);
-/* The number of times that its behaviour took effect. */
+/* The number of times that the misbehaviour took effect. */
 uint32_t fake_worker_effects(struct fake_worker *self);
 uint32_t fake_worker_requests(struct fake_worker *self);
 /* The number of entries of a ragged row of `sample`; at most `most`. */
@@ -68,7 +68,7 @@ uint32_t fake_worker_length(uint64_t sample, uint32_t most);
 struct fake_server;
 
 struct fake_server *fake_server_start(void);
-/* Restart it on its port as a new instance that has lost its sessions. */
+/* Restart the server on its port as a new instance without sessions. */
 void        fake_server_restart(struct fake_server *self);
 void        fake_server_stop(struct fake_server **self_p);
 const char *fake_server_endpoint(const struct fake_server *self);

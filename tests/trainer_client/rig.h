@@ -1,6 +1,7 @@
-/* rig.h - a stream under test: fake server, fake workers, the public header.
+/* rig.h - a stream under test, with a fake server and fake workers.
  *
- * Every helper fails the test itself, with the library's error text. */
+ * Every function fails the test on an error, with the error text of the
+ * library. */
 #ifndef FBY_TESTS_RIG_H
 #define FBY_TESTS_RIG_H
 
@@ -135,7 +136,7 @@ static inline const char *rig_assert_next(
     return forebay_error(rig->stream);
 }
 
-/* The same, after the batches that are still delivered. */
+/* The same, after skipping the batches that are still delivered. */
 static inline const char *rig_assert_fails(
     struct rig *rig, enum forebay_status status)
 {

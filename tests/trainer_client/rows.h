@@ -1,7 +1,7 @@
-/* rows.h - a ragged field in the form in which a slot holds it.
+/* rows.h - the bytes of a ragged field as in a slot of the client.
  *
- * It is written byte by byte from PROTOCOL.md's table, in memory of exactly the
- * field's size, so that a sanitizer reports reads beyond it. */
+ * They are written byte by byte from the table in PROTOCOL.md, in memory of
+ * exactly the size of the field, so that a sanitizer reports reads beyond. */
 #ifndef FBY_TESTS_ROWS_H
 #define FBY_TESTS_ROWS_H
 
@@ -36,7 +36,7 @@ static inline struct rows rows_begin(
         .shape                                           = shape,
         .form                                            = FBY_FORM_RAGGED,
         .max_length                                      = shape.dims[0]};
-    assert_ok(fby_layout_finish(&rows.layout, NULL));
+    assert_ok(fby_layout_compute(&rows.layout, NULL));
     rows.lengths = calloc(n, sizeof(*rows.lengths));
     rows.entries = calloc(n, sizeof(*rows.entries));
     rows.raw     = calloc(1, rows.layout.fields[0].raw_bytes);
@@ -81,7 +81,7 @@ static inline uint8_t *rows_length(const struct rows *rows, uint32_t r)
 static inline void rows_write_chunk(struct rows *rows, uint32_t number)
 {
     const struct fby_raw_field *field = rows_field(rows);
-    struct fby_raw_span span = fby_layout_chunk(&rows->layout, 0, number);
+    struct fby_raw_span span = fby_layout_chunk_span(&rows->layout, 0, number);
     uint8_t            *to   = rows->raw + span.raw_offset;
     for (uint32_t i = 0; i < span.rows; i++) {
         for (uint32_t b = 0; b < field->length_bytes; b++) {
@@ -112,7 +112,7 @@ static inline void rows_write(struct rows *rows)
 }
 
 static inline fby_err rows_read(const struct rows *rows,
-    struct fby_ragged_offsets *ragged_offsets, struct fby_why *why)
+    struct fby_ragged_offsets *ragged_offsets, struct fby_error_detail *why)
 {
     const struct fby_ragged_offsets_in in = {.name = "words",
         .layout                                    = &rows->layout,

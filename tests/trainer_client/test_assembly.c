@@ -1,5 +1,4 @@
-/* HEADER and END are trusted only if they are of the batch that was asked
- * for. */
+/* HEADER and END are trusted only if they belong to the requested batch. */
 #include "trainer_client/receive/assembly.h"
 
 #include <stdlib.h>
@@ -17,14 +16,14 @@ static const uint64_t numbers[ROWS] = {70, 7, 700};
 struct answer {
     struct fby_content *content;
     struct fby_assembly assembly;
-    struct fby_sum      sum;
+    struct fby_checksum sum;
     struct fby_end      end;
 };
 
 /* All chunks of three labels are there, and END is on its way. */
 static void begin(struct answer *a, uint32_t n_bounds)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     *a = (struct answer){.content = fby_zalloc(sizeof(*a->content))};
     a->content->n_fields            = 1;
     a->content->global_batch        = 8;
@@ -36,7 +35,7 @@ static void begin(struct answer *a, uint32_t n_bounds)
         .rows = ROWS, .content = a->content, .selected = 1};
     fby_assembly_init(&a->assembly, 1);
     assert_ok(fby_assembly_begin(&a->assembly, &expected, &why));
-    a->sum = fby_field_sum(&a->assembly.layout, 0, a->assembly.sent);
+    a->sum = fby_field_checksum(&a->assembly.layout, 0, a->assembly.sent);
     a->end = (struct fby_end){.sums = &a->sum, .n_sums = 1};
 }
 
@@ -49,17 +48,17 @@ static void done(struct answer *a)
 static void with_buckets_end_names_the_samples_of_the_rows(void **state)
 {
     (void)state;
-    struct answer  a;
-    struct fby_why why = {{0}};
+    struct answer           a;
+    struct fby_error_detail why = {{0}};
     begin(&a, 1);
     for (size_t n = 0; n < ROWS; n++) {
         a.end.samples   = numbers;
         a.end.n_samples = n;
-        assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
     }
-    assert_string_equal(why.text, "END: 2 samples named, expected 3");
+    assert_string_equal(why.text, "END: 2 sample numbers, expected 3");
     a.end.n_samples = ROWS;
-    assert_true(fby_assembly_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
     assert_memory_equal(a.assembly.samples, numbers, sizeof(numbers));
     done(&a);
 }
@@ -67,14 +66,14 @@ static void with_buckets_end_names_the_samples_of_the_rows(void **state)
 static void without_buckets_end_must_not_name_samples(void **state)
 {
     (void)state;
-    struct answer  a;
-    struct fby_why why = {{0}};
+    struct answer           a;
+    struct fby_error_detail why = {{0}};
     begin(&a, 0);
     a.end.samples   = numbers;
     a.end.n_samples = ROWS;
-    assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
+    assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
     a.end.n_samples = 0;
-    assert_true(fby_assembly_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
     assert_null(a.assembly.samples);
     done(&a);
 }
@@ -86,11 +85,11 @@ static void the_samples_are_part_of_the_compared_content(void **state)
     struct answer  a;
     const uint64_t others[ROWS] = {70, 7, 701};
     begin(&a, 1);
-    a.end.n_samples    = ROWS;
-    a.end.samples      = numbers;
-    struct fby_sum one = fby_end_content(&a.end);
-    a.end.samples      = others;
-    struct fby_sum two = fby_end_content(&a.end);
+    a.end.n_samples         = ROWS;
+    a.end.samples           = numbers;
+    struct fby_checksum one = fby_end_content(&a.end);
+    a.end.samples           = others;
+    struct fby_checksum two = fby_end_content(&a.end);
     assert_memory_not_equal(&one, &two, sizeof(one));
     done(&a);
 }
@@ -100,22 +99,22 @@ static void the_samples_are_part_of_the_compared_content(void **state)
 static void every_sum_has_to_be_that_of_its_chunks(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(struct fby_sum); i++) {
-        struct answer  a;
-        struct fby_why why = {{0}};
+    for (size_t i = 0; i < sizeof(struct fby_checksum); i++) {
+        struct answer           a;
+        struct fby_error_detail why = {{0}};
         begin(&a, 0);
         a.sum.bytes[i] ^= 1;
-        assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
         assert_string_equal(
             why.text, "END: the sum of field 0 is not that of its chunks");
         a.sum.bytes[i] ^= 1;
         a.end.n_sums = 0;
-        assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
         assert_string_equal(why.text, "END: 0 sums for 1 fields");
         a.end.n_sums = 2;
-        assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
         a.end.n_sums = 1;
-        assert_true(fby_assembly_end(&a.assembly, &a.end, &why));
+        assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
         done(&a);
     }
 }
@@ -137,14 +136,14 @@ static void only_rows_of_the_batch_can_be_substituted(void **state)
     (void)state;
     for (uint32_t row = 0; row <= ROWS + 1; row++) {
         struct answer                a;
-        struct fby_why               why    = {{0}};
+        struct fby_error_detail      why    = {{0}};
         const struct fby_substituted rows[] = {bad_row(0), bad_row(row)};
         begin(&a, 0);
         a.content->on_bad_sample = FBY_BAD_SUBSTITUTE;
         a.end.substituted        = rows;
         a.end.n_substituted      = 2;
         assert_int_equal(
-            fby_assembly_end(&a.assembly, &a.end, &why), row < ROWS);
+            fby_assembly_take_end(&a.assembly, &a.end, &why), row < ROWS);
         assert_int_equal(a.assembly.n_substituted, row < ROWS ? 2 : 0);
         if (row == ROWS) {
             assert_string_equal(why.text, "END: row 3 cannot be substituted");
@@ -157,16 +156,16 @@ static void no_row_can_be_substituted_where_the_content_says_fail(void **state)
 {
     (void)state;
     struct answer                a;
-    struct fby_why               why = {{0}};
+    struct fby_error_detail      why = {{0}};
     const struct fby_substituted one = bad_row(1);
     begin(&a, 0);
     a.content->on_bad_sample = FBY_BAD_FAIL;
     a.end.substituted        = &one;
     a.end.n_substituted      = 1;
-    assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
+    assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
     assert_string_equal(why.text, "END: row 1 cannot be substituted");
     a.end.n_substituted = 0;
-    assert_true(fby_assembly_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
     done(&a);
 }
 
@@ -174,10 +173,10 @@ static void no_row_can_be_substituted_where_the_content_says_fail(void **state)
 static void substitutes_are_kept_until_the_next_request(void **state)
 {
     (void)state;
-    struct answer          a;
-    struct fby_why         why     = {{0}};
-    char                   text[9] = "cut";
-    struct fby_substituted one     = bad_row(2);
+    struct answer           a;
+    struct fby_error_detail why     = {{0}};
+    char                    text[9] = "cut";
+    struct fby_substituted  one     = bad_row(2);
     begin(&a, 1);
     a.content->on_bad_sample = FBY_BAD_SUBSTITUTE;
     one.text                 = text;
@@ -186,12 +185,13 @@ static void substitutes_are_kept_until_the_next_request(void **state)
     a.end.samples            = numbers;
     a.end.n_samples          = ROWS;
     a.end.times              = (struct fby_stage_times){1, 2, 3, 4};
-    assert_true(fby_assembly_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
     strcpy(text, "other");
     one.row             = 0;
     a.end.times.fetch   = 9;
     a.end.n_substituted = 0;
-    assert_true(fby_assembly_end(&a.assembly, &a.end, &why)); /* changes none */
+    assert_true(
+        fby_assembly_take_end(&a.assembly, &a.end, &why)); /* changes none */
     assert_int_equal(a.assembly.n_substituted, 1);
     assert_int_equal(a.assembly.substituted[0].row, 2);
     assert_int_equal(a.assembly.substituted[0].original, 72);
@@ -210,21 +210,22 @@ static void substitutes_are_kept_until_the_next_request(void **state)
     done(&a);
 }
 
-static void assert_other_content(struct fby_end *end, struct fby_sum before)
+static void assert_other_content(
+    struct fby_end *end, struct fby_checksum before)
 {
-    struct fby_sum after = fby_end_content(end);
+    struct fby_checksum after = fby_end_content(end);
     assert_memory_not_equal(&before, &after, sizeof(before));
 }
 
 static void sums_and_substitutes_are_compared_too(void **state)
 {
     (void)state;
-    struct fby_sum         sums[2] = {{{1}}, {{2}}};
+    struct fby_checksum    sums[2] = {{{1}}, {{2}}};
     struct fby_substituted one     = bad_row(1);
     struct fby_end         end     = {
                     .sums = sums, .n_sums = 2, .substituted = &one, .n_substituted = 1};
-    struct fby_sum before = fby_end_content(&end);
-    sums[1].bytes[15]     = 1;
+    struct fby_checksum before = fby_end_content(&end);
+    sums[1].bytes[15]          = 1;
     assert_other_content(&end, before);
     sums[1].bytes[15] = 0;
     one.row++;
@@ -238,20 +239,20 @@ static void sums_and_substitutes_are_compared_too(void **state)
     one               = bad_row(1);
     end.n_substituted = 0;
     assert_other_content(&end, before);
-    end.n_substituted    = 1;
-    one.text             = "said in other words";
-    one.shard            = "b.tar";
-    end.times.fetch      = 5;
-    end.wire_bytes       = 6;
-    struct fby_sum after = fby_end_content(&end);
+    end.n_substituted         = 1;
+    one.text                  = "said in other words";
+    one.shard                 = "b.tar";
+    end.times.fetch           = 5;
+    end.wire_bytes            = 6;
+    struct fby_checksum after = fby_end_content(&end);
     assert_memory_equal(&before, &after, sizeof(before));
 }
 
 static void a_batch_without_rows_needs_no_layout(void **state)
 {
     (void)state;
-    struct answer  a;
-    struct fby_why why = {{0}};
+    struct answer           a;
+    struct fby_error_detail why = {{0}};
     begin(&a, 0);
     struct fby_expected_batch none = a.assembly.expected;
     none.rows                      = 0;
@@ -322,11 +323,11 @@ static void put_field(struct asked *a, uint32_t i)
 
 static void ask(struct asked *a)
 {
-    struct fby_why         why     = {{0}};
-    struct forebay_options options = forebay_options();
-    options.server                 = "127.0.0.1:7070";
-    options.pipeline_text          = pipeline_text;
-    *a                             = (struct asked){.setup = {.rank = 0}};
+    struct fby_error_detail why     = {{0}};
+    struct forebay_options  options = forebay_options();
+    options.server                  = "127.0.0.1:7070";
+    options.pipeline_text           = pipeline_text;
+    *a                              = (struct asked){.setup = {.rank = 0}};
     if (fby_setup_init(&a->setup, &options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -348,7 +349,7 @@ static void ask(struct asked *a)
     a->fields[IMAGE].recipe.device =
         (struct fby_blob){a->device.data, a->device.size};
     a->fields[IMAGE].recipe.behaviour =
-        (struct fby_maybe_digest){true, fby_device_list_behaviour(image)};
+        (struct fby_maybe_digest){true, fby_device_list_hash(image)};
     a->header = (struct fby_header){.epoch = 3,
         .step                              = 5,
         .first_row                         = 7,
@@ -367,9 +368,9 @@ static void asked_for(struct asked *a)
 
 static void assert_refused(struct asked *a, const char *text)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
-        fby_assembly_header(&a->assembly, &a->header, &why), FBY_PROTO);
+        fby_assembly_check_header(&a->assembly, &a->header, &why), FBY_PROTO);
     assert_string_equal(why.text, text);
     asked_for(a);
 }
@@ -390,14 +391,16 @@ static void assert_refused(struct asked *a, const char *text)
 static void a_header_as_asked_for_is_taken(void **state)
 {
     (void)state;
-    struct asked   a;
-    struct fby_why why = {{0}};
+    struct asked            a;
+    struct fby_error_detail why = {{0}};
     ask(&a);
-    assert_int_equal(fby_assembly_header(&a.assembly, &a.header, &why), FBY_OK);
+    assert_int_equal(
+        fby_assembly_check_header(&a.assembly, &a.header, &why), FBY_OK);
     assert_int_equal(a.fields[IMAGE].recipe.n_channels, 3);
     assert_true(a.device.size > 0);
     a.fields[WORDS].recipe.classes = 5; /* of no meaning there */
-    assert_int_equal(fby_assembly_header(&a.assembly, &a.header, &why), FBY_OK);
+    assert_int_equal(
+        fby_assembly_check_header(&a.assembly, &a.header, &why), FBY_OK);
     asked_for(&a);
 }
 
@@ -405,13 +408,13 @@ static void a_header_of_another_step_or_request_is_refused(void **state)
 {
     (void)state;
     REFUSES(
-        h->epoch++, "HEADER: epoch 4 step 5 rows 7+24, not those asked for");
-    REFUSES(h->step--, "HEADER: epoch 3 step 4 rows 7+24, not those asked for");
+        h->epoch++, "HEADER: epoch 4 step 5 rows 7+24, not those requested");
+    REFUSES(h->step--, "HEADER: epoch 3 step 4 rows 7+24, not those requested");
     REFUSES(h->first_row++,
-        "HEADER: epoch 3 step 5 rows 8+24, not those asked for");
-    REFUSES(h->rows--, "HEADER: epoch 3 step 5 rows 7+23, not those asked for");
+        "HEADER: epoch 3 step 5 rows 8+24, not those requested");
+    REFUSES(h->rows--, "HEADER: epoch 3 step 5 rows 7+23, not those requested");
     REFUSES(h->asked ^= UINT64_C(1) << 63,
-        "HEADER: the worker understood another request than was sent");
+        "HEADER: the worker answers another request than was sent");
     REFUSES(h->n_fields--, "HEADER: 2 fields, not 3");
 }
 
@@ -466,15 +469,16 @@ static void a_header_with_another_recipe_is_refused(void **state)
 static void a_header_of_selected_fields_has_those_alone(void **state)
 {
     (void)state;
-    struct asked   a;
-    struct fby_why why = {{0}};
+    struct asked            a;
+    struct fby_error_detail why = {{0}};
     ask(&a);
     struct fby_expected_batch expected = a.assembly.expected;
     expected.selected                  = 1U << LABEL | 1U << WORDS;
     assert_ok(fby_assembly_begin(&a.assembly, &expected, &why));
     a.header.fields   = a.fields + LABEL;
     a.header.n_fields = 2;
-    assert_int_equal(fby_assembly_header(&a.assembly, &a.header, &why), FBY_OK);
+    assert_int_equal(
+        fby_assembly_check_header(&a.assembly, &a.header, &why), FBY_OK);
     a.header.fields = a.fields;
     assert_refused(&a, "HEADER: field 0 is image, not label");
 }
@@ -483,8 +487,8 @@ static void a_batch_of_more_chunks_than_there_is_room_for_is_refused(
     void **state)
 {
     (void)state;
-    struct asked   a;
-    struct fby_why why = {{0}};
+    struct asked            a;
+    struct fby_error_detail why = {{0}};
     ask(&a);
     const struct fby_expected_batch expected = a.assembly.expected;
     fby_assembly_fini(&a.assembly);

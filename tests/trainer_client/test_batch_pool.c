@@ -1,4 +1,4 @@
-/* Output slots: how many there are, who holds them, when they are freed. */
+/* Output slots: their number, their owners, and when they are freed. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -59,7 +59,7 @@ static void the_usual_slots_go_round(void **state)
         fby_batch_unref(batches[i]);
     }
     assert_int_equal(fby_batch_pool_counts(batch_pool).in_use, 0);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void further_slots_are_counted_capped_and_thrown_away(void **state)
@@ -80,7 +80,7 @@ static void further_slots_are_counted_capped_and_thrown_away(void **state)
         fby_batch_unref(batches[i]);
     }
     assert_int_equal(fby_batch_pool_counts(batch_pool).held, 0);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void a_batch_being_filled_is_not_held(void **state)
@@ -95,7 +95,7 @@ static void a_batch_being_filled_is_not_held(void **state)
     assert_ok(fby_batch_pool_deliver(batch, NULL, NULL));
     assert_true(fby_batch_pool_is_full(batch_pool));
     fby_batch_unref(batch);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void there_is_one_slot_however_little_may_be_held(void **state)
@@ -106,7 +106,7 @@ static void there_is_one_slot_however_little_may_be_held(void **state)
     struct forebay_batch  *other      = NULL;
     assert_int_equal(fby_batch_pool_take(batch_pool, true, &other), FBY_FULL);
     fby_batch_unref(batch);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void a_batch_goes_back_with_its_last_reference(void **state)
@@ -119,7 +119,7 @@ static void a_batch_goes_back_with_its_last_reference(void **state)
     assert_int_equal(fby_batch_pool_counts(batch_pool).held, 1);
     fby_batch_unref(batch);
     assert_int_equal(fby_batch_pool_counts(batch_pool).held, 0);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void a_batch_outlives_the_stream(void **state)
@@ -128,7 +128,7 @@ static void a_batch_outlives_the_stream(void **state)
     struct fby_batch_pool *batch_pool = batch_pool_of(MOST * SLOT);
     struct forebay_batch  *first      = hold(batch_pool);
     struct forebay_batch  *last       = hold(batch_pool);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
     assert_null(batch_pool);
     fby_batch_unref(first);
     last->memory[SLOT - 1] = 1;
@@ -164,7 +164,7 @@ static void as_many_slots_as_fit_into_max_held_bytes(void **state)
             fby_batch_unref(batches[i]);
         }
         assert_int_equal(fby_batch_pool_counts(batch_pool).in_use, 0);
-        fby_batch_pool_leave(&batch_pool);
+        fby_batch_pool_release(&batch_pool);
     }
 }
 
@@ -188,7 +188,7 @@ static void a_batch_that_goes_round_begins_anew(void **state)
     again = hold(batch_pool);
     assert_int_equal(fby_batch_pool_counts(batch_pool).held, 1);
     fby_batch_unref(again);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 /* ---- Without memory ------------------------------------------------------ */
@@ -237,7 +237,7 @@ static void without_memory_for_a_usual_slot_the_system_is_to_blame(void **state)
     assert_false(other->overflow);
     fby_batch_unref(other);
     fby_batch_unref(batch);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void without_memory_for_a_further_slot_one_has_to_come_back(void **state)
@@ -271,7 +271,7 @@ static void without_memory_for_a_further_slot_one_has_to_come_back(void **state)
     for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
         fby_batch_unref(held[i]);
     }
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 static void a_batch_pool_without_memory_is_not_full_while_one_is_filled(
@@ -295,7 +295,7 @@ static void a_batch_pool_without_memory_is_not_full_while_one_is_filled(
     for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
         fby_batch_unref(batches[i]);
     }
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* What crosses the bus to a GPU is what a field takes on the wire, and 5 % at
- * most beside: the list of segments and `valid`. */
+/* The bytes copied to a GPU are those of the field on the wire and at most 5 %
+ * more: the list of segments and `valid`. */
 #include "tests/trainer_client/rig.h"
 
 #include "tests/trainer_client/fake_cuda.h"
@@ -86,13 +86,13 @@ static uint64_t bytes_copied(const char *keys, const char *more)
     return copied;
 }
 
-struct varying {
+struct ragged {
     uint32_t most;  /* entries of a row */
     uint32_t entry; /* bytes of one */
 };
 
 /* To the end; *all grows by the entries of the rows. */
-static uint64_t take_rows(struct rig *rig, struct varying rows, uint64_t *all)
+static uint64_t take_rows(struct rig *rig, struct ragged rows, uint64_t *all)
 {
     for (int i = 0; i < STEPS; i++) {
         struct forebay_batch *batch = rig_next(rig);
@@ -111,7 +111,7 @@ static uint64_t take_rows(struct rig *rig, struct varying rows, uint64_t *all)
 }
 
 static uint64_t bytes_of_rows(
-    const char *keys, struct varying rows, uint64_t *all)
+    const char *keys, struct ragged rows, uint64_t *all)
 {
     struct rig rig;
     begin(&rig, keys, "");
@@ -144,7 +144,7 @@ static void rows_cross_with_the_values_they_have(void **state)
         "from: npy, decode: array, shape: [64], wire: f32, max_length: 700,"
         " too_long: refuse";
     uint64_t all    = 0; /* of the rows, as the worker makes them */
-    uint64_t copied = bytes_of_rows(keys, (struct varying){700, 256}, &all);
+    uint64_t copied = bytes_of_rows(keys, (struct ragged){700, 256}, &all);
     assert_true(all >= (uint64_t)STEPS * (256 << 10));
     assert_in_range(copied, all, all + all / 20);
 }
@@ -161,7 +161,7 @@ static void sparse_rows_cross_with_the_values_they_have(void **state)
             "from: npz, decode: sparse, shape: [100000], wire: f32,"
             " max_length: 4000, out: {as: %s}",
             as[i]);
-        uint64_t copied = bytes_of_rows(keys, (struct varying){4000, 8}, &all);
+        uint64_t copied = bytes_of_rows(keys, (struct ragged){4000, 8}, &all);
         assert_true(all >= (uint64_t)STEPS * (256 << 10));
         assert_in_range(copied, all, all + all / 20);
     }
@@ -186,7 +186,7 @@ static void documents_cross_as_where_they_end(void **state)
             "tokens: {files: \"c4:*.bin\", format: flat, type: u16,"
             " length: 8192, shift: 1, pack: documents, end: 7}",
             text);
-        uint64_t copied = take_rows(&rig, (struct varying){LENGTH, 4}, &all);
+        uint64_t copied = take_rows(&rig, (struct ragged){LENGTH, 4}, &all);
         assert_in_range(copied, all, all + all / 20);
     }
 }

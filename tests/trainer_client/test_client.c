@@ -59,8 +59,8 @@ static void every_epoch_has_an_order_of_its_own(void **state)
 static void the_batchs_digests_are_those_of_the_documented_bytes(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct fby_sum sums[RIG_BATCH];
+    struct rig          rig;
+    struct fby_checksum sums[RIG_BATCH];
     rig_stream(&rig, SIZE);
     struct forebay_batch *batch  = rig_next(&rig);
     uint8_t              *labels = calloc(RIG_BATCH, 1);
@@ -78,7 +78,7 @@ static void the_batchs_digests_are_those_of_the_documented_bytes(void **state)
             forebay_batch_sample_digests(batch) + (size_t)16 * row,
             sums[row].bytes, 16);
     }
-    struct fby_sum step = fby_step_digest(0, 0, sums, RIG_BATCH);
+    struct fby_checksum step = fby_step_digest(0, 0, sums, RIG_BATCH);
     assert_memory_equal(forebay_batch_digest(batch), step.bytes, 16);
     free(labels);
     forebay_release(&batch, NULL);

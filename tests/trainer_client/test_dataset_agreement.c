@@ -67,7 +67,7 @@ static void a_pin_is_met_by_its_first_match_or_not_at_all(void **state)
     (void)state;
     struct fby_dataset_agreement  agreement = {0};
     const struct fby_candidate   *winner    = NULL;
-    struct fby_why                why       = {""};
+    struct fby_error_detail       why       = {""};
     const struct fby_maybe_digest data      = pinned('y');
     const struct fby_maybe_digest print     = pinned('f');
     assert_ok(fby_dataset_agreement_pin(
@@ -91,7 +91,7 @@ static void token_and_job_must_not_disagree(void **state)
 {
     (void)state;
     struct fby_dataset_agreement  agreement = {0};
-    struct fby_why                why       = {""};
+    struct fby_error_detail       why       = {""};
     const struct fby_maybe_digest data      = pinned('y');
     const struct fby_maybe_digest other     = pinned('x');
     const struct fby_maybe_digest nothing   = {.known = false};
@@ -118,7 +118,7 @@ static void assert_words(
     struct fby_dataset_agreement *agreement, const char *want)
 {
     const struct fby_candidate *winner = NULL;
-    struct fby_why              why    = {""};
+    struct fby_error_detail     why    = {""};
     assert_int_equal(
         fby_dataset_agreement_decide(agreement, true, &winner, &why),
         FBY_CONFIG);
@@ -146,7 +146,7 @@ static void a_tie_is_reported_with_both_values_and_their_workers(void **state)
     vote(&agreement, "second", 'x', 'g');
     snprintf(want, sizeof(want),
         "workers differ in arithmetic: fingerprint %s at first, %s at second; "
-        "give them one build",
+        "run one build on all",
         hex('f', a), hex('g', b));
     assert_words(&agreement, want);
 }
@@ -212,7 +212,7 @@ static void two_pins_that_differ_are_reported(void **state)
 {
     (void)state;
     struct fby_dataset_agreement  agreement = {0};
-    struct fby_why                why       = {""};
+    struct fby_error_detail       why       = {""};
     const struct fby_maybe_digest nothing   = {.known = false};
     const struct fby_maybe_digest f         = pinned('f');
     const struct fby_maybe_digest g         = pinned('g');
@@ -246,7 +246,7 @@ static const struct fby_candidate *winner_of(
     struct fby_dataset_agreement *agreement, const char *votes)
 {
     const struct fby_candidate *winner = NULL;
-    struct fby_why              why;
+    struct fby_error_detail     why;
     *agreement = (struct fby_dataset_agreement){0};
     for (; *votes != '\0'; votes++) {
         vote(agreement, "who", *votes, 'f');

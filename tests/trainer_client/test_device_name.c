@@ -1,4 +1,5 @@
-/* Names of devices: which GPU they mean, and words for those that are not. */
+/* Names of devices: the GPU that each means, and the errors for invalid names.
+ */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -9,8 +10,8 @@
 static void refused(
     const char *name, const struct fby_cuda *cuda, const char *words)
 {
-    int            device = -1;
-    struct fby_why why    = {""};
+    int                     device = -1;
+    struct fby_error_detail why    = {""};
     assert_int_equal(
         fby_gpu_device_number(cuda, name, &device, &why), FBY_USAGE);
     assert_string_equal(why.text, words);
@@ -19,8 +20,8 @@ static void refused(
 
 static void found(const char *name, int want)
 {
-    int            device = -1;
-    struct fby_why why    = {""};
+    int                     device = -1;
+    struct fby_error_detail why    = {""};
     assert_ok(fby_gpu_device_number(fby_cuda(), name, &device, &why));
     assert_int_equal(device, want);
 }

@@ -24,15 +24,15 @@ static const struct fby_digest_field fields[2] = {
         .sample_bytes = 1},
 };
 
-static void assert_hex(const struct fby_sum *sum, const char *want)
+static void assert_hex(const struct fby_checksum *sum, const char *want)
 {
     char hex[33];
     assert_string_equal(fby_hex(sum->bytes, sizeof(sum->bytes), hex), want);
 }
 
-static struct fby_sum example_step(void)
+static struct fby_checksum example_step(void)
 {
-    const struct fby_sum samples[2] = {
+    const struct fby_checksum samples[2] = {
         fby_sample_digest(70, fields, 2, 0),
         fby_sample_digest(71, fields, 2, 1),
     };
@@ -50,21 +50,21 @@ static void a_sample_digest_is_that_of_the_documented_bytes(void **state)
         255, 254, 253, 252, 251, 250, 249, 248, 247, 246, 245, 244, /* raw */
         5, 0, 'l', 'a', 'b', 'e', 'l', 1, 0, 1, /* no dims, raw */
     };
-    struct fby_sum want = fby_sum_of(bytes, sizeof(bytes));
-    struct fby_sum is   = fby_sample_digest(71, fields, 2, 1);
+    struct fby_checksum want = fby_checksum_of(bytes, sizeof(bytes));
+    struct fby_checksum is   = fby_sample_digest(71, fields, 2, 1);
     assert_memory_equal(is.bytes, want.bytes, sizeof(want.bytes));
 }
 
 static void the_worked_example_holds(void **state)
 {
     (void)state;
-    struct fby_sum       first  = fby_sample_digest(70, fields, 2, 0);
-    struct fby_sum       second = fby_sample_digest(71, fields, 2, 1);
-    struct fby_sum       step   = example_step();
-    struct fby_sum_state stream;
-    fby_sum_begin(&stream);
-    fby_sum_add(&stream, step.bytes, sizeof(step.bytes));
-    struct fby_sum all = fby_sum_end(&stream);
+    struct fby_checksum       first  = fby_sample_digest(70, fields, 2, 0);
+    struct fby_checksum       second = fby_sample_digest(71, fields, 2, 1);
+    struct fby_checksum       step   = example_step();
+    struct fby_checksum_state stream;
+    fby_checksum_begin(&stream);
+    fby_checksum_add(&stream, step.bytes, sizeof(step.bytes));
+    struct fby_checksum all = fby_checksum_end(&stream);
     assert_hex(&first, "40adcd14ee4071624a8b665cc9c0f014");
     assert_hex(&second, "586d6871d50ff262a2185748a230ba69");
     assert_hex(&step, "043b76799fc2df241d140b12ce33455a");
@@ -74,9 +74,9 @@ static void the_worked_example_holds(void **state)
 static void every_part_of_a_sample_changes_its_digest(void **state)
 {
     (void)state;
-    struct fby_sum          base = fby_sample_digest(70, fields, 2, 0);
+    struct fby_checksum     base = fby_sample_digest(70, fields, 2, 0);
     struct fby_digest_field other[2];
-    struct fby_sum          changed[6];
+    struct fby_checksum     changed[6];
     for (int i = 0; i < 6; i++) {
         memcpy(other, fields, sizeof(other));
         switch (i) {
@@ -97,24 +97,24 @@ static void every_part_of_a_sample_changes_its_digest(void **state)
         }
         changed[i] =
             fby_sample_digest(i == 4 ? 71 : 70, other, i == 5 ? 1 : 2, 0);
-        assert_false(fby_sum_equal(&changed[i], &base));
+        assert_false(fby_checksum_equal(&changed[i], &base));
     }
 }
 
 static void a_step_digest_names_its_place_and_its_rows_in_order(void **state)
 {
     (void)state;
-    struct fby_sum rows[2]    = {{{1}}, {{2}}};
-    struct fby_sum swapped[2] = {{{2}}, {{1}}};
-    struct fby_sum base       = fby_step_digest(0, 1, rows, 2);
-    struct fby_sum others[4]  = {
+    struct fby_checksum rows[2]    = {{{1}}, {{2}}};
+    struct fby_checksum swapped[2] = {{{2}}, {{1}}};
+    struct fby_checksum base       = fby_step_digest(0, 1, rows, 2);
+    struct fby_checksum others[4]  = {
          fby_step_digest(1, 1, rows, 2),
          fby_step_digest(0, 2, rows, 2),
          fby_step_digest(0, 1, swapped, 2),
          fby_step_digest(0, 1, rows, 1),
     };
     for (int i = 0; i < 4; i++) {
-        assert_false(fby_sum_equal(&others[i], &base));
+        assert_false(fby_checksum_equal(&others[i], &base));
     }
 }
 

@@ -8,7 +8,8 @@
 #include "codec/codec.h"
 #include "codec/photo.h"
 #include "common/yuv420.h"
-#include "tests/trainer_client/rehearsal.h"
+#include "pipeline/derived.h"
+#include "tests/trainer_client/kernel_run.h"
 #include "trainer_client/expand/device.h"
 #include "trainer_client/expand/documents.h"
 #include "trainer_client/expand/segments.h"
@@ -100,7 +101,7 @@ static uint64_t room(const struct trip *t, const struct load *load)
     uint64_t packed = 0;
     if (load->packed) {
         struct fby_pictures photo = pictures(t, load->step);
-        packed                    = pieces * (fby_photo_bound(&photo) + 64);
+        packed = pieces * (fby_photo_encode_capacity(&photo) + 64);
     }
     return all + packed + 16 * pieces + 512 * (pieces + 1) +
            sizeof(float) * 2 * FBY_MAX_FACTORS +
@@ -120,7 +121,8 @@ static void put_piece(
         struct fby_pictures photo = pictures(t, piece->raw_bytes);
         piece->bytes              = (uint32_t)fby_photo_encode(
                          &photo, raw, t->arena + t->used, scratch);
-        assert_true(fby_photo_check(&photo, t->arena + t->used, piece->bytes));
+        assert_true(
+            fby_photo_is_valid(&photo, t->arena + t->used, piece->bytes));
     } else {
         memcpy(t->arena + t->used, raw, piece->raw_bytes);
     }
@@ -153,7 +155,7 @@ static uint32_t put_pieces(
 static uint64_t put_factors(struct trip *t)
 {
     uint64_t at = (t->used + 15) / 16 * 16;
-    t->used     = at + sizeof(float) * fby_segments_factors(&t->plan,
+    t->used     = at + sizeof(float) * fby_segments_write_factors(&t->plan,
                                            (float *)(void *)(t->arena + at));
     return at;
 }
@@ -174,7 +176,7 @@ static void load_all(struct trip *t, const struct load *load)
 
 static void go_there(struct trip *t, uint64_t list)
 {
-    rehearse(&(struct rehearsal){
+    run_kernel(&(struct kernel_run){
         .arena       = t->arena,
         .list        = list,
         .out         = t->out,
@@ -253,7 +255,7 @@ static struct fby_field_content some_picture(
 {
     uint32_t width = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
     struct fby_field_content field = picture(1 + draw(70), width, channels);
-    field.as.rgb8.normalize        = fby_is_real(to);
+    field.as.rgb8.normalize        = fby_type_is_float(to);
     return field;
 }
 
@@ -393,9 +395,9 @@ static void a_damaged_payload_that_passes_the_check_is_as_on_the_host(
         fill(t.raw, t.plan.raw_bytes, 1 + draw(7));
         load_all(&t, &(struct load){t.plan.raw_bytes, true});
         struct fby_pictures photo = pictures(&t, t.plan.raw_bytes);
-        damage(&t, 64, t.list.all[0].bytes - 64, 1 + draw(20));
+        damage(&t, 64, t.list.segments[0].bytes - 64, 1 + draw(20));
         if (fby_photo_decode(
-                &photo, t.arena, t.list.all[0].bytes, t.raw, scratch)) {
+                &photo, t.arena, t.list.segments[0].bytes, t.raw, scratch)) {
             passed++;
             expect_as_on_the_host(&t);
         }
@@ -416,9 +418,9 @@ static void garbage_leaves_no_buffer(void **state)
         begin(&t, &field, &delivery, 2);
         fill(t.raw, 2 * t.plan.raw_bytes, 4);
         load_all(&t, &(struct load){2 * t.plan.raw_bytes, true});
-        damage(&t, 0, t.list.all[0].bytes, 1U << draw(12));
+        damage(&t, 0, t.list.segments[0].bytes, 1U << draw(12));
         struct fby_segments again;
-        struct fby_piece    piece = {.bytes = t.list.all[0].bytes,
+        struct fby_piece    piece = {.bytes = t.list.segments[0].bytes,
                .packed                      = true,
                .raw_bytes                   = 2 * t.plan.raw_bytes};
         fby_segments_begin(&again, t.arena, piece.bytes);
@@ -617,7 +619,7 @@ static void plan_ops(struct ops *o, bool plain, enum fby_type to)
     plan->ops = (struct fby_ops_plan){.width = plan->shape.dims[1],
         .height                              = plan->shape.dims[0],
         .plain                               = plain ? 1 : 0,
-        .value                               = {0.25F, 0, 1},
+        .erase_value                         = {0.25F, 0, 1},
         .mean                                = {0.4F, 0.5F, 0.6F},
         .std                                 = {0.2F, 0.25F, 0.3F}};
     if (to != FBY_U8) {
@@ -649,11 +651,11 @@ static void put_drawn(struct ops *o)
         mirrors[r] = (uint8_t)(o->rows[r].mirror_x * FBY_MIRROR_X +
                                o->rows[r].mirror_y * FBY_MIRROR_Y);
     }
-    o->ops.draws = put_bytes(t, o->rows, sizeof(o->rows));
-    o->ops.plan  = put_bytes(t, &t->plan.ops, sizeof(t->plan.ops));
-    o->ops.sums  = put_bytes(t, zeros, sizeof(zeros));
-    o->ops.rows  = t->rows;
-    o->mirrors   = put_bytes(t, mirrors, t->rows);
+    o->ops.params = put_bytes(t, o->rows, sizeof(o->rows));
+    o->ops.plan   = put_bytes(t, &t->plan.ops, sizeof(t->plan.ops));
+    o->ops.sums   = put_bytes(t, zeros, sizeof(zeros));
+    o->ops.rows   = t->rows;
+    o->mirrors    = put_bytes(t, mirrors, t->rows);
 }
 
 static void list_ops(struct ops *o)
@@ -662,8 +664,8 @@ static void list_ops(struct ops *o)
     bool         gather = fby_segments_needs_gather(&t->plan);
     fby_segments_begin(&t->list, t->arena, t->used);
     for (uint32_t i = 0; i < o->n_pieces; i++) {
-        o->pieces[i].draws = o->mirrors;
-        o->pieces[i].out   = gather ? o->work : 0;
+        o->pieces[i].params = o->mirrors;
+        o->pieces[i].out    = gather ? o->work : 0;
         (gather ? fby_segments_add_gathered : fby_segments_add)(
             &t->list, &t->plan, &o->pieces[i]);
     }
@@ -672,9 +674,9 @@ static void list_ops(struct ops *o)
         return;
     }
     o->ops.at = o->work;
-    fby_segments_pass(&t->list, FBY_PASS_GREYS);
+    fby_segments_begin_pass(&t->list, FBY_PASS_GREYS);
     fby_segments_add_ops(&t->list, &t->plan, &o->ops);
-    fby_segments_pass(&t->list, FBY_PASS_OPS);
+    fby_segments_begin_pass(&t->list, FBY_PASS_OPS);
     fby_segments_add_ops(&t->list, &t->plan, &o->ops);
     t->used = fby_segments_finish(&t->list);
     assert_true(t->used <= o->work);
@@ -790,9 +792,9 @@ static void make_indices(
 static uint32_t make_chunk(const struct rows *r, uint32_t number, uint8_t *to)
 {
     const struct fby_raw_field *field = &r->layout.fields[0];
-    struct fby_raw_span         span  = fby_layout_chunk(&r->layout, 0, number);
-    uint64_t                    at    = fby_varying_values(field, span.rows);
-    uint64_t                    total = 0;
+    struct fby_raw_span span  = fby_layout_chunk_span(&r->layout, 0, number);
+    uint64_t            at    = fby_ragged_values_offset(field, span.rows);
+    uint64_t            total = 0;
     memset(to, 0, field->chunk_bytes);
     for (uint32_t i = 0; i < span.rows; i++) {
         uint32_t length = some_length(field->max_length);
@@ -803,7 +805,7 @@ static uint32_t make_chunk(const struct rows *r, uint32_t number, uint8_t *to)
             to + at + total * field->index_bytes);
         total += length;
     }
-    at = fby_sparse_values(field, span.rows, total);
+    at = fby_sparse_values_offset(field, span.rows, total);
     noise(to + at, total * field->entry_bytes);
     return (uint32_t)(at + total * field->entry_bytes);
 }
@@ -839,7 +841,7 @@ static void load_rows(struct rows *r)
 
 static struct fby_ragged_piece piece_of(const struct rows *r, uint32_t chunk)
 {
-    struct fby_raw_span     span  = fby_layout_chunk(&r->layout, 0, chunk);
+    struct fby_raw_span     span  = fby_layout_chunk_span(&r->layout, 0, chunk);
     struct fby_ragged_piece piece = {
         .at        = r->arena_chunks[chunk].offset,
         .first_row = span.first_row,
@@ -859,10 +861,10 @@ static void list_rows(struct rows *r)
         pieces[i]       = piece_of(r, i);
         pieces[i].first = first;
         pieces[i].total = r->ragged_offsets.total;
-        uint64_t bytes  = 8 * fby_segments_groups(pieces[i].rows);
+        uint64_t bytes  = 8 * fby_segments_n_groups(pieces[i].rows);
         take_room(t, bytes);
         pieces[i].groups = t->used;
-        fby_segments_count(&r->ragged_offsets, &pieces[i],
+        fby_segments_count_entries(&r->ragged_offsets, &pieces[i],
             (uint64_t *)(void *)(t->arena + t->used));
         t->used += bytes;
         first += pieces[i].entries;
@@ -871,11 +873,12 @@ static void list_rows(struct rows *r)
     fby_segments_begin(&t->list, t->arena, t->used);
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         fby_segments_add_rows(&t->list, &t->plan, field,
-            fby_expansion_padded_to(&t->plan, &r->ragged_offsets), &pieces[i]);
+            fby_expansion_padded_entries(&t->plan, &r->ragged_offsets),
+            &pieces[i]);
     }
     t->used = fby_segments_finish(&t->list);
-    assert_true(
-        t->used - t->list.list <= fby_segments_room(&r->layout, &t->plan, 0));
+    assert_true(t->used - t->list.list <=
+                fby_segments_max_bytes(&r->layout, &t->plan, 0));
     free(pieces);
 }
 
@@ -884,7 +887,7 @@ static uint64_t bytes_of(const struct rows *r, uint32_t tensor)
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
     uint64_t bytes = fby_type_bytes(r->t.plan.tensors[tensor].type);
-    uint32_t n     = fby_expansion_rows_tensor(
+    uint32_t n     = fby_expansion_set_ragged_shape(
             &r->t.plan, tensor, &r->ragged_offsets, shape, strides);
     for (uint32_t i = 0; i < n; i++) {
         bytes *= (uint64_t)shape[i];
@@ -935,7 +938,7 @@ static void go_rows(const struct fby_field_content *field,
     r.layout.fields[0].shape      = field->shape;
     r.layout.fields[0].form       = fby_field_form(field);
     r.layout.fields[0].max_length = field->max_length;
-    assert_ok(fby_layout_finish(&r.layout, NULL));
+    assert_ok(fby_layout_compute(&r.layout, NULL));
     assert_ok(fby_expansion_init(&r.t.plan, field, to, NULL));
     place_parts(&r);
     load_rows(&r);

@@ -1,5 +1,5 @@
-/* What lengths of documents become, against loops over rows and tokens; and
- * lengths that are none. */
+/* Tensors of documents from their lengths, compared with loops over rows and
+ * tokens; and invalid lengths. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static fby_err plan_as(struct fby_expansion *plan, enum fby_as as,
     enum fby_type type, uint32_t shift)
 {
     static struct fby_field_content field;
-    struct fby_why                  why      = {""};
+    struct fby_error_detail         why      = {""};
     const struct fby_field_delivery delivery = {
         .as = as, .dtype = type, .offsets = FBY_I32};
     field = (struct fby_field_content){.name = "docs",
@@ -79,14 +79,14 @@ static fby_err plan_as(struct fby_expansion *plan, enum fby_as as,
 /* The tensor; checks that its shape is that of so many bytes. */
 static void *expand(const struct fby_expansion *plan, struct batch *batch)
 {
-    int64_t        shape[FBY_EXPAND_DIMS];
-    int64_t        strides[FBY_EXPAND_DIMS];
-    struct fby_why why = {""};
+    int64_t                 shape[FBY_EXPAND_DIMS];
+    int64_t                 strides[FBY_EXPAND_DIMS];
+    struct fby_error_detail why = {""};
     assert_ok(fby_documents_check(plan, &batch->rows, batch->raw, &why));
     uint64_t bytes            = fby_documents_bytes(plan, &batch->rows);
     void    *out[FBY_TENSORS] = {malloc(bytes)};
     uint32_t n =
-        fby_expansion_rows_tensor(plan, 0, &batch->rows, shape, strides);
+        fby_expansion_set_ragged_shape(plan, 0, &batch->rows, shape, strides);
     int64_t elements = n == 2 ? shape[0] * shape[1] : shape[0];
     assert_int_equal(elements * fby_type_bytes(plan->to), bytes);
     assert_ok(
@@ -94,8 +94,8 @@ static void *expand(const struct fby_expansion *plan, struct batch *batch)
     return out[0];
 }
 
-/* Where the document of each token of a row begins and ends; 0 for what fills
- * the row up. */
+/* Get the begin and end of the document of each token of a row; 0 for
+ * padding. */
 static void look(const struct batch *batch, uint32_t row,
     uint32_t begins[LENGTH], uint32_t ends[LENGTH])
 {
@@ -202,9 +202,9 @@ static void other_forms_are_refused(void **unused)
 
 static void refuses(uint32_t first, uint32_t second, const char *text)
 {
-    struct fby_expansion *plan = malloc(sizeof(*plan));
-    struct fby_why        why  = {""};
-    struct batch          batch;
+    struct fby_expansion   *plan = malloc(sizeof(*plan));
+    struct fby_error_detail why  = {""};
+    struct batch            batch;
     begin(&batch);
     add_row(&batch);
     add_document(&batch, LENGTH);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/expand/image.h"
+#include "trainer_client/expand/host.h"
 
 static struct fby_field_content image_field(
     uint32_t height, uint32_t width, uint32_t channels)
@@ -30,7 +30,7 @@ static void make_alike(const struct fby_expansion *plan, bool non_temporal)
         raw[i] = (uint8_t)(i * 151 + i / 7);
     }
     fby_expand_image_portable(plan, raw, non_temporal, right);
-    fby_expand_image_of(fby_simd())(plan, raw, non_temporal, out);
+    fby_expand_image_kernel(fby_simd_level())(plan, raw, non_temporal, out);
     assert_memory_equal(out, right, plan->out_bytes);
     free(raw);
     free(right);

@@ -71,9 +71,9 @@ static void expand(const struct fby_expansion *plan, const uint8_t *raw,
 static void load_pixel(const struct fby_expansion *plan, const uint8_t *raw,
     const struct fby_ops_row *row, uint32_t x, uint32_t y, float rgb[RGB])
 {
-    uint32_t from = fby_ops_source(&plan->ops, row, x, y);
+    uint32_t from = fby_ops_source_pixel(&plan->ops, row, x, y);
     for (uint32_t c = 0; c < RGB; c++) {
-        rgb[c] = fby_ops_level(raw[from * RGB + c]);
+        rgb[c] = fby_ops_level_of_byte(raw[from * RGB + c]);
     }
 }
 
@@ -86,7 +86,8 @@ static float grey_of(const struct fby_expansion *plan, const uint8_t *raw,
         uint32_t x = i % plan->ops.width;
         uint32_t y = i / plan->ops.width;
         load_pixel(plan, raw, row, x, y, rgb);
-        fby_ops_pixel(&plan->ops, row, (struct fby_ops_at){x, y}, 1, rgb);
+        fby_ops_apply_stages(
+            &plan->ops, row, (struct fby_ops_position){x, y}, 1, rgb);
         sum += fby_ops_grey_q24(rgb);
     }
     return fby_ops_mean_grey(sum, plan->pixels);
@@ -98,7 +99,8 @@ static void pixel_of(const struct fby_expansion *plan, const uint8_t *raw,
     uint32_t x = i % plan->ops.width;
     uint32_t y = i / plan->ops.width;
     load_pixel(plan, raw, row, x, y, rgb);
-    fby_ops_pixel(&plan->ops, row, (struct fby_ops_at){x, y}, 0, rgb);
+    fby_ops_apply_stages(
+        &plan->ops, row, (struct fby_ops_position){x, y}, 0, rgb);
 }
 
 static void kernel_pixel(const struct fby_expansion *plan, const uint8_t *raw,
@@ -113,11 +115,11 @@ static void kernel_pixel(const struct fby_expansion *plan, const uint8_t *raw,
         if (row->pair == FBY_OPS_MIXUP) {
             rgb[c] = fby_ops_mix(rgb[c], other[c], row->share, row->rest);
         } else if (row->pair == FBY_OPS_CUTMIX &&
-                   fby_ops_is_in(
+                   fby_ops_box_contains(
                        &row->cut, i % plan->ops.width, i / plan->ops.width)) {
             rgb[c] = other[c];
         }
-        rgb[c] = plan->ops.normalized ? rgb[c] : fby_ops_byte(rgb[c]);
+        rgb[c] = plan->ops.normalized ? rgb[c] : fby_ops_scale_to_255(rgb[c]);
     }
 }
 
@@ -247,7 +249,7 @@ static bool read_case(struct golden *g, struct fby_ops_plan *plan)
     assert_string_equal(word, "case");
     assert_int_equal(fscanf(g->file, "%63s", g->name), 1);
     g->ulp = next(g);
-    memcpy(plan->value, values[next(g)], sizeof(plan->value));
+    memcpy(plan->erase_value, values[next(g)], sizeof(plan->erase_value));
     plan->n_stages = next(g);
     for (uint32_t i = 0; i < plan->n_stages; i++) {
         plan->stages[i] = (uint8_t)next(g);
@@ -323,8 +325,9 @@ static void normalize_alone_is_close_to_torchvision(void **state)
     static const double std[]  = {0.229, 0.224, 0.225};
     for (int c = 0; c < RGB; c++) {
         for (int v = 0; v < 256; v++) {
-            float there = fby_ops_normal(
-                fby_ops_level((uint8_t)v), (float)mean[c], (float)std[c]);
+            float there =
+                fby_ops_normalize_level(fby_ops_level_of_byte((uint8_t)v),
+                    (float)mean[c], (float)std[c]);
             float here = fby_affine((float)v, (float)(1.0 / (255.0 * std[c])),
                 (float)(-mean[c] / std[c]));
             assert_true(apart(here, there) * 0x1p-23 < 2e-6);
@@ -349,10 +352,10 @@ static const char text[] =
 static struct fby_split *split_of(const char *list, uint32_t height,
     uint32_t width, const char *dtype, const char *layout)
 {
-    char                 yaml[1024];
-    struct fby_why       why      = {{0}};
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_split    *split    = NULL;
+    char                    yaml[1024];
+    struct fby_error_detail why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_split       *split    = NULL;
     snprintf(yaml, sizeof(yaml), text, height, width, list, dtype, layout);
     struct fby_pipeline_text in = {yaml, strlen(yaml), "p.yaml", "/data"};
     if (fby_pipeline_parse(&in, &pipeline, &why) != FBY_OK) {
@@ -365,8 +368,8 @@ static struct fby_split *split_of(const char *list, uint32_t height,
 
 static struct fby_expansion *plan_of(const struct fby_split *split)
 {
-    struct fby_why        why  = {{0}};
-    struct fby_expansion *plan = calloc(1, sizeof(*plan));
+    struct fby_error_detail why  = {{0}};
+    struct fby_expansion   *plan = calloc(1, sizeof(*plan));
     if (fby_expansion_init(plan, &split->content.fields[0],
             &split->delivery.fields[0], &why) != FBY_OK) {
         fail_msg("%s", why.text);
@@ -537,7 +540,8 @@ static void mirror(const struct fby_expansion *plan,
 {
     uint32_t width = plan->ops.width;
     for (uint32_t i = 0; i < plan->pixels; i++) {
-        uint32_t from = fby_ops_source(&plan->ops, row, i % width, i / width);
+        uint32_t from =
+            fby_ops_source_pixel(&plan->ops, row, i % width, i / width);
         memcpy(out + (size_t)i * RGB, raw + (size_t)from * RGB, RGB);
     }
 }
@@ -603,10 +607,10 @@ static void a_mask_is_flipped_with_its_ids_as_they_are(void **state)
              .n_device                          = 1};
     struct fby_field_delivery delivery = {
         .dtype = FBY_U8, .layout = FBY_LAYOUT_HWC};
-    struct fby_expansion *plan     = calloc(1, sizeof(*plan));
-    struct fby_why        why      = {{0}};
-    struct fby_ops_row    draws[2] = {
-           {.mirror_x = 1, .mirror_y = 1}, {.mirror_x = 0}};
+    struct fby_expansion   *plan     = calloc(1, sizeof(*plan));
+    struct fby_error_detail why      = {{0}};
+    struct fby_ops_row      draws[2] = {
+             {.mirror_x = 1, .mirror_y = 1}, {.mirror_x = 0}};
     uint8_t raw[2 * PIXELS];
     uint8_t out[2 * PIXELS];
     mask.device[0].op = fby_device_op_named("horizontal_flip");
@@ -701,18 +705,18 @@ static void an_erased_box_is_mirrored_with_its_picture(void **state)
 static void a_label_beyond_its_classes_is_refused(void **state)
 {
     (void)state;
-    struct fby_expansion  plan    = {.name = "label",
-            .kind                          = FBY_EXPAND_MIX,
-            .from                          = FBY_U8,
-            .to                            = FBY_F32,
-            .raw_bytes                     = 1,
-            .out_bytes                     = CLASSES * sizeof(float),
-            .classes                       = CLASSES};
-    uint8_t               ids[2]  = {0, CLASSES};
-    struct fby_ops_row    rows[2] = {{.partner = 1}, {.partner = 0}};
-    struct fby_why        why     = {{0}};
-    float                 out[2 * CLASSES];
-    struct fby_expand_job job = {&plan, ids, 2, rows, out};
+    struct fby_expansion    plan    = {.name = "label",
+              .kind                          = FBY_EXPAND_MIX,
+              .from                          = FBY_U8,
+              .to                            = FBY_F32,
+              .raw_bytes                     = 1,
+              .out_bytes                     = CLASSES * sizeof(float),
+              .classes                       = CLASSES};
+    uint8_t                 ids[2]  = {0, CLASSES};
+    struct fby_ops_row      rows[2] = {{.partner = 1}, {.partner = 0}};
+    struct fby_error_detail why     = {{0}};
+    float                   out[2 * CLASSES];
+    struct fby_expand_job   job = {&plan, ids, 2, rows, out};
     assert_int_equal(fby_device_host.expand_ops(&job, &why), FBY_PROTO);
     assert_non_null(strstr(why.text, "label 5 is not one of 0 to 4"));
 }

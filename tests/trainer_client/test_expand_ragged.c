@@ -87,7 +87,7 @@ static void draw_values(struct trial *t, uint32_t row, uint32_t *seed)
 
 static void plan_it(struct trial *t)
 {
-    struct fby_why           why   = {""};
+    struct fby_error_detail  why   = {""};
     struct fby_field_content field = {.name = "words",
         .decode                             = FBY_DECODE_ARRAY,
         .wire_type                          = t->from,
@@ -105,7 +105,7 @@ static size_t tensor_bytes(const struct trial *t, uint32_t i)
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
     size_t   n      = fby_type_bytes(t->plan->tensors[i].type);
-    uint32_t n_dims = fby_expansion_rows_tensor(
+    uint32_t n_dims = fby_expansion_set_ragged_shape(
         t->plan, i, &t->ragged_offsets, shape, strides);
     for (uint32_t d = 0; d < n_dims; d++) {
         n *= (size_t)shape[d];
@@ -279,7 +279,7 @@ static void any_rows_become_what_loops_make_of_them(void **state)
             .shape                 = drawn_shape(&seed),
             .n                     = 1 + draw(&seed, 20)};
         if (!is_signed(like.from) || is_signed(like.to) ||
-            fby_is_real(like.to)) {
+            fby_type_is_float(like.to)) {
             each_form(like, ANY, &seed);
         }
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trainer_client/expand/device.h"
-#include "trainer_client/expand/image.h"
+#include "trainer_client/expand/host.h"
 #include "trainer_client/expand/segments.h"
 #include "trainer_client/expand/yuv.h"
 
@@ -207,11 +207,11 @@ static void a_device_has_room_for_the_parts_of_a_picture(void **state)
     layout.fields[0].type           = FBY_U8;
     layout.fields[0].shape          = field.shape;
     layout.fields[0].yuv420         = true;
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     assert_int_equal(layout.fields[0].chunks_per_row, 3);
     assert_true(fby_segments_supported(plan));
     assert_true(fby_segments_accept_packed(plan));
-    assert_true(fby_segments_room(&layout, plan, 0) > 0);
+    assert_true(fby_segments_max_bytes(&layout, plan, 0) > 0);
     free(plan);
 }
 
@@ -248,7 +248,7 @@ static void every_colour_level_equals_that_of_the_portable_code(void **state)
             }
             struct fby_yuv_line line = {y, {u, v}, {u, v}, 64};
             fby_yuv_line_portable(&line, right);
-            fby_yuv_line_of(fby_simd())(&line, out);
+            fby_yuv_line_kernel(fby_simd_level())(&line, out);
             assert_memory_equal(out, right, sizeof(right));
         }
     }

@@ -70,8 +70,8 @@ static struct spec sparse(enum fby_as as)
 
 static void refused(struct spec spec, const char *words)
 {
-    struct fby_expansion *plan = calloc(1, sizeof(*plan));
-    struct fby_why        why  = {""};
+    struct fby_expansion   *plan = calloc(1, sizeof(*plan));
+    struct fby_error_detail why  = {""};
     assert_int_equal(
         fby_expansion_init(plan, &spec.field, &spec.delivery, &why),
         FBY_CONFIG);
@@ -230,18 +230,18 @@ static void only_real_labels_are_mixed(void **state)
     (void)state;
     struct fby_expansion    *plan  = calloc(1, sizeof(*plan));
     struct fby_field_content image = {.name = "image"};
-    struct fby_why           why   = {""};
+    struct fby_error_detail  why   = {""};
     struct spec              spec  = one_hot();
     spec.field.as.label.smoothing  = 0.5;
     assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, &why));
-    assert_ok(fby_expansion_mix(plan, &spec.field, &image, &why));
+    assert_ok(fby_expansion_set_mix(plan, &spec.field, &image, &why));
     assert_int_equal(plan->kind, FBY_EXPAND_MIX);
     assert_ptr_equal(plan->ops_field, &image);
     assert_true(plan->on_value == (float)(0.5 + 0.05));
     assert_true(plan->off_value == (float)0.05);
     plan->to = FBY_U8;
     assert_int_equal(
-        fby_expansion_mix(plan, &spec.field, &image, &why), FBY_CONFIG);
+        fby_expansion_set_mix(plan, &spec.field, &image, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "field f: labels that image mixes need dtype f32, f16 or bf16");
     free(plan);
@@ -320,7 +320,7 @@ static void check_tensor(struct spec spec, uint32_t n, const int64_t *want)
     int64_t               shape[FBY_EXPAND_DIMS];
     int64_t               strides[FBY_EXPAND_DIMS];
     assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, NULL));
-    assert_int_equal(fby_expansion_tensor(plan, 6, shape, strides), n);
+    assert_int_equal(fby_expansion_set_shape(plan, 6, shape, strides), n);
     assert_memory_equal(shape, want, n * sizeof(*want));
     assert_memory_equal(strides, want + n, n * sizeof(*want));
     free(plan);
@@ -359,7 +359,7 @@ static void check_rows(
     assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, NULL));
     assert_true(i < plan->n_tensors);
     assert_int_equal(
-        fby_expansion_rows_tensor(plan, i, &of, shape, strides), n);
+        fby_expansion_set_ragged_shape(plan, i, &of, shape, strides), n);
     assert_memory_equal(shape, want, n * sizeof(*want));
     assert_memory_equal(strides, want + n, n * sizeof(*want));
     free(plan);

@@ -332,7 +332,7 @@ static void arrays_scaled_by_channel_are_as_on_the_host(void **state)
         52);
 }
 
-static const char *const varying =
+static const char *const ragged =
     "fields:\n"
     "  ids: {from: npy, decode: array, shape: [], max_length: 30,\n"
     "        too_long: truncate, wire: i32,\n"
@@ -348,7 +348,7 @@ static const char *const varying =
 static void rows_of_several_lengths_are_as_on_the_host(void **state)
 {
     (void)state;
-    compare_all_ways(varying, 46);
+    compare_all_ways(ragged, 46);
 }
 
 static const char *const sparse =
@@ -424,7 +424,7 @@ static const char *const mixed =
 static void batches_without_rows_are_as_on_the_host(void **state)
 {
     (void)state;
-    static const char *const fields[] = {varying, sparse, packed_short};
+    static const char *const fields[] = {ragged, sparse, packed_short};
     for (uint32_t i = 0; i < 6; i++) {
         struct stream s = stream(47, FBY_FILTER_NONE, FBY_CODEC_STORE);
         s.fields        = fields[i / 2];
@@ -442,7 +442,7 @@ static void short_batches_are_as_on_the_host(void **state)
 {
     (void)state;
     static const char *const fields[] = {
-        varying, sparse, packed_short, pictures, NULL};
+        ragged, sparse, packed_short, pictures, NULL};
     for (uint32_t i = 0; i < 10; i++) {
         struct stream s = stream(23, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
         s.fields        = fields[i / 2];

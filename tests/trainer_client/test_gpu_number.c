@@ -1,4 +1,4 @@
-/* Streams of a GPU that is not the first: needs several, so the fake ones. */
+/* Streams of a GPU other than the first, on the fake GPUs. */
 #include "tests/trainer_client/rig.h"
 
 #include "pipeline/types.h"

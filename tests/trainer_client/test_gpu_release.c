@@ -27,8 +27,8 @@ static struct fby_batch_pool *batch_pool_of(struct rig *rig)
 static struct forebay_batch *deliver(struct rig *rig,
     struct fby_batch_pool *batch_pool, uint32_t number, void *stream)
 {
-    struct fby_why        why   = {""};
-    struct forebay_batch *batch = NULL;
+    struct fby_error_detail why   = {""};
+    struct forebay_batch   *batch = NULL;
     assert_ok(fby_batch_pool_take(batch_pool, false, &batch));
     assert_ok(send_batch(rig, number, batch->out, &why));
     assert_ok(fby_batch_pool_deliver(batch, stream, &why));
@@ -78,11 +78,11 @@ static void memory_waits_for_the_stream_of_the_release(void **state)
         fake_cuda_run(); /* all but the reader */
         fake_cuda_pause(last, false);
         assert_int_equal(forebay_release(&batch, first), FOREBAY_OK);
-        fby_batch_pool_leave(&batch_pool); /* with the upload */
+        fby_batch_pool_release(&batch_pool); /* with the upload */
         fake_cuda_end();
         assert_int_equal(fake_cuda_counts().live, 0);
         assert_int_equal(rig.wrong, 0);
-        free(rig.looks);
+        free(rig.checks);
     }
 }
 
@@ -99,10 +99,10 @@ static void a_stream_that_cannot_wait_is_refused(void **state)
     fake_cuda_fail(NULL);
     assert_int_equal(forebay_batch_await(batch, &own[2]), FOREBAY_OK);
     assert_int_equal(forebay_release(&batch, &own[2]), FOREBAY_OK);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
-    free(rig.looks);
+    free(rig.checks);
 }
 
 static uint64_t calls_so_far(void)
@@ -135,10 +135,10 @@ static void a_forked_child_calls_no_cuda_function(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     tensor->deleter(tensor);
-    fby_batch_pool_leave(&batch_pool);
+    fby_batch_pool_release(&batch_pool);
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
-    free(rig.looks);
+    free(rig.checks);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* When a session speaks to the server, and which lists it takes. */
+/* The times at which a session sends messages to the server, and the lists that
+ * it accepts. */
 #include "tests/test.h"
 
 #include "common/clock.h"
@@ -47,7 +48,7 @@ static void assert_says(
 static bool takes(struct fby_membership *m, uint64_t server, bool full,
     uint64_t sequence, int64_t now_ns)
 {
-    return fby_membership_workers(m,
+    return fby_membership_accept_list(m,
         &(struct fby_workers){
             .server = {server}, .full = full, .sequence = sequence},
         now_ns);

@@ -1,5 +1,6 @@
-/* Rows that a device's ops mix with others of their batch: each with what the
- * documents draw for its place, and none with one that only fills the batch. */
+/* Rows that ops of the device mix with other rows of their batch: each row with
+ * the row that the draws of PROTOCOL.md give, and never with a row that only
+ * fills the batch. */
 #include "tests/trainer_client/rig.h"
 
 #include "pipeline/device_ops.h"
@@ -76,9 +77,9 @@ static void rows_are_mixed_as_drawn_and_not_with_those_that_pad(void **state)
 {
     (void)state;
     for (uint32_t rank = 0; rank < 2; rank++) {
-        struct rig       rig;
-        struct fby_setup setup = {0};
-        struct fby_why   why   = {""};
+        struct rig              rig;
+        struct fby_setup        setup = {0};
+        struct fby_error_detail why   = {""};
         begin(&rig, rank);
         assert_ok(fby_setup_init(&setup, &rig.options, &why));
         for (uint32_t i = 0; i < STEPS; i++) {

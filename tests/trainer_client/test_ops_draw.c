@@ -1,5 +1,5 @@
-/* What a device is told of a list: the stages of a field, and for each row
- * exactly what its ops draw. */
+/* The ops that a device gets for a list: the stages of a field, and for each
+ * row exactly the draws of its ops. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -25,10 +25,10 @@ static struct fby_split *split_of(const char *list)
         "    device: [%s]\n"
         "    out: {dtype: f32, layout: chw}\n"
         "  label: {from: folder, one_hot: {classes: 10}}\n";
-    char                 yaml[1024];
-    struct fby_why       why      = {{0}};
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_split    *split    = NULL;
+    char                    yaml[1024];
+    struct fby_error_detail why      = {{0}};
+    struct fby_pipeline    *pipeline = NULL;
+    struct fby_split       *split    = NULL;
     snprintf(yaml, sizeof(yaml), text, HEIGHT, WIDTH, list);
     struct fby_pipeline_text in = {yaml, strlen(yaml), "p.yaml", "/data"};
     if (fby_pipeline_parse(&in, &pipeline, &why) != FBY_OK) {
@@ -59,7 +59,7 @@ static void a_plan_has_the_sizes_and_the_stages_of_its_list(void **state)
     const float value[] = {0.25F, 0.5F, 1.0F};
     const float mean[]  = {0.1F, 0.2F, 0.3F};
     const float std[]   = {0.4F, 0.5F, 0.6F};
-    assert_memory_equal(plan.value, value, sizeof(value));
+    assert_memory_equal(plan.erase_value, value, sizeof(value));
     assert_memory_equal(plan.mean, mean, sizeof(mean));
     assert_memory_equal(plan.std, std, sizeof(std));
     fby_split_destroy(&split);
@@ -123,11 +123,11 @@ static struct drawn draw(const char *list)
 static struct fby_op_plan plan_of(
     const struct drawn *self, uint32_t i, uint32_t r)
 {
-    const struct fby_device_place place = {.seed = 3,
-        .epoch                                   = 4,
-        .step                                    = 5,
-        .row                                     = FIRST + r,
-        .sample                                  = self->samples[r]};
+    const struct fby_device_row place = {.seed = 3,
+        .epoch                                 = 4,
+        .step                                  = 5,
+        .row                                   = FIRST + r,
+        .sample                                = self->samples[r]};
     return fby_device_plan(&self->split->content.fields[0], i, &place);
 }
 

@@ -16,7 +16,7 @@ static const struct fby_content content = {
 static void refused(const struct forebay_options *o, const char *words)
 {
     static struct fby_delivery delivery;
-    struct fby_why             why  = {""};
+    struct fby_error_detail    why  = {""};
     uint64_t                   bits = 0;
     fby_err err = fby_options_fields(o, &content, &bits, &why);
     if (err == FBY_OK) {
@@ -50,9 +50,9 @@ static void a_longer_struct_passes_while_its_end_is_zero(void **state)
         struct forebay_options known;
         uint64_t               unknown;
     } given = {.known = forebay_options()};
-    struct forebay_options read;
-    struct fby_why         why = {""};
-    given.known.struct_size    = sizeof(given);
+    struct forebay_options  read;
+    struct fby_error_detail why = {""};
+    given.known.struct_size     = sizeof(given);
     assert_ok(fby_options_read(&given.known, &read, &why));
     given.unknown = 1;
     assert_int_equal(fby_options_read(&given.known, &read, &why), FBY_USAGE);
@@ -73,8 +73,8 @@ static void arrays_that_are_not_there_are_refused(void **state)
     (void)state;
     struct forebay_options read;
     for (int i = 0; i < 3; i++) {
-        struct forebay_options given = forebay_options();
-        struct fby_why         why   = {""};
+        struct forebay_options  given = forebay_options();
+        struct fby_error_detail why   = {""};
         size_t *const n[] = {&given.n_roots, &given.n_fields, &given.n_outputs};
         const char *const names[] = {"roots", "fields", "outputs"};
         *n[i]                     = 2;
@@ -87,7 +87,7 @@ static void outputs_have_the_stride_of_the_first(void **state)
 {
     (void)state;
     static struct fby_delivery delivery;
-    struct fby_why             why = {""};
+    struct fby_error_detail    why = {""};
     struct {
         struct forebay_output known;
         uint64_t              unknown;
@@ -97,7 +97,7 @@ static void outputs_have_the_stride_of_the_first(void **state)
     o.outputs                = &all[0].known;
     o.n_outputs              = 2;
     all[0].known.struct_size = sizeof(all[0]);
-    refused(&o, "struct_size of number 1");
+    refused(&o, "struct_size of element 1");
     all[1].known.struct_size = sizeof(all[0]);
     all[0].known.layout      = FOREBAY_LAYOUT_CHW;
     all[1].known.dtype       = FOREBAY_DTYPE_I32;
@@ -105,7 +105,7 @@ static void outputs_have_the_stride_of_the_first(void **state)
     assert_int_equal(delivery.fields[1].layout, FBY_LAYOUT_CHW);
     assert_int_equal(delivery.fields[2].dtype, FBY_I32);
     all[1].unknown = 1;
-    refused(&o, "number 1 sets something that this version");
+    refused(&o, "element 1 sets a member that this version");
 }
 
 /* ---- Fields -------------------------------------------------------------- */
@@ -113,10 +113,10 @@ static void outputs_have_the_stride_of_the_first(void **state)
 static void fields_are_found_by_name_and_all_are_the_default(void **state)
 {
     (void)state;
-    const char *const      some[] = {"label", "ids", "label"};
-    struct fby_why         why    = {""};
-    uint64_t               bits   = 0;
-    struct forebay_options o      = forebay_options();
+    const char *const       some[] = {"label", "ids", "label"};
+    struct fby_error_detail why    = {""};
+    uint64_t                bits   = 0;
+    struct forebay_options  o      = forebay_options();
     assert_ok(fby_options_fields(&o, &content, &bits, &why));
     assert_int_equal(bits, 7);
     o.fields   = some;
@@ -133,7 +133,7 @@ static void outputs_change_what_they_name_and_nothing_else(void **state)
 {
     (void)state;
     static struct fby_delivery delivery;
-    struct fby_why             why    = {""};
+    struct fby_error_detail    why    = {""};
     struct forebay_output      output = forebay_output("ids");
     struct forebay_options     o      = forebay_options();
     delivery.fields[0] =
@@ -166,8 +166,8 @@ static void outputs_that_mean_nothing_are_refused(void **state)
         {{.field = "image", .as = 9}, "as is 9"},
         {{.field = "image", .pad_to = 9}, "pad_to is 9"},
         {{.field = "image", .offsets = 99}, "offsets is 99"},
-        {{.field = "image", .pad_to = FOREBAY_PAD_TO_MAX}, "nothing to pad"},
-        {{.field = "image", .has_pad = true}, "nothing to pad"},
+        {{.field = "image", .pad_to = FOREBAY_PAD_TO_MAX}, "need no padding"},
+        {{.field = "image", .has_pad = true}, "need no padding"},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         struct forebay_output  output = all[i].output;
@@ -187,7 +187,7 @@ static void outputs_that_mean_nothing_are_refused(void **state)
 
 static fby_err read_with(size_t struct_size, const char **text)
 {
-    static struct fby_why why;
+    static struct fby_error_detail why;
     union { /* as long as a struct may be said to be */
         struct forebay_options options;
         uint8_t                bytes[65 * sizeof(struct forebay_options)];
@@ -258,7 +258,7 @@ static void each_enum_has_a_last_value(void **state)
     for (int i = 0; i < 5; i++) {
         for (int beyond = 0; beyond < 2; beyond++) {
             static struct fby_delivery delivery;
-            struct fby_why             why    = {""};
+            struct fby_error_detail    why    = {""};
             struct forebay_output      output = forebay_output("ids");
             struct forebay_options     o      = forebay_options();
             output.dtype   = i == 0 ? FOREBAY_DTYPE_BOOL + beyond : 0;
@@ -278,7 +278,7 @@ static void outputs_are_taken_over_member_by_member(void **state)
 {
     (void)state;
     static struct fby_delivery      delivery;
-    struct fby_why                  why    = {""};
+    struct fby_error_detail         why    = {""};
     struct forebay_output           output = forebay_output("ids");
     struct forebay_options          o      = forebay_options();
     const struct fby_field_delivery before = {.dtype = FBY_I64,
@@ -314,12 +314,12 @@ static void outputs_are_taken_over_member_by_member(void **state)
 static void an_unknown_field_is_refused_with_the_names_there_are(void **state)
 {
     (void)state;
-    const char *const      name = "depth";
-    struct fby_why         why  = {""};
-    uint64_t               bits = 0;
-    struct forebay_options o    = forebay_options();
-    o.fields                    = &name;
-    o.n_fields                  = 1;
+    const char *const       name = "depth";
+    struct fby_error_detail why  = {""};
+    uint64_t                bits = 0;
+    struct forebay_options  o    = forebay_options();
+    o.fields                     = &name;
+    o.n_fields                   = 1;
     assert_int_equal(fby_options_fields(&o, &content, &bits, &why), FBY_USAGE);
     assert_string_equal(
         why.text, "no field depth; the pipeline has ids, image, label");

@@ -25,10 +25,10 @@ static void a_worker_is_named_by_its_host_and_first_address(void **state)
     info = worker_at(NULL, 0);
     fby_peer_set(&peer, &info); /* another under the same number */
     assert_string_equal(peer.label, "worker node7 (nowhere)");
-    assert_null(fby_peer_endpoint(&peer));
+    assert_null(fby_peer_next_endpoint(&peer));
     fby_peer_clear(&peer);
     assert_false(peer.used);
-    assert_null(fby_peer_endpoint(&peer));
+    assert_null(fby_peer_next_endpoint(&peer));
 }
 
 static void addresses_are_tried_in_turn(void **state)
@@ -41,8 +41,8 @@ static void addresses_are_tried_in_turn(void **state)
     fby_peer_set(&peer, &info);
     first[0] = 'x'; /* it has a copy */
     for (int i = 0; i < 3; i++) {
-        assert_string_equal(fby_peer_endpoint(&peer), both[0]);
-        assert_string_equal(fby_peer_endpoint(&peer), both[1]);
+        assert_string_equal(fby_peer_next_endpoint(&peer), both[0]);
+        assert_string_equal(fby_peer_next_endpoint(&peer), both[1]);
     }
     fby_peer_clear(&peer);
 }

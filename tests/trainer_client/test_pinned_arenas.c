@@ -1,5 +1,5 @@
-/* Arenas of pinned memory: a wait for one returns it pinned, or the reason why
- * it cannot be; and what was pinned is unpinned once. */
+/* Arenas of pinned memory: waiting for an arena returns it pinned, or the
+ * reason why it cannot be pinned; all pinned memory is unpinned once. */
 #include "tests/test.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ static int use(int device)
     return 0;
 }
 
-static int capture_mode(int *mode)
+static int exchange_capture_mode(int *mode)
 {
     *mode = 0;
     return 0;
@@ -94,14 +94,14 @@ static const char *text(int code)
 }
 
 static const struct fby_cuda calls = {
-    .use          = use,
-    .capture_mode = capture_mode,
-    .describe     = describe,
-    .pin          = pin,
-    .unpin        = unpin,
-    .failed       = failed,
-    .name         = name,
-    .text         = text,
+    .use_device            = use,
+    .exchange_capture_mode = exchange_capture_mode,
+    .describe              = describe,
+    .pin                   = pin,
+    .unpin                 = unpin,
+    .failed_function       = failed,
+    .error_name            = name,
+    .error_text            = text,
 };
 
 /* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
@@ -121,7 +121,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *held)
 static struct fby_pinned *begin(bool at_once, uint32_t first, uint32_t n)
 {
     struct fby_pinned          *self   = NULL;
-    struct fby_why              why    = {""};
+    struct fby_error_detail     why    = {""};
     const struct fby_pin_config config = {
         .cuda = &calls, .device = 3, .n = ARENAS, .bytes = BYTES};
     n_pinned = n_unpinned = n_failed = n_of_device = 0;
@@ -145,8 +145,8 @@ static void end(struct fby_pinned **self)
 static void a_wait_for_an_arena_returns_it_pinned(void **state)
 {
     (void)state;
-    struct fby_pinned *self = begin(false, 0, 0);
-    struct fby_why     why  = {""};
+    struct fby_pinned      *self = begin(false, 0, 0);
+    struct fby_error_detail why  = {""};
     for (uint32_t i = ARENAS; i-- > 0;) {
         uint8_t *memory = fby_pinned_memory(self, i);
         assert_ok(fby_pinned_wait(self, i, &why));
@@ -167,8 +167,8 @@ static void an_arena_that_cannot_be_pinned_is_reported(void **state)
     struct fby_pinned *self = begin(false, 2, 2);
     uint32_t           bad  = 0;
     for (uint32_t i = ARENAS; i-- > 0;) {
-        struct fby_why why = {""};
-        fby_err        err = fby_pinned_wait(self, i, &why);
+        struct fby_error_detail why = {""};
+        fby_err                 err = fby_pinned_wait(self, i, &why);
         assert_int_equal(err == FBY_OK, is_pinned(fby_pinned_memory(self, i)));
         if (err != FBY_OK) {
             assert_int_equal(err, FBY_SYS);
@@ -197,7 +197,7 @@ static void without_memory_nothing_is_pinned(void **state)
 {
     (void)state;
     struct fby_pinned          *self   = NULL;
-    struct fby_why              why    = {""};
+    struct fby_error_detail     why    = {""};
     const struct fby_pin_config config = {
         .cuda = &calls, .n = 2, .bytes = UINT64_C(1) << 60};
     n_pinned = n_unpinned = 0;

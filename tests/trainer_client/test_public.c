@@ -1,5 +1,5 @@
-/* The public header's calls on a stream and its batches: what they say at the
- * ends of their ranges, and to callers of other versions. */
+/* Calls of the public header on a stream and its batches, at the limits of
+ * their arguments and for callers of other versions. */
 #include "tests/trainer_client/rig.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-/* Streams of rows that vary in length: every value is that of its sample,
- * whatever happens on the way, and lengths that lie are refused by name. */
+/* Streams of rows of several lengths: every value is that of its sample despite
+ * faults, and wrong lengths are refused with an error that names them. */
 #include "tests/trainer_client/rig.h"
 
 #include "pipeline/types.h"

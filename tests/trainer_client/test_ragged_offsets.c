@@ -1,4 +1,4 @@
-/* Where rows lie, from lengths that may be wrong. */
+/* Offsets of rows, computed from lengths that may be wrong. */
 #include "tests/trainer_client/rows.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ static struct rows five_rows(uint32_t most)
 static void refuses(const struct rows *rows, const char *words)
 {
     struct fby_ragged_offsets ragged_offsets;
-    struct fby_why            why = {{0}};
+    struct fby_error_detail   why = {{0}};
     fby_ragged_offsets_init(&ragged_offsets, rows->layout.rows);
     assert_int_equal(rows_read(rows, &ragged_offsets, &why), FBY_PROTO);
     assert_string_equal(why.text, words);
@@ -154,7 +154,7 @@ static void any_bytes_are_refused_or_lie_within_their_chunk(void **state)
         uint32_t    most = 1 + draw(&seed, 5);
         struct rows rows =
             rows_begin(FBY_U16, (struct fby_shape){1, {most}}, 3);
-        struct fby_raw_span       span = fby_layout_chunk(&rows.layout, 0, 0);
+        struct fby_raw_span span = fby_layout_chunk_span(&rows.layout, 0, 0);
         struct fby_ragged_offsets ragged_offsets;
         fby_ragged_offsets_init(&ragged_offsets, 3);
         rows.sent[0].raw_bytes = 16 + draw(&seed, span.raw_bytes - 15);

@@ -30,7 +30,7 @@ static void begin(struct counter *c)
 static void end(struct counter *c)
 {
     fby_ready_queue_fini(&c->ready_queue);
-    fby_batch_pool_leave(&c->batch_pool);
+    fby_batch_pool_release(&c->batch_pool);
 }
 
 static struct forebay_batch *publish(struct counter *c, uint64_t step)
@@ -45,8 +45,8 @@ static struct forebay_batch *publish(struct counter *c, uint64_t step)
 
 static void finish(struct counter *c, struct forebay_batch *batch, fby_err err)
 {
-    struct fby_why why = {"label 12"};
-    fby_ready_queue_done(&c->ready_queue, batch, err, &why);
+    struct fby_error_detail why = {"label 12"};
+    fby_ready_queue_mark_done(&c->ready_queue, batch, err, &why);
 }
 
 static enum forebay_status look(struct counter *c, struct forebay_batch **out)
@@ -62,28 +62,30 @@ static void assert_takes(struct counter *c, uint64_t step)
     fby_batch_unref(batch);
 }
 
-static struct fby_why because(const char *text)
+static struct fby_error_detail because(const char *text)
 {
-    struct fby_why why = {""};
-    (void)fby_because(&why, FBY_CONFIG, "%s", text);
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(&why, FBY_CONFIG, "%s", text);
     return why;
 }
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static enum forebay_status wait_open(struct counter *c, struct fby_why *why)
+static enum forebay_status wait_open(
+    struct counter *c, struct fby_error_detail *why)
 {
-    const struct fby_open_watch watch = {.deadline_ns = fby_now_ns()};
-    return fby_ready_queue_wait_open(&c->ready_queue, &watch, why);
+    const struct forebay_options options = forebay_options();
+    return fby_ready_queue_wait_open(
+        &c->ready_queue, &options, fby_now_ns(), why);
 }
 
 static void open_that_is_late_says_what_it_waits_for(void **state)
 {
     (void)state;
-    struct counter c;
-    struct fby_why why = {""};
+    struct counter          c;
+    struct fby_error_detail why = {""};
     begin(&c);
-    fby_ready_queue_waiting(&c.ready_queue, "no worker yet");
+    fby_ready_queue_set_wait_reason(&c.ready_queue, "no worker yet");
     assert_int_equal(wait_open(&c, &why), FOREBAY_TIMEOUT);
     assert_string_equal(why.text, "no worker yet");
     end(&c);
@@ -92,10 +94,10 @@ static void open_that_is_late_says_what_it_waits_for(void **state)
 static void a_failure_before_opening_is_returned_by_open(void **state)
 {
     (void)state;
-    struct counter c;
-    struct fby_why why    = {""};
-    struct fby_why first  = because("a tie");
-    struct fby_why second = because("something else");
+    struct counter          c;
+    struct fby_error_detail why    = {""};
+    struct fby_error_detail first  = because("a tie");
+    struct fby_error_detail second = because("something else");
     begin(&c);
     fby_ready_queue_fail(&c.ready_queue, FOREBAY_CONFIG, &first);
     fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &second);
@@ -109,16 +111,16 @@ static void a_failure_after_opening_is_returned_by_next(void **state)
     (void)state;
     struct counter            c;
     struct forebay_batch     *batch = NULL;
-    struct fby_why            why   = {""};
-    struct fby_why            cause = because("all are gone");
+    struct fby_error_detail   why   = {""};
+    struct fby_error_detail   cause = because("all are gone");
     const struct forebay_info info  = {.samples = 9};
     begin(&c);
-    fby_ready_queue_opened(&c.ready_queue, &info);
+    fby_ready_queue_set_opened(&c.ready_queue, &info);
     fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &cause);
     assert_int_equal(wait_open(&c, &why), FOREBAY_OK);
     assert_int_equal(c.ready_queue.info.samples, 9);
     assert_int_equal(look(&c, &batch), FOREBAY_DATA);
-    assert_string_equal(c.ready_queue.last.text, "all are gone");
+    assert_string_equal(c.ready_queue.last_error.text, "all are gone");
     end(&c);
 }
 
@@ -148,14 +150,14 @@ static void each_timeout_says_what_is_waited_for_now(void **state)
     struct counter        c;
     struct forebay_batch *none = NULL;
     begin(&c);
-    fby_ready_queue_waiting(&c.ready_queue, "no worker");
+    fby_ready_queue_set_wait_reason(&c.ready_queue, "no worker");
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    assert_string_equal(c.ready_queue.last.text, "no worker");
-    fby_ready_queue_waiting(&c.ready_queue, "");
+    assert_string_equal(c.ready_queue.last_error.text, "no worker");
+    fby_ready_queue_set_wait_reason(&c.ready_queue, "");
     publish(&c, 0);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     assert_string_equal(
-        c.ready_queue.last.text, "the next batch is not there yet");
+        c.ready_queue.last_error.text, "the next batch is not ready");
     end(&c);
 }
 
@@ -168,7 +170,7 @@ static void the_end_is_no_error(void **state)
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     fby_ready_queue_end(&c.ready_queue);
     assert_int_equal(look(&c, &none), FOREBAY_END);
-    assert_string_equal(c.ready_queue.last.text, "");
+    assert_string_equal(c.ready_queue.last_error.text, "");
     end(&c);
 }
 
@@ -190,9 +192,9 @@ static void finished_batches_come_before_the_end_or_a_failure(void **state)
 {
     (void)state;
     for (int fails = 0; fails < 2; fails++) {
-        struct counter        c;
-        struct forebay_batch *none  = NULL;
-        struct fby_why        cause = because("damaged");
+        struct counter          c;
+        struct forebay_batch   *none  = NULL;
+        struct fby_error_detail cause = because("damaged");
         begin(&c);
         finish(&c, publish(&c, 0), FBY_OK);
         if (fails == 1) {
@@ -219,7 +221,7 @@ static void a_trainer_that_holds_all_batches_gets_an_error(void **state)
         assert_int_equal(look(&c, &held[i]), FOREBAY_OK);
     }
     assert_int_equal(look(&c, &none), FOREBAY_FULL);
-    assert_non_null(strstr(c.ready_queue.last.text, "hold 4 batches"));
+    assert_non_null(strstr(c.ready_queue.last_error.text, "hold 4 batches"));
     for (uint64_t i = 0; i < SLOTS; i++) {
         fby_batch_unref(held[i]);
     }
@@ -252,15 +254,15 @@ static void the_receiver_sees_room_and_a_waiting_consumer(void **state)
 static void an_end_after_a_failure_is_a_failure(void **state)
 {
     (void)state;
-    struct counter        c;
-    struct forebay_batch *none  = NULL;
-    struct fby_why        cause = because("damaged");
+    struct counter          c;
+    struct forebay_batch   *none  = NULL;
+    struct fby_error_detail cause = because("damaged");
     begin(&c);
     fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &cause);
     fby_ready_queue_end(&c.ready_queue);
     assert_int_equal(c.ready_queue.phase, FBY_PHASE_FAILED);
     assert_int_equal(look(&c, &none), FOREBAY_DATA);
-    assert_string_equal(c.ready_queue.last.text, "damaged");
+    assert_string_equal(c.ready_queue.last_error.text, "damaged");
     end(&c);
 }
 
@@ -268,12 +270,12 @@ static void a_stream_that_opens_after_its_failure_has_failed(void **state)
 {
     (void)state;
     struct counter            c;
-    struct fby_why            cause = because("refused");
-    struct fby_why            why   = {""};
+    struct fby_error_detail   cause = because("refused");
+    struct fby_error_detail   why   = {""};
     const struct forebay_info info  = {.samples = 9};
     begin(&c);
     fby_ready_queue_fail(&c.ready_queue, FOREBAY_CONFIG, &cause);
-    fby_ready_queue_opened(&c.ready_queue, &info);
+    fby_ready_queue_set_opened(&c.ready_queue, &info);
     assert_int_equal(c.ready_queue.phase, FBY_PHASE_FAILED);
     assert_int_equal(wait_open(&c, &why), FOREBAY_OK); /* next tells it */
     end(&c);
@@ -293,7 +295,7 @@ static void values_that_cannot_be_made_fail_the_stream(void **state)
         finish(&c, publish(&c, 0), all[i].err);
         for (int k = 0; k < 2; k++) {
             assert_int_equal(look(&c, &none), all[i].status);
-            assert_string_equal(c.ready_queue.last.text, "label 12");
+            assert_string_equal(c.ready_queue.last_error.text, "label 12");
             assert_null(none);
         }
         assert_int_equal(c.ready_queue.stats.steps, 0);
@@ -323,18 +325,18 @@ static void note(void *arg, uint64_t done, uint64_t total)
 static bool scan_on(void *arg)
 {
     struct watch *w = arg;
-    fby_ready_queue_scanning(&w->c->ready_queue, w->asked / 2 * UINT64_C(2), 9);
+    fby_ready_queue_set_scan_progress(
+        &w->c->ready_queue, w->asked / 2 * UINT64_C(2), 9);
     return ++w->asked == w->most;
 }
 
 static void each_advance_of_a_scan_is_reported_once(void **state)
 {
     (void)state;
-    struct counter              c;
-    struct fby_why              why   = {""};
-    struct watch                w     = {.c = &c, .most = 6};
-    const struct fby_open_watch watch = {
-        .deadline_ns = fby_now_ns() + 60 * FBY_NS_PER_S,
+    struct counter               c;
+    struct fby_error_detail      why     = {""};
+    struct watch                 w       = {.c = &c, .most = 6};
+    const struct forebay_options options = {
         .on_scan     = note,
         .on_scan_arg = &w,
         .give_up     = scan_on,
@@ -342,7 +344,8 @@ static void each_advance_of_a_scan_is_reported_once(void **state)
     };
     begin(&c);
     int64_t begun_ns = fby_now_ns();
-    assert_int_equal(fby_ready_queue_wait_open(&c.ready_queue, &watch, &why),
+    assert_int_equal(fby_ready_queue_wait_open(&c.ready_queue, &options,
+                         begun_ns + 60 * FBY_NS_PER_S, &why),
         FOREBAY_INTERRUPTED);
     assert_true(fby_now_ns() - begun_ns >= 6 * (FBY_NS_PER_S / 10));
     assert_int_equal(w.n_told, 3);
@@ -357,19 +360,20 @@ static void each_advance_of_a_scan_is_reported_once(void **state)
 static void open_waits_until_its_deadline_and_no_longer_asks(void **state)
 {
     (void)state;
-    struct counter              c;
-    struct fby_why              why   = {""};
-    struct watch                w     = {.c = &c, .most = 100};
-    const struct fby_open_watch watch = {
-        .deadline_ns = fby_now_ns() + 150 * FBY_NS_PER_MS,
+    struct counter          c;
+    struct fby_error_detail why          = {""};
+    struct watch            w            = {.c = &c, .most = 100};
+    const int64_t           deadline_ns  = fby_now_ns() + 150 * FBY_NS_PER_MS;
+    const struct forebay_options options = {
         .give_up     = scan_on,
         .give_up_arg = &w,
     };
     begin(&c);
-    fby_ready_queue_waiting(&c.ready_queue, "no worker");
-    assert_int_equal(fby_ready_queue_wait_open(&c.ready_queue, &watch, &why),
+    fby_ready_queue_set_wait_reason(&c.ready_queue, "no worker");
+    assert_int_equal(
+        fby_ready_queue_wait_open(&c.ready_queue, &options, deadline_ns, &why),
         FOREBAY_TIMEOUT);
-    assert_true(fby_now_ns() >= watch.deadline_ns);
+    assert_true(fby_now_ns() >= deadline_ns);
     assert_true(w.asked >= 2);
     assert_string_equal(why.text, "no worker");
     end(&c);
@@ -464,7 +468,7 @@ static void deliveries_are_counted_apart_from_the_receivers_report(void **state)
     finish(&c, batch, FBY_OK);
     assert_takes(&c, 0);
     c.ready_queue.stats.wait_ns = 5;
-    fby_ready_queue_report(&c.ready_queue, &report);
+    fby_ready_queue_set_stats(&c.ready_queue, &report);
     assert_int_equal(c.ready_queue.stats.steps, 1);
     assert_int_equal(c.ready_queue.stats.images, 2);
     assert_int_equal(c.ready_queue.stats.raw_bytes, 40);
@@ -478,23 +482,23 @@ static void deliveries_are_counted_apart_from_the_receivers_report(void **state)
 static void the_streams_digest_is_of_the_batches_that_have_one(void **state)
 {
     (void)state;
-    struct counter       c;
-    struct fby_sum_state want;
+    struct counter            c;
+    struct fby_checksum_state want;
     begin(&c);
-    fby_sum_begin(&want);
+    fby_checksum_begin(&want);
     for (uint64_t step = 0; step < 3; step++) {
         struct forebay_batch *batch = publish(&c, step);
         batch->has_digests          = step != 1;
         memset(batch->digest.bytes, (int)step + 1, sizeof(batch->digest.bytes));
         if (step != 1) {
-            fby_sum_add(
+            fby_checksum_add(
                 &want, batch->digest.bytes, sizeof(batch->digest.bytes));
         }
         finish(&c, batch, FBY_OK);
         assert_takes(&c, step);
     }
-    struct fby_sum got  = fby_sum_end(&c.ready_queue.digest);
-    struct fby_sum sure = fby_sum_end(&want);
+    struct fby_checksum got  = fby_checksum_end(&c.ready_queue.digest);
+    struct fby_checksum sure = fby_checksum_end(&want);
     assert_memory_equal(&got, &sure, sizeof(got));
     end(&c);
 }

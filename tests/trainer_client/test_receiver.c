@@ -435,7 +435,7 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
         }
         snprintf(text, sizeof(text), "worker here (%s): %s",
             d.workers[0].endpoint,
-            i < 2 ? "not here" : "it chose another version");
+            i < 2 ? "not here" : "the worker chose another version");
         await_failure(&d, FOREBAY_CONFIG, text);
         assert_int_equal(stats_of(&d).workers_left_aside, 1);
         dialogue_end(&d);

@@ -282,7 +282,7 @@ static void send_a_chunk_too_short(struct answer *a)
     a->chunks[0].wire_bytes = ROWS - 1;
     uint8_t frame[FBY_CHUNK_PREFIX + ROWS - 1];
     memcpy(frame + FBY_CHUNK_PREFIX, a->values[0], ROWS - 1);
-    fby_chunk_write(&a->chunks[0], a->values[0], frame);
+    fby_chunk_write_prefix(&a->chunks[0], a->values[0], frame);
     send_frame(a->worker, frame, sizeof(frame));
 }
 

@@ -365,9 +365,9 @@ static void sample_numbers_follow_from_the_samples_of_each_shard(void **state)
     (void)state;
     static const uint32_t samples[2] = {SAMPLES - 3, 3};
 
-    struct dialogue   d;
-    struct fby_order *order = NULL;
-    struct fby_why    why   = {""};
+    struct dialogue         d;
+    struct fby_order       *order = NULL;
+    struct fby_error_detail why   = {""};
     open_blocks(&d);
     struct fby_order_spec spec =
         fby_order_spec_of(&d.setup.split->content, 7, 0);
@@ -377,7 +377,7 @@ static void sample_numbers_follow_from_the_samples_of_each_shard(void **state)
     assert_ok(fby_order_create(&spec, &order, &why));
     for (uint64_t step = 0; step < SAMPLES / ROWS; step++) {
         uint64_t want[ROWS];
-        fby_order_fill(order, step, 0, ROWS, want);
+        fby_order_fill_samples(order, step, 0, ROWS, want);
         (void)answer_next(&d);
         struct forebay_batch *batch = next_batch(&d);
         assert_memory_equal(batch->samples, want, sizeof(want));
@@ -414,8 +414,8 @@ static void a_stream_ends_with_its_steps_or_its_epochs(void **state)
 /* A token of epoch 1, step 3. */
 static void begin_with_token(struct dialogue *d, char *text)
 {
-    struct fby_setup setup = {0};
-    struct fby_why   why   = {""};
+    struct fby_setup        setup = {0};
+    struct fby_error_detail why   = {""};
     dialogue_begin(d, 1);
     assert_ok(fby_setup_init(&setup, &d->options, &why));
     const struct fby_token token = {

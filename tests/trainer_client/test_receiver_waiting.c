@@ -12,8 +12,8 @@ static void a_server_that_does_not_answer_is_reported(void **state)
     dialogue_begin(&d, 0);
     dialogue_start(&d);
     snprintf(text, sizeof(text),
-        "no answer from the server %s; is it running, and is that where it "
-        "listens?",
+        "no answer from the server %s; check that it runs and listens at this "
+        "address",
         d.server.endpoint);
     await_waiting(&d, text);
     dialogue_end(&d);
@@ -37,8 +37,8 @@ static void a_server_that_knows_no_worker_is_reported(void **state)
  * first worker does not answer. */
 static void refuse_until(struct dialogue *d, int i, const char *text)
 {
-    struct fby_why waiting  = {""};
-    int64_t        deadline = fby_now_ns() + PATIENCE;
+    struct fby_error_detail waiting  = {""};
+    int64_t                 deadline = fby_now_ns() + PATIENCE;
     while (strcmp(waiting.text, text) != 0 && fby_now_ns() < deadline) {
         receive_all(d);
         if (find_received(&d->workers[i], FBY_MSG_HELLO) != NULL) {
@@ -46,7 +46,7 @@ static void refuse_until(struct dialogue *d, int i, const char *text)
             send_refused(d, &d->workers[i], FBY_REFUSED_FULL, "no memory left");
         }
         pthread_mutex_lock(&d->ready_queue.lock);
-        waiting = d->ready_queue.waiting;
+        waiting = d->ready_queue.wait_reason;
         pthread_mutex_unlock(&d->ready_queue.lock);
     }
     assert_string_equal(waiting.text, text);
@@ -62,8 +62,8 @@ static void one_worker_without_room_is_named_with_its_reason(void **state)
         dialogue_start(&d);
         join_session(&d);
         snprintf(text, sizeof(text),
-            "no worker: none of 2 can be asked now, such as worker here (%s): "
-            "no memory left",
+            "no worker: none of the 2 known accepts requests now, for example "
+            "worker here (%s): no memory left",
             d.workers[i].endpoint);
         refuse_until(&d, i, text);
         struct fby_open   open   = handshake(&d, &d.workers[i]);

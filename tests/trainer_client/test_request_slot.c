@@ -23,12 +23,12 @@ enum { IMAGE, SMALL };
 
 static void begin(struct fby_setup *setup, struct fby_request_slot *slot)
 {
-    struct fby_why         why     = {""};
-    struct forebay_options options = forebay_options();
-    options.server                 = "127.0.0.1:7070";
-    options.pipeline_text          = pipeline_text;
-    *setup                         = (struct fby_setup){0};
-    *slot                          = (struct fby_request_slot){0};
+    struct fby_error_detail why     = {""};
+    struct forebay_options  options = forebay_options();
+    options.server                  = "127.0.0.1:7070";
+    options.pipeline_text           = pipeline_text;
+    *setup                          = (struct fby_setup){0};
+    *slot                           = (struct fby_request_slot){0};
     if (fby_setup_init(setup, &options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -134,22 +134,24 @@ static void chunks_lie_one_behind_the_other(void **state)
     begin(&setup, &slot);
     for (int turn = 0; turn < 2; turn++) { /* again once it was cleared */
         const struct fby_arena_chunk *reserved =
-            fby_request_slot_reserve(&slot, &setup, 1, &lz4);
+            fby_request_slot_reserve_chunk(&slot, &setup, 1, &lz4);
         assert_ptr_equal(reserved, &slot.arena_chunks[1]);
         assert_int_equal(reserved->offset, 0);
         assert_int_equal(reserved->bytes, 100);
         assert_false(reserved->packed);
-        reserved = fby_request_slot_reserve(&slot, &setup, 0, &packed);
+        reserved = fby_request_slot_reserve_chunk(&slot, &setup, 0, &packed);
         assert_ptr_equal(reserved, &slot.arena_chunks[0]);
         assert_int_equal(reserved->offset, 112);
         assert_int_equal(reserved->bytes, 33);
         assert_true(reserved->packed);
         lz4.raw_bytes = 16;
         assert_int_equal(
-            fby_request_slot_reserve(&slot, &setup, 1, &lz4)->offset, 160);
+            fby_request_slot_reserve_chunk(&slot, &setup, 1, &lz4)->offset,
+            160);
         lz4.raw_bytes = 100;
         assert_int_equal(
-            fby_request_slot_reserve(&slot, &setup, 1, &lz4)->offset, 176);
+            fby_request_slot_reserve_chunk(&slot, &setup, 1, &lz4)->offset,
+            176);
         assert_int_equal(slot.used, 276);
         fby_request_slot_clear(&slot);
         assert_int_equal(slot.used, 0);

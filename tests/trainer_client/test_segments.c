@@ -91,9 +91,9 @@ static uint64_t list_of_pictures(const struct fby_raw_layout *layout,
     uint8_t            *arena = calloc(1, 1 << 20);
     uint32_t            n     = whole ? 1 : layout->fields[0].n_chunks;
     fby_segments_begin(&list, arena, LIST);
-    fby_segments_copy(&list, 0, 100, 0);
+    fby_segments_append_copy(&list, 0, 100, 0);
     for (uint32_t i = 0; i < n; i++) {
-        struct fby_raw_span    span  = fby_layout_chunk(layout, 0, i);
+        struct fby_raw_span    span  = fby_layout_chunk_span(layout, 0, i);
         const struct fby_piece piece = {
             .packed     = packed,
             .raw_offset = span.raw_offset,
@@ -121,9 +121,9 @@ static void a_list_fits_the_room_reserved_for_it(void **state)
             (struct fby_shape){3, {1 + draw(most), 1 + draw(most), 3}};
         layout.fields[0].type  = FBY_U8;
         layout.fields[0].shape = field.shape;
-        assert_ok(fby_layout_finish(&layout, NULL));
+        assert_ok(fby_layout_compute(&layout, NULL));
         assert_ok(fby_expansion_init(plan, &field, &to, NULL));
-        uint64_t room = fby_segments_room(&layout, plan, 100);
+        uint64_t room = fby_segments_max_bytes(&layout, plan, 100);
         for (uint32_t way = 0; way < 4; way++) {
             assert_in_range(
                 list_of_pictures(&layout, plan, way / 2 != 0, way % 2 != 0), 1,
@@ -147,11 +147,11 @@ static uint64_t list_of_full_rows(const struct fby_raw_layout *layout,
     };
     uint8_t *arena = calloc(1, 1 << 20);
     fby_segments_begin(&list, arena, 0);
-    fby_segments_copy(&list, 0, 100, 0);
+    fby_segments_append_copy(&list, 0, 100, 0);
     fby_segments_add_rows(&list, plan, field, field->max_length, &piece);
     uint64_t bytes = fby_segments_finish(&list) - list.list;
     free(arena);
-    return bytes + fby_segments_groups(rows) * sizeof(uint64_t);
+    return bytes + fby_segments_n_groups(rows) * sizeof(uint64_t);
 }
 
 /* Of sparse rows fewer may need more blocks than all. */
@@ -177,9 +177,9 @@ static void a_list_of_fewer_rows_fits_too(void **state)
                         .max_length = field.max_length,
         };
         assert_ok(fby_expansion_init(plan, &field, &delivery, NULL));
-        assert_ok(fby_layout_finish(&layout, NULL));
+        assert_ok(fby_layout_compute(&layout, NULL));
         assert_int_equal(layout.fields[0].n_chunks, 1);
-        uint64_t most = fby_segments_room(&layout, plan, 100);
+        uint64_t most = fby_segments_max_bytes(&layout, plan, 100);
         for (uint32_t rows = layout.rows; rows > 64000; rows--) {
             assert_true(list_of_full_rows(&layout, plan, rows) <= most);
         }

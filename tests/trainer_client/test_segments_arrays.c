@@ -45,7 +45,7 @@ static void parts_of_a_scaled_array_know_their_first_channel(void **state)
         .raw_bytes                      = 80,
         .out                            = 1000};
     fby_segments_add(&rig.list, &rig.plan, &piece);
-    const struct fby_segment *s = &rig.list.all[0];
+    const struct fby_segment *s = &rig.list.segments[0];
     assert_int_equal(s->kind, FBY_SEGMENT_VALUES);
     assert_int_equal(s->n, 40);
     assert_int_equal(s->first_pixel, 301 % 3);
@@ -70,7 +70,7 @@ static void a_part_that_is_cut_goes_on_with_the_next_channel(void **state)
     fby_segments_add(&rig.list, &rig.plan, &piece);
     assert_int_equal(rig.list.n, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        const struct fby_segment *s = &rig.list.all[i];
+        const struct fby_segment *s = &rig.list.segments[i];
         assert_int_equal(s->first_pixel, ((uint64_t)i << 30) % 3);
         assert_int_equal(s->in, (uint64_t)i << 30);
         assert_int_equal(s->out, (uint64_t)i << 31);
@@ -92,11 +92,11 @@ static void ids_of_more_values_than_a_segment_takes_are_cut_by_rows(
         begin(&rig, &field, &to);
         rig.plan.kind                = kinds[k];
         const struct fby_piece piece = {
-            .raw_bytes = UINT64_C(2) * (2 * MOST + 7), .draws = 16};
+            .raw_bytes = UINT64_C(2) * (2 * MOST + 7), .params = 16};
         fby_segments_add(&rig.list, &rig.plan, &piece);
         assert_int_equal(rig.list.n, 3);
         for (uint32_t i = 0; i < 3; i++) {
-            const struct fby_segment *s = &rig.list.all[i];
+            const struct fby_segment *s = &rig.list.segments[i];
             assert_int_equal(s->n, (i < 2 ? MOST : 7) * CLASSES);
             assert_int_equal(s->out, i * rig.plan.out_bytes * MOST);
             assert_int_equal(k == 0 ? s->in : UINT64_C(2) * s->first_row,
@@ -125,7 +125,7 @@ static void bits_of_more_values_than_a_segment_takes_are_cut_by_pixels(
     fby_segments_add(&rig.list, &rig.plan, &whole);
     assert_int_equal(rig.list.n, 2 * 4); /* 3 times most values, and a rest */
     for (uint32_t i = 0; i < rig.list.n; i++) {
-        const struct fby_segment *s     = &rig.list.all[i];
+        const struct fby_segment *s     = &rig.list.segments[i];
         uint32_t                  first = i % 4 * MOST;
         assert_int_equal(s->first_pixel, first);
         assert_int_equal(s->pixels, i % 4 < 3 ? MOST : SIDE * SIDE - first);
@@ -145,10 +145,10 @@ static void an_id_without_a_class_is_refused_by_its_number(void **state)
     const struct fby_field_content  field = label_of(1000);
     const struct fby_field_delivery to    = {.dtype = FBY_F32};
     const uint8_t                  *raw   = (const uint8_t *)ids;
-    struct fby_why                  why   = {""};
+    struct fby_error_detail         why   = {""};
     assert_ok(fby_expansion_init(&plan, &field, &to, NULL));
-    assert_ok(fby_segments_check_ids(&plan, raw, 3, &why));
-    assert_int_equal(fby_segments_check_ids(&plan, raw, 4, &why), FBY_PROTO);
+    assert_ok(fby_segments_check_labels(&plan, raw, 3, &why));
+    assert_int_equal(fby_segments_check_labels(&plan, raw, 4, &why), FBY_PROTO);
     assert_non_null(
         strstr(why.text, "field label: label 1000 is not one of 0 to 999"));
 }

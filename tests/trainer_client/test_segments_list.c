@@ -1,5 +1,5 @@
-/* The list itself: work too large for one segment is cut, and the table gives
- * the segment of each block. */
+/* The list of segments: work too large for one segment is split, and the table
+ * gives the segment of each block. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -17,13 +17,14 @@ static void a_copy_larger_than_a_segment_is_cut(void **state)
     struct fby_segments list;
     uint8_t            *arena = calloc(1, ARENA);
     fby_segments_begin(&list, arena, 0);
-    fby_segments_copy(&list, 16, 3 * most + 5, 32);
+    fby_segments_append_copy(&list, 16, 3 * most + 5, 32);
     assert_int_equal(list.n, 4);
     for (uint32_t i = 0; i < list.n; i++) {
-        assert_int_equal(list.all[i].n, i < 3 ? most : 5);
-        assert_int_equal(list.all[i].in, 16 + i * most);
-        assert_int_equal(list.all[i].out, 32 + i * most);
-        assert_int_equal(list.all[i].first_block, i * (most / FBY_BLOCK_BYTES));
+        assert_int_equal(list.segments[i].n, i < 3 ? most : 5);
+        assert_int_equal(list.segments[i].in, 16 + i * most);
+        assert_int_equal(list.segments[i].out, 32 + i * most);
+        assert_int_equal(
+            list.segments[i].first_block, i * (most / FBY_BLOCK_BYTES));
     }
     assert_int_equal(list.n_blocks, 3 * most / FBY_BLOCK_BYTES + 1);
     free(arena);
@@ -33,7 +34,7 @@ static void a_copy_of_no_bytes_is_no_segment(void **state)
 {
     (void)state;
     struct fby_segments count = {.arena = NULL};
-    fby_segments_copy(&count, 0, 0, 0);
+    fby_segments_append_copy(&count, 0, 0, 0);
     assert_int_equal(count.n, 0);
     assert_int_equal(count.n_blocks, 0);
 }
@@ -53,12 +54,12 @@ static void a_list_begins_at_the_next_sixteen(void **state)
 
 static void copies_of_each_pass(struct fby_segments *list)
 {
-    fby_segments_copy(list, 0, FBY_BLOCK_BYTES, 0);
-    fby_segments_copy(list, 0, FBY_BLOCK_BYTES + 1, 0);
-    fby_segments_pass(list, FBY_PASS_GREYS);
-    fby_segments_copy(list, 0, 1, 0);
-    fby_segments_pass(list, FBY_PASS_OPS);
-    fby_segments_copy(list, 0, UINT64_C(3) * FBY_BLOCK_BYTES, 0);
+    fby_segments_append_copy(list, 0, FBY_BLOCK_BYTES, 0);
+    fby_segments_append_copy(list, 0, FBY_BLOCK_BYTES + 1, 0);
+    fby_segments_begin_pass(list, FBY_PASS_GREYS);
+    fby_segments_append_copy(list, 0, 1, 0);
+    fby_segments_begin_pass(list, FBY_PASS_OPS);
+    fby_segments_append_copy(list, 0, UINT64_C(3) * FBY_BLOCK_BYTES, 0);
 }
 
 static void the_table_names_the_segment_of_each_block(void **state)
@@ -74,7 +75,7 @@ static void the_table_names_the_segment_of_each_block(void **state)
     const struct fby_segment_list *head = (const void *)(arena + list.list);
     assert_int_equal(head->n_segments, 4);
     assert_memory_equal(head->blocks, blocks, sizeof(blocks));
-    assert_memory_equal(list.all + 4, owners, sizeof(owners));
+    assert_memory_equal(list.segments + 4, owners, sizeof(owners));
     assert_int_equal(end, list.list + sizeof(*head) +
                               4 * sizeof(struct fby_segment) + sizeof(owners));
     free(arena);

@@ -1,5 +1,5 @@
-/* Segments of pictures: where lines of one lie, how many tiles, how much shared
- * memory. Their values are tested in test_expand_block.c. */
+/* Segments of pictures: offsets of their lines, number of tiles, and shared
+ * memory. test_expand_block.c tests their values. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct fby_segment *add(
     struct rig *rig, const struct fby_piece *piece)
 {
     fby_segments_add(&rig->list, &rig->plan, piece);
-    return &rig->list.all[rig->list.n - 1];
+    return &rig->list.segments[rig->list.n - 1];
 }
 
 static void lines_of_a_picture_know_their_place(void **state)
@@ -49,7 +49,7 @@ static void lines_of_a_picture_know_their_place(void **state)
            .raw_offset = 2 * rig.plan.raw_bytes + 128 * line,
            .raw_bytes  = (HEIGHT - 128) * line,
            .out        = 1000,
-           .draws      = 500};
+           .params     = 500};
     const struct fby_segment *s     = add(&rig, &piece);
     assert_int_equal(s->kind, FBY_SEGMENT_PIXELS);
     assert_int_equal(s->in, 64);
@@ -58,7 +58,7 @@ static void lines_of_a_picture_know_their_place(void **state)
     assert_int_equal(s->pixels, (HEIGHT - 128) * WIDTH);
     assert_int_equal(s->n, ((HEIGHT - 128) * WIDTH + 3) / 4);
     assert_int_equal(s->plane, HEIGHT * WIDTH);
-    assert_int_equal(s->draws, 502);
+    assert_int_equal(s->params, 502);
     free(rig.arena);
 }
 

@@ -1,5 +1,5 @@
-/* Segments of rows of several lengths: the tables of their groups, and how many
- * blocks a sparse chunk is worth. */
+/* Segments of rows of several lengths: the tables of their groups, and the
+ * number of blocks for a sparse chunk. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static void a_table_has_the_entries_before_each_group(void **state)
         rows.lengths[7 + i] = i < FBY_BLOCK_ROWS ? 2 : 5;
     }
     rows.lengths[0] = 99; /* another piece's */
-    assert_int_equal(fby_segments_groups(ROWS), 3);
-    fby_segments_count(&rows, &piece, groups);
+    assert_int_equal(fby_segments_n_groups(ROWS), 3);
+    fby_segments_count_entries(&rows, &piece, groups);
     assert_int_equal(groups[0], 1000);
     assert_int_equal(groups[1], 1000 + 2 * FBY_BLOCK_ROWS);
     assert_int_equal(groups[2], 1000 + (2 + 5) * FBY_BLOCK_ROWS);
@@ -33,10 +33,10 @@ static void a_table_has_the_entries_before_each_group(void **state)
 static void groups_are_whole_but_for_the_last(void **state)
 {
     (void)state;
-    assert_int_equal(fby_segments_groups(0), 0);
-    assert_int_equal(fby_segments_groups(1), 1);
-    assert_int_equal(fby_segments_groups(FBY_BLOCK_ROWS), 1);
-    assert_int_equal(fby_segments_groups(FBY_BLOCK_ROWS + 1), 2);
+    assert_int_equal(fby_segments_n_groups(0), 0);
+    assert_int_equal(fby_segments_n_groups(1), 1);
+    assert_int_equal(fby_segments_n_groups(FBY_BLOCK_ROWS), 1);
+    assert_int_equal(fby_segments_n_groups(FBY_BLOCK_ROWS + 1), 2);
 }
 
 /* Blocks of a chunk of sparse rows of `wide` values. */
@@ -63,7 +63,7 @@ static uint32_t blocks_of(
                  .max_length = wide,
     };
     assert_ok(fby_expansion_init(&plan, &field, &to, NULL));
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     fby_segments_add_rows(&count, &plan, &layout.fields[0], wide, &piece);
     return count.n_blocks;
 }

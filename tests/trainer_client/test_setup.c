@@ -29,8 +29,8 @@ static struct forebay_options usable(void)
 
 static void accepted(const struct forebay_options *o, struct fby_setup *out)
 {
-    struct fby_why why = {""};
-    *out               = (struct fby_setup){0};
+    struct fby_error_detail why = {""};
+    *out                        = (struct fby_setup){0};
     if (fby_setup_init(out, o, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -38,8 +38,8 @@ static void accepted(const struct forebay_options *o, struct fby_setup *out)
 
 static void refused(const struct forebay_options *o, const char *word)
 {
-    struct fby_setup setup = {0};
-    struct fby_why   why   = {""};
+    struct fby_setup        setup = {0};
+    struct fby_error_detail why   = {""};
     assert_int_not_equal(fby_setup_init(&setup, o, &why), FBY_OK);
     if (strstr(why.text, word) == NULL) {
         fail_msg("'%s' lacks '%s'", why.text, word);
@@ -154,7 +154,7 @@ static void a_token_of_another_pipeline_or_seed_is_refused(void **state)
     token.content.bytes[0] ^= 1;
     o.has_seed = false;
     fby_token_encode(&token, text);
-    refused(&o, "begin anew without a token");
+    refused(&o, "start without a token");
 }
 
 /* The pipeline with the path of a file in place of its source; for free(). */
@@ -217,7 +217,7 @@ static void limits_may_be_reached_and_not_passed(void **state)
     assert_int_equal(setup.window_batches, 4096);
     assert_int_equal(setup.open_timeout_ns, INT64_MAX / 2);
     assert_int_equal(setup.audit, 5);
-    assert_int_equal(fby_setup_window(&setup), 1);
+    assert_int_equal(fby_setup_max_batches(&setup), 1);
     fby_setup_fini(&setup);
 }
 
@@ -233,7 +233,7 @@ static void a_window_has_as_many_batches_as_fit(void **state)
         o.window_batches = 3;
         o.window_bytes   = (n + 1) * raw - 1;
         accepted(&o, &setup);
-        assert_int_equal(fby_setup_window(&setup), n < 3 ? n : 3);
+        assert_int_equal(fby_setup_max_batches(&setup), n < 3 ? n : 3);
         fby_setup_fini(&setup);
     }
 }
@@ -288,8 +288,8 @@ static void all_fields_are_asked_for_as_0_and_some_by_their_bits(void **state)
     struct fby_setup       setup;
     accepted(&o, &setup);
     assert_int_equal(setup.selected, 0);
-    assert_int_equal(setup.field[0], 0);
-    assert_int_equal(setup.field[1], 1);
+    assert_int_equal(setup.content_index[0], 0);
+    assert_int_equal(setup.content_index[1], 1);
     assert_int_equal(setup.n_tensors, 2);
     assert_int_equal(setup.out_offset[0], 0);
     assert_int_equal(setup.out_offset[1], 24 * 16 * 16 * 3 * 2);
@@ -303,7 +303,7 @@ static void all_fields_are_asked_for_as_0_and_some_by_their_bits(void **state)
     accepted(&o, &setup);
     assert_int_equal(setup.selected, 2);
     assert_int_equal(setup.n_fields, 1);
-    assert_int_equal(setup.field[0], 1);
+    assert_int_equal(setup.content_index[0], 1);
     assert_int_equal(setup.layout.n_fields, 1);
     assert_int_equal(setup.layout.raw_bytes, 24);
     assert_int_equal(setup.out_bytes, 192 + 64);
@@ -409,8 +409,8 @@ static void at_most_256_roots_are_taken(void **state)
 static void refused_so(
     const struct forebay_options *o, fby_err err, const char *words)
 {
-    struct fby_setup setup = {0};
-    struct fby_why   why   = {""};
+    struct fby_setup        setup = {0};
+    struct fby_error_detail why   = {""};
     assert_int_equal(fby_setup_init(&setup, o, &why), err);
     assert_string_equal(why.text, words);
     fby_setup_fini(&setup);
@@ -423,7 +423,7 @@ static void what_is_asked_of_whom_is_said(void **state)
     o.rank                   = 1;
     refused_so(&o, FBY_USAGE, "rank 1 is not below world 1");
     o.world = 2;
-    refused_so(&o, FBY_USAGE, "ranks find each other by job: name one");
+    refused_so(&o, FBY_USAGE, "ranks find each other by their job: set job");
     o               = usable();
     o.pipeline_path = "p.yaml";
     refused_so(&o, FBY_USAGE, "give either pipeline_path or pipeline_text");
@@ -479,8 +479,8 @@ static void a_token_that_does_not_fit_is_told_with_what_would(void **state)
     fby_token_encode(&token, text);
     snprintf(words, sizeof(words),
         "the token is of content 5a5a5a5a5a5a5a5a, the pipeline's split is "
-        "%s: go on with the file and split that the token was taken from, or "
-        "begin anew without a token",
+        "%s: use the file and split that the token was taken from, or "
+        "start without a token",
         hex);
     refused_so(&o, FBY_CONFIG, words);
 }
@@ -517,7 +517,8 @@ static void options_of_a_stream_are_taken_over(void **state)
     assert_false(setup.digests);
     assert_true(setup.verify_decoded);
     assert_int_equal(setup.open_timeout_ns, INT64_C(60000000000));
-    assert_int_equal(setup.decode_threads, fby_cores() < 4 ? fby_cores() : 4);
+    assert_int_equal(
+        setup.decode_threads, fby_usable_cores() < 4 ? fby_usable_cores() : 4);
     fby_setup_fini(&setup);
 }
 

@@ -1,5 +1,5 @@
-/* What is decided where batches go to a GPU: which one, which fields the host
- * never sees, and memory for what. */
+/* The setup of a stream to a GPU: the device, the fields that only the GPU
+ * reads, and the amounts of memory. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -57,8 +57,8 @@ static struct forebay_options options_of(const char *split, const char *list)
 
 static void accepted(const struct forebay_options *o, struct fby_setup *out)
 {
-    struct fby_why why = {""};
-    *out               = (struct fby_setup){0};
+    struct fby_error_detail why = {""};
+    *out                        = (struct fby_setup){0};
     if (fby_setup_init(out, o, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -67,8 +67,8 @@ static void accepted(const struct forebay_options *o, struct fby_setup *out)
 static void refused(
     const struct forebay_options *o, fby_err err, const char *words)
 {
-    struct fby_setup setup = {0};
-    struct fby_why   why   = {""};
+    struct fby_setup        setup = {0};
+    struct fby_error_detail why   = {""};
     assert_int_equal(fby_setup_init(&setup, o, &why), err);
     assert_string_equal(why.text, words);
     fby_setup_fini(&setup);
@@ -124,7 +124,7 @@ static void a_gpu_is_asked_for_by_name_or_taken_if_there(void **state)
         accepted(&o, &setup);
         assert_ptr_equal(setup.cuda, cases[i].cuda ? fby_cuda() : NULL);
         assert_int_equal(setup.gpu, cases[i].gpu);
-        assert_int_equal(setup.any_device, cases[i].any);
+        assert_int_equal(setup.auto_device, cases[i].any);
         assert_int_equal(setup.fixed_outputs, cases[i].cuda);
         assert_ptr_equal(setup.device, fby_device_named("host"));
         assert_int_equal(setup.arena_bytes > 0, cases[i].cuda);
@@ -146,10 +146,10 @@ static void without_a_gpu_any_device_is_the_host(void **state)
     o.allocate      = allocate; /* of no use then, so nothing is missing */
     accepted(&o, &setup);
     assert_null(setup.cuda);
-    assert_false(setup.any_device);
+    assert_false(setup.auto_device);
     assert_false(setup.fixed_outputs);
     assert_ptr_equal(setup.device, fby_device_named("host"));
-    assert_null(setup.memory.allocate);
+    assert_null(setup.tensor_allocator.allocate);
     fby_setup_fini(&setup);
     o.device = "cuda";
     refused(&o, FBY_USAGE,
@@ -168,9 +168,9 @@ static void a_consumer_gives_both_functions_or_none(void **state)
     o.deallocate   = deallocate;
     o.allocate_arg = &arg;
     accepted(&o, &setup);
-    assert_ptr_equal(setup.memory.allocate, allocate);
-    assert_ptr_equal(setup.memory.free, deallocate);
-    assert_ptr_equal(setup.memory.arg, &arg);
+    assert_ptr_equal(setup.tensor_allocator.allocate, allocate);
+    assert_ptr_equal(setup.tensor_allocator.free, deallocate);
+    assert_ptr_equal(setup.tensor_allocator.arg, &arg);
     fby_setup_fini(&setup);
 }
 
@@ -203,7 +203,7 @@ static void an_arena_has_room_for_all_that_crosses(void **state)
                          up(UINT64_C(31) * BATCH * 17 * 6);
     const uint64_t factors = up(12 * sizeof(float));
     const uint64_t valid   = up(BATCH);
-    uint64_t       list    = fby_segments_room(layout, setup.expansions, valid);
+    uint64_t list = fby_segments_max_bytes(layout, setup.expansions, valid);
     assert_int_equal(setup.arena_bytes,
         up(valid + 3 * drawn + raw + factors + 16 * chunks + list));
     fby_setup_fini(&setup);
@@ -244,7 +244,7 @@ static void what_the_host_makes_of_documents_has_room(void **state)
         starts->out_bytes * BATCH + starts->tensors[0].more_bytes;
     const uint64_t table = sizeof(uint32_t) * BATCH * (counts->max_length + 1);
     const uint64_t valid = up(BATCH);
-    uint64_t       list  = fby_segments_room(layout, setup.expansions, valid);
+    uint64_t list = fby_segments_max_bytes(layout, setup.expansions, valid);
     assert_int_equal(
         setup.arena_bytes, up(valid + up(layout->fields[0].raw_bytes) +
                                up(made) + up(table) + 16 * chunks + list));
@@ -262,13 +262,13 @@ static void a_gpu_may_be_left(void **state)
     o.fixed_outputs = true;
     accepted(&o, &setup);
     uint64_t out = setup.out_bytes;
-    fby_setup_leave_gpu(&setup);
+    fby_setup_fall_back_to_host(&setup);
     assert_null(setup.cuda);
     assert_int_equal(setup.arena_bytes, 0);
     assert_int_equal(setup.work_bytes, 0);
     assert_false(setup.fixed_outputs);
-    assert_null(setup.memory.allocate);
-    assert_null(setup.memory.free);
+    assert_null(setup.tensor_allocator.allocate);
+    assert_null(setup.tensor_allocator.free);
     assert_ptr_equal(setup.device, fby_device_named("host"));
     assert_int_equal(setup.out_bytes, out);
     fby_setup_fini(&setup);
@@ -285,10 +285,12 @@ static void check_ways(struct forebay_options o, const char *device,
     o.device = device;
     accepted(&o, &setup);
     for (uint32_t i = 0; i < setup.n_fields; i++) {
-        assert_int_equal(fby_setup_is_compact(&setup, i), compact >> i & 1);
+        assert_int_equal(
+            fby_setup_uploads_as_received(&setup, i), compact >> i & 1);
         assert_int_equal(fby_setup_is_direct(&setup, i), direct >> i & 1);
     }
-    assert_int_equal(fby_setup_varying(&setup), setup.n_fields > 3 ? 0x20 : 5);
+    assert_int_equal(
+        fby_setup_ragged_bits(&setup), setup.n_fields > 3 ? 0x20 : 5);
     fby_setup_fini(&setup);
 }
 

@@ -76,11 +76,11 @@ static void lay_out(struct fby_shape shape, uint32_t most, uint32_t rows)
                     .form       = FBY_FORM_SPARSE,
                     .max_length = most,
     };
-    assert_ok(fby_layout_finish(layout, NULL));
+    assert_ok(fby_layout_compute(layout, NULL));
     assert_int_equal(layout->n_chunks, 1);
 }
 
-static fby_err read_batch(struct fby_why *why)
+static fby_err read_batch(struct fby_error_detail *why)
 {
     const struct fby_ragged_offsets_in in = {.name = "words",
         .layout                                    = &batch->layout,
@@ -167,7 +167,7 @@ static struct fby_expansion plan_of(enum fby_as as, enum fby_type to)
 {
     const struct fby_raw_field *raw = &batch->layout.fields[0];
     struct fby_expansion        plan;
-    struct fby_why              why          = {{0}};
+    struct fby_error_detail     why          = {{0}};
     struct fby_field_content   *content      = calloc(1, sizeof(*content));
     content->decode                          = FBY_DECODE_SPARSE;
     content->wire_type                       = FBY_F32;
@@ -199,7 +199,7 @@ static struct tensors expand(enum fby_as as, enum fby_type to)
         uint64_t bytes = plan->row_bytes * batch->layout.rows;
         t.out[i]       = malloc(bytes + plan->more_bytes);
         memset(t.out[i], 0xee, bytes + plan->more_bytes);
-        (void)fby_expansion_rows_tensor(
+        (void)fby_expansion_set_ragged_shape(
             &t.plan, i, &batch->ragged_offsets, t.shape[i], strides);
     }
     assert_ok(fby_device_host.expand_rows(
@@ -320,7 +320,7 @@ static void two_rows(void)
 
 static void assert_refused(const char *words)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     put_chunk();
     assert_int_equal(read_batch(&why), FBY_PROTO);
     assert_says(&why, words);
@@ -343,7 +343,7 @@ static void indices_beyond_the_shape_or_out_of_order_are_refused(void **state)
 static void lengths_that_are_not_those_of_the_bytes_are_refused(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     two_rows();
     batch->rows[1].n = 6;
     assert_refused("field words: row 1 has 6 entries, max_length is 5");
@@ -400,8 +400,8 @@ static void a_sparse_row_s_digest_is_that_of_the_documented_bytes(void **state)
         .raw                                     = batch->raw,
         .sample_bytes                            = 20,
         .rows                                    = &batch->ragged_offsets};
-    struct fby_sum                want  = fby_sum_of(bytes, sizeof(bytes));
-    struct fby_sum                is    = fby_sample_digest(71, &field, 1, 0);
+    struct fby_checksum           want  = fby_checksum_of(bytes, sizeof(bytes));
+    struct fby_checksum           is    = fby_sample_digest(71, &field, 1, 0);
     assert_memory_equal(is.bytes, want.bytes, sizeof(want.bytes));
 }
 

@@ -16,7 +16,7 @@ static void nothing_is_left(void)
 static bool opens(bool fixed, const char *function, uint32_t n)
 {
     struct fby_gpu_upload             *upload = NULL;
-    struct fby_why                     why    = {""};
+    struct fby_error_detail            why    = {""};
     char                               words[64];
     const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
         .n_arenas                                      = 2,
@@ -100,7 +100,7 @@ static void an_allocator_without_memory_leaves_nothing_behind(void **state)
     feeds_device = 1;
     for (uint32_t n = 0; n < 4; n++) {
         struct fby_gpu_upload             *upload = NULL;
-        struct fby_why                     why    = {""};
+        struct fby_error_detail            why    = {""};
         struct heap                        heap   = {.left = n / 2};
         const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
             .device                                        = feeds_device,
@@ -126,7 +126,7 @@ static void memory_that_cannot_be_pinned_fails_the_batch(void **state)
 {
     (void)state;
     struct fby_gpu_upload             *upload = NULL;
-    struct fby_why                     why    = {""};
+    struct fby_error_detail            why    = {""};
     const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
         .n_arenas                                      = 1,
         .arena_bytes                                   = ARENA,
@@ -136,14 +136,14 @@ static void memory_that_cannot_be_pinned_fails_the_batch(void **state)
     fake_cuda_fail("cudaHostRegister");
     assert_ok(fby_gpu_upload_create(&config, &upload, &why));
     struct rig                 rig = {.upload = upload};
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take(upload, false);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(upload, false);
     assert_int_equal(send_batch(&rig, 0, out, &why), FBY_SYS);
     assert_string_equal(why.text,
         "CUDA: cudaHostRegister failed with 719 (cudaErrorLaunchFailure: "
         "unspecified launch failure), for a slot of 4096 bytes; ulimit -l "
         "says how much may be locked");
     assert_int_equal(fake_cuda_counts().copied, 0);
-    fby_gpu_upload_give(upload, out);
+    fby_gpu_upload_recycle(upload, out);
     fby_gpu_upload_destroy(&upload);
     nothing_is_left();
 }

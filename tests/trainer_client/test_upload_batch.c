@@ -1,5 +1,5 @@
 /* Batches on their way to a device that works late and in any order: no memory
- * is filled again while something still reads it. */
+ * is filled again before its last read. */
 #include "tests/trainer_client/upload_rig.h"
 
 #include <pthread.h>
@@ -36,8 +36,8 @@ static void with_fixed_outputs_kernels_wait_for_the_consumer(void **state)
             next[0] = next[1];
             next[1] = next[2];
         }
-        fby_gpu_upload_give(rig.upload, next[0].out);
-        fby_gpu_upload_give(rig.upload, next[1].out);
+        fby_gpu_upload_recycle(rig.upload, next[0].out);
+        fby_gpu_upload_recycle(rig.upload, next[1].out);
         end(&rig);
     }
 }
@@ -72,10 +72,10 @@ static void the_legacy_stream_is_that_of_the_batchs_gpu(void **state)
         for (uint32_t number = 0; number < 20; number++) {
             struct held held = take(&rig, number, false);
             held.stream      = number % 2 == 0 ? NULL : (void *)1;
-            assert_int_equal(fby_cuda()->use(0), 0); /* the consumer's */
+            assert_int_equal(fby_cuda()->use_device(0), 0); /* the consumer's */
             hand(&rig, &held);
             release(&rig, &held);
-            assert_int_equal(fby_cuda()->chosen(&chosen), 0);
+            assert_int_equal(fby_cuda()->current_device(&chosen), 0);
             assert_int_equal(chosen, 0);
         }
         end(&rig);
@@ -92,14 +92,14 @@ static void a_threads_own_stream_is_found_on_the_thread(void **state)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct rig rig;
         begin(&rig, seed, seed % 2 == 0);
-        assert_int_equal(fby_cuda()->use(1), 0);
+        assert_int_equal(fby_cuda()->use_device(1), 0);
         for (uint32_t number = 0; number < 20; number++) {
             struct held held = take(&rig, number, false);
             held.stream      = (void *)2;
             hand(&rig, &held);
             release(&rig, &held);
         }
-        assert_int_equal(fby_cuda()->use(0), 0);
+        assert_int_equal(fby_cuda()->use_device(0), 0);
         end(&rig);
     }
     feeds_device = 0;
@@ -112,21 +112,22 @@ static void a_threads_own_stream_of_another_gpu_takes_no_release(void **state)
     (void)state;
     feeds_device = 1;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct rig     rig;
-        struct fby_why why = {""};
+        struct rig              rig;
+        struct fby_error_detail why = {""};
         begin(&rig, seed, false);
         struct held held = take(&rig, 0, false);
         held.stream      = (void *)2;
-        assert_int_equal(fby_cuda()->use(0), 0); /* the consumer's */
+        assert_int_equal(fby_cuda()->use_device(0), 0); /* the consumer's */
         hand(&rig, &held);
         release(&rig, &held);
-        struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
+        struct fby_gpu_upload_out *out =
+            fby_gpu_upload_take_out(rig.upload, false);
         assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
         assert_string_equal(why.text,
             "a batch was released on a stream that cannot be waited for: CUDA: "
             "cudaEventRecord failed with 400 (cudaErrorUnknown: unknown "
             "error), at epoch 2 step 0");
-        fby_gpu_upload_give(rig.upload, out);
+        fby_gpu_upload_recycle(rig.upload, out);
         end(&rig);
     }
     feeds_device = 0;
@@ -140,10 +141,11 @@ struct errand { /* of a thread of ours, which has chosen no device yet */
 
 static void *run_errand(void *opaque)
 {
-    struct errand *errand = opaque;
-    struct fby_why why    = {""};
-    errand->held          = take(errand->rig, 0, errand->further);
-    while (fby_gpu_upload_copied(errand->rig->upload, 0, &why) == FBY_AGAIN) {
+    struct errand          *errand = opaque;
+    struct fby_error_detail why    = {""};
+    errand->held                   = take(errand->rig, 0, errand->further);
+    while (
+        fby_gpu_upload_poll_copied(errand->rig->upload, 0, &why) == FBY_AGAIN) {
     }
     return NULL;
 }
@@ -165,7 +167,7 @@ static void no_context_is_created_on_another_gpu(void **state)
         hand(&rig, &errand.held);
         fby_gpu_upload_release(rig.upload, errand.held.out, errand.held.stream);
         assert_int_equal(fake_cuda_contexts(), 1 << 1);
-        fby_gpu_upload_give(rig.upload, errand.held.out);
+        fby_gpu_upload_recycle(rig.upload, errand.held.out);
         end(&rig);
     }
     feeds_device = 0;
@@ -195,14 +197,14 @@ static void a_slow_reader_keeps_its_values(void **state)
 static fby_err send_large(struct fby_gpu_upload *upload,
     struct fby_gpu_upload_out *out, uint64_t bytes)
 {
-    struct fby_segments list;
-    struct fby_why      why    = {""};
-    uint8_t            *memory = fby_gpu_upload_arena(upload, 0);
-    uint64_t            at     = bytes;
+    struct fby_segments     list;
+    struct fby_error_detail why    = {""};
+    uint8_t                *memory = fby_gpu_upload_arena(upload, 0);
+    uint64_t                at     = bytes;
     do { /* in front of a list that ends where it should */
         at -= FBY_SEGMENT_ALIGN;
         fby_segments_begin(&list, memory, at);
-        fby_segments_copy(&list, at - BYTES - 8, BYTES, 0);
+        fby_segments_append_copy(&list, at - BYTES - 8, BYTES, 0);
     } while (fby_segments_finish(&list) > bytes);
     for (uint32_t i = 0; i < BYTES; i++) {
         memory[at - BYTES - 8 + i] = value(7, i);
@@ -216,7 +218,7 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
 {
     (void)state;
     struct fby_gpu_upload             *upload = NULL;
-    struct fby_why                     why    = {""};
+    struct fby_error_detail            why    = {""};
     const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
         .n_arenas                                      = 1,
         .arena_bytes = FBY_GPU_UPLOAD_PIECE + ARENA,
@@ -224,7 +226,7 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
         .out_bytes   = BYTES};
     fake_cuda_begin(1);
     assert_ok(fby_gpu_upload_create(&config, &upload, &why));
-    struct fby_gpu_upload_out *out     = fby_gpu_upload_take(upload, false);
+    struct fby_gpu_upload_out *out     = fby_gpu_upload_take_out(upload, false);
     static const uint64_t      sizes[] = {FBY_GPU_UPLOAD_PIECE - 1,
              FBY_GPU_UPLOAD_PIECE, FBY_GPU_UPLOAD_PIECE + 1,
              FBY_GPU_UPLOAD_PIECE + ARENA / 2};
@@ -240,7 +242,7 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
             assert_int_equal(out->memory[k], value(7, k));
         }
     }
-    fby_gpu_upload_give(upload, out);
+    fby_gpu_upload_recycle(upload, out);
     fby_gpu_upload_destroy(&upload);
     fake_cuda_end();
 }
@@ -250,17 +252,17 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
 static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct fby_why why = {""};
-    struct held    held[FBY_GPU_UPLOAD_LANES];
+    struct rig              rig;
+    struct fby_error_detail why = {""};
+    struct held             held[FBY_GPU_UPLOAD_LANES];
     begin(&rig, 1, true);
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         held[i] = take(&rig, i, false);
     }
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, true);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig.upload, true);
     assert_int_equal(send_batch(&rig, 9, out, &why), FBY_SYS);
     assert_string_equal(why.text, "4 batches wait for their kernels");
-    fby_gpu_upload_give(rig.upload, held[1].out); /* it was not taken */
+    fby_gpu_upload_recycle(rig.upload, held[1].out); /* it was not taken */
     assert_ok(send_batch(&rig, 10, out, &why));
     held[1] = (struct held){.out = out, .number = 10};
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
@@ -273,17 +275,18 @@ static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
 static void a_batch_that_fails_or_is_not_taken_keeps_no_lane(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct fby_why why = {""};
+    struct rig              rig;
+    struct fby_error_detail why = {""};
     begin(&rig, 1, true);
     fake_cuda_await_pins(ARENAS);
     for (uint32_t i = 0; i < 4 * FBY_GPU_UPLOAD_LANES; i++) {
-        struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
+        struct fby_gpu_upload_out *out =
+            fby_gpu_upload_take_out(rig.upload, false);
         fake_cuda_fail_once("cudaEventRecord", i % 3); /* the third: works */
         fby_err err = send_batch(&rig, i, out, &why);
         fake_cuda_fail(NULL);
         assert_int_equal(err, i % 3 < 2 ? FBY_SYS : FBY_OK);
-        fby_gpu_upload_give(rig.upload, out);
+        fby_gpu_upload_recycle(rig.upload, out);
     }
     struct held held = take(&rig, 99, false);
     hand(&rig, &held);
@@ -315,13 +318,14 @@ static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
 
 /* Step 7, while `call` fails (NULL: none does); its memory is given back. */
 static fby_err send_while_failing(
-    struct rig *rig, const char *call, struct fby_why *why)
+    struct rig *rig, const char *call, struct fby_error_detail *why)
 {
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig->upload, false);
+    struct fby_gpu_upload_out *out =
+        fby_gpu_upload_take_out(rig->upload, false);
     fake_cuda_fail(call);
     fby_err err = send_batch(rig, 7, out, why);
     fake_cuda_fail(NULL);
-    fby_gpu_upload_give(rig->upload, out);
+    fby_gpu_upload_recycle(rig->upload, out);
     return err;
 }
 
@@ -332,8 +336,8 @@ static void every_stage_that_is_begun_is_ended(void **state)
     static const char *const calls[] = {
         NULL, "cudaMemcpyAsync", "cudaLaunchKernel"};
     for (uint32_t i = 0; i < 3; i++) {
-        struct rig     rig;
-        struct fby_why why = {""};
+        struct rig              rig;
+        struct fby_error_detail why = {""};
         begin(&rig, i, false);
         fby_err err = send_while_failing(&rig, calls[i], &why);
         assert_int_equal(err, i == 0 ? FBY_OK : FBY_SYS);
@@ -351,8 +355,8 @@ static void an_error_names_the_call_and_the_batch(void **state)
     static const char *const calls[] = {
         "cudaMemcpyAsync", "cudaLaunchKernel", "cudaEventRecord"};
     for (uint32_t i = 0; i < 3; i++) {
-        struct rig     rig;
-        struct fby_why why = {""};
+        struct rig              rig;
+        struct fby_error_detail why = {""};
         begin(&rig, i, false);
         fby_err err = send_while_failing(&rig, calls[i], &why);
         assert_int_equal(err, FBY_SYS);
@@ -368,19 +372,20 @@ static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
     static const char *const calls[] = {
         "cudaSetDevice", "cudaMemcpyAsync", "cudaEventQuery"};
     for (uint64_t seed = 1; seed <= 300; seed++) {
-        struct rig     rig;
-        struct fby_why why = {""};
+        struct rig              rig;
+        struct fby_error_detail why = {""};
         begin(&rig, seed, false);
         struct held held = take(&rig, 0, false);
         hand(&rig, &held);
         release(&rig, &held);
-        struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
+        struct fby_gpu_upload_out *out =
+            fby_gpu_upload_take_out(rig.upload, false);
         assert_ptr_equal(out, held.out);
         fake_cuda_await_pins(ARENAS);
         fake_cuda_fail(calls[seed % 3]);
         assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
         fake_cuda_fail(NULL);
-        fby_gpu_upload_give(rig.upload, out);
+        fby_gpu_upload_recycle(rig.upload, out);
         held = take(&rig, 2, false);
         assert_ptr_equal(out, held.out);
         hand(&rig, &held);
@@ -393,34 +398,34 @@ static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
 static void a_failed_copy_is_reported_with_its_batch(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct fby_why why = {""};
+    struct rig              rig;
+    struct fby_error_detail why = {""};
     begin(&rig, 1, false);
     struct held held = take(&rig, 7, false);
     fake_cuda_fail("cudaEventQuery");
     assert_int_equal(
-        fby_gpu_upload_copied(rig.upload, 7 % ARENAS, &why), FBY_SYS);
+        fby_gpu_upload_poll_copied(rig.upload, 7 % ARENAS, &why), FBY_SYS);
     assert_names_call(&why, "cudaEventQuery");
-    assert_ok(
-        fby_gpu_upload_copied(rig.upload, 8 % ARENAS, &why)); /* never filled */
+    assert_ok(fby_gpu_upload_poll_copied(
+        rig.upload, 8 % ARENAS, &why)); /* never filled */
     fake_cuda_fail(NULL);
-    fby_gpu_upload_give(rig.upload, held.out);
+    fby_gpu_upload_recycle(rig.upload, held.out);
     end(&rig);
 }
 
 static void an_arena_is_free_once_it_is_copied(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct fby_why why = {""};
+    struct rig              rig;
+    struct fby_error_detail why = {""};
     begin(&rig, 1, false);
     struct held held = take(&rig, 0, false);
     fake_cuda_run();
-    assert_ok(fby_gpu_upload_copied(rig.upload, 0, &why));
+    assert_ok(fby_gpu_upload_poll_copied(rig.upload, 0, &why));
     fake_cuda_fail("cudaEventQuery"); /* which is asked no more */
-    assert_ok(fby_gpu_upload_copied(rig.upload, 0, &why));
+    assert_ok(fby_gpu_upload_poll_copied(rig.upload, 0, &why));
     fake_cuda_fail(NULL);
-    fby_gpu_upload_give(rig.upload, held.out);
+    fby_gpu_upload_recycle(rig.upload, held.out);
     end(&rig);
 }
 
@@ -430,8 +435,8 @@ static void a_failed_hand_out_is_reported_with_its_batch(void **state)
     static const char *const calls[] = {
         "cudaStreamWaitEvent", "cudaLaunchKernel", "cudaEventRecord"};
     for (uint32_t i = 0; i < 4; i++) {
-        struct rig     rig;
-        struct fby_why why = {""};
+        struct rig              rig;
+        struct fby_error_detail why = {""};
         begin(&rig, i, i > 0);
         struct held held = take(&rig, 7, false);
         fake_cuda_fail(calls[i < 2 ? 0 : i - 1]);
@@ -440,7 +445,7 @@ static void a_failed_hand_out_is_reported_with_its_batch(void **state)
             FBY_SYS);
         fake_cuda_fail(NULL);
         assert_names_call(&why, calls[i < 2 ? 0 : i - 1]);
-        fby_gpu_upload_give(rig.upload, held.out);
+        fby_gpu_upload_recycle(rig.upload, held.out);
         end(&rig);
     }
 }
@@ -449,9 +454,9 @@ static void a_failed_hand_out_is_reported_with_its_batch(void **state)
 static void the_first_release_that_is_lost_is_reported(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct fby_why why = {""};
-    struct held    held[2];
+    struct rig              rig;
+    struct fby_error_detail why = {""};
+    struct held             held[2];
     begin(&rig, 1, false);
     for (uint32_t i = 0; i < 2; i++) {
         held[i] = take(&rig, 3 + i, false);
@@ -461,10 +466,10 @@ static void the_first_release_that_is_lost_is_reported(void **state)
     release(&rig, &held[1]);
     release(&rig, &held[0]);
     fake_cuda_fail(NULL);
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig.upload, false);
     assert_int_equal(send_batch(&rig, 5, out, &why), FBY_SYS);
     assert_non_null(strstr(why.text, "at epoch 2 step 4"));
-    fby_gpu_upload_give(rig.upload, out);
+    fby_gpu_upload_recycle(rig.upload, out);
     end(&rig);
 }
 

@@ -1,5 +1,5 @@
-/* Memory for tensors, ours and the caller's: it is freed after its last use,
- * also after a failure; without it there is no further batch. */
+/* Memory for tensors, from CUDA or from the caller: it is freed after its last
+ * use, also after a failure; without memory there is no further batch. */
 #include "tests/trainer_client/upload_rig.h"
 
 /* An allocator as PyTorch's: what comes back is used again, and overwritten,
@@ -84,8 +84,8 @@ static void the_fixed_memory_goes_back_after_its_last_reader(void **state)
 /* The first kernel of a batch may run although the second did not start. */
 static void launch_in_part(struct rig *rig, bool fixed)
 {
-    struct fby_why             why = {""};
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig->upload, true);
+    struct fby_error_detail    why = {""};
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig->upload, true);
     fake_cuda_fail(fixed ? NULL : "cudaLaunchKernel");
     fby_err err = send_batch(rig, 0, out, &why);
     if (fixed) {
@@ -96,7 +96,7 @@ static void launch_in_part(struct rig *rig, bool fixed)
     }
     assert_int_equal(err, FBY_SYS);
     fake_cuda_fail(NULL);
-    fby_gpu_upload_give(rig->upload, out);
+    fby_gpu_upload_recycle(rig->upload, out);
 }
 
 static void memory_goes_back_after_a_launch_that_failed_in_part(void **state)
@@ -120,20 +120,20 @@ static void memory_goes_back_after_a_launch_that_failed_in_part(void **state)
 static void a_release_that_is_lost_ends_the_stream(void **state)
 {
     (void)state;
-    struct rig     rig;
-    struct heap    heap = {.n = 0};
-    struct fby_why why  = {""};
+    struct rig              rig;
+    struct heap             heap = {.n = 0};
+    struct fby_error_detail why  = {""};
     begin_on_heap(&rig, 3, false, &heap);
     struct held held = take(&rig, 0, false);
     hand(&rig, &held);
     fake_cuda_fail("cudaEventRecord");
     release(&rig, &held);
     fake_cuda_fail(NULL);
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig.upload, false);
     assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
     assert_non_null(strstr(why.text, "released on a stream"));
     assert_non_null(strstr(why.text, "epoch 2 step 0"));
-    fby_gpu_upload_give(rig.upload, out);
+    fby_gpu_upload_recycle(rig.upload, out);
     uint8_t *kept = held.out->memory; /* a reader may still use it */
     end(&rig);
     assert_int_equal(heap.live, 1);
@@ -159,13 +159,13 @@ static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        struct rig     rig;
-        struct heap    heap  = {.n = 0};
-        struct fby_why why   = {""};
-        bool           fixed = i % 2 == 1;
+        struct rig              rig;
+        struct heap             heap  = {.n = 0};
+        struct fby_error_detail why   = {""};
+        bool                    fixed = i % 2 == 1;
         begin_on_heap(&rig, i, fixed, &heap);
         struct fby_gpu_upload_out *out =
-            fby_gpu_upload_take(rig.upload, i / 2 == 1);
+            fby_gpu_upload_take_out(rig.upload, i / 2 == 1);
         uint8_t *lost = out->memory;
         fake_cuda_await_pins(ARENAS);
         fake_cuda_fail_once("cudaEventRecord", fixed ? 3 : 1);
@@ -175,7 +175,7 @@ static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
             assert_int_equal(
                 fby_gpu_upload_hand_out(rig.upload, out, NULL, &why), FBY_SYS);
         }
-        fby_gpu_upload_give(rig.upload, out);
+        fby_gpu_upload_recycle(rig.upload, out);
         end(&rig);
         assert_int_equal(heap.live, 1);
         free_heap(&heap, lost);
@@ -206,8 +206,8 @@ static void begin_without_pool(struct rig *rig, bool fixed, bool without,
 {
     fake_cuda_begin(1);
     fake_cuda_fail(without ? "cudaMemPoolCreate" : NULL);
-    *rig       = (struct rig){.seed = 1};
-    rig->looks = calloc(4096, sizeof(*rig->looks));
+    *rig        = (struct rig){.seed = 1};
+    rig->checks = calloc(4096, sizeof(*rig->checks));
     open_upload(rig, fixed, memory);
     fake_cuda_await_pins(ARENAS); /* whose calls are not to fail */
     fake_cuda_fail(NULL);
@@ -234,7 +234,7 @@ static void further_memory_that_is_lost_is_not_given_back(void **state)
         assert_int_equal(rig.wrong, 0);
         fake_cuda_give(NULL, lost);
         fake_cuda_end();
-        free(rig.looks);
+        free(rig.checks);
     }
 }
 
@@ -261,7 +261,7 @@ static void without_memory_there_is_no_further_batch(void **state)
     uint32_t   left = OUTS;
     begin_with(&rig, 1, false,
         &(struct fby_gpu_upload_memory){nothing, give_up, &left});
-    assert_null(fby_gpu_upload_take(rig.upload, true));
+    assert_null(fby_gpu_upload_take_out(rig.upload, true));
     struct held held = take(&rig, 0, false);
     hand(&rig, &held);
     release(&rig, &held);
@@ -294,11 +294,12 @@ static void a_failed_call_gives_no_further_batch(void **state)
             theirs ? &memory : &(struct fby_gpu_upload_memory){0});
         fake_cuda_fail_once(calls[i % 6].function, calls[i % 6].n);
         uint64_t                   live = fake_cuda_counts().live;
-        struct fby_gpu_upload_out *out  = fby_gpu_upload_take(rig.upload, true);
+        struct fby_gpu_upload_out *out =
+            fby_gpu_upload_take_out(rig.upload, true);
         fake_cuda_fail(NULL);
         assert_int_equal(out == NULL, used);
         if (out != NULL) {
-            fby_gpu_upload_give(rig.upload, out);
+            fby_gpu_upload_recycle(rig.upload, out);
         }
         assert_int_equal(fake_cuda_counts().live, live);
         assert_int_equal(fake_cuda_mode(), 0);

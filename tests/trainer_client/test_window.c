@@ -34,8 +34,8 @@ static void the_defaults_are_those_of_the_header(void **state)
 static void assert_refused(
     const struct fby_window_config *config, const char *expected)
 {
-    struct fby_window *w = NULL;
-    struct fby_why     why;
+    struct fby_window      *w = NULL;
+    struct fby_error_detail why;
     assert_int_equal(fby_window_create(config, 0, &w, &why), FBY_CONFIG);
     assert_string_equal(why.text, expected);
     assert_null(w);
@@ -89,14 +89,14 @@ static void a_batch_that_never_fits_is_refused_with_both_numbers(void **state)
     struct fby_window_config c = config_of(2);
     c.batch_bytes              = 2001;
     assert_refused(
-        &c, "a batch of 2001 bytes never fits into a window of 2000 bytes");
+        &c, "a batch of 2001 bytes does not fit into a window of 2000 bytes");
     c.batch_bytes   = 2000;
     struct driver d = driver_of(&c);
     fby_window_destroy(&d.w);
 }
 
-static fby_err start(
-    struct driver *d, uint64_t per_epoch, uint64_t step, struct fby_why *why)
+static fby_err start(struct driver *d, uint64_t per_epoch, uint64_t step,
+    struct fby_error_detail *why)
 {
     struct fby_window_plan plan = {
         .steps_per_epoch = per_epoch, .epoch = 2, .step = step, .total = 12};
@@ -108,7 +108,7 @@ static void a_first_step_beyond_the_epoch_is_refused(void **state)
     (void)state;
     struct fby_window_config c = config_of(2);
     struct driver            d = driver_of(&c);
-    struct fby_why           why;
+    struct fby_error_detail  why;
     struct fby_window_batch  batch;
     assert_int_equal(start(&d, 4, 4, &why), FBY_CONFIG);
     assert_string_equal(
@@ -127,7 +127,7 @@ static void a_stream_begins_at_its_first_step_and_ends_at_its_total(
     (void)state;
     struct fby_window_config c = config_of(4);
     struct driver            d = driver_of(&c);
-    struct fby_why           why;
+    struct fby_error_detail  why;
     struct fby_window_batch  batch;
     (void)join(&d, 1);
     assert_ok(start(&d, 4, 3, &why));
@@ -157,7 +157,7 @@ static void no_more_is_asked_than_slots_and_bytes_allow(void **state)
     (void)join(&d, 1);
     start_at(&d, 100, 100);
     assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 3);
-    assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 3 * BATCH);
     fby_window_destroy(&d.w);
 }
 
@@ -183,18 +183,18 @@ static void bytes_are_those_of_slots_in_use(void **state)
     struct driver           d = started(2, 1);
     struct fby_action       r = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_window_batch batch;
-    assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
     fby_window_lost(d.w, d.now, 0, r.id);
-    assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
     turn(&d);
     r = nth_action(&d, FBY_DO_REQUEST, 0);
     answer(&d, &r);
     assert_ok(take(&d, &batch));
-    assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
     fby_window_release(d.w, d.now, batch.slot);
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     turn(&d);
-    assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
     fby_window_destroy(&d.w);
 }
 
@@ -208,14 +208,14 @@ static void only_batches_without_a_gap_before_them_are_ready(void **state)
         r[i] = nth_action(&d, FBY_DO_REQUEST, i);
     }
     answer(&d, &r[2]);
-    assert_int_equal(fby_window_ready(d.w), 0);
+    assert_int_equal(fby_window_n_ready(d.w), 0);
     assert_int_equal(take(&d, &batch), FBY_AGAIN);
     answer(&d, &r[0]);
-    assert_int_equal(fby_window_ready(d.w), 1);
+    assert_int_equal(fby_window_n_ready(d.w), 1);
     answer(&d, &r[1]);
-    assert_int_equal(fby_window_ready(d.w), 3);
+    assert_int_equal(fby_window_n_ready(d.w), 3);
     take_and_release(&d, 0);
-    assert_int_equal(fby_window_ready(d.w), 2);
+    assert_int_equal(fby_window_n_ready(d.w), 2);
     take_and_release(&d, 1);
     take_and_release(&d, 2);
     fby_window_destroy(&d.w);
@@ -234,7 +234,7 @@ static void a_loop_that_slept_suspects_no_worker(void **state)
     d.now += 60 * S;
     assert_turn(&d, "");
     assert_counters(&d, "requests 1, gaps 1");
-    assert_int_equal(fby_window_usable(d.w), 2);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 2);
     assert_int_equal(fby_window_deadline(d.w), BEGIN + 61 * S);
     fby_window_destroy(&d.w);
 }
@@ -274,8 +274,8 @@ static void before_the_first_deadline_a_loop_is_given_the_same_time(
     (void)state;
     struct fby_window_config c = config_of(1);
     for (int64_t late = 500 * MS; late <= 500 * MS + 1; late++) {
-        struct driver  d = {.now = S};
-        struct fby_why why;
+        struct driver           d = {.now = S};
+        struct fby_error_detail why;
         assert_ok(fby_window_create(&c, d.now, &d.w, &why));
         fby_window_tick(d.w, d.now + late);
         assert_int_equal(counters(&d).gaps, late - 500 * MS);
@@ -330,7 +330,7 @@ static void a_window_without_deadline_may_sleep(void **state)
 static void drain(struct driver *d)
 {
     d->n_actions = 0;
-    while (fby_window_next(d->w, &d->actions[d->n_actions])) {
+    while (fby_window_next_action(d->w, &d->actions[d->n_actions])) {
         d->n_actions++;
     }
 }

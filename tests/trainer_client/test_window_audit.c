@@ -17,7 +17,7 @@ static void every_nth_step_is_asked_of_two_workers(void **state)
         assert_int_not_equal(r.peer, main.peer);
         assert_true(r.id.value > main.id.value);
     }
-    assert_int_equal(fby_window_bytes(d.w), 5 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 5 * BATCH);
     fby_window_destroy(&d.w);
 }
 
@@ -393,8 +393,8 @@ static void audited_steps_are_counted_from_the_first_epoch_on(void **state)
     (void)state;
     struct fby_window_config c = config_of(4);
     c.audit                    = 3;
-    struct driver  d           = driver_of(&c);
-    struct fby_why why;
+    struct driver           d  = driver_of(&c);
+    struct fby_error_detail why;
     (void)join(&d, 1);
     (void)join(&d, 2);
     assert_ok(fby_window_start(d.w, d.now,

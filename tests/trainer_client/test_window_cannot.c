@@ -112,7 +112,7 @@ static void is_gone_but_another_is_listed(
 static void is_full(struct driver *d, int peer, struct fby_request_id id)
 {
     (void)id;
-    fby_window_full(d->w, d->now, peer);
+    fby_window_refused_full(d->w, d->now, peer);
 }
 
 static void leaves(struct driver *d, int peer, struct fby_request_id id)
@@ -192,8 +192,8 @@ static void a_step_that_no_worker_refused_waits_for_workers(void **state)
     struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     answer_cannot(&d, &r, 7);
     (void)answer_next(&d);
-    fby_window_full(d.w, d.now, 0);
-    fby_window_full(d.w, d.now, 1);
+    fby_window_refused_full(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 1);
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_CLOSE, FBY_NO_PEER), 2);
     assert_failed(&d, ""); /* though the step before was refused */

@@ -37,7 +37,7 @@ static void all_clients_prefer_the_same_worker_for_a_step(void **state)
     assert_preferred((const uint64_t[]){3, 1, 4, 2}, preferred);
 }
 
-/* Which steps a function of the plan was asked for, each once. */
+/* The steps with which a function of the plan was called, each once. */
 struct asked_for {
     uint64_t n;
     uint64_t steps[8]; /* 1000 * epoch + step */
@@ -81,7 +81,7 @@ static void the_plan_is_asked_for_the_bytes_and_locality_of_each_step(
     struct fby_window_config c          = config_of(3);
     struct driver            d          = driver_of(&c);
     const uint64_t           expected[] = {2003, 2004, 3000};
-    struct fby_why           why;
+    struct fby_error_detail  why;
     (void)join(&d, 1);
     assert_ok(fby_window_start(d.w, d.now,
         &(struct fby_window_plan){.steps_per_epoch = 5,

@@ -64,8 +64,8 @@ static struct driver of_two_kinds(struct fby_action *out)
 {
     struct fby_window_config c = config_of(1);
     c.max_bytes                = (uint64_t)3 * BATCH;
-    struct driver  d           = driver_of(&c);
-    struct fby_why why;
+    struct driver           d  = driver_of(&c);
+    struct fby_error_detail why;
     (void)join(&d, 1);
     (void)join(&d, 2);
     assert_ok(fby_window_start(d.w, d.now,
@@ -77,7 +77,7 @@ static struct driver of_two_kinds(struct fby_action *out)
     for (uint64_t step = 0; step < 40; step++) {
         struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
         assert_int_equal(r.bytes, step % 2 == 0 ? BATCH / 2 : BATCH);
-        assert_int_equal(fby_window_bytes(d.w), r.bytes);
+        assert_int_equal(fby_window_used_bytes(d.w), r.bytes);
         d.now += step % 2 == 0 ? 1 * MS : 90 * MS;
         fby_window_heard(d.w, d.now, 1 - r.peer);
         answer_with(&d, &r, 1);
@@ -100,7 +100,7 @@ static void short_batches_are_late_by_what_short_ones_took(void **state)
     assert_int_equal(counters(&d).hedges, 0);
     wait(&d, 1);
     assert_int_equal(counters(&d).hedges, 1);
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     answer_with(&d, &r, 1);
     take_and_release(&d, 40);
     turn(&d);

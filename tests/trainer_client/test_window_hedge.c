@@ -11,7 +11,7 @@ static void a_late_step_is_asked_of_another_worker_with_a_ping(void **state)
     assert_actions(&d, "REQUEST 1 #1 step 0 slot 0");
     demand_batch(&d);
     assert_after(&d, 20 * MS, "PING 1; REQUEST 0 #2 step 0 slot 1 hedge");
-    assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
     assert_counters(&d, "requests 2, hedges 1");
     fby_window_destroy(&d.w);
 }
@@ -28,7 +28,7 @@ static void a_hedge_that_is_first_wins(void **state)
     assert_int_equal(batch.peer, p.hedge.peer);
     assert_int_equal(batch.id.value, p.hedge.id.value);
     assert_turn(&d, "CANCEL 1 #1");
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(chunk(&d, &p.slow, i), FBY_LATE_HEDGE);
     }
@@ -67,9 +67,9 @@ static void an_ended_answer_that_is_slower_is_compared_at_once(void **state)
         assert_turn(&d, content == 1 ? "" : "FAIL 0");
         assert_failed(
             &d, content == 1 ? "" : "DIFFERENT 0, peers 0 and 1, step 0 #1");
-        assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+        assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
         decoded(&d, &p.slow, true);
-        assert_int_equal(fby_window_bytes(d.w), BATCH);
+        assert_int_equal(fby_window_used_bytes(d.w), BATCH);
         fby_window_destroy(&d.w);
     }
 }
@@ -184,7 +184,7 @@ static void a_hedge_that_is_lost_leaves_the_request_alone(void **state)
     fby_window_lost(d.w, d.now, p.hedge.peer, p.hedge.id);
     fby_window_heard(d.w, d.now, p.slow.peer);
     assert_turn(&d, "");
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     assert_after(&d, 100 * MS, "PING 1"); /* it is late, but hedged once */
     answer_with(&d, &p.slow, 1);
     take_and_release(&d, 0);
@@ -225,7 +225,7 @@ static void a_request_that_is_lost_leaves_its_hedge(void **state)
     struct driver d = hedged(&p);
     fby_window_lost(d.w, d.now, p.slow.peer, p.slow.id);
     assert_turn(&d, "");
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     assert_after(&d, 20 * MS, "PING 0; REQUEST 1 #3 step 0 slot 0 hedge");
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
@@ -242,7 +242,7 @@ static void a_corrupt_answer_leaves_its_hedge(void **state)
     assert_int_equal(chunk(&d, &p.slow, 0), FBY_TAKE);
     decoded(&d, &p.slow, false);
     assert_turn(&d, "CANCEL 1 #1");
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
     assert_counters(&d, "delivered 1, requests 2, hedges 1, corrupt 1");
@@ -265,12 +265,12 @@ static void a_slower_answer_keeps_its_slot_while_it_is_decoded(void **state)
     decoded(&d, &p.slow, false); /* not needed any more */
     assert_turn(&d, "");
     assert_int_equal(counters(&d).corrupt, 0);
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     assert_int_equal(fby_window_slot(d.w, p.slow.id), FBY_NO_SLOT);
     assert_int_equal(chunk(&d, &p.slow, 1), FBY_LATE_HEDGE);
     decoded(&d, &p.slow, true);
     assert_turn(&d, "REQUEST 0 #3 step 1 slot 0");
-    assert_int_equal(fby_window_bytes(d.w), BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), BATCH);
     fby_window_destroy(&d.w);
 }
 
@@ -287,7 +287,7 @@ static void a_hedge_takes_no_room_from_the_steps_that_follow(void **state)
         assert_turn(&d, "");
         fby_window_release(d.w, d.now, held);
         assert_turn(&d, "REQUEST 0 #4 step 2 slot 0");
-        assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
+        assert_int_equal(fby_window_used_bytes(d.w), 3 * BATCH);
         fby_window_destroy(&d.w);
     }
 }
@@ -305,7 +305,7 @@ static struct driver overfull(struct pair *p, struct fby_window_batch *held)
     assert_ok(take(&d, held));
     demand_batch(&d);
     assert_turn(&d, "CANCEL 1 #1");
-    assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 3 * BATCH);
     return d;
 }
 
@@ -317,7 +317,7 @@ static void a_step_that_is_complete_has_no_hedge_any_more(void **state)
     struct driver            d = hedged_with(&c, &p);
     answer_with(&d, &p.hedge, 1);
     assert_turn(&d, "CANCEL 1 #1; REQUEST 0 #4 step 1 slot 0 hedge");
-    assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 3 * BATCH);
     assert_turn(&d, "");
     fby_window_destroy(&d.w);
 }
@@ -367,7 +367,7 @@ static void a_hedge_waits_for_bytes(void **state)
     struct driver           d = overfull(&p, &held);
     fby_window_release(d.w, d.now, held.slot);
     assert_turn(&d, "REQUEST 0 #4 step 1 slot 2 hedge");
-    assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 3 * BATCH);
     fby_window_destroy(&d.w);
 }
 
@@ -385,7 +385,7 @@ static void slower_answers_take_bytes_until_they_are_decoded(void **state)
     assert_turn(&d, "");
     decoded(&d, &p.slow, true);
     assert_turn(&d, "REQUEST 0 #4 step 2 slot 0");
-    assert_int_equal(fby_window_bytes(d.w), 2 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 2 * BATCH);
     fby_window_destroy(&d.w);
 }
 
@@ -398,7 +398,7 @@ static void more_bytes_than_allowed_are_no_room(void **state)
     struct driver           d = overfull(&p, &held);
     wait(&d, 10 * MS);
     assert_actions(&d, "CREDIT 1 10");
-    assert_int_equal(fby_window_bytes(d.w), 3 * BATCH);
+    assert_int_equal(fby_window_used_bytes(d.w), 3 * BATCH);
     fby_window_destroy(&d.w);
 }
 

@@ -76,7 +76,7 @@ static void bytes_that_come_at_time_0_are_credited_too(void **state)
     (void)state;
     struct fby_window_config c = config_of(1);
     struct driver            d = {.now = 0};
-    struct fby_why           why;
+    struct fby_error_detail  why;
     assert_ok(fby_window_create(&c, d.now, &d.w, &why));
     (void)join(&d, 1);
     start_at(&d, 1, 1);
@@ -144,7 +144,7 @@ static void no_credit_is_sent_after_close(void **state)
     struct driver     d = receiving(&r);
     chunk_of(&d, &r, 0, 100);
     decoded(&d, &r, true);
-    fby_window_full(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 0);
     assert_turn(&d, "CLOSE 0");
     wait(&d, 1 * S);
     assert_actions(&d, "CONNECT 0; HELLO 0");
@@ -195,7 +195,7 @@ static void a_worker_is_idle_from_its_last_request_on(void **state)
     assert_int_equal(header(&d, &r1, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r1, 1), FBY_TAKE);
     assert_after(&d, 60 * S, "BYE 0; CLOSE 0");
-    assert_int_equal(fby_window_usable(d.w), 0);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 0);
     fby_window_destroy(&d.w);
 }
 
@@ -287,7 +287,7 @@ static void a_batch_of_no_bytes_is_owed_too(void **state)
     (void)state;
     struct fby_window_config c = config_of(1);
     struct driver            d = driver_of(&c);
-    struct fby_why           why;
+    struct fby_error_detail  why;
     (void)join(&d, 1);
     assert_ok(fby_window_start(d.w, d.now,
         &(struct fby_window_plan){

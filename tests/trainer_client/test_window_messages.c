@@ -198,7 +198,7 @@ static void the_number_in_use_stays(void **state)
     struct driver d = about_to_be_double();
     welcome(&d, 1, 1, NULL, 0);
     assert_turn(&d, "CLOSE 1; GONE 1");
-    assert_int_equal(fby_window_usable(d.w), 1);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 1);
     assert_counters(&d, "");
     fby_window_destroy(&d.w);
 }
@@ -207,7 +207,7 @@ static void a_number_that_waits_makes_way(void **state)
 {
     (void)state;
     struct driver d = about_to_be_double();
-    fby_window_full(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 0);
     welcome(&d, 1, 1, NULL, 0);
     assert_turn(&d, "CLOSE 0; GONE 0; OPEN 1");
     assert_counters(&d, "restarts 1");
@@ -249,7 +249,7 @@ static void a_second_hello_first_is_answered_by_the_hello_on_its_way(
 static void say_pong(struct driver *d, uint64_t instance, uint64_t seq)
 {
     fby_window_pong(d->w, d->now, 0,
-        &(struct fby_window_pong){.instance = {instance}, .seq = seq});
+        &(struct fby_window_pong){.instance = {instance}, .sequence = seq});
 }
 
 /* A request before the first PING and one after it; *out is its number. */
@@ -303,7 +303,7 @@ static void a_pong_names_what_goes_on(void **state)
     const struct fby_request_id open[] = {{77}, {2}};
     fby_window_pong(d.w, d.now, 0,
         &(struct fby_window_pong){
-            .instance = {1}, .seq = ping, .open = open, .n_open = 2});
+            .instance = {1}, .sequence = ping, .open = open, .n_open = 2});
     assert_turn(&d, "");
     assert_counters(&d, "requests 3, rerequests 1, lost 1");
     fby_window_destroy(&d.w);
@@ -321,7 +321,7 @@ static void a_pong_loses_audits_that_were_asked_before_its_ping(void **state)
     struct fby_window_pong pong = {.instance = {(uint64_t)second.peer + 1}};
     fby_window_pong(d.w, d.now, second.peer, &pong);
     assert_counters(&d, "requests 2");
-    pong.seq = action_for(&d, FBY_DO_PING, second.peer).number;
+    pong.sequence = action_for(&d, FBY_DO_PING, second.peer).number;
     fby_window_pong(d.w, d.now, second.peer, &pong);
     assert_counters(&d, "requests 2, lost 1, audits_skipped 1");
     fby_window_destroy(&d.w);
@@ -336,7 +336,7 @@ static void a_pong_loses_no_audit_that_was_asked_after_its_ping(void **state)
     struct fby_window_pong pongs[2];
     for (int peer = 0; peer < 2; peer++) {
         pongs[peer] = (struct fby_window_pong){.instance = {(uint64_t)peer + 1},
-            .seq = action_for(&d, FBY_DO_PING, peer).number};
+            .sequence = action_for(&d, FBY_DO_PING, peer).number};
     }
     answer(&d, &main);
     take_and_release(&d, 0);
@@ -360,10 +360,10 @@ static void opened_while_greeting_is_remembered(void **state)
     int                      peer = add(&d, 1);
     assert_turn(&d, "CONNECT 0; HELLO 0");
     fby_window_opened(d.w, d.now, peer);
-    assert_int_equal(fby_window_usable(d.w), 0);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 0);
     welcome(&d, peer, 1, NULL, 0);
     assert_turn(&d, "");
-    assert_int_equal(fby_window_usable(d.w), 1);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 1);
     fby_window_destroy(&d.w);
 }
 
@@ -376,7 +376,7 @@ static void a_worker_that_leaves_is_asked_nothing_and_parts(void **state)
     assert_turn(&d, "");
     fby_window_lost(d.w, d.now, 0, r.id);
     assert_turn(&d, "BYE 0; CLOSE 0; GONE 0");
-    assert_int_equal(fby_window_usable(d.w), 0);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 0);
     fby_window_destroy(&d.w);
 }
 
@@ -390,7 +390,7 @@ static void a_worker_that_left_while_it_was_opened_is_not_asked(void **state)
     fby_window_leave(d.w, d.now, 0);
     fby_window_opened(d.w, d.now, 0);
     assert_turn(&d, ""); /* it still owes step 1 */
-    assert_int_equal(fby_window_usable(d.w), 0);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 0);
     fby_window_destroy(&d.w);
 }
 
@@ -404,7 +404,7 @@ static void a_worker_that_left_while_greeting_leaves_after_welcome(void **state)
     assert_turn(&d, "");
     welcome(&before, 0, 1, &r[0].id, 1);
     assert_turn(&d, "");
-    assert_int_equal(fby_window_usable(d.w), 0);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 0);
     answer(&d, &r[0]);
     assert_turn(&d, "BYE 0; CLOSE 0; GONE 0");
     assert_counters(&d, "requests 2, lost 1, reconnects 1");
@@ -431,7 +431,7 @@ static void a_full_worker_is_tried_again_without_a_word_to_the_server(
     struct driver            d = driver_of(&c);
     (void)add(&d, 1);
     assert_turn(&d, "CONNECT 0; HELLO 0");
-    fby_window_full(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 0);
     assert_turn(&d, "CLOSE 0");
     wait(&d, 1 * S);
     assert_actions(&d, "CONNECT 0; HELLO 0");
@@ -443,7 +443,7 @@ static void a_breach_is_counted_and_backed_off_from(void **state)
 {
     (void)state;
     struct driver d = started(1, 1);
-    fby_window_proto(d.w, d.now, 0);
+    fby_window_breach(d.w, d.now, 0);
     assert_turn(&d, "CLOSE 0");
     wait(&d, 1 * S);
     assert_actions(&d, "CONNECT 0; HELLO 0");
@@ -463,7 +463,7 @@ static void a_worker_is_set_aside_once_and_for_all(void **state)
     assert_int_equal(count(&d, FBY_DO_BYE, 0), 1);
     assert_int_equal(count(&d, FBY_DO_CLOSE, 0), 1);
     assert_int_equal(add(&d, 1), 0); /* listed again */
-    fby_window_full(d.w, d.now, 1);
+    fby_window_refused_full(d.w, d.now, 1);
     assert_turn(&d, "CLOSE 1");
     wait(&d, 1 * S);
     assert_int_equal(count(&d, FBY_DO_CONNECT, 0), 0);
@@ -500,7 +500,7 @@ static void a_worker_in_backoff_that_is_set_aside_is_not_tried_again(
     (void)add(&d, 1);
     (void)add(&d, 2);
     assert_turn(&d, "CONNECT 0; HELLO 0; CONNECT 1; HELLO 1");
-    fby_window_full(d.w, d.now, 1);
+    fby_window_refused_full(d.w, d.now, 1);
     fby_window_set_aside(d.w, d.now, 1, 5);
     assert_turn(&d, "CLOSE 1");
     assert_int_equal(add(&d, 2), 1);

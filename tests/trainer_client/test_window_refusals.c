@@ -270,7 +270,7 @@ static void a_leaving_worker_that_forgot_the_content_is_not_opened(void **state)
     assert_turn(&d, "");
     fby_window_opened(d.w, d.now, 0);
     assert_turn(&d, "");
-    assert_int_equal(fby_window_usable(d.w), 0);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 0);
     fby_window_destroy(&d.w);
 }
 

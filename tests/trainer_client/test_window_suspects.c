@@ -110,11 +110,11 @@ static void a_suspect_is_asked_nothing_until_it_is_heard(void **state)
     struct fby_action requests[4];
     struct driver     d = with_a_silent_worker(requests);
     wait(&d, 100 * MS);
-    assert_int_equal(fby_window_usable(d.w), 1);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 1);
     fby_window_lost(d.w, d.now, 0, requests[2].id);
     assert_turn(&d, "REQUEST 0 #7 step 2 slot 2");
     fby_window_heard(d.w, d.now, 1);
-    assert_int_equal(fby_window_usable(d.w), 2);
+    assert_int_equal(fby_window_n_usable_peers(d.w), 2);
     fby_window_lost(d.w, d.now, 0, (struct fby_request_id){7});
     assert_turn(
         &d, "REQUEST 1 #8 step 2 slot 2; REQUEST 1 #9 step 0 slot 0 hedge");

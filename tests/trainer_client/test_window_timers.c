@@ -353,7 +353,7 @@ static void no_worker_is_missed_while_no_step_waits_for_one(void **state)
     }
     take_and_release(&d, 0);
     assert_turn(&d, "CONNECT 0; HELLO 0");
-    fby_window_full(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 0);
     assert_turn(&d, "CLOSE 0");
     wait(&d, 5 * S);
     assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 1);
@@ -369,7 +369,7 @@ static void the_user_is_warned_5_s_after_the_last_worker_went(void **state)
     c.times.backoff_max        = 100 * S;
     struct driver d            = started_with(&c, 1);
     wait(&d, 2 * S);
-    fby_window_full(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 0);
     assert_turn(&d, "CLOSE 0");
     assert_after(&d, 5 * S, "NO_WORKERS");
     fby_window_destroy(&d.w);

@@ -104,8 +104,8 @@ static void a_peer_that_is_not_connected_has_nothing_to_say(void **state)
     fby_window_unreachable(d.w, d.now, 0);
     assert_turn(&d, "UNREACHABLE 0; CLOSE 0");
     assert_verdicts(&d, &r, FBY_LATE);
-    fby_window_full(d.w, d.now, 0);
-    fby_window_proto(d.w, d.now, 0);
+    fby_window_refused_full(d.w, d.now, 0);
+    fby_window_breach(d.w, d.now, 0);
     fby_window_leave(d.w, d.now, 0);
     fby_window_opened(d.w, d.now, 0);
     fby_window_hello_first(d.w, d.now, 0);
@@ -133,9 +133,9 @@ static void calls_about_a_number_that_is_no_peer_are_ignored(void **state)
         fby_window_send_content(d.w, d.now, r.peer, r.id);
         fby_window_opened(d.w, d.now, r.peer);
         fby_window_hello_first(d.w, d.now, r.peer);
-        fby_window_full(d.w, d.now, r.peer);
+        fby_window_refused_full(d.w, d.now, r.peer);
         fby_window_leave(d.w, d.now, r.peer);
-        fby_window_proto(d.w, d.now, r.peer);
+        fby_window_breach(d.w, d.now, r.peer);
         fby_window_set_aside(d.w, d.now, r.peer, 1);
         fby_window_peer_unlist(d.w, d.now, r.peer);
         fby_window_unreachable(d.w, d.now, r.peer);
@@ -350,9 +350,9 @@ static void an_end_that_comes_again_is_a_duplicate(void **state)
     assert_int_equal(chunk(&d, &r, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_DUPLICATE);
-    assert_int_equal(fby_window_ready(d.w), 0);
+    assert_int_equal(fby_window_n_ready(d.w), 0);
     decoded(&d, &r, true);
-    assert_int_equal(fby_window_ready(d.w), 1);
+    assert_int_equal(fby_window_n_ready(d.w), 1);
     assert_int_equal(end(&d, &r, 1), FBY_DUPLICATE);
     assert_ok(take(&d, &batch));
     assert_int_equal(end_that_does_not_match(&d, &r), FBY_DUPLICATE);
@@ -390,11 +390,11 @@ static void a_batch_is_ready_when_all_its_chunks_are_decoded(void **state)
     }
     decoded(&d, &r, true);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
-    assert_int_equal(fby_window_ready(d.w), 0);
+    assert_int_equal(fby_window_n_ready(d.w), 0);
     decoded(&d, &r, true);
-    assert_int_equal(fby_window_ready(d.w), 0);
+    assert_int_equal(fby_window_n_ready(d.w), 0);
     decoded(&d, &r, true);
-    assert_int_equal(fby_window_ready(d.w), 1);
+    assert_int_equal(fby_window_n_ready(d.w), 1);
     fby_window_destroy(&d.w);
 }
 
@@ -445,7 +445,7 @@ static void a_report_about_no_chunk_is_ignored(void **state)
     decoded(&d, &r, true);
     decoded(&d, &r, false); /* once more */
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
-    assert_int_equal(fby_window_ready(d.w), 1);
+    assert_int_equal(fby_window_n_ready(d.w), 1);
     assert_counters(&d, "requests 1");
     fby_window_destroy(&d.w);
 }
@@ -461,7 +461,7 @@ static void a_report_under_another_id_completes_nothing(void **state)
     assert_int_equal(chunk(&d, &r, 0), FBY_TAKE);
     assert_int_equal(end(&d, &r, 1), FBY_TAKE);
     decoded(&d, &other, true);
-    assert_int_equal(fby_window_ready(d.w), 0);
+    assert_int_equal(fby_window_n_ready(d.w), 0);
     fby_window_destroy(&d.w);
 }
 

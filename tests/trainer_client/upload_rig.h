@@ -1,7 +1,8 @@
-/* upload_rig.h - batches to the fake GPU: filled, sent, consumed on some stream.
+/* upload_rig.h - batches that are filled, uploaded to the fake GPU and consumed
+ * on some stream.
  *
- * What a consumer's kernel finds is looked at when it runs; end() fails the
- * test where it was not the batch's. */
+ * A consumer's kernel checks the values of its batch when it runs; end() fails
+ * the test if any value was wrong. */
 #ifndef FBY_TESTS_CLIENT_UPLOAD_RIG_H
 #define FBY_TESTS_CLIENT_UPLOAD_RIG_H
 
@@ -23,7 +24,7 @@ struct held { /* a batch with its consumer */
     uint32_t                   number;
 };
 
-struct look { /* what a consumer's kernel finds */
+struct check { /* argument of a consumer's kernel */
     const uint8_t *memory;
     uint32_t       number;
     uint32_t      *wrong;
@@ -33,8 +34,8 @@ struct rig {
     struct fby_gpu_upload *upload;
     uint64_t               seed;
     uint32_t               wrong;
-    struct look           *looks;
-    uint32_t               n_looks;
+    struct check          *checks;
+    uint32_t               n_checks;
 };
 
 static inline uint32_t draw(struct rig *rig, uint32_t n)
@@ -43,12 +44,12 @@ static inline uint32_t draw(struct rig *rig, uint32_t n)
     return (uint32_t)((rig->seed >> 33) % n);
 }
 
-static int feeds_device; /* where batches go */
+static int feeds_device; /* number of the device that batches go to */
 
 static inline void open_upload(
     struct rig *rig, bool fixed, const struct fby_gpu_upload_memory *memory)
 {
-    struct fby_why                     why    = {""};
+    struct fby_error_detail            why    = {""};
     const struct fby_gpu_upload_config config = {
         .cuda        = fby_cuda(),
         .device      = feeds_device,
@@ -66,18 +67,18 @@ static inline void begin_with(struct rig *rig, uint64_t seed, bool fixed,
     const struct fby_gpu_upload_memory *memory)
 {
     fake_cuda_begin(seed);
-    *rig       = (struct rig){.seed = seed};
-    rig->looks = calloc(4096, sizeof(*rig->looks));
+    *rig        = (struct rig){.seed = seed};
+    rig->checks = calloc(4096, sizeof(*rig->checks));
     open_upload(rig, fixed, memory);
 }
 
-/* While somebody captures a graph. */
+/* Begin while the consumer captures a graph. */
 static inline void begin_captured(struct rig *rig, bool fixed)
 {
     fake_cuda_begin(1);
     fake_cuda_capture();
-    *rig       = (struct rig){.seed = 1};
-    rig->looks = calloc(4096, sizeof(*rig->looks));
+    *rig        = (struct rig){.seed = 1};
+    rig->checks = calloc(4096, sizeof(*rig->checks));
     open_upload(rig, fixed, &(struct fby_gpu_upload_memory){0});
 }
 
@@ -92,7 +93,7 @@ static inline void end(struct rig *rig)
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
     assert_int_equal(rig->wrong, 0);
-    free(rig->looks);
+    free(rig->checks);
 }
 
 static inline uint8_t value(uint32_t number, uint32_t i)
@@ -102,21 +103,21 @@ static inline uint8_t value(uint32_t number, uint32_t i)
 
 /* Fill a free arena with batch `number` and send it. */
 static inline fby_err send_batch(struct rig *rig, uint32_t number,
-    struct fby_gpu_upload_out *out, struct fby_why *why)
+    struct fby_gpu_upload_out *out, struct fby_error_detail *why)
 {
     struct fby_segments list;
     uint32_t            arena  = number % ARENAS;
     uint8_t            *memory = fby_gpu_upload_arena(rig->upload, arena);
-    fby_err             err    = fby_gpu_upload_copied(rig->upload, arena, why);
+    fby_err err = fby_gpu_upload_poll_copied(rig->upload, arena, why);
     while (err == FBY_AGAIN) {
-        err = fby_gpu_upload_copied(rig->upload, arena, why);
+        err = fby_gpu_upload_poll_copied(rig->upload, arena, why);
     }
     assert_ok(err);
     for (uint32_t i = 0; i < BYTES; i++) {
         memory[i] = value(number, i);
     }
     fby_segments_begin(&list, memory, BYTES);
-    fby_segments_copy(&list, 0, BYTES, 0);
+    fby_segments_append_copy(&list, 0, BYTES, 0);
     const struct fby_gpu_upload_batch batch = {
         .epoch = 2,
         .step  = number,
@@ -128,12 +129,12 @@ static inline fby_err send_batch(struct rig *rig, uint32_t number,
     return fby_gpu_upload_submit(rig->upload, &batch, why);
 }
 
-static inline void look(void *arg)
+static inline void check_batch(void *arg)
 {
-    const struct look *look = arg;
+    const struct check *check = arg;
     for (uint32_t i = 0; i < BYTES; i++) {
-        if (look->memory[i] != value(look->number, i)) {
-            (*look->wrong)++;
+        if (check->memory[i] != value(check->number, i)) {
+            (*check->wrong)++;
             return;
         }
     }
@@ -141,13 +142,13 @@ static inline void look(void *arg)
 
 static inline void consume(struct rig *rig, const struct held *held)
 {
-    struct look *one = &rig->looks[rig->n_looks++ % 4096];
-    *one             = (struct look){
-                    .memory = held->out->memory,
-                    .number = held->number,
-                    .wrong  = &rig->wrong,
+    struct check *one = &rig->checks[rig->n_checks++ % 4096];
+    *one              = (struct check){
+                     .memory = held->out->memory,
+                     .number = held->number,
+                     .wrong  = &rig->wrong,
     };
-    fake_cuda_call(held->stream, look, one);
+    fake_cuda_call(held->stream, check_batch, one);
 }
 
 static char own[STREAMS]; /* handles of streams; the first stands for NULL */
@@ -160,11 +161,11 @@ static inline void *some_stream(struct rig *rig)
 
 static inline struct held take(struct rig *rig, uint32_t number, bool further)
 {
-    struct fby_why why  = {""};
-    struct held    held = {
-           .out    = fby_gpu_upload_take(rig->upload, further),
-           .number = number,
-           .stream = some_stream(rig),
+    struct fby_error_detail why  = {""};
+    struct held             held = {
+                    .out    = fby_gpu_upload_take_out(rig->upload, further),
+                    .number = number,
+                    .stream = some_stream(rig),
     };
     assert_non_null(held.out);
     assert_ok(send_batch(rig, number, held.out, &why));
@@ -173,7 +174,7 @@ static inline struct held take(struct rig *rig, uint32_t number, bool further)
 
 static inline void hand(struct rig *rig, struct held *held)
 {
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     assert_ok(
         fby_gpu_upload_hand_out(rig->upload, held->out, held->stream, &why));
     consume(rig, held);
@@ -182,7 +183,7 @@ static inline void hand(struct rig *rig, struct held *held)
 static inline void release(struct rig *rig, const struct held *held)
 {
     fby_gpu_upload_release(rig->upload, held->out, held->stream);
-    fby_gpu_upload_give(rig->upload, held->out);
+    fby_gpu_upload_recycle(rig->upload, held->out);
 }
 
 /* Make later work on `second` wait for the work on `first`. */
@@ -195,9 +196,9 @@ static inline void join(void *first, void *second)
     assert_int_equal(fby_cuda()->event_destroy(event), 0);
 }
 
-/* The error of a call of CUDA that failed at step 7 of epoch 2. */
+/* Assert the error of a CUDA call that failed at step 7 of epoch 2. */
 static inline void assert_names_call(
-    const struct fby_why *why, const char *function)
+    const struct fby_error_detail *why, const char *function)
 {
     char words[200];
     (void)snprintf(words, sizeof(words),
@@ -207,8 +208,8 @@ static inline void assert_names_call(
     assert_string_equal(why->text, words);
 }
 
-/* A hundred batches, up to three rings of them held, released in any order;
- * some are given back before they are joined. */
+/* Take a hundred batches, hold up to 3 * OUTS of them, and release them in any
+ * order. Some are given back before a stream waits for them. */
 static inline void hold_and_release(struct rig *rig)
 {
     struct held held[3 * OUTS];
@@ -222,7 +223,7 @@ static inline void hold_and_release(struct rig *rig)
         if (n < 3 * OUTS) {
             held[n] = take(rig, number, n >= OUTS);
             if (draw(rig, 8) == 0) {
-                fby_gpu_upload_give(rig->upload, held[n].out);
+                fby_gpu_upload_recycle(rig->upload, held[n].out);
             } else {
                 hand(rig, &held[n++]);
             }

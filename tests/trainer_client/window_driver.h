@@ -1,7 +1,8 @@
 /* window_driver.h - a small caller of the window under test.
  *
- * It keeps the time and the actions of the last turn. Workers are instances
- * 1 to n and answer with one chunk, unless a test chooses otherwise. */
+ * The driver stores the time and the actions of the last turn. Workers are
+ * instances 1 to n and answer with one chunk, unless a test chooses otherwise.
+ */
 #ifndef FBY_TESTS_WINDOW_DRIVER_H
 #define FBY_TESTS_WINDOW_DRIVER_H
 
@@ -40,7 +41,7 @@ static inline void turn(struct driver *d)
 {
     d->n_actions = 0;
     fby_window_tick(d->w, d->now);
-    while (fby_window_next(d->w, &d->actions[d->n_actions])) {
+    while (fby_window_next_action(d->w, &d->actions[d->n_actions])) {
         d->n_actions++;
         assert_true(d->n_actions < MAX_ACTIONS);
     }
@@ -134,15 +135,15 @@ static inline int join(struct driver *d, uint64_t instance)
     return peer;
 }
 
-/* The loop pauses for a minute before the test begins: a time that the window
- * does not correct for the pause is wrong by that much. */
+/* The loop pauses for a minute before the test begins, so that a time that the
+ * window does not correct for the pause is wrong by a minute. */
 #define SLEPT (60 * S)
 #define BEGIN (S + SLEPT)
 
 static inline struct driver driver_of(const struct fby_window_config *config)
 {
-    struct driver  d = {.now = S, .slept = 1};
-    struct fby_why why;
+    struct driver           d = {.now = S, .slept = 1};
+    struct fby_error_detail why;
     assert_ok(fby_window_create(config, d.now, &d.w, &why));
     d.now = BEGIN;
     turn(&d);
@@ -152,9 +153,9 @@ static inline struct driver driver_of(const struct fby_window_config *config)
 static inline void start_at(
     struct driver *d, uint64_t per_epoch, uint64_t total)
 {
-    struct fby_why         why;
-    struct fby_window_plan plan = {
-        .steps_per_epoch = per_epoch, .total = total};
+    struct fby_error_detail why;
+    struct fby_window_plan  plan = {
+         .steps_per_epoch = per_epoch, .total = total};
     assert_ok(fby_window_start(d->w, d->now, &plan, &why));
     turn(d);
 }
@@ -256,8 +257,8 @@ static inline struct fby_window_counters counters(const struct driver *d)
 
 /* ---- Streams that prefer one worker -------------------------------------- */
 
-/* With one locality for all steps, each step prefers the worker of this
- * instance, and of instances 1, 2 and 3 the highest. */
+/* With one locality for all steps, each step prefers this instance if it is
+ * there, else the highest of the instances 1, 2 and 3. */
 enum { PREFERRED = 16 };
 
 static inline uint64_t constant_locality(
@@ -271,7 +272,7 @@ static inline uint64_t constant_locality(
 
 static inline void start_constant_locality(struct driver *d)
 {
-    struct fby_why why;
+    struct fby_error_detail why;
     assert_ok(fby_window_start(d->w, d->now,
         &(struct fby_window_plan){.steps_per_epoch = 1000,
             .total                                 = UINT64_MAX,
@@ -300,7 +301,7 @@ static inline struct fby_action answer_next(struct driver *d)
     return r;
 }
 
-/* Answer HELLO and OPEN for a peer: it may be sent requests now. */
+/* Answer HELLO and OPEN for a peer, which can then get requests. */
 static inline void admit_peer(struct driver *d, int peer, uint64_t instance)
 {
     welcome(d, peer, instance, NULL, 0);

@@ -1,4 +1,4 @@
-/* window_hedges.h - a step that one worker answers late, and its hedge. */
+/* window_hedges.h - a step that a worker answers late, and the hedge for it. */
 #ifndef FBY_TESTS_WINDOW_HEDGES_H
 #define FBY_TESTS_WINDOW_HEDGES_H
 

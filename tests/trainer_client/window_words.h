@@ -3,7 +3,7 @@
  * A test that compares the whole line also notices unexpected actions:
  *     CANCEL 0 #1; REQUEST 1 #2 step 0 slot 0
  * A step is written `epoch.step` after epoch 0, and a request of an audit has
- * no slot. Bytes are given only if they are not those of a whole batch. */
+ * no slot. The bytes of a request are written only if they are not BATCH. */
 #ifndef FBY_TESTS_WINDOW_WORDS_H
 #define FBY_TESTS_WINDOW_WORDS_H
 

@@ -60,8 +60,8 @@ void client_send(struct client *client, const void *frame, size_t size)
 void client_send_message(
     struct client *client, const struct fby_message *message)
 {
-    struct fby_buffer frame = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_buffer       frame = {0};
+    struct fby_error_detail why   = {{0}};
     if (fby_message_encode(message, &frame, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -78,7 +78,7 @@ void client_receive(struct client *client)
 
 static void decode(struct client *client)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     forget_message(client);
     if (fby_message_decode(zmq_msg_data(&client->frame),
             zmq_msg_size(&client->frame), &client->message, &why) != FBY_OK) {
@@ -190,12 +190,12 @@ static void give_credit(struct client *client)
 static void take_chunk(
     struct client *client, struct kit_batch *batch, struct fby_request_id id)
 {
-    struct fby_chunk chunk;
-    struct fby_why   why   = {{0}};
-    const uint8_t   *frame = zmq_msg_data(&client->frame);
-    size_t           size  = zmq_msg_size(&client->frame);
-    assert_ok(fby_chunk_read(frame, size, &chunk, &why));
-    assert_true(fby_chunk_intact(frame, size));
+    struct fby_chunk        chunk;
+    struct fby_error_detail why   = {{0}};
+    const uint8_t          *frame = zmq_msg_data(&client->frame);
+    size_t                  size  = zmq_msg_size(&client->frame);
+    assert_ok(fby_chunk_read_prefix(frame, size, &chunk, &why));
+    assert_true(fby_chunk_is_intact(frame, size));
     assert_int_equal(size, FBY_CHUNK_PREFIX + chunk.wire_bytes);
     assert_int_equal(chunk.session.value, client->session.value);
     assert_int_equal(chunk.request.value, id.value);

@@ -33,7 +33,7 @@ static inline void server_open(struct server *server)
     zmq_getsockopt(server->router, ZMQ_LAST_ENDPOINT, server->endpoint, &size);
 }
 
-static inline void forget_message(struct server *server)
+static inline void free_message(struct server *server)
 {
     if (server->message.type != 0) {
         fby_message_fini(&server->message);
@@ -43,7 +43,7 @@ static inline void forget_message(struct server *server)
 
 static inline void server_close(struct server *server)
 {
-    forget_message(server);
+    free_message(server);
     zmq_close(server->router);
     zmq_ctx_term(server->zmq);
 }
@@ -51,8 +51,8 @@ static inline void server_close(struct server *server)
 static inline void send_message(
     struct server *server, const struct fby_message *message)
 {
-    struct fby_buffer frame = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_buffer       frame = {0};
+    struct fby_error_detail why   = {{0}};
     assert_ok(fby_message_encode(message, &frame, &why));
     zmq_send(server->router, server->worker, server->worker_size, ZMQ_SNDMORE);
     zmq_send(server->router, frame.data, frame.size, 0);
@@ -63,10 +63,10 @@ static inline void send_registered(
     struct server *server, struct fby_instance_id worker)
 {
     send_message(server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
-                             .enrolled               = {.instance = worker,
-                                               .server            = {77},
-                                               .lease_ms          = 1000,
-                                               .heartbeat_ms      = 5}});
+                             .registered             = {.instance = worker,
+                                             .server              = {77},
+                                             .lease_ms            = 1000,
+                                             .heartbeat_ms        = 5}});
 }
 
 /* Reply to a message that the test does not wait for. Without replies a worker
@@ -75,7 +75,7 @@ static inline void send_reply(struct server *server)
 {
     struct fby_message *got = &server->message;
     if (got->type == FBY_MSG_REGISTER) {
-        send_registered(server, got->enroll.instance);
+        send_registered(server, got->registration.instance);
     } else if (got->type == FBY_MSG_HEARTBEAT) {
         send_message(
             server, &(struct fby_message){.type = FBY_MSG_HEARTBEAT_OK,
@@ -86,18 +86,18 @@ static inline void send_reply(struct server *server)
 
 static inline void receive(struct server *server)
 {
-    static uint8_t frame[FBY_MESSAGE_SMALL];
-    struct fby_why why = {{0}};
+    static uint8_t          frame[FBY_MESSAGE_SMALL];
+    struct fby_error_detail why = {{0}};
     int n = zmq_recv(server->router, server->worker, sizeof(server->worker), 0);
     assert_true(n > 0);
     server->worker_size = (size_t)n;
     n                   = zmq_recv(server->router, frame, sizeof(frame), 0);
     assert_true(n > 0 && (size_t)n <= sizeof(frame));
-    forget_message(server);
+    free_message(server);
     assert_ok(fby_message_decode(frame, (size_t)n, &server->message, &why));
 }
 
-/* Wait for a message of that type; reply to those before it. */
+/* Wait for a message of this type; reply to all messages before it. */
 static inline const struct fby_message *expect_message(
     struct server *server, enum fby_message_type type)
 {

@@ -57,7 +57,7 @@ static void read_content(struct kit *kit, const char *more, const char *rule)
         KIT_BATCH, rule, more);
     struct fby_pipeline           *pipeline = NULL;
     struct fby_split              *split    = NULL;
-    struct fby_why                 why      = {{0}};
+    struct fby_error_detail        why      = {{0}};
     const struct fby_pipeline_text source   = {
           text, strlen(text), "kit.yaml", kit->sandbox->dir};
     if (fby_pipeline_parse(&source, &pipeline, &why) != FBY_OK) {
@@ -73,7 +73,7 @@ void kit_reopen(struct kit *kit)
 {
     struct fby_content           *content = fby_zalloc(sizeof(*content));
     struct fby_dataset           *dataset = NULL;
-    struct fby_why                why     = {{0}};
+    struct fby_error_detail       why     = {{0}};
     const struct fby_progress     silent  = {0};
     const struct fby_dataset_spec spec    = {.roots = kit->sandbox->roots,
            .kind                                    = FBY_SOURCE_FOLDER,
@@ -128,9 +128,9 @@ void kit_corrupt_all(const struct kit *kit)
 static uint8_t *read_member(struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field, size_t *size)
 {
-    struct fby_member member;
-    struct fby_why    why = {{0}};
-    assert_ok(fby_dataset_find(dataset, sample,
+    struct fby_member       member;
+    struct fby_error_detail why = {{0}};
+    assert_ok(fby_dataset_find_member(dataset, sample,
         (const char(*)[FBY_NAME_SIZE])field->from, field->n_from, &member));
     uint8_t *bytes = fby_zalloc((size_t)member.size);
     assert_ok(
@@ -143,16 +143,16 @@ static void append_row(struct fby_transform *transform,
     const struct fby_job_spec *spec, const struct fby_field_content *field,
     uint64_t sample, struct fby_buffer *out)
 {
-    struct fby_dataset  *dataset = spec->dataset_plan->dataset;
-    struct fby_why       why     = {{0}};
-    struct fby_field_job job     = {.field = field,
-            .class_id                      = fby_dataset_class(dataset, sample),
-            .seed                          = spec->seed,
-            .epoch                         = spec->epoch,
-            .sample                        = sample};
-    uint8_t             *member  = NULL;
-    uint8_t             *row     = fby_zalloc(fby_field_bytes(field));
-    if (!fby_field_is_of_folder(field)) {
+    struct fby_dataset     *dataset = spec->dataset_plan->dataset;
+    struct fby_error_detail why     = {{0}};
+    struct fby_field_job    job     = {.field = field,
+               .class_id                      = fby_dataset_class(dataset, sample),
+               .seed                          = spec->seed,
+               .epoch                         = spec->epoch,
+               .sample                        = sample};
+    uint8_t                *member  = NULL;
+    uint8_t                *row     = fby_zalloc(fby_field_bytes(field));
+    if (!fby_field_is_folder_id(field)) {
         member    = read_member(dataset, sample, field, &job.size);
         job.bytes = member;
     }
@@ -166,14 +166,15 @@ struct fby_buffer kit_expect(
     const struct fby_job_spec *spec, const struct fby_raw_layout *layout)
 {
     struct fby_buffer         raw       = {0};
-    struct fby_why            why       = {{0}};
+    struct fby_error_detail   why       = {{0}};
     const struct fby_order   *order     = NULL;
     const struct fby_content *content   = &spec->dataset_plan->content;
     struct fby_transform     *transform = fby_transform_create(NULL);
     uint64_t *samples = fby_zalloc(spec->rows * sizeof(*samples));
     assert_ok(fby_dataset_plan_order(
         spec->dataset_plan, spec->seed, spec->epoch, &order, &why));
-    fby_order_fill(order, spec->step, spec->first_row, spec->rows, samples);
+    fby_order_fill_samples(
+        order, spec->step, spec->first_row, spec->rows, samples);
     for (uint32_t f = 0; f < content->n_fields; f++) {
         bool chosen = spec->fields == 0 || (spec->fields >> f & 1) != 0;
         for (uint32_t row = 0; chosen && row < spec->rows; row++) {
@@ -195,7 +196,7 @@ void kit_check_chunk(const struct fby_raw_layout *layout,
     const struct fby_raw_field     *field = &layout->fields[chunk->field];
     const struct fby_codec_job      job   = {
                .coding  = {chunk->filter, chunk->codec},
-               .params  = fby_layout_params(field),
+               .params  = fby_layout_codec_params(field),
                .scratch = &scratch,
     };
     uint64_t at = chunk->raw_offset;
@@ -238,10 +239,10 @@ void kit_batch_begin(struct kit_batch *batch, const struct fby_job_spec *spec,
 void kit_batch_chunk(struct kit_batch *batch, const struct fby_chunk *chunk,
     const uint8_t *payload)
 {
-    struct fby_why why = {{0}};
-    assert_ok(fby_chunk_check(chunk, &batch->layout, &why));
+    struct fby_error_detail why = {{0}};
+    assert_ok(fby_chunk_check_layout(chunk, &batch->layout, &why));
     kit_check_chunk(&batch->layout, &batch->expected, chunk, payload);
-    struct fby_chunk_sent *sent = &batch->sent[fby_layout_index(
+    struct fby_chunk_sent *sent = &batch->sent[fby_layout_chunk_index(
         &batch->layout, chunk->field, chunk->number)];
     assert_int_equal(sent->raw_bytes, 0); /* the first time */
     *sent = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
@@ -254,9 +255,9 @@ void kit_batch_end(struct kit_batch *batch, const struct fby_end *end)
     assert_int_equal(end->wire_bytes, batch->wire_bytes);
     assert_int_equal(end->n_sums, batch->layout.n_fields);
     for (uint32_t f = 0; f < batch->layout.n_fields; f++) {
-        struct fby_sum sum =
-            fby_field_sum(&batch->layout, f, batch->sent + first);
-        assert_true(fby_sum_equal(&sum, &end->sums[f]));
+        struct fby_checksum sum =
+            fby_field_checksum(&batch->layout, f, batch->sent + first);
+        assert_true(fby_checksum_equal(&sum, &end->sums[f]));
         first += batch->layout.fields[f].n_chunks;
     }
     fby_buffer_fini(&batch->expected);

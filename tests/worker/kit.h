@@ -1,5 +1,5 @@
-/* kit.h - a folder of pictures, a content over it, and the batches that a
- * worker must make from them, computed here without the worker's stages. */
+/* kit.h - a folder of pictures, the content of a pipeline over them, and the
+ * expected batches, which are computed here without the worker's stages. */
 #ifndef FBY_TESTS_WORKER_KIT_H
 #define FBY_TESTS_WORKER_KIT_H
 
@@ -11,7 +11,7 @@
 #include "worker/plan/dataset_plan.h"
 #include "worker/stages/job.h"
 
-/* A test with a sandbox of its own, which is its *state. */
+/* A test with its own sandbox, which is its *state. */
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
@@ -31,7 +31,7 @@ void kit_open(struct kit *kit, struct sandbox *sandbox, const char *more,
     const char *rule);
 void kit_close(struct kit *kit);
 
-/* Overwrite the JPEG of one sample, or of all, with bytes that are no JPEG. */
+/* Overwrite the JPEG of one sample, or of all samples, with other bytes. */
 void kit_corrupt(const struct kit *kit, unsigned class_id, unsigned number);
 void kit_corrupt_all(const struct kit *kit);
 
@@ -55,13 +55,13 @@ struct kit_batch {
     uint64_t               wire_bytes;
 };
 
-/* HEADER, which must agree with the content and `spec`. */
+/* Begin a batch with its HEADER, which must agree with content and `spec`. */
 void kit_batch_begin(struct kit_batch *batch, const struct fby_job_spec *spec,
     const struct fby_header *header);
-/* A chunk; each must come once. */
+/* Check a chunk; each chunk must come once. */
 void kit_batch_chunk(struct kit_batch *batch, const struct fby_chunk *chunk,
     const uint8_t *payload);
-/* END, after all chunks; frees the batch. */
+/* Check END, which must come after all chunks, and free the batch. */
 void kit_batch_end(struct kit_batch *batch, const struct fby_end *end);
 
 #endif

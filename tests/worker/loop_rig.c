@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
+#include "worker/worker.h"
 
 enum { PLENTY = 64 << 20, WINDOW = 16 << 20, SENT = 256, PATIENCE_MS = 20000 };
 
@@ -135,7 +136,7 @@ static void wire_close(void)
 
 void wire_expect_nothing(struct rig *rig)
 {
-    fby_loop_flush(&rig->loop);
+    fby_loop_send_ready(&rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         if (!wire.sent[i].seen) {
             const uint8_t *frame = zmq_msg_data(&wire.sent[i].frame);
@@ -147,7 +148,7 @@ void wire_expect_nothing(struct rig *rig)
 /* Each client has its own connection: only the order within it is visible. */
 static struct sent *next_sent(const struct party *to)
 {
-    fby_loop_flush(&to->rig->loop);
+    fby_loop_send_ready(&to->rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
         if (!sent->seen && sent->to.size == to->routing_id.size &&
@@ -170,8 +171,8 @@ unsigned wire_position(void)
 const struct fby_message *wire_expect(
     const struct party *to, enum fby_message_type type)
 {
-    struct fby_why why  = {{0}};
-    struct sent   *sent = next_sent(to);
+    struct fby_error_detail why  = {{0}};
+    struct sent            *sent = next_sent(to);
     assert_false(sent->is_chunk);
     forget_message();
     assert_ok(fby_message_decode(zmq_msg_data(&sent->frame),
@@ -190,13 +191,13 @@ const uint8_t *wire_frame(void)
 
 struct fby_chunk wire_expect_chunk(const struct party *to)
 {
-    struct fby_chunk chunk;
-    struct fby_why   why  = {{0}};
-    struct sent     *sent = next_sent(to);
-    size_t           size = zmq_msg_size(&sent->frame);
+    struct fby_chunk        chunk;
+    struct fby_error_detail why  = {{0}};
+    struct sent            *sent = next_sent(to);
+    size_t                  size = zmq_msg_size(&sent->frame);
     assert_true(sent->is_chunk);
-    assert_ok(fby_chunk_read(wire_frame(), size, &chunk, &why));
-    assert_true(fby_chunk_intact(wire_frame(), size));
+    assert_ok(fby_chunk_read_prefix(wire_frame(), size, &chunk, &why));
+    assert_true(fby_chunk_is_intact(wire_frame(), size));
     assert_int_equal(chunk.session.value, to->session.value);
     assert_int_equal(size, FBY_CHUNK_PREFIX + chunk.wire_bytes);
     return chunk;
@@ -211,7 +212,7 @@ void wire_expect_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request       wanted = party_request_message(to, spec);
     const struct fby_header *header = &wire_expect(to, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
-    assert_int_equal(header->asked, fby_request_sum(&wanted));
+    assert_int_equal(header->asked, fby_request_checksum(&wanted));
     kit_batch_begin(&batch, spec, header);
     for (uint32_t i = 0; i < batch.layout.n_chunks; i++) {
         struct fby_chunk chunk = wire_expect_chunk(to);
@@ -305,7 +306,7 @@ void rig_collect_all(struct rig *rig)
         if (poll(ready, 2, PATIENCE_MS) < 1) {
             fail_msg("memory is never released");
         }
-        fby_loop_take_events(loop); /* an event may hold a cancelled batch */
+        fby_loop_handle_events(loop); /* an event may hold a cancelled batch */
         rig_collect(rig);
     }
     assert_int_equal(rig->loop.budget.charged, 0);
@@ -348,10 +349,10 @@ void rig_make(struct rig *rig)
 {
     struct fby_loop *loop = &rig->loop;
     struct pollfd ready = {.fd = fby_stages_fd(loop->stages), .events = POLLIN};
-    fby_loop_take_events(loop);
+    fby_loop_handle_events(loop);
     while (is_at_work(loop)) {
         poll(&ready, 1, -1); /* bounded by CTest's time-out */
-        fby_loop_take_events(loop);
+        fby_loop_handle_events(loop);
     }
 }
 
@@ -371,12 +372,12 @@ struct party party_of(struct rig *rig, uint64_t number)
 
 void party_send(struct party *party, const struct fby_message *message)
 {
-    struct fby_buffer frame = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_buffer       frame = {0};
+    struct fby_error_detail why   = {{0}};
     if (fby_message_encode(message, &frame, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    fby_loop_take_frame(
+    fby_loop_handle_frame(
         &party->rig->loop, &party->routing_id, frame.data, frame.size);
     fby_buffer_fini(&frame);
 }
@@ -406,7 +407,7 @@ void party_ask_open(struct party *party, const struct fby_open *open)
         party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = *open});
     while (loop->opens != NULL) {
         poll(&ended, 1, -1);
-        fby_loop_opens_ended(loop);
+        fby_loop_answer_ended_opens(loop);
     }
 }
 

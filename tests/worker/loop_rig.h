@@ -47,7 +47,7 @@ void rig_close(struct rig *rig);
 void rig_make(struct rig *rig);
 /* Collect memory, as a turn of the loop does. */
 void rig_collect(struct rig *rig);
-/* The same until all memory is free: the stages release it a little later. */
+/* Collect until all memory is free, since the stages release it later. */
 void rig_collect_all(struct rig *rig);
 
 /* ---- Messages of parties ------------------------------------------------- */

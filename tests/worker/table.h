@@ -32,7 +32,7 @@ static inline struct fby_content *content_of(const char *text)
 {
     struct fby_pipeline           *pipeline = NULL;
     struct fby_split              *split    = NULL;
-    struct fby_why                 why      = {{0}};
+    struct fby_error_detail        why      = {{0}};
     struct fby_content            *content  = fby_zalloc(sizeof(*content));
     const struct fby_pipeline_text source   = {
           text, strlen(text), "runs.yaml", "/"};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/worker/loop_rig.h"
-#include "worker/stages/state.h"
+#include "worker/stages/stages_state.h"
 
 /* ---- No room ------------------------------------------------------------- */
 
@@ -13,11 +13,11 @@
 static uint64_t batch_bytes(struct rig *rig)
 {
     struct fby_raw_layout     layout;
-    struct fby_why            why  = {{0}};
+    struct fby_error_detail   why  = {{0}};
     const struct fby_job_spec spec = rig_spec(rig, 0);
     assert_ok(fby_job_layout(&spec, &layout, &why));
-    assert_int_equal(fby_job_bytes(&layout), 24576 + 64 + 64 + 64);
-    return fby_job_bytes(&layout);
+    assert_int_equal(fby_job_arena_bytes(&layout), 24576 + 64 + 64 + 64);
+    return fby_job_arena_bytes(&layout);
 }
 
 static void check_busy(const struct fby_busy *busy, struct fby_request_id id)
@@ -278,8 +278,8 @@ static const struct fby_message *fail_with(
     struct fby_job *job = fby_job_hold(loop->works->job);
     assert_true(fby_job_fail(job, &failure));
     assert_false(fby_job_fail(job, &failure));
-    fby_stages_post(loop->stages, job, NULL);
-    fby_loop_take_events(loop);
+    fby_stages_post_event(loop->stages, job, NULL);
+    fby_loop_handle_events(loop);
     assert_null(loop->works);
     fby_job_release(&job);
     assert_int_equal(party_state(a).open, 0);

@@ -56,7 +56,7 @@ static fby_err take(struct world *world, uint32_t slots, struct fby_arena **out)
 {
     static int                  tag  = 17;
     const struct fby_arena_spec spec = {SIZE, slots, &tag};
-    fby_err                     err = fby_arena_take(world->arenas, &spec, out);
+    fby_err err = fby_arena_create(world->arenas, &spec, out);
     return err == FBY_OK ? fby_arena_commit(*out) : err;
 }
 
@@ -91,7 +91,7 @@ static void an_arena_is_charged_before_it_is_committed(void **state)
     struct world               *world = *state;
     struct fby_arena           *arena = NULL;
     const struct fby_arena_spec spec  = {SIZE, 1, NULL};
-    assert_ok(fby_arena_take(world->arenas, &spec, &arena));
+    assert_ok(fby_arena_create(world->arenas, &spec, &arena));
     assert_null(fby_arena_data(arena));
     assert_int_equal(fby_memory_counts(world->memory).reserved, SIZE);
     assert_ok(fby_arena_commit(arena));

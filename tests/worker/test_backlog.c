@@ -46,10 +46,10 @@ static void bench_close(struct bench *bench)
 static struct fby_job *add_job(
     struct bench *bench, const struct fby_job_spec *spec)
 {
-    struct fby_why   why = {{0}};
-    struct fby_job **job = &bench->jobs[bench->n_jobs++];
+    struct fby_error_detail why = {{0}};
+    struct fby_job        **job = &bench->jobs[bench->n_jobs++];
     assert_ok(fby_job_create(spec, bench->arenas, NULL, job, &why));
-    fby_backlog_add(bench->backlog, *job);
+    fby_backlog_add_job(bench->backlog, *job);
     return *job;
 }
 
@@ -67,7 +67,7 @@ static struct fby_job *add(struct bench *bench, uint64_t seed, uint64_t step)
 static void expect_row(struct bench *bench, const struct fby_job *job)
 {
     struct fby_task *task = NULL;
-    assert_ok(fby_backlog_next(bench->backlog, &task));
+    assert_ok(fby_backlog_next_task(bench->backlog, &task));
     assert_int_equal(task->job->spec.seed, job->spec.seed);
     assert_int_equal(task->job->spec.step, job->spec.step);
     assert_int_equal(task->job->spec.epoch, job->spec.epoch);
@@ -75,7 +75,7 @@ static void expect_row(struct bench *bench, const struct fby_job *job)
     assert_int_equal(task->rows, 1);
     assert_int_equal(task->substitutes, 0);
     assert_int_equal(task->sample, job->samples[task->row]);
-    fby_backlog_done(bench->backlog, task);
+    fby_backlog_free_task(bench->backlog, task);
 }
 
 static void expect_all_rows(struct bench *bench, const struct fby_job *job)
@@ -175,13 +175,13 @@ static void a_row_to_be_fetched_again_comes_before_all(void **state)
     struct fby_task *task = NULL;
     struct fby_task *same = NULL;
     add(&bench, 1, 0);
-    assert_ok(fby_backlog_next(bench.backlog, &task));
+    assert_ok(fby_backlog_next_task(bench.backlog, &task));
     task->substitutes = 1;
-    fby_backlog_retry(bench.backlog, task);
-    assert_ok(fby_backlog_next(bench.backlog, &same));
+    fby_backlog_retry_task(bench.backlog, task);
+    assert_ok(fby_backlog_next_task(bench.backlog, &same));
     assert_ptr_equal(same, task);
     assert_int_equal(same->substitutes, 1);
-    fby_backlog_done(bench.backlog, same);
+    fby_backlog_free_task(bench.backlog, same);
     bench_close(&bench);
 }
 
@@ -193,7 +193,7 @@ static void cancelled_jobs_are_swept_out(void **state)
     const struct fby_job *other     = add(&bench, 1, 1);
     assert_true(fby_job_cancel(cancelled));
     assert_false(fby_job_cancel(cancelled));
-    fby_backlog_sweep(bench.backlog);
+    fby_backlog_remove_aborted(bench.backlog);
     expect_all_rows(&bench, other);
     bench_close(&bench);
 }
@@ -225,7 +225,7 @@ struct waiter { /* a thread that takes the next row */
 static void *take_next(void *opaque)
 {
     struct waiter *waiter = opaque;
-    waiter->err           = fby_backlog_next(waiter->backlog, &waiter->task);
+    waiter->err = fby_backlog_next_task(waiter->backlog, &waiter->task);
     return NULL;
 }
 
@@ -257,7 +257,7 @@ static void a_job_wakes_a_thread_that_waits_for_a_row(void **state)
     struct fby_job *job = add(&bench, 1, 0);
     expect_woken(&waiter, FBY_OK);
     assert_ptr_equal(waiter.task->job, job);
-    fby_backlog_done(bench.backlog, waiter.task);
+    fby_backlog_free_task(bench.backlog, waiter.task);
     bench_close(&bench);
 }
 
@@ -268,17 +268,17 @@ static void a_task_that_is_done_wakes_a_thread_that_waits_for_one(void **state)
     struct fby_task *task = NULL;
     bench_open_with(&bench, state, 1);
     add(&bench, 1, 0);
-    assert_ok(fby_backlog_next(bench.backlog, &task));
+    assert_ok(fby_backlog_next_task(bench.backlog, &task));
     start_waiting(&waiter, &bench);
-    fby_backlog_done(bench.backlog, task);
+    fby_backlog_free_task(bench.backlog, task);
     expect_woken(&waiter, FBY_OK);
     assert_ptr_equal(waiter.task, task); /* there is no other */
     assert_int_equal(task->row, 1);
     start_waiting(&waiter, &bench);
-    fby_backlog_retry(bench.backlog, task);
+    fby_backlog_retry_task(bench.backlog, task);
     expect_woken(&waiter, FBY_OK);
     assert_ptr_equal(waiter.task, task);
-    fby_backlog_done(bench.backlog, task);
+    fby_backlog_free_task(bench.backlog, task);
     bench_close(&bench);
 }
 
@@ -294,12 +294,12 @@ static void every_task_is_used_again(void **state)
     }
     for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 0; i < N; i++) {
-            assert_ok(fby_backlog_next(bench.backlog, &tasks[i]));
+            assert_ok(fby_backlog_next_task(bench.backlog, &tasks[i]));
         }
         assert_true(tasks[0] != tasks[1] && tasks[1] != tasks[2] &&
                     tasks[2] != tasks[0]);
         for (unsigned i = 0; i < N; i++) {
-            fby_backlog_done(bench.backlog, tasks[i]);
+            fby_backlog_free_task(bench.backlog, tasks[i]);
         }
     }
     assert_int_equal(fby_backlog_rows(bench.backlog), 0);
@@ -323,12 +323,13 @@ static void a_closed_backlog_gives_no_task(void **state)
     struct fby_task *task = NULL;
     bench_open(&bench, state);
     add(&bench, 1, 0);
-    assert_ok(fby_backlog_next(bench.backlog, &task));
-    fby_backlog_retry(bench.backlog, task);
+    assert_ok(fby_backlog_next_task(bench.backlog, &task));
+    fby_backlog_retry_task(bench.backlog, task);
     fby_backlog_close(bench.backlog);
-    assert_ok(fby_backlog_next(bench.backlog, &task)); /* the job was started */
-    fby_backlog_done(bench.backlog, task);
-    assert_int_equal(fby_backlog_next(bench.backlog, &task), FBY_GONE);
+    assert_ok(
+        fby_backlog_next_task(bench.backlog, &task)); /* the job was started */
+    fby_backlog_free_task(bench.backlog, task);
+    assert_int_equal(fby_backlog_next_task(bench.backlog, &task), FBY_GONE);
     bench_close(&bench);
 }
 
@@ -338,7 +339,7 @@ static void a_closed_backlog_makes_no_thread_wait(void **state)
     bench_open(&bench, state);
     struct fby_task *task = NULL;
     fby_backlog_close(bench.backlog);
-    assert_int_equal(fby_backlog_next(bench.backlog, &task), FBY_GONE);
+    assert_int_equal(fby_backlog_next_task(bench.backlog, &task), FBY_GONE);
     bench_close(&bench);
 }
 

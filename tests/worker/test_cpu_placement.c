@@ -1,12 +1,13 @@
-/* CPU placement on a made-up machine: two nodes of four CPUs and a card on the
- * second. The test sets the CPUs that are allowed. */
-#include "tests/made_up.h"
+/* CPU placement on a fake machine of two nodes of four CPUs with a network card
+ * on the second. The test sets the CPUs that are allowed. */
+#include "tests/fake_files.h"
 
 #include <errno.h>
 #include <sched.h>
 
 #include "common/cpus.h"
 #include "worker/cpu_placement.h"
+#include "worker/worker.h"
 
 static cpu_set_t allowed;       /* to the calling thread */
 static bool      allowed_fails; /* sched_getaffinity fails */
@@ -56,7 +57,7 @@ static void allow(const char *list)
 
 static void runs_on(const char *list)
 {
-    assert_string_equal(fby_cpus_show(&allowed).text, list);
+    assert_string_equal(fby_cpus_format(&allowed).text, list);
 }
 
 static int make_machine(void **state)
@@ -80,8 +81,8 @@ static int make_machine(void **state)
 static void refuses(
     const struct fby_worker_options *o, fby_err err, const char *words)
 {
-    struct fby_why  why    = {{0}};
-    const cpu_set_t before = allowed;
+    struct fby_error_detail why    = {{0}};
+    const cpu_set_t         before = allowed;
     assert_int_equal(fby_cpu_placement_confine(o, &why), err);
     assert_string_equal(why.text, words);
     assert_true(CPU_EQUAL(&before, &allowed));

@@ -10,16 +10,17 @@ enum { SEEDS = 3, EPOCHS = 3 };
 static void direct(struct fby_dataset_plan *dataset_plan, uint64_t seed,
     uint64_t epoch, uint64_t samples[KIT_SAMPLES])
 {
-    struct fby_why        why   = {{0}};
-    struct fby_order     *order = NULL;
-    struct fby_order_spec spec =
+    struct fby_error_detail why   = {{0}};
+    struct fby_order       *order = NULL;
+    struct fby_order_spec   spec =
         fby_order_spec_of(&dataset_plan->content, seed, epoch);
     spec.samples       = fby_dataset_samples(dataset_plan->dataset);
     spec.shard_samples = fby_dataset_shard_samples(dataset_plan->dataset);
     spec.n_shards      = fby_dataset_shards(dataset_plan->dataset);
     assert_ok(fby_order_create(&spec, &order, &why));
     for (uint32_t i = 0; i < KIT_SAMPLES / KIT_BATCH; i++) {
-        fby_order_fill(order, i, 0, KIT_BATCH, samples + (size_t)i * KIT_BATCH);
+        fby_order_fill_samples(
+            order, i, 0, KIT_BATCH, samples + (size_t)i * KIT_BATCH);
     }
     fby_order_destroy(&order);
 }
@@ -27,14 +28,14 @@ static void direct(struct fby_dataset_plan *dataset_plan, uint64_t seed,
 static const struct fby_order *check_order(
     struct fby_dataset_plan *dataset_plan, uint64_t seed, uint64_t epoch)
 {
-    struct fby_why          why   = {{0}};
+    struct fby_error_detail why   = {{0}};
     const struct fby_order *order = NULL;
     uint64_t                right[KIT_SAMPLES];
     uint64_t                got[KIT_BATCH];
     assert_ok(fby_dataset_plan_order(dataset_plan, seed, epoch, &order, &why));
     direct(dataset_plan, seed, epoch, right);
     for (uint32_t i = 0; i < KIT_SAMPLES / KIT_BATCH; i++) {
-        fby_order_fill(order, i, 0, KIT_BATCH, got);
+        fby_order_fill_samples(order, i, 0, KIT_BATCH, got);
         assert_memory_equal(got, right + (size_t)i * KIT_BATCH, sizeof(got));
     }
     return order;
@@ -74,7 +75,7 @@ static void the_least_recently_used_order_is_dropped(void **state)
 static void an_order_that_cannot_be_made_is_not_kept(void **state)
 {
     struct kit              kit;
-    struct fby_why          why   = {{0}};
+    struct fby_error_detail why   = {{0}};
     const struct fby_order *order = NULL;
     kit_open(&kit, *state, "", "");
     kit.dataset_plan->content.global_batch =

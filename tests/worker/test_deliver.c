@@ -22,7 +22,7 @@ static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
         party_request(&a, &specs[i]);
     }
     rig_make(&rig);
-    fby_loop_flush(&rig.loop); /* one call sends all */
+    fby_loop_send_ready(&rig.loop); /* one call sends all */
     assert_int_equal(rig.loop.counts.batches, 4);
     wire_expect_batch(&a, &specs[2], (struct fby_request_id){3});
     wire_expect_batch(&a, &specs[3], (struct fby_request_id){4});
@@ -36,7 +36,7 @@ static void check_device_list(
 {
     const struct fby_field_content *image =
         &rig->kit.dataset_plan->content.fields[0];
-    struct fby_digest behaviour = fby_device_list_behaviour(image);
+    struct fby_digest behaviour = fby_device_list_hash(image);
     struct fby_buffer list      = {0};
     fby_device_list_encode(image, &list);
     assert_true(list.size > 0);
@@ -309,7 +309,7 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
 {
     struct rig              rig;
     const struct fby_order *order = NULL;
-    struct fby_why          why   = {{0}};
+    struct fby_error_detail why   = {{0}};
     uint64_t                samples[KIT_BATCH];
     rig_open(&rig, state);
     const struct fby_job_spec spec = rig_spec(&rig, 1);
@@ -317,7 +317,7 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
     party_open(&a);
     assert_ok(fby_dataset_plan_order(
         spec.dataset_plan, spec.seed, spec.epoch, &order, &why));
-    fby_order_fill(order, spec.step, 0, KIT_BATCH, samples);
+    fby_order_fill_samples(order, spec.step, 0, KIT_BATCH, samples);
     const struct fby_end *end = make_and_expect_end(&rig, &a, 0, 1);
     assert_int_equal(end->n_samples, KIT_BATCH);
     assert_memory_equal(end->samples, samples, sizeof(samples));
@@ -440,7 +440,7 @@ static void break_at(struct rig *rig, struct party *a, int n)
     uint64_t              lost = rig->loop.counts.routes_lost;
     rig_make(rig);
     wire_fail(n);
-    fby_loop_flush(&rig->loop);
+    fby_loop_send_ready(&rig->loop);
     assert_int_equal(rig->loop.counts.routes_lost, lost + 1);
     for (int i = 0; i < n / 2; i++) {
         if (i == 0) {

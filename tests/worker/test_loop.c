@@ -97,15 +97,15 @@ static void a_frame_of_another_version_is_refused(void **state)
     struct rig rig;
     rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
-    fby_loop_take_frame(&rig.loop, &a.routing_id, "FBYM\2\1\0\0", 8);
+    fby_loop_handle_frame(&rig.loop, &a.routing_id, "FBYM\2\1\0\0", 8);
     struct party stranger = a;
     stranger.session      = (struct fby_session_id){0};
     const struct fby_refused *refused =
         &wire_expect(&stranger, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(rig.loop.counts.malformed, 1);
-    fby_loop_take_frame(&rig.loop, &a.routing_id, "FBYM\1\1\0\0\377", 9);
-    fby_loop_take_frame(&rig.loop, &a.routing_id, "hello", 5);
+    fby_loop_handle_frame(&rig.loop, &a.routing_id, "FBYM\1\1\0\0\377", 9);
+    fby_loop_handle_frame(&rig.loop, &a.routing_id, "hello", 5);
     assert_int_equal(rig.loop.counts.malformed, 3);
     assert_int_equal(rig.loop.counts.out_of_place, 0);
     wire_expect_nothing(&rig);
@@ -397,7 +397,7 @@ static void a_session_waits_for_eight_opens_at_most(void **state)
     assert_non_null(strstr(failed->text, "8 contents"));
     send_open(&b, 3);
     assert_int_equal(count_opens(&rig), 9);
-    fby_loop_opens_progress(&rig.loop);
+    fby_loop_send_progress(&rig.loop);
     assert_int_equal(wire_expect(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
     party_bye(&a);
     assert_int_equal(count_opens(&rig), 1);
@@ -478,9 +478,9 @@ static uint64_t counter(
 {
     uint64_t value = UINT64_MAX;
     for (size_t i = 0; i < counters->n; i++) {
-        if (strcmp(counters->at[i].name, name) == 0) {
+        if (strcmp(counters->list[i].name, name) == 0) {
             assert_true(value == UINT64_MAX); /* named once */
-            value = counters->at[i].value;
+            value = counters->list[i].value;
         }
     }
     return value;

@@ -11,16 +11,23 @@
 
 enum { PAGE = 4096, MIB = 1 << 20 };
 
+static fby_err take_now(
+    struct fby_memory *memory, size_t size, struct fby_memory_block *out)
+{
+    fby_err err = fby_memory_reserve(memory, size, out);
+    return err == FBY_OK ? fby_memory_commit(memory, out) : err;
+}
+
 static void a_block_is_page_aligned_and_writable(void **state)
 {
     (void)state;
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block block;
-    assert_ok(fby_memory_try_take(memory, 5000, &block));
+    assert_ok(take_now(memory, 5000, &block));
     assert_int_equal((uintptr_t)block.data % PAGE, 0);
     assert_true(block.size >= 5000);
     memset(block.data, 1, block.size);
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     assert_null(block.data);
     fby_memory_destroy(&memory);
 }
@@ -31,17 +38,15 @@ static void the_limit_is_never_passed(void **state)
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block most;
     struct fby_memory_block more;
-    assert_int_equal(fby_memory_try_take(memory, MIB + 1, &more), FBY_FULL);
-    assert_int_equal(fby_memory_take(memory, SIZE_MAX, &more), FBY_FULL);
-    assert_ok(fby_memory_try_take(memory, MIB - PAGE, &most));
-    assert_int_equal(
-        fby_memory_try_take(memory, (size_t)2 * PAGE, &more), FBY_FULL);
-    assert_ok(fby_memory_try_take(memory, PAGE, &more));
+    assert_int_equal(take_now(memory, MIB + 1, &more), FBY_FULL);
+    assert_int_equal(fby_memory_allocate(memory, SIZE_MAX, &more), FBY_FULL);
+    assert_ok(take_now(memory, MIB - PAGE, &most));
+    assert_int_equal(take_now(memory, (size_t)2 * PAGE, &more), FBY_FULL);
+    assert_ok(take_now(memory, PAGE, &more));
     struct fby_memory_counts counts = fby_memory_counts(memory);
     assert_int_equal(counts.used, MIB);
-    assert_int_equal(counts.peak, MIB);
-    fby_memory_give(memory, &most);
-    fby_memory_give(memory, &more);
+    fby_memory_free(memory, &most);
+    fby_memory_free(memory, &more);
     fby_memory_destroy(&memory);
 }
 
@@ -50,13 +55,13 @@ static void a_block_given_back_is_taken_again(void **state)
     (void)state;
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block block;
-    assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
+    assert_ok(take_now(memory, MIB / 2, &block));
     uint8_t *data = block.data;
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     assert_int_equal(fby_memory_counts(memory).kept, MIB / 2);
-    assert_ok(fby_memory_try_take(memory, MIB / 2 - 100, &block));
+    assert_ok(take_now(memory, MIB / 2 - 100, &block));
     assert_ptr_equal(block.data, data);
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     fby_memory_destroy(&memory);
 }
 
@@ -67,14 +72,14 @@ static void kept_blocks_make_room_for_other_sizes(void **state)
     struct fby_memory_block small[4];
     struct fby_memory_block large;
     for (int i = 0; i < 4; i++) {
-        assert_ok(fby_memory_try_take(memory, MIB / 4, &small[i]));
+        assert_ok(take_now(memory, MIB / 4, &small[i]));
     }
     for (int i = 0; i < 4; i++) {
-        fby_memory_give(memory, &small[i]);
+        fby_memory_free(memory, &small[i]);
     }
-    assert_ok(fby_memory_try_take(memory, MIB, &large));
+    assert_ok(take_now(memory, MIB, &large));
     assert_int_equal(fby_memory_counts(memory).kept, 0);
-    fby_memory_give(memory, &large);
+    fby_memory_free(memory, &large);
     fby_memory_destroy(&memory);
 }
 
@@ -90,13 +95,12 @@ static void reserved_memory_is_charged_before_it_is_committed(void **state)
     assert_int_equal(fby_memory_counts(memory).reserved, MIB - PAGE);
     assert_int_equal(
         fby_memory_reserve(memory, (size_t)2 * PAGE, &more), FBY_FULL);
-    assert_int_equal(
-        fby_memory_try_take(memory, (size_t)2 * PAGE, &more), FBY_FULL);
+    assert_int_equal(take_now(memory, (size_t)2 * PAGE, &more), FBY_FULL);
     assert_ok(fby_memory_commit(memory, &block));
     memset(block.data, 1, block.size);
     assert_int_equal(fby_memory_counts(memory).reserved, 0);
     assert_int_equal(fby_memory_counts(memory).used, MIB - PAGE);
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     assert_int_equal(fby_memory_counts(memory).used, 0);
     fby_memory_destroy(&memory);
 }
@@ -116,7 +120,7 @@ static void reservations_take_turns_in_one_block(void **state)
         assert_ok(fby_memory_commit(memory, &blocks[i]));
         assert_true(data == NULL || data == blocks[i].data);
         data = blocks[i].data;
-        fby_memory_give(memory, &blocks[i]);
+        fby_memory_free(memory, &blocks[i]);
         assert_int_equal(fby_memory_counts(memory).kept, MIB / 4);
     }
     fby_memory_destroy(&memory);
@@ -128,7 +132,7 @@ static void a_reservation_can_be_given_back_unused(void **state)
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block block;
     assert_ok(fby_memory_reserve(memory, MIB, &block));
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     assert_int_equal(block.size, 0);
     struct fby_memory_counts counts = fby_memory_counts(memory);
     assert_int_equal(counts.used + counts.reserved + counts.kept, 0);
@@ -143,8 +147,8 @@ static void a_reservation_never_grows_past_the_limit(void **state)
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block block;
     struct fby_memory_block others;
-    assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
-    fby_memory_give(memory, &block);
+    assert_ok(take_now(memory, MIB / 2, &block));
+    fby_memory_free(memory, &block);
     assert_ok(fby_memory_reserve(memory, MIB / 2 - PAGE, &block));
     assert_ok(fby_memory_reserve(memory, MIB / 2 + PAGE, &others));
     assert_ok(fby_memory_commit(memory, &block));
@@ -152,8 +156,8 @@ static void a_reservation_never_grows_past_the_limit(void **state)
     struct fby_memory_counts counts = fby_memory_counts(memory);
     assert_int_equal(counts.used, MIB);
     assert_int_equal(counts.kept, 0);
-    fby_memory_give(memory, &block);
-    fby_memory_give(memory, &others);
+    fby_memory_free(memory, &block);
+    fby_memory_free(memory, &others);
     fby_memory_destroy(&memory);
 }
 
@@ -174,7 +178,7 @@ static void a_reservation_stays_when_the_system_has_no_memory(void **state)
     assert_int_equal(fby_memory_counts(memory).reserved, 64 * MIB);
     assert_ok(fby_memory_commit(memory, &block));
     assert_int_equal(fby_memory_counts(memory).used, 64 * MIB);
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     fby_memory_destroy(&memory);
 }
 
@@ -184,8 +188,8 @@ static void blocks_that_were_not_used_since_are_freed(void **state)
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block block;
     int64_t                 before_ns = fby_now_ns() - 1;
-    assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
-    fby_memory_give(memory, &block);
+    assert_ok(take_now(memory, MIB / 2, &block));
+    fby_memory_free(memory, &block);
     fby_memory_trim(memory, before_ns);
     assert_int_equal(fby_memory_counts(memory).kept, MIB / 2);
     fby_memory_trim(memory, fby_now_ns());
@@ -208,7 +212,7 @@ static void check_counts(
 static struct fby_memory_block take(struct fby_memory *memory, size_t pages)
 {
     struct fby_memory_block block;
-    assert_ok(fby_memory_try_take(memory, pages * PAGE, &block));
+    assert_ok(take_now(memory, pages * PAGE, &block));
     return block;
 }
 
@@ -218,9 +222,9 @@ static void blocks_are_whole_pages_up_to_the_limit(void **state)
     struct fby_memory      *memory = fby_memory_create((size_t)10 * PAGE + 100);
     struct fby_memory_block blocks[4];
     struct fby_memory_block more;
-    assert_ok(fby_memory_try_take(memory, 0, &blocks[0]));
-    assert_ok(fby_memory_try_take(memory, PAGE, &blocks[1]));
-    assert_ok(fby_memory_try_take(memory, PAGE + 1, &blocks[2]));
+    assert_ok(take_now(memory, 0, &blocks[0]));
+    assert_ok(take_now(memory, PAGE, &blocks[1]));
+    assert_ok(take_now(memory, PAGE + 1, &blocks[2]));
     check_counts(memory, 4, 0, 0);
     assert_int_equal(
         fby_memory_reserve(memory, (size_t)6 * PAGE + 1, &more), FBY_FULL);
@@ -228,15 +232,14 @@ static void blocks_are_whole_pages_up_to_the_limit(void **state)
     check_counts(memory, 10, 6, 0);
     assert_int_equal(fby_memory_reserve(memory, 0, &more), FBY_FULL);
     for (int i = 0; i < 4; i++) {
-        fby_memory_give(memory, &blocks[i]);
+        fby_memory_free(memory, &blocks[i]);
         assert_int_equal(blocks[i].size, 0);
-        fby_memory_give(memory, &blocks[i]); /* no block: fine */
+        fby_memory_free(memory, &blocks[i]); /* no block: fine */
     }
     check_counts(memory, 0, 0, 4);
-    assert_int_equal(fby_memory_counts(memory).peak, 10 * PAGE);
     /* The last 100 bytes of the limit are no whole page: they are unusable. */
     assert_int_equal(
-        fby_memory_take(memory, (size_t)10 * PAGE + 1, &more), FBY_FULL);
+        fby_memory_allocate(memory, (size_t)10 * PAGE + 1, &more), FBY_FULL);
     assert_int_equal(
         fby_memory_reserve(memory, (size_t)10 * PAGE + 1, &more), FBY_FULL);
     fby_memory_destroy(&memory);
@@ -250,20 +253,20 @@ static void a_kept_block_may_waste_an_eighth(void **state)
     struct fby_memory      *memory = fby_memory_create(MIB);
     struct fby_memory_block block  = take(memory, 9);
     const uint8_t          *data   = block.data;
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     block = take(memory, 8);
     assert_ptr_equal(block.data, data);
     assert_int_equal(block.size, 9 * PAGE);
     check_counts(memory, 9, 0, 0);
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     block = take(memory, 7); /* two of nine pages would be wasted */
     assert_int_equal(block.size, 7 * PAGE);
     check_counts(memory, 7, 0, 9);
     struct fby_memory_block other = take(memory, 10);
     assert_int_equal(other.size, 10 * PAGE);
     check_counts(memory, 17, 0, 9);
-    fby_memory_give(memory, &block);
-    fby_memory_give(memory, &other);
+    fby_memory_free(memory, &block);
+    fby_memory_free(memory, &other);
     fby_memory_destroy(&memory);
 }
 
@@ -275,15 +278,15 @@ static void a_kept_block_beyond_the_limit_is_not_taken(void **state)
     struct fby_memory_block first  = take(memory, 11);
     struct fby_memory_block block  = take(memory, 9);
     struct fby_memory_block last;
-    fby_memory_give(memory, &block);
+    fby_memory_free(memory, &block);
     assert_ok(fby_memory_reserve(memory, PAGE, &last));
     check_counts(memory, 12, 1, 9);
     block = take(memory, 8);
     assert_int_equal(block.size, 8 * PAGE);
     check_counts(memory, 20, 1, 0);
-    fby_memory_give(memory, &first);
-    fby_memory_give(memory, &block);
-    fby_memory_give(memory, &last);
+    fby_memory_free(memory, &first);
+    fby_memory_free(memory, &block);
+    fby_memory_free(memory, &last);
     fby_memory_destroy(&memory);
 }
 
@@ -300,10 +303,10 @@ static void the_newest_of_sixty_four_is_taken_first(void **state)
     }
     check_counts(memory, KEPT + 1, 0, 0);
     for (int i = 0; i < KEPT; i++) {
-        fby_memory_give(memory, &blocks[i]);
+        fby_memory_free(memory, &blocks[i]);
     }
     check_counts(memory, 1, 0, KEPT);
-    fby_memory_give(memory, &blocks[KEPT]); /* the oldest is unmapped */
+    fby_memory_free(memory, &blocks[KEPT]); /* the oldest is unmapped */
     check_counts(memory, 0, 0, KEPT);
     for (int i = KEPT; i > 0; i--) {
         blocks[i] = take(memory, 1);
@@ -311,7 +314,7 @@ static void the_newest_of_sixty_four_is_taken_first(void **state)
     }
     check_counts(memory, KEPT, 0, 0);
     for (int i = 1; i <= KEPT; i++) {
-        fby_memory_give(memory, &blocks[i]);
+        fby_memory_free(memory, &blocks[i]);
     }
     fby_memory_destroy(&memory);
 }
@@ -326,10 +329,10 @@ static void *take_until_refused(void *opaque)
 {
     struct taker           *taker = opaque;
     struct fby_memory_block block;
-    while (
-        (taker->end = fby_memory_take(taker->memory, MIB, &block)) == FBY_OK) {
+    while ((taker->end = fby_memory_allocate(taker->memory, MIB, &block)) ==
+           FBY_OK) {
         atomic_fetch_add(&taker->taken, 1);
-        fby_memory_give(taker->memory, &block);
+        fby_memory_free(taker->memory, &block);
     }
     return NULL;
 }
@@ -340,17 +343,17 @@ static void a_thread_waits_for_memory_until_the_pool_closes(void **state)
     struct taker            taker = {.memory = fby_memory_create(MIB)};
     struct fby_memory_block block;
     pthread_t               thread;
-    assert_ok(fby_memory_take(taker.memory, MIB, &block));
+    assert_ok(fby_memory_allocate(taker.memory, MIB, &block));
     pthread_create(&thread, NULL, take_until_refused, &taker);
     assert_int_equal(atomic_load(&taker.taken), 0);
-    fby_memory_give(taker.memory, &block);
+    fby_memory_free(taker.memory, &block);
     while (atomic_load(&taker.taken) < 100) {
     }
-    assert_ok(fby_memory_take(taker.memory, MIB, &block));
+    assert_ok(fby_memory_allocate(taker.memory, MIB, &block));
     fby_memory_close(taker.memory);
     pthread_join(thread, NULL);
     assert_int_equal(taker.end, FBY_GONE);
-    fby_memory_give(taker.memory, &block);
+    fby_memory_free(taker.memory, &block);
     fby_memory_destroy(&taker.memory);
 }
 
@@ -373,14 +376,14 @@ static void *take_once(void *opaque)
 {
     struct taker           *taker = opaque;
     struct fby_memory_block block;
-    taker->end = fby_memory_take(taker->memory, MIB, &block);
+    taker->end = fby_memory_allocate(taker->memory, MIB, &block);
     if (taker->end == FBY_OK) {
-        fby_memory_give(taker->memory, &block);
+        fby_memory_free(taker->memory, &block);
     }
     return NULL;
 }
 
-/* Whether the returned block was used or only reserved. */
+/* True if the returned block was used or only reserved. */
 static void returned_memory_wakes_a_waiting_thread(void **state)
 {
     (void)state;
@@ -392,11 +395,11 @@ static void returned_memory_wakes_a_waiting_thread(void **state)
         if (reserved == 1) {
             assert_ok(fby_memory_reserve(taker.memory, MIB, &block));
         } else {
-            assert_ok(fby_memory_take(taker.memory, MIB, &block));
+            assert_ok(fby_memory_allocate(taker.memory, MIB, &block));
         }
         pthread_create(&thread, NULL, take_once, &taker);
         sem_wait(&waiting); /* the thread waits before it frees the lock */
-        fby_memory_give(taker.memory, &block);
+        fby_memory_free(taker.memory, &block);
         pthread_join(thread, NULL);
         assert_ok(taker.end);
         assert_int_equal(fby_memory_counts(taker.memory).used, 0);

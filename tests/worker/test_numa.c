@@ -1,12 +1,13 @@
-/* A made-up sysfs: two nodes of four CPUs, and cards of every kind. */
-#include "tests/made_up.h"
+/* A fake sysfs: two nodes of four CPUs, and network cards of every kind. */
+#include "tests/fake_files.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <unistd.h>
 
-#include "worker/numa.h"
+#include "common/socket.h"
+#include "worker/cpu_placement.h"
 
 static struct ifaddrs *cards; /* NULL: this machine's */
 
@@ -33,7 +34,7 @@ void __wrap_freeifaddrs(struct ifaddrs *all)
 static void link_to(const char *path, const char *target)
 {
     char full[256];
-    make_room(path);
+    make_parents(path);
     path_of(full, path);
     assert_int_equal(symlink(target, full), 0);
 }
@@ -56,23 +57,23 @@ static int make_machine(void **state)
     write_file("sys/class/net/eth1/device/numa_node", "1\n");
     write_file("sys/class/net/eth2/device/numa_node", "-1\n");
     write_file("sys/class/net/eth3/device/numa_node", "2\n");
-    make_room("sys/class/net/lo/");
+    make_parents("sys/class/net/lo/");
     return 0;
 }
 
 /* Returns "NODE: CPUS", or "none". */
 static const char *near(const char *card, const char *allowed)
 {
-    static char     text[300];
-    struct fby_node node;
-    struct fby_why  why;
-    cpu_set_t       set;
+    static char             text[300];
+    struct fby_node         node;
+    struct fby_error_detail why;
+    cpu_set_t               set;
     assert_ok(fby_cpus_parse(allowed, &set, &why));
     if (!fby_numa_near(root, card, &set, &node)) {
         return "none";
     }
     snprintf(text, sizeof(text), "%d: %s", node.number,
-        fby_cpus_show(&node.cpus).text);
+        fby_cpus_format(&node.cpus).text);
     return text;
 }
 
@@ -113,7 +114,7 @@ static void a_virtio_card_is_where_its_pci_device_is(void **state)
 {
     (void)state;
     write_file("sys/devices/pci/0000:00:03.0/numa_node", "1\n");
-    make_room("sys/devices/pci/0000:00:03.0/virtio2/");
+    make_parents("sys/devices/pci/0000:00:03.0/virtio2/");
     link_to("sys/class/net/eth4/device",
         "../../../devices/pci/0000:00:03.0/virtio2");
     assert_string_equal(near("eth4", "0-7"), "1: 4-7");
@@ -206,11 +207,11 @@ static void addresses_of_both_kinds_are_found(void **state)
     cards = NULL;
 }
 
-/* A name has at most NI_MAXHOST - 1 bytes. */
+/* A name has at most FBY_ENDPOINT_SIZE - 1 bytes. */
 static void a_host_name_is_not_truncated(void **state)
 {
     (void)state;
-    enum { LONGEST = NI_MAXHOST - 1 };
+    enum { LONGEST = FBY_ENDPOINT_SIZE - 1 };
     char           endpoint[LONGEST + 16];
     char           name[LONGEST + 2] = {0};
     struct ifaddrs all               = {.ifa_name = name};

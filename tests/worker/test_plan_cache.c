@@ -1,5 +1,5 @@
-/* Loads that are shared, plans that are found, and plans that are dropped
- * first. */
+/* The plan cache: loads that several requests share, plans that are found, and
+ * the order in which plans are dropped. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -41,7 +41,7 @@ static void close_table(struct table *t)
 }
 
 static fby_err try_begin(struct table *t, const char *location,
-    struct fby_plan_load **out, struct fby_why *why)
+    struct fby_plan_load **out, struct fby_error_detail *why)
 {
     const struct fby_blob content = {t->kit.content.data, t->kit.content.size};
     return fby_plan_cache_open(t->plans, &content, location, out, why);
@@ -205,7 +205,7 @@ static void too_many_loads_at_once_are_refused(void **state)
     struct table             t        = open_table(state, 0, 4);
     struct fby_plan_load    *going_on[3];
     struct fby_plan_load    *none = NULL;
-    struct fby_why           why  = {{0}};
+    struct fby_error_detail  why  = {{0}};
     for (int i = 0; i < 3; i++) {
         going_on[i] = begin(&t, places[i]);
     }
@@ -224,10 +224,10 @@ static void too_many_loads_at_once_are_refused(void **state)
 
 static void bytes_that_are_no_content_are_refused(void **state)
 {
-    struct table          t       = open_table(state, 0, 4);
-    struct fby_plan_load *none    = NULL;
-    struct fby_why        why     = {{0}};
-    const struct fby_blob garbage = {(const uint8_t *)"garbage", 7};
+    struct table            t       = open_table(state, 0, 4);
+    struct fby_plan_load   *none    = NULL;
+    struct fby_error_detail why     = {{0}};
+    const struct fby_blob   garbage = {(const uint8_t *)"garbage", 7};
     for (int i = 0; i < 5; i++) { /* without using a load */
         assert_int_equal(
             fby_plan_cache_open(t.plans, &garbage, "data:photos", &none, &why),

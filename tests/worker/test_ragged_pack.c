@@ -1,4 +1,5 @@
-/* Packing against rows written one after another by the definition. */
+/* Packing of ragged rows, compared with rows written one after another as
+ * PROTOCOL.md defines them. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static struct fby_raw_layout layout_of(
                     .form       = FBY_FORM_RAGGED,
                     .max_length = shape.dims[0],
     };
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 
@@ -89,7 +90,7 @@ static struct chunk drawn_chunk(uint32_t *seed)
     struct chunk c = {.layout = layout_of((enum fby_type)(1 + draw(seed, 8)),
                           shape, 1 + draw(seed, 50))};
     const struct fby_raw_field *field = &c.layout.fields[0];
-    c.span                            = fby_layout_chunk(&c.layout, 0, 0);
+    c.span                            = fby_layout_chunk_span(&c.layout, 0, 0);
     c.lengths                         = calloc(c.span.rows, sizeof(uint32_t));
     c.memory                          = malloc(c.span.raw_bytes);
     c.want                            = malloc(c.span.raw_bytes);
@@ -99,7 +100,7 @@ static struct chunk drawn_chunk(uint32_t *seed)
     }
     write_lengths(&c);
     for (uint32_t i = 0; i < c.span.rows; i++) {
-        uint8_t *row = c.memory + fby_varying_values(field, c.span.rows) +
+        uint8_t *row = c.memory + fby_ragged_values_offset(field, c.span.rows) +
                        i * field->row_bytes;
         for (uint32_t b = 0; b < c.lengths[i] * field->entry_bytes; b++) {
             row[b] = (uint8_t)draw(seed, 256);
@@ -153,7 +154,7 @@ static struct fby_raw_layout sparse_layout(
                     .form       = FBY_FORM_SPARSE,
                     .max_length = 4,
     };
-    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_ok(fby_layout_compute(&layout, NULL));
     return layout;
 }
 

@@ -19,8 +19,8 @@ struct pair { /* a worker's loop and its server */
 
 static void pair_open(struct pair *pair, void **state)
 {
-    struct fby_why   why  = {{0}};
-    struct fby_loop *loop = &pair->rig.loop;
+    struct fby_error_detail why  = {{0}};
+    struct fby_loop        *loop = &pair->rig.loop;
     rig_open(&pair->rig, state);
     server_open(&pair->server);
     loop->roots               = ((struct sandbox *)*state)->roots;
@@ -63,7 +63,7 @@ static void become_registered(struct pair *pair)
 {
     tick(pair, 0, 1);
     send_registered(&pair->server,
-        expect_message(&pair->server, FBY_MSG_REGISTER)->enroll.instance);
+        expect_message(&pair->server, FBY_MSG_REGISTER)->registration.instance);
     take(pair);
 }
 
@@ -86,8 +86,8 @@ static void a_worker_registers_until_it_is_answered(void **state)
     struct pair pair;
     pair_open(&pair, state);
     tick(&pair, 0, 1);
-    const struct fby_register *sent =
-        &expect_message(&pair.server, FBY_MSG_REGISTER)->enroll;
+    const struct fby_registration *sent =
+        &expect_message(&pair.server, FBY_MSG_REGISTER)->registration;
     assert_int_equal(sent->instance.value, 4711);
     assert_int_equal(sent->endpoints.n, 1);
     assert_string_equal(sent->endpoints.at[0], "tcp://127.0.0.1:7777");
@@ -135,10 +135,10 @@ static void heartbeats_come_as_often_as_the_server_wants(void **state)
     tick(&pair, 5 * MS - 1, 0);
     tick(&pair, 1, 1);
     send_message(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
-                                   .enrolled = {.instance = {4711},
-                                       .server            = {77},
-                                       .lease_ms          = 1000,
-                                       .heartbeat_ms      = 70}});
+                                   .registered = {.instance = {4711},
+                                       .server              = {77},
+                                       .lease_ms            = 1000,
+                                       .heartbeat_ms        = 70}});
     take(&pair);
     tick(&pair, 70 * MS - 1, 0);
     tick(&pair, 1, 1);

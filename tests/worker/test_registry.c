@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/cores.h"
 #include "tests/worker/fake_server.h"
-#include "tests/worker/world.h"
+#include "tests/worker/worker_thread.h"
 #include "worker/stages/stages.h"
 
 static uint64_t counter(const struct fby_heartbeat *heartbeat, const char *name)
@@ -23,27 +23,27 @@ static uint64_t counter(const struct fby_heartbeat *heartbeat, const char *name)
 
 static void a_worker_registers_and_counts_in_heartbeats(void **state)
 {
-    struct world  world;
-    struct server server;
+    struct worker_thread rig;
+    struct server        server;
     server_open(&server);
-    world_prepare(&world, state);
-    world.options.server = server.endpoint;
-    world_start(&world);
+    worker_thread_prepare(&rig, state);
+    rig.options.server = server.endpoint;
+    worker_thread_start(&rig);
 
-    const struct fby_register *enroll =
-        &expect_message(&server, FBY_MSG_REGISTER)->enroll;
-    assert_int_equal(enroll->endpoints.n, 1);
-    assert_string_equal(enroll->endpoints.at[0], world.endpoint);
-    assert_int_equal(enroll->roots.n, 1);
-    assert_string_equal(enroll->roots.at[0], "data");
-    assert_true(enroll->cores >= 1);
-    send_registered(&server, enroll->instance);
+    const struct fby_registration *registration =
+        &expect_message(&server, FBY_MSG_REGISTER)->registration;
+    assert_int_equal(registration->endpoints.n, 1);
+    assert_string_equal(registration->endpoints.at[0], rig.endpoint);
+    assert_int_equal(registration->roots.n, 1);
+    assert_string_equal(registration->roots.at[0], "data");
+    assert_true(registration->cores >= 1);
+    send_registered(&server, registration->instance);
 
-    client_hello(&world.client);
-    client_content(&world.client, &world.kit);
-    struct fby_job_spec   spec = world_spec(&world, 0);
-    struct fby_request_id id   = client_request(&world.client, &spec);
-    client_take_batch(&world.client, &spec, id);
+    client_hello(&rig.client);
+    client_content(&rig.client, &rig.kit);
+    struct fby_job_spec   spec = worker_thread_spec(&rig, 0);
+    struct fby_request_id id   = client_request(&rig.client, &spec);
+    client_take_batch(&rig.client, &spec, id);
     const struct fby_heartbeat *heartbeat = NULL;
     do { /* a thread may count its task after the batch was sent */
         heartbeat = &expect_message(&server, FBY_MSG_HEARTBEAT)->heartbeat;
@@ -54,66 +54,66 @@ static void a_worker_registers_and_counts_in_heartbeats(void **state)
     assert_int_equal(counter(heartbeat, "requests"), 1);
     assert_int_equal(counter(heartbeat, "transform.tasks"), KIT_BATCH);
     assert_true(counter(heartbeat, "raw_bytes") > 0);
-    world_finish(&world);
+    worker_thread_finish(&rig);
     server_close(&server);
 }
 
 static void a_leaving_worker_deregisters(void **state)
 {
-    struct world  world;
-    struct server server;
+    struct worker_thread rig;
+    struct server        server;
     server_open(&server);
-    world_prepare(&world, state);
-    world.options.server = server.endpoint;
-    world_start(&world);
+    worker_thread_prepare(&rig, state);
+    rig.options.server = server.endpoint;
+    worker_thread_start(&rig);
     struct fby_instance_id worker =
-        expect_message(&server, FBY_MSG_REGISTER)->enroll.instance;
+        expect_message(&server, FBY_MSG_REGISTER)->registration.instance;
     send_registered(&server, worker);
-    world_ask_to_stop(&world);
+    worker_thread_ask_to_stop(&rig);
     assert_int_equal(
         expect_message(&server, FBY_MSG_DEREGISTER)->deregister.instance.value,
         worker.value);
-    world_finish(&world);
+    worker_thread_finish(&rig);
     server_close(&server);
 }
 
 /* The worker must register an address that others can use, not a wildcard. */
 static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
 {
-    struct world  world;
-    struct server server;
+    struct worker_thread rig;
+    struct server        server;
     server_open(&server);
-    world_prepare(&world, state);
-    world.options.server = server.endpoint;
-    world.options.listen = "tcp://0.0.0.0:*";
-    world_start(&world);
-    const struct fby_register *enroll =
-        &expect_message(&server, FBY_MSG_REGISTER)->enroll;
-    const char *port = strrchr(world.endpoint, ':');
+    worker_thread_prepare(&rig, state);
+    rig.options.server = server.endpoint;
+    rig.options.listen = "tcp://0.0.0.0:*";
+    worker_thread_start(&rig);
+    const struct fby_registration *registration =
+        &expect_message(&server, FBY_MSG_REGISTER)->registration;
+    const char *port = strrchr(rig.endpoint, ':');
     assert_int_equal(
-        strncmp(enroll->endpoints.at[0], "tcp://127.0.0.1:", 16), 0);
-    assert_string_equal(strrchr(enroll->endpoints.at[0], ':'), port);
-    world_finish(&world);
+        strncmp(registration->endpoints.at[0], "tcp://127.0.0.1:", 16), 0);
+    assert_string_equal(strrchr(registration->endpoints.at[0], ':'), port);
+    worker_thread_finish(&rig);
     server_close(&server);
 }
 
 /* REGISTER of a worker with default options. */
 static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
 {
-    struct world   world;
-    struct server  server;
-    uint32_t       cores  = fby_cores();
-    const uint64_t memory = UINT64_C(4) << 30; /* a limit, not allocated */
+    struct worker_thread rig;
+    struct server        server;
+    uint32_t             cores = fby_usable_cores();
+    const uint64_t memory      = UINT64_C(4) << 30; /* a limit, not allocated */
     server_open(&server);
-    world_prepare(&world, state);
-    world.options.server            = server.endpoint;
-    world.options.memory_bytes      = memory;
-    world.options.transform_threads = 0;
-    world.options.fetch_threads     = 0;
-    world.options.encode_threads    = encode_threads;
-    world_start(&world);
-    send_registered(
-        &server, expect_message(&server, FBY_MSG_REGISTER)->enroll.instance);
+    worker_thread_prepare(&rig, state);
+    rig.options.server            = server.endpoint;
+    rig.options.memory_bytes      = memory;
+    rig.options.transform_threads = 0;
+    rig.options.fetch_threads     = 0;
+    rig.options.encode_threads    = encode_threads;
+    worker_thread_start(&rig);
+    send_registered(&server,
+        expect_message(&server, FBY_MSG_REGISTER)->registration.instance);
     const struct fby_heartbeat *heartbeat =
         &expect_message(&server, FBY_MSG_HEARTBEAT)->heartbeat;
     assert_int_equal(counter(heartbeat, "memory.limit"),
@@ -123,7 +123,7 @@ static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
         counter(heartbeat, "fetch.threads"), cores > 2 ? 2 * cores : 4);
     assert_int_equal(counter(heartbeat, "encode.threads"),
         encode_threads > 0 ? encode_threads : (cores + 1) / 2);
-    world_finish(&world);
+    worker_thread_finish(&rig);
     server_close(&server);
 }
 
@@ -132,7 +132,7 @@ static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
 static void memory_and_threads_are_divided_as_the_manual_says(void **state)
 {
     uint64_t each = fby_stages_most_encode_bytes(1);
-    uint64_t all  = (fby_cores() + 1) / 2 * each;
+    uint64_t all  = (fby_usable_cores() + 1) / 2 * each;
     uint64_t most = 256 << 20;
     check_parts(state, 0, all < most ? all : most);
     check_parts(state, 1, each);
@@ -143,7 +143,7 @@ static void a_wildcard_is_not_advertised(void **state)
 {
     (void)state;
     struct fby_worker_options options      = fby_worker_defaults();
-    struct fby_why            why          = {{0}};
+    struct fby_error_detail   why          = {{0}};
     options.server                         = "tcp://127.0.0.1:1";
     static const char *const unreachable[] = {
         "tcp://0.0.0.0:7000", "tcp://[::]:7000", "tcp://*:7000"};

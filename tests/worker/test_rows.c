@@ -20,7 +20,7 @@ struct bench {
 #define COLUMNS "{forebay: 1, splits: {s: {columns: t}}, global_batch: 9, "
 
 static fby_err try_open(struct bench *bench, const struct sandbox *sb,
-    const char *pattern, const char *fields, struct fby_why *why)
+    const char *pattern, const char *fields, struct fby_error_detail *why)
 {
     char text[2048];
     snprintf(text, sizeof(text), COLUMNS "fields: {%s}}", fields);
@@ -33,7 +33,7 @@ static fby_err try_open(struct bench *bench, const struct sandbox *sb,
 static void bench_open(struct bench *bench, const struct sandbox *sb,
     const char *pattern, const char *fields)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     if (try_open(bench, sb, pattern, fields, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -54,8 +54,8 @@ static void bench_close(struct bench *bench)
 static void refuses(
     const struct sandbox *sb, const char *fields, const char *text)
 {
-    struct bench   bench;
-    struct fby_why why = {{0}};
+    struct bench            bench;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(try_open(&bench, sb, "data:t", fields, &why), FBY_CONFIG);
     assert_string_equal(why.text, text);
     bench_close(&bench);
@@ -130,8 +130,8 @@ static void a_field_that_fits_hides_no_earlier_error(void **state)
 
 static void every_shard_is_checked(void **state)
 {
-    struct bench   bench;
-    struct fby_why why = {{0}};
+    struct bench            bench;
+    struct fby_error_detail why = {{0}};
     zeros(*state, "t-0/a", "<f4", "(3, 4)", 48);
     zeros(*state, "t-1/a", "<f2", "(3, 5)", 30);
     assert_int_equal(
@@ -205,16 +205,16 @@ static void make_run(struct bench *bench, uint32_t first,
     uint8_t *dst, /* NOLINT(readability-non-const-parameter): written to */
     bool    *bad)
 {
-    uint64_t       samples[RUN_ROWS];
-    struct fby_why why = {{0}};
+    uint64_t                samples[RUN_ROWS];
+    struct fby_error_detail why = {{0}};
     for (uint32_t i = 0; i < RUN_ROWS; i++) {
         samples[i] = sample_at(i, fby_dataset_samples(bench->dataset));
     }
-    fby_run_place(bench->run, bench->dataset, samples, RUN_ROWS);
+    fby_run_begin(bench->run, bench->dataset, samples, RUN_ROWS);
     assert_ok(fby_rows_open(bench->rows, 0, bench->run, &why));
-    const struct fby_rows_part part = {
+    const struct fby_rows_group part = {
         .first = first, .n = RUN_ROWS - first, .dst = dst};
-    fby_rows_make(bench->rows, 0, bench->run, part, bad);
+    fby_rows_write(bench->rows, 0, bench->run, part, bad);
     assert_ok(fby_rows_close(bench->rows, 0, bench->run, &why));
 }
 
@@ -344,20 +344,20 @@ static void values_that_do_not_fit_mark_their_row_alone(void **state)
     bench_close(&bench);
 }
 
-static fby_err one_row(
-    struct bench *bench, uint64_t sample, uint8_t *dst, struct fby_why *why)
+static fby_err one_row(struct bench *bench, uint64_t sample, uint8_t *dst,
+    struct fby_error_detail *why)
 {
-    const struct fby_rows_ask ask = {.sample = sample};
-    *why                          = (struct fby_why){{0}};
-    return fby_rows_one(bench->rows, &ask, bench->run, dst, why);
+    const struct fby_row_request ask = {.sample = sample};
+    *why                             = (struct fby_error_detail){{0}};
+    return fby_rows_write_one(bench->rows, &ask, bench->run, dst, why);
 }
 
 static void a_refused_row_has_a_reason(void **state)
 {
-    struct bench      bench;
-    struct fby_why    why;
-    uint8_t           dst[4];
-    struct fby_buffer bits = {0};
+    struct bench            bench;
+    struct fby_error_detail why;
+    uint8_t                 dst[4];
+    struct fby_buffer       bits = {0};
     write_labels(*state);
     bench_open(
         &bench, *state, "data:t", "x: {from: x, decode: label, classes: 5}");
@@ -408,19 +408,19 @@ static void open_lists(struct bench *bench, const struct sandbox *sb)
 
 static void lists_are_made_and_refused_by_their_offsets(void **state)
 {
-    static const uint64_t samples[] = {4, 3, 2, 1, 0};
-    static const uint32_t right[]   = {2, 0, 0, 3, 2};
-    struct bench          bench;
-    struct fby_why        why        = {{0}};
-    uint32_t              lengths[5] = {9, 9, 9, 9, 9};
-    bool                  bad[5]     = {false};
-    int32_t               dst[5][3];
+    static const uint64_t   samples[] = {4, 3, 2, 1, 0};
+    static const uint32_t   right[]   = {2, 0, 0, 3, 2};
+    struct bench            bench;
+    struct fby_error_detail why        = {{0}};
+    uint32_t                lengths[5] = {9, 9, 9, 9, 9};
+    bool                    bad[5]     = {false};
+    int32_t                 dst[5][3];
     open_lists(&bench, *state);
-    fby_run_place(bench.run, bench.dataset, samples, 5);
+    fby_run_begin(bench.run, bench.dataset, samples, 5);
     assert_ok(fby_rows_open(bench.rows, 0, bench.run, &why));
-    const struct fby_rows_part part = {
+    const struct fby_rows_group part = {
         .n = 5, .dst = (uint8_t *)dst, .lengths = lengths};
-    fby_rows_make(bench.rows, 0, bench.run, part, bad);
+    fby_rows_write(bench.rows, 0, bench.run, part, bad);
     assert_ok(fby_rows_close(bench.rows, 0, bench.run, &why));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(bad[i], i == 1 || i == 2);
@@ -434,23 +434,24 @@ static void lists_are_made_and_refused_by_their_offsets(void **state)
 
 static void one_list_is_refused_by_its_offsets(void **state)
 {
-    struct bench        bench;
-    struct fby_why      why = {{0}};
-    int32_t             dst[3];
-    uint32_t            length = 0;
-    struct fby_rows_ask ask    = {.sample = 2, .length = &length};
+    struct bench            bench;
+    struct fby_error_detail why = {{0}};
+    int32_t                 dst[3];
+    uint32_t                length = 0;
+    struct fby_row_request  ask    = {.sample = 2, .length = &length};
     open_lists(&bench, *state);
     assert_int_equal(
-        fby_rows_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why),
+        fby_rows_write_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why),
         FBY_BAD_SAMPLE);
     assert_says(&why, "field x: ");
     assert_says(&why, "4");
     ask.sample = 3;
     assert_int_equal(
-        fby_rows_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why),
+        fby_rows_write_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why),
         FBY_BAD_SAMPLE);
     ask.sample = 1;
-    assert_ok(fby_rows_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why));
+    assert_ok(
+        fby_rows_write_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why));
     assert_int_equal(length, 3);
     assert_int_equal(dst[0], 302);
     bench_close(&bench);
@@ -480,22 +481,22 @@ static void write_pair_of_lists(
 
 static void lists_of_files_that_differ_are_cast_as_each_file_says(void **state)
 {
-    static const uint64_t samples[] = {0, 2, 1, 3};
-    static const uint32_t right[]   = {10, 20, 12, 22};
-    struct bench          bench;
-    struct fby_why        why        = {{0}};
-    uint32_t              lengths[4] = {0};
-    bool                  bad[4]     = {false};
-    int32_t               dst[4][3];
+    static const uint64_t   samples[] = {0, 2, 1, 3};
+    static const uint32_t   right[]   = {10, 20, 12, 22};
+    struct bench            bench;
+    struct fby_error_detail why        = {{0}};
+    uint32_t                lengths[4] = {0};
+    bool                    bad[4]     = {false};
+    int32_t                 dst[4][3];
     write_pair_of_lists(*state, 0, "<i4", 10); /* as it is sent */
     write_pair_of_lists(*state, 1, "<i2", 20);
     bench_open(&bench, *state, "data:t-*",
         "x: {from: x, decode: array, shape: [], max_length: 3, wire: i32}");
-    fby_run_place(bench.run, bench.dataset, samples, 4);
+    fby_run_begin(bench.run, bench.dataset, samples, 4);
     assert_ok(fby_rows_open(bench.rows, 0, bench.run, &why));
-    const struct fby_rows_part part = {
+    const struct fby_rows_group part = {
         .n = 4, .dst = (uint8_t *)dst, .lengths = lengths};
-    fby_rows_make(bench.rows, 0, bench.run, part, bad);
+    fby_rows_write(bench.rows, 0, bench.run, part, bad);
     assert_ok(fby_rows_close(bench.rows, 0, bench.run, &why));
     for (uint32_t i = 0; i < 4; i++) {
         assert_false(bad[i]);
@@ -509,19 +510,19 @@ static void lists_of_files_that_differ_are_cast_as_each_file_says(void **state)
 
 static void an_entry_that_does_not_fit_is_named_by_its_position(void **state)
 {
-    struct bench        bench;
-    struct fby_why      why    = {{0}};
-    uint32_t            length = 0;
-    uint8_t             dst[3];
-    struct fby_rows_ask ask = {.sample = 1, .length = &length};
+    struct bench            bench;
+    struct fby_error_detail why    = {{0}};
+    uint32_t                length = 0;
+    uint8_t                 dst[3];
+    struct fby_row_request  ask = {.sample = 1, .length = &length};
     write_pair_of_lists(*state, 0, "<i4", 252); /* the last is 256 */
     bench_open(&bench, *state, "data:t-0",
         "x: {from: x, decode: array, shape: [], max_length: 3, wire: u8}");
-    assert_int_equal(
-        fby_rows_one(bench.rows, &ask, bench.run, dst, &why), FBY_BAD_SAMPLE);
+    assert_int_equal(fby_rows_write_one(bench.rows, &ask, bench.run, dst, &why),
+        FBY_BAD_SAMPLE);
     assert_says(&why, "field x: value 2 is 256");
     ask.sample = 0;
-    assert_ok(fby_rows_one(bench.rows, &ask, bench.run, dst, &why));
+    assert_ok(fby_rows_write_one(bench.rows, &ask, bench.run, dst, &why));
     assert_int_equal(dst[1], 253);
     bench_close(&bench);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/plan/substitute.h"
+#include "pipeline/plan/draw.h"
 #include "tests/worker/kit.h"
 #include "tests/worker/table.h"
 #include "worker/stages/stages.h"
@@ -108,7 +108,7 @@ static void write_table(const struct sandbox *sb)
 static void bench_open(struct bench *bench, const struct sandbox *sb,
     const char *pattern, const char *text)
 {
-    struct fby_why                 why     = {{0}};
+    struct fby_error_detail        why     = {{0}};
     struct fby_content            *content = content_of(text);
     const struct fby_stages_config config  = {.fetch_threads = 2,
          .transform_threads                                  = 2,
@@ -142,11 +142,11 @@ static void bench_close(struct bench *bench)
 static struct fby_job *make(struct bench *bench, uint32_t rows)
 {
     struct fby_job           *job  = NULL;
-    struct fby_why            why  = {{0}};
+    struct fby_error_detail   why  = {{0}};
     const struct fby_job_spec spec = {
         .dataset_plan = bench->dataset_plan, .seed = SEED, .rows = rows};
     assert_ok(fby_job_create(&spec, bench->arenas, NULL, &job, &why));
-    fby_stages_start(bench->stages, job);
+    fby_stages_start_job(bench->stages, job);
     uint32_t chunks = 0;
     bool     failed = false; /* by the event: job->failed is set earlier */
     while (chunks < job->layout.n_chunks && !failed) {
@@ -155,7 +155,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
                       .fd = fby_stages_fd(bench->stages), .events = POLLIN};
         poll(&ready, 1, -1);
         fby_stages_clear_wakeup(bench->stages);
-        while (fby_stages_next(bench->stages, &event)) {
+        while (fby_stages_next_event(bench->stages, &event)) {
             chunks += event.chunk != NULL ? 1 : 0;
             failed = failed || event.chunk == NULL;
             fby_job_release(&event.job);
@@ -224,7 +224,7 @@ static void check_lists(
 {
     const struct fby_raw_field *field = &job->layout.fields[chunk->field];
     const uint8_t              *at =
-        chunk->payload + fby_varying_values(field, chunk->span.rows);
+        chunk->payload + fby_ragged_values_offset(field, chunk->span.rows);
     check_lengths(job, chunk);
     for (uint32_t i = 0; i < chunk->span.rows; i++) {
         uint64_t sample = sample_of(job, chunk->span.first_row + i);
@@ -249,8 +249,10 @@ static void check_words(
     const struct fby_raw_field *field = &job->layout.fields[chunk->field];
     uint64_t                    n     = check_lengths(job, chunk);
     uint32_t                    rows  = chunk->span.rows;
-    const uint8_t *index = chunk->payload + fby_varying_values(field, rows);
-    const uint8_t *value = chunk->payload + fby_sparse_values(field, rows, n);
+    const uint8_t              *index =
+        chunk->payload + fby_ragged_values_offset(field, rows);
+    const uint8_t *value =
+        chunk->payload + fby_sparse_values_offset(field, rows, n);
     for (uint32_t i = 0; i < rows; i++) {
         uint64_t sample = sample_of(job, chunk->span.first_row + i);
         for (uint32_t k = 0; k < length_of(sample); k++) {
@@ -340,9 +342,9 @@ static void a_chunk_is_done_once_with_its_last_row(void **state)
         {1, FIRST - 1, {0, 1}},
         {0, 1, {1, 1}},
     };
-    struct bench    bench;
-    struct fby_job *job = NULL;
-    struct fby_why  why = {{0}};
+    struct bench            bench;
+    struct fby_job         *job = NULL;
+    struct fby_error_detail why = {{0}};
     write_table(*state);
     bench_open(&bench, *state, "data:t", SPLIT "global_batch: 4500, " FIELDS);
     const struct fby_job_spec spec      = {.dataset_plan = bench.dataset_plan,
@@ -354,7 +356,7 @@ static void a_chunk_is_done_once_with_its_last_row(void **state)
     assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
     assert_int_equal(job->layout.n_chunks, 2);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        fby_job_rows_done(job, steps[i].row, steps[i].n, &sink);
+        fby_job_rows_written(job, steps[i].row, steps[i].n, &sink);
         assert_memory_equal(counts, steps[i].done, sizeof(counts));
     }
     fby_job_release(&job);

@@ -194,9 +194,9 @@ static void open_requests_are_named(void **state)
     assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
     assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
     fby_session_cancel(d.s, 0, (struct fby_request_id){1});
-    assert_int_equal(fby_session_open(d.s, named, MANY), 1);
+    assert_int_equal(fby_session_list_open(d.s, named, MANY), 1);
     assert_int_equal(named[0].value, 2);
-    assert_int_equal(fby_session_open(d.s, named, 0), 0);
+    assert_int_equal(fby_session_list_open(d.s, named, 0), 0);
     finish(&d);
 }
 
@@ -212,12 +212,12 @@ static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
     assert_int_equal(request(&d, 3, 2), FBY_SESSION_ACCEPT);
     assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &other));
     struct fby_session *const all[] = {d.s, other};
-    assert_ptr_equal(fby_session_victim(all, 2, other, 0), d.s);
-    assert_int_equal(fby_session_shed(d.s).value, 3);
+    assert_ptr_equal(fby_session_choose_victim(all, 2, other, 0), d.s);
+    assert_int_equal(fby_session_shed_batch(d.s).value, 3);
     expect(&d, FBY_SEND_LOST, 3);
     fby_session_freed(d.s, (struct fby_request_id){3});
     fby_session_freed(d.s, (struct fby_request_id){2});
-    assert_null(fby_session_victim(all, 2, other, 0));
+    assert_null(fby_session_choose_victim(all, 2, other, 0));
     fby_session_destroy(&other);
     finish(&d);
 }
@@ -235,7 +235,7 @@ static void a_leaving_worker_finishes_but_takes_nothing_new(void **state)
     expect(&d, FBY_SEND_HEADER, 1);
     expect(&d, FBY_SEND_CHUNK, 1);
     expect(&d, FBY_SEND_END, 1);
-    fby_session_give_back(d.s);
+    fby_session_lose_open(d.s);
     expect(&d, FBY_SEND_LOST, 2);
     finish(&d);
 }

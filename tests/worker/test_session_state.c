@@ -181,7 +181,7 @@ static void a_batch_of_the_whole_budget_is_not_too_large(void **state)
 static void lose(struct driver *d, uint64_t id)
 {
     assert_int_equal(request(d, id, id), FBY_SESSION_ACCEPT);
-    assert_int_equal(fby_session_shed(d->s).value, id);
+    assert_int_equal(fby_session_shed_batch(d->s).value, id);
     fby_session_freed(d->s, id_of(id));
 }
 
@@ -224,7 +224,7 @@ static void after_bye_nothing_is_open_promised_or_sent(void **state)
     assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
     assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
     make(&d, 1, 1, 10);
-    assert_int_equal(fby_session_shed(d.s).value, 2);
+    assert_int_equal(fby_session_shed_batch(d.s).value, 2);
     fby_session_bye(d.s);
     const struct fby_session_state left = {
         .charged = UINT64_C(2) * BATCH, .leaving = true};
@@ -352,7 +352,7 @@ static void begin_surplus(struct driver *d, int64_t now_ns)
 static bool must_shed(struct driver *d, int64_t now_ns)
 {
     struct fby_session *const all[] = {d->s};
-    return fby_session_victim(all, 1, NULL, now_ns) == d->s;
+    return fby_session_choose_victim(all, 1, NULL, now_ns) == d->s;
 }
 
 /* Time does not count while all bytes sent are credited. */
@@ -404,12 +404,12 @@ static void batches_that_have_begun_or_are_no_surplus_are_not_shed(void **state)
     assert_false(must_shed(&d, 0)); /* within its entitlement */
     finish(&d);
     begin_surplus(&d, 0);
-    assert_int_equal(fby_session_shed(d.s).value, 3);
+    assert_int_equal(fby_session_shed_batch(d.s).value, 3);
     assert_true(must_shed(&d, 2 * S));
-    assert_int_equal(fby_session_shed(d.s).value, 2);
+    assert_int_equal(fby_session_shed_batch(d.s).value, 2);
     assert_false(
         must_shed(&d, 2 * S)); /* still charged, but no batch is unsent */
-    assert_int_equal(fby_session_shed(d.s).value, 0);
+    assert_int_equal(fby_session_shed_batch(d.s).value, 0);
     finish(&d);
 }
 
@@ -427,7 +427,7 @@ static void a_surplus_of_one_byte_is_shed(void **state)
     assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
     assert_true(must_shed(&d, 0));
     assert_int_equal(
-        fby_session_shed(d.s).value, 1); /* of one step, the first */
+        fby_session_shed_batch(d.s).value, 1); /* of one step, the first */
     finish(&d);
 }
 
@@ -445,12 +445,12 @@ static void no_session_sheds_for_one_that_has_its_share(void **state)
         assert_int_equal(request(&d, id, id), FBY_SESSION_ACCEPT);
     }
     assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_ACCEPT);
-    assert_ptr_equal(fby_session_victim(all, 2, other, 0), d.s);
+    assert_ptr_equal(fby_session_choose_victim(all, 2, other, 0), d.s);
     fby_session_freed(other, id_of(1));
     r = (struct fby_session_request){.id = {2}, .bytes = BATCH};
     assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_ACCEPT);
-    assert_null(fby_session_victim(all, 2, other, 0));
-    assert_null(fby_session_victim(all, 2, d.s, 500 * S));
+    assert_null(fby_session_choose_victim(all, 2, other, 0));
+    assert_null(fby_session_choose_victim(all, 2, d.s, 500 * S));
     fby_session_freed(other, id_of(2));
     fby_session_destroy(&other);
     finish(&d);
@@ -472,11 +472,11 @@ static void the_session_furthest_beyond_its_share_sheds(void **state)
                 fby_session_request(all[i], 0, &r), FBY_SESSION_ACCEPT);
         }
     }
-    assert_ptr_equal(fby_session_victim(all, 1, NULL, 0), all[0]);
-    assert_ptr_equal(fby_session_victim(all, 3, NULL, 0), all[1]);
-    assert_ptr_equal(fby_session_victim(all, 3, all[1], 0), all[2]);
+    assert_ptr_equal(fby_session_choose_victim(all, 1, NULL, 0), all[0]);
+    assert_ptr_equal(fby_session_choose_victim(all, 3, NULL, 0), all[1]);
+    assert_ptr_equal(fby_session_choose_victim(all, 3, all[1], 0), all[2]);
     for (int i = 0; i < 3; i++) {
-        fby_session_give_back(all[i]);
+        fby_session_lose_open(all[i]);
         for (uint64_t id = 1; id <= n[i]; id++) {
             fby_session_freed(all[i], id_of(id));
         }
@@ -497,13 +497,13 @@ static void given_back_batches_are_lost_once(void **state)
     make(&d, 1, 0, 0);
     expect(&d, FBY_SEND_HEADER, 1);
     expect(&d, FBY_SEND_END, 1);
-    fby_session_give_back(d.s);
+    fby_session_lose_open(d.s);
     const struct fby_session_state now = {.route = 7,
         .charged                                 = UINT64_C(2) * BATCH,
         .entitled                                = BATCH,
         .leaving                                 = true};
     check_state(&d, &now);
-    fby_session_give_back(d.s);
+    fby_session_lose_open(d.s);
     expect(&d, FBY_SEND_LOST, 2);
     expect_nothing(&d);
     assert_int_equal(request(&d, 3, 0), FBY_SESSION_LOST);

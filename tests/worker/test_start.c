@@ -57,7 +57,7 @@ static void a_worker_runs_on_the_requested_cpus(void **state)
 {
     (void)state;
     struct fby_worker_options o      = fby_worker_defaults();
-    struct fby_why            why    = {{0}};
+    struct fby_error_detail   why    = {{0}};
     const cpu_set_t           before = allowed();
     size_t                    last   = CPU_SETSIZE - 1;
     char                      list[16];
@@ -71,14 +71,14 @@ static void a_worker_runs_on_the_requested_cpus(void **state)
     cpu_set_t now = allowed();
     assert_int_equal(CPU_COUNT(&now), 1);
     assert_true(CPU_ISSET(last, &now));
-    assert_ok(fby_cpus_confine(&before, &why));
+    assert_ok(fby_cpus_bind_thread(&before, &why));
 }
 
 static void without_options_a_worker_keeps_its_cpus(void **state)
 {
     (void)state;
     struct fby_worker_options o      = fby_worker_defaults();
-    struct fby_why            why    = {{0}};
+    struct fby_error_detail   why    = {{0}};
     const cpu_set_t           before = allowed();
     for (o.numa = FBY_NUMA_OFF; o.numa <= FBY_NUMA_AUTO; o.numa++) {
         assert_ok(fby_cpu_placement_confine(&o, &why));
@@ -108,9 +108,9 @@ static unsigned open_descriptors(void)
 static void refuses(
     const struct fby_worker_options *options, fby_err err, const char *words)
 {
-    struct fby_why  why    = {{0}};
-    unsigned        before = open_descriptors();
-    const cpu_set_t cpus   = allowed();
+    struct fby_error_detail why    = {{0}};
+    unsigned                before = open_descriptors();
+    const cpu_set_t         cpus   = allowed();
     assert_int_equal(fby_worker_run(options, &why), err);
     assert_says(&why, words);
     assert_int_equal(open_descriptors(), before);
@@ -197,10 +197,10 @@ static struct brief begin_brief(void)
 /* It writes its endpoint only, and leaves no descriptor open. */
 static void end_brief(struct brief *self)
 {
-    char           line[64] = "";
-    char           port[8];
-    struct fby_why why    = {{0}};
-    unsigned       before = open_descriptors();
+    char                    line[64] = "";
+    char                    port[8];
+    struct fby_error_detail why    = {{0}};
+    unsigned                before = open_descriptors();
     if (fby_worker_run(&self->options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -226,7 +226,7 @@ static void without_numbers_its_threads_are_those_of_the_cores(void **state)
 {
     (void)state;
     struct brief   self            = begin_brief();
-    const uint32_t n               = fby_cores();
+    const uint32_t n               = fby_usable_cores();
     self.options.fetch_threads     = 0;
     self.options.transform_threads = 0;
     self.options.encode_threads    = 0;
@@ -263,9 +263,9 @@ static void a_worker_ends_if_a_thread_cannot_be_created(void **state)
     unsigned       before = open_descriptors();
     const uint32_t all    = FETCH + TRANSFORM + ENCODE + OPEN;
     for (uint32_t n = 0; n < all; n++) {
-        struct fby_why why = {{0}};
-        threads            = 0;
-        threads_most       = n;
+        struct fby_error_detail why = {{0}};
+        threads                     = 0;
+        threads_most                = n;
         assert_int_equal(fby_worker_run(&self.options, &why), FBY_SYS);
         assert_string_equal(
             why.text, "cannot start threads: Resource temporarily unavailable");

@@ -13,16 +13,16 @@ struct fby_batch_pool {
     struct fby_batch_pool_config config;
     pid_t                        pid;
     struct fby_wakeup            wakeup;
-    pthread_mutex_t              lock;    /* guards all below */
-    struct forebay_batch        *free;    /* made and not in use */
-    uint32_t                     n_usual; /* regular slots, never freed */
-    uint32_t max_slots;                   /* slots that max_held_bytes allow */
-    uint32_t n_made;                      /* regular slots that exist */
-    uint32_t in_use;                      /* regular and extra */
-    uint32_t held;
-    uint64_t overflow;
-    bool     out_of_memory; /* for an extra slot, until one is released */
-    bool     stream_closed;
+    pthread_mutex_t              lock;      /* guards all below */
+    struct forebay_batch        *free;      /* list of batches not in use */
+    uint32_t                     n_regular; /* most regular slots */
+    uint32_t                     max_slots; /* most slots, by max_held_bytes */
+    uint32_t                     n_allocated; /* regular slots that exist */
+    uint32_t                     in_use;      /* regular and extra */
+    uint32_t                     held;        /* delivered, not released */
+    uint64_t                     overflow;    /* extra slots made so far */
+    bool out_of_memory; /* for an extra slot, until a slot is released */
+    bool stream_closed;
 };
 
 static uint32_t at_most(uint64_t value, uint32_t bound)
@@ -38,25 +38,21 @@ fby_err fby_batch_pool_create(
     self->config                = *config;
     self->pid                   = getpid();
     self->max_slots = at_most(max_slots == 0 ? 1 : max_slots, UINT32_MAX);
-    self->n_usual   = at_most(self->max_slots, FBY_OUTPUT_SLOTS);
+    self->n_regular = at_most(self->max_slots, FBY_OUTPUT_SLOTS);
     self->wakeup    = fby_wakeup_open();
     pthread_mutex_init(&self->lock, NULL);
     if (self->wakeup.fd < 0) {
-        fby_batch_pool_leave(&self);
+        fby_batch_pool_release(&self);
         return FBY_SYS;
     }
     *out = self;
     return FBY_OK;
 }
 
-void fby_batch_clear(struct forebay_batch *batch)
+void fby_batch_free_substitutions(struct forebay_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n_substituted; i++) {
-        union {
-            const char *from;
-            void       *to;
-        } cause = {.from = batch->substituted[i].cause};
-        free(cause.to);
+        fby_free_text(batch->substituted[i].cause);
     }
     free(batch->substituted);
     batch->substituted   = NULL;
@@ -66,9 +62,9 @@ void fby_batch_clear(struct forebay_batch *batch)
 static void destroy_batch(struct forebay_batch *batch)
 {
     const struct fby_batch_pool_config *config = &batch->batch_pool->config;
-    fby_batch_clear(batch);
+    fby_batch_free_substitutions(batch);
     if (batch->out != NULL) {
-        fby_gpu_upload_give(config->upload, batch->out);
+        fby_gpu_upload_recycle(config->upload, batch->out);
     } else {
         config->device->out_free(batch->memory, config->out_bytes);
     }
@@ -81,42 +77,37 @@ static void destroy_batch(struct forebay_batch *batch)
     free(batch);
 }
 
-static uint8_t *take_memory(const struct fby_batch_pool_config *config,
-    bool extra, struct fby_gpu_upload_out **out)
-{
-    if (config->upload == NULL) {
-        return config->device->out_alloc(config->out_bytes);
-    }
-    *out = fby_gpu_upload_take(config->upload, extra);
-    return *out != NULL ? (*out)->memory : NULL;
-}
-
-/* NULL: there is no memory. Not called under the lock: the caller's allocator
- * may call into the library. */
-static struct forebay_batch *make_batch(struct fby_batch_pool *self, bool extra)
+/* NULL: there is no memory. Called without the lock, because the application's
+ * allocator may call into the library. */
+static struct forebay_batch *allocate_batch(
+    struct fby_batch_pool *self, bool extra)
 {
     const struct fby_batch_pool_config *config = &self->config;
     struct forebay_batch               *batch  = fby_zalloc(sizeof(*batch));
-    uint8_t *memory = take_memory(config, extra, &batch->out);
-    if (memory == NULL) {
+    if (config->upload == NULL) {
+        batch->memory = config->device->out_alloc(config->out_bytes);
+    } else {
+        batch->out    = fby_gpu_upload_take_out(config->upload, extra);
+        batch->memory = batch->out != NULL ? batch->out->memory : NULL;
+    }
+    if (batch->memory == NULL) {
         free(batch);
         return NULL;
     }
     batch->batch_pool = self;
     batch->overflow   = extra;
-    batch->memory     = memory;
     batch->samples    = fby_zalloc(config->max_rows * sizeof(*batch->samples));
     batch->valid      = fby_zalloc(config->max_rows);
     batch->digests    = fby_zalloc(config->max_rows * sizeof(*batch->digests));
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
-        if ((config->varying >> i & 1) != 0) {
+        if ((config->ragged >> i & 1) != 0) {
             fby_ragged_offsets_init(&batch->rows_of[i], config->max_rows);
         }
     }
     return batch;
 }
 
-/* No reference is left, so no other thread can be inside. */
+/* No reference is left, so no other thread uses the pool. */
 static void destroy_batch_pool(struct fby_batch_pool *self)
 {
     while (self->free != NULL) {
@@ -130,7 +121,7 @@ static void destroy_batch_pool(struct fby_batch_pool *self)
     free(self);
 }
 
-void fby_batch_pool_leave(struct fby_batch_pool **self_p)
+void fby_batch_pool_release(struct fby_batch_pool **self_p)
 {
     struct fby_batch_pool *self = *self_p;
     if (self == NULL) {
@@ -146,16 +137,17 @@ void fby_batch_pool_leave(struct fby_batch_pool **self_p)
     }
 }
 
-/* Reserve a free batch, or the right to make one: then *out is NULL. */
-static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *extra,
-    struct forebay_batch **out)
+/* Count one more batch as in use, and take it from the free list. If *out is
+ * NULL, the caller must allocate it, as an extra one if *extra is set. */
+static fby_err reserve_batch(struct fby_batch_pool *self, bool overflow,
+    bool *extra, struct forebay_batch **out)
 {
     *extra = false;
     *out   = self->free;
     if (self->free != NULL) {
         self->free = (*out)->next;
-    } else if (self->n_made < self->n_usual) {
-        self->n_made++;
+    } else if (self->n_allocated < self->n_regular) {
+        self->n_allocated++;
     } else if (!overflow) {
         return FBY_AGAIN;
     } else if (self->in_use >= self->max_slots || self->out_of_memory) {
@@ -167,23 +159,22 @@ static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *extra,
     return FBY_OK;
 }
 
-/* Account for a claimed batch once it is made; NULL undoes the claim. */
-static fby_err finish_make(
+/* Complete reserve_batch after the allocation; NULL undoes the reservation. */
+static fby_err finish_allocation(
     struct fby_batch_pool *self, bool extra, const struct forebay_batch *made)
 {
     pthread_mutex_lock(&self->lock);
     bool first = made != NULL && extra && self->overflow++ == 0;
     if (made == NULL) {
         self->in_use--;
-        self->n_made -= extra ? 0 : 1;
+        self->n_allocated -= extra ? 0 : 1;
         self->out_of_memory = extra;
     }
     pthread_mutex_unlock(&self->lock);
     if (first) {
         fby_warn("BATCHES-HELD",
-            "the trainer holds all %u output slots; going on with further "
-            "ones, up to %u",
-            self->n_usual, self->max_slots);
+            "the trainer holds all %u output slots; allocating more, up to %u",
+            self->n_regular, self->max_slots);
     }
     if (made == NULL) {
         return extra ? FBY_FULL : FBY_SYS;
@@ -197,11 +188,11 @@ fby_err fby_batch_pool_take(
     struct forebay_batch *batch = NULL;
     bool                  extra = false;
     pthread_mutex_lock(&self->lock);
-    fby_err err = claim(self, overflow, &extra, &batch);
+    fby_err err = reserve_batch(self, overflow, &extra, &batch);
     pthread_mutex_unlock(&self->lock);
     if (err == FBY_OK && batch == NULL) {
-        batch = make_batch(self, extra);
-        err   = finish_make(self, extra, batch);
+        batch = allocate_batch(self, extra);
+        err   = finish_allocation(self, extra, batch);
     }
     if (err != FBY_OK) {
         return err;
@@ -216,7 +207,7 @@ fby_err fby_batch_pool_take(
 }
 
 fby_err fby_batch_await(
-    struct forebay_batch *batch, void *stream, struct fby_why *why)
+    struct forebay_batch *batch, void *stream, struct fby_error_detail *why)
 {
     if (batch->out == NULL) {
         return FBY_OK;
@@ -227,7 +218,7 @@ fby_err fby_batch_await(
 }
 
 fby_err fby_batch_pool_deliver(
-    struct forebay_batch *batch, void *stream, struct fby_why *why)
+    struct forebay_batch *batch, void *stream, struct fby_error_detail *why)
 {
     struct fby_batch_pool *self = batch->batch_pool;
     fby_err                err  = fby_batch_await(batch, stream, why);
@@ -256,26 +247,21 @@ void fby_batch_ref(struct forebay_batch *batch)
     atomic_fetch_add(&batch->refs, 1);
 }
 
-/* Put a regular slot on the free list; false: free it instead. */
-static bool keep_for_reuse(
+/* Keep a regular slot for reuse, or free the slot. True: the caller must
+ * destroy the pool. */
+static bool return_batch(
     struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    bool kept = !batch->overflow && !self->stream_closed;
+    bool keep = !batch->overflow && !self->stream_closed;
     self->held -= batch->delivered ? 1 : 0;
-    if (kept) {
+    if (keep) {
         batch->next = self->free;
         self->free  = batch;
     }
     pthread_mutex_unlock(&self->lock);
-    return kept;
-}
-
-/* Returns true if the caller must destroy the pool. */
-static bool put_back(struct fby_batch_pool *self, struct forebay_batch *batch)
-{
-    if (!keep_for_reuse(self, batch)) {
-        destroy_batch(batch); /* counts as in use, so the pool stays */
+    if (!keep) {
+        destroy_batch(batch); /* in_use still counts it, so the pool stays */
     }
     pthread_mutex_lock(&self->lock);
     self->in_use--;
@@ -298,7 +284,7 @@ void fby_batch_unref(struct forebay_batch *batch)
         fby_gpu_upload_release(
             self->config.upload, batch->out, atomic_load(&batch->stream));
     }
-    if (put_back(self, batch)) {
+    if (return_batch(self, batch)) {
         destroy_batch_pool(self);
     }
 }

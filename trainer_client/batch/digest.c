@@ -2,106 +2,93 @@
 
 #include <string.h>
 
-static void add_le(struct fby_sum_state *state, uint64_t value, uint32_t width)
+#include "common/bytes.h"
+
+static void add_le(
+    struct fby_checksum_state *state, uint64_t value, uint32_t width)
 {
     uint8_t bytes[8];
-    for (uint32_t i = 0; i < width; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
-    fby_sum_add(state, bytes, width);
+    fby_store_le(bytes, value, width);
+    fby_checksum_add(state, bytes, width);
 }
 
-/* The row's own length is hashed as its first dimension. */
-static void add_ragged(struct fby_sum_state *state,
+/* Add the row's dimensions and values. The first dimension of a ragged row is
+ * its own length. A sparse row has its length and its indices before the
+ * values, as in a chunk. */
+static void add_row(struct fby_checksum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
-    uint64_t length = field->rows->lengths[row];
-    uint64_t entry  = field->sample_bytes / field->shape.dims[0];
-    add_le(state, length, 4);
-    for (uint32_t i = 1; i < field->shape.n_dims; i++) {
-        add_le(state, field->shape.dims[i], 4);
-    }
-    fby_sum_add(state, field->raw + field->rows->values[row], length * entry);
-}
-
-static void add_dims(struct fby_sum_state *state, const struct fby_shape *shape)
-{
+    const struct fby_ragged_offsets *rows  = field->rows;
+    const struct fby_shape          *shape = &field->shape;
+    bool           sparse = rows != NULL && rows->index_bytes > 0;
+    bool           ragged = rows != NULL && !sparse;
+    uint64_t       length = rows != NULL ? rows->lengths[row] : 0;
+    uint64_t       bytes  = field->sample_bytes;
+    const uint8_t *values =
+        field->raw + (rows != NULL ? rows->values[row] : row * bytes);
     for (uint32_t i = 0; i < shape->n_dims; i++) {
-        add_le(state, shape->dims[i], 4);
+        add_le(state, ragged && i == 0 ? length : shape->dims[i], 4);
     }
+    if (sparse) {
+        add_le(state, length, 4);
+        fby_checksum_add(
+            state, field->raw + rows->indices[row], length * rows->index_bytes);
+        bytes = length * fby_type_bytes(field->type);
+    } else if (ragged) {
+        bytes = length * (bytes / shape->dims[0]);
+    }
+    fby_checksum_add(state, values, bytes);
 }
 
-/* In the form that chunks have: length, indices, values. */
-static void add_sparse(struct fby_sum_state *state,
-    const struct fby_digest_field *field, uint32_t row)
-{
-    uint64_t length = field->rows->lengths[row];
-    add_dims(state, &field->shape);
-    add_le(state, length, 4);
-    fby_sum_add(state, field->raw + field->rows->indices[row],
-        length * field->rows->index_bytes);
-    fby_sum_add(state, field->raw + field->rows->values[row],
-        length * fby_type_bytes(field->type));
-}
-
-static void add_field(struct fby_sum_state *state,
+static void add_field(struct fby_checksum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
     size_t length = strlen(field->name);
     add_le(state, length, 2);
-    fby_sum_add(state, field->name, length);
+    fby_checksum_add(state, field->name, length);
     add_le(state, (uint64_t)field->type, 1);
     add_le(state, field->shape.n_dims, 1);
-    if (field->rows != NULL) {
-        if (field->rows->index_bytes > 0) {
-            add_sparse(state, field, row);
-        } else {
-            add_ragged(state, field, row);
-        }
-        return;
-    }
-    add_dims(state, &field->shape);
-    fby_sum_add(
-        state, field->raw + row * field->sample_bytes, field->sample_bytes);
+    add_row(state, field, row);
 }
 
-struct fby_sum fby_sample_digest(uint64_t sample,
+struct fby_checksum fby_sample_digest(uint64_t sample,
     const struct fby_digest_field *fields, uint32_t n_fields, uint32_t row)
 {
-    struct fby_sum_state state;
-    fby_sum_begin(&state);
+    struct fby_checksum_state state;
+    fby_checksum_begin(&state);
     add_le(&state, sample, 8);
     for (uint32_t i = 0; i < n_fields; i++) {
         add_field(&state, &fields[i], row);
     }
-    return fby_sum_end(&state);
+    return fby_checksum_end(&state);
 }
 
-struct fby_sum fby_step_digest(
-    uint64_t epoch, uint64_t step, const struct fby_sum *samples, uint32_t rows)
+struct fby_checksum fby_step_digest(uint64_t epoch, uint64_t step,
+    const struct fby_checksum *samples, uint32_t rows)
 {
-    struct fby_sum_state state;
-    fby_sum_begin(&state);
+    struct fby_checksum_state state;
+    fby_checksum_begin(&state);
     add_le(&state, epoch, 8);
     add_le(&state, step, 8);
     for (uint32_t i = 0; i < rows; i++) {
-        fby_sum_add(&state, samples[i].bytes, sizeof(samples[i].bytes));
+        fby_checksum_add(&state, samples[i].bytes, sizeof(samples[i].bytes));
     }
-    return fby_sum_end(&state);
+    return fby_checksum_end(&state);
 }
 
-/* ---- of a batch ---------------------------------------------------------- */
+/* ---- the digests of a batch ---------------------------------------------- */
 
-/* The raw bytes of a field, after it was expanded. */
+/* The raw bytes of a field. Those of a direct field are its tensor. */
 static const uint8_t *raw_of(const struct fby_setup *setup,
     const struct fby_batch_input *input, uint32_t field)
 {
     return fby_setup_is_direct(setup, field)
                ? input->batch->memory + setup->out_offset[field]
-               : input->from->memory + input->layout->fields[field].slot_offset;
+               : input->request_slot->memory +
+                     input->layout->fields[field].slot_offset;
 }
 
-void fby_batch_digest(
+void fby_batch_compute_digests(
     const struct fby_setup *setup, const struct fby_batch_input *input)
 {
     struct fby_digest_field fields[FBY_MAX_FIELDS];

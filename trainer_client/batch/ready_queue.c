@@ -1,12 +1,12 @@
 #include "trainer_client/batch/ready_queue.h"
 
+#include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "trainer_client/batch/batch_pool.h"
 
-/* How often a waiting thread asks whether the caller gives up. */
+/* The period at which a waiting forebay_open() calls on_scan and give_up. */
 #define POLL_NS (FBY_NS_PER_S / 10)
 
 fby_err fby_ready_queue_init(struct fby_ready_queue *self)
@@ -18,25 +18,23 @@ fby_err fby_ready_queue_init(struct fby_ready_queue *self)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&self->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    fby_sum_begin(&self->digest);
+    fby_checksum_begin(&self->digest);
     return self->wakeup.fd >= 0 ? FBY_OK : FBY_SYS;
 }
 
 static struct forebay_batch *take_first(struct fby_ready_queue *self)
 {
-    struct forebay_batch *batch = self->first;
-    self->first                 = batch->next;
+    struct forebay_batch *first = self->batches[0];
     self->n--;
-    if (self->first == NULL) {
-        self->last_batch = NULL;
+    for (uint32_t i = 0; i < self->n; i++) {
+        self->batches[i] = self->batches[i + 1];
     }
-    batch->next = NULL;
-    return batch;
+    return first;
 }
 
 void fby_ready_queue_fini(struct fby_ready_queue *self)
 {
-    while (self->first != NULL) {
+    while (self->n > 0) {
         fby_batch_unref(take_first(self));
     }
     fby_wakeup_close(&self->wakeup);
@@ -46,12 +44,19 @@ void fby_ready_queue_fini(struct fby_ready_queue *self)
 
 /* ---- the receiver's side ------------------------------------------------- */
 
+/* Unlock, and wake the waiting trainer threads. */
+static void unlock_changed(struct fby_ready_queue *self)
+{
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
 bool fby_ready_queue_has_room(
-    struct fby_ready_queue *self, bool *consumer_waiting)
+    struct fby_ready_queue *self, bool *trainer_waiting)
 {
     pthread_mutex_lock(&self->lock);
-    bool room         = self->n < FBY_READY_QUEUE_AHEAD;
-    *consumer_waiting = self->n == 0 && self->consumer_waiting;
+    bool room        = self->n < FBY_READY_QUEUE_AHEAD;
+    *trainer_waiting = self->n == 0 && self->trainer_waiting;
     pthread_mutex_unlock(&self->lock);
     return room;
 }
@@ -60,28 +65,23 @@ void fby_ready_queue_put(
     struct fby_ready_queue *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    if (self->last_batch == NULL) {
-        self->first = batch;
-    } else {
-        self->last_batch->next = batch;
-    }
-    self->last_batch = batch;
-    self->n++;
+    assert(self->n < FBY_READY_QUEUE_AHEAD);
+    self->batches[self->n++] = batch;
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_ready_queue_done(struct fby_ready_queue *self,
-    struct forebay_batch *batch, fby_err err, const struct fby_why *why)
+void fby_ready_queue_mark_done(struct fby_ready_queue *self,
+    struct forebay_batch *batch, fby_err err,
+    const struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
     batch->done = true;
     batch->err  = err;
     batch->why  = *why;
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
+    unlock_changed(self);
 }
 
-void fby_ready_queue_opened(
+void fby_ready_queue_set_opened(
     struct fby_ready_queue *self, const struct forebay_info *info)
 {
     pthread_mutex_lock(&self->lock);
@@ -90,18 +90,16 @@ void fby_ready_queue_opened(
     if (self->phase == FBY_PHASE_OPENING) {
         self->phase = FBY_PHASE_STREAMING;
     }
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
+    unlock_changed(self);
 }
 
-void fby_ready_queue_scanning(
+void fby_ready_queue_set_scan_progress(
     struct fby_ready_queue *self, uint64_t done, uint64_t total)
 {
     pthread_mutex_lock(&self->lock);
     self->scan_done  = done;
     self->scan_total = total;
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
+    unlock_changed(self);
 }
 
 void fby_ready_queue_end(struct fby_ready_queue *self)
@@ -110,55 +108,52 @@ void fby_ready_queue_end(struct fby_ready_queue *self)
     if (self->phase != FBY_PHASE_FAILED) {
         self->phase = FBY_PHASE_ENDED;
     }
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
+    unlock_changed(self);
 }
 
 static void fail_locked(struct fby_ready_queue *self,
-    enum forebay_status status, const struct fby_why *why)
+    enum forebay_status status, const struct fby_error_detail *why)
 {
-    if (self->phase == FBY_PHASE_FAILED) {
-        return;
+    if (self->phase != FBY_PHASE_FAILED) {
+        self->phase   = FBY_PHASE_FAILED;
+        self->failure = status;
+        self->why     = *why;
     }
-    self->phase   = FBY_PHASE_FAILED;
-    self->failure = status;
-    self->why     = *why;
 }
 
 void fby_ready_queue_fail(struct fby_ready_queue *self,
-    enum forebay_status status, const struct fby_why *why)
+    enum forebay_status status, const struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
     fail_locked(self, status, why);
-    pthread_cond_broadcast(&self->changed);
+    unlock_changed(self);
+}
+
+void fby_ready_queue_set_wait_reason(
+    struct fby_ready_queue *self, const char *text)
+{
+    pthread_mutex_lock(&self->lock);
+    snprintf(
+        self->wait_reason.text, sizeof(self->wait_reason.text), "%s", text);
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_ready_queue_waiting(struct fby_ready_queue *self, const char *text)
+void fby_ready_queue_wake_trainer(struct fby_ready_queue *self)
 {
     pthread_mutex_lock(&self->lock);
-    snprintf(self->waiting.text, sizeof(self->waiting.text), "%s", text);
-    pthread_mutex_unlock(&self->lock);
+    unlock_changed(self);
 }
 
-void fby_ready_queue_look_again(struct fby_ready_queue *self)
+void fby_ready_queue_set_stats(
+    struct fby_ready_queue *self, const struct forebay_stats *stats)
 {
     pthread_mutex_lock(&self->lock);
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
-}
-
-void fby_ready_queue_report(
-    struct fby_ready_queue *self, const struct forebay_stats *receiver)
-{
-    pthread_mutex_lock(&self->lock);
-    struct forebay_stats *stats  = &self->stats;
-    struct forebay_stats  before = *stats;
-    *stats                       = *receiver;
-    stats->steps                 = before.steps;
-    stats->images                = before.images;
-    stats->raw_bytes             = before.raw_bytes;
-    stats->wait_ns               = before.wait_ns;
+    struct forebay_stats before = self->stats;
+    self->stats                 = *stats;
+    self->stats.steps           = before.steps;
+    self->stats.images          = before.images;
+    self->stats.raw_bytes       = before.raw_bytes;
+    self->stats.wait_ns         = before.wait_ns;
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -178,32 +173,31 @@ static bool wait_changed(struct fby_ready_queue *self, int64_t deadline_ns)
     return pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0;
 }
 
-/* Call the watch's callbacks, without the lock; false: give up. */
-static bool call_watch(struct fby_ready_queue *self,
-    const struct fby_open_watch *watch, uint64_t *told)
+/* Call on_scan and give_up without the lock; false: give up. */
+static bool call_back(struct fby_ready_queue *self,
+    const struct forebay_options *o, uint64_t *reported)
 {
-    uint64_t done = self->scan_done;
-    uint64_t all  = self->scan_total;
+    uint64_t done  = self->scan_done;
+    uint64_t total = self->scan_total;
     pthread_mutex_unlock(&self->lock);
-    if (watch->on_scan != NULL && all > 0 && done != *told) {
-        *told = done;
-        watch->on_scan(watch->on_scan_arg, done, all);
+    if (o->on_scan != NULL && total > 0 && done != *reported) {
+        *reported = done;
+        o->on_scan(o->on_scan_arg, done, total);
     }
-    bool go_on = watch->give_up == NULL || !watch->give_up(watch->give_up_arg);
+    bool go_on = o->give_up == NULL || !o->give_up(o->give_up_arg);
     pthread_mutex_lock(&self->lock);
     return go_on;
 }
 
-static enum forebay_status wait_open_locked(
-    struct fby_ready_queue *self, const struct fby_open_watch *watch)
+static enum forebay_status wait_open_locked(struct fby_ready_queue *self,
+    const struct forebay_options *o, int64_t deadline_ns)
 {
-    uint64_t told = UINT64_MAX;
+    uint64_t reported = UINT64_MAX;
     while (self->phase == FBY_PHASE_OPENING) {
         int64_t poll_ns = fby_now_ns() + POLL_NS;
-        int64_t left_ns = watch->deadline_ns - fby_now_ns();
-        (void)wait_changed(
-            self, left_ns < POLL_NS ? watch->deadline_ns : poll_ns);
-        if (!call_watch(self, watch, &told)) {
+        int64_t left_ns = deadline_ns - fby_now_ns();
+        (void)wait_changed(self, left_ns < POLL_NS ? deadline_ns : poll_ns);
+        if (!call_back(self, o, &reported)) {
             return FOREBAY_INTERRUPTED;
         }
         if (left_ns <= 0 && self->phase == FBY_PHASE_OPENING) {
@@ -215,12 +209,13 @@ static enum forebay_status wait_open_locked(
 }
 
 enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
-    const struct fby_open_watch *watch, struct fby_why *why)
+    const struct forebay_options *o, int64_t deadline_ns,
+    struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
-    enum forebay_status status = wait_open_locked(self, watch);
+    enum forebay_status status = wait_open_locked(self, o, deadline_ns);
     if (status == FOREBAY_TIMEOUT) {
-        *why = self->waiting;
+        *why = self->wait_reason;
     } else if (status != FOREBAY_OK && status != FOREBAY_INTERRUPTED) {
         *why = self->why;
     }
@@ -231,23 +226,23 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
 static enum forebay_status deliver(
     struct fby_ready_queue *self, void *stream, struct forebay_batch **out)
 {
-    struct forebay_batch *batch = self->first;
+    struct forebay_batch *batch = self->batches[0];
     if (batch->err == FBY_OK) {
         batch->err = fby_batch_pool_deliver(batch, stream, &batch->why);
     }
     if (batch->err != FBY_OK) {
         bool system = batch->err == FBY_SYS;
         fail_locked(self, system ? FOREBAY_SYSTEM : FOREBAY_DATA, &batch->why);
-        self->last = self->why;
+        self->last_error = self->why;
         return self->failure;
     }
-    *out                   = take_first(self);
-    self->consumer_waiting = false;
+    *out                  = take_first(self);
+    self->trainer_waiting = false;
     self->stats.steps++;
     self->stats.images += batch->rows;
     self->stats.raw_bytes += batch->raw_bytes;
     if (batch->has_digests) {
-        fby_sum_add(
+        fby_checksum_add(
             &self->digest, batch->digest.bytes, sizeof(batch->digest.bytes));
     }
     return FOREBAY_OK;
@@ -257,47 +252,39 @@ static enum forebay_status fail_all_held(
     struct fby_ready_queue *self, struct fby_batch_pool *batch_pool)
 {
     struct fby_batch_pool_counts counts = fby_batch_pool_counts(batch_pool);
-    (void)fby_because(&self->last, FBY_FULL,
+    (void)fby_error_set(&self->last_error, FBY_FULL,
         "you hold %u batches, %s; release some", counts.held,
         counts.out_of_memory ? "and there is no memory for another"
                              : "all that max_held_bytes allows");
     return FOREBAY_FULL;
 }
 
-/* The result without waiting; FOREBAY_TIMEOUT: none yet. */
+/* Take the first batch, or report why that fails, without waiting.
+ * FOREBAY_TIMEOUT: neither is possible yet. */
 static enum forebay_status try_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
 {
-    bool empty = self->first == NULL;
-    if (!empty && self->first->done && fby_batch_pool_is_blocked(batch_pool)) {
-        (void)fby_because(&self->last, FBY_FULL,
-            "with fixed_outputs one batch is held at a time; release it");
-        return FOREBAY_FULL;
-    }
-    if (!empty && self->first->done) {
+    if (self->n > 0) {
+        if (!self->batches[0]->done) {
+            return FOREBAY_TIMEOUT;
+        }
+        if (fby_batch_pool_is_blocked(batch_pool)) {
+            (void)fby_error_set(&self->last_error, FBY_FULL,
+                "with fixed_outputs one batch is held at a time; release it");
+            return FOREBAY_FULL;
+        }
         return deliver(self, stream, out);
     }
-    if (empty && self->phase == FBY_PHASE_FAILED) {
-        self->last = self->why;
+    if (self->phase == FBY_PHASE_FAILED) {
+        self->last_error = self->why;
         return self->failure;
     }
-    if (empty && self->phase == FBY_PHASE_ENDED) {
-        self->last.text[0] = '\0';
+    if (self->phase == FBY_PHASE_ENDED) {
+        self->last_error.text[0] = '\0';
         return FOREBAY_END;
     }
-    if (empty && fby_batch_pool_is_full(batch_pool)) {
-        return fail_all_held(self, batch_pool);
-    }
-    return FOREBAY_TIMEOUT;
-}
-
-static void set_waiting_text(struct fby_ready_queue *self)
-{
-    self->last = self->waiting;
-    if (self->last.text[0] == '\0') {
-        snprintf(self->last.text, sizeof(self->last.text),
-            "the next batch is not there yet");
-    }
+    return fby_batch_pool_is_full(batch_pool) ? fail_all_held(self, batch_pool)
+                                              : FOREBAY_TIMEOUT;
 }
 
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
@@ -305,24 +292,27 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     struct forebay_batch **out)
 {
     int64_t begun_ns = timeout_ns == 0 ? 0 : fby_now_ns();
-    bool    ever     = timeout_ns < 0 || timeout_ns > INT64_MAX - begun_ns;
-    int64_t until    = ever ? -1 : begun_ns + timeout_ns;
-    bool    time     = timeout_ns != 0;
+    bool    forever  = timeout_ns < 0 || timeout_ns > INT64_MAX - begun_ns;
+    int64_t until_ns = forever ? -1 : begun_ns + timeout_ns;
+    bool    may_wait = timeout_ns != 0;
     pthread_mutex_lock(&self->lock);
     enum forebay_status status = try_next(self, batch_pool, stream, out);
     while (status == FOREBAY_TIMEOUT) {
-        if (!self->consumer_waiting) {
-            self->consumer_waiting = true;
+        if (!self->trainer_waiting) {
+            self->trainer_waiting = true;
             fby_wakeup_send(&self->wakeup);
         }
-        if (!time) {
+        if (!may_wait) {
             break;
         }
-        time   = wait_changed(self, until);
-        status = try_next(self, batch_pool, stream, out);
+        may_wait = wait_changed(self, until_ns);
+        status   = try_next(self, batch_pool, stream, out);
     }
     if (status == FOREBAY_TIMEOUT) {
-        set_waiting_text(self);
+        bool has_reason = self->wait_reason.text[0] != '\0';
+        (void)fby_error_set(&self->last_error, FBY_TIMEOUT, "%s",
+            has_reason ? self->wait_reason.text
+                       : "the next batch is not ready");
     }
     if (timeout_ns != 0) {
         self->stats.wait_ns += fby_now_ns() - begun_ns;

@@ -6,40 +6,24 @@
 #include "common/mem.h"
 #include "trainer_client/expand/segments.h"
 
-/* True if some of a slot's memory is likely never touched. */
-static bool is_sparse(const struct fby_setup *setup)
-{
-    for (uint32_t i = 0; i < setup->n_fields; i++) {
-        if (fby_setup_is_direct(setup, i)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool needs_memory(const struct fby_setup *setup)
-{
-    for (uint32_t i = 0; i < setup->n_fields; i++) {
-        if (!fby_setup_is_compact(setup, i)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 fby_err fby_request_slot_init(struct fby_request_slot *self,
     const struct fby_setup *setup, uint8_t *arena)
 {
-    uint32_t n         = setup->layout.n_chunks;
-    self->kept         = fby_zalloc(n * sizeof(*self->kept));
-    self->arena_chunks = fby_zalloc(n * sizeof(*self->arena_chunks));
-    self->arena        = arena;
-    if (!needs_memory(setup)) {
-        return FBY_OK;
+    uint32_t n            = setup->layout.n_chunks;
+    bool     needs_memory = false;
+    bool     sparse       = false; /* kept chunks leave memory untouched */
+    self->kept            = fby_zalloc(n * sizeof(*self->kept));
+    self->arena_chunks    = fby_zalloc(n * sizeof(*self->arena_chunks));
+    self->arena           = arena;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        needs_memory = needs_memory || !fby_setup_uploads_as_received(setup, i);
+        sparse       = sparse || fby_setup_is_direct(setup, i);
     }
-    self->memory =
-        setup->device->raw_alloc(setup->layout.slot_bytes, is_sparse(setup));
-    return self->memory != NULL ? FBY_OK : FBY_SYS;
+    if (needs_memory) {
+        self->memory =
+            setup->device->raw_alloc(setup->layout.slot_bytes, sparse);
+    }
+    return needs_memory && self->memory == NULL ? FBY_SYS : FBY_OK;
 }
 
 void fby_request_slot_fini(
@@ -55,10 +39,10 @@ void fby_request_slot_fini(
 bool fby_request_slot_keeps(
     const struct fby_setup *setup, const struct fby_chunk *chunk)
 {
-    bool light =
+    bool fast_to_decode =
         chunk->codec == FBY_CODEC_PACK ||
         (chunk->codec == FBY_CODEC_STORE && chunk->filter == FBY_FILTER_NONE);
-    return light && fby_setup_is_direct(setup, chunk->field);
+    return fast_to_decode && fby_setup_is_direct(setup, chunk->field);
 }
 
 void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
@@ -72,7 +56,16 @@ void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     self->n_kept++;
 }
 
-const struct fby_arena_chunk *fby_request_slot_reserve(
+uint64_t fby_request_slot_reserve_bytes(
+    struct fby_request_slot *self, uint64_t bytes)
+{
+    uint64_t offset = (self->used + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
+                      FBY_SEGMENT_ALIGN;
+    self->used = offset + bytes;
+    return offset;
+}
+
+const struct fby_arena_chunk *fby_request_slot_reserve_chunk(
     struct fby_request_slot *self, const struct fby_setup *setup,
     uint32_t index, const struct fby_chunk *chunk)
 {
@@ -81,24 +74,52 @@ const struct fby_arena_chunk *fby_request_slot_reserve(
         chunk->codec == FBY_CODEC_PACK &&
         fby_segments_accept_packed(&setup->expansions[chunk->field]);
     reserved->bytes  = reserved->packed ? chunk->wire_bytes : chunk->raw_bytes;
-    reserved->offset = (self->used + FBY_SEGMENT_ALIGN - 1) /
-                       FBY_SEGMENT_ALIGN * FBY_SEGMENT_ALIGN;
-    self->used = reserved->offset + reserved->bytes;
+    reserved->offset = fby_request_slot_reserve_bytes(self, reserved->bytes);
     return reserved;
 }
 
-bool fby_request_slot_fill(const struct fby_codec_job *job,
-    struct fby_bytes_in payload, const struct fby_chunk *chunk, bool packed,
-    uint8_t *to)
+static struct fby_codec_job codec_job(
+    const struct fby_chunk_job *job, struct fby_codec_scratch *scratch)
 {
-    if (!packed) {
-        return fby_codec_decode(job, payload, to, chunk->raw_bytes) == FBY_OK;
-    }
-    if (!fby_codec_check(job, payload, chunk->raw_bytes)) {
+    return (struct fby_codec_job){
+        .coding  = {.filter = job->chunk.filter, .codec = job->chunk.codec},
+        .params  = job->params,
+        .scratch = scratch,
+    };
+}
+
+static struct fby_bytes_in payload_of(
+    const struct fby_chunk_job *job, zmq_msg_t *frame)
+{
+    const uint8_t *bytes = zmq_msg_data(frame);
+    return (struct fby_bytes_in){
+        .data = bytes + FBY_CHUNK_PREFIX, .size = job->chunk.wire_bytes};
+}
+
+bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
+    zmq_msg_t *frame, struct fby_codec_scratch *scratch)
+{
+    const struct fby_codec_job codec = codec_job(job, scratch);
+    return fby_codec_can_decode(
+        &codec, payload_of(job, frame), job->chunk.raw_bytes);
+}
+
+bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
+    struct fby_codec_scratch *scratch, bool verify_decoded)
+{
+    const struct fby_codec_job codec   = codec_job(job, scratch);
+    struct fby_bytes_in        payload = payload_of(job, frame);
+    if (job->packed) {
+        if (!fby_codec_can_decode(&codec, payload, job->chunk.raw_bytes)) {
+            return false;
+        }
+        memcpy(job->to, payload.data, payload.size);
+    } else if (fby_codec_decode(
+                   &codec, payload, job->to, job->chunk.raw_bytes) != FBY_OK) {
         return false;
     }
-    memcpy(to, payload.data, payload.size);
-    return true;
+    return !verify_decoded ||
+           fby_xxh64(job->to, job->chunk.raw_bytes) == job->chunk.raw_hash;
 }
 
 void fby_request_slot_clear(struct fby_request_slot *self)

@@ -1,14 +1,15 @@
 /* request_slot.h - the chunks of one answer, until its batch is made.
  *
  * A chunk is stored in one of three ways:
- *     decoded   into the slot's memory
- *     kept      as the frame that ZeroMQ received, if it is stored or packed
- *               and its field's tensor holds the raw bytes: it goes from the
- *               frame to the tensor in one step, and the slot's memory for it
- *               is never touched
- *     arena     on its way to a GPU, packed or decoded
- * One thread owns a slot at a time: the receiver, or the one that makes its
- * batch. */
+ *     memory    It is decoded into the slot's memory.
+ *     kept      It stays in the frame that ZeroMQ received, if its codec is
+ *               store or pack and its field's tensor holds the raw bytes. Later
+ *               it is decoded straight to the tensor, so its part of the slot's
+ *               memory is never touched.
+ *     arena     It is decoded, or copied as it was packed, into the arena,
+ *               which is copied to a GPU.
+ * One thread owns a slot at a time: the receiver, or the decode thread that
+ * makes the slot's batch. */
 #ifndef FBY_CLIENT_BATCH_REQUEST_SLOT_H
 #define FBY_CLIENT_BATCH_REQUEST_SLOT_H
 
@@ -18,7 +19,7 @@
 #include "trainer_client/setup/setup.h"
 
 struct fby_kept_chunk {
-    bool             is_kept; /* else the chunk is elsewhere */
+    bool             is_kept; /* else the chunk is not stored here */
     struct fby_chunk chunk;
     zmq_msg_t        frame;
 };
@@ -26,39 +27,53 @@ struct fby_kept_chunk {
 struct fby_request_slot {
     uint8_t *memory; /* layout.slot_bytes; NULL: not needed */
     uint8_t *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
-    uint64_t used;   /* of the arena */
-    struct fby_arena_chunk *arena_chunks; /* by index, as `kept` */
-    bool                    copying;      /* the arena is still being copied */
-    struct fby_kept_chunk  *kept;         /* layout.n_chunks, by index */
-    uint32_t                n_kept;
+    uint64_t used;   /* reserved bytes of the arena */
+    struct fby_arena_chunk *arena_chunks; /* layout.n_chunks, by chunk index */
+    bool                    copying; /* the arena is being copied to a GPU */
+    struct fby_kept_chunk  *kept;    /* layout.n_chunks, by chunk index */
+    uint32_t                n_kept;  /* entries of `kept` in use */
 };
 
 /* Initialize a zeroed slot; `arena` is NULL without a GPU. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_request_slot_init(struct fby_request_slot *self,
     const struct fby_setup *setup, uint8_t *arena);
-/* Free what the slot holds; copes with a half-made one. */
+/* Free what the slot holds; init may have failed. */
 void fby_request_slot_fini(
     struct fby_request_slot *self, const struct fby_setup *setup);
 
-/* True if the frame of such a chunk is kept. */
+/* True if the frame of this chunk is kept, which its field and codec decide. */
 bool fby_request_slot_keeps(
     const struct fby_setup *setup, const struct fby_chunk *chunk);
 
-/* Keep a checked chunk, the batch's `index`-th. Call once per chunk.
- * Ownership: of the frame moves to the slot. */
+/* Keep a checked chunk; `index` is its index in the batch. Call once per chunk.
+ * Ownership: the slot takes ownership of the frame. */
 void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame);
 
-/* Reserve arena memory for a chunk of a compact field. Call once per chunk. */
-const struct fby_arena_chunk *fby_request_slot_reserve(
+/* Reserve `bytes` of the arena at a multiple of FBY_SEGMENT_ALIGN; returns the
+ * offset. */
+uint64_t fby_request_slot_reserve_bytes(
+    struct fby_request_slot *self, uint64_t bytes);
+/* Reserve arena memory for a chunk of a field whose chunks go to the GPU as
+ * received (fby_setup_uploads_as_received). Call once per chunk. */
+const struct fby_arena_chunk *fby_request_slot_reserve_chunk(
     struct fby_request_slot *self, const struct fby_setup *setup,
     uint32_t index, const struct fby_chunk *chunk);
 
-/* Decode a chunk's payload to `to`; with `packed`, check and copy it. False:
- * the payload is invalid. */
-bool fby_request_slot_fill(const struct fby_codec_job *job,
-    struct fby_bytes_in payload, const struct fby_chunk *chunk, bool packed,
-    uint8_t *to);
+struct fby_chunk_job { /* write a chunk to its destination `to` */
+    struct fby_chunk        chunk;
+    struct fby_codec_params params;
+    uint8_t                *to;
+    bool                    packed; /* copy the payload without decoding it */
+};
+
+/* True if the payload of `frame` can be decoded. Writes nothing. */
+bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
+    zmq_msg_t *frame, struct fby_codec_scratch *scratch);
+/* Decode or copy the payload of `frame` to job->to. With `verify_decoded`, also
+ * check the hash of the decoded bytes. False: the payload is invalid. */
+bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
+    struct fby_codec_scratch *scratch, bool verify_decoded);
 
 /* Release the kept frames and the reserved arena memory. */
 void fby_request_slot_clear(struct fby_request_slot *self);

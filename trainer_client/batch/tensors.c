@@ -1,4 +1,5 @@
-#include "trainer_client/batch/tensors.h"
+/* tensors.c - describes the tensors of a batch. */
+#include "trainer_client/batch/make_batch.h"
 
 #include <stdio.h>
 
@@ -18,7 +19,8 @@ static DLDataType dl_type(enum fby_type type)
     return types[type];
 }
 
-static struct fby_tensor *next_tensor(const struct fby_setup *setup,
+/* Add a tensor; the caller sets its dimensions. */
+static struct fby_tensor *add_tensor(const struct fby_setup *setup,
     struct forebay_batch *batch, const char *name, const char *suffix)
 {
     struct fby_tensor *tensor = &batch->tensors[batch->n_tensors++];
@@ -31,54 +33,41 @@ static struct fby_tensor *next_tensor(const struct fby_setup *setup,
     return tensor;
 }
 
-static void put_dense(
+static void add_field(
     const struct fby_setup *setup, struct forebay_batch *batch, uint32_t field)
 {
     const struct fby_expansion *plan = &setup->expansions[field];
-    struct fby_tensor *tensor = next_tensor(setup, batch, plan->name, "");
-    tensor->view.data         = batch->memory + setup->out_offset[field];
-    tensor->view.dtype        = dl_type(plan->to);
-    tensor->view.ndim         = (int32_t)fby_expansion_tensor(
-                plan, batch->rows, tensor->shape, tensor->strides);
-}
-
-static void put_ragged(
-    const struct fby_setup *setup, struct forebay_batch *batch, uint32_t field)
-{
-    const struct fby_expansion *plan = &setup->expansions[field];
+    if (!fby_expansion_is_ragged(plan)) {
+        struct fby_tensor *tensor = add_tensor(setup, batch, plan->name, "");
+        tensor->view.data         = batch->memory + setup->out_offset[field];
+        tensor->view.dtype        = dl_type(plan->to);
+        tensor->view.ndim         = (int32_t)fby_expansion_set_shape(
+                    plan, batch->rows, tensor->shape, tensor->strides);
+        return;
+    }
     for (uint32_t i = 0; i < plan->n_tensors; i++) {
         struct fby_tensor *tensor =
-            next_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
+            add_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
         tensor->view.data  = batch->memory + setup->tensor_offset[field][i];
         tensor->view.dtype = dl_type(plan->tensors[i].type);
-        tensor->view.ndim  = (int32_t)fby_expansion_rows_tensor(
+        tensor->view.ndim  = (int32_t)fby_expansion_set_ragged_shape(
              plan, i, &batch->rows_of[field], tensor->shape, tensor->strides);
     }
 }
 
-static void put_valid(
-    const struct fby_setup *setup, struct forebay_batch *batch)
-{
-    struct fby_tensor *tensor = next_tensor(setup, batch, "valid", "");
-    tensor->view.data  = batch->memory + setup->out_offset[setup->n_fields];
-    tensor->view.dtype = (DLDataType){kDLBool, 8, 1};
-    tensor->view.ndim  = 1;
-    tensor->shape[0]   = batch->rows;
-    tensor->strides[0] = 1;
-}
-
-void fby_batch_tensors(
+void fby_batch_describe_tensors(
     const struct fby_setup *setup, struct forebay_batch *batch)
 {
     batch->n_tensors = 0;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
-        if (fby_expansion_is_ragged(&setup->expansions[i])) {
-            put_ragged(setup, batch, i);
-        } else {
-            put_dense(setup, batch, i);
-        }
+        add_field(setup, batch, i);
     }
     if (setup->split->content.last == FBY_LAST_PAD) {
-        put_valid(setup, batch);
+        struct fby_tensor *tensor = add_tensor(setup, batch, "valid", "");
+        tensor->view.data  = batch->memory + setup->out_offset[setup->n_fields];
+        tensor->view.dtype = dl_type(FBY_BOOL);
+        tensor->view.ndim  = 1;
+        tensor->shape[0]   = batch->rows;
+        tensor->strides[0] = 1;
     }
 }

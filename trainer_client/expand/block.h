@@ -1,8 +1,8 @@
-/* block.h - the work of one block of threads, and of each thread.
+/* block.h - the code of the kernels: expand one block of a list (segment.h).
  *
- * The GPU's kernels and their emulation on the host (tests) compile the same
- * lines. A step is a loop over the threads of a block, on the GPU one iteration
- * in each thread. A barrier separates two steps. */
+ * The kernels and, for tests, host code compile the same lines. A step is a
+ * loop over the threads of a block, followed by a barrier. On a GPU each thread
+ * runs one iteration of the loop, on the host one thread runs all of them. */
 #ifndef FBY_CLIENT_EXPAND_BLOCK_H
 #define FBY_CLIENT_EXPAND_BLOCK_H
 
@@ -22,27 +22,37 @@
 #define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
 #endif
 
-/* Shared by the threads of a block. */
+/* Run `work`, a call with the argument `thread`, in all threads; then wait. */
+#define FBY_STEP(work)          \
+    do {                        \
+        FBY_EACH_THREAD(thread) \
+        {                       \
+            work;               \
+        }                       \
+        FBY_BARRIER();          \
+    } while (0)
+
+/* In shared memory. */
 struct fby_block_shared {
     struct fby_segment segment;
     struct fby_tile    tile;
 };
 
-/* The memory of a block. */
+/* The memory that a block reads and writes. */
 struct fby_block_memory {
     uint8_t                 *arena;
-    uint8_t                 *out;
-    uint64_t                 list; /* offset in the arena */
-    struct fby_block_shared *block;
-    uint8_t *pixels; /* shared memory. Tiles: planes, then the packed tile;
-                        ragged rows: struct fby_group; device ops: struct
-                        fby_pair */
+    uint8_t                 *out;  /* tensors */
+    uint64_t                 list; /* offset of the list in the arena */
+    struct fby_block_shared *shared;
+    uint8_t *scratch; /* more shared memory. TILES, PLANES: unpacked planes,
+                         then the packed tile. GREYS, OPS: struct fby_pair.
+                         Kinds with groups: struct fby_group */
 };
 
 /* ---- the work of a thread ------------------------------------------------ */
 
-/* Write the quads of pixels from quad `first` on. */
-FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
+/* Write the block's quads of PIXELS, from quad `first` on. */
+FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
     uint32_t quads = (s->pixels + 3) / 4; /* of an image */
@@ -54,33 +64,33 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
         uint32_t        n      = fby_min(s->pixels - at, 4);
         uint64_t        pixel  = (uint64_t)image * s->pixels + at;
         const uint8_t  *from   = m->arena + s->in + pixel * s->channels;
-        uint32_t        mirror = fby_mirror(s, m->arena, image);
+        uint32_t        mirror = fby_mirror_bits(s, m->arena, image);
         struct fby_quad quad =
             mirror == 0 ? fby_load_quad(from, s->channels, n)
                         : fby_load_mirrored(s,
                               from - (uint64_t)at * s->channels, mirror, at, n);
-        fby_put_quad(s, &quad, fby_mirror_first(s, mirror) + at, n,
+        fby_put_quad(s, &quad, fby_first_out_pixel(s, mirror) + at, n,
             m->out + s->out + image * s->image_bytes);
     }
 }
 
-/* The index of value `i` of a segment in the tensor. */
+/* The index in the output of value `i` of VALUES. */
 FBY_BLOCK_INLINE uint64_t fby_block_value_index(
     const struct fby_segment *s, uint32_t i)
 {
     if (s->planar == 0) {
         return i;
     }
-    uint64_t at      = (uint64_t)s->first_pixel + i;
+    uint64_t source  = (uint64_t)s->first_pixel + i;
     uint64_t values  = (uint64_t)s->plane * s->classes; /* of a sample */
-    uint64_t sample  = at / values;
-    uint32_t in_it   = (uint32_t)(at % values);
-    uint64_t channel = in_it % s->classes;
-    return sample * values + channel * s->plane + in_it / s->classes;
+    uint64_t sample  = source / values;
+    uint32_t within  = (uint32_t)(source % values);
+    uint64_t channel = within % s->classes;
+    return sample * values + channel * s->plane + within / s->classes;
 }
 
 /* Scale a value of channel `c`. */
-FBY_BLOCK_INLINE float fby_block_scaled(const struct fby_segment *s,
+FBY_BLOCK_INLINE float fby_block_scale(const struct fby_segment *s,
     const struct fby_block_memory *m, float value, uint32_t c)
 {
     if (s->channels <= FBY_SEGMENT_FACTORS) {
@@ -91,37 +101,37 @@ FBY_BLOCK_INLINE float fby_block_scaled(const struct fby_segment *s,
 }
 
 /* Write value `i` of VALUES. */
-FBY_BLOCK_INLINE void fby_block_value(
+FBY_BLOCK_INLINE void fby_block_write_value(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     uint32_t          in  = fby_width_of(s->from);
     uint32_t          out = fby_width_of(s->to);
-    struct fby_number x   = fby_number_of(
-          s->from, fby_load_1(m->arena + s->in + (uint64_t)i * in, in));
+    struct fby_number x   = fby_number_from_bits(
+          s->from, fby_load_value(m->arena + s->in + (uint64_t)i * in, in));
     if (s->channels > 0) {
         uint32_t c = (i + s->first_pixel) % s->channels;
-        x.f        = fby_block_scaled(s, m, fby_number_real(x), c);
-        x.real     = true;
+        x.f        = fby_block_scale(s, m, fby_number_to_f32(x), c);
+        x.is_float = true;
     }
-    fby_store_1(fby_number_bits(x, s->to), out,
+    fby_store_value(fby_number_to_bits(x, s->to), out,
         m->out + s->out + fby_block_value_index(s, i) * out);
 }
 
-/* Write value `i` of ONE_HOT. The CPU has refused ids that are no class; such
- * an id would only leave its row `off`. */
-FBY_BLOCK_INLINE void fby_block_one_hot(
+/* Write value `i` of ONE_HOT. The CPU has checked the labels. */
+FBY_BLOCK_INLINE void fby_block_write_one_hot(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     uint32_t in  = fby_width_of(s->from);
     uint32_t out = fby_width_of(s->to);
     uint32_t row = i / s->classes;
-    uint64_t id  = fby_load_1(m->arena + s->in + (uint64_t)row * in, in);
+    uint64_t id  = fby_load_value(m->arena + s->in + (uint64_t)row * in, in);
     bool     hot = id == i % s->classes;
-    fby_store_1(hot ? s->on : s->off, out, m->out + s->out + (uint64_t)i * out);
+    fby_store_value(
+        hot ? s->on : s->off, out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* Write value `i` of BITS, counted in the order of the tensor. */
-FBY_BLOCK_INLINE void fby_block_bit(
+/* Write value `i` of BITS. Values are counted in the order of the output. */
+FBY_BLOCK_INLINE void fby_block_write_bit(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     uint32_t       bytes  = (s->classes + 7) / 8; /* of a pixel */
@@ -135,16 +145,16 @@ FBY_BLOCK_INLINE void fby_block_bit(
     uint64_t to  = planar ? (uint64_t)map * s->plane + s->first_pixel + pixel
                           : (uint64_t)s->first_pixel * s->classes + at;
     uint32_t out = fby_width_of(s->to);
-    fby_store_1(fby_bit(from, map) != 0 ? s->on : s->off, out,
+    fby_store_value(fby_bit(from, map) != 0 ? s->on : s->off, out,
         m->out + s->out + image * s->image_bytes + to * out);
 }
 
-/* Write value `i` of MIX. */
-FBY_BLOCK_INLINE void fby_block_mixed(
+/* Write value `i` of MIX: the weighted sum of two one-hot rows. */
+FBY_BLOCK_INLINE void fby_block_write_mixed(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     const struct fby_ops_row *rows =
-        (const struct fby_ops_row *)(const void *)(m->arena + s->draws);
+        (const struct fby_ops_row *)(const void *)(m->arena + s->params);
     uint32_t          in   = fby_width_of(s->from);
     uint32_t          c    = i % s->classes;
     uint64_t          row  = s->first_row + i / s->classes;
@@ -153,16 +163,16 @@ FBY_BLOCK_INLINE void fby_block_mixed(
     float             on   = fby_f32_from_bits(s->on);
     float             off  = fby_f32_from_bits(s->off);
     struct fby_number x    = {true, 0,
-           fby_ops_mix(fby_load_1(ids + row * in, in) == c ? on : off,
-            fby_load_1(ids + with * in, in) == c ? on : off,
+           fby_ops_mix(fby_load_value(ids + row * in, in) == c ? on : off,
+            fby_load_value(ids + with * in, in) == c ? on : off,
                rows[row].label_share, rows[row].label_rest)};
     uint32_t          out  = fby_width_of(s->to);
-    fby_store_1(
-        fby_number_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
+    fby_store_value(
+        fby_number_to_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* The first document of the table that ends after token `i`. */
-FBY_BLOCK_INLINE uint32_t fby_block_document(
+/* The number of the first document that ends after token `i`. */
+FBY_BLOCK_INLINE uint32_t fby_block_find_document(
     const struct fby_segment *s, const uint32_t *ends, uint32_t i)
 {
     uint32_t from = 0;
@@ -179,45 +189,48 @@ FBY_BLOCK_INLINE uint32_t fby_block_document(
     return from;
 }
 
-/* Write token `i` of POSITIONS or MASK, counted over all rows. */
-FBY_BLOCK_INLINE void fby_block_token(
+/* Write token `i` of POSITIONS or MASK. Tokens are counted over all rows. */
+FBY_BLOCK_INLINE void fby_block_write_token(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     const uint32_t *ends  = (const uint32_t *)(const void *)(m->arena + s->in);
-    uint32_t        d     = fby_block_document(s, ends, i);
+    uint32_t        d     = fby_block_find_document(s, ends, i);
     uint64_t        value = 0;
     uint32_t        out   = fby_width_of(s->to);
     if (s->kind == FBY_SEGMENT_POSITIONS) {
         uint32_t first = d > 0 ? ends[d - 1] & ~FBY_DOCUMENT_PADDING : 0;
-        value          = fby_document_position(i, first);
+        value          = i - first;
     } else {
         uint32_t end = ends[d] & FBY_DOCUMENT_PADDING ? 0 : ends[d];
         value        = fby_document_counts(i, end, s->shift) ? s->on : s->off;
     }
-    fby_store_1(value, out, m->out + s->out + (uint64_t)i * out);
+    fby_store_value(value, out, m->out + s->out + (uint64_t)i * out);
 }
 
-FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
+/* Write the block's share of VALUES, ONE_HOT, BITS, MIX, POSITIONS or MASK,
+ * from value `first` on. */
+FBY_BLOCK_INLINE void fby_block_write_values(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
     FBY_NO_UNROLL
     for (uint32_t i = first + thread;
          i < fby_min(s->n, first + FBY_BLOCK_VALUES); i += FBY_BLOCK_THREADS) {
         if (s->kind == FBY_SEGMENT_VALUES) {
-            fby_block_value(s, m, i);
+            fby_block_write_value(s, m, i);
         } else if (s->kind == FBY_SEGMENT_BITS) {
-            fby_block_bit(s, m, i);
+            fby_block_write_bit(s, m, i);
         } else if (s->kind == FBY_SEGMENT_MIX) {
-            fby_block_mixed(s, m, i);
+            fby_block_write_mixed(s, m, i);
         } else if (s->kind == FBY_SEGMENT_ONE_HOT) {
-            fby_block_one_hot(s, m, i);
+            fby_block_write_one_hot(s, m, i);
         } else {
-            fby_block_token(s, m, i);
+            fby_block_write_token(s, m, i);
         }
     }
 }
 
-FBY_BLOCK_INLINE void fby_block_bytes(const struct fby_segment *s,
+/* Write the block's bytes of COPY, from byte `first` on. */
+FBY_BLOCK_INLINE void fby_block_copy_bytes(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
     const uint8_t *from = m->arena + s->in;
@@ -240,133 +253,60 @@ FBY_BLOCK_INLINE void fby_block_bytes(const struct fby_segment *s,
 
 /* ---- the work of a block ------------------------------------------------- */
 
-/* Unpack a tile of photo format 1 to m->pixels. */
-FBY_BLOCK_INLINE void fby_block_unpack(const struct fby_block_memory *m)
+/* Unpack the planes of a tile of photo format 1 to m->scratch. */
+FBY_BLOCK_INLINE void fby_block_unpack_tile(const struct fby_block_memory *m)
 {
-    const struct fby_segment *s    = &m->block->segment;
-    struct fby_tile          *tile = &m->block->tile;
+    const struct fby_segment *s    = &m->shared->segment;
+    struct fby_tile          *tile = &m->shared->tile;
     uint32_t  plane  = s->channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
-    uint32_t *packed = (uint32_t *)(void *)(m->pixels + plane);
-    FBY_EACH_THREAD(t)
-    {
-        fby_tile_stage_packed(tile, m->arena, t, packed);
-    }
-    FBY_BARRIER();
+    uint32_t *packed = (uint32_t *)(void *)(m->scratch + plane);
+    FBY_STEP(fby_tile_stage_packed(tile, m->arena, thread, packed));
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < s->channels; p++) {
-        FBY_EACH_THREAD(t)
-        {
-            fby_tile_sum(tile, packed, p, t);
-        }
-        FBY_BARRIER();
-        FBY_EACH_THREAD(t)
-        {
-            fby_tile_unpack(tile, packed, p, t, m->pixels);
-        }
-        FBY_BARRIER();
+        FBY_STEP(fby_tile_sum_widths(tile, packed, p, thread));
+        FBY_STEP(fby_tile_unpack(tile, packed, p, thread, m->scratch));
     }
-    FBY_EACH_THREAD(t)
-    {
-        fby_tile_rows(tile, s->channels, t, m->pixels);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        fby_tile_columns(tile, s->channels, t, m->pixels);
-    }
+    FBY_STEP(fby_tile_sum_rows(tile, s->channels, thread, m->scratch));
+    FBY_STEP(fby_tile_sum_columns(tile, s->channels, thread, m->scratch));
 }
 
-/* Copy the YUV planes of a tile to m->pixels. */
-FBY_BLOCK_INLINE void fby_block_stage_planes(const struct fby_block_memory *m)
-{
-    const struct fby_segment *s = &m->block->segment;
-    FBY_EACH_THREAD(t)
-    {
-        FBY_NO_UNROLL
-        for (uint32_t p = 0; p < 3; p++) {
-            fby_tile_stage_plane(s, &m->block->tile, m->arena, p, t, m->pixels);
-        }
-    }
-}
-
-/* Expand tile `number` of the segment. */
-FBY_BLOCK_INLINE void fby_block_tile(
+/* Expand tile `number` of a segment of TILES or PLANES. */
+FBY_BLOCK_INLINE void fby_block_expand_tile(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s      = &m->block->segment;
-    struct fby_tile          *tile   = &m->block->tile;
-    bool                      packed = s->kind == FBY_SEGMENT_TILES;
-    FBY_EACH_THREAD(t)
-    {
-        if (t == 0) {
-            fby_tile_find(s, m->arena, number, tile);
-        }
-        if (t == 0 && packed) {
-            fby_tile_find_packed(s, m->arena, number, tile);
-        }
-    }
-    FBY_BARRIER();
-    if (packed) {
-        fby_block_unpack(m);
+    const struct fby_segment *s    = &m->shared->segment;
+    struct fby_tile          *tile = &m->shared->tile;
+    FBY_STEP(fby_tile_init(s, m->arena, number, thread, tile));
+    if (s->kind == FBY_SEGMENT_TILES) {
+        fby_block_unpack_tile(m);
     } else {
-        fby_block_stage_planes(m);
+        FBY_STEP(fby_tile_stage_planes(s, tile, m->arena, thread, m->scratch));
     }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        fby_tile_store(s, tile, t, m->pixels, m->out);
-    }
+    FBY_STEP(fby_tile_store(s, tile, thread, m->scratch, m->out));
 }
 
-/* Expand block `number` of a segment of ragged rows. */
-FBY_BLOCK_INLINE void fby_block_rows(
+/* Expand block `number` of a segment with groups. */
+FBY_BLOCK_INLINE void fby_block_expand_rows(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s     = &m->block->segment;
-    struct fby_group         *group = (struct fby_group *)(void *)m->pixels;
-    uint32_t                  g     = number / s->parts;
-    FBY_EACH_THREAD(t)
-    {
-        fby_group_lengths(s, m->arena, g, t, group);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        fby_group_sums(t, group);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        fby_group_before(t, group);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        if (s->kind == FBY_SEGMENT_PADDED) {
-            fby_group_pad(s, group, m->arena, m->out, number, t);
-        } else if (s->kind == FBY_SEGMENT_DENSE) {
-            fby_group_dense(s, group, m->arena, m->out, number, t);
-        } else if (s->kind == FBY_SEGMENT_COO) {
-            fby_group_coo(s, group, m->arena, m->out, number, t);
-        } else {
-            fby_group_offset(s, group, m->arena, m->out, g, t);
-        }
-    }
+    const struct fby_segment *s     = &m->shared->segment;
+    struct fby_group         *group = (struct fby_group *)(void *)m->scratch;
+    FBY_STEP(
+        fby_group_load_length(s, m->arena, number / s->parts, thread, group));
+    FBY_STEP(fby_group_sum_16(thread, group));
+    FBY_STEP(fby_group_sum_before(thread, group));
+    FBY_STEP(fby_group_expand(s, group, m->arena, m->out, number, thread));
 }
 
-FBY_BLOCK_INLINE bool fby_block_has_groups(uint32_t kind)
-{
-    return kind == FBY_SEGMENT_PADDED || kind == FBY_SEGMENT_OFFSETS ||
-           kind == FBY_SEGMENT_DENSE || kind == FBY_SEGMENT_COO;
-}
-
-FBY_BLOCK_INLINE uint32_t fby_block_count(const struct fby_segment_list *list)
+/* The number of blocks of all passes. */
+FBY_BLOCK_INLINE uint32_t fby_list_blocks(const struct fby_segment_list *list)
 {
     return list->blocks[0] + list->blocks[1] + list->blocks[2];
 }
 
-/* Load the segment of block `number`; returns the block's number in it. */
-FBY_BLOCK_INLINE uint32_t fby_block_find(
+/* Load the segment of block `number` of the list to shared memory. Returns the
+ * number of the block within its segment. */
+FBY_BLOCK_INLINE uint32_t fby_block_load_segment(
     const struct fby_block_memory *m, uint32_t number)
 {
     const struct fby_segment_list *list =
@@ -375,115 +315,79 @@ FBY_BLOCK_INLINE uint32_t fby_block_find(
         (const struct fby_segment *)(const void *)(list + 1);
     const uint32_t *owners =
         (const uint32_t *)(const void *)(all + list->n_segments);
-    const uint32_t *from =
-        (const uint32_t *)(const void *)(all + owners[number]);
-    const struct fby_segment *s = &m->block->segment;
-    FBY_EACH_THREAD(t)
-    {
-        if (t < sizeof(*s) / 4) {
-            ((uint32_t *)(void *)&m->block->segment)[t] = from[t];
-        }
-    }
-    FBY_BARRIER();
+    struct fby_segment *s = &m->shared->segment;
+    FBY_STEP(fby_copy_words(all + owners[number], s, sizeof(*s), thread));
     return number - s->first_block;
 }
 
-/* Sum the greys of block `number` of a GREYS segment. */
-FBY_BLOCK_INLINE void fby_block_greys(
+/* Do the same for GREYS and OPS. Load the parameters of the picture, too. */
+FBY_BLOCK_INLINE uint32_t fby_block_load_pair(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s     = &m->block->segment;
-    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->pixels;
-    uint32_t                  image = number / s->parts;
-    uint32_t                  first = number % s->parts * FBY_BLOCK_PIXELS;
-    const uint8_t *picture = m->arena + s->in + (uint64_t)image * s->pixels * 3;
-    if (!fby_pair_needs_grey(pair)) {
-        return;
-    }
-    FBY_EACH_THREAD(t)
-    {
-        fby_pair_sum(s, picture, first, t, pair);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        fby_pair_sums(t, pair);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        if (t == 0) {
-            fby_pair_add(s, pair, image, m->arena);
-        }
-    }
-}
-
-/* As fby_block_find; also loads the parameters of the block's picture. */
-FBY_BLOCK_INLINE uint32_t fby_block_find_pair(
-    const struct fby_block_memory *m, uint32_t number)
-{
-    const struct fby_segment *s    = &m->block->segment;
-    struct fby_pair          *pair = (struct fby_pair *)(void *)m->pixels;
-    uint32_t                  part = fby_block_find(m, number);
-    FBY_EACH_THREAD(t)
-    {
-        fby_pair_load(s, m->arena, part / s->parts, t, pair);
-    }
-    FBY_BARRIER();
+    const struct fby_segment *s    = &m->shared->segment;
+    struct fby_pair          *pair = (struct fby_pair *)(void *)m->scratch;
+    uint32_t                  part = fby_block_load_segment(m, number);
+    FBY_STEP(fby_pair_load(s, m->arena, part / s->parts, thread, pair));
     return part;
 }
 
-/* Run block `number`, one of the second pass. */
+/* Run block `number` of the list, which is one of FBY_PASS_GREYS. */
 FBY_BLOCK_INLINE void fby_block_run_greys(
     const struct fby_block_memory *m, uint32_t number)
 {
-    fby_block_greys(m, fby_block_find_pair(m, number));
+    const struct fby_segment *s     = &m->shared->segment;
+    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->scratch;
+    uint32_t                  part  = fby_block_load_pair(m, number);
+    uint32_t                  image = part / s->parts;
+    uint32_t                  first = part % s->parts * FBY_BLOCK_PIXELS;
+    const uint8_t *picture = m->arena + s->in + (uint64_t)image * s->pixels * 3;
+    if (!fby_ops_needs_grey(&pair->row[0])) {
+        return;
+    }
+    FBY_STEP(fby_pair_sum_greys(s, picture, first, thread, pair));
+    FBY_STEP(fby_pair_sum_16(thread, pair));
+    FBY_STEP(fby_pair_add_to_picture(s, pair, image, thread, m->arena));
 }
 
-/* Run block `number`, one of the third pass. */
+/* Run block `number` of the list, which is one of FBY_PASS_OPS. */
 FBY_BLOCK_INLINE void fby_block_run_ops(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s    = &m->block->segment;
-    struct fby_pair          *pair = (struct fby_pair *)(void *)m->pixels;
-    uint32_t                  part = fby_block_find_pair(m, number);
-    FBY_EACH_THREAD(t)
-    {
-        fby_pair_load_greys(s, m->arena, part / s->parts, t, pair);
-    }
-    FBY_BARRIER();
-    FBY_EACH_THREAD(t)
-    {
-        fby_pair_pixels(s, pair, m->arena + s->in, part, t, m->out + s->out);
-    }
+    const struct fby_segment *s    = &m->shared->segment;
+    struct fby_pair          *pair = (struct fby_pair *)(void *)m->scratch;
+    uint32_t                  part = fby_block_load_pair(m, number);
+    FBY_STEP(fby_pair_load_greys(s, m->arena, part / s->parts, thread, pair));
+    FBY_STEP(fby_pair_expand(
+        s, pair, m->arena + s->in, part, thread, m->out + s->out));
 }
 
-/* Run block `number`, one of the first pass. */
-FBY_BLOCK_INLINE void fby_block_run(
-    const struct fby_block_memory *whole, uint32_t number)
+/* Run block `number` of the list, which is one of FBY_PASS_EXPAND. */
+FBY_BLOCK_INLINE void fby_block_run_expand(
+    const struct fby_block_memory *memory, uint32_t number)
 {
-    uint32_t                       part = fby_block_find(whole, number);
-    const struct fby_segment      *s    = &whole->block->segment;
-    const struct fby_block_memory  here = {whole->arena,
-        s->out_in_arena != 0 ? whole->arena : whole->out, whole->list,
-         whole->block, whole->pixels};
-    const struct fby_block_memory *m    = &here;
+    uint32_t                  part   = fby_block_load_segment(memory, number);
+    const struct fby_segment *s      = &memory->shared->segment;
+    struct fby_block_memory   target = *memory;
+    const struct fby_block_memory *m = &target;
+    if (s->out_in_arena != 0) {
+        target.out = target.arena;
+    }
     if (s->kind == FBY_SEGMENT_TILES || s->kind == FBY_SEGMENT_PLANES) {
-        fby_block_tile(m, part);
+        fby_block_expand_tile(m, part);
         return;
     }
-    if (fby_block_has_groups(s->kind)) {
-        fby_block_rows(m, part);
+    if (fby_segment_has_groups(s)) {
+        fby_block_expand_rows(m, part);
         return;
     }
     FBY_EACH_THREAD(t)
     {
         if (s->kind == FBY_SEGMENT_PIXELS) {
-            fby_block_pixels(s, m, part * FBY_BLOCK_QUADS, t);
+            fby_block_write_pixels(s, m, part * FBY_BLOCK_QUADS, t);
         } else if (s->kind == FBY_SEGMENT_COPY) {
-            fby_block_bytes(s, m, part * FBY_BLOCK_BYTES, t);
+            fby_block_copy_bytes(s, m, part * FBY_BLOCK_BYTES, t);
         } else {
-            fby_block_values(s, m, part * FBY_BLOCK_VALUES, t);
+            fby_block_write_values(s, m, part * FBY_BLOCK_VALUES, t);
         }
     }
 }

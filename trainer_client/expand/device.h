@@ -1,9 +1,7 @@
-/* device.h - a device that expands batches field by field: a table of
- * functions.
+/* device.h - a table of functions that expand batches field by field.
  *
- * The stream allocates memory once, at open. Afterwards rows are only expanded
- * from a request slot to an output slot. The one device is `host`; a GPU takes
- * whole batches instead (gpu/upload.h). */
+ * A stream allocates memory once, when it is opened. The only device is `host`.
+ * A GPU gets whole batches (gpu/upload.h). Tests replace some functions. */
 #ifndef FBY_CLIENT_EXPAND_DEVICE_H
 #define FBY_CLIENT_EXPAND_DEVICE_H
 
@@ -11,62 +9,51 @@
 
 #include "codec/codec.h"
 #include "common/err.h"
-#include "trainer_client/expand/expansion.h"
-#include "trainer_client/expand/ragged_offsets.h"
-
-/* Rows of a field with device ops, or of labels that these ops mix. */
-struct fby_expand_job {
-    const struct fby_expansion *plan;
-    const void                 *raw;
-    uint32_t                    rows;
-    struct fby_ops_row         *draws; /* one per row; `grey` is filled in */
-    void                       *out;
-};
+#include "trainer_client/expand/host.h"
 
 struct fby_device {
-    const char *name; /* in options: "host" */
+    const char *name; /* as in forebay_options: "host" */
 
-    /* Zeroed, page-aligned memory of at least `size` bytes for decoded chunks,
-     * or NULL. `sparse`: little of it will be touched. */
+    /* Allocate at least `size` bytes of zeroed, page-aligned memory for decoded
+     * chunks. Returns NULL if there is none. `sparse`: the caller will use only
+     * a small part. */
     void *(*raw_alloc)(size_t size, bool sparse);
     void (*raw_free)(void *memory, size_t size);
 
-    /* The same for tensors, on the device. */
+    /* Do the same for tensors. */
     void *(*out_alloc)(size_t size);
     void (*out_free)(void *memory, size_t size);
 
-    /* Expand `rows` samples at `raw` into `out`. Not for FBY_EXPAND_COPY, whose
-     * chunks are decoded to the tensor.
-     * Thread: any.  Blocks: until the values are made.
-     * Errors: FBY_PROTO  a value on the wire is out of its range */
+    /* Expand `rows` samples at `raw` into `out`. The kind of the plan is one of
+     * FBY_EXPAND_AFFINE to FBY_EXPAND_BITS. (Chunks of FBY_EXPAND_COPY are
+     * decoded to the tensor, see `decode`.)
+     * Thread: any.  Blocks: until the values are written.
+     * Errors: FBY_PROTO  a label is out of range */
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
-        uint32_t rows, void *out, struct fby_why *why);
+        uint32_t rows, void *out, struct fby_error_detail *why);
 
-    /* The same for FBY_EXPAND_OPS and FBY_EXPAND_MIX. A row's partner is a row
-     * of the same job. */
+    /* Do the same for FBY_EXPAND_OPS and FBY_EXPAND_MIX. The partner of a row
+     * is a row of the same job. */
     fby_err (*expand_ops)(
-        const struct fby_expand_job *job, struct fby_why *why);
+        const struct fby_expand_job *job, struct fby_error_detail *why);
 
-    /* The same for a ragged field. `rows` were checked and may be zero rows;
-     * their offsets count from `raw`. out[i] is the field's tensor i. */
+    /* Do the same for a ragged field. `rows` were checked, have offsets from
+     * `raw`, and may be empty. out[i] is tensor i of the field. */
     fby_err (*expand_rows)(const struct fby_expansion *plan,
         const struct fby_ragged_offsets *rows, const void *raw,
-        void *const out[FBY_TENSORS], struct fby_why *why);
+        void *const out[FBY_TENSORS], struct fby_error_detail *why);
 
-    /* Decode a chunk, which fby_codec_check has accepted, straight into the
-     * tensor of a field of FBY_EXPAND_COPY; `out` holds `raw_bytes`.
-     * Thread: any.  Blocks: until the values are made.
+    /* Decode a chunk, which fby_codec_check has accepted, to `raw_bytes` bytes
+     * at `out`, in the tensor of a field of FBY_EXPAND_COPY.
+     * Thread: any.  Blocks: until the bytes are written.
      * Errors: FBY_PROTO */
     fby_err (*decode)(const struct fby_codec_job *job,
-        struct fby_bytes_in payload, void *out, size_t raw_bytes);
+        struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes);
 };
 
-/* The device of that name, or NULL. */
+/* The device called `name`, or NULL. */
 const struct fby_device *fby_device_named(const char *name);
 
 extern const struct fby_device fby_device_host;
-
-/* Expand a job of FBY_EXPAND_OPS on the host (ops.c). */
-void fby_expand_ops_host(const struct fby_expand_job *job);
 
 #endif

@@ -1,27 +1,32 @@
+/* documents.c - check documents, and expand them one document at a time. */
 #include "trainer_client/expand/documents.h"
 
-#include "trainer_client/expand/cast.h"
+#include "common/bytes.h"
+#include "trainer_client/expand/host.h"
 #include "trainer_client/expand/segment.h"
+#include "trainer_client/expand/value.h"
 
-static uint64_t length_at(const struct fby_expansion *plan,
-    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint64_t row,
-    uint32_t document)
+/* The number of tokens of document `i` of a row. */
+static uint64_t document_length(const struct fby_expansion *plan,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t row,
+    uint32_t i)
 {
-    const uint8_t *at = raw + rows->values[row] + document * plan->entry_bytes;
-    return (uint64_t)fby_number_load(plan->from, at).i;
+    return fby_element_le(
+        raw + rows->values[row], (uint32_t)plan->entry_bytes, i);
 }
 
 fby_err fby_documents_check(const struct fby_expansion *plan,
-    struct fby_ragged_offsets *rows, const uint8_t *raw, struct fby_why *why)
+    struct fby_ragged_offsets *rows, const uint8_t *raw,
+    struct fby_error_detail *why)
 {
     uint64_t length = plan->shape.dims[0];
     rows->documents = rows->total;
     for (uint32_t row = 0; row < rows->n; row++) {
         uint64_t used = 0;
         for (uint32_t i = 0; i < rows->lengths[row]; i++) {
-            uint64_t tokens = length_at(plan, rows, raw, row, i);
+            uint64_t tokens = document_length(plan, rows, raw, row, i);
             if (tokens == 0 || tokens > length - used) {
-                return fby_because(why, FBY_PROTO,
+                return fby_error_set(why, FBY_PROTO,
                     "field %s: row %u has a document of %llu tokens at token "
                     "%llu of %llu",
                     plan->name, row, (unsigned long long)tokens,
@@ -42,110 +47,83 @@ uint64_t fby_documents_bytes(
                : rows->n * plan->out_bytes;
 }
 
-/* A document of a row, or its padding: then `end` is 0. */
+/* A document or the padding of a row. Tokens are counted over all rows. */
 struct document {
-    uint64_t row;
-    uint64_t first;
-    uint64_t next;   /* the token after it */
-    uint64_t end;    /* the same, or 0 */
-    uint64_t number; /* in the batch */
+    bool     padding;
+    uint64_t first;  /* the first token */
+    uint64_t next;   /* the token after the last one */
+    uint64_t number; /* of the document in the batch */
 };
 
 static void put_offset(
-    const struct fby_expansion *plan, const struct document *one, void *out)
+    const struct fby_expansion *plan, const struct document *doc, void *out)
 {
-    uint64_t offset =
-        fby_document_offset(one->row, plan->shape.dims[0], one->first);
-    if (plan->to == FBY_I64) {
-        ((int64_t *)out)[one->number] = (int64_t)offset;
-    } else {
-        ((int32_t *)out)[one->number] = (int32_t)offset;
-    }
+    fby_store_integer(plan->to, out, doc->number, doc->first);
 }
 
+/* With local copies the compiler makes a loop for each type, because stores to
+ * `out` cannot change them. */
 static void put_positions(
-    const struct fby_expansion *plan, const struct document *one, void *out)
+    const struct fby_expansion *plan, const struct document *doc, void *out)
 {
-    uint64_t row   = one->row * plan->shape.dims[0];
-    int64_t *wide  = (int64_t *)out + row;
-    int32_t *small = (int32_t *)out + row;
-    if (plan->to == FBY_I64) {
-        for (uint64_t at = one->first; at < one->next; at++) {
-            wide[at] = (int64_t)fby_document_position(at, one->first);
-        }
-        return;
-    }
-    for (uint64_t at = one->first; at < one->next; at++) {
-        small[at] = (int32_t)fby_document_position(at, one->first);
+    const enum fby_type to    = plan->to;
+    const uint64_t      first = doc->first;
+    const uint64_t      n     = doc->next - first;
+    for (uint64_t i = 0; i < n; i++) {
+        fby_store_integer(to, out, first + i, i);
     }
 }
 
 static void put_mask(
-    const struct fby_expansion *plan, const struct document *one, void *out)
+    const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     uint32_t width = fby_type_bytes(plan->to);
-    uint8_t *row   = (uint8_t *)out + one->row * plan->out_bytes;
-    for (uint64_t at = one->first; at < one->next; at++) {
-        bool counts = fby_document_counts(at, one->end, plan->shift);
-        fby_number_store(
-            row + at * width, counts ? plan->on : plan->off, width);
+    uint64_t end   = doc->padding ? 0 : doc->next;
+    for (uint64_t at = doc->first; at < doc->next; at++) {
+        bool counts = fby_document_counts(at, end, plan->shift);
+        fby_store_le(
+            (uint8_t *)out + at * width, counts ? plan->on : plan->off, width);
     }
 }
 
-static void put_end(
-    const struct fby_expansion *plan, const struct document *one, void *out)
+static void put_table_entry(
+    const struct fby_expansion *plan, const struct document *doc, void *out)
 {
-    uint64_t end =
-        fby_document_offset(one->row, plan->shape.dims[0], one->next);
-    ((uint32_t *)out)[one->number] =
-        (uint32_t)end | (one->end == 0 ? FBY_DOCUMENT_PADDING : 0);
-}
-
-static void put(
-    const struct fby_expansion *plan, const struct document *one, void *out)
-{
-    if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
-        put_offset(plan, one, out);
-    } else if (plan->kind == FBY_EXPAND_POSITIONS) {
-        put_positions(plan, one, out);
-    } else {
-        put_mask(plan, one, out);
-    }
+    (void)plan;
+    ((uint32_t *)out)[doc->number] =
+        (uint32_t)doc->next | (doc->padding ? FBY_DOCUMENT_PADDING : 0);
 }
 
 typedef void put_fn(
-    const struct fby_expansion *plan, const struct document *one, void *out);
+    const struct fby_expansion *plan, const struct document *doc, void *out);
 
-/* Call put_one for every document; returns the position after the last one. */
+/* Call `put` for all documents and paddings. Returns an empty last one. */
 static struct document for_each_document(const struct fby_expansion *plan,
-    const struct fby_ragged_offsets *rows, const uint8_t *raw, put_fn *put_one,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, put_fn *put,
     void *out)
 {
-    struct document one = {0};
-    for (one.row = 0; one.row < rows->n; one.row++) {
-        one.next = 0;
-        for (uint32_t i = 0; i < rows->lengths[one.row]; i++) {
-            one.first = one.next;
-            one.next += length_at(plan, rows, raw, one.row, i);
-            one.end = one.next;
-            put_one(plan, &one, out);
-            one.number++;
-        }
-        if (one.next < plan->shape.dims[0]) {
-            one.first = one.next;
-            one.next  = plan->shape.dims[0];
-            one.end   = 0;
-            put_one(plan, &one, out);
-            one.number++;
+    struct document doc = {0};
+    for (uint32_t row = 0; row < rows->n; row++) {
+        uint64_t row_end = (row + UINT64_C(1)) * plan->shape.dims[0];
+        uint32_t n       = rows->lengths[row];
+        for (uint32_t i = 0; i < n || doc.next < row_end; i++) {
+            doc.padding = i == n;
+            doc.first   = doc.next;
+            doc.next    = doc.padding ? row_end
+                                      : doc.next + document_length(
+                                                       plan, rows, raw, row, i);
+            put(plan, &doc, out);
+            doc.number++;
         }
     }
-    return one;
+    doc.first = doc.next;
+    return doc;
 }
 
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out)
 {
-    (void)for_each_document(plan, rows, raw, put_end, out);
+    (void)for_each_document(plan, rows, raw, put_table_entry, out);
 }
 
 uint64_t fby_documents_table_bytes(
@@ -157,9 +135,14 @@ uint64_t fby_documents_table_bytes(
 void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out)
 {
-    struct document one = for_each_document(plan, rows, raw, put, out);
-    if (plan->kind == FBY_EXPAND_CU_SEQLENS) { /* the end of the last one */
-        one.first = 0;
-        put_offset(plan, &one, out);
+    static put_fn *const puts[] = {
+        [FBY_EXPAND_CU_SEQLENS] = put_offset,
+        [FBY_EXPAND_POSITIONS]  = put_positions,
+        [FBY_EXPAND_MASK]       = put_mask,
+    };
+    struct document end =
+        for_each_document(plan, rows, raw, puts[plan->kind], out);
+    if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
+        put_offset(plan, &end, out); /* one more offset than documents */
     }
 }

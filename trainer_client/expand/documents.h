@@ -1,38 +1,39 @@
-/* documents.h - expand lengths of packed documents to what attention and loss
- * need: offsets (cu_seqlens), positions or a mask.
+/* documents.h - expand lengths of packed documents to offsets (cu_seqlens),
+ * positions or a mask, for attention and loss.
  *
  * A row is a sequence of a fixed number of tokens: its documents, one after
- * another, then padding, which counts as one more document. The value of token
- * `at` follows from its document, which has tokens `first` to `end`: see
- * entries.h. */
+ * another, then padding, which counts as one more document. A token's position
+ * is its distance from the first token of its document. See also
+ * fby_document_counts in value.h. */
 #ifndef FBY_CLIENT_EXPAND_DOCUMENTS_H
 #define FBY_CLIENT_EXPAND_DOCUMENTS_H
 
-#include "trainer_client/expand/entries.h"
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
-/* Check that each document has at least one token and that a row's documents
- * fit into it. Set rows->documents to their number, padding included.
+/* Check that each document has at least one token and that the documents of a
+ * row fit into the row. Set rows->documents to the number of documents, the
+ * padding of each row included.
  * Errors: FBY_PROTO, with the field's name and the row. */
 FBY_CHECKED fby_err fby_documents_check(const struct fby_expansion *plan,
-    struct fby_ragged_offsets *rows, const uint8_t *raw, struct fby_why *why);
+    struct fby_ragged_offsets *rows, const uint8_t *raw,
+    struct fby_error_detail *why);
 
-/* Bytes of the tensor; the rows were checked. */
+/* The bytes of the tensor for these rows, which were checked. */
 uint64_t fby_documents_bytes(
     const struct fby_expansion *plan, const struct fby_ragged_offsets *rows);
 
-/* Write the table from which a GPU makes positions or a mask: rows->documents
- * entries. An entry is the number of tokens in all rows before the document's
- * end; FBY_DOCUMENT_PADDING (segment.h) marks padding. The rows were checked
- * and have at most FBY_SEGMENT_MAX tokens, 2^30. */
+/* Write the table from which a GPU computes positions or a mask. It has
+ * rows->documents entries. An entry is the end of the document, counted in
+ * tokens over all rows, and for padding the bit FBY_DOCUMENT_PADDING
+ * (segment.h). The rows were checked, with at most FBY_SEGMENT_MAX tokens. */
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
-/* The most bytes of such a table of `rows` rows. */
+/* The most bytes of the table of `rows` rows. */
 uint64_t fby_documents_table_bytes(
     const struct fby_expansion *plan, uint32_t rows);
 
-/* Make the tensor `out` from the rows at `raw`, on the host. */
+/* Expand the rows at `raw`, which were checked, to `out` on the host. */
 void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out);
 

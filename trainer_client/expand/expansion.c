@@ -1,3 +1,7 @@
+/* expansion.c - the plan of each kind of field, and the shapes of its tensors.
+ *
+ * Each function plan_... sets the members of the plan that one kind of field
+ * needs, or returns an error if the requested type or layout is impossible. */
 #include "trainer_client/expand/expansion.h"
 
 #include <string.h>
@@ -10,7 +14,7 @@
 #include "trainer_client/expand/ragged_offsets.h"
 #include "trainer_client/expand/value.h"
 
-static uint64_t elements(const struct fby_shape *shape)
+static uint64_t n_elements(const struct fby_shape *shape)
 {
     uint64_t n = 1;
     for (uint32_t i = 0; i < shape->n_dims; i++) {
@@ -24,96 +28,100 @@ static uint64_t raw_bytes_of(const struct fby_field_content *field)
     const uint32_t *dims = field->shape.dims;
     return fby_field_is_yuv420(field)
                ? fby_yuv_bytes(dims[1], dims[0])
-               : elements(&field->shape) * fby_type_bytes(field->wire_type);
+               : n_elements(&field->shape) * fby_type_bytes(field->wire_type);
+}
+
+/* The arguments of fby_expansion_init. */
+struct planning {
+    struct fby_expansion            *self;
+    const struct fby_field_content  *field;
+    const struct fby_field_delivery *delivery;
+    struct fby_error_detail         *why;
+};
+
+static fby_err refuse(const struct planning *p, const char *reason)
+{
+    return fby_error_set(
+        p->why, FBY_CONFIG, "field %s: %s", p->field->name, reason);
+}
+
+static void add_tensor(struct fby_expansion *self, const char *suffix,
+    enum fby_type type, uint64_t row_bytes, uint64_t more_bytes)
+{
+    self->tensors[self->n_tensors++] =
+        (struct fby_tensor_plan){suffix, type, row_bytes, more_bytes};
 }
 
 /* The bits of `value` in type `to`; integers are rounded and clamped. */
-static uint32_t bits_in(enum fby_type to, float value)
+static uint32_t bits_of(enum fby_type to, float value)
 {
-    switch (to) {
-    case FBY_F16:
-        return fby_f32_to_f16(value);
-    case FBY_BF16:
-        return fby_f32_to_bf16(value);
-    case FBY_F32:
-        return fby_f32_bits(value);
-    case FBY_U8:
-        return (uint32_t)fby_f32_to_int(value, 0, UINT8_MAX);
-    case FBY_U16:
-        return (uint32_t)fby_f32_to_int(value, 0, UINT16_MAX);
-    case FBY_U32:
-        return (uint32_t)fby_f32_to_int(value, 0, UINT32_MAX);
-    case FBY_BOOL:
-        return (uint32_t)fby_f32_to_int(value, 0, 1);
-    case FBY_I32:
-    case FBY_I64:
-        return (uint32_t)(int32_t)fby_f32_to_int(value, INT32_MIN, INT32_MAX);
-    }
-    return 0;
+    const struct fby_number number = {.is_float = true, .f = value};
+    return (uint32_t)fby_number_to_bits(number, to);
 }
 
-static void fill_tables(struct fby_expansion *self)
+/* ---- pictures and masks -------------------------------------------------- */
+
+/* Set scale and offset of each channel, and compute the table from them. */
+static void plan_levels(const struct planning *p)
 {
-    for (uint32_t c = 0; c < self->channels; c++) {
-        for (uint32_t v = 0; v < 256; v++) {
+    struct fby_expansion        *self = p->self;
+    const struct fby_rgb8_field *rgb8 = &p->field->as.rgb8;
+    bool                         norm = fby_field_is_normalized(p->field);
+    for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
+        bool normal     = norm && c < self->channels;
+        self->scale[c]  = normal ? (float)(1.0 / (255.0 * rgb8->std[c])) : 1;
+        self->offset[c] = normal ? (float)(-rgb8->mean[c] / rgb8->std[c]) : 0;
+        for (uint32_t v = 0; v < 256 && c < self->channels; v++) {
             float value = fby_affine((float)v, self->scale[c], self->offset[c]);
-            self->table[c][v] = bits_in(self->to, value);
+            self->table[c][v] = bits_of(self->to, value);
         }
     }
 }
 
-static void set_normalisation(
-    struct fby_expansion *self, const struct fby_field_content *field)
+static void plan_pixels(const struct planning *p)
 {
-    const struct fby_rgb8_field *rgb8 = &field->as.rgb8;
-    for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
-        bool normal     = fby_field_is_normalized(field) && c < self->channels;
-        self->scale[c]  = normal ? (float)(1.0 / (255.0 * rgb8->std[c])) : 1;
-        self->offset[c] = normal ? (float)(-rgb8->mean[c] / rgb8->std[c]) : 0;
-    }
+    struct fby_expansion *self = p->self;
+    self->channels             = self->shape.dims[2];
+    self->pixels               = self->shape.dims[0] * self->shape.dims[1];
+    self->plane                = self->pixels;
 }
 
-/* With flips and normalize only, values come from the table. All other ops work
- * on the levels of a colour. */
-static fby_err plan_ops(struct fby_expansion *self,
-    const struct fby_field_content *field, struct fby_why *why)
+/* If flips and normalize are the only ops, the table has the value of each
+ * level. Then every type of up to 4 bytes is possible. */
+static fby_err plan_ops(const struct planning *p)
 {
-    self->kind      = FBY_EXPAND_OPS;
-    self->ops_field = field;
-    self->ops       = fby_ops_plan_of(field);
-    self->channels  = field->shape.dims[2];
-    self->pixels    = field->shape.dims[0] * field->shape.dims[1];
+    struct fby_expansion *self = p->self;
+    self->kind                 = FBY_EXPAND_OPS;
+    self->ops_field            = p->field;
+    self->ops                  = fby_ops_plan_of(p->field);
+    plan_pixels(p);
     if (fby_type_bytes(self->to) > 4 ||
-        (!self->ops.plain && self->to != FBY_U8 && !fby_is_real(self->to))) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: the device's ops make u8, f32, f16 or bf16", self->name);
+        (!self->ops.plain && self->to != FBY_U8 &&
+            !fby_type_is_float(self->to))) {
+        return refuse(p, "the device's ops make u8, f32, f16 or bf16");
     }
-    set_normalisation(self, field);
-    fill_tables(self);
+    plan_levels(p);
     return FBY_OK;
 }
 
-static fby_err plan_image(struct fby_expansion *self,
-    const struct fby_field_content *field, struct fby_why *why)
+static fby_err plan_pictures(const struct planning *p)
 {
-    self->kind     = FBY_EXPAND_AFFINE;
-    self->channels = field->shape.dims[2];
-    self->pixels   = field->shape.dims[0] * field->shape.dims[1];
-    self->plane    = self->pixels;
-    self->yuv420   = fby_field_is_yuv420(field);
-    if (field->shape.n_dims != 3 || self->channels < 1 ||
+    struct fby_expansion *self = p->self;
+    self->kind                 = FBY_EXPAND_AFFINE;
+    self->layout               = p->delivery->layout;
+    self->yuv420               = fby_field_is_yuv420(p->field);
+    plan_pixels(p);
+    if (self->shape.n_dims != 3 || self->channels < 1 ||
         self->channels > FBY_MAX_CHANNELS || self->from != FBY_U8) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(p->why, FBY_CONFIG,
             "field %s: an image is u8 [h, w, 1 to %d] on the wire", self->name,
             FBY_MAX_CHANNELS);
     }
-    if (fby_field_is_normalized(field) && !fby_is_real(self->to)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: a normalised image needs dtype f32, f16 or bf16",
-            self->name);
+    if (fby_field_is_normalized(p->field) && !fby_type_is_float(self->to)) {
+        return refuse(p, "a normalised image needs dtype f32, f16 or bf16");
     }
-    if (field->n_device > 0) {
-        return plan_ops(self, field, why);
+    if (p->field->n_device > 0) {
+        return plan_ops(p);
     }
     bool interleaved = self->layout != FBY_LAYOUT_CHW || self->channels == 1;
     if (self->to == FBY_U8 && interleaved && !self->yuv420) {
@@ -121,144 +129,104 @@ static fby_err plan_image(struct fby_expansion *self,
         return FBY_OK;
     }
     if (fby_type_bytes(self->to) > 4 || self->to == FBY_BOOL) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: an image cannot be i64 or bool; i32 holds its values",
-            self->name);
+        return refuse(
+            p, "an image cannot be i64 or bool; i32 holds its values");
     }
-    set_normalisation(self, field);
-    fill_tables(self);
+    plan_levels(p);
     return FBY_OK;
 }
 
-static fby_err plan_one_hot(struct fby_expansion *self,
-    const struct fby_field_content *field, struct fby_why *why)
+/* ---- bits and labels ----------------------------------------------------- */
+
+static fby_err plan_bits(const struct planning *p)
 {
-    const struct fby_label_field *label = &field->as.label;
+    struct fby_expansion   *self  = p->self;
+    const struct fby_shape *shape = &self->shape;
+    uint32_t                maps  = fby_field_maps(p->field);
+    self->kind                    = FBY_EXPAND_BITS;
+    self->layout                  = p->delivery->layout;
+    self->maps                    = maps;
+    if (shape->n_dims == 0 || self->from != FBY_U8 ||
+        shape->dims[shape->n_dims - 1] != fby_bits_bytes(maps)) {
+        return fby_error_set(p->why, FBY_CONFIG,
+            "field %s: %u maps are u8 with %u bytes in the last dimension",
+            self->name, maps, fby_bits_bytes(maps));
+    }
+    if (!fby_type_is_float(self->to) && self->to != FBY_U8 &&
+        self->to != FBY_BOOL) {
+        return refuse(p, "bits need dtype u8, bool, f16, bf16 or f32");
+    }
+    if (self->layout != FBY_LAYOUT_HWC && shape->n_dims != 3) {
+        return refuse(p, "only bits of three dimensions have a layout");
+    }
+    self->pixels    = (uint32_t)(self->raw_bytes / fby_bits_bytes(maps));
+    self->out_bytes = (uint64_t)self->pixels * maps * fby_type_bytes(self->to);
+    self->on        = bits_of(self->to, 1);
+    self->off       = bits_of(self->to, 0);
+    return FBY_OK;
+}
+
+static fby_err plan_one_hot(const struct planning *p)
+{
+    struct fby_expansion         *self  = p->self;
+    const struct fby_label_field *label = &p->field->as.label;
     double share  = label->classes > 0 ? label->smoothing / label->classes : 0;
     self->kind    = FBY_EXPAND_ONE_HOT;
     self->classes = label->classes;
-    if (label->classes == 0 || (!fby_is_real(self->to) && self->to != FBY_U8)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: one_hot needs its classes and dtype f32, f16, bf16 or "
-            "u8",
-            self->name);
+    if (label->classes == 0 ||
+        (!fby_type_is_float(self->to) && self->to != FBY_U8)) {
+        return refuse(
+            p, "one_hot needs its classes and dtype f32, f16, bf16 or u8");
     }
     if (self->to == FBY_U8 && label->smoothing != 0) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: smoothing needs dtype f32, f16 or bf16", self->name);
+        return refuse(p, "smoothing needs dtype f32, f16 or bf16");
     }
-    self->on        = bits_in(self->to, (float)(1 - label->smoothing + share));
-    self->off       = bits_in(self->to, (float)share);
+    self->on        = bits_of(self->to, (float)(1 - label->smoothing + share));
+    self->off       = bits_of(self->to, (float)share);
     self->out_bytes = (uint64_t)label->classes * fby_type_bytes(self->to);
     return FBY_OK;
 }
 
-static fby_err plan_scale(struct fby_expansion *self,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
-{
-    const struct fby_shape *shape = &self->shape;
-    uint32_t last  = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
-    self->kind     = FBY_EXPAND_SCALE;
-    self->scaled   = true;
-    self->channels = delivery->channels;
-    if (!fby_is_real(self->to)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: scaled values need dtype f32, f16 or bf16", self->name);
-    }
-    if (self->channels == 0 || self->channels > FBY_MAX_FACTORS ||
-        (self->channels > 1 && self->channels != last)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: scale and offset are one number, or one for each "
-            "channel",
-            self->name);
-    }
-    for (uint32_t c = 0; c < self->channels; c++) {
-        self->scale[c]  = (float)delivery->scale[c];
-        self->offset[c] = (float)delivery->offset[c];
-    }
-    return FBY_OK;
-}
-
-static fby_err plan_bits(struct fby_expansion *self,
-    const struct fby_field_content *field, struct fby_why *why)
-{
-    const struct fby_shape *shape = &field->shape;
-    self->kind                    = FBY_EXPAND_BITS;
-    self->maps                    = fby_field_maps(field);
-    if (shape->n_dims == 0 || self->from != FBY_U8 ||
-        shape->dims[shape->n_dims - 1] != fby_bits_bytes(self->maps)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: %u maps are u8 with %u bytes in the last dimension",
-            self->name, self->maps, fby_bits_bytes(self->maps));
-    }
-    if (!fby_is_real(self->to) && self->to != FBY_U8 && self->to != FBY_BOOL) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: bits need dtype u8, bool, f16, bf16 or f32", self->name);
-    }
-    if (self->layout != FBY_LAYOUT_HWC && shape->n_dims != 3) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: only bits of three dimensions have a layout",
-            self->name);
-    }
-    self->pixels = (uint32_t)(self->raw_bytes / fby_bits_bytes(self->maps));
-    self->out_bytes =
-        (uint64_t)self->pixels * self->maps * fby_type_bytes(self->to);
-    self->on  = bits_in(self->to, 1);
-    self->off = bits_in(self->to, 0);
-    return FBY_OK;
-}
-
-/* The bits of `pad` in type `to`, which can represent it. */
-static uint64_t pad_bits(enum fby_type to, double pad)
-{
-    return fby_is_real(to) ? bits_in(to, (float)pad) : (uint64_t)(int64_t)pad;
-}
-
-static void plan_tensors(struct fby_expansion *self)
-{
-    bool     padded = self->kind == FBY_EXPAND_PADDED;
-    uint32_t width  = fby_type_bytes(self->offsets);
-    self->n_tensors = 2;
-    self->tensors[0] =
-        (struct fby_tensor_plan){"", self->to, self->out_bytes, 0};
-    self->tensors[1] =
-        padded
-            ? (struct fby_tensor_plan){".lengths", FBY_I32, sizeof(int32_t), 0}
-            : (struct fby_tensor_plan){".offsets", self->offsets, width, width};
-}
+/* ---- ragged rows --------------------------------------------------------- */
 
 /* Lengths of documents become one tensor of offsets, positions or a mask. */
-static fby_err plan_documents(struct fby_expansion *self,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_documents(const struct planning *p)
 {
     static const enum fby_expand_kind kinds[] = {
         [FBY_AS_CU_SEQLENS] = FBY_EXPAND_CU_SEQLENS,
         [FBY_AS_POSITIONS]  = FBY_EXPAND_POSITIONS,
         [FBY_AS_MASK]       = FBY_EXPAND_MASK,
     };
-    uint32_t width = fby_type_bytes(self->to);
-    bool     mask  = delivery->as == FBY_AS_MASK;
-    bool     right = mask ? fby_is_real(self->to) || width == 1
-                          : self->to == FBY_I32 || self->to == FBY_I64;
+    struct fby_expansion *self  = p->self;
+    uint32_t              width = fby_type_bytes(self->to);
+    bool                  mask  = p->delivery->as == FBY_AS_MASK;
+    bool                  whole = self->to == FBY_I32 || self->to == FBY_I64;
+    bool right = mask ? fby_type_is_float(self->to) || width == 1 : whole;
     if (!self->documents || !right) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: cu_seqlens and positions are made of documents, as i32 "
-            "or i64, and a mask, as bool, u8, f32, f16 or bf16",
-            self->name);
+        return refuse(p,
+            "cu_seqlens and positions are made of documents, as i32 or i64, "
+            "and a mask, as bool, u8, f32, f16 or bf16");
     }
-    self->kind       = kinds[delivery->as];
-    self->on         = bits_in(self->to, 1);
-    self->off        = bits_in(self->to, 0);
-    self->tensors[0] = (struct fby_tensor_plan){"", self->to, self->out_bytes,
-        self->kind == FBY_EXPAND_CU_SEQLENS ? width : 0};
+    self->kind = kinds[p->delivery->as];
+    self->on   = bits_of(self->to, 1);
+    self->off  = bits_of(self->to, 0);
+    add_tensor(self, "", self->to, self->out_bytes,
+        self->kind == FBY_EXPAND_CU_SEQLENS ? width : 0);
     return FBY_OK;
 }
 
-static fby_err plan_rows(struct fby_expansion *self,
-    const struct fby_field_content            *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static bool has_valid_offsets(const struct fby_field_delivery *delivery)
 {
-    bool padded       = delivery->as == FBY_AS_PADDED;
+    return delivery->offsets == FBY_I32 || delivery->offsets == FBY_I64;
+}
+
+static fby_err plan_rows(const struct planning *p)
+{
+    struct fby_expansion            *self     = p->self;
+    const struct fby_field_content  *field    = p->field;
+    const struct fby_field_delivery *delivery = p->delivery;
+    bool                             padded   = delivery->as == FBY_AS_PADDED;
+    uint32_t                         width = fby_type_bytes(delivery->offsets);
     self->kind        = padded ? FBY_EXPAND_PADDED : FBY_EXPAND_RAGGED;
     self->max_length  = field->max_length;
     self->entry_bytes = self->raw_bytes / field->max_length;
@@ -267,178 +235,157 @@ static fby_err plan_rows(struct fby_expansion *self,
     self->documents   = fby_field_values(field) == FBY_VALUES_LENGTHS;
     self->shift       = self->documents ? field->as.documents.shift : 0;
     if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
-        return plan_documents(self, delivery, why);
+        return plan_documents(p);
     }
     if ((!padded && delivery->as != FBY_AS_RAGGED) || delivery->scaled ||
-        (delivery->offsets != FBY_I32 && delivery->offsets != FBY_I64)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: rows of several lengths become padded or ragged ones, "
-            "with offsets i32 or i64",
-            self->name);
+        !has_valid_offsets(delivery)) {
+        return refuse(p, "rows of several lengths become padded or ragged "
+                         "ones, with offsets i32 or i64");
     }
-    if (!fby_type_takes(self->to, delivery->pad)) {
-        return fby_because(why, FBY_CONFIG,
+    if (!fby_type_can_hold(self->to, delivery->pad)) {
+        return fby_error_set(p->why, FBY_CONFIG,
             "field %s: pad %g is no value of its dtype", self->name,
             delivery->pad);
     }
-    self->pad = pad_bits(self->to, delivery->pad);
-    plan_tensors(self);
+    self->pad = fby_type_is_float(self->to)
+                    ? bits_of(self->to, (float)delivery->pad)
+                    : (uint64_t)(int64_t)delivery->pad;
+    add_tensor(self, "", self->to, self->out_bytes, 0);
+    if (padded) {
+        add_tensor(self, ".lengths", FBY_I32, sizeof(int32_t), 0);
+    } else {
+        add_tensor(self, ".offsets", self->offsets, width, width);
+    }
     return FBY_OK;
 }
 
 static void plan_sparse_tensors(struct fby_expansion *self)
 {
-    enum { COORDINATE = sizeof(int64_t) };
     uint64_t most        = self->max_length;
     uint64_t values      = most * fby_type_bytes(self->to);
     uint32_t width       = fby_type_bytes(self->offsets);
-    uint64_t coordinates = (1 + self->shape.n_dims) * most * COORDINATE;
+    uint64_t coordinates = (1 + self->shape.n_dims) * most * sizeof(int64_t);
     if (self->kind == FBY_EXPAND_DENSE) {
-        self->n_tensors = 1;
-        self->tensors[0] =
-            (struct fby_tensor_plan){"", self->to, self->out_bytes, 0};
+        add_tensor(self, "", self->to, self->out_bytes, 0);
     } else if (self->kind == FBY_EXPAND_CSR) {
-        self->n_tensors  = 3;
-        self->tensors[0] = (struct fby_tensor_plan){"", self->to, values, 0};
-        self->tensors[1] =
-            (struct fby_tensor_plan){".offsets", self->offsets, width, width};
-        self->tensors[2] = (struct fby_tensor_plan){
-            ".indices", self->offsets, most * width, 0};
+        add_tensor(self, "", self->to, values, 0);
+        add_tensor(self, ".offsets", self->offsets, width, width);
+        add_tensor(self, ".indices", self->offsets, most * width, 0);
     } else {
-        self->n_tensors  = 2;
-        self->tensors[0] = (struct fby_tensor_plan){"", self->to, values, 0};
-        self->tensors[1] =
-            (struct fby_tensor_plan){".indices", FBY_I64, coordinates, 0};
+        add_tensor(self, "", self->to, values, 0);
+        add_tensor(self, ".indices", FBY_I64, coordinates, 0);
     }
 }
 
-static fby_err plan_sparse(struct fby_expansion *self,
-    const struct fby_field_content              *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_sparse(const struct planning *p)
 {
-    bool csr          = delivery->as == FBY_AS_CSR;
-    bool dense        = delivery->as == FBY_AS_DENSE;
-    self->kind        = dense ? FBY_EXPAND_DENSE
-                        : csr ? FBY_EXPAND_CSR
-                              : FBY_EXPAND_COO;
-    self->max_length  = field->max_length;
-    self->entry_bytes = fby_type_bytes(self->from);
-    self->index_bytes = fby_index_bytes(&field->shape);
-    self->raw_bytes   = self->entry_bytes * field->max_length;
-    self->offsets     = delivery->offsets;
+    struct fby_expansion            *self     = p->self;
+    const struct fby_field_delivery *delivery = p->delivery;
+    bool                             csr      = delivery->as == FBY_AS_CSR;
+    bool                             dense    = delivery->as == FBY_AS_DENSE;
+    self->kind                                = dense ? FBY_EXPAND_DENSE
+                                                : csr ? FBY_EXPAND_CSR
+                                                      : FBY_EXPAND_COO;
+    self->max_length                          = p->field->max_length;
+    self->entry_bytes                         = fby_type_bytes(self->from);
+    self->index_bytes                         = fby_index_bytes(&self->shape);
+    self->raw_bytes = self->entry_bytes * self->max_length;
+    self->offsets   = delivery->offsets;
     if ((!dense && !csr && delivery->as != FBY_AS_COO) || delivery->scaled ||
         delivery->longest || delivery->pad != 0 || self->to == FBY_BOOL ||
-        (delivery->offsets != FBY_I32 && delivery->offsets != FBY_I64)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: sparse rows become dense, csr or coo, without padding; "
-            "offsets are i32 or i64",
-            self->name);
+        !has_valid_offsets(delivery)) {
+        return refuse(p, "sparse rows become dense, csr or coo, without "
+                         "padding; offsets are i32 or i64");
     }
     if (csr && self->shape.n_dims != 1) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: csr goes with a shape of one dimension; use coo, or "
-            "dense",
-            self->name);
+        return refuse(
+            p, "csr goes with a shape of one dimension; use coo, or dense");
     }
     plan_sparse_tensors(self);
     return FBY_OK;
 }
 
-/* True if a form is requested that only ragged fields have. */
-static bool has_form(const struct fby_field_delivery *delivery)
+/* ---- other arrays -------------------------------------------------------- */
+
+static fby_err plan_scale(const struct planning *p)
 {
-    return delivery->as != 0 || delivery->longest || delivery->offsets != 0;
+    struct fby_expansion   *self  = p->self;
+    const struct fby_shape *shape = &self->shape;
+    uint32_t last  = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
+    self->kind     = FBY_EXPAND_SCALE;
+    self->scaled   = true;
+    self->channels = p->delivery->channels;
+    if (!fby_type_is_float(self->to)) {
+        return refuse(p, "scaled values need dtype f32, f16 or bf16");
+    }
+    if (self->channels == 0 || self->channels > FBY_MAX_FACTORS ||
+        (self->channels > 1 && self->channels != last)) {
+        return refuse(
+            p, "scale and offset are one number, or one for each channel");
+    }
+    for (uint32_t c = 0; c < self->channels; c++) {
+        self->scale[c]  = (float)p->delivery->scale[c];
+        self->offset[c] = (float)p->delivery->offset[c];
+    }
+    return FBY_OK;
 }
 
-/* Only CHW of several channels moves values; channels_last has the memory of
- * HWC. */
-static fby_err plan_layout(struct fby_expansion *self,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+/* Only CHW of several channels moves values. In memory, channels_last is the
+ * same as HWC; only its shape and strides differ. */
+static fby_err plan_layout(const struct planning *p)
 {
-    const struct fby_shape *shape = &self->shape;
-    if (delivery->layout != FBY_LAYOUT_CHW &&
-        delivery->layout != FBY_LAYOUT_CHANNELS_LAST) {
+    struct fby_expansion   *self   = p->self;
+    const struct fby_shape *shape  = &self->shape;
+    enum fby_layout         layout = p->delivery->layout;
+    if (layout != FBY_LAYOUT_CHW && layout != FBY_LAYOUT_CHANNELS_LAST) {
         return FBY_OK;
     }
     if (shape->n_dims != 3) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: only images, and arrays of three dimensions, have a "
-            "layout",
-            self->name);
+        return refuse(
+            p, "only images, and arrays of three dimensions, have a layout");
     }
-    self->layout = delivery->layout;
-    if (self->layout == FBY_LAYOUT_CHW && shape->dims[2] > 1) {
+    self->layout = layout;
+    if (layout == FBY_LAYOUT_CHW && shape->dims[2] > 1) {
         self->kind   = FBY_EXPAND_PLANAR;
         self->pixels = shape->dims[0] * shape->dims[1];
     }
     return FBY_OK;
 }
 
-static fby_err plan_other(struct fby_expansion *self,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_dense(const struct planning *p)
 {
+    struct fby_expansion *self = p->self;
     self->kind = self->from == self->to ? FBY_EXPAND_COPY : FBY_EXPAND_CAST;
     if (self->to == FBY_BOOL) {
-        return fby_because(
-            why, FBY_CONFIG, "field %s: only bits become bool", self->name);
+        return refuse(p, "only bits become bool");
     }
-    fby_err err = delivery->scaled ? plan_scale(self, delivery, why) : FBY_OK;
-    return err == FBY_OK ? plan_layout(self, delivery, why) : err;
+    fby_err err = p->delivery->scaled ? plan_scale(p) : FBY_OK;
+    return err == FBY_OK ? plan_layout(p) : err;
 }
 
 /* ---- by kind of field ---------------------------------------------------- */
 
-typedef fby_err plan_fn(struct fby_expansion *self,
-    const struct fby_field_content           *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why);
-
-static fby_err plan_pictures(struct fby_expansion *self,
-    const struct fby_field_content                *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_masks(const struct planning *p)
 {
-    self->layout = delivery->layout;
-    return plan_image(self, field, why);
+    return p->field->n_device > 0 ? plan_ops(p) : plan_dense(p);
 }
 
-static fby_err plan_masks(struct fby_expansion *self,
-    const struct fby_field_content             *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_labels(const struct planning *p)
 {
-    return field->n_device > 0 ? plan_ops(self, field, why)
-                               : plan_other(self, delivery, why);
+    return p->field->as.label.one_hot ? plan_one_hot(p) : plan_dense(p);
 }
 
-static fby_err plan_maps(struct fby_expansion *self,
-    const struct fby_field_content            *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_values(const struct planning *p)
 {
-    self->layout = delivery->layout;
-    return plan_bits(self, field, why);
+    return p->field->max_length > 0 ? plan_rows(p) : plan_dense(p);
 }
 
-static fby_err plan_labels(struct fby_expansion *self,
-    const struct fby_field_content              *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+static fby_err plan_arrays(const struct planning *p)
 {
-    return field->as.label.one_hot ? plan_one_hot(self, field, why)
-                                   : plan_other(self, delivery, why);
+    return fby_field_maps(p->field) > 0 ? plan_bits(p) : plan_values(p);
 }
 
-static fby_err plan_values(struct fby_expansion *self,
-    const struct fby_field_content              *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
-{
-    return field->max_length > 0 ? plan_rows(self, field, delivery, why)
-                                 : plan_other(self, delivery, why);
-}
-
-static fby_err plan_arrays(struct fby_expansion *self,
-    const struct fby_field_content              *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
-{
-    return fby_field_maps(field) > 0 ? plan_maps(self, field, delivery, why)
-                                     : plan_values(self, field, delivery, why);
-}
+typedef fby_err plan_fn(const struct planning *p);
 
 static plan_fn *const plans[] = {
     [FBY_DECODE_RGB8]      = plan_pictures,
@@ -449,15 +396,18 @@ static plan_fn *const plans[] = {
     [FBY_DECODE_ARRAY]     = plan_arrays,
     [FBY_DECODE_TEXT]      = plan_rows,
     [FBY_DECODE_SPARSE]    = plan_sparse,
-    [FBY_DECODE_MAPS]      = plan_maps,
+    [FBY_DECODE_MAPS]      = plan_bits,
     [FBY_DECODE_TOKENS]    = plan_values,
     [FBY_DECODE_DOCUMENTS] = plan_rows,
 };
 
 fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content              *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why)
+    const struct fby_field_delivery *delivery, struct fby_error_detail *why)
 {
+    const struct planning p = {self, field, delivery, why};
+    bool                  has_form =
+        delivery->as != 0 || delivery->longest || delivery->offsets != 0;
     *self = (struct fby_expansion){
         .name      = field->name,
         .from      = field->wire_type,
@@ -465,29 +415,30 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         .layout    = FBY_LAYOUT_HWC,
         .shape     = field->shape,
         .raw_bytes = raw_bytes_of(field),
-        .out_bytes = elements(&field->shape) * fby_type_bytes(delivery->dtype),
+        .out_bytes =
+            n_elements(&field->shape) * fby_type_bytes(delivery->dtype),
     };
     if (fby_type_bytes(self->from) == 0 || fby_type_bytes(self->to) == 0) {
-        return fby_because(
-            why, FBY_CONFIG, "field %s: no such dtype", self->name);
+        return refuse(&p, "no such dtype");
     }
-    self->n_tensors = 1;
-    if (fby_field_form(field) == FBY_FORM_DENSE && has_form(delivery)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %s: only rows of several lengths have another form",
-            self->name);
+    if (fby_field_form(field) == FBY_FORM_DENSE && has_form) {
+        return refuse(&p, "only rows of several lengths have another form");
     }
-    return plans[field->decode](self, field, delivery, why);
+    fby_err err = plans[field->decode](&p);
+    if (self->n_tensors == 0) {
+        add_tensor(self, "", self->to, self->out_bytes, 0);
+    }
+    return err;
 }
 
-fby_err fby_expansion_mix(struct fby_expansion *self,
-    const struct fby_field_content             *label,
-    const struct fby_field_content *image, struct fby_why *why)
+fby_err fby_expansion_set_mix(struct fby_expansion *self,
+    const struct fby_field_content                 *label,
+    const struct fby_field_content *image, struct fby_error_detail *why)
 {
     double smoothing = label->as.label.smoothing;
     double share     = smoothing / label->as.label.classes;
-    if (!fby_is_real(self->to)) {
-        return fby_because(why, FBY_CONFIG,
+    if (!fby_type_is_float(self->to)) {
+        return fby_error_set(why, FBY_CONFIG,
             "field %s: labels that %s mixes need dtype f32, f16 or bf16",
             self->name, image->name);
     }
@@ -498,7 +449,10 @@ fby_err fby_expansion_mix(struct fby_expansion *self,
     return FBY_OK;
 }
 
-static uint32_t row_by_row(uint32_t n, const int64_t *shape, int64_t *strides)
+/* ---- shapes of tensors --------------------------------------------------- */
+
+static uint32_t set_row_major(
+    uint32_t n, const int64_t *shape, int64_t *strides)
 {
     int64_t step = 1;
     for (uint32_t i = n; i-- > 0;) {
@@ -508,26 +462,18 @@ static uint32_t row_by_row(uint32_t n, const int64_t *shape, int64_t *strides)
     return n;
 }
 
-/* The last dimension of the tensor; bits are unpacked. */
-static int64_t last_dim(const struct fby_expansion *self)
-{
-    return self->kind == FBY_EXPAND_BITS
-               ? self->maps
-               : self->shape.dims[self->shape.n_dims - 1];
-}
-
-/* Shape n, c, h, w; channels_last has the memory of HWC. */
-static uint32_t planar(
-    const struct fby_expansion *self, int64_t *shape, int64_t *strides)
+/* The shape is rows, channels, height, width. channels_last has strides for
+ * memory in the order height, width, channels. */
+static uint32_t set_channels_first(const struct fby_expansion *self,
+    int64_t depth, int64_t *shape, int64_t *strides)
 {
     int64_t height = self->shape.dims[0];
     int64_t width  = self->shape.dims[1];
-    int64_t depth  = last_dim(self);
     shape[1]       = depth;
     shape[2]       = height;
     shape[3]       = width;
     if (self->layout == FBY_LAYOUT_CHW) {
-        return row_by_row(4, shape, strides);
+        return set_row_major(4, shape, strides);
     }
     strides[0] = height * width * depth;
     strides[1] = 1;
@@ -536,80 +482,60 @@ static uint32_t planar(
     return 4;
 }
 
-uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
-    int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS])
+uint32_t fby_expansion_set_shape(const struct fby_expansion *self,
+    uint32_t rows, int64_t shape[FBY_EXPAND_DIMS],
+    int64_t strides[FBY_EXPAND_DIMS])
 {
-    shape[0] = rows;
+    uint32_t n = self->shape.n_dims;
+    shape[0]   = rows;
     if (self->kind == FBY_EXPAND_ONE_HOT || self->kind == FBY_EXPAND_MIX) {
         shape[1] = self->classes;
-        return row_by_row(2, shape, strides);
+        return set_row_major(2, shape, strides);
     }
-    if (self->layout != FBY_LAYOUT_HWC) {
-        return planar(self, shape, strides);
-    }
-    for (uint32_t i = 0; i < self->shape.n_dims; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         shape[i + 1] = self->shape.dims[i];
     }
-    if (self->shape.n_dims > 0) {
-        shape[self->shape.n_dims] = last_dim(self);
+    if (self->kind == FBY_EXPAND_BITS) {
+        shape[n] = self->maps;
     }
-    return row_by_row(self->shape.n_dims + 1, shape, strides);
+    return self->layout == FBY_LAYOUT_HWC
+               ? set_row_major(n + 1, shape, strides)
+               : set_channels_first(self, shape[n], shape, strides);
 }
 
-uint64_t fby_expansion_padded_to(
+uint64_t fby_expansion_padded_entries(
     const struct fby_expansion *self, const struct fby_ragged_offsets *rows)
 {
     return self->longest ? rows->longest : self->shape.dims[0];
 }
 
-/* The tensors are values, offsets, indices; COO has coordinates second. */
-static uint32_t sparse_tensor(const struct fby_expansion *self, uint32_t i,
-    const struct fby_ragged_offsets *rows, int64_t *shape, int64_t *strides)
+uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
+    uint32_t i, const struct fby_ragged_offsets *rows,
+    int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS])
 {
-    if (self->kind == FBY_EXPAND_DENSE) {
-        return fby_expansion_tensor(self, rows->n, shape, strides);
+    enum fby_expand_kind kind   = self->kind;
+    bool                 padded = kind == FBY_EXPAND_PADDED;
+    uint32_t             n      = 1;
+    if (kind == FBY_EXPAND_DENSE || kind == FBY_EXPAND_POSITIONS ||
+        kind == FBY_EXPAND_MASK) {
+        return fby_expansion_set_shape(self, rows->n, shape, strides);
     }
     shape[0] = (int64_t)rows->total;
-    if (i == 1 && self->kind == FBY_EXPAND_COO) {
-        shape[0] = 1 + (int64_t)self->shape.n_dims;
-        shape[1] = (int64_t)rows->total;
-        return row_by_row(2, shape, strides);
-    }
-    if (i == 1) {
-        shape[0] = (int64_t)rows->n + 1;
-    }
-    return row_by_row(1, shape, strides);
-}
-
-uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
-    const struct fby_ragged_offsets *rows, int64_t shape[FBY_EXPAND_DIMS],
-    int64_t strides[FBY_EXPAND_DIMS])
-{
-    if (self->index_bytes > 0) {
-        return sparse_tensor(self, i, rows, shape, strides);
-    }
-    bool     padded = self->kind == FBY_EXPAND_PADDED;
-    uint32_t n      = 1;
-    shape[0]        = rows->n;
-    if (self->kind == FBY_EXPAND_CU_SEQLENS) {
+    if (kind == FBY_EXPAND_CU_SEQLENS) {
         shape[0] = (int64_t)rows->documents + 1;
-        return row_by_row(1, shape, strides);
+    } else if (i == 1 && kind == FBY_EXPAND_COO) {
+        shape[0]   = 1 + (int64_t)self->shape.n_dims;
+        shape[n++] = (int64_t)rows->total;
+    } else if (i == 1) { /* lengths, or offsets */
+        shape[0] = (int64_t)rows->n + (padded ? 0 : 1);
+    } else if (padded || kind == FBY_EXPAND_RAGGED) {
+        if (padded) {
+            shape[0]   = rows->n;
+            shape[n++] = (int64_t)fby_expansion_padded_entries(self, rows);
+        }
+        for (uint32_t d = 1; d < self->shape.n_dims; d++) {
+            shape[n++] = self->shape.dims[d];
+        }
     }
-    if (self->kind == FBY_EXPAND_POSITIONS || self->kind == FBY_EXPAND_MASK) {
-        shape[1] = self->shape.dims[0];
-        return row_by_row(2, shape, strides);
-    }
-    if (i > 0) {
-        shape[0] += padded ? 0 : 1;
-        return row_by_row(1, shape, strides);
-    }
-    if (padded) {
-        shape[n++] = (int64_t)fby_expansion_padded_to(self, rows);
-    } else {
-        shape[0] = (int64_t)rows->total;
-    }
-    for (uint32_t d = 1; d < self->shape.n_dims; d++) {
-        shape[n++] = self->shape.dims[d];
-    }
-    return row_by_row(n, shape, strides);
+    return set_row_major(n, shape, strides);
 }

@@ -1,11 +1,13 @@
-/* expansion.h - the plan by which one field's raw bytes become tensors.
+/* expansion.h - the plan that turns the raw bytes of a field into tensors.
  *
- * It is made once, at open, from the content (normalisation, one-hot,
- * smoothing) and the trainer's choice of dtype and layout. It is constant
- * afterwards, so any thread may use it. A device only executes it.
+ * A plan is made once, at open, from the field's settings in the pipeline
+ * (normalisation, one-hot, smoothing) and from the trainer's choice of type and
+ * layout. The plan is constant afterwards, so any thread may read it. The host
+ * (host.h) or a GPU (segments.h) executes the plan.
  *
  * A field is ragged here if its rows may differ in length: padded and ragged
- * arrays, sparse rows, lengths of documents. */
+ * arrays, sparse rows, lengths of documents. An entry of a row is what its
+ * length counts: one value, or a fixed number of values. */
 #ifndef FBY_CLIENT_EXPAND_EXPANSION_H
 #define FBY_CLIENT_EXPAND_EXPANSION_H
 
@@ -14,116 +16,128 @@
 #include "trainer_client/expand/ops_plan.h"
 
 enum {
-    FBY_EXPAND_DIMS = 5, /* of a tensor: the rows and those of a sample */
-    FBY_TENSORS     = 3  /* of one field, at most */
+    FBY_EXPAND_DIMS = 5, /* most dimensions of a tensor, rows included */
+    FBY_TENSORS     = 3  /* most tensors of one field */
 };
 
 struct fby_ragged_offsets;
 
 struct fby_tensor_plan {
-    const char   *suffix; /* of its name: "" for values, or ".lengths" etc. */
+    const char   *suffix; /* of the tensor's name: "" for values, ".lengths" */
     enum fby_type type;
-    uint64_t      row_bytes;  /* most bytes per row */
-    uint64_t      more_bytes; /* added once per tensor */
+    uint64_t      row_bytes;  /* most bytes of a row */
+    uint64_t      more_bytes; /* of the tensor, in addition to its rows */
 };
 
+/* The order matters: ragged kinds (fby_expansion_is_ragged) come last, and
+ * among them the kinds of documents (fby_segments_supported, device_host.c). */
 enum fby_expand_kind {
-    FBY_EXPAND_COPY,       /* bytes unchanged */
-    FBY_EXPAND_AFFINE,     /* u8, through the table of its channel */
-    FBY_EXPAND_CAST,       /* any type to any other */
-    FBY_EXPAND_SCALE,      /* any type to a real one, scaled by channel */
-    FBY_EXPAND_PLANAR,     /* copy, cast or scale, channel after channel */
-    FBY_EXPAND_ONE_HOT,    /* an id becomes a row of `classes` numbers */
-    FBY_EXPAND_BITS,       /* a bit becomes a number, 0 or 1 */
-    FBY_EXPAND_OPS,        /* a picture, through the device's ops */
-    FBY_EXPAND_MIX,        /* one-hot rows, mixed as their pictures are */
-    FBY_EXPAND_PADDED,     /* ragged rows: padded values, lengths */
-    FBY_EXPAND_RAGGED,     /* ragged rows: values, offsets of rows */
-    FBY_EXPAND_DENSE,      /* sparse rows with all their zeros */
-    FBY_EXPAND_CSR,        /* sparse rows: values, offsets of rows, indices */
-    FBY_EXPAND_COO,        /* sparse rows: values, coordinates */
-    FBY_EXPAND_CU_SEQLENS, /* documents: the offset of each */
-    FBY_EXPAND_POSITIONS,  /* documents: each token's position in its own */
+    FBY_EXPAND_COPY,    /* bytes unchanged */
+    FBY_EXPAND_AFFINE,  /* u8 pictures, through a table for each channel */
+    FBY_EXPAND_CAST,    /* any type to any other */
+    FBY_EXPAND_SCALE,   /* any type to floating point, scaled by channel */
+    FBY_EXPAND_PLANAR,  /* copy, cast or scale to one channel after another */
+    FBY_EXPAND_ONE_HOT, /* labels to rows of `classes` numbers */
+    FBY_EXPAND_BITS,    /* bits to numbers that are 0 or 1 */
+    FBY_EXPAND_OPS,     /* pictures, through the ops of the device */
+    FBY_EXPAND_MIX,     /* labels to one-hot rows, mixed like their pictures */
+    FBY_EXPAND_PADDED,  /* ragged rows: padded values, lengths */
+    FBY_EXPAND_RAGGED,  /* ragged rows: values, offsets of rows */
+    FBY_EXPAND_DENSE,   /* sparse rows with all their zeros */
+    FBY_EXPAND_CSR,     /* sparse rows: values, offsets of rows, indices */
+    FBY_EXPAND_COO,     /* sparse rows: values, coordinates */
+    FBY_EXPAND_CU_SEQLENS, /* documents: offset of each document */
+    FBY_EXPAND_POSITIONS,  /* documents: position of each token */
     FBY_EXPAND_MASK,       /* documents: the tokens that count in the loss */
 };
 
 struct fby_expansion {
-    const char            *name; /* of the field; borrowed from the content */
-    enum fby_expand_kind   kind;
-    enum fby_type          from;
-    enum fby_type          to;
-    enum fby_layout        layout;
-    struct fby_shape       shape;     /* of one raw sample, bits packed */
-    bool                   yuv420;    /* affine: raw samples are YUV planes */
-    uint32_t               pixels;    /* affine, planar: values per channel;
-                                         bits: per map */
-    uint32_t               plane;     /* affine, planar result: values from one
-                                         channel to the next */
-    bool                   scaled;    /* scale and offset are applied */
-    uint32_t               channels;  /* affine, scaled; 1: one for all */
-    uint64_t               raw_bytes; /* of one sample, at most */
-    uint64_t               out_bytes; /* of one sample, at most */
-    float                  scale[FBY_MAX_FACTORS];
-    float                  offset[FBY_MAX_FACTORS];
-    uint32_t               max_length;  /* ragged: entries of a row, at most */
-    uint64_t               entry_bytes; /* ragged: of one raw entry */
-    uint32_t               index_bytes; /* of one raw index; 0: not sparse */
-    bool                   longest;     /* padded: to the batch's longest row */
-    uint64_t               pad;         /* padded: bits in `to` */
-    enum fby_type          offsets;     /* ragged, csr: also of csr's indices */
-    struct fby_tensor_plan tensors[FBY_TENSORS]; /* values first */
+    const char          *name; /* of the field; borrowed from the content */
+    enum fby_expand_kind kind;
+    enum fby_type        from; /* type of raw values */
+    enum fby_type        to;   /* type of tensor values */
+    enum fby_layout      layout;
+    struct fby_shape     shape;  /* of a raw sample; bits: of its bytes */
+    bool                 yuv420; /* affine, ops: raw pictures are YUV planes */
+    uint32_t             pixels; /* affine, planar, ops, bits: of a sample */
+    uint32_t             plane;  /* affine, ops: values from one channel to the
+                                      next in a planar output */
+    bool                 scaled; /* arrays: scale[] and offset[] are applied */
+    uint32_t             channels;  /* affine, ops: of a pixel; scaled: number
+                                         of scales, 1: one for all values */
+    uint64_t             raw_bytes; /* most raw bytes of a sample */
+    uint64_t             out_bytes; /* most bytes of a sample in the tensor */
+    float                scale[FBY_MAX_FACTORS];  /* of each channel */
+    float                offset[FBY_MAX_FACTORS]; /* of each channel */
+    uint32_t             max_length;  /* ragged: most entries of a row */
+    uint64_t             entry_bytes; /* ragged: of one raw entry */
+    uint32_t             index_bytes; /* of one raw index; 0: not sparse */
+    bool                 longest; /* padded: rows are padded to the longest row
+                                       of the batch, else to max_length */
+    uint64_t             pad;     /* padded: bits of the padding in `to` */
+    enum fby_type        offsets; /* ragged, csr: type of offsets, and of the
+                                       indices of csr */
+    struct fby_tensor_plan tensors[FBY_TENSORS]; /* [0] has the values */
     uint32_t               n_tensors;
-    uint32_t               classes;
-    uint32_t               maps;      /* bits: per pixel */
+    uint32_t               classes;   /* one-hot, mix: number of classes */
+    uint32_t               maps;      /* bits: maps of a pixel */
     bool                   documents; /* raw values are lengths of documents */
-    uint32_t               shift;     /* mask, 1: last tokens do not count */
-    uint32_t               on; /* one-hot, bits, mask: the two values' bits */
-    uint32_t               off;
-    const struct fby_field_content *ops_field; /* ops, mix: the field whose ops
-                                                  are drawn; borrowed */
-    struct fby_ops_plan             ops;       /* ops: plan of its list */
-    float                           on_value;  /* mix: before mixing */
-    float                           off_value;
-    /* affine, flips: bits in `to` of each u8 value of each channel */
+    uint32_t               shift;     /* mask: 1: last tokens do not count */
+    uint32_t on;  /* one-hot, bits, mask: bits in `to` of the higher value */
+    uint32_t off; /* one-hot, bits, mask: bits in `to` of the lower value */
+    /* ops, mix: the picture field with the list of device ops, borrowed. Other
+     * kinds: NULL. */
+    const struct fby_field_content *ops_field;
+    struct fby_ops_plan             ops;      /* ops: plan of that list */
+    float                           on_value; /* mix: higher value of a label */
+    float                           off_value; /* mix: lower value of a label */
+    /* affine, flips: [c][v]: bits in `to` of level v of channel c */
     uint32_t table[FBY_MAX_CHANNELS][256];
 };
 
-/* Plan a field's expansion.
+/* Plan the expansion of a field.
  *
- * Scale and offset of an array: as given, rounded once to binary32. The value
- * is rounded to binary32 first, then the product and the sum once each, see
- * value.h.
- * Normalisation: scale = 1 / (255 std), offset = -mean / std, computed in
- * binary64 and rounded once to binary32.
- * One-hot: on = 1 - s + s / classes, off = s / classes, likewise, then rounded
- * to `to`.
+ * Scale and offset of an array are the given numbers, rounded to binary32.
+ * Normalisation has scale = 1 / (255 std) and offset = -mean / std. One-hot
+ * rows with smoothing s have the values 1 - s + s / classes and s / classes.
+ * All these are computed in binary64, then rounded to binary32. value.h defines
+ * how values are scaled and rounded to the tensor's type.
  *
  * Errors: FBY_CONFIG  the dtype cannot hold the result, or the field does not
  *                     have the requested form or layout; `why` has the field
  *                     and the reason */
 FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content                          *field,
-    const struct fby_field_delivery *delivery, struct fby_why *why);
+    const struct fby_field_delivery *delivery, struct fby_error_detail *why);
 
-/* Turn a one-hot plan into one that mixes labels as `image` mixes its pictures.
+/* Turn a one-hot plan into a plan that mixes labels like the pictures of
+ * `image`.
  * Errors: FBY_CONFIG  the dtype cannot hold mixed values */
-FBY_CHECKED fby_err fby_expansion_mix(struct fby_expansion *self,
-    const struct fby_field_content                         *label,
-    const struct fby_field_content *image, struct fby_why *why);
+FBY_CHECKED fby_err fby_expansion_set_mix(struct fby_expansion *self,
+    const struct fby_field_content                             *label,
+    const struct fby_field_content *image, struct fby_error_detail *why);
 
-/* Set the tensor's shape and strides (in elements) for `rows` samples; returns
- * the number of dimensions. */
-uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
-    int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
-
-/* The same for tensor `i` of a ragged field. */
-uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
-    const struct fby_ragged_offsets *rows, int64_t shape[FBY_EXPAND_DIMS],
+/* Set the shape and the strides (in elements) of a tensor of `rows` samples.
+ * Returns the number of dimensions. */
+uint32_t fby_expansion_set_shape(const struct fby_expansion *self,
+    uint32_t rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS]);
 
-/* Padded: entries of every row in the tensor. */
-uint64_t fby_expansion_padded_to(
+/* Do the same for tensor `i` of a ragged field. */
+uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
+    uint32_t i, const struct fby_ragged_offsets *rows,
+    int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
+
+/* The entries of each row of a padded tensor. */
+uint64_t fby_expansion_padded_entries(
     const struct fby_expansion *self, const struct fby_ragged_offsets *rows);
+
+/* The values of an entry of a ragged field. */
+static inline uint64_t fby_expansion_entry_values(
+    const struct fby_expansion *self)
+{
+    return self->entry_bytes / fby_type_bytes(self->from);
+}
 
 /* True for all kinds from FBY_EXPAND_PADDED on. */
 static inline bool fby_expansion_is_ragged(const struct fby_expansion *self)

@@ -1,3 +1,5 @@
+/* ops_draw.c - make the plan of a field from its list of ops, and the
+ * parameters of a row from the steps that pipeline/device_ops.h samples. */
 #include "trainer_client/expand/ops_draw.h"
 
 #include "pipeline/derived.h"
@@ -12,7 +14,7 @@ _Static_assert((int)FBY_OPS_BRIGHTNESS == (int)FBY_STEP_BRIGHTNESS &&
 
 /* ---- the plan of a field ------------------------------------------------- */
 
-/* Flips, mixup and cutmix are no stages: they move or mix whole pixels. */
+/* Add the stage for an op that changes levels; other ops have none. */
 static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
 {
     enum { VALUE = 3 };
@@ -24,14 +26,14 @@ static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
     } else if (id == FBY_OP_DEVICE_RANDOM_ERASING) {
         plan->stages[plan->n_stages++] = FBY_OPS_ERASE;
         for (uint32_t c = 0; c < 3; c++) {
-            plan->value[c] = (float)use->params[VALUE].r[c];
+            plan->erase_value[c] = (float)use->params[VALUE].r[c];
         }
     }
 }
 
 static bool is_flip(const struct fby_op *op)
 {
-    return op->masks;
+    return op->allows_masks;
 }
 
 struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
@@ -53,29 +55,31 @@ struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
     return plan;
 }
 
-/* ---- the draws of a row -------------------------------------------------- */
+/* ---- the parameters of a row --------------------------------------------- */
 
-/* Mirror a range: a box that was erased before a flip moves with the
- * picture. */
-static void mirror_box(uint32_t side, uint32_t *from, uint32_t *to)
+/* Mirror the range from *from to *to - 1 within a side of `side` pixels. */
+static void mirror_range(uint32_t side, uint32_t *from, uint32_t *to)
 {
     uint32_t first = side - *to;
     *to            = side - *from;
     *from          = first;
 }
 
-static void mirror(struct fby_ops_row *row, struct fby_size size, bool across)
+/* Mirror the picture, and the box that an earlier op erased: left and right
+ * with `horizontal`, else top and bottom. */
+static void mirror(
+    struct fby_ops_row *row, struct fby_size size, bool horizontal)
 {
     bool erased = row->erase.right > row->erase.left;
-    if (across) {
+    if (horizontal) {
         row->mirror_x ^= 1;
     } else {
         row->mirror_y ^= 1;
     }
-    if (erased && across) {
-        mirror_box(size.w, &row->erase.left, &row->erase.right);
+    if (erased && horizontal) {
+        mirror_range(size.w, &row->erase.left, &row->erase.right);
     } else if (erased) {
-        mirror_box(size.h, &row->erase.top, &row->erase.bottom);
+        mirror_range(size.h, &row->erase.top, &row->erase.bottom);
     }
 }
 
@@ -85,14 +89,14 @@ static struct fby_ops_box box_of(const int64_t v[4])
         (uint32_t)(v[0] + v[2]), (uint32_t)(v[1] + v[3])};
 }
 
-static void take_jitter(struct fby_ops_row *row, const struct fby_step *step)
+static void add_jitter(struct fby_ops_row *row, const struct fby_step *step)
 {
     row->jitter[row->n_jitter] = (uint8_t)step->kind;
     row->factor[row->n_jitter] = (float)step->v[0] / 65536.0F;
     row->n_jitter++;
 }
 
-static void take_mixup(struct fby_ops_row *row, int64_t lambda)
+static void set_mixup(struct fby_ops_row *row, int64_t lambda)
 {
     row->pair        = FBY_OPS_MIXUP;
     row->share       = (float)lambda / (float)FBY_LAMBDA_ONE;
@@ -101,8 +105,8 @@ static void take_mixup(struct fby_ops_row *row, int64_t lambda)
     row->label_rest  = row->rest;
 }
 
-/* Labels are mixed in proportion to the areas. */
-static void take_cutmix(
+/* The weights of the labels are the areas of the two pictures. */
+static void set_cutmix(
     struct fby_ops_row *row, struct fby_size size, const int64_t v[4])
 {
     double area      = (double)(v[2] * v[3]);
@@ -113,7 +117,7 @@ static void take_cutmix(
     row->label_rest  = (float)(1.0 - lambda);
 }
 
-static void take_step(
+static void add_step(
     struct fby_ops_row *row, struct fby_size size, const struct fby_step *step)
 {
     if (step->kind == FBY_STEP_VERTICAL_FLIP) {
@@ -121,29 +125,29 @@ static void take_step(
     } else if (step->kind == FBY_STEP_ERASE) {
         row->erase = box_of(step->v);
     } else if (step->kind == FBY_STEP_MIXUP) {
-        take_mixup(row, step->v[0]);
+        set_mixup(row, step->v[0]);
     } else if (step->kind == FBY_STEP_CUTMIX) {
-        take_cutmix(row, size, step->v);
+        set_cutmix(row, size, step->v);
     } else {
-        take_jitter(row, step);
+        add_jitter(row, step);
     }
 }
 
-static void take_plan(struct fby_ops_row *row, const struct fby_op_plan *plan)
+static void add_op(struct fby_ops_row *row, const struct fby_op_plan *plan)
 {
     struct fby_size size = {plan->w, plan->h};
     if (plan->flip) {
         mirror(row, size, true);
     }
     for (uint32_t i = 0; i < plan->n_steps; i++) {
-        take_step(row, size, &plan->steps[i]);
+        add_step(row, size, &plan->steps[i]);
     }
 }
 
 void fby_ops_draw(const struct fby_field_content *field,
     const struct fby_ops_batch *batch, struct fby_ops_row *rows)
 {
-    struct fby_device_place place = {
+    struct fby_device_row place = {
         .seed = batch->seed, .epoch = batch->epoch, .step = batch->step};
     for (uint32_t r = 0; r < batch->rows; r++) {
         rows[r]      = (struct fby_ops_row){0};
@@ -151,7 +155,7 @@ void fby_ops_draw(const struct fby_field_content *field,
         place.sample = batch->samples[r];
         for (uint32_t i = 0; i < field->n_device; i++) {
             struct fby_op_plan plan = fby_device_plan(field, i, &place);
-            take_plan(&rows[r], &plan);
+            add_op(&rows[r], &plan);
         }
         rows[r].partner = fby_pair_partner(r, batch->own, batch->rows);
     }

@@ -1,29 +1,28 @@
-/* pair.h - ops of the device on a picture and its partner, by many threads.
+/* pair.h - apply the ops of the device (ops.h) with a block of threads.
  *
- * A block makes consecutive pixels of one picture. The random parameters of its
- * row and of its partner's are copied to shared memory, and each thread makes
- * whole pixels of the result, as in ops.h. Contrast needs the mean grey of the
- * picture first. An earlier launch sums it in integers: each block its own
- * pixels, then once into the picture's sum. The order of addition does not
- * matter. */
+ * A block writes consecutive pixels of one picture. Mixup and cutmix mix in a
+ * second picture of the batch, the partner. The block copies the random
+ * parameters of both rows to shared memory. Then each thread computes whole
+ * pixels. Contrast needs the mean grey of the picture. An earlier launch adds
+ * it up in integers, so that the order of the additions does not matter. */
 #ifndef FBY_CLIENT_EXPAND_PAIR_H
 #define FBY_CLIENT_EXPAND_PAIR_H
 
 #include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/pixels.h"
 
-enum { FBY_SUM_GREYS = 16 };
+enum { FBY_THREADS_PER_SUM = 16 };
 
 /* In shared memory. */
 struct fby_pair {
     struct fby_ops_plan plan;
-    struct fby_ops_row  row[2];                     /* own, partner's */
-    float               mine[3][FBY_BLOCK_THREADS]; /* mixup: own levels */
-    uint64_t            greys[FBY_BLOCK_THREADS];
-    uint64_t            sums[FBY_BLOCK_THREADS / FBY_SUM_GREYS];
+    struct fby_ops_row  row[2]; /* [0]: of the picture, [1]: of its partner */
+    float    own_levels[3][FBY_BLOCK_THREADS]; /* mixup: before the mix */
+    uint64_t greys[FBY_BLOCK_THREADS];         /* sum of grey of each thread */
+    uint64_t sums[FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM]; /* of 16 greys[] */
 };
 
-FBY_BLOCK_INLINE void fby_add_at(uint64_t *at, uint64_t n)
+FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *at, uint64_t n)
 {
 #ifdef __CUDACC__
     atomicAdd(reinterpret_cast<unsigned long long *>(at), n);
@@ -32,6 +31,7 @@ FBY_BLOCK_INLINE void fby_add_at(uint64_t *at, uint64_t n)
 #endif
 }
 
+/* Copy `bytes`: each thread copies 4 at most. */
 FBY_BLOCK_INLINE void fby_copy_words(
     const void *from, void *to, uint32_t bytes, uint32_t thread)
 {
@@ -40,20 +40,20 @@ FBY_BLOCK_INLINE void fby_copy_words(
     }
 }
 
-/* Load plan and parameters of picture `image`. */
+/* Load the plan, and the parameters of picture `image` and of its partner. */
 FBY_BLOCK_INLINE void fby_pair_load(const struct fby_segment *s,
     const uint8_t *arena, uint32_t image, uint32_t thread,
     struct fby_pair *pair)
 {
     const struct fby_ops_row *rows =
-        (const struct fby_ops_row *)(const void *)(arena + s->draws);
+        (const struct fby_ops_row *)(const void *)(arena + s->params);
     fby_copy_words(arena + s->ops, &pair->plan, sizeof(pair->plan), thread);
     fby_copy_words(&rows[image], &pair->row[0], sizeof(*rows), thread);
     fby_copy_words(
         &rows[rows[image].partner], &pair->row[1], sizeof(*rows), thread);
 }
 
-/* Set the mean greys, if an earlier pass summed them. */
+/* Set the mean greys of both pictures if FBY_PASS_GREYS has summed them. */
 FBY_BLOCK_INLINE void fby_pair_load_greys(const struct fby_segment *s,
     const uint8_t *arena, uint32_t image, uint32_t thread,
     struct fby_pair *pair)
@@ -65,41 +65,32 @@ FBY_BLOCK_INLINE void fby_pair_load_greys(const struct fby_segment *s,
     }
 }
 
-FBY_BLOCK_INLINE struct fby_ops_at fby_pair_at(
+/* The position of pixel `i` of the picture. */
+FBY_BLOCK_INLINE struct fby_ops_position fby_pair_position(
     const struct fby_segment *s, uint32_t i)
 {
-    struct fby_ops_at at;
+    struct fby_ops_position at;
     at.x = i % s->width;
     at.y = i / s->width;
     return at;
 }
 
-/* The levels of the raw pixel from which pixel `at` of a row is made. */
-FBY_BLOCK_INLINE void fby_pair_pixel(const struct fby_ops_plan *plan,
-    const struct fby_ops_row *row, const uint8_t *picture, struct fby_ops_at at,
-    float rgb[3])
+/* Load the levels of the raw pixel that becomes pixel `at` of the output. */
+FBY_BLOCK_INLINE void fby_pair_load_pixel(const struct fby_ops_plan *plan,
+    const struct fby_ops_row *row, const uint8_t *picture,
+    struct fby_ops_position at, float rgb[3])
 {
     const uint8_t *from =
-        picture + (size_t)3 * fby_ops_source(plan, row, at.x, at.y);
+        picture + (size_t)3 * fby_ops_source_pixel(plan, row, at.x, at.y);
     FBY_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
-        rgb[c] = fby_ops_level(from[c]);
+        rgb[c] = fby_ops_level_of_byte(from[c]);
     }
 }
 
 /* ---- greys --------------------------------------------------------------- */
 
-FBY_BLOCK_INLINE bool fby_pair_needs_grey(const struct fby_pair *pair)
-{
-    bool needs = false;
-    FBY_NO_UNROLL
-    for (uint32_t i = 0; i < pair->row[0].n_jitter; i++) {
-        needs = needs || pair->row[0].jitter[i] == FBY_OPS_CONTRAST;
-    }
-    return needs;
-}
-
-FBY_BLOCK_INLINE void fby_pair_sum(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_pair_sum_greys(const struct fby_segment *s,
     const uint8_t *picture, uint32_t first, uint32_t thread,
     struct fby_pair *pair)
 {
@@ -108,71 +99,78 @@ FBY_BLOCK_INLINE void fby_pair_sum(const struct fby_segment *s,
     for (uint32_t i = first + thread;
          i < fby_min(s->pixels, first + FBY_BLOCK_PIXELS);
          i += FBY_BLOCK_THREADS) {
-        float             rgb[3];
-        struct fby_ops_at at = fby_pair_at(s, i);
-        fby_pair_pixel(&pair->plan, &pair->row[0], picture, at, rgb);
-        fby_ops_pixel(&pair->plan, &pair->row[0], at, 1, rgb);
+        float                   rgb[3];
+        struct fby_ops_position at = fby_pair_position(s, i);
+        fby_pair_load_pixel(&pair->plan, &pair->row[0], picture, at, rgb);
+        fby_ops_apply_stages(
+            &pair->plan, &pair->row[0], at, FBY_OPS_BEFORE_CONTRAST, rgb);
         sum += fby_ops_grey_q24(rgb);
     }
     pair->greys[thread] = sum;
 }
 
-FBY_BLOCK_INLINE void fby_pair_sums(uint32_t thread, struct fby_pair *pair)
+FBY_BLOCK_INLINE void fby_pair_sum_16(uint32_t thread, struct fby_pair *pair)
 {
     uint64_t sum = 0;
-    if (thread >= FBY_BLOCK_THREADS / FBY_SUM_GREYS) {
+    if (thread >= FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM) {
         return;
     }
     FBY_NO_UNROLL
-    for (uint32_t i = 0; i < FBY_SUM_GREYS; i++) {
-        sum += pair->greys[thread * FBY_SUM_GREYS + i];
+    for (uint32_t i = 0; i < FBY_THREADS_PER_SUM; i++) {
+        sum += pair->greys[thread * FBY_THREADS_PER_SUM + i];
     }
     pair->sums[thread] = sum;
 }
 
-/* One thread adds the block's sum to the picture's. */
-FBY_BLOCK_INLINE void fby_pair_add(const struct fby_segment *s,
-    const struct fby_pair *pair, uint32_t image, uint8_t *arena)
+/* The first thread adds the sum of the block to the sum of the picture. */
+FBY_BLOCK_INLINE void fby_pair_add_to_picture(const struct fby_segment *s,
+    const struct fby_pair *pair, uint32_t image, uint32_t thread,
+    uint8_t *arena)
 {
     uint64_t *sums = (uint64_t *)(void *)(arena + s->values);
     uint64_t  sum  = 0;
+    if (thread > 0) {
+        return;
+    }
     FBY_NO_UNROLL
-    for (uint32_t i = 0; i < FBY_BLOCK_THREADS / FBY_SUM_GREYS; i++) {
+    for (uint32_t i = 0; i < FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM; i++) {
         sum += pair->sums[i];
     }
-    fby_add_at(&sums[image], sum);
+    fby_atomic_add(&sums[image], sum);
 }
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* The levels of a pixel: of the picture, its partner, or both mixed. */
-FBY_BLOCK_INLINE void fby_pair_levels(const struct fby_segment *s,
+/* Compute the levels of pixel `i` from the picture (k = 0), its partner (k = 1)
+ * or both. */
+FBY_BLOCK_INLINE void fby_pair_make_levels(const struct fby_segment *s,
     struct fby_pair *pair, const uint8_t *pictures, uint32_t image, uint32_t i,
     uint32_t thread, float rgb[3])
 {
-    struct fby_ops_at at    = fby_pair_at(s, i);
-    bool              mixed = pair->row[0].pair == FBY_OPS_MIXUP;
-    bool              cut   = pair->row[0].pair == FBY_OPS_CUTMIX &&
-               fby_ops_is_in(&pair->row[0].cut, at.x, at.y) != 0;
+    struct fby_ops_position at    = fby_pair_position(s, i);
+    bool                    mixed = pair->row[0].pair == FBY_OPS_MIXUP;
+    bool                    cut   = pair->row[0].pair == FBY_OPS_CUTMIX &&
+               fby_ops_box_contains(&pair->row[0].cut, at.x, at.y) != 0;
     FBY_NO_UNROLL
     for (uint32_t k = cut ? 1 : 0; k < (mixed || cut ? 2 : 1); k++) {
-        uint64_t of = k == 0 ? image : pair->row[0].partner;
-        fby_pair_pixel(
-            &pair->plan, &pair->row[k], pictures + of * s->pixels * 3, at, rgb);
-        fby_ops_pixel(&pair->plan, &pair->row[k], at, 0, rgb);
+        uint64_t row = k == 0 ? image : pair->row[0].partner;
+        fby_pair_load_pixel(&pair->plan, &pair->row[k],
+            pictures + row * s->pixels * 3, at, rgb);
+        fby_ops_apply_stages(
+            &pair->plan, &pair->row[k], at, FBY_OPS_ALL_STAGES, rgb);
         FBY_UNROLL
         for (uint32_t c = 0; c < 3 && k == 0 && mixed; c++) {
-            pair->mine[c][thread] = rgb[c];
+            pair->own_levels[c][thread] = rgb[c];
         }
     }
     FBY_UNROLL
     for (uint32_t c = 0; c < 3 && mixed; c++) {
-        rgb[c] = fby_ops_mix(pair->mine[c][thread], rgb[c], pair->row[0].share,
-            pair->row[0].rest);
+        rgb[c] = fby_ops_mix(pair->own_levels[c][thread], rgb[c],
+            pair->row[0].share, pair->row[0].rest);
     }
 }
 
-/* Device ops only make f32, bf16, f16 and u8. */
+/* The bits of a level in type `to`, which is f32, bf16, f16 or u8. */
 FBY_BLOCK_INLINE uint32_t fby_level_bits(uint32_t to, float level)
 {
     if (to == FBY_F32) {
@@ -185,7 +183,7 @@ FBY_BLOCK_INLINE uint32_t fby_level_bits(uint32_t to, float level)
                          : (uint32_t)fby_f32_to_int(level, 0, UINT8_MAX);
 }
 
-FBY_BLOCK_INLINE void fby_pair_store(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_pair_store_pixel(const struct fby_segment *s,
     const struct fby_pair *pair, uint32_t i, const float rgb[3], uint8_t *image)
 {
     uint32_t width = fby_width_of(s->to);
@@ -194,13 +192,13 @@ FBY_BLOCK_INLINE void fby_pair_store(const struct fby_segment *s,
     FBY_NO_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
         float level = c == 0 ? rgb[0] : c == 1 ? rgb[1] : rgb[2];
-        level       = pair->plan.normalized ? level : fby_ops_byte(level);
-        fby_store_1(fby_level_bits(s->to, level), width,
+        level = pair->plan.normalized ? level : fby_ops_scale_to_255(level);
+        fby_store_value(fby_level_bits(s->to, level), width,
             image + (at + c * step) * width);
     }
 }
 
-FBY_BLOCK_INLINE void fby_pair_pixels(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_pair_expand(const struct fby_segment *s,
     struct fby_pair *pair, const uint8_t *pictures, uint32_t number,
     uint32_t thread, uint8_t *out)
 {
@@ -211,8 +209,8 @@ FBY_BLOCK_INLINE void fby_pair_pixels(const struct fby_segment *s,
          i < fby_min(s->pixels, first + FBY_BLOCK_PIXELS);
          i += FBY_BLOCK_THREADS) {
         float rgb[3] = {0, 0, 0};
-        fby_pair_levels(s, pair, pictures, image, i, thread, rgb);
-        fby_pair_store(s, pair, i, rgb, out + image * s->image_bytes);
+        fby_pair_make_levels(s, pair, pictures, image, i, thread, rgb);
+        fby_pair_store_pixel(s, pair, i, rgb, out + image * s->image_bytes);
     }
 }
 

@@ -1,6 +1,6 @@
-/* pixels.h - one thread expands four pixels to any dtype and layout.
+/* pixels.h - one thread expands four pixels (a quad) to any type and layout.
  *
- * Compiled into the CUDA kernels and, for tests, into host code. Loads and
+ * The CUDA kernels and, for tests, host code compile the same lines. Loads and
  * stores are as wide as the alignment allows. */
 #ifndef FBY_CLIENT_EXPAND_PIXELS_H
 #define FBY_CLIENT_EXPAND_PIXELS_H
@@ -28,43 +28,13 @@ FBY_BLOCK_INLINE void fby_copy_16(const uint8_t *from, uint8_t *to)
 #endif
 }
 
-/* Store four values of 4, 2 or 1 bytes; the address is a multiple of their
- * common size. */
-FBY_BLOCK_INLINE void fby_store_4x4(const uint32_t bits[4], uint8_t *to)
-{
-#ifdef __CUDACC__
-    *reinterpret_cast<uint4 *>(to) =
-        make_uint4(bits[0], bits[1], bits[2], bits[3]);
-#else
-    memcpy(to, bits, 16);
-#endif
-}
-
-FBY_BLOCK_INLINE void fby_store_4x2(const uint32_t bits[4], uint8_t *to)
-{
-#ifdef __CUDACC__
-    *reinterpret_cast<uint2 *>(to) =
-        make_uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);
-#else
-    const uint16_t values[4] = {(uint16_t)bits[0], (uint16_t)bits[1],
-        (uint16_t)bits[2], (uint16_t)bits[3]};
-    memcpy(to, values, sizeof(values));
-#endif
-}
-
-FBY_BLOCK_INLINE void fby_store_4x1(const uint32_t bits[4], uint8_t *to)
-{
-    *(uint32_t *)(void *)to =
-        bits[0] | bits[1] << 8 | bits[2] << 16 | bits[3] << 24;
-}
-
 FBY_BLOCK_INLINE uint32_t fby_min(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-/* Load one value of 1, 2, 4 or 8 bytes at a multiple of its size. */
-FBY_BLOCK_INLINE uint64_t fby_load_1(const uint8_t *from, uint32_t width)
+/* Load a value of `width` bytes (1, 2, 4 or 8), aligned to its size. */
+FBY_BLOCK_INLINE uint64_t fby_load_value(const uint8_t *from, uint32_t width)
 {
     if (width == 1) {
         return *from;
@@ -78,7 +48,8 @@ FBY_BLOCK_INLINE uint64_t fby_load_1(const uint8_t *from, uint32_t width)
     return *(const uint64_t *)(const void *)from;
 }
 
-FBY_BLOCK_INLINE void fby_store_1(uint64_t bits, uint32_t width, uint8_t *to)
+FBY_BLOCK_INLINE void fby_store_value(
+    uint64_t bits, uint32_t width, uint8_t *to)
 {
     if (width == 1) {
         *to = (uint8_t)bits;
@@ -91,6 +62,7 @@ FBY_BLOCK_INLINE void fby_store_1(uint64_t bits, uint32_t width, uint8_t *to)
     }
 }
 
+/* The bytes of a value of `type` (enum fby_type). */
 FBY_BLOCK_INLINE uint32_t fby_width_of(uint32_t type)
 {
     if (type == FBY_U8 || type == FBY_BOOL) {
@@ -102,100 +74,104 @@ FBY_BLOCK_INLINE uint32_t fby_width_of(uint32_t type)
     return type == FBY_I64 ? 8 : 4;
 }
 
-/* Convert the bits of type s->from to s->to. */
-FBY_BLOCK_INLINE uint64_t fby_cast_1(const struct fby_segment *s, uint64_t bits)
+/* Convert the bits of a value of type s->from to those of type s->to. */
+FBY_BLOCK_INLINE uint64_t fby_cast_value(
+    const struct fby_segment *s, uint64_t bits)
 {
     return s->from == s->to
                ? bits
-               : fby_number_bits(fby_number_of(s->from, bits), s->to);
+               : fby_number_to_bits(fby_number_from_bits(s->from, bits), s->to);
 }
 
-/* Store four values at a multiple of four times their width. */
-FBY_BLOCK_INLINE void fby_store_four(
+/* Store four values of `width` bytes each (1, 2 or 4). `to` is a multiple of
+ * four widths. */
+FBY_BLOCK_INLINE void fby_store_4_values(
     const uint32_t bits[4], uint32_t width, uint8_t *to)
 {
+#ifdef __CUDACC__
     if (width == 4) {
-        fby_store_4x4(bits, to);
+        *reinterpret_cast<uint4 *>(to) =
+            make_uint4(bits[0], bits[1], bits[2], bits[3]);
     } else if (width == 2) {
-        fby_store_4x2(bits, to);
+        *reinterpret_cast<uint2 *>(to) =
+            make_uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);
     } else {
-        fby_store_4x1(bits, to);
+        *reinterpret_cast<uint32_t *>(to) =
+            bits[0] | bits[1] << 8 | bits[2] << 16 | bits[3] << 24;
     }
+#else
+    for (uint32_t i = 0; i < 4; i++) {
+        fby_store_value(bits[i], width, to + (size_t)i * width);
+    }
+#endif
 }
 
-/* Four pixels: per channel their bytes, the first pixel's lowest. */
+/* The u8 levels of four pixels. The lowest byte of each word is the level of
+ * the first pixel. */
 struct fby_quad {
-    uint32_t of[4];
+    uint32_t channel[4];
 };
 
-/* The bits of a u8 level in the tensor. Only real types are scaled. */
-FBY_BLOCK_INLINE uint32_t fby_pixel_bits(
-    uint32_t to, uint32_t value, float scale, float offset)
+/* The bits of a u8 level in type `to`. Only floating-point types are scaled. */
+FBY_BLOCK_INLINE uint32_t fby_byte_level_bits(
+    uint32_t to, uint32_t level, float scale, float offset)
 {
-    float real = fby_affine((float)value, scale, offset);
+    float scaled = fby_affine((float)level, scale, offset);
     if (to == FBY_F32) {
-        return fby_f32_bits(real);
+        return fby_f32_bits(scaled);
     }
     if (to == FBY_BF16) {
-        return fby_f32_to_bf16(real);
+        return fby_f32_to_bf16(scaled);
     }
-    return to == FBY_F16 ? fby_f32_to_f16(real) : value;
+    return to == FBY_F16 ? fby_f32_to_f16(scaled) : level;
 }
 
-/* The same for four levels of channel `c`. */
+/* Set bits[] to those of the four levels of channel `c` in `bytes`. */
 FBY_BLOCK_INLINE void fby_quad_bits(
     const struct fby_segment *s, uint32_t c, uint32_t bytes, uint32_t bits[4])
 {
     FBY_UNROLL
     for (uint32_t i = 0; i < 4; i++) {
-        bits[i] = fby_pixel_bits(
+        bits[i] = fby_byte_level_bits(
             s->to, bytes >> (8 * i) & 0xff, s->scale[c], s->offset[c]);
     }
 }
 
-/* Store all four pixels, three channels interleaved. */
+/* Store four pixels of three interleaved channels. */
 FBY_BLOCK_INLINE void fby_put_interleaved(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t width, uint8_t *to)
 {
     uint32_t bits[3][4];
     FBY_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
-        fby_quad_bits(s, c, quad->of[c], bits[c]);
+        fby_quad_bits(s, c, quad->channel[c], bits[c]);
     }
     FBY_UNROLL
     for (uint32_t k = 0; k < 12; k += 4) {
         const uint32_t four[4] = {bits[k % 3][k / 3],
             bits[(k + 1) % 3][(k + 1) / 3], bits[(k + 2) % 3][(k + 2) / 3],
             bits[(k + 3) % 3][(k + 3) / 3]};
-        fby_store_four(four, width, to + (size_t)k * width);
+        fby_store_4_values(four, width, to + (size_t)k * width);
     }
 }
 
-/* Store all four pixels of one plane. */
-FBY_BLOCK_INLINE void fby_put_plane(const struct fby_segment *s, uint32_t c,
-    uint32_t bytes, uint32_t width, uint8_t *to)
-{
-    uint32_t bits[4];
-    fby_quad_bits(s, c, bytes, bits);
-    fby_store_four(bits, width, to);
-}
-
-/* Store `n` pixels value by value, for edges and rare layouts. */
-FBY_BLOCK_INLINE void fby_put_values(const struct fby_segment *s,
+/* Store pixels `at` to at + n - 1 of an image one value at a time, for edges
+ * and rare layouts. Without an index, the quad stays in registers. */
+FBY_BLOCK_INLINE void fby_put_quad_by_value(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
     uint32_t width = fby_width_of(s->to);
     FBY_NO_UNROLL
     for (uint32_t k = 0; k < s->channels * n; k++) {
-        uint32_t c    = k % s->channels;
-        uint32_t i    = k / s->channels;
-        uint32_t low  = c == 0 ? quad->of[0] : quad->of[1];
-        uint32_t high = c == 2 ? quad->of[2] : quad->of[3];
-        uint64_t to   = s->planar != 0 ? (uint64_t)c * s->plane + at + i
-                                       : (uint64_t)at * s->channels + k;
-        fby_store_1(
-            fby_pixel_bits(s->to, (c < 2 ? low : high) >> (8 * i) & 0xff,
-                s->scale[c], s->offset[c]),
+        uint32_t c       = k % s->channels;
+        uint32_t i       = k / s->channels;
+        uint32_t pair_01 = c == 0 ? quad->channel[0] : quad->channel[1];
+        uint32_t pair_23 = c == 2 ? quad->channel[2] : quad->channel[3];
+        uint64_t to      = s->planar != 0 ? (uint64_t)c * s->plane + at + i
+                                          : (uint64_t)at * s->channels + k;
+        fby_store_value(fby_byte_level_bits(s->to,
+                            (c < 2 ? pair_01 : pair_23) >> (8 * i) & 0xff,
+                            s->scale[c], s->offset[c]),
             width, image + to * width);
     }
 }
@@ -211,14 +187,16 @@ FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
     if (n < 4 || width == 8 || (s->channels != 3 && s->channels != 1) ||
         ((uintptr_t)to | (interleaved ? 0 : plane)) % ((size_t)4 * width) !=
             0) {
-        fby_put_values(s, quad, at, n, image);
+        fby_put_quad_by_value(s, quad, at, n, image);
     } else if (interleaved) {
         fby_put_interleaved(s, quad, width, to);
     } else {
         FBY_UNROLL
         for (uint32_t c = 0; c < 3; c++) {
+            uint32_t bits[4];
             if (c < s->channels) {
-                fby_put_plane(s, c, quad->of[c], width, to + c * plane);
+                fby_quad_bits(s, c, quad->channel[c], bits);
+                fby_store_4_values(bits, width, to + c * plane);
             }
         }
     }
@@ -229,39 +207,39 @@ FBY_BLOCK_INLINE struct fby_quad fby_deinterleave_3(
     uint32_t a, uint32_t b, uint32_t c)
 {
     struct fby_quad quad;
-    quad.of[0] = (a & 0xff) | (a >> 24) << 8 | (b >> 16 & 0xff) << 16 |
-                 (c >> 8 & 0xff) << 24;
-    quad.of[1] = (a >> 8 & 0xff) | (b & 0xff) << 8 | (b >> 24) << 16 |
-                 (c >> 16 & 0xff) << 24;
-    quad.of[2] = (a >> 16 & 0xff) | (b >> 8 & 0xff) << 8 | (c & 0xff) << 16 |
-                 (c >> 24) << 24;
-    quad.of[3] = 0;
+    quad.channel[0] = (a & 0xff) | (a >> 24) << 8 | (b >> 16 & 0xff) << 16 |
+                      (c >> 8 & 0xff) << 24;
+    quad.channel[1] = (a >> 8 & 0xff) | (b & 0xff) << 8 | (b >> 24) << 16 |
+                      (c >> 16 & 0xff) << 24;
+    quad.channel[2] = (a >> 16 & 0xff) | (b >> 8 & 0xff) << 8 |
+                      (c & 0xff) << 16 | (c >> 24) << 24;
+    quad.channel[3] = 0;
     return quad;
 }
 
 /* ---- mirrors ------------------------------------------------------------- */
 
-/* The mirror bits of an image, FBY_MIRROR_X and _Y. */
-FBY_BLOCK_INLINE uint32_t fby_mirror(
+/* The bits FBY_MIRROR_X and FBY_MIRROR_Y of an image of the segment. */
+FBY_BLOCK_INLINE uint32_t fby_mirror_bits(
     const struct fby_segment *s, const uint8_t *arena, uint32_t image)
 {
-    return s->draws != 0 ? arena[s->draws + image] : 0;
+    return s->params != 0 ? arena[s->params + image] : 0;
 }
 
-/* The first pixel of this segment's lines in the result. */
-FBY_BLOCK_INLINE uint32_t fby_mirror_first(
+/* The index in the output image of the first pixel that the segment writes. */
+FBY_BLOCK_INLINE uint32_t fby_first_out_pixel(
     const struct fby_segment *s, uint32_t mirror)
 {
     return (mirror & FBY_MIRROR_Y) != 0 ? s->plane - s->first_pixel - s->pixels
                                         : s->first_pixel;
 }
 
-/* Reverse the lowest `n` of four bytes. */
+/* Reverse the order of the lowest `n` of four bytes. */
 FBY_BLOCK_INLINE uint32_t fby_reverse_4(uint32_t bytes, uint32_t n)
 {
-    uint32_t turned = bytes >> 24 | (bytes >> 8 & 0xff00U) |
-                      (bytes & 0xff00U) << 8 | bytes << 24;
-    return turned >> (8 * (4 - n));
+    uint32_t reversed = bytes >> 24 | (bytes >> 8 & 0xff00U) |
+                        (bytes & 0xff00U) << 8 | bytes << 24;
+    return reversed >> (8 * (4 - n));
 }
 
 FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
@@ -269,14 +247,14 @@ FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
 {
     FBY_UNROLL
     for (uint32_t c = 0; c < 4; c++) {
-        quad.of[c] = fby_reverse_4(quad.of[c], n);
+        quad.channel[c] = fby_reverse_4(quad.channel[c], n);
     }
     return quad;
 }
 
 /* ---- load ---------------------------------------------------------------- */
 
-/* Load `n` pixels, 1 to 4, at `from`. */
+/* Load `n` interleaved pixels, 1 to 4, from `from`. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     const uint8_t *from, uint32_t channels, uint32_t n)
 {
@@ -286,23 +264,23 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
         return fby_deinterleave_3(words[0], words[1], words[2]);
     }
     if (n == 4 && channels == 1 && (uintptr_t)from % 4 == 0) {
-        quad.of[0] = *(const uint32_t *)(const void *)from;
+        quad.channel[0] = *(const uint32_t *)(const void *)from;
         return quad;
     }
     FBY_NO_UNROLL
     for (uint32_t k = 0; k < channels * n; k++) {
         uint32_t byte = (uint32_t)from[k] << (k / channels * 8);
         uint32_t c    = k % channels;
-        quad.of[0] |= c == 0 ? byte : 0;
-        quad.of[1] |= c == 1 ? byte : 0;
-        quad.of[2] |= c == 2 ? byte : 0;
-        quad.of[3] |= c == 3 ? byte : 0;
+        quad.channel[0] |= c == 0 ? byte : 0;
+        quad.channel[1] |= c == 1 ? byte : 0;
+        quad.channel[2] |= c == 2 ? byte : 0;
+        quad.channel[3] |= c == 3 ? byte : 0;
     }
     return quad;
 }
 
-/* Load the `n` pixels of a mirrored image that become pixels `at` and following
- * of the result. */
+/* Load `n` source pixels in mirrored order: those of output pixels at, at + 1,
+ * ..., counted from the first pixel of the segment. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
     const uint8_t *image, uint32_t mirror, uint32_t at, uint32_t n)
 {
@@ -318,7 +296,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
             image + ((uint64_t)y * s->width + x) * s->channels, s->channels, 1);
         FBY_UNROLL
         for (uint32_t c = 0; c < 4; c++) {
-            quad.of[c] |= one.of[c] << (8 * i);
+            quad.channel[c] |= one.channel[c] << (8 * i);
         }
     }
     return quad;

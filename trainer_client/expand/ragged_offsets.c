@@ -1,10 +1,10 @@
+/* ragged_offsets.c - read and check the lengths and indices of each chunk. */
 #include "trainer_client/expand/ragged_offsets.h"
 
 #include <stdlib.h>
 
-#include "common/bytes.h"
 #include "common/mem.h"
-#include "trainer_client/expand/entries.h"
+#include "trainer_client/expand/value.h"
 
 void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t most)
 {
@@ -31,27 +31,21 @@ void fby_ragged_offsets_clear(struct fby_ragged_offsets *self)
     self->longest   = 0;
 }
 
-static uint32_t load_le(const uint8_t *at, uint32_t width)
-{
-    struct fby_reader reader = fby_reader(at, width);
-    return (uint32_t)fby_read_le(&reader, width);
-}
-
-/* Read the lengths of a chunk's rows. The frame was checked to be long enough
- * for them. */
+/* Read the lengths of the rows of a chunk, and set *total to their sum. The
+ * chunk was checked to contain all lengths. */
 static fby_err read_lengths(struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, struct fby_raw_span span,
-    uint64_t *total, struct fby_why *why)
+    uint64_t *total, struct fby_error_detail *why)
 {
     const struct fby_raw_field *field   = &in->layout->fields[in->field];
     const uint8_t              *lengths = in->raw + span.raw_offset;
     *total                              = 0;
     for (uint32_t i = 0; i < span.rows; i++) {
-        uint32_t length = load_le(
-            lengths + (size_t)i * field->length_bytes, field->length_bytes);
+        uint32_t length =
+            (uint32_t)fby_element_le(lengths, field->length_bytes, i);
         uint32_t row = span.first_row + i;
         if (length > field->max_length) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "field %s: row %u has %u entries, max_length is %u", in->name,
                 row, length, field->max_length);
         }
@@ -63,12 +57,13 @@ static fby_err read_lengths(struct fby_ragged_offsets *self,
     return FBY_OK;
 }
 
-/* Set the offsets of a chunk's rows; returns the bytes of the chunk. */
+/* Set the offsets of the rows of a chunk, whose lengths add up to `total`.
+ * Returns the number of bytes that the chunk must have. */
 static uint64_t set_row_offsets(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
 {
-    uint64_t index = fby_varying_values(field, span.rows);
-    uint64_t value = fby_sparse_values(field, span.rows, total);
+    uint64_t index = fby_ragged_values_offset(field, span.rows);
+    uint64_t value = fby_sparse_values_offset(field, span.rows, total);
     for (uint32_t i = 0; i < span.rows; i++) {
         uint32_t row       = span.first_row + i;
         self->indices[row] = span.raw_offset + index;
@@ -80,21 +75,22 @@ static uint64_t set_row_offsets(struct fby_ragged_offsets *self,
 }
 
 static fby_err check_indices(const struct fby_ragged_offsets *self,
-    const struct fby_ragged_offsets_in *in, uint32_t row, struct fby_why *why)
+    const struct fby_ragged_offsets_in *in, uint32_t row,
+    struct fby_error_detail *why)
 {
     const struct fby_raw_field *field = &in->layout->fields[in->field];
     const uint8_t              *at    = in->raw + self->indices[row];
     uint64_t                    dense = fby_dense_values(&field->shape);
     int64_t                     last  = -1;
     for (uint64_t i = 0; i < self->lengths[row]; i++) {
-        uint32_t index = fby_sparse_index(at, field->index_bytes, i);
+        uint32_t index = (uint32_t)fby_element_le(at, field->index_bytes, i);
         if (index >= dense) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "field %s: row %u has index %u, its shape %llu values",
                 in->name, row, index, (unsigned long long)dense);
         }
         if ((int64_t)index <= last) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "field %s: row %u has index %u behind %lld; they must ascend",
                 in->name, row, index, (long long)last);
         }
@@ -105,11 +101,12 @@ static fby_err check_indices(const struct fby_ragged_offsets *self,
 
 static fby_err read_chunk(struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, uint32_t number,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const struct fby_raw_field *field = &in->layout->fields[in->field];
-    struct fby_raw_span span  = fby_layout_chunk(in->layout, in->field, number);
-    uint64_t            total = 0;
+    struct fby_raw_span         span =
+        fby_layout_chunk_span(in->layout, in->field, number);
+    uint64_t total = 0;
     if (in->arena_chunks != NULL) {
         span.raw_offset = in->arena_chunks[number].offset;
     }
@@ -119,7 +116,7 @@ static fby_err read_chunk(struct fby_ragged_offsets *self,
     }
     uint64_t bytes = set_row_offsets(self, field, span, total);
     if (bytes != in->sent[number].raw_bytes) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "field %s: chunk %u has %u bytes, its lengths say %llu", in->name,
             number, in->sent[number].raw_bytes, (unsigned long long)bytes);
     }
@@ -131,7 +128,7 @@ static fby_err read_chunk(struct fby_ragged_offsets *self,
 }
 
 fby_err fby_ragged_offsets_read(struct fby_ragged_offsets *self,
-    const struct fby_ragged_offsets_in *in, struct fby_why *why)
+    const struct fby_ragged_offsets_in *in, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     fby_ragged_offsets_clear(self);

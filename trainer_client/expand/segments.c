@@ -1,36 +1,13 @@
-/* segments.c - which fields segments can express, by which kind, and the size
- * of their list. */
+/* segments.c - the fields that segments can expand, and the size of a list. */
 #include "trainer_client/expand/segments.h"
 
 #include <string.h>
 
-#include "trainer_client/expand/segments_list.h"
-
+/* The kinds of documents are the last ones of enum fby_expand_kind. */
 bool fby_segments_supported(const struct fby_expansion *plan)
 {
-    switch (plan->kind) {
-    case FBY_EXPAND_COPY:
-    case FBY_EXPAND_AFFINE:
-    case FBY_EXPAND_CAST:
-    case FBY_EXPAND_SCALE:
-    case FBY_EXPAND_PLANAR:
-    case FBY_EXPAND_ONE_HOT:
-    case FBY_EXPAND_BITS:
-    case FBY_EXPAND_PADDED:
-    case FBY_EXPAND_RAGGED:
-    case FBY_EXPAND_DENSE:
-    case FBY_EXPAND_CSR:
-    case FBY_EXPAND_COO:
-    case FBY_EXPAND_MIX:
-        return true;
-    case FBY_EXPAND_OPS:
-        return plan->to != FBY_BOOL;
-    case FBY_EXPAND_CU_SEQLENS:
-    case FBY_EXPAND_POSITIONS:
-    case FBY_EXPAND_MASK:
-        break;
-    }
-    return false;
+    return plan->kind < FBY_EXPAND_CU_SEQLENS &&
+           (plan->kind != FBY_EXPAND_OPS || plan->to != FBY_BOOL);
 }
 
 bool fby_segments_accept_table(const struct fby_expansion *plan, uint32_t rows)
@@ -59,7 +36,7 @@ uint64_t fby_segments_gathered_bytes(const struct fby_expansion *plan)
     return (uint64_t)plan->pixels * plan->channels;
 }
 
-void fby_seglist_set_scale(
+void fby_segments_set_scale(
     const struct fby_expansion *plan, struct fby_segment *segment)
 {
     bool affine =
@@ -72,7 +49,8 @@ void fby_seglist_set_scale(
     }
 }
 
-uint32_t fby_segments_factors(const struct fby_expansion *plan, float *out)
+uint32_t fby_segments_write_factors(
+    const struct fby_expansion *plan, float *out)
 {
     uint32_t n = plan->channels;
     if (!plan->scaled || n <= FBY_SEGMENT_FACTORS) {
@@ -85,77 +63,69 @@ uint32_t fby_segments_factors(const struct fby_expansion *plan, float *out)
     return 2 * n;
 }
 
+static void add_copy(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    (void)plan;
+    fby_segments_append_copy(
+        self, piece->at, piece->raw_bytes, piece->out + piece->raw_offset);
+}
+
 void fby_segments_add(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    if (piece->packed || plan->yuv420) {
-        fby_seglist_add_tiles(self, plan, piece);
-        return;
-    }
-    switch (plan->kind) {
-    case FBY_EXPAND_COPY:
-        fby_segments_copy(
-            self, piece->at, piece->raw_bytes, piece->out + piece->raw_offset);
-        break;
-    case FBY_EXPAND_AFFINE:
-        fby_seglist_add_pixels(self, plan, piece);
-        break;
-    case FBY_EXPAND_CAST:
-    case FBY_EXPAND_SCALE:
-        fby_seglist_add_values(self, plan, piece);
-        break;
-    case FBY_EXPAND_PLANAR:
-        fby_seglist_add_planar(self, plan, piece);
-        break;
-    case FBY_EXPAND_ONE_HOT:
-        fby_seglist_add_ids(self, plan, piece);
-        break;
-    case FBY_EXPAND_BITS:
-        fby_seglist_add_bits(self, plan, piece);
-        break;
-    case FBY_EXPAND_OPS:
-        fby_seglist_add_pixels(self, plan, piece);
-        break;
-    case FBY_EXPAND_MIX:
-        fby_seglist_add_mixed(self, plan, piece);
-        break;
-    case FBY_EXPAND_PADDED: /* fby_segments_add_rows */
-    case FBY_EXPAND_RAGGED:
-    case FBY_EXPAND_DENSE:
-    case FBY_EXPAND_CSR:
-    case FBY_EXPAND_COO:
-    case FBY_EXPAND_CU_SEQLENS:
-    case FBY_EXPAND_POSITIONS:
-    case FBY_EXPAND_MASK:
-        break;
-    }
+    static fby_segments_add_fn *const adds[] = {
+        [FBY_EXPAND_COPY]    = add_copy,
+        [FBY_EXPAND_AFFINE]  = fby_segments_add_pixels,
+        [FBY_EXPAND_CAST]    = fby_segments_add_values,
+        [FBY_EXPAND_SCALE]   = fby_segments_add_values,
+        [FBY_EXPAND_PLANAR]  = fby_segments_add_planar,
+        [FBY_EXPAND_ONE_HOT] = fby_segments_add_labels,
+        [FBY_EXPAND_BITS]    = fby_segments_add_bits,
+        [FBY_EXPAND_OPS]     = fby_segments_add_pixels,
+        [FBY_EXPAND_MIX]     = fby_segments_add_mixed,
+    };
+    bool tiles = piece->packed || plan->yuv420;
+    (tiles ? fby_segments_add_tiles : adds[plan->kind])(self, plan, piece);
+}
+
+struct fby_piece_samples fby_segments_samples(
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    bool some = piece->raw_bytes < plan->raw_bytes;
+    return (struct fby_piece_samples){
+        .n         = some ? 1 : piece->raw_bytes / plan->raw_bytes,
+        .first     = piece->raw_offset / plan->raw_bytes,
+        .skipped   = piece->raw_offset % plan->raw_bytes,
+        .raw_bytes = some ? piece->raw_bytes : plan->raw_bytes,
+    };
 }
 
 /* ---- size of the list ---------------------------------------------------- */
 
-/* Count a ragged field's segments; returns the bytes of its tables of
- * groups. */
-static uint64_t count_rows(struct fby_segments *count,
+/* Count the segments of a ragged field. Returns the bytes of the tables. */
+static uint64_t count_ragged_field(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
 {
     const struct fby_raw_field *field  = &layout->fields[f];
     uint64_t                    tables = 0;
-    fby_segments_copy(count, 0, sizeof(int64_t), 0); /* for zero rows */
+    fby_segments_append_copy(count, 0, sizeof(int64_t), 0); /* of zero rows */
     for (uint32_t i = 0; i < field->n_chunks; i++) {
-        struct fby_raw_span           span  = fby_layout_chunk(layout, f, i);
+        struct fby_raw_span span = fby_layout_chunk_span(layout, f, i);
         const struct fby_ragged_piece piece = {
             .rows    = span.rows,
             .entries = (uint64_t)span.rows * field->max_length,
         };
         fby_segments_add_rows(count, plan, field, field->max_length, &piece);
-        count->n_blocks += (uint32_t)fby_seglist_max_blocks(plan, &piece);
-        tables += fby_segments_groups(span.rows) * sizeof(uint64_t);
+        count->n_blocks += (uint32_t)fby_segments_max_blocks(plan, &piece);
+        tables += fby_segments_n_groups(span.rows) * sizeof(uint64_t);
     }
     return tables;
 }
 
-static void count_chunks(struct fby_segments *count,
+/* Count all segments that a field with equally long rows may need. */
+static void count_even_field(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
 {
@@ -168,7 +138,7 @@ static void count_chunks(struct fby_segments *count,
         fby_segments_add_ops(count, plan, &ops);
     }
     for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
-        struct fby_raw_span span  = fby_layout_chunk(layout, f, i);
+        struct fby_raw_span span  = fby_layout_chunk_span(layout, f, i);
         struct fby_piece    piece = {
                .raw_offset = span.raw_offset,
                .raw_bytes  = span.raw_bytes,
@@ -184,12 +154,12 @@ static void count_chunks(struct fby_segments *count,
     }
 }
 
-uint64_t fby_segments_room(const struct fby_raw_layout *layout,
+uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
     const struct fby_expansion *plans, uint64_t bytes)
 {
     struct fby_segments count = {.arena = NULL};
     uint64_t            more  = FBY_SEGMENT_ALIGN;
-    fby_segments_copy(&count, 0, bytes, 0);
+    fby_segments_append_copy(&count, 0, bytes, 0);
     for (uint32_t f = 0; f < layout->n_fields; f++) {
         if (fby_segments_accept_table(&plans[f], layout->rows)) {
             const struct fby_documents_piece piece = {.rows = layout->rows};
@@ -197,13 +167,13 @@ uint64_t fby_segments_room(const struct fby_raw_layout *layout,
         } else if (!fby_segments_supported(&plans[f])) {
             uint64_t most = plans[f].out_bytes * layout->rows +
                             plans[f].tensors[0].more_bytes;
-            fby_segments_copy(&count, 0, most, 0);
+            fby_segments_append_copy(&count, 0, most, 0);
         } else if (fby_expansion_is_ragged(&plans[f])) {
-            more +=
-                fby_seglist_aligned(count_rows(&count, layout, &plans[f], f));
+            more += fby_segments_align_up(
+                count_ragged_field(&count, layout, &plans[f], f));
         } else {
-            count_chunks(&count, layout, &plans[f], f);
+            count_even_field(&count, layout, &plans[f], f);
         }
     }
-    return more + fby_seglist_aligned(fby_seglist_bytes(&count));
+    return more + fby_segments_align_up(fby_segments_bytes(&count));
 }

@@ -1,108 +1,114 @@
-/* segments.h - write the list of segments of a batch after its bytes.
+/* segments.h - make the list of segments of a batch from its plans.
  *
- * Begin, add each piece, finish: then the arena, up to the size that finish
- * returns, is all that a device needs. A piece is contiguous input in the
- * arena: a chunk, or all rows of a field. It becomes one segment or more. Pure.
- * Packed pieces were checked by fby_codec_check before. */
+ * Begin a list (segments_list.h), add each piece, pass by pass, and finish the
+ * list. The GPU then needs nothing but the arena. A piece is contiguous input
+ * in the arena: a chunk, or all rows of a field. It becomes one or several
+ * segments. fby_codec_check has accepted packed pieces. Pure.
+ *
+ * Files: segments.c           supported fields, and the size of a list
+ *        segments_list.c      the list itself
+ *        segments_pictures.c  pictures, and the ops of the device
+ *        segments_arrays.c    arrays of equally long rows, labels and bits
+ *        segments_rows.c      ragged rows, sparse rows, documents */
 #ifndef FBY_CLIENT_EXPAND_SEGMENTS_H
 #define FBY_CLIENT_EXPAND_SEGMENTS_H
 
 #include "proto/layout.h"
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
-#include "trainer_client/expand/segment.h"
+#include "trainer_client/expand/segments_list.h"
 
-struct fby_segments {
-    uint8_t            *arena;
-    uint64_t            list; /* offset of the list */
-    struct fby_segment *all;  /* NULL: segments are only counted */
-    uint32_t            n;
-    uint32_t            n_blocks;
-    uint32_t            pass; /* of the segments that are added now */
-    uint32_t            blocks[FBY_PASSES];
-    uint32_t            shared;
-};
-
-/* Some rows of a field, or a part of one row. */
+/* Some rows of a field, or a part of one row. Here and below, `at` is the
+ * offset of the input in the arena. `out` is the offset of the field's output
+ * in the memory of the tensors. Both are in bytes. */
 struct fby_piece {
-    uint64_t at;         /* offset in the arena, a multiple of 16 */
-    uint32_t bytes;      /* packed: of the payload */
+    uint64_t at;         /* a multiple of 16 */
+    uint32_t bytes;      /* packed: size of the payload */
     bool     packed;     /* photo format 1; else raw */
-    uint64_t raw_offset; /* of these raw bytes in the field */
+    uint64_t raw_offset; /* of the piece in the raw bytes of the field */
     uint64_t raw_bytes;
-    uint64_t out;     /* offset of the field in the tensors' memory */
-    uint64_t draws;   /* flips, mix: as in segment.h, of row 0 */
-    uint64_t factors; /* of fby_segments_factors, or 0 */
+    uint64_t out;
+    uint64_t params;  /* flips, mix: `params` of segment.h for row 0; else 0 */
+    uint64_t factors; /* offset in the arena of the numbers that
+                         fby_segments_write_factors wrote; 0: none */
 };
 
 /* All pictures of a field, gathered: contiguous in the arena, as RGB. */
 struct fby_ops_piece {
     uint64_t at;
     uint32_t rows;
-    uint64_t plan, draws, sums; /* `ops`, `draws`, `values` in segment.h */
+    uint64_t plan, params, sums; /* `ops`, `params`, `values` of segment.h */
     uint64_t out;
 };
 
 /* A chunk of a ragged field. */
 struct fby_ragged_piece {
-    uint64_t at;              /* offset in the arena, a multiple of 16 */
-    uint64_t groups;          /* of fby_segments_count's table, multiple of 8 */
-    uint32_t first_row, rows; /* in the field */
-    uint64_t first, entries;  /* entries before the chunk, and in it */
-    uint64_t total;           /* coo: entries of the field */
-    uint64_t out[FBY_TENSORS]; /* offsets in the tensors' memory */
+    uint64_t at;        /* a multiple of 16 */
+    uint64_t groups;    /* offset of groups[] of fby_segments_count_entries in
+                           the arena, a multiple of 8 */
+    uint32_t first_row; /* number in the field */
+    uint32_t rows;
+    uint64_t first;            /* entries of the field before the chunk */
+    uint64_t entries;          /* entries of the chunk */
+    uint64_t total;            /* coo: entries of the field */
+    uint64_t out[FBY_TENSORS]; /* of each tensor */
 };
 
-/* A table of fby_documents_table. */
+/* A table that fby_documents_table wrote. */
 struct fby_documents_piece {
-    uint64_t at; /* offset in the arena */
-    uint32_t rows, documents;
+    uint64_t at;
+    uint32_t rows, documents; /* documents: entries of the table */
     uint64_t out;
 };
 
-/* True if segments can express such a field from its raw bytes. Otherwise the
- * host expands it and the result is copied. */
+/* True if segments can expand the field from its raw bytes. Otherwise the host
+ * expands the field and the output is copied. */
 bool fby_segments_supported(const struct fby_expansion *plan);
 
-/* True if a GPU can make it from a table of documents of `rows` rows at
- * most. */
+/* True if segments can expand the field from a table of documents of at most
+ * `rows` rows. */
 bool fby_segments_accept_table(const struct fby_expansion *plan, uint32_t rows);
 
-/* True if chunks of such a field may stay packed. */
+/* True if chunks of the field may stay packed. */
 bool fby_segments_accept_packed(const struct fby_expansion *plan);
 
-/* True if the field's rows must first be gathered, contiguous and as RGB: it
- * has ops that mix rows or read whole pictures. */
+/* True if the pictures of the field must first be gathered, because it has ops
+ * on levels. */
 bool fby_segments_needs_gather(const struct fby_expansion *plan);
-/* Bytes of a gathered row. */
+/* The bytes of a gathered picture. */
 uint64_t fby_segments_gathered_bytes(const struct fby_expansion *plan);
 
-/* Write all scales, then all offsets, to `out` (unless NULL) if they do not fit
- * into a segment. Returns their number, 0 if they fit. */
-uint32_t fby_segments_factors(const struct fby_expansion *plan, float *out);
+/* If the scales and offsets of the plan fit into a segment, return 0. Else
+ * write all scales, then all offsets, to `out` unless `out` is NULL, and return
+ * how many numbers these are. */
+uint32_t fby_segments_write_factors(
+    const struct fby_expansion *plan, float *out);
 
-/* The most bytes of the list of a batch of this layout: of its chunks or whole
- * fields, and of a copy of `bytes`. */
-uint64_t fby_segments_room(const struct fby_raw_layout *layout,
+/* The most bytes of a list for a batch of this layout. Includes the tables of
+ * groups, and one copy segment for `bytes` bytes. Fields may be added chunk by
+ * chunk or whole. */
+uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
     const struct fby_expansion *plans, uint64_t bytes);
 
-/* Begin a list at offset `used`, aligned. Segments are added pass by pass. */
-void fby_segments_begin(
-    struct fby_segments *self, uint8_t *arena, uint64_t used);
-
-/* Add a piece of a field that is not ragged. */
-void fby_segments_add(struct fby_segments *self,
+typedef void fby_segments_add_fn(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece);
 
-/* Write the table of a piece to `groups`: the entries of the field before each
- * group of rows. Reads first_row, rows and first, and sets entries. The lengths
- * were checked; `groups` holds fby_segments_groups(piece->rows) numbers. */
-void fby_segments_count(const struct fby_ragged_offsets *rows,
-    struct fby_ragged_piece *piece, uint64_t *groups);
-/* Groups of so many rows. */
-uint64_t fby_segments_groups(uint32_t rows);
+/* Add a piece of a field that is not ragged. */
+fby_segments_add_fn fby_segments_add;
+/* Gather a piece: copy or unpack it within the arena. piece->out is the offset
+ * in the arena of the gathered field. */
+fby_segments_add_fn fby_segments_add_gathered;
 
-/* Add a piece of a ragged field. `longest`: entries of a row, padded. */
+/* Count the entries of the rows of a piece. Set piece->entries, and groups[g]
+ * to the number of entries of the field before group g. The function reads
+ * first_row, rows and first of the piece. The lengths were checked. `groups`
+ * holds fby_segments_n_groups(piece->rows) numbers. */
+void fby_segments_count_entries(const struct fby_ragged_offsets *rows,
+    struct fby_ragged_piece *piece, uint64_t *groups);
+/* The number of groups (segment.h) of `rows` rows. */
+uint64_t fby_segments_n_groups(uint32_t rows);
+
+/* Add a chunk of a ragged field. Padded rows get `longest` entries. */
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     uint64_t longest, const struct fby_ragged_piece *piece);
@@ -111,29 +117,53 @@ void fby_segments_add_rows(struct fby_segments *self,
 void fby_segments_add_documents(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_documents_piece *piece);
 
-/* Gather a piece: copy or unpack it to its offset in the arena. piece->out is
- * the offset of the field there. */
-void fby_segments_add_gathered(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-
-/* Add GREYS or OPS, according to the pass, for a gathered field. */
+/* Add a gathered field as a segment GREYS or OPS, depending on the current
+ * pass of the list. */
 void fby_segments_add_ops(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_ops_piece *piece);
 
-/* The segments added from now on are of `pass`. */
-void fby_segments_pass(struct fby_segments *self, enum fby_pass pass);
+/* Check the `rows` labels at `raw`.
+ * Errors: as fby_load_label. */
+FBY_CHECKED fby_err fby_segments_check_labels(const struct fby_expansion *plan,
+    const uint8_t *raw, uint64_t rows, struct fby_error_detail *why);
 
-/* Add a copy of `bytes` from offset `from` of the arena to offset `out` of the
- * tensors. */
-void fby_segments_copy(
-    struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out);
+/* ---- internal to segments*.c --------------------------------------------- */
 
-/* Complete the list. Returns the bytes of the arena, list included. */
-uint64_t fby_segments_finish(struct fby_segments *self);
+/* Raw interleaved pictures; a piece is whole pictures, or lines of one. */
+fby_segments_add_fn fby_segments_add_pixels;
+/* Packed pictures, or pictures in yuv420 planes. */
+fby_segments_add_fn fby_segments_add_tiles;
+/* Values that keep their order; a piece is whole samples, or a part of one. */
+fby_segments_add_fn fby_segments_add_values;
+/* Values that become planar. */
+fby_segments_add_fn fby_segments_add_planar;
+/* Maps of bits. */
+fby_segments_add_fn fby_segments_add_bits;
+/* Labels that become one-hot rows; a piece is whole rows. */
+fby_segments_add_fn fby_segments_add_labels;
+/* All labels of a field, whose one-hot rows are mixed. */
+fby_segments_add_fn fby_segments_add_mixed;
 
-/* Check that each of the `rows` ids at `raw` is one of the classes.
- * Errors: FBY_PROTO, with field, id and classes. */
-FBY_CHECKED fby_err fby_segments_check_ids(const struct fby_expansion *plan,
-    const uint8_t *raw, uint64_t rows, struct fby_why *why);
+/* Set scale and offset of each channel of a segment, to 1 and 0 if the plan
+ * does not scale. */
+void fby_segments_set_scale(
+    const struct fby_expansion *plan, struct fby_segment *segment);
+
+/* The samples of a piece: whole samples, or a part of one sample. */
+struct fby_piece_samples {
+    uint64_t n;
+    uint64_t first;     /* number of the first sample in the field */
+    uint64_t skipped;   /* raw bytes of that sample before the piece */
+    uint64_t raw_bytes; /* of each sample that are in the piece */
+};
+
+/* The samples of a piece. */
+struct fby_piece_samples fby_segments_samples(
+    const struct fby_expansion *plan, const struct fby_piece *piece);
+
+/* The most blocks of a dense or coo chunk with at most piece->rows rows. Fewer
+ * rows may need more blocks. Returns 0 for other kinds. */
+uint64_t fby_segments_max_blocks(
+    const struct fby_expansion *plan, const struct fby_ragged_piece *piece);
 
 #endif

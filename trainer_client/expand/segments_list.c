@@ -1,45 +1,38 @@
-/* segments_list.c - append segments, split to the largest size, and write the
- * table of blocks. Independent of fields. */
+/* segments_list.c - a list of segments, with its table of blocks. */
 #include "trainer_client/expand/segments_list.h"
 
 #include <string.h>
 
-uint64_t fby_seglist_aligned(uint64_t size)
+uint64_t fby_segments_align_up(uint64_t size)
 {
     return (size + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
            FBY_SEGMENT_ALIGN;
 }
 
-static uint32_t per_block(uint32_t kind)
+/* How much of a segment's `n` one block expands. Kinds without an entry count
+ * their work in blocks. */
+static uint32_t work_per_block(uint32_t kind)
 {
     static const uint32_t work[] = {
         [FBY_SEGMENT_COPY]      = FBY_BLOCK_BYTES,
         [FBY_SEGMENT_PIXELS]    = FBY_BLOCK_QUADS,
-        [FBY_SEGMENT_TILES]     = 1,
         [FBY_SEGMENT_VALUES]    = FBY_BLOCK_VALUES,
         [FBY_SEGMENT_ONE_HOT]   = FBY_BLOCK_VALUES,
         [FBY_SEGMENT_BITS]      = FBY_BLOCK_VALUES,
-        [FBY_SEGMENT_PLANES]    = 1,
-        [FBY_SEGMENT_PADDED]    = 1,
-        [FBY_SEGMENT_OFFSETS]   = 1,
         [FBY_SEGMENT_MIX]       = FBY_BLOCK_VALUES,
-        [FBY_SEGMENT_GREYS]     = 1,
-        [FBY_SEGMENT_OPS]       = 1,
-        [FBY_SEGMENT_DENSE]     = 1,
-        [FBY_SEGMENT_COO]       = 1,
         [FBY_SEGMENT_POSITIONS] = FBY_BLOCK_VALUES,
         [FBY_SEGMENT_MASK]      = FBY_BLOCK_VALUES,
     };
-    return work[kind];
+    return work[kind] > 0 ? work[kind] : 1;
 }
 
-void fby_seglist_put(
+void fby_segments_append(
     struct fby_segments *self, const struct fby_segment *segment)
 {
-    uint32_t work = per_block(segment->kind);
-    if (self->all != NULL) {
-        self->all[self->n]             = *segment;
-        self->all[self->n].first_block = self->n_blocks;
+    uint32_t work = work_per_block(segment->kind);
+    if (self->segments != NULL) {
+        self->segments[self->n]             = *segment;
+        self->segments[self->n].first_block = self->n_blocks;
     }
     uint32_t blocks = (segment->n + work - 1) / work;
     self->n++;
@@ -47,13 +40,13 @@ void fby_seglist_put(
     self->blocks[self->pass] += blocks;
 }
 
-void fby_segments_pass(struct fby_segments *self, enum fby_pass pass)
+void fby_segments_begin_pass(struct fby_segments *self, enum fby_pass pass)
 {
     self->pass = (uint32_t)pass;
 }
 
-void fby_seglist_put_split(struct fby_segments *self,
-    struct fby_segment segment, const struct fby_seglist_units *units)
+void fby_segments_append_split(struct fby_segments *self,
+    struct fby_segment segment, const struct fby_segment_units *units)
 {
     uint64_t most  = FBY_SEGMENT_MAX / units->work;
     uint32_t first = segment.first_pixel;
@@ -64,25 +57,29 @@ void fby_seglist_put_split(struct fby_segments *self,
             segment.planar == 0) {
             segment.first_pixel = (uint32_t)((first + done) % segment.channels);
         }
-        fby_seglist_put(self, &segment);
+        fby_segments_append(self, &segment);
         segment.in += most * units->in;
         segment.out += most * units->out;
-        segment.draws += segment.draws != 0 ? most : 0;
+        if (segment.kind == FBY_SEGMENT_MIX) {
+            segment.first_row += (uint32_t)most;
+        } else if (segment.params != 0) {
+            segment.params += most;
+        }
     }
 }
 
-void fby_seglist_need_shared(struct fby_segments *self, uint32_t bytes)
+void fby_segments_reserve_shared(struct fby_segments *self, uint32_t bytes)
 {
     self->shared = bytes > self->shared ? bytes : self->shared;
 }
 
-void fby_segments_copy(
+void fby_segments_append_copy(
     struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out)
 {
     const struct fby_segment segment = {
         .kind = FBY_SEGMENT_COPY, .in = from, .out = out};
-    fby_seglist_put_split(
-        self, segment, &(struct fby_seglist_units){bytes, 1, 1, 1});
+    fby_segments_append_split(
+        self, segment, &(struct fby_segment_units){bytes, 1, 1, 1});
 }
 
 /* ---- begin and end ------------------------------------------------------- */
@@ -91,12 +88,13 @@ void fby_segments_begin(
     struct fby_segments *self, uint8_t *arena, uint64_t used)
 {
     *self = (struct fby_segments){
-        .arena = arena, .list = fby_seglist_aligned(used)};
-    self->all = (struct fby_segment *)(void *)(arena + self->list +
-                                               sizeof(struct fby_segment_list));
+        .arena = arena, .list = fby_segments_align_up(used)};
+    self->segments =
+        (struct fby_segment *)(void *)(arena + self->list +
+                                       sizeof(struct fby_segment_list));
 }
 
-uint64_t fby_seglist_bytes(const struct fby_segments *self)
+uint64_t fby_segments_bytes(const struct fby_segments *self)
 {
     return sizeof(struct fby_segment_list) +
            self->n * (uint64_t)sizeof(struct fby_segment) +
@@ -110,14 +108,14 @@ uint64_t fby_segments_finish(struct fby_segments *self)
         .blocks     = {self->blocks[0], self->blocks[1], self->blocks[2]},
         .shared     = self->shared,
     };
-    uint32_t *owner = (uint32_t *)(void *)(self->all + self->n);
+    uint32_t *owner = (uint32_t *)(void *)(self->segments + self->n);
     memcpy(self->arena + self->list, &list, sizeof(list));
     for (uint32_t i = 0; i < self->n; i++) {
-        uint32_t end =
-            i + 1 < self->n ? self->all[i + 1].first_block : self->n_blocks;
-        for (uint32_t b = self->all[i].first_block; b < end; b++) {
+        uint32_t end = i + 1 < self->n ? self->segments[i + 1].first_block
+                                       : self->n_blocks;
+        for (uint32_t b = self->segments[i].first_block; b < end; b++) {
             owner[b] = i;
         }
     }
-    return self->list + fby_seglist_bytes(self);
+    return self->list + fby_segments_bytes(self);
 }

@@ -1,84 +1,66 @@
-/* segments_list.h - the internals of segments.h; only its own files include it.
+/* segments_list.h - append segments (segment.h) to a list, and complete it.
  *
- * Files: segments.c           which fields are supported, and the list's size
- *        segments_list.c      the list itself, independent of fields
- *        segments_pictures.c  pictures, and the ops of the device
- *        segments_arrays.c    arrays of equally long rows, ids and bits
- *        segments_rows.c      ragged rows, sparse rows, documents
- * A list that is only counted (self->all is NULL) accepts all that a real one
- * does, and reads no byte of the arena. */
+ * The list knows nothing of fields; segments.h makes the segments from them. If
+ * `segments` is NULL, they are only counted, so that the caller learns the size
+ * of the list. No function then reads the arena. Pure. */
 #ifndef FBY_CLIENT_EXPAND_SEGMENTS_LIST_H
 #define FBY_CLIENT_EXPAND_SEGMENTS_LIST_H
 
-#include "trainer_client/expand/segments.h"
+#include "trainer_client/expand/segment.h"
 
-/* ---- segments.c ---------------------------------------------------------- */
+struct fby_segments {
+    uint8_t            *arena;
+    uint64_t            list;     /* offset of the list in the arena */
+    struct fby_segment *segments; /* NULL: segments are only counted */
+    uint32_t            n;        /* segments */
+    uint32_t            n_blocks; /* blocks of all passes */
+    uint32_t            pass;     /* enum fby_pass, of segments added now */
+    uint32_t            blocks[FBY_PASSES]; /* of each pass */
+    uint32_t            shared; /* most shared memory of a block, bytes */
+};
 
-/* Set scale and offset of each channel, 1 and 0 if the plan has none. */
-void fby_seglist_set_scale(
-    const struct fby_expansion *plan, struct fby_segment *segment);
-
-/* ---- segments_list.c ----------------------------------------------------- */
-
-/* Input that may be split between its units, such as values or samples. */
-struct fby_seglist_units {
-    uint64_t n;
-    uint64_t in, out; /* bytes of one unit */
-    uint32_t work;    /* of one unit, as counted by `n` of a segment; at most
-                         FBY_SEGMENT_MAX */
+/* Input that may be split between its units, which are values or samples. */
+struct fby_segment_units {
+    uint64_t n;       /* units */
+    uint64_t in, out; /* bytes of one unit in the input and the output */
+    uint32_t work;    /* what a unit adds to the member `n` of its segment; at
+                         most FBY_SEGMENT_MAX */
 };
 
 /* Round up to FBY_SEGMENT_ALIGN. */
-uint64_t fby_seglist_aligned(uint64_t size);
+uint64_t fby_segments_align_up(uint64_t size);
+
+/* Begin a list in the arena, at offset `used` rounded up. The first segments
+ * are of FBY_PASS_EXPAND. */
+void fby_segments_begin(
+    struct fby_segments *self, uint8_t *arena, uint64_t used);
+
+/* Segments that are added from now on belong to `pass`. Passes ascend. */
+void fby_segments_begin_pass(struct fby_segments *self, enum fby_pass pass);
+
 /* Append a segment; its first block follows the last one of the list. */
-void fby_seglist_put(
+void fby_segments_append(
     struct fby_segments *self, const struct fby_segment *segment);
-/* Append as many segments as needed, with `n` of at most FBY_SEGMENT_MAX each.
- * `in`, `out`, `draws` and the channel of the first scaled value advance from
- * one to the next; segment.n is ignored. */
-void fby_seglist_put_split(struct fby_segments *self,
-    struct fby_segment segment, const struct fby_seglist_units *units);
-/* Blocks need at least `bytes` of shared memory. */
-void fby_seglist_need_shared(struct fby_segments *self, uint32_t bytes);
-/* Bytes of the list with the segments so far. */
-uint64_t fby_seglist_bytes(const struct fby_segments *self);
 
-/* ---- segments_pictures.c ------------------------------------------------- */
+/* Append as many copies of `segment` as needed, each with `n` of at most
+ * FBY_SEGMENT_MAX. From copy to copy, `in`, `out`, first_row (MIX), params
+ * (flips) and first_pixel (scaled VALUES) advance. segment.n is ignored. */
+void fby_segments_append_split(struct fby_segments *self,
+    struct fby_segment segment, const struct fby_segment_units *units);
 
-/* A piece is whole pictures, or lines of one. */
+/* Append a copy of `bytes` from offset `from` of the arena to offset `out` of
+ * the tensors. */
+void fby_segments_append_copy(
+    struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out);
 
-/* Add raw interleaved pictures. */
-void fby_seglist_add_pixels(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-/* Add packed pictures, or pictures in YUV planes. */
-void fby_seglist_add_tiles(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
+/* Record that blocks need at least `bytes` of shared memory. */
+void fby_segments_reserve_shared(struct fby_segments *self, uint32_t bytes);
 
-/* ---- segments_arrays.c --------------------------------------------------- */
+/* The bytes of the list with the segments added so far. */
+uint64_t fby_segments_bytes(const struct fby_segments *self);
 
-/* A piece is whole samples, or values of one. */
-
-/* Add values that keep their order. */
-void fby_seglist_add_values(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-/* Add values that become planar. */
-void fby_seglist_add_planar(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-/* Add maps of bits. */
-void fby_seglist_add_bits(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-/* Add ids that become one-hot rows; the piece has whole rows. */
-void fby_seglist_add_ids(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-/* Add all ids of a field, whose one-hot rows are mixed. */
-void fby_seglist_add_mixed(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece);
-
-/* ---- segments_rows.c ----------------------------------------------------- */
-
-/* The most blocks of a sparse chunk with at most piece->rows rows: fewer rows
- * may need more blocks. 0 if the field is not sparse. */
-uint64_t fby_seglist_max_blocks(
-    const struct fby_expansion *plan, const struct fby_ragged_piece *piece);
+/* Complete the list. Returns the number of bytes that the arena has in use, the
+ * list included. */
+uint64_t fby_segments_finish(struct fby_segments *self);
 
 #endif

@@ -1,87 +1,66 @@
-/* segments_pictures.c - segments of pictures (whole ones, lines of one, packed
- * ones by their tiles) and of the ops of the device. */
-#include "trainer_client/expand/segments_list.h"
+/* segments_pictures.c - segments of pictures and of the ops of the device. */
+#include "trainer_client/expand/segments.h"
 
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* The images of a piece: whole ones, or some lines of one. */
-struct image_range {
-    uint32_t images;
-    uint32_t first_line, lines;
-    uint64_t first_image;
-};
-
-/* Set the lines of an image for `bytes` from its raw byte `in` on. */
-static void set_lines(const struct fby_expansion *plan, uint64_t in,
-    uint64_t bytes, struct image_range *out)
+/* A segment of the pictures in a piece, or of the lines of one picture. The
+ * caller sets the kind. */
+static struct fby_segment make_segment(const struct fby_expansion *plan,
+    const struct fby_piece *piece, const struct fby_piece_samples *samples)
 {
-    const uint32_t *dims  = plan->shape.dims;
-    uint32_t        lines = plan->yuv420 ? FBY_YUV_LINES : 1; /* of a unit */
-    uint64_t        unit  = plan->yuv420 ? fby_yuv_bytes(dims[1], lines)
-                                         : (uint64_t)dims[1] * dims[2];
-    out->first_line       = (uint32_t)(in / unit) * lines;
-    uint64_t all          = (bytes + unit - 1) / unit * lines;
-    uint32_t left         = dims[0] - out->first_line;
-    out->lines            = all < left ? (uint32_t)all : left;
-}
-
-static struct image_range range_of(
-    const struct fby_expansion *plan, const struct fby_piece *piece)
-{
-    uint64_t           images = piece->raw_bytes / plan->raw_bytes;
-    struct image_range range  = {
-         .images      = images > 0 ? (uint32_t)images : 1,
-         .first_image = piece->raw_offset / plan->raw_bytes,
-    };
-    set_lines(
-        plan, piece->raw_offset % plan->raw_bytes, piece->raw_bytes, &range);
-    return range;
-}
-
-static struct fby_segment picture_of(const struct fby_expansion *plan,
-    const struct fby_piece *piece, const struct image_range *range)
-{
-    uint32_t           width   = plan->shape.dims[1];
+    uint32_t height = plan->shape.dims[0];
+    uint32_t width  = plan->shape.dims[1];
+    uint32_t depth  = plan->shape.dims[2];
+    /* A strip is FBY_YUV_LINES lines of yuv420; otherwise one line. */
+    uint32_t lines_per_strip = plan->yuv420 ? FBY_YUV_LINES : 1;
+    uint64_t strip_bytes = plan->yuv420 ? fby_yuv_bytes(width, lines_per_strip)
+                                        : (uint64_t)width * depth;
+    uint64_t strips      = (samples->raw_bytes + strip_bytes - 1) / strip_bytes;
+    uint64_t lines       = strips * lines_per_strip;
+    uint32_t first =
+        (uint32_t)(samples->skipped / strip_bytes) * lines_per_strip;
+    lines = lines < height - first ? lines : height - first;
     struct fby_segment segment = {
         .in          = piece->at,
-        .out         = piece->out + range->first_image * plan->out_bytes,
+        .out         = piece->out + samples->first * plan->out_bytes,
         .image_bytes = plan->out_bytes,
         .from        = plan->from,
         .to          = plan->to,
-        .channels    = plan->shape.dims[2],
+        .channels    = depth,
         .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
         .yuv420      = plan->yuv420 ? 1 : 0,
         .width       = width,
-        .lines       = range->lines,
-        .pixels      = range->lines * width,
-        .first_pixel = range->first_line * width,
-        .plane       = plan->shape.dims[0] * width,
-        .draws = piece->draws != 0 ? piece->draws + range->first_image : 0,
+        .lines       = (uint32_t)lines,
+        .pixels      = (uint32_t)lines * width,
+        .first_pixel = first * width,
+        .plane       = height * width,
+        .params      = piece->params != 0 ? piece->params + samples->first : 0,
     };
-    fby_seglist_set_scale(plan, &segment);
+    fby_segments_set_scale(plan, &segment);
     return segment;
 }
 
-void fby_seglist_add_pixels(struct fby_segments *self,
+void fby_segments_add_pixels(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    struct image_range range              = range_of(plan, piece);
-    struct fby_segment segment            = picture_of(plan, piece, &range);
-    segment.kind                          = FBY_SEGMENT_PIXELS;
-    const struct fby_seglist_units images = {
-        .n    = range.images,
-        .in   = (uint64_t)segment.pixels * segment.channels,
-        .out  = plan->out_bytes,
-        .work = (segment.pixels + 3) / 4,
-    };
-    fby_seglist_put_split(self, segment, &images);
+    struct fby_piece_samples samples = fby_segments_samples(plan, piece);
+    struct fby_segment       segment = make_segment(plan, piece, &samples);
+    segment.kind                     = FBY_SEGMENT_PIXELS;
+    fby_segments_append_split(self, segment,
+        &(struct fby_segment_units){
+            .n    = samples.n,
+            .in   = (uint64_t)segment.pixels * segment.channels,
+            .out  = plan->out_bytes,
+            .work = (segment.pixels + 3) / 4, /* 4 pixels per thread */
+        });
 }
 
 /* ---- tiles --------------------------------------------------------------- */
 
-/* Bytes of the largest packed tile. */
-static uint32_t packed_bytes(const uint8_t *payload, uint32_t tiles)
+/* The bytes of the largest packed tile, from the payload's table of offsets,
+ * which are in units of 16 bytes. */
+static uint32_t largest_tile_bytes(const uint8_t *payload, uint32_t tiles)
 {
     struct fby_reader table = fby_reader(payload, 4 * ((size_t)tiles + 1));
     uint64_t          most  = 0;
@@ -95,29 +74,33 @@ static uint32_t packed_bytes(const uint8_t *payload, uint32_t tiles)
     return most < FBY_TILE_PACKED ? (uint32_t)most : (uint32_t)FBY_TILE_PACKED;
 }
 
-static void put_tiles(struct fby_segments *self, struct fby_segment segment,
+static void append_tiles(struct fby_segments *self, struct fby_segment segment,
     const struct fby_piece *piece, uint32_t images)
 {
-    uint32_t planes =
+    uint32_t tile_shared_bytes =
         segment.channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
     segment.kind  = piece->packed ? FBY_SEGMENT_TILES : FBY_SEGMENT_PLANES;
     segment.bytes = piece->bytes;
-    segment.n     = images * ((segment.width + 255) / 256) *
+    segment.n     = images *
+                ((segment.width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS) *
                 ((segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS);
-    fby_seglist_put(self, &segment);
-    fby_seglist_need_shared(self, planes);
-    if (self->all != NULL && piece->packed) {
-        fby_seglist_need_shared(
-            self, planes + packed_bytes(self->arena + piece->at, segment.n) +
+    fby_segments_append(self, &segment);
+    fby_segments_reserve_shared(self, tile_shared_bytes);
+    /* While segments are only counted, the arena is not filled. */
+    if (self->segments != NULL && piece->packed) {
+        fby_segments_reserve_shared(
+            self, tile_shared_bytes +
+                      largest_tile_bytes(self->arena + piece->at, segment.n) +
                       FBY_TILE_READ_OVER);
     }
 }
 
-void fby_seglist_add_tiles(struct fby_segments *self,
+void fby_segments_add_tiles(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    struct image_range range = range_of(plan, piece);
-    put_tiles(self, picture_of(plan, piece, &range), piece, range.images);
+    struct fby_piece_samples samples = fby_segments_samples(plan, piece);
+    append_tiles(
+        self, make_segment(plan, piece, &samples), piece, (uint32_t)samples.n);
 }
 
 /* ---- ops of the device --------------------------------------------------- */
@@ -125,22 +108,23 @@ void fby_seglist_add_tiles(struct fby_segments *self,
 void fby_segments_add_gathered(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    struct image_range range   = range_of(plan, piece);
-    struct fby_segment segment = picture_of(plan, piece, &range);
-    segment.out_in_arena       = 1;
-    segment.draws              = 0; /* it is not mirrored yet */
+    struct fby_piece_samples samples = fby_segments_samples(plan, piece);
+    struct fby_segment       segment = make_segment(plan, piece, &samples);
+    segment.out_in_arena             = 1;
+    segment.params                   = 0; /* ops flip the picture later */
     if (piece->packed || plan->yuv420) {
         segment.image_bytes = fby_segments_gathered_bytes(plan);
-        segment.out    = piece->out + range.first_image * segment.image_bytes;
-        segment.to     = FBY_U8;
-        segment.planar = 0;
-        put_tiles(self, segment, piece, range.images);
+        segment.out         = piece->out + samples.first * segment.image_bytes;
+        segment.to          = FBY_U8;
+        segment.planar      = 0;
+        append_tiles(self, segment, piece, (uint32_t)samples.n);
         return;
     }
-    const struct fby_seglist_units bytes = {piece->raw_bytes, 1, 1, 1};
-    segment.kind                         = FBY_SEGMENT_COPY;
-    segment.out                          = piece->out + piece->raw_offset;
-    fby_seglist_put_split(self, segment, &bytes);
+    segment.kind = FBY_SEGMENT_COPY;
+    segment.out  = piece->out + piece->raw_offset;
+    fby_segments_append_split(self, segment,
+        &(struct fby_segment_units){
+            .n = piece->raw_bytes, .in = 1, .out = 1, .work = 1});
 }
 
 void fby_segments_add_ops(struct fby_segments *self,
@@ -154,7 +138,7 @@ void fby_segments_add_ops(struct fby_segments *self,
         .image_bytes = plan->out_bytes,
         .values      = piece->sums,
         .ops         = piece->plan,
-        .draws       = piece->draws,
+        .params      = piece->params,
         .to          = plan->to,
         .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
         .width       = plan->ops.width,
@@ -162,5 +146,5 @@ void fby_segments_add_ops(struct fby_segments *self,
         .parts       = (plan->pixels + FBY_BLOCK_PIXELS - 1) / FBY_BLOCK_PIXELS,
     };
     segment.n = piece->rows * segment.parts;
-    fby_seglist_put(self, &segment);
+    fby_segments_append(self, &segment);
 }

@@ -1,17 +1,16 @@
-/* segments_rows.c - segments of ragged and sparse rows and of documents, and
- * the number of their blocks. */
-#include "trainer_client/expand/segments_list.h"
+/* segments_rows.c - segments of ragged rows, sparse rows and documents. */
+#include "trainer_client/expand/segments.h"
 
 #include <string.h>
 
 #include "trainer_client/expand/rows.h"
 
-uint64_t fby_segments_groups(uint32_t rows)
+uint64_t fby_segments_n_groups(uint32_t rows)
 {
     return (rows + FBY_BLOCK_ROWS - 1) / FBY_BLOCK_ROWS;
 }
 
-void fby_segments_count(const struct fby_ragged_offsets *rows,
+void fby_segments_count_entries(const struct fby_ragged_offsets *rows,
     struct fby_ragged_piece *piece, uint64_t *groups)
 {
     piece->entries = 0;
@@ -23,13 +22,8 @@ void fby_segments_count(const struct fby_ragged_offsets *rows,
     }
 }
 
-static uint32_t entry_of(const struct fby_expansion *plan)
-{
-    return (uint32_t)(plan->entry_bytes / fby_type_bytes(plan->from));
-}
-
-/* Blocks for all values of a group of rows with `row_values` each. */
-static uint64_t blocks_of(
+/* The number of blocks that write all values of a group. */
+static uint64_t group_blocks(
     const struct fby_segment *segment, const struct fby_ragged_piece *piece)
 {
     uint64_t group =
@@ -38,22 +32,22 @@ static uint64_t blocks_of(
            FBY_BLOCK_VALUES;
 }
 
-/* Add rows that are equally long out; a group has `parts` blocks, at least
- * 1. */
+/* Add rows that have equal lengths in the tensor. A group has `parts` blocks,
+ * or 1 if `parts` is 0. */
 static void add_equal_rows(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece, uint64_t parts)
 {
     segment.to    = plan->to;
     segment.parts = parts > 0 ? (uint32_t)parts : 1;
-    segment.n     = (uint32_t)fby_segments_groups(piece->rows) * segment.parts;
-    segment.out   = piece->out[0] + (uint64_t)piece->first_row *
+    segment.n   = (uint32_t)fby_segments_n_groups(piece->rows) * segment.parts;
+    segment.out = piece->out[0] + (uint64_t)piece->first_row *
                                       segment.row_values *
                                       fby_type_bytes(plan->to);
-    fby_seglist_put(self, &segment);
+    fby_segments_append(self, &segment);
 }
 
-/* A chunk has at most FBY_UNIT_MAX values, padded, so all products fit. */
+/* A chunk has at most FBY_UNIT_MAX padded values, so no product overflows. */
 static void add_padded(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -61,32 +55,37 @@ static void add_padded(struct fby_segments *self,
     segment.kind = FBY_SEGMENT_PADDED;
     segment.lengths =
         piece->out[1] + sizeof(int32_t) * (uint64_t)piece->first_row;
-    add_equal_rows(self, plan, segment, piece, blocks_of(&segment, piece));
+    add_equal_rows(self, plan, segment, piece, group_blocks(&segment, piece));
+}
+
+/* Add `n` values that keep their order. If no cast is needed, add a copy. */
+static void add_cast(
+    struct fby_segments *self, const struct fby_segment *cast, uint64_t n)
+{
+    uint32_t in  = fby_type_bytes((enum fby_type)cast->from);
+    uint32_t out = fby_type_bytes((enum fby_type)cast->to);
+    if (cast->from == cast->to) {
+        fby_segments_append_copy(self, cast->in, n * in, cast->out);
+    } else {
+        fby_segments_append_split(
+            self, *cast, &(struct fby_segment_units){n, in, out, 1});
+    }
 }
 
 static void add_values_of_rows(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
     const struct fby_ragged_piece *piece)
 {
-    uint32_t           in      = fby_type_bytes(plan->from);
-    uint32_t           out     = fby_type_bytes(plan->to);
-    uint32_t           entry   = entry_of(plan);
-    struct fby_segment segment = {
-        .kind = FBY_SEGMENT_VALUES,
-        .in   = at,
-        .out  = piece->out[0] + piece->first * entry * out,
-        .from = plan->from,
-        .to   = plan->to,
+    uint64_t                 entry = fby_expansion_entry_values(plan);
+    uint32_t                 width = fby_type_bytes(plan->to);
+    const struct fby_segment cast  = {
+         .kind = FBY_SEGMENT_VALUES,
+         .in   = at,
+         .out  = piece->out[0] + piece->first * entry * width,
+         .from = plan->from,
+         .to   = plan->to,
     };
-    if (plan->from == plan->to) {
-        fby_segments_copy(
-            self, at, piece->entries * plan->entry_bytes, segment.out);
-        return;
-    }
-    const struct fby_seglist_units values = {
-        piece->entries * entry, in, out, 1};
-    fby_seglist_set_scale(plan, &segment);
-    fby_seglist_put_split(self, segment, &values);
+    add_cast(self, &cast, piece->entries * entry);
 }
 
 /* Add the offsets of the rows. */
@@ -97,40 +96,38 @@ static void add_offsets(struct fby_segments *self,
     segment.kind  = FBY_SEGMENT_OFFSETS;
     segment.to    = plan->offsets;
     segment.parts = 1;
-    segment.n     = (uint32_t)fby_segments_groups(piece->rows);
+    segment.n     = (uint32_t)fby_segments_n_groups(piece->rows);
     segment.out   = piece->out[1];
-    fby_seglist_put(self, &segment);
+    fby_segments_append(self, &segment);
 }
 
 /* ---- sparse rows --------------------------------------------------------- */
 
-/* Indices are below 2^31, so every type of offsets holds them. */
+/* Add the indices of the entries, in the type of the offsets. Indices are below
+ * 2^31, so i32 and i64 can hold them. */
 static void add_indices(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
     const struct fby_ragged_piece *piece)
 {
     static const enum fby_type types[] = {
         [1] = FBY_U8, [2] = FBY_U16, [4] = FBY_U32};
-    uint32_t           width   = fby_type_bytes(plan->offsets);
-    struct fby_segment segment = {
+    const struct fby_segment cast = {
         .kind = FBY_SEGMENT_VALUES,
         .in   = at,
-        .out  = piece->out[2] + piece->first * width,
+        .out  = piece->out[2] + piece->first * fby_type_bytes(plan->offsets),
         .from = types[plan->index_bytes],
         .to   = plan->offsets,
     };
-    const struct fby_seglist_units indices = {
-        piece->entries, plan->index_bytes, width, 1};
-    fby_seglist_put_split(self, segment, &indices);
+    add_cast(self, &cast, piece->entries);
 }
 
-/* Every group has the blocks that an average group needs. They loop, so one
- * large group does not require blocks that stay idle in the others. */
+/* All groups have as many blocks as an average group needs. The blocks of a
+ * larger group write more entries each. */
 static void add_coordinates(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
 {
-    uint64_t groups = fby_segments_groups(piece->rows);
+    uint64_t groups = fby_segments_n_groups(piece->rows);
     segment.kind    = FBY_SEGMENT_COO;
     segment.out     = piece->out[1];
     segment.total   = piece->total;
@@ -138,26 +135,27 @@ static void add_coordinates(struct fby_segments *self,
     segment.parts = 1 + (uint32_t)(piece->entries / groups / FBY_BLOCK_VALUES);
     segment.n     = (uint32_t)groups * segment.parts;
     memcpy(segment.dims, plan->shape.dims, sizeof(segment.dims));
-    fby_seglist_put(self, &segment);
+    fby_segments_append(self, &segment);
 }
 
-static uint64_t dense_blocks(uint64_t entries)
+/* The most blocks for the dense rows of a chunk: enough to keep a GPU busy,
+ * plus one block for some entries. Blocks loop over the dense values, so
+ * that the table of blocks does not grow with these. */
+static uint64_t max_dense_blocks(uint64_t entries)
 {
-    enum { BUSY = 512, ENTRIES = 64 }; /* blocks; entries per further block */
-    return BUSY + entries / ENTRIES;
+    enum { BUSY_BLOCKS = 512, ENTRIES_PER_BLOCK = 64 };
+    return BUSY_BLOCKS + entries / ENTRIES_PER_BLOCK;
 }
 
-/* Zeros do not cross the bus, so their number does not bound the blocks. There
- * are as many blocks as keep a GPU busy, plus some per entry; they loop. */
 static void add_dense(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
 {
     segment.kind       = FBY_SEGMENT_DENSE;
     segment.row_values = (uint32_t)fby_dense_values(&plan->shape);
-    uint64_t parts     = blocks_of(&segment, piece);
+    uint64_t parts     = group_blocks(&segment, piece);
     uint64_t most =
-        dense_blocks(piece->entries) / fby_segments_groups(piece->rows);
+        max_dense_blocks(piece->entries) / fby_segments_n_groups(piece->rows);
     add_equal_rows(self, plan, segment, piece, parts < most ? parts : most);
 }
 
@@ -166,8 +164,8 @@ static void add_sparse(struct fby_segments *self,
     struct fby_segment segment, const struct fby_ragged_piece *piece)
 {
     segment.indices = segment.values;
-    segment.values =
-        piece->at + fby_sparse_values(field, piece->rows, piece->entries);
+    segment.values  = piece->at + fby_sparse_values_offset(
+                                      field, piece->rows, piece->entries);
     segment.index_bytes = plan->index_bytes;
     if (plan->kind == FBY_EXPAND_DENSE) {
         add_dense(self, plan, segment, piece);
@@ -182,15 +180,15 @@ static void add_sparse(struct fby_segments *self,
     }
 }
 
-uint64_t fby_seglist_max_blocks(
+uint64_t fby_segments_max_blocks(
     const struct fby_expansion *plan, const struct fby_ragged_piece *piece)
 {
-    uint64_t groups = fby_segments_groups(piece->rows);
+    uint64_t groups = fby_segments_n_groups(piece->rows);
     if (plan->kind == FBY_EXPAND_COO) {
         return groups + piece->entries / FBY_BLOCK_VALUES;
     }
     if (plan->kind == FBY_EXPAND_DENSE) {
-        return groups + dense_blocks(piece->entries);
+        return groups + max_dense_blocks(piece->entries);
     }
     return 0;
 }
@@ -201,19 +199,20 @@ void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     uint64_t longest, const struct fby_ragged_piece *piece)
 {
+    uint32_t                 entry = (uint32_t)fby_expansion_entry_values(plan);
     const struct fby_segment segment = {
-        .in           = piece->at,
-        .values       = piece->at + fby_varying_values(field, piece->rows),
-        .groups       = piece->groups,
-        .pad          = plan->pad,
-        .from         = plan->from,
-        .rows         = piece->rows,
-        .first_row    = piece->first_row,
+        .in        = piece->at,
+        .values    = piece->at + fby_ragged_values_offset(field, piece->rows),
+        .groups    = piece->groups,
+        .pad       = plan->pad,
+        .from      = plan->from,
+        .rows      = piece->rows,
+        .first_row = piece->first_row,
         .length_bytes = field->length_bytes,
-        .entry        = entry_of(plan),
-        .row_values   = (uint32_t)longest * entry_of(plan),
+        .entry        = entry,
+        .row_values   = (uint32_t)longest * entry,
     };
-    fby_seglist_need_shared(self, sizeof(struct fby_group));
+    fby_segments_reserve_shared(self, sizeof(struct fby_group));
     if (plan->index_bytes > 0) {
         add_sparse(self, plan, field, segment, piece);
     } else if (plan->kind == FBY_EXPAND_PADDED) {
@@ -239,5 +238,5 @@ void fby_segments_add_documents(struct fby_segments *self,
         .documents = piece->documents,
         .shift     = plan->shift,
     };
-    fby_seglist_put(self, &segment);
+    fby_segments_append(self, &segment);
 }

@@ -1,11 +1,12 @@
-/* value.h - the conversion of one value from the wire's type to the trainer's.
+/* value.h - convert one value from the wire's type to the tensor's type.
  *
- * Inline arithmetic per element, so that every device is compiled from the same
- * lines: no libm, no contraction to fused operations, roundings spelled out in
- * integers. Values pass through binary32:
- *     u8 v of channel c  ->  (float)v * scale[c] + offset[c]  ->  the dtype
- * with two roundings before the last. Rounding is to nearest, ties to even.
- * Values that do not fit an integer type are clamped; NaN becomes 0 there. */
+ * C and CUDA compile the same inline arithmetic, so all devices compute the
+ * same bits. It has no libm and no fused operations, and rounds in integers. A
+ * scaled value v of channel c passes through binary32:
+ *     (float)v * scale[c] + offset[c]  ->  the tensor's type
+ * The product, the sum and the conversion round once each, to nearest, ties to
+ * even. A value outside the range of an integer type is clamped, and NaN
+ * becomes 0. The last section has the arithmetic of indices and documents. */
 #ifndef FBY_CLIENT_EXPAND_VALUE_H
 #define FBY_CLIENT_EXPAND_VALUE_H
 
@@ -30,7 +31,7 @@ FBY_DEVICE_INLINE float fby_f32_from_bits(uint32_t bits)
     return value;
 }
 
-/* Drop the low `shift` bits (1..31) of `x`, to nearest, ties to even. */
+/* Divide `x` by 2^shift (shift 1 to 31). Round to nearest, ties to even. */
 FBY_DEVICE_INLINE uint32_t fby_round_shift(uint32_t x, uint32_t shift)
 {
     uint32_t half = UINT32_C(1) << (shift - 1);
@@ -39,8 +40,8 @@ FBY_DEVICE_INLINE uint32_t fby_round_shift(uint32_t x, uint32_t shift)
     return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1U : 0U);
 }
 
-/* binary32 -> bfloat16. NaN stays NaN (quiet). GPUs have an instruction with
- * the same result for numbers. */
+/* Convert binary32 to bfloat16. NaN becomes a quiet NaN. For all other values
+ * the GPU's instruction has the same result. */
 FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -62,7 +63,7 @@ FBY_DEVICE_INLINE float fby_bf16_to_f32(uint16_t value)
     return fby_f32_from_bits((uint32_t)value << 16);
 }
 
-/* binary32 -> binary16. Beyond 65504 and half a step: infinity. */
+/* Convert binary32 to binary16. What rounds to 65536 becomes infinity. */
 FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
 {
 #ifdef __CUDA_ARCH__
@@ -84,7 +85,7 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
     if (size >= 0x38800000U) { /* normal: from 2^-14 */
         return (uint16_t)(sign | fby_round_shift(size - 0x38000000U, 13));
     }
-    if (size < 0x33000000U) { /* below half of the smallest, 2^-25 */
+    if (size < 0x33000000U) { /* below 2^-25, half of the smallest result */
         return (uint16_t)sign;
     }
     uint32_t mantissa = (size & 0x7fffffU) | 0x800000U;
@@ -107,7 +108,7 @@ FBY_DEVICE_INLINE float fby_f16_to_f32(uint16_t value)
     return fby_f32_from_bits(sign | fby_f32_bits(size));
 }
 
-/* The nearest integer, clamped to lo..hi, which are within +-2^53. */
+/* The nearest integer, ties to even, clamped to lo .. hi. NaN becomes 0. */
 FBY_DEVICE_INLINE int64_t fby_f32_to_int(float value, int64_t lo, int64_t hi)
 {
     if (!(value > (float)lo)) {
@@ -129,60 +130,63 @@ FBY_DEVICE_INLINE int64_t fby_clamp_int(int64_t value, int64_t lo, int64_t hi)
     return value < lo ? lo : value > hi ? hi : value;
 }
 
-/* Bit k of an array of bits; the first is the lowest of the first byte. */
+/* Bit k of an array of bits; bit 0 is the lowest bit of the first byte. */
 FBY_DEVICE_INLINE uint32_t fby_bit(const uint8_t *bits, uint32_t k)
 {
     return (uint32_t)bits[k >> 3] >> (k & 7U) & 1U;
 }
 
-/* A value of any type, without rounding. */
+/* ---- values of any type -------------------------------------------------- */
+
+/* A value of any type, not yet rounded to the tensor's type. */
 struct fby_number {
-    bool    real;
+    bool    is_float; /* true: the value is `f`, else `i` */
     int64_t i;
     float   f;
 };
 
-/* The number with the low bits of `bits`, of type `type` (enum fby_type). */
-FBY_DEVICE_INLINE struct fby_number fby_number_of(uint32_t type, uint64_t bits)
+/* The value that `bits` encodes in `type` (enum fby_type). */
+FBY_DEVICE_INLINE struct fby_number fby_number_from_bits(
+    uint32_t type, uint64_t bits)
 {
     struct fby_number x = {false, (int64_t)bits, 0};
     if (type == FBY_I32) {
         x.i = (int32_t)(uint32_t)bits;
     } else if (type == FBY_F32) {
-        x.real = true;
-        x.f    = fby_f32_from_bits((uint32_t)bits);
+        x.is_float = true;
+        x.f        = fby_f32_from_bits((uint32_t)bits);
     } else if (type == FBY_F16) {
-        x.real = true;
-        x.f    = fby_f16_to_f32((uint16_t)bits);
+        x.is_float = true;
+        x.f        = fby_f16_to_f32((uint16_t)bits);
     } else if (type == FBY_BF16) {
-        x.real = true;
-        x.f    = fby_bf16_to_f32((uint16_t)bits);
+        x.is_float = true;
+        x.f        = fby_bf16_to_f32((uint16_t)bits);
     }
     return x;
 }
 
-FBY_DEVICE_INLINE float fby_number_real(struct fby_number x)
+FBY_DEVICE_INLINE float fby_number_to_f32(struct fby_number x)
 {
-    return x.real ? x.f : (float)x.i;
+    return x.is_float ? x.f : (float)x.i;
 }
 
 FBY_DEVICE_INLINE uint64_t fby_number_clamped(
     struct fby_number x, int64_t lo, int64_t hi)
 {
-    return (uint64_t)(x.real ? fby_f32_to_int(x.f, lo, hi)
-                             : fby_clamp_int(x.i, lo, hi));
+    return (uint64_t)(x.is_float ? fby_f32_to_int(x.f, lo, hi)
+                                 : fby_clamp_int(x.i, lo, hi));
 }
 
 /* The bits of `x` in another type, rounded and clamped. */
-FBY_DEVICE_INLINE uint64_t fby_number_bits(struct fby_number x, uint32_t to)
+FBY_DEVICE_INLINE uint64_t fby_number_to_bits(struct fby_number x, uint32_t to)
 {
     switch (to) {
     case FBY_F16:
-        return fby_f32_to_f16(fby_number_real(x));
+        return fby_f32_to_f16(fby_number_to_f32(x));
     case FBY_BF16:
-        return fby_f32_to_bf16(fby_number_real(x));
+        return fby_f32_to_bf16(fby_number_to_f32(x));
     case FBY_F32:
-        return fby_f32_bits(fby_number_real(x));
+        return fby_f32_bits(fby_number_to_f32(x));
     case FBY_U8:
         return fby_number_clamped(x, 0, UINT8_MAX);
     case FBY_U16:
@@ -198,11 +202,43 @@ FBY_DEVICE_INLINE uint64_t fby_number_bits(struct fby_number x, uint32_t to)
     }
 }
 
-/* Scale and offset, also for normalisation; rounds twice. */
+/* Apply scale and offset. Round the product, then the sum. */
 FBY_DEVICE_INLINE float fby_affine(float value, float scale, float offset)
 {
     float product = value * scale;
     return product + offset;
+}
+
+/* ---- indices and documents ----------------------------------------------- */
+
+/* Load element `i` of an array of little-endian integers of `width` bytes. */
+FBY_DEVICE_INLINE uint64_t fby_element_le(
+    const uint8_t *at, uint32_t width, uint64_t i)
+{
+    uint64_t bits = 0;
+    for (uint32_t b = 0; b < width; b++) {
+        bits |= (uint64_t)at[i * width + b] << (8 * b);
+    }
+    return bits;
+}
+
+/* Coordinate `d` of the value with this row-major index in a shape dims[]. */
+FBY_DEVICE_INLINE uint32_t fby_coordinate(
+    uint32_t index, const uint32_t *dims, uint32_t n_dims, uint32_t d)
+{
+    for (uint32_t k = n_dims; k-- > d + 1;) {
+        index /= dims[k];
+    }
+    return index % dims[d];
+}
+
+/* True if token `at` counts in the loss. Its document ends before token `end`.
+ * With `shift` 1 the last token of a document has no target, so it does not
+ * count. Padding has `end` 0 and never counts. */
+FBY_DEVICE_INLINE bool fby_document_counts(
+    uint64_t at, uint64_t end, uint64_t shift)
+{
+    return at + shift < end;
 }
 
 #endif

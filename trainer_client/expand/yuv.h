@@ -1,20 +1,21 @@
-/* yuv.h - convert the pixels of a yuv420 picture to RGB, for every device.
+/* yuv.h - convert the pixels of a yuv420 picture to RGB.
  *
- * Inline integer arithmetic. Cb and Cr are upsampled with libjpeg's triangle
- * filter ("fancy upsampling"), but within a tile of 32 lines and 256 columns: a
- * value outside is replaced by the nearest one inside. So one block of threads
- * can make a tile from one tile of photo format 1. The conversion is BT.601 in
- * full range, with libjpeg's 16 fractional bits. The RGB levels are then
- * expanded like those of a u8 picture. */
+ * C and CUDA compile the same inline integer arithmetic. Cb and Cr are
+ * upsampled with libjpeg's triangle filter ("fancy upsampling"), separately in
+ * each tile of 32 lines and 256 columns. For a value outside the tile, the
+ * filter takes the nearest value inside. So a block of threads needs one tile
+ * only. The conversion is BT.601 in full range, with libjpeg's 16 fractional
+ * bits. The RGB levels are then expanded like those of a u8 picture. */
 #ifndef FBY_CLIENT_EXPAND_YUV_H
 #define FBY_CLIENT_EXPAND_YUV_H
 
 #include "common/yuv420.h"
 
-enum { FBY_YUV_COLUMNS = 256 }; /* of Y, in a tile */
+enum { FBY_YUV_COLUMNS = 256 }; /* columns of Y in a tile */
 
-/* The index of the value of Cb or Cr with which pixel `i` is mixed, beside its
- * own, i / 2. A line (or column) of the tile has `n` such values. */
+/* For pixel `i`, the triangle filter mixes value i / 2 of Cb or Cr with one
+ * neighbour. Returns the index of this neighbour. A line (or column) of the
+ * tile has `n` values of Cb or Cr. */
 FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
 {
     uint32_t near = i / 2;
@@ -24,45 +25,46 @@ FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
     return near + 1 < n ? near + 1 : near;
 }
 
-/* A line of a tile: Y, and for Cb and Cr the line that contains it and the one
- * with which that is mixed. */
+/* A line of pixels in a tile. [0] is Cb, [1] is Cr. */
 struct fby_yuv_line {
     const uint8_t *y;
-    const uint8_t *near[2];
-    const uint8_t *down[2];
-    uint32_t       width; /* of Y */
+    const uint8_t *near[2];     /* the values of Cb and Cr for this line */
+    const uint8_t *adjacent[2]; /* the line above or below `near`, which the
+                                   filter mixes in */
+    uint32_t       width;       /* values of Y */
 };
 
-/* Line `y` of a picture from column `x`, where a tile begins, to the tile's
- * end.
- * */
+/* Line `y` of a picture from column `x`, at which a tile begins, to the end of
+ * the tile. */
 FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
     const uint8_t *raw, uint32_t width, uint32_t height, uint32_t x, uint32_t y)
 {
     struct fby_yuv_line  line;
-    struct fby_yuv_strip strip = fby_yuv_strip_at(width, height, y);
-    uint32_t             in    = y % FBY_YUV_LINES;
-    uint64_t             half  = fby_yuv_half(width);
-    uint32_t other = fby_yuv_neighbour(in, fby_yuv_half(strip.lines));
-    uint32_t left  = width - x;
-    line.y         = raw + strip.at[0] + (uint64_t)in * width + x;
+    struct fby_yuv_strip strip    = fby_yuv_strip_at(width, height, y);
+    uint32_t             in_strip = y % FBY_YUV_LINES;
+    uint64_t             half     = fby_yuv_chroma_size(width);
+    uint32_t             adjacent =
+        fby_yuv_neighbour(in_strip, fby_yuv_chroma_size(strip.lines));
+    uint32_t left = width - x;
+    line.y        = raw + strip.at[0] + (uint64_t)in_strip * width + x;
     for (int c = 0; c < 2; c++) {
         const uint8_t *plane = raw + strip.at[1 + c] + x / 2;
-        line.near[c]         = plane + in / 2 * half;
-        line.down[c]         = plane + other * half;
+        line.near[c]         = plane + in_strip / 2 * half;
+        line.adjacent[c]     = plane + adjacent * half;
     }
     line.width = left < FBY_YUV_COLUMNS ? left : (uint32_t)FBY_YUV_COLUMNS;
     return line;
 }
 
 /* The level of Cb (c = 0) or Cr (c = 1) at pixel `x` of the line, minus 128. */
-FBY_DEVICE_INLINE int32_t fby_yuv_colour(
+FBY_DEVICE_INLINE int32_t fby_yuv_chroma(
     const struct fby_yuv_line *line, int c, uint32_t x)
 {
-    uint32_t here   = x / 2;
-    uint32_t beside = fby_yuv_neighbour(x, fby_yuv_half(line->width));
-    int32_t  near   = 3 * line->near[c][here] + line->down[c][here];
-    int32_t  far    = 3 * line->near[c][beside] + line->down[c][beside];
+    uint32_t own       = x / 2;
+    uint32_t neighbour = fby_yuv_neighbour(x, fby_yuv_chroma_size(line->width));
+    int32_t  near      = 3 * line->near[c][own] + line->adjacent[c][own];
+    int32_t  far = 3 * line->near[c][neighbour] + line->adjacent[c][neighbour];
+    /* libjpeg rounds ties up in even columns and down in odd ones. */
     return ((3 * near + far + (x % 2 == 0 ? 8 : 7)) >> 4) - 128;
 }
 
@@ -75,7 +77,7 @@ struct fby_rgb {
     uint8_t r, g, b;
 };
 
-/* Convert level `y` and colours `u` and `v`, which are Cb and Cr minus 128. */
+/* Convert level `y`, and `u` and `v`, which are Cb and Cr minus 128. */
 FBY_DEVICE_INLINE struct fby_rgb fby_yuv_to_rgb(int32_t y, int32_t u, int32_t v)
 {
     struct fby_rgb pixel;
@@ -85,12 +87,12 @@ FBY_DEVICE_INLINE struct fby_rgb fby_yuv_to_rgb(int32_t y, int32_t u, int32_t v)
     return pixel;
 }
 
-/* Pixel `x` of a line. */
+/* The RGB levels of pixel `x` of a line. */
 FBY_DEVICE_INLINE struct fby_rgb fby_yuv_pixel(
     const struct fby_yuv_line *line, uint32_t x)
 {
     return fby_yuv_to_rgb(
-        line->y[x], fby_yuv_colour(line, 0, x), fby_yuv_colour(line, 1, x));
+        line->y[x], fby_yuv_chroma(line, 0, x), fby_yuv_chroma(line, 1, x));
 }
 
 #endif

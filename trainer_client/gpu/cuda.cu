@@ -1,11 +1,9 @@
-/* cuda.cu - the only file that includes CUDA: the table of calls, and the
- * kernels.
+/* cuda.cu - the kernels and the table of calls. No other file includes CUDA.
  *
- * A kernel runs the functions of expand/block.h and nothing else. One expands,
- * two are for the ops of the device: one kernel for all would need the
- * registers of the largest. Linked with the static runtime, which looks for a
- * driver when the first call needs one. On a machine without a driver every
- * call returns an error. */
+ * The kernels only call functions of expand/block.h. Each pass has its own
+ * kernel, because a common kernel would need the registers of the largest pass.
+ * The file is linked with the static CUDA runtime, which loads the driver at
+ * the first call. On a machine without a driver every call returns an error. */
 #include "trainer_client/gpu/cuda.h"
 
 #include <cstdio>
@@ -15,12 +13,12 @@
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
-#define FBY_STAGES 1
+#define FBY_HAS_NVTX 1
 #else
-#define FBY_STAGES 0
+#define FBY_HAS_NVTX 0
 #endif
 
-/* 64 registers per thread allow four blocks on every multiprocessor. */
+/* Four blocks on every multiprocessor leave 64 registers for each thread. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
 {
@@ -28,11 +26,11 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     extern __shared__ uint4            pixels[];
     const struct fby_block_memory      memory = {
              arena, out, list, &block, reinterpret_cast<uint8_t *>(pixels)};
-    fby_block_run(&memory, blockIdx.x);
+    fby_block_run_expand(&memory, blockIdx.x);
 }
 
-/* The kernels of the second and the third pass; `first` is the pass's first
- * block in the list. */
+/* The next two kernels run FBY_PASS_GREYS and FBY_PASS_OPS. `first` is the
+ * first block of the pass in the list. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
 {
@@ -59,11 +57,12 @@ static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
                   FBY_CUDA_SHARED,
     "the largest tile fits");
 
-/* ---- every call goes through here ---------------------------------------- */
+/* ---- one call ------------------------------------------------------------ */
 
 static thread_local const char *last_failed = "";
 
-static int answer(const char *function, cudaError_t code)
+/* Record `function` as the last one that failed, if `code` is an error. */
+static int record_failure(const char *function, cudaError_t code)
 {
     if (code != cudaSuccess && code != cudaErrorNotReady) {
         last_failed = function;
@@ -71,7 +70,7 @@ static int answer(const char *function, cudaError_t code)
     return code;
 }
 
-#define CALL(function, ...) answer(#function, function(__VA_ARGS__))
+#define CALL(function, ...) record_failure(#function, function(__VA_ARGS__))
 
 static cudaStream_t stream_of(void *stream)
 {
@@ -83,22 +82,7 @@ static cudaEvent_t event_of(void *event)
     return static_cast<cudaEvent_t>(event);
 }
 
-/* ---- devices ------------------------------------------------------------- */
-
-static int driver_version(int *out)
-{
-    return CALL(cudaDriverGetVersion, out);
-}
-
-static int runtime_version(int *out)
-{
-    return CALL(cudaRuntimeGetVersion, out);
-}
-
-static int count(int *out)
-{
-    return CALL(cudaGetDeviceCount, out);
-}
+/* ---- several calls ------------------------------------------------------- */
 
 static int describe(int device, struct fby_cuda_about *out)
 {
@@ -118,28 +102,11 @@ static int describe(int device, struct fby_cuda_about *out)
     return err;
 }
 
-static int use(int device)
+/* Load all kernels. CUDA would otherwise load a kernel at its first launch,
+ * which must not happen while a graph is captured. */
+static int load_kernels(void)
 {
-    return CALL(cudaSetDevice, device);
-}
-
-static int chosen(int *out)
-{
-    return CALL(cudaGetDevice, out);
-}
-
-static int capture_mode(int *mode)
-{
-    auto was = static_cast<cudaStreamCaptureMode>(*mode);
-    int  err = CALL(cudaThreadExchangeStreamCaptureMode, &was);
-    *mode    = was;
-    return err;
-}
-
-/* This also loads the kernels, which must not happen while a graph is captured.
- */
-static int prepare(void)
-{
+    const int          shared = FBY_CUDA_SHARED - (int)sizeof(fby_block_shared);
     cudaFuncAttributes about;
     int                err = CALL(cudaFuncGetAttributes, &about, fby_expand);
     if (err == cudaSuccess) {
@@ -148,37 +115,14 @@ static int prepare(void)
     if (err == cudaSuccess) {
         err = CALL(cudaFuncGetAttributes, &about, fby_expand_ops);
     }
-    return err != cudaSuccess
-               ? err
-               : CALL(cudaFuncSetAttribute, fby_expand,
-                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                     FBY_CUDA_SHARED -
-                         static_cast<int>(sizeof(fby_block_shared)));
+    if (err == cudaSuccess) {
+        err = CALL(cudaFuncSetAttribute, fby_expand,
+            cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    }
+    return err;
 }
 
-/* ---- memory -------------------------------------------------------------- */
-
-static int pin(void *memory, size_t size)
-{
-    return CALL(cudaHostRegister, memory, size, cudaHostRegisterPortable);
-}
-
-static int unpin(void *memory)
-{
-    return CALL(cudaHostUnregister, memory);
-}
-
-static int allocate(void **out, size_t size)
-{
-    return CALL(cudaMalloc, out, size);
-}
-
-static int free_memory(void *memory)
-{
-    return CALL(cudaFree, memory);
-}
-
-/* A pool of our own that keeps freed memory for the next allocation. */
+/* Create a pool that keeps freed memory for the next allocation. */
 static int pool_create(int device, void **out)
 {
     cudaMemPool_t    pool  = nullptr;
@@ -200,150 +144,162 @@ static int pool_create(int device, void **out)
     return err;
 }
 
-static int pool_destroy(void *pool)
+static int exchange_capture_mode(int *mode)
 {
-    return CALL(cudaMemPoolDestroy, static_cast<cudaMemPool_t>(pool));
+    auto previous = static_cast<cudaStreamCaptureMode>(*mode);
+    int  err      = CALL(cudaThreadExchangeStreamCaptureMode, &previous);
+    *mode         = previous;
+    return err;
 }
 
-static int pool_take(void **out, size_t size, void *pool, void *stream)
-{
-    return CALL(cudaMallocFromPoolAsync, out, size,
-        static_cast<cudaMemPool_t>(pool), stream_of(stream));
-}
-
-static int pool_give(void *memory, void *stream)
-{
-    return CALL(cudaFreeAsync, memory, stream_of(stream));
-}
-
-/* ---- order --------------------------------------------------------------- */
-
-static int stream_create(void **out)
-{
-    return CALL(cudaStreamCreateWithFlags,
-        reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking);
-}
-
-static int stream_destroy(void *stream)
-{
-    return CALL(cudaStreamDestroy, stream_of(stream));
-}
-
-static int stream_wait(void *stream, void *event)
-{
-    return CALL(cudaStreamWaitEvent, stream_of(stream), event_of(event), 0);
-}
-
-static int stream_sync(void *stream)
-{
-    return CALL(cudaStreamSynchronize, stream_of(stream));
-}
-
-static int event_create(void **out)
-{
-    return CALL(cudaEventCreateWithFlags, reinterpret_cast<cudaEvent_t *>(out),
-        cudaEventDisableTiming);
-}
-
-static int event_destroy(void *event)
-{
-    return CALL(cudaEventDestroy, event_of(event));
-}
-
-static int event_record(void *event, void *stream)
-{
-    return CALL(cudaEventRecord, event_of(event), stream_of(stream));
-}
-
-static int event_query(void *event)
-{
-    return CALL(cudaEventQuery, event_of(event));
-}
-
-/* ---- work ---------------------------------------------------------------- */
-
-static int copy(void *to, const void *from, size_t size, void *stream)
-{
-    return CALL(cudaMemcpyAsync, to, from, size, cudaMemcpyHostToDevice,
-        stream_of(stream));
-}
-
-/* Returns the error of this launch only. An earlier error of the thread, from a
- * call of the application, is left for the application. */
-static int launch_one(
-    const void *kernel, uint32_t blocks, size_t shared, void **args, void *on)
+/* Returns the error of this launch only. An earlier error of the thread belongs
+ * to the application, and stays pending. */
+static int launch_pass(const void *kernel, uint32_t blocks, size_t shared,
+    void **args, void *stream)
 {
     return blocks == 0
                ? cudaSuccess
                : CALL(cudaLaunchKernel, kernel, dim3(blocks),
-                     dim3(FBY_BLOCK_THREADS), args, shared, stream_of(on));
+                     dim3(FBY_BLOCK_THREADS), args, shared, stream_of(stream));
 }
 
-static int launch(const struct fby_cuda_launch *l)
+static int launch_passes(const struct fby_cuda_launch *l)
 {
-    uint8_t *arena = static_cast<uint8_t *>(l->arena);
-    uint8_t *out   = static_cast<uint8_t *>(l->out);
-    uint64_t list  = l->list;
-    uint32_t greys = l->blocks[FBY_PASS_EXPAND]; /* the first block of each */
-    uint32_t ops   = greys + l->blocks[FBY_PASS_GREYS];
-    void    *of_expand[] = {&arena, &list, &out};
-    void    *of_greys[]  = {&arena, &list, &greys};
-    void    *of_ops[]    = {&arena, &list, &out, &ops};
+    uint8_t *arena         = static_cast<uint8_t *>(l->arena);
+    uint8_t *out           = static_cast<uint8_t *>(l->out);
+    uint64_t list          = l->list;
+    uint32_t first_greys   = l->blocks[FBY_PASS_EXPAND];
+    uint32_t first_ops     = first_greys + l->blocks[FBY_PASS_GREYS];
+    void    *expand_args[] = {&arena, &list, &out};
+    void    *greys_args[]  = {&arena, &list, &first_greys};
+    void    *ops_args[]    = {&arena, &list, &out, &first_ops};
 
-    int code = launch_one(reinterpret_cast<const void *>(fby_expand),
-        l->blocks[FBY_PASS_EXPAND], l->shared, of_expand, l->stream);
+    int code = launch_pass(reinterpret_cast<const void *>(fby_expand),
+        l->blocks[FBY_PASS_EXPAND], l->shared, expand_args, l->stream);
     if (code == cudaSuccess) {
-        code = launch_one(reinterpret_cast<const void *>(fby_expand_greys),
-            l->blocks[FBY_PASS_GREYS], 0, of_greys, l->stream);
+        code = launch_pass(reinterpret_cast<const void *>(fby_expand_greys),
+            l->blocks[FBY_PASS_GREYS], 0, greys_args, l->stream);
     }
     if (code == cudaSuccess) {
-        code = launch_one(reinterpret_cast<const void *>(fby_expand_ops),
-            l->blocks[FBY_PASS_OPS], 0, of_ops, l->stream);
+        code = launch_pass(reinterpret_cast<const void *>(fby_expand_ops),
+            l->blocks[FBY_PASS_OPS], 0, ops_args, l->stream);
     }
     return code;
 }
 
-static const char *failed(void)
+/* ---- the table ----------------------------------------------------------- */
+
+static constexpr void add_device_calls(struct fby_cuda *calls)
 {
-    return last_failed;
+    calls->driver_version = [](int *out) {
+        return CALL(cudaDriverGetVersion, out);
+    };
+    calls->runtime_version = [](int *out) {
+        return CALL(cudaRuntimeGetVersion, out);
+    };
+    calls->device_count = [](int *out) {
+        return CALL(cudaGetDeviceCount, out);
+    };
+    calls->describe   = describe;
+    calls->use_device = [](int device) { return CALL(cudaSetDevice, device); };
+    calls->current_device = [](int *out) { return CALL(cudaGetDevice, out); };
+    calls->exchange_capture_mode = exchange_capture_mode;
+    calls->thread_local_mode     = cudaStreamCaptureModeThreadLocal;
+    calls->load_kernels          = load_kernels;
 }
 
-static const char *name(int code)
+static constexpr void add_memory_calls(struct fby_cuda *calls)
 {
-    return cudaGetErrorName(static_cast<cudaError_t>(code));
+    calls->pin = [](void *memory, size_t size) {
+        return CALL(cudaHostRegister, memory, size, cudaHostRegisterPortable);
+    };
+    calls->unpin = [](void *memory) {
+        return CALL(cudaHostUnregister, memory);
+    };
+    calls->allocate = [](void **out, size_t size) {
+        return CALL(cudaMalloc, out, size);
+    };
+    calls->free         = [](void *memory) { return CALL(cudaFree, memory); };
+    calls->pool_create  = pool_create;
+    calls->pool_destroy = [](void *pool) {
+        return CALL(cudaMemPoolDestroy, static_cast<cudaMemPool_t>(pool));
+    };
+    calls->pool_allocate = [](void **out, size_t size, void *pool,
+                               void *stream) {
+        return CALL(cudaMallocFromPoolAsync, out, size,
+            static_cast<cudaMemPool_t>(pool), stream_of(stream));
+    };
+    calls->pool_free = [](void *memory, void *stream) {
+        return CALL(cudaFreeAsync, memory, stream_of(stream));
+    };
 }
 
-static const char *text(int code)
+static constexpr void add_stream_calls(struct fby_cuda *calls)
 {
-    return cudaGetErrorString(static_cast<cudaError_t>(code));
+    calls->not_ready     = cudaErrorNotReady;
+    calls->stream_create = [](void **out) {
+        return CALL(cudaStreamCreateWithFlags,
+            reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking);
+    };
+    calls->stream_destroy = [](void *stream) {
+        return CALL(cudaStreamDestroy, stream_of(stream));
+    };
+    calls->stream_wait = [](void *stream, void *event) {
+        return CALL(cudaStreamWaitEvent, stream_of(stream), event_of(event), 0);
+    };
+    calls->stream_sync = [](void *stream) {
+        return CALL(cudaStreamSynchronize, stream_of(stream));
+    };
+    calls->event_create = [](void **out) {
+        return CALL(cudaEventCreateWithFlags,
+            reinterpret_cast<cudaEvent_t *>(out), cudaEventDisableTiming);
+    };
+    calls->event_destroy = [](void *event) {
+        return CALL(cudaEventDestroy, event_of(event));
+    };
+    calls->event_record = [](void *event, void *stream) {
+        return CALL(cudaEventRecord, event_of(event), stream_of(stream));
+    };
+    calls->event_query = [](void *event) {
+        return CALL(cudaEventQuery, event_of(event));
+    };
+    calls->copy = [](void *to, const void *from, size_t size, void *stream) {
+        return CALL(cudaMemcpyAsync, to, from, size, cudaMemcpyHostToDevice,
+            stream_of(stream));
+    };
+    calls->launch = launch_passes;
 }
 
-/* ---- profilers ----------------------------------------------------------- */
-
-static void stage(const char *name)
+static constexpr void add_error_calls(struct fby_cuda *calls)
 {
-#if FBY_STAGES
-    (void)nvtxRangePushA(name);
+    calls->failed_function = []() { return last_failed; };
+    calls->error_name      = [](int code) {
+        return cudaGetErrorName(static_cast<cudaError_t>(code));
+    };
+    calls->error_text = [](int code) {
+        return cudaGetErrorString(static_cast<cudaError_t>(code));
+    };
+#if FBY_HAS_NVTX
+    calls->begin_range = [](const char *name) { (void)nvtxRangePushA(name); };
+    calls->end_range   = []() { (void)nvtxRangePop(); };
 #else
-    (void)name;
+    calls->begin_range = [](const char *) {};
+    calls->end_range   = []() {};
 #endif
 }
 
-static void stage_end(void)
+static constexpr struct fby_cuda make_table()
 {
-#if FBY_STAGES
-    (void)nvtxRangePop();
-#endif
+    struct fby_cuda calls = {};
+    add_device_calls(&calls);
+    add_memory_calls(&calls);
+    add_stream_calls(&calls);
+    add_error_calls(&calls);
+    return calls;
 }
 
 const struct fby_cuda *fby_cuda(void)
 {
-    static const struct fby_cuda calls = {cudaErrorNotReady, driver_version,
-        runtime_version, count, describe, use, chosen, capture_mode,
-        cudaStreamCaptureModeThreadLocal, prepare, pin, unpin, allocate,
-        free_memory, pool_create, pool_destroy, pool_take, pool_give,
-        stream_create, stream_destroy, stream_wait, stream_sync, event_create,
-        event_destroy, event_record, event_query, copy, launch, failed, name,
-        text, stage, stage_end};
-    return &calls;
+    static constexpr struct fby_cuda table = make_table();
+    return &table;
 }

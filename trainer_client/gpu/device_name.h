@@ -5,10 +5,10 @@
 #include "common/err.h"
 #include "trainer_client/gpu/cuda.h"
 
-/* Set *out to 0 for "cuda" and to N for "cuda:N".
- * Errors: FBY_USAGE  no such name, a build without CUDA, no driver, too old a
- *                    driver, no such GPU; `why` says which and what to do */
+/* Set *out to 0 for "cuda" and to N for "cuda:N". `cuda` may be NULL.
+ * Errors: FBY_USAGE  the name is invalid, the build has no CUDA, there is no
+ *                    driver, the driver is too old, or there is no such GPU */
 FBY_CHECKED fby_err fby_gpu_device_number(const struct fby_cuda *cuda,
-    const char *name, int *out, struct fby_why *why);
+    const char *name, int *out, struct fby_error_detail *why);
 
 #endif

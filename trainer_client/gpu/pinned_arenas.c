@@ -1,3 +1,4 @@
+/* pinned_arenas.c - allocate arenas, and let some threads pin them. */
 #include "trainer_client/gpu/pinned_arenas.h"
 
 #include <pthread.h>
@@ -6,27 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/cpus.h"
 #include "common/mem.h"
-#include "common/nodes.h"
 #include "common/pages.h"
-#include "trainer_client/gpu/cuda_error.h"
 
 enum { THREADS = 4 };
 
 enum pin_state { PINNING, PINNED, FAILED };
 
 struct fby_pinned {
-    struct fby_pin_config config;
-    uint8_t             **memory; /* of each arena */
-    pthread_t             threads[THREADS];
-    uint32_t              n_threads;
-    atomic_uint           next;  /* the next arena to pin */
-    pthread_mutex_t       lock;  /* guards the next three */
-    enum pin_state       *state; /* of each */
-    struct fby_why        why;   /* what failed last */
-    pthread_cond_t        changed;
-    cpu_set_t             near; /* CPUs that pin, if has_near */
-    bool                  has_near;
+    struct fby_pin_config   config;
+    uint8_t               **memory; /* of each arena */
+    pthread_t               threads[THREADS];
+    uint32_t                n_threads;
+    atomic_uint             next;  /* the next arena to pin */
+    pthread_mutex_t         lock;  /* guards the next three members */
+    enum pin_state         *state; /* of each arena */
+    struct fby_error_detail why;   /* of the arena that failed last */
+    pthread_cond_t          changed;
+    cpu_set_t               near; /* if has_near: CPUs of the GPU's NUMA node */
+    bool                    has_near;
 };
 
 /* ---- the GPU's NUMA node ------------------------------------------------- */
@@ -44,8 +44,8 @@ static bool find_cpus_near_gpu(
     }
     snprintf(
         directory, sizeof(directory), "/sys/bus/pci/devices/%s", about.pci);
-    int number = fby_node_of(directory, "numa_node");
-    if (!fby_node_prefer("", number, &allowed, &node)) {
+    int number = fby_node_of_device(directory, "numa_node");
+    if (!fby_node_preferred_cpus("", number, &allowed, &node)) {
         return false;
     }
     *out = node.cpus;
@@ -54,17 +54,17 @@ static bool find_cpus_near_gpu(
 
 /* ---- pinning ------------------------------------------------------------- */
 
-static fby_err pin(
-    const struct fby_pin_config *config, uint8_t *memory, struct fby_why *why)
+static fby_err pin_arena(const struct fby_pin_config *config, uint8_t *memory,
+    struct fby_error_detail *why)
 {
     const struct fby_cuda *cuda = config->cuda;
     int                    mode = cuda->thread_local_mode;
-    fby_err err = fby_cuda_check(cuda, cuda->use(config->device), why);
-    (void)cuda->capture_mode(&mode);
+    fby_err err = fby_cuda_check(cuda, cuda->use_device(config->device), why);
+    (void)cuda->exchange_capture_mode(&mode);
     if (err == FBY_OK) {
         err = fby_cuda_check(cuda, cuda->pin(memory, config->bytes), why);
     }
-    (void)cuda->capture_mode(&mode);
+    (void)cuda->exchange_capture_mode(&mode);
     return err;
 }
 
@@ -77,8 +77,8 @@ static void *thread_main(void *opaque)
     }
     uint32_t i = atomic_fetch_add(&self->next, 1);
     for (; i < self->config.n; i = atomic_fetch_add(&self->next, 1)) {
-        struct fby_why why = {""};
-        fby_err        err = pin(&self->config, self->memory[i], &why);
+        struct fby_error_detail why = {""};
+        fby_err err = pin_arena(&self->config, self->memory[i], &why);
         pthread_mutex_lock(&self->lock);
         self->state[i] = err == FBY_OK ? PINNED : FAILED;
         if (err != FBY_OK) {
@@ -90,7 +90,7 @@ static void *thread_main(void *opaque)
     return NULL;
 }
 
-static fby_err start(struct fby_pinned *self)
+static fby_err start_threads(struct fby_pinned *self)
 {
     sigset_t all;
     sigset_t before;
@@ -106,7 +106,7 @@ static fby_err start(struct fby_pinned *self)
 }
 
 fby_err fby_pinned_create(const struct fby_pin_config *config,
-    struct fby_pinned **out, struct fby_why *why)
+    struct fby_pinned **out, struct fby_error_detail *why)
 {
     struct fby_pinned *self = fby_zalloc(sizeof(*self));
     self->config            = *config;
@@ -121,10 +121,10 @@ fby_err fby_pinned_create(const struct fby_pin_config *config,
         err             = self->memory[i] != NULL ? err : FBY_SYS;
     }
     if (err == FBY_OK) {
-        err = start(self);
+        err = start_threads(self);
     }
     if (err != FBY_OK) {
-        (void)fby_because(why, err, "no memory for %u slots of %llu bytes",
+        (void)fby_error_set(why, err, "no memory for %u slots of %llu bytes",
             config->n, (unsigned long long)config->bytes);
         fby_pinned_destroy(&self);
         return err;
@@ -163,7 +163,7 @@ uint8_t *fby_pinned_memory(const struct fby_pinned *self, uint32_t i)
 }
 
 fby_err fby_pinned_wait(
-    struct fby_pinned *self, uint32_t i, struct fby_why *why)
+    struct fby_pinned *self, uint32_t i, struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
     while (self->state[i] == PINNING) {
@@ -171,7 +171,7 @@ fby_err fby_pinned_wait(
     }
     fby_err err = FBY_OK;
     if (self->state[i] == FAILED) {
-        err = fby_because(why, FBY_SYS,
+        err = fby_error_set(why, FBY_SYS,
             "CUDA: %.300s, for a slot of %llu bytes; ulimit -l says how much "
             "may be locked",
             self->why.text, (unsigned long long)self->config.bytes);

@@ -1,23 +1,26 @@
-/* upload.h - whole batches to a GPU: one copy, one launch (expand/segment.h).
+/* upload.h - copy whole batches to a GPU and expand them there
+ * (expand/segment.h).
  *
- * The bytes of a batch were gathered in an arena of pinned memory. A lane is a
- * stream of ours and device memory as large as an arena. Batches take the lanes
- * in turn, so that one is copied while the one before is expanded.
- * Three things are still used after a call returns. Each is reused when its
- * event has passed:
- *     the arena    when its copy is done: the caller polls
- *     the lane     when its kernel is done: by the order of its stream
- *     the tensors  when the consumer's stream passed the release: the lane's
- *                  stream waits for an event
- * With `fixed` all batches have one address. The copy still runs ahead; the
- * kernel is launched on the consumer's stream when it takes the batch.
+ * The caller gathers the bytes of a batch in an arena of pinned memory. A lane
+ * is a CUDA stream, and device memory as large as an arena. Batches use the
+ * lanes round-robin, so one batch is copied while the previous one is expanded.
+ * An output buffer ("out") is device memory for the tensors of one batch. The
+ * consumer is the training program. Three resources may be written again when
+ * an event has passed:
+ *     the arena   when its copy is done. The caller polls for this.
+ *     the lane    when its kernel is done. The stream of the lane keeps order.
+ *     the out     when the work that the consumer had queued at the release is
+ *                 done. The stream of the lane waits for this.
+ * With `fixed` the tensors of all batches have the same address. Batches are
+ * still copied ahead, but the kernel is launched on the consumer's stream when
+ * the consumer takes the batch.
  *
  * Thread: any, concurrently.
- * Blocks: destroy and stop wait for the device, and the first submits until
- *         their arena is pinned. Nothing else waits.
- * A call that fails names the CUDA function and the batch. Calls for batches
- * set up nothing on a GPU other than the upload's. "Thread: ours" means a
- * thread for which such a call may choose the device. */
+ * Blocks: destroy and stop wait for the device. The first submit with an arena
+ *         waits until that arena is pinned. No other function waits.
+ * The message of a failed call names the CUDA function and the batch. Calls for
+ * batches create no context on any other GPU. "Thread: ours" means a thread of
+ * Forebay, whose current device the call may change. */
 #ifndef FBY_CLIENT_GPU_UPLOAD_H
 #define FBY_CLIENT_GPU_UPLOAD_H
 
@@ -27,12 +30,12 @@
 #include "trainer_client/gpu/cuda.h"
 
 enum {
-    FBY_GPU_UPLOAD_LANES = 4,       /* more than batches on the ready queue */
+    FBY_GPU_UPLOAD_LANES = 4, /* more than the batches of the ready queue */
     FBY_GPU_UPLOAD_PIECE = 16 << 20 /* bytes of one copy */
 };
 
-/* The caller's allocator for tensors, in the order of a stream of ours; see
- * forebay_options. Called with no lock held. */
+/* The application's allocator for tensors (forebay_options). It allocates and
+ * frees in the order of `stream`. Called with no lock held. */
 struct fby_gpu_upload_memory {
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
     void (*free)(void *arg, void *memory, void *stream);
@@ -44,73 +47,75 @@ struct fby_gpu_upload_config {
     int                    device;
     uint32_t               n_arenas;
     uint64_t               arena_bytes;
-    uint64_t               work_bytes; /* after an arena, on the device only */
-    uint32_t               n_outs;     /* kept for the whole stream */
-    uint64_t               out_bytes;
-    bool                   fixed;
+    uint64_t               work_bytes; /* of a lane, in addition to the arena */
+    uint32_t               n_outs;     /* outs that are allocated at create */
+    uint64_t               out_bytes;  /* of the tensors of one batch */
+    bool                   fixed; /* tensors of all batches have one address */
     struct fby_gpu_upload_memory memory;
 };
 
 struct fby_gpu_upload;
 
-/* Memory for the tensors of one batch. */
+/* An output buffer: memory for the tensors of one batch. */
 struct fby_gpu_upload_out {
     uint8_t *memory; /* on the device */
 };
 
 struct fby_gpu_upload_batch {
-    uint64_t                   epoch, step; /* for errors */
-    uint32_t                   arena;
-    uint64_t                   bytes; /* of it, to copy */
-    uint64_t                   list;  /* offset of its list of segments */
+    uint64_t                   epoch, step; /* for messages */
+    uint32_t                   arena;       /* number of the arena */
+    uint64_t                   bytes;       /* to be copied from the arena */
+    uint64_t                   list; /* offset in the arena of the segments */
     struct fby_gpu_upload_out *out;
 };
 
-/* Make an upload to config->device; arenas are pinned in the background.
+/* Create an upload to config->device. Arenas are pinned in the background.
  * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_create(
     const struct fby_gpu_upload_config *config, struct fby_gpu_upload **out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* Wait for what was submitted and free the arenas. Tensors stay valid. */
+/* Wait for all submitted batches and free the arenas. Tensors stay valid. */
 void fby_gpu_upload_stop(struct fby_gpu_upload *self);
-/* Stop, and free the rest. Every out was given back. */
+/* Stop, and free all other memory. Every out was recycled before. */
 void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p);
 
-/* True if all batches have one address. */
+/* The member `fixed` of the configuration. */
 bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self);
-/* The memory of arena `arena`, arena_bytes; borrowed. */
+/* The memory of arena `arena`, which has arena_bytes, borrowed. */
 uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
-/* Copy and launch a batch. Its `out` was taken, and no other batch has it.
- * Thread: ours. Errors: FBY_SYS. */
+/* Copy a batch and, unless `fixed`, launch its kernels. batch->out was taken,
+ * and belongs to no other batch. Thread: ours. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
-    const struct fby_gpu_upload_batch *batch, struct fby_why *why);
+    const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
 
-/* FBY_OK if an arena may be filled again. Thread: ours.
- * Errors: FBY_AGAIN  its copy is under way; FBY_SYS. */
-FBY_CHECKED fby_err fby_gpu_upload_copied(
-    struct fby_gpu_upload *self, uint32_t arena, struct fby_why *why);
+/* Returns FBY_OK if the arena may be written again. Thread: ours.
+ * Errors: FBY_AGAIN  the arena is still being copied; FBY_SYS. */
+FBY_CHECKED fby_err fby_gpu_upload_poll_copied(
+    struct fby_gpu_upload *self, uint32_t arena, struct fby_error_detail *why);
 
-/* Memory for a batch, or NULL if there is none; with `further`, beyond the
- * n_outs that are kept. Thread: ours. */
-struct fby_gpu_upload_out *fby_gpu_upload_take(
-    struct fby_gpu_upload *self, bool further);
+/* Take a free out, or with `extra` allocate one beyond n_outs. Returns NULL if
+ * no out is free or there is no memory. Thread: ours. */
+struct fby_gpu_upload_out *fby_gpu_upload_take_out(
+    struct fby_gpu_upload *self, bool extra);
 
-/* Give it back, after its release or if it was never handed out. */
-void fby_gpu_upload_give(
-    struct fby_gpu_upload *self, struct fby_gpu_upload_out *given);
+/* Return an out to the upload, after its release or if it was never handed out.
+ * An extra out is freed. */
+void fby_gpu_upload_recycle(
+    struct fby_gpu_upload *self, struct fby_gpu_upload_out *buffer);
 
-/* Make a stream of the consumer wait for the values. With `fixed` the first of
- * these calls launches the kernel. Errors: FBY_SYS. */
+/* Make a stream of the consumer wait for the tensors of a batch. With `fixed`
+ * the first call for a batch launches its kernels. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *given, void *stream, struct fby_why *why);
+    struct fby_gpu_upload_out *buffer, void *stream,
+    struct fby_error_detail *why);
 
-/* End the use of the values: work queued on `stream` by now is the last. If
- * that cannot be recorded, no tensors are written any more, and the next submit
- * fails with the reason. */
+/* End the use of the tensors: it is over when the work that is now queued on
+ * `stream` is done. If no event can be recorded on the stream, the upload
+ * writes no tensors any more, and the next submit fails with the reason. */
 void fby_gpu_upload_release(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *given, void *stream);
+    struct fby_gpu_upload_out *buffer, void *stream);
 
 #endif

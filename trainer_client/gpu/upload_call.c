@@ -1,50 +1,55 @@
-/* upload_call.c - CUDA calls of the upload: checked, outside of any graph that
- * is being captured, and on a thread of their own where the device matters. */
+/* upload_call.c - helpers for the upload's CUDA calls: check their results,
+ * keep them out of CUDA graphs, and run them on another thread. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <signal.h>
 
-#include "trainer_client/gpu/cuda_error.h"
-
-fby_err fby_upload_check(const struct cuda_calls *calls, int code)
+fby_err fby_upload_check_call(const struct cuda_calls *calls, int code)
 {
-    struct fby_why call;
-    if (fby_cuda_check(calls->upload->cuda, code, &call) == FBY_OK) {
+    struct fby_error_detail cause;
+    if (fby_cuda_check(calls->upload->cuda, code, &cause) == FBY_OK) {
         return FBY_OK;
     }
-    if (calls->batch) {
-        return fby_because(calls->why, FBY_SYS,
-            "CUDA: %.300s, at epoch %llu step %llu", call.text,
+    if (calls->has_batch) {
+        return fby_error_set(calls->why, FBY_SYS,
+            "CUDA: %.300s, at epoch %llu step %llu", cause.text,
             (unsigned long long)calls->epoch, (unsigned long long)calls->step);
     }
-    return fby_because(calls->why, FBY_SYS, "CUDA: %.300s", call.text);
+    return fby_error_set(calls->why, FBY_SYS, "CUDA: %.300s", cause.text);
 }
 
-struct cuda_calls fby_upload_calls(struct fby_gpu_upload *self, uint64_t epoch,
-    uint64_t step, struct fby_why *why)
+struct cuda_calls fby_upload_batch_calls(struct fby_gpu_upload *self,
+    uint64_t epoch, uint64_t step, struct fby_error_detail *why)
 {
     return (struct cuda_calls){
-        .upload = self,
-        .batch  = true,
-        .epoch  = epoch,
-        .step   = step,
-        .why    = why,
+        .upload    = self,
+        .has_batch = true,
+        .epoch     = epoch,
+        .step      = step,
+        .why       = why,
     };
 }
 
-int fby_upload_enter(const struct fby_gpu_upload *self)
+int fby_upload_begin_calls(const struct fby_gpu_upload *self)
 {
     int mode = self->cuda->thread_local_mode;
-    (void)self->cuda->capture_mode(&mode);
-    return mode;
+    (void)self->cuda->exchange_capture_mode(&mode);
+    return mode; /* the previous mode */
 }
 
-void fby_upload_leave(const struct fby_gpu_upload *self, int mode)
+void fby_upload_end_calls(const struct fby_gpu_upload *self, int previous)
 {
-    (void)self->cuda->capture_mode(&mode);
+    (void)self->cuda->exchange_capture_mode(&previous);
 }
 
-void fby_upload_on_thread(
+void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event)
+{
+    if (event != NULL) {
+        (void)self->cuda->event_destroy(event);
+    }
+}
+
+void fby_upload_run_on_thread(
     struct cuda_calls *calls, void *(*work)(void *), void *arg)
 {
     pthread_t thread;
@@ -55,8 +60,8 @@ void fby_upload_on_thread(
     if (pthread_create(&thread, NULL, work, arg) == 0) {
         pthread_join(thread, NULL);
     } else {
-        calls->err =
-            fby_because(calls->why, FBY_SYS, "no thread could be started");
+        calls->err = fby_error_set(
+            calls->why, FBY_SYS, "no thread could be started for CUDA calls");
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -1,10 +1,10 @@
-/* upload_state.h - the state of the upload; only its own files include it.
+/* upload_state.h - the state of an upload; only files upload*.c include it.
  *
- * Files: upload.c         create, stop, destroy; the lanes
- *        upload_outs.c    memory for tensors: made, taken, given back
- *        upload_batch.c   one batch: copied, launched, handed out, released
- *        upload_call.c    CUDA calls: checked, and on which thread
- *        pinned_arenas.h  the arenas, independent of the others */
+ * Files: upload_create.c  create, stop and destroy; the lanes
+ *        upload_outs.c    output buffers: create, take, recycle, destroy
+ *        upload_batch.c   batches: copy, launch, hand out, release
+ *        upload_call.c    helpers for CUDA calls
+ * Members with the note "fixed" are used only with config.fixed. */
 #ifndef FBY_CLIENT_GPU_UPLOAD_STATE_H
 #define FBY_CLIENT_GPU_UPLOAD_STATE_H
 
@@ -15,32 +15,35 @@
 
 struct upload_lane {
     void    *stream;
-    uint8_t *memory; /* as large as an arena, then the work memory */
-    void    *copied; /* fixed: event */
-    void    *done;   /* fixed: event on the consumer's stream */
-    bool     armed;  /* fixed: copied, not yet launched */
-    bool     used;   /* fixed: `done` was recorded */
+    uint8_t *memory;      /* on the device: an arena, then work_bytes */
+    void    *copied;      /* fixed: event after the copy of the batch */
+    void    *kernel_done; /* fixed: event on the consumer's stream */
+    bool     pending;     /* fixed: copied, and the kernels not yet launched */
+    bool     kernel_done_recorded; /* fixed: `kernel_done` was recorded once */
 };
 
 struct upload_arena {
-    void    *copied;      /* event */
-    bool     busy;        /* recorded, and not yet seen to have passed */
-    uint64_t epoch, step; /* of the batch in it */
+    void    *copied; /* event after the copy of the arena */
+    bool     busy;   /* `copied` is recorded and not known to have passed */
+    uint64_t epoch, step; /* of the batch in the arena */
 };
 
-/* Memory for the tensors of one batch, and the events that guard it. */
+/* An output buffer ("out"): memory for the tensors of one batch, and the events
+ * that tell when it may be written. */
 struct upload_out {
     struct fby_gpu_upload_out public;  /* first: callers hold a pointer to it */
-    struct upload_out     *next;       /* in the list of free ones */
-    bool                   further;    /* beyond the usual number */
+    struct upload_out     *next;       /* in the list of free outs */
+    bool                   extra;      /* beyond config.n_outs */
     void                  *ready;      /* event on the lane's stream */
     void                  *released;   /* event on the consumer's stream */
-    void                  *busy_until; /* one of the two: must pass before the
-                                         memory is written; NULL: idle */
-    bool                   lost; /* the end of its last use cannot be known */
-    struct upload_lane    *lane; /* fixed: its kernel is still to be launched */
-    struct fby_cuda_launch launch; /* fixed: that kernel */
-    uint64_t               epoch, step;
+    void                  *busy_until; /* `ready` or `released`, after which the
+                                          memory may be written; NULL: now */
+    bool                   leaked; /* it is unknown when the last use ends, see
+                                      freeable_memory */
+    struct upload_lane    *lane;   /* fixed: lane of the batch until its kernels
+                                      are launched, else NULL */
+    struct fby_cuda_launch launch; /* the launch of the batch's kernels */
+    uint64_t               epoch, step; /* of the batch */
 };
 
 struct fby_gpu_upload {
@@ -49,73 +52,79 @@ struct fby_gpu_upload {
     struct fby_pinned           *pinned;
     struct upload_arena         *arenas;
     struct upload_lane           lanes[FBY_GPU_UPLOAD_LANES];
-    void              *pool;     /* for further outs; NULL: not supported */
-    void              *memory;   /* stream in whose order memory is allocated
-                                    and freed */
-    uint8_t           *fixed;    /* fixed: the one address of all tensors */
-    bool               out_lost; /* a lost out was given back */
-    void              *last_release; /* fixed: event */
-    bool               has_last_release;
-    pthread_mutex_t    lock; /* guards all that changes */
-    uint32_t           turn; /* the next lane */
-    struct upload_out *free;
+    void                        *pool; /* for extra outs; NULL: not supported */
+    void    *memory_stream; /* orders allocation and freeing of tensors */
+    uint8_t *fixed_memory;  /* fixed: the memory that all outs share */
+    bool     any_leaked;    /* an out had leaked when it was recycled */
+    void    *last_release;  /* fixed: event after the use of the last batch */
+    bool     has_last_release; /* `last_release` was recorded */
+
+    pthread_mutex_t    lock; /* guards all members that change after create */
+    uint32_t           next_lane; /* modulo FBY_GPU_UPLOAD_LANES */
+    struct upload_out *free_outs;
     bool               stopped;
-    bool               lost; /* a release could not be recorded, see `why` */
-    struct fby_why     why;
+    bool               release_failed; /* the event of a release could not be
+                                          recorded; `why` has the reason */
+    struct fby_error_detail why;
 };
 
 /* ---- upload_call.c ------------------------------------------------------- */
 
 /* A sequence of CUDA calls that ends at the first one that fails. */
 struct cuda_calls {
-    struct fby_gpu_upload *upload;
-    bool                   batch; /* made for the batch of epoch and step */
-    uint64_t               epoch, step;
-    fby_err                err;
-    struct fby_why        *why;
+    struct fby_gpu_upload   *upload;
+    bool                     has_batch;   /* the calls are made for one batch */
+    uint64_t                 epoch, step; /* of that batch */
+    fby_err                  err;
+    struct fby_error_detail *why;
 };
 
-/* A sequence for one batch, with no error yet. Create and other callers without
- * a batch initialize the struct themselves. */
-struct cuda_calls fby_upload_calls(struct fby_gpu_upload *self, uint64_t epoch,
-    uint64_t step, struct fby_why *why);
+/* Begin a sequence for one batch. Callers without a batch initialize the struct
+ * themselves. */
+struct cuda_calls fby_upload_batch_calls(struct fby_gpu_upload *self,
+    uint64_t epoch, uint64_t step, struct fby_error_detail *why);
 
 /* Turn the code that a call of this thread returned into an error.
  * Errors: FBY_SYS, with the call's name, and the batch if there is one. */
-FBY_CHECKED fby_err fby_upload_check(const struct cuda_calls *calls, int code);
+FBY_CHECKED fby_err fby_upload_check_call(
+    const struct cuda_calls *calls, int code);
 
-/* Make one call of the table, unless one failed before. */
+/* Make one call of the table, unless an earlier call failed. */
 #define CALL(calls, function, ...)                                      \
     do {                                                                \
         if ((calls)->err == FBY_OK) {                                   \
-            (calls)->err = fby_upload_check(                            \
+            (calls)->err = fby_upload_check_call(                       \
                 (calls), (calls)->upload->cuda->function(__VA_ARGS__)); \
         }                                                               \
     } while (0)
 
-/* Calls between enter and leave are never part of a CUDA graph, even if another
- * thread captures one in global mode. Pass what enter returned to leave. A
- * thread of ours chooses the device first: the mode call would otherwise set up
- * the device that is current. */
-int fby_upload_enter(const struct fby_gpu_upload *self);
-/* Restore the capture mode that enter returned. */
-void fby_upload_leave(const struct fby_gpu_upload *self, int mode);
+/* Calls between begin and end are never part of a CUDA graph, even if another
+ * thread captures one in global mode. Returns the capture mode that end
+ * restores. The caller must have set the thread's device before, because this
+ * call creates a context on it. */
+int fby_upload_begin_calls(const struct fby_gpu_upload *self);
+/* Restore the capture mode. */
+void fby_upload_end_calls(const struct fby_gpu_upload *self, int previous);
 
-/* Run `work(arg)` on a new thread and wait for it. The caller's thread keeps
- * its device, and sets up nothing on another. Errors go to `calls`. */
-void fby_upload_on_thread(
+/* Destroy an event, or nothing if `event` is NULL. */
+void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event);
+
+/* Run `work(arg)` on a new thread and wait until it returns. The calling thread
+ * keeps its device, and creates no context. If no thread can be started, the
+ * error is set in `calls`. */
+void fby_upload_run_on_thread(
     struct cuda_calls *calls, void *(*work)(void *), void *arg);
 
 /* ---- upload_outs.c ------------------------------------------------------- */
 
-/* Make the memory pool for further outs. Some devices, most often virtual ones,
- * have no pools: further memory is then allocated, and freeing it waits for the
- * device. */
-void fby_upload_make_pool(struct cuda_calls *calls);
-/* Make the usual outs, and with `fixed` their one memory. */
-void fby_upload_make_outs(struct cuda_calls *calls);
-/* Free the outs. Every out was given back, and the lanes are idle. Copes with a
- * half-built upload. */
+/* Create the memory pool for extra outs. Some devices, most often virtual ones,
+ * have no pools. Then the memory of extra outs is from cudaMalloc, and to free
+ * it waits for the device. */
+void fby_upload_create_pool(struct cuda_calls *calls);
+/* Create config.n_outs outs. With `fixed` all have the same memory. */
+void fby_upload_create_outs(struct cuda_calls *calls);
+/* Free the outs. Every out was recycled before, and the lanes are idle. Also
+ * works if create failed halfway. */
 void fby_upload_destroy_outs(struct fby_gpu_upload *self);
 
 #endif

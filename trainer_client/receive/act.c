@@ -1,5 +1,5 @@
 /* act.c - carries out the actions of the window. */
-#include "trainer_client/receive/state.h"
+#include "trainer_client/receive/receiver_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,25 +8,22 @@
 #include "common/log.h"
 #include "trainer_client/receive/sockets.h"
 
-typedef void act_fn(struct fby_receiver *r, const struct fby_action *action);
-
 /* The longest frame that a worker may send: a chunk of this stream at the
- * codec's worst-case size, or a long message. */
+ * worst-case size of any codec, or a long message. */
 static int64_t longest_frame(const struct fby_raw_layout *layout)
 {
     size_t longest = FBY_MESSAGE_MAX;
     for (uint32_t i = 0; i < layout->n_fields; i++) {
-        size_t frame = FBY_CHUNK_PREFIX + fby_codec_bound(FBY_CODEC_LZ4,
-                                              layout->fields[i].chunk_bytes);
-        longest      = frame > longest ? frame : longest;
+        size_t frame = FBY_CHUNK_PREFIX +
+                       fby_codec_largest_bound(layout->fields[i].chunk_bytes);
+        longest = frame > longest ? frame : longest;
     }
     return (int64_t)longest;
 }
 
-static void act_connect(struct fby_receiver *r, const struct fby_action *action)
+static void connect_peer(struct fby_receiver *r, struct fby_peer *peer)
 {
-    struct fby_peer *peer     = &r->peers[action->peer];
-    const char      *endpoint = fby_peer_endpoint(peer);
+    const char *endpoint = fby_peer_next_endpoint(peer);
     fby_dealer_close(&peer->socket);
     if (endpoint != NULL) {
         peer->socket =
@@ -34,14 +31,15 @@ static void act_connect(struct fby_receiver *r, const struct fby_action *action)
     }
 }
 
-static void act_hello(struct fby_receiver *r, const struct fby_action *action)
+static struct fby_message hello_message(
+    const struct fby_receiver *r, uint64_t route)
 {
-    const struct fby_message hello = {
+    return (struct fby_message){
         .type = FBY_MSG_HELLO,
         .hello =
             {
                 .session     = r->session,
-                .route       = {action->number},
+                .route       = {route},
                 .version_min = FBY_PROTOCOL_VERSION,
                 .version_max = FBY_PROTOCOL_VERSION,
                 .features    = FBY_FEATURES,
@@ -52,27 +50,9 @@ static void act_hello(struct fby_receiver *r, const struct fby_action *action)
                 .pid         = (uint32_t)getpid(),
             },
     };
-    fby_r_to_peer(r, action->peer, &hello);
 }
 
-static void act_open(struct fby_receiver *r, const struct fby_action *action)
-{
-    fby_r_send_open(r, action->peer);
-}
-
-static void put_choices(
-    const struct fby_setup *setup, struct fby_request *request)
-{
-    request->n_choices = setup->n_fields;
-    for (uint32_t i = 0; i < setup->n_fields; i++) {
-        const struct fby_field_delivery *delivery =
-            &setup->split->delivery.fields[setup->field[i]];
-        request->choices[i] = (struct fby_coding_choice){
-            .filter = delivery->filter, .codec = delivery->codec};
-    }
-}
-
-static struct fby_expected_batch expected_of(
+static struct fby_expected_batch expected_batch(
     const struct fby_receiver *r, const struct fby_action *action)
 {
     const struct fby_setup   *setup    = r->setup;
@@ -88,7 +68,7 @@ static struct fby_expected_batch expected_of(
     return expected;
 }
 
-static struct fby_message request_of(
+static struct fby_message request_message(
     const struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
     const struct fby_setup *setup   = r->setup;
@@ -110,210 +90,190 @@ static struct fby_message request_of(
                      .max_bytes   = setup->layout.raw_bytes,
             },
     };
-    put_choices(setup, &request.request);
+    request.request.n_choices = setup->n_fields;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        const struct fby_field_delivery *delivery =
+            &setup->split->delivery.fields[setup->content_index[i]];
+        request.request.choices[i] = (struct fby_coding_choice){
+            .filter = delivery->filter, .codec = delivery->codec};
+    }
     return request;
 }
 
-/* Discard what the slot holds for a request that was given up. */
-static void clear_slot(struct fby_receiver *r, struct fby_request_id id)
-{
-    int slot = fby_window_slot(r->window, id);
-    if (slot != FBY_NO_SLOT) {
-        fby_request_slot_clear(&r->slots[slot]);
-    }
-}
-
-/* Prepare the assembly of a request; the window may have given it up already.
- * False: the stream failed. */
+/* Prepare the assembly and the slot of a request. The window may have dropped
+ * the request already; then it has neither. False: the stream failed. */
 static bool begin_assembly(
     struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
-    struct fby_why       why      = {""};
-    struct fby_assembly *assembly = fby_r_assembly(r, expected->id);
+    struct fby_error_detail why      = {""};
+    struct fby_assembly    *assembly = fby_r_assembly(r, expected->id);
+    int                     slot     = fby_window_slot(r->window, expected->id);
     if (assembly != NULL &&
         fby_assembly_begin(assembly, expected, &why) != FBY_OK) {
         fby_r_fail(r, FOREBAY_CONFIG, &why);
         return false;
     }
-    clear_slot(r, expected->id);
+    if (slot != FBY_NO_SLOT) {
+        fby_request_slot_clear(&r->slots[slot]);
+    }
     return true;
 }
 
-static void act_request(struct fby_receiver *r, const struct fby_action *action)
+static void send_request(
+    struct fby_receiver *r, const struct fby_action *action)
 {
-    struct fby_expected_batch expected = expected_of(r, action);
-    struct fby_message        request  = request_of(r, &expected);
-    expected.asked                     = fby_request_sum(&request.request);
+    struct fby_expected_batch expected = expected_batch(r, action);
+    struct fby_message        request  = request_message(r, &expected);
+    expected.asked                     = fby_request_checksum(&request.request);
     if (!begin_assembly(r, &expected)) {
         return;
     }
     if (expected.rows > 0) {
         fby_r_to_peer(r, action->peer, &request);
     } else {
-        r->empty[r->n_empty++] =
-            (struct fby_r_empty){.peer = action->peer, .id = action->id};
+        r->empty[r->n_empty++] = (struct fby_r_empty_request){
+            .peer = action->peer, .id = action->id};
     }
 }
 
-static void act_cancel(struct fby_receiver *r, const struct fby_action *action)
+static void report_unreachable(struct fby_receiver *r, struct fby_peer *peer)
 {
-    const struct fby_message cancel = {.type = FBY_MSG_CANCEL,
-        .cancel = {.session = r->session, .request = action->id}};
-    fby_r_to_peer(r, action->peer, &cancel);
-}
-
-static void act_ping(struct fby_receiver *r, const struct fby_action *action)
-{
-    const struct fby_message ping = {.type = FBY_MSG_PING,
-        .ping = {.session = r->session, .sequence = action->number}};
-    fby_r_to_peer(r, action->peer, &ping);
-}
-
-static void act_credit(struct fby_receiver *r, const struct fby_action *action)
-{
-    const struct fby_message credit = {.type = FBY_MSG_CREDIT,
-        .credit                              = {.session = r->session,
-                                         .route          = {action->route},
-                                         .received       = action->number}};
-    fby_r_to_peer(r, action->peer, &credit);
-}
-
-static void act_bye(struct fby_receiver *r, const struct fby_action *action)
-{
-    const struct fby_message bye = {
-        .type = FBY_MSG_BYE, .bye = {.session = r->session}};
-    fby_r_to_peer(r, action->peer, &bye);
-}
-
-static void act_close(struct fby_receiver *r, const struct fby_action *action)
-{
-    fby_dealer_close(&r->peers[action->peer].socket);
-}
-
-static void act_unreachable(
-    struct fby_receiver *r, const struct fby_action *action)
-{
-    struct fby_peer         *peer    = &r->peers[action->peer];
     const struct fby_message message = {.type = FBY_MSG_UNREACHABLE,
         .unreachable                          = {.session = r->session,
                                      .instance            = peer->instance,
                                      .text                = peer->label}};
     fby_warn("WORKER-UNREACHABLE", "%s", peer->label);
-    if (peer->answer == FBY_PEER_SILENT) {
+    if (peer->answer == FBY_PEER_NO_ANSWER) {
         peer->answer = FBY_PEER_UNREACHABLE;
     }
     fby_r_to_server(r, &message);
 }
 
-static void act_gone(struct fby_receiver *r, const struct fby_action *action)
+/* A worker to name in a message, preferably one that refused with a reason;
+ * NULL when no worker is known. */
+static const struct fby_peer *find_example_peer(const struct fby_receiver *r)
 {
-    struct fby_peer *peer = &r->peers[action->peer];
-    fby_dealer_close(&peer->socket);
-    fby_peer_clear(peer);
-}
-
-static uint32_t count_known(const struct fby_receiver *r)
-{
-    uint32_t n = 0;
-    for (int i = 0; i < r->n_peers; i++) {
-        n += r->peers[i].used ? 1 : 0;
-    }
-    return n;
-}
-
-/* A worker to name in a message: preferably one that refused with a reason. */
-static const struct fby_peer *example_peer(const struct fby_receiver *r)
-{
-    const struct fby_peer *one = NULL;
+    const struct fby_peer *found = NULL;
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
-        if (p->used && (one == NULL || p->refusal[0] != '\0')) {
-            one = p;
+        if (p->used && (found == NULL || p->refusal[0] != '\0')) {
+            found = p;
         }
     }
-    return one;
+    return found;
 }
 
-static void act_no_workers(
-    struct fby_receiver *r, const struct fby_action *action)
+static void warn_no_workers(struct fby_receiver *r)
 {
-    (void)action;
-    struct fby_why text  = {""};
-    uint32_t       known = count_known(r);
+    struct fby_error_detail text    = {""};
+    const struct fby_peer  *example = find_example_peer(r);
     if (r->membership.server.value == 0) {
-        (void)fby_because(&text, FBY_AGAIN,
-            "no answer from the server %s; is it running, and is that where "
-            "it listens?",
+        (void)fby_error_set(&text, FBY_AGAIN,
+            "no answer from the server %s; check that it runs and listens "
+            "at this address",
             r->setup->server);
-    } else if (known == 0) {
-        (void)fby_because(&text, FBY_AGAIN,
+    } else if (example == NULL) {
+        (void)fby_error_set(&text, FBY_AGAIN,
             "no worker: the server %s has none registered", r->setup->server);
     } else {
-        const struct fby_peer *one = example_peer(r);
-        (void)fby_because(&text, FBY_AGAIN,
-            "no worker: none of %u can be asked now, such as %s%s%s", known,
-            one->label, one->refusal[0] != '\0' ? ": " : "", one->refusal);
+        (void)fby_error_set(&text, FBY_AGAIN,
+            "no worker: none of the %u known accepts requests now, for example "
+            "%s%s%s",
+            fby_r_known_workers(r), example->label,
+            example->refusal[0] != '\0' ? ": " : "", example->refusal);
     }
     r->warned_no_workers = true;
     r->reported_busy     = false;
     fby_warn("NO-WORKERS", "%s", text.text);
-    fby_ready_queue_waiting(r->ready_queue, text.text);
+    fby_ready_queue_set_wait_reason(r->ready_queue, text.text);
 }
 
-static void act_fail(struct fby_receiver *r, const struct fby_action *action)
+static void carry_out(struct fby_receiver *r, const struct fby_action *action)
 {
-    (void)action;
-    if (!r->opened) { /* later fby_r_deliver fails after earlier batches */
-        fby_r_window_failed(r);
+    const struct fby_session_id session = r->session;
+    struct fby_message          message = {0};
+    switch (action->kind) {
+    case FBY_DO_CONNECT:
+        connect_peer(r, &r->peers[action->peer]);
+        return;
+    case FBY_DO_OPEN:
+        fby_r_send_open(r, action->peer);
+        return;
+    case FBY_DO_REQUEST:
+        send_request(r, action);
+        return;
+    case FBY_DO_CLOSE:
+        fby_dealer_close(&r->peers[action->peer].socket);
+        return;
+    case FBY_DO_UNREACHABLE:
+        report_unreachable(r, &r->peers[action->peer]);
+        return;
+    case FBY_DO_GONE:
+        fby_dealer_close(&r->peers[action->peer].socket);
+        fby_peer_clear(&r->peers[action->peer]);
+        return;
+    case FBY_DO_NO_WORKERS:
+        warn_no_workers(r);
+        return;
+    case FBY_DO_FAIL:
+        if (!r->opened) { /* else fby_r_deliver fails after earlier batches */
+            fby_r_window_failed(r);
+        }
+        return;
+    case FBY_DO_HELLO:
+        message = hello_message(r, action->number);
+        break;
+    case FBY_DO_CANCEL:
+        message.type   = FBY_MSG_CANCEL;
+        message.cancel = (struct fby_cancel){session, action->id};
+        break;
+    case FBY_DO_PING:
+        message.type = FBY_MSG_PING;
+        message.ping = (struct fby_ping){session, action->number};
+        break;
+    case FBY_DO_CREDIT:
+        message.type = FBY_MSG_CREDIT;
+        message.credit =
+            (struct fby_credit){session, {action->route}, action->number};
+        break;
+    case FBY_DO_BYE:
+        message.type = FBY_MSG_BYE;
+        message.bye  = (struct fby_bye){session};
+        break;
     }
+    fby_r_to_peer(r, action->peer, &message);
 }
 
-static act_fn *const acts[] = {
-    [FBY_DO_CONNECT]     = act_connect,
-    [FBY_DO_HELLO]       = act_hello,
-    [FBY_DO_OPEN]        = act_open,
-    [FBY_DO_REQUEST]     = act_request,
-    [FBY_DO_CANCEL]      = act_cancel,
-    [FBY_DO_PING]        = act_ping,
-    [FBY_DO_CREDIT]      = act_credit,
-    [FBY_DO_BYE]         = act_bye,
-    [FBY_DO_CLOSE]       = act_close,
-    [FBY_DO_UNREACHABLE] = act_unreachable,
-    [FBY_DO_GONE]        = act_gone,
-    [FBY_DO_NO_WORKERS]  = act_no_workers,
-    [FBY_DO_FAIL]        = act_fail,
-};
-
-static void run_actions(struct fby_receiver *r)
+static void run_pending_actions(struct fby_receiver *r)
 {
     struct fby_action action;
-    while (fby_window_next(r->window, &action)) {
-        acts[action.kind](r, &action);
+    while (fby_window_next_action(r->window, &action)) {
+        carry_out(r, &action);
     }
 }
 
-/* A batch of no rows (`last: short`) is complete without an answer. */
-static void answer_empty(struct fby_receiver *r)
+/* Answer a request for zero rows (`last: short`): an empty HEADER, and END. */
+static void answer_empty_request(struct fby_receiver *r)
 {
-    const struct fby_r_empty    one = r->empty[--r->n_empty];
-    const struct fby_window_end end = {
-        .peer = one.peer, .id = one.id, .matches = true};
-    (void)fby_window_header(r->window, r->now_ns, one.peer, one.id, 0);
-    run_actions(r);
+    const struct fby_r_empty_request request = r->empty[--r->n_empty];
+    const struct fby_window_end      end     = {
+                 .peer = request.peer, .id = request.id, .matches = true};
+    (void)fby_window_header(r->window, r->now_ns, request.peer, request.id, 0);
+    run_pending_actions(r);
     (void)fby_window_end(r->window, r->now_ns, &end);
-    run_actions(r);
+    run_pending_actions(r);
 }
 
 void fby_r_run_actions(struct fby_receiver *r)
 {
-    run_actions(r);
+    run_pending_actions(r);
     while (r->n_empty > 0) {
-        answer_empty(r);
+        answer_empty_request(r);
     }
-    if (r->warned_no_workers && fby_window_usable(r->window) > 0) {
+    if (r->warned_no_workers && fby_window_n_usable_peers(r->window) > 0) {
         r->warned_no_workers = false;
-        fby_info(
-            "WORKERS-BACK", "%u can be asked", fby_window_usable(r->window));
-        fby_ready_queue_waiting(r->ready_queue, "");
+        fby_info("WORKERS-BACK", "%u accept requests",
+            fby_window_n_usable_peers(r->window));
+        fby_ready_queue_set_wait_reason(r->ready_queue, "");
     }
 }

@@ -15,21 +15,12 @@ void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
     };
 }
 
-static void *unconst(const char *text)
-{
-    union {
-        const char *from;
-        void       *to;
-    } both = {.from = text};
-    return both.to;
-}
-
-static void forget_substituted(struct fby_assembly *self)
+static void free_end(struct fby_assembly *self)
 {
     for (size_t i = 0; i < self->n_substituted; i++) {
-        free(unconst(self->substituted[i].shard));
-        free(unconst(self->substituted[i].key));
-        free(unconst(self->substituted[i].text));
+        fby_free_text(self->substituted[i].shard);
+        fby_free_text(self->substituted[i].key);
+        fby_free_text(self->substituted[i].text);
     }
     free(self->substituted);
     free(self->samples);
@@ -40,60 +31,62 @@ static void forget_substituted(struct fby_assembly *self)
 
 void fby_assembly_fini(struct fby_assembly *self)
 {
-    forget_substituted(self);
+    free_end(self);
     free(self->sent);
     self->sent = NULL;
 }
 
 fby_err fby_assembly_begin(struct fby_assembly *self,
-    const struct fby_expected_batch *expected, struct fby_why *why)
+    const struct fby_expected_batch *expected, struct fby_error_detail *why)
 {
-    forget_substituted(self);
+    free_end(self);
     self->expected = *expected;
     self->ended    = false;
     self->times    = (struct fby_stage_times){0};
     if (expected->rows == 0) {
-        return FBY_OK; /* `last: short`: no chunks will come */
+        return FBY_OK; /* `last: short`: the batch has no chunks */
     }
     fby_err err = fby_layout_of_content(expected->content, expected->selected,
         expected->rows, &self->layout, why);
     if (err == FBY_OK && self->layout.n_chunks > self->capacity) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the batch has %u chunks, the limit is %u", self->layout.n_chunks,
             self->capacity);
     }
     return err;
 }
 
-/* The i-th selected field of the content. */
-static const struct fby_field_content *selected(
+/* The i-th selected field of the content, or NULL. */
+static const struct fby_field_content *selected_field(
     const struct fby_expected_batch *expected, size_t i)
 {
-    const struct fby_content *content = expected->content;
+    const struct fby_content *content  = expected->content;
+    size_t                    n_before = 0; /* selected fields before f */
     for (uint32_t f = 0; f < content->n_fields; f++) {
         bool chosen =
             expected->selected == 0 || (expected->selected >> f & 1) != 0;
-        if (chosen && i-- == 0) {
+        if (chosen && n_before++ == i) {
             return &content->fields[f];
         }
     }
     return NULL;
 }
 
-/* Whether the device ops are equal, and the worker draws the same parameters
- * for them as this library. */
-static bool same_device(
+/* True if the recipe (what a HEADER says about a field's processing) has the
+ * field's device ops, and the worker draws the same random parameters for these
+ * ops as this library. */
+static bool same_device_ops(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
     if (field->n_device == 0) {
         return recipe->device.size == 0;
     }
-    struct fby_buffer list  = {0};
-    struct fby_digest drawn = fby_device_list_behaviour(field);
+    struct fby_buffer list      = {0};
+    struct fby_digest behaviour = fby_device_list_hash(field);
     fby_device_list_encode(field, &list);
     bool same = recipe->device.size == list.size &&
                 memcmp(recipe->device.data, list.data, list.size) == 0 &&
-                fby_digest_equal(&recipe->behaviour.digest, &drawn);
+                fby_digest_equal(&recipe->behaviour.digest, &behaviour);
     fby_buffer_fini(&list);
     return same;
 }
@@ -134,12 +127,12 @@ static bool same_shape(const struct fby_shape *a, const struct fby_shape *b)
 }
 
 static fby_err check_field(const struct fby_assembly *self, size_t i,
-    const struct fby_header_field *got, struct fby_why *why)
+    const struct fby_header_field *got, struct fby_error_detail *why)
 {
-    const struct fby_field_content *want = selected(&self->expected, i);
+    const struct fby_field_content *want = selected_field(&self->expected, i);
     if (want == NULL || strcmp(want->name, got->name) != 0) {
-        return fby_because(why, FBY_PROTO, "HEADER: field %zu is %s, not %s", i,
-            got->name, want == NULL ? "asked for" : want->name);
+        return fby_error_set(why, FBY_PROTO, "HEADER: field %zu is %s, not %s",
+            i, got->name, want == NULL ? "requested" : want->name);
     }
     if (got->type != want->wire_type ||
         got->encoding != fby_encoding_of(want) ||
@@ -147,36 +140,37 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
         got->max_length != want->max_length ||
         got->raw_bytes != self->layout.fields[i].raw_bytes ||
         got->n_chunks != self->layout.fields[i].n_chunks) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "HEADER: field %s has another type, encoding, shape or layout",
             got->name);
     }
-    if (!same_recipe(&got->recipe, want) || !same_device(&got->recipe, want) ||
+    if (!same_recipe(&got->recipe, want) ||
+        !same_device_ops(&got->recipe, want) ||
         !same_mixing(&got->recipe, self->expected.content, want)) {
-        return fby_because(why, FBY_PROTO,
+        return fby_error_set(why, FBY_PROTO,
             "HEADER: field %s has another recipe than the content", got->name);
     }
     return FBY_OK;
 }
 
-fby_err fby_assembly_header(const struct fby_assembly *self,
-    const struct fby_header *header, struct fby_why *why)
+fby_err fby_assembly_check_header(const struct fby_assembly *self,
+    const struct fby_header *header, struct fby_error_detail *why)
 {
     const struct fby_expected_batch *expected = &self->expected;
     if (header->epoch != expected->epoch || header->step != expected->step ||
         header->first_row != expected->first_row ||
         header->rows != expected->rows) {
-        return fby_because(why, FBY_PROTO,
-            "HEADER: epoch %llu step %llu rows %u+%u, not those asked for",
+        return fby_error_set(why, FBY_PROTO,
+            "HEADER: epoch %llu step %llu rows %u+%u, not those requested",
             (unsigned long long)header->epoch, (unsigned long long)header->step,
             header->first_row, header->rows);
     }
     if (header->asked != expected->asked) {
-        return fby_because(why, FBY_PROTO,
-            "HEADER: the worker understood another request than was sent");
+        return fby_error_set(why, FBY_PROTO,
+            "HEADER: the worker answers another request than was sent");
     }
     if (header->n_fields != self->layout.n_fields) {
-        return fby_because(why, FBY_PROTO, "HEADER: %zu fields, not %u",
+        return fby_error_set(why, FBY_PROTO, "HEADER: %zu fields, not %u",
             header->n_fields, self->layout.n_fields);
     }
     fby_err err = FBY_OK;
@@ -186,65 +180,55 @@ fby_err fby_assembly_header(const struct fby_assembly *self,
     return err;
 }
 
-void fby_assembly_chunk(
+void fby_assembly_add_chunk(
     struct fby_assembly *self, const struct fby_chunk *chunk)
 {
-    uint32_t i = fby_layout_index(&self->layout, chunk->field, chunk->number);
+    uint32_t i =
+        fby_layout_chunk_index(&self->layout, chunk->field, chunk->number);
     self->sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
 }
 
-static bool check_sums(const struct fby_assembly *self,
-    const struct fby_end *end, struct fby_why *why)
+static fby_err check_checksums(const struct fby_assembly *self,
+    const struct fby_end *end, struct fby_error_detail *why)
 {
     if (end->n_sums != self->layout.n_fields) {
-        (void)fby_because(why, FBY_PROTO, "END: %zu sums for %u fields",
+        return fby_error_set(why, FBY_PROTO, "END: %zu sums for %u fields",
             end->n_sums, self->layout.n_fields);
-        return false;
     }
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        struct fby_sum sum = fby_field_sum(
+        struct fby_checksum sum = fby_field_checksum(
             &self->layout, f, self->sent + self->layout.fields[f].first_chunk);
-        if (!fby_sum_equal(&sum, &end->sums[f])) {
-            (void)fby_because(why, FBY_PROTO,
+        if (!fby_checksum_equal(&sum, &end->sums[f])) {
+            return fby_error_set(why, FBY_PROTO,
                 "END: the sum of field %u is not that of its chunks", f);
-            return false;
         }
     }
-    return true;
+    return FBY_OK;
 }
 
-static bool check_substituted(const struct fby_assembly *self,
-    const struct fby_end *end, struct fby_why *why)
+static fby_err check_rows(const struct fby_assembly *self,
+    const struct fby_end *end, struct fby_error_detail *why)
 {
-    bool allowed = self->expected.content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    const struct fby_content *content = self->expected.content;
+    bool   allowed = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    size_t n       = content->bucket_by.n_bounds > 0 ? self->expected.rows : 0;
     for (size_t i = 0; i < end->n_substituted; i++) {
         if (!allowed || end->substituted[i].row >= self->expected.rows) {
-            (void)fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "END: row %u cannot be substituted", end->substituted[i].row);
-            return false;
         }
     }
-    return true;
+    return end->n_samples == n ? FBY_OK
+                               : fby_error_set(why, FBY_PROTO,
+                                     "END: %zu sample numbers, expected %zu",
+                                     end->n_samples, n);
 }
 
-static bool check_samples(const struct fby_assembly *self,
-    const struct fby_end *end, struct fby_why *why)
+bool fby_assembly_take_end(struct fby_assembly *self, const struct fby_end *end,
+    struct fby_error_detail *why)
 {
-    bool   bucketed = self->expected.content->bucket_by.n_bounds > 0;
-    size_t n        = bucketed ? self->expected.rows : 0;
-    if (end->n_samples != n) {
-        (void)fby_because(why, FBY_PROTO,
-            "END: %zu samples named, expected %zu", end->n_samples, n);
-        return false;
-    }
-    return true;
-}
-
-bool fby_assembly_end(
-    struct fby_assembly *self, const struct fby_end *end, struct fby_why *why)
-{
-    if (!check_sums(self, end, why) || !check_substituted(self, end, why) ||
-        !check_samples(self, end, why)) {
+    if (check_checksums(self, end, why) != FBY_OK ||
+        check_rows(self, end, why) != FBY_OK) {
         return false;
     }
     if (self->ended) {
@@ -268,18 +252,20 @@ bool fby_assembly_end(
     return true;
 }
 
-struct fby_sum fby_end_content(const struct fby_end *end)
+struct fby_checksum fby_end_content(const struct fby_end *end)
 {
-    struct fby_sum_state state;
-    fby_sum_begin(&state);
+    struct fby_checksum_state state;
+    fby_checksum_begin(&state);
     for (size_t i = 0; i < end->n_sums; i++) {
-        fby_sum_add(&state, end->sums[i].bytes, sizeof(end->sums[i].bytes));
+        fby_checksum_add(
+            &state, end->sums[i].bytes, sizeof(end->sums[i].bytes));
     }
     for (size_t i = 0; i < end->n_substituted; i++) {
         const struct fby_substituted *one = &end->substituted[i];
         const uint64_t numbers[3] = {one->row, one->original, one->substitute};
-        fby_sum_add(&state, numbers, sizeof(numbers));
+        fby_checksum_add(&state, numbers, sizeof(numbers));
     }
-    fby_sum_add(&state, end->samples, end->n_samples * sizeof(*end->samples));
-    return fby_sum_end(&state);
+    fby_checksum_add(
+        &state, end->samples, end->n_samples * sizeof(*end->samples));
+    return fby_checksum_end(&state);
 }

@@ -1,16 +1,16 @@
 /* chunk.c - passes chunks to the decode threads, and takes their results. */
-#include "trainer_client/receive/state.h"
+#include "trainer_client/receive/receiver_state.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 
-/* Raw bytes of a small chunk: twice what ZeroMQ reads at once. */
-enum { SMALL_BYTES = 16 << 10 };
+/* The most raw bytes of a small chunk: twice what ZeroMQ reads at once. */
+enum { SMALL_BYTES = 16 * 1024 };
 
-/* Count a chunk that belongs to no request of ours, and report its bytes for
- * CREDIT. */
-static void reject(
-    struct fby_receiver *r, int peer, size_t size, const struct fby_why *why)
+/* Count a chunk that belongs to no request of this stream, and report its bytes
+ * for CREDIT. */
+static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
+    const struct fby_error_detail *why)
 {
     const struct fby_window_chunk unknown = {.peer = peer, .wire_bytes = size};
     r->protocol_errors++;
@@ -18,146 +18,104 @@ static void reject(
     (void)fby_window_chunk(r->window, r->now_ns, &unknown);
 }
 
-struct chunk_target { /* where a chunk is stored in its slot */
-    uint8_t *data;
-    bool     packed; /* stored as received, not decoded */
-};
-
-/* Reserve the target of `chunk` in its slot. */
-static struct chunk_target target_of(
+/* The job that writes `chunk` to its slot. If the destination is the arena,
+ * reserve the memory there, so call this once per chunk. */
+static struct fby_chunk_job reserve_job(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
     const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
+    const struct fby_raw_field  *field  = &layout->fields[chunk->field];
     struct fby_request_slot     *to     = &r->slots[slot];
-    if (fby_setup_is_compact(r->setup, chunk->field)) {
-        uint32_t index = fby_layout_index(layout, chunk->field, chunk->number);
+    struct fby_chunk_job         job    = {
+                   .chunk = *chunk, .params = fby_layout_codec_params(field)};
+    if (fby_setup_uploads_as_received(r->setup, chunk->field)) {
+        uint32_t index =
+            fby_layout_chunk_index(layout, chunk->field, chunk->number);
         const struct fby_arena_chunk *reserved =
-            fby_request_slot_reserve(to, r->setup, index, chunk);
-        return (struct chunk_target){
-            to->arena + reserved->offset, reserved->packed};
+            fby_request_slot_reserve_chunk(to, r->setup, index, chunk);
+        job.to     = to->arena + reserved->offset;
+        job.packed = reserved->packed;
+    } else {
+        job.to = to->memory + field->slot_offset + chunk->raw_offset;
     }
-    return (struct chunk_target){
-        .data = to->memory + layout->fields[chunk->field].slot_offset +
-                chunk->raw_offset};
+    return job;
 }
 
-static struct fby_codec_job codec_job_of(
-    const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
+static void decode_on_thread(struct fby_receiver *r, int slot,
+    const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
-    const struct fby_raw_field *field =
-        &r->assemblies[slot].layout.fields[chunk->field];
-    return (struct fby_codec_job){
-        .coding  = {.filter = chunk->filter, .codec = chunk->codec},
-        .params  = fby_layout_params(field),
-        .scratch = r->codec_scratch,
-    };
-}
-
-static void unpack(struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
-{
-    struct fby_unpack_task *task = fby_unpack_task(r->unpack);
-    struct chunk_target     to   = target_of(r, slot, chunk);
-    task->kind                   = FBY_UNPACK_CHUNK;
+    struct fby_decode_task *task = fby_decode_pool_new_task(r->decode_pool);
+    task->kind                   = FBY_TASK_DECODE_CHUNK;
     task->slot                   = slot;
-    task->id                     = chunk->request;
-    task->chunk                  = *chunk;
-    task->params                 = codec_job_of(r, slot, chunk).params;
-    task->raw                    = to.data;
-    task->packed                 = to.packed;
+    task->job                    = *job;
     zmq_msg_init(&task->frame);
     zmq_msg_move(&task->frame, frame);
-    fby_unpack_put(r->unpack, task);
+    fby_decode_pool_put(r->decode_pool, task);
 }
 
-static struct fby_bytes_in payload_of(
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
+static bool is_intact(zmq_msg_t *frame)
 {
-    const uint8_t *bytes = zmq_msg_data(frame);
-    return (struct fby_bytes_in){
-        .data = bytes + FBY_CHUNK_PREFIX, .size = chunk->wire_bytes};
+    return fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
 }
 
-/* Decode a chunk into its slot. False: it is bad. */
-static bool decode_into_slot(const struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
+/* Keep the frame of a chunk instead of decoding it. False: the chunk is bad. */
+static bool keep_frame(struct fby_receiver *r, int slot,
+    const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
-    const struct fby_codec_job job = codec_job_of(r, slot, chunk);
-    const struct chunk_target  to  = target_of(r, slot, chunk);
-    return fby_request_slot_fill(
-               &job, payload_of(chunk, frame), chunk, to.packed, to.data) &&
-           (!r->setup->verify_decoded ||
-               fby_xxh64(to.data, chunk->raw_bytes) == chunk->raw_hash);
-}
-
-/* Whether a chunk to be kept packed is good. */
-static bool check_kept(const struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
-{
-    const struct fby_codec_job job = codec_job_of(r, slot, chunk);
-    return fby_codec_check(&job, payload_of(chunk, frame), chunk->raw_bytes) &&
-           (!r->setup->verify_decoded ||
-               decode_into_slot(r, slot, chunk, frame));
-}
-
-/* Keep a checked chunk as received, without decoding it. False: it is bad. */
-static bool keep_packed(struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
-{
-    if (!fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) ||
-        !check_kept(r, slot, chunk, frame)) {
+    const bool verify = r->setup->verify_decoded;
+    if (!fby_chunk_job_is_decodable(job, frame, r->codec_scratch) ||
+        (verify &&
+            !fby_chunk_job_write(job, frame, r->codec_scratch, verify))) {
         return false;
     }
-    uint32_t index = fby_layout_index(
-        &r->assemblies[slot].layout, chunk->field, chunk->number);
-    fby_request_slot_keep(&r->slots[slot], index, chunk, frame);
+    uint32_t index = fby_layout_chunk_index(
+        &r->assemblies[slot].layout, job->chunk.field, job->chunk.number);
+    fby_request_slot_keep(&r->slots[slot], index, &job->chunk, frame);
     return true;
 }
 
-static bool decode_small(struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
+/* Decode a small chunk into its slot, or keep a larger one, on this thread. */
+static void decode_here(struct fby_receiver *r, int slot,
+    const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
-    return fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) &&
-           decode_into_slot(r, slot, chunk, frame);
-}
-
-/* Handle a chunk on this thread if that costs less than passing it to another.
- * Small frames are copied, because each may keep a whole buffer of ZeroMQ
- * allocated. False: a decode thread must handle the chunk. */
-static bool handle_here(struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, zmq_msg_t *frame)
-{
-    bool    small    = chunk->raw_bytes <= SMALL_BYTES;
     int64_t start_ns = fby_now_ns();
-    if (!small && !fby_request_slot_keeps(r->setup, chunk)) {
-        return false;
+    bool    good     = is_intact(frame);
+    if (good && job->chunk.raw_bytes <= SMALL_BYTES) {
+        good = fby_chunk_job_write(
+            job, frame, r->codec_scratch, r->setup->verify_decoded);
+    } else if (good) {
+        good = keep_frame(r, slot, job, frame);
     }
-    bool good = small ? decode_small(r, slot, chunk, frame)
-                      : keep_packed(r, slot, chunk, frame);
     r->bad_chunks += good ? 0 : 1;
     r->check_ns += fby_now_ns() - start_ns;
     fby_r_run_actions(r);
-    fby_window_decoded(r->window, r->now_ns, slot, chunk->request, good);
-    return true;
+    fby_window_decoded(r->window, r->now_ns, slot, job->chunk.request, good);
 }
 
-static void store(
+/* Decode or keep a chunk on this thread if that costs less than passing it to
+ * another thread. Frames of small chunks are never kept, because each may keep
+ * a whole buffer of ZeroMQ allocated. */
+static void store_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    int slot = fby_window_slot(r->window, chunk->request);
-    fby_assembly_chunk(&r->assemblies[slot], chunk);
-    if (!handle_here(r, slot, chunk, frame)) {
-        unpack(r, slot, chunk, frame);
+    int slot                       = fby_window_slot(r->window, chunk->request);
+    const struct fby_chunk_job job = reserve_job(r, slot, chunk);
+    fby_assembly_add_chunk(&r->assemblies[slot], chunk);
+    if (chunk->raw_bytes <= SMALL_BYTES ||
+        fby_request_slot_keeps(r->setup, chunk)) {
+        decode_here(r, slot, &job, frame);
+    } else {
+        decode_on_thread(r, slot, &job, frame);
     }
 }
 
-/* A chunk of an audit is not decoded, because its payload is not needed. Its
- * hash still tells a damaged chunk from a different value. */
-static void check_audit(
+/* Check the payload's hash of an audit's chunk, so that a damaged chunk is not
+ * taken for a different value. The payload itself is not needed. */
+static void check_audit_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    if (fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame))) {
-        fby_assembly_chunk(fby_r_assembly(r, chunk->request), chunk);
+    if (is_intact(frame)) {
+        fby_assembly_add_chunk(fby_r_assembly(r, chunk->request), chunk);
     } else {
         r->bad_chunks++;
         fby_window_audit_damaged(r->window, r->now_ns, chunk->request);
@@ -166,13 +124,14 @@ static void check_audit(
 
 void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
-    struct fby_chunk chunk = {0};
-    struct fby_why   why   = {""};
-    size_t           size  = zmq_msg_size(frame);
+    struct fby_chunk        chunk = {0};
+    struct fby_error_detail why   = {""};
+    size_t                  size  = zmq_msg_size(frame);
     r->wire_bytes += size;
-    fby_err err = fby_chunk_read(zmq_msg_data(frame), size, &chunk, &why);
+    fby_err err =
+        fby_chunk_read_prefix(zmq_msg_data(frame), size, &chunk, &why);
     if (err != FBY_OK || !fby_session_equal(chunk.session, r->session)) {
-        reject(r, peer, size, &why);
+        reject_chunk(r, peer, size, &why);
         return;
     }
     struct fby_window_chunk report = {
@@ -181,39 +140,29 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     if (assembly != NULL) {
         const struct fby_raw_layout *layout = &assembly->layout;
         if (assembly->expected.rows == 0 ||
-            fby_chunk_check(&chunk, layout, &why) != FBY_OK) {
-            reject(r, peer, size, &why);
-            fby_window_proto(r->window, r->now_ns, peer);
+            fby_chunk_check_layout(&chunk, layout, &why) != FBY_OK) {
+            reject_chunk(r, peer, size, &why);
+            fby_window_breach(r->window, r->now_ns, peer);
             return;
         }
-        report.chunk = fby_layout_index(layout, chunk.field, chunk.number);
+        report.chunk =
+            fby_layout_chunk_index(layout, chunk.field, chunk.number);
     }
     enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &report);
     if (verdict == FBY_TAKE) {
-        store(r, &chunk, frame);
+        store_chunk(r, &chunk, frame);
     } else if (verdict == FBY_AUDIT) {
-        check_audit(r, &chunk, frame);
+        check_audit_chunk(r, &chunk, frame);
     }
 }
 
-/* Release a slot; for a GPU only when its copy has finished. */
-static void release(struct fby_receiver *r, int slot)
+static void release_copied_slots(struct fby_receiver *r)
 {
-    if (r->upload == NULL) {
-        fby_window_release(r->window, r->now_ns, slot);
-        return;
-    }
-    r->slots[slot].copying = true;
-    r->n_copying++;
-}
-
-static void release_copied(struct fby_receiver *r)
-{
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
         fby_err err = FBY_AGAIN;
         if (r->slots[i].copying) {
-            err = fby_gpu_upload_copied(r->upload, i, &why);
+            err = fby_gpu_upload_poll_copied(r->upload, i, &why);
         }
         if (err != FBY_OK && err != FBY_AGAIN) {
             fby_r_fail(r, FOREBAY_SYSTEM, &why);
@@ -229,16 +178,20 @@ static void release_copied(struct fby_receiver *r)
 
 void fby_r_take_results(struct fby_receiver *r)
 {
-    struct fby_unpack_task *task = fby_unpack_take(r->unpack);
-    for (; task != NULL; task = fby_unpack_take(r->unpack)) {
-        if (task->kind == FBY_UNPACK_CHUNK) {
-            fby_window_decoded(
-                r->window, r->now_ns, task->slot, task->id, task->ok);
-        } else {
-            release(r, task->slot);
+    struct fby_decode_task *task =
+        fby_decode_pool_take_finished(r->decode_pool);
+    for (; task != NULL; task = fby_decode_pool_take_finished(r->decode_pool)) {
+        if (task->kind == FBY_TASK_DECODE_CHUNK) {
+            fby_window_decoded(r->window, r->now_ns, task->slot,
+                task->job.chunk.request, task->ok);
+        } else if (r->upload == NULL) {
+            fby_window_release(r->window, r->now_ns, task->slot);
+        } else { /* released when its copy to the GPU has finished */
+            r->slots[task->slot].copying = true;
+            r->n_copying++;
         }
-        fby_unpack_done(r->unpack, task);
+        fby_decode_pool_recycle(r->decode_pool, task);
         fby_r_run_actions(r);
     }
-    release_copied(r);
+    release_copied_slots(r);
 }

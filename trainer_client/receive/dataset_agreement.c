@@ -6,55 +6,49 @@
 
 #include "common/mem.h"
 
-static void free_candidate(struct fby_candidate *c)
-{
-    for (size_t i = 0; i < c->n_shards; i++) {
-        union {
-            const char *from;
-            void       *to;
-        } name = {.from = c->shards[i].name};
-        free(name.to);
-    }
-    free(c->shards);
-}
-
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
-        free_candidate(&self->candidates[i]);
+        struct fby_candidate *c = &self->candidates[i];
+        for (size_t k = 0; k < c->n_shards; k++) {
+            fby_free_text(c->shards[k].name);
+        }
+        free(c->shards);
     }
     *self = (struct fby_dataset_agreement){0};
 }
 
-struct short_hex {
+struct short_hex { /* the first 8 bytes of a digest, in hexadecimal */
     char text[17];
 };
 
-static struct short_hex first_hex(const struct fby_digest *digest)
+static struct short_hex short_hex_of(const struct fby_digest *digest)
 {
     struct short_hex hex;
     fby_hex(digest->bytes, 8, hex.text);
     return hex;
 }
 
-static fby_err pin_one(struct fby_maybe_digest *mine,
-    const struct fby_maybe_digest *other, const char *what, struct fby_why *why)
+static fby_err pin_one(struct fby_maybe_digest *pinned,
+    const struct fby_maybe_digest *given, const char *what,
+    struct fby_error_detail *why)
 {
-    if (!other->known) {
+    if (!given->known) {
         return FBY_OK;
     }
-    if (mine->known && !fby_digest_equal(&mine->digest, &other->digest)) {
-        return fby_because(why, FBY_CONFIG, "%s %s, but it must be %s", what,
-            first_hex(&other->digest).text, first_hex(&mine->digest).text);
+    if (pinned->known && !fby_digest_equal(&pinned->digest, &given->digest)) {
+        return fby_error_set(why, FBY_CONFIG, "%s %s, but it must be %s", what,
+            short_hex_of(&given->digest).text,
+            short_hex_of(&pinned->digest).text);
     }
-    *mine = *other;
+    *pinned = *given;
     return FBY_OK;
 }
 
 fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
     const struct fby_maybe_digest                              *data,
     const struct fby_maybe_digest *fingerprint, const char *by,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const char *before = self->pinned_by;
     fby_err     err    = pin_one(&self->data, data, "data digest", why);
@@ -62,19 +56,12 @@ fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
         err = pin_one(&self->fingerprint, fingerprint, "fingerprint", why);
     }
     if (err != FBY_OK) {
-        return fby_because_in(why, err, "%s and %s disagree", before, by);
+        return fby_error_prefix(why, err, "%s and %s disagree", before, by);
     }
     if (before == NULL && (data->known || fingerprint->known)) {
         self->pinned_by = by;
     }
     return FBY_OK;
-}
-
-static bool is_same_answer(
-    const struct fby_candidate *c, const struct fby_opened *opened)
-{
-    return fby_digest_equal(&c->data, &opened->data) &&
-           fby_digest_equal(&c->fingerprint, &opened->fingerprint);
 }
 
 static struct fby_shard_info *copy_shards(const struct fby_opened *opened)
@@ -91,13 +78,15 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened)
 {
     for (uint32_t i = 0; i < self->n; i++) {
-        if (is_same_answer(&self->candidates[i], opened)) {
-            self->candidates[i].votes++;
+        struct fby_candidate *c = &self->candidates[i];
+        if (fby_digest_equal(&c->data, &opened->data) &&
+            fby_digest_equal(&c->fingerprint, &opened->fingerprint)) {
+            c->votes++;
             return;
         }
     }
     if (self->n == FBY_MAX_CANDIDATES) {
-        return; /* so many answers: the result is a tie or a pin anyway */
+        return; /* too many different answers: ignore further ones */
     }
     struct fby_candidate *c = &self->candidates[self->n++];
     *c                      = (struct fby_candidate){
@@ -111,7 +100,7 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     snprintf(c->worker, sizeof(c->worker), "%s", worker);
 }
 
-static bool matches(
+static bool matches_pin(
     const struct fby_maybe_digest *pin, const struct fby_digest *digest)
 {
     return !pin->known || fby_digest_equal(&pin->digest, digest);
@@ -119,7 +108,7 @@ static bool matches(
 
 /* Describe the first difference between two lists of shards. */
 static void describe_difference(const struct fby_candidate *a,
-    const struct fby_candidate *b, struct fby_why *out)
+    const struct fby_candidate *b, struct fby_error_detail *out)
 {
     for (size_t i = 0; i < a->n_shards && i < b->n_shards; i++) {
         const struct fby_shard_info *x = &a->shards[i];
@@ -140,36 +129,36 @@ static void describe_difference(const struct fby_candidate *a,
         a->n_shards, b->n_shards);
 }
 
-static fby_err tie(const struct fby_candidate *a, const struct fby_candidate *b,
-    struct fby_why *why)
+static fby_err fail_with_tie(const struct fby_candidate *a,
+    const struct fby_candidate *b, struct fby_error_detail *why)
 {
-    struct fby_why where;
+    struct fby_error_detail where;
     if (fby_digest_equal(&a->data, &b->data)) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "workers differ in arithmetic: fingerprint %s at %.90s, %s at "
-            "%.90s; give them one build",
-            first_hex(&a->fingerprint).text, a->worker,
-            first_hex(&b->fingerprint).text, b->worker);
+            "%.90s; run one build on all",
+            short_hex_of(&a->fingerprint).text, a->worker,
+            short_hex_of(&b->fingerprint).text, b->worker);
     }
     describe_difference(a, b, &where);
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "workers differ in data: %s at %.90s, %s at %.90s; %.200s",
-        first_hex(&a->data).text, a->worker, first_hex(&b->data).text,
+        short_hex_of(&a->data).text, a->worker, short_hex_of(&b->data).text,
         b->worker, where.text);
 }
 
-static fby_err not_pinned(
-    const struct fby_dataset_agreement *self, struct fby_why *why)
+static fby_err fail_with_pin(
+    const struct fby_dataset_agreement *self, struct fby_error_detail *why)
 {
     const struct fby_candidate *c    = &self->candidates[0];
-    bool                        data = !matches(&self->data, &c->data);
+    bool                        data = !matches_pin(&self->data, &c->data);
     const struct fby_digest    *want =
         data ? &self->data.digest : &self->fingerprint.digest;
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "%s %s is pinned by %s, but %.200s has %s",
-        data ? "data digest" : "fingerprint", first_hex(want).text,
+        data ? "data digest" : "fingerprint", short_hex_of(want).text,
         self->pinned_by, c->worker,
-        first_hex(data ? &c->data : &c->fingerprint).text);
+        short_hex_of(data ? &c->data : &c->fingerprint).text);
 }
 
 struct ranking { /* the two candidates with most votes that match the pins */
@@ -182,8 +171,8 @@ static struct ranking rank_candidates(const struct fby_dataset_agreement *self)
     struct ranking ranking = {NULL, NULL};
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_candidate *c = &self->candidates[i];
-        if (!matches(&self->data, &c->data) ||
-            !matches(&self->fingerprint, &c->fingerprint)) {
+        if (!matches_pin(&self->data, &c->data) ||
+            !matches_pin(&self->fingerprint, &c->fingerprint)) {
             continue;
         }
         if (ranking.best == NULL || c->votes > ranking.best->votes) {
@@ -197,7 +186,7 @@ static struct ranking rank_candidates(const struct fby_dataset_agreement *self)
 }
 
 fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
-    bool all, const struct fby_candidate **out, struct fby_why *why)
+    bool all, const struct fby_candidate **out, struct fby_error_detail *why)
 {
     struct ranking ranking = rank_candidates(self);
     bool           pinned  = self->data.known && self->fingerprint.known;
@@ -205,11 +194,11 @@ fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
         return FBY_AGAIN;
     }
     if (ranking.best == NULL) {
-        return not_pinned(self, why);
+        return fail_with_pin(self, why);
     }
     if (ranking.second != NULL &&
         ranking.second->votes == ranking.best->votes) {
-        return tie(ranking.best, ranking.second, why);
+        return fail_with_tie(ranking.best, ranking.second, why);
     }
     *out = ranking.best;
     return FBY_OK;

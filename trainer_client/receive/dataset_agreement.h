@@ -1,10 +1,10 @@
 /* dataset_agreement.h - decides which dataset and which arithmetic a stream
  * uses.
  *
- * The token or the job's first rank pins them. Otherwise the answer of most
- * workers known at open counts. Two answers with equally many votes are an
- * error that names both, their workers, and the first shard that differs.
- * Pure. */
+ * A data digest names the dataset, a fingerprint the arithmetic of a worker's
+ * build. The token or the job's first rank pins both. Without pins the answer
+ * that most workers gave at open wins. A tie is an error, which names both
+ * answers, their workers and the first shard that differs. Pure. */
 #ifndef FBY_CLIENT_RECEIVE_DATASET_AGREEMENT_H
 #define FBY_CLIENT_RECEIVE_DATASET_AGREEMENT_H
 
@@ -13,14 +13,14 @@
 
 enum { FBY_MAX_CANDIDATES = 16, FBY_WORKER_LABEL_SIZE = 320 };
 
-struct fby_candidate { /* one answer, and the first worker that gave it */
+struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     struct fby_digest      data;
     struct fby_digest      fingerprint;
     uint64_t               samples;
     struct fby_shard_info *shards; /* owned, with their names */
     size_t                 n_shards;
     uint32_t               votes;
-    char worker[FBY_WORKER_LABEL_SIZE]; /* the first with it */
+    char worker[FBY_WORKER_LABEL_SIZE]; /* the first worker that gave it */
 };
 
 struct fby_dataset_agreement {
@@ -28,30 +28,34 @@ struct fby_dataset_agreement {
     struct fby_maybe_digest fingerprint; /* pinned */
     const char             *pinned_by;   /* "the token", "the job" */
     struct fby_candidate    candidates[FBY_MAX_CANDIDATES];
-    uint32_t                n; /* candidates */
+    uint32_t                n; /* number of candidates */
 };
 
-/* Free the contents and zero the struct, which also starts zeroed. */
+/* Free the contents and zero the struct. A zeroed struct is an agreement
+ * without pins and votes. */
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self);
 
-/* Pin the known ones of two digests, which `by` gave. Earlier pins stay.
+/* Pin the data digest and the fingerprint, each if it is known. `by` names
+ * their origin in messages. Earlier pins stay.
  * Errors: FBY_CONFIG when two pins differ; `why` has both values. */
 FBY_CHECKED fby_err fby_dataset_agreement_pin(
     struct fby_dataset_agreement *self, const struct fby_maybe_digest *data,
     const struct fby_maybe_digest *fingerprint, const char *by,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* The answer of worker `who`, which has not voted. */
+/* Count the answer of `worker`, which has not voted before. */
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened);
 
-/* Decide. `all`: do not wait for further answers. If both digests are pinned,
- * the first answer that matches decides.
+/* Choose the answer that the stream uses. If both digests are pinned, the first
+ * answer that matches the pins is enough. Without both pins, choose only when
+ * no further answers are expected (`final`).
  * Ownership: *out is borrowed from `self`.
- * Errors: FBY_AGAIN more answers are needed, FBY_CONFIG a tie, or no answer
- *         matches the pins; `why` has both values. */
+ * Errors: FBY_AGAIN   more answers are needed
+ *         FBY_CONFIG  a tie, or no answer matches the pins; `why` has both
+ *                     values */
 FBY_CHECKED fby_err fby_dataset_agreement_decide(
-    const struct fby_dataset_agreement *self, bool all,
-    const struct fby_candidate **out, struct fby_why *why);
+    const struct fby_dataset_agreement *self, bool final,
+    const struct fby_candidate **out, struct fby_error_detail *why);
 
 #endif

@@ -1,5 +1,5 @@
-/* deliver.c - turns complete answers into batches in the ready queue. */
-#include "trainer_client/receive/state.h"
+/* deliver.c - turns complete answers into batches of the ready queue. */
+#include "trainer_client/receive/receiver_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- filling a batch ----------------------------------------------------- */
 
-static void put_token(const struct fby_receiver *r,
+static void set_token(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
     uint64_t steps = fby_order_steps(fby_r_order(r, assembly->expected.epoch));
@@ -25,25 +25,25 @@ static void put_token(const struct fby_receiver *r,
     fby_token_encode(&token, batch->token);
 }
 
-static void put_rows(const struct fby_receiver *r,
+static void set_rows(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
     const struct fby_expected_batch *expected = &assembly->expected;
     const struct fby_order          *order    = fby_r_order(r, expected->epoch);
-    uint32_t n_real  = fby_order_rows(order, expected->step);
-    batch->epoch     = expected->epoch;
-    batch->step      = expected->step;
-    batch->first_row = expected->first_row;
-    batch->rows      = expected->rows;
+    uint32_t n_unpadded = fby_order_rows(order, expected->step);
+    batch->epoch        = expected->epoch;
+    batch->step         = expected->step;
+    batch->first_row    = expected->first_row;
+    batch->rows         = expected->rows;
     if (assembly->samples != NULL) {
         memcpy(batch->samples, assembly->samples,
             expected->rows * sizeof(*batch->samples));
     } else if (expected->rows > 0) {
-        fby_order_fill(order, expected->step, expected->first_row,
+        fby_order_fill_samples(order, expected->step, expected->first_row,
             expected->rows, batch->samples);
     }
     for (uint32_t i = 0; i < expected->rows; i++) {
-        batch->valid[i] = expected->first_row + i < n_real ? 1 : 0;
+        batch->valid[i] = expected->first_row + i < n_unpadded ? 1 : 0;
     }
     if (r->upload == NULL) {
         memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
@@ -51,11 +51,11 @@ static void put_rows(const struct fby_receiver *r,
     }
 }
 
-static void put_substituted(const struct fby_receiver *r,
+static void set_substituted(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
     size_t n = assembly->n_substituted;
-    fby_batch_clear(batch);
+    fby_batch_free_substitutions(batch);
     if (n == 0) {
         return;
     }
@@ -63,10 +63,10 @@ static void put_substituted(const struct fby_receiver *r,
     batch->n_substituted = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         const struct fby_substituted *one = &assembly->substituted[i];
-        struct fby_why                why = {""};
-        /* the text names shard or file, and sample */
-        (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
-        (void)fby_because_in(
+        struct fby_error_detail       why = {""};
+        /* the text has the shard or file and the sample */
+        (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", one->text);
+        (void)fby_error_prefix(
             &why, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
         batch->samples[one->row] = one->substitute;
         batch->substituted[i]    = (struct forebay_substitution){
@@ -79,12 +79,12 @@ static void put_substituted(const struct fby_receiver *r,
 }
 
 static void add_times(
-    struct fby_stage_times *sum, const struct fby_stage_times *one)
+    struct fby_stage_times *total, const struct fby_stage_times *added)
 {
-    sum->fetch += one->fetch;
-    sum->transform += one->transform;
-    sum->encode += one->encode;
-    sum->wait += one->wait;
+    total->fetch += added->fetch;
+    total->transform += added->transform;
+    total->encode += added->encode;
+    total->wait += added->wait;
 }
 
 static uint64_t bytes_sent(const struct fby_assembly *assembly)
@@ -97,56 +97,58 @@ static uint64_t bytes_sent(const struct fby_assembly *assembly)
     return bytes;
 }
 
-static void publish(struct fby_receiver *r, int slot)
+static void queue_batch(struct fby_receiver *r, int slot)
 {
     struct fby_assembly    *assembly = &r->assemblies[slot];
     struct forebay_batch   *batch    = r->spare;
-    struct fby_unpack_task *task     = fby_unpack_task(r->unpack);
+    struct fby_decode_task *task     = fby_decode_pool_new_task(r->decode_pool);
     r->spare                         = NULL;
     batch->raw_bytes                 = bytes_sent(assembly);
-    put_rows(r, assembly, batch);
-    put_token(r, assembly, batch);
-    put_substituted(r, assembly, batch);
+    set_rows(r, assembly, batch);
+    set_token(r, assembly, batch);
+    set_substituted(r, assembly, batch);
     add_times(&r->times, &assembly->times);
-    task->kind   = FBY_UNPACK_BATCH;
-    task->slot   = slot;
-    task->from   = &r->slots[slot];
-    task->layout = &assembly->layout;
-    task->sent   = assembly->sent;
-    task->batch  = batch;
+    task->kind  = FBY_TASK_MAKE_BATCH;
+    task->slot  = slot;
+    task->input = (struct fby_batch_input){
+        .batch        = batch,
+        .request_slot = &r->slots[slot],
+        .slot         = (uint32_t)slot,
+        .layout       = &assembly->layout,
+        .sent         = assembly->sent,
+    };
     fby_r_update_stats(r); /* before the batch can be taken */
     fby_ready_queue_put(r->ready_queue, batch);
-    fby_unpack_put(r->unpack, task);
+    fby_decode_pool_put(r->decode_pool, task);
 }
 
 /* ---- failures ------------------------------------------------------------ */
 
 static const char *label_of(const struct fby_receiver *r, int peer)
 {
-    return peer != FBY_NO_PEER ? r->peers[peer].label : "a worker that is gone";
+    return peer != FBY_NO_PEER ? r->peers[peer].label : "a removed worker";
 }
 
 void fby_r_window_failed(struct fby_receiver *r)
 {
     const struct fby_window_failure *f      = fby_window_failure(r->window);
-    struct fby_why                   why    = {""};
+    struct fby_error_detail          why    = {""};
     enum forebay_status              status = FOREBAY_DATA;
     switch (f->cause) {
     case FBY_CAUSE_CANNOT:
         why = r->cannot;
         break;
     case FBY_CAUSE_DIFFERENT:
-        (void)fby_because(&why, FBY_PROTO,
+        (void)fby_error_set(&why, FBY_PROTO,
             "%.150s and %.150s made different values of epoch %llu step %llu",
             label_of(r, f->peer), label_of(r, f->other),
             (unsigned long long)f->epoch, (unsigned long long)f->step);
         break;
     case FBY_CAUSE_CORRUPT:
-        (void)fby_because(&why, FBY_PROTO,
-            "epoch %llu step %llu arrived damaged again and again, last from "
-            "%.200s",
+        (void)fby_error_set(&why, FBY_PROTO,
+            "epoch %llu step %llu arrived damaged %d times, last from %.200s",
             (unsigned long long)f->epoch, (unsigned long long)f->step,
-            label_of(r, f->peer));
+            FBY_CORRUPT_MAX, label_of(r, f->peer));
         break;
     case FBY_CAUSE_ASIDE:
         status = FOREBAY_CONFIG;
@@ -159,20 +161,21 @@ void fby_r_window_failed(struct fby_receiver *r)
     fby_r_fail(r, status, &why);
 }
 
-/* Fail the stream if it has more substitutes than on_bad_sample allows. */
-static bool within_limit(struct fby_receiver *r, int slot)
+/* Count the substituted samples of the slot's batch. False: the stream now has
+ * more than the limit of on_bad_sample, and fails. */
+static bool count_substituted(struct fby_receiver *r, int slot)
 {
     const struct fby_assembly *assembly = &r->assemblies[slot];
-    uint32_t       limit = r->setup->split->delivery.bad_sample_limit;
-    struct fby_why why   = {""};
+    uint32_t                limit = r->setup->split->delivery.bad_sample_limit;
+    struct fby_error_detail why   = {""};
     r->substituted += assembly->n_substituted;
     if (assembly->n_substituted == 0 || r->substituted <= limit) {
         return true;
     }
     const struct fby_substituted *one =
         &assembly->substituted[assembly->n_substituted - 1];
-    (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
-    (void)fby_because_in(&why, FBY_BAD_SAMPLE,
+    (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", one->text);
+    (void)fby_error_prefix(&why, FBY_BAD_SAMPLE,
         "more than %u bad samples (limit of on_bad_sample), the last one in %s",
         limit, r->setup->location.pattern);
     fby_r_fail(r, FOREBAY_DATA, &why);
@@ -181,32 +184,32 @@ static bool within_limit(struct fby_receiver *r, int slot)
 
 /* ---- taking -------------------------------------------------------------- */
 
-static bool ensure_spare(struct fby_receiver *r, bool consumer_waiting)
+static bool ensure_spare(struct fby_receiver *r, bool trainer_waiting)
 {
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     if (r->spare != NULL) {
         return true;
     }
     fby_err err =
-        fby_batch_pool_take(r->batch_pool, consumer_waiting, &r->spare);
+        fby_batch_pool_take(r->batch_pool, trainer_waiting, &r->spare);
     if (err == FBY_SYS) {
-        (void)fby_because(&why, err, "no memory for a batch of %llu bytes",
+        (void)fby_error_set(&why, err, "no memory for a batch of %llu bytes",
             (unsigned long long)r->setup->out_bytes);
         fby_r_fail(r, FOREBAY_SYSTEM, &why);
     } else if (err == FBY_FULL) {
-        fby_ready_queue_look_again(r->ready_queue);
+        fby_ready_queue_wake_trainer(r->ready_queue);
     }
     return err == FBY_OK;
 }
 
-/* False when no batch can be delivered now. */
+/* Take a batch from the window and queue it. False: not possible now. */
 static bool deliver_one(struct fby_receiver *r)
 {
     struct fby_window_batch taken;
-    bool                    consumer_waiting = false;
+    bool                    trainer_waiting = false;
     if (r->finished ||
-        !fby_ready_queue_has_room(r->ready_queue, &consumer_waiting) ||
-        !ensure_spare(r, consumer_waiting)) {
+        !fby_ready_queue_has_room(r->ready_queue, &trainer_waiting) ||
+        !ensure_spare(r, trainer_waiting)) {
         return false;
     }
     fby_err err = fby_window_take(r->window, r->now_ns, &taken);
@@ -217,10 +220,10 @@ static bool deliver_one(struct fby_receiver *r)
     } else if (err == FBY_IO) {
         fby_r_window_failed(r);
     }
-    if (err != FBY_OK || !within_limit(r, taken.slot)) {
+    if (err != FBY_OK || !count_substituted(r, taken.slot)) {
         return false;
     }
-    publish(r, taken.slot);
+    queue_batch(r, taken.slot);
     return true;
 }
 
@@ -244,7 +247,8 @@ static void add_stage(
 
 static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
 {
-    struct fby_unpack_counts counts = fby_unpack_counts(r->unpack);
+    struct fby_decode_pool_counts counts =
+        fby_decode_pool_counts(r->decode_pool);
     add_stage(stats, "worker.fetch", r->times.fetch);
     add_stage(stats, "worker.transform", r->times.transform);
     add_stage(stats, "worker.encode", r->times.encode);
@@ -253,6 +257,15 @@ static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
         stats, "client.decode", (uint64_t)(counts.decode_ns + r->check_ns));
     add_stage(stats, "client.expand", (uint64_t)counts.expand_ns);
     stats->checksum_failures = counts.corrupt + r->bad_chunks;
+}
+
+uint32_t fby_r_known_workers(const struct fby_receiver *r)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < r->n_peers; i++) {
+        n += r->peers[i].used ? 1 : 0;
+    }
+    return n;
 }
 
 void fby_r_update_stats(struct fby_receiver *r)
@@ -270,14 +283,12 @@ void fby_r_update_stats(struct fby_receiver *r)
                  .busy               = counters.busy,
                  .suspects           = counters.suspects,
                  .reconnects         = counters.reconnects,
-                 .workers_in_use     = fby_window_usable(r->window),
+                 .workers_known      = fby_r_known_workers(r),
+                 .workers_in_use     = fby_window_n_usable_peers(r->window),
                  .workers_left_aside = (uint32_t)counters.set_aside,
                  .audits             = counters.audits,
                  .audits_skipped     = counters.audits_skipped,
     };
-    for (int i = 0; i < r->n_peers; i++) {
-        stats.workers_known += r->peers[i].used ? 1 : 0;
-    }
     add_stages(r, &stats);
-    fby_ready_queue_report(r->ready_queue, &stats);
+    fby_ready_queue_set_stats(r->ready_queue, &stats);
 }

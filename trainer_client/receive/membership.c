@@ -24,23 +24,6 @@ void fby_membership_pin(struct fby_membership *self,
     self->due_ns = now_ns;
 }
 
-static void renew(const struct fby_membership *self, struct fby_message *out)
-{
-    out->type  = FBY_MSG_RENEW;
-    out->renew = (struct fby_renew){
-        .session     = self->join.session,
-        .server      = self->server,
-        .sequence    = self->sequence,
-        .data        = self->join.data,
-        .fingerprint = self->join.fingerprint,
-    };
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 bool fby_membership_tick(
     struct fby_membership *self, int64_t now_ns, struct fby_message *out)
 {
@@ -51,13 +34,22 @@ bool fby_membership_tick(
         out->type     = FBY_MSG_QUIT;
         out->quit     = (struct fby_quit){.session = self->join.session};
         self->refused = false;
-        self->due_ns  = now_ns + later(self->lease_ns, self->retry_ns);
+        self->due_ns =
+            now_ns +
+            (self->lease_ns > self->retry_ns ? self->lease_ns : self->retry_ns);
     } else if (self->server.value == 0) {
         out->type    = FBY_MSG_JOIN;
         out->join    = self->join;
         self->due_ns = now_ns + self->retry_ns;
     } else {
-        renew(self, out);
+        out->type  = FBY_MSG_RENEW;
+        out->renew = (struct fby_renew){
+            .session     = self->join.session,
+            .server      = self->server,
+            .sequence    = self->sequence,
+            .data        = self->join.data,
+            .fingerprint = self->join.fingerprint,
+        };
         self->due_ns = now_ns + self->heartbeat_ns;
     }
     return true;
@@ -95,7 +87,7 @@ void fby_membership_refused(struct fby_membership *self, int64_t now_ns)
     self->due_ns  = now_ns;
 }
 
-bool fby_membership_workers(struct fby_membership *self,
+bool fby_membership_accept_list(struct fby_membership *self,
     const struct fby_workers *workers, int64_t now_ns)
 {
     if (workers->server.value != self->server.value) {

@@ -1,11 +1,12 @@
 /* membership.h - the client's membership in a job at the server.
  *
- * Pure. It repeats JOIN until the server answers, then sends RENEW in time. It
- * joins again when the server forgot the session or is another instance. A
- * session that already streams and is then refused sends QUIT and joins again
- * one lease later: the server has lost its state, and another session may have
- * taken the rank. Lists of workers are numbered. After a gap in the numbers
- * RENEW makes the server send a full list. */
+ * Pure. JOIN is repeated until the server answers; then RENEW is sent before
+ * the lease ends. The client joins again when the server forgot the session or
+ * is another instance. If JOIN is refused although the session already streams,
+ * the server has lost its state, and another session may have taken the rank.
+ * The client then sends QUIT and joins again one lease later. Lists of workers
+ * are numbered. After a gap in the numbers RENEW makes the server send a full
+ * list. */
 #ifndef FBY_CLIENT_RECEIVE_MEMBERSHIP_H
 #define FBY_CLIENT_RECEIVE_MEMBERSHIP_H
 
@@ -16,13 +17,14 @@
 
 struct fby_membership {
     struct fby_join        join;         /* JOIN's values; texts borrowed */
-    struct fby_instance_id server;       /* joined; 0: none */
-    uint64_t               sequence;     /* of the last list taken */
-    int64_t                heartbeat_ns; /* between two RENEWs */
-    int64_t                retry_ns;     /* between two JOINs */
-    int64_t                lease_ns;     /* the server forgets us after it */
-    bool                   refused;      /* QUIT comes next, then JOIN */
-    int64_t                due_ns;       /* time of the next message */
+    struct fby_instance_id server;       /* the joined server; 0: none */
+    uint64_t               sequence;     /* number of the last list used */
+    int64_t                heartbeat_ns; /* interval of RENEW */
+    int64_t                retry_ns;     /* interval of JOIN */
+    int64_t                lease_ns;     /* after this time without RENEW the
+                                            server ends the session */
+    bool                   refused;      /* QUIT is sent next, then JOIN */
+    int64_t                due_ns;       /* time to send the next message */
 };
 
 /* Begin with `join`, which has no digests yet. The first tick sends JOIN. */
@@ -35,7 +37,7 @@ void fby_membership_pin(struct fby_membership *self,
     const struct fby_digest *data, const struct fby_digest *fingerprint,
     int64_t now_ns);
 
-/* True when the caller must send `out` now. */
+/* Set *out and return true if a message must be sent now. */
 bool fby_membership_tick(
     struct fby_membership *self, int64_t now_ns, struct fby_message *out);
 
@@ -48,9 +50,9 @@ void fby_membership_join_first(struct fby_membership *self, int64_t now_ns);
 /* JOIN_REFUSED of a session that already streams. */
 void fby_membership_refused(struct fby_membership *self, int64_t now_ns);
 
-/* Whether to use a list of workers: it is from the joined server, and is the
- * next one or a full one. */
-bool fby_membership_workers(struct fby_membership *self,
+/* True if a list of workers is to be used: it comes from the joined server, and
+ * is a full list or has the next number. True records the list's number. */
+bool fby_membership_accept_list(struct fby_membership *self,
     const struct fby_workers *workers, int64_t now_ns);
 
 #endif

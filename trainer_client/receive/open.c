@@ -1,9 +1,9 @@
 /* open.c - the phase from the first JOIN to the first REQUEST.
  *
- * Workers known at open get OPEN. Their answers are collected until a pin or a
- * majority decides. Then the window starts with the workers that agree, and the
- * others are set aside. */
-#include "trainer_client/receive/state.h"
+ * All known workers get OPEN. Their answers are collected until a pin or a
+ * majority decides which dataset the stream uses. Then the window starts with
+ * the workers that have this dataset, and the others are set aside. */
+#include "trainer_client/receive/receiver_state.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -16,11 +16,12 @@
 #include "common/mem.h"
 #include "common/timer.h"
 
-/* Delay after the last answer, if answers differ or a worker failed: more
- * workers may be registering. */
+/* Wait after all known workers have answered, if answers differ or a worker
+ * failed, since more workers may be registering. */
 #define DECIDE_DELAY_NS (300 * FBY_NS_PER_MS)
-/* How long to wait for a worker that sends nothing after OPEN. */
+/* A worker that sends nothing for so long after OPEN is not waited for. */
 #define SILENT_NS (5 * FBY_NS_PER_S)
+/* Delay before OPEN is repeated. */
 #define REOPEN_NS (500 * FBY_NS_PER_MS)
 
 /* ---- sending OPEN -------------------------------------------------------- */
@@ -41,8 +42,8 @@ void fby_r_open_begin(struct fby_receiver *r)
         .epoch   = setup->token.epoch,
         .step    = setup->token.step,
     };
-    fby_membership_init(
-        &r->membership, &join, fby_timer_ns(FBY_NS_PER_S), fby_now_ns());
+    fby_membership_init(&r->membership, &join,
+        fby_scaled_timeout_ns(FBY_NS_PER_S), fby_now_ns());
     if (setup->has_token) {
         const struct fby_maybe_digest data = {
             .known = true, .digest = setup->token.data};
@@ -52,10 +53,10 @@ void fby_r_open_begin(struct fby_receiver *r)
             &r->agreement, &data, &fingerprint, "the token", NULL);
         (void)err; /* the first pin cannot differ from another */
     }
-    struct fby_why why = {""};
-    (void)fby_because(
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(
         &why, FBY_AGAIN, "no answer from the server %s", setup->server);
-    fby_ready_queue_waiting(r->ready_queue, why.text);
+    fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
 }
 
 void fby_r_send_open(struct fby_receiver *r, int peer)
@@ -83,29 +84,30 @@ void fby_r_set_aside(
     struct fby_receiver *r, int peer, enum fby_r_code code, const char *text)
 {
     fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].label, text);
-    (void)fby_because(&r->aside, FBY_STALE, "%s", text);
-    (void)fby_because_in(&r->aside, FBY_STALE, "%s", r->peers[peer].label);
+    (void)fby_error_set(&r->aside, FBY_STALE, "%s", text);
+    (void)fby_error_prefix(&r->aside, FBY_STALE, "%s", r->peers[peer].label);
     fby_window_set_aside(r->window, r->now_ns, peer, (int)code);
 }
 
 /* ---- answers ------------------------------------------------------------- */
 
-static void describe_mismatch(
-    const struct fby_receiver *r, const struct fby_peer *p, struct fby_why *out)
+static void describe_mismatch(const struct fby_receiver *r,
+    const struct fby_peer *p, struct fby_error_detail *out)
 {
-    const struct fby_digest *data = &r->agreement.data.digest;
-    bool                     same = fby_digest_equal(&p->data, data);
-    const char              *what = same ? "fingerprint" : "data digest";
-    const struct fby_digest *here = same ? &p->fingerprint : &p->data;
-    const struct fby_digest *want =
-        same ? &r->agreement.fingerprint.digest : data;
-    char a[17];
-    char b[17];
-    (void)fby_because(out, FBY_STALE, "%s %s, the stream has %s", what,
-        fby_hex(here->bytes, 8, a), fby_hex(want->bytes, 8, b));
+    const struct fby_digest *data      = &r->agreement.data.digest;
+    bool                     same_data = fby_digest_equal(&p->data, data);
+    const char              *what   = same_data ? "fingerprint" : "data digest";
+    const struct fby_digest *theirs = same_data ? &p->fingerprint : &p->data;
+    const struct fby_digest *ours =
+        same_data ? &r->agreement.fingerprint.digest : data;
+    char their_hex[17];
+    char our_hex[17];
+    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s", what,
+        fby_hex(theirs->bytes, 8, their_hex), fby_hex(ours->bytes, 8, our_hex));
 }
 
-static bool agrees(const struct fby_receiver *r, const struct fby_peer *p)
+static bool agrees_with_stream(
+    const struct fby_receiver *r, const struct fby_peer *p)
 {
     return fby_digest_equal(&p->data, &r->agreement.data.digest) &&
            fby_digest_equal(&p->fingerprint, &r->agreement.fingerprint.digest);
@@ -114,11 +116,11 @@ static bool agrees(const struct fby_receiver *r, const struct fby_peer *p)
 /* Use a worker whose answer agrees with the stream; set it aside otherwise. */
 static void check_worker(struct fby_receiver *r, int peer)
 {
-    struct fby_peer *p   = &r->peers[peer];
-    struct fby_why   why = {""};
+    struct fby_peer        *p   = &r->peers[peer];
+    struct fby_error_detail why = {""};
     if (p->answer == FBY_PEER_FAILED) {
         fby_r_set_aside(r, peer, FBY_R_OPEN_FAILED, p->failure.text);
-    } else if (p->answer == FBY_PEER_OPENED && agrees(r, p)) {
+    } else if (p->answer == FBY_PEER_OPENED && agrees_with_stream(r, p)) {
         fby_window_opened(r->window, r->now_ns, peer);
     } else if (p->answer == FBY_PEER_OPENED) {
         describe_mismatch(r, p, &why);
@@ -158,9 +160,9 @@ void fby_r_open_failed(
     if (failed->open.value != p->open.value) {
         return;
     }
-    (void)fby_because(&p->failure, FBY_CONFIG, "%s", failed->text);
+    (void)fby_error_set(&p->failure, FBY_CONFIG, "%s", failed->text);
     if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
-        p->reopen_ns = r->now_ns + fby_timer_ns(REOPEN_NS);
+        p->reopen_ns = r->now_ns + fby_scaled_timeout_ns(REOPEN_NS);
         fby_info("OPEN-LATER", "%s: %s", p->label, p->failure.text);
         return;
     }
@@ -179,25 +181,35 @@ void fby_r_scanning(
     p->scan_done  = scanning->shards_done;
     p->scan_total = scanning->shards_total;
     if (!r->opened) {
-        struct fby_why why = {""};
-        (void)fby_because(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
+        struct fby_error_detail why = {""};
+        (void)fby_error_set(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
             p->label, p->scan_done, p->scan_total);
-        fby_ready_queue_waiting(r->ready_queue, why.text);
-        fby_ready_queue_scanning(r->ready_queue, p->scan_done, p->scan_total);
+        fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
+        fby_ready_queue_set_scan_progress(
+            r->ready_queue, p->scan_done, p->scan_total);
     }
 }
 
-/* ---- the plan, once samples are known ------------------------------------ */
+/* ---- the plan of the window, once the samples are known ------------------ */
 
-static struct fby_order_spec order_spec(
-    const struct fby_receiver *r, uint64_t epoch)
+/* Put the order of an epoch into the cache, unless it is there. Errors: as
+ * fby_order_create. */
+static fby_err load_order(
+    const struct fby_receiver *r, uint64_t epoch, struct fby_error_detail *why)
 {
+    size_t             index  = epoch % FBY_R_ORDERS;
+    struct fby_order **cached = &r->orders->order[index];
+    if (*cached != NULL && r->orders->epoch[index] == epoch) {
+        return FBY_OK;
+    }
     struct fby_order_spec spec =
         fby_order_spec_of(&r->setup->split->content, r->setup->seed, epoch);
-    spec.samples       = r->samples;
-    spec.shard_samples = r->shard_samples;
-    spec.n_shards      = r->n_shards;
-    return spec;
+    spec.samples            = r->samples;
+    spec.shard_samples      = r->shard_samples;
+    spec.n_shards           = r->n_shards;
+    r->orders->epoch[index] = epoch;
+    fby_order_destroy(cached);
+    return fby_order_create(&spec, cached, why);
 }
 
 /* Cannot fail: the first epoch's order was created, and the specs of epochs
@@ -205,23 +217,15 @@ static struct fby_order_spec order_spec(
 const struct fby_order *fby_r_order(
     const struct fby_receiver *r, uint64_t epoch)
 {
-    size_t             at   = epoch % FBY_R_ORDERS;
-    struct fby_order **kept = &r->orders->order[at];
-    struct fby_why     why  = {""};
-    if (*kept != NULL && r->orders->epoch[at] == epoch) {
-        return *kept;
-    }
-    fby_order_destroy(kept);
-    struct fby_order_spec spec = order_spec(r, epoch);
-    if (fby_order_create(&spec, kept, &why) != FBY_OK) {
+    struct fby_error_detail why = {""};
+    if (load_order(r, epoch, &why) != FBY_OK) {
         fby_error("NO-ORDER", "%s", why.text);
         abort();
     }
-    r->orders->epoch[at] = epoch;
-    return *kept;
+    return r->orders->order[epoch % FBY_R_ORDERS];
 }
 
-static uint32_t rows_of(const struct fby_receiver *r, uint64_t epoch,
+static uint32_t rank_rows(const struct fby_receiver *r, uint64_t epoch,
     uint64_t step, uint32_t *first)
 {
     uint32_t rows = 0;
@@ -230,28 +234,28 @@ static uint32_t rows_of(const struct fby_receiver *r, uint64_t epoch,
     return rows;
 }
 
-static uint64_t plan_bytes(const void *context, uint64_t epoch, uint64_t step)
+static uint64_t batch_bytes(const void *context, uint64_t epoch, uint64_t step)
 {
     const struct fby_receiver *r     = context;
     uint32_t                   first = 0;
-    uint32_t                   rows  = rows_of(r, epoch, step, &first);
+    uint32_t                   rows  = rank_rows(r, epoch, step, &first);
     uint64_t                   bytes = 0;
     for (uint32_t i = 0; i < r->setup->n_fields; i++) {
         bytes += r->setup->expansions[i].raw_bytes * rows;
     }
-    return bytes > 0 ? bytes : 1; /* 1 for a batch without rows */
+    return bytes > 0 ? bytes : 1; /* a batch without rows counts as 1 byte */
 }
 
-static uint64_t plan_locality(
+static uint64_t batch_locality(
     const void *context, uint64_t epoch, uint64_t step)
 {
     const struct fby_receiver *r     = context;
     uint32_t                   first = 0;
-    uint32_t                   rows  = rows_of(r, epoch, step, &first);
+    uint32_t                   rows  = rank_rows(r, epoch, step, &first);
     if (rows == 0) {
         return step;
     }
-    return fby_order_locality(fby_r_order(r, epoch), step, first);
+    return fby_order_affinity_key(fby_r_order(r, epoch), step, first);
 }
 
 static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
@@ -263,9 +267,9 @@ static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
     return total;
 }
 
-/* ---- deciding ------------------------------------------------------------ */
+/* ---- choosing the dataset ------------------------------------------------ */
 
-static void set_samples(
+static void store_sample_counts(
     struct fby_receiver *r, const struct fby_candidate *winner)
 {
     r->samples       = winner->samples;
@@ -298,32 +302,30 @@ static void fill_info(const struct fby_receiver *r,
     snprintf(info->job, sizeof(info->job), "%s", setup->job);
 }
 
-static fby_err start_window(struct fby_receiver *r, struct fby_why *why)
+static fby_err start_window(
+    struct fby_receiver *r, struct fby_error_detail *why)
 {
     const struct fby_token *token = &r->setup->token;
-    struct fby_order       *first = NULL;
-    struct fby_order_spec   spec  = order_spec(r, token->epoch);
-    fby_err                 err   = fby_order_create(&spec, &first, why);
+    fby_err                 err   = load_order(r, token->epoch, why);
     if (err != FBY_OK) {
         return err;
     }
-    uint64_t n = fby_order_steps(first);
-    fby_order_destroy(&first);
+    uint64_t steps              = fby_order_steps(fby_r_order(r, token->epoch));
     struct fby_window_plan plan = {
-        .steps_per_epoch = n,
+        .steps_per_epoch = steps,
         .epoch           = token->epoch,
         .step            = token->step,
-        .total           = end_of_stream(r->setup, n),
-        .bytes           = plan_bytes,
-        .locality        = plan_locality,
+        .total           = end_of_stream(r->setup, steps),
+        .bytes           = batch_bytes,
+        .locality        = batch_locality,
         .context         = r,
     };
     err = fby_window_start(r->window, r->now_ns, &plan, why);
     if (err == FBY_OK) {
         struct forebay_info info;
         fill_info(r, &plan, &info);
-        fby_ready_queue_waiting(r->ready_queue, "");
-        fby_ready_queue_opened(r->ready_queue, &info);
+        fby_ready_queue_set_wait_reason(r->ready_queue, "");
+        fby_ready_queue_set_opened(r->ready_queue, &info);
     }
     return err;
 }
@@ -331,12 +333,12 @@ static fby_err start_window(struct fby_receiver *r, struct fby_why *why)
 static void start_stream(
     struct fby_receiver *r, const struct fby_candidate *winner)
 {
-    struct fby_why why = {""};
-    r->opened          = true;
-    r->agreement.data  = (struct fby_maybe_digest){true, winner->data};
+    struct fby_error_detail why = {""};
+    r->opened                   = true;
+    r->agreement.data           = (struct fby_maybe_digest){true, winner->data};
     r->agreement.fingerprint =
         (struct fby_maybe_digest){true, winner->fingerprint};
-    set_samples(r, winner);
+    store_sample_counts(r, winner);
     fby_membership_pin(
         &r->membership, &winner->data, &winner->fingerprint, r->now_ns);
     if (start_window(r, &why) != FBY_OK) {
@@ -351,25 +353,25 @@ static void start_stream(
     }
 }
 
-/* The worker got OPEN long ago and sent nothing since, not even SCANNING: do
- * not wait for it. */
+/* True if the worker has sent neither an answer nor SCANNING for SILENT_NS
+ * after OPEN. The stream then no longer waits for the worker's answer. */
 static bool is_silent(const struct fby_receiver *r, const struct fby_peer *p)
 {
-    return p->answer == FBY_PEER_SILENT && p->open_ns != 0 &&
-           r->now_ns - p->open_ns > fby_timer_ns(SILENT_NS);
+    return p->answer == FBY_PEER_NO_ANSWER && p->open_ns != 0 &&
+           r->now_ns - p->open_ns > fby_scaled_timeout_ns(SILENT_NS);
 }
 
-/* Whether no known worker is waited for any more: each has answered or is
- * unreachable; silent ones do not count. *failed is the number of failures. */
+/* True if each known worker has answered OPEN or is unreachable; silent workers
+ * do not count. *failed is the number of workers with OPEN_FAILED. */
 static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
 {
     uint32_t known = 0;
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p     = &r->peers[i];
         bool                   asked = p->used &&
-                     (p->socket != NULL || p->answer != FBY_PEER_SILENT) &&
+                     (p->socket != NULL || p->answer != FBY_PEER_NO_ANSWER) &&
                      !is_silent(r, p);
-        if (asked && p->answer == FBY_PEER_SILENT) {
+        if (asked && p->answer == FBY_PEER_NO_ANSWER) {
             return false;
         }
         known += asked ? 1 : 0;
@@ -380,11 +382,11 @@ static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
 
 static void fail_with_open_error(struct fby_receiver *r)
 {
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
         if (p->used && p->answer == FBY_PEER_FAILED) {
-            (void)fby_because(
+            (void)fby_error_set(
                 &why, FBY_CONFIG, "%s: %s", p->failure.text, p->label);
             fby_r_fail(r, FOREBAY_CONFIG, &why);
             return;
@@ -402,16 +404,16 @@ static void send_due_opens(struct fby_receiver *r)
     }
 }
 
-static void decide(struct fby_receiver *r)
+static void decide_dataset(struct fby_receiver *r)
 {
     const struct fby_candidate *winner = NULL;
-    struct fby_why              why    = {""};
+    struct fby_error_detail     why    = {""};
     uint32_t                    failed = 0;
     bool                        all    = all_answered(r, &failed);
     if (!all) {
         r->decide_ns = 0;
     } else if (r->decide_ns == 0) {
-        r->decide_ns = r->now_ns + fby_timer_ns(DECIDE_DELAY_NS);
+        r->decide_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
     }
     bool    agreed = r->agreement.n == 1 && failed == 0;
     bool    final  = all && (agreed || r->now_ns >= r->decide_ns);
@@ -430,7 +432,7 @@ void fby_r_open_tick(struct fby_receiver *r)
 {
     send_due_opens(r);
     if (!r->opened && !r->finished && r->membership.server.value != 0) {
-        decide(r);
+        decide_dataset(r);
     }
 }
 

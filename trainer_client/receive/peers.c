@@ -30,12 +30,11 @@ void fby_peer_clear(struct fby_peer *peer)
     *peer = (struct fby_peer){0};
 }
 
-const char *fby_peer_endpoint(struct fby_peer *peer)
+const char *fby_peer_next_endpoint(struct fby_peer *peer)
 {
-    if (peer->n_endpoints == 0) {
-        return NULL;
-    }
-    return peer->endpoints[peer->attempt++ % peer->n_endpoints];
+    return peer->n_endpoints > 0
+               ? peer->endpoints[peer->attempt++ % peer->n_endpoints]
+               : NULL;
 }
 
 uint64_t fby_peer_key(const struct fby_worker_info *info)

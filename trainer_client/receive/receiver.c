@@ -9,8 +9,8 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timer.h"
+#include "trainer_client/receive/receiver_state.h"
 #include "trainer_client/receive/sockets.h"
-#include "trainer_client/receive/state.h"
 
 /* ---- sending ------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ void fby_r_to_peer(
 }
 
 void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
-    const struct fby_why *why)
+    const struct fby_error_detail *why)
 {
     if (!r->finished) {
         r->finished = true;
@@ -50,17 +50,9 @@ struct fby_assembly *fby_r_assembly(
 
 /* ---- the loop ------------------------------------------------------------ */
 
-typedef void frame_fn(struct fby_receiver *r, int peer, zmq_msg_t *frame);
-
-static void server_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
-{
-    (void)peer;
-    fby_r_server_frame(r, frame);
-}
-
-/* Takes `socket_p` because handling a message may close the socket. */
-static void read_socket(
-    struct fby_receiver *r, void *const *socket_p, int peer, frame_fn *handle)
+/* Read the socket of a worker, or that of the server if `peer` is FBY_NO_PEER.
+ * Handling a message may close the socket and set *socket_p to NULL. */
+static void read_socket(struct fby_receiver *r, void *const *socket_p, int peer)
 {
     for (int i = 0; i < FBY_R_BURST && *socket_p != NULL; i++) {
         zmq_msg_t frame;
@@ -69,7 +61,11 @@ static void read_socket(
             zmq_msg_close(&frame);
             return;
         }
-        handle(r, peer, &frame);
+        if (peer == FBY_NO_PEER) {
+            fby_r_server_frame(r, &frame);
+        } else {
+            fby_r_worker_frame(r, peer, &frame);
+        }
         zmq_msg_close(&frame);
         fby_r_run_actions(r);
     }
@@ -78,7 +74,8 @@ static void read_socket(
 static int fill_poll_items(struct fby_receiver *r)
 {
     const struct fby_wakeup *wakeups[FBY_R_WAKEUPS] = {&r->ready_queue->wakeup,
-        fby_batch_pool_wakeup(r->batch_pool), fby_unpack_wakeup(r->unpack)};
+        fby_batch_pool_wakeup(r->batch_pool),
+        fby_decode_pool_wakeup(r->decode_pool)};
     int                      n                      = 0;
     for (; n < FBY_R_WAKEUPS; n++) {
         r->items[n] =
@@ -105,44 +102,38 @@ static long poll_timeout_ms(int64_t due_ns, int64_t now_ns)
     return (long)((left + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
 }
 
-static int64_t earliest(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t deadline(struct fby_receiver *r)
+static int64_t next_deadline(struct fby_receiver *r)
 {
     int64_t due = fby_window_deadline(r->window);
-    due         = earliest(due, r->membership.due_ns);
-    if (r->n_copying > 0) {
-        due = earliest(due, fby_now_ns() + FBY_NS_PER_MS);
+    due         = fby_earlier_ns(due, r->membership.due_ns);
+    if (r->n_copying > 0) { /* the GPU sends no wakeup, so ask every ms */
+        due = fby_earlier_ns(due, fby_now_ns() + FBY_NS_PER_MS);
     }
-    return earliest(due, fby_r_open_deadline(r));
+    return fby_earlier_ns(due, fby_r_open_deadline(r));
 }
 
-static void read_all(struct fby_receiver *r, int n)
+static void read_ready_items(struct fby_receiver *r, int n)
 {
-    struct fby_wakeup wakeups[FBY_R_WAKEUPS];
     for (int i = 0; i < FBY_R_WAKEUPS; i++) {
-        wakeups[i].fd = r->items[i].fd;
+        const struct fby_wakeup wakeup = {r->items[i].fd};
         if ((r->items[i].revents & ZMQ_POLLIN) != 0) {
-            fby_wakeup_clear(&wakeups[i]);
+            fby_wakeup_clear(&wakeup);
         }
     }
     fby_r_take_results(r);
     if ((r->items[FBY_R_WAKEUPS].revents & ZMQ_POLLIN) != 0) {
-        read_socket(r, &r->server, FBY_NO_PEER, server_frame);
+        read_socket(r, &r->server, FBY_NO_PEER);
     }
     for (int i = FBY_R_WAKEUPS + 1; i < n; i++) {
         int peer = r->item_peer[i];
         if ((r->items[i].revents & ZMQ_POLLIN) != 0 &&
-            r->peers[peer].socket == r->items[i].socket) {
-            read_socket(r, &r->peers[peer].socket, peer, fby_r_worker_frame);
+            r->peers[peer].socket == r->items[i].socket) { /* still open */
+            read_socket(r, &r->peers[peer].socket, peer);
         }
     }
 }
 
-static void tick(struct fby_receiver *r)
+static void run_timers(struct fby_receiver *r)
 {
     struct fby_message message = {0};
     if (fby_membership_tick(&r->membership, r->now_ns, &message)) {
@@ -154,13 +145,14 @@ static void tick(struct fby_receiver *r)
     fby_r_run_actions(r);
 }
 
-static void run_once(struct fby_receiver *r)
+static void run_turn(struct fby_receiver *r)
 {
     int n = fill_poll_items(r);
-    (void)zmq_poll(r->items, n, poll_timeout_ms(deadline(r), fby_now_ns()));
+    (void)zmq_poll(
+        r->items, n, poll_timeout_ms(next_deadline(r), fby_now_ns()));
     r->now_ns = fby_now_ns();
-    read_all(r, n);
-    tick(r);
+    read_ready_items(r, n);
+    run_timers(r);
     fby_r_deliver(r);
     fby_r_update_stats(r);
 }
@@ -182,7 +174,7 @@ static void *thread_main(void *opaque)
 {
     struct fby_receiver *r = opaque;
     while (!atomic_load(&r->stop)) {
-        run_once(r);
+        run_turn(r);
     }
     disconnect_all(r);
     return NULL;
@@ -196,28 +188,31 @@ static void scale_times(struct fby_window_times *t)
         &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_period, &t->suspect,
         &t->late_loop, &t->credit, &t->busy_min, &t->warn};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        *all[i] = fby_timer_ns(*all[i]);
+        *all[i] = fby_scaled_timeout_ns(*all[i]);
     }
 }
 
-static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
+static fby_err create_window(
+    struct fby_receiver *r, struct fby_error_detail *why)
 {
     struct fby_window_config config = fby_window_defaults();
-    config.max_batches              = fby_setup_window(r->setup);
+    config.max_batches              = fby_setup_max_batches(r->setup);
     config.max_bytes                = r->setup->window_bytes;
     config.batch_bytes              = r->setup->layout.raw_bytes;
     config.max_chunks               = r->setup->layout.n_chunks;
     config.seed                     = fby_id_random();
     config.audit                    = r->setup->audit;
     scale_times(&config.times);
-    r->n_slots   = config.max_batches + 1;
-    r->peers     = fby_zalloc(config.max_peers * sizeof(*r->peers));
-    r->items     = fby_zalloc((config.max_peers + 8) * sizeof(*r->items));
-    r->item_peer = fby_zalloc((config.max_peers + 8) * sizeof(*r->item_peer));
+    r->n_slots       = config.max_batches + 1;
+    r->peers         = fby_zalloc(config.max_peers * sizeof(*r->peers));
+    uint32_t n_items = FBY_R_WAKEUPS + 1 + config.max_peers; /* 1: the server */
+    r->items         = fby_zalloc(n_items * sizeof(*r->items));
+    r->item_peer     = fby_zalloc(n_items * sizeof(*r->item_peer));
     return fby_window_create(&config, fby_now_ns(), &r->window, why);
 }
 
-static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
+static fby_err create_slots(
+    struct fby_receiver *r, struct fby_error_detail *why)
 {
     const struct fby_setup *setup   = r->setup;
     uint32_t                answers = r->n_slots + FBY_AUDITS;
@@ -232,7 +227,7 @@ static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
         uint8_t *arena =
             r->upload != NULL ? fby_gpu_upload_arena(r->upload, i) : NULL;
         if (fby_request_slot_init(&r->slots[i], setup, arena) != FBY_OK) {
-            return fby_because(why, FBY_SYS,
+            return fby_error_set(why, FBY_SYS,
                 "no memory for %u slots of %llu bytes", r->n_slots,
                 (unsigned long long)setup->layout.slot_bytes);
         }
@@ -240,31 +235,34 @@ static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
     return FBY_OK;
 }
 
-static fby_err make_sockets(struct fby_receiver *r, struct fby_why *why)
+static fby_err create_sockets(
+    struct fby_receiver *r, struct fby_error_detail *why)
 {
     r->zmq = zmq_ctx_new();
     if (r->zmq == NULL) {
-        return fby_because(why, FBY_SYS, "no ZeroMQ context");
+        return fby_error_set(why, FBY_SYS, "no ZeroMQ context");
     }
     r->server = fby_dealer_open(r->zmq, r->setup->server, FBY_MESSAGE_MAX);
     if (r->server == NULL) {
-        return fby_because(why, FBY_SYS, "%s: %s", r->setup->server,
+        return fby_error_set(why, FBY_SYS, "%s: %s", r->setup->server,
             zmq_strerror(zmq_errno()));
     }
     return FBY_OK;
 }
 
-/* Block all signals in the new threads: the program's own threads get them. */
-static fby_err start(struct fby_receiver *r, struct fby_why *why)
+/* Block all signals in the new threads, so that the program's own threads
+ * handle them. */
+static fby_err start_threads(
+    struct fby_receiver *r, struct fby_error_detail *why)
 {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    fby_err err =
-        fby_unpack_create(r->setup, r->upload, r->ready_queue, &r->unpack);
+    fby_err err = fby_decode_pool_create(
+        r->setup, r->upload, r->ready_queue, &r->decode_pool);
     if (err == FBY_OK) {
-        err = make_sockets(r, why);
+        err = create_sockets(r, why);
     }
     if (err == FBY_OK) {
         fby_r_open_begin(r);
@@ -276,13 +274,13 @@ static fby_err start(struct fby_receiver *r, struct fby_why *why)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err == FBY_SYS && why->text[0] == '\0') {
-        (void)fby_because(why, err, "no thread could be started");
+        (void)fby_error_set(why, err, "no thread could be started");
     }
     return err;
 }
 
 fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
-    struct fby_receiver **out, struct fby_why *why)
+    struct fby_receiver **out, struct fby_error_detail *why)
 {
     struct fby_receiver *r = fby_zalloc(sizeof(*r));
     r->setup               = parts->setup;
@@ -291,12 +289,12 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     r->upload              = parts->upload;
     r->session             = fby_session_random();
     r->orders              = fby_zalloc(sizeof(*r->orders));
-    fby_err err            = make_window(r, why);
+    fby_err err            = create_window(r, why);
     if (err == FBY_OK) {
-        err = make_slots(r, why);
+        err = create_slots(r, why);
     }
     if (err == FBY_OK) {
-        err = start(r, why);
+        err = start_threads(r, why);
     }
     if (err != FBY_OK) {
         fby_receiver_destroy(&r);
@@ -344,7 +342,7 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
         fby_wakeup_send(&r->ready_queue->wakeup);
         pthread_join(r->thread, NULL);
     }
-    fby_unpack_destroy(&r->unpack);
+    fby_decode_pool_destroy(&r->decode_pool);
     if (r->upload != NULL) {
         fby_gpu_upload_stop(r->upload);
     }

@@ -1,9 +1,10 @@
 /* receiver.h - the thread that owns a stream's sockets.
  *
- * It polls the server and the workers in use, reports messages to the window
- * and carries out the window's actions. It passes chunks to the decode threads
- * and puts complete batches into the ready queue. Opening the stream is the
- * first phase of the same loop, until the data is agreed on. */
+ * The thread polls the server and the workers in use, reports messages to the
+ * window and carries out the window's actions. It passes chunks to the decode
+ * pool and puts complete batches into the ready queue. The same loop first
+ * opens the stream; it begins to request batches as soon as the workers agree
+ * on the dataset. */
 #ifndef FBY_CLIENT_RECEIVE_RECEIVER_H
 #define FBY_CLIENT_RECEIVE_RECEIVER_H
 
@@ -26,7 +27,7 @@ struct fby_receiver_parts { /* borrowed; must outlive the receiver */
  * Ownership: *out is the caller's, for destroy.
  * Errors:    FBY_SYS, FBY_CONFIG, with `why`. */
 FBY_CHECKED fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
-    struct fby_receiver **out, struct fby_why *why);
+    struct fby_receiver **out, struct fby_error_detail *why);
 
 /* Send BYE to the workers and QUIT to the server, and join the thread; *self_p
  * becomes NULL. NULL is allowed. */

@@ -1,57 +1,52 @@
 /* server.c - messages from the server: joined, refused, list of workers. */
-#include "trainer_client/receive/state.h"
+#include "trainer_client/receive/receiver_state.h"
 
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 
-static void on_joined(struct fby_receiver *r, const struct fby_message *m)
+static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
 {
-    struct fby_why why = {""};
-    fby_membership_joined(&r->membership, &m->joined, r->now_ns);
+    struct fby_error_detail why = {""};
+    fby_membership_joined(&r->membership, joined, r->now_ns);
     if (r->opened) {
         return; /* the server compares our digests */
     }
     if (!r->listed) {
-        fby_ready_queue_waiting(
+        fby_ready_queue_set_wait_reason(
             r->ready_queue, "the server knows no worker yet");
     }
-    if (fby_dataset_agreement_pin(&r->agreement, &m->joined.data,
-            &m->joined.fingerprint, "the job", &why) != FBY_OK) {
+    if (fby_dataset_agreement_pin(&r->agreement, &joined->data,
+            &joined->fingerprint, "the job", &why) != FBY_OK) {
         fby_r_fail(r, FOREBAY_CONFIG, &why);
     }
 }
 
-/* Whether a refusal ends the stream. Ranks of one job must have the same data.
- * Everything else was agreed on at the first JOIN. A server that refuses it
- * later has lost its state and admitted another session before this one. */
+/* True if a refusal of JOIN ends the stream. Ranks of one job must have the
+ * same data. The server accepted all other values at the first JOIN. If the
+ * server refuses these values later, it has lost its state and admitted another
+ * session before this one, so JOIN may succeed again. */
 static bool is_fatal(
     const struct fby_receiver *r, enum fby_join_refused_code code)
 {
     return !r->opened || code == FBY_JOIN_DATA || code == FBY_JOIN_FINGERPRINT;
 }
 
-static void on_refused(struct fby_receiver *r, const struct fby_message *m)
+static void on_refused(
+    struct fby_receiver *r, const struct fby_join_refused *refused)
 {
-    const struct fby_join_refused *refused = &m->join_refused;
-    struct fby_why                 why     = {""};
-    (void)fby_because(
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(
         &why, FBY_CONFIG, "the server refused: %.400s", refused->text);
     if (is_fatal(r, refused->code)) {
         fby_error("JOIN-REFUSED", "%s", why.text);
         fby_r_fail(r, FOREBAY_CONFIG, &why);
     } else {
         fby_warn("JOIN-REFUSED",
-            "%s; going on with the workers known, and asking again", why.text);
+            "%s; using the known workers until JOIN succeeds", why.text);
         fby_membership_refused(&r->membership, r->now_ns);
     }
-}
-
-static void on_join_first(struct fby_receiver *r, const struct fby_message *m)
-{
-    (void)m;
-    fby_membership_join_first(&r->membership, r->now_ns);
 }
 
 static void add_worker(
@@ -69,12 +64,6 @@ static void add_worker(
         fby_peer_set(&r->peers[peer], info);
         fby_info("WORKER-FOUND", "%s", r->peers[peer].label);
     }
-    fby_r_run_actions(r);
-}
-
-static void unlist_peer(struct fby_receiver *r, int peer)
-{
-    fby_window_peer_unlist(r->window, r->now_ns, peer);
     fby_r_run_actions(r);
 }
 
@@ -100,15 +89,16 @@ static void remove_workers(
             gone = fby_instance_equal(workers->removed.at[j], p->instance);
         }
         if (gone) {
-            unlist_peer(r, i);
+            fby_window_peer_unlist(r->window, r->now_ns, i);
+            fby_r_run_actions(r);
         }
     }
 }
 
-static void on_workers(struct fby_receiver *r, const struct fby_message *m)
+static void on_workers(
+    struct fby_receiver *r, const struct fby_workers *workers)
 {
-    const struct fby_workers *workers = &m->workers;
-    if (!fby_membership_workers(&r->membership, workers, r->now_ns)) {
+    if (!fby_membership_accept_list(&r->membership, workers, r->now_ns)) {
         return;
     }
     for (size_t i = 0; i < workers->n_added; i++) {
@@ -118,39 +108,46 @@ static void on_workers(struct fby_receiver *r, const struct fby_message *m)
     remove_workers(r, workers);
 }
 
-static void handle(struct fby_receiver *r, const struct fby_message *m)
+bool fby_r_decode(struct fby_receiver *r, zmq_msg_t *frame, const char *from,
+    struct fby_message *out)
 {
-    static const struct {
-        enum fby_message_type type;
-        void (*handle)(struct fby_receiver *r, const struct fby_message *m);
-    } table[] = {
-        {FBY_MSG_JOINED, on_joined},
-        {FBY_MSG_JOIN_REFUSED, on_refused},
-        {FBY_MSG_JOIN_FIRST, on_join_first},
-        {FBY_MSG_WORKERS, on_workers},
-    };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (table[i].type == m->type) {
-            table[i].handle(r, m);
-            return;
-        }
+    struct fby_error_detail why = {""};
+    if (fby_message_decode(
+            zmq_msg_data(frame), zmq_msg_size(frame), out, &why) != FBY_OK) {
+        r->protocol_errors++;
+        fby_debug("BAD-MESSAGE", "%s: %s", from, why.text);
+        return false;
+    }
+    struct fby_session_id session = fby_message_session(out);
+    if (fby_session_equal(session, r->session) ||
+        (out->type == FBY_MSG_REFUSED && session.value == 0)) {
+        return true;
     }
     r->protocol_errors++;
+    fby_message_fini(out);
+    return false;
 }
 
 void fby_r_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
 {
     struct fby_message message;
-    struct fby_why     why = {""};
-    if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
-            &why) != FBY_OK) {
-        r->protocol_errors++;
-        fby_debug("BAD-MESSAGE", "server: %s", why.text);
+    if (!fby_r_decode(r, frame, "server", &message)) {
         return;
     }
-    if (fby_session_equal(fby_message_session(&message), r->session)) {
-        handle(r, &message);
-    } else {
+    switch ((int)message.type) { /* the server may send only these */
+    case FBY_MSG_JOINED:
+        on_joined(r, &message.joined);
+        break;
+    case FBY_MSG_JOIN_REFUSED:
+        on_refused(r, &message.join_refused);
+        break;
+    case FBY_MSG_JOIN_FIRST:
+        fby_membership_join_first(&r->membership, r->now_ns);
+        break;
+    case FBY_MSG_WORKERS:
+        on_workers(r, &message.workers);
+        break;
+    default:
         r->protocol_errors++;
     }
     fby_message_fini(&message);

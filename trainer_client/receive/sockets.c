@@ -7,18 +7,18 @@
 #include "common/socket.h"
 #include "common/timer.h"
 
-enum { LINGER_MS = 200, QUEUE = 100000 /* messages */ };
+enum { LINGER_MS = 200, QUEUE_MESSAGES = 100000 };
 
-/* A message is sent every second, so a machine that is gone shows by the
- * missing TCP acknowledgements (dead_peer_ms). */
+/* The client sends a message every second. If TCP gets no acknowledgement for
+ * dead_peer_ms, the peer is dead and the connection is closed. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
 {
-    int64_t dead_ns = fby_timer_ns(30 * FBY_NS_PER_S);
+    int64_t dead_ns = fby_scaled_timeout_ns(30 * FBY_NS_PER_S);
     void   *socket  = NULL;
 
     const struct fby_socket_limits limits = {
         .max_message_bytes = max_frame,
-        .receive_messages  = QUEUE,
+        .receive_messages  = QUEUE_MESSAGES,
         .dead_peer_ms      = (int)(dead_ns / FBY_NS_PER_MS),
     };
     if (fby_socket_connect(zmq, endpoint, &limits, &socket) != FBY_OK) {
@@ -41,8 +41,8 @@ void fby_dealer_close(void **socket_p)
 void fby_dealer_send(
     void *socket, const struct fby_message *message, struct fby_buffer *scratch)
 {
-    struct fby_why why = {""};
-    scratch->size      = 0;
+    struct fby_error_detail why = {""};
+    scratch->size               = 0;
     if (fby_message_encode(message, scratch, &why) != FBY_OK) {
         fby_error(
             "CANNOT-SAY", "%s: %s", fby_message_name(message->type), why.text);

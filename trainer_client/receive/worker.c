@@ -1,5 +1,5 @@
 /* worker.c - control messages from workers, passed on to the window. */
-#include "trainer_client/receive/state.h"
+#include "trainer_client/receive/receiver_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,8 @@
 #include "common/log.h"
 
 static void on_welcome(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+    struct fby_receiver *r, int peer, const struct fby_welcome *w)
 {
-    const struct fby_welcome       *w       = &m->welcome;
     const struct fby_window_welcome welcome = {
         .instance    = w->instance,
         .route       = w->route.value,
@@ -20,7 +19,8 @@ static void on_welcome(
         .n_open      = w->open.n,
     };
     if (w->version != FBY_PROTOCOL_VERSION) {
-        fby_r_set_aside(r, peer, FBY_R_VERSION, "it chose another version");
+        fby_r_set_aside(
+            r, peer, FBY_R_VERSION, "the worker chose another version");
         return;
     }
     if (!fby_instance_equal(r->peers[peer].instance, w->instance)) {
@@ -30,23 +30,15 @@ static void on_welcome(
     fby_window_welcome(r->window, r->now_ns, peer, &welcome);
 }
 
-static void on_hello_first(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    (void)m;
-    fby_window_hello_first(r->window, r->now_ns, peer);
-}
-
 static void on_refused(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+    struct fby_receiver *r, int peer, const struct fby_refused *refused)
 {
-    const struct fby_refused *refused = &m->refused;
-    struct fby_peer          *p       = &r->peers[peer];
+    struct fby_peer *p = &r->peers[peer];
     switch (refused->code) {
     case FBY_REFUSED_FULL:
         snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
         fby_warn("WORKER-FULL", "%s: %s", p->label, refused->text);
-        fby_window_full(r->window, r->now_ns, peer);
+        fby_window_refused_full(r->window, r->now_ns, peer);
         return;
     case FBY_REFUSED_LEAVING:
         fby_window_unreachable(r->window, r->now_ns, peer);
@@ -57,93 +49,54 @@ static void on_refused(
     }
 }
 
-static void on_pong(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+static void on_pong(struct fby_receiver *r, int peer, const struct fby_pong *p)
 {
     const struct fby_window_pong pong = {
-        .instance = m->pong.instance,
-        .seq      = m->pong.sequence,
-        .open     = m->pong.open.at,
-        .n_open   = m->pong.open.n,
+        .instance = p->instance,
+        .sequence = p->sequence,
+        .open     = p->open.at,
+        .n_open   = p->open.n,
     };
     fby_window_pong(r->window, r->now_ns, peer, &pong);
 }
 
-static void on_scanning(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+/* BUSY gives no reason. If the worker's system is the cause, its log says so. */
+static void on_busy(
+    struct fby_receiver *r, int peer, const struct fby_busy *busy)
 {
-    fby_r_scanning(r, peer, &m->scanning);
-}
-
-static void on_opened(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    fby_r_opened(r, peer, &m->opened);
-}
-
-static void on_open_failed(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    fby_r_open_failed(r, peer, &m->open_failed);
-}
-
-static void on_send_content(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    fby_window_send_content(
-        r->window, r->now_ns, peer, m->send_content.request);
-}
-
-/* BUSY gives no reason. The worker's log does if its system is the cause. */
-static void report_busy(struct fby_receiver *r, int peer)
-{
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     if (!r->reported_busy) {
-        (void)fby_because(&why, FBY_AGAIN,
+        (void)fby_error_set(&why, FBY_AGAIN,
             "%s is busy: it has no room, memory or files for a batch now, and "
             "is asked again; if this lasts, its log says why",
             r->peers[peer].label);
-        fby_ready_queue_waiting(r->ready_queue, why.text);
+        fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
         r->reported_busy = true;
     }
-}
-
-static void on_busy(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    report_busy(r, peer);
-    fby_window_busy(r->window, r->now_ns, peer, m->busy.request,
-        (int64_t)m->busy.retry_ms * FBY_NS_PER_MS);
-}
-
-static void on_lost(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    fby_window_lost(r->window, r->now_ns, peer, m->lost.request);
+    fby_window_busy(r->window, r->now_ns, peer, busy->request,
+        (int64_t)busy->retry_ms * FBY_NS_PER_MS);
 }
 
 static void on_cannot(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+    struct fby_receiver *r, int peer, const struct fby_cannot *c)
 {
-    const struct fby_cannot *c = &m->cannot;
     if (c->shard[0] != '\0') {
         /* the text names shard or file, sample and offset */
-        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE, "%s", c->text);
-        (void)fby_because_in(
+        (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", c->text);
+        (void)fby_error_prefix(
             &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
     } else {
-        (void)fby_because(&r->cannot, FBY_IO, "%s", c->text);
-        (void)fby_because_in(&r->cannot, FBY_IO, "%s", r->peers[peer].label);
+        (void)fby_error_set(&r->cannot, FBY_IO, "%s", c->text);
+        (void)fby_error_prefix(&r->cannot, FBY_IO, "%s", r->peers[peer].label);
     }
     fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
     fby_window_cannot(r->window, r->now_ns, peer, c->request, (int)c->code);
 }
 
 static void on_stale(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+    struct fby_receiver *r, int peer, const struct fby_stale_data *stale)
 {
-    const struct fby_stale_data *stale = &m->stale_data;
-    char                         text[400];
+    char text[400];
     if (stale->shard[0] != '\0') {
         snprintf(
             text, sizeof(text), "not as it was opened: %.350s", stale->text);
@@ -153,54 +106,51 @@ static void on_stale(
     fby_r_set_aside(r, peer, FBY_R_STALE, text);
 }
 
-static void on_fingerprint(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+static void on_wrong_fingerprint(
+    struct fby_receiver *r, int peer, const struct fby_digest *fingerprint)
 {
     char text[120];
     char hex[17];
     snprintf(text, sizeof(text), "its fingerprint is %s, another build",
-        fby_hex(m->wrong_fingerprint.fingerprint.bytes, 8, hex));
+        fby_hex(fingerprint->bytes, 8, hex));
     fby_r_set_aside(r, peer, FBY_R_FINGERPRINT, text);
 }
 
 static void on_header(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+    struct fby_receiver *r, int peer, const struct fby_header *header)
 {
-    const struct fby_header   *header   = &m->header;
     const struct fby_assembly *assembly = fby_r_assembly(r, header->request);
-    struct fby_why             why      = {""};
+    struct fby_error_detail    why      = {""};
     uint32_t                   n_chunks = 0;
     for (size_t i = 0; i < header->n_fields; i++) {
         n_chunks += header->fields[i].n_chunks;
     }
     if (assembly != NULL &&
-        fby_assembly_header(assembly, header, &why) != FBY_OK) {
+        fby_assembly_check_header(assembly, header, &why) != FBY_OK) {
         fby_warn("BAD-HEADER", "%s: %s", r->peers[peer].label, why.text);
         r->protocol_errors++;
-        fby_window_proto(r->window, r->now_ns, peer);
+        fby_window_breach(r->window, r->now_ns, peer);
         return;
     }
     if (r->reported_busy) {
         r->reported_busy = false;
-        fby_ready_queue_waiting(r->ready_queue, "");
+        fby_ready_queue_set_wait_reason(r->ready_queue, "");
     }
     (void)fby_window_header(
         r->window, r->now_ns, peer, header->request, n_chunks);
 }
 
-static void on_end(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
+static void on_end(struct fby_receiver *r, int peer, const struct fby_end *e)
 {
-    const struct fby_end *e        = &m->end;
-    struct fby_why        why      = {""};
-    struct fby_assembly  *assembly = fby_r_assembly(r, e->request);
-    struct fby_window_end end      = {
-             .peer    = peer,
-             .id      = e->request,
-             .content = fby_end_content(e),
+    struct fby_error_detail why      = {""};
+    struct fby_assembly    *assembly = fby_r_assembly(r, e->request);
+    struct fby_window_end   end      = {
+               .peer    = peer,
+               .id      = e->request,
+               .content = fby_end_content(e),
     };
     if (assembly != NULL && fby_window_has_all(r->window, peer, e->request)) {
-        end.matches = fby_assembly_end(assembly, e, &why);
+        end.matches = fby_assembly_take_end(assembly, e, &why);
     }
     if (why.text[0] != '\0') {
         fby_warn("BAD-END", "%s: %s", r->peers[peer].label, why.text);
@@ -208,75 +158,84 @@ static void on_end(
     (void)fby_window_end(r->window, r->now_ns, &end);
 }
 
-static void on_leave(
+/* Handle a message that answers a request. */
+static void handle_answer(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
-    (void)m;
-    fby_info("WORKER-LEAVES", "%s", r->peers[peer].label);
-    fby_window_leave(r->window, r->now_ns, peer);
-}
-
-static void handle(
-    struct fby_receiver *r, int peer, const struct fby_message *m)
-{
-    static const struct {
-        enum fby_message_type type;
-        void (*handle)(
-            struct fby_receiver *r, int peer, const struct fby_message *m);
-    } table[] = {
-        {FBY_MSG_END, on_end},
-        {FBY_MSG_HEADER, on_header},
-        {FBY_MSG_PONG, on_pong},
-        {FBY_MSG_BUSY, on_busy},
-        {FBY_MSG_LOST, on_lost},
-        {FBY_MSG_WELCOME, on_welcome},
-        {FBY_MSG_HELLO_FIRST, on_hello_first},
-        {FBY_MSG_REFUSED, on_refused},
-        {FBY_MSG_SCANNING, on_scanning},
-        {FBY_MSG_OPENED, on_opened},
-        {FBY_MSG_OPEN_FAILED, on_open_failed},
-        {FBY_MSG_SEND_CONTENT, on_send_content},
-        {FBY_MSG_CANNOT, on_cannot},
-        {FBY_MSG_STALE_DATA, on_stale},
-        {FBY_MSG_WRONG_FINGERPRINT, on_fingerprint},
-        {FBY_MSG_LEAVE, on_leave},
-    };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (table[i].type == m->type) {
-            table[i].handle(r, peer, m);
-            return;
-        }
+    switch ((int)m->type) {
+    case FBY_MSG_HEADER:
+        on_header(r, peer, &m->header);
+        break;
+    case FBY_MSG_END:
+        on_end(r, peer, &m->end);
+        break;
+    case FBY_MSG_BUSY:
+        on_busy(r, peer, &m->busy);
+        break;
+    case FBY_MSG_LOST:
+        fby_window_lost(r->window, r->now_ns, peer, m->lost.request);
+        break;
+    case FBY_MSG_CANNOT:
+        on_cannot(r, peer, &m->cannot);
+        break;
+    case FBY_MSG_SEND_CONTENT:
+        fby_window_send_content(
+            r->window, r->now_ns, peer, m->send_content.request);
+        break;
+    case FBY_MSG_STALE_DATA:
+        on_stale(r, peer, &m->stale_data);
+        break;
+    case FBY_MSG_WRONG_FINGERPRINT:
+        on_wrong_fingerprint(r, peer, &m->wrong_fingerprint.fingerprint);
+        break;
+    default:
+        r->protocol_errors++;
     }
-    r->protocol_errors++;
 }
 
-static bool is_ours(const struct fby_receiver *r, const struct fby_message *m)
+static void handle_message(
+    struct fby_receiver *r, int peer, const struct fby_message *m)
 {
-    struct fby_session_id session = fby_message_session(m);
-    return fby_session_equal(session, r->session) ||
-           (m->type == FBY_MSG_REFUSED && session.value == 0);
+    switch ((int)m->type) { /* a worker may send only these */
+    case FBY_MSG_WELCOME:
+        on_welcome(r, peer, &m->welcome);
+        break;
+    case FBY_MSG_HELLO_FIRST:
+        fby_window_hello_first(r->window, r->now_ns, peer);
+        break;
+    case FBY_MSG_REFUSED:
+        on_refused(r, peer, &m->refused);
+        break;
+    case FBY_MSG_PONG:
+        on_pong(r, peer, &m->pong);
+        break;
+    case FBY_MSG_SCANNING:
+        fby_r_scanning(r, peer, &m->scanning);
+        break;
+    case FBY_MSG_OPENED:
+        fby_r_opened(r, peer, &m->opened);
+        break;
+    case FBY_MSG_OPEN_FAILED:
+        fby_r_open_failed(r, peer, &m->open_failed);
+        break;
+    case FBY_MSG_LEAVE:
+        fby_info("WORKER-LEAVES", "%s", r->peers[peer].label);
+        fby_window_leave(r->window, r->now_ns, peer);
+        break;
+    default:
+        handle_answer(r, peer, m);
+    }
 }
 
 void fby_r_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
     struct fby_message message;
-    struct fby_why     why  = {""};
-    const void        *data = zmq_msg_data(frame);
-    size_t             size = zmq_msg_size(frame);
-    if (fby_frame_kind(data, size) == FBY_FRAME_CHUNK) {
+    if (fby_frame_kind(zmq_msg_data(frame), zmq_msg_size(frame)) ==
+        FBY_FRAME_CHUNK) {
         fby_r_chunk(r, peer, frame);
-        fby_fault_end("client.exit", "client.stop", "chunk");
-        return;
+        fby_fault_kill_or_stop("client.exit", "client.stop", "chunk");
+    } else if (fby_r_decode(r, frame, r->peers[peer].label, &message)) {
+        handle_message(r, peer, &message);
+        fby_message_fini(&message);
     }
-    if (fby_message_decode(data, size, &message, &why) != FBY_OK) {
-        r->protocol_errors++;
-        fby_debug("BAD-MESSAGE", "%s: %s", r->peers[peer].label, why.text);
-        return;
-    }
-    if (is_ours(r, &message)) {
-        handle(r, peer, &message);
-    } else {
-        r->protocol_errors++;
-    }
-    fby_message_fini(&message);
 }

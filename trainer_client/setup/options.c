@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/derived.h"
+
 /* ---- structs of other versions ------------------------------------------- */
+
+/* A struct of a newer version may be larger than ours, but not so many times. */
+enum { MAX_GROWTH = 64 };
 
 static bool all_zero(const uint8_t *bytes, size_t n)
 {
@@ -18,18 +23,18 @@ static bool all_zero(const uint8_t *bytes, size_t n)
 
 /* An array with a count above 0 must not be NULL. */
 static fby_err check_arrays(
-    const struct forebay_options *o, struct fby_why *why)
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     const struct {
         const char *name;
-        const void *at;
+        const void *array;
         size_t      n;
     } arrays[] = {{"roots", o->roots, o->n_roots},
         {"fields", o->fields, o->n_fields},
         {"outputs", o->outputs, o->n_outputs}};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-        if (arrays[i].at == NULL && arrays[i].n > 0) {
-            return fby_because(why, FBY_USAGE, "%s is NULL, but n_%s is %zu",
+        if (arrays[i].array == NULL && arrays[i].n > 0) {
+            return fby_error_set(why, FBY_USAGE, "%s is NULL, but n_%s is %zu",
                 arrays[i].name, arrays[i].name, arrays[i].n);
         }
     }
@@ -37,49 +42,51 @@ static fby_err check_arrays(
 }
 
 fby_err fby_options_read(const struct forebay_options *from,
-    struct forebay_options *out, struct fby_why *why)
+    struct forebay_options *out, struct fby_error_detail *why)
 {
-    size_t given = from->struct_size;
-    if (given < sizeof(size_t) || given > 64 * sizeof(*out)) {
-        return fby_because(why, FBY_USAGE,
+    size_t caller_size = from->struct_size;
+    if (caller_size < sizeof(size_t) ||
+        caller_size > MAX_GROWTH * sizeof(*out)) {
+        return fby_error_set(why, FBY_USAGE,
             "struct_size is %zu; set it to sizeof(struct forebay_options)",
-            given);
+            caller_size);
     }
-    size_t both = given < sizeof(*out) ? given : sizeof(*out);
-    if (!all_zero((const uint8_t *)from + both, given - both)) {
-        return fby_because(why, FBY_USAGE,
+    size_t shared = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
+    if (!all_zero((const uint8_t *)from + shared, caller_size - shared)) {
+        return fby_error_set(why, FBY_USAGE,
             "an option is set that this version (%s) does not know",
             FBY_VERSION);
     }
     *out = forebay_options();
-    memcpy(out, from, both);
+    memcpy(out, from, shared);
     return check_arrays(out, why);
 }
 
-/* Copy element `i` of the caller's array. Its elements may be longer or shorter
- * than ours. */
+/* Copy element `i` of the caller's outputs. The caller's elements may be longer
+ * or shorter than struct forebay_output. */
 static fby_err read_output(const struct forebay_options *o, size_t i,
-    struct forebay_output *out, struct fby_why *why)
+    struct forebay_output *out, struct fby_error_detail *why)
 {
-    size_t         given = o->outputs->struct_size;
-    const uint8_t *from  = (const uint8_t *)o->outputs + i * given;
-    size_t         both  = given < sizeof(*out) ? given : sizeof(*out);
-    if (given < offsetof(struct forebay_output, as) ||
-        given > 64 * sizeof(*out)) {
-        return fby_because(why, FBY_USAGE,
-            "outputs: struct_size is %zu; begin with forebay_output()", given);
+    size_t         caller_size = o->outputs->struct_size;
+    const uint8_t *from        = (const uint8_t *)o->outputs + i * caller_size;
+    size_t shared = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
+    if (caller_size < offsetof(struct forebay_output, as) ||
+        caller_size > MAX_GROWTH * sizeof(*out)) {
+        return fby_error_set(why, FBY_USAGE,
+            "outputs: struct_size is %zu; begin with forebay_output()",
+            caller_size);
     }
     *out = (struct forebay_output){0};
-    memcpy(out, from, both);
-    if (out->struct_size != given) {
-        return fby_because(why, FBY_USAGE,
-            "outputs: struct_size of number %zu is %zu, of the first %zu", i,
-            out->struct_size, given);
+    memcpy(out, from, shared);
+    if (out->struct_size != caller_size) {
+        return fby_error_set(why, FBY_USAGE,
+            "outputs: struct_size of element %zu is %zu, of element 0 %zu", i,
+            out->struct_size, caller_size);
     }
-    return all_zero(from + both, given - both)
+    return all_zero(from + shared, caller_size - shared)
                ? FBY_OK
-               : fby_because(why, FBY_USAGE,
-                     "outputs: number %zu sets something that this version "
+               : fby_error_set(why, FBY_USAGE,
+                     "outputs: element %zu sets a member that this version "
                      "(%s) does not know",
                      i, FBY_VERSION);
 }
@@ -87,7 +94,7 @@ static fby_err read_output(const struct forebay_options *o, size_t i,
 /* ---- fields -------------------------------------------------------------- */
 
 static fby_err find_field(const struct fby_content *content, const char *name,
-    uint32_t *out, struct fby_why *why)
+    uint32_t *out, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (name != NULL && strcmp(content->fields[i].name, name) == 0) {
@@ -101,35 +108,37 @@ static fby_err find_field(const struct fby_content *content, const char *name,
         snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "",
             content->fields[i].name);
     }
-    return fby_because(why, FBY_USAGE, "no field %.63s; the pipeline has %s",
+    return fby_error_set(why, FBY_USAGE, "no field %.63s; the pipeline has %s",
         name != NULL ? name : "without a name", all);
 }
 
 fby_err fby_options_fields(const struct forebay_options *o,
-    const struct fby_content *content, uint64_t *out, struct fby_why *why)
+    const struct fby_content *content, uint64_t *out,
+    struct fby_error_detail *why)
 {
     uint64_t all  = content->n_fields < 64
                         ? (UINT64_C(1) << content->n_fields) - 1
                         : UINT64_MAX;
     uint64_t bits = o->fields == NULL ? all : 0;
     for (size_t i = 0; o->fields != NULL && i < o->n_fields; i++) {
-        uint32_t at  = 0;
-        fby_err  err = find_field(content, o->fields[i], &at, why);
+        uint32_t index = 0;
+        fby_err  err   = find_field(content, o->fields[i], &index, why);
         if (err != FBY_OK) {
             return err;
         }
-        bits |= UINT64_C(1) << at;
+        bits |= UINT64_C(1) << index;
     }
     *out = bits;
-    return bits != 0 ? FBY_OK
-                     : fby_because(why, FBY_USAGE, "fields: none is selected");
+    return bits != 0
+               ? FBY_OK
+               : fby_error_set(why, FBY_USAGE, "fields: none is selected");
 }
 
 /* ---- outputs ------------------------------------------------------------- */
 
-/* Enumerators of a newer or faulty caller may be out of range. */
+/* A newer or faulty caller may pass unknown enumerators. */
 static fby_err check_output(const struct forebay_output *output,
-    const struct fby_field_content *field, struct fby_why *why)
+    const struct fby_field_content *field, struct fby_error_detail *why)
 {
     const struct {
         const char *name;
@@ -143,22 +152,23 @@ static fby_err check_output(const struct forebay_output *output,
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (all[i].value < 0 || all[i].value > all[i].last) {
-            return fby_because(why, FBY_USAGE,
-                "outputs: field %s: %s is %d, which means nothing; 0 to %d",
-                field->name, all[i].name, all[i].value, all[i].last);
+            return fby_error_set(why, FBY_USAGE,
+                "outputs: field %s: %s is %d, must be 0 to %d", field->name,
+                all[i].name, all[i].value, all[i].last);
         }
     }
-    bool of_rows = output->has_pad || output->pad_to != FOREBAY_PAD_TO_PIPELINE;
-    if (of_rows && fby_field_form(field) != FBY_FORM_RAGGED) {
-        return fby_because(why, FBY_USAGE,
-            "outputs: field %s: its rows have one length, there is nothing to "
-            "pad",
+    bool sets_padding =
+        output->has_pad || output->pad_to != FOREBAY_PAD_TO_PIPELINE;
+    if (sets_padding && fby_field_form(field) != FBY_FORM_RAGGED) {
+        return fby_error_set(why, FBY_USAGE,
+            "outputs: field %s: its rows have one length and need no "
+            "padding",
             field->name);
     }
     return FBY_OK;
 }
 
-static void override_rows(
+static void override_ragged(
     const struct forebay_output *output, struct fby_field_delivery *delivery)
 {
     if (output->as != FOREBAY_AS_PIPELINE) {
@@ -175,39 +185,39 @@ static void override_rows(
     }
 }
 
-static fby_err override(const struct forebay_output *output,
+static fby_err override_field(const struct forebay_output *output,
     const struct fby_content *content, struct fby_delivery *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    uint32_t at  = 0;
-    fby_err  err = find_field(content, output->field, &at, why);
+    uint32_t index = 0;
+    fby_err  err   = find_field(content, output->field, &index, why);
     if (err == FBY_OK) {
-        err = check_output(output, &content->fields[at], why);
+        err = check_output(output, &content->fields[index], why);
     }
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_field_delivery *delivery = &out->fields[at];
+    struct fby_field_delivery *delivery = &out->fields[index];
     if (output->dtype != FOREBAY_DTYPE_PIPELINE) {
         delivery->dtype = (enum fby_type)output->dtype;
     }
     if (output->layout != FOREBAY_LAYOUT_PIPELINE) {
         delivery->layout = (enum fby_layout)output->layout;
     }
-    override_rows(output, delivery);
+    override_ragged(output, delivery);
     return FBY_OK;
 }
 
 fby_err fby_options_outputs(const struct forebay_options *o,
     const struct fby_content *content, struct fby_delivery *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (size_t i = 0; i < o->n_outputs && err == FBY_OK; i++) {
         struct forebay_output output = forebay_output(NULL);
         err                          = read_output(o, i, &output, why);
         if (err == FBY_OK) {
-            err = override(&output, content, out, why);
+            err = override_field(&output, content, out, why);
         }
     }
     return err;

@@ -26,18 +26,18 @@ enum { MAX_DECODE_THREADS = 4, MAX_ROOTS = 256 };
 /* ---- pipeline ------------------------------------------------------------ */
 
 static fby_err load_pipeline(const struct forebay_options *o,
-    struct fby_pipeline **out, struct fby_why *why)
+    struct fby_pipeline **out, struct fby_error_detail *why)
 {
     char folder[FBY_PATH_SIZE];
     if ((o->pipeline_path == NULL) == (o->pipeline_text == NULL)) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "give either pipeline_path or pipeline_text");
     }
     if (o->pipeline_path != NULL) {
         return fby_pipeline_load(o->pipeline_path, out, why);
     }
     if (getcwd(folder, sizeof(folder)) == NULL) {
-        return fby_because(why, FBY_SYS, "no current directory");
+        return fby_error_set(why, FBY_SYS, "no current directory");
     }
     const struct fby_pipeline_text text = {
         .text   = o->pipeline_text,
@@ -48,8 +48,8 @@ static fby_err load_pipeline(const struct forebay_options *o,
     return fby_pipeline_parse(&text, out, why);
 }
 
-static fby_err take_pipeline(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_pipeline(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     fby_err              err      = load_pipeline(o, &pipeline, why);
@@ -67,8 +67,8 @@ static fby_err take_pipeline(struct fby_setup *self,
     return err;
 }
 
-static fby_err take_location(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_location(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     char *texts[MAX_ROOTS];
     if (fby_location_is_named(self->split->location.pattern)) {
@@ -76,7 +76,7 @@ static fby_err take_location(struct fby_setup *self,
         return FBY_OK;
     }
     if (o->n_roots > MAX_ROOTS) {
-        return fby_because(why, FBY_USAGE, "more than %d roots", MAX_ROOTS);
+        return fby_error_set(why, FBY_USAGE, "more than %d roots", MAX_ROOTS);
     }
     for (size_t i = 0; i < o->n_roots; i++) {
         const struct forebay_root *root = &o->roots[i];
@@ -86,7 +86,7 @@ static fby_err take_location(struct fby_setup *self,
     }
     const char *const *roots = (const char *const *)texts;
 
-    fby_err err = fby_location_root(
+    fby_err err = fby_location_find_root(
         &self->split->location, roots, o->n_roots, &self->location, why);
     for (size_t i = 0; i < o->n_roots; i++) {
         free(texts[i]);
@@ -96,22 +96,22 @@ static fby_err take_location(struct fby_setup *self,
 
 /* ---- rank, job and token ------------------------------------------------- */
 
-static fby_err take_rank(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_rank(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     self->world = o->world == 0 ? 1 : o->world;
     self->rank  = o->rank;
     if (self->rank >= self->world) {
-        return fby_because(why, FBY_USAGE, "rank %u is not below world %u",
+        return fby_error_set(why, FBY_USAGE, "rank %u is not below world %u",
             self->rank, self->world);
     }
     if (self->world > 1 && o->job == NULL) {
-        return fby_because(
-            why, FBY_USAGE, "ranks find each other by job: name one");
+        return fby_error_set(
+            why, FBY_USAGE, "ranks find each other by their job: set job");
     }
     if (o->job != NULL && (*o->job == '\0' || strlen(o->job) > 255 ||
                               !fby_is_utf8(o->job, strlen(o->job)))) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "job: a name of 1 to 255 bytes of UTF-8");
     }
     struct fby_id_text id = fby_id_text(fby_id_random());
@@ -124,8 +124,8 @@ static fby_err take_rank(struct fby_setup *self,
                          : err;
 }
 
-static fby_err take_token(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_token(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     char have[17];
     char want[17];
@@ -139,15 +139,15 @@ static fby_err take_token(struct fby_setup *self,
         return err;
     }
     if (!fby_digest_equal(&self->token.content, &self->content_digest)) {
-        return fby_because(why, FBY_CONFIG,
-            "the token is of content %s, the pipeline's split is %s: go on "
-            "with the file and split that the token was taken from, or begin "
-            "anew without a token",
+        return fby_error_set(why, FBY_CONFIG,
+            "the token is of content %s, the pipeline's split is %s: use "
+            "the file and split that the token was taken from, or start "
+            "without a token",
             fby_hex(self->token.content.bytes, 8, have),
             fby_hex(self->content_digest.bytes, 8, want));
     }
     if (o->has_seed && o->seed != self->token.seed) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "seed %llu, but the token has seed %llu; leave the seed out",
             (unsigned long long)o->seed, (unsigned long long)self->token.seed);
     }
@@ -158,18 +158,7 @@ static fby_err take_token(struct fby_setup *self,
 
 /* ---- fields -------------------------------------------------------------- */
 
-static void select_fields(struct fby_setup *self, uint64_t wanted)
-{
-    uint32_t n = self->split->content.n_fields;
-    for (uint32_t i = 0; i < n; i++) {
-        if ((wanted >> i & 1) != 0) {
-            self->field[self->n_fields++] = i;
-        }
-    }
-    self->selected = self->n_fields < n ? wanted : 0;
-}
-
-static uint64_t aligned(uint64_t size)
+static uint64_t align_up(uint64_t size)
 {
     return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
 }
@@ -180,20 +169,20 @@ static void assign_offsets(struct fby_setup *self, uint32_t i)
     self->n_tensors += plan->n_tensors;
     self->out_offset[i] = self->out_bytes;
     if (!fby_expansion_is_ragged(plan)) {
-        self->out_bytes += aligned(plan->out_bytes * self->max_rows);
+        self->out_bytes += align_up(plan->out_bytes * self->max_rows);
         return;
     }
     for (uint32_t k = 0; k < plan->n_tensors; k++) {
         const struct fby_tensor_plan *tensor = &plan->tensors[k];
         self->tensor_offset[i][k]            = self->out_bytes;
         self->out_bytes +=
-            aligned(tensor->row_bytes * self->max_rows + tensor->more_bytes);
+            align_up(tensor->row_bytes * self->max_rows + tensor->more_bytes);
     }
 }
 
-/* Offsets of 32 bits must be able to address the last entry. */
-static fby_err check_offsets(
-    const struct fby_setup *self, uint32_t i, struct fby_why *why)
+/* The total number of entries must fit into the type of the offsets. */
+static fby_err check_offset_width(
+    const struct fby_setup *self, uint32_t i, struct fby_error_detail *why)
 {
     const struct fby_expansion *plan = &self->expansions[i];
     bool                        has_offsets =
@@ -207,29 +196,30 @@ static fby_err check_offsets(
     if ((!has_offsets && !documents) || type != FBY_I32 || most <= INT32_MAX) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "field %s: a batch may have %llu entries, more than offsets of i32 "
         "reach; ask for i64",
         plan->name, (unsigned long long)most);
 }
 
-static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
+static fby_err plan_expansions(
+    struct fby_setup *self, struct fby_error_detail *why)
 {
     const struct fby_content  *content  = &self->split->content;
     const struct fby_delivery *delivery = &self->split->delivery;
     self->max_rows                      = content->global_batch / self->world;
     self->expansions = fby_zalloc(self->n_fields * sizeof(*self->expansions));
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        uint32_t                        at       = self->field[i];
-        const struct fby_field_content *mixed_by = fby_mixed_by(content, at);
+        uint32_t                        index    = self->content_index[i];
+        const struct fby_field_content *mixed_by = fby_mixed_by(content, index);
         fby_err err = fby_expansion_init(&self->expansions[i],
-            &content->fields[at], &delivery->fields[at], why);
+            &content->fields[index], &delivery->fields[index], why);
         if (err == FBY_OK && mixed_by != NULL) {
-            err = fby_expansion_mix(
-                &self->expansions[i], &content->fields[at], mixed_by, why);
+            err = fby_expansion_set_mix(
+                &self->expansions[i], &content->fields[index], mixed_by, why);
         }
         if (err == FBY_OK) {
-            err = check_offsets(self, i, why);
+            err = check_offset_width(self, i, why);
         }
         if (err != FBY_OK) {
             return err;
@@ -237,13 +227,13 @@ static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
         assign_offsets(self, i);
     }
     self->out_offset[self->n_fields] = self->out_bytes;
-    self->out_bytes += aligned(self->max_rows);
+    self->out_bytes += align_up(self->max_rows);
     return fby_layout_of_content(
         content, self->selected, self->max_rows, &self->layout, why);
 }
 
-static fby_err take_fields(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_fields(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     struct fby_split *split  = self->split;
     uint64_t          wanted = 0;
@@ -251,59 +241,42 @@ static fby_err take_fields(struct fby_setup *self,
     if (err == FBY_OK) {
         err = fby_options_outputs(o, &split->content, &split->delivery, why);
     }
-    if (err == FBY_OK) {
-        select_fields(self, wanted);
-        err = plan_fields(self, why);
+    if (err != FBY_OK) {
+        return err;
     }
-    return err;
+    uint32_t n = split->content.n_fields;
+    for (uint32_t i = 0; i < n; i++) {
+        if ((wanted >> i & 1) != 0) {
+            self->content_index[self->n_fields++] = i;
+        }
+    }
+    self->selected = self->n_fields < n ? wanted : 0;
+    return plan_expansions(self, why);
 }
 
-/* ---- limits -------------------------------------------------------------- */
+/* ---- device and limits --------------------------------------------------- */
 
 static uint64_t or_default(uint64_t value, uint64_t fallback)
 {
     return value != 0 ? value : fallback;
 }
 
-static uint32_t threads_by_cores(void)
+static void assign_work_offsets(struct fby_setup *self)
 {
-    uint32_t cores = fby_cores();
-    return cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS;
-}
-
-/* Bytes of a field's op plan, random parameters and sums of grey. */
-static uint64_t sampled_bytes(const struct fby_setup *self, uint32_t i)
-{
-    if (self->expansions[i].ops_field == NULL) {
-        return 0;
-    }
-    return aligned(sizeof(struct fby_ops_plan)) +
-           aligned(sizeof(struct fby_ops_row) * self->max_rows) +
-           aligned(sizeof(uint64_t) * self->max_rows);
-}
-
-static uint64_t factor_bytes(const struct fby_setup *self, uint32_t i)
-{
-    return aligned(
-        sizeof(float) * fby_segments_factors(&self->expansions[i], NULL));
-}
-
-static void plan_gather(struct fby_setup *self)
-{
-    self->arena_bytes = aligned(self->arena_bytes);
+    self->arena_bytes = align_up(self->arena_bytes);
     for (uint32_t i = 0; i < self->n_fields; i++) {
         if (fby_segments_needs_gather(&self->expansions[i])) {
             self->work_offset[i] = self->arena_bytes + self->work_bytes;
             self->work_bytes +=
-                aligned(fby_segments_gathered_bytes(&self->expansions[i]) *
-                        self->max_rows);
+                align_up(fby_segments_gathered_bytes(&self->expansions[i]) *
+                         self->max_rows);
         }
     }
 }
 
-/* The most that a field puts into the arena: its chunks as they came, a table
- * of documents, or a tensor that the host expanded. */
-static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
+/* The most bytes that a field puts into the arena: its chunks as received, a
+ * table of documents, or a tensor that the host expanded. */
+static uint64_t arena_field_bytes(const struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
     if (fby_segments_supported(plan)) {
@@ -315,27 +288,35 @@ static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
     return plan->out_bytes * self->max_rows + plan->tensors[0].more_bytes;
 }
 
-/* Pieces at multiples of 16, `valid`, and the list of segments. */
-static uint64_t arena_bytes(const struct fby_setup *self)
+/* The size of the arena: the fields at multiples of FBY_SEGMENT_ALIGN, `valid`,
+ * and the list of segments. */
+static uint64_t needed_arena_bytes(const struct fby_setup *self)
 {
     const struct fby_raw_layout *layout = &self->layout;
-    uint64_t                     bytes  = aligned(self->max_rows);
+    uint64_t                     bytes  = align_up(self->max_rows);
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        bytes += sampled_bytes(self, i) + factor_bytes(self, i) +
-                 aligned(field_bytes(self, i)) +
+        const struct fby_expansion *plan = &self->expansions[i];
+        uint64_t factors = fby_segments_write_factors(plan, NULL);
+        bytes += align_up(arena_field_bytes(self, i)) +
+                 align_up(factors * sizeof(float)) +
                  (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
+        if (plan->ops_field != NULL) { /* plan, draws and sums of grey */
+            bytes += align_up(sizeof(struct fby_ops_plan)) +
+                     align_up(sizeof(struct fby_ops_row) * self->max_rows) +
+                     align_up(sizeof(uint64_t) * self->max_rows);
+        }
     }
-    return bytes +
-           fby_segments_room(layout, self->expansions, aligned(self->max_rows));
+    return bytes + fby_segments_max_bytes(
+                       layout, self->expansions, align_up(self->max_rows));
 }
 
-static fby_err take_device(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_device(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
-    const char    *name   = o->device != NULL ? o->device : "host";
-    bool           any    = strcmp(name, "auto") == 0;
-    struct fby_why reason = {""};
-    self->device          = fby_device_named(any ? "host" : name);
+    const char             *name   = o->device != NULL ? o->device : "host";
+    bool                    any    = strcmp(name, "auto") == 0;
+    struct fby_error_detail reason = {""};
+    self->device                   = fby_device_named(any ? "host" : name);
     if (self->device != NULL && !any) {
         return FBY_OK;
     }
@@ -346,92 +327,93 @@ static fby_err take_device(struct fby_setup *self,
         return FBY_OK;
     }
     if (err != FBY_OK) {
-        return fby_because(why, err, "%s", reason.text);
+        return fby_error_set(why, err, "%s", reason.text);
     }
     if (o->allocate != NULL && o->deallocate == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "allocate is given, but no deallocate");
     }
-    self->device        = fby_device_named("host"); /* for the rest */
+    self->device        = fby_device_named("host"); /* for work on the host */
     self->cuda          = fby_cuda();
-    self->any_device    = any;
+    self->auto_device   = any;
     self->fixed_outputs = o->fixed_outputs;
-    self->memory        = (struct fby_gpu_upload_memory){
-               .allocate = o->allocate,
-               .free     = o->deallocate,
-               .arg      = o->allocate_arg,
+    self->tensor_allocator = (struct fby_gpu_upload_memory){
+        .allocate = o->allocate,
+        .free     = o->deallocate,
+        .arg      = o->allocate_arg,
     };
     return FBY_OK;
 }
 
-static fby_err take_limits(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_limits(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     self->window_bytes   = or_default(o->window_bytes, UINT64_C(256) << 20);
     self->window_batches = (uint32_t)or_default(o->window_batches, 16);
     self->max_held_bytes = or_default(o->max_held_bytes, UINT64_C(1) << 30);
-    self->decode_threads =
-        o->decode_threads != 0 ? o->decode_threads : threads_by_cores();
+    uint32_t cores       = fby_usable_cores();
+    self->decode_threads = (uint32_t)or_default(o->decode_threads,
+        cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS);
     self->open_timeout_ns =
         o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
-    if (self->open_timeout_ns > INT64_MAX / 2) {
-        self->open_timeout_ns = INT64_MAX / 2; /* now + timeout fits */
-    }
+    self->open_timeout_ns = /* so that now + timeout cannot overflow */
+        fby_earlier_ns(self->open_timeout_ns, INT64_MAX / 2);
     self->digests        = o->digests;
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
     if (self->decode_threads > 256 || self->window_batches > 4096) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");
     }
     if (self->layout.raw_bytes > self->window_bytes) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "a batch has %llu bytes, window_bytes is %llu; raise it or make "
             "the batch smaller",
             (unsigned long long)self->layout.raw_bytes,
             (unsigned long long)self->window_bytes);
     }
     if (self->out_bytes > self->max_held_bytes) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "a batch expands to %llu bytes, max_held_bytes is %llu; raise it",
             (unsigned long long)self->out_bytes,
             (unsigned long long)self->max_held_bytes);
     }
     if (self->cuda != NULL) {
-        self->arena_bytes = arena_bytes(self);
-        plan_gather(self);
+        self->arena_bytes = needed_arena_bytes(self);
+        assign_work_offsets(self);
     }
     return FBY_OK;
 }
 
-void fby_setup_leave_gpu(struct fby_setup *self)
+void fby_setup_fall_back_to_host(struct fby_setup *self)
 {
-    self->cuda          = NULL;
-    self->arena_bytes   = 0;
-    self->work_bytes    = 0;
-    self->fixed_outputs = false;
-    self->memory        = (struct fby_gpu_upload_memory){0};
+    self->cuda             = NULL;
+    self->arena_bytes      = 0;
+    self->work_bytes       = 0;
+    self->fixed_outputs    = false;
+    self->tensor_allocator = (struct fby_gpu_upload_memory){0};
 }
 
-typedef fby_err take_fn(struct fby_setup *self,
-    const struct forebay_options *options, struct fby_why *why);
+typedef fby_err resolve_fn(struct fby_setup *self,
+    const struct forebay_options *options, struct fby_error_detail *why);
 
-static fby_err take_server(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_why *why)
+static fby_err resolve_server(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
 {
     if (o->server == NULL) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "server: where to find workers, HOST:PORT");
     }
     return fby_endpoint_resolve(o->server, self->server, why);
 }
 
 fby_err fby_setup_init(struct fby_setup *out,
-    const struct forebay_options *options, struct fby_why *why)
+    const struct forebay_options *options, struct fby_error_detail *why)
 {
-    static take_fn *const steps[] = {take_pipeline, take_location, take_rank,
-        take_token, take_fields, take_device, take_limits, take_server};
-    fby_err               err     = FBY_OK;
+    static resolve_fn *const steps[] = {resolve_pipeline, resolve_location,
+        resolve_rank, resolve_token, resolve_fields, resolve_device,
+        resolve_limits, resolve_server};
+    fby_err                  err     = FBY_OK;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         err = steps[i](out, options, why);
         if (err != FBY_OK) {
@@ -449,20 +431,20 @@ void fby_setup_fini(struct fby_setup *self)
     self->expansions = NULL;
 }
 
-uint32_t fby_setup_window(const struct fby_setup *self)
+uint32_t fby_setup_max_batches(const struct fby_setup *self)
 {
     uint64_t fit = self->window_bytes / self->layout.raw_bytes;
     return fit < self->window_batches ? (uint32_t)fit : self->window_batches;
 }
 
-bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field)
+bool fby_setup_uploads_as_received(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda != NULL && !self->digests && !self->verify_decoded &&
            self->expansions[field].kind != FBY_EXPAND_MIX &&
            fby_segments_supported(&self->expansions[field]);
 }
 
-uint64_t fby_setup_varying(const struct fby_setup *self)
+uint64_t fby_setup_ragged_bits(const struct fby_setup *self)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < self->n_fields; i++) {

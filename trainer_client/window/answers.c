@@ -1,14 +1,14 @@
 /* answers.c - messages that answer a request.
  *
- * An answer belongs to the slot or the audit that has its id now; otherwise it
- * is late. */
-#include "trainer_client/window/state.h"
+ * An answer belongs to the slot or the audit that has its request id now. If
+ * there is none, the answer is late. */
+#include "trainer_client/window/window_state.h"
 
 int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
 {
     for (int i = 0; i < self->n_slots; i++) {
         const struct window_slot *slot = &self->slots[i];
-        if (slot->id.value == id.value && slot->state >= SLOT_ASKED &&
+        if (slot->id.value == id.value && slot->state >= SLOT_REQUESTED &&
             slot->state <= SLOT_HELD) {
             return i;
         }
@@ -20,39 +20,27 @@ bool fby_window_has_all(
     const struct fby_window *self, int peer, struct fby_request_id id)
 {
     int                 slot  = fby_window_slot(self, id);
-    const struct audit *audit = fby_w_audit(self, id);
+    const struct audit *audit = fby_w_find_audit(self, id);
     if (audit != NULL) {
         return audit->peer == peer && audit->has_header &&
                audit->n_taken == audit->n_chunks;
     }
     return slot != FBY_NO_SLOT && self->slots[slot].peer == peer &&
-           self->slots[slot].state != SLOT_ASKED &&
+           self->slots[slot].state != SLOT_REQUESTED &&
            self->slots[slot].n_taken == self->slots[slot].n_chunks;
 }
 
 /* ---- Data messages ------------------------------------------------------- */
 
-static enum fby_verdict breach(struct fby_window *w, int peer)
+enum fby_verdict fby_w_breach(struct fby_window *w, int peer)
 {
-    fby_window_proto(w, w->last_now, peer);
+    fby_window_breach(w, w->last_now, peer);
     return FBY_BREACH;
 }
 
-/* Close the peer if the audit's verdict is a breach. */
-static enum fby_verdict audit_verdict(
-    struct fby_window *w, int peer, enum fby_verdict verdict)
-{
-    return verdict == FBY_BREACH ? breach(w, peer) : verdict;
-}
-
-static enum fby_verdict late_verdict(
-    const struct fby_window *w, struct fby_request_id id)
-{
-    return fby_w_loser(w, id) != NULL ? FBY_LATE_HEDGE : FBY_LATE;
-}
-
-/* The slot an answer belongs to, or NULL and `*verdict`. An answer from a peer
- * that was not asked is no breach: two peers may turn out to be one worker. */
+/* The slot of the request that `peer` answers, or NULL; then *verdict is set.
+ * An answer from another peer than was asked is no breach of the protocol,
+ * because two peers may be one worker. */
 static struct window_slot *open_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
@@ -60,7 +48,7 @@ static struct window_slot *open_slot(struct fby_window *w, int peer,
     if (FBY_MUTANT(wrong_id) && slot == FBY_NO_SLOT) {
         slot = fby_window_slot(w, (struct fby_request_id){id.value + 1});
     }
-    const struct audit *audit = fby_w_audit(w, id);
+    const struct audit *audit = fby_w_find_audit(w, id);
     if (id.value == 0 || id.value > w->newest_id ||
         (slot != FBY_NO_SLOT && w->slots[slot].peer != peer) ||
         (audit != NULL && audit->peer != peer)) {
@@ -69,7 +57,9 @@ static struct window_slot *open_slot(struct fby_window *w, int peer,
         return NULL;
     }
     if (slot == FBY_NO_SLOT) {
-        *verdict = audit != NULL ? FBY_AUDIT : late_verdict(w, id);
+        *verdict = audit != NULL                     ? FBY_AUDIT
+                   : fby_w_find_loser(w, id) != NULL ? FBY_LATE_HEDGE
+                                                     : FBY_LATE;
         return NULL;
     }
     return &w->slots[slot];
@@ -80,34 +70,34 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
 {
     enum fby_verdict    verdict = FBY_LATE;
     struct window_slot *slot    = NULL;
-    if (fby_w_peer_message(self, now_ns, peer) != NULL) {
+    if (fby_w_begin_peer_event(self, now_ns, peer) != NULL) {
         slot = open_slot(self, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {
-        return audit_verdict(
-            self, peer, fby_w_audit_header(self, id, n_chunks));
+        return fby_w_audit_header(self, fby_w_find_audit(self, id), n_chunks);
     }
     if (slot == NULL) {
         return verdict;
     }
-    if (slot->state != SLOT_ASKED) { /* sent again on a new route */
-        return n_chunks == slot->n_chunks ? FBY_DUPLICATE : breach(self, peer);
+    if (slot->state != SLOT_REQUESTED) { /* sent again on a new route */
+        return n_chunks == slot->n_chunks ? FBY_DUPLICATE
+                                          : fby_w_breach(self, peer);
     }
     if (n_chunks > self->config.max_chunks) {
-        return breach(self, peer);
+        return fby_w_breach(self, peer);
     }
     slot->n_chunks = n_chunks;
-    fby_w_slot_state(self, slot, SLOT_FILLING);
+    fby_w_set_slot_state(self, slot, SLOT_FILLING);
     return FBY_TAKE;
 }
 
-/* Chunks are independent, and their bytes depend only on the step. So chunks
- * taken on an old route stay taken when the answer is sent again. */
+/* The bytes of a chunk depend only on the step. So when an answer is sent again
+ * on a new route, the chunks that were taken on the old one stay taken. */
 static enum fby_verdict take_chunk(
     struct fby_window *w, struct window_slot *slot, uint32_t chunk)
 {
     if (chunk >= slot->n_chunks) { /* always true before HEADER */
-        return breach(w, slot->peer);
+        return fby_w_breach(w, slot->peer);
     }
     if (fby_w_has_bit(slot->taken, chunk) &&
         !(FBY_MUTANT(accept_duplicate) && slot->n_taken < slot->n_chunks)) {
@@ -117,13 +107,6 @@ static enum fby_verdict take_chunk(
     slot->n_taken++;
     slot->decoding++;
     return FBY_TAKE;
-}
-
-static void count_chunk(struct fby_window *w, enum fby_verdict verdict)
-{
-    w->counters.late += verdict == FBY_LATE;
-    w->counters.late_hedge += verdict == FBY_LATE_HEDGE;
-    w->counters.duplicates += verdict == FBY_DUPLICATE;
 }
 
 static void count_bytes(
@@ -139,31 +122,24 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     const struct fby_window_chunk *chunk)
 {
     enum fby_verdict verdict = FBY_LATE;
-    if (fby_w_peer_message(self, now_ns, chunk->peer) == NULL) {
+    if (fby_w_begin_peer_event(self, now_ns, chunk->peer) == NULL) {
         return verdict;
     }
     struct window_slot *slot =
         open_slot(self, chunk->peer, chunk->id, &verdict);
     if (verdict == FBY_AUDIT) {
-        verdict = audit_verdict(self, chunk->peer,
-            fby_w_audit_chunk(self, chunk->id, chunk->chunk));
+        verdict = fby_w_audit_chunk(
+            self, fby_w_find_audit(self, chunk->id), chunk->chunk);
     } else if (slot != NULL) {
         verdict = take_chunk(self, slot, chunk->chunk);
     }
     if (verdict == FBY_TAKE || !FBY_MUTANT(forget_credit)) {
         count_bytes(self, &self->peers[chunk->peer], chunk->wire_bytes);
     }
-    count_chunk(self, verdict);
+    self->counters.late += verdict == FBY_LATE;
+    self->counters.late_hedge += verdict == FBY_LATE_HEDGE;
+    self->counters.duplicates += verdict == FBY_DUPLICATE;
     return verdict;
-}
-
-static void compare_late_end(
-    struct fby_window *w, const struct fby_window_end *end)
-{
-    const struct hedge_loser *loser = fby_w_loser(w, end->id);
-    if (loser != NULL && loser->peer == end->peer) {
-        fby_w_compare_loser(w, loser, &end->content);
-    }
 }
 
 static void end_slot(struct fby_window *w, struct window_slot *slot,
@@ -173,10 +149,10 @@ static void end_slot(struct fby_window *w, struct window_slot *slot,
         fby_w_answer_corrupt(w, slot);
         return;
     }
-    fby_w_measure(w, slot);
-    fby_w_answer_done(w, slot->peer, slot->bytes);
+    fby_w_measure_answer(w, slot);
+    fby_w_count_closed(w, slot->peer, slot->bytes);
     slot->content = end->content;
-    fby_w_slot_state(w, slot, SLOT_ENDED);
+    fby_w_set_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
         fby_w_answer_complete(w, slot);
     }
@@ -186,21 +162,24 @@ enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end)
 {
     enum fby_verdict verdict = FBY_LATE;
-    if (fby_w_peer_message(self, now_ns, end->peer) == NULL) {
+    if (fby_w_begin_peer_event(self, now_ns, end->peer) == NULL) {
         return verdict;
     }
     struct window_slot *slot = open_slot(self, end->peer, end->id, &verdict);
     if (verdict == FBY_AUDIT) {
-        return audit_verdict(self, end->peer, fby_w_audit_end(self, end));
+        return fby_w_audit_end(self, fby_w_find_audit(self, end->id), end);
     }
     if (verdict == FBY_LATE_HEDGE) {
-        compare_late_end(self, end);
+        const struct hedge_loser *loser = fby_w_find_loser(self, end->id);
+        if (loser->peer == end->peer) {
+            fby_w_compare_loser(self, loser, &end->content);
+        }
     }
     if (slot == NULL) {
         return verdict;
     }
-    if (slot->state == SLOT_ASKED) {
-        return breach(self, end->peer);
+    if (slot->state == SLOT_REQUESTED) {
+        return fby_w_breach(self, end->peer);
     }
     if (slot->state != SLOT_FILLING) {
         return FBY_DUPLICATE;
@@ -237,26 +216,28 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 
 /* ---- Refusals ------------------------------------------------------------ */
 
-/* Whether a refusal concerns an open request. *out is its slot, or NULL for an
- * audit, which is skipped here. */
-static bool is_refused(struct fby_window *w, int peer, struct fby_request_id id,
-    struct window_slot **out)
+/* Begin the event that `peer` refuses a request. False: the request is not
+ * open. *out is the request's slot, or NULL if it was an audit's request; the
+ * audit is then skipped. */
+static bool begin_refusal(struct fby_window *w, int64_t now_ns, int peer,
+    struct fby_request_id id, struct window_slot **out)
 {
-    enum fby_verdict    verdict = FBY_LATE;
-    struct window_slot *slot    = open_slot(w, peer, id, &verdict);
-    *out                        = slot;
-    if (verdict == FBY_AUDIT) {
-        return fby_w_audit_skip(w, id);
+    enum fby_verdict verdict = FBY_LATE;
+    *out                     = NULL;
+    if (fby_w_begin_peer_event(w, now_ns, peer) != NULL) {
+        *out = open_slot(w, peer, id, &verdict);
     }
-    return slot != NULL && fby_w_is_open(slot);
+    if (verdict == FBY_AUDIT) {
+        return fby_w_audit_skip(w, fby_w_find_audit(w, id));
+    }
+    return *out != NULL && fby_w_is_open(*out);
 }
 
 void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int64_t retry_ns)
 {
     struct window_slot *slot = NULL;
-    if (fby_w_peer_message(self, now_ns, peer) == NULL ||
-        !is_refused(self, peer, id, &slot)) {
+    if (!begin_refusal(self, now_ns, peer, id, &slot)) {
         return;
     }
     const struct fby_window_times *t = &self->config.times;
@@ -269,23 +250,22 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     }
     struct window_step *step   = fby_w_step(self, slot->position);
     bool                repeat = step->repeat;
-    fby_w_drop(self, slot, false);
-    step->repeat = repeat; /* BUSY is not a loss */
+    fby_w_drop_request(self, slot, DROP_SILENTLY);
+    step->repeat = repeat; /* a request after BUSY is no repeated one */
 }
 
 void fby_window_lost(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
     struct window_slot *slot = NULL;
-    if (fby_w_peer_message(self, now_ns, peer) == NULL ||
-        !is_refused(self, peer, id, &slot)) {
+    if (!begin_refusal(self, now_ns, peer, id, &slot)) {
         return;
     }
     self->counters.lost++;
     if (slot != NULL) {
         /* The worker may have lost all its requests: prefer another one. */
         fby_w_step(self, slot->position)->avoid = peer;
-        fby_w_drop(self, slot, false);
+        fby_w_drop_request(self, slot, DROP_SILENTLY);
     }
 }
 
@@ -293,8 +273,7 @@ void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int code)
 {
     struct window_slot *slot = NULL;
-    if (fby_w_peer_message(self, now_ns, peer) == NULL ||
-        !is_refused(self, peer, id, &slot)) {
+    if (!begin_refusal(self, now_ns, peer, id, &slot)) {
         return;
     }
     self->counters.cannot++;
@@ -305,5 +284,5 @@ void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     fby_w_set_bit(step->refused, (uint32_t)peer);
     step->last_refuser = peer;
     step->code         = code;
-    fby_w_drop(self, slot, false);
+    fby_w_drop_request(self, slot, DROP_SILENTLY);
 }

@@ -1,51 +1,43 @@
-/* audit.c - second answers, requested only to be compared.
+/* audit.c - audits: second answers, requested only to be compared.
  *
- * An audited step is requested from another peer as soon as its main request
- * is sent. The second answer has no slot: its chunks are counted, checked and
- * dropped. Its END is compared with that of the delivered answer, in either
- * order of arrival. Only the stream's end waits for an audit, and an audit is
- * never repeated: if it fails or arrives damaged, it counts as skipped. */
-#include "trainer_client/window/state.h"
+ * When the main request of an audited step is sent, the step is requested from
+ * another peer too. The second answer has no slot: its chunks are counted,
+ * checked and dropped. When the second answer and the delivered one are
+ * complete, their hashes are compared. Only the end of the stream waits for an
+ * audit. If the second answer is lost or damaged, the audit is skipped. */
+#include "common/clock.h"
+#include "trainer_client/window/window_state.h"
 
-const struct audit *fby_w_audit(
-    const struct fby_window *w, struct fby_request_id id)
+/* The audit with this id, or NULL. Id 0 finds an unused audit. */
+static struct audit *find_audit(const struct fby_window *w, uint64_t id)
 {
-    for (int i = 0; i < FBY_AUDITS && id.value != 0; i++) {
-        if (w->audits[i].id.value == id.value) {
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        if (w->audits[i].id.value == id) {
             return &w->audits[i];
         }
     }
     return NULL;
 }
 
-static struct audit *find_audit(struct fby_window *w, struct fby_request_id id)
+struct audit *fby_w_find_audit(
+    const struct fby_window *w, struct fby_request_id id)
 {
-    const struct audit *audit = fby_w_audit(w, id);
-    return audit != NULL ? &w->audits[audit - w->audits] : NULL;
+    return id.value != 0 ? find_audit(w, id.value) : NULL;
 }
 
 int fby_window_audit(const struct fby_window *self, struct fby_request_id id)
 {
-    const struct audit *audit = fby_w_audit(self, id);
+    const struct audit *audit = fby_w_find_audit(self, id);
     return audit != NULL && !audit->ended ? (int)(audit - self->audits)
                                           : FBY_NO_SLOT;
 }
 
-static struct audit *find_free(struct fby_window *w)
-{
-    for (int i = 0; i < FBY_AUDITS; i++) {
-        if (w->audits[i].id.value == 0) {
-            return &w->audits[i];
-        }
-    }
-    return NULL;
-}
+/* ---- Requesting the second answer ---------------------------------------- */
 
-/* ---- Asking -------------------------------------------------------------- */
-
-/* A ready peer other than the slot's. If there is none, connect an idle one
+/* A ready peer other than the slot's. If there is none, connect an idle peer
  * for the next audit. */
-static int second_peer(struct fby_window *w, const struct window_slot *slot)
+static int choose_second_peer(
+    struct fby_window *w, const struct window_slot *slot)
 {
     int except = FBY_MUTANT(audit_itself) ? FBY_NO_PEER : slot->peer;
     int peer   = fby_w_choose(w, slot, except, AMONG_READY);
@@ -72,22 +64,22 @@ void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot)
         return;
     }
     fby_w_step(w, slot->position)->audited = true;
-    struct audit *audit                    = find_free(w);
-    int           peer = audit != NULL ? second_peer(w, slot) : FBY_NO_PEER;
+    struct audit *audit = find_audit(w, 0); /* an unused one */
+    int peer = audit != NULL ? choose_second_peer(w, slot) : FBY_NO_PEER;
     if (peer == FBY_NO_PEER) {
         w->counters.audits_skipped++;
         return;
     }
     struct fby_action *action =
-        fby_w_request(w, peer, slot->position, slot->bytes);
+        fby_w_send_request(w, peer, slot->position, slot->bytes);
     *audit = (struct audit){
-        .id        = action->id,
-        .peer      = peer,
-        .position  = slot->position,
-        .bytes     = slot->bytes,
-        .last_ping = w->pings,
-        .asked_ns  = w->now,
-        .taken     = audit->taken,
+        .id           = action->id,
+        .peer         = peer,
+        .position     = slot->position,
+        .bytes        = slot->bytes,
+        .last_ping    = w->pings,
+        .requested_ns = w->now,
+        .taken        = audit->taken,
     };
     fby_w_clear_chunks(w, audit->taken);
 }
@@ -102,29 +94,32 @@ static void clear_audit(struct audit *audit)
 static void skip_audit(struct fby_window *w, struct audit *audit)
 {
     if (!audit->ended) {
-        fby_w_answer_done(w, audit->peer, audit->bytes);
+        fby_w_count_closed(w, audit->peer, audit->bytes);
     }
     w->counters.audits_skipped += !FBY_MUTANT(forget_audit);
     clear_audit(audit);
 }
 
-/* Both answers are known; `content` is that of the later one. If both came from
- * one peer, because the step was requested again, there is no second answer. */
-static void compare_answers(
-    struct fby_window *w, struct audit *audit, const struct fby_sum *content)
+/* Both answers are complete; `content` is the hash of the later answer. If one
+ * peer sent both, because the step was requested again, equal answers would
+ * prove nothing, so the audit is skipped. */
+static void compare_answers(struct fby_window *w, struct audit *audit,
+    const struct fby_checksum *content)
 {
     if (audit->main_peer == audit->peer) {
         skip_audit(w, audit);
         return;
     }
     w->counters.audits++;
-    if (!fby_sum_equal(&audit->content, content)) {
-        fby_w_fail_different(w, &(struct difference){
-                                    .position = audit->position,
-                                    .peer     = audit->main_peer,
-                                    .other    = audit->peer,
-                                    .id       = audit->id,
-                                });
+    if (!fby_checksum_equal(&audit->content, content)) {
+        fby_w_fail(w,
+            &(struct fby_window_failure){
+                .cause = FBY_CAUSE_DIFFERENT,
+                .peer  = audit->main_peer,
+                .other = audit->peer,
+                .id    = audit->id,
+            },
+            audit->position);
     }
     clear_audit(audit);
 }
@@ -154,12 +149,11 @@ void fby_w_audit_delivered(struct fby_window *w, const struct window_slot *slot)
 /* ---- Messages of the second answer --------------------------------------- */
 
 enum fby_verdict fby_w_audit_header(
-    struct fby_window *w, struct fby_request_id id, uint32_t n_chunks)
+    struct fby_window *w, struct audit *audit, uint32_t n_chunks)
 {
-    struct audit *audit = find_audit(w, id);
-    if (audit == NULL || n_chunks > w->config.max_chunks ||
+    if (n_chunks > w->config.max_chunks ||
         (audit->has_header && n_chunks != audit->n_chunks)) {
-        return FBY_BREACH;
+        return fby_w_breach(w, audit->peer);
     }
     audit->has_header = true;
     audit->n_chunks   = n_chunks;
@@ -167,11 +161,10 @@ enum fby_verdict fby_w_audit_header(
 }
 
 enum fby_verdict fby_w_audit_chunk(
-    struct fby_window *w, struct fby_request_id id, uint32_t chunk)
+    struct fby_window *w, struct audit *audit, uint32_t chunk)
 {
-    struct audit *audit = find_audit(w, id);
-    if (audit == NULL || chunk >= audit->n_chunks) { /* or before HEADER */
-        return FBY_BREACH;
+    if (chunk >= audit->n_chunks) { /* always true before HEADER */
+        return fby_w_breach(w, audit->peer);
     }
     if (fby_w_has_bit(audit->taken, chunk)) {
         return FBY_DUPLICATE;
@@ -184,7 +177,7 @@ enum fby_verdict fby_w_audit_chunk(
 static void drop_damaged(struct fby_window *w, struct audit *audit)
 {
     w->counters.corrupt++;
-    fby_w_cancel(w, audit->peer, audit->id);
+    fby_w_send_cancel(w, audit->peer, audit->id);
     skip_audit(w, audit);
 }
 
@@ -192,30 +185,29 @@ void fby_window_audit_damaged(
     struct fby_window *self, int64_t now_ns, struct fby_request_id id)
 {
     fby_w_set_now(self, now_ns);
-    struct audit *audit = find_audit(self, id);
+    struct audit *audit = fby_w_find_audit(self, id);
     if (audit != NULL && !audit->ended) {
         drop_damaged(self, audit);
     }
 }
 
 enum fby_verdict fby_w_audit_end(
-    struct fby_window *w, const struct fby_window_end *end)
+    struct fby_window *w, struct audit *audit, const struct fby_window_end *end)
 {
-    struct audit *audit = find_audit(w, end->id);
-    if (audit == NULL || audit->ended) {
+    if (audit->ended) {
         return FBY_DUPLICATE;
     }
     if (!audit->has_header) {
-        return FBY_BREACH;
+        return fby_w_breach(w, audit->peer);
     }
-    bool whole = audit->n_taken == audit->n_chunks && end->matches;
-    if (!whole && !FBY_MUTANT(trust_audit)) {
+    bool is_complete = audit->n_taken == audit->n_chunks && end->matches;
+    if (!is_complete && !FBY_MUTANT(trust_audit)) {
         drop_damaged(w, audit);
         return FBY_AUDIT;
     }
     audit->ended = true;
-    fby_w_measure_pace(w, audit->peer, audit->bytes, audit->asked_ns);
-    fby_w_answer_done(w, audit->peer, audit->bytes);
+    fby_w_measure_pace(w, audit->peer, audit->bytes, audit->requested_ns);
+    fby_w_count_closed(w, audit->peer, audit->bytes);
     if (audit->main_known) {
         compare_answers(w, audit, &end->content);
     } else {
@@ -224,19 +216,18 @@ enum fby_verdict fby_w_audit_end(
     return FBY_AUDIT;
 }
 
-/* ---- No second answer ---------------------------------------------------- */
+/* ---- Audits that will not be answered ------------------------------------ */
 
-bool fby_w_audit_skip(struct fby_window *w, struct fby_request_id id)
+bool fby_w_audit_skip(struct fby_window *w, struct audit *audit)
 {
-    struct audit *audit = find_audit(w, id);
-    if (audit == NULL || audit->ended) {
-        return false;
+    bool open = !audit->ended;
+    if (open) {
+        skip_audit(w, audit);
     }
-    skip_audit(w, audit);
-    return true;
+    return open;
 }
 
-void fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
+void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
@@ -250,21 +241,17 @@ void fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
     }
 }
 
-/* No audit waits for this peer: its audits were skipped at disconnect. */
-void fby_w_audits_forget(struct fby_window *w, int peer)
+/* Only answered audits can still name the peer: its open ones were skipped when
+ * it disconnected. */
+void fby_w_audits_forget_peer(struct fby_window *w, int peer)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
-        struct audit *audit = &w->audits[i];
-        if (audit->peer == peer) {
-            audit->peer = FBY_NO_PEER;
-        }
-        if (audit->main_peer == peer) {
-            audit->main_peer = FBY_NO_PEER;
-        }
+        fby_w_forget_peer(&w->audits[i].peer, peer);
+        fby_w_forget_peer(&w->audits[i].main_peer, peer);
     }
 }
 
-/* ---- The end ------------------------------------------------------------- */
+/* ---- The end of the stream ----------------------------------------------- */
 
 bool fby_w_audits_open(const struct fby_window *w)
 {
@@ -280,7 +267,7 @@ static int64_t late_at(const struct fby_window *w, const struct audit *audit)
 {
     int64_t hedge = fby_w_hedge_after(w, audit->bytes);
     int64_t least = w->config.times.hedge_first;
-    return audit->asked_ns + (hedge > least ? hedge : least);
+    return audit->requested_ns + (hedge > least ? hedge : least);
 }
 
 void fby_w_audits_tick(struct fby_window *w)
@@ -298,8 +285,8 @@ int64_t fby_w_audits_deadline(const struct fby_window *w)
     int64_t due = FBY_W_NEVER;
     for (int i = 0; i < FBY_AUDITS && fby_w_is_over(w); i++) {
         const struct audit *audit = &w->audits[i];
-        if (audit->id.value != 0 && late_at(w, audit) < due) {
-            due = late_at(w, audit);
+        if (audit->id.value != 0) {
+            due = fby_earlier_ns(due, late_at(w, audit));
         }
     }
     return due;

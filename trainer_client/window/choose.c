@@ -1,14 +1,16 @@
-/* choose.c - chooses a peer from measured speeds, and decides when it is late.
+/* choose.c - chooses a peer from measured speeds, and decides when a request is
+ * late.
  *
- * Only arithmetic over measurements; this file changes no request. Pace is time
- * per raw byte, so that peers and batches of different sizes compare. */
-#include "trainer_client/window/state.h"
+ * This file only computes with measurements and changes no request. Pace is
+ * time per raw byte, so that it can be compared for peers and batches of
+ * different sizes. */
+#include "trainer_client/window/window_state.h"
 
 #include <string.h>
 
-/* Rendezvous hashing: the peer with the highest affinity is preferred. Every
- * client prefers the same one, and a removed peer moves only its own
- * requests. */
+/* Rendezvous hashing: the peer with the highest affinity is preferred. All
+ * clients prefer the same peer for a key. If a peer is removed, only the keys
+ * that preferred it move to other peers. */
 static uint64_t affinity(uint64_t key, uint64_t locality)
 {
     uint64_t z = key ^ (locality * UINT64_C(0x9e3779b97f4a7c15));
@@ -39,15 +41,15 @@ static bool is_reachable(
            peer->state == PEER_GREETING || peer->state == PEER_OPENING;
 }
 
-/* Before the first measurement any constant will do: peers then differ only in
- * the bytes that they owe. */
+/* Before the first measurement any constant does, because peers then differ
+ * only in the bytes of their open requests. */
 static double mean_pace(const struct fby_window *w)
 {
     return w->pace > 0 ? w->pace : 1.0;
 }
 
-/* An old measurement is ignored. The wait for an overdue answer counts before
- * the answer arrives. */
+/* The peer's pace, or the mean pace if the measurement is old. If the peer's
+ * current answer has taken longer, the pace is the time waited for a batch. */
 static double pace_of(
     const struct fby_window *w, const struct window_peer *peer)
 {
@@ -60,71 +62,50 @@ static double pace_of(
     return overdue > pace ? overdue : pace;
 }
 
-/* The time from now until the peer has finished `bytes` more. */
-static double finish(
+/* The expected time, in ns, until the peer has sent all open answers and
+ * `bytes` more. */
+static double time_to_finish(
     const struct fby_window *w, const struct window_peer *peer, uint64_t bytes)
 {
-    return (double)(peer->owed + bytes) * pace_of(w, peer);
-}
-
-struct candidates {
-    uint64_t                  locality;  /* of the step */
-    const struct window_peer *preferred; /* highest affinity */
-    uint64_t                  affinity;
-    const struct window_peer *soonest; /* earliest finish */
-    double                    finish;
-};
-
-static void consider(const struct fby_window *w, const struct window_slot *slot,
-    const struct window_peer *peer, struct candidates *c)
-{
-    uint64_t score = affinity(peer->key, c->locality);
-    if (c->preferred == NULL || score > c->affinity) {
-        c->preferred = peer;
-        c->affinity  = score;
-    }
-    double done = finish(w, peer, slot->bytes);
-    if (c->soonest == NULL || done < c->finish) {
-        c->soonest = peer;
-        c->finish  = done;
-    }
-}
-
-static bool qualifies(const struct fby_window *w,
-    const struct window_peer *peer, enum choose_among among)
-{
-    return among == AMONG_READY ? is_ready(w, peer) : is_reachable(w, peer);
-}
-
-static struct candidates find_candidates(const struct fby_window *w,
-    const struct window_slot *slot, int except, enum choose_among among)
-{
-    struct candidates         c = {.locality = locality_of(w, slot->position)};
-    const struct window_step *step = fby_w_step(w, slot->position);
-    for (int i = 0; i < w->n_peers; i++) {
-        const struct window_peer *peer = &w->peers[i];
-        if (i != except && qualifies(w, peer, among) &&
-            !fby_w_has_bit(step->refused, (uint32_t)i)) {
-            consider(w, slot, peer, &c);
-        }
-    }
-    return c;
+    return (double)(peer->open_bytes + bytes) * pace_of(w, peer);
 }
 
 int fby_w_choose(struct fby_window *w, const struct window_slot *slot,
     int except, enum choose_among among)
 {
-    struct candidates c = find_candidates(w, slot, except, among);
-    if (c.preferred == NULL) {
+    const struct window_step *step      = fby_w_step(w, slot->position);
+    uint64_t                  locality  = locality_of(w, slot->position);
+    const struct window_peer *preferred = NULL; /* with the highest affinity */
+    const struct window_peer *soonest   = NULL; /* with the shortest time */
+    uint64_t                  highest   = 0;
+    double                    shortest  = 0;
+    for (int i = 0; i < w->n_peers; i++) {
+        const struct window_peer *peer = &w->peers[i];
+        if (i == except || fby_w_has_bit(step->refused, (uint32_t)i) ||
+            !(is_ready(w, peer) ||
+                (among == AMONG_REACHABLE && is_reachable(w, peer)))) {
+            continue;
+        }
+        uint64_t score   = affinity(peer->key, locality);
+        double   time_ns = time_to_finish(w, peer, slot->bytes);
+        if (preferred == NULL || score > highest) {
+            preferred = peer;
+            highest   = score;
+        }
+        if (soonest == NULL || time_ns < shortest) {
+            soonest  = peer;
+            shortest = time_ns;
+        }
+    }
+    if (preferred == NULL) {
         return FBY_NO_PEER;
     }
     /* The preferred peer probably has the data in its cache; that is worth
      * waiting one service time, not more. */
-    double                    service = (double)slot->bytes * mean_pace(w);
-    const struct window_peer *chosen =
-        finish(w, c.preferred, slot->bytes) > c.finish + service ? c.soonest
-                                                                 : c.preferred;
-    return fby_w_peer_number(w, chosen);
+    double limit = shortest + (double)slot->bytes * mean_pace(w); /* ns */
+    return fby_w_peer_number(
+        w, time_to_finish(w, preferred, slot->bytes) > limit ? soonest
+                                                             : preferred);
 }
 
 bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)
@@ -141,12 +122,14 @@ bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)
 
 /* ---- Speed --------------------------------------------------------------- */
 
+/* The index in answer_times: 0 for full batches, 1 for shorter ones. */
 static unsigned kind_of(const struct fby_window *w, uint64_t bytes)
 {
     return bytes < w->config.batch_bytes ? 1 : 0;
 }
 
-static uint32_t n_above(const struct answer_times *t, uint32_t n, int64_t limit)
+static uint32_t count_above(
+    const struct answer_times *t, uint32_t n, int64_t limit)
 {
     uint32_t above = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -155,13 +138,14 @@ static uint32_t n_above(const struct answer_times *t, uint32_t n, int64_t limit)
     return above;
 }
 
-/* The smallest of the latest times that at most 1 in 20 of them exceeds. */
+/* The 95th percentile: the smallest stored time that at most 5 % of the stored
+ * times exceed. */
 static int64_t p95_of(const struct answer_times *t)
 {
     uint32_t n     = t->n < KNOWN_TIMES ? t->n : KNOWN_TIMES;
     int64_t  found = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        if (t->last[i] < found && n_above(t, n, t->last[i]) <= n / 20) {
+        if (t->last[i] < found && count_above(t, n, t->last[i]) <= n / 20) {
             found = t->last[i];
         }
     }
@@ -171,42 +155,45 @@ static int64_t p95_of(const struct answer_times *t)
 static void note_time(struct answer_times *t, int64_t took_ns)
 {
     t->last[t->n % KNOWN_TIMES] = took_ns;
+    /* n never overflows, and stays above KNOWN_TIMES once the ring is full */
     t->n   = t->n == 2 * KNOWN_TIMES ? KNOWN_TIMES + 1 : t->n + 1;
     t->p95 = p95_of(t);
 }
 
-static double blend(double old, double sample)
+/* An exponential moving average; `old` is 0 before the first sample. */
+static double average(double old, double sample)
 {
     return old > 0 ? old + (sample - old) / 8 : sample;
 }
 
-/* For a busy peer, the time between two ENDs is one service time. For an idle
- * one it is the time since the request. */
+/* If the peer was busy at the time of the request, its service began at the END
+ * of the answer before; else at the request. */
 void fby_w_measure_pace(
-    struct fby_window *w, int peer, uint64_t bytes, int64_t asked_ns)
+    struct fby_window *w, int peer, uint64_t bytes, int64_t requested_ns)
 {
     struct window_peer *p = &w->peers[peer];
     int64_t             began =
-        p->service_since_ns > asked_ns ? p->service_since_ns : asked_ns;
+        p->service_since_ns > requested_ns ? p->service_since_ns : requested_ns;
     if (bytes > 0) {
+        /* + 1, because a pace of 0 means unknown */
         double pace = (double)(w->now - began + 1) / (double)bytes;
-        p->pace     = blend(p->pace, pace);
-        w->pace     = blend(w->pace, pace);
+        p->pace     = average(p->pace, pace);
+        w->pace     = average(w->pace, pace);
     }
     p->measured_ns      = w->now;
     p->service_since_ns = w->now;
 }
 
-void fby_w_measure(struct fby_window *w, const struct window_slot *slot)
+void fby_w_measure_answer(struct fby_window *w, const struct window_slot *slot)
 {
     note_time(
-        &w->answer_times[kind_of(w, slot->bytes)], w->now - slot->asked_ns);
-    fby_w_measure_pace(w, slot->peer, slot->bytes, slot->asked_ns);
+        &w->answer_times[kind_of(w, slot->bytes)], w->now - slot->requested_ns);
+    fby_w_measure_pace(w, slot->peer, slot->bytes, slot->requested_ns);
 }
 
-void fby_w_measure_slow(struct fby_window *w, struct window_peer *peer)
+void fby_w_measure_dropped(struct fby_window *w, struct window_peer *peer)
 {
-    peer->pace        = blend(peer->pace, pace_of(w, peer));
+    peer->pace        = average(peer->pace, pace_of(w, peer));
     peer->measured_ns = w->now;
 }
 
@@ -222,7 +209,8 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
 
 static int64_t bin_now(const struct fby_window *w)
 {
-    return w->now / (w->config.times.hedge_period / HEDGE_BINS + 1);
+    int64_t bin_ns = w->config.times.hedge_period / HEDGE_BINS + 1; /* > 0 */
+    return w->now / bin_ns;
 }
 
 void fby_w_count_request(struct fby_window *w, bool hedge)
@@ -257,7 +245,7 @@ void fby_w_consumer_waits(struct fby_window *w)
     if (!w->consumer_waiting) {
         int64_t sample = w->now - w->taken_ns;
         w->take_interval =
-            w->counters.delivered < 2
+            w->counters.delivered < 2 /* the first interval is the start-up */
                 ? sample
                 : w->take_interval + (sample - w->take_interval) / 4;
         w->consumer_waiting = true;
@@ -274,7 +262,8 @@ bool fby_w_in_demand(const struct fby_window *w, uint32_t ready)
 {
     int64_t take_interval = w->take_interval;
     if (!w->consumer_waiting && w->now - w->taken_ns > take_interval) {
-        take_interval = w->now - w->taken_ns; /* it is slower this time */
+        take_interval =
+            w->now - w->taken_ns; /* the consumer is slower than before */
     }
     double service = w->pace * (double)w->config.batch_bytes;
     return ready == 0 || (double)ready * (double)take_interval < service;

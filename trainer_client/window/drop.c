@@ -1,58 +1,57 @@
-/* drop.c - requests that are given up, and answers that are complete.
+/* drop.c - drops requests, and completes answers.
  *
- * A request given up is forgotten, except the slower one of a hedge: its END is
- * still compared with the END of the faster one. */
-#include "trainer_client/window/state.h"
+ * The window forgets a dropped request, except for the slower request of a
+ * hedged step: when its END arrives, its content is compared with that of the
+ * faster answer. */
+#include "trainer_client/window/window_state.h"
 
-/* ---- Giving up ----------------------------------------------------------- */
+/* ---- Dropping requests --------------------------------------------------- */
 
-void fby_w_answer_done(struct fby_window *w, int peer, uint64_t bytes)
+void fby_w_count_closed(struct fby_window *w, int peer, uint64_t bytes)
 {
     w->peers[peer].n_open--;
-    w->peers[peer].owed -= bytes;
+    w->peers[peer].open_bytes -= bytes;
 }
 
 void fby_w_release_slot(struct fby_window *w, struct window_slot *slot)
 {
     bool decoded = slot->decoding == 0 || FBY_MUTANT(reuse_busy_slot);
-    fby_w_slot_state(w, slot, decoded ? SLOT_FREE : SLOT_SPENT);
+    fby_w_set_slot_state(w, slot, decoded ? SLOT_FREE : SLOT_SPENT);
 }
 
-void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id)
+void fby_w_send_cancel(struct fby_window *w, int peer, struct fby_request_id id)
 {
     if (w->peers[peer].state != PEER_GREETING) { /* else at WELCOME */
-        fby_w_action(w, FBY_DO_CANCEL, peer)->id = id;
+        fby_w_add_action(w, FBY_DO_CANCEL, peer)->id = id;
     }
 }
 
 static void end_request(
-    struct fby_window *w, struct window_slot *slot, bool send_cancel)
+    struct fby_window *w, struct window_slot *slot, enum drop_kind kind)
 {
     if (!fby_w_is_open(slot)) {
         return;
     }
-    fby_w_answer_done(w, slot->peer, slot->bytes);
-    if (send_cancel) {
-        fby_w_cancel(w, slot->peer, slot->id);
+    fby_w_count_closed(w, slot->peer, slot->bytes);
+    if (kind == DROP_WITH_CANCEL) {
+        fby_w_send_cancel(w, slot->peer, slot->id);
     }
 }
 
-/* A hedge becomes the main request. Without one the slot stays reserved and
- * waits for another request. */
-void fby_w_drop(
-    struct fby_window *w, struct window_slot *slot, bool send_cancel)
+void fby_w_drop_request(
+    struct fby_window *w, struct window_slot *slot, enum drop_kind kind)
 {
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
 
-    end_request(w, slot, send_cancel);
+    end_request(w, slot, kind);
     if (step->hedge != FBY_NO_SLOT) {
         step->main  = step->hedge == index ? step->main : step->hedge;
         step->hedge = FBY_NO_SLOT;
         fby_w_release_slot(w, slot);
         return;
     }
-    fby_w_slot_state(w, slot, SLOT_RESERVED);
+    fby_w_set_slot_state(w, slot, SLOT_RESERVED);
     step->repeat = true;
 }
 
@@ -67,7 +66,7 @@ bool fby_w_has_id(
     return false;
 }
 
-void fby_w_drop_unnamed(struct fby_window *w, struct window_peer *peer,
+void fby_w_drop_missing_requests(struct fby_window *w, struct window_peer *peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open)
 {
     int number = fby_w_peer_number(w, peer);
@@ -77,15 +76,15 @@ void fby_w_drop_unnamed(struct fby_window *w, struct window_peer *peer,
             slot->last_ping < before_ping &&
             !fby_w_has_id(open, n_open, slot->id)) {
             w->counters.lost++;
-            fby_w_drop(w, slot, false);
+            fby_w_drop_request(w, slot, DROP_SILENTLY);
         }
     }
-    fby_w_audits_drop_unnamed(w, number, before_ping, open, n_open);
+    fby_w_audits_drop_missing(w, number, before_ping, open, n_open);
 }
 
-void fby_w_drop_all(struct fby_window *w, struct window_peer *peer)
+void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer)
 {
-    fby_w_drop_unnamed(w, peer, UINT64_MAX, NULL, 0);
+    fby_w_drop_missing_requests(w, peer, FBY_W_ANY_PING, NULL, 0);
 }
 
 void fby_w_answer_corrupt(struct fby_window *w, struct window_slot *slot)
@@ -100,46 +99,32 @@ void fby_w_answer_corrupt(struct fby_window *w, struct window_slot *slot)
                 .cause = FBY_CAUSE_CORRUPT,
                 .peer  = slot->peer,
                 .other = FBY_NO_PEER,
-                .epoch = slot->position / w->plan.steps_per_epoch,
-                .step  = slot->position % w->plan.steps_per_epoch,
                 .id    = slot->id,
             },
             slot->position);
     }
-    fby_w_drop(w, slot, true);
+    fby_w_drop_request(w, slot, DROP_WITH_CANCEL);
 }
 
 /* ---- Hedges -------------------------------------------------------------- */
 
-void fby_w_fail_different(
-    struct fby_window *w, const struct difference *difference)
-{
-    fby_w_fail(w,
-        &(struct fby_window_failure){
-            .cause = FBY_CAUSE_DIFFERENT,
-            .peer  = difference->peer,
-            .other = difference->other,
-            .epoch = difference->position / w->plan.steps_per_epoch,
-            .step  = difference->position % w->plan.steps_per_epoch,
-            .id    = difference->id,
-        },
-        0);
-}
-
 void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
-    const struct fby_sum *content)
+    const struct fby_checksum *content)
 {
-    if (!fby_sum_equal(&loser->content, content)) {
-        fby_w_fail_different(w, &(struct difference){
-                                    .position = loser->position,
-                                    .peer     = loser->winner_peer,
-                                    .other    = loser->peer,
-                                    .id       = loser->id,
-                                });
+    if (!fby_checksum_equal(&loser->content, content)) {
+        fby_w_fail(w,
+            &(struct fby_window_failure){
+                .cause = FBY_CAUSE_DIFFERENT,
+                .peer  = loser->winner_peer,
+                .other = loser->peer,
+                .id    = loser->id,
+            },
+            loser->position);
     }
 }
 
-/* Cancel the slower answer and remember it; if its END is here, compare it. */
+/* Cancel the slower request and store it as a loser. If its END has arrived
+ * already, compare the two answers now. */
 static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     struct window_slot *slower)
 {
@@ -150,18 +135,18 @@ static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
         .position    = winner->position,
         .content     = winner->content,
     };
-    w->losers[w->next_loser++ % MAX_LOSERS] = loser;
+    w->losers[w->n_losers++ % MAX_LOSERS] = loser;
     if (slower->state == SLOT_ENDED) {
         fby_w_compare_loser(w, &loser, &slower->content);
     }
     if (fby_w_is_open(slower)) {
-        fby_w_measure_slow(w, &w->peers[slower->peer]);
+        fby_w_measure_dropped(w, &w->peers[slower->peer]);
     }
-    end_request(w, slower, true);
+    end_request(w, slower, DROP_WITH_CANCEL);
     fby_w_release_slot(w, slower);
 }
 
-const struct hedge_loser *fby_w_loser(
+const struct hedge_loser *fby_w_find_loser(
     const struct fby_window *w, struct fby_request_id id)
 {
     for (int i = 0; i < MAX_LOSERS; i++) {
@@ -172,16 +157,11 @@ const struct hedge_loser *fby_w_loser(
     return NULL;
 }
 
-void fby_w_losers_forget(struct fby_window *w, int peer)
+void fby_w_losers_forget_peer(struct fby_window *w, int peer)
 {
     for (int i = 0; i < MAX_LOSERS; i++) {
-        struct hedge_loser *loser = &w->losers[i];
-        if (loser->peer == peer) {
-            loser->peer = FBY_NO_PEER;
-        }
-        if (loser->winner_peer == peer) {
-            loser->winner_peer = FBY_NO_PEER;
-        }
+        fby_w_forget_peer(&w->losers[i].peer, peer);
+        fby_w_forget_peer(&w->losers[i].winner_peer, peer);
     }
 }
 
@@ -190,7 +170,7 @@ void fby_w_answer_complete(struct fby_window *w, struct window_slot *slot)
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
 
-    fby_w_slot_state(w, slot, SLOT_READY);
+    fby_w_set_slot_state(w, slot, SLOT_READY);
     fby_w_audit_delivered(w, slot);
     if (step->hedge == FBY_NO_SLOT) {
         return;

@@ -1,11 +1,13 @@
 /* messages.c - messages about a peer and its session.
  *
- * Each is a sign of life. Messages that answer a request are in answers.c. */
-#include "trainer_client/window/state.h"
+ * Each message shows that its peer is alive. The messages that answer a request
+ * are in answers.c. */
+#include "trainer_client/window/window_state.h"
 
-/* If another peer is the same worker, remove the one that is not in use: two
- * would compete for the route of its session. True: `peer` was removed. */
-static bool is_duplicate(struct fby_window *w, struct window_peer *peer,
+/* If another peer is the same worker, remove one of the two, because they would
+ * compete for the route of the session: the other one if it is not connected,
+ * else `peer`. True: `peer` was removed. */
+static bool remove_duplicate(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {
     struct window_peer *other = fby_w_find_instance(w, instance);
@@ -29,7 +31,7 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
         return;
     }
     w->counters.restarts++;
-    fby_w_drop_all(w, peer);
+    fby_w_drop_all_requests(w, peer);
     peer->instance      = instance;
     peer->opened        = false;
     peer->leaving       = false;
@@ -42,11 +44,11 @@ static void cancel_unknown(struct fby_window *w, const struct window_peer *peer,
 {
     int                 number = fby_w_peer_number(w, peer);
     int                 slot   = fby_window_slot(w, id);
-    const struct audit *audit  = fby_w_audit(w, id);
-    bool asked = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
-                 (audit != NULL && audit->peer == number);
-    if (!asked) {
-        fby_w_action(w, FBY_DO_CANCEL, number)->id = id;
+    const struct audit *audit  = fby_w_find_audit(w, id);
+    bool is_open = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
+                   (audit != NULL && audit->peer == number);
+    if (!is_open) {
+        fby_w_add_action(w, FBY_DO_CANCEL, number)->id = id;
     }
 }
 
@@ -57,7 +59,8 @@ static void begin_route(struct fby_window *w, struct window_peer *peer,
     peer->credited      = 0;
     peer->uncredited_ns = 0;
     peer->send_window   = welcome->send_window;
-    fby_w_drop_unnamed(w, peer, UINT64_MAX, welcome->open, welcome->n_open);
+    fby_w_drop_missing_requests(
+        w, peer, FBY_W_ANY_PING, welcome->open, welcome->n_open);
     for (size_t i = 0; i < welcome->n_open && i < w->config.max_batches; i++) {
         cancel_unknown(w, peer, welcome->open[i]);
     }
@@ -66,21 +69,21 @@ static void begin_route(struct fby_window *w, struct window_peer *peer,
 static void resume_session(struct fby_window *w, struct window_peer *peer)
 {
     if (peer->leaving) {
-        fby_w_peer_state(w, peer, PEER_LEAVING);
+        fby_w_set_peer_state(w, peer, PEER_LEAVING);
     } else if (peer->opened) {
-        fby_w_peer_state(w, peer, PEER_READY);
+        fby_w_set_peer_state(w, peer, PEER_READY);
     } else {
-        fby_w_peer_state(w, peer, PEER_OPENING);
-        fby_w_peer_action(w, FBY_DO_OPEN, peer);
+        fby_w_set_peer_state(w, peer, PEER_OPENING);
+        fby_w_add_peer_action(w, FBY_DO_OPEN, peer);
     }
 }
 
 void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_welcome *welcome)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p == NULL || p->state != PEER_GREETING || welcome->route != p->route ||
-        is_duplicate(self, p, welcome->instance)) {
+        remove_duplicate(self, p, welcome->instance)) {
         return;
     }
     note_instance(self, p, welcome->instance);
@@ -92,15 +95,15 @@ void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
 
 void fby_window_hello_first(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p != NULL && p->state != PEER_GREETING) {
-        fby_w_greet(self, p); /* in GREETING a HELLO was sent already */
+        fby_w_greet(self, p); /* in PEER_GREETING a HELLO is under way */
     }
 }
 
-void fby_window_full(struct fby_window *self, int64_t now_ns, int peer)
+void fby_window_refused_full(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p != NULL) {
         fby_w_back_off(self, p);
     }
@@ -109,32 +112,32 @@ void fby_window_full(struct fby_window *self, int64_t now_ns, int peer)
 void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_pong *pong)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
-    if (p == NULL || p->state == PEER_GREETING || pong->seq > p->ping ||
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
+    if (p == NULL || p->state == PEER_GREETING || pong->sequence > p->ping ||
         pong->instance.value != p->instance.value) {
         return;
     }
     if (!FBY_MUTANT(ignore_pong)) {
-        fby_w_drop_unnamed(self, p,
-            FBY_MUTANT(judge_later_requests) ? UINT64_MAX : pong->seq,
+        fby_w_drop_missing_requests(self, p,
+            FBY_MUTANT(judge_later_requests) ? FBY_W_ANY_PING : pong->sequence,
             pong->open, pong->n_open);
     }
 }
 
 void fby_window_heard(struct fby_window *self, int64_t now_ns, int peer)
 {
-    (void)fby_w_peer_message(self, now_ns, peer);
+    (void)fby_w_begin_peer_event(self, now_ns, peer);
 }
 
 void fby_window_opened(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p == NULL) {
         return;
     }
     p->opened = true;
     if (p->state == PEER_OPENING) {
-        fby_w_peer_state(self, p, PEER_READY);
+        fby_w_set_peer_state(self, p, PEER_READY);
         p->used_ns = self->now;
     }
 }
@@ -146,17 +149,14 @@ static void fail_when_all_aside(struct fby_window *w, int peer, int code)
             return;
         }
     }
-    uint64_t position = w->cursor + fby_window_ready(w);
     fby_w_fail(w,
         &(struct fby_window_failure){
             .cause = FBY_CAUSE_ASIDE,
             .code  = code,
             .peer  = peer,
             .other = FBY_NO_PEER,
-            .epoch = w->started ? position / w->plan.steps_per_epoch : 0,
-            .step  = w->started ? position % w->plan.steps_per_epoch : 0,
         },
-        position);
+        w->cursor + fby_window_n_ready(w));
 }
 
 void fby_window_set_aside(
@@ -169,7 +169,7 @@ void fby_window_set_aside(
     }
     self->counters.set_aside++;
     if (fby_w_is_connected(p)) {
-        fby_w_bye(self, p, PEER_ASIDE);
+        fby_w_end_session(self, p, PEER_ASIDE);
     } else {
         fby_w_disconnect(self, p, PEER_ASIDE);
     }
@@ -178,19 +178,19 @@ void fby_window_set_aside(
 
 void fby_window_leave(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p == NULL) {
         return;
     }
     p->leaving = true;
     if (p->state != PEER_GREETING) { /* else WELCOME changes the state */
-        fby_w_peer_state(self, p, PEER_LEAVING);
+        fby_w_set_peer_state(self, p, PEER_LEAVING);
     }
 }
 
-void fby_window_proto(struct fby_window *self, int64_t now_ns, int peer)
+void fby_window_breach(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p != NULL) {
         self->counters.breaches++;
         fby_w_back_off(self, p);
@@ -200,17 +200,17 @@ void fby_window_proto(struct fby_window *self, int64_t now_ns, int peer)
 void fby_window_send_content(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
-    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
+    struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p == NULL) {
         return;
     }
     int slot = fby_window_slot(self, id);
     if (slot != FBY_NO_SLOT && self->slots[slot].peer == peer) {
-        fby_w_drop(self, &self->slots[slot], false);
+        fby_w_drop_request(self, &self->slots[slot], DROP_SILENTLY);
     }
-    const struct audit *audit = fby_w_audit(self, id);
+    struct audit *audit = fby_w_find_audit(self, id);
     if (audit != NULL && audit->peer == peer) {
-        (void)fby_w_audit_skip(self, id);
+        (void)fby_w_audit_skip(self, audit);
     }
     p->opened = false;
     if (p->state == PEER_READY) {

@@ -1,9 +1,9 @@
 /* peers.c - the states of a peer: known, connected, unreachable, removed.
  *
- * A peer is connected from its CONNECT to its CLOSE. If the connection breaks
- * in between, the transport reconnects without telling us. The worker then asks
- * for a new HELLO. */
-#include "trainer_client/window/state.h"
+ * A peer is connected from its CONNECT action to its CLOSE action. If the
+ * connection breaks in between, ZeroMQ reconnects without a report. The worker
+ * then sends HELLO_FIRST. */
+#include "trainer_client/window/window_state.h"
 
 #include <assert.h>
 
@@ -12,7 +12,7 @@
 static const struct {
     const char *name;
     bool        connected;
-} states[] = {
+} peer_states[] = {
     [PEER_FREE]     = {"free", false},
     [PEER_IDLE]     = {"idle", false},
     [PEER_GREETING] = {"greeting", true},
@@ -23,11 +23,11 @@ static const struct {
     [PEER_ASIDE]    = {"aside", false},
 };
 
-void fby_w_peer_state(
+void fby_w_set_peer_state(
     const struct fby_window *w, struct window_peer *peer, enum peer_state state)
 {
     fby_debug("PEER-STATE", "peer %d: %s -> %s", fby_w_peer_number(w, peer),
-        states[peer->state].name, states[state].name);
+        peer_states[peer->state].name, peer_states[state].name);
     peer->state = state;
 }
 
@@ -42,10 +42,10 @@ struct window_peer *fby_w_peer(struct fby_window *w, int peer)
 
 bool fby_w_is_connected(const struct window_peer *peer)
 {
-    return states[peer->state].connected;
+    return peer_states[peer->state].connected;
 }
 
-struct window_peer *fby_w_peer_message(
+struct window_peer *fby_w_begin_peer_event(
     struct fby_window *w, int64_t now_ns, int peer)
 {
     fby_w_set_now(w, now_ns);
@@ -66,38 +66,36 @@ void fby_w_heard(struct fby_window *w, struct window_peer *peer)
     peer->suspect  = false;
 }
 
-void fby_w_peer_action(struct fby_window *w, enum fby_action_kind kind,
-    const struct window_peer *peer)
+struct fby_action *fby_w_add_peer_action(struct fby_window *w,
+    enum fby_action_kind kind, const struct window_peer *peer)
 {
-    fby_w_action(w, kind, fby_w_peer_number(w, peer));
+    return fby_w_add_action(w, kind, fby_w_peer_number(w, peer));
 }
 
-void fby_w_hello(struct fby_window *w, struct window_peer *peer)
+void fby_w_send_hello(struct fby_window *w, struct window_peer *peer)
 {
-    peer->route    = fby_w_random(w) | 1; /* never 0 */
+    peer->route    = fby_w_random(w) | 1; /* a nonce is not 0 */
     peer->hello_ns = w->now;
-    fby_w_action(w, FBY_DO_HELLO, fby_w_peer_number(w, peer))->number =
-        peer->route;
+    fby_w_add_peer_action(w, FBY_DO_HELLO, peer)->number = peer->route;
 }
 
-void fby_w_ping(struct fby_window *w, struct window_peer *peer)
+void fby_w_send_ping(struct fby_window *w, struct window_peer *peer)
 {
-    peer->ping    = ++w->pings;
-    peer->ping_ns = w->now;
-    fby_w_action(w, FBY_DO_PING, fby_w_peer_number(w, peer))->number =
-        peer->ping;
+    peer->ping                                          = ++w->pings;
+    peer->ping_ns                                       = w->now;
+    fby_w_add_peer_action(w, FBY_DO_PING, peer)->number = peer->ping;
 }
 
 void fby_w_greet(struct fby_window *w, struct window_peer *peer)
 {
-    fby_w_peer_state(w, peer, PEER_GREETING);
+    fby_w_set_peer_state(w, peer, PEER_GREETING);
     peer->greeted_ns = w->now;
-    fby_w_hello(w, peer);
+    fby_w_send_hello(w, peer);
 }
 
 void fby_w_connect(struct fby_window *w, struct window_peer *peer)
 {
-    fby_w_peer_action(w, FBY_DO_CONNECT, peer);
+    fby_w_add_peer_action(w, FBY_DO_CONNECT, peer);
     fby_w_heard(w, peer);
     peer->used_ns = w->now;
     fby_w_greet(w, peer);
@@ -108,15 +106,13 @@ void fby_w_connect(struct fby_window *w, struct window_peer *peer)
 void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer)
 {
     uint32_t number = (uint32_t)fby_w_peer_number(w, peer);
-    fby_w_peer_action(w, FBY_DO_GONE, peer);
-    fby_w_peer_state(w, peer, PEER_FREE);
-    fby_w_audits_forget(w, (int)number);
-    fby_w_losers_forget(w, (int)number);
+    fby_w_add_peer_action(w, FBY_DO_GONE, peer);
+    fby_w_set_peer_state(w, peer, PEER_FREE);
+    fby_w_audits_forget_peer(w, (int)number);
+    fby_w_losers_forget_peer(w, (int)number);
     for (uint32_t i = 0; i < w->config.max_batches; i++) {
         w->steps[i].refused[number / 64] &= ~(UINT64_C(1) << number % 64);
-        if (w->steps[i].avoid == (int)number) {
-            w->steps[i].avoid = FBY_NO_PEER;
-        }
+        fby_w_forget_peer(&w->steps[i].avoid, (int)number);
     }
 }
 
@@ -124,22 +120,23 @@ void fby_w_disconnect(
     struct fby_window *w, struct window_peer *peer, enum peer_state next)
 {
     bool connected = fby_w_is_connected(peer);
-    fby_w_peer_state(w, peer, next);
-    fby_w_drop_all(w, peer);
-    assert(peer->n_open == 0 && peer->owed == 0);
+    fby_w_set_peer_state(w, peer, next);
+    fby_w_drop_all_requests(w, peer);
+    assert(peer->n_open == 0 && peer->open_bytes == 0);
     if (connected) {
-        fby_w_peer_action(w, FBY_DO_CLOSE, peer);
+        fby_w_add_peer_action(w, FBY_DO_CLOSE, peer);
     }
 }
 
-void fby_w_bye(
+void fby_w_end_session(
     struct fby_window *w, struct window_peer *peer, enum peer_state next)
 {
-    fby_w_peer_action(w, FBY_DO_BYE, peer);
+    fby_w_add_peer_action(w, FBY_DO_BYE, peer);
     fby_w_disconnect(w, peer, next);
 }
 
-/* The jitter: a random wait between backoff / 2 and backoff. */
+/* The wait is random between backoff / 2 and backoff (jitter), so that clients
+ * do not reconnect at the same time. */
 void fby_w_back_off(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
@@ -160,7 +157,7 @@ void fby_w_back_off(struct fby_window *w, struct window_peer *peer)
 void fby_w_unreachable(struct fby_window *w, struct window_peer *peer)
 {
     w->counters.unreachable++;
-    fby_w_peer_action(w, FBY_DO_UNREACHABLE, peer);
+    fby_w_add_peer_action(w, FBY_DO_UNREACHABLE, peer);
     fby_w_back_off(w, peer);
 }
 
@@ -169,7 +166,7 @@ void fby_window_stop(struct fby_window *self, int64_t now_ns)
     fby_w_set_now(self, now_ns);
     for (int i = 0; i < self->n_peers; i++) {
         if (fby_w_is_connected(&self->peers[i])) {
-            fby_w_bye(self, &self->peers[i], PEER_IDLE);
+            fby_w_end_session(self, &self->peers[i], PEER_IDLE);
         }
     }
     self->stopped = true;
@@ -213,7 +210,7 @@ fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,
             return FBY_FULL;
         }
         *peer = (struct window_peer){.instance = instance, .key = key};
-        fby_w_peer_state(self, peer, PEER_IDLE);
+        fby_w_set_peer_state(self, peer, PEER_IDLE);
     }
     peer->unlisted = false;
     *out           = fby_w_peer_number(self, peer);

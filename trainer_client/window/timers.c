@@ -1,17 +1,17 @@
 /* timers.c - the timers of the peers.
  *
- * Each rule appears twice and must agree: in the tick that applies it, and in
- * the deadline at which it will apply. */
-#include "trainer_client/window/state.h"
+ * Each timer is in two functions, which must agree: the tick function does what
+ * is due, and the deadline function says when it will be due. */
+#include "common/clock.h"
+#include "trainer_client/window/window_state.h"
 
 static void send_credit(struct fby_window *w, struct window_peer *peer)
 {
-    peer->credited      = peer->received;
-    peer->uncredited_ns = 0;
-    struct fby_action *action =
-        fby_w_action(w, FBY_DO_CREDIT, fby_w_peer_number(w, peer));
-    action->number = peer->received;
-    action->route  = peer->route;
+    peer->credited            = peer->received;
+    peer->uncredited_ns       = 0;
+    struct fby_action *action = fby_w_add_peer_action(w, FBY_DO_CREDIT, peer);
+    action->number            = peer->received;
+    action->route             = peer->route;
 }
 
 static bool owes_credit(
@@ -30,7 +30,7 @@ static void tick_session(struct fby_window *w, struct window_peer *peer)
         send_credit(w, peer);
     }
     if (w->now >= peer->ping_ns + t->ping) {
-        fby_w_ping(w, peer);
+        fby_w_send_ping(w, peer);
     }
     if (peer->probe_ns != 0 && !peer->suspect &&
         w->now >= peer->probe_ns + t->suspect) {
@@ -40,18 +40,11 @@ static void tick_session(struct fby_window *w, struct window_peer *peer)
     if (peer->n_open > 0) {
         peer->used_ns = w->now;
     } else if (peer->state == PEER_LEAVING) {
-        fby_w_bye(w, peer, PEER_IDLE);
+        fby_w_end_session(w, peer, PEER_IDLE);
         fby_w_remove_peer(w, peer);
     } else if (peer->state == PEER_READY && w->started &&
                w->now >= peer->used_ns + t->idle) {
-        fby_w_bye(w, peer, PEER_IDLE);
-    }
-}
-
-static void tick_greeting(struct fby_window *w, struct window_peer *peer)
-{
-    if (w->now >= peer->hello_ns + w->config.times.ping) {
-        fby_w_hello(w, peer);
+        fby_w_end_session(w, peer, PEER_IDLE);
     }
 }
 
@@ -64,13 +57,13 @@ static void tick_peer(struct fby_window *w, struct window_peer *peer)
     } else if (peer->state == PEER_GREETING) {
         if (w->now >= peer->greeted_ns + t->reach) {
             fby_w_unreachable(w, peer);
-        } else {
-            tick_greeting(w, peer);
+        } else if (w->now >= peer->hello_ns + t->ping) {
+            fby_w_send_hello(w, peer);
         }
     } else if (fby_w_is_connected(peer)) {
         tick_session(w, peer);
     } else if (peer->state == PEER_BACKOFF && w->now >= peer->retry_ns) {
-        fby_w_peer_state(w, peer, PEER_IDLE);
+        fby_w_set_peer_state(w, peer, PEER_IDLE);
     }
 }
 
@@ -89,16 +82,16 @@ static void connect_some(struct fby_window *w)
     }
 }
 
-/* No warning while all steps of the window are requested: then workers may be
- * idle or gone without harm. */
+/* While each step of the window has a request or an answer, no warning is
+ * needed: then workers may be idle or gone without harm. */
 static void warn_when_unserved(struct fby_window *w)
 {
     bool needed = !w->started || fby_w_lacks_request(w);
-    if (fby_window_usable(w) > 0 || !needed) {
+    if (fby_window_n_usable_peers(w) > 0 || !needed) {
         w->unserved_ns = w->now;
     } else if (w->now >= w->unserved_ns + w->config.times.warn) {
         w->unserved_ns = w->now;
-        fby_w_action(w, FBY_DO_NO_WORKERS, FBY_NO_PEER);
+        fby_w_add_action(w, FBY_DO_NO_WORKERS, FBY_NO_PEER);
     }
 }
 
@@ -113,11 +106,6 @@ void fby_w_peers_tick(struct fby_window *w)
     warn_when_unserved(w);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t session_deadline(
     const struct fby_window *w, const struct window_peer *peer)
 {
@@ -125,13 +113,13 @@ static int64_t session_deadline(
     int64_t                        due = peer->ping_ns + t->ping;
 
     if (peer->uncredited_ns != 0) {
-        due = earlier(due, peer->uncredited_ns + t->credit);
+        due = fby_earlier_ns(due, peer->uncredited_ns + t->credit);
     }
     if (peer->probe_ns != 0 && !peer->suspect) {
-        due = earlier(due, peer->probe_ns + t->suspect);
+        due = fby_earlier_ns(due, peer->probe_ns + t->suspect);
     }
     if (peer->state == PEER_READY && peer->n_open == 0 && w->started) {
-        due = earlier(due, peer->used_ns + t->idle);
+        due = fby_earlier_ns(due, peer->used_ns + t->idle);
     }
     return due;
 }
@@ -149,10 +137,10 @@ static int64_t peer_deadline(
     }
     int64_t due = peer->heard_ns + t->reach;
     if (peer->state == PEER_GREETING) {
-        due = earlier(due, peer->greeted_ns + t->reach);
-        return earlier(due, peer->hello_ns + t->ping);
+        due = fby_earlier_ns(due, peer->greeted_ns + t->reach);
+        return fby_earlier_ns(due, peer->hello_ns + t->ping);
     }
-    return earlier(due, session_deadline(w, peer));
+    return fby_earlier_ns(due, session_deadline(w, peer));
 }
 
 int64_t fby_w_peers_deadline(const struct fby_window *w)
@@ -162,7 +150,7 @@ int64_t fby_w_peers_deadline(const struct fby_window *w)
         return due;
     }
     for (int i = 0; i < w->n_peers; i++) {
-        due = earlier(due, peer_deadline(w, &w->peers[i]));
+        due = fby_earlier_ns(due, peer_deadline(w, &w->peers[i]));
     }
-    return earlier(due, w->unserved_ns + w->config.times.warn);
+    return fby_earlier_ns(due, w->unserved_ns + w->config.times.warn);
 }

@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
-#include "trainer_client/window/state.h"
+#include "trainer_client/window/window_state.h"
 
 struct fby_window_config fby_window_defaults(void)
 {
@@ -32,27 +32,27 @@ struct fby_window_config fby_window_defaults(void)
     };
 }
 
-static fby_err check(
-    const struct fby_window_config *config, struct fby_why *why)
+static fby_err check_config(
+    const struct fby_window_config *config, struct fby_error_detail *why)
 {
     if (config->max_batches == 0 || config->batch_bytes == 0 ||
         config->max_chunks == 0 || config->max_peers == 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "window of %u batches of %llu bytes and %u chunks, %u workers: "
             "each must be at least 1",
             config->max_batches, (unsigned long long)config->batch_bytes,
             config->max_chunks, config->max_peers);
     }
     if (config->batch_bytes > config->max_bytes) {
-        return fby_because(why, FBY_CONFIG,
-            "a batch of %llu bytes never fits into a window of %llu bytes",
+        return fby_error_set(why, FBY_CONFIG,
+            "a batch of %llu bytes does not fit into a window of %llu bytes",
             (unsigned long long)config->batch_bytes,
             (unsigned long long)config->max_bytes);
     }
     return FBY_OK;
 }
 
-static void allocate(struct fby_window *w)
+static void allocate_arrays(struct fby_window *w)
 {
     const struct fby_window_config *c = &w->config;
 
@@ -60,8 +60,9 @@ static void allocate(struct fby_window *w)
     w->slots   = fby_zalloc((size_t)w->n_slots * sizeof(*w->slots));
     w->steps   = fby_zalloc(c->max_batches * sizeof(*w->steps));
     w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));
-    /* The most actions of one tick: peers that become unreachable and others
-     * that connect, every request cancelled and repeated, and a few more. */
+    w->audits  = fby_zalloc(FBY_AUDITS * sizeof(*w->audits));
+    /* The most actions of one tick: every peer changes its state, every request
+     * is cancelled and repeated, and a few more. */
     w->max_actions =
         6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
     w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
@@ -83,9 +84,9 @@ static void allocate(struct fby_window *w)
 }
 
 fby_err fby_window_create(const struct fby_window_config *config,
-    int64_t now_ns, struct fby_window **out, struct fby_why *why)
+    int64_t now_ns, struct fby_window **out, struct fby_error_detail *why)
 {
-    fby_err err = check(config, why);
+    fby_err err = check_config(config, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -95,7 +96,7 @@ fby_err fby_window_create(const struct fby_window_config *config,
     w->last_now          = now_ns;
     w->unserved_ns       = now_ns;
     w->fail_at           = UINT64_MAX;
-    allocate(w);
+    allocate_arrays(w);
     *out = w;
     return FBY_OK;
 }
@@ -110,17 +111,18 @@ void fby_window_destroy(struct fby_window **self_p)
     free(w->slots);
     free(w->steps);
     free(w->peers);
+    free(w->audits);
     free(w->bits);
     free(w->actions);
     free(w);
 }
 
 fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
-    const struct fby_window_plan *plan, struct fby_why *why)
+    const struct fby_window_plan *plan, struct fby_error_detail *why)
 {
     fby_w_set_now(self, now_ns);
     if (plan->step >= plan->steps_per_epoch) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "step %llu is not below the %llu steps of an epoch",
             (unsigned long long)plan->step,
             (unsigned long long)plan->steps_per_epoch);
@@ -134,11 +136,11 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 }
 
 /* ---- Clock ----------------------------------------------------------------
- * Time in which the caller's loop slept does not count. It is subtracted from
- * every `now_ns`, so that no timer expires and no peer is blamed for it. The
- * moment at which it fell asleep is unknown, so all time since the last event
- * is subtracted: messages waiting in the sockets are read before any timer is
- * due. */
+ * If the caller's loop sleeps past its deadline (the machine was suspended, for
+ * example), that time is subtracted from every later `now_ns`, so that no timer
+ * expires by it. As it is unknown when the loop fell asleep, all time since the
+ * last event is subtracted. Then the messages that wait in the sockets are read
+ * before any timer is due. */
 
 void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 {
@@ -155,10 +157,8 @@ void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 
 int64_t fby_window_deadline(struct fby_window *self)
 {
-    int64_t peers = fby_w_peers_deadline(self);
-    int64_t ask   = fby_w_ask_deadline(self);
-    int64_t due   = peers < ask ? peers : ask;
-
+    int64_t due = fby_earlier_ns(
+        fby_w_peers_deadline(self), fby_w_requests_deadline(self));
     self->last_deadline = due == FBY_W_NEVER ? due : due + self->slept;
     return self->last_deadline;
 }
@@ -170,7 +170,7 @@ void fby_window_tick(struct fby_window *self, int64_t now_ns)
         return;
     }
     fby_w_peers_tick(self);
-    fby_w_ask_tick(self);
+    fby_w_requests_tick(self);
 }
 
 /* splitmix64 */
@@ -184,10 +184,10 @@ uint64_t fby_w_random(struct fby_window *w)
 
 /* ---- Actions ------------------------------------------------------------- */
 
-struct fby_action *fby_w_action(
+struct fby_action *fby_w_add_action(
     struct fby_window *w, enum fby_action_kind kind, int peer)
 {
-    assert(w->n_actions < w->max_actions); /* the caller must take them */
+    assert(w->n_actions < w->max_actions); /* the caller takes all actions */
     uint32_t           last = (w->first_action + w->n_actions) % w->max_actions;
     struct fby_action *action = &w->actions[last];
 
@@ -197,7 +197,7 @@ struct fby_action *fby_w_action(
     return action;
 }
 
-bool fby_window_next(struct fby_window *self, struct fby_action *out)
+bool fby_window_next_action(struct fby_window *self, struct fby_action *out)
 {
     if (self->n_actions == 0) {
         return false;
@@ -217,16 +217,22 @@ struct fby_request_id fby_w_new_id(struct fby_window *w)
 }
 
 void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
-    uint64_t fail_at)
+    uint64_t position)
 {
     bool first = w->failure.cause == FBY_CAUSE_NONE;
+    /* A difference puts all steps in doubt, so it fails the stream at once. */
+    uint64_t fail_at = failure->cause == FBY_CAUSE_DIFFERENT ? 0 : position;
     if (fail_at >= w->fail_at) {
-        return;
+        return; /* the stream fails before it reaches this step */
     }
-    w->failure = *failure; /* of the lowest step; later ones are not reached */
     w->fail_at = fail_at;
+    w->failure = *failure;
+    if (w->started) {
+        w->failure.epoch = position / w->plan.steps_per_epoch;
+        w->failure.step  = position % w->plan.steps_per_epoch;
+    }
     if (first) {
-        fby_w_action(w, FBY_DO_FAIL, failure->peer);
+        fby_w_add_action(w, FBY_DO_FAIL, failure->peer);
     }
 }
 
@@ -238,7 +244,7 @@ const struct fby_window_failure *fby_window_failure(
 
 /* ---- Slots and the consumer ---------------------------------------------- */
 
-void fby_w_slot_state(
+void fby_w_set_slot_state(
     struct fby_window *w, struct window_slot *slot, enum slot_state state)
 {
     if (slot->state == SLOT_FREE) {
@@ -262,7 +268,7 @@ static void hand_out(struct fby_window *w, struct window_slot *slot,
         .id    = slot->id,
         .peer  = slot->peer,
     };
-    fby_w_slot_state(w, slot, SLOT_HELD);
+    fby_w_set_slot_state(w, slot, SLOT_HELD);
     fby_w_consumer_took(w);
     w->cursor +=
         FBY_MUTANT(skip_at_border) && out->step + 1 == w->plan.steps_per_epoch
@@ -302,7 +308,7 @@ void fby_window_release(struct fby_window *self, int64_t now_ns, int slot)
     fby_w_set_now(self, now_ns);
     assert(slot >= 0 && slot < self->n_slots);
     assert(self->slots[slot].state == SLOT_HELD);
-    fby_w_slot_state(self, &self->slots[slot], SLOT_FREE);
+    fby_w_set_slot_state(self, &self->slots[slot], SLOT_FREE);
 }
 
 /* ---- State and counters -------------------------------------------------- */
@@ -312,7 +318,7 @@ struct fby_window_counters fby_window_counters(const struct fby_window *self)
     return self->counters;
 }
 
-uint32_t fby_window_usable(const struct fby_window *self)
+uint32_t fby_window_n_usable_peers(const struct fby_window *self)
 {
     uint32_t n = 0;
     for (int i = 0; i < self->n_peers; i++) {
@@ -321,7 +327,7 @@ uint32_t fby_window_usable(const struct fby_window *self)
     return n;
 }
 
-uint32_t fby_window_ready(const struct fby_window *self)
+uint32_t fby_window_n_ready(const struct fby_window *self)
 {
     uint64_t position = self->cursor;
     while (position < self->reserved &&
@@ -337,7 +343,7 @@ int64_t fby_window_hedge_after(const struct fby_window *self)
     return fby_w_hedge_after(self, self->config.batch_bytes);
 }
 
-uint64_t fby_window_bytes(const struct fby_window *self)
+uint64_t fby_window_used_bytes(const struct fby_window *self)
 {
     return self->used_bytes;
 }

@@ -1,31 +1,36 @@
 /* Messages to clients, and a handler for each message of a client. A message
- * that the protocol forbids in this state is counted and dropped. A message
- * from a routing id without a HELLO is answered by HELLO_FIRST. */
+ * that the protocol forbids in the current state is counted and dropped. A
+ * message from a routing id that sent no HELLO is answered by HELLO_FIRST. */
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
-enum { OPEN_IDS = 1024 };
+enum { MAX_OPEN_IDS = 1024 }; /* more than a session may have open */
 
 /* ---- Sending ------------------------------------------------------------- */
 
-bool fby_loop_send(struct fby_loop *self, const struct fby_routing_id *to,
-    const struct fby_message *message)
+bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message)
 {
-    struct fby_why why = {{0}};
-    self->frame.size   = 0;
-    if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
-        fby_error("SEND", "%s cannot be said: %s",
+    struct fby_error_detail why = {{0}};
+    self->frame.size            = 0;
+    fby_err err = fby_message_encode(message, &self->frame, &why);
+    if (err != FBY_OK) {
+        fby_error("SEND", "%s cannot be encoded: %s",
             fby_message_name(message->type), why.text);
-        return true; /* our own error, not the route's */
     }
-    const int flags = ZMQ_DONTWAIT;
-    return zmq_send(self->router, to->bytes, to->size, flags | ZMQ_SNDMORE) >=
-               0 &&
-           zmq_send(self->router, self->frame.data, self->frame.size, flags) >=
-               0;
+    return err == FBY_OK;
+}
+
+/* Returns false when the route is gone. A message that cannot be encoded, which
+ * is a fault of this worker, counts as sent. */
+static bool encode_and_send(struct fby_loop *self,
+    const struct fby_routing_id *to, const struct fby_message *message)
+{
+    return !fby_loop_encode(self, message) ||
+           fby_socket_send(
+               self->router, to, self->frame.data, self->frame.size);
 }
 
 void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer)
@@ -40,7 +45,7 @@ void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
     if (peer->routing_id.size > 0 &&
-        !fby_loop_send(self, &peer->routing_id, message)) {
+        !encode_and_send(self, &peer->routing_id, message)) {
         fby_loop_route_lost(self, peer);
     }
 }
@@ -51,34 +56,35 @@ void fby_loop_send_busy(
     const int64_t retry_ns = self->session_config.retry_ns;
     self->counts.busy++;
     fby_loop_send_to_peer(self, peer,
-        &(struct fby_message){
-            .type = FBY_MSG_BUSY,
-            .busy = {.session = peer->id,
-                .request      = id,
-                .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)},
-        });
+        FBY_MESSAGE(BUSY, busy, .session = peer->id, .request = id,
+            .retry_ms = (uint32_t)(retry_ns / FBY_NS_PER_MS)));
+}
+
+void fby_loop_send_lost(
+    struct fby_loop *self, struct fby_loop_peer *peer, struct fby_request_id id)
+{
+    self->counts.lost++;
+    fby_loop_send_to_peer(self, peer,
+        FBY_MESSAGE(LOST, lost, .session = peer->id, .request = id));
 }
 
 static void send_without_peer(struct fby_loop *self,
     const struct fby_routing_id *to, const struct fby_message *message)
 {
-    if (!fby_loop_send(self, to, message)) {
+    if (!encode_and_send(self, to, message)) {
         self->counts.routes_lost++;
     }
 }
 
-static void refuse(struct fby_loop *self, const struct fby_routing_id *to,
+static void send_refused(struct fby_loop *self, const struct fby_routing_id *to,
     struct fby_session_id session, enum fby_refused_code code, const char *text)
 {
     self->counts.refused_clients++;
     fby_warn("CLIENT-REFUSED", "%s", text);
     send_without_peer(self, to,
-        &(struct fby_message){.type = FBY_MSG_REFUSED,
-            .refused                = {.session = session,
-                               .code            = code,
-                               .version_min     = FBY_PROTOCOL_VERSION,
-                               .version_max     = FBY_PROTOCOL_VERSION,
-                               .text            = text}});
+        FBY_MESSAGE(REFUSED, refused, .session = session, .code = code,
+            .version_min = FBY_PROTOCOL_VERSION,
+            .version_max = FBY_PROTOCOL_VERSION, .text = text));
 }
 
 /* ---- HELLO --------------------------------------------------------------- */
@@ -86,19 +92,13 @@ static void refuse(struct fby_loop *self, const struct fby_routing_id *to,
 static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_hello *hello)
 {
-    struct fby_request_id open[OPEN_IDS];
-    size_t                n = fby_session_open(peer->session, open, OPEN_IDS);
+    struct fby_request_id open[MAX_OPEN_IDS];
+    size_t n = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
     fby_loop_send_to_peer(self, peer,
-        &(struct fby_message){
-            .type    = FBY_MSG_WELCOME,
-            .welcome = {.session = peer->id,
-                .route           = hello->route,
-                .instance        = self->instance,
-                .version         = FBY_PROTOCOL_VERSION,
-                .features        = peer->features,
-                .send_window     = self->options.send_window_bytes,
-                .open            = {open, n}},
-        });
+        FBY_MESSAGE(WELCOME, welcome, .session = peer->id,
+            .route = hello->route, .instance = self->instance,
+            .version = FBY_PROTOCOL_VERSION, .features = peer->features,
+            .send_window = self->options.send_window_bytes, .open = {open, n}));
 }
 
 static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
@@ -109,14 +109,15 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
         return peer;
     }
     if (self->leave_until_ns != 0) {
-        refuse(self, from, hello->session, FBY_REFUSED_LEAVING,
+        send_refused(self, from, hello->session, FBY_REFUSED_LEAVING,
             "this worker is leaving");
         return NULL;
     }
-    struct fby_why why = {"the last session of this client still holds memory"};
+    struct fby_error_detail why = {
+        "the last session of this client still holds memory"};
     peer = peer == NULL ? fby_loop_peer_add(self, hello, &why) : NULL;
     if (peer == NULL) {
-        refuse(self, from, hello->session, FBY_REFUSED_FULL, why.text);
+        send_refused(self, from, hello->session, FBY_REFUSED_FULL, why.text);
     }
     return peer;
 }
@@ -126,7 +127,7 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *from,
 {
     if (hello->version_min > FBY_PROTOCOL_VERSION ||
         hello->version_max < FBY_PROTOCOL_VERSION) {
-        refuse(self, from, hello->session, FBY_REFUSED_VERSION,
+        send_refused(self, from, hello->session, FBY_REFUSED_VERSION,
             "no protocol version in common");
         return;
     }
@@ -147,29 +148,11 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *from,
 static void on_ping(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
-    struct fby_request_id open[OPEN_IDS];
-    fby_session_heard(peer->session, self->now_ns);
-    size_t n = fby_session_open(peer->session, open, OPEN_IDS);
+    struct fby_request_id open[MAX_OPEN_IDS];
+    size_t n = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
     fby_loop_send_to_peer(self, peer,
-        &(struct fby_message){.type = FBY_MSG_PONG,
-            .pong                   = {.session = peer->id,
-                                  .instance     = self->instance,
-                                  .sequence     = message->ping.sequence,
-                                  .open         = {open, n}}});
-}
-
-static void on_open(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_message *message)
-{
-    fby_session_heard(peer->session, self->now_ns);
-    fby_loop_on_open(self, peer, &message->open);
-}
-
-static void on_request(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_message *message)
-{
-    fby_session_heard(peer->session, self->now_ns);
-    fby_loop_on_request(self, peer, &message->request);
+        FBY_MESSAGE(PONG, pong, .session = peer->id, .instance = self->instance,
+            .sequence = message->ping.sequence, .open = {open, n}));
 }
 
 static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,
@@ -186,11 +169,11 @@ static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,
 static void on_credit(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
-    uint64_t total = message->credit.received;
-    uint64_t own =
-        total > peer->duplicate_bytes ? total - peer->duplicate_bytes : 0;
+    uint64_t received = message->credit.received;
+    uint64_t twice    = peer->duplicate_bytes; /* unknown to the session */
+    twice             = received < twice ? received : twice;
     if (fby_session_credit(peer->session, self->now_ns,
-            message->credit.route.value, own) != FBY_OK) {
+            message->credit.route.value, received - twice) != FBY_OK) {
         self->counts.out_of_place++;
     }
 }
@@ -206,10 +189,10 @@ static void on_bye(struct fby_loop *self, struct fby_loop_peer *peer,
 typedef void handler(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
-static handler *const handlers[256] = {
+static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_PING]    = on_ping,
-    [FBY_MSG_OPEN]    = on_open,
-    [FBY_MSG_REQUEST] = on_request,
+    [FBY_MSG_OPEN]    = fby_loop_on_open,
+    [FBY_MSG_REQUEST] = fby_loop_on_request,
     [FBY_MSG_CANCEL]  = on_cancel,
     [FBY_MSG_CREDIT]  = on_credit,
     [FBY_MSG_BYE]     = on_bye,
@@ -239,26 +222,26 @@ static void dispatch(struct fby_loop *self, const struct fby_routing_id *from,
     struct fby_loop_peer *peer = fby_loop_find_peer(self, session);
     if (peer != NULL && !peer->has_left &&
         same_routing_id(&peer->routing_id, from)) {
+        fby_session_heard(peer->session, self->now_ns);
         handle(self, peer, message);
         return;
     }
-    if (message->type != FBY_MSG_BYE) {
+    if (message->type != FBY_MSG_BYE) { /* BYE needs no answer */
         self->counts.unknown_peers++;
         send_without_peer(self, from,
-            &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
-                .hello_first            = {.session = session}});
+            FBY_MESSAGE(HELLO_FIRST, hello_first, .session = session));
     }
 }
 
-void fby_loop_take_frame(struct fby_loop *self,
+void fby_loop_handle_frame(struct fby_loop *self,
     const struct fby_routing_id *from, const void *frame, size_t size)
 {
-    struct fby_message message;
-    struct fby_why     why = {{0}};
+    struct fby_message      message;
+    struct fby_error_detail why = {{0}};
     if (fby_frame_kind(frame, size) == FBY_FRAME_OTHER_VERSION) {
         self->counts.malformed++;
-        refuse(self, from, (struct fby_session_id){0}, FBY_REFUSED_VERSION,
-            "a message of another protocol version");
+        send_refused(self, from, (struct fby_session_id){0},
+            FBY_REFUSED_VERSION, "a message of another protocol version");
         return;
     }
     if (fby_message_decode(frame, size, &message, &why) != FBY_OK) {

@@ -5,7 +5,7 @@
 static void count(
     struct fby_loop_counters *counters, const char *name, uint64_t value)
 {
-    counters->at[counters->n++] = (struct fby_counter){name, value};
+    counters->list[counters->n++] = (struct fby_counter){name, value};
 }
 
 #define COUNT_STAGE(counters, name, stage)                           \

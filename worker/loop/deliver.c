@@ -1,9 +1,10 @@
 /* Send the items of the sessions on their routes.
  *
- * A chunk's prefix names session and request, so it is written when the chunk
- * is sent, into the head room before the payload. Bytes that ZeroMQ still holds
- * must not change. So if a chunk is sent for a second request meanwhile, it is
- * copied; the second request waits if there is no memory for the copy. */
+ * A chunk's prefix contains session and request, so it is written when the
+ * chunk is sent, into the head room before the payload. While ZeroMQ holds
+ * these bytes, they must not change. If the same chunk must then be sent for a
+ * second request, it is copied. If there is no memory for the copy, that send
+ * is deferred. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +16,13 @@
 
 /* ---- HEADER and END ------------------------------------------------------ */
 
-/* The recipe of a field. `list` must be empty; it gets the encoded device ops,
- * which the recipe borrows. */
-static struct fby_recipe recipe_of(const struct fby_field_content *field,
-    const struct fby_raw_field *raw, struct fby_buffer *list)
+/* Make the recipe of a field: how the client expands it. `device_ops` must be
+ * empty; it gets the encoded device ops, which the recipe borrows. */
+static struct fby_recipe make_recipe(const struct fby_field_content *field,
+    const struct fby_raw_field *raw, struct fby_buffer *device_ops)
 {
-    struct fby_recipe recipe = {
-        .maps = fby_field_maps(field),
-    };
-    if (field->decode == FBY_DECODE_LABEL) {
+    struct fby_recipe recipe = {.maps = fby_field_maps(field)};
+    if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         recipe.one_hot   = field->as.label.one_hot;
         recipe.classes   = field->as.label.classes;
         recipe.smoothing = field->as.label.smoothing;
@@ -34,14 +33,15 @@ static struct fby_recipe recipe_of(const struct fby_field_content *field,
         memcpy(recipe.std, field->as.rgb8.std, sizeof(recipe.std));
     }
     if (field->n_device > 0) {
-        fby_device_list_encode(field, list);
-        recipe.device = (struct fby_blob){list->data, list->size};
+        fby_device_list_encode(field, device_ops);
+        recipe.device = (struct fby_blob){device_ops->data, device_ops->size};
         recipe.behaviour =
-            (struct fby_maybe_digest){true, fby_device_list_behaviour(field)};
+            (struct fby_maybe_digest){true, fby_device_list_hash(field)};
     }
     return recipe;
 }
 
+/* The name of the image field that field `i` is mixed with, or "". */
 static const char *mixed_by(const struct fby_content *content, uint32_t i)
 {
     const struct fby_field_content *image = fby_mixed_by(content, i);
@@ -52,8 +52,8 @@ static void send_header(
     struct fby_loop *self, const struct fby_loop_request *request)
 {
     struct fby_header_field   fields[FBY_MAX_FIELDS];
-    struct fby_buffer         lists[FBY_MAX_FIELDS] = {{0}};
-    const struct fby_job     *job                   = request->work->job;
+    struct fby_buffer         device_ops[FBY_MAX_FIELDS] = {{0}};
+    const struct fby_job     *job                        = request->work->job;
     const struct fby_content *content = &job->spec.dataset_plan->content;
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         const struct fby_field_content *field =
@@ -68,28 +68,23 @@ static void send_header(
             .raw_bytes  = raw->raw_bytes,
             .n_chunks   = raw->n_chunks,
             .max_length = raw->max_length,
-            .recipe     = recipe_of(field, raw, &lists[i]),
+            .recipe     = make_recipe(field, raw, &device_ops[i]),
         };
         fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
     }
     fby_loop_send_to_peer(self, request->peer,
-        &(struct fby_message){.type = FBY_MSG_HEADER,
-            .header                 = {.session = request->peer->id,
-                                .request        = request->id,
-                                .epoch          = job->spec.epoch,
-                                .step           = job->spec.step,
-                                .first_row      = job->spec.first_row,
-                                .rows           = job->spec.rows,
-                                .fields         = fields,
-                                .n_fields       = job->layout.n_fields,
-                                .asked          = request->request_sum}});
+        FBY_MESSAGE(HEADER, header, .session = request->peer->id,
+            .request = request->id, .epoch = job->spec.epoch,
+            .step = job->spec.step, .first_row = job->spec.first_row,
+            .rows = job->spec.rows, .fields = fields,
+            .n_fields = job->layout.n_fields, .asked = request->request_sum));
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
-        fby_buffer_fini(&lists[i]);
+        fby_buffer_fini(&device_ops[i]);
     }
 }
 
-static void sum_fields(
-    const struct fby_job *job, struct fby_sum sums[FBY_MAX_FIELDS])
+static void checksum_fields(
+    const struct fby_job *job, struct fby_checksum sums[FBY_MAX_FIELDS])
 {
     uint32_t               n    = job->layout.n_chunks;
     struct fby_chunk_sent *sent = fby_zalloc(n * sizeof(*sent));
@@ -98,13 +93,13 @@ static void sum_fields(
         sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
     }
     for (uint32_t f = 0; f < job->layout.n_fields; f++) {
-        sums[f] = fby_field_sum(
+        sums[f] = fby_field_checksum(
             &job->layout, f, sent + job->layout.fields[f].first_chunk);
     }
     free(sent);
 }
 
-/* One allocation holds the list, and behind it the keys of its rows. */
+/* One allocation holds the list and, after the list, the keys of its rows. */
 static struct fby_substituted *list_substituted(const struct fby_job *job)
 {
     const struct fby_dataset *dataset = job->spec.dataset_plan->dataset;
@@ -128,7 +123,7 @@ static struct fby_substituted *list_substituted(const struct fby_job *job)
     return list;
 }
 
-static struct fby_stage_times times_of(
+static struct fby_stage_times stage_times(
     const struct fby_job *job, int64_t now_ns)
 {
     struct fby_stage_times times = {
@@ -136,13 +131,14 @@ static struct fby_stage_times times_of(
         .transform = atomic_load(&job->transform_ns),
         .encode    = atomic_load(&job->encode_ns),
     };
-    uint64_t work = times.fetch + times.transform + times.encode;
-    uint64_t all  = (uint64_t)(now_ns - job->begun_ns);
-    times.wait    = all > work ? all - work : 0;
+    uint64_t work    = times.fetch + times.transform + times.encode;
+    uint64_t elapsed = (uint64_t)(now_ns - job->begun_ns);
+    /* Threads work in parallel, so `work` may exceed the elapsed time. */
+    times.wait = elapsed > work ? elapsed - work : 0;
     return times;
 }
 
-/* Then END names the samples, because the client cannot compute the buckets. */
+/* With buckets END lists the samples, as the client cannot compute them. */
 static bool is_bucketed(const struct fby_job *job)
 {
     return job->spec.dataset_plan->content.bucket_by.n_bounds > 0;
@@ -150,28 +146,21 @@ static bool is_bucketed(const struct fby_job *job)
 
 static void send_end(struct fby_loop *self, struct fby_loop_request *request)
 {
-    struct fby_sum          sums[FBY_MAX_FIELDS];
+    struct fby_checksum     sums[FBY_MAX_FIELDS];
     const struct fby_job   *job         = request->work->job;
     struct fby_substituted *substituted = list_substituted(job);
     uint64_t                wire_bytes  = 0;
     for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
         wire_bytes += FBY_CHUNK_PREFIX + job->chunks[i].wire_bytes;
     }
-    sum_fields(job, sums);
+    checksum_fields(job, sums);
     fby_loop_send_to_peer(self, request->peer,
-        &(struct fby_message){
-            .type = FBY_MSG_END,
-            .end  = {.session   = request->peer->id,
-                 .request       = request->id,
-                 .wire_bytes    = wire_bytes,
-                 .sums          = sums,
-                 .n_sums        = job->layout.n_fields,
-                 .substituted   = substituted,
-                 .n_substituted = job->n_substituted,
-                 .samples       = job->samples,
-                 .n_samples     = is_bucketed(job) ? job->spec.rows : 0,
-                 .times         = times_of(job, self->now_ns)},
-        });
+        FBY_MESSAGE(END, end, .session = request->peer->id,
+            .request = request->id, .wire_bytes = wire_bytes, .sums = sums,
+            .n_sums = job->layout.n_fields, .substituted = substituted,
+            .n_substituted = job->n_substituted, .samples = job->samples,
+            .n_samples = is_bucketed(job) ? job->spec.rows : 0,
+            .times     = stage_times(job, self->now_ns)));
     free(substituted);
     self->counts.batches++;
 }
@@ -194,47 +183,48 @@ static void write_prefix(struct fby_job_chunk *chunk,
         .wire_bytes = chunk->wire_bytes,
         .raw_hash   = chunk->raw_hash,
     };
-    fby_chunk_write(&head, payload, prefix);
+    fby_chunk_write_prefix(&head, payload, prefix);
 }
 
-static bool is_another_request(
+/* True if the chunk's prefix was not written for `request`. */
+static bool needs_prefix(
     const struct fby_job_chunk *chunk, const struct fby_loop_request *request)
 {
     return !fby_session_equal(chunk->session, request->peer->id) ||
            !fby_request_equal(chunk->request, request->id);
 }
 
-/* Lend the frame in the batch's own arena. */
+/* Send the frame from the batch's own arena, without a copy. */
 static fby_err lend_in_place(struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
     uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
-    if (is_another_request(chunk, request)) {
+    if (needs_prefix(chunk, request)) {
         write_prefix(chunk, request, chunk->payload, frame);
         chunk->session = request->peer->id;
         chunk->request = request->id;
     }
-    if (fby_fault("worker.corrupt_chunk", "chunk")) {
-        frame[FBY_CHUNK_PREFIX - 1] ^= 1U;
-        chunk->request =
-            (struct fby_request_id){0}; /* so that the next use rewrites it */
+    if (fby_fault_takes_effect("worker.corrupt_chunk", "chunk")) {
+        frame[FBY_CHUNK_PREFIX - 1] ^= 1U; /* a bit of the frame's hash */
+        /* The next use of the chunk must write its prefix again. */
+        chunk->request = (struct fby_request_id){0};
     }
     return fby_arena_lend(chunk->job->arena, chunk->index, frame,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
-static fby_err fill_copy(struct fby_arena *copy, struct fby_job_chunk *chunk,
+static fby_err fill_and_lend(struct fby_arena *to, struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
-    fby_err err = fby_arena_commit(copy);
+    fby_err err = fby_arena_commit(to);
     if (err != FBY_OK) {
         return err;
     }
-    uint8_t *frame = fby_arena_data(copy);
+    uint8_t *frame = fby_arena_data(to);
     memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
     write_prefix(chunk, request, frame + FBY_CHUNK_PREFIX, frame);
     return fby_arena_lend(
-        copy, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+        to, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
 static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
@@ -243,9 +233,9 @@ static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
     struct fby_arena           *copy = NULL;
     const struct fby_arena_spec spec = {
         .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
-    fby_err err = fby_arena_take(self->arenas, &spec, &copy);
+    fby_err err = fby_arena_create(self->arenas, &spec, &copy);
     if (err == FBY_OK) {
-        err = fill_copy(copy, chunk, request, message);
+        err = fill_and_lend(copy, chunk, request, message);
     }
     fby_arena_release(&copy);
     self->counts.copied_chunks += err == FBY_OK ? 1 : 0;
@@ -265,12 +255,12 @@ static void send_frame(
 }
 
 /* Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
- *         FBY_SYS              there is none for a message. */
+ *         FBY_SYS              there is no memory for a message. */
 static fby_err send_chunk(struct fby_loop *self,
     struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
     zmq_msg_t message;
-    bool      copy = is_another_request(chunk, request) &&
+    bool      copy = needs_prefix(chunk, request) &&
                 fby_arena_is_lent(chunk->job->arena, chunk->index);
     fby_err err = copy ? lend_copy(self, chunk, request, &message)
                        : lend_in_place(chunk, request, &message);
@@ -291,56 +281,44 @@ static fby_err send_chunk_item(
     struct fby_loop_peer *peer  = request->peer;
     fby_err               err   = send_chunk(self, request, chunk);
     if (err == FBY_OK && peer->routing_id.size > 0 &&
-        fby_fault("worker.duplicate_chunk", "chunk") &&
+        fby_fault_takes_effect("worker.duplicate_chunk", "chunk") &&
         send_chunk(self, request, chunk) == FBY_OK) {
         peer->duplicate_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
     }
     if (err == FBY_OK) {
-        fby_fault_end("worker.exit", "worker.stop", "chunk");
+        fby_fault_kill_or_stop("worker.exit", "worker.stop", "chunk");
     }
     return err;
 }
 
 /* ---- Items of sessions --------------------------------------------------- */
 
-static void send_lost(
-    struct fby_loop *self, struct fby_loop_peer *peer, struct fby_request_id id)
-{
-    self->counts.lost++;
-    fby_loop_send_to_peer(self, peer,
-        &(struct fby_message){.type = FBY_MSG_LOST,
-            .lost                   = {.session = peer->id, .request = id}});
-}
-
-/* After an error: try again once memory was freed. */
+/* Errors: those of send_chunk; the caller tries again once memory is free. */
 static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_session_item *item)
 {
     struct fby_loop_request *request = fby_loop_find_request(peer, item->id);
     if (item->kind == FBY_SEND_LOST) {
-        send_lost(self, peer, item->id);
+        fby_loop_send_lost(self, peer, item->id);
     }
     if (request == NULL) {
         return FBY_OK;
     }
-    switch (item->kind) {
-    case FBY_SEND_HEADER:
+    if (item->kind == FBY_SEND_CHUNK) {
+        return send_chunk_item(self, request, item->chunk);
+    }
+    if (item->kind == FBY_SEND_HEADER) {
         send_header(self, request);
         return FBY_OK;
-    case FBY_SEND_CHUNK:
-        return send_chunk_item(self, request, item->chunk);
-    case FBY_SEND_END:
-        send_end(self, request);
-        fby_loop_request_end(self, request);
-        return FBY_OK;
-    case FBY_SEND_LOST:
-    default:
-        fby_loop_request_end(self, request);
-        return FBY_OK;
     }
+    if (item->kind == FBY_SEND_END) {
+        send_end(self, request);
+    }
+    fby_loop_request_end(self, request);
+    return FBY_OK;
 }
 
-/* Send one item; false: none can be sent now. */
+/* Send one item; returns false when no item can be sent now. */
 static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     if (!peer->is_deferred &&
@@ -348,24 +326,20 @@ static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
         return false;
     }
     struct fby_session_item item = peer->deferred;
-    peer->is_deferred            = false;
-    if (send_item(self, peer, &item) != FBY_OK) {
-        peer->is_deferred = true;
-        return false;
-    }
-    return true;
+    peer->is_deferred            = send_item(self, peer, &item) != FBY_OK;
+    return !peer->is_deferred;
 }
 
-/* Peers take turns, one item each, so that a long batch does not delay the
- * short batches of others. */
-void fby_loop_flush(struct fby_loop *self)
+/* Send one item of each peer in round-robin order, so that a long batch does
+ * not delay the short batches of other peers. */
+void fby_loop_send_ready(struct fby_loop *self)
 {
-    bool any = true;
-    while (any) {
-        any = false;
+    bool sent = true;
+    while (sent) {
+        sent = false;
         for (struct fby_loop_peer *peer = self->peers; peer != NULL;
              peer                       = peer->next) {
-            any = (!peer->has_left && send_next(self, peer)) || any;
+            sent = (!peer->has_left && send_next(self, peer)) || sent;
         }
     }
 }

@@ -1,9 +1,9 @@
-/* Choose the filter and codec of each field. The client may choose them; for
- * `auto` the worker chooses, by what they saved on earlier chunks. */
+/* Choose the filter and codec of each field. The client may name both; for
+ * `auto` the worker chooses those that saved most bytes on earlier chunks. */
 #include "worker/loop/loop.h"
 
-/* The choice that `request` makes for field `i`. */
-static struct fby_coding_choice choice_of(
+/* The client's choice for field `i`; `auto` if the request has no choices. */
+static struct fby_coding_choice requested_choice(
     const struct fby_request *request, uint32_t i)
 {
     static const struct fby_coding_choice automatic = {FBY_AUTO, FBY_AUTO};
@@ -18,7 +18,7 @@ static bool same_choices(const struct fby_loop_encoding *encoding,
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        struct fby_coding_choice choice = choice_of(request, i);
+        struct fby_coding_choice choice = requested_choice(request, i);
         if (encoding->choices[i].filter != choice.filter ||
             encoding->choices[i].codec != choice.codec) {
             return false;
@@ -27,13 +27,17 @@ static bool same_choices(const struct fby_loop_encoding *encoding,
     return true;
 }
 
-static struct fby_wish wish_of(
-    const struct fby_raw_field *field, struct fby_coding_choice choice)
+/* The request for fby_auto_init; `features` are those of the client. */
+static struct fby_coding_request coding_request(
+    const struct fby_raw_field *field, struct fby_coding_choice choice,
+    uint64_t features)
 {
-    return (struct fby_wish){
-        .filter = choice.filter,
-        .codec  = choice.codec,
-        .params = fby_layout_params(field),
+    return (struct fby_coding_request){
+        .filter  = choice.filter,
+        .codec   = choice.codec,
+        .params  = fby_layout_codec_params(field),
+        .filters = FBY_FEATURED_FILTERS(features),
+        .codecs  = FBY_FEATURED_CODECS(features),
     };
 }
 
@@ -47,12 +51,10 @@ static void restart_learning(struct fby_loop_peer *peer,
     encoding->fields                   = request->fields;
     encoding->n                        = layout->n_fields;
     for (uint32_t i = 0; i < encoding->n; i++) {
-        encoding->choices[i] = choice_of(request, i);
-        struct fby_wish wish =
-            wish_of(&layout->fields[i], encoding->choices[i]);
-        wish.filters = FBY_FEATURED_FILTERS(peer->features);
-        wish.codecs  = FBY_FEATURED_CODECS(peer->features);
-        fby_auto_init(&encoding->autos[i], &wish);
+        encoding->choices[i]             = requested_choice(request, i);
+        struct fby_coding_request wanted = coding_request(
+            &layout->fields[i], encoding->choices[i], peer->features);
+        fby_auto_init(&encoding->autos[i], &wanted);
     }
 }
 
@@ -63,17 +65,18 @@ static bool supports(const struct fby_loop_peer *peer, struct fby_coding coding)
 }
 
 fby_err fby_loop_encoding_check(const struct fby_request *request,
-    const struct fby_raw_layout *layout, struct fby_why *why)
+    const struct fby_raw_layout *layout, struct fby_error_detail *why)
 {
     if (request->n_choices != 0 && request->n_choices != layout->n_fields) {
-        return fby_because(why, FBY_USAGE, "%u choices for %u fields",
+        return fby_error_set(why, FBY_USAGE, "%u choices for %u fields",
             request->n_choices, layout->n_fields);
     }
     for (uint32_t i = 0; i < layout->n_fields; i++) {
-        struct fby_coding_choice choice = choice_of(request, i);
-        struct fby_wish          wish   = wish_of(&layout->fields[i], choice);
-        if (!fby_auto_suits(&wish)) {
-            return fby_because(why, FBY_USAGE,
+        struct fby_coding_choice  choice = requested_choice(request, i);
+        struct fby_coding_request wanted =
+            coding_request(&layout->fields[i], choice, 0);
+        if (!fby_auto_suits(&wanted)) {
+            return fby_error_set(why, FBY_USAGE,
                 "filter %d and codec %d do not suit field %u of the request",
                 choice.filter, choice.codec, i);
         }
@@ -90,7 +93,7 @@ void fby_loop_encoding_choose(struct fby_loop_peer *peer,
         restart_learning(peer, request, layout);
     }
     for (uint32_t i = 0; i < encoding->n; i++) {
-        out[i] = fby_auto_ask(&encoding->autos[i]);
+        out[i] = fby_auto_next(&encoding->autos[i]);
         if (!supports(peer, out[i])) {
             out[i] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
         }
@@ -119,7 +122,7 @@ void fby_loop_encoding_learn(
     const struct fby_job     *job      = chunk->job;
     if (fby_digest_equal(
             &encoding->content, &job->spec.dataset_plan->content_digest)) {
-        fby_auto_feed(&encoding->autos[chunk->field], job->coding[chunk->field],
-            chunk->raw_bytes, chunk->wire_bytes);
+        fby_auto_record(&encoding->autos[chunk->field],
+            job->coding[chunk->field], chunk->raw_bytes, chunk->wire_bytes);
     }
 }

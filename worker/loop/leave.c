@@ -1,35 +1,30 @@
-/* Leaving: send LEAVE, accept nothing new, finish what is open. When the time
- * is up, give back the rest as LOST. When the socket closes, ZeroMQ has a
- * limited time to send what it still holds. */
+/* How a worker leaves: it sends LEAVE, accepts no new requests, and finishes
+ * the open batches. After drain_ns it answers LOST for the batches that are
+ * still open. When the socket closes, ZeroMQ has LINGER_MS (worker.c) to send
+ * the messages in its queues. */
 #include "common/log.h"
 #include "worker/loop/loop.h"
-
-static void send_leave(struct fby_loop *self, struct fby_loop_peer *peer)
-{
-    fby_session_leave(peer->session);
-    fby_loop_send_to_peer(self, peer,
-        &(struct fby_message){
-            .type = FBY_MSG_LEAVE, .leave = {.session = peer->id}});
-}
 
 void fby_loop_leave(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
-        self->leave_until_ns = self->now_ns; /* the second call: end now */
+        self->leave_until_ns = self->now_ns; /* a second call: do not wait */
         return;
     }
-    fby_info("LEAVING", "finishing what is open");
+    fby_info("LEAVING", "finishing the open batches");
     self->leave_until_ns = self->now_ns + self->options.drain_ns;
     fby_loop_registry_leave(self);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         if (!peer->has_left) {
-            send_leave(self, peer);
+            fby_session_leave(peer->session);
+            fby_loop_send_to_peer(
+                self, peer, FBY_MESSAGE(LEAVE, leave, .session = peer->id));
         }
     }
 }
 
-static bool anything_open(const struct fby_loop *self)
+static bool has_open_batches(const struct fby_loop *self)
 {
     for (const struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                             = peer->next) {
@@ -40,16 +35,16 @@ static bool anything_open(const struct fby_loop *self)
     return false;
 }
 
-static void give_back_all(struct fby_loop *self)
+static void lose_open_batches(struct fby_loop *self)
 {
-    fby_warn("GIVEN-BACK", "time is up: open batches are lost");
+    fby_warn("GIVEN-BACK", "the time to leave is over: open batches are lost");
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         if (!peer->has_left) {
-            fby_session_give_back(peer->session);
+            fby_session_lose_open(peer->session);
         }
     }
-    fby_loop_flush(self);
+    fby_loop_send_ready(self);
 }
 
 void fby_loop_leave_tick(struct fby_loop *self)
@@ -57,10 +52,10 @@ void fby_loop_leave_tick(struct fby_loop *self)
     if (self->leave_until_ns == 0) {
         return;
     }
-    if (!anything_open(self)) {
+    if (!has_open_batches(self)) {
         self->done = true;
     } else if (self->now_ns >= self->leave_until_ns) {
-        give_back_all(self);
+        lose_open_batches(self);
         self->done = true;
     }
 }

@@ -1,68 +1,62 @@
-/* loop.h - the loop that owns a worker's sockets, and what its files share.
+/* loop.h - the loop that owns a worker's sockets: types and functions that its
+ * files share.
  *
  *   worker.c           start and end
  *   loop.c             one turn: poll, receive, events, timers, send
  *   answer.c           a handler for each message of a client
  *   request.c          REQUEST: find or start the work that makes the batch
- *   encoding_choice.c  filter and codec of each field
- *   open_request.c     OPEN: wait for a dataset and send what was found
- *   events.c           pass what the stages made to the sessions
- *   deliver.c          send what the sessions have ready
+ *   encoding_choice.c  choose the filter and codec of each field
+ *   open_request.c     OPEN: wait until a dataset is loaded, send the result
+ *   events.c           pass chunks and failures of the stages to the sessions
+ *   deliver.c          send the items that the sessions have ready
  *   peer.c             clients and their requests, and how they end
  *   registry.c         the server: registration and heartbeats
  *   counters.c         the counters in a heartbeat
- *   leave.c            the end: LEAVE, drain, give back
+ *   leave.c            LEAVE, finish the open batches, end
  *
- * Thread: only the loop's thread uses anything declared here. */
+ * Thread: only the loop's thread uses these types and functions. */
 #ifndef FBY_WORKER_LOOP_H
 #define FBY_WORKER_LOOP_H
 
 #include <stdbool.h>
-#include <zmq.h>
 
 #include "codec/auto.h"
 #include "common/socket.h"
 #include "proto/wire.h"
+#include "worker/options.h"
 #include "worker/plan/plan_cache.h"
 #include "worker/session/session.h"
 #include "worker/stages/stages.h"
-#include "worker/worker.h"
-
-enum { FBY_ROUTING_ID_MAX = 255 };
-
-struct fby_routing_id { /* ZeroMQ's name of a connection */
-    uint8_t bytes[FBY_ROUTING_ID_MAX];
-    size_t  size;
-};
 
 /* A batch in work and the requests for it. */
 struct fby_loop_work {
-    struct fby_job          *job;      /* held */
-    struct fby_loop_request *requests; /* none: it is about to end */
+    struct fby_job          *job;      /* a reference */
+    struct fby_loop_request *requests; /* list; never empty between turns */
     struct fby_loop_work    *next;
 };
 
 /* A request of one client. The request that started the work is charged with
- * its memory and stays until that memory is free; the others stay until they
- * end. */
+ * the memory of the batch, and is freed with that memory. Any other request is
+ * freed when it ends. */
 struct fby_loop_request {
-    struct fby_loop_peer     *peer;
-    struct fby_request_id     id;
-    uint64_t                  request_sum; /* fby_request_sum, for HEADER */
-    struct fby_loop_work     *work;        /* NULL: ended */
-    struct fby_session_chunk *chunks;      /* lent to the session */
-    bool                      charged;
-    struct fby_loop_request  *next_of_work;
-    struct fby_loop_request  *next_of_peer;
+    struct fby_loop_peer *peer;
+    struct fby_request_id id;
+    uint64_t              request_sum; /* fby_request_checksum, for HEADER */
+    struct fby_loop_work *work;        /* NULL: the request has ended */
+    struct fby_session_chunk *chunks;  /* lent to the session */
+    bool                      charged; /* it started the work */
+    struct fby_loop_request  *next_of_work; /* in the list of `work` */
+    struct fby_loop_request  *next_of_peer; /* in the list of `peer` */
 };
 
-/* The encoding that a client asked for, and what `auto` learned from it. */
+/* The encoding that a client requested last, and for each field what `auto` has
+ * learned about filters and codecs. */
 struct fby_loop_encoding {
     struct fby_digest        content;
-    uint64_t                 fields;
-    uint32_t                 n; /* 0: no request yet */
-    struct fby_coding_choice choices[FBY_MAX_FIELDS];
-    struct fby_auto          autos[FBY_MAX_FIELDS];
+    uint64_t                 fields; /* as in REQUEST: the chosen fields */
+    uint32_t                 n;      /* chosen fields; 0: no request yet */
+    struct fby_coding_choice choices[FBY_MAX_FIELDS]; /* [chosen field] */
+    struct fby_auto          autos[FBY_MAX_FIELDS];   /* [chosen field] */
 };
 
 struct fby_loop_peer { /* one session of one client */
@@ -72,51 +66,53 @@ struct fby_loop_peer { /* one session of one client */
     uint64_t                 features;
     struct fby_loop_encoding encoding;
     struct fby_loop_request *requests;
-    struct fby_session_item  deferred; /* waits for memory for a copy; skipped
-                                          if its request has ended */
-    bool                     is_deferred;
-    uint64_t duplicate_bytes; /* sent on this route by fault injection */
-    bool     has_left;        /* freed once its memory is */
+    /* An item to send once there is memory to copy its chunk: */
+    struct fby_session_item deferred;
+    bool                    is_deferred; /* `deferred` is set */
+    uint64_t duplicate_bytes; /* sent twice on this route by fault injection */
+    bool     has_left;        /* the peer is freed with its last request */
     char     name[96];        /* for log lines: "job/rank at host" */
     struct fby_loop_peer *next;
 };
 
-struct fby_loop_open { /* a client that waits for a load */
+struct fby_loop_open { /* an OPEN that waits until its dataset is loaded */
     struct fby_loop_peer   *peer;
     struct fby_open_id      id;
     struct fby_plan_load   *load;
-    struct fby_maybe_digest data, fingerprint; /* expected */
+    struct fby_maybe_digest data, fingerprint; /* that the client expects */
     struct fby_loop_open   *next;
 };
 
-struct fby_loop_registry {         /* the worker's view of the server */
+struct fby_loop_registry {         /* the worker's registration at the server */
     void                  *socket; /* NULL: there is no server */
-    char                   endpoint[FBY_ENDPOINT_SIZE];  /* the server's */
-    char                   advertise[FBY_ENDPOINT_SIZE]; /* the worker's */
+    char                   endpoint[FBY_ENDPOINT_SIZE];  /* of the server */
+    char                   advertise[FBY_ENDPOINT_SIZE]; /* of the worker */
     char                   host[FBY_HOST_MAX + 1];
     struct fby_instance_id server; /* 0: not registered */
     int64_t                heartbeat_ns;
-    int64_t                due_ns;     /* next REGISTER or HEARTBEAT */
-    uint32_t               unanswered; /* messages in a row */
-    bool                   silent;     /* logged; no answer came since */
-    bool                   refused;    /* logged; not registered since */
-    int64_t                last_busy_ns, last_load_ns; /* of load_permille */
+    int64_t                due_ns;     /* time of next REGISTER or HEARTBEAT */
+    uint32_t               unanswered; /* messages sent since the last answer */
+    bool                   silent;     /* SERVER-SILENT was logged, and no
+                                          message has come since */
+    bool                   refused;    /* REGISTER-REFUSED was logged, and the
+                                          worker is not registered */
+    int64_t last_busy_ns, last_load_ns; /* busy time, time of last heartbeat */
 };
 
 struct fby_loop_counts {
     uint64_t batches;    /* ENDs sent */
     uint64_t wire_bytes; /* of chunk frames sent */
-    uint64_t raw_bytes;  /* in these frames, before encoding */
+    uint64_t raw_bytes;  /* of the chunks in these frames, before encoding */
     uint64_t chunks;     /* sent */
     uint64_t requests;   /* accepted */
-    uint64_t joined;     /* of these, those that joined work in progress */
-    uint64_t busy, lost, cannot;
-    uint64_t malformed;       /* frames that are not valid messages */
-    uint64_t out_of_place;    /* messages that the protocol forbids here */
-    uint64_t unknown_peers;   /* HELLO_FIRST sent */
-    uint64_t routes_lost;     /* sends that failed */
-    uint64_t copied_chunks;   /* not sent in place */
-    uint64_t refused_clients; /* REFUSED sent */
+    uint64_t joined;     /* accepted requests that joined work in progress */
+    uint64_t busy, lost, cannot; /* messages of that name sent */
+    uint64_t malformed;          /* frames that are not valid messages */
+    uint64_t out_of_place;       /* messages forbidden in the present state */
+    uint64_t unknown_peers;      /* HELLO_FIRST sent */
+    uint64_t routes_lost;        /* sends that failed */
+    uint64_t copied_chunks;      /* chunks copied before they were sent */
+    uint64_t refused_clients;    /* REFUSED sent */
 };
 
 struct fby_loop {
@@ -124,26 +120,26 @@ struct fby_loop {
     struct fby_instance_id    instance;
     struct fby_roots         *roots;
     struct fby_plan_cache    *plans;
-    struct fby_memory        *memory; /* of the arenas */
+    struct fby_memory        *memory; /* from which arenas are allocated */
     struct fby_arenas        *arenas;
     struct fby_stages        *stages;
     struct fby_budget         budget;
     struct fby_session_config session_config;
-    void                     *zmq;
-    void                     *router;
-    char                      bound[FBY_ENDPOINT_SIZE];
+    void                     *zmq;    /* context */
+    void                     *router; /* socket of all clients */
+    char                      bound[FBY_ENDPOINT_SIZE]; /* of `router` */
     struct fby_loop_registry  registry;
     struct fby_loop_peer     *peers;
     struct fby_loop_work     *works;
     struct fby_loop_open     *opens;
     struct fby_buffer         frame; /* a control message being sent */
     struct fby_loop_counts    counts;
-    int                       signal_fd; /* -1: none */
-    int64_t                   now_ns;    /* read once a turn */
-    int64_t                   progress_due_ns;
-    int64_t                   trim_due_ns;
-    int64_t                   leave_until_ns; /* 0: not leaving */
-    bool                      done;
+    int                       signal_fd;       /* -1: none */
+    int64_t                   now_ns;          /* time of this turn */
+    int64_t                   progress_due_ns; /* time of next SCANNINGs */
+    int64_t                   trim_due_ns; /* time of next return of memory */
+    int64_t leave_until_ns; /* end of the drain time; 0: not leaving */
+    bool    done;           /* end after this turn */
 };
 
 /* ---- loop.c -------------------------------------------------------------- */
@@ -153,76 +149,82 @@ void fby_loop_turn(struct fby_loop *self);
 
 /* ---- answer.c ------------------------------------------------------------ */
 
-/* Handle one frame from a client. A malformed frame is only counted. */
-void fby_loop_take_frame(struct fby_loop *self,
+/* Handle one frame from a client. A malformed frame is counted and dropped. */
+void fby_loop_handle_frame(struct fby_loop *self,
     const struct fby_routing_id *from, const void *frame, size_t size);
 
-/* Send `message` over a route. False: the route is gone, nothing more can
- * be sent. A message that cannot be encoded is our own error: it is logged. */
-bool fby_loop_send(struct fby_loop *self, const struct fby_routing_id *to,
-    const struct fby_message *message);
+/* Encode `message` into self->frame. A failure is a fault of this worker: it is
+ * logged, and the function returns false. */
+bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message);
 
-/* Note that the route of `peer` is gone; its session goes on. */
+/* Record that the route of `peer` is gone; its session goes on. */
 void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer);
 
-/* Send `message` to `peer`, if it has a route. */
+/* Send `message` to `peer`; without a route do nothing. */
 void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
-/* Answer BUSY to a request: memory may be available a moment later. */
+/* Answer BUSY to a request: the client asks again after retry_ns. */
 void fby_loop_send_busy(struct fby_loop *self, struct fby_loop_peer *peer,
+    struct fby_request_id id);
+
+/* Answer LOST: the request was dropped, so the client asks any worker. */
+void fby_loop_send_lost(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_request_id id);
 
 /* ---- request.c ----------------------------------------------------------- */
 
 /* Handle a REQUEST of `peer`: answer it, or join or start work for it. */
 void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_request *message);
+    const struct fby_message *request);
 
 /* ---- encoding_choice.c --------------------------------------------------- */
 
-/* Check that a request has a choice for each of its fields, and that each suits
- * the field's array. Errors: FBY_USAGE. */
+/* Check that a request has a filter and codec for each of its fields, or none
+ * at all, and that they suit the type and shape of the field.
+ * Errors: FBY_USAGE. */
 FBY_CHECKED fby_err fby_loop_encoding_check(const struct fby_request *request,
-    const struct fby_raw_layout *layout, struct fby_why *why);
+    const struct fby_raw_layout *layout, struct fby_error_detail *why);
 
-/* Choose the coding of each field of the batch that `peer` asks for. The
- * request's choices must have been checked. */
+/* Choose the coding (filter and codec) of each field of the requested batch.
+ * `request` must have passed fby_loop_encoding_check. */
 void fby_loop_encoding_choose(struct fby_loop_peer *peer,
     const struct fby_request *request, const struct fby_raw_layout *layout,
     struct fby_coding out[FBY_MAX_FIELDS]);
 
-/* Whether chunks coded for another client suit the last request of `peer`. */
+/* True if the last request of `peer` allows the coding of the job's chunks. */
 bool fby_loop_encoding_suits(
     const struct fby_loop_peer *peer, const struct fby_job *job);
 
-/* Let `auto` of `peer` learn what encoding a chunk of its own work saved. */
+/* Let the `auto` of `peer` learn from the raw and the encoded size of a chunk.
+ * `peer` must be the client whose request started the work. */
 void fby_loop_encoding_learn(
     struct fby_loop_peer *peer, const struct fby_job_chunk *chunk);
 
 /* ---- open_request.c ------------------------------------------------------ */
 
-/* Handle an OPEN of `peer`: start or join a load, or answer OPEN_FAILED. */
+/* Handle an OPEN of `peer`: start to load the dataset, or wait for a load that
+ * already runs, or answer OPEN_FAILED. */
 void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_open *open);
+    const struct fby_message *message);
 
-/* Answer the clients whose load ended. */
-void fby_loop_opens_ended(struct fby_loop *self);
+/* Send OPENED or OPEN_FAILED to the clients whose load ended. */
+void fby_loop_answer_ended_opens(struct fby_loop *self);
 
-/* Send SCANNING to the clients whose load goes on. */
-void fby_loop_opens_progress(struct fby_loop *self);
+/* Send SCANNING, with the progress, to the clients whose load still runs. */
+void fby_loop_send_progress(struct fby_loop *self);
 
-/* Drop the OPENs that `peer` waits for; NULL: those of all peers. */
-void fby_loop_opens_forget(
-    struct fby_loop *self, const struct fby_loop_peer *peer);
+/* Drop the OPEN `id` of `peer`; id 0: all of its OPENs. */
+void fby_loop_drop_opens(struct fby_loop *self,
+    const struct fby_loop_peer *peer, struct fby_open_id id);
 
 /* ---- events.c, deliver.c ------------------------------------------------- */
 
-/* Handle what the stages made since the last call. */
-void fby_loop_take_events(struct fby_loop *self);
+/* Handle the events of the stages since the last call. */
+void fby_loop_handle_events(struct fby_loop *self);
 
-/* Send what sessions have ready and credit for. */
-void fby_loop_flush(struct fby_loop *self);
+/* Send the items that are ready in sessions with credit. */
+void fby_loop_send_ready(struct fby_loop *self);
 
 /* ---- peer.c -------------------------------------------------------------- */
 
@@ -230,48 +232,52 @@ void fby_loop_flush(struct fby_loop *self);
 struct fby_loop_peer *fby_loop_find_peer(
     const struct fby_loop *self, struct fby_session_id session);
 
-/* Add the peer that `hello` introduces. NULL: the budget cannot entitle one
- * more session; `why` has the numbers. */
-struct fby_loop_peer *fby_loop_peer_add(
-    struct fby_loop *self, const struct fby_hello *hello, struct fby_why *why);
+/* Add the peer of `hello`. Returns NULL when the memory budget has too few
+ * bytes for one more session; then `why` has the numbers. */
+struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
+    const struct fby_hello *hello, struct fby_error_detail *why);
 
-/* End the session of a peer that left or is taken for dead. The peer is freed
- * once its memory is. */
+/* End the session of a peer that left or was silent for too long. Once the
+ * memory of its batches is free, fby_loop_peers_sweep frees the peer. */
 void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer);
 
-/* Free peers that left; end the sessions of those silent for too long. */
+/* End the sessions of peers that were silent for too long, and free the peers
+ * that left and have no request any more. */
 void fby_loop_peers_sweep(struct fby_loop *self);
 
 /* The work that `job` belongs to, or NULL. */
 struct fby_loop_work *fby_loop_find_work(
     const struct fby_loop *self, const struct fby_job *job);
 
-/* Add a request, with room for the session's record of its chunks. */
+/* Add a request whose list of chunks has room for n_chunks. */
 struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
     const struct fby_request *message, uint32_t n_chunks);
 
-/* Let `request` wait for the batch of `work`. */
+/* Add `request` to the requests that get the batch of `work`. */
 void fby_loop_request_join(
     struct fby_loop_request *request, struct fby_loop_work *work);
 
-/* The request of `peer` with this id; NULL: unknown, or it ended. */
+/* The request of `peer` with this id; NULL: the id is unknown, or the request
+ * ended. */
 struct fby_loop_request *fby_loop_find_request(
     const struct fby_loop_peer *peer, struct fby_request_id id);
 
-/* End a request; work without a request is cancelled. */
+/* End a request. If it is the last one of its work, cancel the work. */
 void fby_loop_request_end(
     struct fby_loop *self, struct fby_loop_request *request);
 
-/* Free request `tag`, whose batch memory is free (fby_arenas_collect). */
+/* Free the request `tag`, since the memory of its batch is free. Called by
+ * fby_arenas_collect with the loop as `context`. */
 void fby_loop_request_freed(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
-/* Connect to the server, when there is one.
+/* Connect to the server, if the options name one.
  * Errors: FBY_USAGE, FBY_NOT_FOUND, FBY_CONFIG  an address cannot be used
- *         FBY_SYS  no socket; all with `why`. */
+ *         FBY_SYS  no socket
+ * All with `why`. */
 FBY_CHECKED fby_err fby_loop_registry_open(
-    struct fby_loop *self, struct fby_why *why);
+    struct fby_loop *self, struct fby_error_detail *why);
 
 /* Close the connection to the server, if there is one. */
 void fby_loop_registry_close(struct fby_loop *self);
@@ -289,7 +295,7 @@ void fby_loop_registry_leave(struct fby_loop *self);
 
 enum { FBY_LOOP_COUNTERS = 64 };
 struct fby_loop_counters {
-    struct fby_counter at[FBY_LOOP_COUNTERS];
+    struct fby_counter list[FBY_LOOP_COUNTERS];
     size_t             n;
 };
 
@@ -299,10 +305,10 @@ void fby_loop_counters_read(
 
 /* ---- leave.c ------------------------------------------------------------- */
 
-/* Start to leave. A second call ends the worker now. */
+/* Start to leave. A second call ends the worker in this turn. */
 void fby_loop_leave(struct fby_loop *self);
 
-/* While leaving: set `done` when no batch is open or the time is up. */
+/* While leaving: set `done` once no batch is open or drain_ns has passed. */
 void fby_loop_leave_tick(struct fby_loop *self);
 
 #endif

@@ -1,6 +1,6 @@
-/* OPEN: a client waits for a load (plan/plan_cache.h), gets its progress, and
- * then the result or the reason of its failure. When a client leaves, its wait
- * ends; a load without a waiter is abandoned. */
+/* OPEN: a client waits while its dataset is loaded (plan/plan_cache.h). It gets
+ * SCANNING with the progress, then OPENED or OPEN_FAILED. When a client leaves,
+ * its wait ends; a load for which no client waits is abandoned. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,78 +8,52 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-enum { OPENS_OF_A_SESSION = 8 }; /* that may wait; a client needs one */
+enum { MAX_SESSION_OPENS = 8 }; /* waiting; correct clients have one */
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static enum fby_open_failed_code open_failed_code(fby_err err)
-{
-    switch (err) {
-    case FBY_PROTO:
-        return FBY_OPEN_BAD_CONTENT;
-    case FBY_USAGE:
-        return FBY_OPEN_BAD_LOCATION;
-    case FBY_NOT_FOUND:
-        return FBY_OPEN_NOTHING;
-    case FBY_CONFIG:
-    case FBY_BAD_SAMPLE:
-        return FBY_OPEN_BAD_DATA;
-    case FBY_FULL:
-        return FBY_OPEN_BUSY;
-    case FBY_OK:
-    case FBY_AGAIN:
-    case FBY_TIMEOUT:
-    case FBY_STALE:
-    case FBY_GONE:
-    case FBY_IO:
-    case FBY_SYS:
-    default:
-        return FBY_OPEN_IO;
-    }
-}
+/* Errors that are not listed have code 0 here and become FBY_OPEN_IO. */
+static const enum fby_open_failed_code open_failed_codes[] = {
+    [FBY_PROTO]      = FBY_OPEN_BAD_CONTENT,
+    [FBY_USAGE]      = FBY_OPEN_BAD_LOCATION,
+    [FBY_NOT_FOUND]  = FBY_OPEN_NOTHING,
+    [FBY_CONFIG]     = FBY_OPEN_BAD_DATA,
+    [FBY_BAD_SAMPLE] = FBY_OPEN_BAD_DATA,
+    [FBY_FULL]       = FBY_OPEN_BUSY,
+    [FBY_SYS]        = FBY_OPEN_IO, /* the highest fby_err: sets the length */
+};
 
 static void send_failed(struct fby_loop *self, struct fby_loop_peer *peer,
-    struct fby_open_id id, fby_err err, const struct fby_why *why)
+    struct fby_open_id id, fby_err err, const struct fby_error_detail *why)
 {
+    enum fby_open_failed_code code = open_failed_codes[err];
     fby_warn("OPEN-FAILED", "for %s: %s", peer->name, why->text);
     fby_loop_send_to_peer(self, peer,
-        &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
-            .open_failed            = {.session = peer->id,
-                           .open                = id,
-                           .code                = open_failed_code(err),
-                           .text                = why->text}});
+        FBY_MESSAGE(OPEN_FAILED, open_failed, .session = peer->id, .open = id,
+            .code = code != 0 ? code : FBY_OPEN_IO, .text = why->text));
 }
 
 static bool differs(
-    const struct fby_maybe_digest *expected, const struct fby_digest *here)
+    const struct fby_maybe_digest *expected, const struct fby_digest *found)
 {
-    return expected->known && !fby_digest_equal(&expected->digest, here);
+    return expected->known && !fby_digest_equal(&expected->digest, found);
 }
 
 static void send_differs(struct fby_loop *self,
     const struct fby_loop_open           *open,
     const struct fby_dataset_plan        *dataset_plan)
 {
+    const char *text = differs(&open->data, &dataset_plan->data_digest)
+                           ? "the data here is not the data asked for"
+                           : "this worker decodes or transforms differently";
     fby_loop_send_to_peer(self, open->peer,
-        &(struct fby_message){
-            .type = FBY_MSG_OPEN_FAILED,
-            .open_failed =
-                {
-                    .session     = open->peer->id,
-                    .open        = open->id,
-                    .code        = FBY_OPEN_DIFFERS,
-                    .data        = {true, dataset_plan->data_digest},
-                    .fingerprint = {true, dataset_plan->fingerprint},
-                    .text = differs(&open->data, &dataset_plan->data_digest)
-                                ? "the data here is not the "
-                                  "data asked for"
-                                : "this worker decodes or transforms "
-                                  "differently",
-                },
-        });
+        FBY_MESSAGE(OPEN_FAILED, open_failed, .session = open->peer->id,
+            .open = open->id, .code = FBY_OPEN_DIFFERS,
+            .data        = {true, dataset_plan->data_digest},
+            .fingerprint = {true, dataset_plan->fingerprint}, .text = text));
 }
 
-static struct fby_shard_info *shards_of(
+static struct fby_shard_info *list_shards(
     const struct fby_dataset_plan *dataset_plan)
 {
     const struct fby_dataset *dataset = dataset_plan->dataset;
@@ -96,8 +70,9 @@ static struct fby_shard_info *shards_of(
     return shards;
 }
 
-/* Whether `message` can be encoded: the list of shards may be too long. */
-static bool can_be_sent(const struct fby_message *message, struct fby_why *why)
+/* True if `message` can be encoded: the list of shards may be too long. */
+static bool can_be_sent(
+    const struct fby_message *message, struct fby_error_detail *why)
 {
     struct fby_buffer frame = {0};
     fby_err           err   = fby_message_encode(message, &frame, why);
@@ -108,26 +83,26 @@ static bool can_be_sent(const struct fby_message *message, struct fby_why *why)
 static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_dataset_plan *dataset_plan)
 {
-    struct fby_why         why    = {{0}};
-    struct fby_shard_info *shards = shards_of(dataset_plan);
-    struct fby_message     opened = {
-            .type = FBY_MSG_OPENED,
-            .opened =
-                {
-                    .session     = open->peer->id,
-                    .open        = open->id,
-                    .content     = dataset_plan->content_digest,
-                    .data        = dataset_plan->data_digest,
-                    .fingerprint = dataset_plan->fingerprint,
-                    .samples     = fby_dataset_samples(dataset_plan->dataset),
-                    .shards      = shards,
-                    .n_shards    = fby_dataset_shards(dataset_plan->dataset),
+    struct fby_error_detail why    = {{0}};
+    struct fby_shard_info  *shards = list_shards(dataset_plan);
+    struct fby_message      opened = {
+             .type = FBY_MSG_OPENED,
+             .opened =
+                 {
+                     .session     = open->peer->id,
+                     .open        = open->id,
+                     .content     = dataset_plan->content_digest,
+                     .data        = dataset_plan->data_digest,
+                     .fingerprint = dataset_plan->fingerprint,
+                     .samples     = fby_dataset_samples(dataset_plan->dataset),
+                     .shards      = shards,
+                     .n_shards    = fby_dataset_shards(dataset_plan->dataset),
             },
     };
     if (can_be_sent(&opened, &why)) {
         fby_loop_send_to_peer(self, open->peer, &opened);
     } else {
-        (void)fby_because_in(&why, FBY_CONFIG,
+        (void)fby_error_prefix(&why, FBY_CONFIG,
             "the list of %" PRIu32 " shards is too long; make fewer shards or "
             "shorten their names",
             fby_dataset_shards(dataset_plan->dataset));
@@ -170,13 +145,13 @@ static uint32_t count_opens(
     return n;
 }
 
-/* An id that is sent twice, which the protocol forbids, is answered once. */
-static void remove_repeated(struct fby_loop *self,
+void fby_loop_drop_opens(struct fby_loop *self,
     const struct fby_loop_peer *peer, struct fby_open_id id)
 {
     struct fby_loop_open **link = &self->opens;
     while (*link != NULL) {
-        if ((*link)->peer == peer && fby_open_equal((*link)->id, id)) {
+        if ((*link)->peer == peer &&
+            (id.value == 0 || fby_open_equal((*link)->id, id))) {
             remove_open(link);
         } else {
             link = &(*link)->next;
@@ -185,18 +160,21 @@ static void remove_repeated(struct fby_loop *self,
 }
 
 void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_open *open)
+    const struct fby_message *message)
 {
-    struct fby_plan_load *load = NULL;
-    struct fby_why        why  = {{0}};
-    remove_repeated(self, peer, open->open);
+    const struct fby_open  *open = &message->open;
+    struct fby_plan_load   *load = NULL;
+    struct fby_error_detail why  = {{0}};
+    /* A client that repeats an id, which the protocol forbids, gets one answer.
+     */
+    fby_loop_drop_opens(self, peer, open->open);
     fby_err err =
-        count_opens(self, peer) < OPENS_OF_A_SESSION
+        count_opens(self, peer) < MAX_SESSION_OPENS
             ? fby_plan_cache_open(
                   self->plans, &open->content, open->location, &load, &why)
-            : fby_because(&why, FBY_FULL,
+            : fby_error_set(&why, FBY_FULL,
                   "this session already waits for %d contents to be opened",
-                  OPENS_OF_A_SESSION);
+                  MAX_SESSION_OPENS);
     if (err != FBY_OK) {
         send_failed(self, peer, open->open, err, &why);
         return;
@@ -213,7 +191,7 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     self->opens = waiting;
 }
 
-void fby_loop_opens_ended(struct fby_loop *self)
+void fby_loop_answer_ended_opens(struct fby_loop *self)
 {
     fby_plan_cache_collect(self->plans);
     struct fby_loop_open **link = &self->opens;
@@ -228,35 +206,21 @@ void fby_loop_opens_ended(struct fby_loop *self)
     }
 }
 
-static uint32_t capped(uint64_t n)
+static uint32_t saturate_u32(uint64_t n)
 {
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-void fby_loop_opens_progress(struct fby_loop *self)
+void fby_loop_send_progress(struct fby_loop *self)
 {
     for (struct fby_loop_open *open = self->opens; open != NULL;
          open                       = open->next) {
         struct fby_plan_load_state state = fby_plan_load_state(open->load);
+        /* The two are read one after the other, and may change in between. */
         uint64_t done = state.done < state.total ? state.done : state.total;
         fby_loop_send_to_peer(self, open->peer,
-            &(struct fby_message){.type = FBY_MSG_SCANNING,
-                .scanning               = {.session = open->peer->id,
-                                  .open             = open->id,
-                                  .shards_done      = capped(done),
-                                  .shards_total     = capped(state.total)}});
-    }
-}
-
-void fby_loop_opens_forget(
-    struct fby_loop *self, const struct fby_loop_peer *peer)
-{
-    struct fby_loop_open **link = &self->opens;
-    while (*link != NULL) {
-        if (peer == NULL || (*link)->peer == peer) {
-            remove_open(link);
-        } else {
-            link = &(*link)->next;
-        }
+            FBY_MESSAGE(SCANNING, scanning, .session = open->peer->id,
+                .open = open->id, .shards_done = saturate_u32(done),
+                .shards_total = saturate_u32(state.total)));
     }
 }

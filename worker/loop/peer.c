@@ -1,6 +1,6 @@
-/* Clients and their requests. A peer is one session of one client; the work
- * that makes a batch may have several requests. Charged requests stay until
- * their memory is free, even if their peer has left. */
+/* Clients and their requests. A peer is one session of one client. The work
+ * that makes a batch may have several requests. A charged request stays until
+ * its memory is free, even if its peer has left. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,8 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* Add the bytes for head rooms and for rounding to pages. */
+/* An upper limit for the arena of a batch: a 64th more for the prefixes of
+ * chunks, and 64 KiB for small batches and for rounding to pages. */
 static uint64_t with_overhead(uint64_t raw_bytes)
 {
     return raw_bytes + raw_bytes / 64 + (64 << 10);
@@ -26,25 +27,25 @@ struct fby_loop_peer *fby_loop_find_peer(
     return peer;
 }
 
-/* The entitlement of a session. If its batches exceed the whole budget, it gets
- * the smallest one: its requests are answered CANNOT with both numbers, so that
- * the client asks another worker or reports why there is none. */
+/* The entitlement of a session whose largest batch has `max_bytes`. If that
+ * exceeds the whole budget, it is the smallest one. Requests are then answered
+ * CANNOT, so the client asks another worker or reports the reason. */
 static uint64_t entitlement(const struct fby_loop *self, uint64_t max_bytes)
 {
-    bool     small = max_bytes <= self->budget.total;
-    uint64_t bytes = small ? with_overhead(max_bytes) : UINT64_MAX;
+    bool     may_fit = max_bytes <= self->budget.total;
+    uint64_t bytes   = may_fit ? with_overhead(max_bytes) : UINT64_MAX;
     return bytes <= self->budget.total ? bytes : with_overhead(0);
 }
 
-struct fby_loop_peer *fby_loop_peer_add(
-    struct fby_loop *self, const struct fby_hello *hello, struct fby_why *why)
+struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
+    const struct fby_hello *hello, struct fby_error_detail *why)
 {
     const struct fby_budget *budget  = &self->budget;
     struct fby_session      *session = NULL;
     if (fby_session_create(&self->session_config, &self->budget,
             entitlement(self, hello->max_bytes), self->now_ns,
             &session) != FBY_OK) {
-        fby_because(why, FBY_FULL,
+        fby_error_set(why, FBY_FULL,
             "no room for a session with batches of %llu bytes: %llu of %llu "
             "bytes are promised to others",
             (unsigned long long)hello->max_bytes,
@@ -77,11 +78,11 @@ void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     struct fby_loop_request *request = NULL;
     fby_session_bye(peer->session);
-    fby_loop_opens_forget(self, peer);
+    fby_loop_drop_opens(self, peer, (struct fby_open_id){0});
     while ((request = first_open_request(peer)) != NULL) {
         fby_loop_request_end(self, request);
     }
-    peer->has_left = true; /* no message is sent to it any more */
+    peer->has_left = true; /* from now on no message is sent to the peer */
 }
 
 void fby_loop_peers_sweep(struct fby_loop *self)
@@ -92,7 +93,7 @@ void fby_loop_peers_sweep(struct fby_loop *self)
         if (!peer->has_left &&
             fby_session_expired(peer->session, self->now_ns)) {
             fby_warn(
-                "CLIENT-SILENT", "%s: nothing heard for too long", peer->name);
+                "CLIENT-SILENT", "%s: no message for too long", peer->name);
             fby_loop_peer_bye(self, peer);
         }
         if (peer->has_left && peer->requests == NULL) {
@@ -117,14 +118,14 @@ struct fby_loop_work *fby_loop_find_work(
     return work;
 }
 
-static void drop_work(struct fby_loop *self, struct fby_loop_work *work)
+static void cancel_work(struct fby_loop *self, struct fby_loop_work *work)
 {
     struct fby_loop_work **link = &self->works;
     while (*link != work) {
         link = &(*link)->next;
     }
     *link = work->next;
-    fby_stages_cancel(self->stages, work->job);
+    fby_stages_cancel_job(self->stages, work->job);
     fby_job_release(&work->job);
     free(work);
 }
@@ -137,7 +138,7 @@ struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
     struct fby_loop_request *request = fby_zalloc(sizeof(*request));
     request->peer                    = peer;
     request->id                      = message->request;
-    request->request_sum             = fby_request_sum(message);
+    request->request_sum             = fby_request_checksum(message);
     request->chunks       = fby_zalloc(n_chunks * sizeof(*request->chunks));
     request->next_of_peer = peer->requests;
     peer->requests        = request;
@@ -191,6 +192,6 @@ void fby_loop_request_end(
         fby_loop_request_freed(self, request);
     }
     if (work->requests == NULL) {
-        drop_work(self, work);
+        cancel_work(self, work);
     }
 }

@@ -1,6 +1,6 @@
-/* Registration and heartbeats at the server. The server keeps no state across
- * its restarts: it then answers REGISTER_FIRST, and the worker registers again.
- * Connected clients are not affected. */
+/* Registration and heartbeats at the server. A restarted server has no state:
+ * it answers REGISTER_FIRST, and the worker registers again. Connected clients
+ * are not affected. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* After MAX_UNANSWERED messages without an answer the worker connects again:
- * messages queued on the old connection would be out of date. */
-enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16, QUEUE = 100000 };
+/* After MAX_UNANSWERED messages without an answer the worker connects again,
+ * because messages queued on the old connection are out of date. */
+enum { MAX_UNANSWERED = 10, MAX_RECEIVED = 16, QUEUE_MESSAGES = 100000 };
 
 /* ---- The worker's own address -------------------------------------------- */
 
@@ -29,17 +29,18 @@ static bool is_wildcard(const char *endpoint)
            strncmp(endpoint, "tcp://*:", 8) == 0;
 }
 
-/* Find the source address of the route to `peer`. Connecting a datagram socket
- * looks up the route and sends nothing. */
-static bool local_address(const struct addrinfo *peer, char *host, size_t size)
+/* Find this machine's address on the route to `server`. Connecting a datagram
+ * socket looks up the route and sends nothing. */
+static bool local_address(
+    const struct addrinfo *server, char *host, size_t size)
 {
     struct sockaddr_storage own;
     socklen_t               length = sizeof(own);
-    int fd = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int fd = socket(server->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return false;
     }
-    bool found = connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
+    bool found = connect(fd, server->ai_addr, server->ai_addrlen) == 0 &&
                  getsockname(fd, (struct sockaddr *)&own, &length) == 0 &&
                  getnameinfo((struct sockaddr *)&own, length, host,
                      (socklen_t)size, NULL, 0, NI_NUMERICHOST) == 0;
@@ -47,59 +48,45 @@ static bool local_address(const struct addrinfo *peer, char *host, size_t size)
     return found;
 }
 
-/* Split a numeric endpoint, "tcp://HOST:PORT", into host and port. */
-static bool split_endpoint(
-    const char *endpoint, char host[FBY_ENDPOINT_SIZE], const char **port)
-{
-    const char *start = endpoint + strlen("tcp://");
-    const char *colon = strrchr(endpoint, ':');
-    if (strncmp(endpoint, "tcp://", 6) != 0 || colon <= start) {
-        return false;
-    }
-    bool bracketed = *start == '[';
-    int  n         = (int)(colon - start) - (bracketed ? 2 : 0);
-    snprintf(host, FBY_ENDPOINT_SIZE, "%.*s", n, start + (bracketed ? 1 : 0));
-    *port = colon + 1;
-    return true;
-}
-
+/* Write the endpoint that clients reach on the route to `server`: this
+ * machine's address there, and the port of `bound`. */
 static fby_err route_address(const char *server, const char *bound,
-    char out[FBY_ENDPOINT_SIZE], struct fby_why *why)
+    char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
-    char            host[FBY_ENDPOINT_SIZE];
-    char            own[NI_MAXHOST] = "";
-    const char     *server_port     = NULL;
-    const char     *own_port        = NULL;
-    struct addrinfo hints           = {
-                  .ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
-                  .ai_socktype = SOCK_DGRAM,
+    char                 own[NI_MAXHOST] = "";
+    struct fby_host_port local;
+    struct fby_host_port remote;
+    struct addrinfo     *address = NULL;
+    struct addrinfo      hints   = {
+               .ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
+               .ai_socktype = SOCK_DGRAM,
     };
-    struct addrinfo *peer = NULL;
-    if (split_endpoint(bound, host, &own_port) &&
-        split_endpoint(server, host, &server_port) &&
-        getaddrinfo(host, server_port, &hints, &peer) == 0) {
-        bool found = local_address(peer, own, sizeof(own));
-        freeaddrinfo(peer);
+    if (fby_endpoint_split(bound, &local) &&
+        fby_endpoint_split(server, &remote) &&
+        getaddrinfo(remote.host, remote.port, &hints, &address) == 0) {
+        bool found = local_address(address, own, sizeof(own));
+        freeaddrinfo(address);
         if (found) {
             snprintf(out, FBY_ENDPOINT_SIZE,
                 strchr(own, ':') != NULL ? "tcp://[%.64s]:%s"
                                          : "tcp://%.64s:%s",
-                own, own_port);
+                own, local.port);
             return FBY_OK;
         }
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "cannot find this machine's address on the route to %s; set it with "
         "--advertise",
         server);
 }
 
-static fby_err choose_advertised(struct fby_loop *self, struct fby_why *why)
+static fby_err choose_advertised(
+    struct fby_loop *self, struct fby_error_detail *why)
 {
     struct fby_loop_registry *registry = &self->registry;
     if (self->options.advertise != NULL) {
         if (is_wildcard(self->options.advertise)) {
-            return fby_because(why, FBY_USAGE,
+            return fby_error_set(why, FBY_USAGE,
                 "clients cannot connect to %s; --advertise takes the address "
                 "that trainers see",
                 self->options.advertise);
@@ -120,7 +107,8 @@ static fby_err choose_advertised(struct fby_loop *self, struct fby_why *why)
 static fby_err reconnect(struct fby_loop *self)
 {
     const struct fby_socket_limits limits = {
-        .max_message_bytes = FBY_MESSAGE_SMALL, .receive_messages = QUEUE};
+        .max_message_bytes = FBY_MESSAGE_SMALL,
+        .receive_messages  = QUEUE_MESSAGES};
     struct fby_loop_registry *registry = &self->registry;
     fby_loop_registry_close(self);
     registry->server     = (struct fby_instance_id){0};
@@ -130,7 +118,8 @@ static fby_err reconnect(struct fby_loop *self)
         self->zmq, registry->endpoint, &limits, &registry->socket);
 }
 
-fby_err fby_loop_registry_open(struct fby_loop *self, struct fby_why *why)
+fby_err fby_loop_registry_open(
+    struct fby_loop *self, struct fby_error_detail *why)
 {
     struct fby_loop_registry *registry = &self->registry;
     if (self->options.server == NULL) {
@@ -149,9 +138,10 @@ fby_err fby_loop_registry_open(struct fby_loop *self, struct fby_why *why)
         return err;
     }
     err = reconnect(self);
-    return err == FBY_OK ? err
-                         : fby_because(why, err, "cannot connect to server %s",
-                               registry->endpoint);
+    return err == FBY_OK
+               ? err
+               : fby_error_set(why, err, "cannot connect to server %s",
+                     registry->endpoint);
 }
 
 void fby_loop_registry_close(struct fby_loop *self)
@@ -167,13 +157,9 @@ void fby_loop_registry_close(struct fby_loop *self)
 static void send_to_server(
     struct fby_loop *self, const struct fby_message *message)
 {
-    struct fby_why why = {{0}};
-    self->frame.size   = 0;
-    if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
-        fby_error("SEND", "%s cannot be said: %s",
-            fby_message_name(message->type), why.text);
-    } else if (zmq_send(self->registry.socket, self->frame.data,
-                   self->frame.size, ZMQ_DONTWAIT) < 0) {
+    if (fby_loop_encode(self, message) &&
+        zmq_send(self->registry.socket, self->frame.data, self->frame.size,
+            ZMQ_DONTWAIT) < 0) {
         fby_debug("SEND", "to the server: %s", zmq_strerror(errno));
     }
     self->registry.unanswered++;
@@ -187,15 +173,11 @@ static void send_register(struct fby_loop *self)
     for (uint32_t i = 0; i < n; i++) {
         names[i] = fby_roots_name(self->roots, i);
     }
-    send_to_server(self, &(struct fby_message){
-                             .type   = FBY_MSG_REGISTER,
-                             .enroll = {.instance = self->instance,
-                                 .endpoints       = {&endpoint, 1},
-                                 .host            = self->registry.host,
-                                 .pid             = (uint32_t)getpid(),
-                                 .cores           = fby_cores(),
-                                 .roots           = {names, n}},
-                         });
+    send_to_server(
+        self, FBY_MESSAGE(REGISTER, registration, .instance = self->instance,
+                  .endpoints = {&endpoint, 1}, .host = self->registry.host,
+                  .pid = (uint32_t)getpid(), .cores = fby_usable_cores(),
+                  .roots = {names, n}));
     free(names);
 }
 
@@ -209,17 +191,17 @@ static uint32_t count_sessions(const struct fby_loop *self)
     return n;
 }
 
-/* The load of the transform threads, which decide how many machines are needed.
- */
+/* The load of the transform threads since the last call: busy time per thread
+ * and elapsed time. Their load decides how many machines are needed. */
 static uint32_t load_permille(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
     struct fby_stage_counts   now = fby_stages_counts(self->stages).transform;
     int64_t                   busy_ns = now.busy_ns - registry->last_busy_ns;
-    int64_t elapsed_ns = (self->now_ns - registry->last_load_ns) * now.threads;
+    int64_t thread_ns = (self->now_ns - registry->last_load_ns) * now.threads;
     registry->last_busy_ns = now.busy_ns;
     registry->last_load_ns = self->now_ns;
-    int64_t permille       = elapsed_ns > 0 ? busy_ns * 1000 / elapsed_ns : 0;
+    int64_t permille       = thread_ns > 0 ? busy_ns * 1000 / thread_ns : 0;
     return permille < 1000 ? (uint32_t)permille : 1000;
 }
 
@@ -227,23 +209,20 @@ static void send_heartbeat(struct fby_loop *self)
 {
     struct fby_loop_counters counters;
     fby_loop_counters_read(self, &counters);
-    send_to_server(self, &(struct fby_message){
-                             .type      = FBY_MSG_HEARTBEAT,
-                             .heartbeat = {.instance = self->instance,
-                                 .sessions           = count_sessions(self),
-                                 .load_permille      = load_permille(self),
-                                 .counters           = counters.at,
-                                 .n_counters         = counters.n},
-                         });
+    send_to_server(
+        self, FBY_MESSAGE(HEARTBEAT, heartbeat, .instance = self->instance,
+                  .sessions      = count_sessions(self),
+                  .load_permille = load_permille(self),
+                  .counters = counters.list, .n_counters = counters.n));
 }
 
-static fby_err give_up_connection(struct fby_loop *self)
+static fby_err replace_connection(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
     if (!registry->silent) {
         registry->silent = true;
         fby_warn("SERVER-SILENT",
-            "no answer from %s; asking again until one comes",
+            "no answer from %s; this worker asks again until one comes",
             registry->endpoint);
     }
     return reconnect(self);
@@ -257,7 +236,7 @@ void fby_loop_registry_tick(struct fby_loop *self)
         return;
     }
     if (registry->unanswered >= MAX_UNANSWERED &&
-        give_up_connection(self) != FBY_OK) {
+        replace_connection(self) != FBY_OK) {
         fby_error("SERVER-LOST", "cannot connect to %s", registry->endpoint);
         return;
     }
@@ -273,8 +252,8 @@ void fby_loop_registry_tick(struct fby_loop *self)
 void fby_loop_registry_leave(struct fby_loop *self)
 {
     if (self->registry.socket != NULL) {
-        send_to_server(self, &(struct fby_message){.type = FBY_MSG_DEREGISTER,
-                                 .deregister = {.instance = self->instance}});
+        send_to_server(self,
+            FBY_MESSAGE(DEREGISTER, deregister, .instance = self->instance));
     }
 }
 
@@ -298,7 +277,7 @@ static void on_register_first(struct fby_loop *self)
 {
     self->registry.server = (struct fby_instance_id){0};
     self->registry.due_ns = self->now_ns;
-    if (fby_fault("worker.register_delay", "register_first")) {
+    if (fby_fault_takes_effect("worker.register_delay", "register_first")) {
         self->registry.due_ns +=
             fby_fault_param("worker.register_delay", "ms", 1000) *
             FBY_NS_PER_MS;
@@ -311,15 +290,15 @@ static void on_refused(struct fby_loop *self, const struct fby_refused *refused)
     if (!registry->refused) {
         registry->refused = true;
         fby_warn("REGISTER-REFUSED",
-            "by %s: %s; asking again until it takes us", registry->endpoint,
-            refused->text);
+            "by %s: %s; this worker asks again until the server accepts",
+            registry->endpoint, refused->text);
     }
 }
 
 static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
 {
-    struct fby_message message;
-    struct fby_why     why = {{0}};
+    struct fby_message      message;
+    struct fby_error_detail why = {{0}};
     if (fby_message_decode(frame, size, &message, &why) != FBY_OK) {
         self->counts.malformed++;
         fby_debug("MESSAGE-REFUSED", "from the server: %s", why.text);
@@ -328,7 +307,7 @@ static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
     self->registry.unanswered = 0;
     self->registry.silent     = false;
     if (message.type == FBY_MSG_REGISTERED) {
-        on_registered(self, &message.enrolled);
+        on_registered(self, &message.registered);
     } else if (message.type == FBY_MSG_REGISTER_FIRST) {
         on_register_first(self);
     } else if (message.type == FBY_MSG_REFUSED) {
@@ -341,7 +320,7 @@ static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
 
 void fby_loop_registry_receive(struct fby_loop *self)
 {
-    for (int i = 0; i < MESSAGES_A_TURN && self->registry.socket != NULL; i++) {
+    for (int i = 0; i < MAX_RECEIVED && self->registry.socket != NULL; i++) {
         zmq_msg_t frame;
         zmq_msg_init(&frame);
         bool got =

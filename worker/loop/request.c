@@ -1,6 +1,6 @@
-/* REQUEST: a request that cannot be served here is answered at once; any other
- * joins work on the same rows, or starts it. It comes from outside, so each
- * value is checked against the content. */
+/* REQUEST: a request that this worker cannot serve is answered at once. Any
+ * other request joins work on the same rows, or starts that work. Requests come
+ * from outside, so each value is checked against the content. */
 #include <string.h>
 
 #include "common/fault.h"
@@ -13,20 +13,10 @@ struct incoming { /* a REQUEST that is being handled */
     const struct fby_request *message;
     struct fby_job_spec       spec;
     struct fby_raw_layout     layout;
-    struct fby_coding         coding[FBY_MAX_FIELDS]; /* wanted, by field */
+    struct fby_coding coding[FBY_MAX_FIELDS]; /* chosen for each field */
 };
 
 /* ---- Answers ------------------------------------------------------------- */
-
-static void send_lost(struct fby_loop *self, const struct incoming *in)
-{
-    self->counts.lost++;
-    fby_loop_send_to_peer(self, in->peer,
-        &(struct fby_message){
-            .type = FBY_MSG_LOST,
-            .lost = {.session = in->peer->id, .request = in->message->request},
-        });
-}
 
 static void send_cannot(struct fby_loop *self, const struct incoming *in,
     enum fby_cannot_code code, const char *text)
@@ -34,39 +24,33 @@ static void send_cannot(struct fby_loop *self, const struct incoming *in,
     self->counts.cannot++;
     fby_warn("CANNOT", "for %s: %s", in->peer->name, text);
     fby_loop_send_to_peer(self, in->peer,
-        &(struct fby_message){.type = FBY_MSG_CANNOT,
-            .cannot                 = {.session = in->peer->id,
-                                .request        = in->message->request,
-                                .code           = code,
-                                .shard          = "",
-                                .key            = "",
-                                .text           = text}});
+        FBY_MESSAGE(CANNOT, cannot, .session = in->peer->id,
+            .request = in->message->request, .code = code, .shard = "",
+            .key = "", .text = text));
 }
 
-/* The content is unknown here, or its data or fingerprint differs. */
-static void send_unknown(struct fby_loop *self, const struct incoming *in,
+/* Answer a request for which this worker has no plan: the content is unknown,
+ * or this worker's data or fingerprint differs. */
+static void send_no_plan(struct fby_loop *self, const struct incoming *in,
     const struct fby_dataset_plan *nearest)
 {
     const struct fby_request *message = in->message;
-    struct fby_message        answer  = {.type = FBY_MSG_SEND_CONTENT};
     if (nearest == NULL) {
-        answer.send_content = (struct fby_send_content){
-            in->peer->id, message->request, message->content};
+        fby_loop_send_to_peer(self, in->peer,
+            FBY_MESSAGE(SEND_CONTENT, send_content, .session = in->peer->id,
+                .request = message->request, .content = message->content));
     } else if (!fby_digest_equal(&nearest->data_digest, &message->data)) {
-        answer.type       = FBY_MSG_STALE_DATA;
-        answer.stale_data = (struct fby_stale_data){
-            .session = in->peer->id,
-            .request = message->request,
-            .data    = {true, nearest->data_digest},
-            .shard   = "",
-            .text    = "the data here is not the data asked for",
-        };
+        fby_loop_send_to_peer(self, in->peer,
+            FBY_MESSAGE(STALE_DATA, stale_data, .session = in->peer->id,
+                .request = message->request,
+                .data = {true, nearest->data_digest}, .shard = "",
+                .text = "the data here is not the data asked for"));
     } else {
-        answer.type              = FBY_MSG_WRONG_FINGERPRINT;
-        answer.wrong_fingerprint = (struct fby_wrong_fingerprint){
-            in->peer->id, message->request, nearest->fingerprint};
+        fby_loop_send_to_peer(self, in->peer,
+            FBY_MESSAGE(WRONG_FINGERPRINT, wrong_fingerprint,
+                .session = in->peer->id, .request = message->request,
+                .fingerprint = nearest->fingerprint));
     }
-    fby_loop_send_to_peer(self, in->peer, &answer);
 }
 
 /* ---- Work ---------------------------------------------------------------- */
@@ -75,7 +59,7 @@ static struct fby_loop_work *find_work(
     struct fby_loop *self, const struct incoming *in)
 {
     struct fby_loop_work *work = self->works;
-    while (work != NULL && !(fby_job_is_working(work->job) &&
+    while (work != NULL && !(!fby_job_is_aborted(work->job) &&
                                fby_job_is_same(work->job, &in->spec) &&
                                fby_loop_encoding_suits(in->peer, work->job))) {
         work = work->next;
@@ -83,7 +67,7 @@ static struct fby_loop_work *find_work(
     return work;
 }
 
-/* Add the chunks that were ready before this request came. */
+/* Add the chunks that were ready before this request arrived. */
 static void add_ready_chunks(struct fby_loop_request *request)
 {
     const struct fby_job *job     = request->work->job;
@@ -114,22 +98,12 @@ static void start_request(struct fby_loop_request *request)
     }
 }
 
-static struct fby_loop_work *work_add(
-    struct fby_loop *self, struct fby_job *job)
-{
-    struct fby_loop_work *work = fby_zalloc(sizeof(*work));
-    work->job                  = job;
-    work->next                 = self->works;
-    self->works                = work;
-    return work;
-}
-
-/* The request is created before the job, because it is the tag of the job's
- * arena. */
+/* The request is created before the job, because the job's arena has the
+ * request as its tag. */
 static fby_err begin_work(struct fby_loop *self, const struct incoming *in)
 {
     struct fby_job          *job = NULL;
-    struct fby_why           why = {{0}};
+    struct fby_error_detail  why = {{0}};
     struct fby_loop_request *request =
         fby_loop_request_add(in->peer, in->message, in->layout.n_chunks);
     fby_err err = fby_job_create(&in->spec, self->arenas, request, &job, &why);
@@ -139,9 +113,13 @@ static fby_err begin_work(struct fby_loop *self, const struct incoming *in)
         return err;
     }
     memcpy(job->coding, in->coding, sizeof(job->coding));
-    request->charged = true;
-    fby_loop_request_join(request, work_add(self, job));
-    fby_stages_start(self->stages, job);
+    struct fby_loop_work *work = fby_zalloc(sizeof(*work));
+    work->job                  = job;
+    work->next                 = self->works;
+    self->works                = work;
+    request->charged           = true;
+    fby_loop_request_join(request, work);
+    fby_stages_start_job(self->stages, job);
     start_request(request);
     return FBY_OK;
 }
@@ -158,16 +136,16 @@ static void join_work(struct fby_loop *self, const struct incoming *in,
 
 /* ---- Admission ----------------------------------------------------------- */
 
-/* Batches with a lower number are sent first. Epochs beyond 2^24 wrap around,
- * which only affects the order. */
-static uint64_t order_of(const struct fby_request *message)
+/* The batch with the lowest number is sent first: 24 bits of the epoch, then 40
+ * bits of the step. Later epochs wrap around, which only affects the order. */
+static uint64_t send_order(const struct fby_request *message)
 {
     return (message->epoch & 0xffffff) << 40 |
            (message->step & UINT64_C(0xffffffffff));
 }
 
-/* Find the peer that must shed a batch for `asking`, with fby_session_victim on
- * one pair at a time. */
+/* Find the peer that must give up a batch for `asking`. Each peer is compared
+ * with the victim so far by fby_session_choose_victim. */
 static struct fby_loop_peer *find_victim(
     const struct fby_loop *self, const struct fby_loop_peer *asking)
 {
@@ -176,22 +154,23 @@ static struct fby_loop_peer *find_victim(
          peer                       = peer->next) {
         struct fby_session *const pair[2] = {
             peer->session, victim != NULL ? victim->session : NULL};
-        if (fby_session_victim(pair, victim != NULL ? 2 : 1, asking->session,
-                self->now_ns) == peer->session) {
+        if (fby_session_choose_victim(pair, victim != NULL ? 2 : 1,
+                asking->session, self->now_ns) == peer->session) {
             victim = peer;
         }
     }
     return victim;
 }
 
-static void make_room(struct fby_loop *self, const struct fby_loop_peer *asking)
+/* Drop a batch of another client, to free memory for a retry of `asking`. */
+static void shed_one(struct fby_loop *self, const struct fby_loop_peer *asking)
 {
     struct fby_loop_peer *victim = find_victim(self, asking);
     if (victim == NULL) {
         return;
     }
     struct fby_loop_request *request =
-        fby_loop_find_request(victim, fby_session_shed(victim->session));
+        fby_loop_find_request(victim, fby_session_shed_batch(victim->session));
     if (request != NULL) {
         fby_info("SHED", "a batch of %s", victim->name);
         fby_loop_request_end(self, request);
@@ -200,11 +179,11 @@ static void make_room(struct fby_loop *self, const struct fby_loop_peer *asking)
 
 static void send_too_large(struct fby_loop *self, const struct incoming *in)
 {
-    struct fby_why why;
-    fby_because(&why, FBY_FULL,
+    struct fby_error_detail why;
+    fby_error_set(&why, FBY_FULL,
         "the batch takes %llu bytes, this worker has %llu for batches; raise "
         "its --memory or make the batch smaller",
-        (unsigned long long)fby_job_bytes(&in->layout),
+        (unsigned long long)fby_job_arena_bytes(&in->layout),
         (unsigned long long)self->budget.total);
     send_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
 }
@@ -214,8 +193,8 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     struct fby_loop_work            *work   = find_work(self, in);
     const struct fby_session_request wanted = {
         .id    = in->message->request,
-        .order = order_of(in->message),
-        .bytes = work == NULL ? fby_job_bytes(&in->layout) : 0,
+        .order = send_order(in->message),
+        .bytes = work == NULL ? fby_job_arena_bytes(&in->layout) : 0,
     };
     switch (fby_session_request(in->peer->session, self->now_ns, &wanted)) {
     case FBY_SESSION_ACCEPT:
@@ -227,14 +206,14 @@ static void admit(struct fby_loop *self, const struct incoming *in)
         }
         break;
     case FBY_SESSION_BUSY:
-        make_room(self, in->peer);
+        shed_one(self, in->peer);
         fby_loop_send_busy(self, in->peer, in->message->request);
         break;
     case FBY_SESSION_TOO_LARGE:
         send_too_large(self, in);
         break;
     case FBY_SESSION_LOST:
-        send_lost(self, in);
+        fby_loop_send_lost(self, in->peer, in->message->request);
         break;
     case FBY_SESSION_REPEATED:
     default:
@@ -243,29 +222,26 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     }
 }
 
-/* A list of all fields means the same as 0. */
-static uint64_t normal_fields(
+/* Replace the bits of all fields by 0, so that equal requests share work. */
+static uint64_t normalize_fields(
     const struct fby_content *content, uint64_t fields)
 {
     uint64_t all = (UINT64_C(1) << content->n_fields) - 1;
     return fields == all ? 0 : fields;
 }
 
-/* Check the request, apart from the budget. False: it was refused. */
-static bool check(struct fby_loop *self, struct incoming *in)
+/* Check all but the budget. Answers CANNOT and returns false on a fault. */
+static bool check_request(struct fby_loop *self, struct incoming *in)
 {
     const struct fby_request *message = in->message;
-    struct fby_why            why     = {{0}};
-    if (fby_job_layout(&in->spec, &in->layout, &why) != FBY_OK) {
-        send_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
-        return false;
-    }
-    if (fby_loop_encoding_check(message, &in->layout, &why) != FBY_OK) {
+    struct fby_error_detail   why     = {{0}};
+    if (fby_job_layout(&in->spec, &in->layout, &why) != FBY_OK ||
+        fby_loop_encoding_check(message, &in->layout, &why) != FBY_OK) {
         send_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
         return false;
     }
     if (in->layout.raw_bytes > message->max_bytes) {
-        fby_because(&why, FBY_FULL,
+        fby_error_set(&why, FBY_FULL,
             "the batch takes %llu bytes, the client has room for %llu",
             (unsigned long long)in->layout.raw_bytes,
             (unsigned long long)message->max_bytes);
@@ -277,28 +253,29 @@ static bool check(struct fby_loop *self, struct incoming *in)
 
 static bool refused_by_fault(struct fby_loop *self, const struct incoming *in)
 {
-    if (fby_fault("worker.busy", "request")) {
+    if (fby_fault_takes_effect("worker.busy", "request")) {
         fby_loop_send_busy(self, in->peer, in->message->request);
         return true;
     }
-    if (fby_fault("worker.lost", "request")) {
-        send_lost(self, in);
+    if (fby_fault_takes_effect("worker.lost", "request")) {
+        fby_loop_send_lost(self, in->peer, in->message->request);
         return true;
     }
     return false;
 }
 
 void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_request *message)
+    const struct fby_message *request)
 {
-    struct incoming          in      = {.peer = peer, .message = message};
-    struct fby_dataset_plan *nearest = NULL;
+    const struct fby_request *message = &request->request;
+    struct incoming           in      = {.peer = peer, .message = message};
+    struct fby_dataset_plan  *nearest = NULL;
     if (refused_by_fault(self, &in)) {
         return;
     }
     if (fby_plan_cache_find(self->plans, &message->content, &message->data,
             &message->fingerprint, &nearest) != FBY_OK) {
-        send_unknown(self, &in, nearest);
+        send_no_plan(self, &in, nearest);
         return;
     }
     in.spec = (struct fby_job_spec){
@@ -308,9 +285,9 @@ void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
         .step         = message->step,
         .first_row    = message->first_row,
         .rows         = message->rows,
-        .fields       = normal_fields(&nearest->content, message->fields),
+        .fields       = normalize_fields(&nearest->content, message->fields),
     };
-    if (check(self, &in)) {
+    if (check_request(self, &in)) {
         fby_loop_encoding_choose(peer, message, &in.layout, in.coding);
         admit(self, &in);
     }

@@ -1,10 +1,11 @@
 /* convert.c - convert values block by block: swap the bytes to the order of
- * this machine, widen to one of three types, then narrow to the wire type.
+ * this machine, convert to one of three wide types, then to the wire type.
  *
- * So there are 11 loops in and 24 out instead of 96 pairs. Each is written for
- * the compiler to vectorise: no branch, and one flag for "does not fit", which
- * is checked once a block. No value is rounded twice: binary64 is converted to
- * 16 bits through a binary32 that is rounded to odd. */
+ * So 11 loops into the wide types and 24 out of them do the work of 96 pairs of
+ * types. The compiler can vectorise each loop: the loop has no branch, and its
+ * flag for a value that does not fit is checked once a block. From binary64 to
+ * 16 bits a value goes through binary32; rounding to odd there (rounded_to_odd)
+ * makes the result the same as from one rounding. */
 #include "worker/npy/convert.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 enum { BLOCK = 512 /* values */ };
 
-/* Each type of a file fits exactly in one of three wide types. */
+/* Every type of a file is converted exactly to one of three wide types. */
 enum wide { WIDE_I64, WIDE_U64, WIDE_F64 };
 
 union raw { /* values of the file, in the byte order of this machine */
@@ -38,8 +39,8 @@ union wide_block {
 
 union wire_block {
     uint8_t  u8[BLOCK];
-    uint16_t u16[BLOCK]; /* f16 and bf16 too, as bits */
-    uint32_t u32[BLOCK]; /* f32 too */
+    uint16_t u16[BLOCK]; /* f16 and bf16 as bits */
+    uint32_t u32[BLOCK]; /* f32 as bits */
     int32_t  i32[BLOCK];
     int64_t  i64[BLOCK];
 };
@@ -167,55 +168,40 @@ static load_fn *const loads[FBY_NPY_TYPES] = {
 /* ---- out of the wide types; true: a value does not fit ---- */
 
 /* A value fits if it is unchanged after conversion to the smaller type and
- * back. */
-#define STORE_WHOLE(name, type, member)                              \
-    static bool name(                                                \
-        const union wide_block *in, size_t n, union wire_block *out) \
-    {                                                                \
-        uint64_t lost = 0;                                           \
-        for (size_t k = 0; k < n; k++) {                             \
-            type kept = (type)in->i[k];                              \
-            lost |= (uint64_t)((int64_t)kept ^ in->i[k]);            \
-            out->member[k] = kept;                                   \
-        }                                                            \
-        return lost != 0;                                            \
-    }
-STORE_WHOLE(i64_to_u8, uint8_t, u8)
-STORE_WHOLE(i64_to_u16, uint16_t, u16)
-STORE_WHOLE(i64_to_u32, uint32_t, u32)
-STORE_WHOLE(i64_to_i32, int32_t, i32)
-STORE_WHOLE(i64_to_i64, int64_t, i64)
-#undef STORE_WHOLE
-
-/* Likewise; also, no type holds 2^63. */
-#define STORE_UNSIGNED(name, type, member)                                 \
+ * back, and has no bit of `never`: no wire type holds 2^63. */
+#define STORE_WHOLE(name, field, never, type, member)                      \
     static bool name(                                                      \
         const union wide_block *in, size_t n, union wire_block *out)       \
     {                                                                      \
         uint64_t lost = 0;                                                 \
         for (size_t k = 0; k < n; k++) {                                   \
-            type kept = (type)in->u[k];                                    \
-            lost |= ((uint64_t)(int64_t)kept ^ in->u[k]) | in->u[k] >> 63; \
+            uint64_t value = (uint64_t)in->field[k];                       \
+            type     kept  = (type)in->field[k];                           \
+            lost |= ((uint64_t)(int64_t)kept ^ value) | (value & (never)); \
             out->member[k] = kept;                                         \
         }                                                                  \
         return lost != 0;                                                  \
     }
-STORE_UNSIGNED(u64_to_u8, uint8_t, u8)
-STORE_UNSIGNED(u64_to_u16, uint16_t, u16)
-STORE_UNSIGNED(u64_to_u32, uint32_t, u32)
-STORE_UNSIGNED(u64_to_i32, int32_t, i32)
-STORE_UNSIGNED(u64_to_i64, int64_t, i64)
-#undef STORE_UNSIGNED
+#define STORES_WHOLE(from, field, never)                    \
+    STORE_WHOLE(from##_to_u8, field, never, uint8_t, u8)    \
+    STORE_WHOLE(from##_to_u16, field, never, uint16_t, u16) \
+    STORE_WHOLE(from##_to_u32, field, never, uint32_t, u32) \
+    STORE_WHOLE(from##_to_i32, field, never, int32_t, i32)  \
+    STORE_WHOLE(from##_to_i64, field, never, int64_t, i64)
+STORES_WHOLE(i64, i, 0)
+STORES_WHOLE(u64, u, UINT64_C(1) << 63)
+#undef STORES_WHOLE
+#undef STORE_WHOLE
 
-/* `beyond` is the first number that is too large. NaN is never inside. */
-#define STORE_REAL_AS_WHOLE(name, type, member, least, beyond)       \
+/* `beyond` is the smallest number that is too large. NaN is never inside. */
+#define STORE_REAL_AS_WHOLE(name, type, member, min, beyond)         \
     static bool name(                                                \
         const union wide_block *in, size_t n, union wire_block *out) \
     {                                                                \
         bool bad = false;                                            \
         for (size_t k = 0; k < n; k++) {                             \
             double value  = in->f[k];                                \
-            bool   inside = value >= (least) && value < (beyond);    \
+            bool   inside = value >= (min) && value < (beyond);      \
             type   whole  = (type)(inside ? value : 0);              \
             bad |= !inside || (double)whole != value;                \
             out->member[k] = whole;                                  \
@@ -247,17 +233,17 @@ static inline uint64_t magnitude_of(int64_t value)
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-#define STORE_WHOLE_AS_REAL(name, field, size, digits, most, member, convert)  \
-    static bool name(                                                          \
-        const union wide_block *in, size_t n, union wire_block *out)           \
-    {                                                                          \
-        bool bad = false;                                                      \
-        for (size_t k = 0; k < n; k++) {                                       \
-            uint64_t magnitude = size(in->field[k]);                           \
-            bad |= magnitude > (most) || needs_more_digits(magnitude, digits); \
-            out->member[k] = convert((float)in->field[k]);                     \
-        }                                                                      \
-        return bad;                                                            \
+#define STORE_WHOLE_AS_REAL(name, field, size, digits, max, member, convert)  \
+    static bool name(                                                         \
+        const union wide_block *in, size_t n, union wire_block *out)          \
+    {                                                                         \
+        bool bad = false;                                                     \
+        for (size_t k = 0; k < n; k++) {                                      \
+            uint64_t magnitude = size(in->field[k]);                          \
+            bad |= magnitude > (max) || needs_more_digits(magnitude, digits); \
+            out->member[k] = convert((float)in->field[k]);                    \
+        }                                                                     \
+        return bad;                                                           \
     }
 STORE_WHOLE_AS_REAL(i64_to_f16, i, magnitude_of, 11, 65504, u16, f16_of)
 STORE_WHOLE_AS_REAL(
@@ -269,27 +255,6 @@ STORE_WHOLE_AS_REAL(u64_to_bf16, u, itself, 8, UINT64_MAX - 1, u16, bf16_of)
 STORE_WHOLE_AS_REAL(u64_to_f32, u, itself, 24, UINT64_MAX - 1, u32, bits_of)
 #undef STORE_WHOLE_AS_REAL
 
-/* The last step to 16 bits: a NaN becomes the quiet NaN with its sign. A finite
- * value that becomes infinite does not fit. */
-#define NARROW(name, convert, infinite, quiet)                    \
-    static bool name(const float *in, size_t n, uint16_t *out)    \
-    {                                                             \
-        uint32_t bad = 0;                                         \
-        for (size_t k = 0; k < n; k++) {                          \
-            uint32_t from = bits_of(in[k]);                       \
-            uint32_t size = from & 0x7fffffffU;                   \
-            uint32_t bits = convert(in[k]);                       \
-            uint32_t nan  = (quiet) | (from >> 16 & 0x8000U);     \
-            bad |= (uint32_t)(size < 0x7f800000U) &               \
-                   ((bits & 0x7fffU) == (infinite));              \
-            out[k] = (uint16_t)(size > 0x7f800000U ? nan : bits); \
-        }                                                         \
-        return bad != 0;                                          \
-    }
-NARROW(narrow_f16, f16_of, 0x7c00U, 0x7e00U)
-NARROW(narrow_bf16, bf16_of, 0x7f80U, 0x7fc0U)
-#undef NARROW
-
 static void round_to_odd(const double *in, size_t n, float *out)
 {
     for (size_t k = 0; k < n; k++) {
@@ -297,21 +262,29 @@ static void round_to_odd(const double *in, size_t n, float *out)
     }
 }
 
-static bool f64_to_f16(
-    const union wide_block *in, size_t n, union wire_block *out)
-{
-    float odd[BLOCK];
-    round_to_odd(in->f, n, odd);
-    return narrow_f16(odd, n, out->u16);
-}
-
-static bool f64_to_bf16(
-    const union wide_block *in, size_t n, union wire_block *out)
-{
-    float odd[BLOCK];
-    round_to_odd(in->f, n, odd);
-    return narrow_bf16(odd, n, out->u16);
-}
+/* A NaN becomes the quiet NaN with its sign. A finite value that becomes
+ * infinite does not fit. */
+#define STORE_REAL_AS_16(name, convert, infinite, quiet)               \
+    static bool name(                                                  \
+        const union wide_block *in, size_t n, union wire_block *out)   \
+    {                                                                  \
+        float    odd[BLOCK];                                           \
+        uint32_t bad = 0;                                              \
+        round_to_odd(in->f, n, odd);                                   \
+        for (size_t k = 0; k < n; k++) {                               \
+            uint32_t from = bits_of(odd[k]);                           \
+            uint32_t size = from & 0x7fffffffU;                        \
+            uint32_t bits = convert(odd[k]);                           \
+            uint32_t nan  = (quiet) | (from >> 16 & 0x8000U);          \
+            bad |= (uint32_t)(size < 0x7f800000U) &                    \
+                   ((bits & 0x7fffU) == (infinite));                   \
+            out->u16[k] = (uint16_t)(size > 0x7f800000U ? nan : bits); \
+        }                                                              \
+        return bad != 0;                                               \
+    }
+STORE_REAL_AS_16(f64_to_f16, f16_of, 0x7c00U, 0x7e00U)
+STORE_REAL_AS_16(f64_to_bf16, bf16_of, 0x7f80U, 0x7fc0U)
+#undef STORE_REAL_AS_16
 
 static bool f64_to_f32(
     const union wide_block *in, size_t n, union wire_block *out)
@@ -375,14 +348,15 @@ static void read_block(
 
 static bool has_only_bools(const union raw *raw, size_t n)
 {
-    uint8_t any = 0;
+    uint8_t bits = 0; /* of all values */
     for (size_t k = 0; k < n; k++) {
-        any |= raw->u1[k];
+        bits |= raw->u1[k];
     }
-    return any <= 1;
+    return bits <= 1;
 }
 
-static bool write_block(const struct fby_npy *npy, enum fby_type to, size_t n,
+/* Convert blocks->raw to blocks->wire. Returns false if a value does not fit. */
+static bool convert_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     struct blocks *blocks)
 {
     loads[npy->type](&blocks->raw, n, &blocks->wide);
@@ -391,20 +365,22 @@ static bool write_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     return !bad && (npy->type != FBY_NPY_B1 || has_only_bools(&blocks->raw, n));
 }
 
-/* The number of values of a block before the first that does not fit. Tries
- * ever longer blocks: slow, but only bad files need it. */
+/* Number of values of a block before the first that does not fit. Longer and
+ * longer blocks are tried, which is slow, but only files with bad values need
+ * it. */
 static size_t count_good(
     const struct fby_npy *npy, enum fby_type to, struct blocks *blocks)
 {
     size_t n = 0;
-    while (n < BLOCK && write_block(npy, to, n + 1, blocks)) {
+    while (n < BLOCK && convert_block(npy, to, n + 1, blocks)) {
         n++;
     }
     return n;
 }
 
-/* Are the bits in the file those on the wire, except for the byte order? */
-static bool is_same(enum fby_npy_type type, enum fby_type to)
+/* True if a value has the same bits in the file and on the wire, except for the
+ * byte order. */
+static bool has_same_bits(enum fby_npy_type type, enum fby_type to)
 {
     static const enum fby_type same[FBY_NPY_TYPES] = {
         [FBY_NPY_U1] = FBY_U8,
@@ -418,45 +394,33 @@ static bool is_same(enum fby_npy_type type, enum fby_type to)
     return same[type] == to;
 }
 
-static uint64_t copy(const struct fby_npy *npy, uint8_t *out)
-{
-    size_t width = fby_npy_type_bytes(npy->type);
-    if (!npy->big_endian) {
-        memcpy(out, npy->data, npy->values * width);
-        return npy->values;
-    }
-    union raw raw;
-    for (uint64_t first = 0; first < npy->values; first += BLOCK) {
-        uint64_t left = npy->values - first;
-        size_t   n    = left < BLOCK ? (size_t)left : BLOCK;
-        read_block(npy, first, n, &raw);
-        memcpy(out + first * width, &raw, n * width);
-    }
-    return npy->values;
-}
-
 bool fby_convert_is_copy(const struct fby_npy *npy, enum fby_type to)
 {
-    return is_same(npy->type, to) && !npy->big_endian;
+    return has_same_bits(npy->type, to) && !npy->big_endian;
 }
 
 uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
 {
     struct blocks blocks;
     size_t        width = fby_type_bytes(to);
-    if (npy->values > 0 && is_same(npy->type, to)) {
-        return copy(npy, out);
+    bool          same  = has_same_bits(npy->type, to);
+    const void   *block = same ? (void *)&blocks.raw : (void *)&blocks.wire;
+    if (npy->values > 0 && fby_convert_is_copy(npy, to)) {
+        memcpy(out, npy->data, npy->values * width);
+        return npy->values;
     }
     for (uint64_t first = 0; first < npy->values; first += BLOCK) {
         uint64_t left = npy->values - first;
         size_t   n    = left < BLOCK ? (size_t)left : BLOCK;
+        size_t   good = n;
         read_block(npy, first, n, &blocks.raw);
-        if (!write_block(npy, to, n, &blocks)) {
-            size_t good = count_good(npy, to, &blocks);
-            memcpy(out + first * width, &blocks.wire, good * width);
+        if (!same && !convert_block(npy, to, n, &blocks)) {
+            good = count_good(npy, to, &blocks);
+        }
+        memcpy(out + first * width, block, good * width);
+        if (good < n) {
             return first + good;
         }
-        memcpy(out + first * width, &blocks.wire, n * width);
     }
     return npy->values;
 }
@@ -483,11 +447,19 @@ const char *fby_convert_text(
 }
 
 fby_err fby_convert_refuse(const struct fby_npy *npy, uint64_t i,
-    enum fby_type to, struct fby_why *why)
+    enum fby_type to, struct fby_error_detail *why)
 {
     char text[FBY_CONVERT_TEXT];
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "value %" PRIu64 " is %s (%s), which wire type %s cannot hold", i,
         fby_convert_text(npy, i, text), fby_npy_dtype(npy->type),
         fby_type_word(to));
+}
+
+fby_err fby_convert_all(const struct fby_npy *npy, enum fby_type to,
+    uint8_t *out, struct fby_error_detail *why)
+{
+    uint64_t good = fby_convert(npy, to, out);
+    return good == npy->values ? FBY_OK
+                               : fby_convert_refuse(npy, good, to, why);
 }

@@ -1,5 +1,6 @@
-/* npy.c - parse the header text in one pass. It is a Python dict of three known
- * keys, so no general parser of Python is needed; the first error ends it. */
+/* npy.c - parse the header text in one pass. The text is a Python dict of three
+ * known keys, so no general parser of Python is needed. The first error ends
+ * the pass. */
 #include "worker/npy/npy.h"
 
 #include <inttypes.h>
@@ -50,28 +51,29 @@ size_t fby_npy_type_bytes(enum fby_npy_type type)
 
 enum { KEY_DESCR = 1, KEY_FORTRAN = 2, KEY_SHAPE = 4, ALL_KEYS = 7 };
 
-struct letter_type { /* the dtype of a text */
-    uint64_t n;      /* letters */
-    size_t   bytes;  /* of a letter: 1, or 4 for Unicode */
+struct letter_type { /* a dtype of text */
+    uint64_t n;      /* number of letters */
+    size_t   bytes;  /* bytes of a letter: 1, or 4 for Unicode */
 };
 
 struct npy_header {
-    const char         *at; /* within the text */
-    const char         *end;
-    struct fby_npy     *out;
-    struct letter_type *letters; /* NULL: the file must hold numbers */
-    struct fby_why     *why;
-    unsigned            seen; /* KEY_ bits */
+    const char              *at;  /* next character of the header text */
+    const char              *end; /* of the header text */
+    struct fby_npy          *out;
+    struct letter_type      *letters; /* result; NULL: the file must hold
+                                         numbers */
+    struct fby_error_detail *why;
+    unsigned                 seen; /* KEY_ bits of the keys so far */
 };
 
-struct quoted { /* a text between quotes */
+struct quoted { /* the text between two quotes */
     const char *at;
     size_t      n;
 };
 
 static fby_err refuse(const struct npy_header *h, const char *text)
 {
-    return fby_because(h->why, FBY_BAD_SAMPLE, "npy header: %s", text);
+    return fby_error_set(h->why, FBY_BAD_SAMPLE, "npy header: %s", text);
 }
 
 static void skip_blanks(struct npy_header *h)
@@ -82,8 +84,9 @@ static void skip_blanks(struct npy_header *h)
     }
 }
 
-/* Skip blanks, and take the next character if it is `c`. */
-static bool take(struct npy_header *h, char c)
+/* The take functions skip blanks, and then read what they are named after. They
+ * return false if it is not there. */
+static bool take_character(struct npy_header *h, char c)
 {
     skip_blanks(h);
     bool there = h->at < h->end && *h->at == c;
@@ -102,8 +105,8 @@ static bool take_name(struct npy_header *h, const char *name)
 
 static bool take_word(struct npy_header *h, struct quoted *out)
 {
-    int quote = take(h, '\'') ? '\'' : '"';
-    if (quote == '"' && !take(h, '"')) {
+    int quote = take_character(h, '\'') ? '\'' : '"';
+    if (quote == '"' && !take_character(h, '"')) {
         return false;
     }
     const char *end = memchr(h->at, quote, (size_t)(h->end - h->at));
@@ -120,6 +123,23 @@ static bool word_is(const struct quoted *word, const char *text)
     return word->n == strlen(text) && memcmp(word->at, text, word->n) == 0;
 }
 
+/* Decimal digits, below 2^64; no leading zero, as in Python. */
+static bool take_number(struct npy_header *h, uint64_t *out)
+{
+    skip_blanks(h);
+    const char *first = h->at;
+    uint64_t    value = 0;
+    for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
+        unsigned digit = (unsigned)(*h->at - '0');
+        if (value > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return h->at > first && (*first != '0' || h->at == first + 1);
+}
+
 /* ---- values of the dict ---- */
 
 static fby_err refuse_type(
@@ -132,7 +152,7 @@ static fby_err refuse_type(
         shown[i] = (char)(c >= 0x20 && c < 0x7f ? c : '?');
     }
     shown[n] = '\0';
-    return fby_because(h->why, FBY_BAD_SAMPLE,
+    return fby_error_set(h->why, FBY_BAD_SAMPLE,
         "its dtype is '%s'; bool, integers of 8 to 64 bits and floats of 16 to "
         "64 bits are read",
         shown);
@@ -140,7 +160,8 @@ static fby_err refuse_type(
 
 static bool find_type(const struct quoted *word, enum fby_npy_type *out)
 {
-    const struct quoted name = {word->at + 1, word->n - 1}; /* less the order */
+    /* without the first character, the byte order */
+    const struct quoted name = {word->at + 1, word->n - 1};
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
         if (word_is(&name, types[i].name)) {
             *out = (enum fby_npy_type)i;
@@ -150,9 +171,7 @@ static bool find_type(const struct quoted *word, enum fby_npy_type *out)
     return false;
 }
 
-static bool take_number(struct npy_header *h, uint64_t *out);
-
-/* "|S3" or "<U3": three letters of 1 or 4 bytes. */
+/* "|S3": three letters of 1 byte. "<U3": three letters of 4 bytes. */
 static fby_err read_letters(struct npy_header *h, const struct quoted *word)
 {
     struct npy_header digits  = {.at = word->at + 2, .end = word->at + word->n};
@@ -198,32 +217,15 @@ static fby_err read_order(struct npy_header *h)
                : refuse(h, "fortran_order is not True or False");
 }
 
-/* Decimal digits, below 2^64; no leading zero, as in Python. */
-static bool take_number(struct npy_header *h, uint64_t *out)
-{
-    skip_blanks(h);
-    const char *first = h->at;
-    uint64_t    value = 0;
-    for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
-        unsigned digit = (unsigned)(*h->at - '0');
-        if (value > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return h->at > first && (*first != '0' || h->at == first + 1);
-}
-
 /* Read a tuple: "()", "(3,)" or "(3, 4)"; "(3)" is not a tuple. */
 static fby_err read_shape(struct npy_header *h)
 {
     struct fby_npy *out   = h->out;
     bool            comma = false;
-    if (!take(h, '(')) {
+    if (!take_character(h, '(')) {
         return refuse(h, "shape is not a tuple");
     }
-    while (!take(h, ')')) {
+    while (!take_character(h, ')')) {
         if (out->n_dims == FBY_NPY_MAX_DIMS) {
             return refuse(h, "shape has more than 32 dimensions");
         }
@@ -232,7 +234,7 @@ static fby_err read_shape(struct npy_header *h)
             return refuse(h, "shape is not a tuple of numbers");
         }
         out->n_dims++;
-        comma = take(h, ',');
+        comma = take_character(h, ',');
     }
     return out->n_dims == 1 && !comma ? refuse(h, "shape is not a tuple")
                                       : FBY_OK;
@@ -259,20 +261,20 @@ static fby_err read_entries(struct npy_header *h)
 {
     bool    comma = true;
     fby_err err   = FBY_OK;
-    while (err == FBY_OK && !take(h, '}')) {
+    while (err == FBY_OK && !take_character(h, '}')) {
         struct quoted key;
-        if (!comma || !take_word(h, &key) || !take(h, ':')) {
+        if (!comma || !take_word(h, &key) || !take_character(h, ':')) {
             return refuse(h, "not a dict of descr, fortran_order and shape");
         }
         err   = read_value(h, &key);
-        comma = take(h, ',');
+        comma = take_character(h, ',');
     }
     return err;
 }
 
 static fby_err read_text(struct npy_header *h)
 {
-    if (!take(h, '{')) {
+    if (!take_character(h, '{')) {
         return refuse(h, "not a dict");
     }
     fby_err err = read_entries(h);
@@ -288,7 +290,7 @@ static fby_err read_text(struct npy_header *h)
 
 /* ---- the file ---- */
 
-/* Returns false if the values cannot fit in memory. */
+/* Set npy->values. Returns false if the values cannot fit in memory. */
 static bool count_values(struct fby_npy *npy)
 {
     uint64_t n    = 1;
@@ -306,41 +308,26 @@ static bool count_values(struct fby_npy *npy)
     return true;
 }
 
-static fby_err find_values(
-    const struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
-{
-    char shape[FBY_NPY_SHAPE_TEXT];
-    fby_npy_shape_text(out->dims, out->n_dims, shape);
-    uint64_t bytes = out->values * types[out->type].bytes;
-    if (bytes != in->left) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "%zu bytes follow the header; %s of %s are %" PRIu64, in->left,
-            shape, types[out->type].dtype, bytes);
-    }
-    out->data = in->at;
-    return FBY_OK;
-}
-
 /* Find the header text. Its length has two bytes in version 1.0, four later. */
-static fby_err find_text(
-    struct fby_reader *in, struct npy_header *h, struct fby_why *why)
+static fby_err find_text(struct fby_reader *in, struct npy_header *h)
 {
-    const uint8_t *magic = fby_read_bytes(in, 6);
+    struct fby_error_detail *why   = h->why;
+    const uint8_t           *magic = fby_read_bytes(in, 6);
     if (magic == NULL || memcmp(magic, "\x93NUMPY", 6) != 0) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_BAD_SAMPLE, "the file does not begin as a NumPy file");
     }
     unsigned major = fby_read_u8(in);
     unsigned minor = fby_read_u8(in);
     if (in->bad || major < 1 || major > 3 || minor != 0) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "NumPy file of version %u.%u; 1.0 to 3.0 are read", major, minor);
     }
     size_t      n = major == 1 ? fby_read_u16(in) : fby_read_u32(in);
     const char *text =
         n <= FBY_NPY_MAX_HEADER ? (const char *)fby_read_bytes(in, n) : NULL;
     if (text == NULL) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             n > FBY_NPY_MAX_HEADER ? "npy header: more than 65535 bytes"
                                    : "npy header: the file ends within it");
     }
@@ -349,81 +336,84 @@ static fby_err find_text(
     return FBY_OK;
 }
 
-static fby_err read_head_of(
-    struct fby_reader *in, struct npy_header *h, struct fby_why *why)
+/* Read the header. `letters` is NULL if the file must hold numbers. */
+static fby_err read_header(struct fby_reader *in, struct letter_type *letters,
+    struct fby_npy *out, struct fby_error_detail *why)
 {
-    char            shape[FBY_NPY_SHAPE_TEXT];
-    struct fby_npy *out = h->out;
-    fby_err         err = find_text(in, h, why);
+    char              shape[FBY_NPY_SHAPE_TEXT];
+    struct npy_header h = {.out = out, .letters = letters, .why = why};
+    *out                = (struct fby_npy){0};
+    fby_err err         = find_text(in, &h);
     if (err == FBY_OK) {
-        err = read_text(h);
+        err = read_text(&h);
     }
     if (err == FBY_OK && !count_values(out)) {
-        err = fby_because(why, FBY_BAD_SAMPLE, "its shape %s is too large",
+        err = fby_error_set(why, FBY_BAD_SAMPLE, "its shape %s is too large",
             fby_npy_shape_text(out->dims, out->n_dims, shape));
     }
     return err;
 }
 
-static fby_err read_head(
-    struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
+fby_err fby_npy_read(const uint8_t *bytes, size_t size, struct fby_npy *out,
+    struct fby_error_detail *why)
 {
-    struct npy_header h = {.out = out, .why = why};
-    return read_head_of(in, &h, why);
-}
-
-fby_err fby_npy_read(
-    const uint8_t *bytes, size_t size, struct fby_npy *out, struct fby_why *why)
-{
-    *out                  = (struct fby_npy){0};
+    char              shape[FBY_NPY_SHAPE_TEXT];
     struct fby_reader in  = fby_reader(bytes, size);
-    fby_err           err = read_head(&in, out, why);
-    return err == FBY_OK ? find_values(&in, out, why) : err;
+    fby_err           err = read_header(&in, NULL, out, why);
+    uint64_t          n   = out->values * types[out->type].bytes;
+    if (err == FBY_OK && n != in.left) {
+        err = fby_error_set(why, FBY_BAD_SAMPLE,
+            "%zu bytes follow the header; %s of %s are %" PRIu64, in.left,
+            fby_npy_shape_text(out->dims, out->n_dims, shape),
+            types[out->type].dtype, n);
+    }
+    if (err == FBY_OK) {
+        out->data = in.at;
+    }
+    return err;
 }
 
 fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
-    struct fby_npy *out, size_t *head, struct fby_why *why)
+    struct fby_npy *out, size_t *head, struct fby_error_detail *why)
 {
-    *out                  = (struct fby_npy){0};
     struct fby_reader in  = fby_reader(bytes, size);
-    fby_err           err = read_head(&in, out, why);
+    fby_err           err = read_header(&in, NULL, out, why);
     *head                 = size - in.left;
     return err;
 }
 
-/* Copy printable ASCII letters. Returns false if there are others. */
+/* Copy printable ASCII letters. Returns false if there are other letters. The
+ * first byte of a letter is its lowest. */
 static bool copy_letters(
     const uint8_t *from, const struct letter_type *letters, char *out)
 {
-    bool plain = true;
+    bool is_ascii = true;
     for (uint64_t i = 0; i < letters->n * letters->bytes; i++) {
-        bool lowest = i % letters->bytes == 0;
-        plain =
-            plain && (lowest ? from[i] > 0x20 && from[i] < 0x7f : from[i] == 0);
-        if (lowest) {
+        bool is_lowest = i % letters->bytes == 0;
+        is_ascii = is_ascii && (is_lowest ? from[i] > 0x20 && from[i] < 0x7f
+                                          : from[i] == 0);
+        if (is_lowest) {
             out[i / letters->bytes] = (char)from[i];
         }
     }
     out[letters->n] = '\0';
-    return plain;
+    return is_ascii;
 }
 
 fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
-    size_t room, struct fby_why *why)
+    size_t room, struct fby_error_detail *why)
 {
-    struct fby_npy     npy     = {0};
+    struct fby_npy     npy;
     struct letter_type letters = {0};
-    struct npy_header  h       = {.out = &npy, .letters = &letters, .why = why};
     struct fby_reader  in      = fby_reader(bytes, size);
-    fby_err            err     = read_head_of(&in, &h, why);
-    if (err != FBY_OK) {
-        return err;
+    fby_err            err     = read_header(&in, &letters, &npy, why);
+    if (err == FBY_OK && (npy.values != 1 || letters.n >= room ||
+                             letters.n * letters.bytes != in.left ||
+                             !copy_letters(in.at, &letters, out))) {
+        err = fby_error_set(
+            why, FBY_BAD_SAMPLE, "npy header: the file is not a single word");
     }
-    return npy.values == 1 && letters.n < room &&
-                   letters.n * letters.bytes == in.left &&
-                   copy_letters(in.at, &letters, out)
-               ? FBY_OK
-               : refuse(&h, "the file is not a single word");
+    return err;
 }
 
 bool fby_npy_is_c_order(const struct fby_npy *npy)

@@ -1,9 +1,10 @@
 /* npy.h - read the header of a NumPy file in memory.
  *
- * Format versions 1.0 to 3.0: a magic string, the length of the header text,
- * and the text: a Python dict of exactly the keys descr, fortran_order and
- * shape, followed only by blanks. This reader is stricter than NumPy's: the
- * values must end with the file, and only plain numbers have a type.
+ * A file has a magic string, the length of the header text, the header text, and
+ * the values. The text is a Python dict of exactly the keys descr (the type),
+ * fortran_order and shape, followed only by blanks. Format versions 1.0 to 3.0
+ * are read. This reader is stricter than NumPy's: the values must end with the
+ * file, and only plain numbers have a type.
  *
  * Files are untrusted: every product is checked for overflow. */
 #ifndef FBY_WORKER_NPY_H
@@ -16,12 +17,13 @@
 #include "common/err.h"
 
 enum {
-    FBY_NPY_MAX_DIMS   = 32,    /* NumPy's own limit, up to version 1 of it */
+    FBY_NPY_MAX_DIMS   = 32,    /* limit of NumPy 1 */
     FBY_NPY_MAX_HEADER = 65535, /* bytes of the text */
     FBY_NPY_SHAPE_TEXT = 256    /* bytes of a shape as text, with NUL */
 };
 
-/* The types of values, named as in descr: letter and bytes. */
+/* The types of values. A type is named as in descr: a letter, and the number of
+ * bytes. */
 enum fby_npy_type {
     FBY_NPY_B1, /* bool: a byte, 0 or 1 */
     FBY_NPY_I1,
@@ -47,16 +49,16 @@ const char *fby_npy_dtype(enum fby_npy_type type);
 /* Bytes of a value. */
 size_t fby_npy_type_bytes(enum fby_npy_type type);
 
-/* Is it an integer type? Bool is not. */
-static inline bool fby_npy_is_whole(enum fby_npy_type type)
+/* True for integer types; bool is not one. */
+static inline bool fby_npy_is_integer(enum fby_npy_type type)
 {
     return type > FBY_NPY_B1 && type < FBY_NPY_F2;
 }
 
-/* An array in memory. */
+/* An array whose values are in memory. */
 struct fby_npy {
     enum fby_npy_type type;
-    bool              big_endian; /* never of one-byte types */
+    bool              big_endian; /* false for one-byte types */
     bool              fortran;    /* column-major: the first index is fastest */
     uint32_t          n_dims;
     uint64_t          dims[FBY_NPY_MAX_DIMS];
@@ -64,10 +66,10 @@ struct fby_npy {
     const uint8_t    *data;   /* borrowed: values * bytes of the type */
 };
 
-/* Read a whole file of `size` bytes; out->data points to its values.
- * Errors: FBY_BAD_SAMPLE, `why` says what is wrong with the file. */
+/* Read a whole file of `size` bytes. out->data points to its values; NULL after
+ * an error. Errors: FBY_BAD_SAMPLE, `why` says what is wrong with the file. */
 FBY_CHECKED fby_err fby_npy_read(const uint8_t *bytes, size_t size,
-    struct fby_npy *out, struct fby_why *why);
+    struct fby_npy *out, struct fby_error_detail *why);
 
 enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 }; /* most bytes before values */
 
@@ -75,16 +77,16 @@ enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 }; /* most bytes before values */
  * shorter file. out->data is NULL; *head is the offset of the values.
  * Errors: as fby_npy_read. */
 FBY_CHECKED fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
-    struct fby_npy *out, size_t *head, struct fby_why *why);
+    struct fby_npy *out, size_t *head, struct fby_error_detail *why);
 
 /* Read a file of one word, such as a saved np.array("csr") or np.array(b"csr"),
  * to `out`: at most `room` bytes with the NUL.
  * Errors: as fby_npy_read. */
 FBY_CHECKED fby_err fby_npy_read_word(const uint8_t *bytes, size_t size,
-    char *out, size_t room, struct fby_why *why);
+    char *out, size_t room, struct fby_error_detail *why);
 
-/* Are the values in C order (row-major)? An array with at most one dimension
- * larger than 1 is in both orders. */
+/* True if the values are in C order (row-major). An array with at most one
+ * dimension larger than 1 is in both orders. */
 bool fby_npy_is_c_order(const struct fby_npy *npy);
 
 /* Write a shape as text, "[240, 320]"; longer text is cut and ends with "...]".

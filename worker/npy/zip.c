@@ -14,15 +14,15 @@ enum {
     DEFLATED       = 8
 };
 
-static const uint32_t end_mark     = 0x06054b50;
-static const uint32_t end64_mark   = 0x06064b50;
-static const uint32_t locator_mark = 0x07064b50;
-static const uint32_t entry_mark   = 0x02014b50;
-static const uint32_t head_mark    = 0x04034b50;
+static const uint32_t end_signature     = 0x06054b50;
+static const uint32_t end64_signature   = 0x06064b50;
+static const uint32_t locator_signature = 0x07064b50;
+static const uint32_t entry_signature   = 0x02014b50;
+static const uint32_t head_signature    = 0x04034b50;
 
-static fby_err damaged(struct fby_why *why, const char *what)
+static fby_err damaged(struct fby_error_detail *why, const char *what)
 {
-    return fby_because(why, FBY_CONFIG, "damaged zip file: %s", what);
+    return fby_error_set(why, FBY_CONFIG, "damaged zip file: %s", what);
 }
 
 /* ---- the directory ---- */
@@ -32,7 +32,7 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
 {
     for (size_t at = size < END_SIZE ? 0 : size - END_SIZE + 1; at-- > 0;) {
         struct fby_reader r = fby_reader(tail + at, size - at);
-        if (fby_read_u32(&r) == end_mark) {
+        if (fby_read_u32(&r) == end_signature) {
             (void)fby_read_bytes(&r, 16);
             if (fby_read_u16(&r) == r.left && !r.bad) {
                 *out = at;
@@ -43,8 +43,8 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
     return false;
 }
 
-/* Read the zip64 end record, if a locator precedes the end record. Returns
- * false if there is none. */
+/* Read the zip64 end record. Returns false if no locator of such a record
+ * precedes the end record. */
 static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_begins,
     struct fby_zip_directory *out)
 {
@@ -52,28 +52,29 @@ static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_begins,
         return false;
     }
     struct fby_reader r = fby_reader(tail + end - LOCATOR_SIZE, LOCATOR_SIZE);
-    uint32_t          mark = fby_read_u32(&r);
+    uint32_t          signature = fby_read_u32(&r);
     (void)fby_read_u32(&r);
     uint64_t at = fby_read_u64(&r);
-    if (mark != locator_mark || at < tail_begins ||
+    if (signature != locator_signature || at < tail_begins ||
         at - tail_begins > end - LOCATOR_SIZE) {
         return false;
     }
-    size_t here = (size_t)(at - tail_begins);
-    r           = fby_reader(tail + here, end - LOCATOR_SIZE - here);
-    mark        = fby_read_u32(&r);
+    size_t in_tail = (size_t)(at - tail_begins);
+    r              = fby_reader(tail + in_tail, end - LOCATOR_SIZE - in_tail);
+    signature      = fby_read_u32(&r);
     (void)fby_read_bytes(&r, END64_SIZE - 4 - 16);
     out->size   = fby_read_u64(&r);
     out->offset = fby_read_u64(&r);
-    return mark == end64_mark && !r.bad;
+    return signature == end64_signature && !r.bad;
 }
 
-fby_err fby_zip_find(const uint8_t *tail, size_t size, uint64_t file_size,
-    struct fby_zip_directory *out, struct fby_why *why)
+fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
+    uint64_t file_size, struct fby_zip_directory *out,
+    struct fby_error_detail *why)
 {
     size_t end = 0;
     if (!find_end(tail, size, &end)) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_CONFIG, "the file does not end as a zip file");
     }
     struct fby_reader r     = fby_reader(tail + end + 4, END_SIZE - 4);
@@ -87,7 +88,7 @@ fby_err fby_zip_find(const uint8_t *tail, size_t size, uint64_t file_size,
         return damaged(why, "no zip64 end record");
     }
     if (disk != first || (disk != 0 && disk != UINT16_MAX)) {
-        return fby_because(why, FBY_CONFIG, "a zip file in several parts");
+        return fby_error_set(why, FBY_CONFIG, "a zip file in several parts");
     }
     if (out->size > FBY_ZIP_DIRECTORY || out->size > file_size ||
         out->offset > file_size - out->size) {
@@ -98,7 +99,7 @@ fby_err fby_zip_find(const uint8_t *tail, size_t size, uint64_t file_size,
 
 /* ---- a member ---- */
 
-/* Replace a number of all ones by the next one of the zip64 field. */
+/* Replace a number of all ones by the next number of the zip64 field. */
 static bool read_zip64(struct fby_reader *part, uint64_t *value)
 {
     if (*value == UINT32_MAX) {
@@ -107,7 +108,8 @@ static bool read_zip64(struct fby_reader *part, uint64_t *value)
     return !part->bad;
 }
 
-/* Find the zip64 field among the extra fields, and read it. */
+/* Replace sizes and offset by those of the zip64 field, if there is one among
+ * the extra fields. Returns false if the fields are invalid. */
 static bool read_extra(
     struct fby_reader extra, uint64_t *size, uint64_t *packed, uint64_t *head)
 {
@@ -134,10 +136,10 @@ static void keep_name(struct fby_zip_member *out, const uint8_t *name, size_t n)
     out->name[kept] = '\0';
 }
 
-fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
-    struct fby_why *why)
+fby_err fby_zip_next_member(struct fby_reader *directory,
+    struct fby_zip_member *out, struct fby_error_detail *why)
 {
-    uint32_t mark = fby_read_u32(directory);
+    uint32_t signature = fby_read_u32(directory);
     (void)fby_read_u32(directory); /* versions */
     uint16_t flags  = fby_read_u16(directory);
     uint16_t method = fby_read_u16(directory);
@@ -153,7 +155,8 @@ fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
     const uint8_t *name  = fby_read_bytes(directory, n_name);
     const uint8_t *extra = fby_read_bytes(directory, n_extra);
     (void)fby_read_bytes(directory, n_remark);
-    if (directory->bad || name == NULL || extra == NULL || mark != entry_mark) {
+    if (directory->bad || name == NULL || extra == NULL ||
+        signature != entry_signature) {
         return damaged(why, "an entry of the directory is invalid");
     }
     keep_name(out, name, n_name);
@@ -176,17 +179,17 @@ bool fby_zip_is_array(const struct fby_zip_member *member, const char *name)
            strcmp(member->name + n, ".npy") == 0;
 }
 
-fby_err fby_zip_begin(const uint8_t head[FBY_ZIP_HEAD],
+fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],
     const struct fby_zip_member *member, uint64_t file_size, uint64_t *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    struct fby_reader r    = fby_reader(head, FBY_ZIP_HEAD);
-    uint32_t          mark = fby_read_u32(&r);
+    struct fby_reader r         = fby_reader(head, FBY_ZIP_HEAD);
+    uint32_t          signature = fby_read_u32(&r);
     (void)fby_read_bytes(&r, 22);
     uint64_t skip = FBY_ZIP_HEAD;
     skip += fby_read_u16(&r);
     skip += fby_read_u16(&r);
-    if (mark != head_mark || member->head > file_size ||
+    if (signature != head_signature || member->head > file_size ||
         skip > file_size - member->head ||
         member->packed > file_size - member->head - skip) {
         return damaged(why, "a member is outside the file");

@@ -9,7 +9,7 @@
 
 fby_err fby_dataset_plan_create(const struct fby_content *content,
     struct fby_dataset **dataset_p, struct fby_dataset_plan **out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_digest   fingerprint;
     struct fby_buckets *buckets = NULL;
@@ -69,9 +69,9 @@ void fby_dataset_plan_release(struct fby_dataset_plan **self_p)
     free(self);
 }
 
-/* The entry of this epoch; if there is none, the least recently used entry,
- * emptied for it. */
-static struct fby_dataset_plan_order *entry_for(
+/* Find the entry of this epoch. If there is none, empty the least recently used
+ * entry, and return it without an order. */
+static struct fby_dataset_plan_order *find_entry(
     struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
 {
     struct fby_dataset_plan_order *oldest = &self->orders[0];
@@ -81,7 +81,7 @@ static struct fby_dataset_plan_order *entry_for(
             entry->epoch == epoch) {
             return entry;
         }
-        oldest = entry->used < oldest->used ? entry : oldest;
+        oldest = entry->last_use < oldest->last_use ? entry : oldest;
     }
     fby_order_destroy(&oldest->order);
     oldest->seed  = seed;
@@ -89,7 +89,7 @@ static struct fby_dataset_plan_order *entry_for(
     return oldest;
 }
 
-static struct fby_order_spec spec_of(
+static struct fby_order_spec order_spec(
     const struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
 {
     struct fby_order_spec spec = fby_order_spec_of(&self->content, seed, epoch);
@@ -101,17 +101,17 @@ static struct fby_order_spec spec_of(
 }
 
 fby_err fby_dataset_plan_order(struct fby_dataset_plan *self, uint64_t seed,
-    uint64_t epoch, const struct fby_order **out, struct fby_why *why)
+    uint64_t epoch, const struct fby_order **out, struct fby_error_detail *why)
 {
-    struct fby_dataset_plan_order *entry = entry_for(self, seed, epoch);
+    struct fby_dataset_plan_order *entry = find_entry(self, seed, epoch);
     if (entry->order == NULL) {
-        struct fby_order_spec spec = spec_of(self, seed, epoch);
+        struct fby_order_spec spec = order_spec(self, seed, epoch);
         fby_err               err = fby_order_create(&spec, &entry->order, why);
         if (err != FBY_OK) {
             return err;
         }
     }
-    entry->used = ++self->tick;
-    *out        = entry->order;
+    entry->last_use = ++self->n_uses;
+    *out            = entry->order;
     return FBY_OK;
 }

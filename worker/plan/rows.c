@@ -11,23 +11,24 @@
 #include "worker/npy/convert.h"
 #include "worker/source/columns/ragged.h"
 #include "worker/transform/bits.h"
+#include "worker/transform/decoders.h"
 #include "worker/transform/field.h"
-#include "worker/transform/scalar.h"
 #include "worker/transform/sparse.h"
 #include "worker/transform/tokens.h"
 
 enum {
-    PREFETCH_ROWS   = 16,             /* rows prefetched before their copy */
-    CACHE_LINE      = 64,             /* bytes of a cache line */
-    PREFETCH_BYTES  = 4 * CACHE_LINE, /* bytes prefetched of a row */
-    GATHER_BYTES    = 32768,          /* bytes gathered before they are cast */
-    LARGE_ROW_BYTES = 4096 /* bytes of a row that is cast without gathering */
+    PREFETCH_ROWS  = 16, /* a row is prefetched so many rows ahead */
+    CACHE_LINE     = 64, /* bytes */
+    PREFETCH_BYTES = 4 * CACHE_LINE, /* of each row */
+    GATHER_BYTES = 32768, /* rows are gathered up to so many bytes, then cast */
+    LARGE_ROW_BYTES = 4096 /* larger rows are cast one by one, not gathered */
 };
 
 struct fby_rows {
     const struct fby_content *content;
     const struct fby_dataset *dataset;
-    uint16_t                 *picks[FBY_MAX_FIELDS];
+    uint16_t *picks[FBY_MAX_FIELDS]; /* [field][shard]: its column's index; NULL
+                                        for tokens */
 };
 
 /* ---- checks of columns --------------------------------------------------- */
@@ -43,7 +44,7 @@ static bool has_shape(
 }
 
 static fby_err refuse_shape(const struct fby_column *column,
-    const struct fby_shape *shape, struct fby_why *why)
+    const struct fby_shape *shape, struct fby_error_detail *why)
 {
     char     found[FBY_NPY_SHAPE_TEXT];
     char     wanted[FBY_NPY_SHAPE_TEXT];
@@ -51,7 +52,7 @@ static fby_err refuse_shape(const struct fby_column *column,
     for (uint32_t i = 0; i < shape->n_dims; i++) {
         dims[i] = shape->dims[i];
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         column->part == FBY_COLUMN_VALUES
             ? "the shape of its entries is %s, the field's %s"
             : "the shape of its rows is %s, the field's %s",
@@ -60,24 +61,24 @@ static fby_err refuse_shape(const struct fby_column *column,
 }
 
 static fby_err check_width(const struct fby_field_content *field,
-    const struct fby_column *column, struct fby_why *why)
+    const struct fby_column *column, struct fby_error_detail *why)
 {
     uint64_t dense = fby_dense_values(&field->shape);
     return column->width == dense
                ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
+               : fby_error_set(why, FBY_CONFIG,
                      "its rows have %" PRIu64
                      " values, those of the field's shape %" PRIu64,
                      column->width, dense);
 }
 
 static fby_err check_column(const struct fby_field_content *field,
-    const struct fby_column *column, struct fby_why *why)
+    const struct fby_column *column, struct fby_error_detail *why)
 {
-    bool                    entries = column->part == FBY_COLUMN_VALUES;
-    const struct fby_shape *shape   = fby_field_maps(field) > 0 || entries
-                                          ? fby_array_shape(field)
-                                          : &field->shape;
+    bool                    is_ragged = column->part == FBY_COLUMN_VALUES;
+    const struct fby_shape *shape     = fby_field_maps(field) > 0 || is_ragged
+                                            ? fby_array_shape(field)
+                                            : &field->shape;
     if (column->part == FBY_COLUMN_CSR) {
         return check_width(field, column, why);
     }
@@ -85,13 +86,13 @@ static fby_err check_column(const struct fby_field_content *field,
         return refuse_shape(column, shape, why);
     }
     if (fby_field_maps(field) > 0 && column->type >= FBY_NPY_F2) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
             fby_npy_dtype(column->type));
     }
     if (fby_field_values(field) == FBY_VALUES_CLASSES &&
         column->type >= FBY_NPY_F2) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; a label is made of whole numbers",
             fby_npy_dtype(column->type));
     }
@@ -99,14 +100,14 @@ static fby_err check_column(const struct fby_field_content *field,
 }
 
 static fby_err check_field(
-    const struct fby_rows *self, uint32_t field, struct fby_why *why)
+    const struct fby_rows *self, uint32_t field, struct fby_error_detail *why)
 {
     for (uint32_t s = 0; s < fby_dataset_shards(self->dataset); s++) {
         const struct fby_column *column =
             fby_dataset_column(self->dataset, self->picks[field], s);
         fby_err err = check_column(&self->content->fields[field], column, why);
         if (err != FBY_OK) {
-            return fby_because_in(why, err, "shard %s, column %s",
+            return fby_error_prefix(why, err, "shard %s, column %s",
                 fby_dataset_shard_name(self->dataset, s), column->name);
         }
     }
@@ -114,16 +115,16 @@ static fby_err check_field(
 }
 
 static fby_err add_field_name(const struct fby_rows *self, uint32_t field,
-    fby_err err, struct fby_why *why)
+    fby_err err, struct fby_error_detail *why)
 {
     return err == FBY_OK ? FBY_OK
-                         : fby_because_in(why, err, "field %s",
+                         : fby_error_prefix(why, err, "field %s",
                                self->content->fields[field].name);
 }
 
 fby_err fby_rows_create(const struct fby_content *content,
     const struct fby_dataset *dataset, struct fby_rows **out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_rows *self = fby_zalloc(sizeof(*self));
     fby_err          err  = FBY_OK;
@@ -132,7 +133,7 @@ fby_err fby_rows_create(const struct fby_content *content,
     uint32_t n = fby_dataset_has_tokens(dataset) ? 0 : content->n_fields;
     for (uint32_t i = 0; err == FBY_OK && i < n; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        err = fby_dataset_pick(dataset, field, &self->picks[i], why);
+        err = fby_dataset_pick_columns(dataset, field, &self->picks[i], why);
         if (err == FBY_OK) {
             err = check_field(self, i, why);
         }
@@ -160,7 +161,7 @@ void fby_rows_destroy(struct fby_rows **self_p)
 }
 
 fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
-    struct fby_run *run, struct fby_why *why)
+    struct fby_run *run, struct fby_error_detail *why)
 {
     const uint16_t *pick = self->picks[field];
     fby_err err = pick == NULL ? fby_run_open_tokens(run, self->dataset, why)
@@ -169,7 +170,7 @@ fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
 }
 
 fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
-    struct fby_run *run, struct fby_why *why)
+    struct fby_run *run, struct fby_error_detail *why)
 {
     return add_field_name(
         self, field, fby_run_close(run, self->dataset, why), why);
@@ -177,48 +178,49 @@ fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
 
 /* ---- copies -------------------------------------------------------------- */
 
-/* Rows are scattered in the file: without prefetching, each copy would wait for
+/* Rows are scattered in the file. Without prefetching, each copy would wait for
  * memory. */
 static void prefetch(const uint8_t *row, size_t bytes)
 {
     size_t limit = bytes < PREFETCH_BYTES ? bytes : PREFETCH_BYTES;
-    for (size_t at = 0; at < limit; at += CACHE_LINE) {
-        __builtin_prefetch(row + at);
+    for (size_t offset = 0; offset < limit; offset += CACHE_LINE) {
+        __builtin_prefetch(row + offset);
     }
 }
 
-static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t most,
+/* Copy the first n rows; `rows` has `n_rows`, of which some are prefetched. */
+static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t n_rows,
     size_t bytes, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (i + PREFETCH_ROWS < most) {
+        if (i + PREFETCH_ROWS < n_rows) {
             prefetch(rows[i + PREFETCH_ROWS], bytes);
         }
         memcpy(dst + i * bytes, rows[i], bytes);
     }
 }
 
-/* The compiler turns copies of a constant size into one instruction each. */
-static void gather(const struct fby_run *run, uint32_t first, uint32_t n,
+/* The compiler turns a copy of a constant size into one instruction. */
+static void gather_rows(const struct fby_run *run, uint32_t first, uint32_t n,
     size_t bytes, uint8_t *dst)
 {
-    const uint8_t *const *rows = run->at + first;
-    uint32_t              most = run->n - first;
+    const uint8_t *const *rows   = run->at + first;
+    uint32_t              n_rows = run->n - first;
     switch (bytes) {
     case 1:
-        copy_rows(rows, n, most, 1, dst);
+        copy_rows(rows, n, n_rows, 1, dst);
         break;
     case 2:
-        copy_rows(rows, n, most, 2, dst);
+        copy_rows(rows, n, n_rows, 2, dst);
         break;
     case 4:
-        copy_rows(rows, n, most, 4, dst);
+        copy_rows(rows, n, n_rows, 4, dst);
         break;
     case 8:
-        copy_rows(rows, n, most, 8, dst);
+        copy_rows(rows, n, n_rows, 8, dst);
         break;
     default:
-        copy_rows(rows, n, most, bytes, dst);
+        copy_rows(rows, n, n_rows, bytes, dst);
         break;
     }
 }
@@ -229,27 +231,28 @@ struct cast {
     const struct fby_field_content *field;
     const struct fby_dataset       *dataset;
     const struct fby_run           *run;
-    const struct fby_column        *column; /* of the rows being cast */
-    bool                            is_copy;
-    uint64_t                        values; /* of a row, or of an entry */
-    size_t                          out_bytes;
-    bool                           *bad;
-    uint32_t                       *lengths; /* of ragged and sparse rows */
-    uint8_t                        *indices; /* of sparse rows */
+    const struct fby_column        *column;  /* of the rows being cast */
+    bool                            is_copy; /* the cast changes no byte */
+    uint64_t                        values;  /* of a row; ragged: of an entry */
+    size_t                          out_bytes; /* of a row in the batch */
+    bool                           *bad;       /* [row of the run] */
+    uint32_t                       *lengths;   /* as in fby_rows_group */
+    uint8_t                        *indices;   /* as in fby_rows_group */
     struct fby_transform           *transform;
 };
 
 static struct fby_npy npy_of(
     const struct fby_column *column, const uint8_t *data, uint64_t values)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): of a run, never NULL */
     return (struct fby_npy){.type = column->type,
         .big_endian               = column->big_endian,
         .values                   = values,
         .data                     = data};
 }
 
-/* Convert the values of `npy`; returns what fby_convert returns. */
-static uint64_t convert(
+/* Convert or pack values. Returns how many precede one that does not fit. */
+static uint64_t convert_values(
     const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
 {
     if (fby_field_maps(field) == 0) {
@@ -258,22 +261,22 @@ static uint64_t convert(
     npy->n_dims = 1;
     npy->dims[0] =
         fby_field_maps(field); /* each group of `maps` bits is packed */
-    return fby_bits_of_npy(npy, dst);
+    return fby_bits_pack_npy(npy, dst);
 }
 
 /* Cast `n` adjacent rows. If a value does not fit, cast each row by itself, to
- * find the bad ones. */
+ * find the bad rows. */
 static void cast_rows(const struct cast *c, const uint8_t *raw, uint32_t first,
     uint32_t n, uint8_t *dst)
 {
     struct fby_npy all = npy_of(c->column, raw, n * c->values);
-    if (convert(c->field, &all, dst) == all.values) {
+    if (convert_values(c->field, &all, dst) == all.values) {
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
         struct fby_npy one =
             npy_of(c->column, raw + i * c->column->row_bytes, c->values);
-        uint64_t good     = convert(c->field, &one, dst + i * c->out_bytes);
+        uint64_t good = convert_values(c->field, &one, dst + i * c->out_bytes);
         c->bad[first + i] = c->bad[first + i] || good != c->values;
     }
 }
@@ -283,15 +286,15 @@ static void gather_and_cast(
 {
     uint8_t  raw[GATHER_BYTES];
     size_t   bytes = c->column->row_bytes;
-    uint32_t many  = (uint32_t)(GATHER_BYTES / bytes);
-    for (uint32_t i = 0; i < n; i += many) {
-        uint32_t k = n - i < many ? n - i : many;
-        gather(c->run, first + i, k, bytes, raw);
+    uint32_t limit = (uint32_t)(GATHER_BYTES / bytes); /* rows */
+    for (uint32_t i = 0; i < n; i += limit) {
+        uint32_t k = n - i < limit ? n - i : limit;
+        gather_rows(c->run, first + i, k, bytes, raw);
         cast_rows(c, raw, first + i, k, dst + i * c->out_bytes);
     }
 }
 
-static void cast_in_place(
+static void cast_one_by_one(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -304,11 +307,11 @@ static void cast_same_dtype(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     if (c->is_copy) {
-        gather(c->run, first, n, c->column->row_bytes, dst);
+        gather_rows(c->run, first, n, c->column->row_bytes, dst);
     } else if (c->column->row_bytes < LARGE_ROW_BYTES) {
         gather_and_cast(c, first, n, dst);
     } else {
-        cast_in_place(c, first, n, dst);
+        cast_one_by_one(c, first, n, dst);
     }
 }
 
@@ -317,17 +320,16 @@ static void cast_same_dtype(
 static uint64_t label_at(
     const struct fby_field_content *field, const uint8_t *dst, uint32_t i)
 {
-    size_t            width = fby_type_bytes(field->wire_type);
-    struct fby_reader r     = fby_reader(dst + i * width, width);
-    return fby_read_le(&r, width);
+    size_t width = fby_type_bytes(field->wire_type);
+    return fby_load_le(dst + i * width, width);
 }
 
 static void check_labels(const struct fby_field_content *field,
     const uint8_t *dst, uint32_t n, bool *bad)
 {
-    uint64_t most = fby_label_most(field);
+    uint64_t max = fby_label_max(field);
     for (uint32_t i = 0; i < n; i++) {
-        bad[i] = bad[i] || label_at(field, dst, i) > most;
+        bad[i] = bad[i] || label_at(field, dst, i) > max;
     }
 }
 
@@ -339,12 +341,12 @@ static const struct fby_column *column_of(
     return run->column[run->slot[row]];
 }
 
-/* The number of rows from `first` on, at most n, whose files have one dtype. */
+/* How many of the n rows from `first` on have the dtype of the first. */
 static uint32_t same_dtype_rows(
     const struct fby_run *run, uint32_t first, uint32_t n)
 {
     const struct fby_column *column = column_of(run, first);
-    uint32_t                 k      = run->n_shards == 1 ? n : 1;
+    uint32_t                 k      = run->n_shards == 1 ? n : 1; /* result */
     for (; k < n; k++) {
         const struct fby_column *next = column_of(run, first + k);
         if (next->type != column->type ||
@@ -355,7 +357,7 @@ static uint32_t same_dtype_rows(
     return k;
 }
 
-static void use_column(struct cast *c, const struct fby_column *column)
+static void set_column(struct cast *c, const struct fby_column *column)
 {
     struct fby_npy any = npy_of(column, NULL, 0);
     c->column          = column;
@@ -367,7 +369,7 @@ static void use_column(struct cast *c, const struct fby_column *column)
 static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n;) {
-        use_column(c, column_of(c->run, first + i));
+        set_column(c, column_of(c->run, first + i));
         uint32_t k = same_dtype_rows(c->run, first + i, n - i);
         cast_same_dtype(c, first + i, k, dst + i * c->out_bytes);
         i += k;
@@ -379,10 +381,11 @@ static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 
 /* ---- ragged rows --------------------------------------------------------- */
 
-/* Set *out to the number of entries that row `i` of the run is written with.
- * Errors: FBY_BAD_SAMPLE  its offsets are invalid or it is too long. */
-static fby_err entry_count(
-    const struct cast *c, uint32_t i, uint32_t *out, struct fby_why *why)
+/* Set *out to the number of entries that row `i` of the run gets in the batch;
+ * a row that is too long may be cut.
+ * Errors: FBY_BAD_SAMPLE  invalid offsets; too long, and may not be cut. */
+static fby_err entry_count(const struct cast *c, uint32_t i, uint32_t *out,
+    struct fby_error_detail *why)
 {
     int64_t begin = c->run->begin[i];
     int64_t end   = c->run->end[i];
@@ -396,22 +399,34 @@ static fby_err entry_count(
         *out = (uint32_t)n;
         return FBY_OK;
     }
-    return fby_length_settle(&job, n, out, why);
+    return fby_length_resolve(&job, n, why);
 }
 
 static void make_ragged_row(
     struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
 {
     const struct fby_column *column = column_of(c->run, i);
-    if (c->column == NULL || c->column != column) {
-        use_column(c, column);
+    if (c->column != column) {
+        set_column(c, column);
     }
     if (c->is_copy) {
         memcpy(dst, c->run->at[i], length * column->row_bytes);
         return;
     }
     struct fby_npy all = npy_of(column, c->run->at[i], length * c->values);
-    c->bad[i] = c->bad[i] || convert(c->field, &all, dst) != all.values;
+    c->bad[i] = c->bad[i] || convert_values(c->field, &all, dst) != all.values;
+}
+
+/* Prefetch the row that is PREFETCH_ROWS after row `row` of the run. */
+static inline void prefetch_ahead(const struct cast *c, uint32_t row)
+{
+    row += PREFETCH_ROWS;
+    if (row < c->run->n && c->run->at[row] != NULL) {
+        prefetch(c->run->at[row], PREFETCH_BYTES);
+        if (c->indices != NULL) {
+            prefetch(fby_run_indices(c->run, row), PREFETCH_BYTES);
+        }
+    }
 }
 
 static void make_ragged_rows(
@@ -419,10 +434,7 @@ static void make_ragged_rows(
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = first + i;
-        if (row + PREFETCH_ROWS < c->run->n &&
-            c->run->at[row + PREFETCH_ROWS] != NULL) {
-            prefetch(c->run->at[row + PREFETCH_ROWS], PREFETCH_BYTES);
-        }
+        prefetch_ahead(c, row);
         if (entry_count(c, row, &c->lengths[i], NULL) == FBY_OK) {
             make_ragged_row(c, row, c->lengths[i], dst + i * c->out_bytes);
         } else {
@@ -433,9 +445,10 @@ static void make_ragged_rows(
 
 /* ---- sparse rows --------------------------------------------------------- */
 
-/* Write row `row` of the run, the i-th of this part. Errors: FBY_BAD_SAMPLE. */
+/* Write row `row` of the run, which is the i-th row that is made now.
+ * Errors: FBY_BAD_SAMPLE. */
 static fby_err make_sparse_row(const struct cast *c, uint32_t row, uint32_t i,
-    uint8_t *dst, struct fby_why *why)
+    uint8_t *dst, struct fby_error_detail *why)
 {
     const struct fby_column *column = column_of(c->run, row);
     if (c->run->at[row] == NULL) {
@@ -461,12 +474,7 @@ static void make_sparse_rows(
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = first + i;
-        if (row + PREFETCH_ROWS < c->run->n &&
-            c->run->at[row + PREFETCH_ROWS] != NULL) {
-            prefetch(c->run->at[row + PREFETCH_ROWS], PREFETCH_BYTES);
-            prefetch(
-                fby_run_indices(c->run, row + PREFETCH_ROWS), PREFETCH_BYTES);
-        }
+        prefetch_ahead(c, row);
         c->lengths[i] = 0;
         if (make_sparse_row(c, row, i, dst + i * c->out_bytes, NULL) !=
             FBY_OK) {
@@ -478,16 +486,18 @@ static void make_sparse_rows(
 /* ---- sequences of tokens ------------------------------------------------- */
 
 /* Write row `row` of the run. Errors: FBY_BAD_SAMPLE. */
-static fby_err make_sequence(
-    const struct cast *c, uint32_t row, uint8_t *dst, struct fby_why *why)
+static fby_err make_sequence(const struct cast *c, uint32_t row, uint8_t *dst,
+    struct fby_error_detail *why)
 {
+    /* Targets are the same tokens, shifted by one. */
     uint32_t first  = strcmp(c->field->from[0], "target") == 0 ? 1 : 0;
     uint32_t length = c->field->as.tokens.length;
     for (uint32_t done = 0; done < length;) {
         struct fby_run_piece piece = fby_run_tokens(
             c->run, c->dataset, row, first + done, length - done);
-        struct fby_npy in = fby_tokens_npy(piece.at, piece.width, piece.tokens);
-        uint64_t       good = fby_tokens_convert(&in, c->field->wire_type, dst);
+        struct fby_npy in =
+            fby_tokens_as_npy(piece.at, piece.width, piece.tokens);
+        uint64_t good = fby_tokens_convert(&in, c->field->wire_type, dst);
         if (good < in.values) {
             return fby_tokens_refuse(
                 &in, good, done + good, c->field->wire_type, why);
@@ -523,21 +533,22 @@ static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
     }
 }
 
-void fby_rows_make(const struct fby_rows *self, uint32_t field,
-    const struct fby_run *run, struct fby_rows_part part, bool *bad)
+void fby_rows_write(const struct fby_rows *self, uint32_t field,
+    const struct fby_run *run, struct fby_rows_group group, bool *bad)
 {
     struct cast c = {.field = &self->content->fields[field],
         .dataset            = self->dataset,
         .run                = run,
-        .lengths            = part.lengths,
-        .indices            = part.indices,
-        .transform          = part.transform};
+        .lengths            = group.lengths,
+        .indices            = group.indices,
+        .transform          = group.transform};
     c.bad         = bad;
-    make_rows(&c, part.first, part.n, part.dst);
+    make_rows(&c, group.first, group.n, group.dst);
 }
 
-/* Return the reason why the only row of the run is refused. */
-static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
+/* Find out why the only row of the run is refused, and return that error. */
+static fby_err refusal_error(
+    const struct cast *c, uint8_t *dst, struct fby_error_detail *why)
 {
     const struct fby_field_content *field = c->field;
     if (fby_field_values(field) == FBY_VALUES_TOKENS) {
@@ -561,37 +572,39 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
     if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
     }
-    uint64_t good = convert(field, &npy, dst);
+    uint64_t good = convert_values(field, &npy, dst);
     if (fby_field_maps(field) > 0) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
             fby_convert_text(&npy, good, text), fby_npy_dtype(npy.type));
     }
     return fby_convert_refuse(&npy, good, field->wire_type, why);
 }
 
-fby_err fby_rows_one(const struct fby_rows *self,
-    const struct fby_rows_ask *ask, struct fby_run *run, uint8_t *dst,
-    struct fby_why *why)
+fby_err fby_rows_write_one(const struct fby_rows *self,
+    const struct fby_row_request *request, struct fby_run *run, uint8_t *dst,
+    struct fby_error_detail *why)
 {
     bool        bad = false;
-    struct cast c   = {.field = ask->as,
+    struct cast c   = {.field = request->as,
           .dataset            = self->dataset,
           .run                = run,
           .bad                = &bad,
-          .lengths            = ask->length,
-          .indices            = ask->indices,
-          .transform          = ask->transform};
+          .lengths            = request->length,
+          .indices            = request->indices,
+          .transform          = request->transform};
     if (c.field == NULL) {
-        c.field = &self->content->fields[ask->field];
+        c.field = &self->content->fields[request->field];
     }
-    fby_run_place(run, self->dataset, &ask->sample, 1);
-    fby_err err = fby_rows_open(self, ask->field, run, why);
+    fby_run_begin(run, self->dataset, &request->sample, 1);
+    fby_err err = fby_rows_open(self, request->field, run, why);
     if (err != FBY_OK) {
         return err;
     }
     make_rows(&c, 0, 1, dst);
-    fby_err refused = bad ? refuse(&c, dst, why) : FBY_OK;
-    err             = fby_rows_close(self, ask->field, run, bad ? NULL : why);
-    return err != FBY_OK ? err : add_field_name(self, ask->field, refused, why);
+    fby_err refused = bad ? refusal_error(&c, dst, why) : FBY_OK;
+    /* An error here takes precedence, but `why` of a bad row must stay. */
+    err = fby_rows_close(self, request->field, run, bad ? NULL : why);
+    return err != FBY_OK ? err
+                         : add_field_name(self, request->field, refused, why);
 }

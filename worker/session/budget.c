@@ -20,8 +20,8 @@ uint64_t fby_budget_surplus(const struct fby_budget_share *share)
                                             : 0;
 }
 
-/* All changes of a share are made here, because `unused` depends on both of its
- * fields. */
+/* Only this function changes a share, because the budget's `unused` depends on
+ * both members of the share. */
 static void set_share(struct fby_budget *self, struct fby_budget_share *share,
     uint64_t entitled, uint64_t charged)
 {
@@ -53,11 +53,11 @@ fby_err fby_budget_charge(
     if (bytes > self->total) {
         return FBY_FULL;
     }
-    uint64_t own  = entitlement_left(share);
-    uint64_t room = self->total - self->charged;
-    uint64_t kept =
-        bytes <= own ? 0 : self->unused - own; /* for other shares */
-    if (bytes > room || kept > room - bytes) {
+    uint64_t own        = entitlement_left(share);
+    uint64_t free_bytes = self->total - self->charged;
+    /* Beyond its entitlement a share must leave those of others unused. */
+    uint64_t reserved = bytes <= own ? 0 : self->unused - own;
+    if (bytes > free_bytes || reserved > free_bytes - bytes) {
         return FBY_AGAIN;
     }
     set_share(self, share, share->entitled, share->charged + bytes);

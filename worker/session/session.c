@@ -10,7 +10,7 @@
 enum batch_state {
     BATCH_FREE,  /* an unused entry */
     BATCH_OPEN,  /* requested; END is not yet returned by next */
-    BATCH_CLOSED /* answered or dropped; its memory is still charged */
+    BATCH_CLOSED /* answered or dropped; its bytes are still charged */
 };
 
 struct session_batch {
@@ -24,7 +24,7 @@ struct session_batch {
     uint32_t                  n_sent; /* on this route */
     bool                      header_known;
     bool                      header_sent; /* on this route */
-    bool                      complete;    /* END is known */
+    bool                      all_ready;   /* END can be sent */
 };
 
 struct fby_session {
@@ -33,16 +33,16 @@ struct fby_session {
     struct fby_budget_share   share;
     uint64_t                  route; /* nonce; 0: none */
     uint64_t                  sent;  /* bytes on this route */
-    uint64_t                  credited;
-    int64_t                   heard_ns;
-    int64_t                   credit_ns; /* last time that CREDIT increased, or
-                                            covered all bytes sent */
-    uint64_t                  newest;    /* highest id seen */
-    bool                      leaving;
-    struct session_batch     *batches; /* config.max_batches */
-    struct fby_request_id    *lost;    /* LOST to send; max_batches */
-    uint32_t                  n_lost;
-    uint32_t                  n_open;
+    uint64_t               credited; /* bytes of `sent` that CREDIT confirmed */
+    int64_t                heard_ns;
+    int64_t                credit_ns; /* last time that `credited` increased
+                                         or was equal to `sent` */
+    uint64_t               newest;    /* highest request id received */
+    bool                   leaving;
+    struct session_batch  *batches; /* config.max_batches */
+    struct fby_request_id *lost;    /* LOST to send; room for max_batches */
+    uint32_t               n_lost;
+    uint32_t               n_open; /* batches in BATCH_OPEN */
 };
 
 struct fby_session_config fby_session_defaults(void)
@@ -96,7 +96,7 @@ static struct session_batch *batches_end(const struct fby_session *self)
     return self->batches + self->config.max_batches;
 }
 
-static struct session_batch *find(
+static struct session_batch *find_batch(
     const struct fby_session *self, struct fby_request_id id)
 {
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
@@ -110,11 +110,11 @@ static struct session_batch *find(
 static struct session_batch *find_open(
     const struct fby_session *self, struct fby_request_id id)
 {
-    struct session_batch *b = find(self, id);
+    struct session_batch *b = find_batch(self, id);
     return b != NULL && b->state == BATCH_OPEN ? b : NULL;
 }
 
-static struct session_batch *find_free(const struct fby_session *self)
+static struct session_batch *find_unused(const struct fby_session *self)
 {
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state == BATCH_FREE) {
@@ -132,8 +132,8 @@ static void set_state(
     b->state = state;
 }
 
-/* A LOST that finds no room may be dropped: the next PONG does not name the id,
- * which tells the client the same. */
+/* When the list is full, a LOST may be dropped, because the next PONG does not
+ * list the id, which tells the client the same. */
 static void mark_lost(struct fby_session *self, struct session_batch *b)
 {
     set_state(self, b, BATCH_CLOSED);
@@ -142,7 +142,7 @@ static void mark_lost(struct fby_session *self, struct session_batch *b)
     }
 }
 
-static void restart(struct session_batch *b)
+static void restart_sending(struct session_batch *b)
 {
     b->n_sent      = 0;
     b->header_sent = false;
@@ -161,15 +161,15 @@ void fby_session_hello(struct fby_session *self, int64_t now_ns, uint64_t route)
     self->route    = route;
     self->sent     = 0;
     self->credited = 0;
-    self->n_lost   = 0; /* WELCOME does not name them */
+    self->n_lost   = 0; /* WELCOME does not list these ids */
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (!FBY_MUTANT(resume_in_the_middle)) {
-            restart(b);
+            restart_sending(b);
         }
     }
 }
 
-size_t fby_session_open(
+size_t fby_session_list_open(
     const struct fby_session *self, struct fby_request_id *out, size_t room)
 {
     size_t n = 0;
@@ -182,10 +182,10 @@ size_t fby_session_open(
     return n;
 }
 
-static enum fby_session_answer accept(
+static enum fby_session_answer charge_and_open(
     struct fby_session *self, const struct fby_session_request *request)
 {
-    struct session_batch *b = find_free(self);
+    struct session_batch *b = find_unused(self);
     if (b == NULL) {
         return FBY_SESSION_BUSY;
     }
@@ -207,7 +207,7 @@ enum fby_session_answer fby_session_request(struct fby_session *self,
         return FBY_SESSION_REPEATED;
     }
     self->newest = request->id.value;
-    return self->leaving ? FBY_SESSION_LOST : accept(self, request);
+    return self->leaving ? FBY_SESSION_LOST : charge_and_open(self, request);
 }
 
 void fby_session_cancel(
@@ -241,7 +241,7 @@ void fby_session_bye(struct fby_session *self)
             set_state(self, b, BATCH_CLOSED);
         }
     }
-    self->route   = 0; /* so that next returns no LOST either */
+    self->route   = 0; /* so that fby_session_next returns no LOST either */
     self->leaving = true;
     fby_budget_leave(self->budget, &self->share);
 }
@@ -285,7 +285,7 @@ fby_err fby_session_all_ready(
     if (!b->header_known || b->n_ready < b->n_chunks) {
         return FBY_USAGE;
     }
-    b->complete = true;
+    b->all_ready = true;
     return FBY_OK;
 }
 
@@ -299,7 +299,7 @@ void fby_session_drop(struct fby_session *self, struct fby_request_id id)
 
 void fby_session_freed(struct fby_session *self, struct fby_request_id id)
 {
-    struct session_batch *b = find(self, id);
+    struct session_batch *b = find_batch(self, id);
     if (b == NULL) {
         return;
     }
@@ -323,7 +323,7 @@ bool fby_session_is_open(
 static bool has_output(const struct session_batch *b)
 {
     return b->state == BATCH_OPEN && b->header_known &&
-           (!b->header_sent || b->n_sent < b->n_ready || b->complete);
+           (!b->header_sent || b->n_sent < b->n_ready || b->all_ready);
 }
 
 static struct session_batch *first_with_output(const struct fby_session *self)
@@ -346,15 +346,15 @@ static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
                wire_bytes <= self->config.send_window - uncredited);
 }
 
-static bool next_item(struct fby_session *self, struct session_batch *b,
-    struct fby_session_item *out)
+static bool next_item_of_batch(struct fby_session *self,
+    struct session_batch *b, struct fby_session_item *out)
 {
     *out = (struct fby_session_item){.kind = FBY_SEND_HEADER, .id = b->id};
     if (!b->header_sent) {
         b->header_sent = true;
         return true;
     }
-    if (b->n_sent == b->n_ready) { /* has_output: it is complete */
+    if (b->n_sent == b->n_ready) { /* then has_output implies all_ready */
         out->kind = FBY_SEND_END;
         set_state(self, b, BATCH_CLOSED);
         return true;
@@ -386,7 +386,7 @@ bool fby_session_next(
         self->credit_ns = now_ns; /* all bytes are credited: not stalled */
     }
     struct session_batch *b = first_with_output(self);
-    return b != NULL && next_item(self, b, out);
+    return b != NULL && next_item_of_batch(self, b, out);
 }
 
 void fby_session_route_lost(struct fby_session *self)
@@ -396,7 +396,7 @@ void fby_session_route_lost(struct fby_session *self)
 
 /* ---- Memory, time, end --------------------------------------------------- */
 
-static struct session_batch *last_unsent(const struct fby_session *self)
+static struct session_batch *last_unsent_batch(const struct fby_session *self)
 {
     struct session_batch *highest = NULL;
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
@@ -418,14 +418,16 @@ static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 static bool can_be_victim(const struct fby_session *self,
     const struct fby_session *asking, int64_t now_ns)
 {
-    bool within =
+    bool asks_for_own_share =
         asking != NULL && asking->share.charged < asking->share.entitled;
     return self != asking && fby_budget_surplus(&self->share) > 0 &&
-           (within || is_stalled(self, now_ns)) && last_unsent(self) != NULL;
+           (asks_for_own_share || is_stalled(self, now_ns)) &&
+           last_unsent_batch(self) != NULL;
 }
 
-struct fby_session *fby_session_victim(struct fby_session *const *sessions,
-    size_t n, const struct fby_session *asking, int64_t now_ns)
+struct fby_session *fby_session_choose_victim(
+    struct fby_session *const *sessions, size_t n,
+    const struct fby_session *asking, int64_t now_ns)
 {
     struct fby_session *victim = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -439,9 +441,9 @@ struct fby_session *fby_session_victim(struct fby_session *const *sessions,
     return victim;
 }
 
-struct fby_request_id fby_session_shed(struct fby_session *self)
+struct fby_request_id fby_session_shed_batch(struct fby_session *self)
 {
-    struct session_batch *b = last_unsent(self);
+    struct session_batch *b = last_unsent_batch(self);
     if (b == NULL) {
         return (struct fby_request_id){0};
     }
@@ -454,7 +456,7 @@ void fby_session_leave(struct fby_session *self)
     self->leaving = true;
 }
 
-void fby_session_give_back(struct fby_session *self)
+void fby_session_lose_open(struct fby_session *self)
 {
     self->leaving = true;
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {

@@ -1,17 +1,18 @@
 /* session.h - a worker's state for one trainer client.
  *
- * A pure state machine: which requests are open, which of their chunks are
- * ready, and what may be sent next. At most `send_window` bytes are on a route
- * beyond those that CREDIT returned. A route may break and be replaced at any
+ * A state machine that has no socket, thread or clock: it keeps the open
+ * requests and their ready chunks, and chooses the next item to send. A route
+ * is one connection of the client. It carries at most `send_window` bytes
+ * beyond the bytes that CREDIT confirmed. It may break and be replaced at any
  * time; the session and its work go on, and open batches are sent again from
- * their start. It has no socket, thread or clock; it allocates only in create.
- * One thread.
+ * their start. Only fby_session_create allocates. Thread: the loop.
  *
- * The life of a batch:  request -> header -> chunk_ready (each) -> all_ready;
- * meanwhile fby_session_next returns HEADER, chunks and END, lowest step first.
- * A batch is open until its END is returned, or it is cancelled, dropped or
- * lost. Its bytes stay charged until fby_session_freed, which the loop calls
- * once no holder of its memory is left, libzmq included. */
+ * For each batch the loop calls fby_session_request, fby_session_header,
+ * fby_session_chunk_ready for each chunk, and fby_session_all_ready. Meanwhile
+ * fby_session_next returns HEADER, chunks and END, of the batch with the lowest
+ * order first. A batch is open until its END is returned, or it is cancelled,
+ * dropped or lost. Its bytes stay charged until its memory is free and the loop
+ * calls fby_session_freed. */
 #ifndef FBY_WORKER_SESSION_H
 #define FBY_WORKER_SESSION_H
 
@@ -26,14 +27,14 @@
 struct fby_session;
 
 struct fby_session_config {
-    uint64_t send_window;  /* bytes on a route without CREDIT: 16 MiB */
-    uint32_t max_batches;  /* open or charged at a time: 64 */
-    int64_t  retry_ns;     /* delay that BUSY advises: 50 ms */
-    int64_t  silent_ns;    /* silence until the session expires: 120 s */
-    int64_t  routeless_ns; /* the same, without a route: 30 s */
-    int64_t  stalled_ns;   /* without CREDIT until it may be shed: 1 s */
+    uint64_t send_window;  /* bytes on a route without CREDIT; 16 MiB */
+    uint32_t max_batches;  /* open or charged at a time; 64 */
+    int64_t  retry_ns;     /* delay that BUSY advises; 50 ms */
+    int64_t  silent_ns;    /* silence until a session expires; 120 s */
+    int64_t  routeless_ns; /* the same for a session without a route; 30 s */
+    int64_t stalled_ns; /* time without CREDIT until a batch may be shed; 1 s */
 };
-/* The values noted above. */
+/* The default values; they are in the notes above. */
 struct fby_session_config fby_session_defaults(void);
 
 /* Create a session without a route. `entitled` is the size in bytes of its
@@ -43,36 +44,37 @@ struct fby_session_config fby_session_defaults(void);
 FBY_CHECKED fby_err fby_session_create(const struct fby_session_config *config,
     struct fby_budget *budget, uint64_t entitled, int64_t now_ns,
     struct fby_session **out);
-/* Destroy a session, every batch of which has been freed. NULL is fine. */
+/* Destroy a session whose batches have all been freed. NULL is allowed. */
 void fby_session_destroy(struct fby_session **self_p);
 
 /* ---- Messages of the client ---------------------------------------------- */
 
-/* HELLO: a new route with its nonce. The counts of sent and credited bytes
- * restart at 0, and open batches are sent from their start. The loop must
- * answer WELCOME with fby_session_open before it calls fby_session_next. */
+/* HELLO: the client has a new route, named by the nonce `route`. The counts of
+ * sent and credited bytes restart at 0, and open batches are sent from their
+ * start. The loop must answer WELCOME, with the ids of fby_session_list_open,
+ * before it calls fby_session_next. */
 void fby_session_hello(
     struct fby_session *self, int64_t now_ns, uint64_t route);
 
-/* List the ids of at most `room` open requests, for WELCOME and PONG; returns
- * how many. There are at most max_batches. */
-size_t fby_session_open(
+/* List the ids of at most `room` open requests, for WELCOME and PONG. Returns
+ * their number, which is at most max_batches. */
+size_t fby_session_list_open(
     const struct fby_session *self, struct fby_request_id *out, size_t room);
 
 enum fby_session_answer {
     FBY_SESSION_ACCEPT,    /* make the batch */
-    FBY_SESSION_BUSY,      /* answer BUSY with retry_ns */
+    FBY_SESSION_BUSY,      /* no memory now: answer BUSY with retry_ns */
     FBY_SESSION_TOO_LARGE, /* exceeds the whole budget: answer CANNOT */
     FBY_SESSION_LOST,      /* answer LOST: this worker is leaving */
-    FBY_SESSION_REPEATED   /* the id is not new: drop and count the message */
+    FBY_SESSION_REPEATED   /* the id was used: drop and count the message */
 };
 struct fby_session_request {
     struct fby_request_id id;
-    uint64_t              order; /* lower is sent first: the batch's number */
-    uint64_t              bytes; /* to charge; 0 when it joins other work */
+    uint64_t              order; /* number of the batch; lower is sent first */
+    uint64_t              bytes; /* to charge; 0 if the batch is already being
+                                    made for another request */
 };
-/* REQUEST: open the batch on FBY_SESSION_ACCEPT, else do what the answer
- * says. */
+/* REQUEST: after FBY_SESSION_ACCEPT the batch is open. */
 enum fby_session_answer fby_session_request(struct fby_session *self,
     int64_t now_ns, const struct fby_session_request *request);
 
@@ -94,16 +96,15 @@ void fby_session_bye(struct fby_session *self);
 
 /* ---- Batches ------------------------------------------------------------- */
 
-/* Chunks are kept in the order in which they became ready. */
 struct fby_session_chunk {
     uint32_t chunk;      /* number in the batch */
     uint32_t wire_bytes; /* whole frame, prefix included */
 };
 
-/* HEADER is known. `chunks` has room for all `n_chunks` and is lent to the
- * session until the batch is freed.
- * Errors: FBY_GONE  the batch is no longer open: its rest need not be made.
- *                   This holds for the next two functions, too. */
+/* HEADER can be sent. `chunks` has room for `n_chunks` entries and is lent to
+ * the session until the batch is freed. It gets the ready chunks in order.
+ * Errors: FBY_GONE  the batch is no longer open, and its other chunks need not
+ *                   be made. The next two functions return it likewise. */
 FBY_CHECKED fby_err fby_session_header(struct fby_session *self,
     struct fby_request_id id, struct fby_session_chunk *chunks,
     uint32_t n_chunks);
@@ -113,7 +114,7 @@ FBY_CHECKED fby_err fby_session_header(struct fby_session *self,
 FBY_CHECKED fby_err fby_session_chunk_ready(struct fby_session *self,
     struct fby_request_id id, struct fby_session_chunk chunk);
 
-/* All chunks are ready and END is known.
+/* All chunks are ready, and END can be sent.
  * Errors: FBY_GONE; FBY_USAGE  a chunk is missing. */
 FBY_CHECKED fby_err fby_session_all_ready(
     struct fby_session *self, struct fby_request_id id);
@@ -125,23 +126,23 @@ void fby_session_drop(struct fby_session *self, struct fby_request_id id);
  * that is still open becomes lost. */
 void fby_session_freed(struct fby_session *self, struct fby_request_id id);
 
-/* Whether the batch is open (see the head of this file). */
+/* True if the batch is open (see the head of this file). */
 bool fby_session_is_open(
     const struct fby_session *self, struct fby_request_id id);
 
 /* ---- Sending ------------------------------------------------------------- */
 
 enum fby_session_item_kind {
-    FBY_SEND_LOST, /* id */
+    FBY_SEND_LOST,
     FBY_SEND_HEADER,
-    FBY_SEND_CHUNK, /* chunk, wire_bytes */
-    FBY_SEND_END    /* the batch is no longer open */
+    FBY_SEND_CHUNK,
+    FBY_SEND_END /* the batch is no longer open */
 };
 struct fby_session_item {
     enum fby_session_item_kind kind;
     struct fby_request_id      id;
-    uint32_t                   chunk;
-    uint32_t                   wire_bytes;
+    uint32_t                   chunk;      /* number; FBY_SEND_CHUNK only */
+    uint32_t                   wire_bytes; /* FBY_SEND_CHUNK only */
 };
 /* Return the next item to send; false: nothing is ready, or there is no credit
  * or no route. The item counts as sent; if the send fails, call
@@ -155,33 +156,36 @@ void fby_session_route_lost(struct fby_session *self);
 
 /* ---- Memory, time, end --------------------------------------------------- */
 
-/* Choose the session that must shed a batch for `asking`, which was refused:
- * the one furthest beyond its entitlement with an open batch, none of whose
- * chunks was sent. It must be stalled, unless `asking` is below its
- * entitlement. NULL: there is none. */
-struct fby_session *fby_session_victim(struct fby_session *const *sessions,
-    size_t n, const struct fby_session *asking, int64_t now_ns);
+/* Choose the session that must give up a batch for `asking`, whose request was
+ * refused. Candidates are sessions beyond their entitlement that have an open
+ * batch of which no chunk was sent. If `asking` has used its own entitlement,
+ * only stalled sessions are candidates. Returns the candidate that is furthest
+ * beyond its entitlement, or NULL. */
+struct fby_session *fby_session_choose_victim(
+    struct fby_session *const *sessions, size_t n,
+    const struct fby_session *asking, int64_t now_ns);
 
-/* Lose the open batch of the highest order, of those with no chunk sent on this
- * route; fby_session_next returns its LOST. Returns its id; 0: there is none.
- * The loop must release the memory and call fby_session_freed. */
-struct fby_request_id fby_session_shed(struct fby_session *self);
+/* Give up the batch that is needed last: of the open batches without a sent
+ * chunk, the one with the highest order becomes lost, and fby_session_next
+ * returns its LOST. Returns the id of the batch; 0: there is none. The loop
+ * must release the memory and call fby_session_freed. */
+struct fby_request_id fby_session_shed_batch(struct fby_session *self);
 
 /* LEAVE was sent: accept no new requests; open ones are finished. */
 void fby_session_leave(struct fby_session *self);
 
 /* The worker ends now: all open batches become lost. */
-void fby_session_give_back(struct fby_session *self);
+void fby_session_lose_open(struct fby_session *self);
 
-/* Whether the client has been silent for too long. Then the loop calls
+/* True if the client has been silent for too long. Then the loop calls
  * fby_session_bye, and destroys the session once nothing is charged. */
 bool fby_session_expired(const struct fby_session *self, int64_t now_ns);
 
 struct fby_session_state { /* for counters and tests */
     uint64_t route;        /* 0: none */
     uint64_t sent;         /* bytes on this route */
-    uint64_t credited;     /* of these, bytes returned by CREDIT */
-    uint32_t open;         /* batches */
+    uint64_t credited;     /* bytes of `sent` that CREDIT confirmed */
+    uint32_t open;         /* open batches */
     uint64_t charged;      /* bytes */
     uint64_t entitled;     /* bytes */
     bool     leaving;

@@ -17,7 +17,7 @@
 enum {
     VERSION   = 1,
     SUM_SIZE  = 16,
-    MIN_SHARD = 64 /* bytes: the smallest shard has more */
+    MIN_SHARD = 64 /* fewer bytes than any shard has */
 };
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'I'};
@@ -31,51 +31,43 @@ void fby_cached_fini(struct fby_cached *self)
     *self = (struct fby_cached){0};
 }
 
-/* One at a time: the order in which a list of initialisers is evaluated is
- * the compiler's. */
-static void read_stamp(struct fby_reader *r, struct fby_stamp *out)
-{
-    out->device   = fby_read_u64(r);
-    out->inode    = fby_read_u64(r);
-    out->size     = fby_read_u64(r);
-    out->mtime_ns = (int64_t)fby_read_u64(r);
-    out->ctime_ns = (int64_t)fby_read_u64(r);
-}
-
 static void read_stamps(struct fby_reader *r, struct fby_shard *shard)
 {
     for (uint32_t i = 0; i < fby_shard_stamps(shard) && !r->bad; i++) {
-        read_stamp(r, &shard->stamps[i]);
+        struct fby_stamp *out = &shard->stamps[i];
+        out->device           = fby_read_u64(r);
+        out->inode            = fby_read_u64(r);
+        out->size             = fby_read_u64(r);
+        out->mtime_ns         = (int64_t)fby_read_u64(r);
+        out->ctime_ns         = (int64_t)fby_read_u64(r);
     }
 }
 
-static fby_err damaged(struct fby_why *why, const char *what)
+static fby_err refuse_damaged(struct fby_error_detail *why, const char *what)
 {
-    return fby_because(why, FBY_PROTO, "manifest cache: %s", what);
+    return fby_error_set(why, FBY_PROTO, "manifest cache: %s", what);
 }
 
 static fby_err decode_shard(
-    struct fby_reader *r, struct fby_cached *out, struct fby_why *why)
+    struct fby_reader *r, struct fby_cached *out, struct fby_error_detail *why)
 {
     struct fby_shard *shard = &out->shards[out->count++];
     uint32_t          size  = fby_read_u32(r);
     const uint8_t    *bytes = fby_read_bytes(r, size);
     if (bytes == NULL) {
-        return damaged(why, "ends within a shard");
+        return refuse_damaged(why, "ends within a shard");
     }
-    fby_err err = fby_shard_decode(bytes, size, shard, why);
-    if (err == FBY_OK) {
-        read_stamps(r, shard);
-    }
+    FBY_TRY(fby_shard_decode(bytes, size, shard, why));
+    read_stamps(r, shard);
     bool first = out->count == 1;
-    if (err == FBY_OK && !first && strcmp(shard[-1].name, shard->name) >= 0) {
-        return damaged(why, "shards that are not in order");
+    if (!first && strcmp(shard[-1].name, shard->name) >= 0) {
+        return refuse_damaged(why, "shards that are not in order");
     }
-    return err;
+    return FBY_OK;
 }
 
 static fby_err decode_head(struct fby_reader *r, const char *source,
-    uint32_t *shards, struct fby_cached *out, struct fby_why *why)
+    uint32_t *shards, struct fby_cached *out, struct fby_error_detail *why)
 {
     const uint8_t *mark    = fby_read_bytes(r, sizeof(magic));
     uint32_t       version = fby_read_u32(r);
@@ -85,50 +77,44 @@ static fby_err decode_head(struct fby_reader *r, const char *source,
     *shards                = fby_read_u32(r);
     if (r->bad || mark == NULL || text == NULL ||
         memcmp(mark, magic, sizeof(magic)) != 0 || version != VERSION) {
-        return damaged(why, "another version, or no manifest");
+        return refuse_damaged(why, "another version, or no manifest");
     }
     if (size != strlen(source) || memcmp(text, source, size) != 0) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_NOT_FOUND, "manifest cache: of another source");
     }
     return *shards > r->left / MIN_SHARD
-               ? damaged(why, "more shards than its size allows")
+               ? refuse_damaged(why, "more shards than its size allows")
                : FBY_OK;
 }
 
-static fby_err check_sum(const uint8_t *data, size_t *size, struct fby_why *why)
+static fby_err check_sum(
+    const uint8_t *data, size_t *size, struct fby_error_detail *why)
 {
     if (*size < SUM_SIZE) {
-        return damaged(why, "too short");
+        return refuse_damaged(why, "too short");
     }
     *size -= SUM_SIZE;
-    struct fby_sum sum = fby_sum_of(data, *size);
+    struct fby_checksum sum = fby_checksum_of(data, *size);
     return memcmp(sum.bytes, data + *size, SUM_SIZE) == 0
                ? FBY_OK
-               : damaged(why, "wrong checksum");
+               : refuse_damaged(why, "wrong checksum");
 }
 
 fby_err fby_cache_decode(const uint8_t *data, size_t size, const char *source,
-    struct fby_cached *out, struct fby_why *why)
+    struct fby_cached *out, struct fby_error_detail *why)
 {
     uint32_t shards = 0;
     *out            = (struct fby_cached){0};
-    fby_err err     = check_sum(data, &size, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(check_sum(data, &size, why));
     struct fby_reader r = fby_reader(data, size);
-    err                 = decode_head(&r, source, &shards, out, why);
-    if (err == FBY_OK) {
-        out->shards = fby_zalloc(shards * sizeof(*out->shards));
+    FBY_TRY(decode_head(&r, source, &shards, out, why));
+    out->shards = fby_zalloc(shards * sizeof(*out->shards));
+    for (uint32_t i = 0; i < shards; i++) {
+        FBY_TRY(decode_shard(&r, out, why));
     }
-    for (uint32_t i = 0; err == FBY_OK && i < shards; i++) {
-        err = decode_shard(&r, out, why);
-    }
-    if (err == FBY_OK && (r.bad || r.left != 0)) {
-        err = damaged(why, "too short or too long");
-    }
-    return err;
+    return r.bad || r.left != 0 ? refuse_damaged(why, "too short or too long")
+                                : FBY_OK;
 }
 
 static const char *user_dir(char *out, size_t size)
@@ -162,73 +148,55 @@ fby_err fby_cache_path(
                                                         : FBY_NOT_FOUND;
 }
 
-static fby_err read_whole(
-    int fd, uint8_t *data, size_t size, struct fby_why *why)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = read(fd, data + done, size - done);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return fby_because(why, FBY_IO, "manifest cache: %s",
-                n == 0 ? "became shorter" : strerror(errno));
-        }
-        done += (size_t)n;
-    }
-    return FBY_OK;
-}
-
 fby_err fby_cache_load(const char *path, const char *source,
-    struct fby_cached *out, struct fby_why *why)
+    struct fby_cached *out, struct fby_error_detail *why)
 {
     struct stat st;
     *out   = (struct fby_cached){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        return fby_because(why, errno == ENOENT ? FBY_NOT_FOUND : FBY_IO,
+        return fby_error_set(why, errno == ENOENT ? FBY_NOT_FOUND : FBY_IO,
             "manifest cache %s: %s", path, strerror(errno));
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
-        return fby_because(why, FBY_IO, "manifest cache %s: no file", path);
+        return fby_error_set(why, FBY_IO, "manifest cache %s: no file", path);
     }
     size_t   size = (size_t)st.st_size;
     uint8_t *data = malloc(size > 0 ? size : 1);
     if (data == NULL) {
         close(fd);
-        return fby_because(
+        return fby_error_set(
             why, FBY_IO, "manifest cache %s: too large for memory", path);
     }
-    fby_err err = read_whole(fd, data, size, why);
+    struct fby_object file = {.ops = &fby_object_file, .fd = fd};
+    fby_err           err  = fby_object_read(&file, 0, data, size, why);
     close(fd);
-    if (err == FBY_OK) {
-        err = fby_cache_decode(data, size, source, out, why);
-    }
+    err = err == FBY_OK ? fby_cache_decode(data, size, source, out, why)
+                        : fby_error_prefix(why, err, "manifest cache");
     free(data);
     return err;
 }
 
 struct writing {
-    FILE                *file;
-    struct fby_sum_state sum;
-    struct fby_buffer    piece;
+    FILE                     *file;
+    struct fby_checksum_state sum;
+    struct fby_buffer         piece;
 };
 
-/* Errors stay with the stream; they are asked for once, at the end. */
+/* Errors stay in the stream; write_all() checks them once, at the end. */
 static void write_piece(struct writing *w)
 {
-    fby_sum_add(&w->sum, w->piece.data, w->piece.size);
+    fby_checksum_add(&w->sum, w->piece.data, w->piece.size);
     (void)fwrite(w->piece.data, 1, w->piece.size, w->file);
     w->piece.size = 0;
 }
 
 static void write_shard(struct writing *w, const struct fby_shard *shard)
 {
-    fby_put_u32(&w->piece, 0);
+    fby_put_u32(&w->piece, 0); /* the size, which is not known yet */
     fby_shard_encode(shard, &w->piece);
-    fby_store_le(w->piece.data, w->piece.size - 4, 4);
+    fby_store_le(w->piece.data, w->piece.size - sizeof(uint32_t), 4);
     for (uint32_t i = 0; i < fby_shard_stamps(shard); i++) {
         const struct fby_stamp *s = &shard->stamps[i];
         fby_put_u64(&w->piece, s->device);
@@ -244,7 +212,7 @@ static bool write_all(
     FILE *file, const char *source, const struct fby_cached *what)
 {
     struct writing w = {.file = file};
-    fby_sum_begin(&w.sum);
+    fby_checksum_begin(&w.sum);
     fby_put_bytes(&w.piece, magic, sizeof(magic));
     fby_put_u32(&w.piece, VERSION);
     fby_put_u32(&w.piece, (uint32_t)strlen(source));
@@ -255,7 +223,7 @@ static bool write_all(
     for (uint32_t i = 0; i < what->count; i++) {
         write_shard(&w, &what->shards[i]);
     }
-    struct fby_sum sum = fby_sum_end(&w.sum);
+    struct fby_checksum sum = fby_checksum_end(&w.sum);
     (void)fwrite(sum.bytes, 1, sizeof(sum.bytes), file);
     fby_buffer_fini(&w.piece);
     return ferror(file) == 0;
@@ -268,7 +236,7 @@ static void make_dirs(const char *file)
     for (char *at = strchr(path + 1, '/'); at != NULL;
          at       = strchr(at + 1, '/')) {
         *at = '\0';
-        (void)mkdir(path, 0777); /* what is missing in the end, open says */
+        (void)mkdir(path, 0777); /* on failure, opening the file fails */
         *at = '/';
     }
 }
@@ -280,16 +248,15 @@ static bool same_files(const struct fby_cached *a, const struct fby_cached *b)
         const struct fby_shard *x = &a->shards[i];
         const struct fby_shard *y = &b->shards[i];
         uint32_t                n = fby_shard_stamps(x);
-        same = fby_shard_stamps(y) == n && strcmp(x->name, y->name) == 0;
-        for (uint32_t f = 0; same && f < n; f++) {
-            same = fby_stamp_equal(&x->stamps[f], &y->stamps[f]);
-        }
+        same = fby_shard_stamps(y) == n && strcmp(x->name, y->name) == 0 &&
+               fby_stamps_equal(x->stamps, y->stamps, n);
     }
     return same;
 }
 
-/* Another process may have hashed the files since this one loaded the cache. */
-static bool would_lose_sums(
+/* Would storing `what` replace a manifest with checksums? Another process may
+ * have stored one since this process loaded the cache. */
+static bool would_lose_checksums(
     const char *path, const char *source, const struct fby_cached *what)
 {
     struct fby_cached is;
@@ -302,9 +269,9 @@ static bool would_lose_sums(
     return loses;
 }
 
-/* Of the directory, which stays when files in it are replaced: whoever writes a
- * file of it waits for the last. -1: no such locks there, so of two who end
- * together the last one's file stays. */
+/* Lock the directory of `file`; closing the result unlocks it. So only one
+ * process at a time replaces files there. -1: the file system has no locks; if
+ * two processes then store a file at the same time, the last one wins. */
 static int lock_dir_of(const char *file)
 {
     char dir[FBY_PATH_SIZE];
@@ -320,12 +287,13 @@ static int lock_dir_of(const char *file)
     return fd;
 }
 
-/* False with errno. */
+/* Rename the temporary file to `path`, or remove it if `path` is better.
+ * Returns false and sets errno on failure. */
 static bool put_in_place(const char *temporary, const char *path,
     const char *source, const struct fby_cached *what)
 {
     int  lock  = lock_dir_of(path);
-    bool ok    = would_lose_sums(path, source, what)
+    bool ok    = would_lose_checksums(path, source, what)
                      ? unlink(temporary) == 0
                      : rename(temporary, path) == 0;
     int  error = errno;
@@ -337,7 +305,7 @@ static bool put_in_place(const char *temporary, const char *path,
 }
 
 fby_err fby_cache_store(const char *path, const char *source,
-    const struct fby_cached *what, struct fby_why *why)
+    const struct fby_cached *what, struct fby_error_detail *why)
 {
     char temporary[FBY_PATH_SIZE + 8];
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
@@ -357,6 +325,6 @@ fby_err fby_cache_store(const char *path, const char *source,
     if (fd >= 0) {
         (void)unlink(temporary);
     }
-    return fby_because(
+    return fby_error_set(
         why, FBY_IO, "cannot write %s: %s", path, strerror(error));
 }

@@ -1,8 +1,9 @@
-/* cache.h - manifests kept on disk, one file a source.
+/* cache.h - manifests stored on disk, one file for each source.
  *
- * A file holds each shard's canonical bytes and, beside them, the stamps of
- * its files; a checksum stands at the end. What does not check out, or is of
- * another version or source, counts as absent: the next scan replaces it. */
+ * For each shard a file has the canonical bytes (manifest.h) and the stamps of
+ * its files (object.h), and at its end a checksum. A file that is damaged, of
+ * another version or of another source is treated as missing, and the next scan
+ * replaces it. */
 #ifndef FBY_WORKER_SOURCE_CACHE_H
 #define FBY_WORKER_SOURCE_CACHE_H
 
@@ -13,35 +14,39 @@
 #include "pipeline/types.h"
 #include "worker/source/shard.h"
 
-struct fby_cached {
+struct fby_cached {           /* the content of a cache file */
     struct fby_shard *shards; /* in byte order of names */
     uint32_t          count;
-    bool              hashed;
+    bool              hashed; /* all shards have checksums */
 };
 
 void fby_cached_fini(struct fby_cached *self);
 
-/* Decode a cache file's bytes; release `out` with fini, also after an error.
+/* In all functions `source` is the text that identifies the source. */
+
+/* Decode the bytes of a cache file; release `out` with fini, also after an
+ * error.
  * Errors: FBY_PROTO      damaged, or another version
  *         FBY_NOT_FOUND  another source */
 FBY_CHECKED fby_err fby_cache_decode(const uint8_t *data, size_t size,
-    const char *source, struct fby_cached *out, struct fby_why *why);
+    const char *source, struct fby_cached *out, struct fby_error_detail *why);
 
-/* The file for `source` in `dir` (NULL: $FOREBAY_CACHE_DIR, else
- * $XDG_CACHE_HOME/forebay, else ~/.cache/forebay).
- * Errors: FBY_NOT_FOUND when there is no such directory to name. */
+/* Write the path of the cache file of `source` in the directory `dir`; NULL
+ * means the user's cache directory (dataset.h).
+ * Errors: FBY_NOT_FOUND  there is no such directory. */
 FBY_CHECKED fby_err fby_cache_path(
     const char *dir, const char *source, char out[FBY_PATH_SIZE]);
 
-/* Load it. Errors: as decode; FBY_NOT_FOUND, FBY_IO. */
+/* Load a file. Errors: those of fby_cache_decode; FBY_NOT_FOUND, FBY_IO. */
 FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
-    struct fby_cached *out, struct fby_why *why);
+    struct fby_cached *out, struct fby_error_detail *why);
 
-/* Write it under another name, then rename it; makes missing directories. What
- * is not hashed never replaces a file that has sums of the same files.
- * Blocks: while another process does the same in this directory.
+/* Write a file under another name, then rename it. Missing directories are
+ * made. If the stored manifest has checksums and its files have the same
+ * stamps, a manifest without checksums does not replace it.
+ * Blocks: while another process stores a file in this directory.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_cache_store(const char *path, const char *source,
-    const struct fby_cached *what, struct fby_why *why);
+    const struct fby_cached *what, struct fby_error_detail *why);
 
 #endif

@@ -5,39 +5,34 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/interval.h"
 #include "common/mem.h"
+#include "pipeline/text.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/manifest.h"
 #include "worker/source/ops.h"
 
-static void sum_up(struct fby_dataset *self)
+/* Set the members that are computed from the index. */
+static void compute_totals(struct fby_dataset *self)
 {
     uint32_t n    = self->index.n_shards;
     self->digests = fby_zalloc(n * sizeof(*self->digests));
     self->samples = fby_zalloc(n * sizeof(*self->samples));
     self->first   = fby_zalloc(((size_t)n + 1) * sizeof(*self->first));
+    self->map_ids = fby_zalloc(((size_t)n + 1) * sizeof(*self->map_ids));
     for (uint32_t i = 0; i < n; i++) {
         const struct fby_shard *shard = &self->index.shards[i];
         self->digests[i]              = fby_shard_digest(shard);
         self->samples[i]              = shard->samples;
         self->first[i + 1]            = self->first[i] + shard->samples;
+        self->map_ids[i + 1] = self->map_ids[i] + fby_shard_stamps(shard);
     }
     self->digest = fby_data_digest(self->digests, n);
 }
 
-static void number_maps(struct fby_dataset *self, uint32_t max_open)
-{
-    uint64_t n    = 0;
-    self->map_ids = fby_zalloc(self->index.n_shards * sizeof(*self->map_ids));
-    for (uint32_t i = 0; i < self->index.n_shards; i++) {
-        self->map_ids[i] = n;
-        n += fby_shard_stamps(&self->index.shards[i]);
-    }
-    self->maps = fby_maps_create(n, max_open);
-}
-
 fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
-    struct fby_progress progress, struct fby_dataset **out, struct fby_why *why)
+    struct fby_progress progress, struct fby_dataset **out,
+    struct fby_error_detail *why)
 {
     struct fby_dataset          *self = fby_zalloc(sizeof(*self));
     const struct fby_source_ops *ops  = fby_source_ops(spec->kind);
@@ -49,10 +44,11 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
         fby_dataset_destroy(&self);
         return err;
     }
-    sum_up(self);
+    compute_totals(self);
     bool rows = fby_dataset_has_rows(self);
     if (rows || fby_dataset_has_tokens(self)) {
-        number_maps(self, spec->max_open);
+        uint64_t files = self->map_ids[self->index.n_shards];
+        self->maps     = fby_maps_create(files, spec->max_open);
     }
     if (!rows) {
         self->files = fby_files_create(spec->max_open);
@@ -91,7 +87,7 @@ bool fby_dataset_has_tokens(const struct fby_dataset *self)
            self->index.shards[0].sequences->packed == NULL;
 }
 
-uint32_t fby_dataset_undivided(const struct fby_dataset *self)
+uint32_t fby_dataset_count_undivided(const struct fby_dataset *self)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < self->index.n_shards; i++) {
@@ -143,36 +139,28 @@ struct fby_digest fby_dataset_shard_digest(
     return self->digests[shard];
 }
 
-static struct fby_sample_at find(
+static struct fby_sample_at find_sample(
     const struct fby_dataset *self, uint64_t sample)
 {
-    uint32_t low  = 0;
-    uint32_t high = self->index.n_shards;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (self->first[middle] <= sample) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    uint32_t shard =
+        fby_interval_find(self->first, self->index.n_shards, sample);
     return (struct fby_sample_at){
         .number       = sample,
-        .shard        = &self->index.shards[low],
-        .shard_number = low,
-        .sample       = (uint32_t)(sample - self->first[low]),
+        .shard        = &self->index.shards[shard],
+        .shard_number = shard,
+        .sample       = (uint32_t)(sample - self->first[shard]),
     };
 }
 
 uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample)
 {
-    return find(self, sample).shard_number;
+    return find_sample(self, sample).shard_number;
 }
 
 const char *fby_dataset_key(
     const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row)
 {
-    struct fby_sample_at at = find(self, sample);
+    struct fby_sample_at at = find_sample(self, sample);
     if (fby_shard_has_rows(at.shard)) {
         snprintf(row->text, sizeof(row->text), "row %u", at.sample);
         return row->text;
@@ -182,7 +170,7 @@ const char *fby_dataset_key(
 
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
 {
-    struct fby_sample_at at = find(self, sample);
+    struct fby_sample_at at = find_sample(self, sample);
     return at.shard->class_ids != NULL ? at.shard->class_ids[at.sample] : 0;
 }
 
@@ -190,12 +178,12 @@ uint32_t fby_dataset_classes(const struct fby_dataset *self)
 {
     bool has_classes =
         self->index.n_shards > 0 && self->index.shards[0].class_ids != NULL;
-    return has_classes ? self->index.n_classes : 0;
+    return has_classes ? self->index.n_folders : 0;
 }
 
 uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
 {
-    struct fby_sample_at at = find(self, sample);
+    struct fby_sample_at at = find_sample(self, sample);
     return at.shard->lengths[at.sample];
 }
 
@@ -215,10 +203,10 @@ struct fby_member fby_sequence_member(const struct fby_sample_at *at)
     };
 }
 
-fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
+fby_err fby_dataset_find_member(const struct fby_dataset *self, uint64_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
 {
-    struct fby_sample_at at = find(self, sample);
+    struct fby_sample_at at = find_sample(self, sample);
     uint32_t             m  = 0;
     if (fby_shard_has_rows(at.shard)) {
         return FBY_NOT_FOUND;
@@ -227,7 +215,7 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
         *out = fby_sequence_member(&at);
         return FBY_OK;
     }
-    if (!fby_shard_find(at.shard, at.sample, exts, n_exts, &m)) {
+    if (!fby_shard_find_member(at.shard, at.sample, exts, n_exts, &m)) {
         return FBY_NOT_FOUND;
     }
     *out = (struct fby_member){
@@ -240,7 +228,8 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     return FBY_OK;
 }
 
-bool fby_dataset_has(const struct fby_dataset *self, const char *extension)
+bool fby_dataset_has_extension(
+    const struct fby_dataset *self, const char *extension)
 {
     for (uint32_t i = 0; i < self->index.n_shards; i++) {
         const struct fby_shard *shard = &self->index.shards[i];
@@ -253,72 +242,67 @@ bool fby_dataset_has(const struct fby_dataset *self, const char *extension)
     return false;
 }
 
-/* All runs that the part goes through, one after another. */
+/* Read the tokens of a part, from all runs of the file that it spans. */
 static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
     const struct fby_sequences *all, struct fby_token_part part,
-    uint8_t *buffer, struct fby_why *why)
+    uint8_t *buffer, struct fby_error_detail *why)
 {
     uint64_t width = fby_type_bytes(all->type);
     uint64_t end   = part.token + part.tokens;
-    fby_err  err   = FBY_OK;
-    while (err == FBY_OK && part.token < end) {
+    while (part.token < end) {
         struct fby_token_piece piece =
             fby_sequences_piece(all, part.token, end - part.token);
         struct fby_extent extent = {piece.at, piece.tokens * width};
-        err = fby_files_read(self->files, file, extent, buffer, why);
+        FBY_TRY(fby_files_read(self->files, file, extent, buffer, why));
         buffer += extent.size;
         part.token += piece.tokens;
     }
-    return err;
+    return FBY_OK;
 }
 
 static fby_err read_sequence(struct fby_dataset *self,
     const struct fby_file *file, const struct fby_member *member,
-    uint8_t *buffer, struct fby_why *why)
+    uint8_t *buffer, struct fby_error_detail *why)
 {
     const struct fby_sequences *all =
         self->index.shards[member->shard].sequences;
     uint32_t n      = fby_sequences_parts(all, member->index);
     uint8_t *length = buffer;
-    fby_err  err    = FBY_OK;
     buffer += (size_t)member->documents * sizeof(uint32_t);
-    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct fby_token_part part = fby_sequences_part(all, member->index, i);
         if (i < member->documents) {
             fby_store_le(length + i * sizeof(uint32_t), part.tokens, 4);
         }
-        err = read_part(self, file, all, part, buffer, why);
+        FBY_TRY(read_part(self, file, all, part, buffer, why));
         buffer += part.tokens * member->width;
     }
-    return err;
+    return FBY_OK;
 }
 
 fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const struct fby_shard *shard = &self->index.shards[member->shard];
     char                    path[FBY_PATH_SIZE];
     uint32_t                m = member->index;
     if (size < member->size) {
-        return fby_because(why, FBY_FULL,
+        return fby_error_set(why, FBY_FULL,
             "a member of %llu bytes, and room for %zu",
             (unsigned long long)member->size, size);
     }
     if (fby_shard_is_value(shard, m)) {
-        memcpy(
-            buffer, shard->texts.data + shard->text_at[m], shard->text_size[m]);
+        memcpy(buffer, shard->texts.data + shard->text_offset[m],
+            shard->text_size[m]);
         return FBY_OK;
     }
-    fby_err err = fby_index_path(&self->index, shard, m, path, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_index_path(&self->index, shard, m, path, why));
     struct fby_file file = {
-        .id    = (uint64_t)member->shard << 32 | (shard->folder ? m : 0),
+        .id    = (uint64_t)member->shard << 32 | (shard->has_files ? m : 0),
         .root  = self->index.root,
         .path  = path,
-        .stamp = &shard->stamps[shard->folder ? m : 0],
+        .stamp = &shard->stamps[shard->has_files ? m : 0],
     };
     if (shard->sequences != NULL) {
         return read_sequence(self, &file, member, buffer, why);
@@ -330,23 +314,21 @@ fby_err fby_dataset_read(struct fby_dataset *self,
 void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size)
 {
     const uint32_t *first = at->shard->first + at->sample;
-    size_t          used  = 0;
-    for (uint32_t m = first[0]; m < first[1] && used < size; m++) {
-        int n = snprintf(out + used, size - used, "%s%s",
-            m > first[0] ? ", " : "", fby_shard_suffix(at->shard, m));
-        used += n > 0 ? (size_t)n : 0;
+    out[0]                = '\0';
+    for (uint32_t m = first[0]; m < first[1]; m++) {
+        fby_text_append_name(out, size, fby_shard_suffix(at->shard, m));
     }
 }
 
 void fby_sample_describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
-    struct fby_why *text)
+    struct fby_error_detail *text)
 {
     (void)dataset;
     const struct fby_shard *shard  = at->shard;
     const char             *key    = fby_shard_key(shard, at->sample);
     unsigned long long      number = at->number;
-    if (member != NULL && shard->folder) {
+    if (member != NULL && shard->has_files) {
         snprintf(text->text, sizeof(text->text), "file %.200s.%s, sample %llu",
             key, fby_shard_suffix(shard, member->index), number);
     } else if (member != NULL) {
@@ -354,28 +336,26 @@ void fby_sample_describe(const struct fby_dataset *dataset,
             "shard %.200s, sample %llu (key %.100s), offset %llu", shard->name,
             number, key, (unsigned long long)member->offset);
     } else {
-        char members[160] = "";
+        char members[160];
         fby_sample_members(at, members, sizeof(members));
         snprintf(text->text, sizeof(text->text),
             "%s%.100s, sample %llu (key %.100s; members: %s)",
-            shard->folder ? "" : "shard ", shard->name, number, key, members);
+            shard->has_files ? "" : "shard ", shard->name, number, key,
+            members);
     }
 }
 
-void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
-    const struct fby_member *member, struct fby_why *text)
+void fby_dataset_describe(const struct fby_dataset *self, uint64_t sample,
+    const struct fby_member *member, struct fby_error_detail *text)
 {
-    struct fby_sample_at         at  = find(self, sample);
+    struct fby_sample_at         at  = find_sample(self, sample);
     const struct fby_source_ops *ops = fby_source_ops(at.shard->kind);
-    if (ops->describe != NULL) {
-        ops->describe(self, &at, member, text);
-    } else {
-        fby_sample_describe(self, &at, member, text);
-    }
+    (ops->describe != NULL ? ops->describe : fby_sample_describe)(
+        self, &at, member, text);
 }
 
 fby_err fby_dataset_check_fields(const struct fby_dataset *self,
-    const struct fby_content *content, struct fby_why *why)
+    const struct fby_content *content, struct fby_error_detail *why)
 {
     const struct fby_source_ops *ops = fby_source_ops(content->source);
     return ops->check_fields == NULL ? FBY_OK

@@ -1,10 +1,10 @@
-/* dataset.h - a dataset as a worker sees it: samples by number, bytes by pread.
+/* dataset.h - a dataset as a worker sees it: numbered samples, read by pread.
  *
- * Opening makes the manifest (from the cache, or by a scan) and computes the
- * data digest. From then on the object is constant: a read delivers the bytes
- * that the manifest names, from a file that is still the one that was indexed,
- * or it fails. Sample numbers count through the shards in order. Of a source of
- * columns the samples are rows, which are read in runs (run.h). */
+ * Opening a dataset makes its manifest (the list of its shards and samples),
+ * from the cache or by a scan, and computes the data digest. The object is
+ * constant from then on. A read fails if the file changed since it was indexed.
+ * Samples are numbered from 0, through all shards in order. Rows of columns and
+ * cut sequences of tokens are read many at a time (run.h). */
 #ifndef FBY_WORKER_SOURCE_DATASET_H
 #define FBY_WORKER_SOURCE_DATASET_H
 
@@ -16,62 +16,40 @@
 #include "common/hash.h"
 #include "pipeline/types.h"
 #include "worker/source/roots.h"
-
-/* Called now and then by the thread that opens, with shards (of a folder:
- * class folders) done; return false to give up. */
-struct fby_progress {
-    bool (*fn)(void *arg, uint64_t done, uint64_t total); /* may be NULL */
-    void *arg;
-};
-
-struct fby_dataset_spec {
-    const struct fby_roots  *roots; /* borrowed until destroy */
-    enum fby_source_kind     kind;
-    const char              *pattern;   /* "NAME:path", borrowed for open */
-    const struct fby_tokens *tokens;    /* of token files; likewise */
-    const char              *cache_dir; /* NULL: the user's; "": no cache */
-    bool                     hash;      /* XXH3-128 of every shard's bytes */
-    uint32_t                 threads;   /* that scan; 0: one a core, up to 16 */
-    uint32_t                 max_open;  /* files kept open; 0: 128 */
-    const char (*files)[FBY_NAME_SIZE]; /* list: columns of paths, borrowed */
-    uint32_t                        n_files;
-    const struct fby_field_content *lengths; /* of whose rows (not of columns:
-                                                NumPy members) the manifest has
-                                                the lengths, for buckets;
-                                                borrowed; NULL: none */
-};
+#include "worker/source/spec.h"
 
 struct fby_dataset;
 
-/* Make or load the manifest of the source.
+/* Make or load the manifest of a source.
  *
- * A shard of the cached manifest is taken while its file's device, inode,
- * size, mtime and ctime are what they were; others are scanned. A dataset that
- * was indexed with `hash` stays hashed. The user's cache directory is
- * $FOREBAY_CACHE_DIR, else $XDG_CACHE_HOME/forebay, else ~/.cache/forebay; one
- * that cannot be written is a warning.
+ * A shard is taken from the cache if its files have the same device, inode,
+ * size, mtime and ctime as when it was indexed; other shards are scanned. If
+ * the cache has checksums, they are also computed without spec->hash. The
+ * user's cache directory is $FOREBAY_CACHE_DIR, else $XDG_CACHE_HOME/forebay,
+ * else ~/.cache/forebay. A cache that cannot be written causes a warning only.
  *
  * Blocks: for the scan.
  * Errors: FBY_USAGE      the pattern leads out of the roots
- *         FBY_NOT_FOUND  no shard, or one that the pattern names is missing
- *         FBY_CONFIG     the source is not one: empty, damaged, truncated
- *         FBY_IO, FBY_GONE (progress said false); `why` names the place. */
+ *         FBY_NOT_FOUND  no shard, or a named shard is missing
+ *         FBY_CONFIG     unusable data: empty, damaged, truncated
+ *         FBY_IO, FBY_GONE (progress returned false). */
 FBY_CHECKED fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_dataset **out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 void                fby_dataset_destroy(struct fby_dataset **self_p);
 
-/* All below: any thread. Numbers given must be in range. */
+/* All functions below: any thread. Sample and shard numbers must be in range;
+ * strings and arrays are valid as long as `self`. */
 
 uint64_t          fby_dataset_samples(const struct fby_dataset *self);
 struct fby_digest fby_dataset_digest(const struct fby_dataset *self);
-bool              fby_dataset_hashed(const struct fby_dataset *self);
-/* Shards that the cached manifest spared a scan. */
+/* Do the shards have checksums? */
+bool fby_dataset_hashed(const struct fby_dataset *self);
+/* The number of shards that were taken from the cache. */
 uint32_t fby_dataset_reused(const struct fby_dataset *self);
 
-/* Shards; of a folder, virtual ones of 1,024 samples. shard_samples() is an
- * array of fby_dataset_shards() numbers; it and the names live as long as
- * `self`. */
+/* The number of shards, and of the samples in each. A shard of a folder is a
+ * part of 1,024 samples (parts.h). */
 uint32_t        fby_dataset_shards(const struct fby_dataset *self);
 const uint32_t *fby_dataset_shard_samples(const struct fby_dataset *self);
 const char     *fby_dataset_shard_name(
@@ -79,85 +57,84 @@ const char     *fby_dataset_shard_name(
 struct fby_digest fby_dataset_shard_digest(
     const struct fby_dataset *self, uint32_t shard);
 
-/* The shard that a sample lies in. */
+/* The shard that a sample is in. */
 uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample);
 
-/* The key of a sample, "c00/0001"; lives as long as `self`. Sequences of token
- * files have none: "". Rows of columns have none: theirs is "row 17", written
- * to `row`. */
+/* The key of a sample, such as "c00/0001"; "" for a sequence of tokens. The key
+ * of a row of columns is "row 17", written to `row`. */
 struct fby_row_key {
     char text[24];
 };
 const char *fby_dataset_key(
     const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row);
 
-/* The id of a folder sample's class, which is the folder's place among them in
- * byte order; 0 in other datasets. */
+/* The class id of a sample: the index of its class folder, in byte order. 0
+ * without class folders. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
-/* Class folders, each of which has samples; 0 in other datasets. */
+/* The number of class folders; 0 in other datasets. */
 uint32_t fby_dataset_classes(const struct fby_dataset *self);
 
-/* Entries of a sample's row of the column, or of its member, that `lengths`
- * was, of a dataset that was opened with it. */
+/* The length of a sample, in a dataset that was opened with `lengths`. */
 uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample);
 
-/* Are its samples rows of columns? They have no members: see run.h. */
+/* Are the samples rows of columns? Then they have no members. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
-/* Are its samples sequences of tokens that are cut? They are read in runs, too,
- * though each is a member as well; packed ones are members alone. */
+/* Are the samples sequences of tokens, without packing (packed.h)? Then each is
+ * a member, and can also be read with others (run.h). */
 bool fby_dataset_has_tokens(const struct fby_dataset *self);
 
-/* Flat token files, longer than a sequence, with packed documents that hold
- * the token that ends them nowhere before their last one. */
-uint32_t fby_dataset_undivided(const struct fby_dataset *self);
+/* The number of token files for which fby_sequences_undivided() is true. */
+uint32_t fby_dataset_count_undivided(const struct fby_dataset *self);
 
-/* One member of one sample: where its bytes lie. */
+/* A member of a sample, and where its bytes are. */
 struct fby_member {
     uint64_t sample;
     uint32_t shard;
-    uint32_t index;     /* among the shard's members */
-    uint64_t offset;    /* in its file; 0 where it is one, or a value */
+    uint32_t index;     /* number of the member or sequence in the shard */
+    uint64_t offset;    /* in the shard's file, in bytes; 0 in other files */
     uint64_t size;      /* bytes */
-    uint32_t width;     /* of a sequence: bytes of a token; else 0 */
-    uint32_t documents; /* in a packed one; their lengths come first */
+    uint32_t width;     /* bytes of a token; 0: not a sequence */
+    uint32_t documents; /* pieces of documents in a packed sequence; else 0 */
 };
 
-/* The member of `sample` with the first of `exts` (lower case, without the
- * dot) that it has; of token files the sequence, its last target included,
- * whatever they are; of packed ones the lengths of its documents (u32,
- * little-endian), then their tokens. FBY_NOT_FOUND: it has none of them. */
-FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
+/* Find the member of `sample` with the first of the extensions `exts` (lower
+ * case, without the dot) that the sample has. In token files the member is
+ * always the sequence, with its last target. With packing, its bytes are the
+ * lengths of its documents (u32, little-endian) and then their tokens.
+ * Errors: FBY_NOT_FOUND  the sample has no member with such an extension. */
+FBY_CHECKED fby_err fby_dataset_find_member(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
     struct fby_member *out);
 
-/* Has any sample a member of that extension (lower case)? Rows of columns and
- * sequences have none. */
-bool fby_dataset_has(const struct fby_dataset *self, const char *extension);
+/* Does any sample have a member with this extension (lower case, without the
+ * dot)? False for rows and sequences. */
+bool fby_dataset_has_extension(
+    const struct fby_dataset *self, const char *extension);
 
-/* Read all of `member`, as found, into `buffer` of `size` bytes.
+/* Read all of a member into `buffer` of `size` bytes.
  *
- * Blocks: for the file system; no lock is held meanwhile.
+ * Blocks: for the storage, without a lock.
  * Errors: FBY_FULL   size < member->size
- *         FBY_STALE  the file is no longer the one that was indexed; the
- *                    buffer's contents are then of no use
+ *         FBY_STALE  the file changed since it was indexed; `buffer` is
+ *                    undefined
  *         FBY_IO
- *         `why` says what happened; fby_dataset_place says where. */
+ *         `why` is only the cause; fby_dataset_describe() adds the position. */
 FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* Refuse a content whose fields this data does not have, as far as is known
- * before samples are read: too few classes, columns that are not there.
- * Errors: FBY_CONFIG, with `why`. */
+/* Refuse fields that this data cannot fill, as far as the index tells: a label
+ * with fewer classes than class folders, a field of a missing column.
+ * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_dataset_check_fields(const struct fby_dataset *self,
-    const struct fby_content *content, struct fby_why *why);
+    const struct fby_content *content, struct fby_error_detail *why);
 
-/* Write "shard train-0003.tar, sample 17 (key 0001), offset 1536" (of a
- * folder "file c00/0001.jpg, sample 17"), for fby_because_in and the like.
- * `member` may be NULL; then the sample's members are listed instead. */
-void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
-    const struct fby_member *member, struct fby_why *text);
+/* Write the position of a sample or member as text, as a prefix for errors:
+ * "shard train-0003.tar, sample 17 (key 0001), offset 1536"; in a folder "file
+ * c00/0001.jpg, sample 17". With `member` NULL the text lists all members. */
+void fby_dataset_describe(const struct fby_dataset *self, uint64_t sample,
+    const struct fby_member *member, struct fby_error_detail *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* dataset_state.h - what a dataset consists of, for those that look into
- * it: dataset.c, run.c, list/fields.c. */
+/* dataset_state.h - the members of struct fby_dataset, for the files that read
+ * them: dataset.c, run.c and the ops of the sources. */
 #ifndef FBY_WORKER_SOURCE_DATASET_STATE_H
 #define FBY_WORKER_SOURCE_DATASET_STATE_H
 
@@ -10,33 +10,32 @@
 
 struct fby_dataset {
     struct fby_index   index;
-    struct fby_files  *files;
-    struct fby_maps   *maps;    /* of columns and tokens */
-    uint64_t          *map_ids; /* likewise; a shard: that of its first file */
-    struct fby_digest *digests; /* a shard */
-    struct fby_digest  digest;
-    uint32_t          *samples; /* a shard */
-    uint64_t          *first;   /* a shard, and one more: its first sample */
+    struct fby_files  *files;   /* open files; NULL: columns */
+    struct fby_maps   *maps;    /* mapped files; columns and tokens only */
+    uint64_t          *map_ids; /* n_shards + 1: map id of the shard's file 0 */
+    struct fby_digest *digests; /* per shard */
+    struct fby_digest  digest;  /* the data digest */
+    uint32_t          *samples; /* per shard: number of its samples */
+    uint64_t          *first;   /* n_shards + 1: number of its first sample */
 };
 
-/* A sample, found. */
+/* A sample and its shard. */
 struct fby_sample_at {
-    uint64_t                number; /* in the dataset */
+    uint64_t                number; /* of the sample in the dataset */
     const struct fby_shard *shard;
     uint32_t                shard_number;
-    uint32_t                sample; /* in the shard */
+    uint32_t                sample; /* number of the sample in the shard */
 };
 
-/* The sequence of a token file as a member. */
+/* Describe a sequence of a token file as a member. */
 struct fby_member fby_sequence_member(const struct fby_sample_at *at);
 
-/* "jpg, cls": the suffixes of a sample's members. */
+/* Write the suffixes of a sample's members as a list, "jpg, cls". */
 void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size);
 
-/* Where a sample is that has a key and members; the default of
- * fby_source_ops.describe. */
+/* The default of fby_source_ops.describe: for samples with keys and members. */
 void fby_sample_describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
-    struct fby_why *text);
+    struct fby_error_detail *text);
 
 #endif

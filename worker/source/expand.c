@@ -1,5 +1,6 @@
 #include "worker/source/expand.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +26,16 @@ void fby_names_fini(struct fby_names *self)
     *self = (struct fby_names){0};
 }
 
-static fby_err add(
-    struct fby_names *self, const char *name, struct fby_why *why)
+static fby_err add_name(
+    struct fby_names *self, const char *name, struct fby_error_detail *why)
 {
     uint32_t n = self->count;
     if (n >= FBY_MAX_SHARDS) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the pattern means more than %d shards", FBY_MAX_SHARDS);
     }
     if (!fby_is_utf8((const uint8_t *)name, strlen(name))) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%s: a shard's name must be UTF-8; rename it",
             fby_text_show(name).text);
     }
@@ -45,80 +46,66 @@ static fby_err add(
 }
 
 static fby_err match_below(struct expansion *e, const char *dir,
-    const char *pattern, struct fby_why *why);
+    const char *pattern, struct fby_error_detail *why);
 
-/* As the end of a path. */
-static bool is_wanted(const struct expansion *e, const struct fby_entry *entry)
-{
-    bool npz = !entry->is_dir && fby_is_npz(entry->name);
-    return e->want == FBY_EXPAND_FILES ? !entry->is_dir : entry->is_dir || npz;
-}
-
-/* One entry that the first component matched; `rest` follows it, NULL when
- * that was the last one. */
-static fby_err take_match(struct expansion *e, const char *dir,
-    const struct fby_entry *entry, const char *rest, struct fby_why *why)
+/* Add an entry that matches the first component of a pattern, or search below
+ * it for `rest`, the other components (NULL: there are none). */
+static fby_err follow_match(struct expansion *e, const char *dir,
+    const struct fby_entry *entry, const char *rest,
+    struct fby_error_detail *why)
 {
     char path[FBY_PATH_SIZE];
-    if (rest != NULL ? !entry->is_dir : !is_wanted(e, entry)) {
+    bool table = entry->is_dir || fby_is_npz(entry->name);
+    bool shard = e->want == FBY_EXPAND_FILES ? !entry->is_dir : table;
+    if (rest != NULL ? !entry->is_dir : !shard) {
         return FBY_OK;
     }
-    fby_err err = fby_path_join(dir, entry->name, path, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_path_join(dir, entry->name, path, why));
     return rest != NULL ? match_below(e, path, rest, why)
-                        : add(e->out, path, why);
+                        : add_name(e->out, path, why);
 }
 
-/* Cut `pattern` at its first slash. */
-static const char *first_component(const char *pattern, char *first)
-{
-    size_t n = strcspn(pattern, "/");
-    memcpy(first, pattern, n);
-    first[n] = '\0';
-    return pattern[n] == '\0' ? NULL : pattern + n + 1;
-}
-
+/* List the entries of `dir` that match the first component of `pattern`. */
 static fby_err list_matches(struct expansion *e, const char *dir,
-    const char *glob, struct fby_listing *out, struct fby_why *why)
+    const char *pattern, struct fby_listing *out, struct fby_error_detail *why)
 {
-    char    below[FBY_PATH_SIZE];
-    fby_err err = fby_path_join(e->parts->base, dir, below, why);
-    return err == FBY_OK ? fby_listing_read(e->root, below, glob, out, why)
-                         : err;
+    char path[FBY_PATH_SIZE];
+    char first[FBY_PATH_SIZE];
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(pattern, "/"), pattern);
+    FBY_TRY(fby_path_join(e->parts->base, dir, path, why));
+    return fby_listing_read(e->root, path, first, out, why);
 }
 
-/* `pattern` (shorter than a path) matched against what lies in `dir`. Each
- * level takes one component off it, so the recursion ends. */
+/* Add all paths in `dir` that match `pattern`. Each level of the recursion
+ * removes one component of the pattern, so it ends. */
 static fby_err match_below(struct expansion *e, const char *dir,
-    const char *pattern, struct fby_why *why)
+    const char *pattern, struct fby_error_detail *why)
 {
-    char               first[FBY_PATH_SIZE];
-    const char        *rest    = first_component(pattern, first);
+    const char        *slash   = strchr(pattern, '/');
+    const char        *rest    = slash != NULL ? slash + 1 : NULL;
     struct fby_listing listing = {0};
-    fby_err            err     = list_matches(e, dir, first, &listing, why);
+    fby_err            err     = list_matches(e, dir, pattern, &listing, why);
     for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
-        err = take_match(e, dir, &listing.entries[i], rest, why);
+        err = follow_match(e, dir, &listing.entries[i], rest, why);
     }
     fby_listing_fini(&listing);
     return err;
 }
 
-static fby_err expand_one(
-    struct expansion *e, const char *pattern, struct fby_why *why)
+static fby_err expand_name(
+    struct expansion *e, const char *pattern, struct fby_error_detail *why)
 {
-    if (!fby_glob_has(pattern)) {
-        return add(e->out, pattern, why);
+    if (!fby_has_wildcards(pattern)) {
+        return add_name(e->out, pattern, why);
     }
     uint32_t before = e->out->count;
-    fby_err  err    = match_below(e, "", pattern, why);
-    if (err == FBY_OK && e->out->count == before) {
+    FBY_TRY(match_below(e, "", pattern, why));
+    if (e->out->count == before) {
         const char *base = e->parts->base;
-        err = fby_because(why, FBY_NOT_FOUND, "no file matches %s:%s%s%s",
+        return fby_error_set(why, FBY_NOT_FOUND, "no file matches %s:%s%s%s",
             e->parts->root, base, base[0] != '\0' ? "/" : "", pattern);
     }
-    return err;
+    return FBY_OK;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -126,7 +113,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort_once(struct fby_names *names)
+static void sort_unique(struct fby_names *names)
 {
     uint32_t kept = 0;
     if (names->count > 0) {
@@ -144,7 +131,7 @@ static void sort_once(struct fby_names *names)
 
 fby_err fby_expand(const struct fby_root *root,
     const struct fby_location_parts *parts, enum fby_expand_want want,
-    struct fby_names *out, struct fby_why *why)
+    struct fby_names *out, struct fby_error_detail *why)
 {
     struct expansion e     = {root, parts, want, out};
     uint32_t         count = 0;
@@ -152,9 +139,9 @@ fby_err fby_expand(const struct fby_root *root,
     fby_err err            = fby_braces_count(parts->rest, &count, why);
     for (uint32_t i = 0; err == FBY_OK && i < count; i++) {
         char name[FBY_PATH_SIZE];
-        fby_braces_name(parts->rest, i, name);
-        err = expand_one(&e, name, why);
+        fby_braces_write_name(parts->rest, i, name);
+        err = expand_name(&e, name, why);
     }
-    sort_once(out);
+    sort_unique(out);
     return err;
 }

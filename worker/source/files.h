@@ -1,9 +1,9 @@
-/* files.h - read from files that must still be the ones that were indexed.
+/* files.h - a bounded cache of open files, read with a check for changes.
  *
- * A bounded number of files stays open, the least recently used one is
- * closed for a new one. A file is checked against its stamp when it is opened
- * and again after each read, so bytes that changed under the read are not
- * handed out. The lock guards the table only; never a system call. */
+ * When the cache is full, the file that was least recently used is closed. A
+ * file is compared with its stamp when it is opened and again after each read,
+ * so bytes that changed during the read are not returned. The lock guards the
+ * table only and is never held during a system call. */
 #ifndef FBY_WORKER_SOURCE_FILES_H
 #define FBY_WORKER_SOURCE_FILES_H
 
@@ -15,32 +15,30 @@
 
 struct fby_files;
 
-struct fby_files *fby_files_create(uint32_t max_open); /* 0: 128 */
+/* Create a cache of at most `max_open` open files; 0 means 128. */
+struct fby_files *fby_files_create(uint32_t max_open);
 void              fby_files_destroy(struct fby_files **self_p);
 
+/* A file of an index. All pointers are borrowed for the call. */
 struct fby_file {
-    uint64_t                id;   /* one a file, below UINT64_MAX */
-    const struct fby_root  *root; /* the rest is borrowed for the call */
-    const char             *path; /* beneath the root */
-    const struct fby_stamp *stamp;
+    uint64_t                id; /* unique in the cache; below UINT64_MAX */
+    const struct fby_root  *root;
+    const char             *path;  /* beneath the root */
+    const struct fby_stamp *stamp; /* its stamp when it was indexed */
 };
 
-struct fby_extent {
-    uint64_t offset;
-    uint64_t size; /* bytes */
-};
+/* Open `file`, without the cache, and check its stamp. The caller closes *out.
+ * Errors: FBY_STALE  the file was changed, replaced or removed
+ *         else those of fby_object_open. */
+FBY_CHECKED fby_err fby_file_open(const struct fby_file *file,
+    struct fby_object *out, struct fby_error_detail *why);
 
-/* Open `file`, which must still be the one that was indexed; the caller closes
- * *out. Errors: FBY_STALE, and as of fby_object_open. */
-FBY_CHECKED fby_err fby_file_open(
-    const struct fby_file *file, struct fby_object *out, struct fby_why *why);
-
-/* Read `extent` of `file` into `buffer`. Any thread; blocks for the file.
- * Errors: FBY_STALE  not the file that was indexed (any more); `why` says
- *                    what happened to it
- *         FBY_IO */
+/* Read `extent` of `file` into `buffer`.
+ *
+ * Thread: any.  Blocks: for the storage.
+ * Errors: those of fby_file_open; FBY_IO. `buffer` is undefined then. */
 FBY_CHECKED fby_err fby_files_read(struct fby_files *self,
     const struct fby_file *file, struct fby_extent extent, void *buffer,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
 #endif

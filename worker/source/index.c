@@ -14,8 +14,8 @@
 #include "worker/source/jobs.h"
 #include "worker/source/ops.h"
 
-fby_err fby_path_format(
-    char out[FBY_PATH_SIZE], struct fby_why *why, const char *format, ...)
+fby_err fby_path_format(char out[FBY_PATH_SIZE], struct fby_error_detail *why,
+    const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -23,58 +23,52 @@ fby_err fby_path_format(
     va_end(args);
     return n >= 0 && n < FBY_PATH_SIZE
                ? FBY_OK
-               : fby_because(why, FBY_CONFIG, "a path of more than %d bytes",
+               : fby_error_set(why, FBY_CONFIG, "a path of more than %d bytes",
                      FBY_PATH_SIZE - 1);
 }
 
 fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const struct fby_source_ops *ops = fby_source_ops(shard->kind);
     char                         file[FBY_PATH_SIZE];
     if (ops->path == NULL) {
         return fby_path_join(self->parts.base, shard->name, out, why);
     }
-    fby_err err = ops->path(self, shard, number, file, why);
-    return err == FBY_OK ? fby_path_join(self->parts.base, file, out, why)
-                         : err;
+    FBY_TRY(ops->path(self, shard, number, file, why));
+    return fby_path_join(self->parts.base, file, out, why);
 }
 
-fby_err fby_build_run(struct fby_build *self, uint32_t jobs, fby_build_job *job,
-    void *arg, struct fby_why *why)
+fby_err fby_index_open(const struct fby_index *self,
+    const struct fby_shard *shard, uint32_t number, struct fby_object *out,
+    struct fby_error_detail *why)
 {
-    struct fby_jobs work = {
-        .job      = job,
-        .arg      = arg,
-        .jobs     = jobs,
-        .threads  = self->spec->threads,
-        .progress = self->progress,
-    };
+    char path[FBY_PATH_SIZE];
+    FBY_TRY(fby_index_path(self, shard, number, path, why));
+    return fby_object_open(self->root, path, out, why);
+}
+
+fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
+    fby_build_job *job, void *arg, struct fby_error_detail *why)
+{
+    const struct fby_jobs work = {
+        job, arg, jobs, self->spec->threads, self->progress};
     return fby_jobs_run(&work, why);
 }
 
-/* Found before the threads start: each job then has its own entry. */
-static void match_cached(struct fby_build *b)
-{
-    b->known = fby_zalloc(b->names.count * sizeof(struct fby_shard *));
-    for (uint32_t i = 0; i < b->names.count; i++) {
-        b->known[i] = fby_build_cached(b, b->names.at[i]);
-    }
-}
-
-fby_err fby_build_named(struct fby_build *self, enum fby_expand_want want,
-    fby_build_job *job, void *arg, struct fby_why *why)
+fby_err fby_build_each_name(struct fby_build *self, enum fby_expand_want want,
+    fby_build_job *job, void *arg, struct fby_error_detail *why)
 {
     struct fby_index *out = self->out;
-    fby_err err = fby_expand(out->root, &out->parts, want, &self->names, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    match_cached(self);
+    FBY_TRY(fby_expand(out->root, &out->parts, want, &self->names, why));
     out->n_shards = self->names.count;
     out->shards   = fby_zalloc(out->n_shards * sizeof(*out->shards));
-    return fby_build_run(self, out->n_shards, job, arg, why);
+    self->known   = fby_zalloc(out->n_shards * sizeof(struct fby_shard *));
+    for (uint32_t i = 0; i < out->n_shards; i++) {
+        self->known[i] = fby_build_find_cached(self, self->names.at[i]);
+    }
+    return fby_build_run_jobs(self, out->n_shards, job, arg, why);
 }
 
 static int by_shard_name(const void *name, const void *shard)
@@ -82,7 +76,8 @@ static int by_shard_name(const void *name, const void *shard)
     return strcmp(name, ((const struct fby_shard *)shard)->name);
 }
 
-struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
+struct fby_shard *fby_build_find_cached(
+    struct fby_build *self, const char *name)
 {
     if (self->cached.count == 0) {
         return NULL;
@@ -91,12 +86,12 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
         sizeof(*self->cached.shards), by_shard_name);
 }
 
-static fby_err find_source(struct fby_build *b, struct fby_why *why)
+static fby_err find_source(struct fby_build *b, struct fby_error_detail *why)
 {
     const char       *pattern = b->spec->pattern;
     struct fby_index *out     = b->out;
     if (!fby_location_is_named(pattern)) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "%s is a plain path; a worker opens only what lies below its "
             "roots: write NAME:path",
             fby_text_show(pattern).text);
@@ -113,38 +108,32 @@ static void put_text(struct fby_buffer *out, const char *text)
     fby_put_bytes(out, text, strlen(text));
 }
 
-/* Lengths of other rows, or members, are another manifest. */
-static void name_lengths(struct fby_build *b)
-{
-    const struct fby_field_content *field = b->spec->lengths;
-    put_text(&b->source, " lengths");
-    for (uint32_t i = 0; i < field->n_from; i++) {
-        put_text(&b->source, " ");
-        put_text(&b->source, field->from[i]);
-    }
-}
-
-/* What the cache is filed under: the place, however it is spelled. */
+/* Write the identity of the source: its kind, its location without links, and
+ * all settings that its manifest depends on. */
 static void name_source(struct fby_build *b)
 {
-    const struct fby_index      *out = b->out;
-    const struct fby_source_ops *ops = fby_source_ops(b->spec->kind);
-    put_text(&b->source, fby_source_traits(b->spec->kind)->key->name);
+    const struct fby_dataset_spec *spec = b->spec;
+    const struct fby_index        *out  = b->out;
+    const struct fby_source_ops   *ops  = fby_source_ops(spec->kind);
+    put_text(&b->source, fby_source_traits(spec->kind)->key->name);
     put_text(&b->source, " ");
     if (ops->describe_index != NULL) {
-        ops->describe_index(b->spec, &b->source);
+        ops->describe_index(spec, &b->source);
     }
     put_text(&b->source, fby_root_dir(out->root));
     put_text(&b->source, "/");
     put_text(&b->source, out->parts.base);
     put_text(&b->source, "/");
     put_text(&b->source, out->parts.rest);
-    for (uint32_t i = 0; i < b->spec->n_files; i++) {
+    for (uint32_t i = 0; i < spec->n_files; i++) {
         put_text(&b->source, " ");
-        put_text(&b->source, b->spec->files[i]);
+        put_text(&b->source, spec->files[i]);
     }
-    if (b->spec->lengths != NULL) {
-        name_lengths(b);
+    put_text(&b->source, spec->lengths != NULL ? " lengths" : "");
+    for (uint32_t i = 0; spec->lengths != NULL && i < spec->lengths->n_from;
+         i++) {
+        put_text(&b->source, " ");
+        put_text(&b->source, spec->lengths->from[i]);
     }
     fby_put_u8(&b->source, 0);
 }
@@ -157,8 +146,8 @@ static bool cache_file(const struct fby_build *b, char path[FBY_PATH_SIZE])
 
 static void load_cache(struct fby_build *b)
 {
-    char           path[FBY_PATH_SIZE];
-    struct fby_why why = {0};
+    char                    path[FBY_PATH_SIZE];
+    struct fby_error_detail why = {0};
     if (!cache_file(b, path)) {
         return;
     }
@@ -172,55 +161,50 @@ static void load_cache(struct fby_build *b)
     }
 }
 
-/* A folder is listed at every open anyway, and headers of columns are read;
- * only what was read of all files is worth keeping. */
-static bool worth_keeping(const struct fby_build *b)
+/* The files of a folder are listed, and the headers of columns read, at every
+ * open. So only checksums and lengths of such sources are worth storing. */
+static bool should_store(const struct fby_build *b)
 {
-    return !fby_source_traits(b->spec->kind)->is_listed || b->out->hashed ||
-           b->spec->lengths != NULL;
+    bool changed =
+        atomic_load(&b->fresh) > 0 || b->out->n_shards != b->cached.count;
+    return changed && (!fby_source_traits(b->spec->kind)->is_listed ||
+                          b->out->hashed || b->spec->lengths != NULL);
 }
 
 static void store_cache(const struct fby_build *b)
 {
     char                    path[FBY_PATH_SIZE];
-    struct fby_why          why = {0};
-    const struct fby_index *out = b->out;
-    bool                    changed =
-        atomic_load(&b->fresh) > 0 || out->n_shards != b->cached.count;
-    if (!changed || !worth_keeping(b)) {
+    struct fby_error_detail why  = {0};
+    const struct fby_cached what = {
+        b->out->shards, b->out->n_shards, b->out->hashed};
+    if (!should_store(b)) {
         return;
     }
-    struct fby_cached what = {
-        .shards = out->shards, .count = out->n_shards, .hashed = out->hashed};
     if (!cache_file(b, path)) {
-        if (b->spec->cache_dir == NULL) { /* "" wants none */
+        if (b->spec->cache_dir == NULL) { /* "" asks for no cache */
             fby_warn("CACHE-NONE",
                 "nowhere to keep the manifest: set FOREBAY_CACHE_DIR or HOME; "
                 "the next open indexes again");
         }
-        return;
-    }
-    if (fby_cache_store(path, (const char *)b->source.data, &what, &why) !=
-        FBY_OK) {
+    } else if (fby_cache_store(
+                   path, (const char *)b->source.data, &what, &why) != FBY_OK) {
         fby_warn(
             "CACHE-NOT-WRITTEN", "%s; the next open indexes again", why.text);
     }
 }
 
 fby_err fby_index_build(const struct fby_dataset_spec *spec,
-    struct fby_progress progress, struct fby_index *out, struct fby_why *why)
+    struct fby_progress progress, struct fby_index *out,
+    struct fby_error_detail *why)
 {
     struct fby_build b = {.spec = spec, .progress = progress, .out = out};
     *out               = (struct fby_index){0};
-    fby_err err        = find_source(&b, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(find_source(&b, why));
     name_source(&b);
     load_cache(&b);
     out->hashed = spec->hash || b.cached.hashed;
-    err         = fby_source_ops(spec->kind)->index(&b, why);
-    err         = err == FBY_USAGE ? FBY_CONFIG : err; /* a link in the data */
+    fby_err err = fby_source_ops(spec->kind)->index(&b, why);
+    err         = err == FBY_USAGE ? FBY_CONFIG : err; /* a link leads out */
     out->reused = atomic_load(&b.reused);
     if (err == FBY_OK) {
         store_cache(&b);
@@ -238,6 +222,6 @@ void fby_index_fini(struct fby_index *self)
         fby_shard_fini(&self->shards[i]);
     }
     free(self->shards);
-    fby_folder_classes_free(self->classes, self->n_classes);
+    fby_folders_free(self->folders, self->n_folders);
     *self = (struct fby_index){0};
 }

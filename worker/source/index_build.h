@@ -1,4 +1,5 @@
-/* index_build.h - what the files of the index share while it is built. */
+/* index_build.h - an index while it is built, and the steps that the kinds of
+ * sources share. */
 #ifndef FBY_WORKER_SOURCE_INDEX_BUILD_H
 #define FBY_WORKER_SOURCE_INDEX_BUILD_H
 
@@ -14,68 +15,76 @@ struct fby_build {
     const struct fby_dataset_spec *spec;
     struct fby_progress            progress;
     struct fby_index              *out;
-    struct fby_buffer              source; /* text; what the cache is for */
-    struct fby_cached              cached;
-    struct fby_names               names;  /* of fby_build_named's shards */
-    struct fby_shard             **known;  /* beside them; cached, or NULL */
-    atomic_uint                    reused; /* shards, by any thread */
-    atomic_uint                    fresh;  /* shards that the cache lacks */
+    struct fby_buffer  source; /* text with NUL: the identity of the source, by
+                                 which the cache finds its file */
+    struct fby_cached  cached; /* the manifest from the cache; may be empty */
+    struct fby_names   names;  /* of the shards; set by fby_build_each_name */
+    struct fby_shard **known;  /* the cached shard of each name, or NULL */
+    atomic_uint        reused; /* shards taken from the cache */
+    atomic_uint        fresh;  /* shards that were scanned or read */
 };
 
-/* Job i of something, as fby_jobs has it. */
-typedef fby_err fby_build_job(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why);
+/* A job of fby_jobs (jobs.h) with number `i`. */
+typedef fby_err fby_build_job(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why);
 
-/* Run numbered jobs with the threads and progress of the dataset's spec. */
-FBY_CHECKED fby_err fby_build_run(struct fby_build *self, uint32_t jobs,
-    fby_build_job *job, void *arg, struct fby_why *why);
+/* Run jobs 0 to jobs - 1 with the threads and progress of the dataset's spec.
+ * Errors: those of fby_jobs_run. */
+FBY_CHECKED fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
+    fby_build_job *job, void *arg, struct fby_error_detail *why);
 
-/* The shards that the source's location names: job i fills shard i of
- * self->out, named self->names.at[i]. self->known[i] is that job's own. */
-FBY_CHECKED fby_err fby_build_named(struct fby_build *self,
+/* Expand the location of the source into names of shards, and run a job for
+ * each: job i fills self->out->shards[i], whose name is self->names.at[i], and
+ * no other job uses self->known[i].
+ * Errors: those of fby_expand and fby_jobs_run. */
+FBY_CHECKED fby_err fby_build_each_name(struct fby_build *self,
     enum fby_expand_want want, fby_build_job *job, void *arg,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
 /* The cached shard of that name, or NULL. */
-struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
+struct fby_shard *fby_build_find_cached(
+    struct fby_build *self, const char *name);
 
-/* What is read of a shard's files: lengths of members or rows and the sum of
- * all bytes, each if it is wanted, or those of the cached one.
- * Errors: as fby_member_lengths_read, fby_row_lengths_read,
- *         fby_sum_add_file. */
-FBY_CHECKED fby_err fby_build_read(struct fby_build *self,
-    struct fby_shard *shard, const atomic_bool *stop, struct fby_why *why);
+/* Add the lengths of the samples and the checksum to a shard, each if the index
+ * needs it: from the cache if the stamps are equal, else from the files.
+ * Errors: those of sample_lengths.h and fby_checksum_add_file. */
+FBY_CHECKED fby_err fby_build_read_shard(struct fby_build *self,
+    struct fby_shard *shard, const atomic_bool *stop,
+    struct fby_error_detail *why);
 
-enum { FBY_SHARD_FILES = 2 }; /* of one shard: itself, and one beside it */
+/* Call fby_build_read_shard() for all shards, in parallel. */
+FBY_CHECKED fby_err fby_build_read_shards(
+    struct fby_build *self, struct fby_error_detail *why);
 
-struct fby_shard_files { /* held open */
-    const char        *name;
-    uint32_t           n;
+enum { FBY_SHARD_FILES = 2 }; /* maximum in struct fby_shard_files */
+
+struct fby_shard_files {     /* the open files of one shard */
+    const char        *name; /* name of the shard */
+    uint32_t           n;    /* number of files */
     struct fby_object  objects[FBY_SHARD_FILES];
     struct fby_stamp   stamps[FBY_SHARD_FILES];
     const atomic_bool *stop;
 };
 
-/* Shards each of which is a file, perhaps with another one beside it. */
+/* How to index shards of one file each, perhaps with an index file. */
 struct fby_file_kind {
-    /* May a shard be called so? NULL: always. */
+    /* Refuse a shard because of its name. NULL: none is refused. */
     fby_err (*check_name)(const struct fby_dataset_spec *spec, const char *name,
-        struct fby_why *why);
-    const char *beside; /* ".idx" in place of four bytes; NULL: nothing is */
-    /* Fill what fby_shard_init began and the stamps tell apart. */
+        struct fby_error_detail *why);
+    /* ".idx" replaces the last four bytes of the name; NULL: no index file. */
+    const char *index_suffix;
+    /* Add samples and members to `out`, whose name, stamps and size are set,
+     * and then call fby_shard_finish. The members of a sample are adjacent. The
+     * caller refuses a shard without samples, and reads lengths. */
     fby_err (*scan)(const struct fby_dataset_spec *spec,
         const struct fby_shard_files *files, struct fby_shard *out,
-        struct fby_why *why);
+        struct fby_error_detail *why);
 };
 
-/* One job a shard: of one that the cache knows with the same stamps nothing is
- * read, any other one is scanned, and must not change meanwhile. */
-FBY_CHECKED fby_err fby_build_files(struct fby_build *self,
-    const struct fby_file_kind *kind, struct fby_why *why);
-
-/* The same of all shards, one file a member; what the cache knows with the same
- * stamps is taken from it. */
-FBY_CHECKED fby_err fby_build_read_all(
-    struct fby_build *self, struct fby_why *why);
+/* Index all shards of the source, one job for each. A shard that the cache has
+ * with equal stamps is not scanned. A file must not change while it is scanned.
+ * Errors: those of fby_build_each_name and of opening and scanning. */
+FBY_CHECKED fby_err fby_build_file_shards(struct fby_build *self,
+    const struct fby_file_kind *kind, struct fby_error_detail *why);
 
 #endif

@@ -8,20 +8,20 @@
 enum { MAX_THREADS = 16, REPORT_EVERY_MS = 100 };
 
 struct state {
-    const struct fby_jobs *work;
-    atomic_bool            stop; /* asked for by progress */
-    pthread_mutex_t        lock; /* guards all below */
-    pthread_cond_t         changed;
-    uint32_t               next;   /* job to be taken */
-    uint32_t               done;   /* jobs finished */
-    uint32_t               active; /* threads that still take jobs */
-    fby_err                err;
-    uint32_t               failed; /* the job of err and why */
-    struct fby_why         why;
+    const struct fby_jobs  *work;
+    atomic_bool             stop; /* progress returned false */
+    pthread_mutex_t         lock; /* guards all below */
+    pthread_cond_t          changed;
+    uint32_t                next;   /* number of the next job */
+    uint32_t                done;   /* jobs that ended */
+    uint32_t                active; /* threads that may still start jobs */
+    fby_err                 err;
+    uint32_t                failed; /* the job that `err` and `why` are from */
+    struct fby_error_detail why;
 };
 
-static void finish_job(
-    struct state *s, uint32_t i, fby_err err, const struct fby_why *why)
+static void finish_job(struct state *s, uint32_t i, fby_err err,
+    const struct fby_error_detail *why)
 {
     pthread_mutex_lock(&s->lock);
     s->done++;
@@ -34,7 +34,7 @@ static void finish_job(
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool take_job(struct state *s, uint32_t *i)
+static bool next_job(struct state *s, uint32_t *i)
 {
     pthread_mutex_lock(&s->lock);
     bool more =
@@ -51,9 +51,9 @@ static void *thread_main(void *opaque)
     struct state *s = opaque;
     uint32_t      i = 0;
     pthread_setname_np(pthread_self(), "fby-scan");
-    while (take_job(s, &i)) {
-        struct fby_why why = {0};
-        fby_err        err = s->work->job(s->work->arg, i, &s->stop, &why);
+    while (next_job(s, &i)) {
+        struct fby_error_detail why = {0};
+        fby_err err = s->work->job(s->work->arg, i, &s->stop, &why);
         finish_job(s, i, err, &why);
     }
     pthread_mutex_lock(&s->lock);
@@ -63,7 +63,8 @@ static void *thread_main(void *opaque)
     return NULL;
 }
 
-static void wait_a_little(struct state *s)
+/* Wait for a change, or until the next report. Needs the lock. */
+static void wait_for_change(struct state *s)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -75,7 +76,7 @@ static void wait_a_little(struct state *s)
     pthread_cond_timedwait(&s->changed, &s->lock, &until);
 }
 
-/* Called, and leaves, with the lock held; reports without it. */
+/* Needs the lock, which is released during the call of progress. */
 static void report(struct state *s)
 {
     const struct fby_progress *progress = &s->work->progress;
@@ -96,7 +97,7 @@ static void report_until_done(struct state *s)
     while (s->active > 0) {
         report(s);
         if (s->active > 0) {
-            wait_a_little(s);
+            wait_for_change(s);
         }
     }
     report(s);
@@ -105,12 +106,12 @@ static void report_until_done(struct state *s)
 
 static uint32_t threads_for(const struct fby_jobs *work)
 {
-    uint32_t n = work->threads > 0 ? work->threads : fby_cores();
+    uint32_t n = work->threads > 0 ? work->threads : fby_usable_cores();
     n          = n < MAX_THREADS ? n : MAX_THREADS;
     return n < work->jobs ? n : work->jobs;
 }
 
-/* Start what can be started: with fewer threads it takes longer. */
+/* Start up to `n` threads and return how many started; one is enough. */
 static uint32_t start(struct state *s, pthread_t *threads, uint32_t n)
 {
     uint32_t started = 0;
@@ -136,7 +137,7 @@ static void init_state(struct state *s, const struct fby_jobs *work)
     pthread_condattr_destroy(&attr);
 }
 
-fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_why *why)
+fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_error_detail *why)
 {
     pthread_t    threads[MAX_THREADS];
     struct state s;
@@ -148,17 +149,14 @@ fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_why *why)
     }
     pthread_cond_destroy(&s.changed);
     pthread_mutex_destroy(&s.lock);
-    if (s.err == FBY_OK && atomic_load(&s.stop)) {
-        s.err = FBY_GONE;
+    if (s.err == FBY_GONE || (s.err == FBY_OK && atomic_load(&s.stop))) {
+        return fby_error_set(why, FBY_GONE, "given up");
     }
     if (s.err == FBY_OK && started == 0 && work->jobs > 0) {
-        return fby_because(why, FBY_SYS, "cannot start a thread");
+        return fby_error_set(why, FBY_SYS, "cannot start a thread");
     }
     if (s.err != FBY_OK && why != NULL) {
         *why = s.why;
-    }
-    if (s.err == FBY_GONE) {
-        fby_because(why, s.err, "given up");
     }
     return s.err;
 }

@@ -1,8 +1,9 @@
-/* jobs.h - run numbered jobs on a few threads, and say how far they are.
+/* jobs.h - run numbered jobs on a few threads, and report progress.
  *
- * Jobs are taken in order. After a failure no new ones are taken, those in
- * hand finish, and the failure of the lowest number is the one reported: the
- * same error whatever the threads did. */
+ * Jobs start in order. After a failure no further job starts, and the running
+ * jobs finish. Of the jobs that failed, the one with the lowest number
+ * determines the error, so the error does not depend on the timing of
+ * threads. */
 #ifndef FBY_WORKER_SOURCE_JOBS_H
 #define FBY_WORKER_SOURCE_JOBS_H
 
@@ -10,22 +11,25 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "worker/source/dataset.h"
+#include "worker/source/spec.h"
 
 struct fby_jobs {
-    /* Do job i; return FBY_GONE soon after *stop turns true. Any thread. */
-    fby_err (*job)(
-        void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why);
+    /* Run job `i`, on any thread. Returns FBY_GONE soon after *stop is true. */
+    fby_err (*job)(void *arg, uint32_t i, const atomic_bool *stop,
+        struct fby_error_detail *why);
     void               *arg;
-    uint32_t            jobs;
-    uint32_t            threads; /* 0: one a core, up to 16 */
+    uint32_t            jobs;    /* number of jobs */
+    uint32_t            threads; /* 0: one per core; at most 16 */
     struct fby_progress progress;
 };
 
-/* Blocks until all is done. Progress is called by the calling thread.
- * Errors: a job's, with its `why`; FBY_GONE when progress said false;
- *         FBY_SYS when no thread can be made. */
+/* Run all jobs. Progress is called by the calling thread.
+ *
+ * Blocks: until all jobs have ended.
+ * Errors: those of the jobs
+ *         FBY_GONE  progress returned false
+ *         FBY_SYS   no thread could be started */
 FBY_CHECKED fby_err fby_jobs_run(
-    const struct fby_jobs *work, struct fby_why *why);
+    const struct fby_jobs *work, struct fby_error_detail *why);
 
 #endif

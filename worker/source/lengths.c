@@ -12,7 +12,7 @@ static const struct fby_field_content *field_of(
 {
     const struct fby_field_content *field = content->fields;
     while (strcmp(field->name, content->bucket_by.field) != 0) {
-        field++; /* the content was checked: it is there */
+        field++; /* the content was checked: it exists */
     }
     return field;
 }
@@ -36,12 +36,12 @@ static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
         return fby_dataset_length(dataset, sample);
     }
     struct fby_member member;
-    fby_err           err =
-        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
+    fby_err           err = fby_dataset_find_member(
+                  dataset, sample, field->from, field->n_from, &member);
     return err == FBY_OK ? member.size : 0;
 }
 
-/* The first whose bound is at least the length; the last has none. */
+/* The first bucket with a bound >= length; the last bucket has no bound. */
 static uint8_t bucket_of(const struct fby_bucket_by *by, uint64_t length)
 {
     uint8_t b = 0;
@@ -53,7 +53,7 @@ static uint8_t bucket_of(const struct fby_bucket_by *by, uint64_t length)
 
 fby_err fby_lengths_sort(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_buckets **out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const struct fby_bucket_by *by      = &content->bucket_by;
     uint64_t                    samples = fby_dataset_samples(dataset);
@@ -62,7 +62,7 @@ fby_err fby_lengths_sort(const struct fby_dataset *dataset,
         return FBY_OK;
     }
     if (samples > UINT32_MAX) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "%llu samples; bucket_by sorts at most %u",
             (unsigned long long)samples, UINT32_MAX);
     }

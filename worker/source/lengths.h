@@ -1,23 +1,24 @@
-/* lengths.h - samples sorted by the length of one of their members, or rows.
+/* lengths.h - sort samples into buckets by length, for bucket_by.
  *
- * The length is what the manifest says of the member that the field of
- * bucket_by reads: its bytes; 0 of a sample that has none. Of columns it is
- * the entries of the field's row, of an array with a max_length those of its
- * NumPy member. Nothing is read. */
+ * Lengths are in the manifest, so no sample is read. The length of a sample is
+ * the size in bytes of the member that the field of bucket_by reads; 0 without
+ * this member. For a column, and for an array with a max_length, the length is
+ * the number of entries (sample_lengths.h). */
 #ifndef FBY_WORKER_SOURCE_LENGTHS_H
 #define FBY_WORKER_SOURCE_LENGTHS_H
 
-#include "pipeline/plan/buckets.h"
+#include "pipeline/plan/order.h"
 #include "worker/source/dataset.h"
 
-/* What a dataset of that content is opened with: see fby_dataset_spec. */
+/* The value of fby_dataset_spec.lengths for a dataset with this content. */
 const struct fby_field_content *fby_lengths_field(
     const struct fby_content *content);
 
-/* *out is NULL where the content has no bucket_by; else the caller's.
- * Errors: FBY_CONFIG when there are more than 2^32 - 1 samples. */
+/* Sort all samples into buckets. The caller destroys *out, which is NULL
+ * without bucket_by.
+ * Errors: FBY_CONFIG  more than 2^32 - 1 samples. */
 FBY_CHECKED fby_err fby_lengths_sort(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_buckets **out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
 #endif

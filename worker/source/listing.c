@@ -13,19 +13,19 @@
 #include "pipeline/location.h"
 
 fby_err fby_path_join(const char *dir, const char *name,
-    char out[FBY_PATH_SIZE], struct fby_why *why)
+    char out[FBY_PATH_SIZE], struct fby_error_detail *why)
 {
     int n = snprintf(out, FBY_PATH_SIZE, "%s%s%s", dir,
         dir[0] != '\0' && name[0] != '\0' ? "/" : "", name);
     if (n >= 0 && n < FBY_PATH_SIZE) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "a path of more than %d bytes, below %.100s", FBY_PATH_SIZE - 1, dir);
 }
 
 static fby_err stat_link(const struct fby_root *root, const char *path,
-    struct stat *st, struct fby_why *why)
+    struct stat *st, struct fby_error_detail *why)
 {
     int     fd  = -1;
     fby_err err = fby_root_open(root, path, FBY_WANT_EITHER, &fd, why);
@@ -33,7 +33,7 @@ static fby_err stat_link(const struct fby_root *root, const char *path,
         return err;
     }
     if (fstat(fd, st) != 0) {
-        err = fby_because(
+        err = fby_error_set(
             why, FBY_IO, "cannot stat %s: %s", path, strerror(errno));
     }
     close(fd);
@@ -41,7 +41,7 @@ static fby_err stat_link(const struct fby_root *root, const char *path,
 }
 
 static fby_err stat_entry(const struct fby_root *root, int dir,
-    const char *path, struct stat *st, struct fby_why *why)
+    const char *path, struct stat *st, struct fby_error_detail *why)
 {
     const char *slash = strrchr(path, '/');
     const char *name  = slash != NULL ? slash + 1 : path;
@@ -49,7 +49,7 @@ static fby_err stat_entry(const struct fby_root *root, int dir,
         fby_err err = errno == ENOENT   ? FBY_NOT_FOUND
                       : errno == EACCES ? FBY_CONFIG
                                         : FBY_IO;
-        return fby_because(why, err, "cannot stat %s:%s: %s",
+        return fby_error_set(why, err, "cannot stat %s:%s: %s",
             fby_root_name(root), path, strerror(errno));
     }
     return S_ISLNK(st->st_mode) ? stat_link(root, path, st, why) : FBY_OK;
@@ -68,52 +68,48 @@ static void append(
     out->count = n + 1;
 }
 
-struct reading {
+struct listing_reading {
     const struct fby_root *root;
     const char            *path;
     const char            *glob;
     DIR                   *dir;
 };
 
-static bool is_wanted(const struct reading *r, const char *name)
-{
-    return name[0] != '.' && (r->glob == NULL || fby_glob_match(r->glob, name));
-}
-
-static fby_err take(const struct reading *r, const char *name,
-    struct fby_listing *out, struct fby_why *why)
+static fby_err add_entry(const struct listing_reading *r, const char *name,
+    struct fby_listing *out, struct fby_error_detail *why)
 {
     char        path[FBY_PATH_SIZE];
     struct stat st;
-    fby_err     err = fby_path_join(r->path, name, path, why);
-    if (err == FBY_OK) {
-        err = stat_entry(r->root, dirfd(r->dir), path, &st, why);
+    FBY_TRY(fby_path_join(r->path, name, path, why));
+    FBY_TRY(stat_entry(r->root, dirfd(r->dir), path, &st, why));
+    if (out->count == UINT32_MAX / 2) {
+        return fby_error_set(
+            why, FBY_CONFIG, "too many entries in %s", r->path);
     }
-    if (err == FBY_OK && out->count == UINT32_MAX / 2) {
-        err = fby_because(why, FBY_CONFIG, "too many entries in %s", r->path);
-    }
-    if (err == FBY_OK && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) {
         append(out, name, &st);
     }
-    return err;
+    return FBY_OK;
 }
 
-static fby_err read_entries(
-    const struct reading *r, struct fby_listing *out, struct fby_why *why)
+static fby_err read_entries(const struct listing_reading *r,
+    struct fby_listing *out, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     while (err == FBY_OK) {
         errno                       = 0;
-        const struct dirent *dirent = readdir(r->dir); /* ours alone */
+        const struct dirent *dirent = readdir(r->dir);
         if (dirent == NULL) {
             break;
         }
-        if (is_wanted(r, dirent->d_name)) {
-            err = take(r, dirent->d_name, out, why);
+        const char *name = dirent->d_name;
+        if (name[0] != '.' &&
+            (r->glob == NULL || fby_glob_match(r->glob, name))) {
+            err = add_entry(r, name, out, why);
         }
     }
     if (err == FBY_OK && errno != 0) {
-        err = fby_because(why, FBY_IO, "cannot list %s:%s: %s",
+        err = fby_error_set(why, FBY_IO, "cannot list %s:%s: %s",
             fby_root_name(r->root), r->path, strerror(errno));
     }
     return err;
@@ -127,7 +123,7 @@ static int by_name(const void *a, const void *b)
 }
 
 fby_err fby_listing_read(const struct fby_root *root, const char *path,
-    const char *glob, struct fby_listing *out, struct fby_why *why)
+    const char *glob, struct fby_listing *out, struct fby_error_detail *why)
 {
     *out        = (struct fby_listing){0};
     int     fd  = -1;
@@ -135,11 +131,11 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
     if (err != FBY_OK) {
         return err;
     }
-    struct reading r = {
+    struct listing_reading r = {
         .root = root, .path = path, .glob = glob, .dir = fdopendir(fd)};
     if (r.dir == NULL) {
         close(fd);
-        return fby_because(why, FBY_IO, "cannot list %s:%s: %s",
+        return fby_error_set(why, FBY_IO, "cannot list %s:%s: %s",
             fby_root_name(root), path, strerror(errno));
     }
     err = read_entries(&r, out, why);
@@ -152,11 +148,11 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
 
 bool fby_listing_has_dirs(const struct fby_listing *self)
 {
-    uint32_t i = 0;
-    while (i < self->count && !self->entries[i].is_dir) {
-        i++;
+    bool has_dirs = false;
+    for (uint32_t i = 0; i < self->count; i++) {
+        has_dirs = has_dirs || self->entries[i].is_dir;
     }
-    return i < self->count;
+    return has_dirs;
 }
 
 void fby_listing_fini(struct fby_listing *self)

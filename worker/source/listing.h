@@ -1,8 +1,8 @@
 /* listing.h - the entries of one directory beneath a root, in byte order.
  *
- * Links are followed here, beneath the root or not at all, so that what comes
- * out are plain files and directories with the stamps of what they lead to.
- * Hidden entries, sockets, pipes and devices are passed over. */
+ * Links are followed if they stay beneath the root, so entries are plain files
+ * and directories with the stamps of their targets. Hidden entries, sockets,
+ * pipes and devices are skipped. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 
@@ -24,23 +24,23 @@ struct fby_listing {
     uint32_t          count;
 };
 
-/* List `path` ("" is the root itself), all or what `glob` (may be NULL)
- * matches. Release `out` with fini, also after an error.
+/* List the entries of `path` ("" is the root itself) that match `glob`; NULL:
+ * all. Release `out` with fini, also after an error.
  *
- * Errors: FBY_NOT_FOUND  no such directory, or a link to nothing
+ * Errors: FBY_NOT_FOUND  no such directory, or a dangling link
  *         FBY_USAGE      a link leads out of the root
  *         FBY_IO */
 FBY_CHECKED fby_err fby_listing_read(const struct fby_root *root,
     const char *path, const char *glob, struct fby_listing *out,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 void                fby_listing_fini(struct fby_listing *self);
 
-/* Is one of them a directory? */
+/* Is any entry a directory? */
 bool fby_listing_has_dirs(const struct fby_listing *self);
 
-/* Write `dir`/`name` ("" is no directory) to `out`.
- * Errors: FBY_CONFIG when it does not fit. */
+/* Write `dir`/`name` to `out`; without the slash if either is "".
+ * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_path_join(const char *dir, const char *name,
-    char out[FBY_PATH_SIZE], struct fby_why *why);
+    char out[FBY_PATH_SIZE], struct fby_error_detail *why);
 
 #endif

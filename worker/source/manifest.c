@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "pipeline/record.h"
 #include "pipeline/sources/traits.h"
-#include "worker/source/manifest_lengths.h"
 #include "worker/source/ops.h"
 
-enum { /* keys of a shard's record */
+enum { /* keys of the record of a shard with members */
     KEY_VERSION = 1,
     KEY_KIND,
     KEY_NAME,
@@ -23,77 +21,86 @@ enum { /* keys of a shard's record */
     KEY_SUFFIX,
     KEY_OFFSET,
     KEY_BYTES,
-    KEY_IS_VALUE = 20, /* this and the next two: where members have values */
+    KEY_LENGTHS  = 15,
+    KEY_IS_VALUE = 20, /* from here on: only of lists */
     KEY_TEXT_SIZE,
     KEY_TEXTS
 };
 
 enum { VERSION = 1 };
 
-static void put_suffixes(const struct fby_shard *shard, struct fby_buffer *out)
+static void put_u32s(
+    struct fby_buffer *out, uint16_t key, const uint32_t *values, uint32_t n)
+{
+    size_t mark = fby_record_open(out, key);
+    for (uint32_t i = 0; i < n; i++) {
+        fby_put_u32(out, values[i]);
+    }
+    fby_record_close(out, mark);
+}
+
+void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    if (shard->lengths != NULL) {
+        put_u32s(out, KEY_LENGTHS, shard->lengths, shard->samples);
+    }
+}
+
+struct fby_span fby_lengths_next(struct fby_record *r)
+{
+    return fby_record_next_is(r, KEY_LENGTHS)
+               ? fby_record_read_bytes(r, KEY_LENGTHS)
+               : (struct fby_span){0};
+}
+
+fby_err fby_lengths_decode(
+    struct fby_span bytes, struct fby_shard *out, struct fby_error_detail *why)
+{
+    if (bytes.data == NULL) {
+        return FBY_OK;
+    }
+    if (bytes.size != (size_t)out->samples * 4) {
+        return fby_manifest_refuse(
+            why, "lengths that are not 4 bytes a sample");
+    }
+    struct fby_reader lengths = fby_reader(bytes.data, bytes.size);
+    out->lengths = fby_zalloc(out->samples * sizeof(*out->lengths));
+    for (uint32_t i = 0; i < out->samples; i++) {
+        out->lengths[i] = fby_read_u32(&lengths);
+    }
+    return FBY_OK;
+}
+
+static void put_members(const struct fby_shard *shard, struct fby_buffer *out)
 {
     size_t mark = fby_record_open(out, KEY_SUFFIXES);
     for (uint32_t i = 0; i < shard->n_suffixes; i++) {
         fby_record_put_text(out, (uint16_t)(i + 1), shard->suffixes[i]);
     }
     fby_record_close(out, mark);
-}
-
-static void put_classes(const struct fby_shard *shard, struct fby_buffer *out)
-{
-    size_t mark = fby_record_open(out, KEY_CLASSES);
-    for (uint32_t i = 0; i < shard->samples; i++) {
-        fby_put_u32(out, shard->class_ids[i]);
+    fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
+    if (shard->class_ids != NULL) {
+        put_u32s(out, KEY_CLASSES, shard->class_ids, shard->samples);
     }
-    fby_record_close(out, mark);
-}
-
-static void put_counts(const struct fby_shard *shard, struct fby_buffer *out)
-{
-    size_t mark = fby_record_open(out, KEY_MEMBERS);
+    mark = fby_record_open(out, KEY_MEMBERS);
     for (uint32_t i = 0; i < shard->samples; i++) {
         fby_put_u16(out, (uint16_t)(shard->first[i + 1] - shard->first[i]));
     }
     fby_record_close(out, mark);
-}
-
-static void put_u64s(
-    struct fby_buffer *out, uint16_t key, const uint64_t *values, uint32_t n)
-{
-    size_t mark = fby_record_open(out, key);
-    for (uint32_t i = 0; i < n; i++) {
-        fby_put_u64(out, values[i]);
-    }
-    fby_record_close(out, mark);
-}
-
-static void put_texts(const struct fby_shard *shard, struct fby_buffer *out)
-{
-    fby_record_put_bytes(out, KEY_IS_VALUE, shard->is_value, shard->members);
-    size_t mark = fby_record_open(out, KEY_TEXT_SIZE);
-    for (uint32_t i = 0; i < shard->members; i++) {
-        fby_put_u32(out, shard->text_size[i]);
-    }
-    fby_record_close(out, mark);
-    fby_record_put_bytes(out, KEY_TEXTS, shard->texts.data, shard->texts.size);
-}
-
-static void put_members(const struct fby_shard *shard, struct fby_buffer *out)
-{
-    put_suffixes(shard, out);
-    fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
-    if (shard->class_ids != NULL) {
-        put_classes(shard, out);
-    }
-    put_counts(shard, out);
     fby_record_put_bytes(out, KEY_SUFFIX, shard->suffix, shard->members);
-    if (!shard->folder) {
-        put_u64s(out, KEY_OFFSET, shard->offset, shard->members);
+    if (!shard->has_files) {
+        fby_record_put_i64s(
+            out, KEY_OFFSET, (const int64_t *)shard->offset, shard->members);
     }
-    put_u64s(out, KEY_BYTES, shard->bytes, shard->members);
+    fby_record_put_i64s(
+        out, KEY_BYTES, (const int64_t *)shard->bytes, shard->members);
     fby_lengths_encode(shard, out);
     if (fby_source_traits(shard->kind)->has_values) {
-        put_texts(shard, out);
+        fby_record_put_bytes(
+            out, KEY_IS_VALUE, shard->is_value, shard->members);
+        put_u32s(out, KEY_TEXT_SIZE, shard->text_size, shard->members);
+        fby_record_put_bytes(
+            out, KEY_TEXTS, shard->texts.data, shard->texts.size);
     }
 }
 
@@ -108,15 +115,12 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
             out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
     }
     const struct fby_source_ops *ops = fby_source_ops(shard->kind);
-    if (ops->encode != NULL) {
-        ops->encode(shard, out);
-    } else {
-        put_members(shard, out);
-    }
+    (ops->encode != NULL ? ops->encode : put_members)(shard, out);
 }
 
-/* The columns of a record in hand, before they are believed. */
-struct columns {
+/* The arrays of a record that is being decoded, not yet validated. Each has one
+ * number (or text) for each sample or each member. */
+struct arrays {
     char (*suffixes)[FBY_NAME_SIZE];
     uint32_t                        n_suffixes;
     const struct fby_source_traits *source;
@@ -132,20 +136,22 @@ struct columns {
     struct fby_reader               texts;
 };
 
-static struct fby_reader column(struct fby_record *r, uint16_t key)
+struct fby_reader fby_manifest_array(struct fby_record *r, uint16_t key)
 {
-    struct fby_span span = fby_record_bytes(r, key);
+    struct fby_span span = fby_record_read_bytes(r, key);
     return fby_reader(span.data, span.size);
 }
 
-static void read_suffixes(struct fby_record *r, struct columns *c)
+static void read_suffixes(struct fby_record *r, struct arrays *arrays)
 {
-    struct fby_record list = fby_record_nested(r, KEY_SUFFIXES);
-    c->suffixes = fby_zalloc(FBY_SHARD_MAX_SUFFIXES * sizeof(*c->suffixes));
-    while (fby_record_more(&list) && c->n_suffixes < FBY_SHARD_MAX_SUFFIXES) {
-        fby_record_text(&list, (uint16_t)(c->n_suffixes + 1),
-            c->suffixes[c->n_suffixes], FBY_NAME_SIZE);
-        c->n_suffixes++;
+    struct fby_record list = fby_record_enter(r, KEY_SUFFIXES);
+    arrays->suffixes =
+        fby_zalloc(FBY_SHARD_MAX_SUFFIXES * sizeof(*arrays->suffixes));
+    while (fby_record_has_more(&list) &&
+           arrays->n_suffixes < FBY_SHARD_MAX_SUFFIXES) {
+        fby_record_read_text(&list, (uint16_t)(arrays->n_suffixes + 1),
+            arrays->suffixes[arrays->n_suffixes], FBY_NAME_SIZE);
+        arrays->n_suffixes++;
     }
     if (fby_record_end(&list, "suffixes", NULL) != FBY_OK) {
         fby_record_refuse(r, KEY_SUFFIXES, "no list of at most 256 texts");
@@ -155,14 +161,14 @@ static void read_suffixes(struct fby_record *r, struct columns *c)
 static void read_head(struct fby_record *r, struct fby_shard *out)
 {
     char name[FBY_PATH_SIZE] = "";
-    fby_record_between(r, KEY_VERSION, VERSION, VERSION);
-    int64_t kind = fby_record_between(r, KEY_KIND, 1, FBY_N_SOURCES - 1);
-    fby_record_text(r, KEY_NAME, name, sizeof(name));
+    fby_record_read_between(r, KEY_VERSION, VERSION, VERSION);
+    int64_t kind = fby_record_read_between(r, KEY_KIND, 1, FBY_N_SOURCES - 1);
+    fby_record_read_text(r, KEY_NAME, name, sizeof(name));
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
-    out->size = (uint64_t)fby_record_between(r, KEY_SIZE, 0, INT64_MAX);
-    if (fby_record_has(r, KEY_SUM)) {
-        struct fby_span sum = fby_record_bytes(r, KEY_SUM);
+    out->size = (uint64_t)fby_record_read_between(r, KEY_SIZE, 0, INT64_MAX);
+    if (fby_record_next_is(r, KEY_SUM)) {
+        struct fby_span sum = fby_record_read_bytes(r, KEY_SUM);
         out->hashed         = sum.size == sizeof(out->sum.bytes);
         if (out->hashed) {
             memcpy(out->sum.bytes, sum.data, sizeof(out->sum.bytes));
@@ -172,153 +178,152 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     }
 }
 
-static void read_columns(struct fby_record *r, struct columns *c)
+static void read_arrays(struct fby_record *r, struct arrays *arrays)
 {
-    read_suffixes(r, c);
-    c->keys = column(r, KEY_KEYS);
-    if (c->source->has_classes) {
-        c->classes = column(r, KEY_CLASSES);
+    read_suffixes(r, arrays);
+    arrays->keys = fby_manifest_array(r, KEY_KEYS);
+    if (arrays->source->has_classes) {
+        arrays->classes = fby_manifest_array(r, KEY_CLASSES);
     }
-    c->counts = column(r, KEY_MEMBERS);
-    c->suffix = column(r, KEY_SUFFIX);
-    if (!c->source->has_files) {
-        c->offset = column(r, KEY_OFFSET);
+    arrays->counts = fby_manifest_array(r, KEY_MEMBERS);
+    arrays->suffix = fby_manifest_array(r, KEY_SUFFIX);
+    if (!arrays->source->has_files) {
+        arrays->offset = fby_manifest_array(r, KEY_OFFSET);
     }
-    c->bytes   = column(r, KEY_BYTES);
-    c->lengths = fby_lengths_next(r);
-    if (c->source->has_values) {
-        c->is_value  = column(r, KEY_IS_VALUE);
-        c->text_size = column(r, KEY_TEXT_SIZE);
-        c->texts     = column(r, KEY_TEXTS);
+    arrays->bytes   = fby_manifest_array(r, KEY_BYTES);
+    arrays->lengths = fby_lengths_next(r);
+    if (arrays->source->has_values) {
+        arrays->is_value  = fby_manifest_array(r, KEY_IS_VALUE);
+        arrays->text_size = fby_manifest_array(r, KEY_TEXT_SIZE);
+        arrays->texts     = fby_manifest_array(r, KEY_TEXTS);
     }
 }
 
-static fby_err bad(struct fby_why *why, const char *what)
+fby_err fby_manifest_refuse(struct fby_error_detail *why, const char *fault)
 {
-    return fby_because(why, FBY_PROTO, "manifest of a shard: %s", what);
+    return fby_error_set(why, FBY_PROTO, "manifest of a shard: %s", fault);
 }
 
-static fby_err take_text(struct fby_shard *out, struct columns *c,
-    uint64_t bytes, struct fby_why *why)
+static fby_err decode_text(struct fby_shard *out, struct arrays *arrays,
+    uint64_t bytes, struct fby_error_detail *why)
 {
-    uint8_t        is_value = fby_read_u8(&c->is_value);
-    uint32_t       size     = fby_read_u32(&c->text_size);
-    const uint8_t *text     = fby_read_bytes(&c->texts, size);
-    if (c->is_value.bad || c->text_size.bad || c->texts.bad || is_value > 1 ||
-        (is_value == 1 && bytes != size)) {
-        return bad(why, "a text that is too short");
+    uint8_t        is_value = fby_read_u8(&arrays->is_value);
+    uint32_t       size     = fby_read_u32(&arrays->text_size);
+    const uint8_t *text     = fby_read_bytes(&arrays->texts, size);
+    if (arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad ||
+        is_value > 1 || (is_value == 1 && bytes != size)) {
+        return fby_manifest_refuse(why, "a text that is too short");
     }
     return fby_shard_add_text(
         out, (const char *)text, size, is_value == 1, why);
 }
 
-static fby_err take_member(
-    struct fby_shard *out, struct columns *c, struct fby_why *why)
+static fby_err decode_member(
+    struct fby_shard *out, struct arrays *arrays, struct fby_error_detail *why)
 {
-    uint64_t offset = !c->source->has_files ? fby_read_u64(&c->offset) : 0;
-    uint64_t size   = fby_read_u64(&c->bytes);
-    uint8_t  suffix = fby_read_u8(&c->suffix);
-    if (c->offset.bad || c->bytes.bad || c->suffix.bad) {
-        return bad(why, "a column is too short");
+    uint64_t offset =
+        !arrays->source->has_files ? fby_read_u64(&arrays->offset) : 0;
+    uint64_t size   = fby_read_u64(&arrays->bytes);
+    uint8_t  suffix = fby_read_u8(&arrays->suffix);
+    if (arrays->offset.bad || arrays->bytes.bad || arrays->suffix.bad) {
+        return fby_manifest_refuse(why, "an array is too short");
     }
-    if (suffix >= c->n_suffixes) {
-        return bad(why, "a suffix that is not in the list");
+    if (suffix >= arrays->n_suffixes) {
+        return fby_manifest_refuse(why, "a suffix that is not in the list");
     }
     if (offset > out->size || size > out->size - offset) {
-        return bad(why, "a member beyond the end");
+        return fby_manifest_refuse(why, "a member beyond the end");
     }
-    fby_err err =
-        fby_shard_add_member(out, c->suffixes[suffix], offset, size, why);
-    return err == FBY_OK && c->source->has_values ? take_text(out, c, size, why)
-                                                  : err;
+    FBY_TRY(
+        fby_shard_add_member(out, arrays->suffixes[suffix], offset, size, why));
+    return arrays->source->has_values ? decode_text(out, arrays, size, why)
+                                      : FBY_OK;
 }
 
-static fby_err take_sample(
-    struct fby_shard *out, struct columns *c, struct fby_why *why)
+static fby_err decode_sample(
+    struct fby_shard *out, struct arrays *arrays, struct fby_error_detail *why)
 {
-    const uint8_t *key = c->keys.at;
-    const uint8_t *end = memchr(key, 0, c->keys.left);
+    const uint8_t *key = arrays->keys.at;
+    const uint8_t *end = memchr(key, 0, arrays->keys.left);
     if (end == NULL || end == key) {
-        return bad(why, "a key that is empty or does not end");
+        return fby_manifest_refuse(why, "a key that is empty or does not end");
     }
-    (void)fby_read_bytes(&c->keys, (size_t)(end - key) + 1);
-    int64_t  class_id = c->source->has_classes
-                            ? (int64_t)fby_read_u32(&c->classes)
+    (void)fby_read_bytes(&arrays->keys, (size_t)(end - key) + 1);
+    int64_t  class_id = arrays->source->has_classes
+                            ? (int64_t)fby_read_u32(&arrays->classes)
                             : FBY_SHARD_NO_CLASS;
-    uint16_t members  = fby_read_u16(&c->counts);
-    if (c->classes.bad || c->counts.bad || members == 0) {
-        return bad(why, "a sample without members or class");
+    uint16_t members  = fby_read_u16(&arrays->counts);
+    if (arrays->classes.bad || arrays->counts.bad || members == 0) {
+        return fby_manifest_refuse(why, "a sample without members or class");
     }
-    fby_err err = fby_shard_add_sample(
-        out, (const char *)key, (size_t)(end - key), class_id, why);
-    for (uint16_t i = 0; err == FBY_OK && i < members; i++) {
-        err = take_member(out, c, why);
+    FBY_TRY(fby_shard_add_sample(
+        out, (const char *)key, (size_t)(end - key), class_id, why));
+    for (uint16_t i = 0; i < members; i++) {
+        FBY_TRY(decode_member(out, arrays, why));
     }
-    return err;
+    return FBY_OK;
 }
 
-/* Nothing is left over in any column, and the list of suffixes is the one
- * that the members make, in order of first use. */
-static fby_err check_used_up(
-    const struct fby_shard *out, const struct columns *c, struct fby_why *why)
+/* Check that all arrays were used up, and that the list of suffixes is in the
+ * order in which the members use them first. */
+static fby_err check_used_up(const struct fby_shard *out,
+    const struct arrays *arrays, struct fby_error_detail *why)
 {
-    size_t left = c->classes.left + c->counts.left + c->suffix.left +
-                  c->offset.left + c->bytes.left + c->is_value.left +
-                  c->text_size.left + c->texts.left;
+    size_t left = arrays->classes.left + arrays->counts.left +
+                  arrays->suffix.left + arrays->offset.left +
+                  arrays->bytes.left + arrays->is_value.left +
+                  arrays->text_size.left + arrays->texts.left;
     if (left != 0 || out->samples == 0) {
-        return bad(why, "columns of different lengths");
+        return fby_manifest_refuse(why, "arrays of different lengths");
     }
-    bool same = out->n_suffixes == c->n_suffixes;
-    for (uint32_t i = 0; same && i < c->n_suffixes; i++) {
-        same = strcmp(out->suffixes[i], c->suffixes[i]) == 0;
+    bool same = out->n_suffixes == arrays->n_suffixes;
+    for (uint32_t i = 0; same && i < arrays->n_suffixes; i++) {
+        same = strcmp(out->suffixes[i], arrays->suffixes[i]) == 0;
     }
-    return same ? FBY_OK : bad(why, "suffixes that are not in order of use");
+    return same ? FBY_OK
+                : fby_manifest_refuse(
+                      why, "suffixes that are not in order of use");
 }
 
-static fby_err take_columns(
-    struct fby_shard *out, struct columns *c, struct fby_why *why)
+static fby_err decode_arrays(
+    struct fby_shard *out, struct arrays *arrays, struct fby_error_detail *why)
 {
-    fby_err err = FBY_OK;
-    while (err == FBY_OK && c->keys.left > 0) {
-        err = take_sample(out, c, why);
+    while (arrays->keys.left > 0) {
+        FBY_TRY(decode_sample(out, arrays, why));
     }
-    if (err == FBY_OK) {
-        err = check_used_up(out, c, why);
-    }
-    if (err == FBY_OK && !fby_lengths_decode(c->lengths, out)) {
-        err = bad(why, "lengths that are not 4 bytes a sample");
-    }
-    if (err == FBY_OK) {
-        err = fby_shard_finish(out, why);
-    }
-    if (err == FBY_OK && !out->folder) {
-        out->stamps = fby_zalloc(sizeof(*out->stamps));
-    }
-    return err == FBY_OK ? FBY_OK : FBY_PROTO;
+    FBY_TRY(check_used_up(out, arrays, why));
+    FBY_TRY(fby_lengths_decode(arrays->lengths, out, why));
+    return fby_shard_finish(out, why);
 }
 
 static fby_err decode_members(
-    struct fby_record *r, struct fby_shard *out, struct fby_why *why)
+    struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
-    struct columns c = {.source = fby_source_traits(out->kind)};
-    read_columns(r, &c);
+    struct arrays arrays = {.source = fby_source_traits(out->kind)};
+    read_arrays(r, &arrays);
     fby_err err = fby_record_end(r, "manifest of a shard", why);
     if (err == FBY_OK) {
-        err = take_columns(out, &c, why);
+        err = decode_arrays(out, &arrays, why);
     }
-    free(c.suffixes);
+    free(arrays.suffixes);
     return err;
 }
 
 fby_err fby_shard_decode(const uint8_t *data, size_t size,
-    struct fby_shard *out, struct fby_why *why)
+    struct fby_shard *out, struct fby_error_detail *why)
 {
     struct fby_record r = fby_record_begin(data, size);
     *out                = (struct fby_shard){0};
     read_head(&r, out);
     const struct fby_source_ops *ops = fby_source_ops(out->kind);
-    return ops->decode != NULL ? ops->decode(&r, out, why)
-                               : decode_members(&r, out, why);
+    if ((ops->decode != NULL ? ops->decode : decode_members)(&r, out, why) !=
+        FBY_OK) {
+        return FBY_PROTO; /* also for limits of shard.h, which are FBY_CONFIG */
+    }
+    if (out->stamps == NULL) {
+        out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
+    }
+    return FBY_OK;
 }
 
 struct fby_digest fby_shard_digest(const struct fby_shard *shard)

@@ -1,25 +1,27 @@
-/* manifest.h - a dataset's manifest: canonical bytes and digests of shards.
+/* manifest.h - the manifest of a dataset: canonical bytes and digests of its
+ * shards.
  *
- * Two copies of a dataset, wherever they lie, have one manifest; its digest is
- * the data digest. proto/PROTOCOL.md, "Manifest" and "Data digest", define the
- * bytes. Stamps are local, and no part of it. */
+ * All copies of a dataset have the same manifest; its digest is the data
+ * digest. proto/PROTOCOL.md, "Manifest" and "Data digest", define the bytes.
+ * Stamps differ between machines, so they are not in the manifest. */
 #ifndef FBY_WORKER_SOURCE_MANIFEST_H
 #define FBY_WORKER_SOURCE_MANIFEST_H
 
 #include "common/bytes.h"
 #include "common/err.h"
 #include "common/hash.h"
+#include "pipeline/record.h"
 #include "worker/source/shard.h"
 
 /* Append the canonical bytes of a finished shard. */
 void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out);
 
-/* Read them back into `out`, finished, its stamps zeroed (one of a tar, one a
- * member of a folder); release `out` with fini, also after an error. What it
- * takes encodes to the same bytes.
+/* Decode the canonical bytes of one shard into `out`, which is finished then
+ * and has stamps of zeros. Encoding `out` gives the same bytes again. Release
+ * `out` with fini, also after an error.
  * Errors: FBY_PROTO. */
 FBY_CHECKED fby_err fby_shard_decode(const uint8_t *data, size_t size,
-    struct fby_shard *out, struct fby_why *why);
+    struct fby_shard *out, struct fby_error_detail *why);
 
 /* BLAKE2b-256 of the canonical bytes. */
 struct fby_digest fby_shard_digest(const struct fby_shard *shard);
@@ -27,5 +29,32 @@ struct fby_digest fby_shard_digest(const struct fby_shard *shard);
 /* BLAKE2b-256 over the shards' digests, in order. */
 struct fby_digest fby_data_digest(
     const struct fby_digest *shards, uint32_t n_shards);
+
+/* Write and read the entries that only shards of columns or of tokens have;
+ * used as `encode` and `decode` of fby_source_ops. The entries that all shards
+ * have come first, and the caller has already written or read them.
+ * Errors: FBY_PROTO, also if the caller read a damaged entry. */
+void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out);
+FBY_CHECKED fby_err fby_columns_decode(
+    struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why);
+void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out);
+FBY_CHECKED fby_err fby_tokens_decode(
+    struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why);
+
+/* Append the entry of shard->lengths, unless that is NULL. */
+void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out);
+/* Read the bytes of this entry if it comes next in `r`; else data is NULL. */
+struct fby_span fby_lengths_next(struct fby_record *r);
+/* Set out->lengths from these bytes; out->samples must be set.
+ * Errors: FBY_PROTO  not 4 bytes a sample. */
+FBY_CHECKED fby_err fby_lengths_decode(
+    struct fby_span bytes, struct fby_shard *out, struct fby_error_detail *why);
+
+/* Get a reader of the bytes of the next entry of `r`, which must have this
+ * key. */
+struct fby_reader fby_manifest_array(struct fby_record *r, uint16_t key);
+
+/* Set `why` to "manifest of a shard: " and `fault`. Returns FBY_PROTO. */
+fby_err fby_manifest_refuse(struct fby_error_detail *why, const char *fault);
 
 #endif

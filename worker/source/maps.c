@@ -12,40 +12,41 @@
 
 #include "common/mem.h"
 
-enum {
-    LEAST_KEPT = 64,
-    MOST_KEPT  = 16384,
-    SHARE      = 16 /* of the descriptors: other datasets want theirs */
+enum { /* the default number of files that stay mapped */
+    MIN_KEPT = 64,
+    MAX_KEPT = 16384,
+    SHARE    = 16 /* 1/16 of the descriptors: other datasets need some too */
 };
 
 struct fby_map {
     uint8_t          *data; /* NULL: not mapped */
-    uint64_t          size;
+    uint64_t          size; /* bytes */
     uint32_t          users;
-    struct fby_object object; /* a local file, for the stamp */
-    atomic_bool broken; /* not to be used again; set by the handler, too */
+    struct fby_object object; /* the file, kept open to check its stamp */
+    atomic_bool       broken; /* add no users; the SIGBUS handler sets it too */
 };
 
 struct fby_maps {
-    pthread_mutex_t lock; /* guards all below, but `broken` */
-    struct fby_map *at;   /* a file */
+    pthread_mutex_t lock; /* guards all below, except `broken` of the maps */
+    struct fby_map *at;   /* the map of each file id */
     uint64_t        n_files;
-    uint64_t        hand; /* where the next one to be dropped is looked for */
-    uint32_t        kept; /* mapped */
-    uint32_t        max_kept;
+    uint64_t hand; /* file id where the search for an unused map begins */
+    uint32_t kept; /* files that are mapped */
+    uint32_t max_kept;
 };
 
 /* ---- SIGBUS -------------------------------------------------------------- */
 
-static _Thread_local const struct fby_map_uses *reading; /* NULL: none */
+static _Thread_local const struct fby_map_uses *uses_of_thread; /* NULL: none */
 
-static struct sigaction before; /* ours was installed */
+static struct sigaction previous; /* the handler that ours replaced */
 
-/* The page of zeros stays for all readers until the file is unmapped; so the
- * map is marked first. */
-static bool mend(uint8_t *at)
+/* Replace the lost page at `at` by zeros; false when no map of this thread has
+ * this address. All readers of the map see the zeros, so the map is marked as
+ * broken first. */
+static bool fix_page(uint8_t *at)
 {
-    const struct fby_map_uses *uses = reading;
+    const struct fby_map_uses *uses = uses_of_thread;
     for (uint32_t i = 0; uses != NULL && i < uses->n; i++) {
         const uint8_t *begin = uses->at[i].data;
         if (at >= begin && (uint64_t)(at - begin) < uses->at[i].size) {
@@ -62,16 +63,16 @@ static bool mend(uint8_t *at)
 static void on_sigbus(int signal, siginfo_t *info, void *context)
 {
     int error = errno;
-    if (mend(info->si_addr)) {
+    if (fix_page(info->si_addr)) {
         errno = error;
-    } else if ((before.sa_flags & SA_SIGINFO) != 0) {
-        before.sa_sigaction(signal, info, context);
+    } else if ((previous.sa_flags & SA_SIGINFO) != 0) {
+        previous.sa_sigaction(signal, info, context);
     } else {
-        sigaction(SIGBUS, &before, NULL); /* and it is raised again */
+        sigaction(SIGBUS, &previous, NULL); /* SIGBUS is raised again */
     }
 }
 
-/* Again, if somebody else's handler came in the way since. */
+/* Install our handler, also if another library replaced it since. */
 static void catch_sigbus(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -81,7 +82,7 @@ static void catch_sigbus(void)
     sigemptyset(&ours.sa_mask);
     pthread_mutex_lock(&lock);
     if (sigaction(SIGBUS, NULL, &now) == 0 && now.sa_sigaction != on_sigbus) {
-        before = now;
+        previous = now;
         sigaction(SIGBUS, &ours, NULL);
     }
     pthread_mutex_unlock(&lock);
@@ -96,8 +97,8 @@ static uint32_t default_kept(void)
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         share = limit.rlim_cur / SHARE;
     }
-    share = share < MOST_KEPT ? share : MOST_KEPT;
-    return share > LEAST_KEPT ? (uint32_t)share : LEAST_KEPT;
+    share = share < MAX_KEPT ? share : MAX_KEPT;
+    return share > MIN_KEPT ? (uint32_t)share : MIN_KEPT;
 }
 
 struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept)
@@ -137,7 +138,8 @@ void fby_maps_destroy(struct fby_maps **self_p)
     free(self);
 }
 
-/* Drop one that nobody uses, round and round. The lock is held. */
+/* Unmap unused files, round-robin, until one more may be mapped. Needs the
+ * lock. */
 static void make_room(struct fby_maps *self)
 {
     for (uint64_t i = 0; i < self->n_files && self->kept >= self->max_kept;
@@ -150,36 +152,34 @@ static void make_room(struct fby_maps *self)
     }
 }
 
-/* ---- using --------------------------------------------------------------- */
+/* ---- uses ---------------------------------------------------------------- */
 
-/* The lock is held. */
-static void add_use(struct fby_map *map, struct fby_map_uses *uses)
+/* Add a use of the map, unless it is broken. Needs the lock. */
+static bool add_use(struct fby_map *map, const struct fby_stamp *stamp,
+    struct fby_map_uses *uses)
 {
+    if (map->data == NULL || atomic_load(&map->broken)) {
+        return false;
+    }
     map->users++;
-    uses->at[uses->n].data = map->data;
-    uses->at[uses->n].size = map->size;
-    uses->at[uses->n].map  = map;
-    uses->n++;
-    reading = uses;
+    uses->at[uses->n++] = (struct fby_map_use){
+        .data = map->data, .size = map->size, .map = map, .stamp = stamp};
+    uses_of_thread = uses;
+    return true;
 }
 
 bool fby_maps_use(struct fby_maps *self, uint64_t id,
     const struct fby_stamp *stamp, struct fby_map_uses *uses)
 {
-    struct fby_map *map = &self->at[id];
     pthread_mutex_lock(&self->lock);
-    bool usable = map->data != NULL && !atomic_load(&map->broken);
-    if (usable) {
-        uses->at[uses->n].stamp = stamp;
-        add_use(map, uses);
-    }
+    bool used = add_use(&self->at[id], stamp, uses);
     pthread_mutex_unlock(&self->lock);
-    return usable;
+    return used;
 }
 
-/* Put a new map in its place, unless another thread was faster, or an old one
- * is in the way: then false. The lock is held. */
-static bool keep(struct fby_maps *self, const struct fby_file *file,
+/* Put a new map into the table. False when the file has a map already, which
+ * another thread made, or which is broken and still in use. Needs the lock. */
+static bool add_map(struct fby_maps *self, const struct fby_file *file,
     uint8_t *data, struct fby_object object)
 {
     struct fby_map *map = &self->at[file->id];
@@ -195,12 +195,12 @@ static bool keep(struct fby_maps *self, const struct fby_file *file,
 }
 
 static fby_err map_file(const struct fby_object *object, uint64_t size,
-    uint8_t **out, struct fby_why *why)
+    uint8_t **out, struct fby_error_detail *why)
 {
     void *data =
         mmap(NULL, size, PROT_READ, MAP_SHARED, fby_object_local_fd(object), 0);
     if (data == MAP_FAILED) {
-        return fby_because(why, errno == ENOMEM ? FBY_AGAIN : FBY_IO,
+        return fby_error_set(why, errno == ENOMEM ? FBY_AGAIN : FBY_IO,
             "cannot map its %llu bytes: %s", (unsigned long long)size,
             strerror(errno));
     }
@@ -209,7 +209,7 @@ static fby_err map_file(const struct fby_object *object, uint64_t size,
 }
 
 fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
-    struct fby_map_uses *uses, struct fby_why *why)
+    struct fby_map_uses *uses, struct fby_error_detail *why)
 {
     uint8_t          *data = NULL;
     struct fby_object object;
@@ -221,32 +221,27 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
         fby_object_close(&object);
         return err;
     }
-    struct fby_map *map = &self->at[file->id];
     pthread_mutex_lock(&self->lock);
-    bool mine   = keep(self, file, data, object);
-    bool usable = !atomic_load(&map->broken);
-    if (usable) {
-        uses->at[uses->n].stamp = file->stamp;
-        add_use(map, uses);
-    }
+    bool kept = add_map(self, file, data, object);
+    bool used = add_use(&self->at[file->id], file->stamp, uses);
     pthread_mutex_unlock(&self->lock);
-    if (!mine) {
+    if (!kept) {
         munmap(data, file->stamp->size);
         fby_object_close(&object);
     }
-    return usable ? FBY_OK
-                  : fby_because(why, FBY_AGAIN,
-                        "it changed while it was read; asked again later it "
-                        "is looked at anew");
+    return used ? FBY_OK
+                : fby_error_set(why, FBY_AGAIN,
+                      "it changed while it was read; try again");
 }
 
-/* Whether what was read of it is what was indexed. */
-static fby_err check_use(const struct fby_map_use *use, struct fby_why *why)
+/* Check that the bytes that were read are those that were indexed. */
+static fby_err check_use(
+    const struct fby_map_use *use, struct fby_error_detail *why)
 {
     fby_err err = fby_stamp_check(&use->map->object, use->stamp, why);
     if (err == FBY_OK && atomic_load(&use->map->broken)) {
-        err =
-            fby_because(why, FBY_IO, "a page of it could not be read (SIGBUS)");
+        err = fby_error_set(
+            why, FBY_IO, "a page of it could not be read (SIGBUS)");
     }
     if (err != FBY_OK) {
         atomic_store(&use->map->broken, true);
@@ -254,15 +249,15 @@ static fby_err check_use(const struct fby_map_use *use, struct fby_why *why)
     return err;
 }
 
-fby_err fby_maps_end(
-    struct fby_maps *self, struct fby_map_uses *uses, struct fby_why *why)
+fby_err fby_maps_end(struct fby_maps *self, struct fby_map_uses *uses,
+    struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < uses->n; i++) {
         uses->failed = i;
         err          = check_use(&uses->at[i], why);
     }
-    reading = NULL;
+    uses_of_thread = NULL;
     pthread_mutex_lock(&self->lock);
     while (uses->n > 0) {
         struct fby_map *map = uses->at[--uses->n].map;

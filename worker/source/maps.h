@@ -1,15 +1,14 @@
-/* maps.h - files in memory that must still be the ones that were indexed.
+/* maps.h - mapped files that are checked for changes.
  *
- * Rows of a few bytes, thousands of them for a batch, are too small for a
- * system call each: their files are mapped, and stay so, up to a number. A map
- * is compared with its file's stamp when it is made and again after each use,
- * so that bytes that changed meanwhile are not handed out.
+ * A batch may need thousands of rows of a few bytes; reading each with a system
+ * call would be slow. So files are mapped, and up to a limit they stay mapped.
+ * The stamp of a file is checked when it is mapped and after each use of the
+ * map, so a use during which the file changed fails.
  *
- * A file that becomes shorter takes pages from under a reader. Reading them
- * raises SIGBUS; while a thread uses maps, a handler of ours answers it: it
- * marks the map as broken and puts a page of zeros there, the reader goes on,
- * and its use fails in the end, as does that of every other reader. A SIGBUS
- * elsewhere does what it did before. */
+ * When a mapped file is truncated, reading the lost pages raises SIGBUS. While
+ * a thread uses maps, our handler marks the map as broken and maps a page of
+ * zeros there. The reader continues, and fby_maps_end fails for all users of
+ * the map. Any other SIGBUS goes to the handler that was installed before. */
 #ifndef FBY_WORKER_SOURCE_MAPS_H
 #define FBY_WORKER_SOURCE_MAPS_H
 
@@ -21,39 +20,40 @@
 
 struct fby_maps;
 
-/* For files 0 .. n_files - 1; up to `max_kept` stay mapped while nobody uses
- * them, 0: a sixteenth of the descriptors that this process may open. */
+/* Create maps for files with the ids 0 to n_files - 1. Up to `max_kept` files
+ * stay mapped while unused; 0 means 1/16 of the process's limit of open
+ * files. */
 struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept);
 void             fby_maps_destroy(struct fby_maps **self_p);
 
+/* One use of a map by a thread. */
 struct fby_map_use {
-    const uint8_t          *data; /* all bytes of the file */
-    uint64_t                size;
+    const uint8_t          *data; /* the whole file */
+    uint64_t                size; /* bytes */
     struct fby_map         *map;
-    const struct fby_stamp *stamp; /* borrowed until it ends */
+    const struct fby_stamp *stamp; /* borrowed until fby_maps_end */
 };
 
-/* What one thread uses at a time; start with n = 0. */
+/* All uses by one thread, which end together. Start with n = 0. */
 struct fby_map_uses {
-    struct fby_map_use *at; /* room for as many as are used, the caller's */
-    uint32_t            n;
-    uint32_t            failed; /* which one, after fby_maps_end failed */
+    struct fby_map_use *at;     /* the caller's array, for all uses */
+    uint32_t            n;      /* number of uses */
+    uint32_t            failed; /* index of the use that made an end fail */
 };
 
-/* Use a file that is mapped; false when it is not. All uses of a thread are in
- * one list, until they end together. */
+/* Add a use of file `id` to `uses`; false when the file is not mapped. */
 bool fby_maps_use(struct fby_maps *self, uint64_t id,
     const struct fby_stamp *stamp, struct fby_map_uses *uses);
 
-/* Map a file and use it.
- * Errors: FBY_STALE      it is no longer the one that was indexed
+/* Map a file and add a use of it to `uses`.
+ * Errors: FBY_STALE          the file changed since it was indexed
  *         FBY_AGAIN, FBY_IO  the system cannot map it */
 FBY_CHECKED fby_err fby_maps_open(struct fby_maps *self,
     const struct fby_file *file, struct fby_map_uses *uses,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* End all of them. Errors: FBY_STALE, FBY_IO: what was read is of no use. */
-FBY_CHECKED fby_err fby_maps_end(
-    struct fby_maps *self, struct fby_map_uses *uses, struct fby_why *why);
+/* End all uses. Errors: FBY_STALE, FBY_IO: discard all that was read. */
+FBY_CHECKED fby_err fby_maps_end(struct fby_maps *self,
+    struct fby_map_uses *uses, struct fby_error_detail *why);
 
 #endif

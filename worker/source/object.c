@@ -1,14 +1,55 @@
 #include "worker/source/object.h"
 
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "worker/source/roots.h"
+
+enum { CHECKSUM_STEP = 1 << 20 /* bytes read at a time */ };
+
+static int64_t nanoseconds(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct fby_stamp fby_stamp_of(const struct stat *st)
+{
+    return (struct fby_stamp){
+        .device   = st->st_dev,
+        .inode    = st->st_ino,
+        .size     = (uint64_t)st->st_size,
+        .mtime_ns = nanoseconds(st->st_mtim),
+        .ctime_ns = nanoseconds(st->st_ctim),
+    };
+}
+
+const char *fby_stamp_change(
+    const struct fby_stamp *indexed, const struct fby_stamp *now)
+{
+    if (now->device != indexed->device || now->inode != indexed->inode) {
+        return "was replaced";
+    }
+    if (now->size > indexed->size) {
+        return "was appended to";
+    }
+    if (now->size < indexed->size) {
+        return "was cut short";
+    }
+    return now->mtime_ns != indexed->mtime_ns
+               ? "was written to"
+               : "was touched (links, owner or mode)";
+}
+
 fby_err fby_object_open(const struct fby_root *root, const char *path,
-    struct fby_object *out, struct fby_why *why)
+    struct fby_object *out, struct fby_error_detail *why)
 {
     *out = (struct fby_object){0};
     return fby_root_object_ops(root)->open(root, path, out, why);
 }
 
 fby_err fby_object_open_stamped(const struct fby_root *root, const char *path,
-    struct fby_object *out, struct fby_stamp *stamp, struct fby_why *why)
+    struct fby_object *out, struct fby_stamp *stamp,
+    struct fby_error_detail *why)
 {
     fby_err err = fby_object_open(root, path, out, why);
     if (err == FBY_OK) {
@@ -36,32 +77,32 @@ void fby_object_close(struct fby_object *self)
     *self = (struct fby_object){0};
 }
 
-fby_err fby_object_stamp(
-    const struct fby_object *self, struct fby_stamp *out, struct fby_why *why)
+fby_err fby_object_stamp(const struct fby_object *self, struct fby_stamp *out,
+    struct fby_error_detail *why)
 {
     return self->ops->stamp(self, out, why);
 }
 
 fby_err fby_stamp_check(const struct fby_object *self,
-    const struct fby_stamp *stamp, struct fby_why *why)
+    const struct fby_stamp *stamp, struct fby_error_detail *why)
 {
     struct fby_stamp now = {0};
     fby_err          err = fby_object_stamp(self, &now, why);
-    if (err != FBY_OK || fby_stamp_equal(&now, stamp)) {
+    if (err != FBY_OK || fby_stamps_equal(&now, stamp, 1)) {
         return err;
     }
     if (now.size == stamp->size) {
-        return fby_because(why, FBY_STALE, "%s since it was indexed",
+        return fby_error_set(why, FBY_STALE, "%s since it was indexed",
             fby_stamp_change(stamp, &now));
     }
-    return fby_because(why, FBY_STALE,
+    return fby_error_set(why, FBY_STALE,
         "%s: %llu bytes when it was indexed, %llu now",
         fby_stamp_change(stamp, &now), (unsigned long long)stamp->size,
         (unsigned long long)now.size);
 }
 
 fby_err fby_object_read_some(const struct fby_object *self, uint64_t offset,
-    void *buffer, size_t *size, struct fby_why *why)
+    void *buffer, size_t *size, struct fby_error_detail *why)
 {
     fby_err err  = FBY_OK;
     size_t  done = 0;
@@ -73,16 +114,44 @@ fby_err fby_object_read_some(const struct fby_object *self, uint64_t offset,
         done += err == FBY_OK ? part : 0;
     }
     *size = done;
-    return err == FBY_OK ? err : fby_because_in(why, err, "cannot read");
+    return fby_error_prefix(why, err, "cannot read");
 }
 
 fby_err fby_object_read(const struct fby_object *self, uint64_t offset,
-    void *buffer, size_t size, struct fby_why *why)
+    void *buffer, size_t size, struct fby_error_detail *why)
 {
-    size_t  n   = size;
-    fby_err err = fby_object_read_some(self, offset, buffer, &n, why);
-    return err == FBY_OK && n < size
-               ? fby_because(
-                     why, FBY_IO, "cannot read: the file became shorter")
-               : err;
+    size_t n = size;
+    FBY_TRY(fby_object_read_some(self, offset, buffer, &n, why));
+    return n < size ? fby_error_set(
+                          why, FBY_IO, "cannot read: the file became shorter")
+                    : FBY_OK;
+}
+
+static fby_err add_bytes(struct fby_checksum_state *sum,
+    const struct fby_object *self, uint8_t *buffer, const atomic_bool *stop,
+    struct fby_error_detail *why)
+{
+    size_t n = CHECKSUM_STEP;
+    for (uint64_t at = 0; n == CHECKSUM_STEP; at += n) {
+        fby_err err = fby_object_read_some(self, at, buffer, &n, why);
+        if (err != FBY_OK || atomic_load(stop)) {
+            return err != FBY_OK ? err : FBY_GONE;
+        }
+        fby_checksum_add(sum, buffer, n);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_checksum_add_file(struct fby_checksum_state *sum,
+    const struct fby_object *self, const struct fby_stamp *stamp,
+    const atomic_bool *stop, struct fby_error_detail *why)
+{
+    fby_err err = fby_stamp_check(self, stamp, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint8_t *buffer = fby_zalloc(CHECKSUM_STEP);
+    err             = add_bytes(sum, self, buffer, stop, why);
+    free(buffer);
+    return err == FBY_OK ? fby_stamp_check(self, stamp, why) : err;
 }

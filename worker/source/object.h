@@ -1,67 +1,102 @@
-/* object.h - one file of a data set, wherever its bytes are stored.
+/* object.h - one file of a dataset, on any storage.
  *
  * All bytes of data are read through this interface. An implementation is a
- * table of four functions, and the root decides which one a path beneath it
- * uses; object_file.c, for local files, is the only one so far. No function
- * here allocates memory. An open object can still change, so readers compare
- * its stamp before and after they use it. */
+ * table of four functions; the root of a path says which table to use. Local
+ * files (object_file.c) are the only implementation so far.
+ *
+ * A file can change while it is open. So readers compare its stamp (identity,
+ * size and times) with the stamp of the index, before and after they read. */
 #ifndef FBY_WORKER_SOURCE_OBJECT_H
 #define FBY_WORKER_SOURCE_OBJECT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "common/err.h"
-#include "worker/source/roots.h"
-#include "worker/source/shard.h"
+#include "common/hash.h"
 
+struct fby_root; /* roots.h */
 struct fby_object_ops;
 
-/* A handle, to be copied freely; all zeros is a closed one. */
+/* Distinguishes a file from another file, and from itself after a change. */
+struct fby_stamp {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;     /* bytes */
+    int64_t  mtime_ns; /* since 1970 */
+    int64_t  ctime_ns; /* since 1970 */
+};
+
+struct fby_stamp fby_stamp_of(const struct stat *st);
+
+/* Are the `n` stamps of `a` equal to those of `b`? */
+static inline bool fby_stamps_equal(
+    const struct fby_stamp *a, const struct fby_stamp *b, uint32_t n)
+{
+    return memcmp(a, b, n * sizeof(*a)) == 0; /* a stamp has no padding */
+}
+
+/* The change that explains two different stamps of a file, as static text: "was
+ * appended to", "was replaced", ... */
+const char *fby_stamp_change(
+    const struct fby_stamp *indexed, const struct fby_stamp *now);
+
+/* A handle of an open file. It may be copied; all zeros is a closed object. */
 struct fby_object {
     const struct fby_object_ops *ops; /* NULL: closed */
     union {
         int   fd;    /* of a local file */
         void *state; /* of any other implementation */
-    } is;
+    };
 };
 
-/* What an implementation does; the contracts are those of the functions below,
- * which are all that readers call. */
+/* The functions of an implementation. Their contracts are those of the
+ * fby_object functions below, which readers call. */
 struct fby_object_ops {
-    /* Fill *out, with these ops in it. */
+    /* Fill *out, including its `ops`. */
     fby_err (*open)(const struct fby_root *root, const char *path,
-        struct fby_object *out, struct fby_why *why);
+        struct fby_object *out, struct fby_error_detail *why);
     fby_err (*stamp)(const struct fby_object *self, struct fby_stamp *out,
-        struct fby_why *why);
-    /* Read at most *size bytes, which is not 0; then *size is how many were
-     * read, 0 only at the end of the object. `why` is the cause alone. */
+        struct fby_error_detail *why);
+    /* Read at most *size bytes (not 0) and set *size to the number of bytes
+     * read, which is 0 only at the end of the object. `why` is the bare
+     * cause. */
     fby_err (*read)(const struct fby_object *self, uint64_t offset,
-        void *buffer, size_t *size, struct fby_why *why);
+        void *buffer, size_t *size, struct fby_error_detail *why);
     void (*close)(struct fby_object *self);
 };
 
-extern const struct fby_object_ops fby_object_file; /* files of this machine */
+extern const struct fby_object_ops fby_object_file; /* local files */
+
+/* A range of bytes in an object. */
+struct fby_extent {
+    uint64_t offset; /* bytes from the begin of the object */
+    uint64_t size;   /* bytes */
+};
 
 /* Open the object at `path` beneath `root`.
  *
- * Ownership: the caller closes *out, once for all copies of it.
+ * Ownership: the caller closes *out, once for all its copies.
  * Thread:    any.  Blocks: for the storage.
- * Errors:    as of fby_root_open; *out is closed. */
+ * Errors:    those of fby_root_open; *out is closed. */
 FBY_CHECKED fby_err fby_object_open(const struct fby_root *root,
-    const char *path, struct fby_object *out, struct fby_why *why);
+    const char *path, struct fby_object *out, struct fby_error_detail *why);
 
-/* The same, with the stamp that it has now. Errors: also those of
+/* Open the object and return its stamp. Errors: also those of
  * fby_object_stamp; *out is closed. */
 FBY_CHECKED fby_err fby_object_open_stamped(const struct fby_root *root,
     const char *path, struct fby_object *out, struct fby_stamp *stamp,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* Can it be opened? */
+/* Is there an object at `path` that can be opened? */
 bool fby_object_exists(const struct fby_root *root, const char *path);
 
-/* Close it; a closed one stays as it is. No thread uses a copy any more. */
+/* Close the object, which may be closed already. No thread may still use a
+ * copy of the handle. */
 void fby_object_close(struct fby_object *self);
 
 static inline bool fby_object_is_open(const struct fby_object *self)
@@ -69,32 +104,40 @@ static inline bool fby_object_is_open(const struct fby_object *self)
     return self->ops != NULL;
 }
 
-/* The identity and size of an open object as they are now.
+/* The current stamp of an open object.
  *
- * Thread: any, also several at once, as the functions that follow.
+ * Thread: any; like all functions below, also from several threads at once.
  * Blocks: for the storage.
- * Errors: FBY_STALE  it was replaced or removed: no path leads to it
+ * Errors: FBY_STALE  the object was replaced or removed, so it has no path
  *         FBY_IO */
-FBY_CHECKED fby_err fby_object_stamp(
-    const struct fby_object *self, struct fby_stamp *out, struct fby_why *why);
+FBY_CHECKED fby_err fby_object_stamp(const struct fby_object *self,
+    struct fby_stamp *out, struct fby_error_detail *why);
 
-/* Errors: FBY_STALE when the open object is not the one of `stamp`: "was
- *         appended to: 1536 bytes when it was indexed, 2048 now"; FBY_IO. */
+/* Compare the current stamp of an open object with `stamp`.
+ * Errors: FBY_STALE  they differ: "was appended to: 1536 bytes when it was
+ *                    indexed, 2048 now";  FBY_IO */
 FBY_CHECKED fby_err fby_stamp_check(const struct fby_object *self,
-    const struct fby_stamp *stamp, struct fby_why *why);
+    const struct fby_stamp *stamp, struct fby_error_detail *why);
 
-/* Read `size` bytes from byte `offset` on.
- * Errors: FBY_IO, also when there are fewer: "cannot read: ...". */
+/* Read exactly `size` bytes from byte `offset` on.
+ * Errors: FBY_IO, also at an early end of the object: "cannot read: ...". */
 FBY_CHECKED fby_err fby_object_read(const struct fby_object *self,
-    uint64_t offset, void *buffer, size_t size, struct fby_why *why);
+    uint64_t offset, void *buffer, size_t size, struct fby_error_detail *why);
 
-/* Read at most *size of them, as many as there are, and set *size to that.
- * Errors: FBY_IO: "cannot read: ...". */
+/* Read *size bytes, fewer only at the end of the object, and set *size to the
+ * number read. Errors: FBY_IO: "cannot read: ...". */
 FBY_CHECKED fby_err fby_object_read_some(const struct fby_object *self,
-    uint64_t offset, void *buffer, size_t *size, struct fby_why *why);
+    uint64_t offset, void *buffer, size_t *size, struct fby_error_detail *why);
 
-/* The descriptor of a local file, to be mapped; -1 of any other object. It is
- * borrowed: fby_object_close closes it. */
+/* Add all bytes of the object to the checksum `sum`, and check its stamp before
+ * and after.
+ * Errors: FBY_STALE, FBY_IO, FBY_GONE (*stop became true). */
+FBY_CHECKED fby_err fby_checksum_add_file(struct fby_checksum_state *sum,
+    const struct fby_object *self, const struct fby_stamp *stamp,
+    const atomic_bool *stop, struct fby_error_detail *why);
+
+/* The file descriptor of a local file, for mmap; -1 for any other object.
+ * Ownership: still the object's. */
 int fby_object_local_fd(const struct fby_object *self);
 
 #endif

@@ -1,31 +1,30 @@
-/* object_file.c - local files as objects: each is one descriptor. */
+/* object_file.c - local files as objects: one file descriptor each. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "worker/source/object.h"
+#include "worker/source/roots.h"
 
 static fby_err open_file(const struct fby_root *root, const char *path,
-    struct fby_object *out, struct fby_why *why)
+    struct fby_object *out, struct fby_error_detail *why)
 {
-    int     fd  = -1;
-    fby_err err = fby_root_open(root, path, FBY_WANT_FILE, &fd, why);
-    if (err == FBY_OK) {
-        *out = (struct fby_object){.ops = &fby_object_file, .is.fd = fd};
-    }
-    return err;
+    int fd = -1;
+    FBY_TRY(fby_root_open(root, path, FBY_WANT_FILE, &fd, why));
+    *out = (struct fby_object){.ops = &fby_object_file, .fd = fd};
+    return FBY_OK;
 }
 
-static fby_err stamp_file(
-    const struct fby_object *self, struct fby_stamp *out, struct fby_why *why)
+static fby_err stamp_file(const struct fby_object *self, struct fby_stamp *out,
+    struct fby_error_detail *why)
 {
     struct stat st;
-    if (fstat(self->is.fd, &st) != 0) {
-        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
+    if (fstat(self->fd, &st) != 0) {
+        return fby_error_set(why, FBY_IO, "cannot stat: %s", strerror(errno));
     }
     if (st.st_nlink == 0) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_STALE, "was replaced or removed since it was opened");
     }
     *out = fby_stamp_of(&st);
@@ -33,14 +32,14 @@ static fby_err stamp_file(
 }
 
 static fby_err read_file(const struct fby_object *self, uint64_t offset,
-    void *buffer, size_t *size, struct fby_why *why)
+    void *buffer, size_t *size, struct fby_error_detail *why)
 {
     ssize_t n = -1;
     do {
-        n = pread(self->is.fd, buffer, *size, (off_t)offset);
+        n = pread(self->fd, buffer, *size, (off_t)offset);
     } while (n < 0 && errno == EINTR);
     if (n < 0) {
-        return fby_because(why, FBY_IO, "%s", strerror(errno));
+        return fby_error_set(why, FBY_IO, "%s", strerror(errno));
     }
     *size = (size_t)n;
     return FBY_OK;
@@ -48,12 +47,12 @@ static fby_err read_file(const struct fby_object *self, uint64_t offset,
 
 static void close_file(struct fby_object *self)
 {
-    close(self->is.fd);
+    close(self->fd);
 }
 
 int fby_object_local_fd(const struct fby_object *self)
 {
-    return self->ops == &fby_object_file ? self->is.fd : -1;
+    return self->ops == &fby_object_file ? self->fd : -1;
 }
 
 const struct fby_object_ops fby_object_file = {

@@ -1,5 +1,5 @@
-/* ops.c - the table of sources, by number. To add a source: a folder like its
- * neighbours, and a line here and in ops.h. */
+/* ops.c - the table of sources, by number. A new source needs a folder, and a
+ * line here and in ops.h. */
 #include "worker/source/ops.h"
 
 static const struct fby_source_ops *const ops[FBY_N_SOURCES] = {

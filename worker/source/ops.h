@@ -1,57 +1,64 @@
-/* ops.h - the table of sources: how a worker indexes one, names its files, and
- * describes its samples.
+/* ops.h - the table of sources: how a worker indexes a source, names its files,
+ * and describes its samples.
  *
- * Each source is one folder here, and one line in ops.c. What is known of a
- * source before a file is opened is in pipeline/sources/traits.h. */
+ * Each kind of source has a folder below this one and a line in ops.c. The
+ * properties that need no open file are in pipeline/sources/traits.h. */
 #ifndef FBY_WORKER_SOURCE_OPS_H
 #define FBY_WORKER_SOURCE_OPS_H
 
 #include "pipeline/record.h"
-#include "worker/source/dataset_state.h"
-#include "worker/source/index_build.h"
+#include "worker/source/roots.h"
+#include "worker/source/spec.h"
+
+struct fby_build;
+struct fby_dataset;
+struct fby_index;
+struct fby_member;
+struct fby_sample_at;
+struct fby_shard;
 
 struct fby_source_ops {
-    /* Fill the shards of b->out, whose location is known.
+    /* Fill the shards of b->out, whose location is set.
      * Errors: those of fby_dataset_open. */
-    fby_err (*index)(struct fby_build *b, struct fby_why *why);
+    fby_err (*index)(struct fby_build *b, struct fby_error_detail *why);
 
-    /* Refuse an index that is of no use as a dataset. NULL: none is.
+    /* Refuse an index that cannot be used as a dataset. NULL: all can.
      * Errors: FBY_CONFIG. */
     fby_err (*check)(const struct fby_dataset_spec *spec,
-        const struct fby_index *index, struct fby_why *why);
+        const struct fby_index *index, struct fby_error_detail *why);
 
-    /* Append, as text, what else than kind and location an index depends on:
-     * the cache keeps one for each. NULL: nothing. */
+    /* Append as text all settings that change the index, besides kind and
+     * location: the cache has a file for each such text. NULL: no setting. */
     void (*describe_index)(
         const struct fby_dataset_spec *spec, struct fby_buffer *out);
 
-    /* The path of file `number` of a shard below the base of the location.
-     * NULL: a shard has one file, its name is the path.
-     * Errors: FBY_CONFIG  it is too long. */
+    /* Write the path of file `number` of a shard, relative to the base of the
+     * location. NULL: a shard has one file, and its name is the path.
+     * Errors: FBY_CONFIG  the path is too long. */
     fby_err (*path)(const struct fby_index *index,
         const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
-        struct fby_why *why);
+        struct fby_error_detail *why);
 
-    /* Where a sample is, or one of its members, for error messages. NULL:
-     * fby_sample_describe. */
+    /* Write the position of a sample, or of a member of it, for error messages.
+     * NULL: fby_sample_describe. */
     void (*describe)(const struct fby_dataset *dataset,
         const struct fby_sample_at *at, const struct fby_member *member,
-        struct fby_why *text);
+        struct fby_error_detail *text);
 
-    /* The entries of a shard in the manifest, after those that all shards have.
-     * NULL, both: samples with keys and members.
+    /* Write and read the entries of a shard's manifest that follow the entries
+     * which all shards have. Both NULL: samples with keys and members.
      * Errors: FBY_PROTO, with `why`. */
     void (*encode)(const struct fby_shard *shard, struct fby_buffer *out);
-    fby_err (*decode)(
-        struct fby_record *r, struct fby_shard *out, struct fby_why *why);
+    fby_err (*decode)(struct fby_record *r, struct fby_shard *out,
+        struct fby_error_detail *why);
 
-    /* Refuse fields that this data does not have. NULL: each sample is checked
-     * as it is read. Errors: FBY_CONFIG. */
+    /* Refuse fields that this data cannot fill. NULL: a sample is checked only
+     * when it is read. Errors: FBY_CONFIG. */
     fby_err (*check_fields)(const struct fby_dataset *dataset,
-        const struct fby_content *content, struct fby_why *why);
+        const struct fby_content *content, struct fby_error_detail *why);
 };
 
-/* The ops of a kind that is valid. */
+/* The ops of a source kind, which must be valid. */
 const struct fby_source_ops *fby_source_ops(enum fby_source_kind kind);
 
 extern const struct fby_source_ops fby_folder_ops;

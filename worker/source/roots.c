@@ -22,7 +22,7 @@ enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 struct fby_root {
     char  name[FBY_NAME_SIZE];
     char *dir; /* absolute, links resolved */
-    int   fd;  /* of dir; only to open beneath */
+    int   fd;  /* of dir */
 
     const struct fby_object_ops *object_ops;
 };
@@ -72,32 +72,32 @@ static const struct fby_root *find(
 }
 
 static fby_err open_dir(
-    struct fby_root *root, const char *dir, struct fby_why *why)
+    struct fby_root *root, const char *dir, struct fby_error_detail *why)
 {
     root->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root->fd < 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "root %s: cannot open the directory %s: %s", root->name, dir,
             strerror(errno));
     }
     root->dir = realpath(dir, NULL);
     if (root->dir == NULL) {
-        return fby_because(why, FBY_CONFIG, "root %s: cannot resolve %s: %s",
+        return fby_error_set(why, FBY_CONFIG, "root %s: cannot resolve %s: %s",
             root->name, dir, strerror(errno));
     }
     return FBY_OK;
 }
 
-fby_err fby_roots_add(
-    struct fby_roots *self, const char *name_and_dir, struct fby_why *why)
+fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
+    struct fby_error_detail *why)
 {
     char             dir[FBY_PATH_SIZE];
     struct fby_root *root = fby_zalloc(sizeof(*root));
     root->fd              = -1;
     root->object_ops      = &fby_object_file;
-    fby_err err = fby_location_root_option(name_and_dir, root->name, dir, why);
+    fby_err err = fby_location_parse_root(name_and_dir, root->name, dir, why);
     if (err == FBY_OK && find(self, root->name) != NULL) {
-        err = fby_because(why, FBY_USAGE,
+        err = fby_error_set(why, FBY_USAGE,
             "two roots are named %s; each needs a name of its own", root->name);
     }
     if (err == FBY_OK) {
@@ -108,7 +108,7 @@ fby_err fby_roots_add(
         return err;
     }
     self->all =
-        fby_regrow(self->all, (self->count + 1) * sizeof(struct fby_root *));
+        fby_realloc(self->all, (self->count + 1) * sizeof(struct fby_root *));
     self->all[self->count++] = root;
     return FBY_OK;
 }
@@ -124,20 +124,17 @@ const char *fby_roots_name(const struct fby_roots *self, uint32_t i)
 }
 
 fby_err fby_roots_named(const struct fby_roots *self, const char *name,
-    const struct fby_root **root, struct fby_why *why)
+    const struct fby_root **root, struct fby_error_detail *why)
 {
     *root = find(self, name);
     if (*root != NULL) {
         return FBY_OK;
     }
-    char   names[256] = "";
-    size_t used       = 0;
-    for (uint32_t i = 0; i < self->count && used < sizeof(names); i++) {
-        int n = snprintf(names + used, sizeof(names) - used, "%s%s",
-            i > 0 ? ", " : "", self->all[i]->name);
-        used += n > 0 ? (size_t)n : 0;
+    char names[256] = "";
+    for (uint32_t i = 0; i < self->count; i++) {
+        fby_text_append_name(names, sizeof(names), self->all[i]->name);
     }
-    return fby_because(why, FBY_USAGE,
+    return fby_error_set(why, FBY_USAGE,
         "this worker has no root named %s; it was started with: %s",
         fby_text_show(name).text, self->count > 0 ? names : "none");
 }
@@ -157,7 +154,7 @@ const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root)
     return root->object_ops;
 }
 
-/* No component is `..`; and the path is relative. */
+/* Is the path relative, with no component `..`? */
 static bool stays_below(const char *path)
 {
     if (path[0] == '/') {
@@ -174,9 +171,9 @@ static bool stays_below(const char *path)
     return true;
 }
 
-/* The kernel's own walk. It also refuses an absolute link that would lead
- * back beneath the root: then (and where the call is missing) we look where
- * the link leads. */
+/* Let the kernel resolve the path (openat2). It refuses an absolute link even
+ * if it leads back beneath the root, and old kernels do not have the call: in
+ * both cases open_checked() resolves the path. */
 static int open_beneath(int root, const char *path)
 {
     struct open_how how = {
@@ -186,26 +183,26 @@ static int open_beneath(int root, const char *path)
     long fd = -1;
     for (int tries = 0; tries < 8; tries++) {
         fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-        if (fd >= 0 || errno != EAGAIN) {
+        if (fd >= 0 || errno != EAGAIN) { /* EAGAIN: a rename during the walk */
             break;
         }
     }
     return (int)fd;
 }
 
-/* Without openat2: take hold of whatever the path leads to without opening it
- * (O_PATH has no side effects), ask the kernel where that lies, and open it
- * through the handle. What is opened is what was checked. */
+/* Get a handle of the target without opening it (O_PATH has no side effects),
+ * ask the kernel for its path, and open the target through the handle. So the
+ * file that is opened is the file that was checked. */
 static int open_checked(const struct fby_root *root, const char *path)
 {
-    char handle[64];
+    char link[64]; /* the handle's link in /proc */
     char real[PATH_MAX];
-    int  at = openat(root->fd, path, O_PATH | O_CLOEXEC);
-    if (at < 0) {
+    int  handle = openat(root->fd, path, O_PATH | O_CLOEXEC);
+    if (handle < 0) {
         return -1;
     }
-    snprintf(handle, sizeof(handle), "/proc/self/fd/%d", at);
-    ssize_t n      = readlink(handle, real, sizeof(real) - 1);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
+    ssize_t n      = readlink(link, real, sizeof(real) - 1);
     size_t  prefix = strlen(root->dir);
     bool    below  = false;
     if (n > 0) {
@@ -214,88 +211,95 @@ static int open_checked(const struct fby_root *root, const char *path)
         below   = strncmp(real, root->dir, prefix) == 0 &&
                 (real[prefix] == '/' || real[prefix] == '\0');
     }
-    int fd = below ? open(handle, OPEN_FLAGS) : -1;
+    int fd = below ? open(link, OPEN_FLAGS) : -1;
     int e  = below ? errno : EXDEV;
-    close(at);
+    close(handle);
     errno = e;
     return fd;
 }
 
-static bool walk_was_refused(int error)
+/* May open_checked() try the path, after openat2 failed with `error`? */
+static bool may_use_open_checked(int error)
 {
     return error == EXDEV || error == ENOSYS || error == EPERM ||
            error == EINVAL || error == EAGAIN;
 }
 
-static fby_err say_why_not(
-    const struct fby_root *root, const char *path, struct fby_why *why)
+static fby_err refuse(
+    const struct fby_root *root, const char *path, struct fby_error_detail *why)
 {
+    fby_err     err  = FBY_IO;
+    const char *when = "";
     switch (errno) {
     case EXDEV:
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "%s:%s leads out of the root; a worker reads only what lies "
             "beneath it",
             root->name, path);
     case ENOENT:
     case ENOTDIR:
-        return fby_because(
+        return fby_error_set(
             why, FBY_NOT_FOUND, "%s:%s is not there", root->name, path);
     case ELOOP:
-        return fby_because(
+        return fby_error_set(
             why, FBY_USAGE, "%s:%s is a loop of links", root->name, path);
     case EACCES:
-    case ENAMETOOLONG: /* waiting changes neither */
-        return fby_because(why, FBY_CONFIG, "cannot open %s:%s: %s", root->name,
-            path, strerror(errno));
+    case ENAMETOOLONG:
+        err = FBY_CONFIG;
+        break;
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-        return fby_because(why, FBY_AGAIN, "cannot open %s:%s now: %s",
-            root->name, path, strerror(errno));
+        err  = FBY_AGAIN;
+        when = " now";
+        break;
     default:
-        return fby_because(why, FBY_IO, "cannot open %s:%s: %s", root->name,
-            path, strerror(errno));
+        break;
     }
+    return fby_error_set(why, err, "cannot open %s:%s%s: %s", root->name, path,
+        when, strerror(errno));
 }
 
-static fby_err check_type(int fd, enum fby_root_want want, const char **is)
+/* Check the type of an open file; *fault says what is wrong with it. */
+static fby_err check_type(int fd, enum fby_root_want want, const char **fault)
 {
-    static const char *const wanted[] = {
+    static const char *const faults[] = {
         [FBY_WANT_FILE]   = "no plain file",
         [FBY_WANT_DIR]    = "no directory",
         [FBY_WANT_EITHER] = "neither a plain file nor a directory",
     };
     struct stat st;
     if (fstat(fd, &st) != 0) {
+        *fault = "unreadable";
         return FBY_IO;
     }
-    *is        = wanted[want];
+    *fault     = faults[want];
     bool right = (want != FBY_WANT_DIR && S_ISREG(st.st_mode)) ||
                  (want != FBY_WANT_FILE && S_ISDIR(st.st_mode));
     return right ? FBY_OK : FBY_NOT_FOUND;
 }
 
 fby_err fby_root_open(const struct fby_root *root, const char *path,
-    enum fby_root_want want, int *fd, struct fby_why *why)
+    enum fby_root_want want, int *fd, struct fby_error_detail *why)
 {
     if (!stays_below(path)) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "%s:%s: a path is relative to its root and has no `..` in it",
             root->name, path);
     }
     const char *below  = path[0] == '\0' ? "." : path;
     int         opened = open_beneath(root->fd, below);
-    if (opened < 0 && walk_was_refused(errno)) {
+    if (opened < 0 && may_use_open_checked(errno)) {
         opened = open_checked(root, below);
     }
     if (opened < 0) {
-        return say_why_not(root, path, why);
+        return refuse(root, path, why);
     }
-    const char *is  = "unreadable";
-    fby_err     err = check_type(opened, want, &is);
+    const char *fault = NULL;
+    fby_err     err   = check_type(opened, want, &fault);
     if (err != FBY_OK) {
         close(opened);
-        return fby_because(why, err, "%s:%s is %s", root->name, path, is);
+        return fby_error_set(why, err, "%s:%s is %s", root->name, path, fault);
     }
     *fd = opened;
     return FBY_OK;

@@ -1,8 +1,8 @@
-/* roots.h - the directories that a worker was started with, and nothing else.
+/* roots.h - the directories that a worker was started with.
  *
- * A pipeline comes from a client, so it names no file of the worker's: it says
- * `NAME:path`, and the path is resolved beneath the directory that the worker
- * was given as NAME=DIR. Links are followed while they stay beneath it. */
+ * A worker opens no file outside them. A pipeline comes from a client, so it
+ * names files as `NAME:path`: the path is resolved beneath the directory that
+ * the worker was given as NAME=DIR. Links are followed if they stay beneath. */
 #ifndef FBY_WORKER_SOURCE_ROOTS_H
 #define FBY_WORKER_SOURCE_ROOTS_H
 
@@ -10,47 +10,49 @@
 
 #include "common/err.h"
 
-struct fby_object_ops;
+struct fby_object_ops; /* object.h */
 struct fby_roots;
-struct fby_root;
+struct fby_root; /* one directory */
 
 struct fby_roots *fby_roots_create(void);
 void              fby_roots_destroy(struct fby_roots **self_p);
 
-/* Add one root from its command line form `NAME=DIR`; DIR must be absolute and
- * a directory that can be read.
+/* Add a root, given as on the command line: `NAME=DIR`. DIR is absolute, and a
+ * directory that can be opened.
  *
- * Thread: before the roots are shared; all other calls may come from any.
- * Errors: FBY_USAGE (the form), FBY_CONFIG (the directory), with `why`. */
-FBY_CHECKED fby_err fby_roots_add(
-    struct fby_roots *self, const char *name_and_dir, struct fby_why *why);
+ * Thread: one, before others use the roots; all other functions: any.
+ * Errors: FBY_USAGE (NAME or the form), FBY_CONFIG (DIR). */
+FBY_CHECKED fby_err fby_roots_add(struct fby_roots *self,
+    const char *name_and_dir, struct fby_error_detail *why);
 
-/* How many roots there are, and their names in the order they were added. */
+/* The number of roots, and their names in the order of fby_roots_add. */
 uint32_t    fby_roots_count(const struct fby_roots *self);
 const char *fby_roots_name(const struct fby_roots *self, uint32_t i);
 
-/* The root of that name, borrowed from `self`.
- * Errors: FBY_USAGE; `why` names those there are. */
+/* Find the root with this name; *root is borrowed from `self`.
+ * Errors: FBY_USAGE; `why` lists the names of all roots. */
 FBY_CHECKED fby_err fby_roots_named(const struct fby_roots *self,
-    const char *name, const struct fby_root **root, struct fby_why *why);
+    const char *name, const struct fby_root **root,
+    struct fby_error_detail *why);
 
 const char *fby_root_name(const struct fby_root *root);
 const char *fby_root_dir(const struct fby_root *root); /* absolute, no links */
 
-/* How the files beneath it are read: see object.h. */
+/* The functions that read files beneath the root. */
 const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root);
 
+/* The type that the file at a path must have. */
 enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR, FBY_WANT_EITHER };
 
-/* Open `path` ("" is the root itself) for reading, beneath the root; the
- * caller closes *fd. Never blocks on a pipe or device: those are refused.
+/* Open `path` ("" is the root itself) beneath the root for reading. The caller
+ * closes *fd. Pipes and devices are refused without blocking.
  *
- * Errors: FBY_NOT_FOUND  there is nothing of that name, or of that type
- *         FBY_USAGE      the path or a link in it leads out of the root
- *         FBY_CONFIG     no permission, or a name beyond the file system's
- *         FBY_AGAIN      too many files are open, or no memory is left
- *         FBY_IO         anything else the system says */
+ * Errors: FBY_NOT_FOUND  the path does not exist, or has another type
+ *         FBY_USAGE      the path, or a link in it, leads out of the root
+ *         FBY_CONFIG     no permission, or a name that is too long
+ *         FBY_AGAIN      too many open files, or no memory
+ *         FBY_IO         any other error of the system */
 FBY_CHECKED fby_err fby_root_open(const struct fby_root *root, const char *path,
-    enum fby_root_want want, int *fd, struct fby_why *why);
+    enum fby_root_want want, int *fd, struct fby_error_detail *why);
 
 #endif

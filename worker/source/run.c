@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "pipeline/derived.h"
 #include "pipeline/text.h"
 #include "worker/source/columns/ragged.h"
 #include "worker/source/dataset_state.h"
 
-enum { AHEAD = 16 /* rows whose offsets are asked for in time */ };
+enum { AHEAD = 16 /* offsets are prefetched so many rows before their use */ };
 
 struct fby_run *fby_run_create(void)
 {
@@ -35,7 +36,7 @@ static bool is_named(
     enum fby_column_part part =
         form == FBY_FORM_SPARSE ? FBY_COLUMN_CSR : FBY_COLUMN_WHOLE;
     return form == FBY_FORM_RAGGED
-               ? fby_ragged_is(column, name)
+               ? fby_ragged_has_values_name(column, name)
                : column->part == part && fby_suffix_is(column->name, name);
 }
 
@@ -51,28 +52,30 @@ static bool find_column(const struct fby_shard *shard, const char *name,
     return false;
 }
 
-/* What the column of that name is, and what to say then. */
-static const char *other_form(
+/* The end of an error message about a column that exists, but in another form
+ * than the field needs; NULL when there is no such column. */
+static const char *advice_for_form(
     const struct fby_shard *shard, const char *name, enum fby_form wanted)
 {
+    static const char *const advice[][2] = {
+        [FBY_FORM_DENSE]  = {"has rows of one shape; leave out max_length",
+             "has rows of one shape; say decode: array"},
+        [FBY_FORM_RAGGED] = {"is ragged; say the max_length of its rows",
+            "is ragged; say decode: array"},
+        [FBY_FORM_SPARSE] = {"is sparse; say decode: sparse, and a max_length",
+            NULL},
+    };
     uint16_t other = 0;
-    if (find_column(shard, name, FBY_FORM_DENSE, &other)) {
-        return wanted == FBY_FORM_SPARSE
-                   ? "has rows of one shape; say decode: array"
-                   : "has rows of one shape; leave out max_length";
+    for (int i = FBY_FORM_DENSE; i <= FBY_FORM_SPARSE; i++) {
+        if (find_column(shard, name, (enum fby_form)i, &other)) {
+            return advice[i][wanted == FBY_FORM_SPARSE];
+        }
     }
-    if (find_column(shard, name, FBY_FORM_RAGGED, &other)) {
-        return wanted == FBY_FORM_SPARSE
-                   ? "is ragged; say decode: array"
-                   : "is ragged; say the max_length of its rows";
-    }
-    return find_column(shard, name, FBY_FORM_SPARSE, &other)
-               ? "is sparse; say decode: sparse, and a max_length"
-               : NULL;
+    return NULL;
 }
 
-static fby_err say_missing(const struct fby_shard *shard, const char *wanted,
-    enum fby_form form, struct fby_why *why)
+static fby_err refuse_missing(const struct fby_shard *shard, const char *wanted,
+    enum fby_form form, struct fby_error_detail *why)
 {
     static const char *const kinds[] = {
         [FBY_FORM_DENSE]  = "",
@@ -80,21 +83,22 @@ static fby_err say_missing(const struct fby_shard *shard, const char *wanted,
         [FBY_FORM_SPARSE] = "sparse ",
     };
     char        has[256] = "";
-    const char *other    = other_form(shard, wanted, form);
+    const char *other    = advice_for_form(shard, wanted, form);
     if (other != NULL) {
-        return fby_because(why, FBY_CONFIG, "shard %.200s: column %s %s",
+        return fby_error_set(why, FBY_CONFIG, "shard %.200s: column %s %s",
             shard->name, wanted, other);
     }
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        fby_text_list(has, sizeof(has), shard->columns[i].name);
+        fby_text_append_name(has, sizeof(has), shard->columns[i].name);
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "shard %.200s has no %scolumn %s; it has %s", shard->name, kinds[form],
         wanted, has);
 }
 
-fby_err fby_column_pick(const struct fby_shard *shard,
-    const struct fby_field_content *field, uint16_t *out, struct fby_why *why)
+fby_err fby_shard_pick_column(const struct fby_shard *shard,
+    const struct fby_field_content *field, uint16_t *out,
+    struct fby_error_detail *why)
 {
     enum fby_form form = fby_field_form(field);
     for (uint32_t i = 0; i < field->n_from; i++) {
@@ -102,16 +106,18 @@ fby_err fby_column_pick(const struct fby_shard *shard,
             return FBY_OK;
         }
     }
-    return say_missing(shard, field->from[0], form, why);
+    return refuse_missing(shard, field->from[0], form, why);
 }
 
-fby_err fby_dataset_pick(const struct fby_dataset *dataset,
-    const struct fby_field_content *field, uint16_t **out, struct fby_why *why)
+fby_err fby_dataset_pick_columns(const struct fby_dataset *dataset,
+    const struct fby_field_content *field, uint16_t **out,
+    struct fby_error_detail *why)
 {
     fby_err   err  = FBY_OK;
     uint16_t *pick = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
     for (uint32_t s = 0; s < dataset->index.n_shards && err == FBY_OK; s++) {
-        err = fby_column_pick(&dataset->index.shards[s], field, &pick[s], why);
+        err = fby_shard_pick_column(
+            &dataset->index.shards[s], field, &pick[s], why);
     }
     if (err != FBY_OK) {
         free(pick);
@@ -127,21 +133,21 @@ const struct fby_column *fby_dataset_column(
     return &dataset->index.shards[shard].columns[pick[shard]];
 }
 
-/* ---- placing ------------------------------------------------------------- */
+/* ---- shards -------------------------------------------------------------- */
 
 static void make_slots(struct fby_run *self, uint32_t n_shards)
 {
     if (self->slots < n_shards) {
         self->slot_of =
-            fby_regrow(self->slot_of, n_shards * sizeof(*self->slot_of));
+            fby_realloc(self->slot_of, n_shards * sizeof(*self->slot_of));
         memset(self->slot_of + self->slots, 0,
             (n_shards - self->slots) * sizeof(*self->slot_of));
         self->slots = n_shards;
     }
 }
 
-/* The place of a shard among those of this run; whatever stands in slot_of
- * counts only if the list agrees. */
+/* The slot of a shard. If slot_of[shard] is from an earlier run, the slot has
+ * another shard or none: then add a slot. So slot_of is never cleared. */
 static uint16_t slot_of_shard(struct fby_run *self, uint32_t shard)
 {
     uint16_t slot = self->slot_of[shard];
@@ -153,10 +159,10 @@ static uint16_t slot_of_shard(struct fby_run *self, uint32_t shard)
     return slot;
 }
 
-void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
+void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n)
 {
-    uint64_t begin = 1; /* of the shard before: none yet */
+    uint64_t begin = 1; /* begin > end: no shard was found yet */
     uint64_t end   = 0;
     uint16_t slot  = 0;
     make_slots(self, dataset->index.n_shards);
@@ -177,7 +183,8 @@ void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
 
 /* ---- a column ------------------------------------------------------------ */
 
-static uint32_t row_in_slot(const struct fby_run *self, uint32_t slot)
+/* The first row whose shard has this slot. */
+static uint32_t first_row_in_slot(const struct fby_run *self, uint32_t slot)
 {
     uint32_t i = 0;
     while (i + 1 < self->n && self->slot[i] != slot) {
@@ -186,44 +193,44 @@ static uint32_t row_in_slot(const struct fby_run *self, uint32_t slot)
     return i;
 }
 
+/* Use the file of a column, or the only file of the shard. */
 static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
-    uint32_t shard_number, uint32_t column, struct fby_why *why)
+    uint32_t shard_number, uint32_t column, struct fby_error_detail *why)
 {
     const struct fby_shard *shard = &dataset->index.shards[shard_number];
-    bool     one  = shard->sequences != NULL || fby_is_npz(shard->name);
-    uint32_t file = one ? 0 : column;
-    uint64_t id   = dataset->map_ids[shard_number] + file;
+    bool     single = shard->sequences != NULL || fby_is_npz(shard->name);
+    uint32_t file   = single ? 0 : column;
+    uint64_t id     = dataset->map_ids[shard_number] + file;
     char     path[FBY_PATH_SIZE];
     if (fby_maps_use(dataset->maps, id, &shard->stamps[file], &self->uses)) {
         return FBY_OK;
     }
-    fby_err err = fby_index_path(&dataset->index, shard, file, path, why);
-    if (err == FBY_OK) {
-        err = fby_maps_open(dataset->maps,
-            &(struct fby_file){.id = id,
-                .root              = dataset->index.root,
-                .path              = path,
-                .stamp             = &shard->stamps[file]},
-            &self->uses, why);
-    }
-    return err;
+    FBY_TRY(fby_index_path(&dataset->index, shard, file, path, why));
+    return fby_maps_open(dataset->maps,
+        &(struct fby_file){.id = id,
+            .root              = dataset->index.root,
+            .path              = path,
+            .stamp             = &shard->stamps[file]},
+        &self->uses, why);
 }
 
-/* "column dense: " before what went wrong with a use of a file. */
+/* Set self->failed to a row of the file whose use failed, and add the name of
+ * the column to the error. */
 static fby_err name_file(struct fby_run *self,
-    const struct fby_dataset *dataset, fby_err err, struct fby_why *why)
+    const struct fby_dataset *dataset, fby_err err,
+    struct fby_error_detail *why)
 {
     uint32_t                 slot   = self->uses.failed / self->n_files;
     const struct fby_column *column = self->column[slot];
-    self->failed                    = row_in_slot(self, slot);
+    self->failed                    = first_row_in_slot(self, slot);
     if (column == NULL) {
-        return err; /* of tokens: the shard is the file */
+        return err; /* tokens: the shard is the file */
     }
     if (self->uses.failed % self->n_files == 1) {
         column =
             &dataset->index.shards[self->shard[slot]].columns[column->partner];
     }
-    return fby_because_in(why, err, "column %s", column->name);
+    return fby_error_prefix(why, err, "column %s", column->name);
 }
 
 static const uint8_t *file_of(
@@ -241,8 +248,8 @@ static void point_at_rows(struct fby_run *self)
     }
 }
 
-/* Where row i's offset lies, the next one behind it: in the column's last
- * file. */
+/* The address of row i's offset, in the last file of its column. The next
+ * offset follows. */
 static const uint8_t *offset_of(
     const struct fby_run *self, const struct fby_numbers *offsets, uint32_t i)
 {
@@ -250,16 +257,8 @@ static const uint8_t *offset_of(
            (uint64_t)self->row[i] * offsets->width;
 }
 
-static void ask_for_offset(
-    const struct fby_run *self, const struct fby_numbers *offsets, uint32_t i)
-{
-    if (i < self->n) {
-        __builtin_prefetch(offset_of(self, offsets, i));
-    }
-}
-
-/* Each offset is read once, and what it says is what holds: the file may change
- * meanwhile, but no row leaves the values. */
+/* Each offset is read once and then checked, so no row exceeds the values even
+ * if the file changes at the same time. */
 static void point_at_lists(
     struct fby_run *self, const struct fby_dataset *dataset)
 {
@@ -269,7 +268,9 @@ static void point_at_lists(
         const struct fby_column *values  = self->column[self->slot[i]];
         struct fby_numbers       offsets = fby_ragged_offsets(shard, values);
         const uint8_t           *at      = offset_of(self, &offsets, i);
-        ask_for_offset(self, &offsets, i + AHEAD);
+        if (i + AHEAD < self->n) {
+            __builtin_prefetch(offset_of(self, &offsets, i + AHEAD));
+        }
         self->begin[i] = fby_ragged_offset(&offsets, at);
         self->end[i]   = fby_ragged_offset(&offsets, at + offsets.width);
         self->at[i]    = NULL;
@@ -289,20 +290,21 @@ const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row)
 
 static fby_err use_column(struct fby_run *self,
     const struct fby_dataset *dataset, uint32_t slot, uint16_t column,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     uint32_t shard     = self->shard[slot];
     self->column[slot] = &dataset->index.shards[shard].columns[column];
-    fby_err err        = use_file(self, dataset, shard, column, why);
-    if (err == FBY_OK && self->n_files == 2) {
-        err = use_file(self, dataset, shard, self->column[slot]->partner, why);
+    FBY_TRY(use_file(self, dataset, shard, column, why));
+    if (self->n_files == 2) {
+        FBY_TRY(
+            use_file(self, dataset, shard, self->column[slot]->partner, why));
     }
-    return err;
+    return FBY_OK;
 }
 
-/* One use could not be made, or is of no good: end those that there are. */
+/* Close the column after the error `err`, which use number `use` caused. */
 static fby_err give_up(struct fby_run *self, const struct fby_dataset *dataset,
-    uint32_t use, fby_err err, struct fby_why *why)
+    uint32_t use, fby_err err, struct fby_error_detail *why)
 {
     self->uses.failed = use;
     name_file(self, dataset, err, why);
@@ -311,7 +313,7 @@ static fby_err give_up(struct fby_run *self, const struct fby_dataset *dataset,
 }
 
 fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
-    const uint16_t *pick, struct fby_why *why)
+    const uint16_t *pick, struct fby_error_detail *why)
 {
     const struct fby_column *any =
         fby_dataset_column(dataset, pick, self->shard[0]);
@@ -333,7 +335,7 @@ fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
 /* ---- tokens -------------------------------------------------------------- */
 
 fby_err fby_run_open_tokens(struct fby_run *self,
-    const struct fby_dataset *dataset, struct fby_why *why)
+    const struct fby_dataset *dataset, struct fby_error_detail *why)
 {
     self->n_files = 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
@@ -341,8 +343,7 @@ fby_err fby_run_open_tokens(struct fby_run *self,
         self->column[i]               = NULL;
         fby_err err = use_file(self, dataset, self->shard[i], 0, why);
         if (err == FBY_OK && shard->size > self->use[i].size) {
-            /* its runs may end beyond */
-            err = fby_because(why, FBY_STALE, "is shorter than was indexed");
+            err = fby_error_set(why, FBY_STALE, "is shorter than was indexed");
         }
         if (err != FBY_OK) {
             return give_up(self, dataset, i, err, why);
@@ -367,7 +368,7 @@ struct fby_run_piece fby_run_tokens(const struct fby_run *self,
 }
 
 fby_err fby_run_close(struct fby_run *self, const struct fby_dataset *dataset,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     fby_err err = fby_maps_end(dataset->maps, &self->uses, why);
     return err == FBY_OK ? FBY_OK : name_file(self, dataset, err, why);

@@ -1,9 +1,10 @@
-/* run.h - rows of columns, many at a time, where they lie in memory.
+/* run.h - many rows at a time, read in place from mapped files.
  *
- * A run is a few thousand samples of a dataset of columns, or of sequences of
- * tokens. For one column after another it says where the bytes of each row are.
- * Nothing is copied: the files are mapped, see maps.h, and what was read of
- * them holds only once the column is closed without an error. */
+ * A run is up to FBY_RUN_ROWS samples of a dataset of columns, or of sequences
+ * of tokens without packing; each sample is called a row. The caller opens one
+ * column after another and gets a pointer to the bytes of each row. Nothing is
+ * copied: the files are mapped (maps.h). If closing the column fails, the
+ * caller discards all that it read. */
 #ifndef FBY_WORKER_SOURCE_RUN_H
 #define FBY_WORKER_SOURCE_RUN_H
 
@@ -13,80 +14,87 @@
 
 enum { FBY_RUN_ROWS = 4096 };
 
-struct fby_run { /* large; one a thread */
-    uint32_t                 n;
-    uint32_t                 n_shards;             /* different ones */
-    uint32_t                 shard[FBY_RUN_ROWS];  /* their numbers */
-    const struct fby_column *column[FBY_RUN_ROWS]; /* of each; while open: of
-                                                      a ragged one the values */
-    uint16_t                 slot[FBY_RUN_ROWS]; /* a row: place in the above */
-    uint32_t                 row[FBY_RUN_ROWS]; /* a row: number in its shard */
-    const uint8_t *at[FBY_RUN_ROWS]; /* a row: bytes, while open; NULL: its
-                                        offsets are wrong */
-    int64_t
-        begin[FBY_RUN_ROWS]; /* a row of a ragged or CSR one: its offsets, */
-    int64_t             end[FBY_RUN_ROWS]; /* as they were read */
-    uint32_t            n_files; /* of a column: 2 of a ragged one, else 1 */
-    uint32_t            failed;  /* the row to name in errors */
-    struct fby_map_use  use[2 * FBY_RUN_ROWS]; /* n_files of each shard */
+/* The shards that the samples are in have the slots 0 to n_shards - 1. The
+ * struct is large: allocate one for each thread. */
+struct fby_run {
+    uint32_t                 n;                    /* number of rows */
+    uint32_t                 n_shards;             /* number of slots */
+    uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
+    const struct fby_column *column[FBY_RUN_ROWS]; /* per slot, while open;
+                                                      ragged: the values */
+    uint16_t       slot[FBY_RUN_ROWS]; /* per row: slot of its shard */
+    uint32_t       row[FBY_RUN_ROWS];  /* per row: number in its shard */
+    const uint8_t *at[FBY_RUN_ROWS];   /* per row, while open: its bytes; NULL:
+                                          its offsets are wrong */
+    /* Per row, ragged or CSR: it has the entries `begin` to `end` - 1. */
+    int64_t             begin[FBY_RUN_ROWS];
+    int64_t             end[FBY_RUN_ROWS];
+    uint32_t            n_files; /* files of a column: 2 if ragged, else 1 */
+    uint32_t            failed;  /* the row to name in an error */
+    struct fby_map_use  use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
     struct fby_map_uses uses;
-    uint16_t           *slot_of; /* a shard; sparse, may be anything */
-    uint32_t            slots;   /* room in it */
+    uint16_t           *slot_of; /* per shard: its slot, valid only if
+                                    shard[slot] is this shard */
+    uint32_t            slots;   /* length of slot_of */
 };
 
 struct fby_run *fby_run_create(void);
 void            fby_run_destroy(struct fby_run **self_p);
 
-/* The column that a field is in one shard, as below.
- * Errors: likewise. */
-FBY_CHECKED fby_err fby_column_pick(const struct fby_shard *shard,
-    const struct fby_field_content *field, uint16_t *out, struct fby_why *why);
+/* Set *out to the index of the column that a field reads in a shard: the first
+ * of field->from that exists in the form that the field needs
+ * (pipeline/types.h). The form is CSR for a sparse field, and ragged for one
+ * with a max_length; of a ragged column this is the index of the values.
+ * Errors: FBY_CONFIG  no such column; `why` lists the columns of the shard. */
+FBY_CHECKED fby_err fby_shard_pick_column(const struct fby_shard *shard,
+    const struct fby_field_content *field, uint16_t *out,
+    struct fby_error_detail *why);
 
-/* Which column a field is: in every shard the first of field->from that it has,
- * of a sparse one among those that are CSR, of another one with a max_length
- * among those that are ragged, of which it is the values. Frees with free().
- * Errors: FBY_CONFIG, naming the shard that has none, and what it has. */
-FBY_CHECKED fby_err fby_dataset_pick(const struct fby_dataset *dataset,
-    const struct fby_field_content *field, uint16_t **out, struct fby_why *why);
+/* Call fby_shard_pick_column() for every shard. The caller frees *out, which
+ * has the index for each shard. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_dataset_pick_columns(const struct fby_dataset *dataset,
+    const struct fby_field_content *field, uint16_t **out,
+    struct fby_error_detail *why);
 
-/* The column that a field is in one shard. */
+/* The column that was picked in a shard. */
 const struct fby_column *fby_dataset_column(
     const struct fby_dataset *dataset, const uint16_t *pick, uint32_t shard);
 
-/* Find the shards of `n` samples, 1 to FBY_RUN_ROWS. */
-void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
+/* Begin a run of `n` samples (1 to FBY_RUN_ROWS): set the shard of each. */
+void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n);
 
-/* Open one column: self->at points to each row then, and of a ragged or CSR one
- * begin and end say how many entries lie there.
- * Errors: FBY_STALE, FBY_AGAIN, FBY_IO, with shard and file; closed again. */
+/* Open one column and set self->at; also begin and end if it is ragged or CSR.
+ * Errors: FBY_STALE, FBY_AGAIN, FBY_IO; `why` names the column, which is closed
+ * then. */
 FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* Where the indices of row `row` of a CSR column lie, as many as its entries;
- * its offsets are right. */
+/* The column indices of the end - begin entries of a row, in an open CSR
+ * column. self->at[row] must not be NULL. */
 const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row);
 
-/* Open the files of tokens: fby_run_tokens knows where they lie then.
- * Errors: as above. */
+/* Open the token files of the run. Errors: those of fby_run_open. */
 FBY_CHECKED fby_err fby_run_open_tokens(struct fby_run *self,
-    const struct fby_dataset *dataset, struct fby_why *why);
+    const struct fby_dataset *dataset, struct fby_error_detail *why);
 
-struct fby_run_piece {
+struct fby_run_piece { /* tokens that are contiguous in memory */
     const uint8_t *at;
-    uint64_t       tokens; /* that lie there, at most as many as asked for */
-    uint32_t       width;  /* bytes of a token */
+    uint64_t       tokens;
+    uint32_t       width; /* bytes of a token */
 };
-/* Where `n` tokens of row `row` of the run begin, of which the first is its
- * token `first`, as far as they lie together. n > 0; none is beyond the row's
- * last target. */
+
+/* Find the tokens `first` to first + n - 1 of a row, or as many of them as are
+ * contiguous. n must not be 0, and no token may be behind the row's last
+ * target. */
 struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     const struct fby_dataset *dataset, uint32_t row, uint32_t first,
     uint32_t n);
 
-/* Errors: FBY_STALE, FBY_IO: what was read is of no use. */
+/* Close the column or the tokens.
+ * Errors: FBY_STALE, FBY_IO: discard all that was read. */
 FBY_CHECKED fby_err fby_run_close(struct fby_run *self,
-    const struct fby_dataset *dataset, struct fby_why *why);
+    const struct fby_dataset *dataset, struct fby_error_detail *why);
 
 #endif

@@ -1,34 +1,37 @@
-/* shard.h - the index of one shard: where each member of each sample lies.
+/* shard.h - the index of one shard: its samples, and where their bytes are.
  *
- * Columns, not objects: a sample costs its key + 1 byte and 8 bytes (12 in a
- * folder), a member 17 bytes (in a folder 49, with its file's stamp), so that
- * millions of samples fit. A shard is built sample by sample, finished, and
- * constant from then on. Tar shards have one file, which `stamps[0]` tells
- * apart from a later one of its name; those of other sources have one file a
- * member. A list's members have a text as well: the file's path, or the value
- * itself, which is then no file.
- * A shard of a token file has sequences instead: samples without keys and
- * members (its stamps: of the file, and of the index beside it). One of columns
- * has no entry for a sample either: sample i is row i of every column, or
- * those of its rows that another column says (columns/ragged.h, columns/csr.h), and its files
- * are its columns', or one .npz. */
+ * A shard has one of three forms:
+ *   members    Samples have keys and members. A member is a range of the
+ *              shard's one file (tar), a file of its own (folder, parallel,
+ *              list), or a value in the list itself.
+ *   sequences  Samples are sequences of tokens of one file, without keys.
+ *   columns    Sample i is row i of each column; rows may have different
+ *   lengths
+ *              (columns/ragged.h, columns/csr.h). Each column has a file, or
+ *              one
+ *              .npz file has all columns.
+ *
+ * A shard is built sample by sample, finished, and constant from then on. The
+ * index is one array for each property, so that millions of samples fit: a
+ * sample takes its key and 9 bytes (13 in a folder), a member 17 bytes (49 with
+ * the stamp of a file of its own). */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "common/bytes.h"
 #include "common/err.h"
 #include "common/hash.h"
 #include "pipeline/types.h"
 #include "worker/npy/npy.h"
+#include "worker/source/object.h"
 #include "worker/source/tokens/sequences.h"
 
 enum {
     FBY_SHARD_MAX_COLUMNS  = 4096,
-    FBY_SHARD_MAX_SAMPLES  = 1 << 24, /* with an entry each: not of columns */
+    FBY_SHARD_MAX_SAMPLES  = 1 << 24, /* in a shard of members */
     FBY_SHARD_MAX_MEMBERS  = 1 << 26,
     FBY_SHARD_MAX_SUFFIXES = 256,
     FBY_SHARD_MAX_KEYS     = 1 << 30, /* bytes of all keys */
@@ -36,138 +39,135 @@ enum {
     FBY_SHARD_NO_CLASS     = -1
 };
 
-/* What tells a file from another one, or from itself after a change. */
-struct fby_stamp {
-    uint64_t device;
-    uint64_t inode;
-    uint64_t size;     /* bytes */
-    int64_t  mtime_ns; /* since 1970 */
-    int64_t  ctime_ns; /* since 1970 */
-};
-
-struct fby_stamp fby_stamp_of(const struct stat *st);
-bool fby_stamp_equal(const struct fby_stamp *a, const struct fby_stamp *b);
-
-/* What happened to the file in between: "was appended to", ... Static text. */
-const char *fby_stamp_change(
-    const struct fby_stamp *indexed, const struct fby_stamp *now);
-
+/* How the rows of a column make up samples. An entry is one element of the list
+ * that a sample of a ragged or sparse column is. */
 enum fby_column_part {      /* written into manifests: add, never renumber */
-    FBY_COLUMN_WHOLE   = 0, /* row i is of sample i */
-    FBY_COLUMN_OFFSETS = 1, /* row i: where the entries of sample i begin */
-    FBY_COLUMN_VALUES  = 2, /* a row is an entry */
-    FBY_COLUMN_CSR     = 3  /* a file of SciPy: a row is an entry, a value */
+    FBY_COLUMN_WHOLE   = 0, /* row i is sample i */
+    FBY_COLUMN_OFFSETS = 1, /* row i: number of the first entry of sample i */
+    FBY_COLUMN_VALUES  = 2, /* row i is entry i, counted over all samples */
+    FBY_COLUMN_CSR     = 3  /* a SciPy file of entries and offsets (csr.h) */
 };
 
-struct fby_numbers { /* whole ones, one after another in a file */
+struct fby_numbers { /* numbers of one type, adjacent in a file */
     enum fby_npy_type type;
     bool              big_endian;
-    uint32_t          width;  /* bytes of one */
-    uint64_t          offset; /* of the first one, in its file */
+    uint32_t          width;  /* bytes of a number */
+    uint64_t          offset; /* of the first number in the file, in bytes */
 };
 
-struct fby_column { /* of a shard of columns: NAME.npy, or NAME.npz (CSR) */
+struct fby_column { /* NAME.npy, or NAME.npz (CSR) */
     char                 name[FBY_NAME_SIZE];
     enum fby_npy_type    type;
     bool                 big_endian;
     enum fby_column_part part;
-    uint16_t             partner; /* of a part: the other one's place */
-    uint32_t             n_dims;
-    uint64_t             dims[FBY_NPY_MAX_DIMS]; /* of a row */
+    uint16_t             partner; /* ragged: index of the column of values if
+                                     this is offsets, and the reverse */
+    uint32_t             n_dims;  /* dimensions of a row */
+    uint64_t             dims[FBY_NPY_MAX_DIMS]; /* size of each */
     uint64_t             row_bytes;
-    uint64_t             rows;    /* of its file */
-    int64_t              first;   /* of offsets: the first one, */
-    int64_t              last;    /* and the last one, when it was scanned */
-    uint64_t             offset;  /* of row 0, in its file */
-    struct fby_numbers   indices; /* CSR: of each entry its place in its row, */
-    struct fby_numbers   indptr;  /* and where the entries of sample i begin */
-    uint64_t             width;   /* likewise: values of a dense row */
+    uint64_t             rows;    /* number of rows in the file */
+    int64_t              first;   /* offsets, CSR: first offset when indexed */
+    int64_t              last;    /* offsets, CSR: last offset when indexed */
+    uint64_t             offset;  /* of row 0 in the file, in bytes */
+    struct fby_numbers   indices; /* CSR: index of each entry in its row */
+    struct fby_numbers   indptr;  /* CSR: the offsets */
+    uint64_t             width;   /* CSR: number of values in a dense row */
 };
 
+/* An array has one element "per sample", "per member" or "per file". */
 struct fby_shard {
-    char                *name; /* relative to the pattern's base */
-    uint64_t             size; /* bytes: of the tar, or of all the files */
+    char                *name; /* relative to the base of the location */
+    uint64_t             size; /* bytes of all its files */
     enum fby_source_kind kind;
-    bool                 folder; /* a file a member */
-    bool                 hashed;
-    struct fby_sum       sum; /* XXH3-128 of the bytes, when hashed */
-    uint32_t             samples;
-    uint32_t             members;
+    bool                 has_files; /* members are files or values; false: all
+                                      are in one file */
+    bool                 hashed;    /* `sum` is valid */
+    struct fby_checksum  sum;       /* XXH3-128 of all bytes */
+    uint32_t             samples;   /* number of samples */
+    uint32_t             members;   /* number of members of all samples */
     uint32_t             n_suffixes;
     struct fby_buffer    keys;       /* each ends with NUL */
-    uint32_t            *key_at;     /* a sample: its key in `keys` */
-    uint32_t            *first;      /* a sample, and one more: first member */
-    uint32_t            *class_ids;  /* a sample; folder only */
-    uint8_t             *suffix;     /* a member: its place in `suffixes` */
-    uint64_t            *offset;     /* a member; tar only */
-    uint64_t            *bytes;      /* a member: its size */
-    struct fby_buffer    texts;      /* list only, without ends */
-    uint64_t            *text_at;    /* a member: where in `texts` */
-    uint32_t            *text_size;  /* a member: bytes */
-    uint8_t             *is_value;   /* a member: no file */
-    char (*suffixes)[FBY_NAME_SIZE]; /* as spelled, in order of first use */
-    struct fby_stamp     *stamps;    /* tar, .npz: one; else one a file: a
-                                     member's, or a column's */
-    struct fby_sequences *sequences; /* of a token file; else NULL */
-    uint32_t             *lengths;   /* a sample: entries of its row or member
-                                        that is bucketed by; else NULL */
-    struct fby_column    *columns;   /* in byte order of names; NULL: none */
-    uint32_t              n_columns; /* then there are no keys and no members */
+    uint32_t            *key_offset; /* per sample: offset of its key */
+    uint32_t            *first;      /* samples + 1: first member of each */
+    uint32_t            *class_ids;  /* per sample; NULL: no class folders */
+    uint8_t             *suffix;     /* per member: index into `suffixes` */
+    uint64_t            *offset; /* per member: byte in the file; tar only */
+    uint64_t            *bytes;  /* per member: its size */
+    struct fby_buffer    texts;  /* list only: values and paths, joined */
+    uint64_t            *text_offset; /* per member: offset in `texts` */
+    uint32_t            *text_size;   /* per member: bytes */
+    uint8_t             *is_value;    /* per member: 1 if its text is its bytes,
+                                        0 if it is the path of its file */
+    char (*suffixes)[FBY_NAME_SIZE];  /* as spelled, in order of first use */
+    struct fby_stamp     *stamps;     /* per file; number: fby_shard_stamps() */
+    struct fby_sequences *sequences;  /* NULL: not a token file */
+    uint32_t             *lengths;    /* per sample, for bucket_by; or NULL */
+    struct fby_column    *columns;    /* in byte order of names; or NULL */
+    uint32_t              n_columns;
 };
 
-/* Are its samples rows of columns? */
+/* Are the samples rows of columns? */
 static inline bool fby_shard_has_rows(const struct fby_shard *self)
 {
     return self->columns != NULL;
 }
 
-/* "day-03.npz" is one file that holds all columns. */
+/* Is `name` a file name NAME.npz? */
 bool fby_is_npz(const char *name);
 
-/* Begin a shard of a source of that kind. Release it with fini, also when half
- * built; fini takes a zeroed shard, too. */
+/* Begin a shard. Release it with fini, which also accepts a shard that is not
+ * finished, or all zeros. */
 void fby_shard_init(
     struct fby_shard *self, const char *name, enum fby_source_kind kind);
 void fby_shard_fini(struct fby_shard *self);
 
-/* Add a sample; its members follow. A tar shard has FBY_SHARD_NO_CLASS.
- * Errors: FBY_CONFIG beyond the limits above. */
+/* Add a sample; its members follow. `class_id` is FBY_SHARD_NO_CLASS unless the
+ * source has class folders.
+ * Errors: FBY_CONFIG  a limit above. */
 FBY_CHECKED fby_err fby_shard_add_sample(struct fby_shard *self,
-    const char *key, size_t key_size, int64_t class_id, struct fby_why *why);
+    const char *key, size_t key_size, int64_t class_id,
+    struct fby_error_detail *why);
 
-/* Add a member to the last sample; `offset` is 0 in a folder. In a folder the
- * caller sets stamps[members - 1] afterwards.
- * Errors: FBY_CONFIG  the limits, or a second member of that extension */
+/* Add a member to the last sample. If members are files, `offset` is 0, and the
+ * caller then sets stamps[members - 1].
+ * Errors: FBY_CONFIG  a limit above, or a second member of that extension. */
 FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
-    const char *suffix, uint64_t offset, uint64_t size, struct fby_why *why);
+    const char *suffix, uint64_t offset, uint64_t size,
+    struct fby_error_detail *why);
 
-/* What the member added last has in a list: a path, or the value, whose size
- * it was added with. Errors: FBY_CONFIG beyond the limit above. */
+/* Set the text of the last member of a list: the path of its file, or its
+ * value, which has the `size` that was passed to fby_shard_add_member().
+ * Errors: FBY_CONFIG  a limit above. */
 FBY_CHECKED fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
-    size_t size, bool is_value, struct fby_why *why);
+    size_t size, bool is_value, struct fby_error_detail *why);
 
-/* All is there: refuse a key that is there twice, give back spare memory.
- * Errors: FBY_CONFIG, naming the key and both offsets. */
+/* Finish a shard of members: check that no key is repeated.
+ * Errors: FBY_CONFIG; `why` has the key and both offsets. */
 FBY_CHECKED fby_err fby_shard_finish(
-    struct fby_shard *self, struct fby_why *why);
+    struct fby_shard *self, struct fby_error_detail *why);
 
-/* How many stamps it has: one a file. */
+/* Finish a shard of sequences: set its samples.
+ * Errors: FBY_CONFIG  more than 2^32 - 1 sequences. */
+FBY_CHECKED fby_err fby_shard_finish_sequences(
+    struct fby_shard *self, struct fby_error_detail *why);
+
+/* The number of stamps: 1 for a tar or .npz file, 1 for a token file or 2 with
+ * its index file; in other shards one for each member or column. */
 uint32_t fby_shard_stamps(const struct fby_shard *self);
 
-/* Set the samples of a token file, whose sequences are all there.
- * Errors: FBY_CONFIG when they are more than 2^32 - 1. */
-FBY_CHECKED fby_err fby_shard_finish_sequences(
-    struct fby_shard *self, struct fby_why *why);
-
-/* A sequence has none: "". */
+/* The key of a sample; "" for a sequence. Not for columns. */
 static inline const char *fby_shard_key(
     const struct fby_shard *self, uint32_t sample)
 {
     if (self->sequences != NULL) {
         return "";
     }
-    return (const char *)self->keys.data + self->key_at[sample];
+    return (const char *)self->keys.data + self->key_offset[sample];
 }
+
+/* Is `key` the key of the last sample? False when there is no sample. */
+bool fby_shard_last_key_is(
+    const struct fby_shard *self, const char *key, size_t key_size);
 
 static inline uint64_t fby_shard_offset(
     const struct fby_shard *self, uint32_t member)
@@ -181,36 +181,39 @@ static inline const char *fby_shard_suffix(
     return self->suffixes[self->suffix[member]];
 }
 
-/* Is it no file, but in `texts`? */
+/* Is the member a value of a list, and not a file? */
 static inline bool fby_shard_is_value(
     const struct fby_shard *self, uint32_t member)
 {
     return self->is_value != NULL && self->is_value[member] != 0;
 }
 
-/* The member of `sample` with the first of `exts` (lower case, without the dot)
- * that it has; false when it has none of them. Not of sequences or columns. */
-bool fby_shard_find(const struct fby_shard *self, uint32_t sample,
+/* Find the member of `sample` with the first of the extensions `exts` (lower
+ * case, without the dot) that the sample has; false when it has none of them.
+ * Only for shards of members. */
+bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, uint32_t *member);
 
 /* The sample that a member belongs to. */
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member);
 
-/* True when `suffix` is spelled like `extension` but for ASCII case. */
+/* Are the two texts equal, if the case of ASCII letters is ignored? */
 bool fby_suffix_is(const char *suffix, const char *extension);
 
-/* Where a member's name is cut into key and suffix. A name that is no member
- * of a sample (hidden, or without an extension) gives false. `name` has no
- * leading "./". */
+/* Cut the name of a member, without a leading "./", into key and suffix. False
+ * for a hidden name or one without an extension: such files are no members. */
 struct fby_name_parts {
     size_t      key_size; /* bytes of `name` */
     const char *suffix;   /* within `name`, after the dot */
 };
 bool fby_name_split(const char *name, struct fby_name_parts *out);
 
-/* Errors: FBY_CONFIG when a name cannot be a key: not UTF-8, control
- *         characters, too long an extension. */
-FBY_CHECKED fby_err fby_name_check(
-    const char *name, const struct fby_name_parts *parts, struct fby_why *why);
+/* Is the name UTF-8 without control characters? */
+bool fby_name_is_plain(const char *name);
+
+/* Refuse the name of a member that is not plain or has a long extension.
+ * Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_name_check(const char *name,
+    const struct fby_name_parts *parts, struct fby_error_detail *why);
 
 #endif

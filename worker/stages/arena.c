@@ -2,13 +2,24 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "common/mem.h"
-#include "common/tsan.h"
+#include "common/wakeup.h"
 
-struct arena_slot { /* the hint of a message, see zmq_msg_init_data */
+/* libzmq is not instrumented, so ThreadSanitizer must be told that all accesses
+ * to a message come before message_done. gcc defines __SANITIZE_THREAD__; for
+ * clang the build defines FBY_TSAN_BUILD. */
+#if defined(__SANITIZE_THREAD__) || defined(FBY_TSAN_BUILD)
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+#define TSAN_ACQUIRE(addr) __tsan_acquire(addr)
+#define TSAN_RELEASE(addr) __tsan_release(addr)
+#else
+#define TSAN_ACQUIRE(addr) ((void)(addr))
+#define TSAN_RELEASE(addr) ((void)(addr))
+#endif
+
+struct arena_slot { /* passed to message_done as its `hint` */
     struct fby_arena *arena;
     atomic_uint       in_flight; /* messages */
 };
@@ -25,24 +36,23 @@ struct fby_arena {
 struct fby_arenas {
     struct fby_memory *memory;
     _Atomic(struct fby_arena *)
-        released; /* pushed by any thread, taken by the loop */
-    int event_fd;
+                      released; /* list: any thread adds, the loop empties it */
+    struct fby_wakeup wakeup;   /* sent for each released arena */
 };
 
 fby_err fby_arenas_create(struct fby_memory *memory, struct fby_arenas **out)
 {
-    int event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (event_fd < 0) {
+    struct fby_wakeup wakeup = fby_wakeup_open();
+    if (wakeup.fd < 0) {
         return FBY_SYS;
     }
-    struct fby_arenas *self = fby_zalloc(sizeof(*self));
-    self->memory            = memory;
-    self->event_fd          = event_fd;
-    *out                    = self;
+    *out           = fby_zalloc(sizeof(**out));
+    (*out)->memory = memory;
+    (*out)->wakeup = wakeup;
     return FBY_OK;
 }
 
-static void ignore(void *context, void *tag)
+static void ignore_tag(void *context, void *tag)
 {
     (void)context;
     (void)tag;
@@ -55,31 +65,28 @@ void fby_arenas_destroy(struct fby_arenas **self_p)
         return;
     }
     *self_p = NULL;
-    fby_arenas_collect(self, ignore, NULL);
-    close(self->event_fd);
+    fby_arenas_collect(self, ignore_tag, NULL);
+    fby_wakeup_close(&self->wakeup);
     free(self);
 }
 
 int fby_arenas_fd(const struct fby_arenas *self)
 {
-    return self->event_fd;
+    return self->wakeup.fd;
 }
 
-/* The list is only emptied as a whole, so no arena can leave it and return
- * while another thread pushes: no ABA problem. */
+/* The list is only emptied as a whole. So no arena can leave the list and come
+ * back while another thread adds one, and there is no ABA problem. */
 size_t fby_arenas_collect(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context)
 {
-    uint64_t count = 0;
-    if (read(self->event_fd, &count, sizeof(count)) < 0) {
-        count = 0; /* no wakeup was pending; the list may have arenas anyway */
-    }
+    fby_wakeup_clear(&self->wakeup);
     struct fby_arena *arena = atomic_exchange(&self->released, NULL);
     size_t            n     = 0;
     while (arena != NULL) {
         struct fby_arena *next = arena->next;
         void             *tag  = arena->tag;
-        fby_memory_give(self->memory, &arena->block);
+        fby_memory_free(self->memory, &arena->block);
         free(arena);
         if (tag != NULL) {
             freed(context, tag);
@@ -90,7 +97,7 @@ size_t fby_arenas_collect(struct fby_arenas *self,
     return n;
 }
 
-fby_err fby_arena_take(struct fby_arenas *home,
+fby_err fby_arena_create(struct fby_arenas *home,
     const struct fby_arena_spec *spec, struct fby_arena **out)
 {
     struct fby_memory_block block;
@@ -121,16 +128,8 @@ uint8_t *fby_arena_data(struct fby_arena *self)
     return self->block.data;
 }
 
-/* A write fails only if the counter is at its maximum: readable already. */
-static void wake_loop(int event_fd)
-{
-    const uint64_t one = 1;
-    if (write(event_fd, &one, sizeof(one)) < 0) {
-        return;
-    }
-}
-
-static void release(struct fby_arena *self)
+/* Drop a reference; the last one adds the arena to the list of `home`. */
+static void drop_reference(struct fby_arena *self)
 {
     if (atomic_fetch_sub(&self->holds, 1) != 1) {
         return;
@@ -139,7 +138,7 @@ static void release(struct fby_arena *self)
     self->next              = atomic_load(&home->released);
     while (!atomic_compare_exchange_weak(&home->released, &self->next, self)) {
     }
-    wake_loop(home->event_fd);
+    fby_wakeup_send(&home->wakeup);
 }
 
 void fby_arena_release(struct fby_arena **self_p)
@@ -147,18 +146,18 @@ void fby_arena_release(struct fby_arena **self_p)
     struct fby_arena *self = *self_p;
     if (self != NULL) {
         *self_p = NULL;
-        release(self);
+        drop_reference(self);
     }
 }
 
-/* libzmq calls this, on one of its threads or ours. */
+/* libzmq calls it when it needs a message no longer, in any thread. */
 static void message_done(void *data, void *hint)
 {
     (void)data;
     struct arena_slot *slot = hint;
-    FBY_TSAN_ACQUIRE(slot);
+    TSAN_ACQUIRE(slot);
     atomic_fetch_sub(&slot->in_flight, 1);
-    release(slot->arena);
+    drop_reference(slot->arena);
 }
 
 fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot, uint8_t *data,
@@ -167,7 +166,7 @@ fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot, uint8_t *data,
     struct arena_slot *lent = &self->slots[slot];
     atomic_fetch_add(&lent->in_flight, 1);
     atomic_fetch_add(&self->holds, 1);
-    FBY_TSAN_RELEASE(lent);
+    TSAN_RELEASE(lent);
     if (zmq_msg_init_data(message, data, size, message_done, lent) != 0) {
         message_done(data, lent);
         return FBY_SYS;

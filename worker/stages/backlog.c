@@ -6,12 +6,12 @@
 
 struct fby_backlog {
     pthread_mutex_t  lock;    /* guards all below */
-    pthread_cond_t   changed; /* a task can be taken, or closed */
+    pthread_cond_t   changed; /* a task can be taken, or `closed` is set */
     struct fby_job  *jobs;    /* with rows to take */
-    struct fby_task *retries; /* to fetch again */
+    struct fby_task *retries; /* tasks to fetch again */
     struct fby_task *free;
     struct fby_task *tasks; /* the array of all tasks */
-    uint64_t         turn;
+    uint64_t         turn;  /* the last one given to a stream */
     bool             closed;
 };
 
@@ -46,7 +46,7 @@ void fby_backlog_destroy(struct fby_backlog **self_p)
     free(self);
 }
 
-/* ---- The order ----------------------------------------------------------- */
+/* ---- The order of jobs --------------------------------------------------- */
 
 static bool same_stream(const struct fby_job *a, const struct fby_job *b)
 {
@@ -56,6 +56,7 @@ static bool same_stream(const struct fby_job *a, const struct fby_job *b)
 
 static bool comes_before(const struct fby_job *a, const struct fby_job *b)
 {
+    /* A started job comes first. */
     if ((a->next_row > 0) != (b->next_row > 0)) {
         return a->next_row > 0;
     }
@@ -71,23 +72,24 @@ static bool comes_before(const struct fby_job *a, const struct fby_job *b)
     return a->spec.first_row < b->spec.first_row;
 }
 
-/* All waiting jobs of a stream have the same turn. */
-static void set_turn(
-    struct fby_backlog *self, const struct fby_job *of, uint64_t turn)
+/* Put a stream behind the others; all its waiting jobs have the same turn. */
+static void move_to_end(struct fby_backlog *self, const struct fby_job *started)
 {
+    self->turn++;
     for (struct fby_job *job = self->jobs; job != NULL;
          job                 = job->next_waiting) {
-        if (same_stream(job, of)) {
-            job->turn = turn;
+        if (same_stream(job, started)) {
+            job->turn = self->turn;
         }
     }
 }
 
-static uint64_t turn_of_stream(
-    struct fby_backlog *self, const struct fby_job *of)
+/* The turn of the stream of `added`; a stream without jobs gets a new turn. */
+static uint64_t stream_turn(
+    struct fby_backlog *self, const struct fby_job *added)
 {
     struct fby_job *job = self->jobs;
-    while (job != NULL && !same_stream(job, of)) {
+    while (job != NULL && !same_stream(job, added)) {
         job = job->next_waiting;
     }
     return job != NULL ? job->turn : ++self->turn;
@@ -103,7 +105,7 @@ static struct fby_job *first_job(const struct fby_backlog *self)
     return first;
 }
 
-/* ---- Jobs in and out ----------------------------------------------------- */
+/* ---- Adding and removing jobs -------------------------------------------- */
 
 static void unlink_job(struct fby_backlog *self, struct fby_job *job)
 {
@@ -114,28 +116,28 @@ static void unlink_job(struct fby_backlog *self, struct fby_job *job)
     *link = job->next_waiting;
 }
 
-void fby_backlog_add(struct fby_backlog *self, struct fby_job *job)
+void fby_backlog_add_job(struct fby_backlog *self, struct fby_job *job)
 {
     pthread_mutex_lock(&self->lock);
     fby_job_hold(job);
-    job->turn         = turn_of_stream(self, job);
+    job->turn         = stream_turn(self, job);
     job->next_waiting = self->jobs;
     self->jobs        = job;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_backlog_sweep(struct fby_backlog *self)
+void fby_backlog_remove_aborted(struct fby_backlog *self)
 {
     pthread_mutex_lock(&self->lock);
     struct fby_job **link = &self->jobs;
     while (*link != NULL) {
         struct fby_job *job = *link;
-        if (fby_job_is_working(job)) {
-            link = &job->next_waiting;
-        } else {
+        if (fby_job_is_aborted(job)) {
             *link = job->next_waiting;
             fby_job_release(&job);
+        } else {
+            link = &job->next_waiting;
         }
     }
     pthread_mutex_unlock(&self->lock);
@@ -168,7 +170,7 @@ static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
     uint32_t         left = job->spec.rows - job->next_row;
     struct fby_task *task = pop(&self->free);
     if (job->next_row == 0) {
-        set_turn(self, job, ++self->turn);
+        move_to_end(self, job);
     }
     *task = (struct fby_task){.job = fby_job_hold(job),
         .row                       = job->next_row,
@@ -182,19 +184,19 @@ static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
     return task;
 }
 
-/* The job to take rows of; NULL: there is none, or no task is free. */
-static struct fby_job *ready_job(const struct fby_backlog *self)
+/* The job whose rows are taken next; NULL: no job waits, or no task is free. */
+static struct fby_job *next_job(const struct fby_backlog *self)
 {
     return self->free != NULL ? first_job(self) : NULL;
 }
 
-fby_err fby_backlog_next(struct fby_backlog *self, struct fby_task **out)
+fby_err fby_backlog_next_task(struct fby_backlog *self, struct fby_task **out)
 {
     fby_err         err = FBY_OK;
     struct fby_job *job = NULL;
     pthread_mutex_lock(&self->lock);
     while (!self->closed && self->retries == NULL &&
-           (job = ready_job(self)) == NULL) {
+           (job = next_job(self)) == NULL) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
     if (self->retries != NULL) {
@@ -208,7 +210,7 @@ fby_err fby_backlog_next(struct fby_backlog *self, struct fby_task **out)
     return err;
 }
 
-void fby_backlog_retry(struct fby_backlog *self, struct fby_task *task)
+void fby_backlog_retry_task(struct fby_backlog *self, struct fby_task *task)
 {
     pthread_mutex_lock(&self->lock);
     task->next    = self->retries;
@@ -217,7 +219,7 @@ void fby_backlog_retry(struct fby_backlog *self, struct fby_task *task)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_backlog_done(struct fby_backlog *self, struct fby_task *task)
+void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task)
 {
     fby_job_release(&task->job);
     pthread_mutex_lock(&self->lock);

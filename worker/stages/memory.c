@@ -9,22 +9,22 @@
 #include "common/mem.h"
 #include "common/pages.h"
 
-enum { PAGE = 4096, KEPT_BLOCKS = 64 };
+enum { PAGE = 4096, MAX_KEPT = 64, SURPLUS = 8 /* an eighth */ };
 
 struct kept_block {
     struct fby_memory_block block;
-    int64_t                 since_ns;
+    int64_t                 since_ns; /* when it was freed */
 };
 
 struct fby_memory {
-    pthread_mutex_t          lock;     /* guards all below */
-    pthread_cond_t           returned; /* or the next turn, or closed */
+    pthread_mutex_t lock;    /* guards all below */
+    pthread_cond_t  changed; /* a block was freed; `serving`, `closed` */
     struct fby_memory_counts counts;
-    struct kept_block        kept[KEPT_BLOCKS]; /* oldest first */
+    struct kept_block        kept[MAX_KEPT]; /* oldest first */
     size_t                   n_kept;
-    uint64_t                 next_turn; /* of the next call of take */
-    uint64_t                 turn;      /* of the call that is served next */
-    bool                     closed;
+    uint64_t next_ticket; /* for the next call of fby_memory_allocate */
+    uint64_t serving;     /* ticket of the call that gets the next block */
+    bool     closed;
 };
 
 struct fby_memory *fby_memory_create(size_t limit_bytes)
@@ -32,12 +32,12 @@ struct fby_memory *fby_memory_create(size_t limit_bytes)
     struct fby_memory *self = fby_zalloc(sizeof(*self));
     self->counts.limit      = limit_bytes;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->returned, NULL);
+    pthread_cond_init(&self->changed, NULL);
     return self;
 }
 
-/* Remove block `i` from the kept ones and preserve their order. */
-static struct fby_memory_block take_kept(struct fby_memory *self, size_t i)
+/* Remove block `i` from `kept` and preserve the order of the others. */
+static struct fby_memory_block remove_kept(struct fby_memory *self, size_t i)
 {
     struct fby_memory_block block = self->kept[i].block;
     self->n_kept--;
@@ -50,7 +50,7 @@ static struct fby_memory_block take_kept(struct fby_memory *self, size_t i)
 
 static void unmap_oldest(struct fby_memory *self)
 {
-    struct fby_memory_block block = take_kept(self, 0);
+    struct fby_memory_block block = remove_kept(self, 0);
     fby_pages_unmap(block.data, block.size);
 }
 
@@ -65,7 +65,7 @@ void fby_memory_destroy(struct fby_memory **self_p)
     while (self->n_kept > 0) {
         unmap_oldest(self);
     }
-    pthread_cond_destroy(&self->returned);
+    pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->lock);
     free(self);
 }
@@ -75,15 +75,15 @@ static size_t available(const struct fby_memory *self)
     return self->counts.limit - self->counts.used;
 }
 
-/* Reuse a kept block that exceeds `size` by at most an eighth. */
-static bool reuse(
+/* Reuse a block that is at most an eighth too large; false: none is kept. */
+static bool reuse_kept(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     for (size_t i = self->n_kept; i-- > 0;) {
-        size_t here = self->kept[i].block.size;
-        if (here >= size && here - size <= size / 8 &&
-            here <= available(self)) {
-            *out = take_kept(self, i);
+        size_t kept = self->kept[i].block.size;
+        if (kept >= size && kept - size <= size / SURPLUS &&
+            kept <= available(self)) {
+            *out = remove_kept(self, i);
             return true;
         }
     }
@@ -96,6 +96,7 @@ static fby_err map_fresh(
     if (size > available(self)) {
         return FBY_FULL;
     }
+    /* Until kept + size fits into the bytes that have no pages in use. */
     while (self->counts.kept > available(self) + self->counts.reserved - size) {
         unmap_oldest(self);
     }
@@ -107,8 +108,8 @@ static fby_err map_fresh(
     return FBY_OK;
 }
 
-/* `size` rounded up to whole pages, at least one; 0: the pool can never hold
- * that many. */
+/* `size` rounded up to whole pages, at least one page; 0: more than the limit.
+ */
 static size_t whole_pages(const struct fby_memory *self, size_t size)
 {
     if (size > self->counts.limit) {
@@ -118,67 +119,46 @@ static size_t whole_pages(const struct fby_memory *self, size_t size)
     return pages * PAGE <= self->counts.limit ? pages * PAGE : 0;
 }
 
-static void charge(struct fby_memory *self, size_t size)
-{
-    self->counts.used += size;
-    if (self->counts.used > self->counts.peak) {
-        self->counts.peak = self->counts.used;
-    }
-}
-
-static fby_err take_locked(
+static fby_err allocate_locked(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    if (!reuse(self, size, out)) {
+    if (!reuse_kept(self, size, out)) {
         fby_err err = map_fresh(self, size, out);
         if (err != FBY_OK) {
             return err;
         }
     }
-    charge(self, out->size);
+    self->counts.used += out->size;
     return FBY_OK;
 }
 
-fby_err fby_memory_try_take(
+/* FBY_FULL ends the wait only if no block is in use. Then the system has no
+ * memory, and no block will be freed for which the caller could wait. */
+static fby_err allocate_in_turn(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    size_t need = whole_pages(self, size);
-    if (need == 0) {
-        return FBY_FULL;
-    }
-    pthread_mutex_lock(&self->lock);
-    fby_err err = take_locked(self, need, out);
-    pthread_mutex_unlock(&self->lock);
-    return err;
-}
-
-/* FBY_FULL ends the wait only if no block is in use: then the system has no
- * memory, and no later call can return any. */
-static fby_err take_in_turn(
-    struct fby_memory *self, size_t size, struct fby_memory_block *out)
-{
-    uint64_t turn = self->next_turn++;
-    fby_err  err  = FBY_AGAIN;
+    uint64_t ticket = self->next_ticket++;
+    fby_err  err    = FBY_AGAIN;
     while (!self->closed && err == FBY_AGAIN) {
-        if (self->turn == turn) {
-            err = take_locked(self, size, out);
+        if (self->serving == ticket) {
+            err = allocate_locked(self, size, out);
         }
         if (err == FBY_FULL && self->counts.used > 0) {
             err = FBY_AGAIN;
         }
         if (err == FBY_AGAIN) {
-            pthread_cond_wait(&self->returned, &self->lock);
+            pthread_cond_wait(&self->changed, &self->lock);
         }
     }
     if (err == FBY_AGAIN) {
         return FBY_GONE;
     }
-    self->turn++;
-    pthread_cond_broadcast(&self->returned);
+    self->serving++;
+    pthread_cond_broadcast(&self->changed);
     return err;
 }
 
-fby_err fby_memory_take(
+fby_err fby_memory_allocate(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     size_t need = whole_pages(self, size);
@@ -186,7 +166,7 @@ fby_err fby_memory_take(
         return FBY_FULL;
     }
     pthread_mutex_lock(&self->lock);
-    fby_err err = take_in_turn(self, need, out);
+    fby_err err = allocate_in_turn(self, need, out);
     pthread_mutex_unlock(&self->lock);
     return err;
 }
@@ -198,7 +178,7 @@ fby_err fby_memory_reserve(
     fby_err err  = FBY_FULL;
     pthread_mutex_lock(&self->lock);
     if (need > 0 && need <= available(self)) {
-        charge(self, need);
+        self->counts.used += need;
         self->counts.reserved += need;
         *out = (struct fby_memory_block){.size = need};
         err  = FBY_OK;
@@ -212,9 +192,10 @@ fby_err fby_memory_commit(
 {
     size_t size = block->size;
     pthread_mutex_lock(&self->lock);
+    /* allocate_locked charges the block again. */
     self->counts.used -= size;
     self->counts.reserved -= size;
-    fby_err err = take_locked(self, size, block);
+    fby_err err = allocate_locked(self, size, block);
     if (err != FBY_OK) {
         self->counts.used += size;
         self->counts.reserved += size;
@@ -225,14 +206,14 @@ fby_err fby_memory_commit(
 
 static void keep(struct fby_memory *self, const struct fby_memory_block *block)
 {
-    if (self->n_kept == KEPT_BLOCKS) {
+    if (self->n_kept == MAX_KEPT) {
         unmap_oldest(self);
     }
     self->counts.kept += block->size;
     self->kept[self->n_kept++] = (struct kept_block){*block, fby_now_ns()};
 }
 
-void fby_memory_give(struct fby_memory *self, struct fby_memory_block *block)
+void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block)
 {
     if (block->size == 0) {
         return;
@@ -244,7 +225,7 @@ void fby_memory_give(struct fby_memory *self, struct fby_memory_block *block)
     } else {
         keep(self, block);
     }
-    pthread_cond_broadcast(&self->returned);
+    pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     *block = (struct fby_memory_block){0};
 }
@@ -262,7 +243,7 @@ void fby_memory_close(struct fby_memory *self)
 {
     pthread_mutex_lock(&self->lock);
     self->closed = true;
-    pthread_cond_broadcast(&self->returned);
+    pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
 

@@ -1,11 +1,11 @@
 /* memory.h - payload memory: page-aligned blocks from a pool with a limit.
  *
- * The bytes of batches and of fetched members are charged here and never exceed
- * the limit; beyond it a caller gets FBY_FULL or waits. Returned blocks are
- * kept for reuse, newest first, because each fresh page costs a fault. A kept
- * block is unmapped when a block of another size needs its bytes, or when it
- * was unused for a while. Memory may be reserved before it is needed: a
- * reserved block is charged, but has no pages until it is committed. */
+ * The bytes of batches and of fetched members are charged to a pool and never
+ * exceed its limit. When they would, a caller gets FBY_FULL or waits. Freed
+ * blocks are kept and reused, newest first, because each fresh page costs a
+ * page fault. A kept block is unmapped when a block of another size needs its
+ * bytes, or when it was unused for a while. A block may be reserved before it
+ * is needed: then it is charged, but has no pages until it is committed. */
 #ifndef FBY_WORKER_STAGES_MEMORY_H
 #define FBY_WORKER_STAGES_MEMORY_H
 
@@ -16,46 +16,40 @@
 
 struct fby_memory;
 
-struct fby_memory_block { /* NULL, 0: no block */
-    uint8_t *data; /* page-aligned; contents are undefined; NULL with a size:
-                      reserved, not yet committed */
-    size_t   size; /* bytes charged, at least those asked for */
+struct fby_memory_block {
+    uint8_t *data; /* page-aligned; NULL: reserved, not yet committed */
+    size_t   size; /* bytes charged, at least as requested; 0: no block */
 };
 
 struct fby_memory_counts {
     size_t limit;    /* bytes */
-    size_t used;     /* in blocks taken or reserved; <= limit */
-    size_t reserved; /* of these, not yet committed */
-    size_t kept;     /* in blocks waiting for reuse;
+    size_t used;     /* bytes of allocated and reserved blocks; <= limit */
+    size_t reserved; /* bytes of blocks reserved and not yet committed */
+    size_t kept;     /* bytes of blocks kept for reuse;
                         used - reserved + kept <= limit */
-    size_t peak;     /* highest `used` so far */
 };
 
-/* An empty pool. */
+/* Create an empty pool. */
 struct fby_memory *fby_memory_create(size_t limit_bytes);
 
-/* Destroy a pool to which every block has been returned. NULL is fine. */
+/* Destroy a pool whose blocks have all been freed. NULL is allowed. */
 void fby_memory_destroy(struct fby_memory **self_p);
 
-/* Take a block of at least `size` bytes. Thread: any.
+/* Allocate a block of at least `size` bytes; its contents are undefined.
+ * Callers are served in the order of their calls, so that small blocks cannot
+ * starve a large one. Thread: any.
  *
- * Ownership: the caller returns it with fby_memory_give.
- * Errors:    FBY_FULL  not now; never, if `size` rounded up to pages exceeds
- *                      the limit. */
-FBY_CHECKED fby_err fby_memory_try_take(
-    struct fby_memory *self, size_t size, struct fby_memory_block *out);
-
-/* The same, but wait until enough is free. Callers are served in the order of
- * their calls, so that small blocks cannot starve a large one.
- *
- * Errors: FBY_FULL  the block can never fit
- *         FBY_GONE  the pool was closed. */
-FBY_CHECKED fby_err fby_memory_take(
+ * Ownership: the caller frees the block with fby_memory_free.
+ * Blocks:    until enough bytes are free.
+ * Errors:    FBY_FULL  the block can never fit
+ *            FBY_GONE  the pool was closed. */
+FBY_CHECKED fby_err fby_memory_allocate(
     struct fby_memory *self, size_t size, struct fby_memory_block *out);
 
 /* Charge a block of at least `size` bytes, to be committed later. The caller
- * returns it, committed or not. Thread: any.
- * Errors: as fby_memory_try_take. */
+ * frees the block, whether committed or not. Thread: any.
+ * Errors: FBY_FULL  too few bytes are free now, or `size` rounded up to pages
+ *                   exceeds the limit. */
 FBY_CHECKED fby_err fby_memory_reserve(
     struct fby_memory *self, size_t size, struct fby_memory_block *out);
 
@@ -64,14 +58,15 @@ FBY_CHECKED fby_err fby_memory_reserve(
 FBY_CHECKED fby_err fby_memory_commit(
     struct fby_memory *self, struct fby_memory_block *block);
 
-/* Return a block and clear *block; no block is fine. Thread: any. */
-void fby_memory_give(struct fby_memory *self, struct fby_memory_block *block);
+/* Free *block and set its size to 0. Does nothing if the size is 0. Thread:
+ * any. */
+void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block);
 
-/* Unmap the blocks that were returned at `since_ns` (fby_now_ns) or before.
+/* Unmap the kept blocks that were freed at `since_ns` (fby_now_ns) or before.
  * Thread: any. */
 void fby_memory_trim(struct fby_memory *self, int64_t since_ns);
 
-/* Let all present and later calls of fby_memory_take fail with FBY_GONE. */
+/* Let all present and later calls of fby_memory_allocate fail with FBY_GONE. */
 void fby_memory_close(struct fby_memory *self);
 
 /* A snapshot of the counts. Thread: any. */

@@ -4,7 +4,7 @@
 
 #include "common/bytes.h"
 
-/* Write the lengths, and zeros up to the values. */
+/* Write the lengths, and zeros up to the aligned offset of the values. */
 static void write_lengths(const struct fby_raw_field *field,
     const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
@@ -13,16 +13,16 @@ static void write_lengths(const struct fby_raw_field *field,
         fby_store_le(chunk + (size_t)i * width, lengths[i], width);
     }
     memset(chunk + (size_t)rows * width, 0,
-        fby_varying_values(field, rows) - (size_t)rows * width);
+        fby_ragged_values_offset(field, rows) - (size_t)rows * width);
 }
 
 struct row_lengths {
-    uint32_t        n;
-    const uint32_t *lengths;
+    uint32_t        n;       /* rows */
+    const uint32_t *lengths; /* entries of each row */
 };
 
-/* Move rows of entries of `width` bytes, at a distance of row_bytes from `from`
- * on, together at `to`, which is at or below `from`. Returns the end. */
+/* Move rows of entries of `width` bytes to `to`, without gaps. Row i is at
+ * from + i * row_bytes, and `to` is at or below `from`. Returns their end. */
 static uint8_t *pack_rows(const uint8_t *from, uint64_t row_bytes,
     uint32_t width, struct row_lengths rows, uint8_t *to)
 {
@@ -46,14 +46,16 @@ static uint64_t total_entries(struct row_lengths rows)
 static uint32_t pack_sparse(
     const struct fby_raw_field *field, struct row_lengths rows, uint8_t *chunk)
 {
-    uint64_t most    = (uint64_t)rows.n * field->max_length;
-    uint8_t *indices = chunk + fby_varying_values(field, rows.n);
-    uint8_t *from    = chunk + fby_sparse_values(field, rows.n, most);
-    uint8_t *to = chunk + fby_sparse_values(field, rows.n, total_entries(rows));
-    uint64_t index_rows = (uint64_t)field->max_length * field->index_bytes;
+    uint64_t max_entries = (uint64_t)rows.n * field->max_length;
+    uint8_t *indices     = chunk + fby_ragged_values_offset(field, rows.n);
+    uint8_t *from =
+        chunk + fby_sparse_values_offset(field, rows.n, max_entries);
+    uint8_t *to =
+        chunk + fby_sparse_values_offset(field, rows.n, total_entries(rows));
+    uint64_t index_row_bytes = (uint64_t)field->max_length * field->index_bytes;
     uint8_t *end =
-        pack_rows(indices, index_rows, field->index_bytes, rows, indices);
-    memset(end, 0, (size_t)(to - end));
+        pack_rows(indices, index_row_bytes, field->index_bytes, rows, indices);
+    memset(end, 0, (size_t)(to - end)); /* up to the aligned values */
     end = pack_rows(from, field->row_bytes, field->entry_bytes, rows, to);
     return (uint32_t)(end - chunk);
 }
@@ -62,7 +64,7 @@ uint32_t fby_ragged_pack(const struct fby_raw_field *field,
     const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
     struct row_lengths all    = {rows, lengths};
-    uint8_t           *values = chunk + fby_varying_values(field, rows);
+    uint8_t           *values = chunk + fby_ragged_values_offset(field, rows);
     write_lengths(field, lengths, rows, chunk);
     if (field->form == FBY_FORM_SPARSE) {
         return pack_sparse(field, all, chunk);

@@ -1,15 +1,13 @@
-#include "worker/stages/state.h"
+#include "worker/stages/stages_state.h"
 
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "common/mem.h"
-#include "pipeline/plan/substitute.h"
+#include "pipeline/plan/draw.h"
 
 enum {
-    SMALL_SHARE = 8 << 20, /* bytes for a transform thread: see thread_share */
-    LARGE_SHARE = 64 << 20,
+    MIN_SHARE = 8 << 20, /* bytes for a transform thread: see thread_share */
+    MAX_SHARE = 64 << 20,
     QUEUE_PER_THREAD = 8 /* capacity of a stage's queue, per thread */
 };
 
@@ -19,7 +17,7 @@ static fby_err next_task(void *context, void **out)
 {
     struct fby_stages *self = context;
     struct fby_task   *task = NULL;
-    fby_err            err  = fby_backlog_next(self->backlog, &task);
+    fby_err            err  = fby_backlog_next_task(self->backlog, &task);
     *out                    = task;
     return err;
 }
@@ -29,18 +27,20 @@ size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
     return encode_threads * FBY_ENCODE_ROOM(FBY_UNIT_MAX);
 }
 
-/* Bytes that each transform thread has for itself: enough for a photograph of a
- * few megapixels, as long as half of the memory is left for larger ones. */
+/* Bytes of scratch memory for each transform thread alone; threads share the
+ * rest for larger pictures. The threads alone get a quarter of the memory, but
+ * each at least MIN_SHARE (a photograph of a few megapixels) if half of the
+ * memory suffices for that, and at most MAX_SHARE. */
 static uint64_t thread_share(const struct fby_stages_config *config)
 {
     uint64_t half    = config->scratch_bytes / 2 / config->transform_threads;
     uint64_t quarter = half / 2;
-    uint64_t enough  = half < SMALL_SHARE ? half : SMALL_SHARE;
-    uint64_t share   = quarter > enough ? quarter : enough;
-    return share < LARGE_SHARE ? share : LARGE_SHARE;
+    uint64_t least   = half < MIN_SHARE ? half : MIN_SHARE;
+    uint64_t share   = quarter > least ? quarter : least;
+    return share < MAX_SHARE ? share : MAX_SHARE;
 }
 
-static void make_transformers(struct fby_stages *self)
+static void create_transformers(struct fby_stages *self)
 {
     uint32_t threads = self->config.transform_threads;
     uint64_t share   = thread_share(&self->config);
@@ -54,22 +54,23 @@ static void make_transformers(struct fby_stages *self)
     }
 }
 
-static void allocate(struct fby_stages *self)
+static void allocate_members(struct fby_stages *self)
 {
     const struct fby_stages_config *config = &self->config;
-    /* Enough for every thread to hold one and for each queue to be full. */
+    /* One task per fetch and transform thread, and per place in the queue. */
     self->backlog =
         fby_backlog_create(config->fetch_threads +
                            (QUEUE_PER_THREAD + 1) * config->transform_threads);
     self->fetch_memory  = fby_memory_create(config->fetch_bytes);
     self->encode_memory = fby_memory_create(config->encode_bytes);
-    make_transformers(self);
-    self->scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
-        config->encode_threads * sizeof(*self->scratch));
-    self->last    = &self->first;
+    create_transformers(self);
+    self->scratch    = aligned_alloc(_Alignof(struct fby_codec_scratch),
+           config->encode_threads * sizeof(*self->scratch));
+    self->events_end = &self->first_event;
     pthread_mutex_init(&self->lock, NULL);
 }
 
+/* `config` has the name, the threads and the functions of the stage. */
 static fby_err start_stage(struct fby_stages *self,
     struct fby_stage_config config, struct fby_stage **out)
 {
@@ -81,27 +82,27 @@ static fby_err start_stage(struct fby_stages *self,
 
 static fby_err start_stages(struct fby_stages *self)
 {
-    fby_err err = start_stage(self,
-        (struct fby_stage_config){.name = "fby-encode",
-            .threads                    = self->config.encode_threads,
-            .run                        = fby_encode_chunk},
-        &self->encode);
+    const struct fby_stage_config encode = {
+        .name    = "fby-encode",
+        .threads = self->config.encode_threads,
+        .run     = fby_encode_chunk,
+    };
+    const struct fby_stage_config transform = {
+        .name    = "fby-transf",
+        .threads = self->config.transform_threads,
+        .run     = fby_transform_task,
+    };
+    const struct fby_stage_config fetch = {
+        .name    = "fby-fetch",
+        .threads = self->config.fetch_threads,
+        .run     = fby_fetch_task,
+        .next    = next_task,
+    };
+    fby_err err = start_stage(self, encode, &self->encode);
     if (err == FBY_OK) {
-        err = start_stage(self,
-            (struct fby_stage_config){.name = "fby-transf",
-                .threads                    = self->config.transform_threads,
-                .run                        = fby_transform_task},
-            &self->transform);
+        err = start_stage(self, transform, &self->transform);
     }
-    if (err == FBY_OK) {
-        err = start_stage(self,
-            (struct fby_stage_config){.name = "fby-fetch",
-                .threads                    = self->config.fetch_threads,
-                .run                        = fby_fetch_task,
-                .next                       = next_task},
-            &self->fetch);
-    }
-    return err;
+    return err == FBY_OK ? start_stage(self, fetch, &self->fetch) : err;
 }
 
 fby_err fby_stages_create(
@@ -109,10 +110,10 @@ fby_err fby_stages_create(
 {
     struct fby_stages *self = fby_zalloc(sizeof(*self));
     self->config            = *config;
-    allocate(self);
-    self->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    fby_err err    = FBY_SYS;
-    if (self->event_fd >= 0 && self->scratch != NULL) {
+    allocate_members(self);
+    self->wakeup = fby_wakeup_open();
+    fby_err err  = FBY_SYS;
+    if (self->wakeup.fd >= 0 && self->scratch != NULL) {
         err = start_stages(self);
     }
     if (err != FBY_OK) {
@@ -130,6 +131,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
         return;
     }
     *self_p = NULL;
+    /* Wake the threads that wait for rows or memory, so that they end. */
     fby_backlog_close(self->backlog);
     fby_memory_close(self->fetch_memory);
     fby_shared_quota_close(self->quota);
@@ -138,7 +140,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     fby_stage_destroy(&self->encode);
 
     struct fby_stages_event left;
-    while (fby_stages_next(self, &left)) {
+    while (fby_stages_next_event(self, &left)) {
         fby_job_release(&left.job);
     }
     for (uint32_t i = 0; i < self->config.transform_threads; i++) {
@@ -150,51 +152,45 @@ void fby_stages_destroy(struct fby_stages **self_p)
     fby_memory_destroy(&self->fetch_memory);
     fby_memory_destroy(&self->encode_memory);
     pthread_mutex_destroy(&self->lock);
-    if (self->event_fd >= 0) {
-        close(self->event_fd);
-    }
+    fby_wakeup_close(&self->wakeup);
     free(self->transformers);
     free(self->scratch);
     free(self);
 }
 
-/* ---- The loop's side ----------------------------------------------------- */
+/* ---- Functions for the loop ---------------------------------------------- */
 
-void fby_stages_start(struct fby_stages *self, struct fby_job *job)
+void fby_stages_start_job(struct fby_stages *self, struct fby_job *job)
 {
-    if (job->spec.rows > 0) {
-        fby_backlog_add(self->backlog, job);
-    }
+    fby_backlog_add_job(self->backlog, job);
 }
 
-void fby_stages_cancel(struct fby_stages *self, struct fby_job *job)
+void fby_stages_cancel_job(struct fby_stages *self, struct fby_job *job)
 {
     if (fby_job_cancel(job)) {
-        fby_backlog_sweep(self->backlog);
+        fby_backlog_remove_aborted(self->backlog);
     }
 }
 
 int fby_stages_fd(const struct fby_stages *self)
 {
-    return self->event_fd;
+    return self->wakeup.fd;
 }
 
 void fby_stages_clear_wakeup(struct fby_stages *self)
 {
-    uint64_t count = 0;
-    if (read(self->event_fd, &count, sizeof(count)) < 0) {
-        return; /* no wakeup was pending; looking for events is harmless */
-    }
+    fby_wakeup_clear(&self->wakeup);
 }
 
-bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out)
+bool fby_stages_next_event(
+    struct fby_stages *self, struct fby_stages_event *out)
 {
     pthread_mutex_lock(&self->lock);
-    struct fby_ready_event *ready = self->first;
+    struct fby_ready_event *ready = self->first_event;
     if (ready != NULL) {
-        self->first = ready->next;
-        if (self->first == NULL) {
-            self->last = &self->first;
+        self->first_event = ready->next;
+        if (self->first_event == NULL) {
+            self->events_end = &self->first_event;
         }
     }
     pthread_mutex_unlock(&self->lock);
@@ -206,20 +202,17 @@ bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out)
     return true;
 }
 
-void fby_stages_post(
+void fby_stages_post_event(
     struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk)
 {
-    const uint64_t          one   = 1;
     struct fby_ready_event *ready = fby_zalloc(sizeof(*ready));
     ready->event =
         (struct fby_stages_event){.job = fby_job_hold(job), .chunk = chunk};
     pthread_mutex_lock(&self->lock);
-    *self->last = ready;
-    self->last  = &ready->next;
+    *self->events_end = ready;
+    self->events_end  = &ready->next;
     pthread_mutex_unlock(&self->lock);
-    if (write(self->event_fd, &one, sizeof(one)) < 0) {
-        return; /* the counter is at its maximum: readable already */
-    }
+    fby_wakeup_send(&self->wakeup);
 }
 
 void fby_stages_trim(struct fby_stages *self, int64_t since_ns)
@@ -230,7 +223,7 @@ void fby_stages_trim(struct fby_stages *self, int64_t since_ns)
 
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
 {
-    struct fby_stages_counts counts = {
+    return (struct fby_stages_counts){
         .fetch         = fby_stage_counts(self->fetch),
         .transform     = fby_stage_counts(self->transform),
         .encode        = fby_stage_counts(self->encode),
@@ -239,35 +232,31 @@ struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
         .substituted   = atomic_load(&self->substituted),
         .scratch_waits = fby_shared_quota_counts(self->quota).waits,
     };
-    for (size_t i = 0; i < FBY_STAGES_OPS; i++) {
-        counts.op_calls[i]  = atomic_load(&self->op_calls[i]);
-        counts.op_cpu_ns[i] = atomic_load(&self->op_cpu_ns[i]);
-    }
-    return counts;
 }
 
 /* ---- The end of a task --------------------------------------------------- */
 
-void fby_stages_finish(struct fby_stages *self, struct fby_task *task)
+void fby_stages_finish_task(struct fby_stages *self, struct fby_task *task)
 {
-    fby_memory_give(self->fetch_memory, &task->block);
-    fby_backlog_done(self->backlog, task);
+    fby_memory_free(self->fetch_memory, &task->block);
+    fby_backlog_free_task(self->backlog, task);
 }
 
 /* "LOCATION: what is wrong". */
-static struct fby_why with_location(const struct fby_task *task,
-    const struct fby_member *member, const struct fby_why *why)
+static struct fby_error_detail with_location(const struct fby_task *task,
+    const struct fby_member *member, const struct fby_error_detail *why)
 {
-    struct fby_why place = {{0}};
-    struct fby_why text  = *why;
-    fby_dataset_place(
+    struct fby_error_detail place = {{0}};
+    struct fby_error_detail text  = *why;
+    fby_dataset_describe(
         task->job->spec.dataset_plan->dataset, task->sample, member, &place);
-    fby_because_in(&text, FBY_OK, "%s", place.text);
+    fby_error_prefix(&text, FBY_BAD_SAMPLE, "%s", place.text);
     return text;
 }
 
-void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
-    const struct fby_member *member, fby_err err, const struct fby_why *why)
+void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err,
+    const struct fby_error_detail *why)
 {
     struct fby_job        *job     = task->job;
     struct fby_job_failure failure = {
@@ -279,24 +268,24 @@ void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
         .why    = with_location(task, member, why),
     };
     if (fby_job_fail(job, &failure)) {
-        fby_backlog_sweep(self->backlog);
-        fby_stages_post(self, job, NULL);
+        fby_backlog_remove_aborted(self->backlog);
+        fby_stages_post_event(self, job, NULL);
     }
-    fby_stages_finish(self, task);
+    fby_stages_finish_task(self, task);
 }
 
-static bool wants_substitute(const struct fby_job *job)
+static bool allows_substitutes(const struct fby_job *job)
 {
     return job->spec.dataset_plan->content.on_bad_sample ==
                FBY_BAD_SUBSTITUTE &&
-           fby_job_is_working(job);
+           !fby_job_is_aborted(job);
 }
 
-static struct fby_why too_many_bad_samples(
-    const struct fby_task *task, const struct fby_why *cause)
+static struct fby_error_detail too_many_bad_samples(
+    const struct fby_task *task, const struct fby_error_detail *cause)
 {
-    struct fby_why why;
-    fby_because(&why, FBY_BAD_SAMPLE,
+    struct fby_error_detail why;
+    fby_error_set(&why, FBY_BAD_SAMPLE,
         "%.300s; it is the last of %u substitutes of sample %llu, and none can "
         "be used: too many samples are bad",
         cause->text, task->substitutes,
@@ -304,8 +293,8 @@ static struct fby_why too_many_bad_samples(
     return why;
 }
 
-static void next_substitute(struct fby_task *task,
-    const struct fby_member *member, const struct fby_why *why)
+static void set_next_substitute(struct fby_task *task,
+    const struct fby_member *member, const struct fby_error_detail *why)
 {
     const struct fby_job_spec *spec = &task->job->spec;
     if (task->substitutes == 0) {
@@ -317,29 +306,30 @@ static void next_substitute(struct fby_task *task,
         fby_dataset_samples(spec->dataset_plan->dataset));
 }
 
-bool fby_stages_substitute(struct fby_task *task,
-    const struct fby_member *member, fby_err err, struct fby_why *why)
+bool fby_stages_choose_substitute(struct fby_task *task,
+    const struct fby_member *member, fby_err err, struct fby_error_detail *why)
 {
-    if (err != FBY_BAD_SAMPLE || !wants_substitute(task->job)) {
+    if (err != FBY_BAD_SAMPLE || !allows_substitutes(task->job)) {
         return false;
     }
     if (task->substitutes == FBY_MAX_SUBSTITUTES) {
         *why = too_many_bad_samples(task, why);
         return false;
     }
-    next_substitute(task, member, why);
+    set_next_substitute(task, member, why);
     return true;
 }
 
 fby_err fby_stages_retry_or_fail(struct fby_stages *self, struct fby_task *task,
-    const struct fby_member *member, fby_err err, const struct fby_why *why)
+    const struct fby_member *member, fby_err err,
+    const struct fby_error_detail *why)
 {
-    struct fby_why text = *why;
-    if (fby_stages_substitute(task, member, err, &text)) {
-        fby_memory_give(self->fetch_memory, &task->block);
-        fby_backlog_retry(self->backlog, task);
+    struct fby_error_detail text = *why;
+    if (fby_stages_choose_substitute(task, member, err, &text)) {
+        fby_memory_free(self->fetch_memory, &task->block);
+        fby_backlog_retry_task(self->backlog, task);
     } else {
-        fby_stages_fail(self, task, member, err, &text);
+        fby_stages_fail_job(self, task, member, err, &text);
     }
     return err;
 }

@@ -2,10 +2,11 @@
  *
  *   backlog -> fetch -> transform -> encode -> list of events -> the loop
  *
- * Every queue but the last is bounded, so a slow stage stops those before it.
- * The last is bounded by the arenas, which only the loop takes. Only rows to
- * be fetched again, as substitutes, go back. They go to the backlog, where
- * queueing never blocks, so the stages cannot deadlock. */
+ * Every queue but the list of events is bounded, so a slow stage stops the
+ * stages before it. The list has at most one event for each chunk of an arena
+ * and one for each failure, and the loop limits the number of arenas. When a
+ * sample is bad, its row goes back to the backlog with a substitute sample.
+ * Adding to the backlog never blocks, so the stages cannot deadlock. */
 #ifndef FBY_WORKER_STAGES_H
 #define FBY_WORKER_STAGES_H
 
@@ -16,10 +17,10 @@
 struct fby_stages_config {
     uint32_t fetch_threads, transform_threads, encode_threads;
     int      nice;          /* niceness of all these threads, 0 to 19 */
-    size_t   fetch_bytes;   /* of members between fetch and transform; also the
-                               largest sample that can be read */
-    size_t   scratch_bytes; /* to decode and transform pictures in */
-    size_t   encode_bytes;  /* to compress chunks into */
+    size_t   fetch_bytes;   /* memory for fetched samples, until they are
+                               transformed; a larger sample is refused */
+    size_t   scratch_bytes; /* memory to decode and transform pictures */
+    size_t   encode_bytes;  /* memory for the output of compression */
 };
 
 /* The largest encode_bytes that `encode_threads` threads can use. */
@@ -33,14 +34,15 @@ FBY_CHECKED fby_err fby_stages_create(
     const struct fby_stages_config *config, struct fby_stages **out);
 
 /* Stop the threads, discard the events that are left, and destroy *self_p.
- * Every job must have been cancelled. NULL is fine. */
+ * Every job must have been cancelled before. NULL is allowed. */
 void fby_stages_destroy(struct fby_stages **self_p);
 
-/* Start to work on `job`; the stages hold it as long as they need it. */
-void fby_stages_start(struct fby_stages *self, struct fby_job *job);
+/* Queue `job`. The stages hold a reference to it until its work ends. */
+void fby_stages_start_job(struct fby_stages *self, struct fby_job *job);
 
-/* Drop the rows of `job` that were not started; it has no further events. */
-void fby_stages_cancel(struct fby_stages *self, struct fby_job *job);
+/* Abort `job`: drop its rows that were not started. Events that name it may
+ * still follow. */
+void fby_stages_cancel_job(struct fby_stages *self, struct fby_job *job);
 
 /* A descriptor that is readable when there may be an event. */
 int fby_stages_fd(const struct fby_stages *self);
@@ -50,25 +52,22 @@ int fby_stages_fd(const struct fby_stages *self);
 void fby_stages_clear_wakeup(struct fby_stages *self);
 
 struct fby_stages_event {
-    struct fby_job       *job;   /* held: pass it to fby_job_release */
+    struct fby_job       *job;   /* a reference, for fby_job_release */
     struct fby_job_chunk *chunk; /* encoded; NULL: the job failed */
 };
 /* Take the next event; false: there is none. Thread: loop. */
-bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out);
+bool fby_stages_next_event(
+    struct fby_stages *self, struct fby_stages_event *out);
 
-/* fby_memory_trim for the memory of the fetch and encode stages. */
+/* Call fby_memory_trim for the memory of the fetch and encode stages. */
 void fby_stages_trim(struct fby_stages *self, int64_t since_ns);
-
-enum { FBY_STAGES_OPS = 64 }; /* ids are below; 0 is decoding */
 
 struct fby_stages_counts {
     struct fby_stage_counts fetch, transform, encode;
-    uint64_t                backlog_rows;
+    uint64_t                backlog_rows; /* that wait for a fetch thread */
     uint64_t                fetched_bytes;
-    uint64_t                substituted;
+    uint64_t                substituted;   /* rows */
     uint64_t                scratch_waits; /* pictures that waited for memory */
-    uint64_t                op_calls[FBY_STAGES_OPS];
-    int64_t                 op_cpu_ns[FBY_STAGES_OPS];
 };
 /* A snapshot of the counts. Thread: any. */
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self);

@@ -6,107 +6,85 @@
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
-#include "worker/stages/state.h"
+#include "worker/stages/stages_state.h"
 
 static void queue_chunk(void *context, struct fby_job_chunk *chunk)
 {
     struct fby_stages *self = context;
-    fby_job_hold(chunk->job);
+    fby_job_hold(chunk->job); /* released by fby_encode_chunk */
     if (fby_stage_put(self->encode, chunk) != FBY_OK) {
         struct fby_job *job = chunk->job;
         fby_job_release(&job);
     }
 }
 
-/* Set the fields of `work` for several members. Their sizes are aligned: the
- * block begins at a page, and a stack at a multiple of 8. */
-static void open_stack(const struct fby_task *task,
-    const struct fby_task_part *part, struct fby_field_job *work)
+/* Set the members of `work` for a field of several members. The array of sizes
+ * is aligned: the block begins at a page, and the input at a multiple of 8. */
+static void set_stack_members(const struct fby_task *task,
+    const struct fby_task_input *input, struct fby_field_job *work)
 {
-    const void *sizes = task->block.data + part->offset;
+    const void *sizes = task->block.data + input->offset;
     size_t      bytes = work->field->n_from * sizeof(*work->sizes);
     work->sizes       = sizes;
     work->bytes       = (const uint8_t *)sizes + bytes;
-    work->size        = part->size - bytes;
+    work->size        = input->size - bytes;
 }
 
 static fby_err write_field(struct fby_transformer *transformer,
-    struct fby_task *task, uint32_t chosen, struct fby_why *why)
+    struct fby_task *task, uint32_t chosen, struct fby_error_detail *why)
 {
-    struct fby_job             *job  = task->job;
-    const struct fby_task_part *part = &task->parts[chosen];
-    uint32_t                    i    = job->content_field[chosen];
+    struct fby_job              *job   = task->job;
+    const struct fby_task_input *input = &task->inputs[chosen];
+    uint32_t                     i     = job->content_field[chosen];
 
     struct fby_field_job work = {
-        .field     = &job->spec.dataset_plan->content.fields[i],
-        .bytes     = part->has_member ? task->block.data + part->offset : NULL,
-        .size      = part->size,
-        .width     = part->member.width,
-        .documents = part->member.documents,
-        .class_id  = part->class_id,
+        .field = &job->spec.dataset_plan->content.fields[i],
+        .bytes = input->has_member ? task->block.data + input->offset : NULL,
+        .size  = input->size,
+        .width = input->member.width,
+        .documents = input->member.documents,
+        .class_id  = input->class_id,
         .seed      = job->spec.seed,
         .epoch     = job->spec.epoch,
         .sample    = task->sample,
-        .length    = fby_job_length(job, chosen, task->row),
-        .indices   = fby_job_indices(job, chosen, task->row),
+        .length    = fby_job_length_dst(job, chosen, task->row),
+        .indices   = fby_job_indices_dst(job, chosen, task->row),
     };
-    if (part->is_stack) {
-        open_stack(task, part, &work);
+    if (input->is_stack) {
+        set_stack_members(task, input, &work);
     }
     fby_err err = fby_field_write(transformer->transform, &work,
-        fby_job_row(job, chosen, task->row), why);
+        fby_job_row_dst(job, chosen, task->row), why);
     if (err != FBY_OK) {
-        fby_because_in(why, err, "field %s", work.field->name);
+        fby_error_prefix(why, err, "field %s", work.field->name);
     }
     return err;
 }
 
-/* Write every field of the row; *at is the member in use, or NULL. */
+/* Write every field of the row; *decoding is the current member, or NULL. */
 static fby_err write_row(struct fby_transformer *transformer,
-    struct fby_task *task, const struct fby_member **at, struct fby_why *why)
+    struct fby_task *task, const struct fby_member **decoding,
+    struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
-        *at = task->parts[i].has_member ? &task->parts[i].member : NULL;
-        err = write_field(transformer, task, i, why);
+        *decoding = task->inputs[i].has_member ? &task->inputs[i].member : NULL;
+        err       = write_field(transformer, task, i, why);
     }
     return err;
-}
-
-static void count_ops(
-    struct fby_stages *self, struct fby_transformer *transformer)
-{
-    for (uint32_t id = 0; id < FBY_STAGES_OPS; id++) {
-        if (id > 0 && !fby_transform_knows(id)) {
-            continue;
-        }
-        struct fby_cost  now = fby_transform_cost(transformer->transform, id);
-        struct fby_cost *reported = &transformer->reported[id];
-        atomic_fetch_add(&self->op_calls[id], now.calls - reported->calls);
-        atomic_fetch_add(&self->op_cpu_ns[id], now.cpu_ns - reported->cpu_ns);
-        *reported = now;
-    }
 }
 
 static void inject_delay(void)
 {
-    if (fby_fault("worker.slow", "sample")) {
+    if (fby_fault_takes_effect("worker.slow", "sample")) {
         int64_t ns = fby_fault_param("worker.slow", "ms", 10) * FBY_NS_PER_MS;
         struct timespec pause = {ns / FBY_NS_PER_S, ns % FBY_NS_PER_S};
         nanosleep(&pause, NULL);
     }
 }
 
-/* Fault injection: make a value differ from that of all other workers. */
-static void inject_wrong_value(struct fby_task *task)
-{
-    if (fby_fault("worker.wrong_bytes", "sample")) {
-        *fby_job_row(task->job, 0, task->row) ^= 1U;
-    }
-}
-
-fby_err fby_transform_record_substitute(
-    struct fby_stages *self, const struct fby_task *task, struct fby_why *why)
+fby_err fby_transform_record_substitute(struct fby_stages *self,
+    const struct fby_task *task, struct fby_error_detail *why)
 {
     fby_err err = fby_job_record_substitute(
         task->job, task->row, task->sample, &task->refused, why);
@@ -119,24 +97,27 @@ fby_err fby_transform_record_substitute(
     return FBY_OK;
 }
 
-void fby_transform_done(
+void fby_transform_rows_written(
     struct fby_stages *self, struct fby_task *task, uint32_t rows)
 {
-    inject_wrong_value(task);
+    if (fby_fault_takes_effect(
+            "worker.wrong_bytes", "sample")) { /* before the hash */
+        *fby_job_row_dst(task->job, 0, task->row) ^= 1U;
+    }
     const struct fby_job_sink sink = {.complete = queue_chunk, .context = self};
-    fby_job_rows_done(task->job, task->row, rows, &sink);
-    fby_stages_finish(self, task);
+    fby_job_rows_written(task->job, task->row, rows, &sink);
+    fby_stages_finish_task(self, task);
 }
 
 static fby_err finish_row(struct fby_stages *self, struct fby_task *task)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     if (task->substitutes > 0 &&
         fby_transform_record_substitute(self, task, &why) != FBY_OK) {
-        fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
+        fby_stages_fail_job(self, task, NULL, FBY_BAD_SAMPLE, &why);
         return FBY_BAD_SAMPLE;
     }
-    fby_transform_done(self, task, 1);
+    fby_transform_rows_written(self, task, 1);
     return FBY_OK;
 }
 
@@ -145,21 +126,21 @@ fby_err fby_transform_task(void *context, uint32_t thread, void *item)
     struct fby_stages       *self        = context;
     struct fby_transformer  *transformer = &self->transformers[thread];
     struct fby_task         *task        = item;
-    const struct fby_member *at          = NULL;
+    const struct fby_member *decoding    = NULL;
     int64_t                  since       = fby_now_ns();
-    struct fby_why           why         = {{0}};
-    if (!fby_job_is_working(task->job)) {
-        fby_stages_finish(self, task);
+    struct fby_error_detail  why         = {{0}};
+    if (fby_job_is_aborted(task->job)) {
+        fby_stages_finish_task(self, task);
         return FBY_OK;
     }
     inject_delay();
     if (task->job->spec.dataset_plan->rows != NULL) {
         return fby_transform_run_of_rows(self, transformer, task);
     }
-    fby_err err = write_row(transformer, task, &at, &why);
-    count_ops(self, transformer);
+    fby_err err = write_row(transformer, task, &decoding, &why);
     atomic_fetch_add(
         &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
-    return err == FBY_OK ? finish_row(self, task)
-                         : fby_stages_retry_or_fail(self, task, at, err, &why);
+    return err == FBY_OK
+               ? finish_row(self, task)
+               : fby_stages_retry_or_fail(self, task, decoding, err, &why);
 }

@@ -1,3 +1,4 @@
+/* bits.c - pack eight values at a time by one multiplication. */
 #include "worker/transform/bits.h"
 
 #include "worker/npy/convert.h"
@@ -18,9 +19,9 @@ static uint64_t load_8(const uint8_t *at)
     return bytes;
 }
 
-/* The product moves the lowest bit of byte k to bit 56 + k; no two of its terms
- * overlap. */
-static uint8_t gather(uint64_t bytes)
+/* Gather the lowest bit of each byte, which are the only bits set. The product
+ * moves the bit of byte k to bit 56 + k, and no carry reaches those bits. */
+static uint8_t gather_bits(uint64_t bytes)
 {
     return (uint8_t)(bytes * UINT64_C(0x0102040810204080) >> 56);
 }
@@ -33,18 +34,18 @@ size_t fby_bits_pack(const uint8_t *values, size_t n, uint8_t *out)
         if ((bytes & ~UINT64_C(0x0101010101010101)) != 0) {
             break;
         }
-        *out++ = gather(bytes);
+        *out++ = gather_bits(bytes);
     }
-    unsigned rest = 0;
+    unsigned last_byte = 0; /* fewer than 8 values, or those before a bad one */
     for (size_t k = 0; k < 8 && i < n && values[i] <= 1; i++, k++) {
-        rest |= (unsigned)values[i] << k;
-        *out = (uint8_t)rest;
+        last_byte |= (unsigned)values[i] << k;
+        *out = (uint8_t)last_byte;
     }
     return i;
 }
 
-/* Pack `n` values of the file from `first` on; wider types are converted to
- * bytes first. Returns as fby_bits_pack. */
+/* Pack `n` values of the file, from value `first` on. Values of more than one
+ * byte are converted to bytes first. Returns as fby_bits_pack. */
 static uint64_t pack_block(
     const struct fby_npy *npy, uint64_t first, uint64_t n, uint8_t *out)
 {
@@ -54,14 +55,14 @@ static uint64_t pack_block(
     if (width == 1) {
         return fby_bits_pack(from, (size_t)n, out);
     }
-    struct fby_npy part = *npy;
-    part.data           = from;
-    part.values         = n;
-    uint64_t good       = fby_convert(&part, FBY_U8, block);
-    return fby_bits_pack(block, (size_t)good, out);
+    struct fby_npy slice = *npy;
+    slice.data           = from;
+    slice.values         = n;
+    uint64_t fits        = fby_convert(&slice, FBY_U8, block);
+    return fby_bits_pack(block, (size_t)fits, out);
 }
 
-uint64_t fby_bits_of_npy(const struct fby_npy *npy, uint8_t *out)
+uint64_t fby_bits_pack_npy(const struct fby_npy *npy, uint8_t *out)
 {
     uint64_t row = npy->dims[npy->n_dims - 1];
     for (uint64_t i = 0; i < npy->values; i += row) {

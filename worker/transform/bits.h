@@ -10,12 +10,13 @@
 
 #include "worker/npy/npy.h"
 
-/* Pack `n` bytes. Returns the number of bytes before the first that is neither
- * 0 nor 1 (n if all are); `out` after those is undefined. */
+/* Pack `n` values of a byte each. Returns the number of values before the first
+ * that is neither 0 nor 1, or `n`; `out` is undefined from that value on. */
 size_t fby_bits_pack(const uint8_t *values, size_t n, uint8_t *out);
 
-/* Pack the values of a file of bools or integers, row by row of its last
- * dimension (at least one dimension is needed). Returns as fby_bits_pack. */
-uint64_t fby_bits_of_npy(const struct fby_npy *npy, uint8_t *out);
+/* Pack the values of a NumPy file of bools or integers. A row is the file's
+ * last dimension, and each row begins a new byte. The file must have at least
+ * one dimension. Returns as fby_bits_pack. */
+uint64_t fby_bits_pack_npy(const struct fby_npy *npy, uint8_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 # Turn small files into a C source: cmake -DFOLDER=... -DOUT=... -P embed.cmake
-# Every *.jpg of FOLDER, in order of names, becomes one of fby_probes[], every
+# Every *.jpg of FOLDER, in order of names, becomes one of fby_jpeg_probes[], every
 # *.png one of fby_png_probes[].
 set(arrays "")
 function(embed pattern table)
@@ -22,7 +22,7 @@ ${rows}};
 const size_t fby_n_${table} = ${n};\n\n")
     set(arrays "${arrays}" PARENT_SCOPE)
 endfunction()
-embed(jpg probes)
+embed(jpg jpeg_probes)
 embed(png png_probes)
 file(WRITE ${OUT} "/* Made by worker/transform/embed.cmake. */
 #include \"worker/transform/self_check/probes.h\"

@@ -1,18 +1,19 @@
-/* field.c - sizes of fields, and fields that are pictures.
+/* field.c - sizes of fields, and the writer of picture fields.
  *
- * A picture is planned from its header, then decoded and run through its ops.
- * After the header the decoder calls on_head: it plans the ops, which tells how
- * much memory the picture needs, and reserves that. */
+ * The decoder of the file format calls on_head after it has read the header.
+ * on_head plans the ops, and reserves the memory that the picture needs. Then
+ * the decoder delivers rows to the first pass. */
 #include "worker/transform/field.h"
 
-#include "common/clock.h"
 #include "common/yuv420.h"
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/draw.h"
+#include "worker/transform/apply.h"
+#include "worker/transform/decoders.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/png.h"
-#include "worker/transform/scratch.h"
+#include "worker/transform/transform_private.h"
 #include "worker/transform/yuv.h"
 
 size_t fby_field_bytes(const struct fby_field_content *field)
@@ -47,25 +48,25 @@ static bool begins_as_jpeg(const struct fby_picture_file *file)
 
 fby_err fby_picture_decoder_for(const struct fby_field_content *field,
     const struct fby_picture_file *file, const struct fby_picture_decoder **out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     bool is_png = fby_png_is(file);
     if (fby_field_values(field) == FBY_VALUES_IDS) {
         *out = &fby_png_mask;
         return is_png ? FBY_OK
-                      : fby_because(why, FBY_BAD_SAMPLE,
+                      : fby_error_set(why, FBY_BAD_SAMPLE,
                             "a mask that is no PNG: ids do not survive other "
                             "formats");
     }
     *out           = is_png ? &fby_png_picture : &fby_jpeg_picture;
     bool takes_png = fby_field_takes_png(field);
     if (is_png && !takes_png) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "a PNG under another name: add png to the field's 'from'");
     }
     return is_png || !takes_png || begins_as_jpeg(file)
                ? FBY_OK
-               : fby_because(
+               : fby_error_set(
                      why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
 }
 
@@ -75,7 +76,8 @@ static struct fby_shape picture_shape(uint32_t width, uint32_t height)
 }
 
 static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
-    struct fby_shape *shape, struct fby_op_plan *plan, struct fby_why *why)
+    struct fby_shape *shape, struct fby_op_plan *plan,
+    struct fby_error_detail *why)
 {
     const struct fby_op_use *use = &job->field->ops[i];
     struct fby_draw draw = fby_draw_begin(job->seed, job->epoch, job->sample,
@@ -87,7 +89,7 @@ static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
     struct fby_size size = fby_op_plan_size(plan);
     if ((uint64_t)size.w * size.h > FBY_PICTURE_MAX_PIXELS ||
         (uint64_t)plan->out_w * plan->out_h > FBY_PICTURE_MAX_PIXELS) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "%s makes a picture of %u x %u pixels; at most %llu are allowed",
             use->op->name, size.w, size.h,
             (unsigned long long)FBY_PICTURE_MAX_PIXELS);
@@ -98,7 +100,7 @@ static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
 
 /* Plan all ops for a picture of out->width x out->height. */
 static fby_err plan_ops(const struct fby_field_job *job,
-    struct fby_field_plan *out, struct fby_why *why)
+    struct fby_field_plan *out, struct fby_error_detail *why)
 {
     struct fby_shape shape = picture_shape(out->width, out->height);
     for (uint32_t i = 0; i < job->field->n_ops; i++) {
@@ -110,7 +112,7 @@ static fby_err plan_ops(const struct fby_field_job *job,
     out->n_ops                     = job->field->n_ops;
     const struct fby_shape *wanted = &job->field->shape;
     if (shape.dims[0] != wanted->dims[0] || shape.dims[1] != wanted->dims[1]) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "the ops make %u x %u pixels of this picture, the field has %u x "
             "%u",
             shape.dims[1], shape.dims[0], wanted->dims[1], wanted->dims[0]);
@@ -119,7 +121,7 @@ static fby_err plan_ops(const struct fby_field_job *job,
 }
 
 fby_err fby_field_plan(const struct fby_field_job *job,
-    struct fby_field_plan *out, struct fby_why *why)
+    struct fby_field_plan *out, struct fby_error_detail *why)
 {
     *out = (struct fby_field_plan){0};
     if (!fby_field_kind(job->field)->is_picture) {
@@ -143,20 +145,21 @@ fby_err fby_field_plan(const struct fby_field_job *job,
 
 /* ---- pictures ------------------------------------------------------------ */
 
-/* A picture that is being decoded: the argument of the sink's functions. */
-struct picture_job {
+/* A picture that is being decoded. The functions of the sink get it as their
+ * argument. */
+struct picture_work {
     struct fby_transform             *transform;
     const struct fby_field_job       *job;
     const struct fby_picture_decoder *decoder;
-    struct fby_image                  out;
+    struct fby_image                  out; /* the caller's picture */
     struct fby_chain                  chain;
 };
 
-/* A picture decoded smaller must keep at least this many times the sides of its
- * result; 0: it must not be decoded smaller. */
-static uint32_t least_shrink(const struct fby_field_content *field)
+/* A picture may be decoded smaller if it is then still at least this many times
+ * as wide and high as its result; 0: never. */
+static uint32_t min_oversize(const struct fby_field_content *field)
 {
-    if (field->decode != FBY_DECODE_RGB8) {
+    if (!fby_field_has_colours(field)) {
         return 0;
     }
     switch (field->as.rgb8.dct_scale) {
@@ -170,11 +173,12 @@ static uint32_t least_shrink(const struct fby_field_content *field)
     return 0;
 }
 
-static struct fby_picture_part part_for(
-    const struct picture_job *work, const struct fby_picture_head *head)
+/* The part of the picture that the first pass needs. */
+static struct fby_picture_part wanted_part(
+    const struct picture_work *work, const struct fby_picture_head *head)
 {
-    const struct fby_pass *pass  = &work->chain.passes.at[0];
-    uint32_t               times = least_shrink(work->job->field);
+    const struct fby_pass *pass  = &work->chain.passes.list[0];
+    uint32_t               times = min_oversize(work->job->field);
     return (struct fby_picture_part){
         .box  = pass->box,
         .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
@@ -182,98 +186,100 @@ static struct fby_picture_part part_for(
     };
 }
 
-/* Reserve the memory of decoding this part, and of the passes. */
-static fby_err reserve(struct picture_job *work,
+/* Reserve the memory to decode this part and to run the links. */
+static fby_err reserve_memory(struct picture_work *work,
     const struct fby_picture_head *head, const struct fby_picture_part *part,
-    const struct fby_grain *grain, struct fby_why *why)
+    const struct fby_source_scale *scale, struct fby_error_detail *why)
 {
-    struct fby_picture_need file = work->decoder->need(head, part);
-    struct fby_need         need = {
-                .decoded   = {file.scratch[0], file.scratch[1]},
-                .libraries = head->library_bytes,
+    struct fby_picture_need decoder_need = work->decoder->need(head, part);
+    struct fby_need         need         = {
+                        .decoded = {decoder_need.scratch[0], decoder_need.scratch[1]},
+                        .library_bytes = head->library_bytes,
     };
-    fby_chain_need(&work->chain, grain, &need);
+    fby_chain_raise_need(&work->chain, scale, &need);
     if (fby_field_is_yuv420(work->job->field)) {
-        need.whole = fby_image_bytes(work->out.width, work->out.height);
+        need.before_yuv = fby_image_bytes(work->out.width, work->out.height);
     }
     return fby_transform_reserve(work->transform, &need, why);
 }
 
-/* The planes of yuv420 need the whole result, so it gets its own buffer. */
-static fby_err begin(struct picture_job *work, const struct fby_grain *grain)
+/* Begin the chain. The conversion to yuv420 needs the whole result of the ops,
+ * which then gets its own buffer. */
+static fby_err begin_chain(
+    struct picture_work *work, const struct fby_source_scale *scale)
 {
     fby_err err = FBY_OK;
     if (fby_field_is_yuv420(work->job->field)) {
         struct fby_size size = {work->out.width, work->out.height};
 
-        err = fby_image_of(
-            &work->transform->whole, size, FBY_RGB, &work->chain.out);
+        err = fby_image_alloc(
+            &work->transform->before_yuv, size, FBY_RGB, &work->chain.out);
     }
-    return err == FBY_OK ? fby_chain_begin(work->transform, &work->chain, grain)
+    return err == FBY_OK ? fby_chain_begin(work->transform, &work->chain, scale)
                          : err;
 }
 
-/* The header is read: plan, reserve the memory, and begin the first pass. */
+/* Plan the ops, reserve the memory, and begin the first pass. */
 static fby_err on_head(void *arg, const struct fby_picture_head *head,
-    struct fby_picture_part *part, struct fby_why *why)
+    struct fby_picture_part *part, struct fby_error_detail *why)
 {
-    struct picture_job   *work = arg;
+    struct picture_work  *work = arg;
     struct fby_field_plan plan = {.width = head->width, .height = head->height};
     fby_err               err  = plan_ops(work->job, &plan, why);
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_op_run run = {work->job->field->ops, plan.plans, plan.n_ops};
-    bool ycbcr = fby_field_is_yuv420(work->job->field) && head->is_ycbcr;
-    struct fby_source in = {{head->width, head->height}, head->channels, ycbcr};
-    err = fby_chain_plan(&run, in, &work->out, &work->chain, why);
+    struct fby_planned_ops ops = {
+        work->job->field->ops, plan.plans, plan.n_ops};
+    struct fby_chain_input in = {
+        .size     = {head->width, head->height},
+        .channels = head->channels,
+        .ycbcr    = fby_field_is_yuv420(work->job->field) && head->is_ycbcr,
+    };
+    err = fby_chain_plan(&ops, in, &work->out, &work->chain, why);
     if (err != FBY_OK) {
         return err;
     }
-    *part                            = part_for(work, head);
+    *part                            = wanted_part(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
-    struct fby_grain grain = {part->unit, region.skew_x, region.skew_y};
-    part->box              = fby_chain_part(&work->chain, &grain);
-    err                    = reserve(work, head, part, &grain, why);
-    return err == FBY_OK ? begin(work, &grain) : err;
+    struct fby_source_scale scale = {part->unit, region.skew_x, region.skew_y};
+    part->box                     = fby_chain_source_box(&work->chain, &scale);
+    err = reserve_memory(work, head, part, &scale, why);
+    return err == FBY_OK ? begin_chain(work, &scale) : err;
 }
 
 static void on_rows(void *arg, const struct fby_image *rows)
 {
-    struct picture_job *work = arg;
-    fby_chain_rows(work->transform, &work->chain, rows);
+    struct picture_work *work = arg;
+    fby_chain_add_rows(work->transform, &work->chain, rows);
 }
 
-/* Convert the finished picture to planes. */
-static void write_planes(const struct picture_job *work, uint8_t *dst)
+/* Run the other links, and convert the result to planes if the field is yuv420.
+ */
+static fby_err end_chain(struct picture_work *work, uint8_t *dst)
 {
-    const struct fby_image *whole = &work->chain.out;
-    if (!work->chain.ycbcr) {
-        fby_yuv_of_rgb(whole->pixels, (size_t)whole->width * whole->height);
-    }
-    fby_yuv_planes(whole, dst);
-}
-
-static fby_err end(struct picture_job *work, int64_t decode_ns, uint8_t *dst)
-{
-    fby_err err = fby_chain_end(work->transform, &work->chain);
+    const struct fby_image *result = &work->chain.out;
+    fby_err                 err = fby_chain_end(work->transform, &work->chain);
     if (err == FBY_OK && fby_field_is_yuv420(work->job->field)) {
-        int64_t began = fby_thread_cpu_ns();
-        write_planes(work, dst);
-        decode_ns += fby_thread_cpu_ns() - began;
+        if (!work->chain.ycbcr) {
+            fby_yuv_from_rgb(
+                result->pixels, (size_t)result->width * result->height);
+        }
+        fby_yuv_write_planes(result, dst);
     }
-    fby_transform_charge(work->transform, FBY_COST_DECODE, decode_ns);
     return err;
 }
 
 fby_err fby_picture_write(struct fby_transform *transform,
-    const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
+    const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
-    struct picture_job work;
-    work.transform                     = transform;
-    work.job                           = job;
-    work.out                           = out;
-    work.chain.first_ns                = 0;
+    const uint32_t *dims    = job->field->shape.dims;
+    bool            is_mask = fby_field_values(job->field) == FBY_VALUES_IDS;
+    size_t          stride  = (size_t)dims[1] * (is_mask ? 1 : FBY_RGB);
+    struct picture_work work; /* large: the chain is set in on_head */
+    work.transform = transform;
+    work.job       = job;
+    work.out       = (struct fby_image){dst, stride, dims[1], dims[0]};
     const struct fby_picture_sink sink = {on_head, on_rows, &work};
     const struct fby_picture_file file = {job->bytes, job->size};
 
@@ -282,13 +288,9 @@ fby_err fby_picture_write(struct fby_transform *transform,
     if (err != FBY_OK) {
         return err;
     }
-    int64_t began = fby_thread_cpu_ns();
-    err           = work.decoder->stream(&file, &sink, transform->decoded, why);
-    int64_t decode_ns = fby_thread_cpu_ns() - began - work.chain.first_ns;
+    err = work.decoder->stream(&file, &sink, transform->decoded, why);
     if (err == FBY_OK) {
-        err = end(&work, decode_ns, out.pixels);
-    } else {
-        fby_transform_charge(transform, FBY_COST_DECODE, decode_ns);
+        err = end_chain(&work, dst);
     }
     fby_transform_release(transform);
     return err;

@@ -1,5 +1,6 @@
-/* fingerprint.c - gather the hashes that a content uses, each once, sorted so
- * that the order of the content does not matter. */
+/* fingerprint.c - collect the hashes of the decoders and ops that a content (a
+ * parsed pipeline) uses, each hash once, and hash them together. The entries are
+ * sorted, so their order in the content does not matter. */
 #include "worker/transform/fingerprint.h"
 
 #include <stdlib.h>
@@ -10,11 +11,13 @@
 #include "worker/transform/self_check/decoder_hash.h"
 
 enum {
-    FORMAT_VERSION  = 1, /* of these bytes, of draws and of the order */
+    FORMAT_VERSION  = 1, /* of the hashed bytes, the draws and the sample
+                            order */
     DECODER_VERSION = 1,
     KIND_DECODER    = 1,
     KIND_OP         = 2,
-    KIND_DEVICE_OP  = 3, /* runs at the trainer; only its draws are hashed */
+    KIND_DEVICE_OP  = 3, /* an op that the trainer runs; the worker sends it
+                            draws, and only these are hashed */
     MAX_ENTRIES     = 128
 };
 
@@ -26,7 +29,7 @@ struct entry {
 };
 
 struct entries {
-    struct entry at[MAX_ENTRIES];
+    struct entry list[MAX_ENTRIES];
     size_t       n;
 };
 
@@ -40,15 +43,15 @@ static int compare_entries(const void *left, const void *right)
 static void add_entry(struct entries *entries, struct entry entry)
 {
     for (size_t i = 0; i < entries->n; i++) {
-        if (compare_entries(&entries->at[i], &entry) == 0) {
+        if (compare_entries(&entries->list[i], &entry) == 0) {
             return;
         }
     }
-    entries->at[entries->n++] = entry;
+    entries->list[entries->n++] = entry;
 }
 
 static fby_err add_decoders(struct entries *entries,
-    const struct fby_field_content *field, struct fby_why *why)
+    const struct fby_field_content *field, struct fby_error_detail *why)
 {
     uint32_t kind  = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
     bool     known = false;
@@ -57,32 +60,31 @@ static fby_err add_decoders(struct entries *entries,
         known     = known || uses;
         if (uses &&
             (fby_decoders[i].when == NULL || fby_decoders[i].when(field))) {
-            add_entry(entries,
-                (struct entry){KIND_DECODER, fby_decoders[i].name,
-                    DECODER_VERSION,
-                    *fby_decoder_hash_of_decoder((enum fby_decoder)i)});
+            add_entry(
+                entries, (struct entry){KIND_DECODER, fby_decoders[i].name,
+                             DECODER_VERSION, *fby_decoder_hash_of_decoder(i)});
         }
     }
     return known ? FBY_OK
-                 : fby_because(why, FBY_USAGE,
+                 : fby_error_set(why, FBY_USAGE,
                        "this worker has no decoder number %u",
                        (unsigned)field->decode);
 }
 
-static fby_err add_op(
-    struct entries *entries, const struct fby_op *op, struct fby_why *why)
+static fby_err add_op(struct entries *entries, const struct fby_op *op,
+    struct fby_error_detail *why)
 {
     const struct fby_digest *hash =
         op == NULL ? NULL : fby_decoder_hash_of_op(op->id);
     if (hash == NULL) {
-        return fby_because(why, FBY_USAGE, "this worker has no op '%s'",
+        return fby_error_set(why, FBY_USAGE, "this worker has no op '%s'",
             op == NULL ? "" : op->name);
     }
     add_entry(entries, (struct entry){KIND_OP, op->name, op->version, *hash});
     return FBY_OK;
 }
 
-/* An op without plan (normalize) draws nothing, and is left out. */
+/* An op without a plan function (normalize) draws nothing, and is left out. */
 static void add_device_ops(
     struct entries *entries, const struct fby_field_content *field)
 {
@@ -90,13 +92,13 @@ static void add_device_ops(
         const struct fby_op *op = field->device[k].op;
         if (op->plan != NULL) {
             add_entry(entries, (struct entry){KIND_DEVICE_OP, op->name,
-                                   op->version, fby_device_behaviour(op)});
+                                   op->version, fby_device_op_hash(op)});
         }
     }
 }
 
-static fby_err gather(const struct fby_content *content,
-    struct entries *entries, struct fby_why *why)
+static fby_err add_all(const struct fby_content *content,
+    struct entries *entries, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
@@ -115,31 +117,32 @@ static struct fby_digest digest_entries(const struct entries *entries)
     struct fby_digest_state hash;
     fby_digest_begin(&hash);
     fby_digest_add(&hash, "FBYP", 4);
-    fby_decoder_hash_add(&hash, FORMAT_VERSION, 2);
-    fby_decoder_hash_add(&hash, entries->n, 2);
+    fby_digest_add_number(&hash, FORMAT_VERSION, 2);
+    fby_digest_add_number(&hash, entries->n, 2);
     for (size_t i = 0; i < entries->n; i++) {
-        const struct entry *entry = &entries->at[i];
-        fby_decoder_hash_add(&hash, entry->kind, 1);
-        fby_decoder_hash_add(&hash, strlen(entry->name), 1);
+        const struct entry *entry = &entries->list[i];
+        fby_digest_add_number(&hash, entry->kind, 1);
+        fby_digest_add_number(&hash, strlen(entry->name), 1);
         fby_digest_add(&hash, entry->name, strlen(entry->name));
-        fby_decoder_hash_add(&hash, entry->version, 4);
+        fby_digest_add_number(&hash, entry->version, 4);
         fby_digest_add(&hash, entry->hash.bytes, sizeof(entry->hash.bytes));
     }
     return fby_digest_end(&hash);
 }
 
 fby_err fby_fingerprint(const struct fby_content *content,
-    struct fby_digest *out, struct fby_why *why)
+    struct fby_digest *out, struct fby_error_detail *why)
 {
     struct entries entries = {.n = 0};
     fby_err        err     = fby_decoder_hashes_compute();
     if (err != FBY_OK) {
-        return fby_because(
+        return fby_error_set(
             why, err, "trying the decoders: %s", fby_strerror(err));
     }
-    err = gather(content, &entries, why);
+    err = add_all(content, &entries, why);
     if (err == FBY_OK) {
-        qsort(entries.at, entries.n, sizeof(entries.at[0]), compare_entries);
+        qsort(
+            entries.list, entries.n, sizeof(entries.list[0]), compare_entries);
         *out = digest_entries(&entries);
     }
     return err;

@@ -1,15 +1,15 @@
 /* image.c - scratch memory, which grows to the largest picture and is aligned
  * for SIMD.
  *
- * Pictures are payload: when memory is short the caller gets FBY_FULL, and the
- * process continues. */
+ * The size of a picture comes from its file. So when memory is short, the
+ * caller gets FBY_FULL, and the process continues. */
 #include "worker/transform/image.h"
 
 #include <stdlib.h>
 
 enum { ALIGNMENT = 64 };
 
-fby_err fby_scratch_need(struct fby_scratch *scratch, size_t size_bytes)
+fby_err fby_scratch_reserve(struct fby_scratch *scratch, size_t size_bytes)
 {
     if (size_bytes <= scratch->size_bytes) {
         return FBY_OK;
@@ -33,11 +33,11 @@ void fby_scratch_fini(struct fby_scratch *scratch)
     *scratch = (struct fby_scratch){0};
 }
 
-fby_err fby_image_of(struct fby_scratch *scratch, struct fby_size size,
+fby_err fby_image_alloc(struct fby_scratch *scratch, struct fby_size size,
     uint32_t channels, struct fby_image *out)
 {
     size_t  stride = (size_t)size.w * channels;
-    fby_err err    = fby_scratch_need(scratch, stride * size.h);
+    fby_err err    = fby_scratch_reserve(scratch, stride * size.h);
     if (err == FBY_OK) {
         *out = (struct fby_image){scratch->memory, stride, size.w, size.h};
     }

@@ -1,9 +1,10 @@
 /* image.h - a picture in memory, and the buffers of pictures.
  *
- * Every picture in the transform stage is interleaved RGB of 8 bits a channel;
- * a mask has one byte a pixel. A fby_image is a view: it may be a part of a
- * larger picture, so rows are `stride` bytes apart. The memory belongs to a
- * fby_scratch, which grows to the need of the largest picture and is reused. */
+ * All pictures of the transform stage are interleaved, three channels (mostly
+ * RGB) of 8 bits each; a mask has one byte a pixel. A fby_image is a view,
+ * possibly of a part of a larger picture, so its rows begin `stride` bytes
+ * apart. The memory belongs to a fby_scratch, which is reused, and grows to the
+ * largest picture. */
 #ifndef FBY_WORKER_TRANSFORM_IMAGE_H
 #define FBY_WORKER_TRANSFORM_IMAGE_H
 
@@ -13,7 +14,7 @@
 #include "common/err.h"
 #include "pipeline/plan/geometry.h"
 
-enum { FBY_RGB = 3 }; /* bytes of a pixel that is not a mask's */
+enum { FBY_RGB = 3 }; /* bytes of an RGB pixel */
 
 /* A view of pixels. */
 struct fby_image {
@@ -26,12 +27,12 @@ struct fby_image {
 /* A buffer that grows. Initialise to {0}. */
 struct fby_scratch {
     void  *memory;     /* owned; 64-byte aligned */
-    size_t size_bytes; /* of `memory` */
+    size_t size_bytes; /* size of `memory` */
 };
 
-/* Make `scratch` hold at least `size_bytes`; its contents are lost when it
- * grows. Errors: FBY_FULL when the allocation fails. */
-FBY_CHECKED fby_err fby_scratch_need(
+/* Let `scratch` grow to at least `size_bytes`. Its contents are then lost.
+ * Errors: FBY_FULL when the allocation fails. */
+FBY_CHECKED fby_err fby_scratch_reserve(
     struct fby_scratch *scratch, size_t size_bytes);
 
 /* Free the memory; `scratch` may be used again. */
@@ -43,9 +44,9 @@ static inline uint64_t fby_image_bytes(uint32_t width, uint32_t height)
     return (uint64_t)width * height * FBY_RGB;
 }
 
-/* Make a picture of `channels` bytes a pixel in `scratch`, without gaps between
- * rows. Errors: FBY_FULL as fby_scratch_need. */
-FBY_CHECKED fby_err fby_image_of(struct fby_scratch *scratch,
+/* Allocate a picture of `channels` bytes a pixel in `scratch`, without gaps
+ * between rows. Errors: FBY_FULL as fby_scratch_reserve. */
+FBY_CHECKED fby_err fby_image_alloc(struct fby_scratch *scratch,
     struct fby_size size, uint32_t channels, struct fby_image *out);
 
 #endif

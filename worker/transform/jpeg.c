@@ -2,13 +2,13 @@
  *
  * The library reports errors by callbacks, and the callbacks leave by longjmp.
  * A jpeg_decoder holds all state of a call, so that no local variable is used
- * after the jump. Each file gets a new decompressor: a used one would apply
- * the tables of the last file to a file without tables. */
+ * after the jump. Each file gets a new decompressor of the library: a used one
+ * would decode a file without Huffman tables with those of the last file. */
 #include "worker/transform/jpeg.h"
 
 #include <setjmp.h>
 #include <stdio.h>
-/* after stdio.h */
+/* Both headers of the library need stdio.h. */
 #include <jerror.h>
 #include <jpeglib.h>
 #include <string.h>
@@ -17,23 +17,32 @@
 
 enum {
     APP1          = JPEG_APP0 + 1,
-    ROWS_AT_ONCE  = 16, /* rows of a strip, which stays in the cache */
-    ROW_SLACK     = 64, /* bytes after a strip's row */
-    OFF_ALIGNMENT = 8,  /* bytes before a strip's first row: see strip_of */
-    BESIDE        = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE, /* most pixels decoded
-                                                          beside an area */
-    FIXED_BYTES   = 128 << 10, /* the library's tables etc. for any file */
-    ROWS_BUFFERED = 32         /* most rows, of all channels, in the library */
+    STRIP_ROWS    = 16, /* rows that are decoded at a time; few enough to stay
+                           in the cache */
+    ROW_SLACK     = 64, /* readable bytes after a row of a strip */
+    OFF_ALIGNMENT = 8,  /* bytes before a strip's first row: see read_area */
+    /* Most pixels of a row decoded outside an area: on each of the two sides,
+     * two groups of blocks (see crop_columns). */
+    EXTRA_PIXELS  = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE,
+    FIXED_BYTES   = 128 << 10, /* tables and state of the library, for any
+                                  file */
+    ROWS_BUFFERED = 32         /* most rows that the library buffers */
 };
 
+/* The arguments and the state of a call. `scratch` is as for
+ * fby_picture_stream. */
 struct jpeg_decoder {
-    struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr         errors;
-    struct jpeg_progress_mgr      progress;
-    jmp_buf                       leave;
-    struct fby_why               *why;
-    fby_err                       err;
-    bool     has_scans;   /* several scans: kept as coefficients */
+    const struct fby_picture_file *file;
+    const struct fby_picture_sink *sink;    /* NULL: read only the header */
+    struct fby_scratch            *scratch; /* two buffers */
+    struct fby_picture_head        head;
+    struct jpeg_decompress_struct  jpeg;
+    struct jpeg_error_mgr          errors;
+    struct jpeg_progress_mgr       progress;
+    jmp_buf                        leave;
+    struct fby_error_detail       *why;
+    fby_err                        err;
+    bool     has_scans;   /* several scans, whose coefficients are kept */
     uint32_t orientation; /* 1 to 8; 0: no EXIF block found yet */
 };
 
@@ -42,6 +51,10 @@ static _Noreturn void leave(struct jpeg_decoder *d, fby_err err)
     d->err = err;
     longjmp(d->leave, 1);
 }
+
+/* Refuse the file with a message. */
+#define REFUSE(d, ...) \
+    leave(d, fby_error_set((d)->why, FBY_BAD_SAMPLE, __VA_ARGS__))
 
 static struct jpeg_decoder *decoder_of(j_common_ptr jpeg)
 {
@@ -54,9 +67,9 @@ static _Noreturn void refuse_with_message(j_common_ptr jpeg)
     char                 message[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, message);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY) {
-        leave(d, fby_because(d->why, FBY_FULL, "%s", message));
+        leave(d, fby_error_set(d->why, FBY_FULL, "%s", message));
     }
-    leave(d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG: %s", message));
+    REFUSE(d, "JPEG: %s", message);
 }
 
 /* The library warns of data that it repairs; such pictures are refused. Two
@@ -73,9 +86,8 @@ static void on_progress(j_common_ptr jpeg)
 {
     struct jpeg_decoder *d = decoder_of(jpeg);
     if (d->jpeg.input_scan_number > FBY_JPEG_MAX_SCANS) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG has more than %d scans, the most that is decoded",
-                     FBY_JPEG_MAX_SCANS));
+        REFUSE(d, "JPEG has more than %d scans, the most that is decoded",
+            FBY_JPEG_MAX_SCANS);
     }
 }
 
@@ -84,9 +96,10 @@ static void no_output(j_common_ptr jpeg)
     (void)jpeg;
 }
 
-/* Read the first EXIF block in place: the library would copy every APP1 segment
- * of the file. Then skip the segment as the library skips others: its length
- * includes the two length bytes, and skipping finds the end of the file. */
+/* Read the first EXIF block in place, because the library would copy every APP1
+ * segment of the file. Then skip the segment as the library does. The length of
+ * a segment includes the two bytes of the length itself. If the segment is
+ * longer than the file, the library reports the end of the file. */
 static boolean on_app1(j_decompress_ptr jpeg)
 {
     struct jpeg_decoder    *d      = jpeg->client_data;
@@ -104,8 +117,8 @@ static boolean on_app1(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* jpeg_create_decompress clears the struct except `err` and `client_data`. It
- * may already leave when memory is short. */
+/* jpeg_create_decompress clears the struct except `err` and `client_data`, so
+ * `progress` is set after it. When memory is short, it calls error_exit. */
 static void open_decoder(struct jpeg_decoder *d)
 {
     d->jpeg.err                  = jpeg_std_error(&d->errors);
@@ -118,99 +131,79 @@ static void open_decoder(struct jpeg_decoder *d)
     d->jpeg.progress = &d->progress;
 }
 
-static const char *refused_colour(J_COLOR_SPACE space)
-{
-    if (space == JCS_CMYK) {
-        return "CMYK";
-    }
-    return space == JCS_YCCK ? "YCCK" : NULL;
-}
-
 static void check_kind(struct jpeg_decoder *d)
 {
-    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    const char *colour = refused_colour(jpeg->jpeg_color_space);
-    if (colour != NULL) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG is %s; grey, YCbCr or RGB is needed", colour));
+    const struct jpeg_decompress_struct *jpeg  = &d->jpeg;
+    J_COLOR_SPACE                        space = jpeg->jpeg_color_space;
+    if (space == JCS_CMYK || space == JCS_YCCK) {
+        REFUSE(d, "JPEG is %s; grey, YCbCr or RGB is needed",
+            space == JCS_CMYK ? "CMYK" : "YCCK");
     }
     if (jpeg->num_components != 1 && jpeg->num_components != 3) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG has %d channels; 1 or 3 are needed",
-                     jpeg->num_components));
+        REFUSE(
+            d, "JPEG has %d channels; 1 or 3 are needed", jpeg->num_components);
     }
     if (jpeg->arith_code) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG is arithmetic-coded; Huffman coding is needed"));
+        REFUSE(d, "JPEG is arithmetic-coded; Huffman coding is needed");
     }
 }
 
 static uint64_t rounded_up(uint64_t value, int step)
 {
-    uint64_t wide = (uint64_t)step;
-    return (value + wide - 1) / wide * wide;
+    uint64_t unit = (uint64_t)step;
+    return (value + unit - 1) / unit * unit;
 }
 
-/* Bytes of all coefficients of a file of several scans. The library rounds up
- * to whole groups of blocks. */
+/* Bytes of all coefficients of a file of several scans. The library allocates
+ * whole groups of blocks (MCUs). */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg)
 {
     uint64_t blocks = 0;
     for (int i = 0; i < jpeg->num_components; i++) {
-        const jpeg_component_info *part = &jpeg->comp_info[i];
-        blocks += rounded_up(part->width_in_blocks, part->h_samp_factor) *
-                  rounded_up(part->height_in_blocks, part->v_samp_factor);
+        const jpeg_component_info *channel = &jpeg->comp_info[i];
+        blocks += rounded_up(channel->width_in_blocks, channel->h_samp_factor) *
+                  rounded_up(channel->height_in_blocks, channel->v_samp_factor);
     }
     return blocks * sizeof(JBLOCK);
 }
 
-static void check_size(struct jpeg_decoder *d, size_t size)
+static void check_size(struct jpeg_decoder *d)
 {
-    struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
-    if (pixels > FBY_PICTURE_MAX_PIXELS) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG claims %u x %u pixels; at most %llu are decoded",
-                     jpeg->image_width, jpeg->image_height,
-                     (unsigned long long)FBY_PICTURE_MAX_PIXELS));
-    }
-    if (pixels / FBY_JPEG_MAX_PIXELS_PER_BYTE > size) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG claims %u x %u pixels in %zu bytes; no JPEG packs "
-                     "so many",
-                     jpeg->image_width, jpeg->image_height, size));
+    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    fby_err err = fby_picture_check_size("JPEG", d->file, jpeg->image_width,
+        jpeg->image_height, FBY_JPEG_MAX_PIXELS_PER_BYTE, d->why);
+    if (err != FBY_OK) {
+        leave(d, err);
     }
     if (d->has_scans &&
         coefficient_bytes(jpeg) > FBY_JPEG_MAX_COEFFICIENT_BYTES) {
-        leave(d,
-            fby_because(d->why, FBY_BAD_SAMPLE,
-                "JPEG of several scans claims %u x %u pixels; at most %d MiB "
-                "of coefficients are kept",
-                jpeg->image_width, jpeg->image_height,
-                FBY_JPEG_MAX_COEFFICIENT_BYTES >> 20));
+        REFUSE(d,
+            "JPEG of several scans claims %u x %u pixels; at most %d MiB "
+            "of coefficients are kept",
+            jpeg->image_width, jpeg->image_height,
+            FBY_JPEG_MAX_COEFFICIENT_BYTES >> 20);
     }
 }
 
-static void read_header(
-    struct jpeg_decoder *d, const struct fby_picture_file *file)
+static void read_header(struct jpeg_decoder *d)
 {
-    if (file->size == 0) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG file of 0 bytes"));
+    if (d->file->size == 0) {
+        REFUSE(d, "JPEG file of 0 bytes");
     }
     open_decoder(d);
     jpeg_set_marker_processor(&d->jpeg, APP1, on_app1);
-    jpeg_mem_src(&d->jpeg, file->bytes, file->size);
+    jpeg_mem_src(&d->jpeg, d->file->bytes, d->file->size);
     jpeg_read_header(&d->jpeg, TRUE);
     check_kind(d);
     d->has_scans = jpeg_has_multiple_scans(&d->jpeg) != FALSE;
-    check_size(d, file->size);
+    check_size(d);
     d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-/* Before 3.0 the library makes wrong pixels when it scales samplings with four
- * blocks in one direction and two in the other. None with more than four blocks
- * is scaled. */
-static bool scales_right(const struct jpeg_decompress_struct *jpeg)
+/* Before version 3.0 the library makes wrong pixels when it decodes a picture
+ * smaller whose groups have four blocks in one direction and two in the other.
+ * So pictures with groups of more than four blocks are not decoded smaller. */
+static bool can_scale(const struct jpeg_decompress_struct *jpeg)
 {
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
 }
@@ -229,7 +222,7 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
         .height      = turns ? w : h,
         .orientation = d->orientation,
         .channels    = FBY_RGB,
-        .is_scalable = scales_right(jpeg),
+        .is_scalable = can_scale(jpeg),
         .is_ycbcr    = jpeg->jpeg_color_space == JCS_YCbCr,
         .library_bytes =
             FIXED_BYTES + rows + (d->has_scans ? coefficient_bytes(jpeg) : 0),
@@ -238,18 +231,19 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
 
 /* ---- which part ---------------------------------------------------------- */
 
-/* The pixels to decode, in the picture as it is stored. */
+/* The area to decode: the part's box in the picture as it is stored, extended
+ * to whole pixels of the decoded picture. */
 struct jpeg_area {
-    uint32_t unit;
-    uint32_t x, y, w, h;     /* pixels of `unit` */
-    uint32_t lead_x, lead_y; /* pixels of the area before the box */
-    uint32_t tail_x, tail_y; /* pixels of the area after the box */
+    uint32_t unit;           /* full-size pixels in a decoded pixel's side */
+    uint32_t x, y, w, h;     /* decoded pixels */
+    uint32_t lead_x, lead_y; /* full-size pixels of the area before the box */
+    uint32_t tail_x, tail_y; /* full-size pixels of the area after the box */
 };
 
 static struct jpeg_area area_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
-    struct fby_box b = fby_orient_box(
+    struct fby_box b = fby_orient_stored_box(
         &part->box, head->width, head->height, head->orientation);
     uint32_t         unit = part->unit;
     struct jpeg_area area = {.unit = unit,
@@ -264,37 +258,40 @@ static struct jpeg_area area_of(
     return area;
 }
 
-struct fby_picture_region fby_jpeg_region(
+static struct fby_picture_region region_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
-    struct jpeg_area a      = area_of(head, part);
-    uint32_t         o      = head->orientation;
-    bool             turns  = fby_orientation_turns(o);
-    bool             right  = o == 2 || o == 3 || o == 7 || o == 8;
-    bool             bottom = o == 3 || o == 4 || o == 6 || o == 7;
-    uint32_t         x = right ? a.tail_x : a.lead_x; /* along stored rows */
-    uint32_t         y = bottom ? a.tail_y : a.lead_y;
+    struct jpeg_area a     = area_of(head, part);
+    uint32_t         o     = head->orientation;
+    bool             turns = fby_orientation_turns(o);
+    /* Pixels of the area on each side of the box. The axes are those of the
+     * upright picture; left and top are the sides where storage begins. */
+    uint32_t left   = turns ? a.lead_y : a.lead_x;
+    uint32_t right  = turns ? a.tail_y : a.tail_x;
+    uint32_t top    = turns ? a.lead_x : a.lead_y;
+    uint32_t bottom = turns ? a.tail_x : a.tail_y;
     return (struct fby_picture_region){
         .width  = turns ? a.h : a.w,
         .height = turns ? a.w : a.h,
-        .skew_x = turns ? y : x,
-        .skew_y = turns ? x : y,
+        .skew_x = fby_orientation_from_right(o) ? right : left,
+        .skew_y = fby_orientation_from_bottom(o) ? bottom : top,
     };
 }
 
-/* Bytes of a strip's row: the region and the pixels decoded beside it. */
+/* Bytes from one row of a strip to the next. A row has the pixels of the area
+ * and the extra pixels on both sides of the area. */
 static size_t strip_stride(uint32_t width)
 {
-    size_t bytes = (size_t)(width + BESIDE) * FBY_RGB + ROW_SLACK;
+    size_t bytes = (size_t)(width + EXTRA_PIXELS) * FBY_RGB + ROW_SLACK;
     return (bytes + ROW_SLACK - 1) / ROW_SLACK * ROW_SLACK;
 }
 
-struct fby_picture_need fby_jpeg_need(
+static struct fby_picture_need need_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
     struct jpeg_area area = area_of(head, part);
     return (struct fby_picture_need){
-        .scratch = {OFF_ALIGNMENT + strip_stride(area.w) * ROWS_AT_ONCE,
+        .scratch = {OFF_ALIGNMENT + strip_stride(area.w) * STRIP_ROWS,
             head->orientation == 1
                 ? 0
                 : fby_image_bytes(area.w, area.h) + ROW_SLACK}};
@@ -314,195 +311,147 @@ static void start_decoding(
     jpeg_start_decompress(&d->jpeg);
 }
 
-/* Pixels, in x or y, that the library decodes at a time. */
-static uint32_t group_of(int samp_factor, uint32_t unit)
-{
-    return (uint32_t)samp_factor * DCTSIZE / unit;
-}
-
-/* Do not decode the columns of blocks beside the area, except one group on each
- * side, which upsampling needs. Returns the number of decoded pixels before the
- * area. */
+/* Decode only the columns of the area, and one group of blocks on each side,
+ * which upsampling needs. (The library rounds to whole groups.) Returns the
+ * number of decoded pixels to the left of the area. */
 static uint32_t crop_columns(
     struct jpeg_decoder *d, const struct jpeg_area *area)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    uint32_t   beside = group_of(jpeg->max_h_samp_factor, area->unit);
-    JDIMENSION x      = area->x > beside ? area->x - beside : 0;
-    JDIMENSION end    = area->x + area->w + beside;
-    end               = end < jpeg->output_width ? end : jpeg->output_width;
-    JDIMENSION width  = end - x;
+    uint32_t   group = (uint32_t)jpeg->max_h_samp_factor * DCTSIZE / area->unit;
+    JDIMENSION x     = area->x > group ? area->x - group : 0;
+    JDIMENSION end   = area->x + area->w + group;
+    end              = end < jpeg->output_width ? end : jpeg->output_width;
+    JDIMENSION width = end - x;
     if (width < jpeg->output_width) {
-        jpeg_crop_scanline(jpeg, &x, &width);
+        jpeg_crop_scanline(jpeg, &x, &width); /* may lower x */
     }
     return area->x - x;
 }
 
-/* Skip the rows above the area. The library does this correctly only once, from
- * row 0. It decodes the group of blocks above the area, which upsampling needs,
- * by itself. */
-static void skip_rows(struct jpeg_decoder *d, const struct jpeg_area *area)
-{
-    if (area->y > 0) {
-        jpeg_skip_scanlines(&d->jpeg, area->y);
-    }
-}
-
-static void take_memory(
-    struct jpeg_decoder *d, struct fby_scratch *scratch, uint64_t bytes)
-{
-    if (fby_scratch_need(scratch, bytes) != FBY_OK) {
-        leave(d, fby_because(d->why, FBY_FULL,
-                     "no memory for a picture of %u x %u pixels",
-                     d->jpeg.image_width, d->jpeg.image_height));
-    }
-}
-
 /* Read rows into the strip until it is full or row `end` is reached, and set
  * strip->height. */
-static void fill_strip(
+static void read_strip(
     struct jpeg_decoder *d, struct fby_image *strip, uint32_t end)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    JSAMPROW                       at[ROWS_AT_ONCE];
-    for (uint32_t i = 0; i < ROWS_AT_ONCE; i++) {
-        at[i] = strip->pixels + i * strip->stride;
+    JSAMPROW                       rows[STRIP_ROWS];
+    for (uint32_t i = 0; i < STRIP_ROWS; i++) {
+        rows[i] = strip->pixels + i * strip->stride;
     }
     strip->height = 0;
-    while (strip->height < ROWS_AT_ONCE && jpeg->output_scanline < end) {
+    while (strip->height < STRIP_ROWS && jpeg->output_scanline < end) {
         uint32_t left = end - jpeg->output_scanline;
-        uint32_t room = ROWS_AT_ONCE - strip->height;
+        uint32_t room = STRIP_ROWS - strip->height;
         uint32_t n    = jpeg_read_scanlines(
-               jpeg, at + strip->height, left < room ? left : room);
+               jpeg, rows + strip->height, left < room ? left : room);
         if (n == 0) {
-            leave(d,
-                fby_because(d->why, FBY_BAD_SAMPLE, "JPEG ends at row %u of %u",
-                    jpeg->output_scanline, jpeg->output_height));
+            REFUSE(d, "JPEG ends at row %u of %u", jpeg->output_scanline,
+                jpeg->output_height);
         }
         strip->height += n;
     }
 }
 
-/* The arguments of a call; without a sink only the head is read. */
-struct jpeg_request {
-    const struct fby_picture_file *file;
-    const struct fby_picture_sink *sink;
-    struct fby_scratch            *scratch;
-    struct fby_picture_head       *head;
-};
-
-/* Pass rows to the sink, or copy them to `turned` if the orientation is not 1.
- * `first` is the number of the first row in the area. */
-static void deliver(struct jpeg_decoder *d, const struct fby_picture_sink *sink,
-    const struct fby_image *rows, uint32_t first,
-    const struct fby_image *turned)
-{
-    if (turned->pixels == NULL) {
-        sink->rows(sink->arg, rows);
-    } else {
-        fby_orient(rows, first, d->orientation, turned);
-    }
-}
-
-/* The library writes rows at multiples of 16 or 32 bytes past the cache. These
- * rows are read again at once, so they begin off such multiples. */
-static struct fby_image strip_of(
-    const struct fby_scratch *scratch, const struct jpeg_area *area)
-{
-    return (struct fby_image){
-        .pixels = (uint8_t *)scratch->memory + OFF_ALIGNMENT,
-        .stride = strip_stride(area->w)};
-}
-
+/* Decode the area strip by strip. Rows go to the sink, or to `upright` if the
+ * orientation is not 1. */
 static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
-    const struct jpeg_request *request, const struct fby_image *turned)
+    const struct fby_image *upright)
 {
-    uint32_t         beside = crop_columns(d, area);
-    struct fby_image strip  = strip_of(&request->scratch[0], area);
-    skip_rows(d, area);
+    uint32_t n_left = crop_columns(d, area);
+    /* The library bypasses the cache when it writes to multiples of 16 or 32
+     * bytes. The rows of a strip are read again at once and should be cached,
+     * so they begin at other offsets. */
+    struct fby_image strip = {
+        .pixels = (uint8_t *)d->scratch[0].memory + OFF_ALIGNMENT,
+        .stride = strip_stride(area->w)};
+    /* The library skips rows correctly only once, from row 0, so a skip that
+     * ends too early is completed by reading. The library itself decodes the
+     * group of blocks above the area, which upsampling needs. */
+    if (area->y > 0) {
+        jpeg_skip_scanlines(&d->jpeg, area->y);
+    }
     while (d->jpeg.output_scanline < area->y) {
-        fill_strip(d, &strip, area->y);
+        read_strip(d, &strip, area->y);
     }
     while (d->jpeg.output_scanline < area->y + area->h) {
         uint32_t first = d->jpeg.output_scanline - area->y;
-        fill_strip(d, &strip, area->y + area->h);
+        read_strip(d, &strip, area->y + area->h);
         struct fby_image rows = strip;
-        rows.pixels += (size_t)beside * FBY_RGB;
+        rows.pixels += (size_t)n_left * FBY_RGB;
         rows.width = area->w;
-        deliver(d, request->sink, &rows, first, turned);
+        if (d->orientation == 1) {
+            d->sink->rows(d->sink->arg, &rows);
+        } else {
+            fby_orient_rows(&rows, first, d->orientation, upright);
+        }
     }
 }
 
-static void decode(struct jpeg_decoder *d, const struct jpeg_request *request,
-    const struct fby_picture_part *part)
+static void decode_part(
+    struct jpeg_decoder *d, const struct fby_picture_part *part)
 {
-    const struct fby_picture_sink *sink = request->sink;
-    struct fby_picture_need        need = fby_jpeg_need(request->head, part);
-    struct fby_picture_region region    = fby_jpeg_region(request->head, part);
-    struct jpeg_area          area      = area_of(request->head, part);
-    struct fby_image          turned    = {0};
-    take_memory(d, &request->scratch[0], need.scratch[0]);
-    if (d->orientation != 1) {
-        take_memory(d, &request->scratch[1], need.scratch[1]);
-        turned = (struct fby_image){request->scratch[1].memory,
-            (size_t)region.width * FBY_RGB, region.width, region.height};
-    }
-    start_decoding(d, part);
-    read_area(d, &area, request, &turned);
-    if (d->orientation != 1) {
-        sink->rows(sink->arg, &turned);
-    }
-}
-
-static void serve(struct jpeg_decoder *d, const struct jpeg_request *request)
-{
-    struct fby_picture_part part = {.unit = 1};
-    read_header(d, request->file);
-    *request->head = head_of(d);
-    if (request->sink == NULL) {
-        return;
-    }
-    fby_err err =
-        request->sink->head(request->sink->arg, request->head, &part, d->why);
+    struct fby_picture_need   need   = need_of(&d->head, part);
+    struct fby_picture_region region = region_of(&d->head, part);
+    struct jpeg_area          area   = area_of(&d->head, part);
+    fby_err                   err =
+        fby_picture_alloc_scratch(&need, &d->head, d->scratch, d->why);
     if (err != FBY_OK) {
         leave(d, err);
     }
-    decode(d, request, &part);
+    struct fby_image upright = {d->scratch[1].memory,
+        (size_t)region.width * FBY_RGB, region.width, region.height};
+    start_decoding(d, part);
+    read_area(d, &area, &upright);
+    if (d->orientation != 1) {
+        d->sink->rows(d->sink->arg, &upright);
+    }
 }
 
-/* The only function that calls setjmp. */
-static fby_err run(struct jpeg_decoder *d, const struct jpeg_request *request)
+static void decode_file(struct jpeg_decoder *d)
+{
+    struct fby_picture_part part = {.unit = 1};
+    read_header(d);
+    d->head = head_of(d);
+    if (d->sink == NULL) {
+        return;
+    }
+    fby_err err = d->sink->head(d->sink->arg, &d->head, &part, d->why);
+    if (err != FBY_OK) {
+        leave(d, err);
+    }
+    decode_part(d, &part);
+}
+
+/* Call decode_file. All errors end here, by longjmp. */
+static fby_err run_decoder(struct jpeg_decoder *d)
 {
     if (setjmp(d->leave) == 0) {
-        serve(d, request);
+        decode_file(d);
     }
-    jpeg_destroy_decompress(&d->jpeg); /* harmless when never created */
+    jpeg_destroy_decompress(&d->jpeg); /* no effect if it was not created */
     return d->err;
 }
 
-fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
-    struct fby_picture_head *out, struct fby_why *why)
+static fby_err read_head(const struct fby_picture_file *file,
+    struct fby_picture_head *out, struct fby_error_detail *why)
 {
-    struct jpeg_decoder d = {.why = why};
-    return run(&d, &(struct jpeg_request){.file = file, .head = out});
+    struct jpeg_decoder d   = {.file = file, .why = why};
+    fby_err             err = run_decoder(&d);
+    if (err == FBY_OK) {
+        *out = d.head;
+    }
+    return err;
 }
 
-fby_err fby_jpeg_stream(const struct fby_picture_file *file,
+static fby_err stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    struct jpeg_decoder     d    = {.why = why};
-    struct fby_picture_head head = {0};
-    return run(&d, &(struct jpeg_request){file, sink, scratch, &head});
+    struct jpeg_decoder d = {
+        .file = file, .sink = sink, .scratch = scratch, .why = why};
+    return run_decoder(&d);
 }
-
-/* ---- whole pictures ------------------------------------------------------ */
 
 const struct fby_picture_decoder fby_jpeg_picture = {
-    fby_jpeg_read_head, fby_jpeg_region, fby_jpeg_need, fby_jpeg_stream};
-
-fby_err fby_jpeg_decode(const struct fby_picture_file *file,
-    struct fby_scratch *whole, struct fby_image *out, struct fby_why *why)
-{
-    return fby_picture_decode(&fby_jpeg_picture, file, whole, out, why);
-}
+    read_head, region_of, need_of, stream};

@@ -1,22 +1,26 @@
+/* json.c - parse a member, follow the path of the key, and explain what is
+ * missing. */
 #include "worker/transform/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/nearest.h"
 #include "pipeline/plan/draw.h"
+#include "worker/transform/transform_private.h"
 
 /* ---- parsing ---- */
 
 struct nesting {
-    unsigned depth;
-    unsigned deepest;
-    bool     in_string;
+    unsigned depth;     /* open brackets and braces */
+    unsigned deepest;   /* largest depth so far */
+    bool     in_string; /* between quotes */
 };
 
-static void pass(struct nesting *n, uint8_t c)
+static void count_character(struct nesting *n, uint8_t c)
 {
     if (c == '"') {
         n->in_string = !n->in_string;
@@ -24,11 +28,11 @@ static void pass(struct nesting *n, uint8_t c)
         n->depth++;
         n->deepest = n->depth > n->deepest ? n->depth : n->deepest;
     } else if (!n->in_string && (c == '}' || c == ']')) {
-        n->depth -= n->depth > 0;
+        n->depth -= n->depth > 0; /* the parser reports a bracket too many */
     }
 }
 
-/* The parser recurses, so depth is bounded before it sees the text. */
+/* The parser recurses, so the depth is limited before the text is parsed. */
 static bool is_too_deep(const uint8_t *text, size_t size)
 {
     struct nesting n = {0};
@@ -36,86 +40,87 @@ static bool is_too_deep(const uint8_t *text, size_t size)
         if (n.in_string && text[i] == '\\') {
             i++; /* the escaped character */
         } else {
-            pass(&n, text[i]);
+            count_character(&n, text[i]);
         }
     }
     return n.deepest > FBY_JSON_MAX_DEPTH;
 }
 
-static bool is_whole(const char *key)
+static bool is_root_key(const char *key)
 {
     return strcmp(key, ".") == 0;
 }
 
-/* Explain the parser's error. A single value without an object needs the key
- * ".", which the message suggests. */
-static fby_err refuse_text(const struct fby_field_job *job,
-    const json_error_t *error, struct fby_why *why)
+/* Explain the parser's error. If the text is a single value, only the key "."
+ * can read it, and the message suggests that key. */
+static fby_err refuse_json(const struct fby_field_job *job,
+    const json_error_t *error, struct fby_error_detail *why)
 {
     json_t *value = json_loadb((const char *)job->bytes, job->size,
         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     if (value == NULL) {
-        bool null = json_error_code(error) == json_error_null_character;
-        return fby_because(why, FBY_BAD_SAMPLE, "JSON line %d: %s", error->line,
-            null ? "\\u0000, which no text may have" : error->text);
+        bool nul = json_error_code(error) == json_error_null_character;
+        return fby_error_set(why, FBY_BAD_SAMPLE, "JSON line %d: %s",
+            error->line, nul ? "\\u0000, which no text may have" : error->text);
     }
     json_decref(value);
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "the JSON is a single value, not an object with a member '%s'; write "
         "key: \".\" to read it",
         fby_field_json(job->field)->key);
 }
 
-static fby_err parse(
-    const struct fby_field_job *job, json_t **out, struct fby_why *why)
+static fby_err parse_member(struct fby_transform *transform,
+    const struct fby_field_job *job, json_t **out, struct fby_error_detail *why)
 {
+    const struct fby_need need = {
+        .library_bytes = (uint64_t)job->size * FBY_JSON_BYTES_PER_BYTE};
     json_error_t error;
     size_t       flags = JSON_REJECT_DUPLICATES;
     if (job->size > FBY_JSON_MAX_BYTES) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "JSON of %zu bytes; at most %d are read", job->size,
             FBY_JSON_MAX_BYTES);
     }
     if (job->size == 0) {
-        return fby_because(why, FBY_BAD_SAMPLE, "JSON of 0 bytes");
+        return fby_error_set(why, FBY_BAD_SAMPLE, "JSON of 0 bytes");
     }
     if (is_too_deep(job->bytes, job->size)) {
-        return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",
-            FBY_JSON_MAX_DEPTH);
+        return fby_error_set(why, FBY_BAD_SAMPLE,
+            "JSON is nested deeper than %d", FBY_JSON_MAX_DEPTH);
     }
-    if (is_whole(fby_field_json(job->field)->key)) {
+    if (is_root_key(fby_field_json(job->field)->key)) {
         flags |= JSON_DECODE_ANY;
     }
-    *out = json_loadb((const char *)job->bytes, job->size, flags, &error);
-    if (*out == NULL) {
-        return refuse_text(job, &error, why);
+    fby_err err = fby_transform_reserve(transform, &need, why);
+    if (err != FBY_OK) {
+        return err;
     }
-    return FBY_OK;
+    *out = json_loadb((const char *)job->bytes, job->size, flags, &error);
+    return *out != NULL ? FBY_OK : refuse_json(job, &error, why);
 }
 
 /* ---- the path ---- */
 
-/* The entry of a list by its index: decimal digits without a leading 0. */
+/* The entry of a list by its index: decimal digits without a leading 0. An
+ * index of 8 digits is beyond any list of FBY_JSON_MAX_BYTES. */
 static json_t *list_entry(const json_t *list, const char *name)
 {
-    size_t at = 0;
-    size_t n  = strspn(name, "0123456789");
+    size_t n = strspn(name, "0123456789");
     if (n == 0 || n > 7 || name[n] != '\0' || (name[0] == '0' && n > 1)) {
         return NULL;
     }
-    for (size_t i = 0; i < n; i++) {
-        at = at * 10 + (size_t)(name[i] - '0');
-    }
-    return json_array_get(list, at);
+    return json_array_get(list, strtoul(name, NULL, 10));
 }
 
 /* The result of follow_path. */
 struct path_end {
-    json_t     *at;   /* the last value found */
-    const char *left; /* the rest of the key, not found in it; NULL: none */
+    json_t     *value;   /* the last value found */
+    const char *missing; /* the rest of the key, which `value` does not have;
+                            NULL: the whole key was found */
 };
 
-/* The names of a key are separated by dots, and may be empty. */
+/* Find the value at `key`, a list of names between dots; NULL: the root. */
 static struct path_end follow_path(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
@@ -139,17 +144,17 @@ static struct path_end follow_path(json_t *value, const char *key)
 
 /* ---- messages ---- */
 
-/* Show 1.0 with its point, since it is not an integer of JSON. */
-static void show_real(double value, char *out, size_t size)
+/* Write 1.0 with its point, because 1.0 is not an integer of JSON. */
+static void write_real(double value, char *out, size_t size)
 {
     bool whole = value > -1e6 && value < 1e6 && value == (double)(int64_t)value;
     snprintf(out, size, whole ? "%.1f" : "%g", value);
 }
 
-struct fby_json_shown fby_json_show(const json_t *value)
+struct fby_json_description fby_json_describe(const json_t *value)
 {
-    struct fby_json_shown out  = {""};
-    size_t                size = sizeof(out.text);
+    struct fby_json_description out  = {""};
+    size_t                      size = sizeof(out.text);
     switch (value != NULL ? json_typeof(value) : JSON_NULL) {
     case JSON_STRING:
         snprintf(out.text, size, "the text \"%s\"",
@@ -166,7 +171,7 @@ struct fby_json_shown fby_json_show(const json_t *value)
             out.text, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         break;
     case JSON_REAL:
-        show_real(json_real_value(value), out.text, size);
+        write_real(json_real_value(value), out.text, size);
         break;
     case JSON_TRUE:
     case JSON_FALSE:
@@ -179,10 +184,19 @@ struct fby_json_shown fby_json_show(const json_t *value)
     return out;
 }
 
-/* List as many names of an object as fit `capacity`; offer all to `nearest`. */
+fby_err fby_json_refuse(const struct fby_field_job *job, const json_t *value,
+    const char *wanted, struct fby_error_detail *why)
+{
+    return fby_error_set(why, FBY_BAD_SAMPLE, "JSON '%s' is not %s: it is %s",
+        fby_field_json(job->field)->key, wanted, fby_json_describe(value).text);
+}
+
+/* Append the names of an object to `list`, as far as they fit, then "...". All
+ * names are offered to `nearest`, which keeps the one most like the key. */
 static void list_members(
     json_t *object, struct fby_nearest *nearest, char *list, size_t capacity)
 {
+    enum { ELLIPSIS = 8 }; /* bytes kept free for separators and "..." */
     const char *name  = NULL;
     json_t     *value = NULL;
     json_object_foreach(object, name, value)
@@ -190,56 +204,60 @@ static void list_members(
         struct fby_shown shown = fby_text_show(name);
         size_t           used  = strlen(list);
         fby_nearest_offer(nearest, name);
-        if (used + strlen(shown.text) + 8 < capacity) {
-            fby_text_list(list, capacity, shown.text);
-        } else if (used + 8 < capacity && list[used - 1] != '.') {
-            fby_text_list(list, capacity, "...");
+        if (used + strlen(shown.text) + ELLIPSIS < capacity) {
+            fby_text_append_name(list, capacity, shown.text);
+        } else if (used + ELLIPSIS < capacity && list[used - 1] != '.') {
+            fby_text_append_name(list, capacity, "...");
         }
     }
 }
 
 static fby_err refuse_missing(
-    const char *key, const struct path_end *end, struct fby_why *why)
+    const char *key, const struct path_end *end, struct fby_error_detail *why)
 {
-    char               word[FBY_NAME_SIZE];
+    char               word[FBY_NAME_SIZE]; /* the first missing name */
     char               list[200] = "";
     struct fby_nearest nearest   = {.word = word};
-    int n = (int)(end->left - key); /* bytes of the key that were found */
-    snprintf(
-        word, sizeof(word), "%.*s", (int)strcspn(end->left, "."), end->left);
-    if (!json_is_object(end->at)) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON has no member '%s': %s%.*s%s %s", key, n > 0 ? "'" : "",
-            n > 0 ? n - 1 : 2, n > 0 ? key : "it", n > 0 ? "' is" : " is",
-            fby_json_show(end->at).text);
+    int found = (int)(end->missing - key); /* bytes, with the dot after them */
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(end->missing, "."),
+        end->missing);
+    if (!json_is_object(end->value)) {
+        struct fby_json_description what = fby_json_describe(end->value);
+        return found > 0
+                   ? fby_error_set(why, FBY_BAD_SAMPLE,
+                         "JSON has no member '%s': '%.*s' is %s", key,
+                         found - 1, key, what.text)
+                   : fby_error_set(why, FBY_BAD_SAMPLE,
+                         "JSON has no member '%s': it is %s", key, what.text);
     }
-    list_members(end->at, &nearest, list, sizeof(list));
+    list_members(end->value, &nearest, list, sizeof(list));
     if (nearest.best != NULL) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON has no member '%s'; did you mean '%.*s%s'?", key, n, key,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
+            "JSON has no member '%s'; did you mean '%.*s%s'?", key, found, key,
             fby_text_show(nearest.best).text);
     }
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "JSON has no member '%s'; there %s%s", key,
         list[0] != '\0' ? "are: " : "is none", list);
 }
 
 /* ---- picking from a list ---- */
 
-static fby_err pick(
-    const struct fby_field_job *job, const json_t **value, struct fby_why *why)
+/* Replace *value, a list, by the entry that is drawn. */
+static fby_err pick_entry(const struct fby_field_job *job, const json_t **value,
+    struct fby_error_detail *why)
 {
     const struct fby_field_content *field = job->field;
     const char                     *key   = fby_field_json(field)->key;
     size_t                          n     = json_array_size(*value);
     if (fby_field_json(field)->pick != FBY_PICK_RANDOM) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "JSON '%s' is a list of %zu; say pick: random, or which one: "
             "'%s%s0'",
-            key, n, is_whole(key) ? "" : key, is_whole(key) ? "" : ".");
+            key, n, is_root_key(key) ? "" : key, is_root_key(key) ? "" : ".");
     }
     if (n == 0) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "JSON '%s' is an empty list; there is nothing to pick", key);
     }
     struct fby_draw draw = fby_draw_begin(
@@ -255,25 +273,31 @@ static bool wants_list(const struct fby_field_content *field)
            fby_field_form(field) == FBY_FORM_RAGGED;
 }
 
-fby_err fby_json_find(
-    const struct fby_field_job *job, struct fby_json *out, struct fby_why *why)
+fby_err fby_json_find(struct fby_transform *transform,
+    const struct fby_field_job *job, struct fby_json *out,
+    struct fby_error_detail *why)
 {
     const char *key = fby_field_json(job->field)->key;
     *out            = (struct fby_json){0};
-    fby_err err     = parse(job, &out->root, why);
-    if (err != FBY_OK) {
-        return err;
+    fby_err err     = parse_member(transform, job, &out->root, why);
+    if (err == FBY_OK) {
+        struct path_end end =
+            follow_path(out->root, is_root_key(key) ? NULL : key);
+        out->value = end.value;
+        if (end.missing != NULL) {
+            err = refuse_missing(key, &end, why);
+        } else if (json_is_array(out->value) && !wants_list(job->field)) {
+            err = pick_entry(job, &out->value, why);
+        }
     }
-    struct path_end end = follow_path(out->root, is_whole(key) ? NULL : key);
-    out->value          = end.at;
-    if (end.left != NULL) {
-        err = refuse_missing(key, &end, why);
-    } else if (json_is_array(out->value) && !wants_list(job->field)) {
-        err = pick(job, &out->value, why);
-    }
     if (err != FBY_OK) {
-        json_decref(out->root);
-        out->root = NULL;
+        fby_json_free(transform, out);
     }
     return err;
+}
+
+void fby_json_free(struct fby_transform *transform, struct fby_json *json)
+{
+    json_decref(json->root);
+    fby_transform_release(transform);
 }

@@ -2,13 +2,13 @@
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 
-const struct resize_kernel *resize_kernel_of(enum fby_simd level)
+const struct resize_kernel *resize_kernel_for(enum fby_simd level)
 {
     (void)level;
     return &resize_portable;
 }
 
-yuv_split_fn *yuv_split_of(enum fby_simd level)
+yuv_split_fn *yuv_split_for(enum fby_simd level)
 {
     (void)level;
     return NULL;

@@ -2,7 +2,7 @@
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 
-const struct resize_kernel *resize_kernel_of(enum fby_simd level)
+const struct resize_kernel *resize_kernel_for(enum fby_simd level)
 {
     static const struct resize_kernel *const kernels[] = {
         [FBY_SIMD_PORTABLE] = &resize_portable,
@@ -12,7 +12,7 @@ const struct resize_kernel *resize_kernel_of(enum fby_simd level)
     return kernels[level];
 }
 
-yuv_split_fn *yuv_split_of(enum fby_simd level)
+yuv_split_fn *yuv_split_for(enum fby_simd level)
 {
     return level >= FBY_SIMD_AVX2 ? yuv_split_avx2 : NULL;
 }

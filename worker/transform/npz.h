@@ -15,23 +15,25 @@ struct fby_npz_member {
     struct fby_zip_member entry;
 };
 
-/* Find each of `n` members by name; the last one of a name counts.
+/* Find each of `n` members by name. If several have one name, the last counts.
  * Errors: FBY_BAD_SAMPLE, `why` says what is wrong with the file. */
-FBY_CHECKED fby_err fby_npz_find(const uint8_t *bytes, size_t size,
-    struct fby_npz_member *members, size_t n, struct fby_why *why);
+FBY_CHECKED fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
+    struct fby_npz_member *members, size_t n, struct fby_error_detail *why);
 
-/* Bytes of the buffer that fby_npz_open needs for a member. */
-static inline uint64_t fby_npz_room(const struct fby_npz_member *member)
+/* Bytes of the buffer that fby_npz_read_member needs for a member. */
+static inline uint64_t fby_npz_buffer_bytes(const struct fby_npz_member *member)
 {
     return member->packed != NULL && member->entry.is_deflated
                ? member->entry.size
                : 0;
 }
 
-/* Set *out to the member->entry.size bytes of a member that was found. They are
- * those of the file, or inflated to `buffer`.
- * Errors: FBY_BAD_SAMPLE as above; FBY_FULL when memory is short. */
-FBY_CHECKED fby_err fby_npz_open(const struct fby_npz_member *member,
-    uint8_t *buffer, const uint8_t **out, struct fby_why *why);
+/* Set *out to the bytes of a member that was found, and verify their CRC-32. A
+ * deflated member is inflated to `buffer`; *out points there. Otherwise *out
+ * points into the file. There are member->entry.size bytes.
+ * Errors: FBY_BAD_SAMPLE when the member is damaged; FBY_FULL when memory is
+ *         short. */
+FBY_CHECKED fby_err fby_npz_read_member(const struct fby_npz_member *member,
+    uint8_t *buffer, const uint8_t **out, struct fby_error_detail *why);
 
 #endif

@@ -1,8 +1,9 @@
 /* orient.h - read and apply the EXIF orientation of a picture.
  *
- * The tag's eight values are the symmetries of a rectangle. The reader scans
- * the first directory of the EXIF block, bounded by the block's size. Damaged
- * EXIF data means 1, "as stored"; the picture is not refused. */
+ * The orientation, 1 to 8, says how to mirror and turn the stored picture to
+ * make it upright; 1 means "as stored". It is read from the first directory (a
+ * list of tags) of the EXIF block. A picture with damaged EXIF data is taken as
+ * stored, not refused. */
 #ifndef FBY_WORKER_TRANSFORM_ORIENT_H
 #define FBY_WORKER_TRANSFORM_ORIENT_H
 
@@ -15,20 +16,35 @@
  * then a TIFF header); 0 when the payload is not EXIF. */
 uint32_t fby_exif_orientation(const uint8_t *payload, size_t size_bytes);
 
-/* Does the orientation swap width and height? */
+/* True if the orientation swaps width and height. */
 static inline bool fby_orientation_turns(uint32_t orientation)
 {
     return orientation >= 5 && orientation <= 8;
 }
 
-/* Map a box of the upright picture, `width` x `height`, to the stored one. */
-struct fby_box fby_orient_box(const struct fby_box *upright, uint32_t width,
-    uint32_t height, uint32_t orientation);
+/* True if the stored picture begins at the right side of the upright one. */
+static inline bool fby_orientation_from_right(uint32_t orientation)
+{
+    return orientation == 2 || orientation == 3 || orientation == 6 ||
+           orientation == 7;
+}
 
-/* Copy `in`, rows of a stored picture from `first_row` on, to `out`, the whole
- * upright picture. The sides of `out` are those of the stored picture, swapped
- * if fby_orientation_turns. */
-void fby_orient(const struct fby_image *in, uint32_t first_row,
+/* True if the stored picture begins at the bottom of the upright one. */
+static inline bool fby_orientation_from_bottom(uint32_t orientation)
+{
+    return orientation == 3 || orientation == 4 || orientation == 7 ||
+           orientation == 8;
+}
+
+/* Map a box of the upright picture, which has `width` x `height` pixels, to the
+ * stored picture. */
+struct fby_box fby_orient_stored_box(const struct fby_box *upright,
+    uint32_t width, uint32_t height, uint32_t orientation);
+
+/* Copy `in`, which are rows of a stored picture from row `first_row` on, to
+ * their places in `out`, the whole upright picture. Width and height of `out`
+ * are those of the stored picture, swapped if fby_orientation_turns. */
+void fby_orient_rows(const struct fby_image *in, uint32_t first_row,
     uint32_t orientation, const struct fby_image *out);
 
 #endif

@@ -1,3 +1,5 @@
+/* passes.c - merge ops into passes: the crops, mirrors and the scaling of a
+ * pass become one box, one size and one window. */
 #include "worker/transform/passes.h"
 
 static struct fby_box all_of(struct fby_size size)
@@ -5,7 +7,8 @@ static struct fby_box all_of(struct fby_size size)
     return (struct fby_box){.w = size.w, .h = size.h};
 }
 
-static struct fby_pass whole(struct fby_size in)
+/* A pass that copies the whole picture. */
+static struct fby_pass copy_pass(struct fby_size in)
 {
     return (struct fby_pass){.box = all_of(in), .to = in, .window = all_of(in)};
 }
@@ -22,15 +25,16 @@ static bool fits(const struct fby_op_plan *plan, struct fby_size in)
            plan->h <= in.h && plan->y <= in.h - plan->h;
 }
 
-/* Crop the result of the pass to the plan's box. */
-static void narrow(struct fby_pass *pass, const struct fby_op_plan *plan)
+/* Crop the result of the pass to the plan's box. The window is mirrored last,
+ * so the box is counted from its right side if the pass mirrors. */
+static void crop_pass(struct fby_pass *pass, const struct fby_op_plan *plan)
 {
     struct fby_box *window = &pass->window;
     window->x += pass->mirror ? window->w - plan->x - plan->w : plan->x;
     window->y += plan->y;
     window->w = plan->w;
     window->h = plan->h;
-    if (!scales(pass)) { /* then crop the box itself */
+    if (!scales(pass)) { /* without a scaling, crop the box itself */
         pass->box.x += window->x;
         pass->box.y += window->y;
         pass->box.w  = window->w;
@@ -45,16 +49,17 @@ static bool plan_scales(const struct fby_op_plan *plan)
     return plan->out_w != plan->w || plan->out_h != plan->h;
 }
 
-/* Does the plan crop, scale or mirror a picture of size `in`? */
+/* True if the plan crops, scales or mirrors a picture of size `in`. */
 static bool reshapes(const struct fby_op_plan *plan, struct fby_size in)
 {
     return plan->w != in.w || plan->h != in.h || plan_scales(plan) ||
            plan->flip;
 }
 
-static void join(struct fby_pass *pass, const struct fby_op_plan *plan)
+/* Add the crop, scaling and mirror of a plan to the pass. */
+static void add_geometry(struct fby_pass *pass, const struct fby_op_plan *plan)
 {
-    narrow(pass, plan);
+    crop_pass(pass, plan);
     if (plan_scales(plan)) {
         pass->to       = (struct fby_size){plan->out_w, plan->out_h};
         pass->window   = all_of(pass->to);
@@ -68,7 +73,7 @@ static bool has_steps(const struct fby_pass *pass)
     return pass->steps_end > pass->steps_from;
 }
 
-/* Does the plan, on a picture of size `in`, need a new pass? */
+/* True if the plan, on a picture of size `in`, needs a new pass. */
 static bool begins_pass(const struct fby_pass *pass,
     const struct fby_op_plan *plan, struct fby_size in)
 {
@@ -88,8 +93,8 @@ static void add_steps(
 bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
     struct fby_size in, struct fby_passes *out, uint32_t *bad_op)
 {
-    struct fby_pass *pass = &out->at[0];
-    *pass                 = whole(in);
+    struct fby_pass *pass = &out->list[0];
+    *pass                 = copy_pass(in);
     out->n                = 1;
     for (uint32_t i = 0; i < n_ops; i++) {
         const struct fby_op_plan *plan = &plans[i];
@@ -98,42 +103,41 @@ bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
             return false;
         }
         if (begins_pass(pass, plan, in)) {
-            *++pass = whole(in);
+            *++pass = copy_pass(in);
             out->n++;
         }
         if (!has_steps(pass)) {
-            pass->op = scales(pass) ? pass->op : i;
-            join(pass, plan);
+            add_geometry(pass, plan);
         }
         add_steps(pass, plan, i);
         in = fby_op_plan_size(plan);
     }
-    out->size = in;
+    out->result_size = in;
     return true;
 }
 
-static struct fby_axis_spec axis(
+static struct fby_axis_spec axis_spec(
     uint32_t from, uint32_t to, uint32_t first, uint32_t n)
 {
     return (struct fby_axis_spec){
         .from = from, .to = to, .first = first, .n = n, .unit = 1};
 }
 
-const struct fby_grain fby_unscaled = {.unit = 1};
+const struct fby_source_scale fby_unscaled = {.unit = 1};
 
-struct fby_resize_spec fby_pass_resize(
-    const struct fby_pass *pass, const struct fby_grain *grain)
+struct fby_resize_spec fby_pass_resize_spec(
+    const struct fby_pass *pass, const struct fby_source_scale *scale)
 {
     struct fby_resize_spec spec = {
-        .x = axis(pass->box.w, pass->to.w, pass->window.x, pass->window.w),
-        .y = axis(pass->box.h, pass->to.h, pass->window.y, pass->window.h),
+        .x = axis_spec(pass->box.w, pass->to.w, pass->window.x, pass->window.w),
+        .y = axis_spec(pass->box.h, pass->to.h, pass->window.y, pass->window.h),
     };
     spec.x.mirror   = pass->mirror;
     spec.x.reversed = pass->reversed;
-    spec.x.unit     = grain->unit;
-    spec.x.skew     = grain->skew_x;
-    spec.y.unit     = grain->unit;
-    spec.y.skew     = grain->skew_y;
+    spec.x.unit     = scale->unit;
+    spec.x.skew     = scale->skew_x;
+    spec.y.unit     = scale->unit;
+    spec.y.skew     = scale->skew_y;
     return spec;
 }
 

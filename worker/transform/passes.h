@@ -1,10 +1,11 @@
 /* passes.h - combine a field's ops into as few passes over the pixels as
  * possible.
  *
- * Crops, mirrors and one scaling are one pass, since they commute if their
- * numbers are adjusted. It makes only the pixels that end up in the result. A
- * second scaling begins a new pass, and so does a crop, scaling or mirror after
- * steps. The result equals that of the ops one by one, byte for byte. Pure. */
+ * Crops, mirrors and one scaling form one pass: their order may change if their
+ * numbers are adjusted. A pass computes only the pixels that end up in the
+ * result. A second scaling begins a new pass, and so does a crop, scaling or
+ * mirror after a step (an op's other effect, such as a blur). The result is the
+ * same, byte for byte, as if the ops ran one by one. Pure. */
 #ifndef FBY_WORKER_TRANSFORM_PASSES_H
 #define FBY_WORKER_TRANSFORM_PASSES_H
 
@@ -12,52 +13,54 @@
 #include "pipeline/plan/geometry.h"
 #include "worker/transform/resize/resize.h"
 
-/* A field's ops, ready to run: plans[i] says what uses[i] does. */
-struct fby_op_run {
-    const struct fby_op_use  *uses;  /* borrowed, n_ops of them */
-    const struct fby_op_plan *plans; /* borrowed, n_ops of them */
+/* A field's ops with their plans: plans[i] is the plan of uses[i]. */
+struct fby_planned_ops {
+    const struct fby_op_use  *uses;  /* borrowed, n_ops entries */
+    const struct fby_op_plan *plans; /* borrowed, n_ops entries */
     uint32_t                  n_ops;
 };
 
-/* Crop the picture to `box`, scale that to the size `to`, crop the result to
- * `window`, then mirror it. */
+/* Crop the picture to `box`, scale the box to the size `to`, crop the scaled
+ * picture to `window`, then mirror the window. */
 struct fby_pass {
     struct fby_box  box;
     struct fby_size to;
     struct fby_box  window;
     bool            mirror;
-    bool            reversed; /* the mirror comes before the scaling */
-    uint32_t        op; /* index of the op that scales, else of the last op */
-    uint32_t        steps_from, steps_end; /* ops whose steps follow the pass */
+    bool            reversed; /* the ops mirror before they scale, which rounds
+                                 to other pixels in a mask (nearest.h) */
+    uint32_t        steps_from, steps_end; /* the steps of ops [steps_from,
+                                              steps_end) follow the pass */
 };
 
 /* All passes of a field. */
 struct fby_passes {
-    struct fby_size size; /* of the result */
-    uint32_t        n;    /* at least 1 */
-    struct fby_pass at[FBY_MAX_OPS + 1];
+    struct fby_size result_size;
+    uint32_t        n; /* at least 1 */
+    struct fby_pass list[FBY_MAX_OPS + 1];
 };
 
 /* Plan the passes of `n_ops` ops on a picture of size `in`.
- * Returns false if plan *bad_op does not fit its input picture. */
+ * Returns false if a plan does not fit its input picture; *bad_op is then the
+ * index of that plan. */
 FBY_CHECKED bool fby_passes_plan(const struct fby_op_plan *plans,
     uint32_t n_ops, struct fby_size in, struct fby_passes *out,
     uint32_t *bad_op);
 
-/* How a pass sees its source if it was decoded smaller: one source pixel covers
- * `unit` pixels of the box, in x and in y, and the box begins `skew` of its
- * pixels into the first source pixel. */
-struct fby_grain {
+/* The scale of a source that was decoded smaller: a source pixel covers `unit`
+ * x `unit` pixels of the full-size picture. The first pixel of the pass's box
+ * is skew_x columns and skew_y rows into the first source pixel. */
+struct fby_source_scale {
     uint32_t unit, skew_x, skew_y;
 };
-extern const struct fby_grain fby_unscaled; /* 1, 0, 0 */
+extern const struct fby_source_scale fby_unscaled; /* 1, 0, 0 */
 
-/* The resize that does a pass. */
-struct fby_resize_spec fby_pass_resize(
-    const struct fby_pass *pass, const struct fby_grain *grain);
+/* The resize that carries out a pass on a source of that scale. */
+struct fby_resize_spec fby_pass_resize_spec(
+    const struct fby_pass *pass, const struct fby_source_scale *scale);
 
-/* The largest unit, 1, 2, 4 or 8, at which the decoded box has at least `times`
- * the sides of the size it is scaled to. */
+/* The largest unit (1, 2, 4 or 8) at which the decoded box is at least `times`
+ * as wide and as high as `pass->to`, or 1 if none is. */
 uint32_t fby_pass_unit(const struct fby_pass *pass, uint32_t times);
 
 #endif

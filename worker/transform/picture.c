@@ -1,52 +1,93 @@
-/* picture.c - decode a whole picture. */
+/* picture.c - decode pictures into memory; checks that the formats share. */
 #include "worker/transform/picture.h"
 
 #include <string.h>
 
-struct whole_picture {
-    struct fby_scratch *scratch;
-    struct fby_image    image;
-    uint32_t            channels;
-    uint32_t            ready; /* rows */
-};
-
-static fby_err take_whole(void *arg, const struct fby_picture_head *head,
-    struct fby_picture_part *part, struct fby_why *why)
+static fby_err report_no_memory(
+    const struct fby_picture_head *head, struct fby_error_detail *why)
 {
-    struct whole_picture *whole = arg;
-    struct fby_size       size  = {head->width, head->height};
-    part->box                   = (struct fby_box){.w = size.w, .h = size.h};
-    whole->channels             = head->channels;
-    fby_err err =
-        fby_image_of(whole->scratch, size, head->channels, &whole->image);
-    return err == FBY_OK ? FBY_OK
-                         : fby_because(why, err,
-                               "no memory for a picture of %u x %u pixels",
-                               head->width, head->height);
+    return fby_error_set(why, FBY_FULL,
+        "no memory for a picture of %u x %u pixels", head->width, head->height);
 }
 
-static void copy_rows(void *arg, const struct fby_image *rows)
+fby_err fby_picture_check_size(const char *format,
+    const struct fby_picture_file *file, uint32_t width, uint32_t height,
+    uint32_t pixels_per_byte, struct fby_error_detail *why)
 {
-    struct whole_picture *whole = arg;
+    uint64_t pixels = (uint64_t)width * height;
+    if (pixels > FBY_PICTURE_MAX_PIXELS) {
+        return fby_error_set(why, FBY_BAD_SAMPLE,
+            "%s claims %u x %u pixels; at most %llu are decoded", format, width,
+            height, (unsigned long long)FBY_PICTURE_MAX_PIXELS);
+    }
+    return pixels / pixels_per_byte <= file->size
+               ? FBY_OK
+               : fby_error_set(why, FBY_BAD_SAMPLE,
+                     "%s claims %u x %u pixels in %zu bytes; no %s packs so "
+                     "many",
+                     format, width, height, file->size, format);
+}
+
+fby_err fby_picture_alloc_scratch(const struct fby_picture_need *need,
+    const struct fby_picture_head *head, struct fby_scratch scratch[2],
+    struct fby_error_detail *why)
+{
+    bool enough =
+        fby_scratch_reserve(&scratch[0], need->scratch[0]) == FBY_OK &&
+        fby_scratch_reserve(&scratch[1], need->scratch[1]) == FBY_OK;
+    return enough ? FBY_OK : report_no_memory(head, why);
+}
+
+/* ---- pictures in memory ---- */
+
+static fby_err on_head(void *arg, const struct fby_picture_head *head,
+    struct fby_picture_part *part, struct fby_error_detail *why)
+{
+    struct fby_decoded_part *copy = arg;
+    if (copy->part.box.w == 0) {
+        copy->part.box = (struct fby_box){.w = head->width, .h = head->height};
+    }
+    *part                = copy->part;
+    copy->head           = *head;
+    copy->region         = copy->decoder->region(head, part);
+    copy->n_ready        = 0;
+    struct fby_size size = {copy->region.width, copy->region.height};
+    return fby_image_alloc(&copy->memory, size, head->channels, &copy->image) ==
+                   FBY_OK
+               ? FBY_OK
+               : report_no_memory(head, why);
+}
+
+static void on_rows(void *arg, const struct fby_image *rows)
+{
+    struct fby_decoded_part *copy = arg;
     for (uint32_t y = 0; y < rows->height; y++) {
-        memcpy(whole->image.pixels + whole->ready++ * whole->image.stride,
-            rows->pixels + y * rows->stride,
-            (size_t)rows->width * whole->channels);
+        memcpy(copy->image.pixels + copy->n_ready++ * copy->image.stride,
+            rows->pixels + y * rows->stride, copy->image.stride);
     }
 }
 
-fby_err fby_picture_decode(const struct fby_picture_decoder *decoder,
-    const struct fby_picture_file *file, struct fby_scratch *whole,
-    struct fby_image *out, struct fby_why *why)
+fby_err fby_picture_decode_part(struct fby_decoded_part *copy,
+    const struct fby_picture_file *file, struct fby_error_detail *why)
 {
-    struct whole_picture          all        = {.scratch = whole};
-    const struct fby_picture_sink sink       = {take_whole, copy_rows, &all};
+    const struct fby_picture_sink sink       = {on_head, on_rows, copy};
     struct fby_scratch            scratch[2] = {{0}};
-    fby_err err = decoder->stream(file, &sink, scratch, why);
+    fby_err err = copy->decoder->stream(file, &sink, scratch, why);
     fby_scratch_fini(&scratch[0]);
     fby_scratch_fini(&scratch[1]);
+    return err;
+}
+
+fby_err fby_picture_decode(const struct fby_picture_decoder *decoder,
+    const struct fby_picture_file *file, struct fby_scratch *memory,
+    struct fby_image *out, struct fby_error_detail *why)
+{
+    struct fby_decoded_part copy = {
+        .decoder = decoder, .part.unit = 1, .memory = *memory};
+    fby_err err = fby_picture_decode_part(&copy, file, why);
+    *memory     = copy.memory; /* may have grown */
     if (err == FBY_OK) {
-        *out = all.image;
+        *out = copy.image;
     }
     return err;
 }

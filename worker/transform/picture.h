@@ -1,8 +1,9 @@
 /* picture.h - the interface of picture decoders.
  *
  * A decoder reads the header and reports it to a sink, which answers with the
- * part it wants. The decoder then delivers the rows of that part from top to
- * bottom. The format of a file is known from its first bytes, not its name. */
+ * part of the picture that it wants. The decoder then delivers the rows of that
+ * part from top to bottom. A caller tells the format of a file by its first
+ * bytes, not by its name. */
 #ifndef FBY_WORKER_TRANSFORM_PICTURE_H
 #define FBY_WORKER_TRANSFORM_PICTURE_H
 
@@ -19,31 +20,33 @@ struct fby_picture_file {
     size_t         size;
 };
 
-/* The facts that a file's header gives. */
+/* The properties of a picture, from the header of its file. */
 struct fby_picture_head {
-    uint32_t width; /* pixels, upright: after orientation */
+    uint32_t width; /* pixels of the upright picture */
     uint32_t height;
-    uint32_t orientation;   /* 1 to 8 */
-    uint32_t channels;      /* bytes of a pixel: 3, or 1 of a mask */
+    uint32_t orientation;   /* how to turn the stored picture upright: the EXIF
+                               value, 1 (as stored) to 8 */
+    uint32_t channels;      /* bytes of a pixel: 3, or 1 in a mask */
     bool     is_scalable;   /* can be decoded smaller, by a unit of 2, 4, 8 */
-    bool     is_whole;      /* a part cannot be decoded alone */
+    bool     is_whole;      /* only the whole picture can be decoded */
     bool     is_ycbcr;      /* Y, Cb, Cr are stored and can be delivered */
-    uint64_t library_bytes; /* most memory the library allocates to decode */
+    uint64_t library_bytes; /* most memory that the library allocates */
 };
 
 /* The part of a picture that a sink wants. */
 struct fby_picture_part {
-    struct fby_box box;  /* pixels, upright; within the picture */
-    uint32_t       unit; /* 1; or 2, 4, 8 if is_scalable: this many pixels, in x
-                            and in y, become one */
+    struct fby_box box;   /* full-size pixels of the upright picture */
+    uint32_t       unit;  /* unit x unit pixels become one: 1; or, if
+                             is_scalable, 2, 4 or 8 */
     bool           ycbcr; /* deliver Y, Cb, Cr, not RGB; only if is_ycbcr */
 };
 
-/* The delivered pixels: those of `unit` that the box touches. */
+/* The pixels that a decoder delivers for a part: a picture of delivered pixels
+ * covers the box. Each delivered pixel covers unit x unit full-size pixels. */
 struct fby_picture_region {
-    uint32_t width, height;
-    uint32_t skew_x, skew_y; /* offset of the box's upper left corner in the
-                                first one, in pixels of the picture; < unit */
+    uint32_t width, height;  /* delivered pixels */
+    uint32_t skew_x, skew_y; /* full-size pixels between the corner of the first
+                                delivered pixel and that of the box; < unit */
 };
 
 /* Bytes of each scratch buffer that decoding needs. */
@@ -56,36 +59,73 @@ struct fby_picture_sink {
     /* Called after the header is read, before memory is allocated for pixels:
      * set *part. An error ends the decoding and is returned. */
     fby_err (*head)(void *arg, const struct fby_picture_head *head,
-        struct fby_picture_part *part, struct fby_why *why);
-    /* Called with the next rows of the region, upright, top to bottom.
-     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after each row are readable.
-     */
+        struct fby_picture_part *part, struct fby_error_detail *why);
+    /* Called with the next rows of the region, from top to bottom. Another
+     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after a row can be read. */
     void (*rows)(void *arg, const struct fby_image *rows);
     void *arg;
 };
 
-/* Decode the part that the sink asks for. */
+/* Decode the part that the sink wants. Any thread, with its own scratch.
+ * Errors: FBY_BAD_SAMPLE  the file is refused; `why` has the cause
+ *         FBY_FULL        memory is short
+ *         those of sink->head */
 typedef fby_err fby_picture_stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
-/* The functions of one picture format; jpeg.h and png.h describe them. `head`
- * reads only the header, `stream` decodes a part. */
+/* The functions of one picture format, such as fby_jpeg_picture (jpeg.h). */
 struct fby_picture_decoder {
+    /* Read the header; pixel data is not checked. Any thread.
+     * Errors: FBY_BAD_SAMPLE, FBY_FULL; *out is then unchanged. */
     fby_err (*head)(const struct fby_picture_file *file,
-        struct fby_picture_head *out, struct fby_why *why);
+        struct fby_picture_head *out, struct fby_error_detail *why);
+    /* The region that decoding `part` delivers. Pure. */
     struct fby_picture_region (*region)(const struct fby_picture_head *head,
         const struct fby_picture_part                                 *part);
+    /* The scratch memory that decoding `part` needs. Pure. */
     struct fby_picture_need (*need)(const struct fby_picture_head *head,
         const struct fby_picture_part                             *part);
     fby_picture_stream *stream;
 };
 
-/* Decode a whole picture into `whole`; *out is a view of it. Any thread.
- * Errors: the decoder's. */
+/* A part of a picture that is decoded into memory. */
+struct fby_decoded_part {
+    const struct fby_picture_decoder *decoder; /* set by the caller */
+    struct fby_picture_part   part; /* set by the caller; an empty box means the
+                                       whole picture */
+    struct fby_picture_head   head;
+    struct fby_picture_region region;  /* what `part` delivers */
+    struct fby_scratch        memory;  /* holds `image`; the caller frees it */
+    struct fby_image          image;   /* the region */
+    uint32_t                  n_ready; /* rows of `image` that are decoded */
+};
+
+/* Decode copy->part of a file into copy->image. Any thread.
+ * Errors: those of the decoder. */
+FBY_CHECKED fby_err fby_picture_decode_part(struct fby_decoded_part *copy,
+    const struct fby_picture_file *file, struct fby_error_detail *why);
+
+/* Decode a whole picture into `memory`; *out is a view of it. Any thread.
+ * Errors: those of the decoder. */
 FBY_CHECKED fby_err fby_picture_decode(
     const struct fby_picture_decoder *decoder,
-    const struct fby_picture_file *file, struct fby_scratch *whole,
-    struct fby_image *out, struct fby_why *why);
+    const struct fby_picture_file *file, struct fby_scratch *memory,
+    struct fby_image *out, struct fby_error_detail *why);
+
+/* ---- for decoders ---- */
+
+/* Check the size that a file's header claims. `format` names the format in
+ * messages. `pixels_per_byte` is the most that the format can pack.
+ * Errors: FBY_BAD_SAMPLE when the size is too large. */
+FBY_CHECKED fby_err fby_picture_check_size(const char *format,
+    const struct fby_picture_file *file, uint32_t width, uint32_t height,
+    uint32_t pixels_per_byte, struct fby_error_detail *why);
+
+/* Allocate the scratch buffers of a picture.
+ * Errors: FBY_FULL when memory is short. */
+FBY_CHECKED fby_err fby_picture_alloc_scratch(
+    const struct fby_picture_need *need, const struct fby_picture_head *head,
+    struct fby_scratch scratch[2], struct fby_error_detail *why);
 
 #endif

@@ -1,3 +1,5 @@
+/* shared_quota.c - a counter of bytes under a lock. Each request gets a turn
+ * number, and waits until all earlier requests were served. */
 #include "worker/transform/shared_quota.h"
 
 #include <assert.h>
@@ -13,9 +15,10 @@ struct fby_shared_quota {
     pthread_mutex_t                lock;  /* guards all below */
     pthread_cond_t                 changed;
     struct fby_shared_quota_counts counts;
-    uint64_t                       next_turn; /* number of the next request */
-    uint64_t                       turn; /* number of the next to be served */
-    bool                           closed;
+    uint64_t n_requests; /* so far; the turn of the next */
+    uint64_t turn;       /* number of the request that is served
+                                            next */
+    bool     closed;
 };
 
 struct fby_shared_quota *fby_shared_quota_create(uint64_t limit_bytes)
@@ -40,8 +43,9 @@ void fby_shared_quota_destroy(struct fby_shared_quota **self_p)
     free(self);
 }
 
-/* Logged once: waiting costs speed, and nothing else shows it. */
-static void note_wait(struct fby_shared_quota *self, uint64_t bytes)
+/* Count a wait. The first wait is logged, because nothing else shows that
+ * waiting costs speed. */
+static void count_wait(struct fby_shared_quota *self, uint64_t bytes)
 {
     if (self->counts.waits++ == 0) {
         fby_warn("MEMORY-WAIT",
@@ -64,9 +68,9 @@ fby_err fby_shared_quota_take(struct fby_shared_quota *self, uint64_t bytes)
         return FBY_FULL;
     }
     pthread_mutex_lock(&self->lock);
-    uint64_t turn = self->next_turn++;
+    uint64_t turn = self->n_requests++;
     if (must_wait(self, turn, bytes)) {
-        note_wait(self, bytes);
+        count_wait(self, bytes);
     }
     while (must_wait(self, turn, bytes)) {
         pthread_cond_wait(&self->changed, &self->lock);
@@ -81,7 +85,7 @@ fby_err fby_shared_quota_take(struct fby_shared_quota *self, uint64_t bytes)
     return err;
 }
 
-void fby_shared_quota_give(struct fby_shared_quota *self, uint64_t bytes)
+void fby_shared_quota_return(struct fby_shared_quota *self, uint64_t bytes)
 {
     pthread_mutex_lock(&self->lock);
     assert(bytes <= self->counts.used);

@@ -1,10 +1,10 @@
 /* shared_quota.h - a limit on the memory that threads use beyond their own
  * shares.
  *
- * It counts bytes and allocates nothing. A thread takes all that one picture
- * needs at once and returns it afterwards: a thread that holds some never waits
- * for more, so there is no deadlock. Requests are served in order of arrival,
- * so that small ones cannot starve a large one. */
+ * The quota counts bytes and allocates nothing. A thread takes at once all bytes
+ * that one picture needs, and returns them afterwards. A thread that holds bytes
+ * never waits for more, so there is no deadlock. Requests are served in order of
+ * arrival, so that small requests cannot starve a large one. */
 #ifndef FBY_WORKER_TRANSFORM_SHARED_QUOTA_H
 #define FBY_WORKER_TRANSFORM_SHARED_QUOTA_H
 
@@ -27,17 +27,18 @@ FBY_CHECKED fby_err fby_shared_quota_take(
     struct fby_shared_quota *self, uint64_t bytes);
 
 /* Return `bytes` that were taken. Any thread. */
-void fby_shared_quota_give(struct fby_shared_quota *self, uint64_t bytes);
+void fby_shared_quota_return(struct fby_shared_quota *self, uint64_t bytes);
 
-/* Wake all threads that wait in take; this and later calls return FBY_GONE. */
+/* Let all waiting and later calls of fby_shared_quota_take return FBY_GONE. Any
+ * thread. */
 void fby_shared_quota_close(struct fby_shared_quota *self);
 
 /* The limit in bytes. Any thread. */
 uint64_t fby_shared_quota_limit(const struct fby_shared_quota *self);
 
 struct fby_shared_quota_counts {
-    uint64_t used;  /* bytes, now */
-    uint64_t waits; /* takes that had to wait */
+    uint64_t used;  /* bytes that are taken now */
+    uint64_t waits; /* calls of fby_shared_quota_take that had to wait */
 };
 
 /* The counters at this moment. Any thread. */

@@ -1,8 +1,8 @@
 /* sparse.c - write a row of indices and values.
  *
- * A row in order is converted directly. Otherwise the index and the number of
- * each value form one key. The keys are sorted in place, and the values are
- * copied in their order. */
+ * A row in ascending order is converted directly. Otherwise the index of each
+ * value and its position in the row form a sort key. The keys are sorted in
+ * place, and the values are copied in the order of the keys. */
 #include "worker/transform/sparse.h"
 
 #include <inttypes.h>
@@ -11,123 +11,120 @@
 
 #include "common/bytes.h"
 #include "worker/npy/convert.h"
-#include "worker/transform/scratch.h"
+#include "worker/transform/transform_private.h"
 
-enum { NUMBER_BITS = 32 }; /* of a key; an index has 31 */
+/* The lower bits of a sort key hold the position, the upper bits the index,
+ * which has at most 31 bits. */
+enum { POSITION_BITS = 32 };
 
-static fby_err check_length(
-    const struct fby_field_job *job, uint64_t n, struct fby_why *why)
+fby_err fby_sparse_check_length(
+    const struct fby_field_job *job, uint64_t n, struct fby_error_detail *why)
 {
     return n <= job->field->max_length
                ? FBY_OK
-               : fby_because(why, FBY_BAD_SAMPLE,
+               : fby_error_set(why, FBY_BAD_SAMPLE,
                      "the row has %" PRIu64 " values, max_length is %" PRIu32
                      "; raise it",
                      n, job->field->max_length);
 }
 
 static fby_err check_range(const struct fby_field_job *job,
-    const struct fby_sparse_row *row, struct fby_why *why)
+    const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
     int64_t dense = (int64_t)fby_dense_values(&job->field->shape);
     for (uint64_t i = 0; i < row->values->values; i++) {
-        if (row->at[i] < 0 || row->at[i] >= dense) {
-            return fby_because(why, FBY_BAD_SAMPLE,
+        if (row->indices[i] < 0 || row->indices[i] >= dense) {
+            return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " is beyond the %" PRId64
                 " values of its shape",
-                row->at[i], dense);
+                row->indices[i], dense);
         }
     }
     return FBY_OK;
 }
 
-static bool ascends(const struct fby_sparse_row *row)
+static bool is_ascending(const struct fby_sparse_row *row)
 {
-    bool good = true;
+    bool ascending = true;
     for (uint64_t i = 1; i < row->values->values; i++) {
-        good = good && row->at[i - 1] < row->at[i];
+        ascending = ascending && row->indices[i - 1] < row->indices[i];
     }
-    return good;
+    return ascending;
 }
 
-/* Checks the first and last index, which is enough if they ascend. */
-static bool ends_within(
+/* Check the first and the last index, which is enough if the indices ascend. */
+static bool ends_are_in_range(
     const struct fby_field_job *job, const struct fby_sparse_row *row)
 {
     int64_t  dense = (int64_t)fby_dense_values(&job->field->shape);
     uint64_t n     = row->values->values;
-    return n == 0 || (row->at[0] >= 0 && row->at[n - 1] < dense);
-}
-
-static fby_err convert(const struct fby_field_job *job,
-    const struct fby_npy *values, uint8_t *out, struct fby_why *why)
-{
-    enum fby_type to   = job->field->wire_type;
-    uint64_t      good = fby_convert(values, to, out);
-    return good == values->values ? FBY_OK
-                                  : fby_convert_refuse(values, good, to, why);
+    return n == 0 || (row->indices[0] >= 0 && row->indices[n - 1] < dense);
 }
 
 /* With a constant width the compiler makes one instruction of each store. */
-static inline void store(
-    uint8_t *out, const int64_t *at, uint64_t n, uint32_t width)
+static inline void store_all(
+    uint8_t *out, const int64_t *indices, uint64_t n, uint32_t width)
 {
     for (uint64_t i = 0; i < n; i++) {
-        fby_store_le(out + i * width, (uint64_t)at[i], width);
+        fby_store_le(out + i * width, (uint64_t)indices[i], width);
     }
 }
 
 static void store_indices(
-    const struct fby_field_job *job, const int64_t *at, uint64_t n)
+    const struct fby_field_job *job, const int64_t *indices, uint64_t n)
 {
     switch (fby_index_bytes(&job->field->shape)) {
     case 1:
-        store(job->indices, at, n, 1);
+        store_all(job->indices, indices, n, 1);
         break;
     case 2:
-        store(job->indices, at, n, 2);
+        store_all(job->indices, indices, n, 2);
         break;
     default:
-        store(job->indices, at, n, 4);
+        store_all(job->indices, indices, n, 4);
         break;
     }
 }
 
 /* ---- rows out of order ---- */
 
-static int compare(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
-    int64_t a = 0;
-    int64_t b = 0;
-    memcpy(&a, left, sizeof(a));
-    memcpy(&b, right, sizeof(b));
+    int64_t a = *(const int64_t *)left;
+    int64_t b = *(const int64_t *)right;
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-static fby_err sort_keys(const struct fby_sparse_row *row, struct fby_why *why)
+/* Turn the indices into sort keys, sort them, and refuse duplicate indices. */
+static fby_err sort_keys(
+    const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
     uint64_t n = row->values->values;
     for (uint64_t i = 0; i < n; i++) {
-        row->at[i] = row->at[i] << NUMBER_BITS | (int64_t)i;
+        row->indices[i] = row->indices[i] << POSITION_BITS | (int64_t)i;
     }
-    qsort(row->at, n, sizeof(*row->at), compare);
+    qsort(row->indices, n, sizeof(*row->indices), compare_keys);
     for (uint64_t i = 1; i < n; i++) {
-        int64_t index = row->at[i] >> NUMBER_BITS;
-        if (row->at[i - 1] >> NUMBER_BITS == index) {
-            return fby_because(why, FBY_BAD_SAMPLE,
+        int64_t index = row->indices[i] >> POSITION_BITS;
+        if (row->indices[i - 1] >> POSITION_BITS == index) {
+            return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " occurs twice, in values %" PRIu32
                 " and %" PRIu32 "; sum them: sum_duplicates()",
-                index, (uint32_t)row->at[i - 1], (uint32_t)row->at[i]);
+                index, (uint32_t)row->indices[i - 1],
+                (uint32_t)row->indices[i]);
         }
     }
     return FBY_OK;
 }
 
-static fby_err write_sorted(const struct fby_field_job *job,
-    const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why)
+/* Sort the row, then write it. */
+static fby_err write_unsorted(const struct fby_field_job *job,
+    const struct fby_sparse_row *row, uint8_t *dst,
+    struct fby_error_detail *why)
 {
     uint32_t width = fby_type_bytes(job->field->wire_type);
-    fby_err  err   = convert(job, row->values, row->spare, why);
+    fby_err  err =
+        fby_convert_all(row->values, job->field->wire_type, row->scratch, why);
     if (err == FBY_OK) {
         err = sort_keys(row, why);
     }
@@ -135,24 +132,25 @@ static fby_err write_sorted(const struct fby_field_job *job,
         return err;
     }
     for (uint64_t i = 0; i < row->values->values; i++) {
-        uint32_t number = (uint32_t)row->at[i];
-        row->at[i] >>= NUMBER_BITS;
-        memcpy(dst + i * width, row->spare + (size_t)number * width, width);
+        uint32_t position = (uint32_t)row->indices[i];
+        row->indices[i] >>= POSITION_BITS;
+        memcpy(dst + i * width, row->scratch + (size_t)position * width, width);
     }
-    store_indices(job, row->at, row->values->values);
+    store_indices(job, row->indices, row->values->values);
     return FBY_OK;
 }
 
 fby_err fby_sparse_write(const struct fby_field_job *job,
-    const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why)
+    const struct fby_sparse_row *row, uint8_t *dst,
+    struct fby_error_detail *why)
 {
     uint64_t n   = row->values->values;
-    fby_err  err = check_length(job, n, why);
+    fby_err  err = fby_sparse_check_length(job, n, why);
     if (err != FBY_OK) {
         return err;
     }
-    bool in_order = ascends(row);
-    if (!in_order || !ends_within(job, row)) {
+    bool in_order = is_ascending(row);
+    if (!in_order || !ends_are_in_range(job, row)) {
         err = check_range(job, row, why);
     }
     if (err != FBY_OK) {
@@ -160,41 +158,37 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
     }
     *job->length = (uint32_t)n;
     if (!in_order) {
-        return write_sorted(job, row, dst, why);
+        return write_unsorted(job, row, dst, why);
     }
-    store_indices(job, row->at, n);
-    return convert(job, row->values, dst, why);
+    store_indices(job, row->indices, n);
+    return fby_convert_all(row->values, job->field->wire_type, dst, why);
 }
 
 /* ---- a row in memory ---- */
 
-static fby_err take_memory(struct fby_transform *transform, uint64_t n,
-    struct fby_sparse_row *out, struct fby_why *why)
+fby_err fby_sparse_reserve(struct fby_transform *transform, uint64_t bytes,
+    uint64_t library_bytes, uint8_t **out, struct fby_error_detail *why)
 {
     const struct fby_need need = {
-        .decoded   = {n * (sizeof(*out->at) + FBY_SPARSE_SPARE)},
-        .libraries = n * FBY_SPARSE_SORT,
-    };
+        .decoded = {bytes}, .library_bytes = library_bytes};
     struct fby_scratch *scratch = &transform->decoded[0];
     fby_err             err     = fby_transform_reserve(transform, &need, why);
     if (err == FBY_OK) {
-        err = fby_scratch_need(scratch, (size_t)need.decoded[0] + 1);
+        /* one byte more: the memory is not NULL even for 0 bytes */
+        err = fby_scratch_reserve(scratch, (size_t)bytes + 1);
     }
-    if (err == FBY_OK) {
-        out->at    = scratch->memory;
-        out->spare = (uint8_t *)(out->at + n);
-    }
+    *out = scratch->memory;
     return err;
 }
 
 static fby_err read_indices(
-    const struct fby_npy *indices, int64_t *out, struct fby_why *why)
+    const struct fby_npy *indices, int64_t *out, struct fby_error_detail *why)
 {
     char     text[FBY_CONVERT_TEXT];
     uint64_t good = fby_convert(indices, FBY_I64, (uint8_t *)out);
     return good == indices->values
                ? FBY_OK
-               : fby_because(why, FBY_BAD_SAMPLE,
+               : fby_error_set(why, FBY_BAD_SAMPLE,
                      "index %" PRIu64 " is %s (%s); whole numbers up to 2^63 "
                      "are right",
                      good, fby_convert_text(indices, good, text),
@@ -203,16 +197,21 @@ static fby_err read_indices(
 
 fby_err fby_sparse_row_write(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,
-    uint8_t *dst, struct fby_why *why)
+    uint8_t *dst, struct fby_error_detail *why)
 {
-    struct fby_sparse_row row = {.values = &lists->values};
-    uint64_t              n   = lists->values.values;
-    fby_err               err = check_length(job, n, why);
+    struct fby_sparse_row row    = {.values = &lists->values};
+    uint64_t              n      = lists->values.values;
+    uint8_t              *memory = NULL;
+    fby_err               err    = fby_sparse_check_length(job, n, why);
     if (err == FBY_OK) {
-        err = take_memory(transform, n, &row, why);
+        err = fby_sparse_reserve(transform,
+            n * (sizeof(*row.indices) + FBY_SPARSE_SCRATCH),
+            n * FBY_SPARSE_SORT, &memory, why);
     }
     if (err == FBY_OK) {
-        err = read_indices(&lists->indices, row.at, why);
+        row.indices = (int64_t *)(void *)memory;
+        row.scratch = (uint8_t *)(row.indices + n);
+        err         = read_indices(&lists->indices, row.indices, why);
     }
     if (err == FBY_OK) {
         err = fby_sparse_write(job, &row, dst, why);

@@ -1,7 +1,7 @@
-/* sparse.h - write rows in which few values are not 0.
+/* sparse.h - write sparse rows: few values of a long row are not 0.
  *
- * Every source of a row is written in one form: ascending indices into the
- * dense row, and the values in the wire type. */
+ * A sparse row is written as the indices of these values in the dense (long)
+ * row, in ascending order, and the values in the wire type. */
 #ifndef FBY_WORKER_TRANSFORM_SPARSE_H
 #define FBY_WORKER_TRANSFORM_SPARSE_H
 
@@ -9,43 +9,50 @@
 #include "worker/transform/field.h"
 
 enum {
-    FBY_SPARSE_SPARE = 8, /* bytes a value, in which values are reordered */
-    FBY_SPARSE_SORT  = 8  /* bytes a value that qsort may allocate */
+    FBY_SPARSE_SCRATCH = 8, /* bytes for each value, to reorder the values */
+    FBY_SPARSE_SORT    = 8  /* bytes for each value that qsort may allocate */
 };
 
-struct fby_sparse_row {           /* the values of one sample, in any order */
-    int64_t              *at;     /* index of each value in the dense row; used
-                                     as working memory */
-    const struct fby_npy *values; /* the same number; zeros are kept */
-    uint8_t              *spare;  /* FBY_SPARSE_SPARE bytes for each value */
+/* A sparse row in any order. A value of 0 in the list is kept. */
+struct fby_sparse_row {
+    int64_t              *indices; /* of the values; overwritten */
+    const struct fby_npy *values;
+    uint8_t              *scratch; /* FBY_SPARSE_SCRATCH bytes for each value */
 };
 
-struct fby_sparse_lists { /* of one row, borrowed */
+/* A sparse row as two arrays in memory, of one dimension and equal length. */
+struct fby_sparse_lists {
     struct fby_npy indices;
     struct fby_npy values;
 };
 
-/* Write a row of a sparse field: its indices to job->indices, its values to
- * `dst`, their number to *job->length.
+/* Refuse a row of `n` values if that is more than max_length.
+ * Errors: FBY_BAD_SAMPLE, with both numbers. */
+FBY_CHECKED fby_err fby_sparse_check_length(
+    const struct fby_field_job *job, uint64_t n, struct fby_error_detail *why);
+
+/* Allocate `bytes` of memory at *out, and count another `library_bytes` that
+ * libraries will allocate, both until fby_transform_release.
+ * Errors: as fby_transform_reserve. */
+FBY_CHECKED fby_err fby_sparse_reserve(struct fby_transform *transform,
+    uint64_t bytes, uint64_t library_bytes, uint8_t **out,
+    struct fby_error_detail *why);
+
+/* Write the indices of a row to job->indices, its values to `dst`, and the
+ * number of values to *job->length.
  *
  * Errors: FBY_BAD_SAMPLE  more values than max_length, an index outside the
- *                         shape or twice, or a value that the wire type
+ *                         shape or a duplicate, or a value that the wire type
  *                         cannot hold; `why` has the numbers */
 FBY_CHECKED fby_err fby_sparse_write(const struct fby_field_job *job,
-    const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why);
+    const struct fby_sparse_row *row, uint8_t *dst,
+    struct fby_error_detail *why);
 
-/* Write a row whose indices and values are arrays in memory, of one dimension
- * and equal length. Needs 24 bytes of memory for each value.
+/* Write a row as fby_sparse_write, from two arrays. Reserves 24 bytes of memory
+ * for each value: the index, scratch and sorting.
  * Errors: as fby_field_write. */
 FBY_CHECKED fby_err fby_sparse_row_write(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,
-    uint8_t *dst, struct fby_why *why);
-
-/* Write a .npz file of scipy.sparse.save_npz, in CSR or COO. Its shape is
- * [values] or [1, values] of the field's dense row, or the field's own shape if
- * that has two dimensions.
- * Errors: as fby_field_write. */
-FBY_CHECKED fby_err fby_sparse_file_write(struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+    uint8_t *dst, struct fby_error_detail *why);
 
 #endif

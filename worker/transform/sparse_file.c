@@ -1,53 +1,60 @@
-/* sparse_file.c - read CSR and COO as SciPy saves them, in a .npz file.
+/* sparse_file.c - read a row in CSR or COO from a .npz file, as SciPy saves it.
  *
- * The shape is read first. With the zip directory it gives the memory that the
- * other members need, which is reserved before they are inflated. Members that
- * are too large for a row of max_length values are refused before that. */
+ * COO has three arrays: the values, their rows and their columns. CSR has the
+ * values, their columns (indices) and the offset of each row (indptr).
+ *
+ * The shape is read first. The memory for the other members, which follows from
+ * the shape and the zip directory, is reserved before they are inflated. Members
+ * too large for a row of max_length values are refused even before that. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "worker/npy/convert.h"
+#include "worker/transform/decoders.h"
 #include "worker/transform/npz.h"
-#include "worker/transform/scratch.h"
 #include "worker/transform/sparse.h"
+#include "worker/transform/transform_private.h"
 
 enum member { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, MEMBERS };
 
 enum {
-    FORMAT_SIZE     = 8,  /* buffer for the name of a format */
-    SMALL_BYTES     = 64, /* bytes of values of shape and format, at most */
-    INFLATE_BYTES   = 1 << 16, /* bytes that zlib takes */
-    BYTES_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SPARE /* for each */
+    FORMAT_SIZE     = 8,  /* bytes of a buffer for the name of a format */
+    SMALL_BYTES     = 64, /* most bytes of the values of shape and format */
+    INFLATE_BYTES   = 1 << 16, /* bytes that zlib allocates */
+    BYTES_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SCRATCH /* index, row of
+                                                  the value, and scratch */
 };
 
 struct sparse_file {
     const struct fby_field_job *job;
     struct fby_npz_member       members[MEMBERS];
-    struct fby_npy              npy[MEMBERS]; /* of the opened members */
-    uint64_t                    rows; /* upper bound until the shape is read */
+    struct fby_npy              npy[MEMBERS]; /* set when a member is read */
+    uint64_t                    rows; /* the largest possible number of rows,
+                                         until the shape is read */
     uint64_t                    columns;
-    uint64_t                    most;   /* values that there may be */
-    int64_t                    *at;     /* most of them */
-    int64_t                    *other;  /* likewise */
-    uint8_t                    *spare;  /* for as many values */
-    uint8_t                    *buffer; /* for members */
+    int64_t                    *indices; /* index of each value */
+    int64_t                    *row_of;  /* COO: row of each value */
+    uint8_t                    *scratch; /* for fby_sparse_row */
+    uint8_t                    *buffer;  /* next free byte for an inflated
+                                            member */
 };
 
 /* ---- members ---- */
 
-static fby_err find_members(struct sparse_file *file, struct fby_why *why)
+static fby_err find_members(
+    struct sparse_file *file, struct fby_error_detail *why)
 {
     static const char *const names[MEMBERS] = {
         "shape", "data", "format", "indices", "indptr", "row", "col"};
     for (int i = 0; i < MEMBERS; i++) {
         file->members[i].name = names[i];
     }
-    return fby_npz_find(
+    return fby_npz_find_members(
         file->job->bytes, file->job->size, file->members, MEMBERS, why);
 }
 
-/* The most bytes of values in a member. */
-static uint64_t most_bytes(const struct sparse_file *file, enum member id)
+/* The most bytes that the values of a member may have. */
+static uint64_t max_value_bytes(const struct sparse_file *file, enum member id)
 {
     if (id == SHAPE || id == FORMAT) {
         return SMALL_BYTES;
@@ -56,121 +63,104 @@ static uint64_t most_bytes(const struct sparse_file *file, enum member id)
            sizeof(int64_t);
 }
 
-static fby_err check_sizes(const struct sparse_file *file, struct fby_why *why)
+static fby_err check_sizes(
+    const struct sparse_file *file, struct fby_error_detail *why)
 {
     for (int i = 0; i < MEMBERS; i++) {
-        uint64_t size = fby_npz_room(&file->members[i]);
-        uint64_t most = FBY_NPY_HEAD + most_bytes(file, (enum member)i);
-        if (size > most) {
-            return fby_because(why, FBY_BAD_SAMPLE,
+        uint64_t size = fby_npz_buffer_bytes(&file->members[i]);
+        uint64_t max  = FBY_NPY_HEAD + max_value_bytes(file, (enum member)i);
+        if (size > max) {
+            return fby_error_set(why, FBY_BAD_SAMPLE,
                 "its %s.npy has %" PRIu64 " bytes; a row of max_length %" PRIu32
                 " has at most %" PRIu64,
-                file->members[i].name, size, file->job->field->max_length,
-                most);
+                file->members[i].name, size, file->job->field->max_length, max);
         }
     }
     return FBY_OK;
 }
 
-/* Reserve `need` and set file->buffer to its first buffer. */
-static fby_err take_memory(struct fby_transform *transform,
-    const struct fby_need *need, struct sparse_file *file, struct fby_why *why)
-{
-    struct fby_scratch *scratch = &transform->decoded[0];
-    fby_err             err     = fby_transform_reserve(transform, need, why);
-    if (err == FBY_OK) {
-        err = fby_scratch_need(scratch, (size_t)need->decoded[0] + 1);
-    }
-    file->buffer = scratch->memory;
-    return err;
-}
-
-/* Reserve the memory of all but the shape; the members come last. */
+/* Reserve the memory for all members but the shape: first the arrays of the
+ * struct, then the buffers of inflated members. A value has at least one byte,
+ * so there are at most as many values as the data has bytes. */
 static fby_err reserve_all(struct fby_transform *transform,
-    struct sparse_file *file, struct fby_why *why)
+    struct sparse_file *file, struct fby_error_detail *why)
 {
-    uint64_t size  = file->members[DATA].entry.size;
-    uint64_t most  = file->job->field->max_length;
-    uint64_t bytes = 0;
-    most           = size < most ? size : most;
+    uint64_t data_bytes     = file->members[DATA].entry.size;
+    uint64_t max_values     = file->job->field->max_length;
+    uint64_t inflated_bytes = 0;
+    max_values              = data_bytes < max_values ? data_bytes : max_values;
     for (int i = DATA; i < MEMBERS; i++) {
-        bytes += fby_npz_room(&file->members[i]);
+        inflated_bytes += fby_npz_buffer_bytes(&file->members[i]);
     }
-    const struct fby_need need = {
-        .decoded   = {most * BYTES_PER_VALUE + bytes},
-        .libraries = most * FBY_SPARSE_SORT + INFLATE_BYTES,
-    };
-    fby_err err = take_memory(transform, &need, file, why);
+    fby_err err = fby_sparse_reserve(transform,
+        max_values * BYTES_PER_VALUE + inflated_bytes,
+        max_values * FBY_SPARSE_SORT + INFLATE_BYTES, &file->buffer, why);
     if (err == FBY_OK) {
-        file->most   = most;
-        file->at     = transform->decoded[0].memory;
-        file->other  = file->at + most;
-        file->spare  = (uint8_t *)(file->other + most);
-        file->buffer = file->spare + most * FBY_SPARSE_SPARE;
+        file->indices = (int64_t *)(void *)file->buffer;
+        file->row_of  = file->indices + max_values;
+        file->scratch = (uint8_t *)(file->row_of + max_values);
+        file->buffer  = file->scratch + max_values * FBY_SPARSE_SCRATCH;
     }
     return err;
 }
 
-static fby_err open_member(struct sparse_file *file, enum member id,
-    const uint8_t **out, struct fby_why *why)
+/* Set *out to the bytes of a member. */
+static fby_err read_member(struct sparse_file *file, enum member id,
+    const uint8_t **out, struct fby_error_detail *why)
 {
     const struct fby_npz_member *member = &file->members[id];
     if (member->packed == NULL) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "it has no %s.npy, which scipy.sparse.save_npz writes for CSR and "
             "COO",
             member->name);
     }
-    fby_err err = fby_npz_open(member, file->buffer, out, why);
-    file->buffer += fby_npz_room(member);
+    fby_err err = fby_npz_read_member(member, file->buffer, out, why);
+    file->buffer += fby_npz_buffer_bytes(member);
     return err;
 }
 
-/* Open a member that is an array of one dimension. */
-static fby_err open_numbers(
-    struct sparse_file *file, enum member id, struct fby_why *why)
+/* Read a member that is an array of one dimension, and set file->npy[id]. */
+static fby_err read_array(
+    struct sparse_file *file, enum member id, struct fby_error_detail *why)
 {
     const uint8_t               *bytes  = NULL;
     const struct fby_npz_member *member = &file->members[id];
     struct fby_npy              *npy    = &file->npy[id];
-    fby_err                      err    = open_member(file, id, &bytes, why);
+    fby_err                      err    = read_member(file, id, &bytes, why);
     if (err == FBY_OK) {
         err = fby_npy_read(bytes, (size_t)member->entry.size, npy, why);
         if (err != FBY_OK) {
-            return fby_because_in(why, err, "its %s.npy", member->name);
+            return fby_error_prefix(why, err, "its %s.npy", member->name);
         }
     }
     return err == FBY_OK && npy->n_dims != 1
-               ? fby_because(why, FBY_BAD_SAMPLE,
+               ? fby_error_set(why, FBY_BAD_SAMPLE,
                      "its %s.npy has %" PRIu32 " dimensions; one is right",
                      member->name, npy->n_dims)
                : err;
 }
 
-struct value_range {
-    uint64_t first, n;
-};
-
-/* Read a range of a member as integers. */
-static fby_err read_wholes(const struct sparse_file *file, enum member id,
-    struct value_range range, int64_t *out, struct fby_why *why)
+/* Convert `n` values of an array, from value `first` on, to integers. */
+static fby_err convert_integers(const struct sparse_file *file, enum member id,
+    uint64_t first, uint64_t n, int64_t *out, struct fby_error_detail *why)
 {
     struct fby_npy slice = file->npy[id];
-    slice.data += range.first * fby_npy_type_bytes(slice.type);
-    slice.values = range.n;
-    return fby_npy_is_whole(slice.type) &&
-                   fby_convert(&slice, FBY_I64, (uint8_t *)out) == range.n
+    slice.data += first * fby_npy_type_bytes(slice.type);
+    slice.values = n;
+    return fby_npy_is_integer(slice.type) &&
+                   fby_convert(&slice, FBY_I64, (uint8_t *)out) == n
                ? FBY_OK
-               : fby_because(why, FBY_BAD_SAMPLE,
+               : fby_error_set(why, FBY_BAD_SAMPLE,
                      "its %s.npy has %s; whole numbers up to 2^63 are needed",
                      file->members[id].name, fby_npy_dtype(slice.type));
 }
 
 /* ---- shape ---- */
 
-/* The shape must be one row of the dense values, or the field's two dimensions.
- */
-static bool has_shape(const struct sparse_file *file)
+/* True if the file's shape is one row with all dense values of the field, or is
+ * equal to the field's shape of two dimensions. */
+static bool shape_fits(const struct sparse_file *file)
 {
     const struct fby_shape *shape = &file->job->field->shape;
     return (file->rows == 1 && file->columns == fby_dense_values(shape)) ||
@@ -178,7 +168,8 @@ static bool has_shape(const struct sparse_file *file)
                file->columns == shape->dims[1]);
 }
 
-static fby_err refuse_shape(const struct sparse_file *file, struct fby_why *why)
+static fby_err refuse_shape(
+    const struct sparse_file *file, struct fby_error_detail *why)
 {
     char                    found[FBY_NPY_SHAPE_TEXT];
     char                    wanted[FBY_NPY_SHAPE_TEXT];
@@ -188,110 +179,101 @@ static fby_err refuse_shape(const struct sparse_file *file, struct fby_why *why)
     for (uint32_t i = 0; i < shape->n_dims; i++) {
         dims[i] = shape->dims[i];
     }
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "its shape is %s, the field's %s; a row has [1, %" PRIu64 "]",
         fby_npy_shape_text(has, 2, found),
         fby_npy_shape_text(dims, shape->n_dims, wanted),
         fby_dense_values(shape));
 }
 
-static fby_err read_shape(struct sparse_file *file, struct fby_why *why)
+static fby_err read_shape(
+    struct sparse_file *file, struct fby_error_detail *why)
 {
-    int64_t  dims[2] = {1, 0};
-    fby_err  err     = open_numbers(file, SHAPE, why);
+    int64_t  dims[2] = {1, 0}; /* a shape of one dimension is one row */
+    fby_err  err     = read_array(file, SHAPE, why);
     uint64_t n       = file->npy[SHAPE].values;
     if (err == FBY_OK && n != 1 && n != 2) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
     }
     if (err == FBY_OK) {
-        err = read_wholes(
-            file, SHAPE, (struct value_range){0, n}, dims + 2 - n, why);
+        err = convert_integers(file, SHAPE, 0, n, dims + 2 - n, why);
     }
     file->rows    = (uint64_t)dims[0];
     file->columns = (uint64_t)dims[1];
-    return err != FBY_OK || has_shape(file) ? err : refuse_shape(file, why);
+    return err != FBY_OK || shape_fits(file) ? err : refuse_shape(file, why);
 }
 
 /* ---- values and their indices ---- */
 
-/* Open a member with one number for each value. */
-static fby_err open_indices(
-    struct sparse_file *file, enum member id, struct fby_why *why)
+/* Read an array that has one number for each value of the row. */
+static fby_err read_index_array(
+    struct sparse_file *file, enum member id, struct fby_error_detail *why)
 {
-    fby_err  err    = open_numbers(file, id, why);
+    fby_err  err    = read_array(file, id, why);
     uint64_t values = file->npy[DATA].values;
     if (err != FBY_OK || file->npy[id].values == values) {
         return err;
     }
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, values,
         file->members[id].name, file->npy[id].values);
 }
 
-static fby_err open_data(struct sparse_file *file, struct fby_why *why)
-{
-    fby_err err = open_numbers(file, DATA, why);
-    return err != FBY_OK || file->npy[DATA].values <= file->most
-               ? err
-               : fby_because(why, FBY_BAD_SAMPLE,
-                     "the row has %" PRIu64 " values, max_length is %" PRIu64
-                     "; raise it",
-                     file->npy[DATA].values, file->most);
-}
-
 static fby_err check_index(
-    int64_t at, uint64_t most, const char *what, struct fby_why *why)
+    int64_t index, uint64_t end, const char *what, struct fby_error_detail *why)
 {
-    return at >= 0 && (uint64_t)at < most
+    return index >= 0 && (uint64_t)index < end
                ? FBY_OK
-               : fby_because(why, FBY_BAD_SAMPLE,
+               : fby_error_set(why, FBY_BAD_SAMPLE,
                      "%s %" PRId64 " is beyond the %" PRIu64 " of its shape",
-                     what, at, most);
+                     what, index, end);
 }
 
-/* Turn the column indices of values [from, to) into indices of the dense row.
- */
+/* Convert the columns of values [from, to), which are in row `row`, to indices
+ * into the dense row. */
 static fby_err flatten_row(struct sparse_file *file, uint64_t row,
-    uint64_t from, uint64_t to, struct fby_why *why)
+    uint64_t from, uint64_t to, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     for (uint64_t i = from; i < to && err == FBY_OK; i++) {
-        err = check_index(file->at[i], file->columns, "index", why);
+        err = check_index(file->indices[i], file->columns, "index", why);
         if (err == FBY_OK) {
-            file->at[i] += (int64_t)(row * file->columns);
+            file->indices[i] += (int64_t)(row * file->columns);
         }
     }
     return err;
 }
 
-/* Read offset `row`, which must not be below the one before, `from`. */
+/* Read offset `row`, which must not be below `previous`. */
 static fby_err read_offset(const struct sparse_file *file, uint64_t row,
-    int64_t from, int64_t *out, struct fby_why *why)
+    int64_t previous, int64_t *out, struct fby_error_detail *why)
 {
-    uint64_t n = file->npy[DATA].values;
-    fby_err  err =
-        read_wholes(file, INDPTR, (struct value_range){row, 1}, out, why);
-    if (err == FBY_OK && *out < from) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "its offsets go back, from %" PRId64 " to %" PRId64, from, *out);
+    uint64_t n   = file->npy[DATA].values;
+    fby_err  err = convert_integers(file, INDPTR, row, 1, out, why);
+    if (err == FBY_OK && *out < previous) {
+        return fby_error_set(why, FBY_BAD_SAMPLE,
+            "its offsets go back, from %" PRId64 " to %" PRId64, previous,
+            *out);
     }
     if (err == FBY_OK && (uint64_t)*out > n) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "an offset is %" PRId64 ", but there are %" PRIu64 " values", *out,
             n);
     }
     return err;
 }
 
-static fby_err flatten_rows(struct sparse_file *file, struct fby_why *why)
+/* Convert all columns of a CSR file to indices into the dense row. */
+static fby_err flatten_rows(
+    struct sparse_file *file, struct fby_error_detail *why)
 {
     int64_t  from = 0;
     int64_t  to   = 0;
     uint64_t n    = file->npy[DATA].values;
     fby_err  err  = read_offset(file, 0, 0, &from, why);
     if (err == FBY_OK && from != 0) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "its offsets begin at %" PRId64 ", not at 0", from);
     }
     for (uint64_t row = 0; row < file->rows && err == FBY_OK; row++) {
@@ -303,59 +285,59 @@ static fby_err flatten_rows(struct sparse_file *file, struct fby_why *why)
     }
     return err != FBY_OK || (uint64_t)from == n
                ? err
-               : fby_because(why, FBY_BAD_SAMPLE,
+               : fby_error_set(why, FBY_BAD_SAMPLE,
                      "its offsets end at %" PRId64 ", but there are %" PRIu64
                      " values",
                      from, n);
 }
 
-static fby_err read_csr(struct sparse_file *file, struct fby_why *why)
+static fby_err read_csr(struct sparse_file *file, struct fby_error_detail *why)
 {
-    fby_err err = open_indices(file, INDICES, why);
+    fby_err err = read_index_array(file, INDICES, why);
     if (err == FBY_OK) {
-        err = open_numbers(file, INDPTR, why);
+        err = read_array(file, INDPTR, why);
     }
     if (err == FBY_OK && file->npy[INDPTR].values != file->rows + 1) {
-        return fby_because(why, FBY_BAD_SAMPLE,
+        return fby_error_set(why, FBY_BAD_SAMPLE,
             "its indptr.npy has %" PRIu64 " offsets; %" PRIu64
             " rows need %" PRIu64,
             file->npy[INDPTR].values, file->rows, file->rows + 1);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, INDICES,
-            (struct value_range){0, file->npy[DATA].values}, file->at, why);
+        err = convert_integers(
+            file, INDICES, 0, file->npy[DATA].values, file->indices, why);
     }
     return err == FBY_OK ? flatten_rows(file, why) : err;
 }
 
-static fby_err read_coo(struct sparse_file *file, struct fby_why *why)
+static fby_err read_coo(struct sparse_file *file, struct fby_error_detail *why)
 {
     uint64_t n   = file->npy[DATA].values;
-    fby_err  err = open_indices(file, ROW, why);
+    fby_err  err = read_index_array(file, ROW, why);
     if (err == FBY_OK) {
-        err = open_indices(file, COL, why);
+        err = read_index_array(file, COL, why);
     }
     if (err == FBY_OK) {
-        err = read_wholes(
-            file, ROW, (struct value_range){0, n}, file->other, why);
+        err = convert_integers(file, ROW, 0, n, file->row_of, why);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, COL, (struct value_range){0, n}, file->at, why);
+        err = convert_integers(file, COL, 0, n, file->indices, why);
     }
     for (uint64_t i = 0; i < n && err == FBY_OK; i++) {
-        err = check_index(file->other[i], file->rows, "row", why);
+        err = check_index(file->row_of[i], file->rows, "row", why);
         if (err == FBY_OK) {
-            err = flatten_row(file, (uint64_t)file->other[i], i, i + 1, why);
+            err = flatten_row(file, (uint64_t)file->row_of[i], i, i + 1, why);
         }
     }
     return err;
 }
 
-static fby_err read_indices(struct sparse_file *file, struct fby_why *why)
+static fby_err read_indices(
+    struct sparse_file *file, struct fby_error_detail *why)
 {
     const uint8_t *bytes               = NULL;
     char           format[FORMAT_SIZE] = "";
-    fby_err        err                 = open_member(file, FORMAT, &bytes, why);
+    fby_err        err                 = read_member(file, FORMAT, &bytes, why);
     if (err == FBY_OK) {
         err = fby_npy_read_word(bytes, (size_t)file->members[FORMAT].entry.size,
             format, FORMAT_SIZE, why);
@@ -368,21 +350,19 @@ static fby_err read_indices(struct sparse_file *file, struct fby_why *why)
     }
     return strcmp(format, "coo") == 0
                ? read_coo(file, why)
-               : fby_because(why, FBY_BAD_SAMPLE,
+               : fby_error_set(why, FBY_BAD_SAMPLE,
                      "it is saved as %s; save tocsr() or tocoo()", format);
 }
 
 /* ---- the whole file ---- */
 
-/* The shape is read with its own reservation: it limits the offsets' size. */
+/* Read the shape with a memory reservation of its own, which ends here. */
 static fby_err read_shape_first(struct fby_transform *transform,
-    struct sparse_file *file, struct fby_why *why)
+    struct sparse_file *file, struct fby_error_detail *why)
 {
-    const struct fby_need need = {
-        .decoded   = {fby_npz_room(&file->members[SHAPE])},
-        .libraries = INFLATE_BYTES,
-    };
-    fby_err err = take_memory(transform, &need, file, why);
+    fby_err err = fby_sparse_reserve(transform,
+        fby_npz_buffer_bytes(&file->members[SHAPE]), INFLATE_BYTES,
+        &file->buffer, why);
     if (err == FBY_OK) {
         err = read_shape(file, why);
     }
@@ -391,30 +371,34 @@ static fby_err read_shape_first(struct fby_transform *transform,
 }
 
 static fby_err write_row(struct fby_transform *transform,
-    struct sparse_file *file, uint8_t *dst, struct fby_why *why)
+    struct sparse_file *file, uint8_t *dst, struct fby_error_detail *why)
 {
     fby_err err = check_sizes(file, why);
     if (err == FBY_OK) {
         err = read_shape_first(transform, file, why);
     }
     if (err == FBY_OK) {
-        err = check_sizes(file, why);
+        err = check_sizes(file, why); /* again, now with the right `rows` */
     }
     if (err == FBY_OK) {
         err = reserve_all(transform, file, why);
     }
     if (err == FBY_OK) {
-        err = open_data(file, why);
+        err = read_array(file, DATA, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_sparse_check_length(file->job, file->npy[DATA].values, why);
     }
     if (err == FBY_OK) {
         err = read_indices(file, why);
     }
-    const struct fby_sparse_row row = {file->at, &file->npy[DATA], file->spare};
+    const struct fby_sparse_row row = {
+        file->indices, &file->npy[DATA], file->scratch};
     return err == FBY_OK ? fby_sparse_write(file->job, &row, dst, why) : err;
 }
 
 fby_err fby_sparse_file_write(struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+    const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
     const struct fby_shape *shape = &job->field->shape;
     struct sparse_file      file  = {

@@ -1,5 +1,6 @@
-/* tokens.c - decode sequences of a token file. It does not matter if their type
- * is signed: no token is as large as 2^31. */
+/* tokens.c - decode sequences of a token file. A file says how wide a token is,
+ * but not if its type is signed. That makes no difference for tokens that are
+ * accepted, because they are all below 2^31. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,41 +8,37 @@
 #include "common/bytes.h"
 #include "pipeline/fields/kind.h"
 #include "worker/npy/convert.h"
-#include "worker/transform/scalar.h"
+#include "worker/transform/decoders.h"
 #include "worker/transform/tokens.h"
 
-/* The NumPy type of that width. */
-static enum fby_npy_type type_of(size_t width)
+/* The NumPy type of tokens of `width` bytes; FBY_NPY_TYPES if there is none. */
+static enum fby_npy_type token_type(size_t width)
 {
-    switch (width) {
-    case 1:
-        return FBY_NPY_U1;
-    case 2:
-        return FBY_NPY_U2;
-    case 4:
-        return FBY_NPY_I4;
-    case 8:
-        return FBY_NPY_I8;
-    default:
-        return FBY_NPY_TYPES;
-    }
+    return width == 1   ? FBY_NPY_U1
+           : width == 2 ? FBY_NPY_U2
+           : width == 4 ? FBY_NPY_I4
+           : width == 8 ? FBY_NPY_I8
+                        : FBY_NPY_TYPES;
 }
 
-struct fby_npy fby_tokens_npy(const uint8_t *tokens, uint32_t width, uint64_t n)
+struct fby_npy fby_tokens_as_npy(
+    const uint8_t *tokens, uint32_t width, uint64_t n)
 {
     return (struct fby_npy){
-        .type = type_of(width), .values = n, .data = tokens};
+        .type = token_type(width), .values = n, .data = tokens};
 }
 
-/* The number of wire tokens (u32) before the first that is too large. */
+/* The number of wire tokens (u32) before the first of 2^31 or more, whose
+ * highest byte has bit 0x80. The first loop has no branch and is fast; a file
+ * with such a token is rare. */
 static uint64_t count_small(const uint8_t *tokens, uint64_t n)
 {
-    uint64_t i   = 0;
-    unsigned any = 0;
+    uint64_t i         = 0;
+    unsigned high_byte = 0;
     for (uint64_t k = 0; k < n; k++) {
-        any |= tokens[4 * k + 3];
+        high_byte |= tokens[4 * k + 3];
     }
-    if ((any & 0x80) == 0) {
+    if ((high_byte & 0x80) == 0) {
         return n;
     }
     while ((tokens[4 * i + 3] & 0x80) == 0) {
@@ -57,40 +54,41 @@ uint64_t fby_tokens_convert(
     return to == FBY_U32 ? count_small(dst, good) : good;
 }
 
-/* Token files do not say if 32 bits are signed: such a token may be negative or
- * too large. */
+/* A token of 32 bits with its highest bit set is negative if the type of the
+ * file is signed, and else too large. */
 static bool may_be_negative(const struct fby_npy *in, uint64_t i)
 {
     return in->type == FBY_NPY_I4 && (in->data[4 * i + 3] & 0x80) != 0;
 }
 
 fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
-    enum fby_type to, struct fby_why *why)
+    enum fby_type to, struct fby_error_detail *why)
 {
     char           text[FBY_CONVERT_TEXT];
-    char           other[FBY_CONVERT_TEXT + 16] = "";
-    struct fby_npy plain                        = *in;
+    char           as_signed[FBY_CONVERT_TEXT + 16] = "";
+    struct fby_npy tokens                           = *in;
     if (may_be_negative(in, i)) {
-        plain.type = FBY_NPY_U4;
-        snprintf(other, sizeof(other), " (of type i32 %s)",
+        tokens.type = FBY_NPY_U4;
+        snprintf(as_signed, sizeof(as_signed), " (of type i32 %s)",
             fby_convert_text(in, i, text));
     }
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "token %" PRIu64 " is %s%s, which %s cannot hold", number,
-        fby_convert_text(&plain, i, text), other,
+        fby_convert_text(&tokens, i, text), as_signed,
         to == FBY_U16 ? "its wire type u16" : "a token (0 to 2147483647)");
 }
 
-/* A sequence has one token more than the field, its last target. The inputs are
- * all but the last token, the targets all but the first. Without targets the
- * field is the whole sequence. */
+/* Find the tokens of the field in the member. With targets, the member has one
+ * token more than the field: the inputs are all its tokens but the last, the
+ * targets all but the first. Without targets, the field is the whole member.
+ * Returns false if the sizes do not match. */
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
     size_t bytes   = (size_t)field->as.tokens.length * job->width;
     bool   targets = strcmp(field->from[0], "target") == 0;
     size_t first   = targets ? job->width : 0;
-    *out = fby_tokens_npy(job->bytes, job->width, field->as.tokens.length);
+    *out = fby_tokens_as_npy(job->bytes, job->width, field->as.tokens.length);
     if (out->type == FBY_NPY_TYPES || first + bytes > job->size ||
         job->size - bytes > job->width ||
         (field->wire_type != FBY_U16 && field->wire_type != FBY_U32)) {
@@ -102,10 +100,11 @@ static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 
 /* ---- packed documents ---------------------------------------------------- */
 
+/* A packed sequence: whole documents one after the other. */
 struct packed_documents {
-    const uint8_t *lengths;
-    struct fby_npy tokens; /* of all documents */
-    uint32_t       most;   /* most tokens of a sequence */
+    const uint8_t *lengths;    /* a u32 for each document, little-endian */
+    struct fby_npy tokens;     /* the tokens of all documents */
+    uint32_t       max_tokens; /* most tokens of a sequence */
 };
 
 static uint32_t length_of(const struct packed_documents *all, uint32_t i)
@@ -114,7 +113,8 @@ static uint32_t length_of(const struct packed_documents *all, uint32_t i)
     return fby_read_u32(&r);
 }
 
-/* Returns false if the bytes are not a packed sequence. */
+/* Find lengths and tokens. Returns false if the bytes are not a packed
+ * sequence. */
 static bool find_documents(
     const struct fby_field_job *job, struct packed_documents *out)
 {
@@ -123,35 +123,37 @@ static bool find_documents(
 
     *out = (struct packed_documents){
         .lengths = job->bytes,
-        .tokens  = {.type = type_of(job->width)},
-        .most    = fby_field_kind(field)->is_ragged ? field->max_length
-                                                    : field->as.tokens.length,
+        .tokens  = {.type = token_type(job->width)},
+        /* the field has the tokens, or the lengths of the documents */
+        .max_tokens = fby_field_kind(field)->is_ragged
+                          ? field->max_length
+                          : field->as.tokens.length,
     };
     if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
         head > job->size) {
         return false;
     }
     for (uint32_t i = 0; i < job->documents; i++) {
-        uint32_t tokens = length_of(out, i);
-        if (tokens == 0 || tokens > out->most - out->tokens.values) {
+        uint32_t length = length_of(out, i);
+        if (length == 0 || length > out->max_tokens - out->tokens.values) {
             return false;
         }
-        out->tokens.values += tokens;
+        out->tokens.values += length;
     }
     out->tokens.data = job->bytes + head;
     return job->size - head == out->tokens.values * job->width;
 }
 
 static fby_err refuse_documents(
-    const struct fby_field_job *job, struct fby_why *why)
+    const struct fby_field_job *job, struct fby_error_detail *why)
 {
-    return fby_because(why, FBY_USAGE,
+    return fby_error_set(why, FBY_USAGE,
         "%zu bytes are not a sequence of %u documents with tokens of %u bytes",
         job->size, job->documents, job->width);
 }
 
 /* Write the pad token up to the end of the sequence. */
-static void fill_up(
+static void pad_to_end(
     const struct fby_field_content *field, uint8_t *dst, uint64_t from)
 {
     uint32_t width = fby_type_bytes(field->wire_type);
@@ -160,8 +162,9 @@ static void fill_up(
     }
 }
 
-/* The targets of a document are its tokens after the first, then a pad. So all
- * values move down by one, and the last of each document becomes the pad. */
+/* The targets of a document are its tokens after the first, then a pad token.
+ * So all values move to the left by one position, and the last value of each of
+ * the `n` documents becomes the pad token. */
 static void shift_targets(const struct fby_field_content *field,
     const struct packed_documents *all, uint32_t n, uint8_t *dst)
 {
@@ -175,7 +178,7 @@ static void shift_targets(const struct fby_field_content *field,
 }
 
 static fby_err write_packed(
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+    const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
     const struct fby_field_content *field = job->field;
     struct packed_documents         all;
@@ -190,13 +193,14 @@ static fby_err write_packed(
     if (strcmp(field->from[0], "target") == 0) {
         shift_targets(field, &all, job->documents, dst);
     }
-    fill_up(field, dst, all.tokens.values);
+    pad_to_end(field, dst, all.tokens.values);
     return FBY_OK;
 }
 
-fby_err fby_documents_write(
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+fby_err fby_documents_write(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
+    (void)transform;
     struct packed_documents all;
     uint32_t                width = fby_type_bytes(job->field->wire_type);
     if (!find_documents(job, &all)) {
@@ -209,18 +213,19 @@ fby_err fby_documents_write(
     return FBY_OK;
 }
 
-/* ---- cut sequences ------------------------------------------------------- */
+/* ---- sequences of a fixed length ----------------------------------------- */
 
-fby_err fby_tokens_write(
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+fby_err fby_tokens_write(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
+    (void)transform;
     const struct fby_field_content *field = job->field;
     struct fby_npy                  in;
     if (field->as.tokens.packed) {
         return write_packed(job, dst, why);
     }
     if (!find_tokens(job, &in)) {
-        return fby_because(why, FBY_USAGE,
+        return fby_error_set(why, FBY_USAGE,
             "%zu bytes are not a sequence of %u tokens of %u bytes", job->size,
             field->as.tokens.length, job->width);
     }

@@ -1,14 +1,16 @@
+/* yuv.c - the portable conversion, and the layout of the planes. */
 #include "worker/transform/yuv.h"
 
 #include "common/yuv420.h"
 
 /* ---- colours ---- */
 
-/* Products in Q16; the constants are those of libjpeg, rounded from 0.299,
- * 0.587, 0.114, 0.16874, 0.33126, 0.5, 0.41869 and 0.08131. */
+/* Numbers in Q16 (16 bits of fraction). The factors are those of libjpeg,
+ * rounded from 0.299, 0.587, 0.114, 0.16874, 0.33126, 0.5, 0.41869 and 0.08131.
+ * As in libjpeg, Cb and Cr are rounded with one unit less than a half. */
 enum { HALF = 1 << 15, CENTRE = 128 << 16 };
 
-void fby_yuv_of_rgb(uint8_t *pixels, size_t n)
+void fby_yuv_from_rgb(uint8_t *pixels, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t *at = pixels + i * FBY_RGB;
@@ -27,10 +29,12 @@ void fby_yuv_of_rgb(uint8_t *pixels, size_t n)
 
 /* ---- planes ---- */
 
-/* The mean of two pixels and the two below them. */
-static uint8_t mean(const uint8_t *upper, const uint8_t *lower, uint32_t beside)
+/* The rounded mean of one channel of 2 x 2 pixels. `right` is the distance to
+ * the right pixels, in bytes. */
+static uint8_t mean_2x2(
+    const uint8_t *upper, const uint8_t *lower, uint32_t right)
 {
-    uint32_t sum = 2U + upper[0] + upper[beside] + lower[0] + lower[beside];
+    uint32_t sum = 2U + upper[0] + upper[right] + lower[0] + lower[right];
     return (uint8_t)(sum / 4);
 }
 
@@ -39,28 +43,29 @@ static void split_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
     const struct yuv_lines *out)
 {
     for (; x < width; x += 2) {
-        const uint8_t *upper  = in[0] + (size_t)x * FBY_RGB;
-        const uint8_t *lower  = in[1] + (size_t)x * FBY_RGB;
-        uint32_t       beside = x + 1 < width ? FBY_RGB : 0;
-        uint32_t       next   = x + 1 < width ? x + 1 : x;
-        out->y[0][x]          = upper[0];
-        out->y[0][next]       = upper[beside];
-        out->y[1][x]          = lower[0];
-        out->y[1][next]       = lower[beside];
-        out->cb[x / 2]        = mean(upper + 1, lower + 1, beside);
-        out->cr[x / 2]        = mean(upper + 2, lower + 2, beside);
+        const uint8_t *upper = in[0] + (size_t)x * FBY_RGB;
+        const uint8_t *lower = in[1] + (size_t)x * FBY_RGB;
+        uint32_t       right = x + 1 < width ? FBY_RGB : 0;
+        uint32_t       next  = x + 1 < width ? x + 1 : x;
+        out->y[0][x]         = upper[0];
+        out->y[0][next]      = upper[right];
+        out->y[1][x]         = lower[0];
+        out->y[1][next]      = lower[right];
+        out->cb[x / 2]       = mean_2x2(upper + 1, lower + 1, right);
+        out->cr[x / 2]       = mean_2x2(upper + 2, lower + 2, right);
     }
 }
 
-/* The outputs of lines y and y + 1; equal if line y is the last. */
+/* The destinations of lines y and y + 1 of the picture. Both are the same line
+ * if line y is the last. */
 static struct yuv_lines lines_at(
     const struct fby_image *picture, uint32_t y, uint8_t *out)
 {
     struct fby_yuv_strip strip =
         fby_yuv_strip_at(picture->width, picture->height, y);
-    uint32_t line      = y % FBY_YUV_LINES;
-    size_t   chroma    = (size_t)(line / 2) * fby_yuv_half(picture->width);
-    uint8_t *upper     = out + strip.at[0] + (size_t)line * picture->width;
+    uint32_t line   = y % FBY_YUV_LINES;
+    size_t   chroma = (size_t)(line / 2) * fby_yuv_chroma_size(picture->width);
+    uint8_t *upper  = out + strip.at[0] + (size_t)line * picture->width;
     bool     has_lower = y + 1 < picture->height;
     return (struct yuv_lines){
         .y  = {upper, has_lower ? upper + picture->width : upper},
@@ -69,9 +74,9 @@ static struct yuv_lines lines_at(
     };
 }
 
-void fby_yuv_planes(const struct fby_image *picture, uint8_t *out)
+void fby_yuv_write_planes(const struct fby_image *picture, uint8_t *out)
 {
-    yuv_split_fn *kernel = yuv_split_of(fby_simd());
+    yuv_split_fn *kernel = yuv_split_for(fby_simd_level());
     for (uint32_t y = 0; y < picture->height; y += 2) {
         const uint8_t       *upper     = picture->pixels + y * picture->stride;
         bool                 has_lower = y + 1 < picture->height;

@@ -1,4 +1,5 @@
-/* yuv_avx2.c - split pixels to planes in AVX2, 32 of two lines at a time. */
+/* yuv_avx2.c - split pixels into planes in AVX2: 32 pixels of each of two lines
+ * at a time. */
 #include <immintrin.h>
 
 #include "common/rgb_avx2.h"
@@ -6,8 +7,8 @@
 
 enum { STEP = 32 /* pixels */ };
 
-/* 16 means of 2 x 2 bytes, in order. */
-static __m128i means(__m256i upper, __m256i lower)
+/* The rounded means of 16 blocks of 2 x 2 bytes, from left to right. */
+static __m128i means_2x2(__m256i upper, __m256i lower)
 {
     const __m256i one = _mm256_set1_epi8(1);
 
@@ -23,12 +24,13 @@ uint32_t yuv_split_avx2(
 {
     uint32_t x = 0;
     for (; x + STEP <= width; x += STEP) {
-        struct rgb_32 upper = rgb_apart(in[0] + (size_t)x * FBY_RGB);
-        struct rgb_32 lower = rgb_apart(in[1] + (size_t)x * FBY_RGB);
+        struct rgb_32 upper = rgb_deinterleave(in[0] + (size_t)x * FBY_RGB);
+        struct rgb_32 lower = rgb_deinterleave(in[1] + (size_t)x * FBY_RGB);
         _mm256_storeu_si256((void *)(out->y[0] + x), upper.r);
         _mm256_storeu_si256((void *)(out->y[1] + x), lower.r);
-        rgb_save_half(out->cb + x / 2, means(upper.g, lower.g));
-        rgb_save_half(out->cr + x / 2, means(upper.b, lower.b));
+        /* The channels named r, g, b are Y, Cb and Cr here. */
+        rgb_save_half(out->cb + x / 2, means_2x2(upper.g, lower.g));
+        rgb_save_half(out->cr + x / 2, means_2x2(upper.b, lower.b));
     }
     return x;
 }

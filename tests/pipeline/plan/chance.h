@@ -1,8 +1,7 @@
-/* chance.h - is a table of counts what equal chances would give?
+/* chance.h - tests whether counts are what equal chances would give.
  *
- * Pearson's chi-square of the counts against their mean. The tests draw from
- * fixed seeds, so a bound of five standard deviations is either met for ever
- * or never. */
+ * Compares Pearson's chi-square of the counts with a bound of five standard
+ * deviations. The seeds are fixed, so a test always passes or always fails. */
 #ifndef FBY_TESTS_PIPELINE_PLAN_CHANCE_H
 #define FBY_TESTS_PIPELINE_PLAN_CHANCE_H
 
@@ -11,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether `counts` look like equal chances with `freedom` degrees of freedom
- * (one less than the cells, fewer if sums along the way are fixed). */
+/* True if `counts` look like equal chances with `freedom` degrees of freedom:
+ * one less than the cells, and fewer if sums of cells are fixed. */
 static inline bool looks_even(
     const uint32_t *counts, size_t cells, double freedom)
 {
@@ -28,7 +27,7 @@ static inline bool looks_even(
     return sum < freedom + 5 * sqrt(2 * freedom) + 10;
 }
 
-/* Numbers to test with: SplitMix64. */
+/* The next number of a random sequence (SplitMix64). */
 static inline uint64_t scramble(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -12,7 +12,6 @@
 #include "pipeline/plan/geometry.h"
 #include "pipeline/plan/order.h"
 #include "pipeline/plan/permutation.h"
-#include "pipeline/plan/substitute.h"
 #include "tests/pipeline/plan/chance.h"
 
 enum { MAX_SHARDS = 20, MAX_ROWS = 96, MAX_BUCKETED = 2000 };
@@ -82,7 +81,7 @@ static void dump_rows(const struct fby_order *order, uint64_t step)
     uint64_t samples[MAX_ROWS];
     fby_order_rank_rows(order, step, rank, world, &first, &n);
     if (n > 0) {
-        fby_order_fill(order, step, first, n, samples);
+        fby_order_fill_samples(order, step, first, n, samples);
     }
     printf("\"steps\": %" PRIu64 ", \"step\": %" PRIu64 ", \"own\": %" PRIu32
            ", \"rank\": %" PRIu32 ", \"world\": %" PRIu32
@@ -95,7 +94,7 @@ static void dump_rows(const struct fby_order *order, uint64_t step)
     printf("], \"localities\": [");
     for (uint32_t i = 0; i < n; i++) {
         printf("%s%" PRIu64, i == 0 ? "" : ", ",
-            fby_order_locality(order, step, first + i));
+            fby_order_affinity_key(order, step, first + i));
     }
     printf("]}\n");
 }
@@ -121,8 +120,8 @@ static void dump_order(void)
     struct fby_order_spec spec    = any_spec(shards);
     struct fby_buckets   *buckets = any_buckets(&spec);
     spec.buckets                  = buckets;
-    struct fby_order *order       = NULL;
-    struct fby_why    why;
+    struct fby_order       *order = NULL;
+    struct fby_error_detail why;
     if (fby_order_create(&spec, &order, &why) != FBY_OK) {
         printf("{\"kind\": \"refused\", \"why\": \"%s\", ", why.text);
     } else {
@@ -172,7 +171,7 @@ static void dump_crop(void)
         scale[0], scale[1], ratio[0], ratio[1], p);
     printf("\"box\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 "], ",
         box.x, box.y, box.w, box.h);
-    printf("\"flip\": %d, ", fby_plan_flip(&draw, p));
+    printf("\"flip\": %d, ", fby_draw_bool(&draw, p));
     struct fby_size crop = {box.w, box.h};
     if (!fby_plan_random_crop(&draw, picture, crop, &box)) {
         abort();

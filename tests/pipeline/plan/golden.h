@@ -1,5 +1,7 @@
-/* golden.h - reading tests/golden/plan: lines of fields with spaces between,
- * written by the Python model. A line that begins with # is a comment. */
+/* golden.h - reads the files of tests/golden/plan, written by the Python model.
+ *
+ * They have lines of words, separated by spaces. A line that begins with # is a
+ * comment. */
 #ifndef FBY_TESTS_PIPELINE_PLAN_GOLDEN_H
 #define FBY_TESTS_PIPELINE_PLAN_GOLDEN_H
 
@@ -11,9 +13,9 @@
 
 struct golden {
     FILE  *file;
-    size_t lines; /* taken */
+    size_t lines; /* number of lines read */
     char   line[4096];
-    char  *rest; /* of the line, behind the field taken last */
+    char  *rest; /* of the line, after the last word read */
 };
 
 static inline struct golden golden_open(const char *name)
@@ -26,8 +28,8 @@ static inline struct golden golden_open(const char *name)
     return g;
 }
 
-/* The next line that is no comment; closes the file after the last, of which
- * there must be one. */
+/* Read the next line that is not a comment. At the end close the file, assert
+ * that it had a line, and return false. */
 static inline bool golden_next(struct golden *g)
 {
     do {
@@ -49,7 +51,7 @@ static inline char *golden_word(struct golden *g)
     return word;
 }
 
-/* Decimal or 0x... */
+/* Read a decimal number or 0x... */
 static inline uint64_t golden_u64(struct golden *g)
 {
     return strtoull(golden_word(g), NULL, 0);
@@ -65,7 +67,7 @@ static inline int64_t golden_i64(struct golden *g)
     return strtoll(golden_word(g), NULL, 0);
 }
 
-/* Written as a hexadecimal float, so that no digit is lost. */
+/* Read a hexadecimal float, which has all digits. */
 static inline double golden_real(struct golden *g)
 {
     return strtod(golden_word(g), NULL);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "pipeline/plan/augment.h"
+#include "pipeline/plan/draw.h"
 
 #include "tests/pipeline/plan/chance.h"
 #include "tests/pipeline/plan/golden.h"
@@ -246,7 +246,7 @@ static void a_flip_comes_as_often_as_asked(void **state)
         uint32_t flips = 0;
         for (uint64_t i = 0; i < 40000; i++) {
             struct fby_draw draw = draw_of(i);
-            flips += fby_plan_flip(&draw, ps[k]);
+            flips += fby_draw_bool(&draw, ps[k]);
         }
         double spread = sqrt(40000 * ps[k] * (1 - ps[k]));
         assert_true(fabs(flips - 40000 * ps[k]) <= 4 * spread);
@@ -261,8 +261,8 @@ static void a_flip_is_a_word_below_its_chance(void **state)
         struct fby_draw b    = draw_of(i);
         struct fby_draw c    = draw_of(i);
         double          word = fby_draw_u32(&a);
-        assert_false(fby_plan_flip(&b, word / 0x1p32));
-        assert_true(fby_plan_flip(&c, (word + 1) / 0x1p32));
+        assert_false(fby_draw_bool(&b, word / 0x1p32));
+        assert_true(fby_draw_bool(&c, (word + 1) / 0x1p32));
         assert_int_equal(fby_draw_u32(&a), fby_draw_u32(&b));
     }
 }
@@ -383,7 +383,7 @@ static void crops_and_flips_are_those_of_the_model(void **state)
             check_crops(&g, picture, &draw);
         }
         double p = golden_real(&g);
-        assert_int_equal(fby_plan_flip(&draw, p), golden_u32(&g));
+        assert_int_equal(fby_draw_bool(&draw, p), golden_u32(&g));
     }
 }
 

@@ -114,7 +114,7 @@ static void a_run_of_positions_is_what_each_of_them_is(void **state)
             uint64_t elements[41] = {[40] = 0};
             uint64_t first        = sizes[i] - n; /* up to the last */
             elements[n]           = 77;
-            fby_permutation_run(&p, first, n, elements);
+            fby_permutation_range(&p, first, n, elements);
             assert_int_equal(elements[n], 77); /* and not beyond */
             for (uint64_t k = 0; k < n; k++) {
                 assert_int_equal(

@@ -1,4 +1,4 @@
-#include "pipeline/plan/substitute.h"
+#include "pipeline/plan/draw.h"
 
 #include "tests/pipeline/plan/chance.h"
 #include "tests/pipeline/plan/golden.h"

@@ -1,4 +1,4 @@
-/* example_shards.h - a shard of each kind, small enough to be written down. */
+/* example_shards.h - a small shard of each kind of source. */
 #ifndef FBY_TESTS_EXAMPLE_SHARDS_H
 #define FBY_TESTS_EXAMPLE_SHARDS_H
 
@@ -128,7 +128,7 @@ static inline void example_csr(struct fby_shard *shard)
     shard->size    = 48900;
 }
 
-/* Rows of the lines 2 and 5; the second one names no file. */
+/* Rows of lines 2 and 5; the row of line 5 names no file. */
 static inline void example_list(struct fby_shard *shard)
 {
     static const char     files[1][FBY_NAME_SIZE] = {"image"};
@@ -139,7 +139,7 @@ static inline void example_list(struct fby_shard *shard)
     assert_int_equal(parts.count, 1);
     *shard = parts.shards[0];
     free(parts.shards);
-    shard->bytes[0] = 40; /* as it would be found */
+    shard->bytes[0] = 40; /* size of the image file */
     shard->size += 40;
 }
 
@@ -157,13 +157,13 @@ static example_shard *const example_shards[] = {example_tar, example_folder,
     example_list, example_lengths, example_tokens, example_packed,
     example_columns, example_ragged, example_csr};
 
-/* The manifest of `shard` is refused with these words. */
+/* Assert that the manifest of `shard` is refused with these words. */
 static inline void assert_shard_refused(
     const struct fby_shard *shard, const char *words)
 {
-    struct fby_shard  back;
-    struct fby_why    why   = {0};
-    struct fby_buffer bytes = {0};
+    struct fby_shard        back;
+    struct fby_error_detail why   = {0};
+    struct fby_buffer       bytes = {0};
     fby_shard_encode(shard, &bytes);
     assert_int_equal(
         fby_shard_decode(bytes.data, bytes.size, &back, &why), FBY_PROTO);

@@ -9,29 +9,29 @@
 
 struct memory {
     const void      *data;
-    struct fby_stamp stamp; /* with its size */
-    size_t           most;  /* bytes that one read hands out; 0: all */
+    struct fby_stamp stamp; /* size included */
+    size_t           most;  /* bytes that one read returns; 0: all */
     unsigned         reads;
     unsigned         closes;
 };
 
-static inline fby_err memory_stamp(
-    const struct fby_object *self, struct fby_stamp *out, struct fby_why *why)
+static inline fby_err memory_stamp(const struct fby_object *self,
+    struct fby_stamp *out, struct fby_error_detail *why)
 {
     (void)why;
-    *out = ((const struct memory *)self->is.state)->stamp;
+    *out = ((const struct memory *)self->state)->stamp;
     return FBY_OK;
 }
 
 static inline fby_err memory_read(const struct fby_object *self,
-    uint64_t offset, void *buffer, size_t *size, struct fby_why *why)
+    uint64_t offset, void *buffer, size_t *size, struct fby_error_detail *why)
 {
-    struct memory *memory = self->is.state;
+    struct memory *memory = self->state;
     uint64_t       end    = memory->stamp.size;
     uint64_t       left   = offset < end ? end - offset : 0;
     memory->reads++;
     if (memory->data == NULL) {
-        return fby_because(why, FBY_IO, "it was forgotten");
+        return fby_error_set(why, FBY_IO, "it was forgotten");
     }
     *size = *size < left ? *size : (size_t)left;
     *size = memory->most > 0 && memory->most < *size ? memory->most : *size;
@@ -41,15 +41,15 @@ static inline fby_err memory_read(const struct fby_object *self,
 
 static inline void memory_close(struct fby_object *self)
 {
-    ((struct memory *)self->is.state)->closes++;
+    ((struct memory *)self->state)->closes++;
 }
 
-/* No root leads to it: it is made open. `memory` must outlive it. */
+/* Open an object that belongs to no root. `memory` must outlive it. */
 static inline struct fby_object memory_object(struct memory *memory)
 {
     static const struct fby_object_ops ops = {
         .stamp = memory_stamp, .read = memory_read, .close = memory_close};
-    return (struct fby_object){.ops = &ops, .is.state = memory};
+    return (struct fby_object){.ops = &ops, .state = memory};
 }
 
 static inline struct memory memory_of(const void *data, size_t size)

@@ -14,9 +14,9 @@
 
 int sandbox_open(void **state)
 {
-    struct sandbox *sb  = fby_zalloc(sizeof(*sb));
-    struct fby_why  why = {0};
-    char            option[128];
+    struct sandbox         *sb  = fby_zalloc(sizeof(*sb));
+    struct fby_error_detail why = {0};
+    char                    option[128];
     snprintf(sb->dir, sizeof(sb->dir), "/tmp/forebay-test-XXXXXX");
     assert_non_null(mkdtemp(sb->dir));
     sandbox_mkdir(sb, "data");
@@ -234,9 +234,9 @@ struct fby_dataset_spec sandbox_folder(
 
 struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec)
 {
-    struct fby_dataset *dataset = NULL;
-    struct fby_why      why     = {0};
-    fby_err             err =
+    struct fby_dataset     *dataset = NULL;
+    struct fby_error_detail why     = {0};
+    fby_err                 err =
         fby_dataset_open(spec, (struct fby_progress){0}, &dataset, &why);
     if (err != FBY_OK) {
         fail_msg("%s: %s", fby_strerror(err), why.text);
@@ -247,8 +247,8 @@ struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec)
 void sandbox_refuses(
     const struct fby_dataset_spec *spec, fby_err err, const char *words)
 {
-    struct fby_dataset *dataset = NULL;
-    struct fby_why      why     = {0};
+    struct fby_dataset     *dataset = NULL;
+    struct fby_error_detail why     = {0};
     assert_int_equal(
         fby_dataset_open(spec, (struct fby_progress){0}, &dataset, &why), err);
     assert_null(dataset);

@@ -1,7 +1,8 @@
-/* sandbox.h - a directory of its own for each test: data, a root, tar files.
+/* sandbox.h - a temporary directory for each test, with data, a root and tar
+ * files.
  *
- * `dir` holds `data`, which is the root "data", `cache`, and whatever else a
- * test puts beside them; all of it goes when the sandbox is closed. */
+ * The directory `dir` contains `data`, which is the root "data", `cache`, and
+ * other files of the test. It is deleted when the sandbox is closed. */
 #ifndef FBY_TESTS_SANDBOX_H
 #define FBY_TESTS_SANDBOX_H
 
@@ -26,11 +27,11 @@ int sandbox_close(void **state);
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
-/* The absolute path of `path` in the sandbox; valid for the next three
- * calls of any function here. */
+/* The absolute path of `path` in the sandbox; valid during the next three calls
+ * of functions of this file. */
 const char *sandbox_path(const struct sandbox *sb, const char *path);
 
-/* Make a file (and the directories it needs) below the sandbox. */
+/* Make a file in the sandbox, and the directories above it. */
 void sandbox_write(
     const struct sandbox *sb, const char *path, const void *data, size_t size);
 void sandbox_write_text(
@@ -42,22 +43,22 @@ void sandbox_link(
     const struct sandbox *sb, const char *target, const char *path);
 void sandbox_remove(const struct sandbox *sb, const char *path);
 
-/* Spell tar files block by block. */
+/* Append parts of a tar file. */
 void tar_header(
     struct fby_buffer *tar, const char *name, char type, uint64_t size);
 void tar_payload(struct fby_buffer *tar, const void *data, size_t size);
 void tar_file(struct fby_buffer *tar, const char *name, const char *text);
 void tar_pax(struct fby_buffer *tar, const char *key, const char *value);
 void tar_end(struct fby_buffer *tar);
-/* Sum a header's bytes again after a test changed them. */
+/* Compute the checksum of a header again after a change. */
 void tar_sum(uint8_t *header);
 
-/* Write the tar to `path` and forget it. */
+/* Write the tar to `path` and free it. */
 void sandbox_tar(
     const struct sandbox *sb, const char *path, struct fby_buffer *tar);
 
-/* A shard of samples first .. first + n - 1: members jpg and cls, with the
- * number in both. */
+/* Write a shard of samples first .. first + n - 1. The members jpg and cls
+ * contain the number of the sample. */
 void sandbox_shard(
     const struct sandbox *sb, const char *path, unsigned first, unsigned n);
 
@@ -69,14 +70,14 @@ struct fby_dataset_spec sandbox_shards(
 struct fby_dataset_spec sandbox_folder(
     const struct sandbox *sb, const char *path);
 
-/* Open or fail the test. */
+/* Open a dataset; fails the test on an error. */
 struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec);
 
-/* Opening it fails with `err` and these words. */
+/* Assert that opening fails with `err` and these words. */
 void sandbox_refuses(
     const struct fby_dataset_spec *spec, fby_err err, const char *words);
 
-/* How many shards of it come from the cache. */
+/* The number of shards whose manifest comes from the cache. */
 uint32_t sandbox_reused(const struct fby_dataset_spec *spec);
 
 #endif

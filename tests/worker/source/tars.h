@@ -1,4 +1,4 @@
-/* tars.h - scan a tar that was spelled block by block. */
+/* tars.h - scans tar files that a test wrote part by part. */
 #ifndef FBY_TESTS_WORKER_SOURCE_TARS_H
 #define FBY_TESTS_WORKER_SOURCE_TARS_H
 
@@ -8,9 +8,9 @@
 #include "tests/worker/source/sandbox.h"
 #include "worker/source/shards/tar.h"
 
-/* Scan the tar and forget it; fby_shard_fini(shard) is the caller's. */
-static inline fby_err scan(
-    struct fby_buffer *tar, struct fby_shard *shard, struct fby_why *why)
+/* Scan the tar and free it. The caller releases the shard. */
+static inline fby_err scan(struct fby_buffer *tar, struct fby_shard *shard,
+    struct fby_error_detail *why)
 {
     struct memory       memory = memory_of(tar->data, tar->size);
     struct fby_object   object = memory_object(&memory);
@@ -21,11 +21,11 @@ static inline fby_err scan(
     return err;
 }
 
-/* The tar is refused with these words, and forgotten. */
+/* Assert that the tar is refused with these words, and free it. */
 static inline void assert_refused(struct fby_buffer *tar, const char *words)
 {
-    struct fby_shard shard = {0};
-    struct fby_why   why   = {0};
+    struct fby_shard        shard = {0};
+    struct fby_error_detail why   = {0};
     assert_int_equal(scan(tar, &shard, &why), FBY_CONFIG);
     assert_says(&why, words);
     fby_shard_fini(&shard);

@@ -191,14 +191,14 @@ static void every_stamp_of_every_shard_comes_back(void **state)
 
 static void sum_again(struct fby_buffer *bytes)
 {
-    struct fby_sum sum = fby_sum_of(bytes->data, bytes->size - 16);
+    struct fby_checksum sum = fby_checksum_of(bytes->data, bytes->size - 16);
     memcpy(bytes->data + bytes->size - 16, sum.bytes, 16);
 }
 
 static void assert_damaged(struct fby_buffer *bytes, const char *words)
 {
-    struct fby_cached back = {0};
-    struct fby_why    why  = {0};
+    struct fby_cached       back = {0};
+    struct fby_error_detail why  = {0};
     sum_again(bytes);
     struct fby_guarded copy = fby_guarded_copy(bytes->data, bytes->size);
     assert_int_equal(
@@ -295,11 +295,11 @@ static void sums_of_other_files_are_written_over(void **state)
 
 static void a_cache_that_is_no_file_is_refused_and_closed(void **state)
 {
-    const struct sandbox *sb     = *state;
-    struct fby_cached     what   = two_shards();
-    struct fby_cached     back   = {0};
-    struct fby_why        why    = {0};
-    unsigned              before = open_descriptors();
+    const struct sandbox   *sb     = *state;
+    struct fby_cached       what   = two_shards();
+    struct fby_cached       back   = {0};
+    struct fby_error_detail why    = {0};
+    unsigned                before = open_descriptors();
     assert_int_equal(fby_cache_load(sb->dir, "x", &back, &why), FBY_IO);
     assert_says(&why, "no file");
     assert_int_equal(mkfifo(sandbox_path(sb, "pipe"), 0666), 0);

@@ -1,5 +1,5 @@
-/* Runs over NumPy columns, plain and ragged, and over sequences of tokens: where
- * rows lie, and files that change while they are read. */
+/* Runs over NumPy columns, plain and ragged, and over sequences of tokens:
+ * addresses of rows, and files that change while they are read. */
 #include "tests/worker/source/columns_run.h"
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ static void rows_are_found_in_their_shards(void **state)
     assert_true(fby_dataset_has_rows(t.dataset));
     assert_int_equal(fby_dataset_samples(t.dataset), 300);
     assert_string_equal(fby_dataset_key(t.dataset, 299, &key), "row 49");
-    fby_run_place(t.run, t.dataset, samples, 6);
+    fby_run_begin(t.run, t.dataset, samples, 6);
     assert_int_equal(t.run->n_shards, 2);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     static const uint8_t right[][2] = {
@@ -44,7 +44,7 @@ static void more_files_are_used_than_are_kept(void **state)
     spec.max_open  = 3;
     struct table t = open_table(spec);
     for (int turn = 0; turn < 3; turn++) {
-        fby_run_place(t.run, t.dataset, samples, 40);
+        fby_run_begin(t.run, t.dataset, samples, 40);
         assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
         for (unsigned i = 0; i < 40; i++) {
             assert_int_equal(t.run->at[i][1], i);
@@ -56,12 +56,12 @@ static void more_files_are_used_than_are_kept(void **state)
 
 static void a_file_cut_short_while_it_is_read_is_stale(void **state)
 {
-    const uint64_t samples[] = {0, 19999, 10000};
-    struct fby_why why       = {{0}};
+    const uint64_t          samples[] = {0, 19999, 10000};
+    struct fby_error_detail why       = {{0}};
     column(*state, "data/d-0/a.npy", 20000, 1);
     struct table t =
         open_table(sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-0"));
-    fby_run_place(t.run, t.dataset, samples, 3);
+    fby_run_begin(t.run, t.dataset, samples, 3);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     assert_int_equal(truncate(sandbox_path(*state, "data/d-0/a.npy"), 0), 0);
     assert_int_equal(read_rows(t.run), 0); /* zeros stand there */
@@ -74,13 +74,13 @@ static void a_file_cut_short_while_it_is_read_is_stale(void **state)
 
 static void a_file_that_was_replaced_is_stale_after_it_was_read(void **state)
 {
-    const uint64_t sample = 1;
-    struct fby_why why    = {{0}};
+    const uint64_t          sample = 1;
+    struct fby_error_detail why    = {{0}};
     column(*state, "data/d-0/a.npy", 5, 1);
     column(*state, "data/new.npy", 5, 2);
     struct table t =
         open_table(sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-0"));
-    fby_run_place(t.run, t.dataset, &sample, 1);
+    fby_run_begin(t.run, t.dataset, &sample, 1);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     char *from = strdup(sandbox_path(*state, "data/new.npy"));
     assert_int_equal(rename(from, sandbox_path(*state, "data/d-0/a.npy")), 0);
@@ -155,7 +155,7 @@ static void offsets_of_every_type_say_where_lists_lie(void **state)
         struct table table = open_field(
             sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
         assert_int_equal(fby_dataset_samples(table.dataset), 4);
-        fby_run_place(table.run, table.dataset, samples, 5);
+        fby_run_begin(table.run, table.dataset, samples, 5);
         assert_ok(fby_run_open(table.run, table.dataset, table.pick, NULL));
         for (unsigned i = 0; i < 5; i++) {
             assert_int_equal(table.run->begin[i], offsets[samples[i]]);
@@ -176,11 +176,11 @@ static void offsets_that_go_back_or_out_point_nowhere(void **state)
     lists(*state, "<i4", offsets, 5, 10);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_place(t.run, t.dataset, before, 5);
+    fby_run_begin(t.run, t.dataset, before, 5);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     assert_non_null(t.run->at[4]);
     assert_ok(fby_run_close(t.run, t.dataset, NULL));
-    fby_run_place(t.run, t.dataset, samples, 5);
+    fby_run_begin(t.run, t.dataset, samples, 5);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     for (unsigned i = 0; i < 5; i++) {
         assert_int_equal(t.run->at[i] != NULL, right[i]);
@@ -199,7 +199,7 @@ static void offsets_and_values_match_in_any_case(void **state)
         0);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_place(t.run, t.dataset, samples, 2);
+    fby_run_begin(t.run, t.dataset, samples, 2);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     assert_int_equal(t.run->begin[1], 2);
     assert_int_equal(t.run->end[1], 5);
@@ -214,7 +214,7 @@ static void lists_without_any_entry_are_rows(void **state)
     lists(*state, "<u8", offsets, 2, 0);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_place(t.run, t.dataset, samples, 2);
+    fby_run_begin(t.run, t.dataset, samples, 2);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     assert_non_null(t.run->at[1]);
     assert_int_equal(t.run->end[1], 0);
@@ -224,13 +224,13 @@ static void lists_without_any_entry_are_rows(void **state)
 
 static void offsets_cut_short_under_a_reader_are_named(void **state)
 {
-    static int64_t offsets[20001];
-    const uint64_t samples[] = {19999};
-    struct fby_why why       = {{0}};
+    static int64_t          offsets[20001];
+    const uint64_t          samples[] = {19999};
+    struct fby_error_detail why       = {{0}};
     lists(*state, "<i8", offsets, 20000, 10);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_place(t.run, t.dataset, samples, 1);
+    fby_run_begin(t.run, t.dataset, samples, 1);
     assert_int_equal(
         truncate(sandbox_path(*state, "data/d/a.offsets.npy"), 0), 0);
     assert_int_equal(fby_run_open(t.run, t.dataset, t.pick, &why), FBY_STALE);
@@ -264,26 +264,28 @@ static void ragged_columns_are_refused_with_their_numbers(void **state)
     refuses(*state, "data:d", "it has 2 rows, and column a.offsets has 1");
     column(*state, "data/e/a.values.npy", 5, 1);
     refuses(*state, "data:e",
-        "shard e: a.values.npy is there without a.offsets.npy; a ragged column "
+        "shard e: a.values.npy has no a.offsets.npy beside it; a ragged column "
         "is both");
 }
 
 static void a_field_says_whether_its_column_is_ragged(void **state)
 {
-    static const int64_t offsets[] = {0, 4, 10};
-    struct fby_why       why       = {{0}};
-    uint16_t            *pick      = NULL;
+    static const int64_t    offsets[] = {0, 4, 10};
+    struct fby_error_detail why       = {{0}};
+    uint16_t               *pick      = NULL;
     lists(*state, "<i4", offsets, 2, 10);
     column(*state, "data/e/a.npy", 2, 1);
     struct fby_dataset_spec spec =
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d");
     struct fby_dataset *one = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_pick(one, &plain_a, &pick, &why), FBY_CONFIG);
+    assert_int_equal(
+        fby_dataset_pick_columns(one, &plain_a, &pick, &why), FBY_CONFIG);
     assert_says(&why, "column a is ragged; say the max_length of its rows");
     fby_dataset_destroy(&one);
     spec = sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:e");
     one  = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_pick(one, &ragged_a, &pick, &why), FBY_CONFIG);
+    assert_int_equal(
+        fby_dataset_pick_columns(one, &ragged_a, &pick, &why), FBY_CONFIG);
     assert_says(&why, "column a has rows of one shape; leave out max_length");
     fby_dataset_destroy(&one);
 }
@@ -464,25 +466,26 @@ static void what_is_no_column_is_passed_over(void **state)
 
 static void a_column_that_no_shard_has_is_told_what_it_has(void **state)
 {
-    struct fby_field_content field = {.from = {"z", "y"}, .n_from = 2};
-    struct fby_why           why   = {{0}};
-    uint16_t                *pick  = NULL;
-    struct fby_dataset_spec  spec =
+    struct fby_field_content field = {
+        .decode = FBY_DECODE_ARRAY, .from = {"z", "y"}, .n_from = 2};
+    struct fby_error_detail why  = {{0}};
+    uint16_t               *pick = NULL;
+    struct fby_dataset_spec spec =
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-{0,1}");
     column(*state, "data/d-0/Y.npy", 3, 1);
     column(*state, "data/d-1/a.npy", 3, 1);
     column(*state, "data/d-1/b.npy", 3, 1);
     struct fby_dataset *dataset = sandbox_dataset(&spec);
     assert_int_equal(
-        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+        fby_dataset_pick_columns(dataset, &field, &pick, &why), FBY_CONFIG);
     assert_string_equal(why.text, "shard d-1 has no column z; it has a, b");
     field.max_length = 3;
     assert_int_equal(
-        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+        fby_dataset_pick_columns(dataset, &field, &pick, &why), FBY_CONFIG);
     assert_string_equal(why.text, "shard d-0 has no ragged column z; it has Y");
     field.decode = FBY_DECODE_SPARSE;
     assert_int_equal(
-        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+        fby_dataset_pick_columns(dataset, &field, &pick, &why), FBY_CONFIG);
     assert_string_equal(why.text, "shard d-0 has no sparse column z; it has Y");
     assert_null(pick);
     fby_dataset_destroy(&dataset);
@@ -522,7 +525,7 @@ static void sequences_lie_in_the_mapped_files(void **state)
     struct fby_run       *run       = fby_run_create();
     assert_true(fby_dataset_has_tokens(dataset));
     assert_int_equal(fby_dataset_samples(dataset), 2 * 3333);
-    fby_run_place(run, dataset, samples, 3);
+    fby_run_begin(run, dataset, samples, 3);
     assert_ok(fby_run_open_tokens(run, dataset, NULL));
     for (unsigned i = 0; i < 3; i++) {
         for (uint32_t first = 0; first < 2; first++) {
@@ -541,11 +544,11 @@ static void sequences_lie_in_the_mapped_files(void **state)
 
 static void tokens_cut_short_under_a_reader_are_stale(void **state)
 {
-    const uint64_t      samples[] = {1, 3333};
-    struct fby_why      why       = {{0}};
-    struct fby_dataset *dataset   = open_tokens(*state);
-    struct fby_run     *run       = fby_run_create();
-    fby_run_place(run, dataset, samples, 2);
+    const uint64_t          samples[] = {1, 3333};
+    struct fby_error_detail why       = {{0}};
+    struct fby_dataset     *dataset   = open_tokens(*state);
+    struct fby_run         *run       = fby_run_create();
+    fby_run_begin(run, dataset, samples, 2);
     assert_ok(fby_run_open_tokens(run, dataset, NULL));
     assert_int_equal(truncate(sandbox_path(*state, "data/b.bin"), 0), 0);
     assert_int_equal(fby_run_tokens(run, dataset, 1, 0, 3).at[0], 0);
@@ -560,12 +563,12 @@ static void tokens_cut_short_under_a_reader_are_stale(void **state)
 static void a_file_of_fewer_tokens_than_indexed_is_named_by_its_row(
     void **state)
 {
-    const uint64_t      samples[] = {0, 3333, 1};
-    struct fby_why      why       = {{0}};
-    struct fby_dataset *dataset   = open_tokens(*state);
-    struct fby_run     *run       = fby_run_create();
+    const uint64_t          samples[] = {0, 3333, 1};
+    struct fby_error_detail why       = {{0}};
+    struct fby_dataset     *dataset   = open_tokens(*state);
+    struct fby_run         *run       = fby_run_create();
     dataset->index.shards[1].size++; /* a manifest that is wrong */
-    fby_run_place(run, dataset, samples, 3);
+    fby_run_begin(run, dataset, samples, 3);
     assert_int_equal(fby_run_open_tokens(run, dataset, &why), FBY_STALE);
     assert_says(&why, "is shorter than was indexed");
     assert_int_equal(run->failed, 1);

@@ -68,7 +68,7 @@ static void rows_of_a_scipy_file_lie_where_its_offsets_say(void **state)
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &sparse_a);
     assert_int_equal(fby_dataset_samples(t.dataset), 3);
     assert_int_equal(fby_dataset_column(t.dataset, t.pick, 0)->width, 10);
-    fby_run_place(t.run, t.dataset, samples, 3);
+    fby_run_begin(t.run, t.dataset, samples, 3);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     for (unsigned i = 0; i < 3; i++) {
         int64_t begin = csr_indptr[samples[i]];
@@ -102,7 +102,7 @@ static void offsets_and_shapes_of_scipy_files_are_refused_with_their_numbers(
     struct csr           csr    = good_csr();
     csr.indptr.values           = out;
     refuses_csr(*state, &csr,
-        "shard d: a.npz: its indptr.npy goes from 0 to 5; it is to begin at "
+        "shard d: a.npz: its indptr.npy goes from 0 to 5; it must begin at "
         "0, and there are 4 values");
     csr.indptr.values = late;
     refuses_csr(*state, &csr, "its indptr.npy goes from 1 to 4");
@@ -122,7 +122,7 @@ static void scipy_files_that_cannot_be_mapped_are_refused(void **state)
 {
     struct csr csr   = good_csr();
     csr.indptr.descr = NULL;
-    refuses_csr(*state, &csr, "a.npz: indptr.npy: it is not there");
+    refuses_csr(*state, &csr, "a.npz: indptr.npy: it is missing");
     csr          = good_csr();
     csr.deflated = true;
     refuses_csr(*state, &csr, "a.npz: format.npy: it is compressed");
@@ -156,11 +156,11 @@ static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
     struct npz_file      file    = csr_file(&csr);
     size_t               size    = file.bytes.size;
     for (size_t i = 0; i < 4 * size; i++) {
-        struct fby_column column = {.name = ""};
-        struct fby_why    why    = {{0}};
-        uint64_t          rows   = 0;
-        struct memory     memory = memory_of(file.bytes.data, size);
-        struct fby_object object = memory_object(&memory);
+        struct fby_column       column = {.name = ""};
+        struct fby_error_detail why    = {{0}};
+        uint64_t                rows   = 0;
+        struct memory           memory = memory_of(file.bytes.data, size);
+        struct fby_object       object = memory_object(&memory);
         file.bytes.data[i / 4] ^= flips[i % 4];
         fby_err err = fby_csr_scan(&object, size, &column, &rows, &why);
         file.bytes.data[i / 4] ^= flips[i % 4];
@@ -180,20 +180,22 @@ static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
 
 static void every_form_of_column_has_its_own_fields(void **state)
 {
-    struct csr     csr  = good_csr();
-    struct fby_why why  = {{0}};
-    uint16_t      *pick = NULL;
+    struct csr              csr  = good_csr();
+    struct fby_error_detail why  = {{0}};
+    uint16_t               *pick = NULL;
     save_csr(*state, &csr);
     struct fby_dataset_spec spec =
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d");
     struct fby_dataset *one = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_pick(one, &plain_a, &pick, &why), FBY_CONFIG);
+    assert_int_equal(
+        fby_dataset_pick_columns(one, &plain_a, &pick, &why), FBY_CONFIG);
     assert_says(&why, "column a is sparse; say decode: sparse, and a max_");
     fby_dataset_destroy(&one);
     column(*state, "data/e/a.npy", 2, 1);
     spec = sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:e");
     one  = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_pick(one, &sparse_a, &pick, &why), FBY_CONFIG);
+    assert_int_equal(
+        fby_dataset_pick_columns(one, &sparse_a, &pick, &why), FBY_CONFIG);
     assert_says(&why, "column a has rows of one shape; say decode: array");
     fby_dataset_destroy(&one);
 }
@@ -204,23 +206,23 @@ static void parts_of_scipy_files_fit_each_other(void **state)
     struct csr           csr    = good_csr();
     csr.data.shape              = "(2, 2)";
     refuses_csr(
-        *state, &csr, "a.npz: data.npy: it has 2 dimensions; one is right");
+        *state, &csr, "a.npz: data.npy: it has 2 dimensions; it must have one");
     csr               = good_csr();
     csr.indices.descr = "<f2";
     refuses_csr(*state, &csr,
-        "a.npz: indices.npy: it is of float16; whole numbers are right");
+        "a.npz: indices.npy: it is of float16; it must be of integers");
     csr              = good_csr();
     csr.shape.shape  = "(3,)";
     csr.shape.values = cube;
     csr.shape.bytes  = sizeof(cube);
     refuses_csr(*state, &csr,
-        "a.npz: its shape has 3 dimensions; 2 are right: rows, and values of "
-        "a row");
+        "a.npz: its shape has 3 dimensions; it must have 2: rows, and values "
+        "of a row");
     csr              = good_csr();
     csr.indptr.shape = "(3,)";
     csr.indptr.bytes = 24;
-    refuses_csr(*state, &csr,
-        "a.npz: its indptr.npy has 3 offsets, of 3 rows 4 are right");
+    refuses_csr(
+        *state, &csr, "a.npz: its indptr.npy has 3 offsets; 3 rows need 4");
     csr            = good_csr();
     csr.data.shape = "(3,)";
     csr.data.bytes = 12;

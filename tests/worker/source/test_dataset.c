@@ -22,11 +22,11 @@ static struct fby_dataset_spec two_shards(const struct sandbox *sb)
 }
 
 /* The jpg member of a sample as text; the error is returned. */
-static fby_err read_text(
-    struct fby_dataset *ds, uint64_t sample, char text[64], struct fby_why *why)
+static fby_err read_text(struct fby_dataset *ds, uint64_t sample, char text[64],
+    struct fby_error_detail *why)
 {
     struct fby_member member;
-    assert_ok(fby_dataset_find(ds, sample, jpg, 1, &member));
+    assert_ok(fby_dataset_find_member(ds, sample, jpg, 1, &member));
     assert_true(member.size < 64);
     memset(text, 0, 64);
     return fby_dataset_read(ds, &member, text, 64, why);
@@ -54,10 +54,11 @@ static void samples_are_found_by_number_and_extension(void **state)
     assert_string_equal(fby_dataset_key(ds, 17, NULL), "0017");
     assert_ok(read_text(ds, 17, text, NULL));
     assert_string_equal(text, "image 17");
-    assert_ok(fby_dataset_find(ds, 17, any, 2, &member));
+    assert_ok(fby_dataset_find_member(ds, 17, any, 2, &member));
     assert_int_equal(member.size, 1);
     assert_int_equal(member.shard, 1);
-    assert_int_equal(fby_dataset_find(ds, 17, any, 1, &member), FBY_NOT_FOUND);
+    assert_int_equal(
+        fby_dataset_find_member(ds, 17, any, 1, &member), FBY_NOT_FOUND);
     fby_dataset_destroy(&ds);
     assert_null(ds);
 }
@@ -67,12 +68,12 @@ static void a_place_names_shard_sample_key_and_offset(void **state)
     const struct fby_dataset_spec spec = two_shards(*state);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
     struct fby_member             member;
-    struct fby_why                text;
-    assert_ok(fby_dataset_find(ds, 11, jpg, 1, &member));
-    fby_dataset_place(ds, 11, &member, &text);
+    struct fby_error_detail       text;
+    assert_ok(fby_dataset_find_member(ds, 11, jpg, 1, &member));
+    fby_dataset_describe(ds, 11, &member, &text);
     assert_string_equal(
         text.text, "shard t-1.tar, sample 11 (key 0011), offset 2560");
-    fby_dataset_place(ds, 11, NULL, &text);
+    fby_dataset_describe(ds, 11, NULL, &text);
     assert_says(&text, "members: jpg, cls");
     fby_dataset_destroy(&ds);
 }
@@ -205,7 +206,7 @@ static void a_shard_that_was_appended_to_is_stale(void **state)
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = two_shards(sb);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    struct fby_why                why  = {0};
+    struct fby_error_detail       why  = {0};
     char                          text[64];
     assert_ok(read_text(ds, 17, text, &why)); /* the file is open now */
     sandbox_append(sb, "data/s/t-1.tar", "more", 4);
@@ -221,7 +222,7 @@ static void a_shard_that_was_replaced_is_stale_open_or_not(void **state)
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = two_shards(sb);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    struct fby_why                why  = {0};
+    struct fby_error_detail       why  = {0};
     char                          text[64];
     assert_ok(read_text(ds, 3, text, &why)); /* t-0 is open, t-1 is not */
     for (int i = 0; i < 2; i++) {
@@ -243,7 +244,7 @@ static void a_shard_that_was_written_to_or_cut_is_stale(void **state)
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = two_shards(sb);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    struct fby_why                why  = {0};
+    struct fby_error_detail       why  = {0};
     char                          text[64];
     const struct timespec         times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     assert_int_equal(
@@ -262,7 +263,7 @@ static void a_shard_that_was_removed_is_stale(void **state)
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = two_shards(sb);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    struct fby_why                why  = {0};
+    struct fby_error_detail       why  = {0};
     char                          text[64];
     sandbox_remove(sb, "data/s/t-0.tar");
     assert_int_equal(read_text(ds, 3, text, &why), FBY_STALE);
@@ -272,9 +273,9 @@ static void a_shard_that_was_removed_is_stale(void **state)
 
 static void a_file_of_a_folder_that_changed_is_stale(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
-    char                  text[64];
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
+    char                    text[64];
     sandbox_write_text(sb, "data/f/c/1.jpg", "photo");
     sandbox_write_text(sb, "data/f/c/2.jpg", "photo");
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
@@ -292,7 +293,7 @@ static void a_buffer_that_is_too_small_is_refused(void **state)
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
     struct fby_member             member;
     char                          text[4];
-    assert_ok(fby_dataset_find(ds, 0, jpg, 1, &member));
+    assert_ok(fby_dataset_find_member(ds, 0, jpg, 1, &member));
     assert_int_equal(
         fby_dataset_read(ds, &member, text, sizeof(text), NULL), FBY_FULL);
     fby_dataset_destroy(&ds);
@@ -332,7 +333,7 @@ static void *read_everything(void *arg)
         char              text[64]     = "";
         char              expected[64] = "";
         snprintf(expected, sizeof(expected), "image %u", (unsigned)sample);
-        if (fby_dataset_find(r->ds, sample, jpg, 1, &member) != FBY_OK ||
+        if (fby_dataset_find_member(r->ds, sample, jpg, 1, &member) != FBY_OK ||
             fby_dataset_read(r->ds, &member, text, 64, NULL) != FBY_OK ||
             strcmp(text, expected) != 0) {
             atomic_fetch_add(&r->wrong, 1U);

@@ -7,7 +7,7 @@
 #include "worker/source/expand.h"
 
 static fby_err expand(const struct sandbox *sb, const char *pattern,
-    struct fby_names *names, struct fby_why *why)
+    struct fby_names *names, struct fby_error_detail *why)
 {
     struct fby_location_parts parts;
     const struct fby_root    *root = NULL;
@@ -20,11 +20,11 @@ static fby_err expand(const struct sandbox *sb, const char *pattern,
 static void assert_means(
     const struct sandbox *sb, const char *pattern, const char *expected)
 {
-    struct fby_names names = {0};
-    struct fby_why   why   = {0};
-    char             all[4096];
-    size_t           used = 0;
-    all[0]                = '\0';
+    struct fby_names        names = {0};
+    struct fby_error_detail why   = {0};
+    char                    all[4096];
+    size_t                  used = 0;
+    all[0]                       = '\0';
     if (expand(sb, pattern, &names, &why) != FBY_OK) {
         fail_msg("%s: %s", pattern, why.text);
     }
@@ -39,8 +39,8 @@ static void assert_means(
 static void assert_fails(const struct sandbox *sb, const char *pattern,
     fby_err err, const char *words)
 {
-    struct fby_names names = {0};
-    struct fby_why   why   = {0};
+    struct fby_names        names = {0};
+    struct fby_error_detail why   = {0};
     assert_int_equal(expand(sb, pattern, &names, &why), err);
     assert_says(&why, words);
     fby_names_fini(&names);

@@ -1,5 +1,5 @@
-/* Files that are read: how many stay open, which one is closed for another, and
- * that all are closed at the end. */
+/* Files that are read: the number of open files, the file that is closed for
+ * another one, and that all are closed at the end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +99,11 @@ static void the_file_that_was_read_longest_ago_is_closed(void **state)
 
 static void a_file_that_failed_is_closed_and_looked_at_anew(void **state)
 {
-    struct some_files some;
-    struct fby_why    why = {0};
-    char              bytes[16];
-    unsigned          before = open_descriptors();
-    struct fby_files *files  = fby_files_create(2);
+    struct some_files       some;
+    struct fby_error_detail why = {0};
+    char                    bytes[16];
+    unsigned                before = open_descriptors();
+    struct fby_files       *files  = fby_files_create(2);
     make_files(*state, &some);
     struct fby_file   one  = file(&some, 0);
     struct fby_extent past = {.offset = 3, .size = 4};
@@ -126,11 +126,11 @@ static void a_file_that_failed_is_closed_and_looked_at_anew(void **state)
 
 static void a_file_that_is_gone_is_stale(void **state)
 {
-    struct some_files some;
-    struct fby_why    why    = {0};
-    unsigned          before = open_descriptors();
-    struct fby_files *files  = fby_files_create(0);
-    char              bytes[8];
+    struct some_files       some;
+    struct fby_error_detail why    = {0};
+    unsigned                before = open_descriptors();
+    struct fby_files       *files  = fby_files_create(0);
+    char                    bytes[8];
     make_files(*state, &some);
     sandbox_remove(*state, "data/f2");
     struct fby_file   one = file(&some, 2);

@@ -8,7 +8,6 @@
 
 #include "common/mem.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/folder/classes.h"
 
 static void assert_refused(
     const struct sandbox *sb, const char *path, fby_err err, const char *words)
@@ -47,21 +46,22 @@ static void fewer_classes_than_folders_are_refused(void **state)
     struct fby_dataset           *ds      = sandbox_dataset(&spec);
     struct fby_content           *content = fby_zalloc(sizeof(*content));
     struct fby_field_content     *label   = &content->fields[1];
-    struct fby_why                why     = {0};
+    struct fby_error_detail       why     = {0};
+    content->source                       = FBY_SOURCE_FOLDER;
     content->n_fields                     = 2;
     label->decode                         = FBY_DECODE_LABEL;
     strcpy(label->name, "label");
     strcpy(label->from[0], "folder");
-    assert_ok(fby_classes_check(ds, content, &why)); /* none are said */
+    assert_ok(fby_dataset_check_fields(ds, content, &why)); /* none are said */
     label->as.label.classes = 3;
-    assert_ok(fby_classes_check(ds, content, &why));
+    assert_ok(fby_dataset_check_fields(ds, content, &why));
     label->as.label.classes = 2;
-    assert_int_equal(fby_classes_check(ds, content, &why), FBY_CONFIG);
+    assert_int_equal(fby_dataset_check_fields(ds, content, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "field label: classes is 2, and there are 3 class folders; raise "
         "classes to at least 3");
     strcpy(label->from[0], "cls");
-    assert_ok(fby_classes_check(ds, content, &why));
+    assert_ok(fby_dataset_check_fields(ds, content, &why));
     free(content);
     fby_dataset_destroy(&ds);
 }
@@ -92,18 +92,18 @@ static void a_member_is_the_whole_file_with_its_spelling(void **state)
     static const char             exts[][FBY_NAME_SIZE] = {"png", "jpg"};
     const struct sandbox         *sb                    = *state;
     struct fby_member             member;
-    struct fby_why                text;
+    struct fby_error_detail       text;
     char                          bytes[6] = "";
     const struct fby_dataset_spec spec     = sandbox_folder(sb, "data:f");
     sandbox_write_text(sb, "data/f/c/one.JPG", "photo");
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_ok(fby_dataset_find(ds, 0, exts, 2, &member));
+    assert_ok(fby_dataset_find_member(ds, 0, exts, 2, &member));
     assert_int_equal(member.size, 5);
     assert_ok(fby_dataset_read(ds, &member, bytes, sizeof(bytes), NULL));
     assert_string_equal(bytes, "photo");
-    fby_dataset_place(ds, 0, &member, &text);
+    fby_dataset_describe(ds, 0, &member, &text);
     assert_string_equal(text.text, "file c/one.JPG, sample 0");
-    fby_dataset_place(ds, 0, NULL, &text);
+    fby_dataset_describe(ds, 0, NULL, &text);
     assert_string_equal(
         text.text, "part-0000000, sample 0 (key c/one; members: JPG)");
     fby_dataset_destroy(&ds);

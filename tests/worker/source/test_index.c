@@ -16,17 +16,17 @@
 static const char *text_of(
     struct fby_dataset *ds, uint64_t sample, const char *extension)
 {
-    static char       text[200];
-    char              bytes[64] = "";
-    char              exts[1][FBY_NAME_SIZE];
-    struct fby_member member;
-    struct fby_why    place;
+    static char             text[200];
+    char                    bytes[64] = "";
+    char                    exts[1][FBY_NAME_SIZE];
+    struct fby_member       member;
+    struct fby_error_detail place;
     snprintf(exts[0], sizeof(exts[0]), "%s", extension);
-    if (fby_dataset_find(ds, sample, exts, 1, &member) != FBY_OK) {
+    if (fby_dataset_find_member(ds, sample, exts, 1, &member) != FBY_OK) {
         return "none";
     }
     assert_ok(fby_dataset_read(ds, &member, bytes, member.size, NULL));
-    fby_dataset_place(ds, sample, &member, &place);
+    fby_dataset_describe(ds, sample, &member, &place);
     snprintf(text, sizeof(text), "%.60s (%.120s)", bytes, place.text);
     return text;
 }
@@ -58,8 +58,8 @@ static void a_side_is_the_folder_of_its_whole_name(void **state)
     assert_string_equal(
         text_of(ds, 1, "a.txt"), "a 1 (file a/train/1.txt, sample 1)");
     assert_string_equal(text_of(ds, 1, "a.md"), "none");
-    assert_false(fby_dataset_has(ds, "ab.md"));
-    assert_true(fby_dataset_has(ds, "a.md"));
+    assert_false(fby_dataset_has_extension(ds, "ab.md"));
+    assert_true(fby_dataset_has_extension(ds, "a.md"));
     assert_int_equal(fby_dataset_classes(ds), 0);
     fby_dataset_destroy(&ds);
 }
@@ -129,7 +129,7 @@ static void rows_of_a_list_have_files_and_values(void **state)
         sb, "data/l/a.csv", "image,label\ni/2.jpg,17\ni/1.jpg,4\n,x\n");
     const struct fby_dataset_spec spec = list_of(sb, "data:l/a.csv");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    struct fby_why                place;
+    struct fby_error_detail       place;
     assert_int_equal(fby_dataset_samples(ds), 3);
     assert_string_equal(text_of(ds, 0, "image.jpg"),
         "two! (list a.csv, line 2, sample 0, file i/2.jpg)");
@@ -140,7 +140,7 @@ static void rows_of_a_list_have_files_and_values(void **state)
         text_of(ds, 0, "label"), "17 (list a.csv, line 2, sample 0)");
     assert_string_equal(
         text_of(ds, 2, "label"), "x (list a.csv, line 4, sample 2)");
-    fby_dataset_place(ds, 1, NULL, &place);
+    fby_dataset_describe(ds, 1, NULL, &place);
     assert_string_equal(
         place.text, "list a.csv, line 3, sample 1 (columns: image.jpg, label)");
     fby_dataset_destroy(&ds);
@@ -181,12 +181,12 @@ static void assert_rows(struct fby_dataset *ds, const char *name, uint8_t base)
 {
     static const uint64_t    samples[] = {3, 0, 2, 1};
     static const uint8_t     right[]   = {11, 0, 10, 1};
-    struct fby_field_content field     = {.n_from = 1};
-    struct fby_run          *run       = fby_run_create();
-    uint16_t                *pick      = NULL;
+    struct fby_field_content field = {.decode = FBY_DECODE_ARRAY, .n_from = 1};
+    struct fby_run          *run   = fby_run_create();
+    uint16_t                *pick  = NULL;
     snprintf(field.from[0], sizeof(field.from[0]), "%s", name);
-    assert_ok(fby_dataset_pick(ds, &field, &pick, NULL));
-    fby_run_place(run, ds, samples, 4);
+    assert_ok(fby_dataset_pick_columns(ds, &field, &pick, NULL));
+    fby_run_begin(run, ds, samples, 4);
     assert_ok(fby_run_open(run, ds, pick, NULL));
     for (int i = 0; i < 4; i++) {
         assert_int_equal(run->at[i][0], base + right[i]);
@@ -215,11 +215,11 @@ static void rows_of_an_npz_lie_in_their_members(void **state)
     write_npz(sb, "data/d-1.npz", 10);
     const struct fby_dataset_spec spec =
         sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d-*.npz");
-    struct fby_dataset *ds = sandbox_dataset(&spec);
-    struct fby_why      place;
+    struct fby_dataset     *ds = sandbox_dataset(&spec);
+    struct fby_error_detail place;
     assert_rows(ds, "a", 0);
     assert_rows(ds, "b", 50);
-    fby_dataset_place(ds, 3, NULL, &place);
+    fby_dataset_describe(ds, 3, NULL, &place);
     assert_string_equal(place.text, "shard d-1.npz, row 1 (sample 3)");
     fby_dataset_destroy(&ds);
 }
@@ -351,9 +351,15 @@ static void each_source_has_a_manifest_of_its_own(void **state)
 {
     static const char                     other[1][FBY_NAME_SIZE] = {"mask"};
     static const struct fby_field_content lengths_of_a            = {
-                   .from = {"a"}, .n_from = 1, .max_length = 9};
+                   .decode     = FBY_DECODE_ARRAY,
+                   .from       = {"a"},
+                   .n_from     = 1,
+                   .max_length = 9};
     static const struct fby_field_content lengths_of_b = {
-        .from = {"b"}, .n_from = 1, .max_length = 9};
+        .decode     = FBY_DECODE_ARRAY,
+        .from       = {"b"},
+        .n_from     = 1,
+        .max_length = 9};
     const struct sandbox *sb    = *state;
     struct fby_roots     *roots = fby_roots_create();
     char                  option[128];

@@ -5,8 +5,8 @@
 #include "tests/worker/source/sandbox.h"
 #include "worker/source/jobs.h"
 
-static fby_err count(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+static fby_err count(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     (void)stop;
     (void)why;
@@ -40,28 +40,28 @@ static void every_job_is_done_once_and_the_end_is_reported(void **state)
     assert_int_equal(reported, 500);
 }
 
-static fby_err fail_from_seven(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+static fby_err fail_from_seven(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     (void)arg;
     (void)stop;
-    return i < 7 ? FBY_OK : fby_because(why, FBY_CONFIG, "job %u", i);
+    return i < 7 ? FBY_OK : fby_error_set(why, FBY_CONFIG, "job %u", i);
 }
 
 static void the_lowest_failure_is_the_one_reported(void **state)
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        struct fby_why        why  = {0};
-        const struct fby_jobs work = {
-            .job = fail_from_seven, .jobs = 100, .threads = 8};
+        struct fby_error_detail why  = {0};
+        const struct fby_jobs   work = {
+              .job = fail_from_seven, .jobs = 100, .threads = 8};
         assert_int_equal(fby_jobs_run(&work, &why), FBY_CONFIG);
         assert_string_equal(why.text, "job 7");
     }
 }
 
-static fby_err until_stopped(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+static fby_err until_stopped(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     (void)arg;
     (void)i;
@@ -82,11 +82,11 @@ static bool refuse(void *arg, uint64_t done, uint64_t total)
 static void progress_can_stop_jobs_that_run(void **state)
 {
     (void)state;
-    struct fby_why        why  = {0};
-    const struct fby_jobs work = {.job = until_stopped,
-        .jobs                          = 2,
-        .threads                       = 2,
-        .progress                      = {.fn = refuse}};
+    struct fby_error_detail why  = {0};
+    const struct fby_jobs   work = {.job = until_stopped,
+          .jobs                          = 2,
+          .threads                       = 2,
+          .progress                      = {.fn = refuse}};
     assert_int_equal(fby_jobs_run(&work, &why), FBY_GONE);
 }
 

@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "tests/test.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/columns/row_lengths.h"
+#include "worker/source/sample_lengths.h"
 
 /* Bounds 2 and 4 on field `text`, from txt, else from md. */
 static struct fby_content *content_of_text(void)
@@ -34,7 +34,7 @@ static struct fby_dataset *open_folder(const struct sandbox *sb)
            .pattern                                 = "data:f",
            .cache_dir                               = sb->cache};
     struct fby_dataset           *dataset = NULL;
-    struct fby_why                why     = {{0}};
+    struct fby_error_detail       why     = {{0}};
     assert_ok(
         fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why));
     return dataset;
@@ -42,11 +42,11 @@ static struct fby_dataset *open_folder(const struct sandbox *sb)
 
 static void a_sample_is_in_the_first_bucket_that_it_fits(void **state)
 {
-    static const uint32_t right[] = {0, 1, 5, 2, 3, 6, 4};
-    const struct sandbox *sb      = *state;
-    struct fby_content   *content = content_of_text();
-    struct fby_buckets   *buckets = NULL;
-    struct fby_why        why     = {{0}};
+    static const uint32_t   right[] = {0, 1, 5, 2, 3, 6, 4};
+    const struct sandbox   *sb      = *state;
+    struct fby_content     *content = content_of_text();
+    struct fby_buckets     *buckets = NULL;
+    struct fby_error_detail why     = {{0}};
     sandbox_write_text(sb, "data/f/c/0.txt", "");
     sandbox_write_text(sb, "data/f/c/1.txt", "12");
     sandbox_write_text(sb, "data/f/c/2.txt", "123");
@@ -68,10 +68,10 @@ static void a_sample_is_in_the_first_bucket_that_it_fits(void **state)
 
 static void without_bounds_nothing_is_sorted(void **state)
 {
-    const struct sandbox *sb      = *state;
-    struct fby_content   *content = content_of_text();
-    struct fby_buckets   *buckets = NULL;
-    struct fby_why        why     = {{0}};
+    const struct sandbox   *sb      = *state;
+    struct fby_content     *content = content_of_text();
+    struct fby_buckets     *buckets = NULL;
+    struct fby_error_detail why     = {{0}};
     sandbox_write_text(sb, "data/f/c/0.txt", "");
     content->bucket_by.n_bounds = 0;
     struct fby_dataset *dataset = open_folder(sb);
@@ -87,8 +87,8 @@ static void a_shard_of_too_many_rows_is_cut_first(void **state)
     const struct fby_index         index = {0};
     const struct fby_field_content field = {
         .name = "text", .decode = FBY_DECODE_TEXT};
-    struct fby_why   why   = {{0}};
-    struct fby_shard shard = {.samples = (1U << 29) + 1};
+    struct fby_error_detail why   = {{0}};
+    struct fby_shard        shard = {.samples = (1U << 29) + 1};
     (void)state;
     assert_int_equal(
         fby_row_lengths_read(&index, &shard, &field, NULL, &why), FBY_CONFIG);

@@ -1,4 +1,4 @@
-/* Lists: what a text becomes, and what is refused of it in which words. */
+/* Lists of samples: the shards of a text, and the errors of invalid texts. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 static const char files[1][FBY_NAME_SIZE] = {"image"};
 
-static fby_err read_list(
-    const char *text, bool json, struct fby_parts *out, struct fby_why *why)
+static fby_err read_list(const char *text, bool json, struct fby_parts *out,
+    struct fby_error_detail *why)
 {
     const struct fby_list list = {text, strlen(text), json, files, 1};
     return fby_list_parts(&list, out, why);
@@ -43,7 +43,7 @@ static char *shown(const struct fby_parts *parts)
             fby_put_bytes(&out, " ", 1);
             fby_put_bytes(&out, suffix, strlen(suffix));
             fby_put_bytes(&out, is, 1);
-            fby_put_bytes(&out, shard->texts.data + shard->text_at[m],
+            fby_put_bytes(&out, shard->texts.data + shard->text_offset[m],
                 shard->text_size[m]);
         }
         fby_put_bytes(&out, ";", 1);
@@ -54,8 +54,8 @@ static char *shown(const struct fby_parts *parts)
 
 static void check(const char *text, bool json, const char *expected)
 {
-    struct fby_parts parts = {.count = 0};
-    struct fby_why   why   = {{0}};
+    struct fby_parts        parts = {.count = 0};
+    struct fby_error_detail why   = {{0}};
     if (read_list(text, json, &parts, &why) != FBY_OK) {
         fail_msg("%s: %s", text, why.text);
     }
@@ -67,8 +67,8 @@ static void check(const char *text, bool json, const char *expected)
 
 static void refuse(const char *text, bool json, const char *words)
 {
-    struct fby_parts parts = {.count = 0};
-    struct fby_why   why   = {{0}};
+    struct fby_parts        parts = {.count = 0};
+    struct fby_error_detail why   = {{0}};
     assert_int_equal(read_list(text, json, &parts, &why), FBY_CONFIG);
     assert_says(&why, words);
     forget(&parts);
@@ -222,11 +222,11 @@ static void a_list_that_ends_early_is_read_no_further(void **state)
         "{\"image\": \"\\u00e9\", \"n\": -0.1}\n"};
     for (int json = 0; json < 2; json++) {
         for (size_t n = 0; n <= strlen(texts[json]); n++) {
-            struct fby_guarded    copy  = fby_guarded_copy(texts[json], n + 1);
-            struct fby_parts      parts = {.count = 0};
-            struct fby_why        why   = {{0}};
-            const struct fby_list list  = {
-                 (const char *)copy.bytes, n, json == 1, files, 1};
+            struct fby_guarded      copy = fby_guarded_copy(texts[json], n + 1);
+            struct fby_parts        parts = {.count = 0};
+            struct fby_error_detail why   = {{0}};
+            const struct fby_list   list  = {
+                   (const char *)copy.bytes, n, json == 1, files, 1};
             copy.bytes[n] = '\0'; /* as read_file puts it there */
             fby_err err   = fby_list_parts(&list, &parts, &why);
             assert_true(err == FBY_OK || err == FBY_CONFIG);
@@ -316,9 +316,9 @@ static void a_path_has_at_most_4095_bytes(void **state)
 {
     (void)state;
     for (int n = 4095; n <= 4096; n++) {
-        char             text[4200];
-        struct fby_parts parts = {.count = 0};
-        struct fby_why   why   = {{0}};
+        char                    text[4200];
+        struct fby_parts        parts = {.count = 0};
+        struct fby_error_detail why   = {{0}};
         snprintf(text, sizeof(text), "image\n%0*d/a.jpg\n", n - 6, 0);
         fby_err err = read_list(text, false, &parts, &why);
         assert_int_equal(err, n == 4095 ? FBY_OK : FBY_CONFIG);
@@ -353,9 +353,9 @@ static void json_lines_that_are_wrong_are_refused(void **state)
 static void a_long_list_is_cut_and_survives_its_bytes(void **state)
 {
     (void)state;
-    struct fby_buffer text  = {0};
-    struct fby_parts  parts = {.count = 0};
-    struct fby_why    why   = {{0}};
+    struct fby_buffer       text  = {0};
+    struct fby_parts        parts = {.count = 0};
+    struct fby_error_detail why   = {{0}};
     fby_put_bytes(&text, "image,n\n", 8);
     for (int i = 0; i < 2500; i++) {
         char line[40];

@@ -1,5 +1,4 @@
-/* Which columns fields ask a list for, in vain. */
-#include "worker/source/list/fields.h"
+/* Fields that name columns which the list does not have. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static struct fby_content *content_of(const char *a, const char *b)
 }
 
 static fby_err check(const struct sandbox *sb, const char *list,
-    const struct fby_content *content, struct fby_why *why)
+    const struct fby_content *content, struct fby_error_detail *why)
 {
     const struct fby_dataset_spec spec    = {.roots = sb->roots,
            .kind                                    = FBY_SOURCE_LIST,
@@ -33,15 +32,15 @@ static fby_err check(const struct sandbox *sb, const char *list,
            .cache_dir                               = sb->cache};
     struct fby_dataset           *dataset = NULL;
     assert_ok(fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, why));
-    fby_err err = fby_list_check_fields(dataset, content, why);
+    fby_err err = fby_dataset_check_fields(dataset, content, why);
     fby_dataset_destroy(&dataset);
     return err;
 }
 
 static void accept(const struct sandbox *sb, const char *a, const char *b)
 {
-    struct fby_why      why     = {{0}};
-    struct fby_content *content = content_of(a, b);
+    struct fby_error_detail why     = {{0}};
+    struct fby_content     *content = content_of(a, b);
     assert_ok(check(sb, "data:l.csv", content, &why));
     free(content);
 }
@@ -49,7 +48,7 @@ static void accept(const struct sandbox *sb, const char *a, const char *b)
 static void refuse(const struct sandbox *sb, const char *list,
     struct fby_content *content, const char *words)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(check(sb, list, content, &why), FBY_CONFIG);
     assert_says(&why, words);
     free(content);
@@ -67,7 +66,7 @@ static void a_column_that_no_row_has_is_refused(void **state)
     accept(sb, "labl", "label");
     refuse(sb, "data:l.csv", content_of("labl", ""),
         "l.csv: field f: no row has anything in a column labl; did you mean "
-        "label?; columns: label, note");
+        "'label'?; columns: label, note");
     refuse(sb, "data:l.jsonl", content_of("size", "other"),
         "in a column size; columns: label, id");
 }

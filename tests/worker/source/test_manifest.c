@@ -42,10 +42,10 @@ static void texts_of_a_list_are_checked(void **state)
 static void columns_are_read_back_and_lie_within_their_files(void **state)
 {
     (void)state;
-    struct fby_shard  shard;
-    struct fby_shard  back;
-    struct fby_buffer bytes = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_shard        shard;
+    struct fby_shard        back;
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
     example_columns(&shard);
     fby_shard_encode(&shard, &bytes);
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));

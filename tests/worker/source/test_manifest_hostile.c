@@ -1,5 +1,5 @@
-/* Damaged and forged manifests: each is refused, or it encodes to the same bytes
- * again and nothing in it lies beyond its files. */
+/* Damaged and forged manifests: each is refused, or encodes to the same bytes
+ * again with all offsets inside its files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,10 +85,10 @@ static void check_shard(const struct fby_shard *shard)
  * a page. Returns whether they were taken. */
 static bool try_bytes(const struct fby_buffer *bytes)
 {
-    struct fby_guarded copy = fby_guarded_copy(bytes->data, bytes->size);
-    struct fby_shard   back;
-    struct fby_buffer  again = {0};
-    struct fby_why     why   = {0};
+    struct fby_guarded      copy = fby_guarded_copy(bytes->data, bytes->size);
+    struct fby_shard        back;
+    struct fby_buffer       again = {0};
+    struct fby_error_detail why   = {0};
     fby_err err = fby_shard_decode(copy.bytes, copy.size, &back, &why);
     if (err == FBY_OK) {
         check_shard(&back);
@@ -359,10 +359,10 @@ static void inconsistent_samples_are_refused(void **state)
     example_tar(&shard);
     shard.first[1] = 1;
     shard.first[2] = 2;
-    assert_refused(&shard, "columns of different lengths");
+    assert_refused(&shard, "arrays of different lengths");
     example_tar(&shard);
     shard.first[2] = 4;
-    assert_refused(&shard, "a column is too short");
+    assert_refused(&shard, "an array is too short");
     example_tar(&shard);
     shard.keys.data[5] = '\0';
     assert_refused(&shard, "a key that is empty or does not end");

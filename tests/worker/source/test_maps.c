@@ -1,5 +1,5 @@
-/* Mapped files: how many stay mapped, and what their readers see when they
- * change. */
+/* Mapped files: the number of mapped files, and the bytes that readers see when
+ * a file changes. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -55,9 +55,9 @@ static void index_again(struct bench *bench, uint64_t id)
 /* Files of 'a', 'b', 'c'. */
 static void bench_open(struct bench *bench, void **state, uint32_t max_kept)
 {
-    char           bytes[1 << 16];
-    struct fby_why why = {{0}};
-    *bench             = (struct bench){.sb = *state};
+    char                    bytes[1 << 16];
+    struct fby_error_detail why = {{0}};
+    *bench                      = (struct bench){.sb = *state};
     assert_true(file_bytes() <= sizeof(bytes));
     assert_ok(fby_roots_named(bench->sb->roots, "data", &bench->root, &why));
     for (uint64_t id = 0; id < FILES; id++) {
@@ -80,7 +80,7 @@ static void bench_close(struct bench *bench)
 }
 
 static fby_err map(struct bench *bench, uint64_t id, struct reader *reader,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const struct fby_file file = {
         id, bench->root, names[id], &bench->stamps[id]};
@@ -96,14 +96,14 @@ static bool use(struct bench *bench, uint64_t id, struct reader *reader)
 
 static void map_well(struct bench *bench, uint64_t id, struct reader *reader)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_ok(map(bench, id, reader, &why));
 }
 
 static fby_err end(
-    struct bench *bench, struct reader *reader, struct fby_why *why)
+    struct bench *bench, struct reader *reader, struct fby_error_detail *why)
 {
-    *why        = (struct fby_why){{0}};
+    *why        = (struct fby_error_detail){{0}};
     fby_err err = fby_maps_end(bench->maps, &reader->uses, why);
     assert_int_equal(reader->uses.n, 0);
     return err;
@@ -111,7 +111,7 @@ static fby_err end(
 
 static void end_well(struct bench *bench, struct reader *reader)
 {
-    struct fby_why why;
+    struct fby_error_detail why;
     assert_ok(end(bench, reader, &why));
 }
 
@@ -215,11 +215,11 @@ static void a_map_too_many_unmaps_another(void **state)
 
 static void a_file_that_changed_stays_for_those_who_read_it(void **state)
 {
-    struct bench   bench;
-    struct fby_why why;
-    struct reader  a = reader_of();
-    struct reader  b = reader_of();
-    struct reader  c = reader_of();
+    struct bench            bench;
+    struct fby_error_detail why;
+    struct reader           a = reader_of();
+    struct reader           b = reader_of();
+    struct reader           c = reader_of();
     bench_open(&bench, state, 2);
     map_well(&bench, 2, &a);
     map_well(&bench, 0, &a);
@@ -234,7 +234,7 @@ static void a_file_that_changed_stays_for_those_who_read_it(void **state)
     struct fby_stamp before = bench.stamps[0];
     index_again(&bench, 0);
     assert_int_equal(map(&bench, 0, &c, &why), FBY_AGAIN);
-    assert_says(&why, "asked again later");
+    assert_says(&why, "try again");
     assert_int_equal(c.uses.n, 0);
     assert_int_equal(mappings(0), 1);
     bench.stamps[0] = before;
@@ -252,11 +252,11 @@ static void a_file_that_changed_stays_for_those_who_read_it(void **state)
 /* Its last page is gone: zeros are read, and both uses fail. */
 static void a_file_that_became_shorter_reads_as_zeros_and_fails(void **state)
 {
-    struct bench   bench;
-    struct fby_why why;
-    struct reader  a    = reader_of();
-    struct reader  b    = reader_of();
-    size_t         page = (size_t)sysconf(_SC_PAGESIZE);
+    struct bench            bench;
+    struct fby_error_detail why;
+    struct reader           a    = reader_of();
+    struct reader           b    = reader_of();
+    size_t                  page = (size_t)sysconf(_SC_PAGESIZE);
     bench_open(&bench, state, 2);
     map_well(&bench, 1, &a);
     map_well(&bench, 0, &a);
@@ -277,9 +277,9 @@ static void a_file_that_became_shorter_reads_as_zeros_and_fails(void **state)
 
 static void a_file_that_is_gone_or_replaced_is_refused(void **state)
 {
-    struct bench   bench;
-    struct fby_why why = {{0}};
-    struct reader  a   = reader_of();
+    struct bench            bench;
+    struct fby_error_detail why = {{0}};
+    struct reader           a   = reader_of();
     bench_open(&bench, state, 0);
     sandbox_remove(bench.sb, "data/m/1");
     assert_int_equal(map(&bench, 1, &a, &why), FBY_STALE);

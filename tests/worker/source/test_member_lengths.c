@@ -1,4 +1,5 @@
-/* Entries of NumPy members, as their headers have them, in the manifest. */
+/* The number of entries of NumPy members, from their headers, in the manifest.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +210,10 @@ static void lengths_and_sums_are_kept_together(void **state)
 static void each_of_parallel_folders_is_a_file(void **state)
 {
     static const uint32_t                 right[] = {3, 4};
-    static const struct fby_field_content side    = {
-           .from = {"b.npy"}, .n_from = 1, .max_length = 9};
+    static const struct fby_field_content side    = {.decode = FBY_DECODE_ARRAY,
+           .from                                             = {"b.npy"},
+           .n_from                                           = 1,
+           .max_length                                       = 9};
     struct fby_dataset_spec spec = sandbox_folder(*state, "data:{a,b}");
     spec.kind                    = FBY_SOURCE_PARALLEL;
     spec.lengths                 = &side;
@@ -228,10 +231,14 @@ static void of_a_list_files_have_lengths_and_values_have_none(void **state)
     static const uint32_t                 right[]                = {3, 4};
     static const uint32_t                 none[]                 = {0, 0};
     static const char                     files[][FBY_NAME_SIZE] = {"x"};
-    static const struct fby_field_content file                   = {
-                          .from = {"x.npy"}, .n_from = 1, .max_length = 9};
-    static const struct fby_field_content value = {
-        .from = {"y"}, .n_from = 1, .max_length = 9};
+    static const struct fby_field_content file  = {.decode = FBY_DECODE_ARRAY,
+         .from                                             = {"x.npy"},
+         .n_from                                           = 1,
+         .max_length                                       = 9};
+    static const struct fby_field_content value = {.decode = FBY_DECODE_ARRAY,
+        .from                                              = {"y"},
+        .n_from                                            = 1,
+        .max_length                                        = 9};
     write_npy(*state, "data/0.npy", "|u1", "(3,)", 3);
     write_npy(*state, "data/1.npy", "|u1", "(4,)", 4);
     sandbox_write_text(*state, "data/l.csv", "x,y\n0.npy,a\n1.npy,bc\n");

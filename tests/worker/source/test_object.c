@@ -1,5 +1,5 @@
-/* The bytes of data behind one interface: local files, which the system hands
- * out in pieces, and another implementation that the readers work on, too. */
+/* The interface to the bytes of data: local files, which the system may return
+ * in parts, and a second implementation in memory. */
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
@@ -7,7 +7,6 @@
 #include "tests/descriptors.h"
 #include "tests/worker/source/memory_object.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/shard_sum.h"
 #include "worker/source/shards/tar.h"
 #include "worker/source/tokens/token_file.h"
 
@@ -62,10 +61,10 @@ static void a_file_is_opened_with_its_size(void **state)
 
 static void what_is_no_file_is_not_opened(void **state)
 {
-    struct fby_object object;
-    struct fby_stamp  stamp;
-    struct fby_why    why    = {{0}};
-    unsigned          before = open_descriptors();
+    struct fby_object       object;
+    struct fby_stamp        stamp;
+    struct fby_error_detail why    = {{0}};
+    unsigned                before = open_descriptors();
     sandbox_mkdir(*state, "data/dir");
     assert_int_equal(
         fby_object_open(root_of(*state), "dir", &object, &why), FBY_NOT_FOUND);
@@ -94,10 +93,10 @@ static void bytes_that_come_in_pieces_are_read_whole(void **state)
 
 static void the_end_of_the_file_is_where_it_is(void **state)
 {
-    struct fby_stamp  stamp;
-    struct fby_why    why    = {{0}};
-    struct fby_object object = ten_bytes(*state, &stamp);
-    char              bytes[8];
+    struct fby_stamp        stamp;
+    struct fby_error_detail why    = {{0}};
+    struct fby_object       object = ten_bytes(*state, &stamp);
+    char                    bytes[8];
     for (how = WHOLE; how <= PIECES; how++) {
         for (uint64_t at = 0; at <= 12; at++) {
             size_t left = at < 10 ? 10 - (size_t)at : 0;
@@ -114,10 +113,10 @@ static void the_end_of_the_file_is_where_it_is(void **state)
 
 static void a_failed_read_says_why(void **state)
 {
-    struct fby_stamp  stamp;
-    struct fby_why    why    = {{0}};
-    struct fby_object object = ten_bytes(*state, &stamp);
-    char              bytes[8];
+    struct fby_stamp        stamp;
+    struct fby_error_detail why    = {{0}};
+    struct fby_object       object = ten_bytes(*state, &stamp);
+    char                    bytes[8];
     how = BROKEN;
     assert_int_equal(fby_object_read(&object, 0, bytes, 8, &why), FBY_IO);
     assert_string_equal(why.text, "cannot read: Input/output error");
@@ -126,10 +125,10 @@ static void a_failed_read_says_why(void **state)
 
 static void a_file_that_changed_is_stale(void **state)
 {
-    struct fby_stamp  stamp;
-    struct fby_stamp  now;
-    struct fby_why    why    = {{0}};
-    struct fby_object object = ten_bytes(*state, &stamp);
+    struct fby_stamp        stamp;
+    struct fby_stamp        now;
+    struct fby_error_detail why    = {{0}};
+    struct fby_object       object = ten_bytes(*state, &stamp);
     sandbox_append(*state, "data/ten", "?", 1);
     assert_int_equal(fby_stamp_check(&object, &stamp, &why), FBY_STALE);
     assert_string_equal(
@@ -161,11 +160,11 @@ static void a_closed_object_stays_closed(void **state)
 static void objects_in_memory_are_read_and_closed(void **state)
 {
     (void)state;
-    char              bytes[8] = "";
-    struct fby_why    why      = {{0}};
-    struct memory     memory   = memory_of("memory", 6);
-    struct fby_object object   = memory_object(&memory);
-    memory.most                = 2;
+    char                    bytes[8] = "";
+    struct fby_error_detail why      = {{0}};
+    struct memory           memory   = memory_of("memory", 6);
+    struct fby_object       object   = memory_object(&memory);
+    memory.most                      = 2;
     assert_int_equal(fby_object_local_fd(&object), -1);
     assert_ok(fby_object_read(&object, 1, bytes, 5, NULL));
     assert_string_equal(bytes, "emory");
@@ -229,14 +228,15 @@ static void sums_are_the_same_in_any_object(void **state)
     struct memory            memory    = memory_of("ten bytes!", 10);
     struct fby_object        objects[] = {
                ten_bytes(*state, &stamp), memory_object(&memory)};
-    struct fby_sum sums[2];
+    struct fby_checksum sums[2];
     memory.stamp = stamp;
     memory.most  = 4;
     for (int i = 0; i < 2; i++) {
-        struct fby_sum_state sum;
-        fby_sum_begin(&sum);
-        assert_ok(fby_sum_add_file(&sum, &objects[i], &stamp, &go_on, NULL));
-        sums[i] = fby_sum_end(&sum);
+        struct fby_checksum_state sum;
+        fby_checksum_begin(&sum);
+        assert_ok(
+            fby_checksum_add_file(&sum, &objects[i], &stamp, &go_on, NULL));
+        sums[i] = fby_checksum_end(&sum);
         fby_object_close(&objects[i]);
     }
     assert_memory_equal(&sums[0], &sums[1], sizeof(sums[0]));

@@ -1,5 +1,5 @@
-/* Documents in sequences: as the model has it, and none lost, whatever they
- * are. */
+/* Documents packed into sequences: equal to the model, and no document is lost.
+ */
 #include "worker/source/tokens/packed.h"
 
 #include "tests/pipeline/plan/chance.h"
@@ -15,7 +15,7 @@ static uint64_t any(uint64_t low, uint64_t high)
 
 static void add(struct fby_packed *self, uint64_t tokens)
 {
-    struct fby_why why = {""};
+    struct fby_error_detail why = {""};
     assert_ok(fby_packed_add(self, tokens, &why));
 }
 
@@ -130,11 +130,11 @@ static void sequences_are_filled(void **unused)
 static void lengths_are_read_as_they_were_written(void **unused)
 {
     (void)unused;
-    struct fby_why        why       = {""};
-    struct fby_packed    *all       = fby_packed_create(1000);
-    struct fby_packed    *read      = fby_packed_create(1000);
-    static const uint64_t lengths[] = {
-        1, 127, 128, 16383, 16384, 2097151, 2097152, 268435455};
+    struct fby_error_detail why       = {""};
+    struct fby_packed      *all       = fby_packed_create(1000);
+    struct fby_packed      *read      = fby_packed_create(1000);
+    static const uint64_t   lengths[] = {
+          1, 127, 128, 16383, 16384, 2097151, 2097152, 268435455};
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
         add(all, lengths[i]);
     }
@@ -171,8 +171,8 @@ static void other_lengths_are_refused(void **unused)
         {{0xff, 0xff, 0xff, 0xff, 0x0f}, 5, UINT32_MAX}, /* many pieces */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_why     why = {""};
-        struct fby_packed *all = fby_packed_create(2);
+        struct fby_error_detail why = {""};
+        struct fby_packed      *all = fby_packed_create(2);
         assert_int_equal(fby_packed_read(all, cases[i].bytes, cases[i].size,
                              cases[i].tokens, &why),
             FBY_PROTO);
@@ -184,8 +184,8 @@ static void other_lengths_are_refused(void **unused)
 static void too_many_parts_are_refused(void **unused)
 {
     (void)unused;
-    struct fby_why     why = {""};
-    struct fby_packed *all = fby_packed_create(1);
+    struct fby_error_detail why = {""};
+    struct fby_packed      *all = fby_packed_create(1);
     add(all, FBY_PACKED_MAX_PIECES);
     assert_int_equal(fby_packed_add(all, 1, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "cut it into smaller files"));

@@ -18,7 +18,7 @@ static const struct fby_root *root_of(const struct sandbox *sb)
 }
 
 static fby_err try_open(
-    const struct sandbox *sb, const char *path, struct fby_why *why)
+    const struct sandbox *sb, const char *path, struct fby_error_detail *why)
 {
     int     fd  = -1;
     fby_err err = fby_root_open(root_of(sb), path, FBY_WANT_FILE, &fd, why);
@@ -42,8 +42,8 @@ static void a_file_below_the_root_opens(void **state)
 
 static void paths_that_climb_are_refused_by_name(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     sandbox_write_text(sb, "secret.txt", "x");
     sandbox_write_text(sb, "data/a/b.txt", "x");
     assert_int_equal(try_open(sb, "../secret.txt", &why), FBY_USAGE);
@@ -55,8 +55,8 @@ static void paths_that_climb_are_refused_by_name(void **state)
 
 static void a_link_out_of_the_root_is_refused_by_name(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     sandbox_write_text(sb, "secret.txt", "x");
     sandbox_link(sb, "../secret.txt", "data/relative.txt");
     sandbox_link(sb, "/etc/passwd", "data/absolute.txt");
@@ -70,8 +70,8 @@ static void a_link_out_of_the_root_is_refused_by_name(void **state)
 
 static void a_sibling_whose_name_begins_alike_is_outside(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     sandbox_write_text(sb, "data-other/x.txt", "x");
     sandbox_link(sb, sandbox_path(sb, "data-other/x.txt"), "data/x.txt");
     assert_int_equal(try_open(sb, "x.txt", &why), FBY_USAGE);
@@ -91,8 +91,8 @@ static void links_that_stay_beneath_the_root_are_followed(void **state)
 
 static void a_loop_of_links_is_an_error(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     sandbox_link(sb, "b", "data/a");
     sandbox_link(sb, "a", "data/b");
     assert_int_equal(try_open(sb, "a", &why), FBY_USAGE);
@@ -101,8 +101,8 @@ static void a_loop_of_links_is_an_error(void **state)
 
 static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
     assert_int_equal(mkfifo(sandbox_path(sb, "data/pipe.tar"), 0666), 0);
     assert_int_equal(try_open(sb, "pipe.tar", &why), FBY_NOT_FOUND);
     assert_says(&why, "no plain file");
@@ -114,9 +114,9 @@ static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
 
 static void files_without_permission_are_refused_for_good(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
-    char                  name[300];
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
+    char                    name[300];
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     assert_int_equal(try_open(sb, name, &why), FBY_CONFIG);
@@ -131,9 +131,9 @@ static void files_without_permission_are_refused_for_good(void **state)
 
 static void an_unknown_root_is_told_what_there_is(void **state)
 {
-    const struct sandbox  *sb   = *state;
-    struct fby_why         why  = {0};
-    const struct fby_root *root = NULL;
+    const struct sandbox   *sb   = *state;
+    struct fby_error_detail why  = {0};
+    const struct fby_root  *root = NULL;
     assert_int_equal(
         fby_roots_named(sb->roots, "other", &root, &why), FBY_USAGE);
     assert_says(&why, "other");
@@ -153,9 +153,9 @@ static void an_unknown_root_is_told_what_there_is(void **state)
 
 static void a_root_must_be_a_directory_with_a_name_of_its_own(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
-    char                  option[128];
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
+    char                    option[128];
     sandbox_write_text(sb, "file", "x");
     snprintf(option, sizeof(option), "more=%s/file", sb->dir);
     assert_int_equal(fby_roots_add(sb->roots, option, &why), FBY_CONFIG);

@@ -26,10 +26,10 @@ static void what_fills_no_sequence_is_left_out(void **state)
     } cases[] = {{0, 0, 0}, {0, 1, 0}, {3, 0, 0}, {4, 0, 1}, {4, 1, 0},
         {5, 1, 1}, {8, 0, 2}, {8, 1, 1}, {9, 1, 2}, {12, 1, 2}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_tokens how      = pairs;
-        how.shift                  = cases[i].shift;
-        struct fby_sequences *all  = fby_sequences_create(&how);
-        struct fby_why        none = {{0}};
+        struct fby_tokens how        = pairs;
+        how.shift                    = cases[i].shift;
+        struct fby_sequences   *all  = fby_sequences_create(&how);
+        struct fby_error_detail none = {{0}};
         assert_ok(fby_sequences_add(all, 0, cases[i].tokens, &none));
         assert_int_equal(fby_sequences_count(all), cases[i].sequences);
         fby_sequences_free(&all);
@@ -39,8 +39,8 @@ static void what_fills_no_sequence_is_left_out(void **state)
 static void runs_that_follow_one_another_are_one(void **state)
 {
     (void)state;
-    struct fby_sequences *all = fby_sequences_create(&pairs);
-    struct fby_why        why = {{0}};
+    struct fby_sequences   *all = fby_sequences_create(&pairs);
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_sequences_add(all, 100, 3, &why));
     assert_ok(fby_sequences_add(all, 106, 0, &why)); /* of no tokens: none */
     assert_ok(fby_sequences_add(all, 106, 2, &why));
@@ -54,8 +54,8 @@ static void runs_that_follow_one_another_are_one(void **state)
 static void a_piece_ends_with_its_run(void **state)
 {
     (void)state;
-    struct fby_sequences *all = fby_sequences_create(&pairs);
-    struct fby_why        why = {{0}};
+    struct fby_sequences   *all = fby_sequences_create(&pairs);
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_sequences_add(all, 100, 5, &why));
     assert_ok(fby_sequences_add(all, 200, 1, &why));
     assert_ok(fby_sequences_add(all, 300, 9, &why));
@@ -74,8 +74,8 @@ static void a_piece_ends_with_its_run(void **state)
 static void more_tokens_than_can_be_numbered_are_refused(void **state)
 {
     (void)state;
-    struct fby_sequences *all = fby_sequences_create(&pairs);
-    struct fby_why        why = {{0}};
+    struct fby_sequences   *all = fby_sequences_create(&pairs);
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_sequences_add(all, 0, UINT64_C(1) << 62, &why));
     assert_int_equal(fby_sequences_add(all, 0, 1, &why), FBY_CONFIG);
     fby_sequences_free(&all);
@@ -97,9 +97,9 @@ static struct fby_token_file file_of(const void *bytes, size_t size)
 static void a_flat_file_of_half_a_token_is_refused(void **state)
 {
     (void)state;
-    struct fby_sequences *all  = fby_sequences_create(&pairs);
-    struct fby_token_file file = file_of("abcde", 5);
-    struct fby_why        why  = {{0}};
+    struct fby_sequences   *all  = fby_sequences_create(&pairs);
+    struct fby_token_file   file = file_of("abcde", 5);
+    struct fby_error_detail why  = {{0}};
     assert_int_equal(fby_flat_read(&file, 0, all, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "5 bytes are no whole number of tokens of 2 bytes (type u16)");
@@ -116,7 +116,7 @@ static struct fby_sequences *read_packed(const char *bytes, size_t size)
          .end                               = 7};
     struct fby_sequences   *all  = fby_sequences_create(&how);
     struct fby_token_file   file = file_of(bytes, size);
-    struct fby_why          why  = {{0}};
+    struct fby_error_detail why  = {{0}};
     assert_ok(fby_flat_read(&file, how.end, all, &why));
     return all;
 }
@@ -164,7 +164,7 @@ static const int32_t idx_sizes[]  = {3, 4, 5};
 static const int64_t idx_places[] = {0, 6, 20};
 
 static fby_err read_idx(const struct fby_buffer *bytes, enum fby_type said,
-    struct fby_sequences **out, struct fby_why *why)
+    struct fby_sequences **out, struct fby_error_detail *why)
 {
     struct fby_tokens     how  = {.type = said, .length = 2};
     struct fby_token_file file = file_of(bytes->data, bytes->size);
@@ -176,9 +176,9 @@ static fby_err read_idx(const struct fby_buffer *bytes, enum fby_type said,
 static void an_idx_says_type_and_runs(void **state)
 {
     (void)state;
-    struct fby_buffer     idx = {0};
-    struct fby_sequences *all = NULL;
-    struct fby_why        why = {{0}};
+    struct fby_buffer       idx = {0};
+    struct fby_sequences   *all = NULL;
+    struct fby_error_detail why = {{0}};
     put_idx(&idx, 8, idx_sizes, idx_places, SEQUENCES);
     assert_ok(read_idx(&idx, 0, &all, &why));
     assert_int_equal(all->type, FBY_U16);
@@ -196,9 +196,9 @@ static void an_idx_says_type_and_runs(void **state)
 static void an_idx_cut_anywhere_is_refused(void **state)
 {
     (void)state;
-    struct fby_buffer     idx = {0};
-    struct fby_sequences *all = NULL;
-    struct fby_why        why = {{0}};
+    struct fby_buffer       idx = {0};
+    struct fby_sequences   *all = NULL;
+    struct fby_error_detail why = {{0}};
     put_idx(&idx, 8, idx_sizes, idx_places, SEQUENCES);
     for (size_t all_of_it = idx.size; idx.size-- > 0;) {
         /* Without its ends, n bytes more would be modes: not here. */
@@ -218,9 +218,9 @@ static void an_idx_that_points_elsewhere_is_refused(void **state)
     } wrong[] = {
         {-1, 0}, {1, -1}, {1, BIN}, {21, 0}, {INT32_MAX, 2}, {1, INT64_MAX}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct fby_buffer     idx = {0};
-        struct fby_sequences *all = NULL;
-        struct fby_why        why = {{0}};
+        struct fby_buffer       idx = {0};
+        struct fby_sequences   *all = NULL;
+        struct fby_error_detail why = {{0}};
         put_idx(&idx, 8, &wrong[i].size, &wrong[i].at, 1);
         assert_int_equal(read_idx(&idx, 0, &all, &why), FBY_CONFIG);
         assert_non_null(strstr(why.text, "does not lie within the 40 bytes"));
@@ -234,9 +234,9 @@ static void an_idx_of_reals_is_refused(void **state)
     (void)state;
     static const uint8_t codes[] = {0, 2, 3, 6, 7, 9, 255};
     for (size_t i = 0; i < sizeof(codes); i++) {
-        struct fby_buffer     idx = {0};
-        struct fby_sequences *all = NULL;
-        struct fby_why        why = {{0}};
+        struct fby_buffer       idx = {0};
+        struct fby_sequences   *all = NULL;
+        struct fby_error_detail why = {{0}};
         put_idx(&idx, codes[i], idx_sizes, idx_places, SEQUENCES);
         assert_int_equal(read_idx(&idx, 0, &all, &why), FBY_CONFIG);
         assert_non_null(strstr(why.text, "its tokens are of code"));
@@ -277,7 +277,7 @@ static void put_mds(struct fby_buffer *out, const char *encoding,
 }
 
 static fby_err read_mds(const struct fby_buffer *bytes, enum fby_type said,
-    struct fby_sequences **out, struct fby_why *why)
+    struct fby_sequences **out, struct fby_error_detail *why)
 {
     struct fby_tokens     how  = {.type = said, .length = 2};
     struct fby_token_file file = file_of(bytes->data, bytes->size);
@@ -289,9 +289,9 @@ static fby_err read_mds(const struct fby_buffer *bytes, enum fby_type said,
 static void a_column_of_bytes_is_found(void **state)
 {
     (void)state;
-    struct fby_buffer     mds = {0};
-    struct fby_sequences *all = NULL;
-    struct fby_why        why = {{0}};
+    struct fby_buffer       mds = {0};
+    struct fby_sequences   *all = NULL;
+    struct fby_error_detail why = {{0}};
     put_mds(&mds, "bytes", "abcdef", 6);
     assert_ok(read_mds(&mds, FBY_U16, &all, &why));
     assert_int_equal(all->tokens, 5);
@@ -308,9 +308,9 @@ static void a_column_of_bytes_is_found(void **state)
 static void an_array_begins_with_its_shape(void **state)
 {
     (void)state;
-    struct fby_buffer     mds = {0};
-    struct fby_sequences *all = NULL;
-    struct fby_why        why = {{0}};
+    struct fby_buffer       mds = {0};
+    struct fby_sequences   *all = NULL;
+    struct fby_error_detail why = {{0}};
     put_mds(&mds, "ndarray:uint16", "\x04\x02..::", 6);
     assert_ok(read_mds(&mds, 0, &all, &why));
     assert_int_equal(all->type, FBY_U16);
@@ -327,9 +327,9 @@ static void other_columns_are_refused(void **state)
     static const char *const encodings[] = {
         "str", "ndarray", "ndarray:float32", "ndarray:uint64", "pkl", "int"};
     for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
-        struct fby_buffer     mds = {0};
-        struct fby_sequences *all = NULL;
-        struct fby_why        why = {{0}};
+        struct fby_buffer       mds = {0};
+        struct fby_sequences   *all = NULL;
+        struct fby_error_detail why = {{0}};
         put_mds(&mds, encodings[i], "abcdef", 6);
         assert_int_equal(read_mds(&mds, FBY_U16, &all, &why), FBY_CONFIG);
         assert_non_null(strstr(why.text, encodings[i]));
@@ -345,8 +345,8 @@ static void a_damaged_shard_never_leads_out_of_the_file(void **state)
     struct fby_buffer mds = {0};
     put_mds(&mds, "bytes", "abcdef", 6);
     for (size_t i = 0; i < mds.size * 8; i++) {
-        struct fby_sequences *all = NULL;
-        struct fby_why        why = {{0}};
+        struct fby_sequences   *all = NULL;
+        struct fby_error_detail why = {{0}};
         mds.data[i / 8] ^= (uint8_t)(1U << i % 8);
         if (read_mds(&mds, FBY_U16, &all, &why) == FBY_OK) {
             for (uint32_t k = 0; k < all->n_runs; k++) {
@@ -365,7 +365,7 @@ static void a_damaged_shard_never_leads_out_of_the_file(void **state)
 
 static void make_shard(struct fby_shard *out)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     fby_shard_init(out, "a.bin", FBY_SOURCE_TOKENS);
     out->size      = 1000;
     out->sequences = fby_sequences_create(&pairs);
@@ -378,10 +378,10 @@ static void make_shard(struct fby_shard *out)
 static void a_shard_of_sequences_comes_back_from_its_bytes(void **state)
 {
     (void)state;
-    struct fby_shard  shard;
-    struct fby_shard  again;
-    struct fby_buffer bytes = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_shard        shard;
+    struct fby_shard        again;
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
     make_shard(&shard);
     fby_shard_encode(&shard, &bytes);
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &again, &why));
@@ -398,10 +398,10 @@ static void a_shard_of_sequences_comes_back_from_its_bytes(void **state)
 static void a_shard_with_runs_beyond_its_end_is_refused(void **state)
 {
     (void)state;
-    struct fby_shard  shard;
-    struct fby_shard  again;
-    struct fby_buffer bytes = {0};
-    struct fby_why    why   = {{0}};
+    struct fby_shard        shard;
+    struct fby_shard        again;
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
     make_shard(&shard);
     shard.size = 109; /* the second run ends at 110 */
     fby_shard_encode(&shard, &bytes);

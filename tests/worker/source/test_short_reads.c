@@ -1,4 +1,4 @@
-/* Files of each kind, of which the system hands out few bytes at a time,
+/* Reading files of each kind when the system returns few bytes at a time,
  * interrupts every other call, or fails. */
 #include <errno.h>
 #include <stdatomic.h>
@@ -137,7 +137,7 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static void find_first(struct fby_dataset *dataset, struct fby_member *out)
 {
     static const char exts[][FBY_NAME_SIZE] = {"jpg"};
-    assert_ok(fby_dataset_find(dataset, 0, exts, 1, out));
+    assert_ok(fby_dataset_find_member(dataset, 0, exts, 1, out));
 }
 
 static void files_that_come_in_pieces_are_the_same(void **state)
@@ -187,7 +187,7 @@ static void what_cannot_be_read_says_why(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct fby_dataset_spec spec    = source_of(*state, rows[i].kind);
         struct fby_dataset     *dataset = NULL;
-        struct fby_why          why     = {{0}};
+        struct fby_error_detail why     = {{0}};
         atomic_store(&how, rows[i].how);
         assert_int_equal(
             fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why),
@@ -205,8 +205,8 @@ static void no_file_is_used_whose_state_is_not_known(void **state)
         fby_err                 err  = FBY_IO;
         int                     n    = 0;
         for (; err != FBY_OK; n++) {
-            struct fby_dataset *dataset = NULL;
-            struct fby_why      why     = {{0}};
+            struct fby_dataset     *dataset = NULL;
+            struct fby_error_detail why     = {{0}};
             atomic_store(&stats_left, n);
             err = fby_dataset_open(
                 &spec, (struct fby_progress){0}, &dataset, &why);
@@ -225,7 +225,7 @@ static void a_member_that_cannot_be_read_says_why(void **state)
     struct fby_dataset_spec spec    = source_of(*state, FBY_SOURCE_SHARDS);
     struct fby_dataset     *dataset = sandbox_dataset(&spec);
     struct fby_member       member;
-    struct fby_why          why = {{0}};
+    struct fby_error_detail why = {{0}};
     char                    bytes[64];
     find_first(dataset, &member);
     atomic_store(&how, ENDED);
@@ -242,8 +242,8 @@ static void a_member_that_cannot_be_read_says_why(void **state)
     fby_dataset_destroy(&dataset);
 }
 
-static fby_err load(
-    const char *path, enum how in, uint32_t *samples, struct fby_why *why)
+static fby_err load(const char *path, enum how in, uint32_t *samples,
+    struct fby_error_detail *why)
 {
     struct fby_cached cached;
     atomic_store(&how, in);
@@ -256,12 +256,12 @@ static fby_err load(
 
 static void a_manifest_that_comes_in_pieces_is_the_same(void **state)
 {
-    struct fby_shard  shard   = {0};
-    struct fby_stamp  stamp   = {.size = 5};
-    struct fby_cached what    = {.shards = &shard, .count = 1};
-    struct fby_why    why     = {{0}};
-    uint32_t          samples = 0;
-    char              path[128];
+    struct fby_shard        shard   = {0};
+    struct fby_stamp        stamp   = {.size = 5};
+    struct fby_cached       what    = {.shards = &shard, .count = 1};
+    struct fby_error_detail why     = {{0}};
+    uint32_t                samples = 0;
+    char                    path[128];
     snprintf(path, sizeof(path), "%s", sandbox_path(*state, "m.manifest"));
     fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(&shard, "0", 1, FBY_SHARD_NO_CLASS, NULL));
@@ -275,9 +275,11 @@ static void a_manifest_that_comes_in_pieces_is_the_same(void **state)
     assert_ok(load(path, PIECES, &samples, &why));
     assert_int_equal(samples, 1);
     assert_int_equal(load(path, ENDED, &samples, &why), FBY_IO);
-    assert_string_equal(why.text, "manifest cache: became shorter");
+    assert_string_equal(
+        why.text, "manifest cache: cannot read: the file became shorter");
     assert_int_equal(load(path, BROKEN, &samples, &why), FBY_IO);
-    assert_string_equal(why.text, "manifest cache: Input/output error");
+    assert_string_equal(
+        why.text, "manifest cache: cannot read: Input/output error");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_whole, close_whole)

@@ -13,11 +13,11 @@ static struct fby_object open_path(const struct sandbox *sb, const char *path)
 {
     int fd = open(sandbox_path(sb, path), O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
-    return (struct fby_object){.ops = &fby_object_file, .is.fd = fd};
+    return (struct fby_object){.ops = &fby_object_file, .fd = fd};
 }
 
 static fby_err scan_path(const struct sandbox *sb, const char *path,
-    struct fby_shard *shard, struct fby_why *why)
+    struct fby_shard *shard, struct fby_error_detail *why)
 {
     struct fby_stamp  stamp;
     struct fby_object object = open_path(sb, path);
@@ -196,9 +196,9 @@ static void a_file_that_became_shorter_is_an_io_error(void **state)
     sandbox_tar(sb, "x.tar", &tar);
     struct fby_object object = open_path(sb, "x.tar");
     for (uint64_t more = 512; more <= 2048; more += 512) {
-        struct fby_shard    shard = {0};
-        struct fby_why      why   = {0};
-        struct fby_tar_file file  = {.object = &object, .size = whole + more};
+        struct fby_shard        shard = {0};
+        struct fby_error_detail why   = {0};
+        struct fby_tar_file file = {.object = &object, .size = whole + more};
         char                words[80];
         snprintf(words, sizeof(words),
             "offset %llu: cannot read: the file became shorter",

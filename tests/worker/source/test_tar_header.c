@@ -1,4 +1,4 @@
-/* Tar headers and what stands before members, field by field. */
+/* Tar headers and the blocks before members, field by field. */
 #include "worker/source/shards/tar_header.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ static uint8_t *new_header(struct fby_buffer *tar, const char *name, char type)
     return tar->data + tar->size - 512;
 }
 
-static fby_err parse(
-    const uint8_t *header, struct fby_tar_header *out, struct fby_why *why)
+static fby_err parse(const uint8_t *header, struct fby_tar_header *out,
+    struct fby_error_detail *why)
 {
     struct fby_guarded copy = fby_guarded_copy(header, 512);
     fby_err            err  = fby_tar_header_parse(copy.bytes, out, why);
@@ -87,10 +87,10 @@ static void a_size_is_octal_or_binary(void **state)
 static void a_sum_is_of_bytes_with_or_without_a_sign(void **state)
 {
     (void)state;
-    struct fby_buffer     tar    = {0};
-    uint8_t              *header = new_header(&tar, "caf\xc3\xa9.jpg", '0');
-    struct fby_tar_header parsed;
-    struct fby_why        why = {0};
+    struct fby_buffer       tar    = {0};
+    uint8_t                *header = new_header(&tar, "caf\xc3\xa9.jpg", '0');
+    struct fby_tar_header   parsed;
+    struct fby_error_detail why = {0};
     unsigned sum = (unsigned)strtoul((char *)header + 148, NULL, 8);
     for (int less = 510; less <= 514; less++) { /* of two bytes above 127 */
         char text[8];
@@ -134,7 +134,7 @@ static void a_block_of_zeros_has_no_other_byte(void **state)
 /* ---- pax records --------------------------------------------------------- */
 
 static fby_err parse_pax(
-    const char *text, struct fby_tar_extras *out, struct fby_why *why)
+    const char *text, struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     struct fby_guarded copy = fby_guarded_copy(text, strlen(text));
     *out                    = (struct fby_tar_extras){0};
@@ -193,7 +193,7 @@ static void records_that_are_damaged_are_named_by_their_byte(void **state)
     };
     struct fby_tar_extras *e = fby_zalloc(sizeof(*e));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_why why = {0};
+        struct fby_error_detail why = {0};
         if (parse_pax(cases[i].text, e, &why) != FBY_CONFIG) {
             fail_msg("'%s' was taken", cases[i].text);
         }
@@ -251,9 +251,9 @@ static void compressed_files_are_known_by_their_whole_magic(void **state)
 /* The keys, extensions and offsets of all members: "0001.jpg@512 ". */
 static void assert_scans(struct fby_buffer *tar, const char *expected)
 {
-    struct fby_shard shard     = {0};
-    struct fby_why   why       = {0};
-    char             text[400] = "";
+    struct fby_shard        shard     = {0};
+    struct fby_error_detail why       = {0};
+    char                    text[400] = "";
     if (scan(tar, &shard, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }

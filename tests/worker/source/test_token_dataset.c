@@ -31,12 +31,12 @@ static void flat(
  * (lengths first), "7 8 9" of others. Tokens are u16. */
 static const char *sequence(struct fby_dataset *ds, uint64_t sample)
 {
-    static char       text[256];
-    struct fby_member member;
-    struct fby_why    why       = {0};
-    uint8_t           bytes[64] = {0};
-    size_t            used      = 0;
-    assert_ok(fby_dataset_find(ds, sample, NULL, 0, &member));
+    static char             text[256];
+    struct fby_member       member;
+    struct fby_error_detail why       = {0};
+    uint8_t                 bytes[64] = {0};
+    size_t                  used      = 0;
+    assert_ok(fby_dataset_find_member(ds, sample, NULL, 0, &member));
     assert_int_equal(member.sample, sample);
     assert_int_equal(member.width, 2);
     assert_true(member.size < sizeof(bytes));
@@ -77,10 +77,10 @@ static void sequences_are_cut_file_by_file(void **state)
     assert_int_equal(fby_dataset_shard_of(ds, 3), 3);
     assert_true(fby_dataset_has_tokens(ds));
     assert_false(fby_dataset_has_rows(ds));
-    assert_int_equal(fby_dataset_undivided(ds), 0);
+    assert_int_equal(fby_dataset_count_undivided(ds), 0);
     assert_string_equal(fby_dataset_key(ds, 1, NULL), "");
-    struct fby_why text;
-    fby_dataset_place(ds, 1, NULL, &text);
+    struct fby_error_detail text;
+    fby_dataset_describe(ds, 1, NULL, &text);
     assert_string_equal(
         text.text, "shard a.bin, sample 1 (tokens from 3 on), offset 6");
     fby_dataset_destroy(&ds);
@@ -107,9 +107,9 @@ static void documents_are_packed_whole_with_their_lengths(void **state)
     assert_string_equal(sequence(ds, 3), "5 | 51 52 53 54 55");
     assert_string_equal(sequence(ds, 4), "1 | 56");
     assert_false(fby_dataset_has_tokens(ds));
-    assert_int_equal(fby_dataset_undivided(ds), 1);
-    struct fby_why text;
-    fby_dataset_place(ds, 2, NULL, &text);
+    assert_int_equal(fby_dataset_count_undivided(ds), 1);
+    struct fby_error_detail text;
+    fby_dataset_describe(ds, 2, NULL, &text);
     assert_string_equal(
         text.text, "shard a.bin, sample 2 (tokens from 10 on), offset 20");
     fby_dataset_destroy(&ds);
@@ -130,7 +130,7 @@ static void files_of_one_document_are_counted(void **state)
     const struct fby_dataset_spec spec =
         tokens_of(*state, "data:{a,b,c,d,e}.bin", &how);
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_undivided(ds), 3);
+    assert_int_equal(fby_dataset_count_undivided(ds), 3);
     fby_dataset_destroy(&ds);
 }
 
@@ -185,7 +185,7 @@ static void packed_documents_lie_where_their_runs_do(void **state)
     assert_int_equal(fby_dataset_samples(ds), 2);
     assert_string_equal(sequence(ds, 0), "3 2 | 10 11 12 0 1");
     assert_string_equal(sequence(ds, 1), "4 | 4 5 6 7");
-    assert_int_equal(fby_dataset_undivided(ds), 0);
+    assert_int_equal(fby_dataset_count_undivided(ds), 0);
     fby_dataset_destroy(&ds);
 }
 

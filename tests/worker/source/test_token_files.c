@@ -12,10 +12,10 @@ static const atomic_bool go_on;
 
 /* A file, one at a time, and what was read of it. */
 struct token_reading {
-    struct fby_token_file file;
-    struct fby_sequences *all;
-    struct fby_why        why;
-    fby_err               err;
+    struct fby_token_file   file;
+    struct fby_sequences   *all;
+    struct fby_error_detail why;
+    fby_err                 err;
 };
 
 static struct token_reading begin(
@@ -208,10 +208,14 @@ static void documents_that_do_not_divide_the_sequences_are_refused(void **state)
         uint64_t    ends[4];
         const char *words; /* NULL: fine */
     } cases[] = {{{0, 2, 2, 9}, NULL},
-        {{1, 2, 4, 9}, "its documents begin with sequence 1 behind 0, of 9"},
-        {{0, 4, 3, 9}, "its documents begin with sequence 3 behind 4, of 9"},
-        {{0, 4, 5, 10}, "its documents begin with sequence 10 behind 5, of 9"},
-        {{0, 4, UINT64_MAX, 9}, "with sequence -1 behind 4, of 9"}};
+        {{1, 2, 4, 9},
+            "a document begins with sequence 1 after one with 0; there are 9"},
+        {{0, 4, 3, 9},
+            "a document begins with sequence 3 after one with 4; there are 9"},
+        {{0, 4, 5, 10},
+            "a document begins with sequence 10 after one with 5; there are 9"},
+        {{0, 4, UINT64_MAX, 9},
+            "with sequence -1 after one with 4; there are 9"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint64_t             all   = 0;
         struct idx           idx   = {9, cases[i].ends, 4, false};

@@ -36,11 +36,11 @@ static void answer(uint32_t refused, const void *data, size_t size)
 static void decode(
     struct fby_transform *transform, const struct fby_field_content *field)
 {
-    uint32_t       size  = must_read_u32();
-    uint8_t       *file  = malloc(size);
-    size_t         bytes = fby_field_bytes(field);
-    uint8_t       *out   = malloc(bytes);
-    struct fby_why why   = {{0}};
+    uint32_t                size  = must_read_u32();
+    uint8_t                *file  = malloc(size);
+    size_t                  bytes = fby_field_bytes(field);
+    uint8_t                *out   = malloc(bytes);
+    struct fby_error_detail why   = {{0}};
     if (file == NULL || out == NULL || !read_exactly(file, size)) {
         abort();
     }

@@ -1,4 +1,4 @@
-/* foreign.h - JPEG files of kinds that photos/photos.h does not make. */
+/* foreign.h - JPEG files that photos.h cannot make. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_FOREIGN_H
 #define FBY_TESTS_WORKER_TRANSFORM_FOREIGN_H
 
@@ -12,7 +12,7 @@ struct foreign {
     J_COLOR_SPACE space;
     int           channels;
     bool          arithmetic;
-    bool          planes; /* one scan a channel */
+    bool          planes; /* one scan per channel */
 };
 
 static inline struct fby_buffer foreign_file(struct foreign kind)

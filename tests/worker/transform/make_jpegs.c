@@ -1,6 +1,7 @@
-/* make_jpegs.c - made the committed JPEGs: worker/transform/probes (small,
- * for the fingerprint) and tests/golden/jpeg (larger). Run it only to add
- * one: another file under an old name changes every fingerprint.
+/* make_jpegs.c - the program that wrote the committed JPEG files:
+ * worker/transform/probes (small, for the fingerprint) and tests/golden/jpeg
+ * (larger). Run it only to add a file: a changed file changes every
+ * fingerprint.
  *
  *     make_jpegs probes FOLDER | make_jpegs golden FOLDER */
 #include <stdio.h>

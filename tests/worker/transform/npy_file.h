@@ -1,4 +1,4 @@
-/* npy_file.h - NumPy files for tests: a header from its parts, then bytes. */
+/* npy_file.h - headers of NumPy files for tests. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_NPY_FILE_H
 #define FBY_TESTS_WORKER_TRANSFORM_NPY_FILE_H
 

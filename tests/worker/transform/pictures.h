@@ -24,14 +24,14 @@ static inline struct fby_picture_file as_jpeg(const struct fby_buffer *file)
     return (struct fby_picture_file){file->data, file->size};
 }
 
-/* A number below `n`, the same ones in each run. */
+/* The next random number below `n`; a run repeats the numbers. */
 static inline uint32_t below(uint32_t *state, uint32_t n)
 {
     *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);
     return (uint32_t)((uint64_t)*state * n >> 32);
 }
 
-/* Samplings, sizes, scans, restarts and orientations in all combinations. */
+/* A photo with random sampling, size, scans, restarts and orientation. */
 static inline struct fby_photo random_photo(uint32_t *state, bool turned)
 {
     return (struct fby_photo){.number = below(state, 1000),
@@ -43,8 +43,7 @@ static inline struct fby_photo random_photo(uint32_t *state, bool turned)
         .sampling = (enum fby_photo_sampling)below(state, 5)};
 }
 
-/* The offset of the segment of `marker` (of its 0xff); fails if there is none.
- */
+/* The offset of the 0xff of the segment of `marker`; fails if there is none. */
 static inline size_t find_segment(const struct fby_buffer *file, uint8_t marker)
 {
     size_t at = 2;
@@ -58,7 +57,7 @@ static inline size_t find_segment(const struct fby_buffer *file, uint8_t marker)
     return 0;
 }
 
-/* Write other sides into the file's frame header. */
+/* Write another width and height to the file's frame header. */
 static inline void claim_sides(
     struct fby_buffer *file, uint8_t frame, uint16_t width, uint16_t height)
 {

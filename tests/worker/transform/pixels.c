@@ -66,7 +66,7 @@ static void resize_one(struct fby_resizer *resizer)
     struct fby_image in = {
         pixels + n[3] * stride + (size_t)n[2] * FBY_RGB, stride, n[4], n[5]};
     struct fby_image       out  = {result, (size_t)n[6] * FBY_RGB, n[6], n[7]};
-    struct fby_resize_spec spec = fby_resize_whole(&in, &out);
+    struct fby_resize_spec spec = fby_resize_spec_whole(&in, &out);
     take(pixels, stride * n[1]);
     if (fby_resize(resizer, &in, &spec, &out) != FBY_OK) {
         stop("resize failed");
@@ -78,14 +78,15 @@ static void resize_one(struct fby_resizer *resizer)
 
 static void decode_one(struct fby_scratch *scratch)
 {
-    uint32_t         size = 0;
-    struct fby_why   why  = {0};
-    struct fby_image out  = {0};
+    uint32_t                size = 0;
+    struct fby_error_detail why  = {0};
+    struct fby_image        out  = {0};
     take_numbers(&size, 1);
     uint8_t *bytes = fby_zalloc(size);
     take(bytes, size);
     struct fby_picture_file file = {bytes, size};
-    if (fby_jpeg_decode(&file, scratch, &out, &why) != FBY_OK) {
+    if (fby_picture_decode(&fby_jpeg_picture, &file, scratch, &out, &why) !=
+        FBY_OK) {
         stop(why.text);
     }
     uint8_t head[8];
@@ -135,7 +136,7 @@ static void run_field(struct fby_transform *transform)
                .seed                          = 1,
                .sample                        = n[3]};
     struct fby_field_plan    plan;
-    struct fby_why           why = {0};
+    struct fby_error_detail  why = {0};
     take(bytes, n[0]);
     if (fby_field_plan(&job, &plan, &why) != FBY_OK ||
         fby_field_write(transform, &job, result, &why) != FBY_OK) {
@@ -150,9 +151,9 @@ static void run_field(struct fby_transform *transform)
 
 static void decode_png(struct fby_scratch *scratch)
 {
-    uint32_t         n[2]; /* channels size */
-    struct fby_why   why = {0};
-    struct fby_image out = {0};
+    uint32_t                n[2]; /* channels size */
+    struct fby_error_detail why = {0};
+    struct fby_image        out = {0};
     take_numbers(n, 2);
     uint8_t *bytes = fby_zalloc(n[1]);
     take(bytes, n[1]);
@@ -192,16 +193,16 @@ static void do_step(void)
     struct fby_scratch all[3] = {{0}};
     struct fby_image   in     = {0};
     struct fby_image   out    = {0};
-    uint64_t           bytes  = fby_step_bytes(&step, size);
+    uint64_t           bytes  = fby_step_memory_bytes(&step, size);
     if (!fby_step_is_known(step.kind) ||
-        fby_image_of(&all[0], size, n[3], &in) != FBY_OK ||
-        fby_image_of(&all[1], end, n[3], &out) != FBY_OK ||
-        fby_scratch_need(&all[2], bytes) != FBY_OK) {
+        fby_image_alloc(&all[0], size, n[3], &in) != FBY_OK ||
+        fby_image_alloc(&all[1], end, n[3], &out) != FBY_OK ||
+        fby_scratch_reserve(&all[2], bytes) != FBY_OK) {
         stop("no such step");
     }
-    out = fby_step_moves(step.kind) ? out : in;
+    out = fby_step_needs_output(step.kind) ? out : in;
     take(in.pixels, in.stride * in.height);
-    fby_step_do(
+    fby_step_apply(
         &(struct fby_step_work){&step, in, out, n[3], false, all[2].memory});
     give_numbers((uint32_t[]){out.width, out.height}, 2);
     give(out.pixels, out.stride * out.height);

@@ -1,4 +1,4 @@
-/* sampled.h - JPEG files of any sampling, of pictures that are ramps. */
+/* sampled.h - JPEG files of ramps, with any chroma sampling. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_SAMPLED_H
 #define FBY_TESTS_WORKER_TRANSFORM_SAMPLED_H
 
@@ -11,13 +11,13 @@
 
 enum { RAMP_SIDE = 230 /* pixels that a ramp spans in x and in y, at most */ };
 
-struct sampling {                /* blocks in x and y of one group */
+struct sampling {                /* blocks of an MCU in x and y */
     uint32_t h, v;               /* of Y */
     uint32_t chroma_h, chroma_v; /* of Cb and of Cr */
 };
 
-/* Mostly brightness, which rises to the right and down, or to the left and
- * down; a little of colour. */
+/* The brightness rises to the right and down, or to the left and down; the
+ * colour changes slightly. */
 enum ramp { RAMP_RIGHT, RAMP_LEFT, N_RAMPS };
 
 /* Red, green or blue at a point of the upright picture. */
@@ -45,7 +45,7 @@ static inline struct fby_image stored_ramp(
         double   level    = ramp_at(ramp, (int)(i % FBY_RGB), x, y);
         upright.pixels[i] = (uint8_t)(level + 0.5);
     }
-    fby_orient(&upright, 0, undo[orientation], &stored);
+    fby_orient_rows(&upright, 0, undo[orientation], &stored);
     free(upright.pixels);
     return stored;
 }

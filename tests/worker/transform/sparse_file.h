@@ -1,5 +1,5 @@
-/* sparse_file.h - make files of sparse rows from their parts, and decode them.
- */
+/* sparse_file.h - writes files of sparse rows from their parts, and decodes
+ * them. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_SPARSE_FILE_H
 #define FBY_TESTS_WORKER_TRANSFORM_SPARSE_FILE_H
 
@@ -40,7 +40,7 @@ struct numbers { /* of i8 */
         }                                                                     \
     }
 
-struct parts { /* of a file; those of 0 numbers and no pointer are left out */
+struct parts { /* arrays of a file; arrays without a pointer are left out */
     const char    *format;
     struct numbers shape, indices, indptr, row, col, data;
     bool           deflated;
@@ -80,7 +80,8 @@ struct written {
 };
 
 static inline fby_err write_bytes(const struct fby_field_content *field,
-    const struct fby_buffer *bytes, struct written *out, struct fby_why *why)
+    const struct fby_buffer *bytes, struct written *out,
+    struct fby_error_detail *why)
 {
     struct fby_field_job job = {.field = field,
         .bytes                         = bytes->data,
@@ -93,9 +94,9 @@ static inline fby_err write_bytes(const struct fby_field_content *field,
 static inline struct written write_parts(
     const struct fby_field_content *field, const struct parts *parts)
 {
-    struct npz_file file = file_of(parts);
-    struct written  out  = {0};
-    struct fby_why  why  = {{0}};
+    struct npz_file         file = file_of(parts);
+    struct written          out  = {0};
+    struct fby_error_detail why  = {{0}};
     if (write_bytes(field, &file.bytes, &out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -106,8 +107,8 @@ static inline struct written write_parts(
 static inline void assert_refused_file(const struct fby_field_content *field,
     const struct npz_file *file, const char *words)
 {
-    struct written out = {0};
-    struct fby_why why = {{0}};
+    struct written          out = {0};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
         write_bytes(field, &file->bytes, &out, &why), FBY_BAD_SAMPLE);
     assert_says(&why, words);

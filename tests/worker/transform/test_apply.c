@@ -1,7 +1,7 @@
 #include "tests/worker/transform/pictures.h"
 
 #include "worker/transform/apply.h"
-#include "worker/transform/scratch.h"
+#include "worker/transform/transform_private.h"
 
 static int open_transform(void **state)
 {
@@ -28,19 +28,19 @@ static void every_op_of_the_table_has_an_apply(void **state)
 {
     (void)state;
     for (size_t i = 0; i < fby_n_ops; i++) {
-        assert_true(fby_transform_knows(fby_ops[i]->id));
+        assert_true(fby_transform_knows_op(fby_ops[i]->id));
     }
-    assert_false(fby_transform_knows(0));
-    assert_false(fby_transform_knows(FBY_N_COSTS + 1));
+    assert_false(fby_transform_knows_op(0));
+    assert_false(fby_transform_knows_op(FBY_OP_ID_LIMIT + 1));
 }
 
 static void without_ops_the_picture_is_copied(void **state)
 {
-    struct fby_image  in  = new_picture(12, 9);
-    struct fby_image  out = new_picture(12, 9);
-    struct fby_op_run run = {NULL, NULL, 0};
+    struct fby_image       in  = new_picture(12, 9);
+    struct fby_image       out = new_picture(12, 9);
+    struct fby_planned_ops run = {NULL, NULL, 0};
     memset(out.pixels, 0, out.stride * out.height);
-    assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+    assert_ok(fby_transform_run_ops(*state, &run, in, out, NULL));
     assert_same_picture(&in, &out);
     free(in.pixels);
     free(out.pixels);
@@ -48,13 +48,13 @@ static void without_ops_the_picture_is_copied(void **state)
 
 static void a_crop_takes_its_box(void **state)
 {
-    struct fby_image   in   = new_picture(20, 15);
-    struct fby_image   out  = new_picture(8, 7);
-    struct fby_image   box  = part_of(in, 5, 4, 8, 7);
-    struct fby_op_use  use  = use_of("center_crop");
-    struct fby_op_plan plan = {5, 4, 8, 7, 8, 7, false, 0, {{0}}};
-    struct fby_op_run  run  = {&use, &plan, 1};
-    assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+    struct fby_image       in   = new_picture(20, 15);
+    struct fby_image       out  = new_picture(8, 7);
+    struct fby_image       box  = part_of(in, 5, 4, 8, 7);
+    struct fby_op_use      use  = use_of("center_crop");
+    struct fby_op_plan     plan = {5, 4, 8, 7, 8, 7, false, 0, {{0}}};
+    struct fby_planned_ops run  = {&use, &plan, 1};
+    assert_ok(fby_transform_run_ops(*state, &run, in, out, NULL));
     assert_same_picture(&box, &out);
     free(in.pixels);
     free(out.pixels);
@@ -70,8 +70,8 @@ static void a_mirror_swaps_left_and_right_when_drawn(void **state)
             struct fby_op_use  use  = use_of("horizontal_flip");
             struct fby_op_plan plan = {
                 0, 0, width, 3, width, 3, flip != 0, 0, {{0}}};
-            struct fby_op_run run = {&use, &plan, 1};
-            assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+            struct fby_planned_ops run = {&use, &plan, 1};
+            assert_ok(fby_transform_run_ops(*state, &run, in, out, NULL));
             for (uint32_t x = 0; x < width; x++) {
                 assert_memory_equal(
                     pixel_at(&kept, flip ? width - 1 - x : x, 2),
@@ -86,26 +86,26 @@ static void a_mirror_swaps_left_and_right_when_drawn(void **state)
 
 /* The ops one by one, each on the result of the last: *picture is moved on. */
 static void run_step_by_step(struct fby_transform *transform,
-    const struct fby_op_run *run, struct fby_image *picture)
+    const struct fby_planned_ops *run, struct fby_image *picture)
 {
     for (uint32_t i = 0; i < run->n_ops; i++) {
         const struct fby_op_plan *plan = &run->plans[i];
-        struct fby_op_run         one  = {&run->uses[i], plan, 1};
+        struct fby_planned_ops    one  = {&run->uses[i], plan, 1};
         struct fby_image          out  = new_picture(plan->out_w, plan->out_h);
-        assert_ok(fby_transform_run(transform, &one, *picture, out, NULL));
+        assert_ok(fby_transform_run_ops(transform, &one, *picture, out, NULL));
         free(picture->pixels);
         *picture = out;
     }
 }
 
 static void assert_chain_is_its_steps(
-    struct fby_transform *transform, const struct fby_op_run *run)
+    struct fby_transform *transform, const struct fby_planned_ops *run)
 {
     struct fby_image in   = new_picture(40, 30);
     struct fby_image step = new_picture(40, 30);
     run_step_by_step(transform, run, &step);
     struct fby_image out = new_picture(step.width, step.height);
-    assert_ok(fby_transform_run(transform, run, in, out, NULL));
+    assert_ok(fby_transform_run_ops(transform, run, in, out, NULL));
     assert_same_picture(&step, &out);
     free(in.pixels);
     free(step.pixels);
@@ -123,7 +123,7 @@ static void a_chain_is_its_ops_one_after_the_other(void **state)
         {1, 4, 20, 15, 22, 18, false, 0, {{0}}},
         {0, 0, 22, 18, 22, 18, true, 0, {{0}}},
         {2, 1, 16, 16, 16, 16, false, 0, {{0}}}};
-    struct fby_op_run run = {uses, plans, 5};
+    struct fby_planned_ops run = {uses, plans, 5};
     assert_chain_is_its_steps(*state, &run);
 }
 
@@ -137,13 +137,13 @@ static void resizes_in_a_row_do_not_write_what_they_read(void **state)
         {1, 4, 50, 40, 24, 26, false, 0, {{0}}},
         {0, 0, 24, 26, 24, 26, false, 0, {{0}}}};
     for (uint32_t n = 2; n <= 4; n++) {
-        struct fby_op_run run = {uses, plans, n};
+        struct fby_planned_ops run = {uses, plans, n};
         assert_chain_is_its_steps(*state, &run);
     }
     static const struct fby_op_plan same[2] = {
         {0, 0, 40, 30, 24, 26, false, 0, {{0}}},
         {2, 3, 20, 20, 24, 26, false, 0, {{0}}}};
-    struct fby_op_run both_of_one_size = {uses, same, 2};
+    struct fby_planned_ops both_of_one_size = {uses, same, 2};
     assert_chain_is_its_steps(*state, &both_of_one_size);
 }
 
@@ -160,30 +160,13 @@ static void a_plan_that_does_not_fit_is_refused(void **state)
     struct fby_image in  = new_picture(20, 15);
     struct fby_image out = new_picture(8, 7);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct fby_op_use use = use_of("center_crop");
-        struct fby_op_run run = {&use, &wrong[i], 1};
-        struct fby_why    why = {0};
+        struct fby_op_use       use = use_of("center_crop");
+        struct fby_planned_ops  run = {&use, &wrong[i], 1};
+        struct fby_error_detail why = {0};
         assert_int_equal(
-            fby_transform_run(*state, &run, in, out, &why), FBY_USAGE);
+            fby_transform_run_ops(*state, &run, in, out, &why), FBY_USAGE);
         assert_true(why.text[0] != '\0');
     }
-    free(in.pixels);
-    free(out.pixels);
-}
-
-static void costs_are_counted_by_op(void **state)
-{
-    struct fby_image   in    = new_picture(20, 15);
-    struct fby_image   out   = new_picture(8, 7);
-    struct fby_op_use  use   = use_of("resize");
-    struct fby_op_plan plan  = {0, 0, 20, 15, 8, 7, false, 0, {{0}}};
-    struct fby_op_run  run   = {&use, &plan, 1};
-    uint64_t           calls = fby_transform_cost(*state, FBY_OP_RESIZE).calls;
-    assert_ok(fby_transform_run(*state, &run, in, out, NULL));
-    struct fby_cost cost = fby_transform_cost(*state, FBY_OP_RESIZE);
-    assert_int_equal(cost.calls, calls + 1);
-    assert_true(cost.cpu_ns > 0);
-    assert_int_equal(fby_transform_cost(*state, 99).calls, 0);
     free(in.pixels);
     free(out.pixels);
 }
@@ -205,19 +188,20 @@ static void ops_take_exactly_the_memory_they_need(void **state)
         {0, 0, 24, 26, 50, 20, false, 0, {{0}}},
         {0, 0, 50, 20, 30, 33, false, 0, {{0}}},
         {3, 3, 20, 20, 20, 20, false, 0, {{0}}}};
-    struct fby_op_run run  = {uses, plans, 4};
-    struct fby_image  in   = new_picture(40, 30);
-    struct fby_image  out  = new_picture(20, 20);
-    struct fby_need   need = {.libraries = 0};
-    struct fby_chain  chain;
-    assert_ok(fby_chain_plan(&run,
-        (struct fby_source){{40, 30}, FBY_RGB, false}, &out, &chain, NULL));
-    fby_chain_need(&chain, &fby_unscaled, &need);
-    assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
+    struct fby_planned_ops run  = {uses, plans, 4};
+    struct fby_image       in   = new_picture(40, 30);
+    struct fby_image       out  = new_picture(20, 20);
+    struct fby_need        need = {.library_bytes = 0};
+    struct fby_chain       chain;
+    assert_ok(
+        fby_chain_plan(&run, (struct fby_chain_input){{40, 30}, FBY_RGB, false},
+            &out, &chain, NULL));
+    fby_chain_raise_need(&chain, &fby_unscaled, &need);
+    assert_ok(fby_transform_run_ops(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {
-        assert_holds(&fresh->made[i], need.made[i]);
+        assert_holds(&fresh->results[i], need.results[i]);
     }
-    assert_holds(&fresh->resizer.memory, need.resize);
+    assert_holds(&fresh->resizer.memory, need.resizer);
     fby_transform_destroy(&fresh);
     free(in.pixels);
     free(out.pixels);
@@ -231,9 +215,9 @@ static void within_its_share_a_transform_borrows_nothing(void **state)
     struct fby_transform_limits limits    = {SHARE, fby_shared_quota_create(0)};
     struct fby_transform       *transform = fby_transform_create(&limits);
     const struct fby_need       need      = {.decoded = {SHARE / 2, SHARE / 2}};
-    const struct fby_need       other     = {.made = {SHARE}};
+    const struct fby_need       other     = {.results = {SHARE}};
     assert_ok(fby_transform_reserve(transform, &need, NULL));
-    assert_ok(fby_scratch_need(&transform->decoded[0], SHARE / 2));
+    assert_ok(fby_scratch_reserve(&transform->decoded[0], SHARE / 2));
     fby_transform_release(transform);
     assert_int_equal(transform->decoded[0].size_bytes, SHARE / 2);
     assert_ok(fby_transform_reserve(transform, &other, NULL));
@@ -251,7 +235,7 @@ static void beyond_its_share_it_borrows_for_one_sample(void **state)
     const struct fby_need need      = {.decoded = {SHARE + 5000}};
     assert_ok(fby_transform_reserve(transform, &need, NULL));
     assert_int_equal(fby_shared_quota_counts(limits.quota).used, 5000);
-    assert_ok(fby_scratch_need(&transform->decoded[0], SHARE + 5000));
+    assert_ok(fby_scratch_reserve(&transform->decoded[0], SHARE + 5000));
     fby_transform_release(transform);
     assert_int_equal(transform->decoded[0].size_bytes, 0);
     assert_int_equal(fby_shared_quota_counts(limits.quota).used, 0);
@@ -264,9 +248,9 @@ static void a_need_beyond_all_memory_is_refused_with_both_numbers(void **state)
     (void)state;
     struct fby_transform_limits limits = {
         SHARE, fby_shared_quota_create(SHARE)};
-    struct fby_transform *transform = fby_transform_create(&limits);
-    const struct fby_need need      = {.decoded = {2 * SHARE + 1}};
-    struct fby_why        why       = {{0}};
+    struct fby_transform   *transform = fby_transform_create(&limits);
+    const struct fby_need   need      = {.decoded = {2 * SHARE + 1}};
+    struct fby_error_detail why       = {{0}};
     assert_int_equal(fby_transform_reserve(transform, &need, &why), FBY_FULL);
     assert_non_null(strstr(why.text, "takes 2097153 bytes"));
     assert_non_null(strstr(why.text, "has 2097152"));
@@ -323,16 +307,16 @@ static void exactly_the_pixels_that_a_window_needs_are_decoded(void **state)
     static struct fby_chain chain;
     uint32_t                random = 9;
     for (int i = 0; i < 4000; i++) {
-        bool             mask  = i % 4 == 0; /* has a unit of 1 */
-        uint32_t         unit  = mask ? 1 : UINT32_C(1) << below(&random, 4);
-        struct fby_grain grain = {
+        bool     mask = i % 4 == 0; /* has a unit of 1 */
+        uint32_t unit = mask ? 1 : UINT32_C(1) << below(&random, 4);
+        struct fby_source_scale scale = {
             unit, below(&random, unit), below(&random, unit)};
         chain.channels           = mask ? 1 : FBY_RGB;
-        chain.passes.at[0]       = random_pass(&random);
-        const struct fby_box  *b = &chain.passes.at[0].box;
+        chain.passes.list[0]     = random_pass(&random);
+        const struct fby_box  *b = &chain.passes.list[0].box;
         struct fby_resize_spec spec =
-            fby_pass_resize(&chain.passes.at[0], &grain);
-        struct fby_box   part = fby_chain_part(&chain, &grain);
+            fby_pass_resize_spec(&chain.passes.list[0], &scale);
+        struct fby_box   part = fby_chain_source_box(&chain, &scale);
         struct fby_reach x    = steps_reached(&spec.x, chain.channels);
         struct fby_reach y    = steps_reached(&spec.y, chain.channels);
         assert_int_equal(part.x, b->x + x.first);
@@ -352,7 +336,6 @@ int main(void)
         cmocka_unit_test(a_chain_is_its_ops_one_after_the_other),
         cmocka_unit_test(resizes_in_a_row_do_not_write_what_they_read),
         cmocka_unit_test(a_plan_that_does_not_fit_is_refused),
-        cmocka_unit_test(costs_are_counted_by_op),
         cmocka_unit_test(ops_take_exactly_the_memory_they_need),
         cmocka_unit_test(exactly_the_pixels_that_a_window_needs_are_decoded),
         cmocka_unit_test(within_its_share_a_transform_borrows_nothing),

@@ -34,7 +34,7 @@ static struct fby_field_content bits_of(struct fby_shape shape)
 
 /* 32 bytes of 0xee, the field's values in the first of them. */
 static fby_err write_array(const struct fby_field_content *field,
-    const struct npy_file *file, uint8_t out[32], struct fby_why *why)
+    const struct npy_file *file, uint8_t out[32], struct fby_error_detail *why)
 {
     struct fby_buffer bytes = {0};
     put_npy_header(&bytes, file->descr, file->shape);
@@ -50,8 +50,8 @@ static fby_err write_array(const struct fby_field_content *field,
 static void assert_refused(const struct fby_field_content *field,
     const struct npy_file *file, const char *words)
 {
-    uint8_t        out[32];
-    struct fby_why why = {{0}};
+    uint8_t                 out[32];
+    struct fby_error_detail why = {{0}};
     assert_int_equal(write_array(field, file, out, &why), FBY_BAD_SAMPLE);
     assert_says(&why, words);
 }
@@ -125,9 +125,9 @@ static void damaged_files_and_fortran_order_are_refused(void **state)
         "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2)}";
     struct fby_field_content field =
         field_of(FBY_U8, (struct fby_shape){2, {2, 2}});
-    struct fby_buffer bytes = {0};
-    struct fby_why    why   = {{0}};
-    uint8_t           out[4];
+    struct fby_buffer       bytes = {0};
+    struct fby_error_detail why   = {{0}};
+    uint8_t                 out[4];
     put_npy_text(&bytes, 1, text);
     fby_put_bytes(&bytes, "abcd", 4);
     struct fby_field_job job = {
@@ -158,7 +158,7 @@ static void bits_are_packed_row_by_row(void **state)
                    0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0};
     const uint16_t           wide[3]   = {0x0100, 0, 0x0100};
     struct fby_field_content field = bits_of((struct fby_shape){2, {2, 11}});
-    struct fby_why           why   = {{0}};
+    struct fby_error_detail  why   = {{0}};
     uint8_t                  out[32];
     const struct npy_file    file = {"|b1", "(2, 11)", bools, sizeof(bools)};
     assert_ok(write_array(&field, &file, out, &why));
@@ -189,8 +189,8 @@ static void long_rows_are_packed_as_short_ones(void **state)
         assert_int_equal(out[i / 8] >> (i % 8) & 1, i * i % 7 == 2);
     }
     assert_int_equal(out[N / 8] >> (N % 8), 0);
-    file.data[file.size - 8] = 2;
-    struct fby_why why       = {{0}};
+    file.data[file.size - 8]    = 2;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
         fby_field_write(transform, &job, out, &why), FBY_BAD_SAMPLE);
     assert_non_null(

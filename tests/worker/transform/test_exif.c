@@ -24,7 +24,7 @@ static uint32_t orientation_with(const struct fby_buffer *segments)
     fby_put_bytes(&longer, segments->data, segments->size);
     fby_put_bytes(&longer, file.data + 2, file.size - 2);
     struct fby_picture_file jpeg = as_jpeg(&longer);
-    assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+    assert_ok(fby_jpeg_picture.head(&jpeg, &head, NULL));
     fby_buffer_fini(&file);
     fby_buffer_fini(&longer);
     return head.orientation;
@@ -73,8 +73,8 @@ static void refused_unread(const struct fby_buffer *file, size_t size)
     struct fby_guarded      cut  = fby_guarded_copy(file->data, size);
     struct fby_picture_file jpeg = {cut.bytes, cut.size};
     struct fby_picture_head head = {.width = 7};
-    struct fby_why          why  = {0};
-    assert_int_equal(fby_jpeg_read_head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
+    struct fby_error_detail why  = {0};
+    assert_int_equal(fby_jpeg_picture.head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
     assert_non_null(strstr(why.text, "Premature end"));
     assert_int_equal(head.width, 7);
     fby_guarded_free(&cut);

@@ -6,9 +6,8 @@
 
 #include <stdio.h>
 
-#include "common/clock.h"
 #include "worker/transform/field.h"
-#include "worker/transform/scratch.h"
+#include "worker/transform/transform_private.h"
 
 /* A field of `width` x `height` pixels, without ops. */
 static struct fby_field_content plain_field(uint32_t width, uint32_t height)
@@ -122,11 +121,12 @@ static void the_plan_tells_what_the_pixels_show(void **state)
     struct fby_picture_file jpeg    = as_jpeg(&file);
     assert_ok(fby_field_plan(&job, &plan, NULL));
     assert_ok(fby_field_write(transform, &job, written, NULL));
-    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
+    assert_ok(
+        fby_picture_decode(&fby_jpeg_picture, &jpeg, &scratch, &picture, NULL));
     assert_int_equal(plan.width, picture.width);
     assert_int_equal(plan.height, picture.height);
-    struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
-    assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
+    struct fby_planned_ops run = {field.ops, plan.plans, plan.n_ops};
+    assert_ok(fby_transform_run_ops(transform, &run, picture, made, NULL));
     assert_memory_equal(made.pixels, written, sizeof(written));
     free(made.pixels);
     fby_scratch_fini(&scratch);
@@ -155,9 +155,10 @@ static void a_crop_of_a_scaled_picture_is_that_of_the_whole(void **state)
     struct fby_scratch      scratch = {0};
     struct fby_field_plan   plan;
     assert_ok(fby_field_plan(&job, &plan, NULL));
-    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
-    struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
-    assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
+    assert_ok(
+        fby_picture_decode(&fby_jpeg_picture, &jpeg, &scratch, &picture, NULL));
+    struct fby_planned_ops run = {field.ops, plan.plans, plan.n_ops};
+    assert_ok(fby_transform_run_ops(transform, &run, picture, made, NULL));
     assert_ok(fby_field_write(transform, &job, written, NULL));
     assert_memory_equal(made.pixels, written, sizeof(written));
     free(made.pixels);
@@ -179,8 +180,8 @@ static void a_picture_too_small_for_its_crop_is_a_bad_sample(void **state)
         photo_file((struct fby_photo){.width = 63, .height = 80});
     struct fby_field_job job = {
         .field = &field, .bytes = file.data, .size = file.size};
-    struct fby_field_plan plan;
-    struct fby_why        why = {0};
+    struct fby_field_plan   plan;
+    struct fby_error_detail why = {0};
     assert_int_equal(
         fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
     assert_says(&why, "63 x 80");
@@ -196,14 +197,14 @@ static uint64_t needed(
 {
     struct fby_picture_file jpeg = as_jpeg(file);
     struct fby_picture_head head;
-    assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+    assert_ok(fby_jpeg_picture.head(&jpeg, &head, NULL));
     struct fby_picture_part part  = {{0, 0, head.width, head.height}, 1, false};
-    struct fby_picture_need rows  = fby_jpeg_need(&head, &part);
+    struct fby_picture_need rows  = fby_jpeg_picture.need(&head, &part);
     struct fby_image        in    = {NULL, 0, head.width, head.height};
-    struct fby_resize_spec  spec  = fby_resize_whole(&in, &in);
+    struct fby_resize_spec  spec  = fby_resize_spec_whole(&in, &in);
     uint64_t                whole = fby_image_bytes(head.width, head.height);
     return rows.scratch[0] + rows.scratch[1] + head.library_bytes +
-           fby_resize_bytes(&spec) + (field->as.rgb8.yuv420 ? whole : 0);
+           fby_resize_memory_bytes(&spec) + (field->as.rgb8.yuv420 ? whole : 0);
 }
 
 static fby_err write_with(const struct fby_field_content *field,
@@ -242,7 +243,7 @@ static void exactly_what_is_needed_is_reserved(void **state)
 
 /* Decode a photograph of 96 x 64 pixels with limits: the quota is `more`. */
 static fby_err write_limited(
-    struct fby_photo photo, uint64_t more, struct fby_why *why)
+    struct fby_photo photo, uint64_t more, struct fby_error_detail *why)
 {
     static uint8_t              pixels[32 * 32 * 3];
     struct fby_transform_limits limits  = {1, fby_shared_quota_create(more)};
@@ -265,7 +266,7 @@ static fby_err write_limited(
 static void a_picture_takes_no_more_memory_than_it_may(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_ok(write_limited((struct fby_photo){.number = 1}, 1 << 20, NULL));
     assert_int_equal(write_limited((struct fby_photo){.number = 1},
                          UINT64_C(96) * 64 * 3, &why),
@@ -308,7 +309,7 @@ static void ops_make_pictures_up_to_the_most_pixels(void **state)
         struct fby_field_content field = plain_field(8, 8);
         struct fby_field_job     job   = job_of(&field, &file);
         struct fby_field_plan    plan;
-        struct fby_why           why = {{0}};
+        struct fby_error_detail  why = {{0}};
         field.n_ops                  = 2;
         field.ops[0]                 = resize_to(8192, width);
         field.ops[1]                 = crop_to(8, 8);
@@ -338,7 +339,7 @@ static void steps_make_pictures_up_to_the_most_pixels(void **state)
         struct fby_field_content field = plain_field(8, 8);
         struct fby_field_job     job   = job_of(&field, &file);
         struct fby_field_plan    plan;
-        struct fby_why           why = {{0}};
+        struct fby_error_detail  why = {{0}};
         field.n_ops                  = 2;
         field.ops[0] = (struct fby_op_use){.op = fby_op_named("pad"),
             .params                            = {
@@ -363,7 +364,7 @@ static void a_plan_ends_with_the_field_s_size(void **state)
         struct fby_field_job     job   = job_of(&field, &file);
         struct fby_field_plan    plan;
         char                     text[200] = "";
-        struct fby_why           why       = {{0}};
+        struct fby_error_detail  why       = {{0}};
         assert_int_equal(fby_field_plan(&job, &plan, &why),
             i == 0 ? FBY_OK : FBY_BAD_SAMPLE);
         assert_int_equal(plan.width, 40);
@@ -481,39 +482,6 @@ static void ops_are_as_few_passes_as_can_be(void **state)
     }
 }
 
-/* ---- costs --------------------------------------------------------------- */
-
-/* A pass is charged to the op that scales. What the decoder and the first pass
- * took is no more than the thread did. */
-static void the_time_of_a_picture_is_charged_to_its_ops(void **state)
-{
-    (void)state;
-    struct fby_buffer file =
-        photo_file((struct fby_photo){.width = 60, .height = 50});
-    struct fby_transform    *own   = fby_transform_create(NULL);
-    struct fby_field_content field = plain_field(20, 10);
-    struct fby_field_job     job   = job_of(&field, &file);
-    uint8_t                  pixels[20 * 10 * FBY_RGB];
-    field.n_ops  = 3;
-    field.ops[0] = crop_to(40, 40);
-    field.ops[1] = resize_to(30, 30);
-    field.ops[2] = crop_to(10, 20);
-
-    int64_t began = fby_thread_cpu_ns();
-    assert_ok(fby_field_write(own, &job, pixels, NULL));
-    int64_t         took   = fby_thread_cpu_ns() - began;
-    struct fby_cost decode = fby_transform_cost(own, FBY_COST_DECODE);
-    struct fby_cost resize = fby_transform_cost(own, FBY_OP_RESIZE);
-    assert_int_equal(decode.calls, 1);
-    assert_int_equal(resize.calls, 1);
-    assert_int_equal(fby_transform_cost(own, FBY_OP_CENTER_CROP).calls, 0);
-    assert_true(resize.cpu_ns > 0);
-    assert_true(decode.cpu_ns + resize.cpu_ns > 0);
-    assert_true(decode.cpu_ns + resize.cpu_ns <= took);
-    fby_transform_destroy(&own);
-    fby_buffer_fini(&file);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,7 +498,6 @@ int main(void)
         cmocka_unit_test(a_plan_ends_with_the_field_s_size),
         cmocka_unit_test(a_unit_leaves_a_box_so_many_times_as_large),
         cmocka_unit_test(each_scale_decodes_as_small_as_it_may),
-        cmocka_unit_test(the_time_of_a_picture_is_charged_to_its_ops),
         cmocka_unit_test(ops_are_as_few_passes_as_can_be),
     };
     return cmocka_run_group_tests_name("worker.transform.field_picture", tests,

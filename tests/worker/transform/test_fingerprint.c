@@ -30,8 +30,8 @@ static void add_op(struct fby_field_content *field, const char *name)
 
 static struct fby_digest fingerprint(void)
 {
-    struct fby_digest out = {{0}};
-    struct fby_why    why = {0};
+    struct fby_digest       out = {{0}};
+    struct fby_error_detail why = {0};
     if (fby_fingerprint(&content, &out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -313,7 +313,7 @@ static void what_this_worker_lacks_is_refused_by_name(void **state)
     (void)state;
     static const struct fby_op foreign = {.name = "solarize"};
     struct fby_digest          out     = {{0}};
-    struct fby_why             why     = {0};
+    struct fby_error_detail    why     = {0};
     struct fby_field_content  *field   = add_field(FBY_DECODE_RGB8);
     field->ops[field->n_ops++].op      = &foreign;
     assert_int_equal(fby_fingerprint(&content, &out, &why), FBY_USAGE);

@@ -80,20 +80,20 @@ static struct fby_buffer read_file(const char *path)
     return out;
 }
 
-static struct fby_sum sum_of(const struct fby_image *image)
+static struct fby_checksum sum_of(const struct fby_image *image)
 {
-    struct fby_sum_state state;
-    uint8_t              sides[8];
+    struct fby_checksum_state state;
+    uint8_t                   sides[8];
     fby_store_le(sides, image->width, 4);
     fby_store_le(sides + 4, image->height, 4);
-    fby_sum_begin(&state);
-    fby_sum_add(&state, sides, sizeof(sides));
-    fby_sum_add(&state, image->pixels, image->stride * image->height);
-    return fby_sum_end(&state);
+    fby_checksum_begin(&state);
+    fby_checksum_add(&state, sides, sizeof(sides));
+    fby_checksum_add(&state, image->pixels, image->stride * image->height);
+    return fby_checksum_end(&state);
 }
 
 /* One op on `picture`, with the draws of sample 7, epoch 1, seed 2025. */
-static struct fby_sum run_op(struct fby_transform *transform,
+static struct fby_checksum run_op(struct fby_transform *transform,
     const struct way *way, struct fby_image picture)
 {
     struct fby_op_use  use = {.op = fby_op_named(way->op)};
@@ -103,11 +103,11 @@ static struct fby_sum run_op(struct fby_transform *transform,
     assert_non_null(use.op);
     memcpy(use.params, way->params, sizeof(way->params));
     assert_ok(use.op->plan(&use, &draw, shape, &plan, NULL));
-    struct fby_op_run run = {&use, &plan, 1};
-    struct fby_size   end = fby_op_plan_size(&plan);
-    struct fby_image  out = new_picture(end.w, end.h);
-    assert_ok(fby_transform_run(transform, &run, picture, out, NULL));
-    struct fby_sum sum = sum_of(&out);
+    struct fby_planned_ops run = {&use, &plan, 1};
+    struct fby_size        end = fby_op_plan_size(&plan);
+    struct fby_image       out = new_picture(end.w, end.h);
+    assert_ok(fby_transform_run_ops(transform, &run, picture, out, NULL));
+    struct fby_checksum sum = sum_of(&out);
     free(out.pixels);
     return sum;
 }
@@ -121,11 +121,12 @@ static void add_file(
     for (size_t i = 0; i < N_WAYS; i++) {
         struct fby_image picture = {0};
         char             hex[33];
-        assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
-        struct fby_sum sum = ways[i].op == NULL
-                                 ? sum_of(&picture)
-                                 : run_op(transform, &ways[i], picture);
-        size_t         at  = strlen(table->text);
+        assert_ok(fby_picture_decode(
+            &fby_jpeg_picture, &jpeg, &scratch, &picture, NULL));
+        struct fby_checksum sum = ways[i].op == NULL
+                                      ? sum_of(&picture)
+                                      : run_op(transform, &ways[i], picture);
+        size_t              at  = strlen(table->text);
         snprintf(table->text + at, sizeof(table->text) - at, "%s %s %s\n",
             strrchr(path, '/') + 1, ways[i].name,
             fby_hex(sum.bytes, sizeof(sum.bytes), hex));

@@ -16,8 +16,9 @@ static struct fby_image decode_ok(const struct fby_buffer *file)
 {
     struct fby_picture_file jpeg  = as_jpeg(file);
     struct fby_image        image = {0};
-    struct fby_why          why   = {0};
-    if (fby_jpeg_decode(&jpeg, &scratch, &image, &why) != FBY_OK) {
+    struct fby_error_detail why   = {0};
+    if (fby_picture_decode(&fby_jpeg_picture, &jpeg, &scratch, &image, &why) !=
+        FBY_OK) {
         fail_msg("%s", why.text);
     }
     return image;
@@ -26,10 +27,11 @@ static struct fby_image decode_ok(const struct fby_buffer *file)
 /* Refused by decode, and as is said. */
 static void assert_refused(struct fby_picture_file jpeg, const char *words)
 {
-    struct fby_image image = {0};
-    struct fby_why   why   = {0};
+    struct fby_image        image = {0};
+    struct fby_error_detail why   = {0};
     assert_int_equal(
-        fby_jpeg_decode(&jpeg, &scratch, &image, &why), FBY_BAD_SAMPLE);
+        fby_picture_decode(&fby_jpeg_picture, &jpeg, &scratch, &image, &why),
+        FBY_BAD_SAMPLE);
     assert_says(&why, words);
     assert_null(image.pixels);
 }
@@ -38,8 +40,8 @@ static void assert_refused(struct fby_picture_file jpeg, const char *words)
 static void assert_head_refused(struct fby_picture_file jpeg, const char *words)
 {
     struct fby_picture_head head = {.width = 7};
-    struct fby_why          why  = {0};
-    assert_int_equal(fby_jpeg_read_head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
+    struct fby_error_detail why  = {0};
+    assert_int_equal(fby_jpeg_picture.head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
     assert_non_null(strstr(why.text, words));
     assert_int_equal(head.width, 7);
     assert_refused(jpeg, words);
@@ -84,7 +86,7 @@ static void every_row_of_a_turned_picture_is_where_it_belongs(void **state)
         struct fby_image  whole  = new_picture(70, 53);
         file.data[find_segment(&file, 0xe1) + VALUE_AT] = 1;
         struct fby_image stored                         = decode_ok(&file);
-        fby_orient(&stored, 0, k, &whole);
+        fby_orient_rows(&stored, 0, k, &whole);
         assert_same_picture(&whole, &turned);
         free(turned.pixels);
         free(whole.pixels);
@@ -132,7 +134,7 @@ static void the_header_tells_the_size_of_the_decoded_picture(void **state)
         struct fby_picture_file jpeg  = as_jpeg(&file);
         struct fby_image        image = decode_ok(&file);
         struct fby_picture_head head;
-        assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+        assert_ok(fby_jpeg_picture.head(&jpeg, &head, NULL));
         assert_int_equal(head.width, image.width);
         assert_int_equal(head.height, image.height);
         assert_int_equal(head.width, 1 + i * 5);
@@ -316,7 +318,8 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
         struct fby_picture_file jpeg  = as_jpeg(&file);
         struct fby_image        image = {0};
         file.data[at] ^= 0x5a;
-        fby_err err   = fby_jpeg_decode(&jpeg, &scratch, &image, NULL);
+        fby_err err = fby_picture_decode(
+            &fby_jpeg_picture, &jpeg, &scratch, &image, NULL);
         file.data[at] = kept;
         assert_true(err == FBY_OK || err == FBY_BAD_SAMPLE);
         refused += err == FBY_BAD_SAMPLE;
@@ -336,7 +339,7 @@ struct kept {
 };
 
 static fby_err keep_head(void *arg, const struct fby_picture_head *head,
-    struct fby_picture_part *part, struct fby_why *why)
+    struct fby_picture_part *part, struct fby_error_detail *why)
 {
     (void)why;
     struct kept *kept = arg;
@@ -345,7 +348,7 @@ static fby_err keep_head(void *arg, const struct fby_picture_head *head,
         kept->part.box.h = head->height;
     }
     *part        = kept->part;
-    kept->region = fby_jpeg_region(head, part);
+    kept->region = fby_jpeg_picture.region(head, part);
     kept->image  = new_picture(kept->region.width, kept->region.height);
     return FBY_OK;
 }
@@ -369,8 +372,8 @@ static struct kept part_in(
     const struct fby_picture_sink sink      = {keep_head, keep_rows, &kept};
     struct fby_picture_file       jpeg      = as_jpeg(file);
     struct fby_scratch            memory[2] = {{0}};
-    struct fby_why                why       = {0};
-    if (fby_jpeg_stream(&jpeg, &sink, memory, &why) != FBY_OK) {
+    struct fby_error_detail       why       = {0};
+    if (fby_jpeg_picture.stream(&jpeg, &sink, memory, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
     assert_int_equal(kept.ready, kept.region.height);
@@ -455,9 +458,10 @@ static void skews_say_where_a_box_begins(void **state)
             .height                            = 1 + below(&random, 300),
             .orientation                       = 1 + below(&random, 8)};
         struct fby_image size = {.width = head.width, .height = head.height};
-        struct fby_picture_part   part   = {random_box(&random, &size),
-                UINT32_C(1) << below(&random, 4), false};
-        struct fby_picture_region region = fby_jpeg_region(&head, &part);
+        struct fby_picture_part   part = {random_box(&random, &size),
+              UINT32_C(1) << below(&random, 4), false};
+        struct fby_picture_region region =
+            fby_jpeg_picture.region(&head, &part);
         assert_in_range(region.skew_x, 0, part.unit - 1);
         assert_in_range(region.skew_y, 0, part.unit - 1);
         assert_int_equal(region.width,

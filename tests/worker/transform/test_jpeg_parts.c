@@ -5,7 +5,7 @@
 static void the_installed_library_passes(void **state)
 {
     (void)state;
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_ok(fby_jpeg_parts_check(&why));
     assert_string_equal(why.text, "");
 }
@@ -23,23 +23,25 @@ static void one_row_wrong(void *arg, const struct fby_image *rows)
 
 static fby_err wrong_stream(const struct fby_picture_file *file,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_picture_sink wrong = {sink->head, one_row_wrong, sink->arg};
     told                          = sink;
-    return fby_jpeg_stream(file, &wrong, scratch, why);
+    return fby_jpeg_picture.stream(file, &wrong, scratch, why);
 }
 
 static void a_pixel_that_differs_in_a_part_fails_it(void **state)
 {
     (void)state;
-    struct fby_why          why  = {{0}};
-    struct fby_buffer       file = photo_file((struct fby_photo){
-              .width = 43, .height = 39, .sampling = FBY_PHOTO_444});
-    struct fby_picture_file jpeg = as_jpeg(&file);
-    assert_ok(fby_jpeg_parts_check_file(&jpeg, fby_jpeg_stream, &why));
+    struct fby_error_detail    why    = {{0}};
+    struct fby_buffer          file   = photo_file((struct fby_photo){
+                   .width = 43, .height = 39, .sampling = FBY_PHOTO_444});
+    struct fby_picture_file    jpeg   = as_jpeg(&file);
+    struct fby_picture_decoder broken = fby_jpeg_picture;
+    broken.stream                     = wrong_stream;
+    assert_ok(fby_jpeg_parts_check_file(&jpeg, &fby_jpeg_picture, &why));
     assert_int_equal(
-        fby_jpeg_parts_check_file(&jpeg, wrong_stream, &why), FBY_USAGE);
+        fby_jpeg_parts_check_file(&jpeg, &broken, &why), FBY_USAGE);
     assert_non_null(strstr(why.text, "libjpeg decodes a part"));
     assert_non_null(strstr(why.text, "of 43 x 39"));
     fby_buffer_fini(&file);

@@ -1,4 +1,4 @@
-/* JSON members at their limits: depth, size, and the text that shows a value.
+/* JSON members at their limits: depth, size, and the text of a value in errors.
  */
 #include "tests/guard.h"
 #include "tests/says.h"
@@ -18,7 +18,7 @@ static void put_text(struct fby_buffer *out, const char *text)
 
 /* The whole number at `key`; nothing may be read behind the text. */
 static fby_err read_number(const char *key, const void *text, size_t size,
-    uint8_t value[8], struct fby_why *why)
+    uint8_t value[8], struct fby_error_detail *why)
 {
     struct fby_field_content field = {.name = "f",
         .group                              = "f",
@@ -35,15 +35,15 @@ static fby_err read_number(const char *key, const void *text, size_t size,
 
 static void refuses(const char *key, const char *text, const char *words)
 {
-    uint8_t        value[8];
-    struct fby_why why = {{0}};
+    uint8_t                 value[8];
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
         read_number(key, text, strlen(text), value, &why), FBY_BAD_SAMPLE);
     assert_says(&why, words);
 }
 
 /* An object with `times` nested arrays, `depth` levels in all. */
-static fby_err read_nested(int depth, int times, struct fby_why *why)
+static fby_err read_nested(int depth, int times, struct fby_error_detail *why)
 {
     uint8_t           value[8];
     struct fby_buffer text = {0};
@@ -68,8 +68,8 @@ static void arrays_nest_to_the_depth_and_no_deeper(void **state)
     (void)state;
     for (int depth = 3; depth <= FBY_JSON_MAX_DEPTH + 3; depth++) {
         for (int times = 1; times <= 41; times += 40) {
-            struct fby_why why = {{0}};
-            fby_err        err = read_nested(depth, times, &why);
+            struct fby_error_detail why = {{0}};
+            fby_err                 err = read_nested(depth, times, &why);
             assert_int_equal(
                 err, depth <= FBY_JSON_MAX_DEPTH ? FBY_OK : FBY_BAD_SAMPLE);
             assert_true(
@@ -80,11 +80,11 @@ static void arrays_nest_to_the_depth_and_no_deeper(void **state)
 
 /* `before`, nested arrays of one level too many, then `after`. */
 static fby_err read_with_arrays(
-    const char *before, const char *after, struct fby_why *why)
+    const char *before, const char *after, struct fby_error_detail *why)
 {
     uint8_t           value[8];
     struct fby_buffer text = {0};
-    *why                   = (struct fby_why){{0}};
+    *why                   = (struct fby_error_detail){{0}};
     put_text(&text, before);
     for (int i = 0; i < FBY_JSON_MAX_DEPTH; i++) {
         fby_put_u8(&text, '[');
@@ -104,7 +104,7 @@ static void brackets_in_strings_are_not_nesting(void **state)
     (void)state;
     static const char *const texts[] = {
         "", "\\\"", "\\\\\\\"", "\\u0022", "\\\\", "a\\\"b\\\""};
-    struct fby_why why;
+    struct fby_error_detail why;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         char before[64];
         snprintf(before, sizeof(before), "{\"k\": 1, \"%sa", texts[i]);
@@ -143,7 +143,7 @@ static void a_member_has_its_most_bytes_and_no_more(void **state)
         FBY_JSON_MAX_BYTES + 1 - 8, "");
     assert_ok(read_number("k", text, FBY_JSON_MAX_BYTES, value, NULL));
     assert_int_equal(value[0], 5);
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
         read_number("k", text, FBY_JSON_MAX_BYTES + 1, value, &why),
         FBY_BAD_SAMPLE);
@@ -168,7 +168,7 @@ static void a_wrong_value_is_shown_in_the_error(void **state)
             .as.label.json.key                  = "k"};
         char                     text[64];
         uint8_t                  value[8];
-        struct fby_why           why = {{0}};
+        struct fby_error_detail  why = {{0}};
         snprintf(text, sizeof(text), "{\"k\": %s}", cases[i][0]);
         struct fby_field_job job = {.field = &field,
             .bytes                         = (const uint8_t *)text,
@@ -192,10 +192,10 @@ static void the_existing_part_of_a_path_is_named(void **state)
 static void names_are_listed_until_they_are_too_many(void **state)
 {
     (void)state;
-    struct fby_buffer text = {0};
-    struct fby_buffer list = {0};
-    uint8_t           value[8];
-    struct fby_why    why = {{0}};
+    struct fby_buffer       text = {0};
+    struct fby_buffer       list = {0};
+    uint8_t                 value[8];
+    struct fby_error_detail why = {{0}};
     put_text(&text, "{");
     for (int i = 0; i < 60; i++) {
         char name[16];

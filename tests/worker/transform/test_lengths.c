@@ -1,6 +1,6 @@
-/* Rows whose length varies: bytes, texts, arrays and lists of numbers, one
- * entry below, at and above the most that a row may have. What is read and
- * what is written ends where nothing may be touched. */
+/* Rows of several lengths: bytes, texts, arrays and lists of numbers, with one
+ * entry less than the maximum, the maximum, and one more. Guard pages follow
+ * the input and the output. */
 #include "tests/guard.h"
 #include "tests/says.h"
 #include "tests/test.h"
@@ -31,7 +31,7 @@ struct row {
 
 /* Room for exactly `room` bytes. */
 static struct row write_row(const struct fby_field_content *field,
-    const void *bytes, size_t size, size_t room, struct fby_why *why)
+    const void *bytes, size_t size, size_t room, struct fby_error_detail *why)
 {
     struct row           row = {.length = 77};
     struct fby_guarded   in  = fby_guarded_copy(bytes, size);
@@ -49,8 +49,8 @@ static struct row write_row(const struct fby_field_content *field,
 static void writes_text(const struct fby_field_content *field, const char *text,
     size_t size, const char *right)
 {
-    struct fby_why why = {{0}};
-    struct row     row = write_row(field, text, size, MOST, &why);
+    struct fby_error_detail why = {{0}};
+    struct row              row = write_row(field, text, size, MOST, &why);
     if (row.err != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -64,8 +64,8 @@ static void writes_text(const struct fby_field_content *field, const char *text,
 static void refuses_text(const struct fby_field_content *field,
     const char *text, size_t size, const char *words)
 {
-    struct fby_why why = {{0}};
-    struct row     row = write_row(field, text, size, MOST, &why);
+    struct fby_error_detail why = {{0}};
+    struct row              row = write_row(field, text, size, MOST, &why);
     assert_int_equal(row.err, FBY_BAD_SAMPLE);
     assert_says(&why, words);
 }
@@ -138,7 +138,7 @@ static struct fby_field_content pairs(enum fby_too_long too_long)
 }
 
 static struct row write_array(const struct fby_field_content *field,
-    const char *shape, uint64_t values, struct fby_why *why)
+    const char *shape, uint64_t values, struct fby_error_detail *why)
 {
     struct fby_buffer file = {0};
     put_npy_header(&file, "|u1", shape);
@@ -191,8 +191,8 @@ static void entries_of_an_array_have_the_field_s_shape(void **state)
         {"(4,)", 4}, {"(2, 3)", 6}, {"(2, 2, 1)", 4}, {"(2, 1)", 2}, {"()", 1}};
     struct fby_field_content field = pairs(FBY_TOO_LONG_TRUNCATE);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-        struct fby_why why = {{0}};
-        struct row     row =
+        struct fby_error_detail why = {{0}};
+        struct row              row =
             write_array(&field, wrong[i].shape, wrong[i].values, &why);
         assert_int_equal(row.err, FBY_BAD_SAMPLE);
         assert_non_null(strstr(why.text, "with entries of the field's [2]"));
@@ -274,9 +274,9 @@ static void refuses_label(
 {
     struct fby_field_content field =
         field_of(FBY_DECODE_LABEL, type, (enum fby_too_long)0);
-    struct fby_why why = {{0}};
-    field.max_length   = 0;
-    struct row row     = write_row(&field, text, strlen(text), 8, &why);
+    struct fby_error_detail why = {{0}};
+    field.max_length            = 0;
+    struct row row = write_row(&field, text, strlen(text), 8, &why);
     assert_int_equal(row.err, FBY_BAD_SAMPLE);
     assert_string_equal(why.text, words);
 }
@@ -288,14 +288,15 @@ static void errors_tell_large_labels_from_wrong_ones(void **state)
         "label 18446744073709551615 is too large; 0 to 9223372036854775807 "
         "are right");
     refuses_label(FBY_I64, "18446744073709551616",
-        "a label is a whole number from 0 of 64 bits, and not "
+        "a label is a whole number from 0 to 2^64 - 1, and not "
         "'18446744073709551616'");
     refuses_label(FBY_U8, "99999999999999999999999999",
-        "a label is a whole number from 0 of 64 bits, and not "
+        "a label is a whole number from 0 to 2^64 - 1, and not "
         "'999999999999999999999999...'");
-    refuses_label(
-        FBY_U8, "12a", "a label is a whole number from 0, and not '12a'");
-    refuses_label(FBY_U8, " ", "a label is a whole number from 0, and not ''");
+    refuses_label(FBY_U8, "12a",
+        "a label is a whole number from 0 to 2^64 - 1, and not '12a'");
+    refuses_label(FBY_U8, " ",
+        "a label is a whole number from 0 to 2^64 - 1, and not ''");
 }
 
 /* The least and the most of a type, and one beyond each. */

@@ -8,7 +8,7 @@
 /* The result of reading a version 1.0 file with this text and `size` bytes of
  * values. */
 static fby_err read_as(uint8_t major, const char *text, size_t size,
-    struct fby_npy *out, struct fby_why *why)
+    struct fby_npy *out, struct fby_error_detail *why)
 {
     static const uint8_t values[64];
     struct fby_buffer    file = {0};
@@ -26,8 +26,8 @@ static fby_err read_as(uint8_t major, const char *text, size_t size,
 
 static void assert_refused(const char *text, size_t size, const char *words)
 {
-    struct fby_npy npy;
-    struct fby_why why = {{0}};
+    struct fby_npy          npy;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(read_as(1, text, size, &npy, &why), FBY_BAD_SAMPLE);
     if (strstr(why.text, words) == NULL) {
         fail_msg("%s: '%s' does not say '%s'", text, why.text, words);
@@ -36,8 +36,8 @@ static void assert_refused(const char *text, size_t size, const char *words)
 
 static struct fby_npy read_right(uint8_t major, const char *text, size_t size)
 {
-    struct fby_npy npy;
-    struct fby_why why = {{0}};
+    struct fby_npy          npy;
+    struct fby_error_detail why = {{0}};
     if (read_as(major, text, size, &npy, &why) != FBY_OK) {
         fail_msg("%s: %s", text, why.text);
     }
@@ -101,7 +101,7 @@ static void types_have_the_names_and_sizes_of_numpy(void **state)
         assert_string_equal(fby_npy_type_name(type), right[i].name);
         assert_string_equal(fby_npy_dtype(type), right[i].dtype);
         assert_int_equal(fby_npy_type_bytes(type), right[i].bytes);
-        assert_int_equal(fby_npy_is_whole(type), right[i].whole);
+        assert_int_equal(fby_npy_is_integer(type), right[i].whole);
     }
 }
 
@@ -254,8 +254,8 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
 
 static void refuse_start(const char *start, size_t n, const char *words)
 {
-    struct fby_npy npy;
-    struct fby_why why = {{0}};
+    struct fby_npy          npy;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(
         fby_npy_read((const uint8_t *)start, n, &npy, &why), FBY_BAD_SAMPLE);
     assert_says(&why, words);

@@ -81,7 +81,7 @@ static void each_orientation_moves_the_corners_as_exif_says(void **state)
     for (uint32_t k = 1; k <= 8; k++) {
         bool             turns = fby_orientation_turns(k);
         struct fby_image out   = new_picture(turns ? 3 : 4, turns ? 4 : 3);
-        fby_orient(&stored, 0, k, &out);
+        fby_orient_rows(&stored, 0, k, &out);
         assert_memory_equal(pixel_at(&stored, 0, 0),
             pixel_at(&out, corner[k][0], corner[k][1]), FBY_RGB);
         assert_memory_equal(pixel_at(&stored, 1, 0),
@@ -102,18 +102,18 @@ static void a_box_lies_where_its_pixels_are_stored(void **state)
         uint32_t         w     = turns ? H : W;
         uint32_t         h     = turns ? W : H;
         struct fby_image whole = new_picture(w, h);
-        fby_orient(&stored, 0, k, &whole);
+        fby_orient_rows(&stored, 0, k, &whole);
         for (uint32_t i = 0; i < w * w * h * h; i++) {
             struct fby_box box = {
                 i % w, i / w % h, 1 + i / (w * h) % w, 1 + i / (w * h) / w};
             if (box.x + box.w > w || box.y + box.h > h) {
                 continue;
             }
-            struct fby_box   at    = fby_orient_box(&box, w, h, k);
+            struct fby_box   at    = fby_orient_stored_box(&box, w, h, k);
             struct fby_image part  = part_of(stored, at.x, at.y, at.w, at.h);
             struct fby_image out   = new_picture(box.w, box.h);
             struct fby_image right = part_of(whole, box.x, box.y, box.w, box.h);
-            fby_orient(&part, 0, k, &out);
+            fby_orient_rows(&part, 0, k, &out);
             assert_same_picture(&right, &out);
             free(out.pixels);
         }
@@ -132,11 +132,11 @@ static void rows_go_to_their_places_strip_by_strip(void **state)
         struct fby_image whole = new_picture(turns ? 7 : 5, turns ? 5 : 7);
         struct fby_image parts = new_picture(turns ? 7 : 5, turns ? 5 : 7);
         memset(parts.pixels, 0, parts.stride * parts.height);
-        fby_orient(&stored, 0, k, &whole);
+        fby_orient_rows(&stored, 0, k, &whole);
         for (uint32_t y = 0; y < 7; y += 3) {
             struct fby_image strip =
                 part_of(stored, 0, y, 5, y + 3 <= 7 ? 3 : 7 - y);
-            fby_orient(&strip, y, k, &parts);
+            fby_orient_rows(&strip, y, k, &parts);
         }
         assert_same_picture(&whole, &parts);
         free(whole.pixels);

@@ -14,7 +14,8 @@ static struct fby_image decoded(struct fby_photo photo)
     struct fby_buffer       file  = photo_file(photo);
     struct fby_picture_file jpeg  = as_jpeg(&file);
     struct fby_image        image = {0};
-    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &image, NULL));
+    assert_ok(
+        fby_picture_decode(&fby_jpeg_picture, &jpeg, &scratch, &image, NULL));
     fby_buffer_fini(&file);
     return image;
 }

@@ -8,8 +8,8 @@
 
 #include "worker/transform/field.h"
 #include "worker/transform/png.h"
-#include "worker/transform/scratch.h"
 #include "worker/transform/self_check/probes.h"
+#include "worker/transform/transform_private.h"
 
 enum { WIDTH = 33, HEIGHT = 29, SIDE = 20 };
 
@@ -131,7 +131,7 @@ static void a_png_is_taken_where_from_names_one(void **state)
     struct fby_field_content field = field_of(FBY_DECODE_RGB8);
     struct fby_buffer        jpeg = photo_file((struct fby_photo){.number = 1});
     struct fby_field_job     job  = job_of(&field, probe(WIDTH, HEIGHT));
-    struct fby_why           why  = {{0}};
+    struct fby_error_detail  why  = {{0}};
     strcpy(field.from[0], "jpg");
     assert_int_equal(
         fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
@@ -263,7 +263,7 @@ static void masks_of_a_stack_have_one_size(void **state)
     struct fby_field_content field    = field_of(FBY_DECODE_MAPS);
     struct fby_buffer        bytes    = {0};
     uint64_t                 sizes[2] = {files[0].size, files[1].size};
-    struct fby_why           why      = {{0}};
+    struct fby_error_detail  why      = {{0}};
     field.n_from                      = 2;
     field.as.maps.n                   = 2;
     strcpy(field.from[0], "a.png");
@@ -388,7 +388,7 @@ struct claim {
 
 /* A valid header with these claims, in a file of `size` bytes. */
 static fby_err claimed(struct claim claim, size_t size, bool mask,
-    struct fby_picture_head *head, struct fby_why *why)
+    struct fby_picture_head *head, struct fby_error_detail *why)
 {
     static const uint8_t start[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
         0, 0, 0, 13, 'I', 'H', 'D', 'R'};
@@ -411,7 +411,7 @@ static void refuses_claim(
     struct claim claim, size_t size, bool mask, const char *words)
 {
     struct fby_picture_head head;
-    struct fby_why          why = {{0}};
+    struct fby_error_detail why = {{0}};
     assert_int_equal(claimed(claim, size, mask, &head, &why), FBY_BAD_SAMPLE);
     assert_says(&why, words);
 }
@@ -457,7 +457,7 @@ static void chunks_beside_the_pixels_are_bounded(void **state)
         struct fby_picture_file png   = {file.data, file.size};
         struct fby_scratch      all   = {0};
         struct fby_image        image = {0};
-        struct fby_why          why   = {{0}};
+        struct fby_error_detail why   = {{0}};
         assert_int_equal(
             fby_picture_decode(&fby_png_picture, &png, &all, &image, &why),
             i == 0 ? FBY_OK : FBY_BAD_SAMPLE);
@@ -529,7 +529,7 @@ static void memory_is_reserved_before_it_is_taken(void **state)
     struct fby_transform    *small = fby_transform_create(&limits);
     struct fby_field_content field = field_of(FBY_DECODE_RGB8);
     struct fby_field_job     job   = job_of(&field, probe(WIDTH, HEIGHT));
-    struct fby_why           why   = {{0}};
+    struct fby_error_detail  why   = {{0}};
     assert_int_equal(fby_field_write(small, &job, pixels, &why), FBY_FULL);
     assert_non_null(strstr(why.text, "--memory"));
     assert_int_equal(small->decoded[0].size_bytes, 0);

@@ -7,7 +7,7 @@ static struct fby_resizer resizer;
 
 static fby_err resize(const struct fby_image *in, const struct fby_image *out)
 {
-    struct fby_resize_spec spec = fby_resize_whole(in, out);
+    struct fby_resize_spec spec = fby_resize_spec_whole(in, out);
     return fby_resize(&resizer, in, &spec, out);
 }
 

@@ -59,7 +59,7 @@ static void scale_row(const struct resize_kernel *kernel, struct fby_axis *axis,
     axis->kernel_plan =
         aligned_alloc(32, (kernel->x_bytes(&axis->spec) + 31) / 32 * 32);
     kernel->x_prepare(axis);
-    kernel->across(axis, row, out);
+    kernel->scale_x(axis, row, out);
     free(axis->kernel_plan);
 }
 
@@ -71,14 +71,14 @@ static void a_row_is_scaled_alike(void **unused)
     state = 1;
     for (int i = 0; i < CASES; i++) {
         struct fby_axis_spec spec   = any_axis();
-        void                *memory = malloc(fby_axis_bytes(&spec));
+        void                *memory = malloc(fby_axis_memory_bytes(&spec));
         struct fby_axis      axis   = fby_axis_plan(&spec, memory);
 
-        size_t   size = (size_t)axis.all.n * FBY_RGB;
+        size_t   size = (size_t)axis.used.n * FBY_RGB;
         uint8_t *row  = new_bytes(size + RESIZE_SLACK);
         scale_row(&resize_portable, &axis, row, expected);
-        for (unsigned level = 0; level <= fby_simd(); level++) {
-            scale_row(resize_kernel_of(level), &axis, row, out);
+        for (unsigned level = 0; level <= fby_simd_level(); level++) {
+            scale_row(resize_kernel_for(level), &axis, row, out);
             assert_memory_equal(out, expected, (size_t)spec.n * FBY_RGB);
         }
         free(row);
@@ -94,7 +94,7 @@ struct rows {
 
 static struct rows new_rows(const struct fby_axis *axis, size_t size)
 {
-    size_t      n    = axis->all.n + 3;
+    size_t      n    = axis->used.n + 3;
     size_t      step = size + RESIZE_SLACK;
     struct rows rows = {new_bytes(n * step), calloc(n, sizeof(*rows.at))};
     for (size_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static void blend_rows(const struct resize_kernel *kernel,
         aligned_alloc(32, (kernel->y_bytes(&axis->spec) + 31) / 32 * 32);
     kernel->y_prepare(axis);
     for (uint32_t o = 0; o < axis->spec.n; o++) {
-        kernel->down(
+        kernel->scale_y(
             axis, o, rows + axis->reaches[o].first, size, out + o * size);
     }
     free(axis->kernel_plan);
@@ -124,7 +124,7 @@ static void rows_are_blended_alike(void **unused)
     state = 2;
     for (int i = 0; i < CASES / 10; i++) {
         struct fby_axis_spec spec   = any_axis();
-        void                *memory = malloc(fby_axis_bytes(&spec));
+        void                *memory = malloc(fby_axis_memory_bytes(&spec));
         struct fby_axis      axis   = fby_axis_plan(&spec, memory);
         size_t               size   = between(1, 200);
         struct rows          rows   = new_rows(&axis, size);
@@ -132,8 +132,8 @@ static void rows_are_blended_alike(void **unused)
         uint8_t *expected = malloc(spec.n * size);
         uint8_t *out      = malloc(spec.n * size);
         blend_rows(&resize_portable, &axis, rows.at, size, expected);
-        for (unsigned level = 0; level <= fby_simd(); level++) {
-            blend_rows(resize_kernel_of(level), &axis, rows.at, size, out);
+        for (unsigned level = 0; level <= fby_simd_level(); level++) {
+            blend_rows(resize_kernel_for(level), &axis, rows.at, size, out);
             assert_memory_equal(out, expected, spec.n * size);
         }
         free(out);

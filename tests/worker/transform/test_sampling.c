@@ -6,7 +6,7 @@
 #include "tests/worker/transform/transform.h"
 
 #include "worker/transform/field.h"
-#include "worker/transform/scratch.h"
+#include "worker/transform/transform_private.h"
 
 /* Blocks of Y in x and y, and of Cb and Cr; all that a file may have at 10
  * blocks a group and whole factors between them. */
@@ -36,7 +36,7 @@ static void samplings_of_four_blocks_are_scaled_and_others_are_not(void **state)
         struct fby_buffer file = ramp_file(RAMP_LEFT, &samplings[i], 50, 40, 1);
         struct fby_picture_file jpeg = as_jpeg(&file);
         struct fby_picture_head head;
-        assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+        assert_ok(fby_jpeg_picture.head(&jpeg, &head, NULL));
         assert_int_equal(head.is_scalable, is_small(&samplings[i]));
         assert_int_equal(head.width, 50);
         assert_int_equal(head.height, 40);
@@ -51,7 +51,7 @@ static struct fby_picture_head head_of_photo(struct fby_photo photo)
     struct fby_buffer       file = photo_file(photo);
     struct fby_picture_file jpeg = as_jpeg(&file);
     struct fby_picture_head head = {0};
-    assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+    assert_ok(fby_jpeg_picture.head(&jpeg, &head, NULL));
     fby_buffer_fini(&file);
     return head;
 }
@@ -106,7 +106,7 @@ static void the_memory_of_decoding_is_known_before_it(void **state)
         uint64_t row   = ((w + 128) * FBY_RGB + 64 + 63) / 64 * 64;
         uint64_t whole = (uint64_t)part.box.w * part.box.h * FBY_RGB;
 
-        struct fby_picture_need need = fby_jpeg_need(&head, &part);
+        struct fby_picture_need need = fby_jpeg_picture.need(&head, &part);
         assert_int_equal(need.scratch[0], 8 + 16 * row);
         assert_int_equal(
             need.scratch[1], head.orientation == 1 ? 0 : whole + 64);
@@ -122,12 +122,12 @@ struct kept {
 };
 
 static fby_err keep_head(void *arg, const struct fby_picture_head *head,
-    struct fby_picture_part *part, struct fby_why *why)
+    struct fby_picture_part *part, struct fby_error_detail *why)
 {
     (void)why;
     struct kept *kept                = arg;
     *part                            = kept->part;
-    struct fby_picture_region region = fby_jpeg_region(head, part);
+    struct fby_picture_region region = fby_jpeg_picture.region(head, part);
     kept->image                      = new_picture(region.width, region.height);
     return FBY_OK;
 }
@@ -150,7 +150,7 @@ static struct fby_image part_in(
     const struct fby_picture_sink sink      = {keep_head, keep_rows, &kept};
     struct fby_picture_file       jpeg      = as_jpeg(file);
     struct fby_scratch            memory[2] = {{0}};
-    assert_ok(fby_jpeg_stream(&jpeg, &sink, memory, NULL));
+    assert_ok(fby_jpeg_picture.stream(&jpeg, &sink, memory, NULL));
     assert_int_equal(kept.ready, kept.image.height);
     fby_scratch_fini(&memory[0]);
     fby_scratch_fini(&memory[1]);

@@ -53,7 +53,7 @@ static void more_than_the_limit_is_refused_at_once(void **state)
     assert_int_equal(fby_shared_quota_take(quota, LIMIT + 1), FBY_FULL);
     assert_ok(fby_shared_quota_take(quota, LIMIT));
     assert_int_equal(fby_shared_quota_counts(quota).used, LIMIT);
-    fby_shared_quota_give(quota, LIMIT);
+    fby_shared_quota_return(quota, LIMIT);
     assert_int_equal(fby_shared_quota_counts(quota).used, 0);
     assert_int_equal(fby_shared_quota_counts(quota).waits, 0);
     fby_shared_quota_destroy(&quota);
@@ -67,9 +67,9 @@ static void memory_given_back_goes_to_a_waiting_thread(void **state)
     assert_ok(fby_shared_quota_take(quota, LIMIT));
     start_waiting(&taker, quota, 1);
     assert_false(atomic_load(&taker.served));
-    fby_shared_quota_give(quota, LIMIT);
+    fby_shared_quota_return(quota, LIMIT);
     assert_ok(finish(&taker));
-    fby_shared_quota_give(quota, 1);
+    fby_shared_quota_return(quota, 1);
     fby_shared_quota_destroy(&quota);
 }
 
@@ -83,12 +83,12 @@ static void small_requests_do_not_overtake_a_large_one(void **state)
     start_waiting(&large, quota, LIMIT);
     start_waiting(&small, quota, 1); /* it would fit */
     assert_false(atomic_load(&small.served));
-    fby_shared_quota_give(quota, LIMIT / 2);
+    fby_shared_quota_return(quota, LIMIT / 2);
     assert_ok(finish(&large));
     assert_false(atomic_load(&small.served));
-    fby_shared_quota_give(quota, LIMIT);
+    fby_shared_quota_return(quota, LIMIT);
     assert_ok(finish(&small));
-    fby_shared_quota_give(quota, 1);
+    fby_shared_quota_return(quota, 1);
     fby_shared_quota_destroy(&quota);
 }
 
@@ -104,7 +104,7 @@ static void waiting_threads_leave_when_it_is_closed(void **state)
     assert_int_equal(finish(&takers[0]), FBY_GONE);
     assert_int_equal(finish(&takers[1]), FBY_GONE);
     assert_int_equal(fby_shared_quota_take(quota, 0), FBY_GONE);
-    fby_shared_quota_give(quota, LIMIT);
+    fby_shared_quota_return(quota, LIMIT);
     fby_shared_quota_destroy(&quota);
 }
 

@@ -1,4 +1,4 @@
-/* Sparse rows from arrays in memory, such as columns have. */
+/* Sparse rows from arrays in memory, such as those of columns. */
 #include "tests/worker/transform/sparse_file.h"
 
 static void rows_in_any_order_are_the_same_row(void **state)
@@ -10,7 +10,7 @@ static void rows_in_any_order_are_the_same_row(void **state)
     struct written           sorted = {0};
     for (int turn = 0; turn < MOST; turn++) {
         int64_t turned[MOST];
-        uint8_t spare[MOST * FBY_SPARSE_SPARE];
+        uint8_t spare[MOST * FBY_SPARSE_SCRATCH];
         for (int i = 0; i < MOST; i++) {
             turned[i] = at[(i + turn) % MOST];
             from[i]   = (uint8_t)(turned[i] % 251);
@@ -34,7 +34,7 @@ static void rows_in_any_order_are_the_same_row(void **state)
 /* Write these indices with the values 1, 2, ... by a transform that has no
  * memory yet. */
 static fby_err write_row(struct fby_shape shape, const int64_t *at, uint64_t n,
-    struct written *out, struct fby_why *why)
+    struct written *out, struct fby_error_detail *why)
 {
     static const uint8_t     values[] = {1, 2, 3, 4, 5, 6};
     struct fby_field_content field    = field_of(FBY_U8, shape);
@@ -56,9 +56,9 @@ static void indices_in_any_order_lie_within_the_row(void **state)
     static const int64_t rows[][3] = {{0, 5, 299}, {299, 0, 5}, {0, 5, 300},
         {-1, 5, 299}, {300, 0, 5}, {5, -1, 0}, {300, 301, 302}, {-3, -2, -1}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct written out;
-        struct fby_why why  = {{0}};
-        bool           fits = i < 2;
+        struct written          out;
+        struct fby_error_detail why  = {{0}};
+        bool                    fits = i < 2;
         assert_int_equal(write_row(list, rows[i], 3, &out, &why),
             fits ? FBY_OK : FBY_BAD_SAMPLE);
         if (fits) {
@@ -83,7 +83,7 @@ static void neighbours_that_do_not_ascend_are_sorted_or_refused(void **state)
     for (size_t i = 0; i + 1 < MOST; i++) {
         int64_t room[MOST + 1] = {INT64_MIN, 10, 20, 30, 40, 50, 60};
         uint8_t values[MOST]   = {1, 2, 3, 4, 5, 6};
-        uint8_t spare[MOST * FBY_SPARSE_SPARE];
+        uint8_t spare[MOST * FBY_SPARSE_SCRATCH];
         const struct fby_npy npy = {
             .type = FBY_NPY_U1, .n_dims = 1, .values = MOST, .data = values};
         struct fby_sparse_row row = {room + 1, &npy, spare};
@@ -98,7 +98,7 @@ static void neighbours_that_do_not_ascend_are_sorted_or_refused(void **state)
         }
         int64_t twice[MOST + 1] = {INT64_MIN, 10, 20, 30, 40, 50, 60};
         twice[1 + i]            = twice[2 + i];
-        row.at                  = twice + 1;
+        row.indices             = twice + 1;
         assert_int_equal(
             fby_sparse_write(&job, &row, out.values, NULL), FBY_BAD_SAMPLE);
     }
@@ -126,7 +126,7 @@ static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
     static const uint8_t     at[]     = {1, 43, 0, 7, 0, 0}; /* >u2 */
     static const uint8_t     values[] = {30, 10, 20};
     struct written           out      = {0};
-    struct fby_why           why      = {{0}};
+    struct fby_error_detail  why      = {{0}};
     struct fby_field_job     job      = {
                  .field   = &field,
                  .length  = &out.length,
@@ -163,7 +163,7 @@ static void an_index_that_no_integer_holds_is_refused(void **state)
     static const uint64_t    at[]     = {3, UINT64_MAX};
     static const uint8_t     values[] = {1, 2};
     struct written           out      = {0};
-    struct fby_why           why      = {{0}};
+    struct fby_error_detail  why      = {{0}};
     struct fby_field_job     job      = {
                  .field   = &field,
                  .length  = &out.length,

@@ -4,8 +4,9 @@
 #include "tests/worker/transform/transform.h"
 
 #include "pipeline/plan/draw.h"
-#include "worker/transform/scratch.h"
+#include "worker/transform/apply.h"
 #include "worker/transform/steps/steps.h"
+#include "worker/transform/transform_private.h"
 
 enum { SIDE = 96, BLOCK = 16 };
 
@@ -25,31 +26,32 @@ static struct fby_image blocks(uint32_t channels)
 }
 
 /* Run the ops on `in`, passing its rows one by one, as a decoder does. */
-static struct fby_image run_on(
-    const struct fby_op_run *run, const struct fby_image *in, uint32_t channels)
+static struct fby_image run_on(const struct fby_planned_ops *run,
+    const struct fby_image *in, uint32_t channels)
 {
-    struct fby_chain  chain;
-    struct fby_size   end    = fby_op_plan_size(&run->plans[run->n_ops - 1]);
-    size_t            stride = (size_t)end.w * channels;
-    struct fby_image  out    = {malloc(stride * end.h), stride, end.w, end.h};
-    struct fby_source source = {{in->width, in->height}, channels, false};
+    struct fby_chain       chain;
+    struct fby_size        end = fby_op_plan_size(&run->plans[run->n_ops - 1]);
+    size_t                 stride = (size_t)end.w * channels;
+    struct fby_image       out = {malloc(stride * end.h), stride, end.w, end.h};
+    struct fby_chain_input source = {{in->width, in->height}, channels, false};
     size_t   size = ((size_t)in->width + FBY_RESIZE_ROW_SLACK) * FBY_RGB;
     uint8_t *row  = calloc(1, size);
     assert_ok(fby_chain_plan(run, source, &out, &chain, NULL));
-    struct fby_box box = fby_chain_part(&chain, &fby_unscaled);
+    struct fby_box box = fby_chain_source_box(&chain, &fby_unscaled);
     assert_ok(fby_chain_begin(transform, &chain, &fby_unscaled));
     for (uint32_t y = box.y; y < box.y + box.h; y++) {
         struct fby_image one = {row, size, box.w, 1};
         memcpy(row, in->pixels + y * in->stride + (size_t)box.x * channels,
             (size_t)box.w * channels);
-        fby_chain_rows(transform, &chain, &one);
+        fby_chain_add_rows(transform, &chain, &one);
     }
     assert_ok(fby_chain_end(transform, &chain));
     free(row);
     return out;
 }
 
-static struct fby_image run_as(const struct fby_op_run *run, uint32_t channels)
+static struct fby_image run_as(
+    const struct fby_planned_ops *run, uint32_t channels)
 {
     struct fby_image in  = blocks(channels);
     struct fby_image out = run_on(run, &in, channels);
@@ -162,13 +164,13 @@ static void assert_matches(
 
 static void assert_mask_follows(const struct fby_op *op, uint64_t sample)
 {
-    struct fby_op_use  use   = ready_use(op);
-    struct fby_op_plan plan  = plan_of(&use, sample);
-    struct fby_op_run  run   = {&use, &plan, 1};
-    struct fby_size    end   = fby_op_plan_size(&plan);
-    struct fby_image   image = run_as(&run, FBY_RGB);
-    struct fby_image   mask  = run_as(&run, 1);
-    struct fby_image   right = blocks(1);
+    struct fby_op_use      use   = ready_use(op);
+    struct fby_op_plan     plan  = plan_of(&use, sample);
+    struct fby_planned_ops run   = {&use, &plan, 1};
+    struct fby_size        end   = fby_op_plan_size(&plan);
+    struct fby_image       image = run_as(&run, FBY_RGB);
+    struct fby_image       mask  = run_as(&run, 1);
+    struct fby_image       right = blocks(1);
     if (!changes_colours(&plan)) {
         assert_matches(&image, &mask);
     } else if (!moves_pixels(&plan)) {
@@ -218,15 +220,15 @@ static void a_chain_with_steps_is_its_ops_one_after_the_other(void **state)
     for (uint32_t n = 1; n <= CHAIN; n++) {
         struct fby_image at = blocks(FBY_RGB);
         for (uint32_t i = 0; i < n; i++) {
-            struct fby_size   end = fby_op_plan_size(&plans[i]);
-            struct fby_image  out = new_picture(end.w, end.h);
-            struct fby_op_run one = {&uses[i], &plans[i], 1};
-            assert_ok(fby_transform_run(transform, &one, at, out, NULL));
+            struct fby_size        end = fby_op_plan_size(&plans[i]);
+            struct fby_image       out = new_picture(end.w, end.h);
+            struct fby_planned_ops one = {&uses[i], &plans[i], 1};
+            assert_ok(fby_transform_run_ops(transform, &one, at, out, NULL));
             free(at.pixels);
             at = out;
         }
-        struct fby_op_run all = {uses, plans, n};
-        struct fby_image  out = run_as(&all, FBY_RGB);
+        struct fby_planned_ops all = {uses, plans, n};
+        struct fby_image       out = run_as(&all, FBY_RGB);
         assert_same_picture(&at, &out);
         free(at.pixels);
         free(out.pixels);
@@ -247,16 +249,16 @@ static struct fby_image motley(uint32_t channels)
 }
 
 static void assert_is_its_ops_in_turn(
-    const struct fby_op_run *run, uint32_t channels)
+    const struct fby_planned_ops *run, uint32_t channels)
 {
     struct fby_image at = motley(channels);
     for (uint32_t n = 1; n <= run->n_ops; n++) {
-        struct fby_op_run one = {&run->uses[n - 1], &run->plans[n - 1], 1};
-        struct fby_op_run all = {run->uses, run->plans, n};
-        struct fby_image  in  = motley(channels);
-        struct fby_image  out = run_on(&all, &in, channels);
-        struct fby_image  was = at;
-        at                    = run_on(&one, &was, channels);
+        struct fby_planned_ops one = {&run->uses[n - 1], &run->plans[n - 1], 1};
+        struct fby_planned_ops all = {run->uses, run->plans, n};
+        struct fby_image       in  = motley(channels);
+        struct fby_image       out = run_on(&all, &in, channels);
+        struct fby_image       was = at;
+        at                         = run_on(&one, &was, channels);
         assert_int_equal(out.width, at.width);
         assert_memory_equal(out.pixels, at.pixels, at.stride * at.height);
         free(was.pixels);
@@ -276,10 +278,10 @@ static void what_is_mirrored_first_is_scaled_mirrored(void **state)
         {2, 0, 20, 12, 10, 9, false, 0, {{0}}},
         {1, 0, 8, 9, 8, 9, true, 0, {{0}}},
         {0, 0, 8, 9, 4, 18, true, 0, {{0}}}};
-    struct fby_op_use uses[4] = {use_of(fby_op_named("horizontal_flip")),
-        use_of(fby_op_named("random_resized_crop")),
-        use_of(fby_op_named("center_crop")), use_of(fby_op_named("resize"))};
-    struct fby_op_run run     = {uses, plans, 4};
+    struct fby_op_use      uses[4] = {use_of(fby_op_named("horizontal_flip")),
+             use_of(fby_op_named("random_resized_crop")),
+             use_of(fby_op_named("center_crop")), use_of(fby_op_named("resize"))};
+    struct fby_planned_ops run     = {uses, plans, 4};
     assert_is_its_ops_in_turn(&run, 1);
     assert_is_its_ops_in_turn(&run, FBY_RGB);
 }
@@ -316,10 +318,10 @@ static void any_chain_is_its_ops_one_after_the_other(void **state)
     enum { CASES = 1000, MOST = 6 };
     seed = 1;
     for (int i = 0; i < CASES; i++) {
-        struct fby_op_use  uses[MOST];
-        struct fby_op_plan plans[MOST];
-        struct fby_size    at  = {WIDE, HIGH};
-        struct fby_op_run  run = {uses, plans, between(1, MOST)};
+        struct fby_op_use      uses[MOST];
+        struct fby_op_plan     plans[MOST];
+        struct fby_size        at  = {WIDE, HIGH};
+        struct fby_planned_ops run = {uses, plans, between(1, MOST)};
         for (uint32_t k = 0; k < run.n_ops; k++) {
             uses[k]  = use_of(fby_op_named("random_resized_crop"));
             plans[k] = any_plan(at);
@@ -332,26 +334,28 @@ static void any_chain_is_its_ops_one_after_the_other(void **state)
 static void what_steps_need_is_what_they_take(void **state)
 {
     (void)state;
-    struct fby_op_use     uses[CHAIN];
-    struct fby_op_plan    plans[CHAIN];
-    struct fby_op_run     run   = {uses, plans, CHAIN};
-    struct fby_transform *fresh = fby_transform_create(NULL);
-    struct fby_need       need  = {.libraries = 0};
-    struct fby_chain      chain;
-    struct fby_image      in = blocks(FBY_RGB);
+    struct fby_op_use      uses[CHAIN];
+    struct fby_op_plan     plans[CHAIN];
+    struct fby_planned_ops run   = {uses, plans, CHAIN};
+    struct fby_transform  *fresh = fby_transform_create(NULL);
+    struct fby_need        need  = {.library_bytes = 0};
+    struct fby_chain       chain;
+    struct fby_image       in = blocks(FBY_RGB);
     plan_chain(uses, plans);
     struct fby_size  end = fby_op_plan_size(&plans[CHAIN - 1]);
     struct fby_image out = new_picture(end.w, end.h);
     assert_ok(fby_chain_plan(&run,
-        (struct fby_source){{SIDE, SIDE}, FBY_RGB, false}, &out, &chain, NULL));
-    fby_chain_need(&chain, &fby_unscaled, &need);
-    assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
+        (struct fby_chain_input){{SIDE, SIDE}, FBY_RGB, false}, &out, &chain,
+        NULL));
+    fby_chain_raise_need(&chain, &fby_unscaled, &need);
+    assert_ok(fby_transform_run_ops(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {
-        assert_in_range(
-            fresh->made[i].size_bytes, need.made[i], need.made[i] + 63);
+        assert_in_range(fresh->results[i].size_bytes, need.results[i],
+            need.results[i] + 63);
     }
-    assert_in_range(fresh->steps.size_bytes, need.steps, need.steps + 63);
-    assert_true(need.steps > 0 && need.made[1] > 0);
+    assert_in_range(
+        fresh->step_memory.size_bytes, need.step_memory, need.step_memory + 63);
+    assert_true(need.step_memory > 0 && need.results[1] > 0);
     fby_transform_destroy(&fresh);
     free(in.pixels);
     free(out.pixels);
@@ -360,19 +364,19 @@ static void what_steps_need_is_what_they_take(void **state)
 static void a_step_that_is_not_known_is_refused(void **state)
 {
     (void)state;
-    struct fby_image   in   = new_picture(8, 8);
-    struct fby_image   out  = new_picture(8, 8);
-    struct fby_op_use  use  = use_of(fby_op_named("grayscale"));
-    struct fby_op_plan plan = {.w = 8, .h = 8, .out_w = 8, .out_h = 8};
-    struct fby_op_run  run  = {&use, &plan, 1};
-    plan.n_steps            = 1;
-    plan.steps[0].kind      = FBY_N_STEPS;
+    struct fby_image       in   = new_picture(8, 8);
+    struct fby_image       out  = new_picture(8, 8);
+    struct fby_op_use      use  = use_of(fby_op_named("grayscale"));
+    struct fby_op_plan     plan = {.w = 8, .h = 8, .out_w = 8, .out_h = 8};
+    struct fby_planned_ops run  = {&use, &plan, 1};
+    plan.n_steps                = 1;
+    plan.steps[0].kind          = FBY_N_STEPS;
     assert_int_equal(
-        fby_transform_run(transform, &run, in, out, NULL), FBY_USAGE);
+        fby_transform_run_ops(transform, &run, in, out, NULL), FBY_USAGE);
     plan.steps[0].kind = FBY_STEP_GREY;
     plan.n_steps       = FBY_MAX_STEPS + 1;
     assert_int_equal(
-        fby_transform_run(transform, &run, in, out, NULL), FBY_USAGE);
+        fby_transform_run_ops(transform, &run, in, out, NULL), FBY_USAGE);
     free(in.pixels);
     free(out.pixels);
 }
@@ -388,15 +392,15 @@ static void contrast_changes_every_level(void **state)
     struct fby_op_use  use  = use_of(fby_op_named("grayscale"));
     struct fby_op_plan plan = {
         .w = 16, .h = 16, .out_w = 16, .out_h = 16, .n_steps = 1};
-    struct fby_op_run run = {&use, &plan, 1};
-    plan.steps[0].kind    = FBY_STEP_CONTRAST;
+    struct fby_planned_ops run = {&use, &plan, 1};
+    plan.steps[0].kind         = FBY_STEP_CONTRAST;
     for (uint32_t i = 0; i < 256; i++) {
         memset(in.pixels + i / 16 * in.stride + (size_t)(i % 16) * FBY_RGB,
             (int)i, FBY_RGB);
     }
     for (uint32_t whole = 0; whole < 2; whole++) {
         plan.steps[0].v[0] = whole * INT64_C(65536);
-        assert_ok(fby_transform_run(transform, &run, in, out, NULL));
+        assert_ok(fby_transform_run_ops(transform, &run, in, out, NULL));
         for (uint32_t i = 0; i < 256; i++) {
             const uint8_t *pixel =
                 out.pixels + i / 16 * out.stride + (size_t)(i % 16) * FBY_RGB;

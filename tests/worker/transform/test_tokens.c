@@ -39,7 +39,7 @@ static struct fby_buffer bytes_of(
 
 static fby_err write_field(const struct fby_field_job *job,
     const struct fby_buffer *bytes, struct fby_guarded *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     struct fby_field_job own   = *job;
     struct fby_guarded   input = fby_guarded_copy(bytes->data, bytes->size);
@@ -55,9 +55,9 @@ static fby_err write_field(const struct fby_field_job *job,
 static void writes(const struct fby_field_job *job,
     const struct fby_buffer *bytes, const uint64_t *right, size_t n)
 {
-    uint32_t           width = fby_type_bytes(job->field->wire_type);
-    struct fby_guarded out   = fby_guarded_copy(NULL, n * width);
-    struct fby_why     why   = {{0}};
+    uint32_t                width = fby_type_bytes(job->field->wire_type);
+    struct fby_guarded      out   = fby_guarded_copy(NULL, n * width);
+    struct fby_error_detail why   = {{0}};
     if (write_field(job, bytes, &out, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -71,8 +71,8 @@ static void writes(const struct fby_field_job *job,
 static void refuses(const struct fby_field_job *job,
     const struct fby_buffer *bytes, fby_err err, const char *words)
 {
-    struct fby_guarded out = fby_guarded_copy(NULL, (size_t)64 * LENGTH);
-    struct fby_why     why = {{0}};
+    struct fby_guarded      out = fby_guarded_copy(NULL, (size_t)64 * LENGTH);
+    struct fby_error_detail why = {{0}};
     assert_int_equal(write_field(job, bytes, &out, &why), err);
     assert_says(&why, words);
     fby_guarded_free(&out);

@@ -1,10 +1,10 @@
-/* A crop after a scaling: only the pixels that it needs are decoded. */
+/* A crop after scaling: only the pixels that the crop needs are decoded. */
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
 #include "worker/transform/field.h"
-#include "worker/transform/scratch.h"
 #include "worker/transform/self_check/probes.h"
+#include "worker/transform/transform_private.h"
 
 static struct fby_value side_of(uint32_t height, uint32_t width)
 {
@@ -58,7 +58,7 @@ static struct fby_field_job job_of(const struct fby_field_content *field,
 
 static void write_ok(const struct fby_field_job *job, uint8_t *pixels)
 {
-    struct fby_why why = {{0}};
+    struct fby_error_detail why = {{0}};
     if (fby_field_write(transform, job, pixels, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }

@@ -1,5 +1,5 @@
-/* Compare planes with a reference: the whole file decoded by libjpeg, plane by
- * plane, and sums over 2 x 2 in plain loops. */
+/* Planes of Y, Cb and Cr, compared with a reference: the whole file decoded by
+ * libjpeg, plane by plane, and sums over 2 x 2 pixels in plain loops. */
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -101,10 +101,10 @@ static struct fby_buffer write_field(
 {
     struct fby_field_job job = {
         .field = field, .bytes = file.bytes, .size = file.size};
-    struct fby_why    why = {0};
-    size_t            n   = fby_field_bytes(field);
-    struct fby_buffer out = {0};
-    uint8_t          *raw = malloc(n);
+    struct fby_error_detail why = {0};
+    size_t                  n   = fby_field_bytes(field);
+    struct fby_buffer       out = {0};
+    uint8_t                *raw = malloc(n);
     if (fby_field_write(transform, &job, raw, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -132,7 +132,7 @@ static void colours_become_those_of_jfif(void **state)
         {9, 9, 9, 9, 128, 128}, {200, 30, 90, 88, 129, 208}};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         uint8_t pixel[3] = {known[i][0], known[i][1], known[i][2]};
-        fby_yuv_of_rgb(pixel, 1);
+        fby_yuv_from_rgb(pixel, 1);
         assert_memory_equal(pixel, known[i] + 3, 3);
     }
 }
@@ -145,7 +145,7 @@ static void planes_of_any_size_are_means_of_their_pixels(void **state)
         size_t            bytes   = (size_t)fby_yuv_bytes(side, 75 - side);
         uint8_t          *raw     = malloc(bytes);
         struct fby_buffer planes  = planes_of(&picture);
-        fby_yuv_planes(&picture, raw);
+        fby_yuv_write_planes(&picture, raw);
         assert_int_equal(planes.size, bytes);
         assert_memory_equal(raw, planes.data, bytes);
         fby_buffer_fini(&planes);
@@ -176,7 +176,7 @@ static struct fby_image upright(
     struct fby_image stored = decode(file);
     struct fby_image out    = new_picture(turns ? stored.height : stored.width,
         turns ? stored.width : stored.height);
-    fby_orient(&stored, 0, photo->orientation, &out);
+    fby_orient_rows(&stored, 0, photo->orientation, &out);
     free(stored.pixels);
     return out;
 }
@@ -263,7 +263,7 @@ static void grey_has_its_levels_in_y_and_no_colour(void **state)
     struct fby_scratch       memory = {0};
     struct fby_image         rgb    = {0};
     struct fby_field_content field  = yuv_field(37, 41);
-    assert_ok(fby_jpeg_decode(
+    assert_ok(fby_picture_decode(&fby_jpeg_picture,
         &(struct fby_picture_file){file.data, file.size}, &memory, &rgb, NULL));
     for (size_t i = 0; i < (size_t)37 * 41; i++) {
         rgb.pixels[3 * i + 1] = 128;
@@ -285,7 +285,7 @@ static void assert_converted(
     struct fby_buffer rgb          = write_field(&plain, file);
     uint32_t          w            = field->shape.dims[1];
     uint32_t          h            = field->shape.dims[0];
-    fby_yuv_of_rgb(rgb.data, (size_t)w * h);
+    fby_yuv_from_rgb(rgb.data, (size_t)w * h);
     struct fby_image  picture = {rgb.data, (size_t)w * 3, w, h};
     struct fby_buffer want    = planes_of(&picture);
     struct fby_buffer got     = write_field(field, file);
@@ -407,11 +407,11 @@ static void a_damaged_file_is_a_bad_sample(void **state)
     (void)state;
     struct fby_field_content field = yuv_field(45, 39);
     uint8_t                  raw[4096];
-    struct fby_why           why = {0};
-    for (size_t i = 0; i < fby_n_probes; i++) {
+    struct fby_error_detail  why = {0};
+    for (size_t i = 0; i < fby_n_jpeg_probes; i++) {
         struct fby_field_job job = {.field = &field,
-            .bytes                         = fby_probes[i].bytes,
-            .size                          = fby_probes[i].size / 2};
+            .bytes                         = fby_jpeg_probes[i].bytes,
+            .size                          = fby_jpeg_probes[i].size / 2};
         assert_int_equal(
             fby_field_write(transform, &job, raw, &why), FBY_BAD_SAMPLE);
     }

@@ -38,11 +38,12 @@ static void put_end(struct fby_buffer *out, struct end_record end)
 
 /* `file_size` bytes of which `tail` are the last. */
 static fby_err find(const struct fby_buffer *tail, uint64_t file_size,
-    struct fby_zip_directory *out, struct fby_why *why)
+    struct fby_zip_directory *out, struct fby_error_detail *why)
 {
     struct fby_guarded bytes = fby_guarded_copy(tail->data, tail->size);
     *out                     = (struct fby_zip_directory){0};
-    fby_err err = fby_zip_find(bytes.bytes, bytes.size, file_size, out, why);
+    fby_err err =
+        fby_zip_find_directory(bytes.bytes, bytes.size, file_size, out, why);
     fby_guarded_free(&bytes);
     return err;
 }
@@ -51,7 +52,7 @@ static void found(const struct fby_buffer *tail, uint64_t file_size,
     uint64_t offset, uint64_t size)
 {
     struct fby_zip_directory directory;
-    struct fby_why           why = {{0}};
+    struct fby_error_detail  why = {{0}};
     if (find(tail, file_size, &directory, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -63,7 +64,7 @@ static void not_found(
     const struct fby_buffer *tail, uint64_t file_size, const char *words)
 {
     struct fby_zip_directory directory;
-    struct fby_why           why = {{0}};
+    struct fby_error_detail  why = {{0}};
     assert_int_equal(find(tail, file_size, &directory, &why), FBY_CONFIG);
     assert_says(&why, words);
 }
@@ -302,14 +303,14 @@ static void put_entry(struct fby_buffer *out, struct entry entry)
 }
 
 /* The only entry of a directory. */
-static fby_err read_entry(
-    struct entry entry, struct fby_zip_member *out, struct fby_why *why)
+static fby_err read_entry(struct entry entry, struct fby_zip_member *out,
+    struct fby_error_detail *why)
 {
     struct fby_buffer directory = {0};
     put_entry(&directory, entry);
     struct fby_guarded bytes = fby_guarded_copy(directory.data, directory.size);
     struct fby_reader  in    = fby_reader(bytes.bytes, bytes.size);
-    fby_err            err   = fby_zip_next(&in, out, why);
+    fby_err            err   = fby_zip_next_member(&in, out, why);
     assert_true(err != FBY_OK || in.left == 0);
     fby_guarded_free(&bytes);
     fby_buffer_fini(&directory);
@@ -318,8 +319,8 @@ static fby_err read_entry(
 
 static void refuses(struct entry entry, const char *words)
 {
-    struct fby_zip_member member;
-    struct fby_why        why = {{0}};
+    struct fby_zip_member   member;
+    struct fby_error_detail why = {{0}};
     assert_int_equal(read_entry(entry, &member, &why), FBY_CONFIG);
     assert_says(&why, words);
 }
@@ -333,13 +334,13 @@ static void entries_follow_each_other(void **state)
         (struct entry){0, 0, 12, 12, 100, "a.npy", "\2\0\1\0z", 5, 3});
     put_entry(&directory, (struct entry){2, 8, 7, 90, 0, "", NULL, 0, 0});
     struct fby_reader in = fby_reader(directory.data, directory.size);
-    assert_ok(fby_zip_next(&in, &member, NULL));
+    assert_ok(fby_zip_next_member(&in, &member, NULL));
     assert_string_equal(member.name, "a.npy");
     assert_int_equal(member.size, 12);
     assert_int_equal(member.packed, 12);
     assert_int_equal(member.head, 100);
     assert_int_equal(member.sum, 0xa1b2c3d4);
-    assert_ok(fby_zip_next(&in, &member, NULL));
+    assert_ok(fby_zip_next_member(&in, &member, NULL));
     assert_string_equal(member.name, "");
     assert_int_equal(member.size, 90);
     assert_int_equal(member.packed, 7);
@@ -431,13 +432,13 @@ static void an_entry_that_is_cut_is_refused(void **state)
         struct fby_guarded    cut = fby_guarded_copy(directory.data, size);
         struct fby_reader     in  = fby_reader(cut.bytes, size);
         struct fby_zip_member member;
-        assert_int_equal(fby_zip_next(&in, &member, NULL), FBY_CONFIG);
+        assert_int_equal(fby_zip_next_member(&in, &member, NULL), FBY_CONFIG);
         fby_guarded_free(&cut);
     }
     directory.data[0]++;
     struct fby_reader     in = fby_reader(directory.data, directory.size);
     struct fby_zip_member member;
-    assert_int_equal(fby_zip_next(&in, &member, NULL), FBY_CONFIG);
+    assert_int_equal(fby_zip_next_member(&in, &member, NULL), FBY_CONFIG);
     fby_buffer_fini(&directory);
 }
 
@@ -478,10 +479,10 @@ static fby_err begin(
     fby_store_le(bytes + 26, 4, 2);
     fby_store_le(bytes + 28, 7, 2);
     struct fby_guarded head = fby_guarded_copy(bytes, sizeof(bytes));
-    fby_err err = fby_zip_begin(head.bytes, member, file_size, out, NULL);
+    fby_err err = fby_zip_data_offset(head.bytes, member, file_size, out, NULL);
     head.bytes[0]++;
-    assert_int_equal(
-        fby_zip_begin(head.bytes, member, file_size, &(uint64_t){0}, NULL),
+    assert_int_equal(fby_zip_data_offset(
+                         head.bytes, member, file_size, &(uint64_t){0}, NULL),
         FBY_CONFIG);
     fby_guarded_free(&head);
     return err;

@@ -1,28 +1,27 @@
-#include "worker/source/columns/manifest.h"
+/* manifest.c - the entries of a shard of columns in the manifest. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
 #include "worker/source/columns/columns.h"
 #include "worker/source/columns/ragged.h"
-#include "worker/source/manifest_lengths.h"
+#include "worker/source/manifest.h"
 
-enum { /* keys of a shard's record */
+enum { /* keys of the record of a shard of columns */
     KEY_ROWS = 13,
     KEY_COLUMNS
 };
 
-enum { /* of a column's record */
+enum { /* keys of the record of a column */
     COLUMN_NAME = 1,
     COLUMN_TYPE, /* "<f4" */
-    COLUMN_ROW,  /* its dimensions */
+    COLUMN_ROW,  /* dimensions of a row */
     COLUMN_OFFSET,
-    COLUMN_PART,    /* of ragged and CSR ones; the others lack it */
-    COLUMN_ENTRIES, /* of values, and of CSR, as the following */
-    COLUMN_WIDTH,   /* values of a dense row */
-    COLUMN_INDICES, /* dtype, and offset in the file */
+    COLUMN_PART,    /* ragged and CSR columns only */
+    COLUMN_ENTRIES, /* values and CSR only: rows in the file */
+    COLUMN_WIDTH,   /* CSR only, as all below: values of a dense row */
+    COLUMN_INDICES, /* a type, like COLUMN_TYPE; _AT: offset in the file */
     COLUMN_INDICES_AT,
     COLUMN_INDPTR,
     COLUMN_INDPTR_AT
@@ -85,16 +84,11 @@ void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
     fby_lengths_encode(shard, out);
 }
 
-static fby_err bad(struct fby_why *why, const char *what)
-{
-    return fby_because(why, FBY_PROTO, "manifest of a shard: %s", what);
-}
-
 static void read_type(struct fby_record *r, uint16_t key,
     enum fby_npy_type *out, bool *big_endian)
 {
     char text[8] = "";
-    fby_record_text(r, key, text, sizeof(text));
+    fby_record_read_text(r, key, text, sizeof(text));
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
         enum fby_npy_type type = (enum fby_npy_type)i;
         bool              one  = fby_npy_type_bytes(type) == 1;
@@ -115,26 +109,26 @@ static void read_numbers(
     read_type(r, key, &out->type, &out->big_endian);
     out->width = (uint32_t)fby_npy_type_bytes(out->type);
     out->offset =
-        (uint64_t)fby_record_between(r, (uint16_t)(key + 1), 0, INT64_MAX);
+        (uint64_t)fby_record_read_between(r, (uint16_t)(key + 1), 0, INT64_MAX);
 }
 
 static void read_part(
     struct fby_record *r, uint32_t samples, struct fby_column *out)
 {
     out->rows = samples;
-    if (fby_record_has(r, COLUMN_PART)) {
-        out->part = (enum fby_column_part)fby_record_between(
+    if (fby_record_next_is(r, COLUMN_PART)) {
+        out->part = (enum fby_column_part)fby_record_read_between(
             r, COLUMN_PART, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
     }
     if (out->part >= FBY_COLUMN_VALUES) {
         out->rows =
-            (uint64_t)fby_record_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
+            (uint64_t)fby_record_read_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
     } else if (out->part == FBY_COLUMN_OFFSETS) {
         out->rows++;
     }
     if (out->part == FBY_COLUMN_CSR) {
         out->width =
-            (uint64_t)fby_record_between(r, COLUMN_WIDTH, 1, INT64_MAX);
+            (uint64_t)fby_record_read_between(r, COLUMN_WIDTH, 1, INT64_MAX);
         read_numbers(r, COLUMN_INDICES, &out->indices);
         read_numbers(r, COLUMN_INDPTR, &out->indptr);
     }
@@ -145,21 +139,22 @@ static void read_column_record(struct fby_record *list,
 {
     uint16_t          key = (uint16_t)(shard->n_columns + 1);
     int64_t           dims[FBY_NPY_MAX_DIMS];
-    struct fby_record r = fby_record_nested(list, key);
-    fby_record_text(&r, COLUMN_NAME, out->name, sizeof(out->name));
+    struct fby_record r = fby_record_enter(list, key);
+    fby_record_read_text(&r, COLUMN_NAME, out->name, sizeof(out->name));
     read_type(&r, COLUMN_TYPE, &out->type, &out->big_endian);
-    out->n_dims =
-        (uint32_t)fby_record_i64s(&r, COLUMN_ROW, dims, FBY_NPY_MAX_DIMS - 1);
+    out->n_dims = (uint32_t)fby_record_read_i64s(
+        &r, COLUMN_ROW, dims, FBY_NPY_MAX_DIMS - 1);
     for (uint32_t i = 0; i < out->n_dims; i++) {
         out->dims[i] = dims[i] > 0 ? (uint64_t)dims[i] : 0;
     }
-    out->offset = (uint64_t)fby_record_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
+    out->offset =
+        (uint64_t)fby_record_read_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
     out->row_bytes = fby_column_row_bytes(out);
     read_part(&r, shard->samples, out);
     fby_record_leave(list, &r);
 }
 
-/* Do `n` things of `bytes` each lie behind that offset? */
+/* Does the shard have `n` elements of `bytes` each from `offset` on? */
 static bool has_room(
     const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t bytes)
 {
@@ -168,74 +163,63 @@ static bool has_room(
 }
 
 static fby_err check_csr(const struct fby_shard *shard,
-    const struct fby_column *column, struct fby_why *why)
+    const struct fby_column *column, struct fby_error_detail *why)
 {
     const struct fby_numbers *indices = &column->indices;
     const struct fby_numbers *indptr  = &column->indptr;
-    if (column->n_dims > 0 || !fby_npy_is_whole(indices->type) ||
-        !fby_npy_is_whole(indptr->type)) {
-        return bad(why, "indices that are no whole numbers");
+    if (column->n_dims > 0 || !fby_npy_is_integer(indices->type) ||
+        !fby_npy_is_integer(indptr->type)) {
+        return fby_manifest_refuse(why, "indices that are no whole numbers");
     }
     return has_room(shard, indices->offset, column->rows, indices->width) &&
                    has_room(shard, indptr->offset, (uint64_t)shard->samples + 1,
                        indptr->width)
                ? FBY_OK
-               : bad(why, "a column beyond the end");
+               : fby_manifest_refuse(why, "a column beyond the end");
 }
 
 static fby_err check_column(const struct fby_shard *shard,
-    const struct fby_column *column, struct fby_why *why)
+    const struct fby_column *column, struct fby_error_detail *why)
 {
     if (column->part == FBY_COLUMN_OFFSETS &&
-        (!fby_npy_is_whole(column->type) || column->n_dims > 0)) {
-        return bad(why, "offsets that are no whole numbers");
+        (!fby_npy_is_integer(column->type) || column->n_dims > 0)) {
+        return fby_manifest_refuse(why, "offsets that are no whole numbers");
     }
     if (shard->samples == 0 ||
         !has_room(shard, column->offset, column->rows, column->row_bytes)) {
-        return bad(why, "a column beyond the end");
+        return fby_manifest_refuse(why, "a column beyond the end");
     }
-    if (column->part == FBY_COLUMN_CSR &&
-        check_csr(shard, column, why) != FBY_OK) {
-        return FBY_PROTO;
+    if (column->part == FBY_COLUMN_CSR) {
+        FBY_TRY(check_csr(shard, column, why));
     }
     return shard->n_columns == 0 ||
                    strcmp(shard->columns[shard->n_columns - 1].name,
                        column->name) < 0
                ? FBY_OK
-               : bad(why, "columns that are not in order");
+               : fby_manifest_refuse(why, "columns that are not in order");
 }
 
 fby_err fby_columns_decode(
-    struct fby_record *r, struct fby_shard *out, struct fby_why *why)
+    struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
-    fby_err err  = FBY_OK;
-    out->samples = (uint32_t)fby_record_between(r, KEY_ROWS, 1, UINT32_MAX);
-    struct fby_record list = fby_record_nested(r, KEY_COLUMNS);
-    while (err == FBY_OK && fby_record_more(&list)) {
+    out->samples =
+        (uint32_t)fby_record_read_between(r, KEY_ROWS, 1, UINT32_MAX);
+    struct fby_record list = fby_record_enter(r, KEY_COLUMNS);
+    while (fby_record_has_more(&list)) {
         struct fby_column column = {.name = ""};
         read_column_record(&list, out, &column);
-        err = check_column(out, &column, why);
-        if (err == FBY_OK) {
-            err = fby_shard_add_column(out, &column, why);
-        }
-    }
-    if (err != FBY_OK) {
-        return FBY_PROTO;
+        FBY_TRY(check_column(out, &column, why));
+        FBY_TRY(fby_shard_add_column(out, &column, why));
     }
     fby_record_leave(r, &list);
     struct fby_span lengths = fby_lengths_next(r);
-    if (fby_record_end(r, "manifest of a shard", why) != FBY_OK) {
-        return FBY_PROTO;
-    }
-    if (!fby_lengths_decode(lengths, out)) {
-        return bad(why, "lengths that are not 4 bytes a row");
-    }
+    FBY_TRY(fby_record_end(r, "manifest of a shard", why));
+    FBY_TRY(fby_lengths_decode(lengths, out, why));
     if (out->n_columns == 0) {
-        return bad(why, "no columns");
+        return fby_manifest_refuse(why, "no columns");
     }
-    if (fby_ragged_pair(out, NULL) != FBY_OK) {
-        return bad(why, "a part of a ragged column without the other");
-    }
-    out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
-    return FBY_OK;
+    return fby_ragged_pair(out, NULL) == FBY_OK
+               ? FBY_OK
+               : fby_manifest_refuse(
+                     why, "a part of a ragged column without the other");
 }

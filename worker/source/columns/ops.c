@@ -1,14 +1,16 @@
-/* Shards of columns: headers are read, at each opening anew; with a bucket_by
- * the offsets of its column too, and with --hash the files, but those that the
- * cache knows with the same stamps. */
+/* Index a source of columns: the headers of all files are read at every open.
+ * Offsets are read for bucket_by, and whole files for checksums, except those
+ * that the cache has with equal stamps. */
 #include <stdio.h>
 
 #include "worker/source/columns/columns.h"
-#include "worker/source/columns/manifest.h"
+#include "worker/source/dataset_state.h"
+#include "worker/source/index_build.h"
+#include "worker/source/manifest.h"
 #include "worker/source/ops.h"
 
-static fby_err scan_shard(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+static fby_err scan_shard(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     struct fby_build *b     = arg;
     struct fby_index *out   = b->out;
@@ -23,21 +25,21 @@ static fby_err scan_shard(
         err = fby_columns_scan(out->root, path, shard, why);
     }
     if (err == FBY_OK && (b->spec->lengths != NULL || out->hashed)) {
-        err = fby_build_read(b, shard, stop, why);
+        err = fby_build_read_shard(b, shard, stop, why);
     }
-    return err == FBY_OK ? FBY_OK
-                         : fby_because_in(why, err, "shard %s", shard->name);
+    return fby_error_prefix(why, err, "shard %s", shard->name);
 }
 
-static fby_err index_columns(struct fby_build *self, struct fby_why *why)
+static fby_err index_columns(
+    struct fby_build *self, struct fby_error_detail *why)
 {
-    return fby_build_named(self, FBY_EXPAND_TABLES, scan_shard, self, why);
+    return fby_build_each_name(self, FBY_EXPAND_TABLES, scan_shard, self, why);
 }
 
-/* One .npz holds all columns; else each is a file of the shard's folder. */
+/* The shard is one .npz, or a folder with a file for each column. */
 static fby_err path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     (void)index;
     const struct fby_column *column = &shard->columns[number];
@@ -50,7 +52,7 @@ static fby_err path(const struct fby_index *index,
 
 static void describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
-    struct fby_why *text)
+    struct fby_error_detail *text)
 {
     (void)dataset;
     (void)member;

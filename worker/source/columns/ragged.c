@@ -10,7 +10,8 @@
 static const char offsets_end[] = ".offsets";
 static const char values_end[]  = ".values";
 
-static bool ends_so(const char *name, const char *end, size_t *stem)
+/* Does `name` end with `end`, ignoring case? */
+static bool has_end(const char *name, const char *end, size_t *stem)
 {
     size_t n = strlen(name);
     size_t k = strlen(end);
@@ -23,14 +24,15 @@ static bool ends_so(const char *name, const char *end, size_t *stem)
 
 enum fby_column_part fby_ragged_part(const char *name, size_t *stem)
 {
-    if (ends_so(name, offsets_end, stem)) {
+    if (has_end(name, offsets_end, stem)) {
         return FBY_COLUMN_OFFSETS;
     }
-    return ends_so(name, values_end, stem) ? FBY_COLUMN_VALUES
+    return has_end(name, values_end, stem) ? FBY_COLUMN_VALUES
                                            : FBY_COLUMN_WHOLE;
 }
 
-bool fby_ragged_is(const struct fby_column *column, const char *name)
+bool fby_ragged_has_values_name(
+    const struct fby_column *column, const char *name)
 {
     char whole[FBY_NAME_SIZE];
     int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_end);
@@ -40,7 +42,8 @@ bool fby_ragged_is(const struct fby_column *column, const char *name)
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* Their names are in byte order, which is another one where cases differ. */
+/* A binary search is impossible: columns are in byte order, but names are
+ * compared ignoring case. */
 static const struct fby_column *find_column(
     const struct fby_shard *shard, const char *name)
 {
@@ -52,8 +55,8 @@ static const struct fby_column *find_column(
     return NULL;
 }
 
-static fby_err find_partner(
-    struct fby_shard *shard, struct fby_column *column, struct fby_why *why)
+static fby_err find_partner(struct fby_shard *shard, struct fby_column *column,
+    struct fby_error_detail *why)
 {
     char                 name[FBY_NAME_SIZE + sizeof(offsets_end)];
     size_t               stem   = 0;
@@ -62,30 +65,29 @@ static fby_err find_partner(
     enum fby_column_part other =
         values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
     if (fby_ragged_part(column->name, &stem) != column->part) {
-        return fby_because(why, FBY_CONFIG,
-            "%s is named as no part of a ragged column is", column->name);
+        return fby_error_set(why, FBY_CONFIG,
+            "%s does not have the name of offsets or values", column->name);
     }
     snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
     const struct fby_column *partner = find_column(shard, name);
     if (partner == NULL || partner->part != other) {
-        return fby_because(why, FBY_CONFIG,
-            "%s.npy is there without %s.npy; a ragged column is both",
+        return fby_error_set(why, FBY_CONFIG,
+            "%s.npy has no %s.npy beside it; a ragged column is both",
             column->name, name);
     }
     column->partner = (uint16_t)(partner - shard->columns);
     return FBY_OK;
 }
 
-fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_why *why)
+fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
 {
-    fby_err err = FBY_OK;
-    for (uint32_t i = 0; err == FBY_OK && i < shard->n_columns; i++) {
+    for (uint32_t i = 0; i < shard->n_columns; i++) {
         enum fby_column_part part = shard->columns[i].part;
         if (part == FBY_COLUMN_OFFSETS || part == FBY_COLUMN_VALUES) {
-            err = find_partner(shard, &shard->columns[i], why);
+            FBY_TRY(find_partner(shard, &shard->columns[i], why));
         }
     }
-    return err;
+    return FBY_OK;
 }
 
 /* ---- offsets ------------------------------------------------------------- */
@@ -99,7 +101,7 @@ static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
     return bits;
 }
 
-/* The compiler makes one instruction each of widths that it knows. */
+/* With a constant width the compiler turns load() into one instruction. */
 static uint64_t bits_at(const uint8_t *at, size_t width, bool big_endian)
 {
     switch (width) {
@@ -143,13 +145,27 @@ int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at)
     size_t   width = offsets->width;
     uint64_t bits  = bits_at(at, width, offsets->big_endian);
     if (has_sign(offsets->type)) {
-        unsigned above = 64 - 8 * (unsigned)width;
-        return (int64_t)(bits << above) >> above;
+        unsigned unused = 64 - 8 * (unsigned)width;
+        return (int64_t)(bits << unused) >> unused; /* extends the sign */
     }
     return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
 }
 
-struct fby_shown_offset fby_ragged_show(int64_t offset)
+fby_err fby_ragged_read_ends(const struct fby_object *object,
+    const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
+    struct fby_error_detail *why)
+{
+    uint8_t  raw[2][8] = {{0}};
+    uint32_t width     = offsets->width;
+    uint64_t last      = offsets->offset + (n - 1) * width;
+    FBY_TRY(fby_object_read(object, offsets->offset, raw[0], width, why));
+    FBY_TRY(fby_object_read(object, last, raw[1], width, why));
+    column->first = fby_ragged_offset(offsets, raw[0]);
+    column->last  = fby_ragged_offset(offsets, raw[1]);
+    return FBY_OK;
+}
+
+struct fby_shown_offset fby_ragged_offset_text(int64_t offset)
 {
     struct fby_shown_offset shown;
     snprintf(shown.text, sizeof(shown.text), "%" PRId64 "%s", offset,
@@ -158,15 +174,16 @@ struct fby_shown_offset fby_ragged_show(int64_t offset)
 }
 
 fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
-    int64_t end, struct fby_why *why)
+    int64_t end, struct fby_error_detail *why)
 {
     if (begin > end) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "its offsets go back, from %s to %s", fby_ragged_show(begin).text,
-            fby_ragged_show(end).text);
+        return fby_error_set(why, FBY_BAD_SAMPLE,
+            "its offsets go back, from %s to %s",
+            fby_ragged_offset_text(begin).text,
+            fby_ragged_offset_text(end).text);
     }
-    return fby_because(why, FBY_BAD_SAMPLE,
+    return fby_error_set(why, FBY_BAD_SAMPLE,
         "its offsets are %s and %s; %s has %" PRIu64 " entries",
-        fby_ragged_show(begin).text, fby_ragged_show(end).text, values->name,
-        values->rows);
+        fby_ragged_offset_text(begin).text, fby_ragged_offset_text(end).text,
+        values->name, values->rows);
 }

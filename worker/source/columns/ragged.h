@@ -1,44 +1,53 @@
-/* ragged.h - columns whose rows are lists of any length.
+/* ragged.h - columns whose rows are lists of different lengths.
  *
- * Such a column is two files (or one that SciPy wrote, csr.h): of
- * NAME.values.npy each row is an entry, and row i of NAME.offsets.npy says
- * where the entries of sample i begin, row i + 1 where they end. Offsets are
- * whole numbers of any type that never go back; the first and the last of a
- * file are looked at when it is indexed, the others when they are used, so that
- * a file of billions is open at once. */
+ * A ragged column is two files, or one that SciPy wrote (csr.h). Each row of
+ * NAME.values.npy is an entry. NAME.offsets.npy has samples + 1 offsets: sample
+ * i has the entries offsets[i] to offsets[i + 1] - 1. Offsets are integers of
+ * any type and never decrease. Indexing checks only the first and the last
+ * offset of a file, so that it is fast for billions of rows; the other offsets
+ * are checked when they are used. */
 #ifndef FBY_WORKER_SOURCE_COLUMNS_RAGGED_H
 #define FBY_WORKER_SOURCE_COLUMNS_RAGGED_H
 
 #include "common/err.h"
 #include "worker/source/shard.h"
 
-/* Which part a column of that name is, "ids.values"; the name alone decides.
- * *stem is how much of it both parts share. */
+/* Tell from the name of a column ("ids.values") whether it is the offsets or
+ * the values of a ragged column. *stem is the length of the common name
+ * ("ids"). */
 enum fby_column_part fby_ragged_part(const char *name, size_t *stem);
 
-/* Is it the values of the column that a field names so? */
-bool fby_ragged_is(const struct fby_column *column, const char *name);
+/* Is `column` the values of the ragged column `name`? */
+bool fby_ragged_has_values_name(
+    const struct fby_column *column, const char *name);
 
-/* Find the partner of every part. The columns are in order.
- * Errors: FBY_CONFIG when one has none. */
+/* Set `partner` of all columns of offsets or values. The columns are sorted.
+ * Errors: FBY_CONFIG  offsets without values, or values without offsets. */
 FBY_CHECKED fby_err fby_ragged_pair(
-    struct fby_shard *shard, struct fby_why *why);
+    struct fby_shard *shard, struct fby_error_detail *why);
 
-/* The numbers that a column of offsets is, and those that say where the entries
- * of `column`, which are values or CSR, begin. */
+/* The position of the numbers of a column of offsets in its file. */
 struct fby_numbers fby_column_numbers(const struct fby_column *offsets);
+
+/* The position of the offsets of `column`, a column of values or CSR. */
 struct fby_numbers fby_ragged_offsets(
     const struct fby_shard *shard, const struct fby_column *column);
 
-/* The offset at `at`, among numbers of that type; of u8 what is too large is
- * INT64_MAX. */
+/* Load the offset at address `at`, of the type of `offsets`. An unsigned 64-bit
+ * number that does not fit becomes INT64_MAX. */
 int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at);
 
-/* An offset for people, who are not told INT64_MAX of what is larger. */
+/* Read the first and the last of `n` offsets into column->first and last.
+ * Errors: FBY_IO. */
+FBY_CHECKED fby_err fby_ragged_read_ends(const struct fby_object *object,
+    const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
+    struct fby_error_detail *why);
+
+/* An offset as text for messages: INT64_MAX is "... or more". */
 struct fby_shown_offset {
     char text[32];
 };
-struct fby_shown_offset fby_ragged_show(int64_t offset);
+struct fby_shown_offset fby_ragged_offset_text(int64_t offset);
 
 /* Is [begin, end) within the values? */
 static inline bool fby_ragged_within(
@@ -47,8 +56,9 @@ static inline bool fby_ragged_within(
     return begin >= 0 && end >= begin && (uint64_t)end <= values->rows;
 }
 
-/* Why it is not. Returns FBY_BAD_SAMPLE. */
+/* Set `why` to the reason why [begin, end) is not within the values. Returns
+ * FBY_BAD_SAMPLE. */
 fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
-    int64_t end, struct fby_why *why);
+    int64_t end, struct fby_error_detail *why);
 
 #endif

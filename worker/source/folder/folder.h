@@ -1,10 +1,11 @@
 /* folder.h - index a folder of class folders.
  *
- * Classes are the folders below it, in byte order; a class's files are grouped
- * by their path up to the first dot of the name ("c00/0001": 0001.jpg,
- * 0001.json), also in folders nested below, and ordered by it. Every 1,024
- * samples make a virtual shard. Hidden files and those without an extension
- * are passed over, as are files beside the class folders. */
+ * Each folder below it is a class; classes are in byte order. Files of a class,
+ * also in nested folders, are one sample if their paths are equal up to the
+ * first dot of the name: "c00/0001" has the members 0001.jpg and 0001.json.
+ * Samples are in byte order of their keys; 1,024 make a virtual shard.
+ * Hidden files, files without an extension, and files beside the class folders
+ * are skipped. */
 #ifndef FBY_WORKER_SOURCE_FOLDER_H
 #define FBY_WORKER_SOURCE_FOLDER_H
 
@@ -20,41 +21,43 @@ struct fby_folder_file {
     struct fby_stamp stamp;
 };
 
-/* The files of one class, in order of (key, suffix). */
-struct fby_folder_class {
+/* A class folder, or one of parallel folders. */
+struct fby_folder {
     char                   *name;
-    struct fby_folder_file *files;
-    uint32_t                count;
+    struct fby_folder_file *files; /* in order of key, then suffix */
+    uint32_t                count; /* number of files */
 };
 
-/* The classes of the folder at `path`, named but not walked yet.
- * Errors: as a listing; FBY_CONFIG when there are no class folders. */
-FBY_CHECKED fby_err fby_folder_classes(const struct fby_root *root,
-    const char *path, struct fby_folder_class **classes, uint32_t *count,
-    struct fby_why *why);
-void fby_folder_classes_free(struct fby_folder_class *classes, uint32_t count);
-/* Once they are cut into shards: only the name is kept. */
-void fby_folder_forget_files(struct fby_folder_class *self);
+/* List the class folders of the folder at `path`, without their files.
+ * Errors: FBY_CONFIG  there are no class folders;  those of a listing. */
+FBY_CHECKED fby_err fby_folder_list_classes(const struct fby_root *root,
+    const char *path, struct fby_folder **classes, uint32_t *count,
+    struct fby_error_detail *why);
+void fby_folders_free(struct fby_folder *classes, uint32_t count);
 
-/* All files of a folder `self->name` below `path`, in their order; there may be
- * none. Folders may be walked at once by several threads.
- * Errors: as a listing; FBY_CONFIG for names that cannot be keys, loops of
- *         links; FBY_GONE (stopped). */
-FBY_CHECKED fby_err fby_folder_gather(const struct fby_root *root,
-    const char *path, const atomic_bool *stop, struct fby_folder_class *self,
-    struct fby_why *why);
+/* Free the files of all folders, but keep the names of the folders. */
+void fby_folders_free_files(struct fby_folder *classes, uint32_t count);
 
-/* Walk one class. Classes may be walked at once by several threads.
- * Errors: as a listing; FBY_CONFIG when it has no sample, for names that
- *         cannot be keys, loops of links; FBY_GONE (stopped). */
-FBY_CHECKED fby_err fby_folder_walk(const struct fby_root *root,
-    const char *path, const atomic_bool *stop, struct fby_folder_class *self,
-    struct fby_why *why);
+/* Set self->files to all files of the folder self->name below `path`, which may
+ * have none.
+ * Thread: any, but one thread for each folder.
+ * Errors: FBY_CONFIG  a name that cannot be a key, or a loop of links
+ *         FBY_GONE    *stop became true;  those of a listing */
+FBY_CHECKED fby_err fby_folder_find_files(const struct fby_root *root,
+    const char *path, const atomic_bool *stop, struct fby_folder *self,
+    struct fby_error_detail *why);
 
-/* Cut the walked classes into finished shards; the caller frees the array
- * after fby_shard_fini of each, also after an error. */
-FBY_CHECKED fby_err fby_folder_cut(const struct fby_folder_class *classes,
+/* Like fby_folder_find_files(), but refuse a class folder without files.
+ * Errors: also FBY_CONFIG  the folder has no files. */
+FBY_CHECKED fby_err fby_folder_find_class_files(const struct fby_root *root,
+    const char *path, const atomic_bool *stop, struct fby_folder *self,
+    struct fby_error_detail *why);
+
+/* Make finished shards of the files of all classes. The caller calls
+ * fby_shard_fini for each shard and then frees the array, also after an error.
+ * Errors: those of parts.h. */
+FBY_CHECKED fby_err fby_folders_to_shards(const struct fby_folder *classes,
     uint32_t n_classes, struct fby_shard **shards, uint32_t *n_shards,
-    struct fby_why *why);
+    struct fby_error_detail *why);
 
 #endif

@@ -1,40 +1,39 @@
-/* A folder into shards: its class folders are walked in parallel and cut into
- * parts of 1,024 samples. Names and stamps are all that takes; only for sums
- * and lengths are files read, and not those of parts that the cache knows with
- * the same stamps. */
+/* Index a folder: threads walk its class folders, whose samples are then cut
+ * into parts of 1,024. The walk reads names and stamps only. Files are read for
+ * checksums and lengths, except those that the cache has with equal stamps. */
 #include "worker/source/ops.h"
-#include "worker/source/folder/classes.h"
+#include "worker/source/dataset_state.h"
+#include "worker/source/index_build.h"
 
-static fby_err walk_class(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+static fby_err walk_class(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     struct fby_build *b = arg;
-    return fby_folder_walk(
-        b->out->root, b->out->parts.base, stop, &b->out->classes[i], why);
+    return fby_folder_find_class_files(
+        b->out->root, b->out->parts.base, stop, &b->out->folders[i], why);
 }
 
-static fby_err index_folder(struct fby_build *self, struct fby_why *why)
+static fby_err index_folder(
+    struct fby_build *self, struct fby_error_detail *why)
 {
     struct fby_index *out = self->out;
 
-    fby_err err = fby_folder_classes(
-        out->root, out->parts.base, &out->classes, &out->n_classes, why);
+    fby_err err = fby_folder_list_classes(
+        out->root, out->parts.base, &out->folders, &out->n_folders, why);
     if (err == FBY_OK) {
-        err = fby_build_run(self, out->n_classes, walk_class, self, why);
+        err = fby_build_run_jobs(self, out->n_folders, walk_class, self, why);
     }
     if (err == FBY_OK) {
-        err = fby_folder_cut(
-            out->classes, out->n_classes, &out->shards, &out->n_shards, why);
+        err = fby_folders_to_shards(
+            out->folders, out->n_folders, &out->shards, &out->n_shards, why);
     }
-    for (uint32_t i = 0; i < out->n_classes; i++) {
-        fby_folder_forget_files(&out->classes[i]);
-    }
-    return err == FBY_OK ? fby_build_read_all(self, why) : err;
+    fby_folders_free_files(out->folders, out->n_folders);
+    return err == FBY_OK ? fby_build_read_shards(self, why) : err;
 }
 
 static fby_err path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     (void)index;
     return fby_path_format(out, why, "%s.%s",
@@ -42,8 +41,27 @@ static fby_err path(const struct fby_index *index,
         fby_shard_suffix(shard, number));
 }
 
+/* Refuse a label with fewer classes than class folders. Otherwise all samples
+ * of the last class folders would be lost as bad samples. */
+static fby_err check_classes(const struct fby_dataset *dataset,
+    const struct fby_content *content, struct fby_error_detail *why)
+{
+    uint32_t folders = fby_dataset_classes(dataset);
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        if (fby_field_is_folder_id(field) && field->as.label.classes > 0 &&
+            field->as.label.classes < folders) {
+            return fby_error_set(why, FBY_CONFIG,
+                "field %s: classes is %u, and there are %u class folders; "
+                "raise classes to at least %u",
+                field->name, field->as.label.classes, folders, folders);
+        }
+    }
+    return FBY_OK;
+}
+
 const struct fby_source_ops fby_folder_ops = {
     .index        = index_folder,
     .path         = path,
-    .check_fields = fby_classes_check,
+    .check_fields = check_classes,
 };

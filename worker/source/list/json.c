@@ -12,19 +12,14 @@ struct cells {
     uint32_t             n;
 };
 
-struct reading {
+struct json_reading {
     const struct fby_list_sink *sink;
-    char                       *spare; /* FBY_LIST_MAX_ROW bytes: the line that
-                                          is parsed, then texts of its cells */
+    char *scratch; /* FBY_LIST_MAX_ROW bytes: the line that is parsed, then the
+                      texts of its cells */
 };
 
-static fby_err wrong(uint64_t line, const char *what, struct fby_why *why)
-{
-    return fby_because(
-        why, FBY_CONFIG, "line %llu: %s", (unsigned long long)line, what);
-}
-
-/* `text` is what stands in the line. */
+/* Set the text of a cell to that of `value`, which the line spells as
+ * `text`. */
 static void set_text(struct fby_list_cell *cell, const json_t *value,
     const char *text, size_t size)
 {
@@ -39,15 +34,15 @@ static void set_text(struct fby_list_cell *cell, const json_t *value,
     }
 }
 
-/* Keys come in the order that they have in the line. */
-static fby_err take_cells(json_t *object, struct fby_json_values texts,
-    char *spare, struct cells *out)
+/* jansson keeps the order of the keys in the line. */
+static fby_err collect_cells(json_t *object, struct fby_json_values texts,
+    char *scratch, struct cells *out)
 {
     const char *key   = NULL;
     json_t     *value = NULL;
     json_object_foreach(object, key, value)
     {
-        size_t size = fby_json_next(&texts, spare);
+        size_t size = fby_json_next(&texts, scratch);
         if (json_is_null(value)) {
             continue;
         }
@@ -56,29 +51,32 @@ static fby_err take_cells(json_t *object, struct fby_json_values texts,
         }
         struct fby_list_cell *cell = &out->at[out->n];
         cell->column               = key;
-        set_text(cell, value, spare, size);
-        spare += size;
+        set_text(cell, value, scratch, size);
+        scratch += size;
         out->n++;
     }
     return FBY_OK;
 }
 
-static fby_err take_object(const struct reading *r, json_t *object,
-    struct fby_json_values texts, uint64_t line, struct fby_why *why)
+static fby_err send_object(const struct json_reading *r, json_t *object,
+    struct fby_json_values texts, uint64_t line, struct fby_error_detail *why)
 {
     struct cells cells = {.n = 0};
     if (!json_is_object(object)) {
-        return wrong(line, "a list where an object is needed: {...}", why);
+        return fby_list_refuse(
+            line, "a list where an object is needed: {...}", why);
     }
-    if (take_cells(object, texts, r->spare, &cells) != FBY_OK) {
-        return wrong(line, "more than 256 columns", why);
+    if (collect_cells(object, texts, r->scratch, &cells) != FBY_OK) {
+        return fby_list_refuse(line, "more than 256 columns", why);
     }
     const struct fby_list_row row = {line, cells.n, cells.at};
     return r->sink->row(r->sink->arg, &row, why);
 }
 
-/* What is wrong, in the words of the line itself: in it another number may
- * be too large first, which is none of our errors. */
+/* The message for a line that is not JSON. The parser read a copy without
+ * numbers, so parse the line itself: its message quotes the user's text. It is
+ * used only if the fault is the same, not a large number, which a list
+ * allows. */
 static const char *wrong_text(
     const char *line, size_t size, const json_error_t *error, json_error_t *own)
 {
@@ -88,51 +86,48 @@ static const char *wrong_text(
     return same ? own->text : error->text;
 }
 
-static fby_err take_line(const struct reading *r, struct fby_json_values text,
-    uint64_t line, struct fby_why *why)
+static fby_err read_line(const struct json_reading *r,
+    struct fby_json_values text, uint64_t line, struct fby_error_detail *why)
 {
     json_error_t error;
     json_error_t own;
     size_t       size = (size_t)(text.end - text.at);
     if (size > FBY_LIST_MAX_ROW) {
-        return wrong(line, "a row of more than 1 MiB", why);
+        return fby_list_refuse(line, "a row of more than 1 MiB", why);
     }
-    if (strspn(text.at, " \t\r") >= size) { /* a NUL ends the text at last */
+    if (strspn(text.at, " \t\r") >= size) { /* blanks; a NUL ends the text */
         return FBY_OK;
     }
-    memcpy(r->spare, text.at, size);
-    fby_json_zero_numbers(r->spare, size);
-    json_t *object = json_loadb(r->spare, size, JSON_REJECT_DUPLICATES, &error);
+    memcpy(r->scratch, text.at, size);
+    fby_json_zero_numbers(r->scratch, size);
+    json_t *object =
+        json_loadb(r->scratch, size, JSON_REJECT_DUPLICATES, &error);
     if (object == NULL) {
         bool null = json_error_code(&error) == json_error_null_character;
-        return fby_because(why, FBY_CONFIG, "line %llu: JSON: %s",
+        return fby_error_set(why, FBY_CONFIG, "line %llu: JSON: %s",
             (unsigned long long)line,
             null ? "\\u0000, which no text may have"
                  : wrong_text(text.at, size, &error, &own));
     }
-    fby_err err = take_object(r, object, text, line, why);
+    fby_err err = send_object(r, object, text, line, why);
     json_decref(object);
     return err;
 }
 
 fby_err fby_list_json(const char *text, size_t size,
-    const struct fby_list_sink *sink, struct fby_why *why)
+    const struct fby_list_sink *sink, struct fby_error_detail *why)
 {
-    static const char mark[3] = {'\xef', '\xbb', '\xbf'};
-    const char       *at      = text;
-    const char       *end     = text + size;
-    fby_err           err     = FBY_OK;
-    struct reading    reading = {sink, fby_zalloc(FBY_LIST_MAX_ROW)};
-    if (size >= sizeof(mark) && memcmp(text, mark, sizeof(mark)) == 0) {
-        at += sizeof(mark);
-    }
+    const char         *at      = text;
+    const char         *end     = text + size;
+    fby_err             err     = FBY_OK;
+    struct json_reading reading = {sink, fby_zalloc(FBY_LIST_MAX_ROW)};
     for (uint64_t line = 1; err == FBY_OK && at < end; line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop             = stop != NULL ? stop : end;
-        const struct fby_json_values here = {at, stop};
-        err = take_line(&reading, here, line, why);
+        const struct fby_json_values text_of_line = {at, stop};
+        err = read_line(&reading, text_of_line, line, why);
         at  = stop < end ? stop + 1 : end;
     }
-    free(reading.spare);
+    free(reading.scratch);
     return err;
 }

@@ -13,7 +13,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Behind the string that begins at `at`. */
+/* past_string() and the like return the end of the string that begins at
+ * `at`. */
 static const char *past_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++) {
@@ -30,7 +31,7 @@ static const char *past_digits(const char *at, const char *end)
     return at;
 }
 
-/* Behind the bytes that a number may consist of, in any order. */
+/* Skip the characters that numbers consist of, in any order. */
 static const char *past_number(const char *at, const char *end)
 {
     while (at < end && *at != '\0' && strchr("0123456789+-.eE", *at) != NULL) {
@@ -85,7 +86,7 @@ void fby_json_zero_numbers(char *text, size_t size)
     }
 }
 
-/* Behind the ':' of the next key. */
+/* Skip the next key and its ':'. */
 static const char *past_key(const char *at, const char *end)
 {
     while (at < end && *at != ':') {
@@ -94,7 +95,7 @@ static const char *past_key(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Behind the token at `at`; *depth: of the lists and objects it is in. */
+/* Skip one token; *depth is the number of open lists and objects. */
 static const char *past_token(const char *at, const char *end, size_t *depth)
 {
     if (*at == '"') {

@@ -1,25 +1,27 @@
-/* json_line.h - the texts of a JSON object's values, as they stand in it.
+/* json_line.h - the values of a JSON object as the line spells them.
  *
- * A parser makes numbers of numbers, and refuses those beyond its types; a list
- * keeps their text. So it parses a copy in which every number is 0, and what
- * the values are the line itself says. Pure functions over bytes that nobody
- * vouches for. */
+ * A JSON parser converts numbers, and refuses large ones; a list must keep the
+ * text of numbers. So the parser reads a copy of the line in which every number
+ * is 0, and fby_json_next() copies the texts from the line itself. The
+ * functions have no side effects; the bytes are untrusted. */
 #ifndef FBY_WORKER_SOURCE_LIST_JSON_LINE_H
 #define FBY_WORKER_SOURCE_LIST_JSON_LINE_H
 
 #include <stddef.h>
 
-/* Overwrite each number with 0 and blanks, so that the text is JSON just where
- * it was. What is no number by the rules of JSON stays. */
+/* Overwrite each valid number with 0 and blanks; an invalid number stays. So
+ * the text is valid JSON afterwards if and only if it was before. */
 void fby_json_zero_numbers(char *text, size_t size);
 
+/* The part of an object that is not read yet. The object must be valid JSON;
+ * begin at or before its '{'. */
 struct fby_json_values {
-    const char *at; /* of an object that was parsed: its bytes, from '{' on */
-    const char *end;
+    const char *at;  /* next byte to read */
+    const char *end; /* behind the object's line */
 };
 
-/* The text of its next value, in the order of its keys, without the blanks
- * between tokens, into `out`; its bytes, at most those that it has there. */
+/* Write the text of the next value, without blanks between tokens, into `out`,
+ * which has as many bytes as the object. Returns its size in bytes. */
 size_t fby_json_next(struct fby_json_values *self, char *out);
 
 #endif

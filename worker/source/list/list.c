@@ -9,11 +9,11 @@
 struct builder {
     const struct fby_list *list;
     struct fby_parts      *parts;
-    uint64_t               line; /* of the row that is taken */
-    uint32_t               seen; /* bit i: a row has a file of column i */
+    uint64_t               line; /* of the current row */
+    uint32_t               seen; /* bit i: some row has a path in files[i] */
 };
 
-/* The column's name as fields say it; false when none can. */
+/* The column's name in lower case; false when no field can name the column. */
 static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
 {
     size_t n = strlen(column);
@@ -27,7 +27,7 @@ static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
     return fby_text_is_extension(out) && strchr(out, '.') == NULL;
 }
 
-/* Its place among the columns of paths; n_files when it is none. */
+/* The index of a column of paths in list->files; n_files for other columns. */
 static uint32_t file_column(const struct fby_list *list, const char *name)
 {
     uint32_t i = 0;
@@ -37,23 +37,31 @@ static uint32_t file_column(const struct fby_list *list, const char *name)
     return i;
 }
 
-static fby_err wrong(const struct fby_list_row *row,
-    const struct fby_list_cell *cell, const char *what, struct fby_why *why)
+fby_err fby_list_refuse(
+    uint64_t line, const char *fault, struct fby_error_detail *why)
 {
-    return fby_because(why, FBY_CONFIG, "line %llu, column %s: %s",
+    return fby_error_set(
+        why, FBY_CONFIG, "line %llu: %s", (unsigned long long)line, fault);
+}
+
+static fby_err refuse_cell(const struct fby_list_row *row,
+    const struct fby_list_cell *cell, const char *what,
+    struct fby_error_detail *why)
+{
+    return fby_error_set(why, FBY_CONFIG, "line %llu, column %s: %s",
         (unsigned long long)row->line, fby_text_show(cell->column).text, what);
 }
 
 /* ---- paths ---- */
 
-/* Leads downwards, to one line of names. */
+/* The fault of a path, as text; NULL if it is valid. */
 static const char *fault_of_path(const char *path, size_t size)
 {
     if (size >= FBY_PATH_SIZE) {
         return "a path of more than 4095 bytes";
     }
     for (size_t i = 0; i < size; i++) {
-        if ((unsigned char)path[i] < 0x20 || path[i] == 0x7f) {
+        if (fby_is_control(path[i])) {
             return "a path with a control character in it";
         }
     }
@@ -75,7 +83,7 @@ static const char *fault_of_path(const char *path, size_t size)
     return NULL;
 }
 
-/* COLUMN.EXTENSION, or COLUMN where the file has none. */
+/* COLUMN.EXTENSION, or COLUMN without an extension. False: too long. */
 static bool make_suffix(
     const char *column, const char *path, size_t size, char out[FBY_NAME_SIZE])
 {
@@ -94,7 +102,8 @@ static bool make_suffix(
 /* ---- rows ---- */
 
 static fby_err add_member(struct builder *b, const char *suffix,
-    const struct fby_list_cell *cell, bool is_value, struct fby_why *why)
+    const struct fby_list_cell *cell, bool is_value,
+    struct fby_error_detail *why)
 {
     struct fby_shard *shard = fby_parts_last(b->parts);
     size_t            bytes = is_value ? cell->size : 0;
@@ -103,28 +112,27 @@ static fby_err add_member(struct builder *b, const char *suffix,
         shard->size += bytes;
         err = fby_shard_add_text(shard, cell->text, cell->size, is_value, why);
     }
-    return err == FBY_OK ? FBY_OK
-                         : fby_because_in(why, err, "line %llu",
-                               (unsigned long long)b->line);
+    return fby_error_prefix(why, err, "line %llu", (unsigned long long)b->line);
 }
 
 static fby_err add_file(struct builder *b, const struct fby_list_row *row,
-    const struct fby_list_cell *cell, const char *name, struct fby_why *why)
+    const struct fby_list_cell *cell, const char *name,
+    struct fby_error_detail *why)
 {
     char        suffix[FBY_NAME_SIZE];
     const char *fault = fault_of_path(cell->text, cell->size);
     if (fault != NULL) {
-        return wrong(row, cell, fault, why);
+        return refuse_cell(row, cell, fault, why);
     }
     if (!make_suffix(name, cell->text, cell->size, suffix)) {
-        return wrong(row, cell,
+        return refuse_cell(row, cell,
             "the column's name and the extension have more than 63 bytes", why);
     }
     return add_member(b, suffix, cell, false, why);
 }
 
 static fby_err add_cell(struct builder *b, const struct fby_list_row *row,
-    const struct fby_list_cell *cell, struct fby_why *why)
+    const struct fby_list_cell *cell, struct fby_error_detail *why)
 {
     char name[FBY_NAME_SIZE];
     if (cell->size == 0 || !lower_name(cell->column, name)) {
@@ -138,35 +146,31 @@ static fby_err add_cell(struct builder *b, const struct fby_list_row *row,
     return add_file(b, row, cell, name, why);
 }
 
-static fby_err take_row(
-    void *arg, const struct fby_list_row *row, struct fby_why *why)
+static fby_err add_row(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
     struct builder *b = arg;
     char            key[24];
     b->line = row->line;
     int n   = snprintf(key, sizeof(key), "%llu", (unsigned long long)row->line);
-    fby_err err = fby_parts_begin_sample(
-        b->parts, key, (size_t)n, FBY_SHARD_NO_CLASS, why);
-    for (uint32_t i = 0; err == FBY_OK && i < row->n; i++) {
-        err = add_cell(b, row, &row->cells[i], why);
-    }
-    if (err != FBY_OK) {
-        return err;
+    FBY_TRY(fby_parts_begin_sample(
+        b->parts, key, (size_t)n, FBY_SHARD_NO_CLASS, why));
+    for (uint32_t i = 0; i < row->n; i++) {
+        FBY_TRY(add_cell(b, row, &row->cells[i], why));
     }
     const struct fby_shard *shard = fby_parts_last(b->parts);
     return shard->first[shard->samples - 1] < shard->members
                ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
-                     "line %llu: a row with nothing "
-                     "in it that a field could name",
-                     (unsigned long long)row->line);
+               : fby_list_refuse(row->line,
+                     "a row with nothing in it that a field could name", why);
 }
 
-static fby_err check_seen(const struct builder *b, struct fby_why *why)
+static fby_err check_file_columns(
+    const struct builder *b, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < b->list->n_files; i++) {
         if ((b->seen >> i & 1U) == 0) {
-            return fby_because(why, FBY_CONFIG,
+            return fby_error_set(why, FBY_CONFIG,
                 "no row has a path in the column '%s', which 'files' names",
                 b->list->files[i]);
         }
@@ -174,19 +178,23 @@ static fby_err check_seen(const struct builder *b, struct fby_why *why)
     return FBY_OK;
 }
 
-fby_err fby_list_parts(
-    const struct fby_list *list, struct fby_parts *out, struct fby_why *why)
+fby_err fby_list_parts(const struct fby_list *list, struct fby_parts *out,
+    struct fby_error_detail *why)
 {
-    *out                         = (struct fby_parts){.kind = FBY_SOURCE_LIST};
-    struct builder             b = {.list = list, .parts = out};
-    const struct fby_list_sink sink = {take_row, &b};
-    fby_err err = list->json ? fby_list_json(list->text, list->size, &sink, why)
-                             : fby_list_csv(list->text, list->size, &sink, why);
-    if (err == FBY_OK) {
-        err = fby_parts_finish(out, why);
+    static const char    byte_order_mark[3] = {'\xef', '\xbb', '\xbf'};
+    struct builder       b                  = {.list = list, .parts = out};
+    struct fby_list_sink sink               = {add_row, &b};
+    const char          *text               = list->text;
+    size_t               size               = list->size;
+    *out = (struct fby_parts){.kind = FBY_SOURCE_LIST};
+    if (size >= sizeof(byte_order_mark) &&
+        memcmp(text, byte_order_mark, sizeof(byte_order_mark)) == 0) {
+        text += sizeof(byte_order_mark);
+        size -= sizeof(byte_order_mark);
     }
-    if (err == FBY_OK && out->count == 0) {
-        return fby_because(why, FBY_CONFIG, "it has no rows");
-    }
-    return err == FBY_OK ? check_seen(&b, why) : err;
+    FBY_TRY(list->json ? fby_list_json(text, size, &sink, why)
+                       : fby_list_csv(text, size, &sink, why));
+    FBY_TRY(fby_parts_finish(out, why));
+    return out->count > 0 ? check_file_columns(&b, why)
+                          : fby_error_set(why, FBY_CONFIG, "it has no rows");
 }

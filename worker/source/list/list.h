@@ -1,10 +1,11 @@
-/* list.h - the rows of a CSV or JSON-lines file as samples.
+/* list.h - the rows of a CSV or JSON lines file as samples.
  *
- * A row is a sample, its key the number of the line it begins in. A column is a
- * member: of the columns that hold paths the file of that name, its suffix
- * COLUMN.EXTENSION; of the others the value itself, its suffix COLUMN. A row
- * lacks what is empty or null. Columns that no field could name are passed
- * over. Texts are trusted in nothing. */
+ * Each row is a sample; its key is the number of the line where it begins. Each
+ * cell of a row is a member. In a column of paths the member is the file at
+ * this path, with the suffix COLUMN.EXTENSION. In any other column the member
+ * is the value of the cell, with the suffix COLUMN. An empty or null cell is
+ * not a member. Columns with a name that no field can have are skipped. The
+ * text is untrusted. */
 #ifndef FBY_WORKER_SOURCE_LIST_H
 #define FBY_WORKER_SOURCE_LIST_H
 
@@ -17,48 +18,54 @@ enum {
 };
 
 struct fby_list_cell {
-    const char *column; /* as spelled */
+    const char *column; /* name, as spelled in the file */
     const char *text;   /* UTF-8 */
     size_t      size;   /* bytes */
 };
 
 struct fby_list_row {
-    uint64_t                    line; /* it begins in, from 1 */
-    uint32_t                    n;
+    uint64_t                    line; /* number of its first line, from 1 */
+    uint32_t                    n;    /* number of cells */
     const struct fby_list_cell *cells;
 };
 
-/* Who takes the rows; cells live for the call. */
+/* The receiver of the rows, in order. Cells are valid during the call. */
 struct fby_list_sink {
-    fby_err (*row)(
-        void *arg, const struct fby_list_row *row, struct fby_why *why);
+    fby_err (*row)(void *arg, const struct fby_list_row *row,
+        struct fby_error_detail *why);
     void *arg;
 };
 
-/* RFC 4180 with a header, in UTF-8: fields in quotes or without any, lines that
- * end with LF or CRLF; a byte order mark and empty lines are passed over.
- * Errors: FBY_CONFIG, "line 17: ..." in `why`; the sink's. */
+/* Read CSV (RFC 4180) with a header: UTF-8, quoted and plain fields, lines that
+ * end with LF or CRLF. Empty lines are skipped.
+ * Errors: FBY_CONFIG, "line 17: ..."; those of the sink. */
 FBY_CHECKED fby_err fby_list_csv(const char *text, size_t size,
-    const struct fby_list_sink *sink, struct fby_why *why);
+    const struct fby_list_sink *sink, struct fby_error_detail *why);
 
-/* An object a line. Numbers, objects and lists are their text in the line, the
- * latter without blanks between tokens; true is 1, false 0. Errors: as above.
- */
+/* Read JSON lines: one object a line. The text of a cell is 1 for `true`, 0 for
+ * `false`, and the content of a string. Numbers, objects and lists keep the
+ * text of the line, objects and lists without blanks between tokens. A NUL
+ * follows `text`. Errors: those of fby_list_csv. */
 FBY_CHECKED fby_err fby_list_json(const char *text, size_t size,
-    const struct fby_list_sink *sink, struct fby_why *why);
+    const struct fby_list_sink *sink, struct fby_error_detail *why);
+
+/* Set `why` to "line 17: " and `fault`. Returns FBY_CONFIG. */
+fby_err fby_list_refuse(
+    uint64_t line, const char *fault, struct fby_error_detail *why);
 
 struct fby_list {
     const char *text;
-    size_t      size;
+    size_t      size;                   /* bytes */
     bool        json;                   /* else CSV */
     const char (*files)[FBY_NAME_SIZE]; /* columns of paths, lower case */
     uint32_t n_files;
 };
 
-/* The samples of a list; sizes and stamps of files are not known yet. The
- * shards are the caller's, also after an error. Pure.
- * Errors: FBY_CONFIG, `why` names the line and column. */
-FBY_CHECKED fby_err fby_list_parts(
-    const struct fby_list *list, struct fby_parts *out, struct fby_why *why);
+/* Make the samples of a list, still without the sizes and stamps of its files.
+ * A byte order mark is skipped. The caller owns the shards, also after an
+ * error.
+ * Errors: FBY_CONFIG, with the line and column. */
+FBY_CHECKED fby_err fby_list_parts(const struct fby_list *list,
+    struct fby_parts *out, struct fby_error_detail *why);
 
 #endif

@@ -1,71 +1,66 @@
-/* A list into shards: its rows are parts of 1,024 samples, and the files that
- * they name are looked at in parallel. The list itself is read once: values are
- * kept, and paths are what the manifest says from then on. */
+/* Index a list: read its rows into parts of 1,024 samples, then stat the files
+ * that they name, in parallel. The list is read once: the index holds its
+ * values and paths. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
-#include "worker/source/list/fields.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/nearest.h"
+#include "pipeline/text.h"
+#include "worker/source/dataset_state.h"
+#include "worker/source/index_build.h"
 #include "worker/source/list/list.h"
 #include "worker/source/ops.h"
-#include "worker/source/shard_sum.h"
 
-/* All of an open file, which must not change meanwhile. */
-static fby_err read_file(const struct fby_object *object,
-    const struct fby_stamp *stamp, uint8_t **out, size_t *size,
-    struct fby_why *why)
+static fby_err read_object(const struct fby_object *object,
+    const struct fby_stamp *stamp, char *out, struct fby_error_detail *why)
 {
-    if (stamp->size > FBY_LIST_MAX_BYTES) {
-        return fby_because(why, FBY_CONFIG,
-            "a list of %llu bytes; at most %d are read: cut it into several",
-            (unsigned long long)stamp->size, FBY_LIST_MAX_BYTES);
-    }
-    *size       = (size_t)stamp->size;
-    *out        = fby_zalloc(*size + 1); /* a NUL behind it */
-    fby_err err = fby_object_read(object, 0, *out, *size, why);
-    return err == FBY_OK ? fby_stamp_check(object, stamp, why) : err;
+    FBY_TRY(fby_object_read(object, 0, out, (size_t)stamp->size, why));
+    return fby_stamp_check(object, stamp, why);
 }
 
-static fby_err read_list(
-    struct fby_build *b, uint8_t **out, size_t *size, struct fby_why *why)
+/* Read the whole list; a NUL follows the text. The caller frees *out. */
+static fby_err read_list(const struct fby_index *index, char **out,
+    size_t *size, struct fby_error_detail *why)
 {
-    const struct fby_index *index = b->out;
-    struct fby_object       object;
-    struct fby_stamp        stamp;
-    char                    path[FBY_PATH_SIZE];
-    fby_err                 err =
-        fby_path_join(index->parts.base, index->parts.rest, path, why);
-    if (err == FBY_OK) {
-        err = fby_object_open_stamped(index->root, path, &object, &stamp, why);
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    char              path[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(index->parts.base, index->parts.rest, path, why));
+    FBY_TRY(fby_object_open_stamped(index->root, path, &object, &stamp, why));
+    fby_err err = FBY_OK;
+    if (stamp.size > FBY_LIST_MAX_BYTES) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "a list of %llu bytes; at most %d are read: cut it into several",
+            (unsigned long long)stamp.size, FBY_LIST_MAX_BYTES);
+    } else {
+        *size = (size_t)stamp.size;
+        *out  = fby_zalloc(*size + 1);
+        err   = read_object(&object, &stamp, *out, why);
     }
-    if (err == FBY_OK) {
-        err = read_file(&object, &stamp, out, size, why);
-        fby_object_close(&object);
-    }
+    fby_object_close(&object);
     return err;
 }
 
-static fby_err look_at(struct fby_build *b, struct fby_shard *shard,
-    uint32_t member, struct fby_why *why)
+/* Set the size and stamp of a member that is a file. */
+static fby_err stat_member(struct fby_build *b, struct fby_shard *shard,
+    uint32_t member, struct fby_error_detail *why)
 {
     char              path[FBY_PATH_SIZE];
     struct fby_object object;
     struct fby_stamp *stamp = &shard->stamps[member];
-    fby_err           err   = fby_index_path(b->out, shard, member, path, why);
-    if (err == FBY_OK) {
-        err = fby_object_open_stamped(b->out->root, path, &object, stamp, why);
-    }
-    if (err == FBY_OK) {
-        shard->bytes[member] = stamp->size;
-        shard->size += stamp->size;
-        fby_object_close(&object);
-    }
-    return err;
+    FBY_TRY(fby_index_path(b->out, shard, member, path, why));
+    FBY_TRY(fby_object_open_stamped(b->out->root, path, &object, stamp, why));
+    shard->bytes[member] = stamp->size;
+    shard->size += stamp->size;
+    fby_object_close(&object);
+    return FBY_OK;
 }
 
-static fby_err look_at_part(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+static fby_err stat_part(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     struct fby_build *b     = arg;
     struct fby_shard *shard = &b->out->shards[i];
@@ -73,10 +68,11 @@ static fby_err look_at_part(
         if (atomic_load(stop)) {
             return FBY_GONE;
         }
-        fby_err err =
-            fby_shard_is_value(shard, m) ? FBY_OK : look_at(b, shard, m, why);
+        fby_err err = fby_shard_is_value(shard, m)
+                          ? FBY_OK
+                          : stat_member(b, shard, m, why);
         if (err != FBY_OK) {
-            return fby_because_in(why, err, "%.200s, line %s",
+            return fby_error_prefix(why, err, "%.200s, line %s",
                 b->out->parts.rest,
                 fby_shard_key(shard, fby_shard_sample_of(shard, m)));
         }
@@ -84,70 +80,125 @@ static fby_err look_at_part(
     return FBY_OK;
 }
 
-static bool is_json(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
-}
-
-static fby_err index_list(struct fby_build *self, struct fby_why *why)
+static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
 {
     struct fby_index *out   = self->out;
     struct fby_parts  parts = {.count = 0};
-    uint8_t          *bytes = NULL;
+    char             *text  = NULL;
     size_t            size  = 0;
-    fby_err           err   = read_list(self, &bytes, &size, why);
+    fby_err           err   = read_list(out, &text, &size, why);
     if (err == FBY_OK) {
-        const struct fby_list list = {.text = (const char *)bytes,
-            .size                           = size,
-            .json                           = is_json(out->parts.rest),
-            .files                          = self->spec->files,
-            .n_files                        = self->spec->n_files};
+        const struct fby_list list = {text, size,
+            fby_text_ends_with(out->parts.rest, ".jsonl"), self->spec->files,
+            self->spec->n_files};
         err                        = fby_list_parts(&list, &parts, why);
         out->shards                = parts.shards;
         out->n_shards              = parts.count;
     }
-    free(bytes);
+    free(text);
     if (err != FBY_OK) {
-        return fby_because_in(why, err, "%.200s", out->parts.rest);
+        return fby_error_prefix(why, err, "%.200s", out->parts.rest);
     }
-    err = fby_build_run(self, out->n_shards, look_at_part, self, why);
-    return err == FBY_OK ? fby_build_read_all(self, why) : err;
+    FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_part, self, why));
+    return fby_build_read_shards(self, why);
+}
+
+/* The text of a member: its path, or its value. */
+static struct fby_span text_of(const struct fby_shard *shard, uint32_t member)
+{
+    return (struct fby_span){shard->texts.data + shard->text_offset[member],
+        shard->text_size[member]};
 }
 
 static fby_err path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     (void)index;
-    return fby_path_format(out, why, "%.*s", (int)shard->text_size[number],
-        (const char *)shard->texts.data + shard->text_at[number]);
+    struct fby_span text = text_of(shard, number);
+    return fby_path_format(
+        out, why, "%.*s", (int)text.size, (const char *)text.data);
 }
 
-/* A list's samples have the numbers of their lines as keys. */
+/* Write the position of a sample; its key is the number of its line. */
 static void describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
-    struct fby_why *text)
+    struct fby_error_detail *text)
 {
-    const struct fby_shard *shard     = at->shard;
-    char                    path[256] = "";
+    const struct fby_shard *shard       = at->shard;
+    char                    detail[256] = "";
     if (member != NULL && !fby_shard_is_value(shard, member->index)) {
-        snprintf(path, sizeof(path), ", file %.*s",
-            (int)shard->text_size[member->index],
-            (const char *)shard->texts.data + shard->text_at[member->index]);
+        struct fby_span name = text_of(shard, member->index);
+        snprintf(detail, sizeof(detail), ", file %.*s", (int)name.size,
+            (const char *)name.data);
     } else if (member == NULL) {
-        char columns[160] = "";
+        char columns[160];
         fby_sample_members(at, columns, sizeof(columns));
-        snprintf(path, sizeof(path), " (columns: %s)", columns);
+        snprintf(detail, sizeof(detail), " (columns: %s)", columns);
     }
     snprintf(text->text, sizeof(text->text),
         "list %.200s, line %s, sample %llu%s", dataset->index.parts.rest,
-        fby_shard_key(shard, at->sample), (unsigned long long)at->number, path);
+        fby_shard_key(shard, at->sample), (unsigned long long)at->number,
+        detail);
+}
+
+/* The first column that `field` lacks; NULL when it lacks none. A stack of maps
+ * needs all columns of `from`, any other field one of them. */
+static const char *missing_column(
+    const struct fby_dataset *dataset, const struct fby_field_content *field)
+{
+    const char *first = NULL;
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        const char *name  = field->from[i];
+        bool        there = strcmp(name, "folder") == 0 ||
+                     fby_dataset_has_extension(dataset, name);
+        if (!there && fby_field_kind(field)->is_stack) {
+            return name;
+        }
+        if (there && !fby_field_kind(field)->is_stack) {
+            return NULL;
+        }
+        first = !there && first == NULL ? name : first;
+    }
+    return first;
+}
+
+/* Refuse a missing column. The message lists the columns of the first shard
+ * only, which are most likely all columns. */
+static fby_err refuse_missing(const struct fby_index *index,
+    const struct fby_field_content *field, const char *name,
+    struct fby_error_detail *why)
+{
+    const struct fby_shard *shard   = &index->shards[0];
+    struct fby_nearest      nearest = {.word = name};
+    for (uint32_t i = 0; i < shard->n_suffixes; i++) {
+        fby_nearest_offer(&nearest, shard->suffixes[i]);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%.200s: field %s: no row has anything in a column %s%s; columns: "
+        "%.200s",
+        index->parts.rest, field->name, name,
+        fby_nearest_hint(&nearest, NULL).text, nearest.known);
+}
+
+/* Refuse a field whose column has no value in any row: its name is misspelt. A
+ * single row without a value is found when the row is read. */
+static fby_err check_fields(const struct fby_dataset *dataset,
+    const struct fby_content *content, struct fby_error_detail *why)
+{
+    const struct fby_index *index = &dataset->index;
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        const char *name = missing_column(dataset, &content->fields[i]);
+        if (name != NULL) {
+            return refuse_missing(index, &content->fields[i], name, why);
+        }
+    }
+    return FBY_OK;
 }
 
 const struct fby_source_ops fby_list_ops = {
     .index        = index_list,
     .path         = path,
     .describe     = describe,
-    .check_fields = fby_list_check_fields,
+    .check_fields = check_fields,
 };

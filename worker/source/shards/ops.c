@@ -1,29 +1,24 @@
-/* Tars into shards: each is scanned from end to end, then the NumPy headers, if
- * their lengths are wanted. */
+/* Index tar files: each is scanned from header to header. */
 #include "worker/source/ops.h"
-#include "worker/source/member_lengths.h"
+#include "worker/source/dataset_state.h"
+#include "worker/source/index_build.h"
 #include "worker/source/shards/tar.h"
 
 static fby_err scan(const struct fby_dataset_spec *spec,
     const struct fby_shard_files *files, struct fby_shard *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
     const struct fby_tar_file file = {.object = &files->objects[0],
         .size                                 = files->stamps[0].size,
         .stop                                 = files->stop};
-    fby_err                   err  = fby_tar_scan(&file, out, why);
-    if (err != FBY_OK || spec->lengths == NULL) {
-        return err;
-    }
-    const struct fby_members members = {
-        .field = spec->lengths, .object = file.object, .stop = file.stop};
-    return fby_member_lengths_read(&members, out, why);
+    (void)spec;
+    return fby_tar_scan(&file, out, why);
 }
 
-static fby_err index_tars(struct fby_build *self, struct fby_why *why)
+static fby_err index_tars(struct fby_build *self, struct fby_error_detail *why)
 {
     static const struct fby_file_kind tar = {.scan = scan};
-    return fby_build_files(self, &tar, why);
+    return fby_build_file_shards(self, &tar, why);
 }
 
 const struct fby_source_ops fby_shards_ops = {

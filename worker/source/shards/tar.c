@@ -7,17 +7,17 @@
 #include "worker/source/shards/tar_header.h"
 
 enum {
-    MAX_EXTRAS = 1 << 20, /* bytes of one pax header or long name */
-    TAIL_PIECE = 1 << 16  /* bytes, in reading what follows the end mark */
+    MAX_EXTRAS = 1 << 20, /* bytes of a pax header or long name */
+    TAIL_PIECE = 1 << 16  /* bytes read at a time behind the end mark */
 };
 
-struct walk {
+struct tar_walk {
     const struct fby_tar_file *file;
     struct fby_shard          *shard;
-    uint64_t                   at; /* the header in hand */
-    bool                       ended;
+    uint64_t                   at;    /* offset of the current header */
+    bool                       ended; /* the end mark was found */
     struct fby_tar_header      header;
-    struct fby_tar_extras      extras; /* for the next member */
+    struct fby_tar_extras      extras; /* of the next member */
 };
 
 static uint64_t padded(uint64_t size)
@@ -25,67 +25,69 @@ static uint64_t padded(uint64_t size)
     return (size + FBY_TAR_BLOCK - 1) / FBY_TAR_BLOCK * FBY_TAR_BLOCK;
 }
 
-static uint64_t payload_at(const struct walk *w)
+static uint64_t payload_at(const struct tar_walk *w)
 {
     return w->at + FBY_TAR_BLOCK;
 }
 
-/* The header in hand says how much follows; is it there? Its block is, so the
- * subtraction cannot wrap; compared before padding, nor can the rounding. */
+/* Check that the file has `size` bytes behind the current header. The header
+ * was read from the file, so the subtraction cannot wrap. `size` is compared
+ * before it is padded, so the rounding cannot overflow. */
 static fby_err check_fits(
-    const struct walk *w, uint64_t size, struct fby_why *why)
+    const struct tar_walk *w, uint64_t size, struct fby_error_detail *why)
 {
     uint64_t left = w->file->size - payload_at(w);
     if (size <= left && padded(size) <= left) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "the file is truncated: member %.200s has %llu bytes, and %llu are "
         "left",
         w->header.name, (unsigned long long)size, (unsigned long long)left);
 }
 
-static bool carries_data(char type)
+/* Links, devices, folders and pipes have no payload, even if they have a
+ * size. */
+static bool has_payload(char type)
 {
     return strchr("123456", type) == NULL;
 }
 
-/* Step over the member in hand, whose payload (checked) is `size`. */
-static void pass(struct walk *w, uint64_t size)
+/* Go to the next header, behind a payload of `size` bytes. */
+static void skip_payload(struct tar_walk *w, uint64_t size)
 {
     w->at = payload_at(w) + padded(size);
 }
 
-static fby_err read_extras(struct walk *w, char **text, struct fby_why *why)
+static fby_err read_extras(
+    struct tar_walk *w, char **text, struct fby_error_detail *why)
 {
-    fby_err err = check_fits(w, w->header.size, why);
-    if (err == FBY_OK && w->header.size > MAX_EXTRAS) {
-        err = fby_because(why, FBY_CONFIG,
+    FBY_TRY(check_fits(w, w->header.size, why));
+    if (w->header.size > MAX_EXTRAS) {
+        return fby_error_set(why, FBY_CONFIG,
             "an extended header of %llu bytes; at most %d are read",
             (unsigned long long)w->header.size, MAX_EXTRAS);
-    }
-    if (err != FBY_OK) {
-        return err;
     }
     *text = fby_zalloc((size_t)w->header.size + 1);
     return fby_object_read(
         w->file->object, payload_at(w), *text, (size_t)w->header.size, why);
 }
 
-/* Global records hold for all members that follow. Comments are common (git
- * archive writes its commit), a name or size for all members is nonsense. */
-static fby_err parse_global(const char *text, size_t size, struct fby_why *why)
+/* Global records apply to all members that follow. Comments are common (git
+ * archive writes its commit). A name or size for all members is refused. */
+static fby_err parse_global(
+    const char *text, size_t size, struct fby_error_detail *why)
 {
     struct fby_tar_extras extras = {0};
-    fby_err               err    = fby_tar_pax_parse(text, size, &extras, why);
-    if (err == FBY_OK && (extras.has_name || extras.has_size)) {
-        err = fby_because(why, FBY_CONFIG,
+    FBY_TRY(fby_tar_pax_parse(text, size, &extras, why));
+    if (extras.has_name || extras.has_size) {
+        return fby_error_set(why, FBY_CONFIG,
             "a global pax header gives one path or size to all members");
     }
-    return err;
+    return FBY_OK;
 }
 
-static fby_err take_extras(struct walk *w, struct fby_why *why)
+static fby_err apply_extras(struct tar_walk *w, struct fby_error_detail *why)
 {
     char   *text = NULL;
     size_t  size = (size_t)w->header.size;
@@ -99,26 +101,26 @@ static fby_err take_extras(struct walk *w, struct fby_why *why)
     }
     free(text);
     if (err == FBY_OK) {
-        pass(w, w->header.size);
+        skip_payload(w, w->header.size);
     }
     return err;
 }
 
 static fby_err refuse_types(
-    const struct walk *w, const char *name, struct fby_why *why)
+    const struct tar_walk *w, const char *name, struct fby_error_detail *why)
 {
     if (w->extras.sparse || w->header.type == 'S') {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "member %.200s is a sparse file; write the shard without --sparse",
             name);
     }
     if (w->header.type == 'M') {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "member %.200s goes on from another volume; a shard is one file",
             name);
     }
     if (w->header.type == '1' || w->header.type == '2') {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "member %.200s is a link; write the shard with --dereference and "
             "--hard-dereference",
             name);
@@ -126,29 +128,20 @@ static fby_err refuse_types(
     return FBY_OK;
 }
 
-static bool same_key(
-    const struct fby_shard *shard, const char *name, size_t key_size)
-{
-    if (shard->samples == 0) {
-        return false;
-    }
-    const char *last = fby_shard_key(shard, shard->samples - 1);
-    return strncmp(last, name, key_size) == 0 && last[key_size] == '\0';
-}
-
-static fby_err add_member(
-    struct walk *w, const char *name, uint64_t size, struct fby_why *why)
+static fby_err add_member(struct tar_walk *w, const char *name, uint64_t size,
+    struct fby_error_detail *why)
 {
     struct fby_name_parts parts;
     if (!fby_name_split(name, &parts)) {
-        return FBY_OK; /* no member of a sample */
+        return FBY_OK; /* not a member */
     }
     fby_err err = refuse_types(w, name, why);
     if (err != FBY_OK || strchr("07", w->header.type) == NULL) {
-        return err;
+        return err; /* only the types 0 and 7 are plain files */
     }
     err = fby_name_check(name, &parts, why);
-    if (err == FBY_OK && !same_key(w->shard, name, parts.key_size)) {
+    if (err == FBY_OK &&
+        !fby_shard_last_key_is(w->shard, name, parts.key_size)) {
         err = fby_shard_add_sample(
             w->shard, name, parts.key_size, FBY_SHARD_NO_CLASS, why);
     }
@@ -168,56 +161,42 @@ static const char *without_dot_slash(const char *name)
     return name;
 }
 
-static fby_err take_member(struct walk *w, struct fby_why *why)
+static fby_err add_payload(struct tar_walk *w, struct fby_error_detail *why)
 {
     const struct fby_tar_extras *e = &w->extras;
 
     const char *name = e->has_name ? e->name : w->header.name;
     uint64_t    size = e->has_size ? e->size : w->header.size;
-    if (!carries_data(w->header.type)) {
+    if (!has_payload(w->header.type)) {
         size = 0;
     }
-    fby_err err = check_fits(w, size, why);
-    if (err == FBY_OK) {
-        err = add_member(w, without_dot_slash(name), size, why);
-    }
-    if (err == FBY_OK) {
-        pass(w, size);
-        w->extras = (struct fby_tar_extras){0};
-    }
-    return err;
+    FBY_TRY(check_fits(w, size, why));
+    FBY_TRY(add_member(w, without_dot_slash(name), size, why));
+    skip_payload(w, size);
+    w->extras = (struct fby_tar_extras){0};
+    return FBY_OK;
 }
 
-static bool find_nonzero(const uint8_t *piece, size_t n, size_t *at)
+static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
+    uint8_t *piece, size_t n, struct fby_error_detail *why)
 {
+    FBY_TRY(fby_object_read(w->file->object, at, piece, n, why));
     for (size_t i = 0; i < n; i++) {
         if (piece[i] != 0) {
-            *at = i;
-            return true;
+            uint64_t offset = at + i;
+            return fby_error_set(why, FBY_CONFIG,
+                "the archive ends here, but more follows at offset %llu; "
+                "joined archives are not read",
+                (unsigned long long)offset);
         }
     }
-    return false;
+    return FBY_OK;
 }
 
-static fby_err check_zeros(const struct walk *w, uint64_t at, uint8_t *piece,
-    size_t n, struct fby_why *why)
-{
-    size_t  first = 0;
-    fby_err err   = fby_object_read(w->file->object, at, piece, n, why);
-    if (err == FBY_OK && find_nonzero(piece, n, &first)) {
-        uint64_t where = at + first;
-
-        err = fby_because(why, FBY_CONFIG,
-            "the archive ends here, but more follows at offset %llu; joined "
-            "archives are not read",
-            (unsigned long long)where);
-    }
-    return err;
-}
-
-/* Zeros fill the last record. Anything else would be a second archive behind
- * the first one, whose samples nobody would ever see. */
-static fby_err check_tail(const struct walk *w, struct fby_why *why)
+/* Only zeros may follow the end mark. Anything else is probably a second
+ * archive, whose samples would be missing. */
+static fby_err check_tail(
+    const struct tar_walk *w, struct fby_error_detail *why)
 {
     uint8_t *piece = fby_zalloc(TAIL_PIECE);
     fby_err  err   = FBY_OK;
@@ -231,71 +210,53 @@ static fby_err check_tail(const struct walk *w, struct fby_why *why)
     return err;
 }
 
-static fby_err refuse_compressed(const uint8_t *block, struct fby_why *why)
-{
-    const char *name = fby_tar_compression(block, FBY_TAR_BLOCK);
-    if (name == NULL) {
-        return FBY_OK;
-    }
-    return fby_because(why, FBY_CONFIG,
-        "this is a %s file; members are read in place, so unpack it to a "
-        "plain tar",
-        name);
-}
-
-static fby_err take_header(struct walk *w, struct fby_why *why)
+static fby_err walk_header(struct tar_walk *w, struct fby_error_detail *why)
 {
     uint8_t block[FBY_TAR_BLOCK];
     if (w->file->size - w->at < FBY_TAR_BLOCK) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             w->file->size == 0
                 ? "the file is empty"
                 : "the file is truncated: a tar ends with a block of zeros, "
                   "and there is none");
     }
-    fby_err err =
-        fby_object_read(w->file->object, w->at, block, sizeof(block), why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_object_read(w->file->object, w->at, block, sizeof(block), why));
     if (fby_tar_is_zero(block)) {
         w->ended = true;
         return check_tail(w, why);
     }
-    err = w->at == 0 ? refuse_compressed(block, why) : FBY_OK;
-    if (err == FBY_OK) {
-        err = fby_tar_header_parse(block, &w->header, why);
+    const char *compression =
+        w->at == 0 ? fby_tar_compression(block, FBY_TAR_BLOCK) : NULL;
+    if (compression != NULL) {
+        return fby_error_set(why, FBY_CONFIG,
+            "this is a %s file; members are read in place, so unpack it to a "
+            "plain tar",
+            compression);
     }
-    if (err != FBY_OK) {
-        return err;
-    }
-    return strchr("xgLK", w->header.type) != NULL ? take_extras(w, why)
-                                                  : take_member(w, why);
+    FBY_TRY(fby_tar_header_parse(block, &w->header, why));
+    return strchr("xgLK", w->header.type) != NULL ? apply_extras(w, why)
+                                                  : add_payload(w, why);
 }
 
-static bool stopped(const struct walk *w)
+fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
+    struct fby_error_detail *why)
 {
-    return w->file->stop != NULL && atomic_load(w->file->stop);
-}
-
-fby_err fby_tar_scan(
-    const struct fby_tar_file *file, struct fby_shard *out, struct fby_why *why)
-{
-    struct walk *w = fby_zalloc(sizeof(*w));
-    fby_err      err;
+    struct tar_walk *w = fby_zalloc(sizeof(*w));
+    fby_err          err;
     w->file   = file;
     w->shard  = out;
     out->size = file->size;
     do {
-        err = stopped(w) ? FBY_GONE : take_header(w, why);
+        bool stopped = file->stop != NULL && atomic_load(file->stop);
+        err          = stopped ? FBY_GONE : walk_header(w, why);
     } while (err == FBY_OK && !w->ended);
     if (err != FBY_OK && err != FBY_GONE) {
-        fby_because_in(why, err, "offset %llu", (unsigned long long)w->at);
+        fby_error_prefix(why, err, "offset %llu", (unsigned long long)w->at);
     }
     free(w);
     if (err == FBY_OK && out->samples == 0) {
-        err = fby_because(why, FBY_CONFIG,
-            "there is no sample in it; members are named KEY.EXTENSION, such "
+        err = fby_error_set(why, FBY_CONFIG,
+            "it has no samples; members are named KEY.EXTENSION, such "
             "as 0001.jpg");
     }
     return err == FBY_OK ? fby_shard_finish(out, why) : err;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Where the fields lie (POSIX.1-1988 ustar). */
+/* Offsets and sizes of the fields (POSIX.1-1988 ustar). */
 enum {
     NAME_AT     = 0,
     NAME_SIZE   = 100,
@@ -26,7 +26,8 @@ bool fby_tar_is_zero(const uint8_t block[FBY_TAR_BLOCK])
     return true;
 }
 
-/* Octal digits, with blanks before and a blank, NUL or the end after. */
+/* Parse octal digits that follow blanks and end at a blank, a NUL or the end of
+ * the field. */
 static bool parse_octal(const uint8_t *field, size_t size, uint64_t *out)
 {
     size_t   i     = 0;
@@ -45,8 +46,8 @@ static bool parse_octal(const uint8_t *field, size_t size, uint64_t *out)
     return i > first && (i == size || field[i] == ' ' || field[i] == '\0');
 }
 
-/* GNU: a first bit of 1 and a big-endian number in the rest. Negative ones
- * (a second bit of 1) mean nothing here. */
+/* Parse an octal number or, as GNU tar writes it, a first bit of 1 and a
+ * big-endian number. A negative number (second bit 1) fails the check below. */
 static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
 {
     if ((field[0] & 0x80) == 0) {
@@ -54,7 +55,7 @@ static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
     }
     uint64_t value = field[0] & 0x7f;
     for (size_t i = 1; i < size; i++) {
-        if (value >> 55 != 0) {
+        if (value >> 55 != 0) { /* keeps the result below 2^63 */
             return false;
         }
         value = value << 8 | field[i];
@@ -63,8 +64,8 @@ static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
     return true;
 }
 
-/* Some old programs summed the bytes as signed ones. */
-static fby_err check_sum(const uint8_t *block, struct fby_why *why)
+/* Check the checksum. Some old programs summed the bytes as signed numbers. */
+static fby_err check_sum(const uint8_t *block, struct fby_error_detail *why)
 {
     uint64_t written     = 0;
     int64_t  as_unsigned = 0;
@@ -80,7 +81,7 @@ static fby_err check_sum(const uint8_t *block, struct fby_why *why)
         ((int64_t)written == as_unsigned || (int64_t)written == as_signed)) {
         return FBY_OK;
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "this is no tar header, or a damaged one (its checksum is %lld, not "
         "the %lld that it says)",
         (long long)as_unsigned, (long long)written);
@@ -103,14 +104,11 @@ static void join_name(const uint8_t *block, char *out)
 }
 
 fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
-    struct fby_tar_header *out, struct fby_why *why)
+    struct fby_tar_header *out, struct fby_error_detail *why)
 {
-    fby_err err = check_sum(block, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(check_sum(block, why));
     if (!parse_number(block + SIZE_AT, NUMBER_SIZE, &out->size)) {
-        return fby_because(why, FBY_CONFIG, "the size field is no number");
+        return fby_error_set(why, FBY_CONFIG, "the size field is no number");
     }
     out->type = '0';
     if (block[TYPE_AT] != 0) {
@@ -133,21 +131,21 @@ static bool parse_decimal(const char *text, size_t size, uint64_t *out)
     return size > 0;
 }
 
-struct text { /* not ended by NUL */
+struct text { /* not terminated by NUL */
     const char *at;
     size_t      size;
 };
 
-static fby_err take_name(
-    struct text name, struct fby_tar_extras *out, struct fby_why *why)
+static fby_err set_name(
+    struct text name, struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     if (name.size >= sizeof(out->name)) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the name of the next member has %zu bytes; at most %d are read",
             name.size, FBY_TAR_NAME_SIZE - 1);
     }
     if (name.size == 0 || memchr(name.at, '\0', name.size) != NULL) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the name of the next member is empty or holds a NUL");
     }
     memcpy(out->name, name.at, name.size);
@@ -161,25 +159,25 @@ static bool is_key(struct text key, const char *name)
     return key.size == strlen(name) && memcmp(key.at, name, key.size) == 0;
 }
 
-static fby_err take_size(
-    struct text value, struct fby_tar_extras *out, struct fby_why *why)
+static fby_err set_size(
+    struct text value, struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     out->has_size = true;
     return parse_decimal(value.at, value.size, &out->size)
                ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
+               : fby_error_set(why, FBY_CONFIG,
                      "the size of the next member is no number, or too large");
 }
 
-static fby_err take_pair(struct text key, struct text value,
-    struct fby_tar_extras *out, struct fby_why *why)
+static fby_err apply_pair(struct text key, struct text value,
+    struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     static const char sparse[] = "GNU.sparse.";
     if (is_key(key, "path")) {
-        return take_name(value, out, why);
+        return set_name(value, out, why);
     }
     if (is_key(key, "size")) {
-        return take_size(value, out, why);
+        return set_size(value, out, why);
     }
     if (key.size >= sizeof(sparse) - 1 &&
         memcmp(key.at, sparse, sizeof(sparse) - 1) == 0) {
@@ -193,8 +191,7 @@ struct record {
 };
 
 /* Cut a record off the front of `rest`: its own length in decimal, a blank,
- * key=value, a newline. The length is at least 1 more than what was parsed of
- * it, so this advances. */
+ * key=value, a newline. A length is never 0, so this makes progress. */
 static bool cut_record(struct text *rest, struct record *out)
 {
     const char *blank  = memchr(rest->at, ' ', rest->size);
@@ -219,27 +216,26 @@ static bool cut_record(struct text *rest, struct record *out)
 }
 
 fby_err fby_tar_pax_parse(const char *text, size_t size,
-    struct fby_tar_extras *out, struct fby_why *why)
+    struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     struct text rest = {text, size};
-    fby_err     err  = FBY_OK;
-    while (err == FBY_OK && rest.size > 0 && rest.at[0] != '\0') {
+    while (rest.size > 0 && rest.at[0] != '\0') {
         struct record record;
         if (!cut_record(&rest, &record)) {
-            return fby_because(why, FBY_CONFIG,
+            return fby_error_set(why, FBY_CONFIG,
                 "the pax records of this header are damaged at their byte "
                 "%zu",
                 size - rest.size);
         }
-        err = take_pair(record.key, record.value, out, why);
+        FBY_TRY(apply_pair(record.key, record.value, out, why));
     }
-    return err;
+    return FBY_OK;
 }
 
 fby_err fby_tar_long_name(const char *text, size_t size,
-    struct fby_tar_extras *out, struct fby_why *why)
+    struct fby_tar_extras *out, struct fby_error_detail *why)
 {
-    return take_name((struct text){text, strnlen(text, size)}, out, why);
+    return set_name((struct text){text, strnlen(text, size)}, out, why);
 }
 
 const char *fby_tar_compression(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* tar_header.h - one 512-byte block of a tar file, and pax records.
  *
- * Pure functions over bytes that nobody vouches for: every field is bounded by
- * its place in the block, every number checked before it is used. */
+ * Pure functions over untrusted bytes: no field exceeds its size in the block,
+ * and every number is checked before it is used. */
 #ifndef FBY_WORKER_SOURCE_SHARDS_TAR_HEADER_H
 #define FBY_WORKER_SOURCE_SHARDS_TAR_HEADER_H
 
@@ -19,14 +19,15 @@ struct fby_tar_header {
     char     name[FBY_TAR_NAME_SIZE]; /* prefix and name joined */
 };
 
+/* Is the block all zeros, as in the end mark? */
 bool fby_tar_is_zero(const uint8_t block[FBY_TAR_BLOCK]);
 
-/* Parse a header block. Errors: FBY_CONFIG: checksum, or a field that is no
- * number. */
+/* Parse a header block.
+ * Errors: FBY_CONFIG  a wrong checksum, or a damaged number. */
 FBY_CHECKED fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
-    struct fby_tar_header *out, struct fby_why *why);
+    struct fby_tar_header *out, struct fby_error_detail *why);
 
-/* What pax records, or a GNU long name, say about the next member. */
+/* Fields that pax records or a GNU long name set for the next member. */
 struct fby_tar_extras {
     bool     has_name;
     bool     has_size;
@@ -35,16 +36,17 @@ struct fby_tar_extras {
     char     name[FBY_TAR_NAME_SIZE];
 };
 
-/* Add the pax records ("27 path=...\n" one after another) of `text`. */
+/* Add the pax records in `text`, such as "27 path=...\n".
+ * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_tar_pax_parse(const char *text, size_t size,
-    struct fby_tar_extras *out, struct fby_why *why);
+    struct fby_tar_extras *out, struct fby_error_detail *why);
 
-/* Add a GNU long name. */
+/* Add a GNU long name. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_tar_long_name(const char *text, size_t size,
-    struct fby_tar_extras *out, struct fby_why *why);
+    struct fby_tar_extras *out, struct fby_error_detail *why);
 
-/* "gzip", "zstd", ... when the first bytes are those of a compressed file;
- * NULL when they are not. */
+/* The format ("gzip", "zstd", ...) of a compressed file, from its first bytes;
+ * NULL when it is not compressed. */
 const char *fby_tar_compression(const uint8_t *data, size_t size);
 
 #endif

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char tar_end[] = ".tar";
-enum { TAR_END = sizeof(tar_end) - 1 };
+#include "pipeline/text.h"
+
+enum { TAR_END = sizeof(".tar") - 1 };
 
 bool fby_is_tar_name(const char *name)
 {
-    size_t n = strlen(name);
-    return n > TAR_END && strcmp(name + n - TAR_END, tar_end) == 0;
+    return fby_text_ends_with(name, ".tar");
 }
 
 static bool is_digit(char c)
@@ -18,7 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Where the last digits of a name begin, and how many they are. */
+/* Find the offset of the last digits of a name, and the number of digits. */
 static void measure(const char *name, int *prefix, int *digits)
 {
     int end = (int)strlen(name) - TAR_END;

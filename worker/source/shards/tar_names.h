@@ -1,7 +1,7 @@
-/* tar_names.h - the pattern that names a run of tar files.
+/* tar_names.h - the pattern of tar files with consecutive names.
  *
- * Pure functions over file names in byte order: files that differ in their
- * last digits only are a run, "train-{0000..1023}.tar". */
+ * Names that differ only in their last digits are a run, which is written as
+ * "train-{0000..1023}.tar". Functions get the names in byte order. */
 #ifndef FBY_WORKER_SOURCE_SHARDS_TAR_NAMES_H
 #define FBY_WORKER_SOURCE_SHARDS_TAR_NAMES_H
 
@@ -14,21 +14,21 @@ struct fby_tar_run {
     const char *last;
     uint32_t    count;
     int         prefix; /* bytes before the digits */
-    int         digits; /* of the first; 0: a name without digits */
-    bool        even;   /* all have that many digits */
-    bool        dense;  /* and no number is missing */
+    int         digits; /* number of digits in the first name; may be 0 */
+    bool        even;   /* all names have the same number of digits */
+    bool        dense;  /* even, and no number is missing */
 };
 
-/* NAME.tar, with a NAME. */
+/* Is `name` a file name NAME.tar? */
 bool fby_is_tar_name(const char *name);
 
-/* A run of one file. */
+/* Begin a run with its first file. */
 struct fby_tar_run fby_tar_run_begin(const char *name);
 
-/* Take in the next name, if it is one of the run; false when it is not. */
+/* Add the next name; false when it does not belong to the run. */
 bool fby_tar_run_join(struct fby_tar_run *run, const char *name);
 
-/* Write the run's pattern: a brace range, else wildcards. */
+/* Write the pattern of the run: a range in braces, else wildcards. */
 void fby_tar_run_pattern(const struct fby_tar_run *run, char *out, size_t size);
 
 #endif

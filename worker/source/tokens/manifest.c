@@ -1,8 +1,6 @@
-#include "worker/source/tokens/manifest.h"
+/* manifest.c - the entries of a shard of tokens in the manifest. */
 
-#include <stdlib.h>
-
-#include "common/mem.h"
+#include "worker/source/manifest.h"
 #include "pipeline/derived.h"
 
 enum { /* keys of a shard's record */
@@ -12,7 +10,7 @@ enum { /* keys of a shard's record */
     KEY_SHIFT,
     KEY_RUN_AT,
     KEY_RUN_TOKENS,
-    KEY_DOCUMENTS /* where they are packed */
+    KEY_DOCUMENTS /* only with packing */
 };
 
 void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
@@ -23,12 +21,8 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_put_i64(out, KEY_TYPE, sequences->type);
     fby_record_put_i64(out, KEY_LENGTH, sequences->length);
     fby_record_put_i64(out, KEY_SHIFT, sequences->shift);
-    size_t mark = fby_record_open(out, KEY_RUN_AT);
-    for (uint32_t i = 0; i < n; i++) {
-        fby_put_u64(out, sequences->at[i]);
-    }
-    fby_record_close(out, mark);
-    mark = fby_record_open(out, KEY_RUN_TOKENS);
+    fby_record_put_i64s(out, KEY_RUN_AT, (const int64_t *)sequences->at, n);
+    size_t mark = fby_record_open(out, KEY_RUN_TOKENS);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t end = i + 1 < n ? sequences->first[i + 1] : sequences->tokens;
         fby_put_u64(out, end - sequences->first[i]);
@@ -40,34 +34,29 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     }
 }
 
-/* The columns of a record, before they are checked. */
+/* The entries of a record that is being decoded, not yet validated. */
 struct runs {
     struct fby_reader run_at;
     struct fby_reader run_tokens;
     struct fby_span   documents;
 };
 
-static struct fby_reader column(struct fby_record *r, uint16_t key)
-{
-    struct fby_span span = fby_record_bytes(r, key);
-    return fby_reader(span.data, span.size);
-}
-
 static void read_sequences(
-    struct fby_record *r, struct fby_shard *out, struct runs *c)
+    struct fby_record *r, struct fby_shard *out, struct runs *runs)
 {
     struct fby_tokens how = {
-        .format = (enum fby_tokens_format)fby_record_between(
+        .format = (enum fby_tokens_format)fby_record_read_between(
             r, KEY_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON),
     };
-    how.type   = (enum fby_type)fby_record_between(r, KEY_TYPE, 1, FBY_U32);
-    how.length = (uint32_t)fby_record_between(r, KEY_LENGTH, 1, FBY_MAX_TOKENS);
-    how.shift  = (uint32_t)fby_record_between(r, KEY_SHIFT, 0, 1);
-    c->run_at  = column(r, KEY_RUN_AT);
-    c->run_tokens = column(r, KEY_RUN_TOKENS);
-    how.packed    = fby_record_has(r, KEY_DOCUMENTS);
+    how.type = (enum fby_type)fby_record_read_between(r, KEY_TYPE, 1, FBY_U32);
+    how.length =
+        (uint32_t)fby_record_read_between(r, KEY_LENGTH, 1, FBY_MAX_TOKENS);
+    how.shift        = (uint32_t)fby_record_read_between(r, KEY_SHIFT, 0, 1);
+    runs->run_at     = fby_manifest_array(r, KEY_RUN_AT);
+    runs->run_tokens = fby_manifest_array(r, KEY_RUN_TOKENS);
+    how.packed       = fby_record_next_is(r, KEY_DOCUMENTS);
     if (how.packed) {
-        c->documents = fby_record_bytes(r, KEY_DOCUMENTS);
+        runs->documents = fby_record_read_bytes(r, KEY_DOCUMENTS);
     }
     out->sequences = fby_sequences_create(&how);
     if (!fby_tokens_type_ok(&how)) {
@@ -75,56 +64,41 @@ static void read_sequences(
     }
 }
 
-static fby_err bad(struct fby_why *why, const char *what)
+/* Take a run, which is within the file. A run that continues the one before is
+ * not canonical. */
+static fby_err decode_run(
+    struct fby_shard *out, struct runs *runs, struct fby_error_detail *why)
 {
-    return fby_because(why, FBY_PROTO, "manifest of a shard: %s", what);
-}
-
-/* Runs lie within the file, and two that follow one another are one. */
-static fby_err take_run(
-    struct fby_shard *out, struct runs *c, struct fby_why *why)
-{
-    uint64_t at     = fby_read_u64(&c->run_at);
-    uint64_t tokens = fby_read_u64(&c->run_tokens);
+    uint64_t at     = fby_read_u64(&runs->run_at);
+    uint64_t tokens = fby_read_u64(&runs->run_tokens);
     uint64_t width  = fby_type_bytes(out->sequences->type);
     uint32_t before = out->sequences->n_runs;
-    if (c->run_at.bad || c->run_tokens.bad) {
-        return bad(why, "columns of different lengths");
+    if (runs->run_at.bad || runs->run_tokens.bad) {
+        return fby_manifest_refuse(
+            why, "run offsets and run lengths of different counts");
     }
     if (tokens == 0 || at > out->size || tokens > (out->size - at) / width) {
-        return bad(why, "a run of tokens beyond the end");
+        return fby_manifest_refuse(why, "a run of tokens beyond the end");
     }
-    fby_err err = fby_sequences_add(out->sequences, at, tokens, why);
-    return err != FBY_OK || out->sequences->n_runs > before
-               ? err
-               : bad(why, "a run of tokens that goes on with the one before");
-}
-
-static fby_err take_runs(
-    struct fby_shard *out, struct runs *c, struct fby_why *why)
-{
-    fby_err err = FBY_OK;
-    while (err == FBY_OK && (c->run_at.left > 0 || c->run_tokens.left > 0)) {
-        err = take_run(out, c, why);
-    }
-    if (err == FBY_OK && out->sequences->packed != NULL) {
-        err = fby_packed_read(out->sequences->packed, c->documents.data,
-            c->documents.size, out->sequences->tokens, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_shard_finish_sequences(out, why);
-    }
-    if (err == FBY_OK) {
-        out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
-    }
-    return err == FBY_OK ? FBY_OK : FBY_PROTO;
+    FBY_TRY(fby_sequences_add(out->sequences, at, tokens, why));
+    return out->sequences->n_runs > before
+               ? FBY_OK
+               : fby_manifest_refuse(
+                     why, "a run of tokens that goes on with the one before");
 }
 
 fby_err fby_tokens_decode(
-    struct fby_record *r, struct fby_shard *out, struct fby_why *why)
+    struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
     struct runs runs = {0};
     read_sequences(r, out, &runs);
-    fby_err err = fby_record_end(r, "manifest of a shard", why);
-    return err == FBY_OK ? take_runs(out, &runs, why) : err;
+    FBY_TRY(fby_record_end(r, "manifest of a shard", why));
+    while (runs.run_at.left > 0 || runs.run_tokens.left > 0) {
+        FBY_TRY(decode_run(out, &runs, why));
+    }
+    if (out->sequences->packed != NULL) {
+        FBY_TRY(fby_packed_read(out->sequences->packed, runs.documents.data,
+            runs.documents.size, out->sequences->tokens, why));
+    }
+    return fby_shard_finish_sequences(out, why);
 }

@@ -1,14 +1,15 @@
-/* mds.c - a shard of MosaicML's streaming, "mds", version 2.
+/* mds.c - a shard of MosaicML's streaming, format "mds", version 2.
  *
- *     0        4  n, samples
- *     4   4(n+1)  byte where each sample begins, and where the last ends
- *              .  JSON: names, encodings and sizes of the columns
- *              .  the samples: 4 bytes for each column without a fixed size,
- *                 how many it has, then the columns
+ *     offset   bytes
+ *     0        4       n, the number of samples
+ *     4        4(n+1)  offset of each sample, then the end of the last one
+ *              .       JSON: names, encodings and sizes of the columns
+ *              .       the samples. Each has the sizes (u32) of its columns
+ *                      without a fixed size, then its columns
  *
- * A shard says of itself all that its index.json says, so only the shards are
- * read. Tokens are a column of encoding `bytes`, whose type the pipeline says,
- * or an ndarray of a fixed type. */
+ * The shards repeat all that is in index.json, so that file is not read. Tokens
+ * are a column of encoding `bytes`, whose type the pipeline says, or an ndarray
+ * of a fixed type. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -19,53 +20,53 @@
 #include "worker/source/tokens/token_file.h"
 
 enum {
-    OFFSET      = 4,       /* bytes of one */
-    PIECE       = 4096,    /* samples looked at in one go */
+    OFFSET      = 4,       /* bytes of an offset or size */
+    PIECE       = 4096,    /* samples read at a time */
     MAX_CONFIG  = 1 << 20, /* bytes of the JSON */
     MAX_COLUMNS = 256
 };
 
-struct reading {
+struct mds_reading {
     const struct fby_token_file *file;
     struct fby_sequences        *out;
     uint32_t                     samples;
-    uint64_t                     begin;              /* of the first sample */
-    uint32_t                     sizes[MAX_COLUMNS]; /* 0: not fixed */
+    uint64_t                     begin; /* offset of the first sample */
+    uint32_t                     sizes[MAX_COLUMNS]; /* bytes; 0: not fixed */
     size_t                       n_columns;
-    size_t                       n_sized; /* in a sample: without a fixed one */
-    size_t                       column;  /* the tokens */
-    bool                         shaped;  /* it begins with its shape */
+    size_t                       n_sized; /* columns without a fixed size */
+    size_t                       column;  /* index of the column of tokens */
+    bool shaped; /* each sample's tokens begin with the shape of an array */
 };
 
 /* ---- the columns --------------------------------------------------------- */
 
-static const char *text_of(const json_t *object, const char *key)
+/* The text of a JSON value; "" when it is not a text. */
+static const char *text_of(const json_t *value)
 {
-    const char *text = json_string_value(json_object_get(object, key));
+    const char *text = json_string_value(value);
     return text != NULL ? text : "";
 }
 
-static fby_err find_column(struct reading *r, const json_t *config,
-    const char *column, struct fby_why *why)
+static fby_err find_column(struct mds_reading *r, const json_t *config,
+    const char *column, struct fby_error_detail *why)
 {
     const json_t *names = json_object_get(config, "column_names");
     r->column           = SIZE_MAX;
     for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        if (name != NULL && strcmp(name, column) == 0) {
+        if (strcmp(text_of(json_array_get(names, i)), column) == 0) {
             r->column = i;
         }
     }
     return r->column < r->n_columns
                ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
+               : fby_error_set(why, FBY_CONFIG,
                      "it has no column '%s'; say which holds the tokens with "
                      "column: NAME",
                      column);
 }
 
-static fby_err take_sizes(
-    struct reading *r, const json_t *config, struct fby_why *why)
+static fby_err read_sizes(
+    struct mds_reading *r, const json_t *config, struct fby_error_detail *why)
 {
     const json_t *sizes = json_object_get(config, "column_sizes");
     r->n_columns        = json_array_size(sizes);
@@ -74,7 +75,7 @@ static fby_err take_sizes(
             r->n_columns ||
         json_array_size(json_object_get(config, "column_encodings")) !=
             r->n_columns) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "its columns are not named, encoded and sized alike, or more than "
             "%d",
             MAX_COLUMNS);
@@ -82,7 +83,7 @@ static fby_err take_sizes(
     for (size_t i = 0; i < r->n_columns; i++) {
         json_int_t size = json_integer_value(json_array_get(sizes, i));
         if (size < 0 || size > UINT32_MAX) {
-            return fby_because(why, FBY_CONFIG,
+            return fby_error_set(why, FBY_CONFIG,
                 "a column of %" JSON_INTEGER_FORMAT " bytes", size);
         }
         r->sizes[i] = (uint32_t)size;
@@ -112,19 +113,19 @@ static enum fby_type array_type(const char *name, size_t n)
 }
 
 /* `bytes`, or `ndarray:TYPE` with or without `:SHAPE`. */
-static fby_err take_encoding(
-    struct reading *r, const char *encoding, struct fby_why *why)
+static fby_err apply_encoding(
+    struct mds_reading *r, const char *encoding, struct fby_error_detail *why)
 {
     static const char array[] = "ndarray:";
     if (strcmp(encoding, "bytes") == 0) {
         return r->out->type != 0
                    ? FBY_OK
-                   : fby_because(why, FBY_CONFIG,
+                   : fby_error_set(why, FBY_CONFIG,
                          "its tokens are bytes of some type; say which with "
                          "type: u16, u32, i32 or i64");
     }
     if (strncmp(encoding, array, strlen(array)) != 0) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "the column is encoded as '%.60s'; tokens are bytes or "
             "ndarray:TYPE",
             encoding);
@@ -134,39 +135,34 @@ static fby_err take_encoding(
     enum fby_type type = array_type(name, n);
     r->shaped          = name[n] == '\0';
     return type != 0 ? fby_token_file_type(type, r->out, why)
-                     : fby_because(why, FBY_CONFIG,
+                     : fby_error_set(why, FBY_CONFIG,
                            "the column is encoded as '%.60s'; read are arrays "
                            "of uint8, uint16, uint32, int32 and int64",
                            encoding);
 }
 
-static fby_err take_config(struct reading *r, const json_t *config,
-    const char *column, struct fby_why *why)
+static fby_err apply_config(struct mds_reading *r, const json_t *config,
+    const char *column, struct fby_error_detail *why)
 {
-    if (strcmp(text_of(config, "format"), "mds") != 0 ||
+    if (strcmp(text_of(json_object_get(config, "format")), "mds") != 0 ||
         json_integer_value(json_object_get(config, "version")) != 2) {
-        return fby_because(
+        return fby_error_set(
             why, FBY_CONFIG, "it does not say format mds, version 2");
     }
-    fby_err err = take_sizes(r, config, why);
-    if (err == FBY_OK) {
-        err = find_column(r, config, column, why);
-    }
-    if (err != FBY_OK) {
-        return err;
-    }
-    const char *encoding = json_string_value(
-        json_array_get(json_object_get(config, "column_encodings"), r->column));
-    return take_encoding(r, encoding != NULL ? encoding : "", why);
+    FBY_TRY(read_sizes(r, config, why));
+    FBY_TRY(find_column(r, config, column, why));
+    const json_t *encodings = json_object_get(config, "column_encodings");
+    return apply_encoding(
+        r, text_of(json_array_get(encodings, r->column)), why);
 }
 
 static fby_err read_config(
-    struct reading *r, const char *column, struct fby_why *why)
+    struct mds_reading *r, const char *column, struct fby_error_detail *why)
 {
     uint64_t     at    = OFFSET * (UINT64_C(2) + r->samples);
     json_error_t error = {.text = ""};
     if (r->begin < at || r->begin - at > MAX_CONFIG) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "its samples begin at byte %" PRIu64 ", their table of offsets "
             "ends at %" PRIu64 ": no shard of format mds",
             r->begin, at);
@@ -177,8 +173,8 @@ static fby_err read_config(
     json_t *json = NULL;
     if (err == FBY_OK) {
         json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-        err  = json != NULL ? take_config(r, json, column, why)
-                            : fby_because(why, FBY_CONFIG,
+        err  = json != NULL ? apply_config(r, json, column, why)
+                            : fby_error_set(why, FBY_CONFIG,
                                   "what stands behind its table of offsets is "
                                    "no JSON: %.80s",
                                   error.text);
@@ -190,22 +186,22 @@ static fby_err read_config(
 
 /* ---- the samples --------------------------------------------------------- */
 
-struct sample {
+struct sample { /* the range of its bytes in the file */
     uint64_t at;
     uint64_t end;
 };
 
 static fby_err bad_sample(
-    const struct sample *sample, const char *what, struct fby_why *why)
+    const struct sample *sample, const char *what, struct fby_error_detail *why)
 {
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "the sample of bytes %" PRIu64 " to %" PRIu64 " %s", sample->at,
         sample->end, what);
 }
 
-/* Pass over the shape that an array begins with. */
-static fby_err pass_shape(
-    const struct reading *r, struct sample *column, struct fby_why *why)
+/* Skip the shape that an array begins with. */
+static fby_err skip_shape(const struct mds_reading *r, struct sample *column,
+    struct fby_error_detail *why)
 {
     uint8_t byte = 0;
     if (!r->shaped) {
@@ -214,10 +210,8 @@ static fby_err pass_shape(
     if (column->at == column->end) {
         return bad_sample(column, "has no shape", why);
     }
-    fby_err err = fby_token_file_bytes(r->file, column->at, &byte, 1, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_token_file_bytes(r->file, column->at, &byte, 1, why));
+    /* Bits 2 to 7: number of dimensions; 0 and 1: log2 of the bytes of each. */
     uint64_t size = 1 + ((uint64_t)(byte >> 2) << (byte & 3));
     if (size > column->end - column->at) {
         return bad_sample(column, "is shorter than its shape", why);
@@ -227,8 +221,8 @@ static fby_err pass_shape(
 }
 
 /* Cut `sample` down to its column of tokens. */
-static fby_err find_tokens(
-    const struct reading *r, struct sample *sample, struct fby_why *why)
+static fby_err find_tokens(const struct mds_reading *r, struct sample *sample,
+    struct fby_error_detail *why)
 {
     uint8_t           head[MAX_COLUMNS * OFFSET] = {0};
     size_t            n                          = r->n_sized * OFFSET;
@@ -238,10 +232,7 @@ static fby_err find_tokens(
     if (n > sample->end - sample->at) {
         return bad_sample(sample, "is shorter than its head", why);
     }
-    fby_err err = fby_token_file_bytes(r->file, sample->at, head, n, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_token_file_bytes(r->file, sample->at, head, n, why));
     for (size_t i = 0; i < r->n_columns; i++) {
         uint64_t size = r->sizes[i] != 0 ? r->sizes[i] : fby_read_u32(&sizes);
         if (i == r->column) {
@@ -253,65 +244,62 @@ static fby_err find_tokens(
         return bad_sample(sample, "is not as long as its columns", why);
     }
     *sample = found;
-    return pass_shape(r, sample, why);
+    return skip_shape(r, sample, why);
 }
 
-static fby_err add_sample(
-    const struct reading *r, struct sample sample, struct fby_why *why)
+static fby_err add_sample(const struct mds_reading *r, struct sample sample,
+    struct fby_error_detail *why)
 {
     uint32_t width = fby_type_bytes(r->out->type);
     if (sample.at < r->begin || sample.end < sample.at ||
         sample.end > r->file->size) {
         return bad_sample(&sample, "does not lie in the shard", why);
     }
-    fby_err err = find_tokens(r, &sample, why);
-    if (err == FBY_OK && (sample.end - sample.at) % width != 0) {
-        err = fby_because(why, FBY_CONFIG,
+    FBY_TRY(find_tokens(r, &sample, why));
+    if ((sample.end - sample.at) % width != 0) {
+        return fby_error_set(why, FBY_CONFIG,
             "%" PRIu64 " bytes at byte %" PRIu64
             " are no whole number of tokens of %u bytes (type %s)",
             sample.end - sample.at, sample.at, width,
-            fby_token_type_name(r->out->type));
+            fby_type_word(r->out->type));
     }
-    if (err == FBY_OK) {
-        err = fby_sequences_add(
-            r->out, sample.at, (sample.end - sample.at) / width, why);
-    }
-    return err == FBY_OK ? fby_sequences_end_document(r->out, why) : err;
+    FBY_TRY(fby_sequences_add(
+        r->out, sample.at, (sample.end - sample.at) / width, why));
+    return fby_sequences_end_document(r->out, why);
 }
 
-/* PIECE samples from number `first` on, or as many as are left. */
+/* Read PIECE samples, or all that are left, from number `first` on. */
 static fby_err read_piece(
-    const struct reading *r, uint32_t first, struct fby_why *why)
+    const struct mds_reading *r, uint32_t first, struct fby_error_detail *why)
 {
     uint8_t  bytes[(PIECE + 1) * OFFSET];
-    uint32_t left = r->samples - first;
-    uint32_t n    = left < PIECE ? left : PIECE;
-    fby_err  err = fby_token_file_bytes(r->file, OFFSET * (UINT64_C(1) + first),
-         bytes, OFFSET * ((size_t)n + 1), why);
+    uint32_t left  = r->samples - first;
+    uint32_t n     = left < PIECE ? left : PIECE;
+    uint64_t table = OFFSET * (UINT64_C(1) + first);
+    FBY_TRY(fby_token_file_bytes(
+        r->file, table, bytes, OFFSET * ((size_t)n + 1), why));
     struct fby_reader offsets = fby_reader(bytes, sizeof(bytes));
-    uint64_t          at      = err == FBY_OK ? fby_read_u32(&offsets) : 0;
-    for (uint32_t i = 0; err == FBY_OK && i < n; i++) {
+    uint64_t          at      = fby_read_u32(&offsets);
+    for (uint32_t i = 0; i < n; i++) {
         struct sample sample = {at, fby_read_u32(&offsets)};
         at                   = sample.end;
-        err                  = add_sample(r, sample, why);
+        FBY_TRY(add_sample(r, sample, why));
     }
-    return err;
+    return FBY_OK;
 }
 
 fby_err fby_mds_read(const struct fby_token_file *file, const char *column,
-    struct fby_sequences *out, struct fby_why *why)
+    struct fby_sequences *out, struct fby_error_detail *why)
 {
-    uint8_t        head[2 * OFFSET];
-    struct reading r   = {.file = file, .out = out};
-    fby_err        err = fby_token_file_bytes(file, 0, head, sizeof(head), why);
-    if (err == FBY_OK) {
-        struct fby_reader numbers = fby_reader(head, sizeof(head));
-        r.samples                 = fby_read_u32(&numbers);
-        r.begin                   = fby_read_u32(&numbers);
-        err                       = read_config(&r, column, why);
+    uint8_t            head[2 * OFFSET];
+    struct mds_reading r = {.file = file, .out = out};
+    FBY_TRY(fby_token_file_bytes(file, 0, head, sizeof(head), why));
+    struct fby_reader numbers = fby_reader(head, sizeof(head));
+    r.samples                 = fby_read_u32(&numbers);
+    r.begin                   = fby_read_u32(&numbers);
+    FBY_TRY(read_config(&r, column, why));
+    for (uint64_t i = 0; i < r.samples; i += PIECE) {
+        FBY_TRY(read_piece(&r, (uint32_t)i, why));
     }
-    for (uint64_t i = 0; err == FBY_OK && i < r.samples; i += PIECE) {
-        err = read_piece(&r, (uint32_t)i, why);
-    }
-    return err;
+    return FBY_OK;
 }

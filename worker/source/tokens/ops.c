@@ -1,30 +1,32 @@
-/* Token files into shards: of each only headers are read, but of flat files
- * that are packed all tokens. */
+/* Index token files: only their headers are read, except packed flat files,
+ * which are read whole. */
 #include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "pipeline/text.h"
+#include "worker/source/dataset_state.h"
+#include "worker/source/index_build.h"
+#include "worker/source/manifest.h"
 #include "worker/source/ops.h"
-#include "worker/source/tokens/manifest.h"
 #include "worker/source/tokens/token_file.h"
 
-/* What is easily taken for a token file. */
-static fby_err check_name(
-    const struct fby_dataset_spec *spec, const char *name, struct fby_why *why)
+/* Refuse files that are easily mistaken for token files. */
+static fby_err check_name(const struct fby_dataset_spec *spec, const char *name,
+    struct fby_error_detail *why)
 {
     enum fby_tokens_format format = spec->tokens->format;
     if (format == FBY_TOKENS_MEGATRON && !fby_text_ends_with(name, ".bin")) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "files of format megatron end with .bin; the .idx is looked for "
             "beside them");
     }
     if (format == FBY_TOKENS_MDS && fby_text_ends_with(name, ".json")) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "name the shards, such as shard.*.mds; each says what is in it");
     }
     if (format == FBY_TOKENS_MDS && !fby_text_ends_with(name, ".mds")) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "shards of format mds end with .mds; those that are compressed "
             "(.mds.zstd and the like) must be unpacked first");
     }
@@ -33,39 +35,38 @@ static fby_err check_name(
 
 static fby_err read_runs(const struct fby_tokens *how,
     const struct fby_shard_files *files, struct fby_sequences *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    uint32_t              last = files->n - 1; /* the one with the header */
+    uint32_t              last = files->n - 1; /* the file with the header */
     struct fby_token_file file = {
         .object = &files->objects[last],
         .size   = files->stamps[last].size,
         .stop   = files->stop,
     };
-    fby_err err = FBY_CONFIG;
     switch (how->format) {
     case FBY_TOKENS_FLAT:
         return fby_flat_read(&file, how->end, out, why);
     case FBY_TOKENS_MDS:
         return fby_mds_read(&file, how->column, out, why);
     case FBY_TOKENS_MEGATRON:
-        err = fby_megatron_read(&file, files->stamps[0].size, out, why);
-        return err == FBY_OK ? err
-                             : fby_because_in(why, err, "its index beside it");
+        return fby_error_prefix(why,
+            fby_megatron_read(&file, files->stamps[0].size, out, why),
+            "its index beside it");
     }
-    return fby_because(why, err, "token files of no known format");
+    return fby_error_set(why, FBY_CONFIG, "token files of no known format");
 }
 
 static fby_err scan(const struct fby_dataset_spec *spec,
     const struct fby_shard_files *files, struct fby_shard *out,
-    struct fby_why *why)
+    struct fby_error_detail *why)
 {
-    out->size      = files->stamps[0].size;
     out->sequences = fby_sequences_create(spec->tokens);
-    fby_err err    = read_runs(spec->tokens, files, out->sequences, why);
-    return err == FBY_OK ? fby_shard_finish_sequences(out, why) : err;
+    FBY_TRY(read_runs(spec->tokens, files, out->sequences, why));
+    return fby_shard_finish_sequences(out, why);
 }
 
-/* Once for all files that were just read: a wrong token is in none of them. */
+/* Warn if files have no end token: the pipeline's `end` is probably wrong. One
+ * warning is for all files. */
 static void warn_endless(const struct fby_build *b)
 {
     const struct fby_shard *first = NULL;
@@ -88,9 +89,9 @@ static void warn_endless(const struct fby_build *b)
     }
 }
 
-/* A token file gives whole sequences only, and targets need a token more. */
+/* Refuse files that are all shorter than a sequence. */
 static fby_err check_sequences(const struct fby_dataset_spec *spec,
-    const struct fby_index *index, struct fby_why *why)
+    const struct fby_index *index, struct fby_error_detail *why)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < index->n_shards; i++) {
@@ -100,7 +101,7 @@ static fby_err check_sequences(const struct fby_dataset_spec *spec,
         }
         most = all->tokens > most ? all->tokens : most;
     }
-    return fby_because(why, FBY_CONFIG,
+    return fby_error_set(why, FBY_CONFIG,
         "no file holds a sequence: length is %u%s, and the longest of %u has "
         "%llu tokens",
         spec->tokens->length,
@@ -108,22 +109,21 @@ static fby_err check_sequences(const struct fby_dataset_spec *spec,
         index->n_shards, (unsigned long long)most);
 }
 
-static fby_err index_tokens(struct fby_build *self, struct fby_why *why)
+static fby_err index_tokens(
+    struct fby_build *self, struct fby_error_detail *why)
 {
     const struct fby_file_kind tokens = {
         .check_name = check_name,
-        .beside =
+        .index_suffix =
             self->spec->tokens->format == FBY_TOKENS_MEGATRON ? ".idx" : NULL,
         .scan = scan,
     };
-    fby_err err = fby_build_files(self, &tokens, why);
-    if (err == FBY_OK) {
-        warn_endless(self);
-    }
-    return err;
+    FBY_TRY(fby_build_file_shards(self, &tokens, why));
+    warn_endless(self);
+    return FBY_OK;
 }
 
-/* How they are read and cut: another cut is another manifest. */
+/* The index depends on the format and on how the tokens are cut. */
 static void describe_index(
     const struct fby_dataset_spec *spec, struct fby_buffer *out)
 {
@@ -139,7 +139,7 @@ static void describe_index(
 
 static void describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
-    struct fby_why *text)
+    struct fby_error_detail *text)
 {
     (void)dataset;
     (void)member;

@@ -38,7 +38,7 @@ static void put_length(struct fby_buffer *out, uint64_t tokens)
     fby_put_u8(out, (uint8_t)tokens);
 }
 
-/* 0 for what is no length in its shortest form. */
+/* Read a length; 0 if it is damaged or not in its shortest form. */
 static uint64_t read_length(struct fby_reader *r)
 {
     uint64_t tokens = 0;
@@ -53,11 +53,11 @@ static uint64_t read_length(struct fby_reader *r)
 }
 
 fby_err fby_packed_add(
-    struct fby_packed *self, uint64_t tokens, struct fby_why *why)
+    struct fby_packed *self, uint64_t tokens, struct fby_error_detail *why)
 {
     uint64_t pieces = tokens / self->length + (tokens % self->length != 0);
     if (pieces > (uint64_t)FBY_PACKED_MAX_PIECES - self->pieces) {
-        return fby_because(why, FBY_CONFIG,
+        return fby_error_set(why, FBY_CONFIG,
             "more than %d documents, those that are longer than a sequence "
             "counted in parts of its %u tokens; cut it into smaller files",
             FBY_PACKED_MAX_PIECES, self->length);
@@ -72,46 +72,47 @@ fby_err fby_packed_add(
 }
 
 fby_err fby_packed_read(struct fby_packed *self, const uint8_t *lengths,
-    size_t size, uint64_t tokens, struct fby_why *why)
+    size_t size, uint64_t tokens, struct fby_error_detail *why)
 {
     struct fby_reader r = fby_reader(lengths, size);
     while (r.left > 0) {
         uint64_t length = read_length(&r);
         if (length == 0 || length > tokens - self->tokens) {
-            return fby_because(why, FBY_PROTO,
+            return fby_error_set(why, FBY_PROTO,
                 "manifest of a shard: documents that are not those of its "
                 "tokens");
         }
-        fby_err err = fby_packed_add(self, length, why);
-        if (err != FBY_OK) {
+        if (fby_packed_add(self, length, why) != FBY_OK) {
             return FBY_PROTO;
         }
     }
     return self->tokens == tokens
                ? FBY_OK
-               : fby_because(why, FBY_PROTO,
+               : fby_error_set(why, FBY_PROTO,
                      "manifest of a shard: fewer tokens in documents than in "
                      "runs");
 }
 
 /* ---- packing ------------------------------------------------------------- */
 
-struct open_sequence {
-    uint32_t space;
+struct open_sequence { /* a sequence that more pieces fit into */
+    uint32_t space;    /* tokens */
     uint32_t number;
 };
 
 struct packing {
     struct fby_packed   *all;
-    uint32_t            *sequence; /* a piece: where it went */
-    uint32_t             piece;    /* the next one */
+    uint32_t            *sequence; /* per piece: its sequence */
+    uint32_t             piece;    /* number of the next piece */
     uint32_t             n_open;
-    struct open_sequence open[FBY_PACKED_OPEN]; /* least space first, then
-                                                   the lowest number */
+    struct open_sequence open[FBY_PACKED_OPEN]; /* in ascending order of space,
+                                                   then of number */
 };
 
-/* How many of the open ones stand before one of this space and number. */
-static uint32_t place_of(const struct packing *p, struct open_sequence wanted)
+/* The number of open sequences with less space than `wanted`, or with the same
+ * space and a smaller number. */
+static uint32_t position_of(
+    const struct packing *p, struct open_sequence wanted)
 {
     uint32_t low  = 0;
     uint32_t high = p->n_open;
@@ -128,47 +129,44 @@ static uint32_t place_of(const struct packing *p, struct open_sequence wanted)
     return low;
 }
 
-static struct open_sequence take_out(struct packing *p, uint32_t place)
+static struct open_sequence remove_open(struct packing *p, uint32_t i)
 {
-    struct open_sequence one = p->open[place];
+    struct open_sequence taken = p->open[i];
     p->n_open--;
-    memmove(&p->open[place], &p->open[place + 1],
-        (p->n_open - place) * sizeof(p->open[0]));
-    return one;
+    memmove(&p->open[i], &p->open[i + 1], (p->n_open - i) * sizeof(p->open[0]));
+    return taken;
 }
 
-static void put_back(struct packing *p, struct open_sequence one)
+static void insert_open(struct packing *p, struct open_sequence sequence)
 {
-    uint32_t place = place_of(p, one);
-    memmove(&p->open[place + 1], &p->open[place],
-        (p->n_open - place) * sizeof(p->open[0]));
-    p->open[place] = one;
+    uint32_t i = position_of(p, sequence);
+    memmove(&p->open[i + 1], &p->open[i], (p->n_open - i) * sizeof(p->open[0]));
+    p->open[i] = sequence;
     p->n_open++;
 }
 
 static struct open_sequence begin_sequence(struct packing *p, uint32_t size)
 {
     if (size < p->all->length && p->n_open == FBY_PACKED_OPEN) {
-        (void)take_out(p, 0); /* the fullest; it stays as it is */
+        (void)remove_open(p, 0); /* close the fullest */
     }
     return (struct open_sequence){p->all->length, p->all->sequences++};
 }
 
-static void put_piece(struct packing *p, uint32_t size)
+static void assign_piece(struct packing *p, uint32_t size)
 {
-    struct open_sequence wanted = {size, 0};
-    uint32_t             place  = place_of(p, wanted);
-    struct open_sequence one =
-        place < p->n_open ? take_out(p, place) : begin_sequence(p, size);
-    p->sequence[p->piece++] = one.number;
-    one.space -= size;
-    if (one.space > 0) {
-        put_back(p, one);
+    uint32_t             i = position_of(p, (struct open_sequence){size, 0});
+    struct open_sequence sequence =
+        i < p->n_open ? remove_open(p, i) : begin_sequence(p, size);
+    p->sequence[p->piece++] = sequence.number;
+    sequence.space -= size;
+    if (sequence.space > 0) {
+        insert_open(p, sequence);
     }
 }
 
-/* Calls `put` with each piece of each document, in order. */
-static void each_piece(
+/* Call `put` for each piece of each document, in order. */
+static void for_each_piece(
     struct packing *p, void (*put)(struct packing *p, uint32_t size))
 {
     const struct fby_packed *all = p->all;
@@ -183,9 +181,10 @@ static void each_piece(
     }
 }
 
-/* To its sequence, behind those that went there before: first[s + 1] is where
- * the next one of sequence s goes, and in the end where s + 1 begins. */
-static void sort_in(struct packing *p, uint32_t size)
+/* Store the next piece in its sequence: the last step of a counting sort.
+ * Before it, first[s + 1] is the index where the next piece of sequence s
+ * belongs; after all pieces it is the index where sequence s + 1 begins. */
+static void place_piece(struct packing *p, uint32_t size)
 {
     struct fby_packed *all = p->all;
     uint32_t           at  = all->first[p->sequence[p->piece++] + 1]++;
@@ -194,36 +193,31 @@ static void sort_in(struct packing *p, uint32_t size)
     all->tokens += size;
 }
 
-static void count_in(struct fby_packed *self, const uint32_t *sequence)
-{
-    self->first = fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < self->pieces; i++) {
-        self->first[sequence[i] + 2]++;
-    }
-    for (uint32_t s = 0; s < self->sequences; s++) {
-        self->first[s + 2] += self->first[s + 1];
-    }
-}
-
 void fby_packed_finish(struct fby_packed *self)
 {
     struct packing p = {.all = self};
     p.sequence       = fby_zalloc(self->pieces * sizeof(*p.sequence));
-    each_piece(&p, put_piece);
-    count_in(self, p.sequence);
+    for_each_piece(&p, assign_piece);
+    self->first = fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < self->pieces; i++) { /* + 2: see place_piece() */
+        self->first[p.sequence[i] + 2]++;
+    }
+    for (uint32_t s = 0; s < self->sequences; s++) {
+        self->first[s + 2] += self->first[s + 1];
+    }
     self->token  = fby_zalloc(self->pieces * sizeof(*self->token));
     self->size   = fby_zalloc(self->pieces * sizeof(*self->size));
-    self->tokens = 0;
+    self->tokens = 0; /* place_piece() counts the tokens again */
     p.piece      = 0;
-    each_piece(&p, sort_in);
+    for_each_piece(&p, place_piece);
     free(p.sequence);
 }
 
 uint32_t fby_packed_tokens(const struct fby_packed *self, uint32_t sequence)
 {
     uint32_t tokens = 0;
-    for (uint32_t i = self->first[sequence]; i < self->first[sequence + 1];
-         i++) {
+    uint32_t end    = self->first[sequence + 1];
+    for (uint32_t i = self->first[sequence]; i < end; i++) {
         tokens += self->size[i];
     }
     return tokens;

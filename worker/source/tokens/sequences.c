@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/interval.h"
 #include "common/mem.h"
 
 #define TOKENS_MAX (UINT64_C(1) << 62)
@@ -30,7 +31,7 @@ void fby_sequences_free(struct fby_sequences **self_p)
     }
 }
 
-/* The byte behind the last token. */
+/* The offset of the byte behind the last token. */
 static uint64_t end_of_last(const struct fby_sequences *self)
 {
     uint32_t last = self->n_runs - 1;
@@ -39,18 +40,18 @@ static uint64_t end_of_last(const struct fby_sequences *self)
 }
 
 fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
-    uint64_t tokens, struct fby_why *why)
+    uint64_t tokens, struct fby_error_detail *why)
 {
     uint32_t n = self->n_runs;
     if (tokens == 0) {
         return FBY_OK;
     }
     if (tokens > TOKENS_MAX - self->tokens) {
-        return fby_because(why, FBY_CONFIG, "more than 2^62 tokens");
+        return fby_error_set(why, FBY_CONFIG, "more than 2^62 tokens");
     }
     if (n == 0 || end_of_last(self) != at) {
         if (n == FBY_MAX_RUNS) {
-            return fby_because(why, FBY_CONFIG,
+            return fby_error_set(why, FBY_CONFIG,
                 "more than %d documents that do not follow one another; cut "
                 "it into smaller files",
                 FBY_MAX_RUNS);
@@ -66,7 +67,7 @@ fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
 }
 
 fby_err fby_sequences_end_document(
-    struct fby_sequences *self, struct fby_why *why)
+    struct fby_sequences *self, struct fby_error_detail *why)
 {
     struct fby_packed *packed = self->packed;
     return packed == NULL
@@ -132,20 +133,11 @@ uint64_t fby_sequences_bytes(
 struct fby_token_piece fby_sequences_piece(
     const struct fby_sequences *self, uint64_t token, uint64_t tokens)
 {
-    uint32_t low  = 0;
-    uint32_t high = self->n_runs;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (self->first[middle] <= token) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    uint64_t end = high < self->n_runs ? self->first[high] : self->tokens;
+    uint32_t run = fby_interval_find(self->first, self->n_runs, token);
+    uint64_t end = run + 1 < self->n_runs ? self->first[run + 1] : self->tokens;
     return (struct fby_token_piece){
-        .at = self->at[low] +
-              (token - self->first[low]) * fby_type_bytes(self->type),
+        .at = self->at[run] +
+              (token - self->first[run]) * fby_type_bytes(self->type),
         .tokens = tokens < end - token ? tokens : end - token,
     };
 }

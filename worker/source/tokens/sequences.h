@@ -1,13 +1,15 @@
-/* sequences.h - where the tokens of one file lie, and how they are cut.
+/* sequences.h - the tokens of one file, cut into sequences.
  *
- * A token file is runs of tokens, one after another in the order in which they
- * are read: of a flat file one, of others one a document. Its tokens are
- * numbered through all runs; sequence i is tokens [i L, i L + L), and one more
- * where there are targets. So a sequence is found by arithmetic, and only runs
- * take memory: 16 bytes each. What fills no sequence at the end is left out.
+ * A run is a range of tokens that are adjacent in the file: a flat file is one
+ * run, in other formats each document is one. Tokens are numbered through all
+ * runs. Sequence i begins with token i * length and has `length` tokens, and
+ * one more with targets. So a sequence is found by arithmetic, and only the
+ * runs take memory, 16 bytes each. Tokens at the end that do not fill a
+ * sequence are left out.
  *
- * Where documents are packed, a sequence consists of whole ones instead, which
- * packed.h has. Either way it is parts of consecutive tokens. */
+ * With packing, a sequence consists of whole documents instead (packed.h). In
+ * both cases a sequence has parts; the tokens of a part have consecutive
+ * numbers. */
 #ifndef FBY_WORKER_SOURCE_TOKENS_SEQUENCES_H
 #define FBY_WORKER_SOURCE_TOKENS_SEQUENCES_H
 
@@ -22,46 +24,45 @@ enum { FBY_MAX_RUNS = 1 << 26 };
 
 struct fby_sequences {
     enum fby_tokens_format format;
-    enum fby_type          type;   /* of a token in the file; never 0 */
-    uint32_t               length; /* L */
-    uint32_t               shift;  /* 1: with targets; else 0 */
+    enum fby_type          type;   /* type of a token; 0: not known yet */
+    uint32_t               length; /* tokens of a sequence, without the shift */
+    uint32_t               shift;  /* 1 with targets; else 0 */
     uint32_t               n_runs;
-    uint64_t              *at;    /* a run: its first byte in the file */
-    uint64_t              *first; /* a run: its first token's number */
-    uint64_t               tokens;
-    struct fby_packed     *packed; /* documents; NULL: it is cut */
-    bool endless; /* as read just now: no token ended a document */
+    uint64_t              *at;     /* per run: byte offset in the file */
+    uint64_t              *first;  /* per run: number of its first token */
+    uint64_t               tokens; /* number of tokens in all runs */
+    struct fby_packed     *packed; /* packed documents; NULL: no packing */
+    bool endless; /* packed flat file: no token ends a document */
 };
 
-/* `out->type` is 0 until the file said it. Release it with free. */
 struct fby_sequences *fby_sequences_create(const struct fby_tokens *how);
 void                  fby_sequences_free(struct fby_sequences **self_p);
 
-/* `tokens` more, from byte `at` on; those that follow the last ones in the
- * file, too, become one run with them.
- * Errors: FBY_CONFIG beyond FBY_MAX_RUNS or 2^62 tokens. */
+/* Append `tokens` tokens that begin at byte `at` of the file. They extend the
+ * last run if it ends at this byte.
+ * Errors: FBY_CONFIG  more than FBY_MAX_RUNS runs, or 2^62 tokens. */
 FBY_CHECKED fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
-    uint64_t tokens, struct fby_why *why);
+    uint64_t tokens, struct fby_error_detail *why);
 
-/* A document ends behind the last token; nothing to those that are cut.
- * Errors: FBY_CONFIG, more documents than there may be. */
+/* End a document behind the last token. Does nothing without packing.
+ * Errors: those of fby_packed_add. */
 FBY_CHECKED fby_err fby_sequences_end_document(
-    struct fby_sequences *self, struct fby_why *why);
+    struct fby_sequences *self, struct fby_error_detail *why);
 
-/* All tokens are there. */
+/* Pack the documents, if packing is on. Call once, after the last token. */
 void fby_sequences_finish(struct fby_sequences *self);
 
-/* How many sequences there are, once finished. */
+/* The number of sequences, once finished. */
 uint64_t fby_sequences_count(const struct fby_sequences *self);
 
-/* A flat file, longer than a sequence, that is one document: the token that
- * ends them is nowhere before its last one. */
+/* Is this a packed flat file of only one document, longer than a sequence? Then
+ * the end token in the pipeline is probably wrong. */
 bool fby_sequences_undivided(const struct fby_sequences *self);
 
-/* The parts of a sequence: of one that is cut one, its last target included; of
- * a packed one its documents. */
+/* A part of a sequence: all its tokens with the last target or, with packing,
+ * one piece of a document. */
 struct fby_token_part {
-    uint64_t token; /* the first one's number */
+    uint64_t token; /* number of the first token */
     uint64_t tokens;
 };
 uint32_t fby_sequences_parts(
@@ -69,17 +70,19 @@ uint32_t fby_sequences_parts(
 struct fby_token_part fby_sequences_part(
     const struct fby_sequences *self, uint32_t sequence, uint32_t part);
 
-/* Bytes of a sequence as it is read: of a packed one the lengths of its parts
- * (u32 each), then the tokens of all parts. */
+/* The size in bytes of a sequence as a member: the tokens of all parts and,
+ * with packing, a u32 with the number of tokens for each part before them. */
 uint64_t fby_sequences_bytes(
     const struct fby_sequences *self, uint32_t sequence);
 
+/* Tokens that are contiguous in the file. */
 struct fby_token_piece {
-    uint64_t at;     /* byte in the file */
-    uint64_t tokens; /* that lie there, at most as many as asked for */
+    uint64_t at; /* byte offset in the file */
+    uint64_t tokens;
 };
-/* Where `tokens` tokens from number `token` on begin, as far as one run goes.
- * token + tokens <= self->tokens, tokens > 0. */
+
+/* Find the `tokens` tokens from number `token` on, or those of them up to the
+ * end of a run. Needs tokens > 0 and token + tokens <= self->tokens. */
 struct fby_token_piece fby_sequences_piece(
     const struct fby_sequences *self, uint64_t token, uint64_t tokens);
 

@@ -1,20 +1,26 @@
 /* avx2.c - the resize kernel in AVX2.
  *
- * A weight of 22 bits is split into two parts of 11, so that it fits the
- * instruction that multiplies and adds pairs of 16-bit numbers. The result,
- * (upper sum << 11) + lower sum, is the same integer as in portable C. Pixels
- * and rows are taken two at a time; a weight of 0 makes an odd number even. */
+ * A weight of 22 bits is split into an upper and a lower half of 11 bits. The
+ * instruction that multiplies pairs of 16-bit numbers and adds the two products
+ * is used for each half. The result, (upper sum << 11) + lower sum, is the same
+ * integer as in portable C. Pixels and rows are processed in pairs. An odd
+ * number of them is completed by a pixel or row with a weight of 0. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "worker/transform/image.h"
 #include "worker/transform/resize/kernel.h"
 
-enum { LOW_BITS = FBY_WEIGHT_BITS / 2, STEP = 32 /* bytes */ };
+enum {
+    LOW_BITS  = FBY_WEIGHT_BITS / 2,
+    VECTOR    = 32,    /* bytes */
+    PLAN_HEAD = VECTOR /* bytes at the start of a plan, for its counts */
+};
 
-/* The weights of two neighbours, as _mm256_madd_epi16 needs them. */
+/* The weights of two adjacent taps, as _mm256_madd_epi16 needs them: the first
+ * in bits 0..15, the second in bits 16..31. */
 struct weight_pair {
-    uint32_t upper, lower; /* the first weight in bits 0..15 */
+    uint32_t upper, lower; /* halves of both weights */
 };
 
 static struct weight_pair pair_of(uint32_t first, uint32_t second)
@@ -26,15 +32,6 @@ static struct weight_pair pair_of(uint32_t first, uint32_t second)
     };
 }
 
-static uint32_t most_pairs(const struct fby_axis *axis)
-{
-    uint32_t most = 0;
-    for (uint32_t o = 0; o < axis->spec.n; o++) {
-        most = axis->reaches[o].n > most ? axis->reaches[o].n : most;
-    }
-    return (most + 1) / 2;
-}
-
 static __m256i sums_to_values(__m256i upper, __m256i lower)
 {
     __m256i sum = _mm256_add_epi32(_mm256_slli_epi32(upper, LOW_BITS), lower);
@@ -44,24 +41,25 @@ static __m256i sums_to_values(__m256i upper, __m256i lower)
 
 /* ---- pixels of a row ----------------------------------------------------- */
 
-/* Four result pixels, two in each vector, one in each half. Result pixel k adds
- * `n_pairs` pairs of source pixels, beginning at from[k]. */
+/* Four result pixels, which are computed together in two vectors: pixels 0 and 1
+ * in the halves of the first vector, 2 and 3 in those of the second. */
 struct quad {
-    uint32_t from[4]; /* bytes into the row */
+    /* byte offset of each pixel's first tap in the source row */
+    uint32_t first_tap_offset[4];
 };
 
-struct pair_weights { /* of a pair of source pixels, for two result pixels */
+/* The weights of a pair of taps in two result pixels, one in each half of a
+ * vector. */
+struct pair_weights {
     __m256i upper, lower;
 };
 
+/* The head of the plan for axis x. Layout: head, quads[n_quads], then
+ * pair_weights[n_quads][n_pairs][2], the last index being the quad's vector. */
 struct pair_plan {
-    uint32_t n_quads, n_pairs;
+    uint32_t n_quads;
+    uint32_t n_pairs; /* pairs of taps of each result pixel */
 };
-
-static struct pair_plan plan_pairs(const struct fby_axis *x)
-{
-    return (struct pair_plan){(x->spec.n + 3) / 4, most_pairs(x)};
-}
 
 static size_t quads_bytes(struct pair_plan plan)
 {
@@ -70,35 +68,26 @@ static size_t quads_bytes(struct pair_plan plan)
 
 static size_t x_bytes(const struct fby_axis_spec *x)
 {
-    struct pair_plan plan = {(x->n + 3) / 4, (fby_axis_most(x) + 1) / 2};
-    return STEP + quads_bytes(plan) +
+    struct pair_plan plan = {(x->n + 3) / 4, (fby_axis_max_reach(x) + 1) / 2};
+    return PLAN_HEAD + quads_bytes(plan) +
            (size_t)plan.n_quads * plan.n_pairs * 2 *
                sizeof(struct pair_weights);
 }
 
-/* The first source pixel of the pairs of result pixel `o`, moved to the left if
- * the pairs would end after the row. */
-static uint32_t first_of_pairs(
-    const struct fby_axis *x, uint32_t o, uint32_t n_pairs)
-{
-    uint32_t first  = x->reaches[o].first;
-    uint32_t pixels = x->all.n;
-    uint32_t last   = pixels > 2 * n_pairs ? pixels - 2 * n_pairs : 0;
-    return first < last ? first : last;
-}
-
+/* Write the first tap of result pixel `o`. Then write each pair of weights into
+ * the four lanes (r, g, b, unused) of the pixel's half of a vector. */
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
-    struct pair_plan plan, struct quad *quads, struct pair_weights *factors)
+    struct pair_plan plan, struct quad *quads, struct pair_weights *weights)
 {
-    uint32_t first           = first_of_pairs(x, o, plan.n_pairs);
-    quads[o / 4].from[o % 4] = first * FBY_RGB;
-    factors += (size_t)(o / 4) * plan.n_pairs * 2 + o % 4 / 2;
+    uint32_t first = resize_first_tap(x, o, 2 * plan.n_pairs);
+    quads[o / 4].first_tap_offset[o % 4] = first * FBY_RGB;
+    weights += (size_t)(o / 4) * plan.n_pairs * 2 + o % 4 / 2;
     for (uint32_t p = 0; p < plan.n_pairs; p++) {
         uint32_t           i = first + 2 * p;
         struct weight_pair pair =
             pair_of(fby_axis_weight(x, o, i), fby_axis_weight(x, o, i + 1));
-        uint32_t *upper = (uint32_t *)&factors[2 * (size_t)p].upper;
-        uint32_t *lower = (uint32_t *)&factors[2 * (size_t)p].lower;
+        uint32_t *upper = (uint32_t *)&weights[2 * (size_t)p].upper;
+        uint32_t *lower = (uint32_t *)&weights[2 * (size_t)p].lower;
         for (uint32_t k = 0; k < 4; k++) {
             upper[o % 2 * 4 + k] = pair.upper;
             lower[o % 2 * 4 + k] = pair.lower;
@@ -106,25 +95,25 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     }
 }
 
-static struct pair_weights *factors_of(
+static struct pair_weights *weights_of(
     const struct fby_axis *x, struct pair_plan plan)
 {
-    return (void *)((uint8_t *)x->kernel_plan + STEP + quads_bytes(plan));
+    return (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD + quads_bytes(plan));
 }
 
 static void x_prepare(const struct fby_axis *x)
 {
-    struct pair_plan plan  = plan_pairs(x);
-    struct quad     *quads = (void *)((uint8_t *)x->kernel_plan + STEP);
+    struct pair_plan plan  = {(x->spec.n + 3) / 4, resize_max_tap_groups(x, 2)};
+    struct quad     *quads = (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD);
     memset(x->kernel_plan, 0, x_bytes(&x->spec));
     memcpy(x->kernel_plan, &plan, sizeof(plan));
     for (uint32_t o = 0; o < x->spec.n; o++) {
-        prepare_pixel(x, o, plan, quads, factors_of(x, plan));
+        prepare_pixel(x, o, plan, quads, weights_of(x, plan));
     }
 }
 
-/* Load two pixels each from `a` and `b`, as pairs of u16: r r g g b b 0 0. */
-static __m256i two_pairs(const uint8_t *a, const uint8_t *b)
+/* Load two pixels from `a` and two from `b`, each two as u16: r r g g b b 0 0. */
+static __m256i load_two_pairs(const uint8_t *a, const uint8_t *b)
 {
     const __m256i spread =
         _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1,
@@ -135,20 +124,21 @@ static __m256i two_pairs(const uint8_t *a, const uint8_t *b)
     return _mm256_shuffle_epi8(both, spread);
 }
 
+/* Two result pixels of four u32 each. Their first taps are at `a` and `b`. */
 static __m256i two_results(const uint8_t *a, const uint8_t *b,
-    const struct pair_weights *factors, uint32_t n_pairs)
+    const struct pair_weights *weights, uint32_t n_pairs)
 {
     __m256i upper = _mm256_setzero_si256();
     __m256i lower = _mm256_setzero_si256();
     for (uint32_t p = 0; p < n_pairs; p++) {
-        __m256i pixels = two_pairs(a, b);
+        __m256i pixels = load_two_pairs(a, b);
         upper =
-            _mm256_add_epi32(upper, _mm256_madd_epi16(pixels, factors->upper));
+            _mm256_add_epi32(upper, _mm256_madd_epi16(pixels, weights->upper));
         lower =
-            _mm256_add_epi32(lower, _mm256_madd_epi16(pixels, factors->lower));
+            _mm256_add_epi32(lower, _mm256_madd_epi16(pixels, weights->lower));
         a += (size_t)2 * FBY_RGB;
         b += (size_t)2 * FBY_RGB;
-        factors += 2;
+        weights += 2;
     }
     return sums_to_values(upper, lower);
 }
@@ -156,51 +146,51 @@ static __m256i two_results(const uint8_t *a, const uint8_t *b,
 /* Store four pixels of four u32 each, r g b 0, as 12 bytes; 16 are written. */
 static void save_four(__m256i first, __m256i second, uint8_t *out)
 {
-    const __m128i close =
+    const __m128i drop_fourth_lane =
         _mm_setr_epi8(0, 1, 2, 8, 9, 10, 4, 5, 6, 12, 13, 14, -1, -1, -1, -1);
     __m256i words = _mm256_packus_epi32(first, second);
     __m128i bytes = _mm_packus_epi16(
         _mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-    _mm_storeu_si128((void *)out, _mm_shuffle_epi8(bytes, close));
+    _mm_storeu_si128((void *)out, _mm_shuffle_epi8(bytes, drop_fourth_lane));
 }
 
-static inline __attribute__((always_inline)) void across_pairs(
+static inline __attribute__((always_inline)) void scale_x_pairs(
     const struct fby_axis *x, const uint8_t *in, uint8_t *out,
     struct pair_plan plan, uint32_t n_pairs)
 {
-    const struct quad *quads = (void *)((uint8_t *)x->kernel_plan + STEP);
-    const struct pair_weights *factors = factors_of(x, plan);
+    const struct quad *quads = (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD);
+    const struct pair_weights *weights = weights_of(x, plan);
     for (uint32_t q = 0; q < plan.n_quads; q++) {
-        const uint32_t *from = quads[q].from;
+        const uint32_t *offset = quads[q].first_tap_offset;
         __m256i         first =
-            two_results(in + from[0], in + from[1], factors, n_pairs);
+            two_results(in + offset[0], in + offset[1], weights, n_pairs);
         __m256i second =
-            two_results(in + from[2], in + from[3], factors + 1, n_pairs);
+            two_results(in + offset[2], in + offset[3], weights + 1, n_pairs);
         save_four(first, second, out);
-        factors += 2 * (size_t)n_pairs;
+        weights += 2 * (size_t)n_pairs;
         out += 4 * (size_t)FBY_RGB;
     }
 }
 
-static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
+static void scale_x(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 {
     struct pair_plan plan;
     memcpy(&plan, x->kernel_plan, sizeof(plan));
-    RESIZE_UNROLLED(plan.n_pairs, across_pairs, x, in, out, plan);
+    RESIZE_UNROLLED(plan.n_pairs, scale_x_pairs, x, in, out, plan);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
 static size_t y_bytes(const struct fby_axis_spec *y)
 {
-    size_t n_pairs = (fby_axis_most(y) + 1) / 2;
-    return STEP + y->n * n_pairs * sizeof(struct weight_pair);
+    size_t n_pairs = (fby_axis_max_reach(y) + 1) / 2;
+    return PLAN_HEAD + y->n * n_pairs * sizeof(struct weight_pair);
 }
 
 static void y_prepare(const struct fby_axis *y)
 {
-    uint32_t            n_pairs = most_pairs(y);
-    struct weight_pair *pairs   = (void *)((uint8_t *)y->kernel_plan + STEP);
+    uint32_t            n_pairs = resize_max_tap_groups(y, 2);
+    struct weight_pair *pairs = (void *)((uint8_t *)y->kernel_plan + PLAN_HEAD);
     memcpy(y->kernel_plan, &n_pairs, sizeof(n_pairs));
     for (uint32_t o = 0; o < y->spec.n; o++) {
         uint32_t first = y->reaches[o].first;
@@ -211,8 +201,8 @@ static void y_prepare(const struct fby_axis *y)
     }
 }
 
-/* The sums of 32 columns of bytes, 8 a vector, in the order that unpacking
- * makes and packing reverses. */
+/* The sums of 32 columns (bytes of a row), 8 in a vector. Unpacking changes the
+ * order of the columns, and packing restores it. */
 struct columns_32 {
     __m256i upper[4], lower[4];
 };
@@ -252,8 +242,9 @@ static __m256i columns_to_bytes(const struct columns_32 *sums)
         _mm256_packus_epi32(value[2], value[3]));
 }
 
-static __m256i blend_32(const struct weight_pair *pairs, uint32_t n_pairs,
-    const uint8_t *const *rows, size_t at)
+/* Bytes [offset, offset + 32) of a result row. */
+static __m256i scale_32(const struct weight_pair *pairs, uint32_t n_pairs,
+    const uint8_t *const *rows, size_t offset)
 {
     struct columns_32 sums;
     for (int i = 0; i < 4; i++) {
@@ -261,29 +252,29 @@ static __m256i blend_32(const struct weight_pair *pairs, uint32_t n_pairs,
         sums.lower[i] = _mm256_setzero_si256();
     }
     for (uint32_t p = 0; p < n_pairs; p++) {
-        add_rows(&sums, rows[2 * (size_t)p] + at, rows[2 * (size_t)p + 1] + at,
-            &pairs[p]);
+        add_rows(&sums, rows[2 * (size_t)p] + offset,
+            rows[2 * (size_t)p + 1] + offset, &pairs[p]);
     }
     return columns_to_bytes(&sums);
 }
 
-static void down(const struct fby_axis *y, uint32_t o,
+static void scale_y(const struct fby_axis *y, uint32_t o,
     const uint8_t *const *rows, size_t size, uint8_t *out)
 {
     uint32_t n_pairs;
     memcpy(&n_pairs, y->kernel_plan, sizeof(n_pairs));
     const struct weight_pair *pairs =
-        (void *)((uint8_t *)y->kernel_plan + STEP);
-    uint32_t mine = (y->reaches[o].n + 1) / 2;
+        (void *)((uint8_t *)y->kernel_plan + PLAN_HEAD);
+    uint32_t row_pairs = (y->reaches[o].n + 1) / 2; /* of this result row */
     pairs += (size_t)o * n_pairs;
     size_t at = 0;
-    for (; at + STEP <= size; at += STEP) {
+    for (; at + VECTOR <= size; at += VECTOR) {
         _mm256_storeu_si256(
-            (void *)(out + at), blend_32(pairs, mine, rows, at));
+            (void *)(out + at), scale_32(pairs, row_pairs, rows, at));
     }
     if (at < size) {
-        uint8_t rest[STEP];
-        _mm256_storeu_si256((void *)rest, blend_32(pairs, mine, rows, at));
+        uint8_t rest[VECTOR];
+        _mm256_storeu_si256((void *)rest, scale_32(pairs, row_pairs, rows, at));
         memcpy(out + at, rest, size - at);
     }
 }
@@ -293,6 +284,6 @@ const struct resize_kernel resize_avx2 = {
     .x_prepare = x_prepare,
     .y_bytes   = y_bytes,
     .y_prepare = y_prepare,
-    .across    = across,
-    .down      = down,
+    .scale_x   = scale_x,
+    .scale_y   = scale_y,
 };

@@ -1,7 +1,8 @@
 /* kernel.h - the two passes of a resize, for one row each. Internal to resize/.
  *
- * A kernel is a table of functions, one for each vector instruction set. All
- * kernels make the same bytes. */
+ * There is a kernel, which is a table of functions, for each vector instruction
+ * set. All kernels make the same bytes. A tap is a source pixel (or row) that is
+ * multiplied by a weight and added to a result pixel (or row). */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_KERNEL_H
 #define FBY_WORKER_TRANSFORM_RESIZE_KERNEL_H
 
@@ -10,13 +11,13 @@
 
 enum {
     RESIZE_SLACK = 64, /* bytes after a row that kernels may read or write */
-    RESIZE_HALF  = 1 << (FBY_WEIGHT_BITS - 1) /* for rounding */
+    RESIZE_HALF  = 1 << (FBY_WEIGHT_BITS - 1) /* one half, for rounding */
 };
 
 struct resize_kernel {
-    /* The kernel's own form of the weights of an axis: its most bytes, and the
-     * function that makes it at axis->kernel_plan, which is 32-byte aligned.
-     * x scales the pixels of a row, y the rows. */
+    /* Each kernel has its own form of the weights of an axis, its plan. There is
+     * a function for an upper bound of the plan's bytes, and one that writes the
+     * plan to axis->kernel_plan, which is aligned to 32 bytes. */
     size_t (*x_bytes)(const struct fby_axis_spec *x);
     void (*x_prepare)(const struct fby_axis *x);
     size_t (*y_bytes)(const struct fby_axis_spec *y);
@@ -24,17 +25,40 @@ struct resize_kernel {
 
     /* Scale the pixels of one source row. Up to RESIZE_SLACK bytes after the
      * end of `in` are read, and after the end of `out` written. */
-    void (*across)(const struct fby_axis *x, const uint8_t *in, uint8_t *out);
+    void (*scale_x)(const struct fby_axis *x, const uint8_t *in, uint8_t *out);
 
-    /* Make `size` bytes of result row `o` from the source rows of its reach.
-     * `rows` has three more entries, and each row is readable for RESIZE_SLACK
-     * bytes after `size`. Exactly `size` bytes are written. */
-    void (*down)(const struct fby_axis *y, uint32_t o,
+    /* Compute `size` bytes of result row `o` from the source rows of its reach,
+     * which `rows` lists. Three more entries of `rows` are read. Up to
+     * RESIZE_SLACK bytes after the `size` bytes of each row are read, but exactly
+     * `size` bytes are written. */
+    void (*scale_y)(const struct fby_axis *y, uint32_t o,
         const uint8_t *const *rows, size_t size, uint8_t *out);
 };
 
-/* Call loop(..., n). For n up to 3 the call has a constant: the compiler then
- * unrolls an always-inlined loop, and its sums stay in registers. */
+/* The groups of `taps` taps that the result pixel with the most taps needs.
+ * x_bytes uses an upper bound of it. */
+static inline uint32_t resize_max_tap_groups(
+    const struct fby_axis *axis, uint32_t taps)
+{
+    uint32_t max = 0;
+    for (uint32_t o = 0; o < axis->spec.n; o++) {
+        max = axis->reaches[o].n > max ? axis->reaches[o].n : max;
+    }
+    return (max + taps - 1) / taps;
+}
+
+/* The first of `n` adjacent source pixels that include all taps of result pixel
+ * `o`. If these pixels would end after the row, they begin further left. */
+static inline uint32_t resize_first_tap(
+    const struct fby_axis *x, uint32_t o, uint32_t n)
+{
+    uint32_t first = x->reaches[o].first;
+    uint32_t last  = x->used.n > n ? x->used.n - n : 0;
+    return first < last ? first : last;
+}
+
+/* Call loop(..., n), an always-inlined function, with a constant for n up to 3.
+ * The compiler then unrolls its loop, and the sums stay in registers. */
 #define RESIZE_UNROLLED(n, loop, ...) \
     do {                              \
         switch (n) {                  \
@@ -54,10 +78,10 @@ struct resize_kernel {
     } while (0)
 
 extern const struct resize_kernel resize_portable;
-extern const struct resize_kernel resize_avx2; /* where the build has them */
+extern const struct resize_kernel resize_avx2; /* only on x86-64 */
 extern const struct resize_kernel resize_avx512;
 
-/* The best kernel of this build that needs no more than `level`. */
-const struct resize_kernel *resize_kernel_of(enum fby_simd level);
+/* The best kernel of this build that needs no instructions beyond `level`. */
+const struct resize_kernel *resize_kernel_for(enum fby_simd level);
 
 #endif

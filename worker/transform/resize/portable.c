@@ -2,22 +2,24 @@
 #include "worker/transform/image.h"
 #include "worker/transform/resize/kernel.h"
 
-enum { STRIPE = 512 /* bytes of a row summed at a time: sums stay in L1 */ };
+/* Bytes of a row that are computed at a time. Their sums stay in the L1 cache. */
+enum { STRIPE = 512 };
 
+/* This kernel uses the weights of the axis as they are, and needs no plan. */
 static size_t no_plan_bytes(const struct fby_axis_spec *axis)
 {
     (void)axis;
     return 0;
 }
 
-static void prepare_nothing(const struct fby_axis *axis)
+static void prepare_no_plan(const struct fby_axis *axis)
 {
     (void)axis;
 }
 
 static const uint32_t *weights_of(const struct fby_axis *axis, uint32_t o)
 {
-    return axis->weights + (size_t)o * axis->most;
+    return axis->weights + (size_t)o * axis->max_reach;
 }
 
 static uint8_t to_byte(uint32_t sum)
@@ -26,7 +28,7 @@ static uint8_t to_byte(uint32_t sum)
     return (uint8_t)(value > 255 ? 255 : value);
 }
 
-static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
+static void scale_x(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 {
     for (uint32_t o = 0; o < x->spec.n; o++) {
         const uint32_t *weight = weights_of(x, o);
@@ -46,9 +48,10 @@ static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
     }
 }
 
-/* Make bytes [at, at + size) of the row. */
-static void blend_stripe(const struct fby_axis *y, uint32_t o,
-    const uint8_t *const *rows, size_t at, size_t size, uint8_t *out)
+/* Compute bytes [offset, offset + size) of result row `o`; `out` is the place of
+ * the first of them. */
+static void scale_stripe(const struct fby_axis *y, uint32_t o,
+    const uint8_t *const *rows, size_t offset, size_t size, uint8_t *out)
 {
     const uint32_t *weights = weights_of(y, o);
     uint32_t        sums[STRIPE];
@@ -56,7 +59,7 @@ static void blend_stripe(const struct fby_axis *y, uint32_t o,
         sums[i] = RESIZE_HALF;
     }
     for (uint32_t r = 0; r < y->reaches[o].n; r++) {
-        const uint8_t *row    = rows[r] + at;
+        const uint8_t *row    = rows[r] + offset;
         uint32_t       weight = weights[r];
         for (size_t i = 0; i < size; i++) {
             sums[i] += row[i] * weight;
@@ -67,20 +70,21 @@ static void blend_stripe(const struct fby_axis *y, uint32_t o,
     }
 }
 
-static void down(const struct fby_axis *y, uint32_t o,
+static void scale_y(const struct fby_axis *y, uint32_t o,
     const uint8_t *const *rows, size_t size, uint8_t *out)
 {
-    for (size_t at = 0; at < size; at += STRIPE) {
-        size_t left = size - at;
-        blend_stripe(y, o, rows, at, left < STRIPE ? left : STRIPE, out + at);
+    for (size_t offset = 0; offset < size; offset += STRIPE) {
+        size_t left = size - offset;
+        scale_stripe(
+            y, o, rows, offset, left < STRIPE ? left : STRIPE, out + offset);
     }
 }
 
 const struct resize_kernel resize_portable = {
     .x_bytes   = no_plan_bytes,
-    .x_prepare = prepare_nothing,
+    .x_prepare = prepare_no_plan,
     .y_bytes   = no_plan_bytes,
-    .y_prepare = prepare_nothing,
-    .across    = across,
-    .down      = down,
+    .y_prepare = prepare_no_plan,
+    .scale_x   = scale_x,
+    .scale_y   = scale_y,
 };

@@ -1,8 +1,8 @@
 /* resize.c - scale row by row, in two passes.
  *
- * A source row is scaled in x when it is passed, and stored in a ring. A result
- * row is made when the last row of its reach is in the ring. An axis that is
- * not scaled is copied. */
+ * A source row is scaled in x when it arrives, and stored in a ring buffer. A
+ * result row is computed as soon as the ring has all rows of its reach (the
+ * source rows with a weight in it). An axis that keeps its size is copied. */
 #include "worker/transform/resize/resize.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@ _Static_assert((int)RESIZE_SLACK <= (int)FBY_RESIZE_ROW_SLACK,
     "kernels read no further than callers allow");
 
 enum {
-    ALIGN     = 64,
-    MORE_ROWS = 3 /* entries after a reach, which kernels need */
+    ALIGN      = 64,
+    EXTRA_ROWS = 3 /* entries of ring_rows after a reach that kernels read */
 };
 
-struct fby_resize_spec fby_resize_whole(
+struct fby_resize_spec fby_resize_spec_whole(
     const struct fby_image *in, const struct fby_image *out)
 {
     return (struct fby_resize_spec){
@@ -36,13 +36,13 @@ static size_t aligned(size_t size)
     return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The end offsets of the parts of the memory; each begins where the one before
- * ends. x_plan and y_plan are the kernel's. */
-struct parts {
-    size_t x, y, x_plan, y_plan, rows, ring, spare;
+/* The offsets in the memory of a resizer where each part begins, and the size of
+ * all. Part `x` (the weights of axis x) begins at 0. */
+struct layout {
+    size_t y, x_plan, y_plan, ring_rows, ring, row_copy, size;
 };
 
-static size_t ring_step(const struct fby_resize_spec *spec)
+static size_t ring_stride(const struct fby_resize_spec *spec)
 {
     return aligned((size_t)spec->x.n * FBY_RGB + RESIZE_SLACK);
 }
@@ -52,98 +52,102 @@ static size_t row_bytes(const struct fby_axis_spec *x)
     return (size_t)fby_axis_pixels(x) * FBY_RGB;
 }
 
-static struct parts parts_of(
+static struct layout layout_of(
     const struct fby_resize_spec *spec, const struct resize_kernel *kernel)
 {
-    size_t       n = fby_axis_most(&spec->y);
-    struct parts p = {.x = aligned(fby_axis_bytes(&spec->x))};
-    p.y            = p.x + aligned(fby_axis_bytes(&spec->y));
-    p.x_plan       = p.y + aligned(kernel->x_bytes(&spec->x));
-    p.y_plan       = p.x_plan + aligned(kernel->y_bytes(&spec->y));
-    p.rows  = p.y_plan + aligned((2 * n + MORE_ROWS) * sizeof(uint8_t *));
-    p.ring  = p.rows + n * ring_step(spec);
-    p.spare = p.ring + row_bytes(&spec->x) + RESIZE_SLACK;
+    size_t        n = fby_axis_max_reach(&spec->y);
+    struct layout p = {.y = aligned(fby_axis_memory_bytes(&spec->x))};
+    p.x_plan        = p.y + aligned(fby_axis_memory_bytes(&spec->y));
+    p.y_plan        = p.x_plan + aligned(kernel->x_bytes(&spec->x));
+    p.ring_rows     = p.y_plan + aligned(kernel->y_bytes(&spec->y));
+    p.ring = p.ring_rows + aligned((2 * n + EXTRA_ROWS) * sizeof(uint8_t *));
+    p.row_copy = p.ring + n * ring_stride(spec);
+    p.size     = p.row_copy + row_bytes(&spec->x) + RESIZE_SLACK;
     return p;
 }
 
-uint64_t fby_resize_bytes(const struct fby_resize_spec *spec)
+uint64_t fby_resize_memory_bytes(const struct fby_resize_spec *spec)
 {
-    return parts_of(spec, resize_kernel_of(fby_simd())).spare;
+    return layout_of(spec, resize_kernel_for(fby_simd_level())).size;
 }
 
-/* List the ring twice, so that the rows of any reach are contiguous somewhere.
- * A kernel that takes rows in fours reads up to three entries more. */
-static void fill_row_table(struct fby_resizer *self)
+/* List the rows of the ring twice in a row, so that the rows of a reach are
+ * adjacent entries even if they go round the end of the ring. A kernel that
+ * reads rows in fours reads up to three entries more. */
+static void list_ring_rows(struct fby_resizer *self)
 {
-    for (uint32_t i = 0; i < 2 * self->n_ring + MORE_ROWS; i++) {
-        self->rows[i] = self->ring + i % self->n_ring * self->ring_step;
+    for (uint32_t i = 0; i < 2 * self->n_ring + EXTRA_ROWS; i++) {
+        self->ring_rows[i] = self->ring + i % self->n_ring * self->ring_stride;
     }
 }
 
-static void plan(struct fby_resizer *self, const struct fby_resize_spec *spec)
+static void plan_memory(
+    struct fby_resizer *self, const struct fby_resize_spec *spec)
 {
-    uint8_t     *memory = self->memory.memory;
-    struct parts parts  = parts_of(spec, self->kernel);
-    self->x             = fby_axis_plan(&spec->x, memory);
-    self->y             = fby_axis_plan(&spec->y, memory + parts.x);
-    self->x.kernel_plan = memory + parts.y;
-    self->y.kernel_plan = memory + parts.x_plan;
-    self->rows          = (void *)(memory + parts.y_plan);
-    self->ring          = memory + parts.rows;
-    self->spare         = memory + parts.ring;
-    self->ring_step     = ring_step(spec);
-    self->n_ring        = self->y.most;
+    uint8_t      *memory = self->memory.memory;
+    struct layout layout = layout_of(spec, self->kernel);
+    self->x              = fby_axis_plan(&spec->x, memory);
+    self->y              = fby_axis_plan(&spec->y, memory + layout.y);
+    self->x.kernel_plan  = memory + layout.x_plan;
+    self->y.kernel_plan  = memory + layout.y_plan;
+    self->ring_rows      = (void *)(memory + layout.ring_rows);
+    self->ring           = memory + layout.ring;
+    self->row_copy       = memory + layout.row_copy;
+    self->ring_stride    = ring_stride(spec);
+    self->n_ring         = self->y.max_reach;
     self->kernel->x_prepare(&self->x);
     self->kernel->y_prepare(&self->y);
-    fill_row_table(self);
+    list_ring_rows(self);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static bool is_copy(const struct fby_axis_spec *axis)
+static bool keeps_pixels(const struct fby_axis_spec *axis)
 {
     return axis->from == axis->to && axis->unit == 1 && !axis->mirror;
 }
 
-static void scale_row(
+static void scale_source_row(
     struct fby_resizer *self, const uint8_t *row, uint8_t *out)
 {
-    if (is_copy(&self->x.spec)) {
+    if (keeps_pixels(&self->x.spec)) {
         memcpy(out, row, (size_t)self->x.spec.n * FBY_RGB);
     } else {
-        self->kernel->across(&self->x, row, out);
+        self->kernel->scale_x(&self->x, row, out);
     }
 }
 
-static void make_row(struct fby_resizer *self, uint32_t o)
+/* Compute result row `o`. */
+static void write_row(struct fby_resizer *self, uint32_t o)
 {
     size_t                size  = (size_t)self->out.width * FBY_RGB;
     uint8_t              *out   = self->out.pixels + o * self->out.stride;
     uint32_t              first = self->y.reaches[o].first;
-    const uint8_t *const *rows  = self->rows + first % self->n_ring;
-    if (is_copy(&self->y.spec)) {
+    const uint8_t *const *rows  = self->ring_rows + first % self->n_ring;
+    if (keeps_pixels(&self->y.spec)) {
         memcpy(out, rows[0], size);
     } else {
-        self->kernel->down(&self->y, o, rows, size, out);
+        self->kernel->scale_y(&self->y, o, rows, size, out);
     }
 }
 
-void fby_resizer_row(struct fby_resizer *self, const uint8_t *row)
+void fby_resizer_add_row(struct fby_resizer *self, const uint8_t *row)
 {
-    uint32_t here = self->taken++;
-    scale_row(self, row, self->ring + here % self->n_ring * self->ring_step);
-    for (; self->made < self->y.spec.n; self->made++) {
-        const struct fby_reach *reach = &self->y.reaches[self->made];
-        if (reach->first + reach->n > self->taken) {
+    uint32_t i = self->rows_in++;
+    scale_source_row(
+        self, row, self->ring + i % self->n_ring * self->ring_stride);
+    for (; self->rows_out < self->y.spec.n; self->rows_out++) {
+        const struct fby_reach *reach = &self->y.reaches[self->rows_out];
+        if (reach->first + reach->n > self->rows_in) {
             break;
         }
-        make_row(self, self->made);
+        write_row(self, self->rows_out);
     }
 }
 
 /* ---- whole pictures ------------------------------------------------------ */
 
-static bool axis_fits(const struct fby_axis_spec *axis)
+static bool is_valid_axis(const struct fby_axis_spec *axis)
 {
     return axis->from >= 1 && axis->from <= FBY_RESIZE_MAX_SIDE &&
            axis->to >= 1 && axis->to <= FBY_RESIZE_MAX_SIDE && axis->n >= 1 &&
@@ -154,36 +158,37 @@ static bool axis_fits(const struct fby_axis_spec *axis)
 fby_err fby_resizer_begin(struct fby_resizer *self,
     const struct fby_resize_spec *spec, const struct fby_image *out)
 {
-    if (!axis_fits(&spec->x) || !axis_fits(&spec->y) ||
+    if (!is_valid_axis(&spec->x) || !is_valid_axis(&spec->y) ||
         spec->x.n != out->width || spec->y.n != out->height) {
         return FBY_USAGE;
     }
-    uint64_t bytes = fby_resize_bytes(spec);
+    uint64_t bytes = fby_resize_memory_bytes(spec);
     if (bytes > FBY_RESIZE_MAX_BYTES) {
         return FBY_FULL;
     }
-    fby_err err = fby_scratch_need(&self->memory, bytes);
+    fby_err err = fby_scratch_reserve(&self->memory, bytes);
     if (err != FBY_OK) {
         return err;
     }
-    self->kernel = resize_kernel_of(fby_simd());
+    self->kernel = resize_kernel_for(fby_simd_level());
     self->out    = *out;
-    plan(self, spec);
-    self->taken = 0;
-    self->made  = 0;
+    plan_memory(self, spec);
+    self->rows_in  = 0;
+    self->rows_out = 0;
     return FBY_OK;
 }
 
-/* Row `y`, or a copy of it if the bytes after it may not be readable. */
-static const uint8_t *readable(
+/* Row `y`, or a copy of it if fewer than RESIZE_SLACK bytes of the picture
+ * follow it. */
+static const uint8_t *copy_if_last(
     struct fby_resizer *self, const struct fby_image *in, uint32_t y)
 {
     const uint8_t *row = in->pixels + y * in->stride;
     if ((in->height - 1 - y) * in->stride >= RESIZE_SLACK) {
         return row;
     }
-    memcpy(self->spare, row, (size_t)in->width * FBY_RGB);
-    return self->spare;
+    memcpy(self->row_copy, row, (size_t)in->width * FBY_RGB);
+    return self->row_copy;
 }
 
 fby_err fby_resize(struct fby_resizer *self, const struct fby_image *in,
@@ -197,10 +202,10 @@ fby_err fby_resize(struct fby_resizer *self, const struct fby_image *in,
     if (err != FBY_OK) {
         return err;
     }
-    size_t left = (size_t)self->x.all.first * FBY_RGB;
-    for (uint32_t i = 0; i < self->y.all.n; i++) {
-        const uint8_t *row = readable(self, in, self->y.all.first + i);
-        fby_resizer_row(self, row + left);
+    size_t first_pixel = (size_t)self->x.used.first * FBY_RGB;
+    for (uint32_t i = 0; i < self->y.used.n; i++) {
+        const uint8_t *row = copy_if_last(self, in, self->y.used.first + i);
+        fby_resizer_add_row(self, row + first_pixel);
     }
     return FBY_OK;
 }

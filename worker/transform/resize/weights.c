@@ -1,15 +1,17 @@
 /* weights.c - weights as fractions of integers.
  *
- * Let n be the source's steps and m the result's pixels. Source pixel i has its
- * centre at (2i + 1) u / 2 - k steps (u: unit, k: skew), result pixel o at
- * (2o + 1) n / (2m), which is the centre of a triangle of half-width
- * max(u, n/m). Multiplied by 2m, its height over i is the integer
- *     2 max(n, um) - |((2i + 1) u - 2k) m - (2o + 1) n|    (0 when negative),
- * so that the weights are exact quotients before they are rounded. None is
- * negative, and those of one pixel sum to 2^22, a few units more or less. */
+ * Let n be the full-size pixels of the axis, and m its result pixels. Source
+ * pixel i has its centre at (2i + 1) u / 2 - k full-size pixels (u: unit,
+ * k: skew). Result pixel o has its centre at (2o + 1) n / (2m). There is also
+ * the centre of the triangle, whose half-width is max(u, n/m). Its height over
+ * source pixel i, multiplied by 2m, is the integer
+ *     2 max(n, um) - |((2i + 1) u - 2k) m - (2o + 1) n|    (0 when negative).
+ * So each weight is a quotient of integers, which is then rounded. No weight is
+ * negative, and the weights of a pixel sum to 2^22, a few units more or less. */
 #include "worker/transform/resize/weights.h"
 
-/* 2m times the distance between the centres. */
+/* 2m times the distance between the centres of source pixel i and result pixel
+ * o. */
 static uint64_t distance(const struct fby_axis_spec *s, uint64_t i, uint64_t o)
 {
     int64_t a = ((int64_t)(2 * i + 1) * s->unit - 2 * (int64_t)s->skew) * s->to;
@@ -17,33 +19,35 @@ static uint64_t distance(const struct fby_axis_spec *s, uint64_t i, uint64_t o)
     return (uint64_t)(a > b ? a - b : b - a);
 }
 
+/* 2m times the half-width of the triangle. */
 static uint64_t half_width(const struct fby_axis_spec *s)
 {
     uint64_t narrowest = (uint64_t)s->unit * s->to;
     return 2 * (s->from > narrowest ? s->from : narrowest);
 }
 
-/* The first pixel under the triangle: the smallest i >= 0 with
- * ((2i + 1) u - 2k) m > (2o + 1) n - width. */
+/* The first source pixel under the triangle: the smallest i >= 0 with
+ * ((2i + 1) u - 2k) m > (2o + 1) n - half_width. */
 static uint64_t first_under(const struct fby_axis_spec *s, uint64_t o)
 {
-    uint64_t right = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
-    uint64_t width = half_width(s) + (uint64_t)s->unit * s->to;
-    uint64_t step  = UINT64_C(2) * s->unit * s->to;
-    return right < width ? 0 : (right - width) / step + 1;
+    uint64_t centre = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
+    uint64_t width  = half_width(s) + (uint64_t)s->unit * s->to;
+    uint64_t step   = UINT64_C(2) * s->unit * s->to;
+    return centre < width ? 0 : (centre - width) / step + 1;
 }
 
-/* The first pixel after the triangle. */
+/* The first source pixel after the triangle. */
 static uint64_t end_under(const struct fby_axis_spec *s, uint64_t o)
 {
-    uint64_t right = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
-    uint64_t step  = UINT64_C(2) * s->unit * s->to;
-    uint64_t end   = (right + half_width(s) + step / 2 - 1) / step;
-    uint32_t all   = fby_axis_pixels(s);
-    return end < all ? end : all;
+    uint64_t centre = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
+    uint64_t step   = UINT64_C(2) * s->unit * s->to;
+    uint64_t end    = (centre + half_width(s) + step / 2 - 1) / step;
+    uint32_t pixels = fby_axis_pixels(s);
+    return end < pixels ? end : pixels;
 }
 
-static struct fby_reach weigh(
+/* Compute the weights of result pixel `o`, and return its reach. */
+static struct fby_reach compute_weights(
     const struct fby_axis_spec *s, uint64_t o, uint32_t *weights)
 {
     uint64_t width = half_width(s);
@@ -58,23 +62,23 @@ static struct fby_reach weigh(
     }
     for (uint32_t i = 0; i < n; i++) {
         uint64_t scaled = (uint64_t)weights[i] << (FBY_WEIGHT_BITS + 1);
-        weights[i]      = (uint32_t)((scaled + sum) / (2 * sum));
+        weights[i]      = (uint32_t)((scaled + sum) / (2 * sum)); /* rounded */
     }
     return (struct fby_reach){(uint32_t)first, n};
 }
 
-uint32_t fby_axis_most(const struct fby_axis_spec *spec)
+uint32_t fby_axis_max_reach(const struct fby_axis_spec *spec)
 {
-    uint64_t step = UINT64_C(2) * spec->unit * spec->to;
-    uint64_t most = (2 * half_width(spec) + step - 1) / step + 1;
-    uint32_t all  = fby_axis_pixels(spec);
-    return most < all ? (uint32_t)most : all;
+    uint64_t step   = UINT64_C(2) * spec->unit * spec->to;
+    uint64_t max    = (2 * half_width(spec) + step - 1) / step + 1;
+    uint32_t pixels = fby_axis_pixels(spec);
+    return max < pixels ? (uint32_t)max : pixels;
 }
 
-size_t fby_axis_bytes(const struct fby_axis_spec *spec)
+size_t fby_axis_memory_bytes(const struct fby_axis_spec *spec)
 {
-    return spec->n *
-           (sizeof(struct fby_reach) + fby_axis_most(spec) * sizeof(uint32_t));
+    return spec->n * (sizeof(struct fby_reach) +
+                         fby_axis_max_reach(spec) * sizeof(uint32_t));
 }
 
 struct fby_reach fby_axis_reach(const struct fby_axis_spec *spec)
@@ -88,18 +92,18 @@ struct fby_axis fby_axis_plan(const struct fby_axis_spec *spec, void *memory)
 {
     struct fby_reach *reaches = memory;
     uint32_t         *weights = (uint32_t *)(reaches + spec->n);
-    struct fby_reach  all     = fby_axis_reach(spec);
-    size_t            most    = fby_axis_most(spec);
+    struct fby_reach  used    = fby_axis_reach(spec);
+    size_t            max     = fby_axis_max_reach(spec);
     for (uint32_t i = 0; i < spec->n; i++) {
         uint32_t o = spec->first + (spec->mirror ? spec->n - 1 - i : i);
-        reaches[i] = weigh(spec, o, weights + i * most);
-        reaches[i].first -= all.first;
+        reaches[i] = compute_weights(spec, o, weights + i * max);
+        reaches[i].first -= used.first;
     }
     return (struct fby_axis){
-        .spec    = *spec,
-        .reaches = reaches,
-        .weights = weights,
-        .most    = (uint32_t)most,
-        .all     = all,
+        .spec      = *spec,
+        .used      = used,
+        .reaches   = reaches,
+        .max_reach = (uint32_t)max,
+        .weights   = weights,
     };
 }

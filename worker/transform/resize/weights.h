@@ -1,9 +1,10 @@
-/* weights.h - the source pixels that make a result pixel, and their weights.
+/* weights.h - the source pixels of each result pixel, and their weights.
  *
- * Pillow's BILINEAR for one axis: each result pixel is the centre of a
- * triangle, which is wider than a source pixel by the factor that the axis
- * shrinks. Weights are scaled to a sum of one and rounded to 22 bits of
- * fraction. Integer arithmetic makes them equal on every machine. */
+ * Pillow's BILINEAR for one axis: a result pixel is a weighted mean of source
+ * pixels. The weights are the heights of a triangle whose centre is the result
+ * pixel. If the axis shrinks by a factor, the triangle is wider by that factor.
+ * Weights are scaled to a sum of one and rounded to 22 bits of fraction. Integer
+ * arithmetic makes them equal on every machine. */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_WEIGHTS_H
 #define FBY_WORKER_TRANSFORM_RESIZE_WEIGHTS_H
 
@@ -13,26 +14,29 @@
 
 enum { FBY_WEIGHT_BITS = 22 }; /* of fraction: 2^22 is one */
 
-/* Result pixels [first, first + n) of an axis that is scaled from `from` steps
- * to `to` pixels. A step is a source pixel, unless the source was decoded
- * smaller: then each source pixel covers `unit` steps, and the first step is
- * `skew` steps into the first source pixel. */
+/* Result pixels [first, first + n) of an axis that is scaled from `from` to `to`
+ * pixels. `from` counts pixels of full size. If the source was decoded smaller,
+ * a source pixel covers `unit` full-size pixels, and the axis begins `skew`
+ * full-size pixels into the first source pixel. */
 struct fby_axis_spec {
-    uint32_t from, to;   /* steps and result pixels, 1 to 65535 */
-    uint32_t first, n;   /* result pixels wanted, n >= 1 */
-    uint32_t unit, skew; /* 1 and 0; or 2, 4, 8 and less than that */
-    bool     mirror;     /* the last result pixel comes first */
-    bool     reversed;   /* count from the end: changes no weight, only which of
-                            two equally near pixels nearest.h takes */
+    uint32_t from, to; /* 1 to 65535 */
+    uint32_t first, n; /* the wanted result pixels, n >= 1 */
+    uint32_t unit;     /* 1, 2, 4 or 8 */
+    uint32_t skew;     /* below `unit` */
+    bool     mirror;   /* write the last wanted pixel first */
+    bool     reversed; /* count pixels from the end. This changes no weight, but
+                          decides in nearest.h between two equally near pixels */
 };
 
-/* The number of source pixels that contain the steps. */
+/* The number of source pixels that cover the axis. */
 static inline uint32_t fby_axis_pixels(const struct fby_axis_spec *spec)
 {
     return (spec->skew + spec->from + spec->unit - 1) / spec->unit;
 }
 
-struct fby_reach { /* the source pixels under a triangle */
+/* A reach: adjacent source pixels, such as those with a weight in a result
+ * pixel. */
+struct fby_reach {
     uint32_t first;
     uint32_t n;
 };
@@ -40,34 +44,35 @@ struct fby_reach { /* the source pixels under a triangle */
 /* An axis with the weights of all its result pixels. */
 struct fby_axis {
     struct fby_axis_spec    spec;
-    const struct fby_reach *reaches; /* spec.n; counted from all.first */
-    const uint32_t         *weights; /* those of reach i begin at i * most */
-    uint32_t                most;    /* upper bound of reaches[i].n */
-    struct fby_reach        all;     /* the union of all reaches */
-    void                   *kernel_plan; /* weights in a kernel's own form */
+    struct fby_reach        used;        /* the union of all reaches */
+    const struct fby_reach *reaches;     /* of the spec.n result pixels, with
+                                          `first` counted from used.first */
+    uint32_t                max_reach;   /* upper bound of reaches[i].n */
+    const uint32_t         *weights;     /* of reach i: from i * max_reach on */
+    void                   *kernel_plan; /* the weights in the kernel's form */
 };
 
-/* Weight of pixel `i` for result pixel `o`; 0 outside its reach. */
+/* Weight of source pixel `i` in result pixel `o`; 0 outside its reach. */
 static inline uint32_t fby_axis_weight(
     const struct fby_axis *axis, uint32_t o, uint32_t i)
 {
     const struct fby_reach *reach = &axis->reaches[o];
     return i - reach->first < reach->n
-               ? axis->weights[(size_t)o * axis->most + i - reach->first]
+               ? axis->weights[(size_t)o * axis->max_reach + i - reach->first]
                : 0;
 }
 
-/* An upper bound of the source pixels of a result pixel. Pure. */
-uint32_t fby_axis_most(const struct fby_axis_spec *spec);
+/* An upper bound of the number of source pixels in a reach. Pure. */
+uint32_t fby_axis_max_reach(const struct fby_axis_spec *spec);
 
-/* The source pixels of all result pixels. Pure. */
+/* The source pixels that all wanted result pixels need. Pure. */
 struct fby_reach fby_axis_reach(const struct fby_axis_spec *spec);
 
 /* Bytes of memory that fby_axis_plan needs. */
-size_t fby_axis_bytes(const struct fby_axis_spec *spec);
+size_t fby_axis_memory_bytes(const struct fby_axis_spec *spec);
 
-/* Compute the reaches and weights of an axis in `memory`: fby_axis_bytes,
- * aligned for u32. The result points into it. Pure. */
+/* Compute the reaches and weights of an axis. They are stored in `memory`, which
+ * has fby_axis_memory_bytes and is aligned for u32. Pure. */
 struct fby_axis fby_axis_plan(const struct fby_axis_spec *spec, void *memory);
 
 #endif

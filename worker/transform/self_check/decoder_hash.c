@@ -2,119 +2,109 @@
 #include "worker/transform/self_check/decoder_hash.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "common/bytes.h"
+#include "common/mem.h"
+#include "pipeline/fields/kind.h"
 #include "worker/transform/decoders.h"
-#include "worker/transform/scratch.h"
 #include "worker/transform/self_check/self_check.h"
+#include "worker/transform/transform_private.h"
 
-/* ---- hashing ---- */
-
-void fby_decoder_hash_add(
-    struct fby_digest_state *hash, uint64_t value, size_t width)
+bool fby_self_check_add_outcome(struct fby_self_check *check, fby_err err)
 {
-    uint8_t bytes[8];
-    fby_store_le(bytes, value, width);
-    fby_digest_add(hash, bytes, width);
-}
-
-fby_err fby_self_check_outcome(struct fby_digest_state *hash, fby_err err)
-{
-    if (err != FBY_OK && err != FBY_BAD_SAMPLE) {
-        return err;
+    if (err != FBY_OK && err != FBY_BAD_SAMPLE && check->err == FBY_OK) {
+        check->err = err;
     }
-    fby_decoder_hash_add(hash, err != FBY_OK, 1);
-    return FBY_OK;
+    fby_digest_add_number(&check->hash, err != FBY_OK, 1);
+    return err == FBY_OK && check->err == FBY_OK;
 }
 
-void fby_self_check_picture(struct fby_digest_state *hash,
+void fby_self_check_add_picture(struct fby_self_check *check,
     const struct fby_image *image, uint32_t channels)
 {
-    fby_decoder_hash_add(hash, image->width, 4);
-    fby_decoder_hash_add(hash, image->height, 4);
+    fby_digest_add_number(&check->hash, image->width, 4);
+    fby_digest_add_number(&check->hash, image->height, 4);
     for (uint32_t y = 0; y < image->height; y++) {
-        fby_digest_add(hash, image->pixels + y * image->stride,
+        fby_digest_add(&check->hash, image->pixels + y * image->stride,
             (size_t)image->width * channels);
     }
 }
 
+void fby_self_check_decode(
+    struct fby_self_check *check, const struct fby_field_job *job)
+{
+    const struct fby_field_content *field  = job->field;
+    size_t                          size   = fby_field_bytes(field);
+    uint8_t                        *values = fby_zalloc(size);
+    if (fby_self_check_add_outcome(
+            check, fby_field_write(check->transform, job, values, NULL))) {
+        if (fby_field_values(field) == FBY_VALUES_COLOURS) {
+            fby_digest_add_number(&check->hash, field->shape.dims[1], 4);
+            fby_digest_add_number(&check->hash, field->shape.dims[0], 4);
+        }
+        if (job->length != NULL) {
+            fby_digest_add_number(&check->hash, *job->length, 4);
+            size = (size_t)*job->length * fby_type_bytes(field->wire_type);
+        }
+        fby_digest_add(&check->hash, values, size);
+    }
+    free(values);
+}
+
 /* ---- all self checks, once a process ---- */
 
-struct checked {
-    bool              known;
-    struct fby_digest hash;
-};
-
 static struct { /* guarded by `lock` */
-    pthread_mutex_t lock;
-    bool            ready;
-    struct checked  decoders[FBY_N_DECODERS];
-    struct checked  ops[FBY_N_COSTS];
-} tried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_mutex_t   lock;
+    bool              ready;
+    struct fby_digest decoders[FBY_N_DECODERS];
+    struct fby_digest ops[FBY_OP_ID_LIMIT]; /* by op id */
+} hashes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static fby_err try_decoders(struct fby_transform *transform)
+static fby_err run_all(void)
 {
-    fby_err err = FBY_OK;
-    for (int i = 0; i < FBY_N_DECODERS && err == FBY_OK; i++) {
-        struct fby_digest_state hash;
-        fby_digest_begin(&hash);
-        if (fby_decoders[i].try != NULL) {
-            err = fby_decoders[i].try(transform, &hash);
+    struct fby_self_check *check = fby_zalloc(sizeof(*check));
+    check->transform             = fby_transform_create(NULL);
+    for (int i = 0; i < FBY_N_DECODERS; i++) {
+        fby_digest_begin(&check->hash);
+        if (fby_decoders[i].check != NULL) {
+            fby_decoders[i].check(check);
         }
-        tried.decoders[i] =
-            (struct checked){err == FBY_OK, fby_digest_end(&hash)};
+        hashes.decoders[i] = fby_digest_end(&check->hash);
     }
-    return err;
-}
-
-static fby_err try_ops(struct fby_transform *transform)
-{
-    fby_err err = FBY_OK;
-    for (size_t i = 0; i < fby_n_ops && err == FBY_OK; i++) {
-        struct fby_digest_state hash;
-        if (fby_has_self_check(fby_ops[i]->id)) {
-            fby_digest_begin(&hash);
-            err = fby_self_check_op(transform, &hash, fby_ops[i]);
-            tried.ops[fby_ops[i]->id] =
-                (struct checked){true, fby_digest_end(&hash)};
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        if (fby_self_check_has_op(fby_ops[i]->id)) {
+            fby_digest_begin(&check->hash);
+            fby_self_check_op(check, fby_ops[i]);
+            hashes.ops[fby_ops[i]->id] = fby_digest_end(&check->hash);
         }
     }
-    return err;
-}
-
-static fby_err try_all(void)
-{
-    struct fby_transform *transform = fby_transform_create(NULL);
-    fby_err               err       = try_decoders(transform);
-    if (err == FBY_OK) {
-        err = try_ops(transform);
-    }
-    fby_transform_destroy(&transform);
+    fby_err err = check->err;
+    fby_transform_destroy(&check->transform);
+    free(check);
     return err;
 }
 
 fby_err fby_decoder_hashes_compute(void)
 {
     fby_err err = FBY_OK;
-    pthread_mutex_lock(&tried.lock);
-    if (!tried.ready) {
-        err         = try_all();
-        tried.ready = err == FBY_OK;
+    pthread_mutex_lock(&hashes.lock);
+    if (!hashes.ready) {
+        err          = run_all();
+        hashes.ready = err == FBY_OK;
     }
-    pthread_mutex_unlock(&tried.lock);
+    pthread_mutex_unlock(&hashes.lock);
     return err;
 }
 
 /* Read without the lock: after fby_decoder_hashes_compute, which the caller has
  * called, the hashes do not change. */
-const struct fby_digest *fby_decoder_hash_of_decoder(enum fby_decoder decoder)
+const struct fby_digest *fby_decoder_hash_of_decoder(uint32_t decoder)
 {
-    return tried.decoders[decoder].known ? &tried.decoders[decoder].hash : NULL;
+    return &hashes.decoders[decoder];
 }
 
 const struct fby_digest *fby_decoder_hash_of_op(uint32_t op_id)
 {
-    return op_id < FBY_N_COSTS && tried.ops[op_id].known
-               ? &tried.ops[op_id].hash
-               : NULL;
+    return fby_self_check_has_op(op_id) ? &hashes.ops[op_id] : NULL;
 }

@@ -13,12 +13,12 @@
  * the whole pictures. Takes a few milliseconds. Any thread.
  * Errors: FBY_USAGE when a pixel differs, with the picture's size and the part;
  *         FBY_FULL when memory is short. */
-FBY_CHECKED fby_err fby_jpeg_parts_check(struct fby_why *why);
+FBY_CHECKED fby_err fby_jpeg_parts_check(struct fby_error_detail *why);
 
-/* Check one file; tests replace fby_jpeg_stream by `decode`.
- * Errors: as fby_jpeg_parts_check, and those of `decode`. */
+/* Check one file. `decoder` is fby_jpeg_picture, or a test's.
+ * Errors: as fby_jpeg_parts_check, and those of `decoder`. */
 FBY_CHECKED fby_err fby_jpeg_parts_check_file(
-    const struct fby_picture_file *file, fby_picture_stream *decode,
-    struct fby_why *why);
+    const struct fby_picture_file    *file,
+    const struct fby_picture_decoder *decoder, struct fby_error_detail *why);
 
 #endif

@@ -1,12 +1,10 @@
 /* op.c - self checks of the ops, on the built-in pictures. */
-#include <string.h>
-
 #include "pipeline/plan/draw.h"
-#include "worker/transform/self_check/decoder_hash.h"
+#include "worker/transform/apply.h"
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/self_check/self_check.h"
 
-enum { DRAWS = 2 /* a picture and op */ };
+enum { DRAWS = 2 /* draws for each picture and op */ };
 
 /* The parameters of one check of an op, in the order of its schema. */
 struct op_case {
@@ -52,100 +50,87 @@ static const struct op_case cases[] = {
                               {.n = 1, .i = {31}}, {.n = 1, .i = {7}}}},
 };
 
-static void add_step(struct fby_digest_state *hash, const struct fby_step *step)
-{
-    fby_decoder_hash_add(hash, (uint64_t)step->kind, 4);
-    for (size_t i = 0; i < FBY_STEP_VALUES; i++) {
-        fby_decoder_hash_add(hash, (uint64_t)step->v[i], 8);
-    }
-}
-
 static void add_plan(
-    struct fby_digest_state *hash, const struct fby_op_plan *plan)
+    struct fby_self_check *check, const struct fby_op_plan *plan)
 {
     const uint32_t numbers[] = {
         plan->x, plan->y, plan->w, plan->h, plan->out_w, plan->out_h};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        fby_decoder_hash_add(hash, numbers[i], 4);
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        fby_digest_add_number(&check->hash, numbers[i], 4);
     }
-    fby_decoder_hash_add(hash, plan->flip, 1);
+    fby_digest_add_number(&check->hash, plan->flip, 1);
     for (uint32_t i = 0; i < plan->n_steps; i++) {
-        add_step(hash, &plan->steps[i]);
+        fby_digest_add_number(&check->hash, (uint64_t)plan->steps[i].kind, 4);
+        for (size_t k = 0; k < FBY_STEP_VALUES; k++) {
+            fby_digest_add_number(
+                &check->hash, (uint64_t)plan->steps[i].v[k], 8);
+        }
     }
 }
 
-/* The buffers of the checks. */
-struct op_check {
-    struct fby_transform *transform;
-    struct fby_scratch    picture;
-    struct fby_scratch    result;
-};
-
-/* Run the op on one built-in picture; `sample` selects the picture and the
- * draws. */
-static fby_err try_op_on(struct op_check *check, struct fby_digest_state *hash,
-    const struct fby_op_use *use, uint64_t sample)
+/* Run the op on a picture. `sample` selects the draws. */
+static void try_picture(struct fby_self_check *check,
+    const struct fby_op_use *use, uint64_t sample, struct fby_image picture)
 {
-    struct fby_image picture = {0};
-
-    fby_err err = fby_jpeg_decode(
-        &fby_probes[sample / DRAWS], &check->picture, &picture, NULL);
-    if (err != FBY_OK) {
-        return fby_self_check_outcome(hash, err);
-    }
     struct fby_op_plan plan;
     struct fby_shape   shape = {3, {picture.height, picture.width, FBY_RGB}};
     struct fby_draw    draw =
         fby_draw_begin(1, 0, sample, "fingerprint", use->op->name, 0);
-    err            = use->op->plan(use, &draw, shape, &plan, NULL);
-    fby_err broken = fby_self_check_outcome(hash, err);
-    if (err != FBY_OK) {
-        return broken;
+    if (!fby_self_check_add_outcome(
+            check, use->op->plan(use, &draw, shape, &plan, NULL))) {
+        return;
     }
-    add_plan(hash, &plan);
-    struct fby_image  result = {0};
-    struct fby_op_run run    = {use, &plan, 1};
-    err =
-        fby_image_of(&check->result, fby_op_plan_size(&plan), FBY_RGB, &result);
-    if (err == FBY_OK) {
-        err = fby_transform_run(check->transform, &run, picture, result, NULL);
+    add_plan(check, &plan);
+    struct fby_scratch     memory = {0};
+    struct fby_image       result = {0};
+    struct fby_planned_ops run    = {use, &plan, 1};
+    check->err =
+        fby_image_alloc(&memory, fby_op_plan_size(&plan), FBY_RGB, &result);
+    if (check->err == FBY_OK) {
+        check->err = fby_transform_run_ops(
+            check->transform, &run, picture, result, NULL);
     }
-    if (err == FBY_OK) {
-        fby_self_check_picture(hash, &result, FBY_RGB);
+    if (check->err == FBY_OK) {
+        fby_self_check_add_picture(check, &result, FBY_RGB);
     }
-    return err;
+    fby_scratch_fini(&memory);
 }
 
-static fby_err try_params(struct op_check *check, struct fby_digest_state *hash,
-    const struct fby_op *op)
+static void try_params(
+    struct fby_self_check *check, const struct fby_op_use *use)
 {
-    fby_err err = FBY_OK;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (uint64_t sample = 0; sample < fby_n_jpeg_probes * DRAWS; sample++) {
+        const struct fby_picture_file *file = &fby_jpeg_probes[sample / DRAWS];
+        struct fby_scratch             memory  = {0};
+        struct fby_image               picture = {0};
+
+        fby_err err = fby_picture_decode(
+            &fby_jpeg_picture, file, &memory, &picture, NULL);
+        if (err == FBY_OK) {
+            try_picture(check, use, sample, picture);
+        } else {
+            fby_self_check_add_outcome(check, err);
+        }
+        fby_scratch_fini(&memory);
+    }
+}
+
+void fby_self_check_op(struct fby_self_check *check, const struct fby_op *op)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fby_op_use use = {.op = op};
         memcpy(use.params, cases[i].params, sizeof(cases[i].params));
-        uint64_t n = cases[i].op == op->id ? fby_n_probes * DRAWS : 0;
-        for (uint64_t sample = 0; sample < n && err == FBY_OK; sample++) {
-            err = try_op_on(check, hash, &use, sample);
+        if (cases[i].op == op->id) {
+            try_params(check, &use);
         }
     }
-    return err;
 }
 
-fby_err fby_self_check_op(struct fby_transform *transform,
-    struct fby_digest_state *hash, const struct fby_op *op)
+bool fby_self_check_has_op(uint32_t op_id)
 {
-    struct op_check check = {.transform = transform};
-    fby_err         err   = try_params(&check, hash, op);
-    fby_scratch_fini(&check.picture);
-    fby_scratch_fini(&check.result);
-    return err;
-}
-
-bool fby_has_self_check(uint32_t op_id)
-{
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (cases[i].op == op_id) {
-            return fby_transform_knows(op_id);
+            return fby_transform_knows_op(op_id);
         }
     }
     return false;

@@ -1,5 +1,5 @@
-/* probes.h - the files of probes/, which embed.cmake turns into C arrays: JPEGs
- * and PNGs, each in order of their names. */
+/* probes.h - the built-in pictures of the self checks. embed.cmake turns the
+ * files of probes/ into C arrays, in order of their names. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_PROBES_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_PROBES_H
 
@@ -7,8 +7,8 @@
 
 enum { FBY_MAX_PROBES = 16 };
 
-extern const struct fby_picture_file fby_probes[];
-extern const size_t                  fby_n_probes; /* up to FBY_MAX_PROBES */
+extern const struct fby_picture_file fby_jpeg_probes[];
+extern const size_t fby_n_jpeg_probes; /* up to FBY_MAX_PROBES */
 
 extern const struct fby_picture_file fby_png_probes[];
 extern const size_t                  fby_n_png_probes;

@@ -1,85 +1,91 @@
-/* self_check.h - the self checks that decoder_hash.c hashes. Internal to
- * worker/transform.
+/* self_check.h - the self checks: each runs a decoder or an op on fixed input and
+ * hashes the results (decoder_hash.c). Internal to worker/transform.
  *
- * Their input is fixed: built-in files for the decoders of pictures, these
- * pictures with fixed parameters and draws for the ops, fixed texts for the
- * other decoders. A refused input is a result and is hashed. Each function adds
- * its outcomes to `hash`.
- *
- * Errors: FBY_FULL when memory is short; the hash is then useless. */
+ * The input is built-in files for the decoders of pictures, these pictures with
+ * fixed parameters and draws for the ops, and fixed texts and numbers for the
+ * other decoders. proto/PROTOCOL.md, "Fingerprint", lists all input. If a decoder
+ * refuses the input, the refusal is the result that is hashed. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_H
 
 #include "common/hash.h"
-#include "worker/transform/apply.h"
+#include "worker/transform/field.h"
+#include "worker/transform/picture.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The state of a self check. */
+struct fby_self_check {
+    struct fby_transform    *transform; /* borrowed */
+    struct fby_digest_state  hash;      /* of all outcomes so far */
+    struct fby_field_content field;     /* the field that is decoded; set by
+                                           each check */
+    fby_err err; /* the first error other than FBY_BAD_SAMPLE, such as short
+                    memory; the hash is then useless. Else FBY_OK */
+};
 
 /* Add one byte for an outcome: 0 for FBY_OK, 1 for FBY_BAD_SAMPLE. Any other
- * error is no outcome: it is returned. */
-FBY_CHECKED fby_err fby_self_check_outcome(
-    struct fby_digest_state *hash, fby_err err);
+ * error is stored in check->err. Returns true if no error has occurred. */
+bool fby_self_check_add_outcome(struct fby_self_check *check, fby_err err);
+
+/* Decode a member (fby_field_write), and add the outcome. After success add the
+ * width and height of a picture, or the number of entries if job->length is not
+ * NULL; then add the values. */
+void fby_self_check_decode(
+    struct fby_self_check *check, const struct fby_field_job *job);
 
 /* Add the sides and pixels of a picture, `channels` bytes a pixel. */
-void fby_self_check_picture(struct fby_digest_state *hash,
+void fby_self_check_add_picture(struct fby_self_check *check,
     const struct fby_image *image, uint32_t channels);
 
+/* A self check: add its outcomes to the hash. */
+typedef void fby_self_check_fn(struct fby_self_check *check);
+
 /* Decode each built-in JPEG whole, then its first half. */
-FBY_CHECKED fby_err fby_self_check_jpegs(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+fby_self_check_fn fby_self_check_jpegs;
 
 /* Decode parts of the built-in JPEGs with that dct_scale. */
-FBY_CHECKED fby_err fby_self_check_scale(struct fby_transform *transform,
-    struct fby_digest_state *hash, enum fby_dct_scale scale);
+fby_self_check_fn fby_self_check_faithful, fby_self_check_fast;
 
-/* Decode each built-in PNG as a picture or as a mask, whole, then its first
+/* Decode each built-in PNG as a picture, or as a mask: whole, then its first
  * half. */
-FBY_CHECKED fby_err fby_self_check_pngs(struct fby_transform *transform,
-    struct fby_digest_state *hash, enum fby_decode decode);
-
-/* Decode texts as label or number. */
-FBY_CHECKED fby_err fby_self_check_texts(struct fby_transform *transform,
-    struct fby_digest_state *hash, enum fby_decode decode);
-
-/* Decode numbers of JSON at keys that are paths, and picks from a list. */
-FBY_CHECKED fby_err fby_self_check_paths(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+fby_self_check_fn fby_self_check_pngs, fby_self_check_masks;
 
 /* Decode each built-in JPEG and PNG to yuv420: whole, its first half, and with
  * ops that paint, for two samples. */
-FBY_CHECKED fby_err fby_self_check_yuv(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+fby_self_check_fn fby_self_check_yuv;
 
-/* Convert NumPy files of one value: each NumPy type to each wire type. */
-FBY_CHECKED fby_err fby_self_check_arrays(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+/* Decode texts as a label, and numbers of JSON, in each wire type. */
+fby_self_check_fn fby_self_check_labels, fby_self_check_numbers;
 
-/* Pack NumPy files of zeros and ones to bits; stack the built-in PNGs. */
-FBY_CHECKED fby_err fby_self_check_bits(
-    struct fby_transform *transform, struct fby_digest_state *hash);
-
-/* Convert sequences of one token: each width to each wire type. */
-FBY_CHECKED fby_err fby_self_check_tokens(
-    struct fby_transform *transform, struct fby_digest_state *hash);
-
-/* Decode packed documents: inputs, targets and lengths. */
-FBY_CHECKED fby_err fby_self_check_packed(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+/* Decode numbers of JSON at keys that are paths, and picks from a list. */
+fby_self_check_fn fby_self_check_paths;
 
 /* Decode ragged rows, some of them too long. */
-FBY_CHECKED fby_err fby_self_check_lengths(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+fby_self_check_fn fby_self_check_lengths;
 
-/* Decode texts of JSON, picks from a list, some of them too long. */
-FBY_CHECKED fby_err fby_self_check_json_texts(
-    struct fby_transform *transform, struct fby_digest_state *hash);
+/* Decode texts of JSON and picks from a list, some of them too long. */
+fby_self_check_fn fby_self_check_json_texts;
+
+/* Convert NumPy files of one value: each NumPy type to each wire type. */
+fby_self_check_fn fby_self_check_arrays;
+
+/* Pack NumPy files of zeros and ones to bits; stack the built-in PNGs. */
+fby_self_check_fn fby_self_check_bits;
+
+/* Convert sequences of one token: each width to each wire type. */
+fby_self_check_fn fby_self_check_tokens;
+
+/* Decode packed documents: inputs, targets and lengths. */
+fby_self_check_fn fby_self_check_packed;
 
 /* Write sparse rows of a few values, some unordered or with duplicates. */
-FBY_CHECKED fby_err fby_self_check_sparse(struct fby_digest_state *hash);
+fby_self_check_fn fby_self_check_sparse;
 
 /* Run an op with each of its sets of parameters. */
-FBY_CHECKED fby_err fby_self_check_op(struct fby_transform *transform,
-    struct fby_digest_state *hash, const struct fby_op *op);
+void fby_self_check_op(struct fby_self_check *check, const struct fby_op *op);
 
-/* Is the op known here, with parameters to check it? */
-bool fby_has_self_check(uint32_t op_id);
+/* True if this worker knows the op, and has parameters to check it. */
+bool fby_self_check_has_op(uint32_t op_id);
 
 #endif

@@ -1,32 +1,35 @@
 /* affine.c - rotate, shear, scale and move a picture or a mask.
  *
- * Each result pixel is mapped to a point of the source in Q31, by two additions
- * a pixel. A picture is interpolated between four pixels, where those outside
- * count as 0. The weight of those inside then also mixes the result with
- * `fill`, as in torchvision. A mask takes the nearest pixel. */
+ * Each result pixel is mapped to a point of the source in Q31 (31 bits of
+ * fraction). From one pixel to the next, a constant is added to x and to y. In a
+ * picture the result is interpolated between the four pixels around the point,
+ * where a pixel outside the source is black. Then it is mixed with `fill`, as in
+ * torchvision: the share of the result is the sum of the weights of the pixels
+ * inside. In a mask the nearest pixel is copied. */
 #include <string.h>
 
-#include "pipeline/plan/angle.h"
+#include "pipeline/plan/fixed.h"
 #include "worker/transform/steps/steps.h"
 
-struct q31_point { /* in the source, Q31 of a pixel */
+/* A point of the source, or a distance there, in pixels as Q31. */
+struct q31_point {
     int64_t x, y;
 };
 
 struct affine_map {
-    struct q31_point first;  /* source of the upper left pixel */
-    struct q31_point across; /* step to the next pixel */
-    struct q31_point down;   /* step to the next row */
+    struct q31_point first;  /* the source point of the upper left pixel */
+    struct q31_point across; /* distance to the source of the next pixel */
+    struct q31_point down;   /* distance to the source of the next row */
 };
 
-static int64_t times_q16(int64_t q30, int64_t q16)
+static int64_t times_q16(int64_t value, int64_t factor_q16)
 {
-    return q30 * q16 / 65536;
+    return value * factor_q16 / 65536;
 }
 
-/* The inverse of scale, rotation and shear, Q30, as torchvision's
- * _get_inverse_affine_matrix. */
-static void invert(const int64_t *v, int64_t out[4])
+/* Compute the 2 x 2 matrix that reverses scale, rotation and shear, in Q30, like
+ * torchvision's _get_inverse_affine_matrix. */
+static void inverse_matrix(const int64_t *v, int64_t out[4])
 {
     int64_t sine   = fby_sin_q30(v[FBY_AFFINE_ANGLE]);
     int64_t cosine = fby_cos_q30(v[FBY_AFFINE_ANGLE]);
@@ -44,15 +47,17 @@ static void invert(const int64_t *v, int64_t out[4])
 static struct affine_map map_of(const int64_t *v, struct fby_size size)
 {
     int64_t m[4];
-    invert(v, m);
-    /* Twice the distance of the centre from the middle, and of the first pixel
-     * from the centre. */
+    inverse_matrix(v, m);
+    /* cx, cy: from the middle of the picture to the centre of the rotation,
+     * which is the middle or the upper left corner. x, y: from that centre to
+     * the first result pixel, before the shift. All distances are doubled, since
+     * the middle may be between two pixels. */
     int64_t corner = v[FBY_AFFINE_CORNER];
     int64_t cx     = corner ? -(int64_t)size.w : 0;
     int64_t cy     = corner ? -(int64_t)size.h : 0;
     int64_t x      = 1 - (int64_t)size.w - cx - 2 * v[FBY_AFFINE_RIGHT];
     int64_t y      = 1 - (int64_t)size.h - cy - 2 * v[FBY_AFFINE_DOWN];
-    int64_t half   = INT64_C(1) << 30; /* of a pixel */
+    int64_t half   = INT64_C(1) << 30; /* half a pixel, Q31 */
     return (struct affine_map){
         .first  = {m[0] * x + m[1] * y + (cx + size.w - 1) * half,
              m[2] * x + m[3] * y + (cy + size.h - 1) * half},
@@ -68,17 +73,18 @@ static bool is_inside(const struct fby_image *in, int64_t x, int64_t y)
 
 /* ---- a mask ---- */
 
-static uint8_t nearest(
-    const struct fby_image *in, struct q31_point at, uint8_t fill)
+static uint8_t nearest_pixel(
+    const struct fby_image *in, struct q31_point point, uint8_t fill)
 {
-    int64_t x = (at.x + (INT64_C(1) << 30)) >> 31;
-    int64_t y = (at.y + (INT64_C(1) << 30)) >> 31;
+    int64_t x = (point.x + (INT64_C(1) << 30)) >> 31;
+    int64_t y = (point.y + (INT64_C(1) << 30)) >> 31;
     return is_inside(in, x, y) ? fby_image_row(in, (uint32_t)y)[x] : fill;
 }
 
 /* ---- a picture ---- */
 
-/* Add the pixel at x, y, if it is inside, times `weight` of 2^32. */
+/* If the pixel at x, y is inside, add it times `weight` (Q32) to the sums of the
+ * channels, and the weight to the last sum. */
 static void add_weighted(const struct fby_image *in, int64_t x, int64_t y,
     uint64_t weight, uint64_t sums[FBY_RGB + 1])
 {
@@ -92,51 +98,54 @@ static void add_weighted(const struct fby_image *in, int64_t x, int64_t y,
     }
 }
 
-static void interpolate(const struct fby_image *in, struct q31_point at,
-    struct fby_paint paint, uint8_t *out)
+static void interpolate(const struct fby_image *in, struct q31_point point,
+    struct fby_paint fill, uint8_t *out)
 {
-    int64_t  x                 = at.x >> 31;
-    int64_t  y                 = at.y >> 31;
-    uint64_t right             = (uint64_t)(at.x >> 15) & 65535; /* Q16 */
-    uint64_t below             = (uint64_t)(at.y >> 15) & 65535;
+    int64_t x = point.x >> 31;
+    int64_t y = point.y >> 31;
+    /* the fractions of the point: weights of the next column and row, Q16 */
+    uint64_t right             = (uint64_t)(point.x >> 15) & 65535;
+    uint64_t below             = (uint64_t)(point.y >> 15) & 65535;
     uint64_t sums[FBY_RGB + 1] = {0};
     add_weighted(in, x, y, (65536 - right) * (65536 - below), sums);
     add_weighted(in, x + 1, y, right * (65536 - below), sums);
     add_weighted(in, x, y + 1, (65536 - right) * below, sums);
     add_weighted(in, x + 1, y + 1, right * below, sums);
-    int64_t share = (int64_t)(sums[FBY_RGB] >> 16); /* inside, Q16 */
+    int64_t share = (int64_t)(sums[FBY_RGB] >> 16); /* weights inside, Q16 */
     for (int c = 0; c < FBY_RGB; c++) {
-        int64_t fill  = paint.level[c];
-        int64_t level = (int64_t)(sums[c] >> 16); /* Q16 */
-        int64_t mixed = (level - fill * 65536) * share / 65536 + fill * 65536;
-        out[c]        = fby_level_of_q16(mixed + 32768);
+        int64_t outside = fill.level[c] * INT64_C(65536); /* Q16 */
+        int64_t inside  = (int64_t)(sums[c] >> 16);       /* Q16 */
+        int64_t mixed   = (inside - outside) * share / 65536 + outside;
+        out[c]          = fby_level_from_q16(mixed + 32768); /* rounded */
     }
 }
 
 /* ---- rows ---- */
 
-static void do_row(const struct fby_step_work *work, struct q31_point at,
+/* Compute a row of the result. `point` is the source of its first pixel. */
+static void write_row(const struct fby_step_work *work, struct q31_point point,
     struct q31_point across, uint8_t *out)
 {
-    struct fby_paint fill = fby_step_fill(work, work->step->v[FBY_AFFINE_FILL]);
+    struct fby_paint fill =
+        fby_paint_from_grey(work, work->step->v[FBY_AFFINE_FILL]);
     for (uint32_t x = 0; x < work->out.width; x++) {
         if (work->channels == FBY_RGB) {
-            interpolate(&work->in, at, fill, out + (size_t)x * FBY_RGB);
+            interpolate(&work->in, point, fill, out + (size_t)x * FBY_RGB);
         } else {
-            out[x] = nearest(&work->in, at, fill.level[0]);
+            out[x] = nearest_pixel(&work->in, point, fill.level[0]);
         }
-        at.x += across.x;
-        at.y += across.y;
+        point.x += across.x;
+        point.y += across.y;
     }
 }
 
-void fby_do_affine(const struct fby_step_work *work)
+void fby_apply_affine(const struct fby_step_work *work)
 {
     struct fby_size   size = {work->in.width, work->in.height};
     struct affine_map map  = map_of(work->step->v, size);
     for (uint32_t y = 0; y < size.h; y++) {
-        struct q31_point at = {
+        struct q31_point point = {
             map.first.x + y * map.down.x, map.first.y + y * map.down.y};
-        do_row(work, at, map.across, fby_image_row(&work->out, y));
+        write_row(work, point, map.across, fby_image_row(&work->out, y));
     }
 }

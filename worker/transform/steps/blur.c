@@ -1,17 +1,19 @@
 /* blur.c - steps that mix a pixel with its neighbours: blur and sharpness.
  *
- * A blur mixes columns first, then rows, one row at a time, so that the sums of
- * a row stay in the cache. Weights are Q15 and add up to one; values between
- * the two keep 8 bits of fraction. */
+ * A blur computes one row of the result at a time, so that the sums of a row
+ * stay in the cache: it mixes the row with those above and below, and then each
+ * pixel with those to its left and right. Weights are Q15 (15 bits of fraction)
+ * and add up to one. Values between the two passes have 8 bits of fraction. */
 #include <string.h>
 
 #include "pipeline/plan/fixed.h"
 #include "worker/transform/steps/steps.h"
 
 enum {
-    MAX_SIZE = 31, /* pixels under a kernel */
-    ONE      = 1 << 15,
-    FRACTION = 8
+    MAX_SIZE      = 31, /* pixels of a kernel in one direction */
+    WEIGHT_BITS   = 15,
+    ONE           = 1 << WEIGHT_BITS,
+    FRACTION_BITS = 8
 };
 
 /* ---- blur ---- */
@@ -21,10 +23,11 @@ struct blur_kernel {
     uint32_t weights[MAX_SIZE]; /* Q15 */
 };
 
-/* exp(-d^2 / 2 sigma^2), Q32. */
+/* exp(-d^2 / 2 sigma^2) as Q32, which is 2 to the power of
+ * -d^2 / sigma^2 * log2(e) / 2. `sigma` is Q16. */
 static uint64_t gaussian(int64_t d, int64_t sigma)
 {
-    const uint64_t    half_log2_e = 3098164009; /* Q32 */
+    const uint64_t    half_log2_e = 3098164009; /* log2(e) / 2, Q32 */
     uint64_t          square      = (uint64_t)(sigma * sigma);
     unsigned __int128 power =
         ((unsigned __int128)(uint64_t)(d * d) * half_log2_e << 32) / square;
@@ -35,31 +38,34 @@ static uint64_t gaussian(int64_t d, int64_t sigma)
 
 static struct blur_kernel kernel_of(int64_t size, int64_t sigma)
 {
-    struct blur_kernel kernel  = {.radius = (int32_t)(size / 2)};
-    uint64_t           all     = FBY_Q32_ONE; /* of the middle */
-    uint32_t           rounded = 0;
+    struct blur_kernel kernel      = {.radius = (int32_t)(size / 2)};
+    uint64_t           total       = FBY_Q32_ONE; /* the middle weight */
+    uint32_t           rounded_sum = 0;
     for (int32_t d = 1; d <= kernel.radius; d++) {
-        all += 2 * gaussian(d, sigma);
+        total += 2 * gaussian(d, sigma);
     }
     for (int32_t i = 0; i < size; i++) {
-        uint64_t share    = gaussian(i - kernel.radius, sigma) * ONE;
-        kernel.weights[i] = (uint32_t)((share + all / 2) / all);
-        rounded += kernel.weights[i];
+        uint64_t weight   = gaussian(i - kernel.radius, sigma) * ONE;
+        kernel.weights[i] = (uint32_t)((weight + total / 2) / total);
+        rounded_sum += kernel.weights[i];
     }
-    kernel.weights[kernel.radius] += ONE - rounded; /* modulo 2^32 */
+    /* The middle weight makes the sum one. The difference may be negative;
+     * unsigned numbers wrap around. */
+    kernel.weights[kernel.radius] += ONE - rounded_sum;
     return kernel;
 }
 
-/* Outside the picture positions are reflected, at most once. */
-static uint32_t mirrored(int64_t at, uint32_t n)
+/* The pixel at `position` of an axis of `n` pixels. Positions outside are
+ * reflected at the edge pixel, at most once. */
+static uint32_t reflected(int64_t position, uint32_t n)
 {
-    at = at < 0 ? -at : at;
-    return (uint32_t)(at < n ? at : 2 * (int64_t)n - 2 - at);
+    position = position < 0 ? -position : position;
+    return (uint32_t)(position < n ? position : 2 * (int64_t)n - 2 - position);
 }
 
-/* Mix row `y` with those above and below, to values of 16 bits of which
- * FRACTION are fraction bits. */
-static void mix_columns(const struct fby_image *in,
+/* Mix row `y` with the rows above and below, to values of 16 bits with
+ * FRACTION_BITS of fraction. */
+static void mix_rows(const struct fby_image *in,
     const struct blur_kernel *kernel, uint32_t y, uint32_t *sums, uint16_t *out)
 {
     size_t n = (size_t)in->width * FBY_RGB;
@@ -67,31 +73,33 @@ static void mix_columns(const struct fby_image *in,
     for (int32_t k = -kernel->radius; k <= kernel->radius; k++) {
         uint32_t       weight = kernel->weights[k + kernel->radius];
         const uint8_t *row =
-            fby_image_row(in, mirrored((int64_t)y + k, in->height));
+            fby_image_row(in, reflected((int64_t)y + k, in->height));
         for (size_t i = 0; i < n; i++) {
             sums[i] += weight * row[i];
         }
     }
     for (size_t i = 0; i < n; i++) {
-        out[i] =
-            (uint16_t)((sums[i] + (ONE >> (FRACTION + 1))) >> (15 - FRACTION));
+        out[i] = (uint16_t)((sums[i] + (ONE >> (FRACTION_BITS + 1))) >>
+                            (WEIGHT_BITS - FRACTION_BITS));
     }
 }
 
-static void mirror_ends(uint16_t *row, uint32_t width, int32_t radius)
+/* Write `radius` reflected pixels before and after the row. */
+static void reflect_ends(uint16_t *row, uint32_t width, int32_t radius)
 {
     for (int32_t i = 1; i <= radius; i++) {
         memcpy(row - (ptrdiff_t)i * FBY_RGB,
-            row + (size_t)mirrored(-i, width) * FBY_RGB,
+            row + (size_t)reflected(-i, width) * FBY_RGB,
             FBY_RGB * sizeof(*row));
-        int64_t behind = (int64_t)width - 1 + i;
-        memcpy(row + behind * FBY_RGB,
-            row + (size_t)mirrored(behind, width) * FBY_RGB,
+        int64_t right = (int64_t)width - 1 + i;
+        memcpy(row + right * FBY_RGB,
+            row + (size_t)reflected(right, width) * FBY_RGB,
             FBY_RGB * sizeof(*row));
     }
 }
 
-static void mix_rows(const uint16_t *row, const struct blur_kernel *kernel,
+/* Mix each pixel of a row with those to its left and right. */
+static void mix_pixels(const uint16_t *row, const struct blur_kernel *kernel,
     uint32_t *sums, uint32_t width, uint8_t *out)
 {
     size_t n = (size_t)width * FBY_RGB;
@@ -104,19 +112,20 @@ static void mix_rows(const uint16_t *row, const struct blur_kernel *kernel,
         }
     }
     for (size_t i = 0; i < n; i++) {
-        out[i] =
-            (uint8_t)((sums[i] + (1U << (14 + FRACTION))) >> (15 + FRACTION));
+        out[i] = (uint8_t)((sums[i] + ((uint32_t)ONE << FRACTION_BITS) / 2) >>
+                           (WEIGHT_BITS + FRACTION_BITS));
     }
 }
 
-uint64_t fby_blur_bytes(const struct fby_step *step, struct fby_size in)
+uint64_t fby_blur_memory_bytes(const struct fby_step *step, struct fby_size in)
 {
     (void)step;
-    return (uint64_t)in.w * FBY_RGB * sizeof(uint32_t) +
-           ((uint64_t)in.w + MAX_SIZE) * FBY_RGB * sizeof(uint16_t);
+    uint64_t sums = (uint64_t)in.w * FBY_RGB * sizeof(uint32_t);
+    uint64_t row  = ((uint64_t)in.w + MAX_SIZE) * FBY_RGB * sizeof(uint16_t);
+    return sums + row;
 }
 
-void fby_do_blur(const struct fby_step_work *work)
+void fby_apply_blur(const struct fby_step_work *work)
 {
     const int64_t     *v      = work->step->v;
     struct blur_kernel across = kernel_of(v[0], v[2]);
@@ -126,21 +135,22 @@ void fby_do_blur(const struct fby_step_work *work)
     uint16_t          *row    = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
                     (size_t)(MAX_SIZE / 2) * FBY_RGB;
     for (uint32_t y = 0; y < work->in.height; y++) {
-        mix_columns(&work->in, &down, y, sums, row);
-        mirror_ends(row, width, across.radius);
-        mix_rows(row, &across, sums, width, fby_image_row(&work->out, y));
+        mix_rows(&work->in, &down, y, sums, row);
+        reflect_ends(row, width, across.radius);
+        mix_pixels(row, &across, sums, width, fby_image_row(&work->out, y));
     }
 }
 
 /* ---- sharpness ---- */
 
-/* The mean of nine pixels, the middle one counted five times: the sum is
- * divided by 13 and rounded. */
-static int64_t smoothed(const uint8_t *at, size_t stride)
+/* The rounded mean of one channel of 3 x 3 pixels around `middle`, which counts
+ * five times, so that the weights sum to 13. */
+static int64_t smoothed(const uint8_t *middle, size_t stride)
 {
-    uint32_t sum = 4U * at[0];
+    uint32_t sum = 4U * middle[0];
     for (int i = -FBY_RGB; i <= FBY_RGB; i += FBY_RGB) {
-        sum += (uint32_t)(*(at + i - stride) + at[i] + *(at + i + stride));
+        sum += (uint32_t)(*(middle + i - stride) + middle[i] +
+                          *(middle + i + stride));
     }
     return (2 * sum + 13) / 26;
 }
@@ -152,12 +162,12 @@ static void sharpen_row(const struct fby_step_work *work, uint32_t y)
     uint8_t       *out    = fby_image_row(&work->out, y);
     for (size_t i = FBY_RGB; i < ((size_t)work->in.width - 1) * FBY_RGB; i++) {
         int64_t smooth = smoothed(in + i, work->in.stride);
-        out[i] = fby_level_of_q16(in[i] * factor + smooth * (65536 - factor));
+        out[i] = fby_level_from_q16(in[i] * factor + smooth * (65536 - factor));
     }
 }
 
 /* The outermost pixels are copied. */
-void fby_do_sharpness(const struct fby_step_work *work)
+void fby_apply_sharpness(const struct fby_step_work *work)
 {
     const struct fby_image *in   = &work->in;
     size_t                  size = (size_t)in->width * FBY_RGB;

@@ -1,5 +1,6 @@
-/* curve.c - steps that map each level of a channel by a curve. Some curves
- * depend on the whole picture. */
+/* curve.c - steps that map each level of a channel by a curve: a table of 256
+ * levels. Some curves depend on the whole picture. These steps work in place, so
+ * work->in is also the result. */
 #include <string.h>
 
 #include "worker/transform/steps/steps.h"
@@ -7,164 +8,185 @@
 enum { LEVELS = 256 };
 
 struct curves {
-    uint8_t of[FBY_RGB][LEVELS];
+    uint8_t channel[FBY_RGB][LEVELS];
 };
 
-static void apply(const struct fby_image *image, const struct curves *curves)
+static void apply_curves(
+    const struct fby_image *picture, const struct curves *curves)
 {
-    for (uint32_t y = 0; y < image->height; y++) {
-        uint8_t *row = fby_image_row(image, y);
-        for (size_t i = 0; i < (size_t)image->width * FBY_RGB; i += FBY_RGB) {
-            row[i]     = curves->of[0][row[i]];
-            row[i + 1] = curves->of[1][row[i + 1]];
-            row[i + 2] = curves->of[2][row[i + 2]];
+    for (uint32_t y = 0; y < picture->height; y++) {
+        uint8_t *row = fby_image_row(picture, y);
+        for (size_t i = 0; i < (size_t)picture->width * FBY_RGB; i += FBY_RGB) {
+            row[i]     = curves->channel[0][row[i]];
+            row[i + 1] = curves->channel[1][row[i + 1]];
+            row[i + 2] = curves->channel[2][row[i + 2]];
         }
     }
 }
 
-/* The same curve for all channels. */
-static void apply_one(const struct fby_image *image, struct curves *curves)
+/* Apply the curve of channel 0 to all channels. */
+static void apply_first_curve(
+    const struct fby_image *picture, struct curves *curves)
 {
-    memcpy(curves->of[1], curves->of[0], LEVELS);
-    memcpy(curves->of[2], curves->of[0], LEVELS);
-    apply(image, curves);
+    memcpy(curves->channel[1], curves->channel[0], LEVELS);
+    memcpy(curves->channel[2], curves->channel[0], LEVELS);
+    apply_curves(picture, curves);
 }
 
-void fby_do_brightness(const struct fby_step_work *work)
+/* Map each level to level * factor + offset, both in Q16. */
+static void scale_levels(
+    const struct fby_image *picture, int64_t factor, int64_t offset)
 {
     struct curves curves;
-    for (int64_t v = 0; v < LEVELS; v++) {
-        curves.of[0][v] = fby_level_of_q16(v * work->step->v[0]);
+    for (int64_t level = 0; level < LEVELS; level++) {
+        curves.channel[0][level] = fby_level_from_q16(level * factor + offset);
     }
-    apply_one(&work->in, &curves);
+    apply_first_curve(picture, &curves);
+}
+
+void fby_apply_brightness(const struct fby_step_work *work)
+{
+    const int64_t *params = work->step->v;
+    scale_levels(&work->in, params[0], 0);
 }
 
 /* Mean of the grey values, Q16. */
-static int64_t mean_of(const struct fby_image *image)
+static int64_t mean_grey(const struct fby_image *picture)
 {
     uint64_t sum = 0;
-    for (uint32_t y = 0; y < image->height; y++) {
-        const uint8_t *row = fby_image_row(image, y);
-        for (uint32_t x = 0; x < image->width; x++) {
-            sum += fby_grey_of(row + (size_t)x * FBY_RGB);
+    for (uint32_t y = 0; y < picture->height; y++) {
+        const uint8_t *row = fby_image_row(picture, y);
+        for (uint32_t x = 0; x < picture->width; x++) {
+            sum += fby_grey_from_rgb(row + (size_t)x * FBY_RGB);
         }
     }
-    uint64_t pixels = (uint64_t)image->width * image->height;
+    uint64_t pixels = (uint64_t)picture->width * picture->height;
     return pixels > 0 ? (int64_t)((sum << 16) / pixels) : 0;
 }
 
-void fby_do_contrast(const struct fby_step_work *work)
+void fby_apply_contrast(const struct fby_step_work *work)
 {
-    struct curves curves;
-    int64_t       factor = work->step->v[0];
-    int64_t       mean   = mean_of(&work->in);
-    int64_t       grey   = mean * (65536 - factor) / 65536;
-    for (int64_t v = 0; v < LEVELS; v++) {
-        curves.of[0][v] = fby_level_of_q16(v * factor + grey);
-    }
-    apply_one(&work->in, &curves);
+    const int64_t *params = work->step->v;
+    int64_t        factor = params[0];
+    int64_t        offset = mean_grey(&work->in) * (65536 - factor) / 65536;
+    scale_levels(&work->in, factor, offset);
 }
 
-void fby_do_posterize(const struct fby_step_work *work)
+/* Keep the highest params[0] bits of each level. */
+void fby_apply_posterize(const struct fby_step_work *work)
 {
-    struct curves curves;
-    unsigned      kept = 0xff00U >> work->step->v[0];
-    for (unsigned v = 0; v < LEVELS; v++) {
-        curves.of[0][v] = (uint8_t)(v & kept);
+    const int64_t *params = work->step->v;
+    struct curves  curves;
+    unsigned       kept_bits = 0xff00U >> params[0];
+    for (unsigned level = 0; level < LEVELS; level++) {
+        curves.channel[0][level] = (uint8_t)(level & kept_bits);
     }
-    apply_one(&work->in, &curves);
+    apply_first_curve(&work->in, &curves);
 }
 
-void fby_do_solarize(const struct fby_step_work *work)
+/* Invert the levels from params[0] on. */
+void fby_apply_solarize(const struct fby_step_work *work)
 {
-    struct curves curves;
-    for (int v = 0; v < LEVELS; v++) {
-        curves.of[0][v] = (uint8_t)(v >= work->step->v[0] ? 255 - v : v);
+    const int64_t *params = work->step->v;
+    struct curves  curves;
+    for (int level = 0; level < LEVELS; level++) {
+        curves.channel[0][level] =
+            (uint8_t)(level >= params[0] ? 255 - level : level);
     }
-    apply_one(&work->in, &curves);
+    apply_first_curve(&work->in, &curves);
 }
 
-/* ---- curves from counts of levels ---- */
+/* ---- curves from a histogram of levels ---- */
 
-struct counts {
-    uint64_t of[FBY_RGB][LEVELS];
+struct histogram {
+    uint64_t channel[FBY_RGB][LEVELS]; /* pixels of each level */
 };
 
-static void count_levels(const struct fby_image *image, struct counts *out)
+static void count_levels(const struct fby_image *picture, struct histogram *out)
 {
     memset(out, 0, sizeof(*out));
-    for (uint32_t y = 0; y < image->height; y++) {
-        const uint8_t *row = fby_image_row(image, y);
-        for (size_t i = 0; i < (size_t)image->width * FBY_RGB; i += FBY_RGB) {
-            out->of[0][row[i]]++;
-            out->of[1][row[i + 1]]++;
-            out->of[2][row[i + 2]]++;
+    for (uint32_t y = 0; y < picture->height; y++) {
+        const uint8_t *row = fby_image_row(picture, y);
+        for (size_t i = 0; i < (size_t)picture->width * FBY_RGB; i += FBY_RGB) {
+            out->channel[0][row[i]]++;
+            out->channel[1][row[i + 1]]++;
+            out->channel[2][row[i + 2]]++;
         }
     }
 }
 
-static int first_of(const uint64_t counts[LEVELS])
+static int lowest_level(const uint64_t counts[LEVELS])
 {
-    int v = 0;
-    while (v < LEVELS - 1 && counts[v] == 0) {
-        v++;
+    int level = 0;
+    while (level < LEVELS - 1 && counts[level] == 0) {
+        level++;
     }
-    return v;
+    return level;
 }
 
-static int last_of(const uint64_t counts[LEVELS])
+static int highest_level(const uint64_t counts[LEVELS])
 {
-    int v = LEVELS - 1;
-    while (v > 0 && counts[v] == 0) {
-        v--;
+    int level = LEVELS - 1;
+    while (level > 0 && counts[level] == 0) {
+        level--;
     }
-    return v;
+    return level;
 }
 
-static void stretch(const uint64_t counts[LEVELS], uint8_t curve[LEVELS])
-{
-    int low  = first_of(counts);
-    int high = last_of(counts);
-    for (int v = 0; v < LEVELS; v++) {
-        int within = v < low ? low : v > high ? high : v;
-        curve[v] =
-            (uint8_t)(high == low ? v : (within - low) * 255 / (high - low));
-    }
-}
+/* Compute the curve of a channel from its counts of levels. */
+typedef void curve_fn(
+    const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS]);
 
-void fby_do_autocontrast(const struct fby_step_work *work)
+static void apply_from_histogram(
+    const struct fby_image *picture, curve_fn *compute_curve)
 {
-    struct counts counts;
-    struct curves curves;
-    count_levels(&work->in, &counts);
+    struct histogram histogram;
+    struct curves    curves;
+    uint64_t         pixels = (uint64_t)picture->width * picture->height;
+    count_levels(picture, &histogram);
     for (int c = 0; c < FBY_RGB; c++) {
-        stretch(counts.of[c], curves.of[c]);
+        compute_curve(histogram.channel[c], pixels, curves.channel[c]);
     }
-    apply(&work->in, &curves);
+    apply_curves(picture, &curves);
 }
 
-/* Pillow's rule: a level becomes the number of pixels below it, in units of a
- * 255th of all pixels except those of the highest level. */
-static void equalize(
+/* Stretch the levels of the picture to 0..255. */
+static void stretch_curve(
     const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
 {
-    uint64_t step  = (pixels - counts[last_of(counts)]) / 255;
-    uint64_t below = 0;
-    for (int v = 0; v < LEVELS; v++) {
-        uint64_t level = step > 0 ? (below + step / 2) / step : (uint64_t)v;
-        curve[v]       = (uint8_t)(level > 255 ? 255 : level);
-        below += counts[v];
+    (void)pixels;
+    int low  = lowest_level(counts);
+    int high = highest_level(counts);
+    for (int level = 0; level < LEVELS; level++) {
+        int within = level < low ? low : level > high ? high : level;
+        curve[level] =
+            (uint8_t)(high == low ? level
+                                  : (within - low) * 255 / (high - low));
     }
 }
 
-void fby_do_equalize(const struct fby_step_work *work)
+void fby_apply_autocontrast(const struct fby_step_work *work)
 {
-    struct counts counts;
-    struct curves curves;
-    uint64_t      pixels = (uint64_t)work->in.width * work->in.height;
-    count_levels(&work->in, &counts);
-    for (int c = 0; c < FBY_RGB; c++) {
-        equalize(counts.of[c], pixels, curves.of[c]);
+    apply_from_histogram(&work->in, stretch_curve);
+}
+
+/* Pillow's rule. Let step = (pixels - pixels of the highest level) / 255. A level
+ * becomes (number of pixels below the level) / step, rounded. If step is 0, it
+ * stays. */
+static void equalize_curve(
+    const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
+{
+    uint64_t step  = (pixels - counts[highest_level(counts)]) / 255;
+    uint64_t below = 0;
+    for (int level = 0; level < LEVELS; level++) {
+        uint64_t new_level =
+            step > 0 ? (below + step / 2) / step : (uint64_t)level;
+        curve[level] = (uint8_t)(new_level > 255 ? 255 : new_level);
+        below += counts[level];
     }
-    apply(&work->in, &curves);
+}
+
+void fby_apply_equalize(const struct fby_step_work *work)
+{
+    apply_from_histogram(&work->in, equalize_curve);
 }

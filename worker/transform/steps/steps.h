@@ -1,73 +1,79 @@
-/* steps.h - run the steps of pipeline/step.h on pixels.
+/* steps.h - apply the steps of pipeline/step.h to pixels.
  *
- * Each step equals torchvision's op of that name with the same numbers, to
- * within one level, and uses integer arithmetic only. */
+ * The result of a step differs by at most one level (of 256) from torchvision's
+ * op of that name with the same numbers. All arithmetic is on integers; a Q16
+ * number has 16 bits of fraction. */
 #ifndef FBY_WORKER_TRANSFORM_STEPS_H
 #define FBY_WORKER_TRANSFORM_STEPS_H
 
 #include "pipeline/step.h"
 #include "worker/transform/image.h"
 
-/* The input and output of one step. */
+/* The arguments of one step. */
 struct fby_step_work {
     const struct fby_step *step;
-    struct fby_image       in, out; /* the same, unless the step moves */
-    uint32_t channels;              /* 3; 1: a mask, for geometric steps only */
-    bool     ycbcr;  /* channels are Y, Cb, Cr: no steps of colour ops */
-    void    *memory; /* fby_step_bytes, 4-byte aligned */
+    struct fby_image       in, out;  /* the same picture, unless the step needs
+                                        an output */
+    uint32_t               channels; /* 3; or 1 in a mask, which gets only
+                                        geometric steps */
+    bool ycbcr; /* the channels are Y, Cb, Cr, and the step is no colour step */
+    void *memory; /* fby_step_memory_bytes, aligned to 4 bytes */
 };
 
-/* A pixel that a step paints, in the channels of the picture. */
+/* The colour that a step paints, in the channels of the picture. */
 struct fby_paint {
     uint8_t level[FBY_RGB];
 };
 
 /* Convert an RGB colour to the channels of the picture. */
-struct fby_paint fby_step_paint(
+struct fby_paint fby_paint_from_rgb(
     const struct fby_step_work *work, const int64_t rgb[FBY_RGB]);
 
-/* Convert a grey of that level to the channels of the picture. */
-struct fby_paint fby_step_fill(const struct fby_step_work *work, int64_t level);
+/* Convert a grey to the channels of the picture. */
+struct fby_paint fby_paint_from_grey(
+    const struct fby_step_work *work, int64_t level);
 
-/* Does the step write another picture than it reads (not in place)? */
-bool fby_step_moves(enum fby_step_kind kind);
+/* True if the step writes another picture than it reads, false if it works in
+ * place. */
+bool fby_step_needs_output(enum fby_step_kind kind);
 
-/* Bytes of working memory that the step needs for a picture of that size. */
-uint64_t fby_step_bytes(const struct fby_step *step, struct fby_size in);
+/* Bytes of working memory that the step needs for a picture of size `in`. */
+uint64_t fby_step_memory_bytes(const struct fby_step *step, struct fby_size in);
 
-/* Is the step implemented here? */
+/* True if the step is implemented here. */
 bool fby_step_is_known(enum fby_step_kind kind);
 
-/* Run a step. Its numbers must fit the picture, which an op's plan ensures:
- * boxes are inside it, mirrors and kernels no larger. `out` has the size of
- * fby_step_size and overlaps `in` only if both are the same. Any thread. */
-void fby_step_do(const struct fby_step_work *work);
+/* Apply a step. Its numbers must fit the picture, which the op's plan ensures:
+ * boxes are inside it, and reflections and blurs do not reach beyond its other
+ * side. `out` has the size of fby_step_size. Any thread. */
+void fby_step_apply(const struct fby_step_work *work);
 
-/* The function of each step kind, as fby_step_do. */
+/* The function of each kind of step. */
 typedef void fby_step_fn(const struct fby_step_work *work);
-fby_step_fn  fby_do_vertical_flip, fby_do_pad, fby_do_erase, fby_do_affine;
-fby_step_fn  fby_do_grey, fby_do_saturation, fby_do_hue;
-fby_step_fn  fby_do_brightness, fby_do_contrast, fby_do_posterize;
-fby_step_fn  fby_do_solarize, fby_do_autocontrast, fby_do_equalize;
-fby_step_fn  fby_do_blur, fby_do_sharpness;
+fby_step_fn  fby_apply_vertical_flip, fby_apply_pad, fby_apply_erase,
+    fby_apply_affine;
+fby_step_fn fby_apply_grey, fby_apply_saturation, fby_apply_hue;
+fby_step_fn fby_apply_brightness, fby_apply_contrast, fby_apply_posterize;
+fby_step_fn fby_apply_solarize, fby_apply_autocontrast, fby_apply_equalize;
+fby_step_fn fby_apply_blur, fby_apply_sharpness;
 
 /* Bytes of working memory of a blur. */
-uint64_t fby_blur_bytes(const struct fby_step *step, struct fby_size in);
+uint64_t fby_blur_memory_bytes(const struct fby_step *step, struct fby_size in);
 
 static inline uint8_t *fby_image_row(const struct fby_image *image, uint32_t y)
 {
     return image->pixels + y * image->stride;
 }
 
-/* floor(x / 65536), not below 0 nor above 255. */
-static inline uint8_t fby_level_of_q16(int64_t x)
+/* The level of x, a number in Q16: rounded down, and limited to 0..255. */
+static inline uint8_t fby_level_from_q16(int64_t x)
 {
     x = x < 0 ? 0 : x >> 16;
     return (uint8_t)(x > 255 ? 255 : x);
 }
 
-/* Grey as in torchvision: the weights add up to 0.9999; rounded down. */
-static inline uint32_t fby_grey_of(const uint8_t *rgb)
+/* Grey as in torchvision, whose weights add up to 0.9999; rounded down. */
+static inline uint32_t fby_grey_from_rgb(const uint8_t *rgb)
 {
     return (2989U * rgb[0] + 5870U * rgb[1] + 1140U * rgb[2]) / 10000U;
 }

@@ -1,0 +1,251 @@
+#include "bench/cluster.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "common/clock.h"
+
+static const char pipeline_format[] =
+    "forebay: 1\n"
+    "splits:\n"
+    "  train: {%s, shuffle: full, last: drop}\n"
+    "global_batch: %" PRIu64 "\n"
+    "seed: 42\n"
+    "fields:\n"
+    "  image:\n"
+    "    from: [jpg]\n"
+    "    decode: rgb8\n"
+    "%s"
+    "    ops:\n"
+    "      - random_resized_crop: {size: %" PRIu64 "}\n"
+    "      - horizontal_flip: {p: 0.5}\n"
+    "%s"
+    "  label: {from: %s}\n";
+
+/* ---- directory, data and pipeline ---------------------------------------- */
+
+/* Run `forebay` with `args` to its end, and write its standard output to `out`
+ * as a string, cut to `size` bytes. */
+static void run_to_end(const struct bench_cluster *self,
+    const char *const *args, char *out, size_t size)
+{
+    struct bench_process process;
+    size_t               used   = 0;
+    int                  status = 0;
+    ssize_t              n      = 1;
+    bench_process_start(&process, self->log, args);
+    while (n > 0 && used + 1 < size) {
+        n = read(process.out, out + used, size - used - 1);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    out[used] = '\0';
+    waitpid(process.pid, &status, 0);
+    close(process.out);
+    if (status != 0) {
+        bench_die("forebay %s failed; see %s", args[1], self->log);
+    }
+}
+
+void bench_cluster_init(struct bench_cluster *self)
+{
+    *self           = (struct bench_cluster){0};
+    const char *tmp = getenv("TMPDIR");
+    int n = snprintf(self->dir, sizeof(self->dir), "%s/forebay-bench-XXXXXX",
+        tmp != NULL ? tmp : "/tmp");
+    if (n >= (int)sizeof(self->dir)) {
+        bench_die("TMPDIR=%s is too long", tmp);
+    }
+    bool made = mkdtemp(self->dir) != NULL;
+    snprintf(self->data_dir, sizeof(self->data_dir), "%s/photos", self->dir);
+    snprintf(self->pipeline, sizeof(self->pipeline), "%s/p.yaml", self->dir);
+    snprintf(self->log, sizeof(self->log), "%s/log", self->dir);
+    if (!made || mkdir(self->data_dir, 0777) != 0) {
+        bench_die("%s: %s", self->dir, strerror(errno));
+    }
+    setenv("FOREBAY_CACHE_DIR", self->dir, 1);
+    setenv("FOREBAY_LOG", "error", 0);
+}
+
+void bench_cluster_pipeline(struct bench_cluster *self, const char *format, ...)
+{
+    va_list args;
+    FILE   *file = fopen(self->pipeline, "w");
+    if (file == NULL) {
+        bench_die("%s: %s", self->pipeline, strerror(errno));
+    }
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    fclose(file);
+}
+
+void bench_cluster_make(
+    struct bench_cluster *self, const struct bench_pictures *pictures)
+{
+    char source[128];
+    char number[24];
+    char side[24];
+    char output[1024];
+    bench_cluster_init(self);
+    snprintf(source, sizeof(source), "folder: \"%s\"", self->data_dir);
+    bench_cluster_pipeline(self, pipeline_format, source, pictures->batch,
+        "    dct_scale: off\n", pictures->crop, "", "folder");
+    snprintf(number, sizeof(number), "%" PRIu64, pictures->number);
+    snprintf(side, sizeof(side), "%" PRIu64, pictures->side);
+    run_to_end(self,
+        (const char *const[]){"forebay", "photos", self->data_dir, "--number",
+            number, "--side", side, NULL},
+        output, sizeof(output));
+}
+
+void bench_cluster_make_shards(struct bench_cluster *self,
+    const struct bench_photos *photos, const struct bench_shards *shards)
+{
+    char source[128];
+    bench_cluster_init(self);
+    snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
+        self->data_dir, shards->shards - 1);
+    bench_cluster_pipeline(self, pipeline_format, source, shards->batch, "",
+        shards->crop, "    wire: {codec: auto}\n", "cls");
+    bench_photos_write_tar(
+        photos, self->data_dir, shards->shards, shards->times);
+}
+
+static int remove_entry(
+    const char *path, const struct stat *stat, int kind, struct FTW *walk)
+{
+    (void)stat;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+void bench_cluster_remove(struct bench_cluster *self)
+{
+    bench_cluster_stop(self);
+    if (nftw(self->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0) {
+        bench_die("%s: %s", self->dir, strerror(errno));
+    }
+}
+
+static void start_worker(
+    struct bench_cluster *self, unsigned threads, const char *memory)
+{
+    char                  root[128];
+    char                  number[16];
+    char                  endpoint[256];
+    struct bench_process *worker = &self->workers[self->n_workers++];
+    snprintf(root, sizeof(root), "d=%s", self->data_dir);
+    snprintf(number, sizeof(number), "%u", threads);
+    bench_process_start(worker, self->log,
+        (const char *const[]){"forebay", "worker", "--server", self->endpoint,
+            "--data", root, "--memory", memory, "--ready-fd", "1",
+            /* NULL ends the words: 0 leaves the default number of threads */
+            threads > 0 ? "--threads" : NULL, number, NULL});
+    bench_process_endpoint(worker, endpoint, sizeof(endpoint));
+}
+
+void bench_cluster_start(struct bench_cluster *self, unsigned workers,
+    unsigned threads, const char *memory)
+{
+    bench_process_start(&self->server, self->log,
+        (const char *const[]){"forebay", "server", "--listen",
+            "tcp://127.0.0.1:*", "--ready-fd", "1", NULL});
+    bench_process_endpoint(
+        &self->server, self->endpoint, sizeof(self->endpoint));
+    for (unsigned i = 0; i < workers; i++) {
+        start_worker(self, threads, memory);
+    }
+}
+
+void bench_cluster_stop(struct bench_cluster *self)
+{
+    while (self->n_workers > 0) {
+        bench_process_kill(&self->workers[--self->n_workers]);
+    }
+    bench_process_kill(&self->server);
+}
+
+/* ---- consumers ----------------------------------------------------------- */
+
+struct bench_pulled bench_cluster_pull(
+    const struct bench_cluster *self, const char *const *args)
+{
+    char                text[16384];
+    json_int_t          images = 0;
+    json_int_t          raw    = 0;
+    json_int_t          wire   = 0;
+    struct bench_pulled pulled = {0};
+    run_to_end(self, args, text, sizeof(text));
+    json_t *object = json_loads(text, 0, NULL);
+    if (json_unpack(object, "{s:I, s:I, s:I, s:F}", "images", &images,
+            "raw_bytes", &raw, "wire_bytes", &wire, "seconds",
+            &pulled.seconds) != 0 ||
+        images <= 0 || pulled.seconds <= 0) {
+        bench_die("unexpected output of forebay pull --json: %s", text);
+    }
+    json_decref(object);
+    pulled.images     = (uint64_t)images;
+    pulled.raw_bytes  = (uint64_t)raw;
+    pulled.wire_bytes = (uint64_t)wire;
+    return pulled;
+}
+
+void bench_consumer_start(struct bench_process *self,
+    const struct bench_cluster *cluster, const char *step_ms)
+{
+    char root[128];
+    snprintf(root, sizeof(root), "d=%s", cluster->data_dir);
+    bench_process_start(self, cluster->log,
+        (const char *const[]){"forebay", "pull", "--pipeline",
+            cluster->pipeline, "--server", cluster->endpoint, "--data", root,
+            "--epochs", "1000000000", "--step-ms", step_ms, "--digests",
+            "/dev/stdout", NULL});
+}
+
+/* Count the lines that the consumer wrote; false if it wrote none in time. */
+static bool read_steps(struct bench_process *self, int64_t until_ns)
+{
+    char   text[65536];
+    size_t n = bench_process_read(self, text, sizeof(text), until_ns);
+    for (size_t i = 0; i < n; i++) {
+        self->steps += text[i] == '\n';
+    }
+    return n > 0;
+}
+
+void bench_consumer_wait(struct bench_process *self, uint64_t steps)
+{
+    while (self->steps < steps) {
+        if (!read_steps(self, fby_now_ns() + BENCH_TIMEOUT_NS)) {
+            bench_die(
+                "a consumer took no step within a minute; see %s", self->log);
+        }
+    }
+}
+
+double bench_consumer_rate(struct bench_process *self, int64_t for_ns)
+{
+    bench_consumer_wait(self, self->steps + 1); /* begin just after a step */
+    int64_t  begun_ns = fby_now_ns();
+    uint64_t first    = self->steps;
+    int64_t  last_ns  = begun_ns;
+    while (fby_now_ns() < begun_ns + for_ns) {
+        if (read_steps(self, begun_ns + for_ns)) {
+            last_ns = fby_now_ns();
+        }
+    }
+    return last_ns > begun_ns ? 1e9 * (double)(self->steps - first) /
+                                    (double)(last_ns - begun_ns)
+                              : 0;
+}

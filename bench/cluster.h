@@ -1,0 +1,95 @@
+/* cluster.h - real `forebay` processes on loopback that a bench measures.
+ *
+ * A cluster is a temporary directory with data and a pipeline file, and the
+ * server and workers that serve them; consumers are `forebay pull`. The bench
+ * reads the standard output of each process. A server or worker prints its
+ * endpoint, a consumer a line per step. All processes end with the bench, also
+ * if the bench is killed. An error ends the bench with a message. The directory
+ * then stays, with the messages of the processes in its file `log`. All calls
+ * come from the main thread. */
+#ifndef FBY_BENCH_CLUSTER_H
+#define FBY_BENCH_CLUSTER_H
+
+#include <stdint.h>
+
+#include "bench/photos.h"
+#include "bench/process.h"
+
+struct bench_pictures { /* a folder of pictures made by `forebay photos` */
+    uint64_t number;    /* of pictures */
+    uint64_t side;      /* their width in pixels */
+    uint64_t crop;      /* random_resized_crop to this width and height */
+    uint64_t batch;     /* rows of a batch */
+};
+
+struct bench_shards { /* photographs in tar files */
+    unsigned shards;  /* number of tar files */
+    unsigned times;   /* how often each photograph is written */
+    uint64_t crop;    /* random_resized_crop to this width and height */
+    uint64_t batch;   /* rows of a batch */
+};
+
+enum { BENCH_MAX_WORKERS = 8 };
+
+struct bench_cluster {
+    char                 dir[64];
+    char                 pipeline[96];  /* path of the pipeline file */
+    char                 data_dir[96];  /* the workers' root "d" */
+    char                 log[96];       /* path; messages of all processes */
+    char                 endpoint[256]; /* of the server */
+    struct bench_process server;
+    struct bench_process workers[BENCH_MAX_WORKERS];
+    unsigned             n_workers;
+};
+
+/* Make the directory with an empty data_dir. Starts no process. */
+void bench_cluster_init(struct bench_cluster *self);
+
+/* Write the pipeline file. */
+void bench_cluster_pipeline(struct bench_cluster *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Make the directory, pictures of the project's generator, and the pipeline
+ * file. Starts no process. */
+void bench_cluster_make(
+    struct bench_cluster *self, const struct bench_pictures *pictures);
+
+/* The same with photographs in tar files, which are in the page cache
+ * afterwards. The pipeline has `codec: auto`. */
+void bench_cluster_make_shards(struct bench_cluster *self,
+    const struct bench_photos *photos, const struct bench_shards *shards);
+
+/* Kill the server and the workers, and delete the directory. */
+void bench_cluster_remove(struct bench_cluster *self);
+
+/* Start the server and workers. Each worker has `threads` (0: one per core) and
+ * the memory budget `memory`, such as "64M". */
+void bench_cluster_start(struct bench_cluster *self, unsigned workers,
+    unsigned threads, const char *memory);
+
+/* Kill the server and the workers. */
+void bench_cluster_stop(struct bench_cluster *self);
+
+struct bench_pulled {
+    uint64_t images; /* delivered */
+    uint64_t raw_bytes;
+    uint64_t wire_bytes;
+    double   seconds; /* without start-up */
+};
+
+/* Run `forebay pull --json`, which starts its own server and workers, to its
+ * end. `args` are all words of the command, then NULL. */
+struct bench_pulled bench_cluster_pull(
+    const struct bench_cluster *self, const char *const *args);
+
+/* Start a consumer that takes batches without end, one per `step_ms`. */
+void bench_consumer_start(struct bench_process *self,
+    const struct bench_cluster *cluster, const char *step_ms);
+
+/* Wait until the consumer has taken `steps` batches since its start. */
+void bench_consumer_wait(struct bench_process *self, uint64_t steps);
+
+/* Measure the consumer's steps per second over the next `for_ns`. */
+double bench_consumer_rate(struct bench_process *self, int64_t for_ns);
+
+#endif

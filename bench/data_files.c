@@ -1,0 +1,155 @@
+#include "bench/data_files.h"
+
+#include <archive_entry.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/bench.h"
+
+enum {
+    NPY_HEAD  = 128, /* bytes before the values */
+    NPY_FIXED = 10   /* bytes of the head before its text */
+};
+
+static void write_head_and_data(const char *path, const void *head,
+    size_t head_size, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool  ok = file != NULL && fwrite(head, 1, head_size, file) == head_size &&
+              fwrite(data, 1, size, file) == size;
+    if (!ok || fclose(file) != 0) {
+        bench_die("%s: %s", path, strerror(errno));
+    }
+}
+
+void bench_write_file(const char *path, const void *data, size_t size)
+{
+    write_head_and_data(path, "", 0, data, size);
+}
+
+void bench_make_dir(
+    const char *parent, const char *name, char out[BENCH_PATH_SIZE])
+{
+    snprintf(out, BENCH_PATH_SIZE, "%s/%s", parent, name);
+    if (mkdir(out, 0777) != 0) {
+        bench_die("%s: %s", out, strerror(errno));
+    }
+}
+
+/* The head of a NumPy file: the magic bytes, version 1.0 in two bytes, the
+ * length of the text in two bytes, and the text, which ends with a newline. */
+static void write_npy_head(char out[NPY_HEAD], const struct bench_array *array)
+{
+    int n = snprintf(out, NPY_HEAD,
+        "\x93NUMPY%c%c%c%c{'descr': '%s', 'fortran_order': False, "
+        "'shape': (%s)}",
+        1, 0, NPY_HEAD - NPY_FIXED, 0, array->type, array->shape);
+    memset(out + n, ' ', (size_t)(NPY_HEAD - n));
+    out[NPY_HEAD - 1] = '\n';
+}
+
+void bench_write_npy(const char *path, const struct bench_array *array)
+{
+    char head[NPY_HEAD];
+    write_npy_head(head, array);
+    write_head_and_data(path, head, sizeof(head), array->values, array->bytes);
+}
+
+void bench_write_column(const char *dir, const struct bench_column *column,
+    const void *values, uint64_t rows)
+{
+    char   path[BENCH_PATH_SIZE];
+    char   shape[48];
+    size_t value_bytes = (size_t)(column->type[2] - '0');
+    snprintf(path, sizeof(path), "%s/%s.npy", dir, column->name);
+    snprintf(shape, sizeof(shape),
+        column->width > 1 ? "%" PRIu64 ", %u" : "%" PRIu64 ",", rows,
+        column->width);
+    bench_write_npy(path, &(struct bench_array){column->type, shape, values,
+                              rows * column->width * value_bytes});
+}
+
+/* ---- archives ------------------------------------------------------------ */
+
+static void die_unless(bool ok, struct archive *archive)
+{
+    if (!ok) {
+        bench_die("archive: %s", archive_error_string(archive));
+    }
+}
+
+struct archive *bench_archive_open(const char *path, bool zip)
+{
+    struct archive *self = archive_write_new();
+    if (zip) {
+        archive_write_set_format_zip(self);
+        archive_write_zip_set_compression_store(self);
+    } else {
+        archive_write_set_format_ustar(self);
+    }
+    die_unless(archive_write_open_filename(self, path) == ARCHIVE_OK, self);
+    return self;
+}
+
+static void begin_member(struct archive *self, const char *name, size_t size)
+{
+    struct archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_size(entry, (int64_t)size);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    die_unless(archive_write_header(self, entry) == ARCHIVE_OK, self);
+    archive_entry_free(entry);
+}
+
+static void write_data(struct archive *self, const void *data, size_t size)
+{
+    die_unless(archive_write_data(self, data, size) == (la_ssize_t)size, self);
+}
+
+void bench_archive_add(
+    struct archive *self, const char *name, const void *data, size_t size)
+{
+    begin_member(self, name, size);
+    write_data(self, data, size);
+}
+
+void bench_archive_close(struct archive *self)
+{
+    die_unless(archive_write_close(self) == ARCHIVE_OK, self);
+    archive_write_free(self);
+}
+
+void bench_write_csr(const char *path, const struct bench_csr *csr)
+{
+    const uint32_t n            = csr->indptr[csr->rows];
+    const uint64_t dims[]       = {csr->rows, csr->columns};
+    char           n_values[16] = "";
+    char           n_indptr[16] = "";
+    snprintf(n_values, sizeof(n_values), "%u,", n);
+    snprintf(n_indptr, sizeof(n_indptr), "%u,", csr->rows + 1);
+    const struct member {
+        const char        *name;
+        struct bench_array array;
+    } members[] = {
+        {"indices.npy", {"<i4", n_values, csr->indices, n * sizeof(uint32_t)}},
+        {"indptr.npy",
+            {"<i4", n_indptr, csr->indptr, (csr->rows + 1) * sizeof(uint32_t)}},
+        {"format.npy", {"|S3", "", "csr", 3}},
+        {"shape.npy", {"<i8", "2,", dims, sizeof(dims)}},
+        {"data.npy", {"<f4", n_values, csr->values, n * sizeof(float)}},
+    };
+    struct archive *zip = bench_archive_open(path, true);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const struct bench_array *array = &members[i].array;
+        char                      head[NPY_HEAD];
+        write_npy_head(head, array);
+        begin_member(zip, members[i].name, sizeof(head) + array->bytes);
+        write_data(zip, head, sizeof(head));
+        write_data(zip, array->values, array->bytes);
+    }
+    bench_archive_close(zip);
+}

@@ -1,0 +1,58 @@
+/* data_files.h - writes the data sets of benches: NumPy files, sparse matrices,
+ * archives. All files are uncompressed. Errors end the bench. */
+#ifndef FBY_BENCH_DATA_FILES_H
+#define FBY_BENCH_DATA_FILES_H
+
+#include <archive.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BENCH_PATH_SIZE = 192 };
+
+/* Make the directory `parent`/`name` and write its path to `out`. */
+void bench_make_dir(
+    const char *parent, const char *name, char out[BENCH_PATH_SIZE]);
+
+/* Write `size` bytes to a new file. */
+void bench_write_file(const char *path, const void *data, size_t size);
+
+struct bench_array {   /* a NumPy array */
+    const char *type;  /* NumPy's type string, such as "<f4" */
+    const char *shape; /* NumPy's tuple without parentheses, such as "10, 3" */
+    const void *values;
+    size_t      bytes; /* of all values */
+};
+
+/* Write a NumPy file. */
+void bench_write_npy(const char *path, const struct bench_array *array);
+
+struct bench_column { /* a NumPy array of rows */
+    const char *name;
+    const char *type;  /* "<f4" */
+    unsigned    width; /* values of a row */
+};
+
+/* Write the NumPy file `dir`/NAME.npy. */
+void bench_write_column(const char *dir, const struct bench_column *column,
+    const void *values, uint64_t rows);
+
+struct bench_csr { /* a sparse matrix */
+    uint32_t  rows, columns;
+    uint32_t *indptr;  /* [rows + 1]: index of the first value of each row, then
+                          the number of values */
+    uint32_t *indices; /* column of each value */
+    float    *values;
+};
+
+/* Write a matrix as SciPy saves CSR: a zip file of NumPy files. */
+void bench_write_csr(const char *path, const struct bench_csr *csr);
+
+/* Create a zip or tar file. Then add its members, and close it. */
+struct archive *bench_archive_open(const char *path, bool zip);
+
+void bench_archive_add(
+    struct archive *self, const char *name, const void *data, size_t size);
+void bench_archive_close(struct archive *self);
+
+#endif

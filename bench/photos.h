@@ -1,0 +1,83 @@
+/* photos.h - the photographs on which benches measure.
+ *
+ * They are the JPEG files of a folder, in memory and in order of their paths.
+ * Without a folder they are pictures of the project's generator. Goals of
+ * decoding or packing are not judged on these pictures, since their noise and
+ * edges are synthetic. The reference decoder is libjpeg-turbo, which decodes to
+ * RGB at full size. Errors end the bench. Call from one thread unless noted
+ * otherwise. */
+#ifndef FBY_BENCH_PHOTOS_H
+#define FBY_BENCH_PHOTOS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/bench.h"
+#include "trainer_client/expand/expansion.h"
+
+enum {
+    BENCH_CROP       = 224, /* pixels, width and height of a crop */
+    BENCH_CROP_BYTES = BENCH_CROP * BENCH_CROP * 3
+};
+
+struct bench_photo {
+    uint8_t *bytes; /* owned; a JPEG file that the worker can decode */
+    size_t   size;
+    uint32_t width, height; /* pixels, upright */
+};
+
+struct bench_photos {
+    struct bench_photo *photos;
+    size_t              n;
+    bool                synthetic;
+};
+
+struct bench_program {
+    const char                *name;
+    const char                *about;   /* the text of --help */
+    const struct bench_option *options; /* as of bench_options() */
+};
+
+/* Run a bench on photographs: parse its options and --data DIR, load the first
+ * 1,000 JPEG files below DIR by path, print a summary of them, and call `run`.
+ * Files that the worker refuses are left out. Returns the exit code. */
+int bench_photos_main(const struct bench_program *program, int argc,
+    char **argv, void (*run)(const struct bench_photos *photos));
+
+/* Make copies of the first `n` photographs, each scaled up to at least
+ * `min_pixels` pixels and encoded at quality 90. */
+void bench_photos_enlarge(const struct bench_photos *from, size_t n,
+    uint64_t min_pixels, struct bench_photos *out);
+void bench_photos_free(struct bench_photos *self);
+
+/* Write all photographs `times` times to tar files train-0.tar, train-1.tar,
+ * ... in `dir`, `shards` in all; a sample is a .jpg and a .cls. */
+void bench_photos_write_tar(const struct bench_photos *self, const char *dir,
+    unsigned shards, unsigned times);
+
+/* Decode `n` photographs to full-size RGB, starting with number `first`; number
+ * 0 follows the last one. Discards the pixels. Any thread. */
+void bench_photos_decode(
+    const struct bench_photos *self, size_t first, size_t n);
+
+/* Write `n` random resized crops of BENCH_CROP_BYTES to `out`, as the worker
+ * makes them: scale 0.08 to 1, ratio 3/4 to 4/3. Crop i is cut out of
+ * photograph i modulo the number of photographs; `seed` determines all crops.
+ * Unless NULL, upscaled[i] tells whether that area was narrower or lower than
+ * BENCH_CROP. */
+void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
+    size_t n, uint8_t *out, bool *upscaled);
+
+/* Set *out to the field of such crops, decoded without dct_scale. */
+void bench_crop_field(struct fby_field_content *out, bool yuv420);
+
+/* Initialise the expansion of crops to `type`, normalised unless it is u8. */
+void bench_crop_expansion(struct fby_expansion *out, bool yuv420,
+    enum fby_type type, enum fby_layout layout);
+
+/* bench_goal() if the pictures are photographs; else print only the value. */
+void bench_photos_goal(const struct bench_photos *self, const char *name,
+    double value, enum bench_sense sense, double goal);
+
+#endif

@@ -1,0 +1,138 @@
+#include "bench/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "common/clock.h"
+
+static const char *executable(void)
+{
+    static char path[PATH_MAX + 16];
+    char        own[PATH_MAX];
+    const char *chosen = getenv("FOREBAY_BIN");
+    ssize_t     n      = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    if (chosen != NULL) {
+        return chosen;
+    }
+    own[n > 0 ? n : 0] = '\0';
+    snprintf(path, sizeof(path), "%s/../forebay", dirname(own));
+    return path;
+}
+
+/* Calls only async-signal-safe functions, since it runs after fork(). */
+static _Noreturn void exec_child(
+    const char *path, const char *const *args, int out, int log)
+{
+    union { /* execv() changes no argument, but its prototype lacks const */
+        const char *const *given;
+        char *const       *passed;
+    } argv = {.given = args};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(out, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    execv(path, argv.passed);
+    _exit(127);
+}
+
+void bench_process_start(
+    struct bench_process *self, const char *log_path, const char *const *args)
+{
+    const char *path = executable();
+    int         ends[2];
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        bench_die("a pipe or the log %s cannot be opened: %s", log_path,
+            strerror(errno));
+    }
+    fflush(NULL);
+    *self =
+        (struct bench_process){.pid = fork(), .out = ends[0], .log = log_path};
+    if (self->pid == 0) {
+        exec_child(path, args, ends[1], log);
+    }
+    close(log);
+    close(ends[1]);
+    if (self->pid < 0) {
+        bench_die("a process cannot be started: %s", strerror(errno));
+    }
+}
+
+void bench_process_kill(struct bench_process *self)
+{
+    if (self->pid != 0) {
+        kill(self->pid, SIGKILL);
+        waitpid(self->pid, NULL, 0);
+        close(self->out);
+    }
+    *self = (struct bench_process){0};
+}
+
+size_t bench_process_read(
+    const struct bench_process *self, char *out, size_t size, int64_t until_ns)
+{
+    struct pollfd wait    = {.fd = self->out, .events = POLLIN};
+    int64_t       left_ns = until_ns - fby_now_ns();
+    int left_ms = left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0;
+    if (poll(&wait, 1, left_ms) <= 0) {
+        return 0;
+    }
+    ssize_t n = read(self->out, out, size);
+    if (n <= 0) {
+        bench_die("a forebay process ended unexpectedly; see %s", self->log);
+    }
+    return (size_t)n;
+}
+
+void bench_process_endpoint(
+    const struct bench_process *self, char *out, size_t size)
+{
+    size_t  used     = 0;
+    int64_t until_ns = fby_now_ns() + BENCH_TIMEOUT_NS;
+    while (used == 0 || out[used - 1] != '\n') {
+        size_t n = bench_process_read(self, out + used, size - used, until_ns);
+        if (n == 0) {
+            bench_die("a forebay process did not start within a minute; see %s",
+                self->log);
+        }
+        used += n;
+    }
+    out[used - 1] = '\0';
+}
+
+uint64_t bench_rss_bytes(pid_t pid)
+{
+    char path[64];
+    char line[128] = "";
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(line, sizeof(line), file) == NULL) {
+        bench_die("%s cannot be read", path);
+    }
+    fclose(file);
+    /* The second number is the count of resident pages. */
+    return strtoull(line + strcspn(line, " "), NULL, 10) *
+           (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int64_t bench_cpu_ns(pid_t pid)
+{
+    clockid_t       clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) != 0 ||
+        clock_gettime(clock, &t) != 0) {
+        bench_die("the CPU time of process %d cannot be read", (int)pid);
+    }
+    return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
+}

@@ -1,0 +1,47 @@
+/* receive.h - receive a prepared batch in two ways: by a stream from a prepared
+ * worker, and over a bare TCP connection as the baseline.
+ *
+ * In a program that links receive.c, streams stop when the checked bytes are in
+ * their slots: they neither decode nor expand them. For that the program is
+ * linked with --wrap=fby_device_named, and receive.c replaces the device. */
+#ifndef FBY_BENCH_RECEIVE_H
+#define FBY_BENCH_RECEIVE_H
+
+#include "bench/prepared_cluster.h"
+#include "bench/tcp.h"
+#include "forebay/forebay.h"
+
+struct bench_receive {
+    const struct bench_batch     *batch;
+    struct bench_prepared_cluster prepared; /* one worker */
+    struct bench_tcp              tcp;
+    struct forebay               *stream;
+    uint8_t                      *slots;   /* BENCH_WINDOW bytes, for `tcp` */
+    uint64_t                      batches; /* per run */
+    /* Receive a batch over `tcp` into `slot`, for bench_receive_tcp(). */
+    void (*receive_batch)(const struct bench_receive *self, uint8_t *slot);
+};
+
+struct bench_cost { /* cost of one run, per byte of raw data */
+    double wall_ns;
+    double client_cpu_ns; /* all threads of this process */
+    double sender_cpu_ns; /* the process that sends */
+};
+
+#define BENCH_WINDOW (UINT64_C(64) << 20) /* bytes of the client's slots */
+
+/* Start both senders of `batch`, and open the stream. A run receives at least
+ * `mib` MiB of raw data. `hash` as in bench_tcp_start(). */
+void bench_receive_start(struct bench_receive *self,
+    const struct bench_batch *batch, uint64_t mib, bool hash);
+void bench_receive_stop(struct bench_receive *self);
+
+/* Receive the batches of one run. bench_receive_stream() first skips the
+ * batches that the stream received before the run. */
+struct bench_cost bench_receive_stream(struct bench_receive *self);
+struct bench_cost bench_receive_tcp(struct bench_receive *self);
+
+/* The replacement of fby_device_named(), for any name. */
+const struct fby_device *__wrap_fby_device_named(const char *name);
+
+#endif

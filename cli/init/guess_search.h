@@ -1,0 +1,152 @@
+/* guess_search.h - the state of one search for data, shared by guess_*.c.
+ *
+ * Each kind of source has a file whose function adds the splits of that kind in
+ * a directory to the guess. */
+#ifndef FBY_CLI_INIT_GUESS_SEARCH_H
+#define FBY_CLI_INIT_GUESS_SEARCH_H
+
+#include "cli/init/guess.h"
+#include "worker/source/index.h"
+#include "worker/source/listing.h"
+#include "worker/source/object.h"
+#include "worker/source/roots.h"
+
+struct fby_search {
+    struct fby_roots      *roots; /* one root: the directory */
+    const struct fby_root *root;
+    char                   only[FBY_PATH_SIZE]; /* the only file; "": all */
+    enum fby_type          tokens;              /* type of tokens; 0: unknown */
+    const char            *name;                /* default name of a split */
+    struct fby_guess      *out;
+};
+
+/* Add a split to the guess. If the guess already has FBY_GUESS_SPLITS, only
+ * count the split (n_more) and return NULL. */
+struct fby_guess_split *fby_guess_add_split(
+    struct fby_search *search, const char *name);
+
+/* The number of splits found so far, including `n_more`. */
+static inline uint32_t fby_guess_n_splits(const struct fby_search *search)
+{
+    return search->out->n_splits + search->out->n_more;
+}
+
+/* Choose an unused name for a split whose files begin with `stem`: the split
+ * word in `stem`, else search->name, else `stem` ("in1k-a-" gives "in1k-a"). */
+void fby_guess_split_name(
+    const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE]);
+
+/* The split word in a name ("in1k-train-" gives "train"); NULL: none. */
+const char *fby_guess_split_word(const char *name);
+
+/* True if the guess has a split of that name. */
+bool fby_guess_has_split(const struct fby_search *search, const char *name);
+
+/* Refuse a name with special characters of patterns. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_guess_check_name(
+    const char *name, struct fby_error_detail *why);
+
+/* Set the pattern of a split to the path `below` in the root's directory.
+ * Errors: FBY_CONFIG when it is too long. */
+FBY_CHECKED fby_err fby_guess_set_pattern(const struct fby_search *search,
+    const char *below, struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
+/* Index the source at the path `below`; `spec` has its kind, tokens and files.
+ * Call fby_index_fini on `out` also after an error.
+ * Errors: those of fby_index_build. */
+FBY_CHECKED fby_err fby_guess_index(const struct fby_search *search,
+    struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
+    struct fby_error_detail *why);
+
+/* ---- members (guess_members.c) ---- */
+
+/* The entry for members with that suffix; NULL: none. */
+struct fby_init_member *fby_guess_member(
+    struct fby_guess_split *split, const char *suffix);
+
+/* Add the samples and members of a shard to the counts of the split. */
+void fby_guess_count(
+    struct fby_guess_split *split, const struct fby_shard *shard);
+
+/* An open file that contains a member. */
+struct fby_member_file {
+    struct fby_object object;
+    uint64_t          offset; /* of the member's first byte */
+};
+
+/* A function that opens the file of a shard's member, and its argument. */
+struct fby_member_opener {
+    fby_err (*open)(const void *arg, const struct fby_shard *shard,
+        uint32_t member, struct fby_member_file *out,
+        struct fby_error_detail *why);
+    const void *arg;
+};
+
+/* Read the header of the first PNG file of each extension in `shard`, except
+ * for extensions with `header_read`. Call it after fby_guess_count.
+ * Errors: those of opening; FBY_IO. */
+FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener,
+    struct fby_error_detail *why);
+
+/* Sort the members, the most frequent first. Call it after the last
+ * fby_guess_count. */
+void fby_guess_sort_members(struct fby_guess_split *split);
+
+/* Count the members of all shards of an index, read PNG headers, and sort.
+ * Errors: those of fby_guess_read_pngs. */
+FBY_CHECKED fby_err fby_guess_count_index(struct fby_guess_split *split,
+    const struct fby_index *index, struct fby_error_detail *why);
+
+/* ---- values (guess_values.c) ---- */
+
+/* Update the kind of a list's column with one more value. */
+void fby_guess_add_value(
+    struct fby_init_member *member, const char *text, size_t size);
+
+/* ---- columns (guess_columns.c) ---- */
+
+/* The shards of columns of a directory. A shard is a folder of .npy files or of
+ * sparse matrices of SciPy, or an .npz file of NumPy. */
+struct fby_guess_columns {
+    uint32_t shards; /* 0: none */
+    bool     sure;   /* the directory has .npy files, which are columns */
+    char     first[FBY_PATH_SIZE];     /* the first shard, below the root */
+    char     pattern[FBY_PATH_SIZE];   /* all shards, below the root */
+    char     misplaced[FBY_PATH_SIZE]; /* a matrix among shards; "": none */
+};
+
+/* Find the shards of columns in the listing of `path`.
+ * Errors: those of listing and reading them. */
+FBY_CHECKED fby_err fby_guess_columns(const struct fby_root *root,
+    const char *path, const struct fby_listing *listing,
+    struct fby_guess_columns *out, struct fby_error_detail *why);
+
+/* Read the headers of the first shard into `split`.
+ * Errors: those of fby_columns_scan, with the path; FBY_CONFIG if a matrix is
+ *         misplaced. */
+FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_root *root,
+    const struct fby_guess_columns *found, struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
+/* ---- other kinds ---- */
+
+/* Add a split for each list (.csv, .jsonl) in the listing of `path`.
+ * Errors: those of reading; FBY_CONFIG for an invalid list. */
+FBY_CHECKED fby_err fby_guess_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
+
+/* Add a split for each set of parallel folders, such as images and masks.
+ * Errors: those of listing; FBY_CONFIG for an invalid folder name. */
+FBY_CHECKED fby_err fby_guess_parallel(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Add a split for each group of token files.
+ * Errors: those of reading; FBY_CONFIG for invalid files. */
+FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+#endif

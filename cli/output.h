@@ -1,0 +1,40 @@
+/* output.h - an output file that is written completely or not at all.
+ *
+ * Bytes go to FILE.part, which is renamed to FILE at the end. So no reader of
+ * FILE sees a partial file. A device, pipe or link is written in place. */
+#ifndef FBY_CLI_OUTPUT_H
+#define FBY_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "common/err.h"
+
+struct fby_output {
+    const char *path; /* borrowed */
+    char        part[4096];
+    bool        replaced; /* `part` is another file, and will replace `path` */
+    FILE       *file;
+};
+
+/* Check early that the file can be written. Pipes and devices are not opened:
+ * that might wait for a reader, or end its input.
+ * Errors: FBY_IO, with the cause. */
+FBY_CHECKED fby_err fby_output_check(
+    const char *path, struct fby_error_detail *why);
+
+/* Open the file. Call it before the work whose result is written.
+ * Errors: FBY_IO, with the cause. */
+FBY_CHECKED fby_err fby_output_open(
+    struct fby_output *self, const char *path, struct fby_error_detail *why);
+
+/* Finish the file: flush it and rename it to its path.
+ * Errors: FBY_IO, with the cause; the partial file is removed. */
+FBY_CHECKED fby_err fby_output_keep(
+    struct fby_output *self, struct fby_error_detail *why);
+
+/* Close the file, and remove it unless fby_output_keep finished it. Call it
+ * also after an error; a second call does nothing. */
+void fby_output_close(struct fby_output *self);
+
+#endif

@@ -1,0 +1,54 @@
+/* kernel_run.cu - launch on the first GPU, for tests that otherwise emulate the
+ * launch on the host. Skipped, with a message, without a GPU. */
+#include "tests/trainer_client/kernel_run.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+
+#include "trainer_client/expand/segment.h"
+#include "trainer_client/gpu/cuda.h"
+
+enum { SKIPPED = 77 };
+
+static void check(int code, const char *what)
+{
+    if (code != 0) {
+        fprintf(stderr, "%s: %s\n", what, fby_cuda()->error_text(code));
+        exit(1);
+    }
+}
+
+static void begin(void)
+{
+    int n = 0;
+    if (fby_cuda()->device_count(&n) != 0 || n == 0) {
+        puts("skipped: there is no GPU");
+        exit(SKIPPED);
+    }
+    check(fby_cuda()->load_kernels(), "prepare");
+}
+
+void run_kernel(const struct kernel_run *r)
+{
+    static bool             begun = false;
+    struct fby_segment_list list;
+    void                   *arena = nullptr;
+    void                   *out   = nullptr;
+    if (!begun) {
+        begin();
+        begun = true;
+    }
+    memcpy(&list, r->arena + r->list, sizeof(list));
+    check(cudaMalloc(&arena, r->arena_bytes), "malloc");
+    check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never 0 bytes */
+    check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
+    check(cudaMemcpy(out, r->out, r->out_bytes, cudaMemcpyDefault), "in");
+    const struct fby_cuda_launch launch = {arena, r->list, out,
+        {list.blocks[0], list.blocks[1], list.blocks[2]}, list.shared, nullptr};
+    check(fby_cuda()->launch(&launch), "launch");
+    check(cudaMemcpy(r->out, out, r->out_bytes, cudaMemcpyDefault), "out");
+    check(cudaFree(arena), "free");
+    check(cudaFree(out), "free");
+}

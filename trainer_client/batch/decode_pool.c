@@ -1,0 +1,205 @@
+#include "trainer_client/batch/decode_pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+#include "common/stage.h"
+#include "trainer_client/batch/digest.h"
+
+struct fby_decode_pool {
+    const struct fby_setup   *setup;
+    struct fby_gpu_upload    *upload;
+    struct fby_ready_queue   *ready_queue;
+    struct fby_stage         *stage;
+    struct fby_wakeup         wakeup;
+    struct fby_codec_scratch *scratch;  /* one per thread */
+    struct fby_ops_row       *params;   /* max_rows per thread; NULL: no ops */
+    struct fby_decode_task   *spare;    /* list; receiver's thread */
+    pthread_mutex_t           lock;     /* guards `finished` and `tail` */
+    struct fby_decode_task   *finished; /* list, in order */
+    struct fby_decode_task  **tail;     /* end of that list */
+    atomic_int_fast64_t  decode_ns;     /* counts: see fby_decode_pool_counts */
+    atomic_int_fast64_t  expand_ns;
+    atomic_uint_fast64_t corrupt;
+};
+
+/* ---- on the decode threads ----------------------------------------------- */
+
+static void run_chunk_task(
+    struct fby_decode_pool *self, uint32_t thread, struct fby_decode_task *task)
+{
+    int64_t        begun_ns = fby_now_ns();
+    const uint8_t *frame    = zmq_msg_data(&task->frame);
+    task->ok = fby_chunk_is_intact(frame, zmq_msg_size(&task->frame)) &&
+               fby_chunk_job_write(&task->job, &task->frame,
+                   &self->scratch[thread], self->setup->verify_decoded);
+    zmq_msg_close(&task->frame);
+    atomic_fetch_add(&self->corrupt, task->ok ? 0U : 1U);
+    atomic_fetch_add(&self->decode_ns, fby_now_ns() - begun_ns);
+}
+
+static void run_batch_task(
+    struct fby_decode_pool *self, uint32_t thread, struct fby_decode_task *task)
+{
+    const struct fby_setup    *setup    = self->setup;
+    struct forebay_batch      *batch    = task->input.batch;
+    struct fby_error_detail    why      = {""};
+    int64_t                    begun_ns = fby_now_ns();
+    const struct fby_batch_job job      = {
+             .setup   = setup,
+             .upload  = self->upload,
+             .scratch = &self->scratch[thread],
+             .params  = self->params == NULL
+                            ? NULL
+                            : self->params + (size_t)thread * setup->max_rows,
+             .input   = &task->input,
+    };
+    fby_err err        = fby_make_batch(&job, &why);
+    batch->has_digests = false;
+    if (err == FBY_OK && setup->digests) {
+        fby_batch_compute_digests(setup, &task->input);
+    }
+    fby_request_slot_clear(task->input.request_slot);
+    atomic_fetch_add(&self->expand_ns, fby_now_ns() - begun_ns);
+    fby_ready_queue_mark_done(self->ready_queue, batch, err, &why);
+}
+
+static fby_err run_task(void *context, uint32_t thread, void *item)
+{
+    struct fby_decode_pool *self = context;
+    struct fby_decode_task *task = item;
+    if (task->kind == FBY_TASK_DECODE_CHUNK) {
+        run_chunk_task(self, thread, task);
+    } else {
+        run_batch_task(self, thread, task);
+    }
+    pthread_mutex_lock(&self->lock);
+    bool first  = self->finished == NULL;
+    *self->tail = task;
+    self->tail  = &task->next;
+    pthread_mutex_unlock(&self->lock);
+    if (first) { /* one wakeup is enough: the receiver takes all tasks */
+        fby_wakeup_send(&self->wakeup);
+    }
+    return FBY_OK;
+}
+
+/* ---- on the receiver's thread -------------------------------------------- */
+
+fby_err fby_decode_pool_create(const struct fby_setup *setup,
+    struct fby_gpu_upload *upload, struct fby_ready_queue *ready_queue,
+    struct fby_decode_pool **out)
+{
+    struct fby_decode_pool *self = fby_zalloc(sizeof(*self));
+    self->setup                  = setup;
+    self->upload                 = upload;
+    self->ready_queue            = ready_queue;
+    self->wakeup                 = fby_wakeup_open();
+    self->tail                   = &self->finished;
+    pthread_mutex_init(&self->lock, NULL);
+    self->scratch = aligned_alloc(
+        64, setup->decode_threads * sizeof(struct fby_codec_scratch));
+    const struct fby_stage_config config = {
+        .name     = "fby-decode",
+        .threads  = setup->decode_threads,
+        .capacity = FBY_DECODE_QUEUE,
+        .run      = run_task,
+        .context  = self,
+    };
+    for (uint32_t i = 0; i < setup->n_fields && self->params == NULL; i++) {
+        if (setup->expansions[i].ops_field != NULL) {
+            self->params = fby_zalloc((size_t)setup->decode_threads *
+                                      setup->max_rows * sizeof(*self->params));
+        }
+    }
+    if (self->wakeup.fd < 0 || self->scratch == NULL ||
+        fby_stage_create(&config, &self->stage) != FBY_OK) {
+        fby_decode_pool_destroy(&self);
+        return FBY_SYS;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_decode_pool_destroy(struct fby_decode_pool **self_p)
+{
+    struct fby_decode_pool *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_stage_destroy(&self->stage);
+    struct fby_decode_task *task = fby_decode_pool_take_finished(self);
+    for (; task != NULL; task = fby_decode_pool_take_finished(self)) {
+        fby_decode_pool_recycle(self, task);
+    }
+    while (self->spare != NULL) {
+        task        = self->spare;
+        self->spare = task->next;
+        free(task);
+    }
+    fby_wakeup_close(&self->wakeup);
+    pthread_mutex_destroy(&self->lock);
+    free(self->scratch);
+    free(self->params);
+    free(self);
+}
+
+struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self)
+{
+    struct fby_decode_task *task = self->spare;
+    if (task == NULL) {
+        return fby_zalloc(sizeof(*task));
+    }
+    self->spare = task->next;
+    *task       = (struct fby_decode_task){0};
+    return task;
+}
+
+void fby_decode_pool_put(
+    struct fby_decode_pool *self, struct fby_decode_task *task)
+{
+    fby_err err = fby_stage_put(self->stage, task);
+    (void)err; /* put fails only while the stage is being destroyed */
+}
+
+struct fby_decode_task *fby_decode_pool_take_finished(
+    struct fby_decode_pool *self)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_decode_task *task = self->finished;
+    if (task != NULL) {
+        self->finished = task->next;
+        if (self->finished == NULL) {
+            self->tail = &self->finished;
+        }
+    }
+    pthread_mutex_unlock(&self->lock);
+    return task;
+}
+
+void fby_decode_pool_recycle(
+    struct fby_decode_pool *self, struct fby_decode_task *task)
+{
+    task->next  = self->spare;
+    self->spare = task;
+}
+
+const struct fby_wakeup *fby_decode_pool_wakeup(
+    const struct fby_decode_pool *self)
+{
+    return &self->wakeup;
+}
+
+struct fby_decode_pool_counts fby_decode_pool_counts(
+    struct fby_decode_pool *self)
+{
+    return (struct fby_decode_pool_counts){
+        .decode_ns = atomic_load(&self->decode_ns),
+        .expand_ns = atomic_load(&self->expand_ns),
+        .corrupt   = atomic_load(&self->corrupt),
+    };
+}

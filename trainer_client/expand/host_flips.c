@@ -1,0 +1,117 @@
+/* host_flips.c - pictures whose only random ops are flips.
+ *
+ * The pixels of a flipped picture are copied to a buffer in the order of the
+ * output. The kernel for unflipped pictures then expands the buffer, which
+ * stays in the cache. The buffer may end within a line, so the kernel always
+ * gets many pixels. Masks are expanded with the plan's table instead. */
+#include "trainer_client/expand/host_picture.h"
+
+#include <string.h>
+
+enum { BUFFER = 4096 /* pixels */, RGB = 3 };
+
+void fby_reverse_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(out + (size_t)i * RGB, raw + (size_t)(n - 1 - i) * RGB, RGB);
+    }
+}
+
+struct flip_buffer {
+    struct fby_picture   picture;
+    struct fby_expansion plan; /* plan.pixels: number of pixels in `bytes` */
+    fby_expand_image_fn *expand;
+    fby_reverse_fn      *reverse;
+    size_t               first; /* index in the output of the first pixel */
+    uint8_t             *out;   /* the whole picture */
+    uint8_t              bytes[BUFFER * RGB];
+};
+
+/* Expand the pixels of the buffer to the output, and empty the buffer. */
+static void flush(struct flip_buffer *self)
+{
+    bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
+    size_t step   = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
+    if (self->plan.pixels > 0) {
+        self->expand(
+            &self->plan, self->bytes, false, self->out + self->first * step);
+    }
+    self->first += self->plan.pixels;
+    self->plan.pixels = 0;
+}
+
+static void mirror_line(struct flip_buffer *self, uint32_t y)
+{
+    uint32_t width = self->plan.ops.width;
+    for (uint32_t x = 0; x < width;) {
+        uint32_t       room = BUFFER - self->plan.pixels;
+        uint32_t       n    = width - x < room ? width - x : room;
+        uint8_t       *to   = self->bytes + (size_t)self->plan.pixels * RGB;
+        const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
+        if (self->picture.mirror_x) {
+            self->reverse(from, n, to);
+        } else {
+            memcpy(to, from, (size_t)n * RGB);
+        }
+        x += n;
+        self->plan.pixels += n;
+        if (self->plan.pixels == BUFFER) {
+            flush(self);
+        }
+    }
+}
+
+static void mirror_picture(struct flip_buffer *self,
+    const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
+{
+    fby_picture_init(&self->picture, &self->plan, row, raw);
+    self->first = 0;
+    self->out   = out;
+    for (uint32_t y = 0; y < self->plan.ops.height; y++) {
+        mirror_line(self, y);
+    }
+    flush(self);
+}
+
+static void flip_by_table(const struct fby_expansion *plan,
+    const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
+{
+    size_t line = (size_t)plan->ops.width * plan->channels;
+    for (uint32_t y = 0; y < plan->ops.height; y++) {
+        uint32_t from = row->mirror_y ? plan->ops.height - 1 - y : y;
+        fby_expand_line(plan, raw + from * line, row->mirror_x != 0,
+            (size_t)y * plan->ops.width, out);
+    }
+}
+
+static void expand_unflipped(const struct fby_expansion *plan,
+    const uint8_t *raw, fby_expand_image_fn *expand, uint8_t *out)
+{
+    if (plan->yuv420) {
+        fby_expand_yuv(plan, raw, false, out);
+    } else {
+        expand(plan, raw, false, out);
+    }
+}
+
+void fby_expand_flips(const struct fby_expand_job *job)
+{
+    const struct fby_expansion *plan = job->plan;
+    struct flip_buffer          buffer;
+    buffer.plan        = *plan;
+    buffer.plan.pixels = 0;
+    buffer.expand      = fby_expand_image_kernel(fby_simd_level());
+    buffer.reverse     = fby_reverse_kernel(fby_simd_level());
+    for (uint32_t r = 0; r < job->rows; r++) {
+        const struct fby_ops_row *row = &job->params[r];
+        const uint8_t *raw = (const uint8_t *)job->raw + r * plan->raw_bytes;
+        uint8_t       *out = (uint8_t *)job->out + r * plan->out_bytes;
+        if (row->mirror_x == 0 && row->mirror_y == 0) {
+            expand_unflipped(plan, raw, buffer.expand, out);
+        } else if (plan->channels == RGB) {
+            mirror_picture(&buffer, row, raw, out);
+        } else {
+            flip_by_table(plan, row, raw, out);
+        }
+    }
+}

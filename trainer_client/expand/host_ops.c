@@ -1,0 +1,289 @@
+/* host_ops.c - pictures with ops of the device that work on levels.
+ *
+ * A run is up to 256 pixels of one line, in an array for each channel. Each
+ * stage of the plan is applied to a whole run, in a loop over an inline
+ * function of ops.h. If a row has a contrast, a first pass over the picture
+ * computes the mean grey. */
+#include "trainer_client/expand/host_picture.h"
+#include "trainer_client/expand/ops.h"
+
+enum { RUN = 256, RGB = 3 };
+
+struct pixel_run { /* n pixels of one line of the output, from x, y on */
+    uint32_t x, y, n;
+    float    level[RGB][RUN]; /* of each channel and pixel */
+};
+
+struct picture_row { /* a row of the batch */
+    const struct fby_ops_plan *plan;
+    const struct fby_ops_row  *row;
+    struct fby_picture         picture;
+};
+
+/* ---- levels of a run ----------------------------------------------------- */
+
+/* Load the levels of the run's pixels. */
+static void load_levels(struct picture_row *from, struct pixel_run *run)
+{
+    ptrdiff_t step = from->picture.mirror_x ? -RGB : RGB;
+    for (uint32_t k = 0; k < run->n;) {
+        uint32_t       n = run->n - k;
+        const uint8_t *at =
+            fby_picture_pixels(&from->picture, run->x + k, run->y, &n);
+        at += step < 0 ? (size_t)RGB * (n - 1) : 0;
+        for (uint32_t end = k + n; k < end; k++, at += step) {
+            run->level[0][k] = fby_ops_level_of_byte(at[0]);
+            run->level[1][k] = fby_ops_level_of_byte(at[1]);
+            run->level[2][k] = fby_ops_level_of_byte(at[2]);
+        }
+    }
+}
+
+static void erase_pixels(const struct picture_row *from, struct pixel_run *run)
+{
+    for (uint32_t k = 0; k < run->n; k++) {
+        bool in = fby_ops_box_contains(&from->row->erase, run->x + k, run->y);
+        for (uint32_t c = 0; c < RGB && in; c++) {
+            run->level[c][k] = from->plan->erase_value[c];
+        }
+    }
+}
+
+static void brighten(float factor, struct pixel_run *run)
+{
+    for (uint32_t c = 0; c < RGB; c++) {
+        for (uint32_t k = 0; k < run->n; k++) {
+            run->level[c][k] = fby_ops_clamp(run->level[c][k] * factor);
+        }
+    }
+}
+
+static void change_contrast(float factor, float grey, struct pixel_run *run)
+{
+    for (uint32_t c = 0; c < RGB; c++) {
+        for (uint32_t k = 0; k < run->n; k++) {
+            run->level[c][k] = fby_ops_blend(run->level[c][k], grey, factor);
+        }
+    }
+}
+
+static void jitter_each_pixel(uint8_t kind, float factor, struct pixel_run *run)
+{
+    for (uint32_t k = 0; k < run->n; k++) {
+        float rgb[RGB] = {run->level[0][k], run->level[1][k], run->level[2][k]};
+        fby_ops_jitter_pixel(kind, factor, 0 /* not contrast */, rgb);
+        run->level[0][k] = rgb[0];
+        run->level[1][k] = rgb[1];
+        run->level[2][k] = rgb[2];
+    }
+}
+
+/* Apply colour_jitter. With `before_contrast`, stop before contrast and return
+ * false; else return true. */
+static bool apply_jitter(
+    const struct fby_ops_row *row, bool before_contrast, struct pixel_run *run)
+{
+    for (uint32_t i = 0; i < row->n_jitter; i++) {
+        if (row->jitter[i] == FBY_OPS_BRIGHTNESS) {
+            brighten(row->factor[i], run);
+        } else if (row->jitter[i] != FBY_OPS_CONTRAST) {
+            jitter_each_pixel(row->jitter[i], row->factor[i], run);
+        } else if (before_contrast) {
+            return false;
+        } else {
+            change_contrast(row->factor[i], row->grey, run);
+        }
+    }
+    return true;
+}
+
+static void normalize_levels(
+    const struct fby_ops_plan *plan, struct pixel_run *run)
+{
+    for (uint32_t c = 0; c < RGB; c++) {
+        for (uint32_t k = 0; k < run->n; k++) {
+            run->level[c][k] = fby_ops_normalize_level(
+                run->level[c][k], plan->mean[c], plan->std[c]);
+        }
+    }
+}
+
+/* Load a run and apply all stages. With `before_contrast`, apply only the
+ * stages before contrast. */
+static void compute_levels(
+    struct picture_row *from, bool before_contrast, struct pixel_run *run)
+{
+    bool more = true;
+    load_levels(from, run);
+    for (uint32_t s = 0; s < from->plan->n_stages && more; s++) {
+        if (from->plan->stages[s] == FBY_OPS_ERASE) {
+            erase_pixels(from, run);
+        } else if (from->plan->stages[s] == FBY_OPS_JITTER) {
+            more = apply_jitter(from->row, before_contrast, run);
+        } else {
+            normalize_levels(from->plan, run);
+        }
+    }
+}
+
+/* ---- all runs of a picture ----------------------------------------------- */
+
+static struct pixel_run first_run(const struct fby_ops_plan *plan)
+{
+    return (struct pixel_run){.n = plan->width < RUN ? plan->width : RUN};
+}
+
+/* Advance to the next run of the picture. Returns false at its end. */
+static bool next_run(const struct fby_ops_plan *plan, struct pixel_run *run)
+{
+    run->x += run->n;
+    if (run->x == plan->width) {
+        run->x = 0;
+        run->y++;
+    }
+    uint32_t left = plan->width - run->x;
+    run->n        = left < RUN ? left : RUN;
+    return run->y < plan->height;
+}
+
+static float mean_grey(struct picture_row *from)
+{
+    uint64_t         sum = 0;
+    struct pixel_run run = first_run(from->plan);
+    do {
+        compute_levels(from, FBY_OPS_BEFORE_CONTRAST, &run);
+        for (uint32_t k = 0; k < run.n; k++) {
+            float rgb[RGB] = {
+                run.level[0][k], run.level[1][k], run.level[2][k]};
+            sum += fby_ops_grey_q24(rgb);
+        }
+    } while (next_run(from->plan, &run));
+    return fby_ops_mean_grey(
+        sum, (uint64_t)from->plan->width * from->plan->height);
+}
+
+/* ---- two rows ------------------------------------------------------------ */
+
+static void mix_levels(const struct fby_ops_row *row,
+    const struct pixel_run *other, struct pixel_run *run)
+{
+    for (uint32_t c = 0; c < RGB; c++) {
+        for (uint32_t k = 0; k < run->n; k++) {
+            run->level[c][k] = fby_ops_mix(
+                run->level[c][k], other->level[c][k], row->share, row->rest);
+        }
+    }
+}
+
+static void take_box(const struct fby_ops_row *row,
+    const struct pixel_run *other, struct pixel_run *run)
+{
+    for (uint32_t k = 0; k < run->n; k++) {
+        bool in = fby_ops_box_contains(&row->cut, run->x + k, run->y);
+        for (uint32_t c = 0; c < RGB && in; c++) {
+            run->level[c][k] = other->level[c][k];
+        }
+    }
+}
+
+static void mix_partner(const struct picture_row *own,
+    struct picture_row *partner, struct pixel_run *run)
+{
+    struct pixel_run other = {.x = run->x, .y = run->y, .n = run->n};
+    if (own->row->pair == FBY_OPS_MIXUP) {
+        compute_levels(partner, FBY_OPS_ALL_STAGES, &other);
+        mix_levels(own->row, &other, run);
+    } else if (own->row->pair == FBY_OPS_CUTMIX &&
+               run->y >= own->row->cut.top && run->y < own->row->cut.bottom) {
+        compute_levels(partner, FBY_OPS_ALL_STAGES, &other);
+        take_box(own->row, &other, run);
+    }
+}
+
+/* ---- store --------------------------------------------------------------- */
+
+static void put_u8(const float *level, uint32_t n, size_t step, uint8_t *out)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        out[k * step] = (uint8_t)fby_f32_to_int(level[k], 0, UINT8_MAX);
+    }
+}
+
+#define PUT(name, type, convert)                                           \
+    static void name(                                                      \
+        const float *level, uint32_t n, size_t step, uint8_t *out)         \
+    {                                                                      \
+        for (uint32_t k = 0; k < n; k++) {                                 \
+            type value = convert(level[k]);                                \
+            memcpy(out + k * step * sizeof(value), &value, sizeof(value)); \
+        }                                                                  \
+    }
+PUT(put_f32, uint32_t, fby_f32_bits)
+PUT(put_f16, uint16_t, fby_f32_to_f16)
+PUT(put_bf16, uint16_t, fby_f32_to_bf16)
+#undef PUT
+
+static void put_levels(
+    enum fby_type to, const float *level, uint32_t n, size_t step, uint8_t *out)
+{
+    if (to == FBY_U8) {
+        put_u8(level, n, step, out);
+    } else if (to == FBY_F32) {
+        put_f32(level, n, step, out);
+    } else if (to == FBY_F16) {
+        put_f16(level, n, step, out);
+    } else {
+        put_bf16(level, n, step, out);
+    }
+}
+
+static void store_run(
+    const struct fby_expansion *plan, struct pixel_run *run, uint8_t *out)
+{
+    bool   planar = plan->layout == FBY_LAYOUT_CHW;
+    size_t width  = fby_type_bytes(plan->to);
+    size_t pixel  = (size_t)run->y * plan->ops.width + run->x;
+    for (uint32_t c = 0; c < RGB; c++) {
+        for (uint32_t k = 0; k < run->n && !plan->ops.normalized; k++) {
+            run->level[c][k] = fby_ops_scale_to_255(run->level[c][k]);
+        }
+        size_t at = planar ? (size_t)c * plan->pixels + pixel : pixel * RGB + c;
+        put_levels(plan->to, run->level[c], run->n, planar ? 1 : RGB,
+            out + at * width);
+    }
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static void init_row(
+    const struct fby_expand_job *job, uint32_t r, struct picture_row *out)
+{
+    const uint8_t *raw = job->raw;
+    out->plan          = &job->plan->ops;
+    out->row           = &job->params[r];
+    fby_picture_init(
+        &out->picture, job->plan, out->row, raw + r * job->plan->raw_bytes);
+}
+
+void fby_expand_level_ops(const struct fby_expand_job *job)
+{
+    uint8_t           *out = job->out;
+    struct picture_row own;
+    struct picture_row partner;
+    for (uint32_t r = 0; r < job->rows; r++) {
+        init_row(job, r, &own);
+        if (fby_ops_needs_grey(own.row)) {
+            job->params[r].grey = mean_grey(&own);
+        }
+    }
+    for (uint32_t r = 0; r < job->rows; r++) {
+        init_row(job, r, &own);
+        init_row(job, own.row->partner, &partner);
+        struct pixel_run run = first_run(own.plan);
+        do {
+            compute_levels(&own, FBY_OPS_ALL_STAGES, &run);
+            mix_partner(&own, &partner, &run);
+            store_run(job->plan, &run, out + r * job->plan->out_bytes);
+        } while (next_run(own.plan, &run));
+    }
+}

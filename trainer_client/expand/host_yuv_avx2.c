@@ -1,0 +1,138 @@
+/* host_yuv_avx2.c - convert lines of a YUV tile with AVX2, 32 pixels at a time.
+ *
+ * Even and odd pixels are in separate vectors of 16-bit values. A factor that
+ * needs more than 16 bits is split: its multiple of 65536 becomes an addition,
+ * the rest a multiplication. The kernel computes (a * b + 2^15) >> 16 as
+ * (((2a * b) >> 16) + 1) >> 1, so the bytes are those of yuv.h. */
+#include <immintrin.h>
+#include <string.h>
+
+#include "common/rgb_avx2.h"
+#include "trainer_client/expand/host.h"
+#include "trainer_client/expand/yuv.h"
+
+enum { STEP = 32 /* pixels */, MOST = FBY_YUV_COLUMNS / 2 };
+
+/* A line of Cb or Cr, mixed 3:1 with the line above or below. Value i is at[1 +
+ * i]. The first and the last value are repeated, as neighbours outside. The
+ * rest is read, but not used. */
+struct mixed {
+    int16_t at[1 + MOST + STEP];
+};
+
+static void mix(
+    const uint8_t *near, const uint8_t *down, uint32_t n, struct mixed *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        out->at[1 + i] = (int16_t)(3 * near[i] + down[i]);
+    }
+    out->at[0] = (int16_t)(3 * near[0] + down[0]);
+    memset(out->at + 1 + n, 0, STEP * sizeof(out->at[0]));
+    out->at[1 + n] = out->at[n];
+}
+
+static __m256i load_32_bytes(const void *at)
+{
+    return _mm256_loadu_si256(at);
+}
+
+/* Levels minus 128 of 16 even and of 16 odd pixels. */
+struct even_odd {
+    __m256i even, odd;
+};
+
+static struct even_odd upsampled(const struct mixed *mixed, uint32_t i)
+{
+    __m256i here = load_32_bytes(mixed->at + 1 + i);
+    __m256i sum  = _mm256_add_epi16(here, _mm256_slli_epi16(here, 1));
+    __m256i even = _mm256_add_epi16(sum, load_32_bytes(mixed->at + i));
+    __m256i odd  = _mm256_add_epi16(sum, load_32_bytes(mixed->at + i + 2));
+    even = _mm256_srli_epi16(_mm256_add_epi16(even, _mm256_set1_epi16(8)), 4);
+    odd  = _mm256_srli_epi16(_mm256_add_epi16(odd, _mm256_set1_epi16(7)), 4);
+    const __m256i middle = _mm256_set1_epi16(128);
+    return (struct even_odd){
+        _mm256_sub_epi16(even, middle), _mm256_sub_epi16(odd, middle)};
+}
+
+/* (value * factor + 2^15) >> 16 */
+static __m256i multiply(__m256i value, int16_t factor)
+{
+    __m256i twice = _mm256_mulhi_epi16(
+        _mm256_slli_epi16(value, 1), _mm256_set1_epi16(factor));
+    return _mm256_srai_epi16(_mm256_add_epi16(twice, _mm256_set1_epi16(1)), 1);
+}
+
+/* -0.34414 u - 0.71414 v, rounded as in yuv.h. The factor of v is computed as
+ * 18734 / 65536 - 1, because -46802 needs more than 16 bits. */
+static __m256i green_of(__m256i u, __m256i v)
+{
+    const __m256i factors =
+        _mm256_set1_epi32(18734 * 65536 + (-22554 & 0xffff));
+    const __m256i half = _mm256_set1_epi32(1 << 15);
+    __m256i       low = _mm256_madd_epi16(_mm256_unpacklo_epi16(u, v), factors);
+    __m256i high      = _mm256_madd_epi16(_mm256_unpackhi_epi16(u, v), factors);
+    low               = _mm256_srai_epi32(_mm256_add_epi32(low, half), 16);
+    high              = _mm256_srai_epi32(_mm256_add_epi32(high, half), 16);
+    return _mm256_sub_epi16(_mm256_packs_epi32(low, high), v);
+}
+
+static __m256i clamp_to_byte(__m256i value)
+{
+    value = _mm256_max_epi16(value, _mm256_setzero_si256());
+    return _mm256_min_epi16(value, _mm256_set1_epi16(255));
+}
+
+/* 32 levels of red, green or blue: Y plus the differences of even and odd. */
+static __m256i add_to_y(__m256i y, __m256i even, __m256i odd)
+{
+    __m256i low = _mm256_and_si256(y, _mm256_set1_epi16(255));
+    even        = clamp_to_byte(_mm256_add_epi16(low, even));
+    odd         = clamp_to_byte(_mm256_add_epi16(_mm256_srli_epi16(y, 8), odd));
+    return _mm256_or_si256(even, _mm256_slli_epi16(odd, 8));
+}
+
+/* 1.402 v */
+static __m256i red_of(__m256i v)
+{
+    return _mm256_add_epi16(v, multiply(v, 26345));
+}
+
+/* 1.772 u, as 2 u - 0.228 u */
+static __m256i blue_of(__m256i u)
+{
+    return _mm256_add_epi16(_mm256_slli_epi16(u, 1), multiply(u, -14942));
+}
+
+static struct rgb_32 pixels(__m256i y, struct even_odd u, struct even_odd v)
+{
+    return (struct rgb_32){
+        .r = add_to_y(y, red_of(v.even), red_of(v.odd)),
+        .g = add_to_y(y, green_of(u.even, v.even), green_of(u.odd, v.odd)),
+        .b = add_to_y(y, blue_of(u.even), blue_of(u.odd)),
+    };
+}
+
+void fby_yuv_line_avx2(const struct fby_yuv_line *line, uint8_t *rgb)
+{
+    struct mixed cb;
+    struct mixed cr;
+    uint32_t     x = 0;
+    mix(line->near[0], line->adjacent[0], fby_yuv_chroma_size(line->width),
+        &cb);
+    mix(line->near[1], line->adjacent[1], fby_yuv_chroma_size(line->width),
+        &cr);
+    for (; x + STEP <= line->width; x += STEP) {
+        rgb_interleave(pixels(load_32_bytes(line->y + x), upsampled(&cb, x / 2),
+                           upsampled(&cr, x / 2)),
+            rgb + 3 * (size_t)x);
+    }
+    if (x < line->width) {
+        uint8_t y[STEP] = {0};
+        uint8_t rest[3 * STEP];
+        memcpy(y, line->y + x, line->width - x);
+        rgb_interleave(pixels(load_32_bytes(y), upsampled(&cb, x / 2),
+                           upsampled(&cr, x / 2)),
+            rest);
+        memcpy(rgb + 3 * (size_t)x, rest, 3 * (size_t)(line->width - x));
+    }
+}

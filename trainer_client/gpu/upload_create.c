@@ -1,0 +1,146 @@
+/* upload_create.c - create, stop and destroy an upload and its lanes. */
+#include "trainer_client/gpu/upload.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "trainer_client/gpu/upload_state.h"
+
+/* ---- create -------------------------------------------------------------- */
+
+static void create_lane(struct cuda_calls *calls, struct upload_lane *lane)
+{
+    void *memory = NULL;
+    CALL(calls, stream_create, &lane->stream);
+    CALL(calls, allocate, &memory,
+        calls->upload->config.arena_bytes + calls->upload->config.work_bytes);
+    lane->memory = memory;
+    if (calls->upload->config.fixed) {
+        CALL(calls, event_create, &lane->copied);
+        CALL(calls, event_create, &lane->kernel_done);
+    }
+}
+
+static void create_all(struct cuda_calls *calls)
+{
+    struct fby_gpu_upload *self = calls->upload;
+    CALL(calls, load_kernels);
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
+        create_lane(calls, &self->lanes[i]);
+    }
+    for (uint32_t i = 0; i < self->config.n_arenas; i++) {
+        CALL(calls, event_create, &self->arenas[i].copied);
+    }
+    CALL(calls, stream_create, &self->memory_stream);
+    fby_upload_create_pool(calls);
+    fby_upload_create_outs(calls);
+}
+
+static void *create_main(void *opaque)
+{
+    struct cuda_calls *calls = opaque;
+    CALL(calls, use_device, calls->upload->config.device);
+    int mode = fby_upload_begin_calls(calls->upload);
+    create_all(calls);
+    fby_upload_end_calls(calls->upload, mode);
+    return NULL;
+}
+
+fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
+    struct fby_gpu_upload **out, struct fby_error_detail *why)
+{
+    struct fby_gpu_upload *self  = fby_zalloc(sizeof(*self));
+    struct cuda_calls      calls = {.upload = self, .why = why};
+    self->config                 = *config;
+    self->cuda                   = config->cuda;
+    self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
+    pthread_mutex_init(&self->lock, NULL);
+    fby_upload_run_on_thread(&calls, create_main, &calls);
+    if (calls.err == FBY_OK) {
+        const struct fby_pin_config pin = {
+            .cuda   = config->cuda,
+            .device = config->device,
+            .n      = config->n_arenas,
+            .bytes  = config->arena_bytes,
+        };
+        calls.err = fby_pinned_create(&pin, &self->pinned, why);
+    }
+    if (calls.err != FBY_OK) {
+        fby_gpu_upload_destroy(&self);
+        return calls.err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+/* ---- stop and destroy ---------------------------------------------------- */
+
+void fby_gpu_upload_stop(struct fby_gpu_upload *self)
+{
+    if (self->stopped) {
+        return;
+    }
+    self->stopped = true;
+    int mode      = fby_upload_begin_calls(self);
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
+        if (self->lanes[i].stream != NULL) {
+            (void)self->cuda->stream_sync(self->lanes[i].stream);
+        }
+    }
+    fby_pinned_destroy(&self->pinned);
+    fby_upload_end_calls(self, mode);
+}
+
+static void destroy_lanes(struct fby_gpu_upload *self)
+{
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
+        struct upload_lane *lane = &self->lanes[i];
+        fby_upload_destroy_event(self, lane->copied);
+        fby_upload_destroy_event(self, lane->kernel_done);
+        if (lane->memory != NULL) {
+            (void)self->cuda->free(lane->memory);
+        }
+        if (lane->stream != NULL) {
+            (void)self->cuda->stream_destroy(lane->stream);
+        }
+    }
+}
+
+void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
+{
+    struct fby_gpu_upload *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_gpu_upload_stop(self);
+    int mode = fby_upload_begin_calls(self);
+    fby_upload_destroy_outs(self);
+    destroy_lanes(self);
+    for (uint32_t i = 0; i < self->config.n_arenas; i++) {
+        fby_upload_destroy_event(self, self->arenas[i].copied);
+    }
+    if (self->memory_stream != NULL) {
+        (void)self->cuda->stream_sync(self->memory_stream);
+        (void)self->cuda->stream_destroy(self->memory_stream);
+    }
+    if (self->pool != NULL) {
+        (void)self->cuda->pool_destroy(self->pool);
+    }
+    fby_upload_end_calls(self, mode);
+    pthread_mutex_destroy(&self->lock);
+    free(self->arenas);
+    free(self);
+}
+
+/* ---- accessors ----------------------------------------------------------- */
+
+bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self)
+{
+    return self->config.fixed;
+}
+
+uint8_t *fby_gpu_upload_arena(const struct fby_gpu_upload *self, uint32_t arena)
+{
+    return fby_pinned_memory(self->pinned, arena);
+}

@@ -1,0 +1,43 @@
+/* npy_file.h - NumPy files and zip archives of them, in an open object.
+ *
+ * Only headers and the directory of an archive are read here. Files are
+ * untrusted: every offset and size is validated against the size of the file
+ * before it is returned. */
+#ifndef FBY_WORKER_SOURCE_NPY_FILE_H
+#define FBY_WORKER_SOURCE_NPY_FILE_H
+
+#include "worker/npy/npy.h"
+#include "worker/npy/zip.h"
+#include "worker/source/object.h"
+
+/* Read the header of the NumPy file that is in `extent` of `object`. out->data
+ * stays NULL; *head is the size of the header, in bytes.
+ * Errors: FBY_BAD_SAMPLE  it is not a NumPy file;  FBY_IO */
+FBY_CHECKED fby_err fby_npy_file_head(const struct fby_object *object,
+    struct fby_extent extent, struct fby_npy *out, size_t *head,
+    struct fby_error_detail *why);
+
+struct fby_zip_file {
+    const struct fby_object *object; /* borrowed */
+    uint64_t                 size;   /* bytes of the archive */
+    uint8_t                 *directory;
+    struct fby_reader        left; /* the entries of the directory that were not
+                                      yet read with fby_zip_next_member */
+};
+
+/* Read the directory of the archive `object`. Release `self` with fini, also
+ * after an error.
+ * Errors: FBY_CONFIG, FBY_IO. */
+FBY_CHECKED fby_err fby_zip_file_open(struct fby_zip_file *self,
+    const struct fby_object *object, uint64_t size,
+    struct fby_error_detail *why);
+void                fby_zip_file_fini(struct fby_zip_file *self);
+
+/* Set *out to the offset of the bytes of a stored member.
+ * Errors: FBY_CONFIG  the member is compressed or encrypted, or its header is
+ *                     damaged;  FBY_IO */
+FBY_CHECKED fby_err fby_zip_file_offset(const struct fby_zip_file *self,
+    const struct fby_zip_member *member, uint64_t *out,
+    struct fby_error_detail *why);
+
+#endif

@@ -1,0 +1,34 @@
+/* spec.h - which dataset to open, and how its opening reports progress. */
+#ifndef FBY_WORKER_SOURCE_SPEC_H
+#define FBY_WORKER_SOURCE_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/types.h"
+
+/* Called several times a second by the thread that opens a dataset, with the
+ * number of shards (in a folder: class folders) that are indexed. Returns false
+ * to give up. */
+struct fby_progress {
+    bool (*fn)(void *arg, uint64_t done, uint64_t total); /* may be NULL */
+    void *arg;
+};
+
+struct fby_dataset_spec {
+    const struct fby_roots  *roots; /* borrowed until destroy */
+    enum fby_source_kind     kind;
+    const char              *pattern;   /* "NAME:path", borrowed for open */
+    const struct fby_tokens *tokens;    /* token files; borrowed for open */
+    const char              *cache_dir; /* NULL: the user's; "": no cache */
+    bool                     hash;      /* compute checksums of all shards */
+    uint32_t                 threads; /* for a scan; 0: one per core, max. 16 */
+    uint32_t                 max_open;  /* files kept open; 0: 128 */
+    const char (*files)[FBY_NAME_SIZE]; /* lists: columns of paths; borrowed */
+    uint32_t n_files;
+    /* The field of bucket_by, if its lengths must be in the manifest: entries
+     * of a row of a column, or of a NumPy member. Borrowed; NULL: none. */
+    const struct fby_field_content *lengths;
+};
+
+#endif

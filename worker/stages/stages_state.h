@@ -1,0 +1,100 @@
+/* stages_state.h - the state that the files of the stages share.
+ *
+ * stages.c creates and connects the stages, fetch.c reads the files of samples
+ * (members), transform_row.c makes rows of values from them, transform_run.c
+ * makes many rows of columns together (a run), encode.c encodes chunks. */
+#ifndef FBY_WORKER_STAGES_STAGES_STATE_H
+#define FBY_WORKER_STAGES_STAGES_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "codec/codec.h"
+#include "common/wakeup.h"
+#include "worker/stages/backlog.h"
+#include "worker/stages/stages.h"
+#include "worker/transform/field.h"
+
+/* The largest output buffer, in bytes, to encode a chunk. A chunk that needs
+ * more is stored as it is. */
+#define FBY_ENCODE_ROOM(raw_bytes) (2 * (size_t)(raw_bytes))
+
+struct fby_transformer { /* state of one transform thread */
+    struct fby_transform *transform;
+    struct fby_run       *run;
+    bool                  bad[FBY_RUN_ROWS]; /* [row of the run]: is refused */
+};
+
+struct fby_ready_event {
+    struct fby_stages_event event;
+    struct fby_ready_event *next;
+};
+
+struct fby_stages {
+    struct fby_stages_config config;
+    struct fby_backlog      *backlog;
+    struct fby_memory       *fetch_memory;
+    struct fby_memory       *encode_memory;
+    struct fby_shared_quota *quota; /* scratch memory that transformers share */
+    struct fby_stage        *fetch;
+    struct fby_stage        *transform;
+    struct fby_stage        *encode;
+    struct fby_transformer  *transformers;
+    struct fby_codec_scratch *scratch; /* one for each encode thread */
+    struct fby_wakeup         wakeup;  /* sent for each event */
+    pthread_mutex_t           lock;    /* guards first_event, events_end */
+    struct fby_ready_event   *first_event;
+    struct fby_ready_event  **events_end; /* the NULL link at the list's end */
+    atomic_uint_fast64_t      fetched_bytes;
+    atomic_uint_fast64_t      substituted;
+};
+
+/* The functions that each stage calls (common/stage.h). `context` is the
+ * fby_stages; `item` is a task, or a chunk for the encode stage. */
+fby_err fby_fetch_task(void *context, uint32_t thread, void *item);
+fby_err fby_transform_task(void *context, uint32_t thread, void *item);
+fby_err fby_encode_chunk(void *context, uint32_t thread, void *item);
+
+/* Make all rows of a run, if needed from substitutes, and finish the task.
+ * After an error the job has failed. */
+fby_err fby_transform_run_of_rows(struct fby_stages *self,
+    struct fby_transformer *transformer, struct fby_task *task);
+
+/* Record that the task's `rows` rows are written: queue the chunks that are now
+ * complete for the encode stage, and finish the task. */
+void fby_transform_rows_written(
+    struct fby_stages *self, struct fby_task *task, uint32_t rows);
+
+/* Record that the task's row has a substitute.
+ * Errors: FBY_BAD_SAMPLE  too many rows have substitutes. */
+FBY_CHECKED fby_err fby_transform_record_substitute(struct fby_stages *self,
+    const struct fby_task *task, struct fby_error_detail *why);
+
+/* Queue an event for the loop, with a reference to `job`. `chunk` is an encoded
+ * chunk; NULL: the job failed. Thread: any. */
+void fby_stages_post_event(
+    struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk);
+
+/* Free the task's memory and the task. */
+void fby_stages_finish_task(struct fby_stages *self, struct fby_task *task);
+
+/* Fail the job because its row cannot be made, for the reason `err` and `why`;
+ * post one event, and finish the task. `member` was being read, or is NULL. */
+void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err,
+    const struct fby_error_detail *why);
+
+/* Set task->sample to the next substitute for the row, whose sample was refused
+ * for the reason `err` and `why`. Returns false when the row gets no
+ * substitute; if all substitutes have been tried, `why` then says so. */
+bool fby_stages_choose_substitute(struct fby_task *task,
+    const struct fby_member *member, fby_err err, struct fby_error_detail *why);
+
+/* Handle a sample that cannot be used. If `err` is FBY_BAD_SAMPLE and the
+ * content allows substitutes, queue the task again with the next substitute;
+ * otherwise call fby_stages_fail_job. Returns `err`. */
+fby_err fby_stages_retry_or_fail(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err,
+    const struct fby_error_detail *why);
+
+#endif
