@@ -22,14 +22,21 @@
 #define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
 #endif
 
-/* Run `work`, a call with the argument `thread`, in all threads; then wait. */
-#define FBY_STEP(work)          \
+/* Run `work`, a call with the argument `thread`, in all threads. No step may
+ * follow it. A barrier would cost registers here. */
+#define FBY_LAST_STEP(work)     \
     do {                        \
         FBY_EACH_THREAD(thread) \
         {                       \
             work;               \
         }                       \
-        FBY_BARRIER();          \
+    } while (0)
+
+/* Run `work` in the same way, and wait until all threads are done. */
+#define FBY_STEP(work)       \
+    do {                     \
+        FBY_LAST_STEP(work); \
+        FBY_BARRIER();       \
     } while (0)
 
 /* In shared memory. */
@@ -282,7 +289,7 @@ FBY_BLOCK_INLINE void fby_block_expand_tile(
     } else {
         FBY_STEP(fby_tile_stage_planes(s, tile, m->arena, thread, m->scratch));
     }
-    FBY_STEP(fby_tile_store(s, tile, thread, m->scratch, m->out));
+    FBY_LAST_STEP(fby_tile_store(s, tile, thread, m->scratch, m->out));
 }
 
 /* Expand block `number` of a segment with groups. */
@@ -295,7 +302,7 @@ FBY_BLOCK_INLINE void fby_block_expand_rows(
         fby_group_load_length(s, m->arena, number / s->parts, thread, group));
     FBY_STEP(fby_group_sum_16(thread, group));
     FBY_STEP(fby_group_sum_before(thread, group));
-    FBY_STEP(fby_group_expand(s, group, m->arena, m->out, number, thread));
+    FBY_LAST_STEP(fby_group_expand(s, group, m->arena, m->out, number, thread));
 }
 
 /* The number of blocks of all passes. */
@@ -346,7 +353,7 @@ FBY_BLOCK_INLINE void fby_block_run_greys(
     }
     FBY_STEP(fby_pair_sum_greys(s, picture, first, thread, pair));
     FBY_STEP(fby_pair_sum_16(thread, pair));
-    FBY_STEP(fby_pair_add_to_picture(s, pair, image, thread, m->arena));
+    FBY_LAST_STEP(fby_pair_add_to_picture(s, pair, image, thread, m->arena));
 }
 
 /* Run block `number` of the list, which is one of FBY_PASS_OPS. */
@@ -357,7 +364,7 @@ FBY_BLOCK_INLINE void fby_block_run_ops(
     struct fby_pair          *pair = (struct fby_pair *)(void *)m->scratch;
     uint32_t                  part = fby_block_load_pair(m, number);
     FBY_STEP(fby_pair_load_greys(s, m->arena, part / s->parts, thread, pair));
-    FBY_STEP(fby_pair_expand(
+    FBY_LAST_STEP(fby_pair_expand(
         s, pair, m->arena + s->in, part, thread, m->out + s->out));
 }
 
