@@ -60,6 +60,26 @@ static fby_err check_packed_bits(const struct fby_field_check *check)
     return fby_field_check_bits(check);
 }
 
+static bool all_equal(const double *factors, uint32_t n)
+{
+    for (uint32_t c = 1; c < n; c++) {
+        if (factors[c] != factors[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The key that has a list of factors. A single number has been repeated for all
+ * channels, so a key whose factors differ has a list. */
+static enum fby_field_key list_of_factors(const struct fby_field_check *check)
+{
+    const struct fby_field_delivery *out = check->delivery;
+    bool by_scale = !all_equal(out->scale, out->channels) ||
+                    !fby_field_has_key(check, FBY_FIELD_OUT_OFFSET);
+    return by_scale ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
+}
+
 /* Check the dtype of scaled values, and the count of factors: one for all
  * values, or one for each channel of the last dimension. */
 static fby_err check_scale(const struct fby_field_check *check)
@@ -71,8 +91,7 @@ static fby_err check_scale(const struct fby_field_check *check)
             check, "cannot hold scaled values; use f32, f16 or bf16");
     }
     FBY_REFUSE_IF(check, out->channels > 1 && out->channels != last,
-        fby_field_has_key(check, FBY_FIELD_OUT_SCALE) ? FBY_FIELD_OUT_SCALE
-                                                      : FBY_FIELD_OUT_OFFSET,
+        list_of_factors(check),
         "%u numbers, but the last dimension is %u: say one, or "
         "one for each of its channels",
         out->channels, last);
