@@ -1,3 +1,4 @@
+/* arena.c - reference counts, and the lock-free list of released arenas. */
 #include "worker/stages/arena.h"
 
 #include <stdatomic.h>
@@ -21,14 +22,14 @@ void __tsan_release(void *addr);
 
 struct arena_slot { /* passed to message_done as its `hint` */
     struct fby_arena *arena;
-    atomic_uint       in_flight; /* messages */
+    atomic_uint       in_flight; /* number of messages that libzmq has */
 };
 
 struct fby_arena {
-    struct fby_arenas      *home;
+    struct fby_arenas      *arenas; /* has the pool and the list */
     struct fby_memory_block block;
-    atomic_uint             holds; /* reference count */
-    struct fby_arena       *next;  /* in `released` of home */
+    atomic_uint             references; /* number of references */
+    struct fby_arena       *next;       /* in arenas->released */
     void                   *tag;
     struct arena_slot       slots[];
 };
@@ -36,8 +37,8 @@ struct fby_arena {
 struct fby_arenas {
     struct fby_memory *memory;
     _Atomic(struct fby_arena *)
-                      released; /* list: any thread adds, the loop empties it */
-    struct fby_wakeup wakeup;   /* sent for each released arena */
+        released; /* list: any thread adds arenas, the loop empties it */
+    struct fby_wakeup wakeup; /* sent for each released arena */
 };
 
 fby_err fby_arenas_create(struct fby_memory *memory, struct fby_arenas **out)
@@ -52,12 +53,6 @@ fby_err fby_arenas_create(struct fby_memory *memory, struct fby_arenas **out)
     return FBY_OK;
 }
 
-static void ignore_tag(void *context, void *tag)
-{
-    (void)context;
-    (void)tag;
-}
-
 void fby_arenas_destroy(struct fby_arenas **self_p)
 {
     struct fby_arenas *self = *self_p;
@@ -65,7 +60,7 @@ void fby_arenas_destroy(struct fby_arenas **self_p)
         return;
     }
     *self_p = NULL;
-    fby_arenas_collect(self, ignore_tag, NULL);
+    fby_arenas_collect(self, NULL, NULL);
     fby_wakeup_close(&self->wakeup);
     free(self);
 }
@@ -81,36 +76,36 @@ size_t fby_arenas_collect(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context)
 {
     fby_wakeup_clear(&self->wakeup);
-    struct fby_arena *arena = atomic_exchange(&self->released, NULL);
-    size_t            n     = 0;
+    struct fby_arena *arena     = atomic_exchange(&self->released, NULL);
+    size_t            collected = 0;
     while (arena != NULL) {
         struct fby_arena *next = arena->next;
         void             *tag  = arena->tag;
         fby_memory_free(self->memory, &arena->block);
         free(arena);
-        if (tag != NULL) {
+        if (tag != NULL && freed != NULL) {
             freed(context, tag);
         }
         arena = next;
-        n++;
+        collected++;
     }
-    return n;
+    return collected;
 }
 
-fby_err fby_arena_create(struct fby_arenas *home,
+fby_err fby_arena_create(struct fby_arenas *arenas,
     const struct fby_arena_spec *spec, struct fby_arena **out)
 {
     struct fby_memory_block block;
-    fby_err err = fby_memory_reserve(home->memory, spec->size, &block);
+    fby_err err = fby_memory_reserve(arenas->memory, spec->size, &block);
     if (err != FBY_OK) {
         return err;
     }
     struct fby_arena *self =
         fby_zalloc(sizeof(*self) + spec->slots * sizeof(self->slots[0]));
-    self->home  = home;
-    self->block = block;
-    self->tag   = spec->tag;
-    atomic_init(&self->holds, 1);
+    self->arenas = arenas;
+    self->block  = block;
+    self->tag    = spec->tag;
+    atomic_init(&self->references, 1);
     for (uint32_t i = 0; i < spec->slots; i++) {
         self->slots[i].arena = self;
     }
@@ -120,7 +115,7 @@ fby_err fby_arena_create(struct fby_arenas *home,
 
 fby_err fby_arena_commit(struct fby_arena *self)
 {
-    return fby_memory_commit(self->home->memory, &self->block);
+    return fby_memory_commit(self->arenas->memory, &self->block);
 }
 
 uint8_t *fby_arena_data(struct fby_arena *self)
@@ -128,17 +123,19 @@ uint8_t *fby_arena_data(struct fby_arena *self)
     return self->block.data;
 }
 
-/* Drop a reference; the last one adds the arena to the list of `home`. */
+/* Drop a reference; the last one adds the arena to the list. */
 static void drop_reference(struct fby_arena *self)
 {
-    if (atomic_fetch_sub(&self->holds, 1) != 1) {
+    if (atomic_fetch_sub(&self->references, 1) != 1) {
         return;
     }
-    struct fby_arenas *home = self->home;
-    self->next              = atomic_load(&home->released);
-    while (!atomic_compare_exchange_weak(&home->released, &self->next, self)) {
+    struct fby_arenas *arenas = self->arenas;
+    self->next                = atomic_load(&arenas->released);
+    while (
+        !atomic_compare_exchange_weak(&arenas->released, &self->next, self)) {
+        /* the failed exchange has set self->next to the list's first arena */
     }
-    fby_wakeup_send(&home->wakeup);
+    fby_wakeup_send(&arenas->wakeup);
 }
 
 void fby_arena_release(struct fby_arena **self_p)
@@ -150,7 +147,7 @@ void fby_arena_release(struct fby_arena **self_p)
     }
 }
 
-/* libzmq calls it when it needs a message no longer, in any thread. */
+/* Called by libzmq, on any thread, when it has finished with a message. */
 static void message_done(void *data, void *hint)
 {
     (void)data;
@@ -163,12 +160,12 @@ static void message_done(void *data, void *hint)
 fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot, uint8_t *data,
     size_t size, zmq_msg_t *message)
 {
-    struct arena_slot *lent = &self->slots[slot];
-    atomic_fetch_add(&lent->in_flight, 1);
-    atomic_fetch_add(&self->holds, 1);
-    TSAN_RELEASE(lent);
-    if (zmq_msg_init_data(message, data, size, message_done, lent) != 0) {
-        message_done(data, lent);
+    struct arena_slot *counter = &self->slots[slot];
+    atomic_fetch_add(&counter->in_flight, 1);
+    atomic_fetch_add(&self->references, 1);
+    TSAN_RELEASE(counter);
+    if (zmq_msg_init_data(message, data, size, message_done, counter) != 0) {
+        message_done(data, counter); /* undo both additions */
         return FBY_SYS;
     }
     return FBY_OK;

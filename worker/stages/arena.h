@@ -1,12 +1,13 @@
 /* arena.h - the memory of one batch, lent to ZeroMQ chunk by chunk.
  *
- * An arena is one block of payload memory, from which chunks are sent without a
- * copy. For each chunk it has a slot, which counts the messages in flight. The
- * memory is charged when the arena is created, and committed when work on the
- * batch begins. So successive batches reuse a few blocks whose pages are in
- * memory. The creator of an arena and every message in flight hold it. The last
- * one may release it on any thread, which only puts the arena on a list and
- * wakes the loop. The bytes stay charged until the loop collects the list. */
+ * An arena is one block of memory. Each chunk (a part of the batch that is one
+ * message) is sent from there without a copy, and has a slot that counts its
+ * messages in flight. The arena's bytes are charged to a pool (memory.h) when
+ * it is created. The block gets its pages when work on the batch begins, so a
+ * queue of batches reuses a few blocks. The creator and every message in flight
+ * have a reference to the arena. The last reference may be dropped on any
+ * thread, which only puts the arena on a list and wakes the loop. The bytes
+ * stay charged until the loop collects the list. */
 #ifndef FBY_WORKER_STAGES_ARENA_H
 #define FBY_WORKER_STAGES_ARENA_H
 
@@ -19,7 +20,7 @@
 #include "worker/stages/memory.h"
 
 struct fby_arena;
-struct fby_arenas; /* a pool of memory, and the list of its released arenas */
+struct fby_arenas; /* a memory pool, and the list of released arenas from it */
 
 /* Create the list of released arenas; `memory` must outlive *out.
  * Errors: FBY_SYS  no eventfd can be created. */
@@ -33,20 +34,20 @@ void fby_arenas_destroy(struct fby_arenas **self_p);
 int fby_arenas_fd(const struct fby_arenas *self);
 
 /* Return the memory of all released arenas to the pool, and call `freed` with
- * the tag of each arena that has a tag. Returns the number of released arenas.
- * Thread: loop. */
+ * the tag of each arena that has a tag, unless `freed` is NULL. Returns the
+ * number of released arenas. Thread: loop. */
 size_t fby_arenas_collect(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context);
 
 struct fby_arena_spec {
-    size_t   size; /* bytes */
-    uint32_t slots;
-    void    *tag; /* passed to `freed` by fby_arenas_collect; NULL: none */
+    size_t   size;  /* bytes */
+    uint32_t slots; /* number of slots, one for each chunk */
+    void    *tag;   /* passed to `freed` by fby_arenas_collect; NULL: none */
 };
 
 /* Create an arena with one reference. Its memory is charged, but not yet
  * committed. Errors: FBY_FULL  as fby_memory_reserve. */
-FBY_CHECKED fby_err fby_arena_create(struct fby_arenas *home,
+FBY_CHECKED fby_err fby_arena_create(struct fby_arenas *arenas,
     const struct fby_arena_spec *spec, struct fby_arena **out);
 
 /* Commit the arena's memory. Call once.
@@ -67,7 +68,7 @@ void fby_arena_release(struct fby_arena **self_p);
 FBY_CHECKED fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot,
     uint8_t *data, size_t size, zmq_msg_t *message);
 
-/* True if a message of `slot` is in flight; then its bytes must not change. */
+/* True if a message of `slot` is in flight. Its bytes must not change then. */
 bool fby_arena_is_lent(const struct fby_arena *self, uint32_t slot);
 
 #endif

@@ -1,3 +1,4 @@
+/* backlog.c - a list of jobs and a fixed array of tasks, under one lock. */
 #include "worker/stages/backlog.h"
 
 #include <stdlib.h>
@@ -5,13 +6,13 @@
 #include "common/mem.h"
 
 struct fby_backlog {
-    pthread_mutex_t  lock;    /* guards all below */
-    pthread_cond_t   changed; /* a task can be taken, or `closed` is set */
-    struct fby_job  *jobs;    /* with rows to take */
-    struct fby_task *retries; /* tasks to fetch again */
-    struct fby_task *free;
-    struct fby_task *tasks; /* the array of all tasks */
-    uint64_t         turn;  /* the last one given to a stream */
+    pthread_mutex_t  lock;       /* guards all below */
+    pthread_cond_t   changed;    /* must_wait may have become false */
+    struct fby_job  *jobs;       /* list of jobs that have rows to take */
+    struct fby_task *retries;    /* list of tasks to fetch again */
+    struct fby_task *free_tasks; /* list */
+    struct fby_task *tasks;      /* the array of all tasks */
+    uint64_t         turn;       /* highest turn given to a stream so far */
     bool             closed;
 };
 
@@ -20,8 +21,8 @@ struct fby_backlog *fby_backlog_create(uint32_t tasks)
     struct fby_backlog *self = fby_zalloc(sizeof(*self));
     self->tasks              = fby_zalloc(tasks * sizeof(*self->tasks));
     for (uint32_t i = 0; i < tasks; i++) {
-        self->tasks[i].next = self->free;
-        self->free          = &self->tasks[i];
+        self->tasks[i].next = self->free_tasks;
+        self->free_tasks    = &self->tasks[i];
     }
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
@@ -72,8 +73,9 @@ static bool comes_before(const struct fby_job *a, const struct fby_job *b)
     return a->spec.first_row < b->spec.first_row;
 }
 
-/* Put a stream behind the others; all its waiting jobs have the same turn. */
-static void move_to_end(struct fby_backlog *self, const struct fby_job *started)
+/* Put the stream of `started` behind the others: its jobs get the last turn. */
+static void move_stream_to_end(
+    struct fby_backlog *self, const struct fby_job *started)
 {
     self->turn++;
     for (struct fby_job *job = self->jobs; job != NULL;
@@ -84,8 +86,9 @@ static void move_to_end(struct fby_backlog *self, const struct fby_job *started)
     }
 }
 
-/* The turn of the stream of `added`; a stream without jobs gets a new turn. */
-static uint64_t stream_turn(
+/* Return the turn of the stream of `added`, or a new turn if the stream has no
+ * job in the list. */
+static uint64_t find_or_add_turn(
     struct fby_backlog *self, const struct fby_job *added)
 {
     struct fby_job *job = self->jobs;
@@ -120,7 +123,7 @@ void fby_backlog_add_job(struct fby_backlog *self, struct fby_job *job)
 {
     pthread_mutex_lock(&self->lock);
     fby_job_hold(job);
-    job->turn         = stream_turn(self, job);
+    job->turn         = find_or_add_turn(self, job);
     job->next_waiting = self->jobs;
     self->jobs        = job;
     pthread_cond_broadcast(&self->changed);
@@ -157,7 +160,7 @@ uint64_t fby_backlog_rows(struct fby_backlog *self)
 
 /* ---- Tasks --------------------------------------------------------------- */
 
-static struct fby_task *pop(struct fby_task **list)
+static struct fby_task *pop_task(struct fby_task **list)
 {
     struct fby_task *task = *list;
     *list                 = task->next;
@@ -165,16 +168,17 @@ static struct fby_task *pop(struct fby_task **list)
     return task;
 }
 
+/* Take the next rows of `job`; `free_tasks` must not be empty. */
 static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
 {
-    uint32_t         left = job->spec.rows - job->next_row;
-    struct fby_task *task = pop(&self->free);
+    uint32_t         rows_left = job->spec.rows - job->next_row;
+    struct fby_task *task      = pop_task(&self->free_tasks);
     if (job->next_row == 0) {
-        move_to_end(self, job);
+        move_stream_to_end(self, job);
     }
     *task = (struct fby_task){.job = fby_job_hold(job),
         .row                       = job->next_row,
-        .rows   = left < job->run_rows ? left : job->run_rows,
+        .rows   = rows_left < job->run_rows ? rows_left : job->run_rows,
         .sample = job->samples[job->next_row]};
     job->next_row += task->rows;
     if (job->next_row == job->spec.rows) {
@@ -184,24 +188,24 @@ static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
     return task;
 }
 
-/* The job whose rows are taken next; NULL: no job waits, or no task is free. */
-static struct fby_job *next_job(const struct fby_backlog *self)
+/* A task that is fetched again needs no free task. */
+static bool must_wait(const struct fby_backlog *self)
 {
-    return self->free != NULL ? first_job(self) : NULL;
+    bool can_take_rows = self->jobs != NULL && self->free_tasks != NULL;
+    return !self->closed && self->retries == NULL && !can_take_rows;
 }
 
 fby_err fby_backlog_next_task(struct fby_backlog *self, struct fby_task **out)
 {
-    fby_err         err = FBY_OK;
-    struct fby_job *job = NULL;
+    fby_err err = FBY_OK;
     pthread_mutex_lock(&self->lock);
-    while (!self->closed && self->retries == NULL &&
-           (job = next_job(self)) == NULL) {
+    while (must_wait(self)) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
+    struct fby_job *job = first_job(self);
     if (self->retries != NULL) {
-        *out = pop(&self->retries);
-    } else if (job != NULL) {
+        *out = pop_task(&self->retries);
+    } else if (!self->closed && job != NULL) {
         *out = take_rows(self, job);
     } else {
         err = FBY_GONE;
@@ -223,8 +227,8 @@ void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task)
 {
     fby_job_release(&task->job);
     pthread_mutex_lock(&self->lock);
-    task->next = self->free;
-    self->free = task;
+    task->next       = self->free_tasks;
+    self->free_tasks = task;
     pthread_cond_signal(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }

@@ -1,12 +1,13 @@
 /* backlog.h - the queue of rows to fetch, and their order.
  *
- * Jobs wait in the backlog; a fetch thread takes one row at a time. For
- * columnar sources it takes a run, which is several rows that are read
- * together, one column after another. A job that was started is finished first.
- * Then the streams (all jobs of one dataset and seed) are served in round-robin
- * order, and within a stream the lowest step goes first. So the batch that a
- * trainer needs next comes before later batches, and no trainer delays another
- * trainer for long. A fixed number of tasks bounds the work in flight.
+ * Jobs (batches in work) wait in the backlog. A fetch thread takes one row at a
+ * time as a task. From a source of columns or tokens it takes a run, several
+ * rows that are made together, one column after another. A started job is
+ * finished first. Then the streams (all jobs of one dataset and seed) are
+ * served in round-robin order, and within a stream the lowest step goes first.
+ * So the batch that a trainer needs next comes before later batches, and no
+ * trainer delays another trainer for long. The number of tasks is fixed, which
+ * bounds the work in flight.
  * Thread: any. */
 #ifndef FBY_WORKER_STAGES_BACKLOG_H
 #define FBY_WORKER_STAGES_BACKLOG_H
@@ -15,9 +16,9 @@
 #include "worker/stages/memory.h"
 
 struct fby_task_input { /* the fetched bytes of one field in the task's block */
-    size_t            offset, size;
-    uint32_t          class_id; /* set if the field's value is the class
-                                   folder of the sample */
+    size_t            offset, size; /* bytes, in the block */
+    uint32_t          class_id; /* if the field's value is the sample's class
+                                   folder: its number; else 0 */
     struct fby_member member;   /* valid if has_member */
     bool              has_member;
     bool              is_stack; /* the bytes are those of several members:
@@ -25,14 +26,15 @@ struct fby_task_input { /* the fetched bytes of one field in the task's block */
                                    (worker/transform/stack.c) */
 };
 
-struct fby_task {                 /* a row, or a run of rows, in the stages */
-    struct fby_job         *job;  /* held */
-    uint32_t                row;  /* the first row of a run */
-    uint32_t                rows; /* of the run; else 1 */
-    uint32_t                substitutes; /* tried so far for the row */
-    uint64_t                sample; /* number; the row's own, or a substitute */
-    struct fby_error_detail refused; /* why the row's own sample is not used */
-    struct fby_memory_block block;   /* fetched bytes */
+struct fby_task {                /* a row, or a run of rows, in the stages */
+    struct fby_job         *job; /* with a reference */
+    uint32_t                row; /* its index in the job; of a run, the first */
+    uint32_t                rows;        /* number of rows of the run; else 1 */
+    uint32_t                substitutes; /* number tried so far for the row */
+    uint64_t                sample;  /* number of the row's own sample, or of
+                                        its substitute */
+    struct fby_error_detail refusal; /* why the row's own sample is not used */
+    struct fby_memory_block block;   /* fetched bytes of all inputs */
     struct fby_task_input   inputs[FBY_MAX_FIELDS]; /* [chosen field] */
     struct fby_task        *next; /* in the list of free tasks or of retries */
 };
@@ -46,10 +48,10 @@ struct fby_backlog *fby_backlog_create(uint32_t tasks);
  * call. NULL is allowed. */
 void fby_backlog_destroy(struct fby_backlog **self_p);
 
-/* Queue `job`, with a reference to it until all of its rows are taken. */
+/* Queue `job`. The backlog has a reference to it until its rows are taken. */
 void fby_backlog_add_job(struct fby_backlog *self, struct fby_job *job);
 
-/* Remove the jobs that were aborted. */
+/* Remove the jobs that were aborted, and release them. */
 void fby_backlog_remove_aborted(struct fby_backlog *self);
 
 /* Take the next row or run, as a task that the caller frees with
@@ -59,13 +61,13 @@ void fby_backlog_remove_aborted(struct fby_backlog *self);
 FBY_CHECKED fby_err fby_backlog_next_task(
     struct fby_backlog *self, struct fby_task **out);
 
-/* Queue a task to be fetched again, before all rows that wait. */
+/* Queue a task to be fetched again, before all waiting rows. */
 void fby_backlog_retry_task(struct fby_backlog *self, struct fby_task *task);
 
 /* Free a task, and drop its reference to the job. */
 void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task);
 
-/* The number of rows that wait. */
+/* The number of rows that no task has taken. */
 uint64_t fby_backlog_rows(struct fby_backlog *self);
 
 /* Let all calls of fby_backlog_next_task fail with FBY_GONE. */

@@ -1,9 +1,11 @@
-/* The first stage: read all members that one row needs into one block.
+/* fetch.c - the first of the stages fetch, transform and encode: read all
+ * members that one row needs into one block of memory.
  *
- * A member is one file of a sample. A member that two fields use (two keys of a
- * JSON file) is read once. Sample sizes vary, so block sizes are rounded up to
- * powers of two. Then more blocks are reused, which saves the page fault that
- * each 4 KiB of a fresh block costs. */
+ * A member is one file of a sample. A task has one input (bytes of the block)
+ * for each field that the request chose. A member that two fields use (two keys
+ * of a JSON file) is read once. Sample sizes vary, so block sizes are rounded
+ * up to powers of two. Then more blocks are reused, which saves the page fault
+ * that each 4 KiB of a fresh block costs. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -11,7 +13,7 @@
 #include "pipeline/sources/traits.h"
 #include "worker/stages/stages_state.h"
 
-enum { LEAST_BLOCK = 64 << 10 }; /* bytes */
+enum { MIN_BLOCK = 64 << 10 }; /* bytes */
 
 static const struct fby_field_content *chosen_field(
     const struct fby_task *task, uint32_t chosen)
@@ -20,8 +22,8 @@ static const struct fby_field_content *chosen_field(
     return &job->spec.dataset_plan->content.fields[job->content_field[chosen]];
 }
 
-/* The input among the first `n` inputs that reads `member`, or NULL. */
-static const struct fby_task_input *same_member(
+/* Return the one of the first `n` inputs that reads `member`, or NULL. */
+static const struct fby_task_input *find_same_member(
     const struct fby_task *task, uint32_t n, const struct fby_member *member)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -59,28 +61,27 @@ static fby_err check_size(
                      (unsigned long long)FBY_ROW_BYTES);
 }
 
-/* As an array of one name, which fby_dataset_find takes. */
-static const char (*member_name(
-    const struct fby_field_content *field, uint32_t i))[FBY_NAME_SIZE]
+static size_t align_to_u64(size_t offset)
 {
-    return (const char(*)[FBY_NAME_SIZE]) & field->from[i];
+    size_t width = sizeof(uint64_t);
+    return (offset + width - 1) / width * width;
 }
 
-/* Find all members of a field that stacks several maps, and append its input to
- * the block: the sizes of the members, then their bytes. */
-static fby_err locate_stack(struct fby_task *task, uint32_t chosen, size_t *end,
-    struct fby_error_detail *why)
+/* Find all members of a field of several maps, and append an input for them to
+ * the block, which has *block_bytes so far: their sizes, then their bytes. */
+static fby_err locate_stack(struct fby_task *task, uint32_t chosen,
+    size_t *block_bytes, struct fby_error_detail *why)
 {
     const struct fby_field_content *field = chosen_field(task, chosen);
     const struct fby_dataset *dataset = task->job->spec.dataset_plan->dataset;
     struct fby_task_input    *input   = &task->inputs[chosen];
     input->is_stack                   = true;
-    input->offset = (*end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
-    input->size   = field->n_from * sizeof(uint64_t);
+    input->offset                     = align_to_u64(*block_bytes);
+    input->size                       = field->n_from * sizeof(uint64_t);
     for (uint32_t i = 0; i < field->n_from; i++) {
         struct fby_member member;
-        if (fby_dataset_find_member(dataset, task->sample,
-                member_name(field, i), 1, &member) != FBY_OK) {
+        if (fby_dataset_find_member(
+                dataset, task->sample, &field->from[i], 1, &member) != FBY_OK) {
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "field %s: the sample has no member .%s", field->name,
                 field->from[i]);
@@ -91,14 +92,14 @@ static fby_err locate_stack(struct fby_task *task, uint32_t chosen, size_t *end,
         }
         input->size += (size_t)member.size;
     }
-    *end = input->offset + input->size;
+    *block_bytes = input->offset + input->size;
     return FBY_OK;
 }
 
-/* Find the member of a chosen field, and append its input to the block, which
- * ends at offset *end so far. */
-static fby_err locate(struct fby_task *task, uint32_t chosen, size_t *end,
-    struct fby_error_detail *why)
+/* Find the member of a chosen field, and append an input for it to the block,
+ * which has *block_bytes so far. */
+static fby_err locate_input(struct fby_task *task, uint32_t chosen,
+    size_t *block_bytes, struct fby_error_detail *why)
 {
     const struct fby_field_content *field = chosen_field(task, chosen);
     const struct fby_dataset *dataset = task->job->spec.dataset_plan->dataset;
@@ -109,14 +110,14 @@ static fby_err locate(struct fby_task *task, uint32_t chosen, size_t *end,
         return FBY_OK;
     }
     if (fby_field_kind(field)->is_stack) {
-        return locate_stack(task, chosen, end, why);
+        return locate_stack(task, chosen, block_bytes, why);
     }
-    if (fby_dataset_find_member(dataset, task->sample, member_name(field, 0),
+    if (fby_dataset_find_member(dataset, task->sample, field->from,
             field->n_from, &input->member) != FBY_OK) {
         return refuse_missing(task, field, why);
     }
     const struct fby_task_input *same =
-        same_member(task, chosen, &input->member);
+        find_same_member(task, chosen, &input->member);
     if (same != NULL) {
         *input = *same;
         return FBY_OK;
@@ -126,30 +127,31 @@ static fby_err locate(struct fby_task *task, uint32_t chosen, size_t *end,
         return err;
     }
     input->has_member = true;
-    input->offset     = *end;
+    input->offset     = *block_bytes;
     input->size       = (size_t)input->member.size;
-    *end += input->size;
+    *block_bytes += input->size;
     return FBY_OK;
 }
 
+/* `bytes` rounded up to a power of two, at least MIN_BLOCK. */
 static size_t round_to_power_of_two(size_t bytes)
 {
-    size_t power = LEAST_BLOCK;
+    size_t power = MIN_BLOCK;
     while (power < bytes) {
         power *= 2;
     }
     return power;
 }
 
-static fby_err take_block(struct fby_stages *self, struct fby_task *task,
+static fby_err allocate_block(struct fby_stages *self, struct fby_task *task,
     size_t bytes, struct fby_error_detail *why)
 {
-    size_t  limit = self->config.fetch_bytes;
-    size_t  size  = round_to_power_of_two(bytes);
-    fby_err err   = bytes > limit
-                        ? FBY_FULL
-                        : fby_memory_allocate(self->fetch_memory,
-                            size < limit ? size : limit, &task->block);
+    size_t  limit   = self->config.fetch_bytes;
+    size_t  rounded = round_to_power_of_two(bytes);
+    fby_err err     = bytes > limit
+                          ? FBY_FULL
+                          : fby_memory_allocate(self->fetch_memory,
+                            rounded < limit ? rounded : limit, &task->block);
     if (err == FBY_FULL) {
         fby_error_set(why, err,
             "the sample has %zu bytes, this worker can read at most %zu; raise "
@@ -169,10 +171,10 @@ static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
     uint8_t                     *dst = sizes + field->n_from * sizeof(uint64_t);
     fby_err                      err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
-        const char(*name)[FBY_NAME_SIZE] = member_name(field, i);
-        struct fby_member member         = {0};
+        struct fby_member member = {0};
 
-        err = fby_dataset_find_member(dataset, task->sample, name, 1, &member);
+        err = fby_dataset_find_member(
+            dataset, task->sample, &field->from[i], 1, &member);
         if (err == FBY_OK) {
             memcpy(sizes + i * sizeof(uint64_t), &member.size,
                 sizeof(member.size));
@@ -185,32 +187,28 @@ static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
     return err;
 }
 
-/* Fill the task's block. After an error, *reading is the member that failed. */
+/* Fill the task's block. *reading is set to each member before it is read,
+ * except the members of stacks. */
 static fby_err read_inputs(struct fby_stages *self, struct fby_task *task,
     const struct fby_member **reading, struct fby_error_detail *why)
 {
     struct fby_dataset *dataset = task->job->spec.dataset_plan->dataset;
-    for (uint32_t i = 0; i < task->job->layout.n_fields; i++) {
+    fby_err             err     = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
         struct fby_task_input *input = &task->inputs[i];
         if (input->is_stack) {
-            fby_err err = read_stack(self, task, i, why);
-            if (err != FBY_OK) {
-                return err;
+            err = read_stack(self, task, i, why);
+        } else if (input->has_member &&
+                   find_same_member(task, i, &input->member) == NULL) {
+            *reading = &input->member;
+            err      = fby_dataset_read(dataset, &input->member,
+                     task->block.data + input->offset, input->size, why);
+            if (err == FBY_OK) {
+                atomic_fetch_add(&self->fetched_bytes, input->size);
             }
         }
-        if (!input->has_member ||
-            same_member(task, i, &input->member) != NULL) {
-            continue;
-        }
-        *reading    = &input->member;
-        fby_err err = fby_dataset_read(dataset, &input->member,
-            task->block.data + input->offset, input->size, why);
-        if (err != FBY_OK) {
-            return err;
-        }
-        atomic_fetch_add(&self->fetched_bytes, input->size);
     }
-    return FBY_OK;
+    return err;
 }
 
 static fby_err fetch_members(struct fby_stages *self, struct fby_task *task,
@@ -219,13 +217,13 @@ static fby_err fetch_members(struct fby_stages *self, struct fby_task *task,
     size_t  bytes = 0;
     fby_err err   = fby_job_commit(task->job, why);
     if (task->job->spec.dataset_plan->rows != NULL) {
-        return err; /* rows of columns are read later, from mapped files */
+        return err; /* columns and tokens are read later, from mapped files */
     }
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
-        err = locate(task, i, &bytes, why);
+        err = locate_input(task, i, &bytes, why);
     }
     if (err == FBY_OK && bytes > 0) {
-        err = take_block(self, task, bytes, why);
+        err = allocate_block(self, task, bytes, why);
     }
     return err == FBY_OK ? read_inputs(self, task, reading, why) : err;
 }
@@ -233,17 +231,17 @@ static fby_err fetch_members(struct fby_stages *self, struct fby_task *task,
 fby_err fby_fetch_task(void *context, uint32_t thread, void *item)
 {
     (void)thread;
-    struct fby_stages       *self    = context;
-    struct fby_task         *task    = item;
-    const struct fby_member *reading = NULL;
-    int64_t                  since   = fby_now_ns();
-    struct fby_error_detail  why     = {{0}};
+    struct fby_stages       *self     = context;
+    struct fby_task         *task     = item;
+    const struct fby_member *reading  = NULL;
+    int64_t                  begin_ns = fby_now_ns();
+    struct fby_error_detail  why      = {{0}};
     if (fby_job_is_aborted(task->job)) {
-        fby_stages_finish_task(self, task);
+        fby_stages_free_task(self, task);
         return FBY_OK;
     }
     fby_err err = fetch_members(self, task, &reading, &why);
-    atomic_fetch_add(&task->job->fetch_ns, (uint64_t)(fby_now_ns() - since));
+    atomic_fetch_add(&task->job->fetch_ns, (uint64_t)(fby_now_ns() - begin_ns));
     if (err == FBY_OK) {
         err = fby_stage_put(self->transform, task);
     }

@@ -1,3 +1,5 @@
+/* job.c - create a job, find the bytes of its rows in the arena, and detect
+ * when a chunk has all its rows. */
 #include "worker/stages/job.h"
 
 #include <stdlib.h>
@@ -8,14 +10,17 @@
 #include "worker/stages/ragged_pack.h"
 
 enum {
-    SUBSTITUTED_BYTES = 64, /* of a substituted row in END, besides its text */
-    END_LIST_MAX = FBY_MESSAGE_MAX / 2, /* of all substituted rows in END */
-    RUN_BYTES    = 1 << 20              /* of all rows of a run */
+    /* Bytes in the message END of a substituted row without its texts, and of
+     * all substituted rows. */
+    SUBSTITUTED_BYTES     = 64,
+    MAX_SUBSTITUTED_BYTES = FBY_MESSAGE_MAX / 2,
+    MAX_RUN_BYTES         = 1 << 20 /* bytes of all rows of a run */
 };
 
 /* ---- Layout -------------------------------------------------------------- */
 
-static size_t align_up(size_t bytes)
+/* Round up to a multiple of the prefix, so that all payloads are aligned. */
+static size_t round_up_to_prefix(size_t bytes)
 {
     return (bytes + FBY_CHUNK_PREFIX - 1) / FBY_CHUNK_PREFIX * FBY_CHUNK_PREFIX;
 }
@@ -23,7 +28,7 @@ static size_t align_up(size_t bytes)
 /* Bytes of a chunk in the arena, with its head room. */
 static size_t chunk_arena_bytes(struct fby_raw_span span)
 {
-    return FBY_CHUNK_PREFIX + align_up(span.raw_bytes);
+    return FBY_CHUNK_PREFIX + round_up_to_prefix(span.raw_bytes);
 }
 
 uint64_t fby_job_arena_bytes(const struct fby_raw_layout *layout)
@@ -46,22 +51,23 @@ static fby_err check_rows(const struct fby_job_spec *spec,
             "step %llu does not exist: an epoch has %llu steps",
             (unsigned long long)spec->step, (unsigned long long)steps);
     }
-    /* Only with FBY_LAST_SHORT may a step have fewer rows than the others. */
-    uint32_t rows = spec->dataset_plan->content.global_batch;
+    /* With FBY_LAST_SHORT the last step may have fewer rows than the others. */
+    uint32_t step_rows = spec->dataset_plan->content.global_batch;
     if (spec->dataset_plan->content.last == FBY_LAST_SHORT) {
-        rows = fby_order_rows(order, spec->step);
+        step_rows = fby_order_rows(order, spec->step);
     }
-    if (spec->first_row > rows || spec->rows > rows - spec->first_row) {
+    if (spec->first_row > step_rows ||
+        spec->rows > step_rows - spec->first_row) {
         return fby_error_set(why, FBY_USAGE,
             "rows %u to %llu of step %llu do not exist: the step has %u rows",
             spec->first_row, (unsigned long long)spec->first_row + spec->rows,
-            (unsigned long long)spec->step, rows);
+            (unsigned long long)spec->step, step_rows);
     }
     return FBY_OK;
 }
 
-/* Compute the layout, and get the order of the epoch, which is borrowed. */
-static fby_err order_and_layout(const struct fby_job_spec *spec,
+/* Compute *layout, and set *order to the epoch's order (borrowed). */
+static fby_err compute_layout(const struct fby_job_spec *spec,
     struct fby_raw_layout *layout, const struct fby_order **order,
     struct fby_error_detail *why)
 {
@@ -70,25 +76,32 @@ static fby_err order_and_layout(const struct fby_job_spec *spec,
     if (err == FBY_OK) {
         err = check_rows(spec, *order, why);
     }
-    return err == FBY_OK ? fby_layout_of_content(&spec->dataset_plan->content,
-                               spec->fields, spec->rows, layout, why)
-                         : err;
+    if (err == FBY_OK) {
+        err = fby_layout_of_content(&spec->dataset_plan->content, spec->fields,
+            spec->rows, layout, why);
+    }
+    return err;
 }
 
 fby_err fby_job_layout(const struct fby_job_spec *spec,
     struct fby_raw_layout *out, struct fby_error_detail *why)
 {
     const struct fby_order *order = NULL;
-    return order_and_layout(spec, out, &order, why);
+    return compute_layout(spec, out, &order, why);
 }
 
 /* ---- Creation ------------------------------------------------------------ */
 
-static void list_fields(struct fby_job *self)
+static bool is_chosen(const struct fby_job_spec *spec, uint32_t field)
+{
+    return spec->fields == 0 || (spec->fields >> field & 1) != 0;
+}
+
+static void list_chosen_fields(struct fby_job *self)
 {
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < self->spec.dataset_plan->content.n_fields; i++) {
-        if (self->spec.fields == 0 || (self->spec.fields >> i & 1) != 0) {
+        if (is_chosen(&self->spec, i)) {
             self->content_field[chosen++] = i;
         }
     }
@@ -121,15 +134,15 @@ static void allocate_lengths(struct fby_job *self)
     }
 }
 
-/* Only a plan with `rows` (columns or tokens) makes runs. A run has as many
- * rows as fit into RUN_BYTES, so that a task is worth its queueing. */
+/* Only a plan with `rows` (the reader of columns and tokens) makes runs. A run
+ * fills MAX_RUN_BYTES, if it can, so that a task is worth queueing. */
 static void set_run_rows(struct fby_job *self)
 {
-    uint64_t bytes = 1; /* so that it is never 0 */
+    uint64_t bytes_per_row = 1; /* not 0, because it is a divisor */
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        bytes += self->layout.fields[f].row_bytes;
+        bytes_per_row += self->layout.fields[f].row_bytes;
     }
-    uint64_t rows  = RUN_BYTES / bytes;
+    uint64_t rows  = MAX_RUN_BYTES / bytes_per_row;
     rows           = rows < FBY_RUN_ROWS ? rows : FBY_RUN_ROWS;
     bool has_runs  = self->spec.dataset_plan->rows != NULL && rows > 1;
     self->run_rows = has_runs ? (uint32_t)rows : 1;
@@ -139,7 +152,7 @@ static fby_err init_job(struct fby_job *self, struct fby_arenas *arenas,
     void *tag, struct fby_error_detail *why)
 {
     const struct fby_order *order = NULL;
-    fby_err err = order_and_layout(&self->spec, &self->layout, &order, why);
+    fby_err err = compute_layout(&self->spec, &self->layout, &order, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -157,7 +170,7 @@ static fby_err init_job(struct fby_job *self, struct fby_arenas *arenas,
             why, err, "no room for a batch of %zu bytes now", spec.size);
     }
     self->chunks = fby_zalloc(self->layout.n_chunks * sizeof(*self->chunks));
-    list_fields(self);
+    list_chosen_fields(self);
     init_chunks(self);
     set_run_rows(self);
     allocate_lengths(self);
@@ -172,7 +185,7 @@ fby_err fby_job_create(const struct fby_job_spec *spec,
     self->spec           = *spec;
     self->begun_ns       = fby_now_ns();
     fby_dataset_plan_hold(spec->dataset_plan);
-    atomic_init(&self->holds, 1);
+    atomic_init(&self->references, 1);
     pthread_mutex_init(&self->lock, NULL);
     fby_err err = init_job(self, arenas, tag, why);
     if (err != FBY_OK) {
@@ -210,7 +223,7 @@ fby_err fby_job_commit(struct fby_job *self, struct fby_error_detail *why)
 
 struct fby_job *fby_job_hold(struct fby_job *self)
 {
-    atomic_fetch_add(&self->holds, 1);
+    atomic_fetch_add(&self->references, 1);
     return self;
 }
 
@@ -218,7 +231,7 @@ void fby_job_release(struct fby_job **self_p)
 {
     struct fby_job *self = *self_p;
     *self_p              = NULL;
-    if (self == NULL || atomic_fetch_sub(&self->holds, 1) != 1) {
+    if (self == NULL || atomic_fetch_sub(&self->references, 1) != 1) {
         return;
     }
     for (size_t i = 0; i < self->n_substituted; i++) {
@@ -256,12 +269,12 @@ bool fby_job_cancel(struct fby_job *self)
 bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
 {
     pthread_mutex_lock(&self->lock);
-    bool first = fby_job_cancel(self);
-    if (first) {
+    bool is_first = fby_job_cancel(self);
+    if (is_first) {
         self->failure = *failure;
     }
     pthread_mutex_unlock(&self->lock);
-    return first;
+    return is_first;
 }
 
 /* The most bytes that END needs for a substituted row. */
@@ -277,7 +290,7 @@ static size_t max_bytes_in_end(const struct fby_job *self, uint32_t row,
            strlen(cause->text) + SUBSTITUTED_BYTES;
 }
 
-/* Insert `added`, and keep the list in the order of rows, as END needs it. */
+/* Insert `added` into the list, whose order is that of rows. */
 static void insert_substituted(
     struct fby_job *self, const struct fby_job_substituted *added)
 {
@@ -299,7 +312,7 @@ fby_err fby_job_record_substitute(struct fby_job *self, uint32_t row,
     pthread_mutex_lock(&self->lock);
     self->substituted_bytes += bytes;
     if (self->n_substituted == FBY_SUBSTITUTED ||
-        self->substituted_bytes > END_LIST_MAX) {
+        self->substituted_bytes > MAX_SUBSTITUTED_BYTES) {
         err = fby_error_set(why, FBY_FULL,
             "more than %zu rows of this request need a substitute, the most "
             "that one request can report, whatever `limit` is: fix the data, "
@@ -323,17 +336,17 @@ static struct fby_job_chunk *find_chunk(
     return &self->chunks[fby_layout_chunk_index(&self->layout, field, number)];
 }
 
-/* A large row is split into several chunks. It is first written contiguously,
- * so that it ends where its last chunk ends. Then spread_split_row moves its
- * bytes only to lower addresses. */
+/* A large row is split into several chunks. At first it is written
+ * contiguously, at the address that is returned: it ends where its last chunk
+ * ends. So spread_split_row moves bytes only to lower addresses. */
 static uint8_t *split_row_start(
     struct fby_job *self, uint32_t field, uint32_t row)
 {
-    const struct fby_raw_field *raw   = &self->layout.fields[field];
-    uint32_t                    first = 0;
-    uint32_t                    n     = 0;
-    fby_layout_row_chunks(raw, row, &first, &n);
-    struct fby_job_chunk *last = find_chunk(self, field, first + n - 1);
+    const struct fby_raw_field *raw      = &self->layout.fields[field];
+    uint32_t                    first    = 0;
+    uint32_t                    n_chunks = 0;
+    fby_layout_row_chunks(raw, row, &first, &n_chunks);
+    struct fby_job_chunk *last = find_chunk(self, field, first + n_chunks - 1);
     return last->payload + last->span.raw_bytes - raw->row_bytes;
 }
 
@@ -345,13 +358,14 @@ uint8_t *fby_job_row_dst(struct fby_job *self, uint32_t field, uint32_t row)
     }
     struct fby_job_chunk *chunk =
         find_chunk(self, field, row / raw->rows_per_chunk);
-    uint64_t values = 0; /* their offset; a dense chunk has only values */
+    uint64_t values_offset = 0; /* in the chunk; a dense one has only values */
     if (raw->form != FBY_FORM_DENSE) {
         uint32_t rows = chunk->span.rows;
-        values        = fby_sparse_values_offset(
-                   raw, rows, (uint64_t)rows * raw->max_length);
+        /* The indices before the values have 0 bytes in a ragged field. */
+        values_offset = fby_sparse_values_offset(
+            raw, rows, (uint64_t)rows * raw->max_length);
     }
-    return chunk->payload + values +
+    return chunk->payload + values_offset +
            (row % raw->rows_per_chunk) * raw->row_bytes;
 }
 
@@ -363,9 +377,10 @@ uint8_t *fby_job_indices_dst(struct fby_job *self, uint32_t field, uint32_t row)
     }
     struct fby_job_chunk *chunk =
         find_chunk(self, field, row / raw->rows_per_chunk);
-    uint64_t before = (uint64_t)(row % raw->rows_per_chunk) * raw->max_length;
+    uint64_t indices_before =
+        (uint64_t)(row % raw->rows_per_chunk) * raw->max_length;
     return chunk->payload + fby_ragged_values_offset(raw, chunk->span.rows) +
-           before * raw->index_bytes;
+           indices_before * raw->index_bytes;
 }
 
 uint32_t *fby_job_length_dst(struct fby_job *self, uint32_t field, uint32_t row)
@@ -374,21 +389,21 @@ uint32_t *fby_job_length_dst(struct fby_job *self, uint32_t field, uint32_t row)
 }
 
 /* Move the bytes of a split row to their chunks, the first chunk first. Bytes
- * never move up, so they do not overwrite those of the next chunk. */
+ * move to lower addresses, so none are overwritten before they are moved. */
 static void spread_split_row(struct fby_job *self, uint32_t field, uint32_t row)
 {
-    const uint8_t *from  = split_row_start(self, field, row);
-    uint32_t       first = 0;
-    uint32_t       n     = 0;
-    fby_layout_row_chunks(&self->layout.fields[field], row, &first, &n);
-    for (uint32_t i = 0; i < n; i++) {
+    const uint8_t *from     = split_row_start(self, field, row);
+    uint32_t       first    = 0;
+    uint32_t       n_chunks = 0;
+    fby_layout_row_chunks(&self->layout.fields[field], row, &first, &n_chunks);
+    for (uint32_t i = 0; i < n_chunks; i++) {
         struct fby_job_chunk *chunk = find_chunk(self, field, first + i);
         memmove(chunk->payload, from, chunk->span.raw_bytes);
         from += chunk->span.raw_bytes;
     }
 }
 
-/* Close the gaps between ragged or sparse rows of a chunk that has all rows. */
+/* Close the gaps between the rows of a complete ragged or sparse chunk. */
 static void pack_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
 {
     const uint32_t *lengths = self->lengths[chunk->field];
@@ -398,7 +413,7 @@ static void pack_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
     }
 }
 
-/* How many of the rows [row, row + n) are in the chunk `span`; may be 0. */
+/* Return how many of the rows [row, row + n) are in the chunk of `span`. */
 static uint32_t rows_in_span(
     const struct fby_raw_span *span, uint32_t row, uint32_t n)
 {
@@ -408,20 +423,22 @@ static uint32_t rows_in_span(
     return end > first ? end - first : 0;
 }
 
-/* Count the rows [row, row + n) of a field, and pass on complete chunks. */
+/* Count rows [row, row + n) of a field as written, and pass the chunks that are
+ * then complete to `sink`. */
 static void count_written_rows(struct fby_job *self, uint32_t field,
     uint32_t row, uint32_t n, const struct fby_job_sink *sink)
 {
     const struct fby_raw_field *raw      = &self->layout.fields[field];
     uint32_t                    first    = 0;
     uint32_t                    last     = 0; /* first chunk of the last row */
-    uint32_t                    n_chunks = 0; /* of one row */
+    uint32_t                    n_chunks = 0; /* number of chunks of one row */
     fby_layout_row_chunks(raw, row, &first, &n_chunks);
     fby_layout_row_chunks(raw, row + n - 1, &last, &n_chunks);
     for (uint32_t i = first; i < last + n_chunks; i++) {
         struct fby_job_chunk *chunk   = find_chunk(self, field, i);
         uint32_t              written = rows_in_span(&chunk->span, row, n);
-        if (atomic_fetch_sub(&chunk->missing_rows, written) == written) {
+        uint32_t missing = atomic_fetch_sub(&chunk->missing_rows, written);
+        if (missing == written) { /* the chunk is complete */
             pack_chunk(self, chunk);
             sink->complete(sink->context, chunk);
         }
@@ -432,9 +449,10 @@ void fby_job_rows_written(struct fby_job *self, uint32_t row, uint32_t n,
     const struct fby_job_sink *sink)
 {
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        bool is_split = self->layout.fields[f].rows_per_chunk == 0;
-        for (uint32_t i = 0; is_split && i < n; i++) {
-            spread_split_row(self, f, row + i);
+        if (self->layout.fields[f].rows_per_chunk == 0) { /* rows are split */
+            for (uint32_t i = 0; i < n; i++) {
+                spread_split_row(self, f, row + i);
+            }
         }
         count_written_rows(self, f, row, n, sink);
     }

@@ -1,15 +1,15 @@
 /* job.h - a batch in work: its rows, its memory, its chunks, its result.
  *
- * The loop creates a job from a request, the stages work on the job, and the
- * loop reads its chunks as they become ready. A job does not depend on a
- * session, so later requests for the same rows join it. Data that several
- * threads use is atomic or guarded by the job's lock. Each row is written by
- * one thread. After its last row is written, a chunk belongs to the encode
- * stage. An event then hands it to the loop.
+ * The loop creates a job from a request. The stages (stages.h) write its rows
+ * into its arena and encode its chunks, each of which is sent as one message. A
+ * job does not depend on a session, so later requests for the same rows join
+ * it. Data that several threads use is atomic or guarded by the job's lock.
+ * Each row is written by one thread. After its last row is written, a chunk
+ * belongs to the encode stage. Then an event passes the chunk to the loop.
  *
  * In the arena each chunk has 64 bytes of head room before its raw bytes. The
  * loop writes the message's prefix there, so that a chunk is sent in place. The
- * fields that the request selects are the chosen fields. */
+ * fields that the request selects are called the chosen fields. */
 #ifndef FBY_WORKER_STAGES_JOB_H
 #define FBY_WORKER_STAGES_JOB_H
 
@@ -26,9 +26,10 @@
 #include "worker/stages/arena.h"
 
 struct fby_job_spec {
-    struct fby_dataset_plan *dataset_plan; /* borrowed; the job adds a hold */
+    struct fby_dataset_plan *dataset_plan; /* borrowed; a job has a reference */
     uint64_t                 seed, epoch, step;
-    uint32_t                 first_row, rows;
+    uint32_t                 first_row; /* index in the global batch */
+    uint32_t                 rows;      /* number of rows */
     uint64_t                 fields; /* bit i: choose field i; 0: all fields */
 };
 
@@ -38,33 +39,32 @@ struct fby_job_chunk {
     struct fby_job     *job;
     struct fby_raw_span span;
     uint16_t            field;  /* index among the chosen fields */
-    uint32_t            number; /* in the field */
-    uint32_t            index;  /* in the batch; also its slot in the arena */
-    atomic_uint         missing_rows; /* not yet written */
-    uint8_t            *payload;      /* after the head room; raw, then encoded
-                                         bytes; NULL before fby_job_commit */
-    uint32_t          raw_bytes;  /* raw size, once no row is missing; ragged or
-                                     sparse rows: at most span.raw_bytes */
-    struct fby_coding coding;     /* valid once encoded */
-    uint32_t          wire_bytes; /* encoded size, valid once encoded */
-    uint64_t          raw_hash;   /* XXH64, valid once encoded */
-    bool              ready;      /* loop only: its event was handled */
-    /* Loop only: the request for which the prefix in the head room was written;
-     * 0: not written. */
+    uint32_t            number; /* index among the chunks of the field */
+    uint32_t            index;  /* in job->chunks; also its slot in the arena */
+    atomic_uint         missing_rows; /* number of rows not yet written */
+    uint8_t            *payload;      /* after the head room: raw bytes, then
+                                         encoded; NULL before fby_job_commit */
+    uint32_t            raw_bytes;  /* raw size; before all rows are written, an
+                                     upper bound for ragged or sparse rows */
+    struct fby_coding   coding;     /* valid once encoded */
+    uint32_t            wire_bytes; /* encoded size, valid once encoded */
+    uint64_t            raw_hash;   /* XXH64, valid once encoded */
+    bool                ready;      /* loop only: its event was handled */
+    /* Loop only: the request whose prefix is in the head room; 0: none. */
     struct fby_session_id session;
     struct fby_request_id request;
 };
 
 struct fby_job_failure { /* written once */
     fby_err                 err;
-    uint64_t                sample; /* number */
-    uint32_t                shard;  /* number */
-    uint64_t                offset; /* bytes, in the shard */
+    uint64_t                sample; /* number of the refused sample */
+    uint32_t                shard;  /* number of the sample's shard */
+    uint64_t                offset; /* bytes to the member in the shard, or 0 */
     struct fby_error_detail why;
 };
 
 struct fby_job_substituted {       /* a row with the values of another sample */
-    uint32_t row;                  /* in the job */
+    uint32_t row;                  /* index in the job */
     uint64_t original, substitute; /* sample numbers */
     char    *text;                 /* why the original was refused; owned */
 };
@@ -76,18 +76,18 @@ struct fby_job {
                                                content */
     struct fby_coding     coding[FBY_MAX_FIELDS]; /* [chosen field] */
     uint64_t             *samples;                /* [row]: sample number */
-    struct fby_job_chunk *chunks;                 /* layout.n_chunks */
-    uint32_t *lengths[FBY_MAX_FIELDS]; /* [chosen field][row]: entries of the
-                                          row, set by the thread that makes the
-                                          row; NULL for a dense field */
+    struct fby_job_chunk *chunks;                 /* [layout.n_chunks] */
+    uint32_t *lengths[FBY_MAX_FIELDS]; /* [chosen field][row]: number of entries
+                                          of the row, set by the thread that
+                                          makes it; NULL for a dense field */
     struct fby_arena    *arena;
-    atomic_uint          holds;        /* reference count */
+    atomic_uint          references;   /* number of references */
     atomic_bool          aborted;      /* it failed or was cancelled */
-    uint32_t             ready_chunks; /* loop only: chunks with `ready` */
-    atomic_uint_fast64_t fetch_ns, transform_ns, encode_ns;
-    int64_t              begun_ns;
-    uint32_t run_rows; /* rows made together, one column after another (a run);
-                          1: each alone */
+    uint32_t             ready_chunks; /* loop only: number of `ready` chunks */
+    atomic_uint_fast64_t fetch_ns, transform_ns, encode_ns; /* summed up */
+    int64_t              begun_ns; /* when the job was created (fby_now_ns) */
+    uint32_t run_rows; /* most rows that are made together, one column after
+                          another (a run); 1: each row is made alone */
     /* Guarded by the backlog's lock: */
     uint32_t        next_row;     /* first row that no task has taken */
     struct fby_job *next_waiting; /* in the backlog's list */
@@ -97,12 +97,12 @@ struct fby_job {
     pthread_mutex_t             lock;         /* guards all below */
     bool                        is_committed; /* the arena has memory */
     struct fby_job_failure      failure;
-    struct fby_job_substituted *substituted; /* in the order of rows */
+    struct fby_job_substituted *substituted; /* array, in the order of rows */
     size_t                      n_substituted;
-    size_t                      substituted_bytes; /* estimated size in END */
+    size_t                      substituted_bytes; /* most that END needs */
 };
 
-/* The size of the arena for a batch of this layout. */
+/* The size, in bytes, of the arena for a batch of this layout. */
 uint64_t fby_job_arena_bytes(const struct fby_raw_layout *layout);
 
 /* Create a job with one reference: choose the samples of its rows and charge
@@ -116,10 +116,8 @@ FBY_CHECKED fby_err fby_job_create(const struct fby_job_spec *spec,
     struct fby_error_detail *why);
 
 /* Commit the job's memory, unless it is committed. Call before rows are
- * written.
- * Thread: any.
- * Errors: FBY_AGAIN  the system has no memory now; `why` has the size.
- */
+ * written. Thread: any.
+ * Errors: FBY_AGAIN  the system has no memory now; `why` has the size. */
 FBY_CHECKED fby_err fby_job_commit(
     struct fby_job *self, struct fby_error_detail *why);
 
@@ -135,7 +133,7 @@ struct fby_job *fby_job_hold(struct fby_job *self);
  * releases its arena. NULL is allowed. Thread: any. */
 void fby_job_release(struct fby_job **self_p);
 
-/* True if the job makes the batch of `spec`. */
+/* True if the job makes exactly the rows and fields of `spec`. */
 bool fby_job_is_same(
     const struct fby_job *self, const struct fby_job_spec *spec);
 
@@ -144,15 +142,15 @@ static inline bool fby_job_is_aborted(const struct fby_job *self)
     return atomic_load(&self->aborted);
 }
 
-/* Abort the job; returns false when it had been aborted before. Thread: any. */
+/* Abort the job. Returns false if it was already aborted. Thread: any. */
 bool fby_job_cancel(struct fby_job *self);
 
-/* Like fby_job_cancel, and set `failure` if the job had not been aborted. */
+/* Like fby_job_cancel; and if it returns true, store `failure` in the job. */
 bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure);
 
-/* Record that `row` has the values of sample `substitute`. `cause` says why its
- * own sample was refused. Thread: any.
- * Errors: FBY_FULL  END has no room for one more row; `why` has the count. */
+/* Record that `row` has the values of sample `substitute`. `cause` says why the
+ * row's own sample was refused. Thread: any.
+ * Errors: FBY_FULL  the message END has no room for one more such row. */
 FBY_CHECKED fby_err fby_job_record_substitute(struct fby_job *self,
     uint32_t row, uint64_t substitute, const struct fby_error_detail *cause,
     struct fby_error_detail *why);
@@ -161,11 +159,11 @@ FBY_CHECKED fby_err fby_job_record_substitute(struct fby_job *self,
  * bytes. */
 uint8_t *fby_job_row_dst(struct fby_job *self, uint32_t field, uint32_t row);
 
-/* The destination of the row's number of entries; NULL for a dense field. */
+/* The destination of the number of entries of the row; NULL if dense. */
 uint32_t *fby_job_length_dst(
     struct fby_job *self, uint32_t field, uint32_t row);
 
-/* The destination of a sparse row's indices; NULL for other fields. */
+/* The destination of the indices of a sparse row; NULL for other fields. */
 uint8_t *fby_job_indices_dst(
     struct fby_job *self, uint32_t field, uint32_t row);
 
@@ -174,9 +172,9 @@ struct fby_job_sink { /* receives chunks that have all their rows */
     void *context;
 };
 
-/* Record that all chosen fields of `n` rows from `row` on are written, with
- * their lengths. For each chunk that now has all its rows, close the gaps
- * between its ragged or sparse rows, and pass the chunk to `sink`. */
+/* Record that rows [row, row + n) are written: all chosen fields, and their
+ * lengths. For each chunk that now has all its rows, close the gaps between
+ * ragged or sparse rows, and pass the chunk to `sink`. */
 void fby_job_rows_written(struct fby_job *self, uint32_t row, uint32_t n,
     const struct fby_job_sink *sink);
 

@@ -1,3 +1,4 @@
+/* memory.c - a list of kept blocks, and a queue of callers that wait. */
 #include "worker/stages/memory.h"
 
 #include <assert.h>
@@ -9,16 +10,16 @@
 #include "common/mem.h"
 #include "common/pages.h"
 
-enum { PAGE = 4096, MAX_KEPT = 64, SURPLUS = 8 /* an eighth */ };
+enum { PAGE = 4096 /* bytes */, MAX_KEPT = 64 /* blocks */ };
 
 struct kept_block {
     struct fby_memory_block block;
-    int64_t                 since_ns; /* when it was freed */
+    int64_t                 freed_ns; /* time when it was freed */
 };
 
 struct fby_memory {
     pthread_mutex_t lock;    /* guards all below */
-    pthread_cond_t  changed; /* a block was freed; `serving`, `closed` */
+    pthread_cond_t  changed; /* a block was freed, or serving or closed set */
     struct fby_memory_counts counts;
     struct kept_block        kept[MAX_KEPT]; /* oldest first */
     size_t                   n_kept;
@@ -36,7 +37,7 @@ struct fby_memory *fby_memory_create(size_t limit_bytes)
     return self;
 }
 
-/* Remove block `i` from `kept` and preserve the order of the others. */
+/* Remove block `i` from `kept`, and preserve the order of the others. */
 static struct fby_memory_block remove_kept(struct fby_memory *self, size_t i)
 {
     struct fby_memory_block block = self->kept[i].block;
@@ -75,13 +76,14 @@ static size_t available(const struct fby_memory *self)
     return self->counts.limit - self->counts.used;
 }
 
-/* Reuse a block that is at most an eighth too large; false: none is kept. */
+/* Set *out to a kept block that is large enough, but at most an eighth too
+ * large. Returns false if there is none. */
 static bool reuse_kept(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     for (size_t i = self->n_kept; i-- > 0;) {
         size_t kept = self->kept[i].block.size;
-        if (kept >= size && kept - size <= size / SURPLUS &&
+        if (kept >= size && kept - size <= size / 8 &&
             kept <= available(self)) {
             *out = remove_kept(self, i);
             return true;
@@ -96,8 +98,9 @@ static fby_err map_fresh(
     if (size > available(self)) {
         return FBY_FULL;
     }
-    /* Until kept + size fits into the bytes that have no pages in use. */
-    while (self->counts.kept > available(self) + self->counts.reserved - size) {
+    /* Bytes that have pages and are not kept, with the new block. */
+    size_t mapped = self->counts.used - self->counts.reserved + size;
+    while (self->counts.kept > self->counts.limit - mapped) {
         unmap_oldest(self);
     }
     void *data = fby_pages_map(size);
@@ -108,18 +111,19 @@ static fby_err map_fresh(
     return FBY_OK;
 }
 
-/* `size` rounded up to whole pages, at least one page; 0: more than the limit.
- */
+/* `size` rounded up to whole pages, at least one page, in bytes; 0 if that is
+ * more than the limit. */
 static size_t whole_pages(const struct fby_memory *self, size_t size)
 {
     if (size > self->counts.limit) {
         return 0;
     }
-    size_t pages = size / PAGE + (size % PAGE != 0 || size == 0);
+    size_t pages = size == 0 ? 1 : (size - 1) / PAGE + 1;
     return pages * PAGE <= self->counts.limit ? pages * PAGE : 0;
 }
 
-static fby_err allocate_locked(
+/* Allocate a block at once, or return FBY_FULL. */
+static fby_err allocate_now(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     if (!reuse_kept(self, size, out)) {
@@ -132,8 +136,9 @@ static fby_err allocate_locked(
     return FBY_OK;
 }
 
-/* FBY_FULL ends the wait only if no block is in use. Then the system has no
- * memory, and no block will be freed for which the caller could wait. */
+/* Wait until it is this caller's turn and a block can be allocated. Returns
+ * FBY_GONE if the pool is closed, and FBY_FULL only if no block is in use. Then
+ * the system has no memory, and no block will be freed to wait for. */
 static fby_err allocate_in_turn(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
@@ -141,7 +146,7 @@ static fby_err allocate_in_turn(
     fby_err  err    = FBY_AGAIN;
     while (!self->closed && err == FBY_AGAIN) {
         if (self->serving == ticket) {
-            err = allocate_locked(self, size, out);
+            err = allocate_now(self, size, out);
         }
         if (err == FBY_FULL && self->counts.used > 0) {
             err = FBY_AGAIN;
@@ -150,7 +155,7 @@ static fby_err allocate_in_turn(
             pthread_cond_wait(&self->changed, &self->lock);
         }
     }
-    if (err == FBY_AGAIN) {
+    if (err == FBY_AGAIN) { /* the pool was closed */
         return FBY_GONE;
     }
     self->serving++;
@@ -161,12 +166,12 @@ static fby_err allocate_in_turn(
 fby_err fby_memory_allocate(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    size_t need = whole_pages(self, size);
-    if (need == 0) {
+    size_t rounded = whole_pages(self, size);
+    if (rounded == 0) {
         return FBY_FULL;
     }
     pthread_mutex_lock(&self->lock);
-    fby_err err = allocate_in_turn(self, need, out);
+    fby_err err = allocate_in_turn(self, rounded, out);
     pthread_mutex_unlock(&self->lock);
     return err;
 }
@@ -174,13 +179,13 @@ fby_err fby_memory_allocate(
 fby_err fby_memory_reserve(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    size_t  need = whole_pages(self, size);
-    fby_err err  = FBY_FULL;
+    size_t  rounded = whole_pages(self, size);
+    fby_err err     = FBY_FULL;
     pthread_mutex_lock(&self->lock);
-    if (need > 0 && need <= available(self)) {
-        self->counts.used += need;
-        self->counts.reserved += need;
-        *out = (struct fby_memory_block){.size = need};
+    if (rounded > 0 && rounded <= available(self)) {
+        self->counts.used += rounded;
+        self->counts.reserved += rounded;
+        *out = (struct fby_memory_block){.size = rounded};
         err  = FBY_OK;
     }
     pthread_mutex_unlock(&self->lock);
@@ -192,10 +197,10 @@ fby_err fby_memory_commit(
 {
     size_t size = block->size;
     pthread_mutex_lock(&self->lock);
-    /* allocate_locked charges the block again. */
+    /* Undo the charge, because allocate_now charges the block again. */
     self->counts.used -= size;
     self->counts.reserved -= size;
-    fby_err err = allocate_locked(self, size, block);
+    fby_err err = allocate_now(self, size, block);
     if (err != FBY_OK) {
         self->counts.used += size;
         self->counts.reserved += size;
@@ -204,7 +209,8 @@ fby_err fby_memory_commit(
     return err == FBY_OK ? FBY_OK : FBY_AGAIN;
 }
 
-static void keep(struct fby_memory *self, const struct fby_memory_block *block)
+static void keep_block(
+    struct fby_memory *self, const struct fby_memory_block *block)
 {
     if (self->n_kept == MAX_KEPT) {
         unmap_oldest(self);
@@ -223,17 +229,17 @@ void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block)
     if (block->data == NULL) {
         self->counts.reserved -= block->size;
     } else {
-        keep(self, block);
+        keep_block(self, block);
     }
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     *block = (struct fby_memory_block){0};
 }
 
-void fby_memory_trim(struct fby_memory *self, int64_t since_ns)
+void fby_memory_trim(struct fby_memory *self, int64_t cutoff_ns)
 {
     pthread_mutex_lock(&self->lock);
-    while (self->n_kept > 0 && self->kept[0].since_ns <= since_ns) {
+    while (self->n_kept > 0 && self->kept[0].freed_ns <= cutoff_ns) {
         unmap_oldest(self);
     }
     pthread_mutex_unlock(&self->lock);

@@ -1,3 +1,4 @@
+/* ragged_pack.c - move the rows of a chunk to lower addresses. */
 #include "worker/stages/ragged_pack.h"
 
 #include <string.h>
@@ -17,12 +18,12 @@ static void write_lengths(const struct fby_raw_field *field,
 }
 
 struct row_lengths {
-    uint32_t        n;       /* rows */
-    const uint32_t *lengths; /* entries of each row */
+    uint32_t        n;       /* number of rows */
+    const uint32_t *lengths; /* number of entries of each row */
 };
 
-/* Move rows of entries of `width` bytes to `to`, without gaps. Row i is at
- * from + i * row_bytes, and `to` is at or below `from`. Returns their end. */
+/* Move rows to `to`, without gaps, and return their end. An entry has `width`
+ * bytes. Row i is at from + i * row_bytes, and `to` is at or below `from`. */
 static uint8_t *pack_rows(const uint8_t *from, uint64_t row_bytes,
     uint32_t width, struct row_lengths rows, uint8_t *to)
 {
@@ -48,28 +49,29 @@ static uint32_t pack_sparse(
 {
     uint64_t max_entries = (uint64_t)rows.n * field->max_length;
     uint8_t *indices     = chunk + fby_ragged_values_offset(field, rows.n);
-    uint8_t *from =
+    uint8_t *values =
         chunk + fby_sparse_values_offset(field, rows.n, max_entries);
-    uint8_t *to =
+    uint8_t *packed_values =
         chunk + fby_sparse_values_offset(field, rows.n, total_entries(rows));
     uint64_t index_row_bytes = (uint64_t)field->max_length * field->index_bytes;
     uint8_t *end =
         pack_rows(indices, index_row_bytes, field->index_bytes, rows, indices);
-    memset(end, 0, (size_t)(to - end)); /* up to the aligned values */
-    end = pack_rows(from, field->row_bytes, field->entry_bytes, rows, to);
+    memset(end, 0, (size_t)(packed_values - end));
+    end = pack_rows(
+        values, field->row_bytes, field->entry_bytes, rows, packed_values);
     return (uint32_t)(end - chunk);
 }
 
 uint32_t fby_ragged_pack(const struct fby_raw_field *field,
     const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
-    struct row_lengths all    = {rows, lengths};
+    struct row_lengths row_lengths = {rows, lengths};
     uint8_t           *values = chunk + fby_ragged_values_offset(field, rows);
     write_lengths(field, lengths, rows, chunk);
     if (field->form == FBY_FORM_SPARSE) {
-        return pack_sparse(field, all, chunk);
+        return pack_sparse(field, row_lengths, chunk);
     }
-    const uint8_t *end =
-        pack_rows(values, field->row_bytes, field->entry_bytes, all, values);
+    const uint8_t *end = pack_rows(
+        values, field->row_bytes, field->entry_bytes, row_lengths, values);
     return (uint32_t)(end - chunk);
 }

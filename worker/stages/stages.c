@@ -1,3 +1,5 @@
+/* stages.c - create and connect the stages fetch, transform and encode; queue
+ * their events for the loop; handle samples that cannot be used. */
 #include "worker/stages/stages_state.h"
 
 #include <stdlib.h>
@@ -6,13 +8,14 @@
 #include "pipeline/plan/draw.h"
 
 enum {
-    MIN_SHARE = 8 << 20, /* bytes for a transform thread: see thread_share */
-    MAX_SHARE = 64 << 20,
-    QUEUE_PER_THREAD = 8 /* capacity of a stage's queue, per thread */
+    MIN_SHARE        = 8 << 20, /* bytes: see scratch_per_thread */
+    MAX_SHARE        = 64 << 20,
+    QUEUE_PER_THREAD = 8 /* tasks in a stage's queue, for each thread */
 };
 
 /* ---- Creating and connecting --------------------------------------------- */
 
+/* The function from which the fetch stage gets its items. */
 static fby_err next_task(void *context, void **out)
 {
     struct fby_stages *self = context;
@@ -27,23 +30,24 @@ size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
     return encode_threads * FBY_ENCODE_ROOM(FBY_UNIT_MAX);
 }
 
-/* Bytes of scratch memory for each transform thread alone; threads share the
- * rest for larger pictures. The threads alone get a quarter of the memory, but
- * each at least MIN_SHARE (a photograph of a few megapixels) if half of the
- * memory suffices for that, and at most MAX_SHARE. */
-static uint64_t thread_share(const struct fby_stages_config *config)
+/* Bytes of scratch memory that each transform thread has for itself. All
+ * threads share the rest, for larger pictures. A quarter of the memory is
+ * divided among the threads. If that gives a thread less than MIN_SHARE (enough
+ * for a photograph of a few megapixels), it gets MIN_SHARE, as long as threads
+ * get at most half of the memory. A thread gets at most MAX_SHARE. */
+static uint64_t scratch_per_thread(const struct fby_stages_config *config)
 {
-    uint64_t half    = config->scratch_bytes / 2 / config->transform_threads;
-    uint64_t quarter = half / 2;
-    uint64_t least   = half < MIN_SHARE ? half : MIN_SHARE;
-    uint64_t share   = quarter > least ? quarter : least;
+    uint64_t from_half = config->scratch_bytes / 2 / config->transform_threads;
+    uint64_t from_quarter = from_half / 2;
+    uint64_t min          = from_half < MIN_SHARE ? from_half : MIN_SHARE;
+    uint64_t share        = from_quarter > min ? from_quarter : min;
     return share < MAX_SHARE ? share : MAX_SHARE;
 }
 
 static void create_transformers(struct fby_stages *self)
 {
     uint32_t threads = self->config.transform_threads;
-    uint64_t share   = thread_share(&self->config);
+    uint64_t share   = scratch_per_thread(&self->config);
     self->quota =
         fby_shared_quota_create(self->config.scratch_bytes - share * threads);
     self->transformers = fby_zalloc(threads * sizeof(*self->transformers));
@@ -57,20 +61,20 @@ static void create_transformers(struct fby_stages *self)
 static void allocate_members(struct fby_stages *self)
 {
     const struct fby_stages_config *config = &self->config;
-    /* One task per fetch and transform thread, and per place in the queue. */
+    /* One task for each of these threads and each queue entry between them. */
     self->backlog =
         fby_backlog_create(config->fetch_threads +
                            (QUEUE_PER_THREAD + 1) * config->transform_threads);
     self->fetch_memory  = fby_memory_create(config->fetch_bytes);
     self->encode_memory = fby_memory_create(config->encode_bytes);
     create_transformers(self);
-    self->scratch    = aligned_alloc(_Alignof(struct fby_codec_scratch),
-           config->encode_threads * sizeof(*self->scratch));
-    self->events_end = &self->first_event;
+    self->encode_scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
+        config->encode_threads * sizeof(*self->encode_scratch));
+    self->events_end     = &self->first_event;
     pthread_mutex_init(&self->lock, NULL);
 }
 
-/* `config` has the name, the threads and the functions of the stage. */
+/* In `config` the caller sets the name, the threads and the functions. */
 static fby_err start_stage(struct fby_stages *self,
     struct fby_stage_config config, struct fby_stage **out)
 {
@@ -98,6 +102,7 @@ static fby_err start_stages(struct fby_stages *self)
         .run     = fby_fetch_task,
         .next    = next_task,
     };
+    /* The last stage first: each stage needs the next one. */
     fby_err err = start_stage(self, encode, &self->encode);
     if (err == FBY_OK) {
         err = start_stage(self, transform, &self->transform);
@@ -113,7 +118,7 @@ fby_err fby_stages_create(
     allocate_members(self);
     self->wakeup = fby_wakeup_open();
     fby_err err  = FBY_SYS;
-    if (self->wakeup.fd >= 0 && self->scratch != NULL) {
+    if (self->wakeup.fd >= 0 && self->encode_scratch != NULL) {
         err = start_stages(self);
     }
     if (err != FBY_OK) {
@@ -139,9 +144,9 @@ void fby_stages_destroy(struct fby_stages **self_p)
     fby_stage_destroy(&self->transform);
     fby_stage_destroy(&self->encode);
 
-    struct fby_stages_event left;
-    while (fby_stages_next_event(self, &left)) {
-        fby_job_release(&left.job);
+    struct fby_stages_event event;
+    while (fby_stages_next_event(self, &event)) {
+        fby_job_release(&event.job);
     }
     for (uint32_t i = 0; i < self->config.transform_threads; i++) {
         fby_transform_destroy(&self->transformers[i].transform);
@@ -154,7 +159,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     pthread_mutex_destroy(&self->lock);
     fby_wakeup_close(&self->wakeup);
     free(self->transformers);
-    free(self->scratch);
+    free(self->encode_scratch);
     free(self);
 }
 
@@ -186,39 +191,39 @@ bool fby_stages_next_event(
     struct fby_stages *self, struct fby_stages_event *out)
 {
     pthread_mutex_lock(&self->lock);
-    struct fby_ready_event *ready = self->first_event;
-    if (ready != NULL) {
-        self->first_event = ready->next;
+    struct fby_queued_event *queued = self->first_event;
+    if (queued != NULL) {
+        self->first_event = queued->next;
         if (self->first_event == NULL) {
             self->events_end = &self->first_event;
         }
     }
     pthread_mutex_unlock(&self->lock);
-    if (ready == NULL) {
+    if (queued == NULL) {
         return false;
     }
-    *out = ready->event;
-    free(ready);
+    *out = queued->event;
+    free(queued);
     return true;
 }
 
 void fby_stages_post_event(
     struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk)
 {
-    struct fby_ready_event *ready = fby_zalloc(sizeof(*ready));
-    ready->event =
+    struct fby_queued_event *queued = fby_zalloc(sizeof(*queued));
+    queued->event =
         (struct fby_stages_event){.job = fby_job_hold(job), .chunk = chunk};
     pthread_mutex_lock(&self->lock);
-    *self->events_end = ready;
-    self->events_end  = &ready->next;
+    *self->events_end = queued;
+    self->events_end  = &queued->next;
     pthread_mutex_unlock(&self->lock);
     fby_wakeup_send(&self->wakeup);
 }
 
-void fby_stages_trim(struct fby_stages *self, int64_t since_ns)
+void fby_stages_trim(struct fby_stages *self, int64_t cutoff_ns)
 {
-    fby_memory_trim(self->fetch_memory, since_ns);
-    fby_memory_trim(self->encode_memory, since_ns);
+    fby_memory_trim(self->fetch_memory, cutoff_ns);
+    fby_memory_trim(self->encode_memory, cutoff_ns);
 }
 
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
@@ -236,22 +241,22 @@ struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
 
 /* ---- The end of a task --------------------------------------------------- */
 
-void fby_stages_finish_task(struct fby_stages *self, struct fby_task *task)
+void fby_stages_free_task(struct fby_stages *self, struct fby_task *task)
 {
     fby_memory_free(self->fetch_memory, &task->block);
     fby_backlog_free_task(self->backlog, task);
 }
 
-/* "LOCATION: what is wrong". */
+/* Return `why` with the location of the sample or member before it. */
 static struct fby_error_detail with_location(const struct fby_task *task,
     const struct fby_member *member, const struct fby_error_detail *why)
 {
-    struct fby_error_detail place = {{0}};
-    struct fby_error_detail text  = *why;
+    struct fby_error_detail location = {{0}};
+    struct fby_error_detail result   = *why;
     fby_dataset_describe(
-        task->job->spec.dataset_plan->dataset, task->sample, member, &place);
-    fby_error_prefix(&text, FBY_BAD_SAMPLE, "%s", place.text);
-    return text;
+        task->job->spec.dataset_plan->dataset, task->sample, member, &location);
+    fby_error_prefix(&result, FBY_BAD_SAMPLE, "%s", location.text);
+    return result;
 }
 
 void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
@@ -267,11 +272,11 @@ void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
         .offset = member != NULL ? member->offset : 0,
         .why    = with_location(task, member, why),
     };
-    if (fby_job_fail(job, &failure)) {
+    if (fby_job_fail(job, &failure)) { /* the job's first failure */
         fby_backlog_remove_aborted(self->backlog);
         fby_stages_post_event(self, job, NULL);
     }
-    fby_stages_finish_task(self, task);
+    fby_stages_free_task(self, task);
 }
 
 static bool allows_substitutes(const struct fby_job *job)
@@ -297,8 +302,8 @@ static void set_next_substitute(struct fby_task *task,
     const struct fby_member *member, const struct fby_error_detail *why)
 {
     const struct fby_job_spec *spec = &task->job->spec;
-    if (task->substitutes == 0) {
-        task->refused = with_location(task, member, why);
+    if (task->substitutes == 0) { /* the row's own sample was refused */
+        task->refusal = with_location(task, member, why);
     }
     task->substitutes++;
     task->sample = fby_plan_substitute(spec->seed, spec->epoch,
@@ -324,12 +329,12 @@ fby_err fby_stages_retry_or_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err,
     const struct fby_error_detail *why)
 {
-    struct fby_error_detail text = *why;
-    if (fby_stages_choose_substitute(task, member, err, &text)) {
+    struct fby_error_detail final_why = *why;
+    if (fby_stages_choose_substitute(task, member, err, &final_why)) {
         fby_memory_free(self->fetch_memory, &task->block);
         fby_backlog_retry_task(self->backlog, task);
     } else {
-        fby_stages_fail_job(self, task, member, err, &text);
+        fby_stages_fail_job(self, task, member, err, &final_why);
     }
     return err;
 }

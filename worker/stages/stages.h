@@ -1,12 +1,15 @@
 /* stages.h - fetch, transform, encode: from a job to chunks that can be sent.
  *
+ * A job is a batch in work, and a chunk is a part of it that is one message.
+ * The stages read files, make rows of values from them, and compress chunks:
+ *
  *   backlog -> fetch -> transform -> encode -> list of events -> the loop
  *
  * Every queue but the list of events is bounded, so a slow stage stops the
- * stages before it. The list has at most one event for each chunk of an arena
- * and one for each failure, and the loop limits the number of arenas. When a
- * sample is bad, its row goes back to the backlog with a substitute sample.
- * Adding to the backlog never blocks, so the stages cannot deadlock. */
+ * stages before it. The list has at most one event for each chunk and one for
+ * each failed job, and the loop limits the number of jobs. When a sample is
+ * bad, its row goes back to the backlog with a substitute sample. Adding to the
+ * backlog never blocks, so the stages cannot deadlock. */
 #ifndef FBY_WORKER_STAGES_H
 #define FBY_WORKER_STAGES_H
 
@@ -40,11 +43,11 @@ void fby_stages_destroy(struct fby_stages **self_p);
 /* Queue `job`. The stages hold a reference to it until its work ends. */
 void fby_stages_start_job(struct fby_stages *self, struct fby_job *job);
 
-/* Abort `job`: drop its rows that were not started. Events that name it may
+/* Abort `job`: drop its rows that were not started. Events with `job` may
  * still follow. */
 void fby_stages_cancel_job(struct fby_stages *self, struct fby_job *job);
 
-/* A descriptor that is readable when there may be an event. */
+/* A file descriptor that is readable when there may be an event. */
 int fby_stages_fd(const struct fby_stages *self);
 
 /* Make the descriptor unreadable until the next event. The caller must then
@@ -52,7 +55,7 @@ int fby_stages_fd(const struct fby_stages *self);
 void fby_stages_clear_wakeup(struct fby_stages *self);
 
 struct fby_stages_event {
-    struct fby_job       *job;   /* a reference, for fby_job_release */
+    struct fby_job       *job;   /* with a reference: call fby_job_release */
     struct fby_job_chunk *chunk; /* encoded; NULL: the job failed */
 };
 /* Take the next event; false: there is none. Thread: loop. */
@@ -60,14 +63,14 @@ bool fby_stages_next_event(
     struct fby_stages *self, struct fby_stages_event *out);
 
 /* Call fby_memory_trim for the memory of the fetch and encode stages. */
-void fby_stages_trim(struct fby_stages *self, int64_t since_ns);
+void fby_stages_trim(struct fby_stages *self, int64_t cutoff_ns);
 
 struct fby_stages_counts {
     struct fby_stage_counts fetch, transform, encode;
-    uint64_t                backlog_rows; /* that wait for a fetch thread */
-    uint64_t                fetched_bytes;
-    uint64_t                substituted;   /* rows */
-    uint64_t                scratch_waits; /* pictures that waited for memory */
+    uint64_t backlog_rows;  /* rows that no fetch thread has taken */
+    uint64_t fetched_bytes; /* read from samples */
+    uint64_t substituted;   /* rows made from substitutes */
+    uint64_t scratch_waits; /* pictures that waited for memory */
 };
 /* A snapshot of the counts. Thread: any. */
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self);

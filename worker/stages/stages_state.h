@@ -15,19 +15,19 @@
 #include "worker/stages/stages.h"
 #include "worker/transform/field.h"
 
-/* The largest output buffer, in bytes, to encode a chunk. A chunk that needs
- * more is stored as it is. */
+/* The largest output buffer, in bytes, for encoding `raw_bytes` bytes. A chunk
+ * that needs more is sent as it is. */
 #define FBY_ENCODE_ROOM(raw_bytes) (2 * (size_t)(raw_bytes))
 
 struct fby_transformer { /* state of one transform thread */
     struct fby_transform *transform;
     struct fby_run       *run;
-    bool                  bad[FBY_RUN_ROWS]; /* [row of the run]: is refused */
+    bool                  refused[FBY_RUN_ROWS]; /* [row of the run] */
 };
 
-struct fby_ready_event {
-    struct fby_stages_event event;
-    struct fby_ready_event *next;
+struct fby_queued_event { /* in the list of events for the loop */
+    struct fby_stages_event  event;
+    struct fby_queued_event *next;
 };
 
 struct fby_stages {
@@ -39,30 +39,30 @@ struct fby_stages {
     struct fby_stage        *fetch;
     struct fby_stage        *transform;
     struct fby_stage        *encode;
-    struct fby_transformer  *transformers;
-    struct fby_codec_scratch *scratch; /* one for each encode thread */
-    struct fby_wakeup         wakeup;  /* sent for each event */
-    pthread_mutex_t           lock;    /* guards first_event, events_end */
-    struct fby_ready_event   *first_event;
-    struct fby_ready_event  **events_end; /* the NULL link at the list's end */
-    atomic_uint_fast64_t      fetched_bytes;
+    struct fby_transformer  *transformers; /* one for each transform thread */
+    struct fby_codec_scratch *encode_scratch; /* one for each encode thread */
+    struct fby_wakeup         wakeup;         /* sent for each event */
+    pthread_mutex_t           lock; /* guards first_event, events_end */
+    struct fby_queued_event  *first_event;
+    struct fby_queued_event **events_end; /* the NULL link after the last one */
+    atomic_uint_fast64_t      fetched_bytes; /* see struct fby_stages_counts */
     atomic_uint_fast64_t      substituted;
 };
 
 /* The functions that each stage calls (common/stage.h). `context` is the
- * fby_stages; `item` is a task, or a chunk for the encode stage. */
+ * struct fby_stages. `item` is a task, or in the encode stage a chunk. */
 fby_err fby_fetch_task(void *context, uint32_t thread, void *item);
 fby_err fby_transform_task(void *context, uint32_t thread, void *item);
 fby_err fby_encode_chunk(void *context, uint32_t thread, void *item);
 
-/* Make all rows of a run, if needed from substitutes, and finish the task.
- * After an error the job has failed. */
+/* Make all rows of a run, if needed from substitutes, and free the task. If
+ * this returns an error, it has called fby_stages_fail_job. */
 fby_err fby_transform_run_of_rows(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task);
 
 /* Record that the task's `rows` rows are written: queue the chunks that are now
- * complete for the encode stage, and finish the task. */
-void fby_transform_rows_written(
+ * complete for the encode stage, and free the task. */
+void fby_transform_finish_rows(
     struct fby_stages *self, struct fby_task *task, uint32_t rows);
 
 /* Record that the task's row has a substitute.
@@ -75,18 +75,19 @@ FBY_CHECKED fby_err fby_transform_record_substitute(struct fby_stages *self,
 void fby_stages_post_event(
     struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk);
 
-/* Free the task's memory and the task. */
-void fby_stages_finish_task(struct fby_stages *self, struct fby_task *task);
+/* Free the task and its memory. */
+void fby_stages_free_task(struct fby_stages *self, struct fby_task *task);
 
-/* Fail the job because its row cannot be made, for the reason `err` and `why`;
- * post one event, and finish the task. `member` was being read, or is NULL. */
+/* Fail the job because its row cannot be made, for the reason `err` and `why`.
+ * Post an event if this is the job's first failure, and free the task. `member`
+ * is the member that was being read, or NULL. */
 void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err,
     const struct fby_error_detail *why);
 
-/* Set task->sample to the next substitute for the row, whose sample was refused
- * for the reason `err` and `why`. Returns false when the row gets no
- * substitute; if all substitutes have been tried, `why` then says so. */
+/* Set task->sample to the next substitute, because the row's sample was refused
+ * for the reason `err` and `why`. Returns false if the row gets no substitute.
+ * If all substitutes have been tried, `why` is changed to say so. */
 bool fby_stages_choose_substitute(struct fby_task *task,
     const struct fby_member *member, fby_err err, struct fby_error_detail *why);
 

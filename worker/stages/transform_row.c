@@ -1,6 +1,6 @@
-/* The second stage: decode and transform one row. Each field is written
- * straight into the batch's arena; chunks that are then complete are queued for
- * the encode stage. */
+/* transform_row.c - the second of the stages fetch, transform and encode:
+ * decode and transform one row. Each field is written straight into the batch's
+ * arena. Chunks that are then complete are queued for the encode stage. */
 #include <time.h>
 
 #include "common/clock.h"
@@ -12,24 +12,26 @@ static void queue_chunk(void *context, struct fby_job_chunk *chunk)
 {
     struct fby_stages *self = context;
     fby_job_hold(chunk->job); /* released by fby_encode_chunk */
-    if (fby_stage_put(self->encode, chunk) != FBY_OK) {
+    if (fby_stage_put(self->encode, chunk) !=
+        FBY_OK) { /* the stage is being closed */
         struct fby_job *job = chunk->job;
         fby_job_release(&job);
     }
 }
 
-/* Set the members of `work` for a field of several members. The array of sizes
- * is aligned: the block begins at a page, and the input at a multiple of 8. */
-static void set_stack_members(const struct fby_task *task,
+/* Set `work` for a field of several members. Its input has an array of their
+ * sizes, then their bytes. The array is aligned to 8, as fetch.c does. */
+static void set_stack_input(const struct fby_task *task,
     const struct fby_task_input *input, struct fby_field_job *work)
 {
-    const void *sizes = task->block.data + input->offset;
-    size_t      bytes = work->field->n_from * sizeof(*work->sizes);
-    work->sizes       = sizes;
-    work->bytes       = (const uint8_t *)sizes + bytes;
-    work->size        = input->size - bytes;
+    const void *sizes       = task->block.data + input->offset;
+    size_t      sizes_bytes = work->field->n_from * sizeof(*work->sizes);
+    work->sizes             = sizes;
+    work->bytes             = (const uint8_t *)sizes + sizes_bytes;
+    work->size              = input->size - sizes_bytes;
 }
 
+/* Write the row's values of chosen field `chosen` (index). */
 static fby_err write_field(struct fby_transformer *transformer,
     struct fby_task *task, uint32_t chosen, struct fby_error_detail *why)
 {
@@ -51,7 +53,7 @@ static fby_err write_field(struct fby_transformer *transformer,
         .indices   = fby_job_indices_dst(job, chosen, task->row),
     };
     if (input->is_stack) {
-        set_stack_members(task, input, &work);
+        set_stack_input(task, input, &work);
     }
     fby_err err = fby_field_write(transformer->transform, &work,
         fby_job_row_dst(job, chosen, task->row), why);
@@ -61,7 +63,7 @@ static fby_err write_field(struct fby_transformer *transformer,
     return err;
 }
 
-/* Write every field of the row; *decoding is the current member, or NULL. */
+/* Write every field of the row. *decoding is the current member, or NULL. */
 static fby_err write_row(struct fby_transformer *transformer,
     struct fby_task *task, const struct fby_member **decoding,
     struct fby_error_detail *why)
@@ -74,6 +76,7 @@ static fby_err write_row(struct fby_transformer *transformer,
     return err;
 }
 
+/* For tests: the fault worker.slow delays each task. */
 static void inject_delay(void)
 {
     if (fby_fault_takes_effect("worker.slow", "sample")) {
@@ -87,26 +90,26 @@ fby_err fby_transform_record_substitute(struct fby_stages *self,
     const struct fby_task *task, struct fby_error_detail *why)
 {
     fby_err err = fby_job_record_substitute(
-        task->job, task->row, task->sample, &task->refused, why);
+        task->job, task->row, task->sample, &task->refusal, why);
     if (err != FBY_OK) {
         return FBY_BAD_SAMPLE;
     }
     atomic_fetch_add(&self->substituted, 1U);
     fby_info("SUBSTITUTED", "by sample %llu: %s",
-        (unsigned long long)task->sample, task->refused.text);
+        (unsigned long long)task->sample, task->refusal.text);
     return FBY_OK;
 }
 
-void fby_transform_rows_written(
+void fby_transform_finish_rows(
     struct fby_stages *self, struct fby_task *task, uint32_t rows)
 {
-    if (fby_fault_takes_effect(
-            "worker.wrong_bytes", "sample")) { /* before the hash */
+    /* For tests: change a byte before the hash of the chunk is computed. */
+    if (fby_fault_takes_effect("worker.wrong_bytes", "sample")) {
         *fby_job_row_dst(task->job, 0, task->row) ^= 1U;
     }
     const struct fby_job_sink sink = {.complete = queue_chunk, .context = self};
     fby_job_rows_written(task->job, task->row, rows, &sink);
-    fby_stages_finish_task(self, task);
+    fby_stages_free_task(self, task);
 }
 
 static fby_err finish_row(struct fby_stages *self, struct fby_task *task)
@@ -117,7 +120,7 @@ static fby_err finish_row(struct fby_stages *self, struct fby_task *task)
         fby_stages_fail_job(self, task, NULL, FBY_BAD_SAMPLE, &why);
         return FBY_BAD_SAMPLE;
     }
-    fby_transform_rows_written(self, task, 1);
+    fby_transform_finish_rows(self, task, 1);
     return FBY_OK;
 }
 
@@ -127,10 +130,10 @@ fby_err fby_transform_task(void *context, uint32_t thread, void *item)
     struct fby_transformer  *transformer = &self->transformers[thread];
     struct fby_task         *task        = item;
     const struct fby_member *decoding    = NULL;
-    int64_t                  since       = fby_now_ns();
+    int64_t                  begin_ns    = fby_now_ns();
     struct fby_error_detail  why         = {{0}};
     if (fby_job_is_aborted(task->job)) {
-        fby_stages_finish_task(self, task);
+        fby_stages_free_task(self, task);
         return FBY_OK;
     }
     inject_delay();
@@ -139,7 +142,7 @@ fby_err fby_transform_task(void *context, uint32_t thread, void *item)
     }
     fby_err err = write_row(transformer, task, &decoding, &why);
     atomic_fetch_add(
-        &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
+        &task->job->transform_ns, (uint64_t)(fby_now_ns() - begin_ns));
     return err == FBY_OK
                ? finish_row(self, task)
                : fby_stages_retry_or_fail(self, task, decoding, err, &why);

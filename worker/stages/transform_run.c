@@ -1,14 +1,15 @@
-/* The second stage for datasets of columns or tokens: make a run of rows,
- * column by column, straight into the batch's arena.
+/* transform_run.c - the transform stage for datasets of columns or tokens: make
+ * a run (several rows together), one column after another, straight into the
+ * batch's arena.
  *
  * A refused row is only marked at first. After the run, each marked row is made
- * again by itself, to get the reason, and then from a substitute. */
+ * again alone, to get the reason, and then from a substitute sample. */
 #include <string.h>
 
 #include "common/clock.h"
 #include "worker/stages/stages_state.h"
 
-/* How many of the `n` rows from `row` on are adjacent, in one chunk. */
+/* Return how many of the rows [row, row + n) are in the same chunk as `row`. */
 static uint32_t rows_in_chunk(
     const struct fby_job *job, uint32_t field, uint32_t row, uint32_t n)
 {
@@ -16,11 +17,12 @@ static uint32_t rows_in_chunk(
     if (rows_per_chunk == 0) { /* a row has several chunks */
         return 1;
     }
-    uint32_t left = rows_per_chunk - row % rows_per_chunk;
-    return n < left ? n : left;
+    uint32_t rows_left = rows_per_chunk - row % rows_per_chunk;
+    return n < rows_left ? n : rows_left;
 }
 
-static fby_err make_field(struct fby_transformer *transformer,
+/* Write the values of chosen field `chosen` (index) of all rows of the run. */
+static fby_err write_field(struct fby_transformer *transformer,
     const struct fby_task *task, uint32_t chosen, struct fby_error_detail *why)
 {
     struct fby_job        *job   = task->job;
@@ -37,30 +39,32 @@ static fby_err make_field(struct fby_transformer *transformer,
             fby_job_length_dst(job, chosen, task->row + i),
             fby_job_indices_dst(job, chosen, task->row + i),
             transformer->transform};
-        fby_rows_write(rows, field, transformer->run, group, transformer->bad);
+        fby_rows_write(
+            rows, field, transformer->run, group, transformer->refused);
         i += n;
     }
     return fby_rows_close(rows, field, transformer->run, why);
 }
 
-static fby_err make_run(struct fby_transformer *transformer,
+static fby_err write_run(struct fby_transformer *transformer,
     struct fby_task *task, struct fby_error_detail *why)
 {
     struct fby_job *job = task->job;
     fby_err         err = FBY_OK;
-    memset(transformer->bad, 0, task->rows * sizeof(*transformer->bad));
+    memset(transformer->refused, 0, task->rows * sizeof(*transformer->refused));
     fby_run_begin(transformer->run, job->spec.dataset_plan->dataset,
         job->samples + task->row, task->rows);
     for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
-        err = make_field(transformer, task, f, why);
+        err = write_field(transformer, task, f, why);
     }
-    if (err != FBY_OK) { /* the sample that the error names */
+    if (err != FBY_OK) { /* fby_stages_fail_job reports this sample */
         task->sample = job->samples[task->row + transformer->run->failed];
     }
     return err;
 }
 
-static fby_err make_row_once(struct fby_transformer *transformer,
+/* Write every field of the task's row from task->sample. */
+static fby_err write_row_once(struct fby_transformer *transformer,
     const struct fby_task *task, struct fby_error_detail *why)
 {
     struct fby_job *job = task->job;
@@ -77,17 +81,17 @@ static fby_err make_row_once(struct fby_transformer *transformer,
     return err;
 }
 
-/* Make the task's row from its own sample, or else from a substitute. */
-static fby_err make_row(struct fby_stages *self,
+/* Write the task's row from its own sample, or else from a substitute. */
+static fby_err write_row(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task,
     struct fby_error_detail *why)
 {
     task->sample      = task->job->samples[task->row];
     task->substitutes = 0;
-    fby_err err       = make_row_once(transformer, task, why);
+    fby_err err       = write_row_once(transformer, task, why);
     while (
         err != FBY_OK && fby_stages_choose_substitute(task, NULL, err, why)) {
-        err = make_row_once(transformer, task, why);
+        err = write_row_once(transformer, task, why);
     }
     if (err == FBY_OK && task->substitutes > 0) {
         err = fby_transform_record_substitute(self, task, why);
@@ -95,20 +99,22 @@ static fby_err make_row(struct fby_stages *self,
     return err;
 }
 
-static fby_err remake_bad_rows(struct fby_stages *self,
+/* Write the refused rows one by one. After an error task->row is the bad
+ * row. */
+static fby_err rewrite_refused_rows(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task,
     struct fby_error_detail *why)
 {
-    fby_err  err   = FBY_OK;
-    uint32_t first = task->row;
+    fby_err  err       = FBY_OK;
+    uint32_t first_row = task->row;
     for (uint32_t i = 0; err == FBY_OK && i < task->rows; i++) {
-        if (transformer->bad[i]) {
-            task->row = first + i;
-            err       = make_row(self, transformer, task, why);
+        if (transformer->refused[i]) {
+            task->row = first_row + i;
+            err       = write_row(self, transformer, task, why);
         }
     }
-    if (err == FBY_OK) { /* after an error task->row names the failed row */
-        task->row = first;
+    if (err == FBY_OK) {
+        task->row = first_row;
     }
     return err;
 }
@@ -116,16 +122,16 @@ static fby_err remake_bad_rows(struct fby_stages *self,
 fby_err fby_transform_run_of_rows(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task)
 {
-    int64_t                 since = fby_now_ns();
-    struct fby_error_detail why   = {{0}};
-    fby_err                 err   = make_run(transformer, task, &why);
+    int64_t                 begin_ns = fby_now_ns();
+    struct fby_error_detail why      = {{0}};
+    fby_err                 err      = write_run(transformer, task, &why);
     if (err == FBY_OK) {
-        err = remake_bad_rows(self, transformer, task, &why);
+        err = rewrite_refused_rows(self, transformer, task, &why);
     }
     atomic_fetch_add(
-        &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
+        &task->job->transform_ns, (uint64_t)(fby_now_ns() - begin_ns));
     if (err == FBY_OK) {
-        fby_transform_rows_written(self, task, task->rows);
+        fby_transform_finish_rows(self, task, task->rows);
     } else {
         fby_stages_fail_job(self, task, NULL, err, &why);
     }

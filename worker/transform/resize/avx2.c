@@ -1,10 +1,11 @@
 /* avx2.c - the resize kernel in AVX2.
  *
- * A weight of 22 bits is split into an upper and a lower half of 11 bits. The
- * instruction that multiplies pairs of 16-bit numbers and adds the two products
- * is used for each half. The result, (upper sum << 11) + lower sum, is the same
- * integer as in portable C. Pixels and rows are processed in pairs. An odd
- * number of them is completed by a pixel or row with a weight of 0. */
+ * A tap is a source pixel (or row) that is multiplied by a weight. A weight of
+ * 22 bits is split into an upper and a lower half of 11 bits. For each half,
+ * one instruction multiplies pairs of 16-bit numbers and adds the two
+ * products. The result, (upper sum << 11) + lower sum, is the same integer as
+ * in portable C. Taps are processed in pairs; a tap with a weight of 0
+ * completes the last. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -20,10 +21,10 @@ enum {
 /* The weights of two adjacent taps, as _mm256_madd_epi16 needs them: the first
  * in bits 0..15, the second in bits 16..31. */
 struct weight_pair {
-    uint32_t upper, lower; /* halves of both weights */
+    uint32_t upper, lower; /* the upper and the lower halves of both weights */
 };
 
-static struct weight_pair pair_of(uint32_t first, uint32_t second)
+static struct weight_pair split_pair(uint32_t first, uint32_t second)
 {
     const uint32_t mask = (1U << LOW_BITS) - 1;
     return (struct weight_pair){
@@ -32,6 +33,7 @@ static struct weight_pair pair_of(uint32_t first, uint32_t second)
     };
 }
 
+/* (upper << LOW_BITS) + lower, rounded to integers. */
 static __m256i sums_to_values(__m256i upper, __m256i lower)
 {
     __m256i sum = _mm256_add_epi32(_mm256_slli_epi32(upper, LOW_BITS), lower);
@@ -41,11 +43,10 @@ static __m256i sums_to_values(__m256i upper, __m256i lower)
 
 /* ---- pixels of a row ----------------------------------------------------- */
 
-/* Four result pixels, which are computed together in two vectors: pixels 0 and 1
- * in the halves of the first vector, 2 and 3 in those of the second. */
+/* Four result pixels, which are computed together in two vectors: pixels 0 and
+ * 1 in the halves of the first vector, 2 and 3 in those of the second. */
 struct quad {
-    /* byte offset of each pixel's first tap in the source row */
-    uint32_t first_tap_offset[4];
+    uint32_t first_tap_offset[4]; /* of each pixel: bytes in the source row */
 };
 
 /* The weights of a pair of taps in two result pixels, one in each half of a
@@ -54,16 +55,18 @@ struct pair_weights {
     __m256i upper, lower;
 };
 
-/* The head of the plan for axis x. Layout: head, quads[n_quads], then
- * pair_weights[n_quads][n_pairs][2], the last index being the quad's vector. */
+/* The head of the plan for axis x (the weights in the form of this kernel).
+ * After the head are quads[n_quads] and pair_weights[n_quads][n_pairs][2]. The
+ * last index is the vector of the quad, 0 or 1. */
 struct pair_plan {
-    uint32_t n_quads;
-    uint32_t n_pairs; /* pairs of taps of each result pixel */
+    uint32_t n_quads; /* quads of result pixels in a row */
+    uint32_t n_pairs; /* pairs of taps of each result pixel, some of weight 0 */
 };
 
 static size_t quads_bytes(struct pair_plan plan)
 {
-    return ((size_t)plan.n_quads * sizeof(struct quad) + 31) / 32 * 32;
+    size_t bytes = (size_t)plan.n_quads * sizeof(struct quad);
+    return (bytes + VECTOR - 1) / VECTOR * VECTOR; /* aligns what follows */
 }
 
 static size_t x_bytes(const struct fby_axis_spec *x)
@@ -74,23 +77,26 @@ static size_t x_bytes(const struct fby_axis_spec *x)
                sizeof(struct pair_weights);
 }
 
-/* Write the first tap of result pixel `o`. Then write each pair of weights into
- * the four lanes (r, g, b, unused) of the pixel's half of a vector. */
+/* Write the plan of result pixel `o`: the offset of its first tap, and each
+ * pair of weights in the four lanes (r, g, b, unused) of its half vector. */
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     struct pair_plan plan, struct quad *quads, struct pair_weights *weights)
 {
     uint32_t first = resize_first_tap(x, o, 2 * plan.n_pairs);
     quads[o / 4].first_tap_offset[o % 4] = first * FBY_RGB;
-    weights += (size_t)(o / 4) * plan.n_pairs * 2 + o % 4 / 2;
+
+    uint32_t vector = o % 4 / 2; /* of the quad */
+    uint32_t lane   = o % 2 * 4; /* the first of the pixel's half */
+    weights += (size_t)(o / 4) * plan.n_pairs * 2 + vector;
     for (uint32_t p = 0; p < plan.n_pairs; p++) {
         uint32_t           i = first + 2 * p;
         struct weight_pair pair =
-            pair_of(fby_axis_weight(x, o, i), fby_axis_weight(x, o, i + 1));
+            split_pair(fby_axis_weight(x, o, i), fby_axis_weight(x, o, i + 1));
         uint32_t *upper = (uint32_t *)&weights[2 * (size_t)p].upper;
         uint32_t *lower = (uint32_t *)&weights[2 * (size_t)p].lower;
         for (uint32_t k = 0; k < 4; k++) {
-            upper[o % 2 * 4 + k] = pair.upper;
-            lower[o % 2 * 4 + k] = pair.lower;
+            upper[lane + k] = pair.upper;
+            lower[lane + k] = pair.lower;
         }
     }
 }
@@ -112,7 +118,8 @@ static void x_prepare(const struct fby_axis *x)
     }
 }
 
-/* Load two pixels from `a` and two from `b`, each two as u16: r r g g b b 0 0. */
+/* Load two pixels from `a` and two from `b`, as 16-bit numbers in the order
+ * r r g g b b 0 0 for `a`, then for `b`. */
 static __m256i load_two_pairs(const uint8_t *a, const uint8_t *b)
 {
     const __m256i spread =
@@ -124,8 +131,9 @@ static __m256i load_two_pairs(const uint8_t *a, const uint8_t *b)
     return _mm256_shuffle_epi8(both, spread);
 }
 
-/* Two result pixels of four u32 each. Their first taps are at `a` and `b`. */
-static __m256i two_results(const uint8_t *a, const uint8_t *b,
+/* Compute two result pixels, as four 32-bit numbers each. Their first taps are
+ * at `a` and `b`. */
+static __m256i scale_two_pixels(const uint8_t *a, const uint8_t *b,
     const struct pair_weights *weights, uint32_t n_pairs)
 {
     __m256i upper = _mm256_setzero_si256();
@@ -138,12 +146,13 @@ static __m256i two_results(const uint8_t *a, const uint8_t *b,
             _mm256_add_epi32(lower, _mm256_madd_epi16(pixels, weights->lower));
         a += (size_t)2 * FBY_RGB;
         b += (size_t)2 * FBY_RGB;
-        weights += 2;
+        weights += 2; /* skip those of the quad's other vector */
     }
     return sums_to_values(upper, lower);
 }
 
-/* Store four pixels of four u32 each, r g b 0, as 12 bytes; 16 are written. */
+/* Store four pixels, each of four 32-bit numbers r g b 0, as 12 bytes. Another
+ * 4 bytes are written after them. */
 static void save_four(__m256i first, __m256i second, uint8_t *out)
 {
     const __m128i drop_fourth_lane =
@@ -163,9 +172,9 @@ static inline __attribute__((always_inline)) void scale_x_pairs(
     for (uint32_t q = 0; q < plan.n_quads; q++) {
         const uint32_t *offset = quads[q].first_tap_offset;
         __m256i         first =
-            two_results(in + offset[0], in + offset[1], weights, n_pairs);
-        __m256i second =
-            two_results(in + offset[2], in + offset[3], weights + 1, n_pairs);
+            scale_two_pixels(in + offset[0], in + offset[1], weights, n_pairs);
+        __m256i second = scale_two_pixels(
+            in + offset[2], in + offset[3], weights + 1, n_pairs);
         save_four(first, second, out);
         weights += 2 * (size_t)n_pairs;
         out += 4 * (size_t)FBY_RGB;
@@ -195,18 +204,19 @@ static void y_prepare(const struct fby_axis *y)
     for (uint32_t o = 0; o < y->spec.n; o++) {
         uint32_t first = y->reaches[o].first;
         for (uint32_t p = 0; p < n_pairs; p++) {
-            *pairs++ = pair_of(fby_axis_weight(y, o, first + 2 * p),
+            *pairs++ = split_pair(fby_axis_weight(y, o, first + 2 * p),
                 fby_axis_weight(y, o, first + 2 * p + 1));
         }
     }
 }
 
-/* The sums of 32 columns (bytes of a row), 8 in a vector. Unpacking changes the
- * order of the columns, and packing restores it. */
+/* The sums of 32 columns (bytes of a row), 8 in a vector. Unpacking in add_rows
+ * changes their order, and packing in columns_to_bytes restores it. */
 struct columns_32 {
     __m256i upper[4], lower[4];
 };
 
+/* Add a pair of pixels of each of the 8 columns of vector `i`, with weights. */
 static void add_columns(struct columns_32 *sums, int i, __m256i pixels,
     const struct weight_pair *pair)
 {
@@ -242,7 +252,7 @@ static __m256i columns_to_bytes(const struct columns_32 *sums)
         _mm256_packus_epi32(value[2], value[3]));
 }
 
-/* Bytes [offset, offset + 32) of a result row. */
+/* Compute bytes [offset, offset + 32) of a result row. */
 static __m256i scale_32(const struct weight_pair *pairs, uint32_t n_pairs,
     const uint8_t *const *rows, size_t offset)
 {
@@ -265,17 +275,17 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
     memcpy(&n_pairs, y->kernel_plan, sizeof(n_pairs));
     const struct weight_pair *pairs =
         (void *)((uint8_t *)y->kernel_plan + PLAN_HEAD);
-    uint32_t row_pairs = (y->reaches[o].n + 1) / 2; /* of this result row */
+    uint32_t row_pairs = (y->reaches[o].n + 1) / 2; /* of result row `o` */
     pairs += (size_t)o * n_pairs;
-    size_t at = 0;
-    for (; at + VECTOR <= size; at += VECTOR) {
+    size_t i = 0;
+    for (; i + VECTOR <= size; i += VECTOR) {
         _mm256_storeu_si256(
-            (void *)(out + at), scale_32(pairs, row_pairs, rows, at));
+            (void *)(out + i), scale_32(pairs, row_pairs, rows, i));
     }
-    if (at < size) {
+    if (i < size) {
         uint8_t rest[VECTOR];
-        _mm256_storeu_si256((void *)rest, scale_32(pairs, row_pairs, rows, at));
-        memcpy(out + at, rest, size - at);
+        _mm256_storeu_si256((void *)rest, scale_32(pairs, row_pairs, rows, i));
+        memcpy(out + i, rest, size - i);
     }
 }
 

@@ -3,8 +3,8 @@
  * A weight of 22 bits is split into three signed digits of a byte each:
  *     weight = d0 + d1 * 2^8 + d2 * 2^16.
  * One instruction multiplies four bytes of pixels by four digits and adds the
- * products to a 32-bit sum. Pixels and rows are processed in fours. Digits of 0
- * complete the last four. */
+ * products to a 32-bit sum. A tap is a source pixel (or row) that is multiplied
+ * by a weight. Taps are processed in fours; digits of 0 complete the last. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -12,12 +12,13 @@
 #include "worker/transform/resize/kernel.h"
 
 enum {
-    TAPS   = 4,  /* pixels or rows that are multiplied at once */
+    TAPS   = 4,  /* taps that are multiplied at once: a four */
     VECTOR = 64, /* bytes */
+    LANES  = 16, /* 32-bit sums in a vector */
     GROUP  = 5,  /* result pixels that are computed together: with 3 channels
-                    they use 15 of the 16 sums in a vector */
-    /* Most pixels from the first tap of a group's first pixel to that of its
-     * last pixel: the four taps there still are in the vector. */
+                    they use 15 of the 16 lanes */
+    /* In a group, most source pixels from the first tap of the first result
+     * pixel to that of the last: one vector has the first four taps of both. */
     GROUP_WIDTH = VECTOR / FBY_RGB - TAPS,
     PLAN_HEAD   = VECTOR /* bytes at the start of a plan, for its counts */
 };
@@ -27,8 +28,8 @@ struct digits {
     uint32_t d[3];
 };
 
-/* The three signed digits of a weight, digit i in byte i. If a digit is
- * negative, the next one is larger by 1. */
+/* The three signed digits of a weight, digit i in byte i. Adding 0x80 to a byte
+ * of 0x80 or more carries 1 to the next digit. XOR with 0x80 subtracts 0x80. */
 static uint32_t digits_of_weight(uint32_t weight)
 {
     return (weight + 0x8080) ^ 0x8080;
@@ -42,9 +43,9 @@ static struct digits digits_of_taps(
     struct digits digits = {{0}};
     for (uint32_t tap = 0; tap < TAPS; tap++) {
         uint32_t weight = fby_axis_weight(axis, o, first + tap);
-        uint32_t own    = digits_of_weight(weight);
+        uint32_t bytes  = digits_of_weight(weight);
         for (uint32_t i = 0; i < 3; i++) {
-            digits.d[i] |= (own >> 8 * i & 0xff) << 8 * tap;
+            digits.d[i] |= (bytes >> 8 * i & 0xff) << 8 * tap;
         }
     }
     return digits;
@@ -61,7 +62,7 @@ struct sums {
     __m512i digit[3];
 };
 
-/* Sums of 0 products: one half, which rounds the result. */
+/* Sums before any product: one half, which rounds the result. */
 static inline struct sums initial_sums(void)
 {
     const __m512i zero = _mm512_setzero_si512();
@@ -76,6 +77,7 @@ static inline void add_products(
     }
 }
 
+/* sum 0 + sum 1 * 2^8 + sum 2 * 2^16, without the fraction. */
 static inline __m512i sums_to_values(const struct sums *sums)
 {
     __m512i upper =
@@ -90,25 +92,26 @@ static inline __m512i sums_to_values(const struct sums *sums)
  * axis shrinks too much for that, the AVX2 kernel is used. */
 static bool fits_vector(const struct fby_axis_spec *x)
 {
-    return x->from <=
-           (GROUP_WIDTH - 1) / (GROUP - 1) * (uint64_t)x->to * x->unit;
+    /* most source pixels from a result pixel's first tap to the next one's */
+    const uint64_t max_shrink = (GROUP_WIDTH - 1) / (GROUP - 1);
+    return x->from <= max_shrink * x->to * x->unit;
 }
 
-/* The head of the plan for axis x. The pixel_groups follow, then their digits:
- * for each group n_fours times three vectors. */
+/* The head of the plan for axis x (the weights in the form of this kernel).
+ * Then come the pixel_groups, then n_fours times three vectors for each. */
 struct group_plan {
-    uint32_t n_groups;
-    uint32_t n_fours; /* fours of taps of each result pixel */
+    uint32_t n_groups; /* groups of result pixels in a row */
+    uint32_t n_fours;  /* fours of taps of each result pixel */
 };
 
-/* The byte shuffle of a group. Lane k gets four bytes of the source row, one
- * channel of four taps: byte i of from_bytes[k] is the offset of the i-th, from
- * byte `from` of the row. For the next four taps `from` is 12 bytes further. The
- * struct is loaded as one vector. Its last lane, `from`, selects any bytes,
- * because their digits are 0. */
+/* The byte shuffle of a group. Lane k gets four bytes of the source row: one
+ * channel of four taps. Byte i of from_bytes[k] is the offset of tap i from
+ * byte `from` of the row. For the next four taps 12 is added to `from`. The
+ * struct is loaded as one vector. As its last lane, `from` selects arbitrary
+ * bytes, which are multiplied by digits of 0. */
 struct pixel_group {
     uint32_t from_bytes[GROUP * FBY_RGB];
-    uint32_t from;
+    uint32_t from; /* bytes */
 };
 _Static_assert(sizeof(struct pixel_group) == VECTOR, "a vector");
 
@@ -126,8 +129,8 @@ static size_t x_bytes(const struct fby_axis_spec *x)
     return fits_vector(x) ? bytes : resize_avx2.x_bytes(x);
 }
 
-/* The leftmost tap of the group of result pixels [first, end): that of its first
- * pixel, or of its last pixel if mirrored. */
+/* The leftmost tap of the group of result pixels [first, end): a tap of its
+ * first pixel, or of its last pixel if the axis is mirrored. */
 static uint32_t leftmost_tap(
     const struct fby_axis *x, uint32_t first, uint32_t end, uint32_t n_fours)
 {
@@ -136,8 +139,9 @@ static uint32_t leftmost_tap(
     return a < b ? a : b;
 }
 
-/* Write the plan of result pixel `o`. It has three lanes of its group, one for
- * each channel. The four taps of a lane are 0, 3, 6 and 9 bytes from the first. */
+/* Write the plan of result pixel `o`, which has three lanes of its group, one
+ * for each channel. A lane has the offset of the first tap in all four bytes,
+ * plus 0, 3, 6 and 9, because a pixel has 3 bytes. */
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     uint32_t n_fours, struct pixel_group *group, uint32_t *digits)
 {
@@ -148,11 +152,11 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
         group->from_bytes[lane + c] = byte * 0x01010101U + 0x09060300U;
     }
     for (uint32_t four = 0; four < n_fours; four++) {
-        struct digits own = digits_of_taps(x, o, first + TAPS * four);
-        for (uint32_t i = 0; i < 3; i++, digits += VECTOR / 4) {
-            digits[lane]     = own.d[i];
-            digits[lane + 1] = own.d[i];
-            digits[lane + 2] = own.d[i];
+        struct digits tap_digits = digits_of_taps(x, o, first + TAPS * four);
+        for (uint32_t i = 0; i < 3; i++, digits += LANES) {
+            digits[lane]     = tap_digits.d[i];
+            digits[lane + 1] = tap_digits.d[i];
+            digits[lane + 2] = tap_digits.d[i];
         }
     }
 }
@@ -178,7 +182,7 @@ static void x_prepare(const struct fby_axis *x)
         for (uint32_t o = first; o < end; o++) {
             prepare_pixel(x, o, plan.n_fours, &groups[g], digits);
         }
-        digits += (size_t)plan.n_fours * 3 * VECTOR / 4;
+        digits += (size_t)plan.n_fours * 3 * LANES;
     }
 }
 
@@ -186,9 +190,9 @@ static inline __attribute__((always_inline)) void scale_x_fours(
     const struct fby_axis *x, const uint8_t *in, uint8_t *out,
     struct group_plan plan, uint32_t n_fours)
 {
-    const uint8_t            *own    = x->kernel_plan;
-    const struct pixel_group *groups = (const void *)(own + PLAN_HEAD);
-    const uint8_t            *digits = own + digits_offset(plan);
+    const uint8_t            *memory = x->kernel_plan;
+    const struct pixel_group *groups = (const void *)(memory + PLAN_HEAD);
+    const uint8_t            *digits = memory + digits_offset(plan);
     for (uint32_t g = 0; g < plan.n_groups; g++) {
         const uint8_t *from    = in + groups[g].from;
         __m512i        shuffle = _mm512_loadu_si512(&groups[g]);
@@ -240,8 +244,8 @@ static void y_prepare(const struct fby_axis *y)
     }
 }
 
-/* The sums of 64 columns (bytes of a row), 16 in a quarter. Unpacking changes
- * the order of the columns, and packing restores it. */
+/* The sums of 64 columns (bytes of a row), 16 in a quarter. Unpacking in
+ * add_rows changes their order, and packing in columns_to_bytes restores it. */
 struct columns_64 {
     struct sums quarter[4];
 };
@@ -280,7 +284,7 @@ static inline __m512i columns_to_bytes(const struct columns_64 *columns)
             sums_to_values(&columns->quarter[3])));
 }
 
-/* Bytes [offset, offset + 64) of a result row. */
+/* Compute bytes [offset, offset + 64) of a result row. */
 static inline __m512i scale_64(const struct digits *digits, uint32_t n_fours,
     const uint8_t *const *rows, size_t offset)
 {
@@ -299,16 +303,16 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
     memcpy(&n_fours, y->kernel_plan, sizeof(n_fours));
     const struct digits *digits =
         (void *)((uint8_t *)y->kernel_plan + PLAN_HEAD);
-    uint32_t row_fours = count_fours(y->reaches[o].n); /* of this result row */
+    uint32_t row_fours = count_fours(y->reaches[o].n); /* of result row `o` */
     digits += (size_t)o * n_fours;
-    size_t at = 0;
-    for (; at + VECTOR <= size; at += VECTOR) {
-        _mm512_storeu_si512(out + at, scale_64(digits, row_fours, rows, at));
+    size_t i = 0;
+    for (; i + VECTOR <= size; i += VECTOR) {
+        _mm512_storeu_si512(out + i, scale_64(digits, row_fours, rows, i));
     }
-    if (at < size) {
-        __mmask64 rest = UINT64_MAX >> (VECTOR - (size - at));
+    if (i < size) {
+        __mmask64 rest = UINT64_MAX >> (VECTOR - (size - i));
         _mm512_mask_storeu_epi8(
-            out + at, rest, scale_64(digits, row_fours, rows, at));
+            out + i, rest, scale_64(digits, row_fours, rows, i));
     }
 }
 

@@ -1,8 +1,8 @@
-/* kernel.h - the two passes of a resize, for one row each. Internal to resize/.
+/* kernel.h - the two passes of a resize, each for one row. Internal to resize/.
  *
- * There is a kernel, which is a table of functions, for each vector instruction
- * set. All kernels make the same bytes. A tap is a source pixel (or row) that is
- * multiplied by a weight and added to a result pixel (or row). */
+ * A kernel is a table of functions for one vector instruction set. All kernels
+ * make the same bytes. A tap is a source pixel (or row) that is multiplied by a
+ * weight and added to a result pixel (or row). */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_KERNEL_H
 #define FBY_WORKER_TRANSFORM_RESIZE_KERNEL_H
 
@@ -15,36 +15,35 @@ enum {
 };
 
 struct resize_kernel {
-    /* Each kernel has its own form of the weights of an axis, its plan. There is
-     * a function for an upper bound of the plan's bytes, and one that writes the
-     * plan to axis->kernel_plan, which is aligned to 32 bytes. */
+    /* Each kernel has its own form of the weights of an axis: its plan. The
+     * first function of an axis returns an upper bound of the plan's bytes. The
+     * second writes the plan to axis->kernel_plan, aligned to 32 bytes. */
     size_t (*x_bytes)(const struct fby_axis_spec *x);
     void (*x_prepare)(const struct fby_axis *x);
     size_t (*y_bytes)(const struct fby_axis_spec *y);
     void (*y_prepare)(const struct fby_axis *y);
 
-    /* Scale the pixels of one source row. Up to RESIZE_SLACK bytes after the
-     * end of `in` are read, and after the end of `out` written. */
+    /* Scale the pixels of one source row. Up to RESIZE_SLACK bytes are read
+     * after the end of `in`, and written after the end of `out`. */
     void (*scale_x)(const struct fby_axis *x, const uint8_t *in, uint8_t *out);
 
-    /* Compute `size` bytes of result row `o` from the source rows of its reach,
-     * which `rows` lists. Three more entries of `rows` are read. Up to
-     * RESIZE_SLACK bytes after the `size` bytes of each row are read, but exactly
-     * `size` bytes are written. */
+    /* Compute `size` bytes of result row `o`. `rows` lists the source rows of
+     * its reach, and three more that may be read. Up to RESIZE_SLACK bytes
+     * after the `size` bytes of each source row are read. Exactly `size` bytes
+     * are written. */
     void (*scale_y)(const struct fby_axis *y, uint32_t o,
         const uint8_t *const *rows, size_t size, uint8_t *out);
 };
 
-/* The groups of `taps` taps that the result pixel with the most taps needs.
- * x_bytes uses an upper bound of it. */
+/* The number of groups of `group_taps` taps that every result pixel fits in. */
 static inline uint32_t resize_max_tap_groups(
-    const struct fby_axis *axis, uint32_t taps)
+    const struct fby_axis *axis, uint32_t group_taps)
 {
     uint32_t max = 0;
     for (uint32_t o = 0; o < axis->spec.n; o++) {
         max = axis->reaches[o].n > max ? axis->reaches[o].n : max;
     }
-    return (max + taps - 1) / taps;
+    return (max + group_taps - 1) / group_taps;
 }
 
 /* The first of `n` adjacent source pixels that include all taps of result pixel
@@ -53,29 +52,17 @@ static inline uint32_t resize_first_tap(
     const struct fby_axis *x, uint32_t o, uint32_t n)
 {
     uint32_t first = x->reaches[o].first;
-    uint32_t last  = x->used.n > n ? x->used.n - n : 0;
-    return first < last ? first : last;
+    uint32_t limit = x->used.n > n ? x->used.n - n : 0;
+    return first < limit ? first : limit;
 }
 
-/* Call loop(..., n), an always-inlined function, with a constant for n up to 3.
- * The compiler then unrolls its loop, and the sums stay in registers. */
-#define RESIZE_UNROLLED(n, loop, ...) \
-    do {                              \
-        switch (n) {                  \
-        case 1:                       \
-            loop(__VA_ARGS__, 1);     \
-            break;                    \
-        case 2:                       \
-            loop(__VA_ARGS__, 2);     \
-            break;                    \
-        case 3:                       \
-            loop(__VA_ARGS__, 3);     \
-            break;                    \
-        default:                      \
-            loop(__VA_ARGS__, n);     \
-            break;                    \
-        }                             \
-    } while (0)
+/* Call loop(..., n), an always-inlined function, with n as a constant up to 3.
+ * Then the compiler unrolls its loop, and its sums stay in registers. */
+#define RESIZE_UNROLLED(n, loop, ...)     \
+    ((n) == 1      ? loop(__VA_ARGS__, 1) \
+        : (n) == 2 ? loop(__VA_ARGS__, 2) \
+        : (n) == 3 ? loop(__VA_ARGS__, 3) \
+                   : loop(__VA_ARGS__, n))
 
 extern const struct resize_kernel resize_portable;
 extern const struct resize_kernel resize_avx2; /* only on x86-64 */

@@ -1,7 +1,8 @@
-/* nearest.c - when a source row arrives, write all result rows that copy it. */
+/* nearest.c - resize a mask by the nearest pixel: when a source row arrives,
+ * write all result rows that copy it. */
 #include "worker/transform/resize/nearest.h"
 
-/* The source pixel of result pixel `o`. */
+/* The source pixel that wanted result pixel `o` copies. */
 static uint32_t source_pixel(const struct fby_axis_spec *axis, uint32_t o)
 {
     uint64_t i     = axis->first + (axis->mirror ? axis->n - 1 - o : o);

@@ -1,10 +1,11 @@
 /* nearest.h - scale a mask by copying the nearest pixel, so that ids are never
  * mixed.
  *
- * On an axis scaled from n to m pixels, result pixel o is source pixel
- * floor((2o + 1) n / 2m), which contains its centre, as in Pillow's NEAREST.
- * With `reversed`, o and the source pixel are both counted from the end of the
- * axis. Source rows are passed one by one, as to the resizer (resize.h). */
+ * On an axis that is scaled from n to m pixels, result pixel o copies source
+ * pixel floor((2o + 1) n / 2m), which contains its centre, as in Pillow's
+ * NEAREST. With `reversed`, o and the source pixel are both counted from the
+ * end of the axis. Source rows are passed one by one, as to the resizer
+ * (resize.h). */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_NEAREST_H
 #define FBY_WORKER_TRANSFORM_RESIZE_NEAREST_H
 
@@ -18,9 +19,9 @@ struct fby_reach fby_nearest_resize_reach(const struct fby_axis_spec *axis);
 struct fby_nearest_resize {
     struct fby_resize_spec spec;
     struct fby_image       out;
-    uint32_t               first_column; /* of the passed source rows */
-    uint32_t               next_row;     /* number of the next source row */
-    uint32_t               rows_out;     /* result rows so far */
+    uint32_t first_column; /* source column where passed rows begin */
+    uint32_t next_row;     /* index of the next source row */
+    uint32_t rows_out;     /* number of result rows so far */
 };
 
 /* Begin a resize. Pass only the source rows that the result reads (the reach of

@@ -2,7 +2,8 @@
 #include "worker/transform/image.h"
 #include "worker/transform/resize/kernel.h"
 
-/* Bytes of a row that are computed at a time. Their sums stay in the L1 cache. */
+/* Bytes of a result row that are computed at a time, so that their sums stay in
+ * the L1 cache. */
 enum { STRIPE = 512 };
 
 /* This kernel uses the weights of the axis as they are, and needs no plan. */
@@ -22,6 +23,7 @@ static const uint32_t *weights_of(const struct fby_axis *axis, uint32_t o)
     return axis->weights + (size_t)o * axis->max_reach;
 }
 
+/* Shift the fraction out of a sum, which includes one half for rounding. */
 static uint8_t to_byte(uint32_t sum)
 {
     uint32_t value = sum >> FBY_WEIGHT_BITS;
@@ -48,8 +50,7 @@ static void scale_x(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
     }
 }
 
-/* Compute bytes [offset, offset + size) of result row `o`; `out` is the place of
- * the first of them. */
+/* Write bytes [offset, offset + size) of result row `o` to `out`. */
 static void scale_stripe(const struct fby_axis *y, uint32_t o,
     const uint8_t *const *rows, size_t offset, size_t size, uint8_t *out)
 {

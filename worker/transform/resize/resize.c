@@ -2,7 +2,7 @@
  *
  * A source row is scaled in x when it arrives, and stored in a ring buffer. A
  * result row is computed as soon as the ring has all rows of its reach (the
- * source rows with a weight in it). An axis that keeps its size is copied. */
+ * source rows it depends on). An axis that keeps its size is copied. */
 #include "worker/transform/resize/resize.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@ _Static_assert((int)RESIZE_SLACK <= (int)FBY_RESIZE_ROW_SLACK,
     "kernels read no further than callers allow");
 
 enum {
-    ALIGN      = 64,
-    EXTRA_ROWS = 3 /* entries of ring_rows after a reach that kernels read */
+    ALIGN      = 64, /* bytes: each part of the memory begins at a multiple */
+    EXTRA_ROWS = 3 /* kernels read this many ring_rows after those of a reach */
 };
 
 struct fby_resize_spec fby_resize_spec_whole(
@@ -29,17 +29,15 @@ struct fby_resize_spec fby_resize_spec_whole(
     };
 }
 
-/* ---- memory -------------------------------------------------------------- */
-
 static size_t aligned(size_t size)
 {
     return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The offsets in the memory of a resizer where each part begins, and the size of
- * all. Part `x` (the weights of axis x) begins at 0. */
+/* The offsets of the parts of a resizer's memory, and the size of all parts.
+ * The axis data of x (reaches and weights) are at 0. */
 struct layout {
-    size_t y, x_plan, y_plan, ring_rows, ring, row_copy, size;
+    size_t y_axis, x_plan, y_plan, ring_rows, ring, row_copy, size;
 };
 
 static size_t ring_stride(const struct fby_resize_spec *spec)
@@ -55,15 +53,16 @@ static size_t row_bytes(const struct fby_axis_spec *x)
 static struct layout layout_of(
     const struct fby_resize_spec *spec, const struct resize_kernel *kernel)
 {
-    size_t        n = fby_axis_max_reach(&spec->y);
-    struct layout p = {.y = aligned(fby_axis_memory_bytes(&spec->x))};
-    p.x_plan        = p.y + aligned(fby_axis_memory_bytes(&spec->y));
-    p.y_plan        = p.x_plan + aligned(kernel->x_bytes(&spec->x));
-    p.ring_rows     = p.y_plan + aligned(kernel->y_bytes(&spec->y));
-    p.ring = p.ring_rows + aligned((2 * n + EXTRA_ROWS) * sizeof(uint8_t *));
-    p.row_copy = p.ring + n * ring_stride(spec);
-    p.size     = p.row_copy + row_bytes(&spec->x) + RESIZE_SLACK;
-    return p;
+    size_t        ring_n = fby_axis_max_reach(&spec->y);
+    struct layout layout = {.y_axis = aligned(fby_axis_memory_bytes(&spec->x))};
+    layout.x_plan    = layout.y_axis + aligned(fby_axis_memory_bytes(&spec->y));
+    layout.y_plan    = layout.x_plan + aligned(kernel->x_bytes(&spec->x));
+    layout.ring_rows = layout.y_plan + aligned(kernel->y_bytes(&spec->y));
+    layout.ring      = layout.ring_rows +
+                  aligned((2 * ring_n + EXTRA_ROWS) * sizeof(uint8_t *));
+    layout.row_copy = layout.ring + ring_n * ring_stride(spec);
+    layout.size     = layout.row_copy + row_bytes(&spec->x) + RESIZE_SLACK;
+    return layout;
 }
 
 uint64_t fby_resize_memory_bytes(const struct fby_resize_spec *spec)
@@ -71,9 +70,9 @@ uint64_t fby_resize_memory_bytes(const struct fby_resize_spec *spec)
     return layout_of(spec, resize_kernel_for(fby_simd_level())).size;
 }
 
-/* List the rows of the ring twice in a row, so that the rows of a reach are
- * adjacent entries even if they go round the end of the ring. A kernel that
- * reads rows in fours reads up to three entries more. */
+/* List all rows of the ring two times. So the rows of a reach are adjacent
+ * entries even if they go round the end of the ring. A kernel that reads rows
+ * in fours reads up to EXTRA_ROWS entries more. */
 static void list_ring_rows(struct fby_resizer *self)
 {
     for (uint32_t i = 0; i < 2 * self->n_ring + EXTRA_ROWS; i++) {
@@ -81,13 +80,14 @@ static void list_ring_rows(struct fby_resizer *self)
     }
 }
 
+/* Divide self->memory into parts, and fill those that depend only on `spec`. */
 static void plan_memory(
     struct fby_resizer *self, const struct fby_resize_spec *spec)
 {
     uint8_t      *memory = self->memory.memory;
     struct layout layout = layout_of(spec, self->kernel);
     self->x              = fby_axis_plan(&spec->x, memory);
-    self->y              = fby_axis_plan(&spec->y, memory + layout.y);
+    self->y              = fby_axis_plan(&spec->y, memory + layout.y_axis);
     self->x.kernel_plan  = memory + layout.x_plan;
     self->y.kernel_plan  = memory + layout.y_plan;
     self->ring_rows      = (void *)(memory + layout.ring_rows);
@@ -100,8 +100,7 @@ static void plan_memory(
     list_ring_rows(self);
 }
 
-/* ---- rows ---------------------------------------------------------------- */
-
+/* True if the pixels of the axis are copied as they are. */
 static bool keeps_pixels(const struct fby_axis_spec *axis)
 {
     return axis->from == axis->to && axis->unit == 1 && !axis->mirror;
@@ -139,20 +138,21 @@ void fby_resizer_add_row(struct fby_resizer *self, const uint8_t *row)
     for (; self->rows_out < self->y.spec.n; self->rows_out++) {
         const struct fby_reach *reach = &self->y.reaches[self->rows_out];
         if (reach->first + reach->n > self->rows_in) {
-            break;
+            break; /* more source rows are needed */
         }
         write_row(self, self->rows_out);
     }
 }
 
-/* ---- whole pictures ------------------------------------------------------ */
-
 static bool is_valid_axis(const struct fby_axis_spec *axis)
 {
-    return axis->from >= 1 && axis->from <= FBY_RESIZE_MAX_SIDE &&
-           axis->to >= 1 && axis->to <= FBY_RESIZE_MAX_SIDE && axis->n >= 1 &&
-           axis->first < axis->to && axis->n <= axis->to - axis->first &&
-           axis->unit >= 1 && axis->unit <= 8 && axis->skew < axis->unit;
+    bool sides_fit = axis->from >= 1 && axis->from <= FBY_RESIZE_MAX_SIDE &&
+                     axis->to >= 1 && axis->to <= FBY_RESIZE_MAX_SIDE;
+    bool wanted_fit = axis->n >= 1 && axis->first < axis->to &&
+                      axis->n <= axis->to - axis->first;
+    bool unit_fits =
+        axis->unit >= 1 && axis->unit <= 8 && axis->skew < axis->unit;
+    return sides_fit && wanted_fit && unit_fits;
 }
 
 fby_err fby_resizer_begin(struct fby_resizer *self,
@@ -178,8 +178,8 @@ fby_err fby_resizer_begin(struct fby_resizer *self,
     return FBY_OK;
 }
 
-/* Row `y`, or a copy of it if fewer than RESIZE_SLACK bytes of the picture
- * follow it. */
+/* Return row `y` of `in`, or a copy of the row if fewer than RESIZE_SLACK bytes
+ * of the picture follow. */
 static const uint8_t *copy_if_last(
     struct fby_resizer *self, const struct fby_image *in, uint32_t y)
 {

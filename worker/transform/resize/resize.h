@@ -1,10 +1,10 @@
 /* resize.h - scale a picture with an antialiased triangle filter.
  *
- * The definition is Pillow's BILINEAR (weights.h): scale each row and round it
- * to 8 bits, then scale the columns. A resizer gets the source rows one by one,
- * as a decoder makes them, and keeps only those that the next result row needs.
- * It can compute a part of the result alone, and mirror it. All vector
- * instruction sets give the same bytes. */
+ * The definition is Pillow's BILINEAR (weights.h): scale each row in x and
+ * round it to 8 bits, then scale the columns in y. A resizer gets the source
+ * rows one by one, as a decoder makes them, and keeps only those that the next
+ * result row needs. It can compute a part of the result alone, and mirror it.
+ * All vector instruction sets give the same bytes. */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_H
 #define FBY_WORKER_TRANSFORM_RESIZE_H
 
@@ -29,29 +29,29 @@ struct fby_resize_spec fby_resize_spec_whole(
 
 struct resize_kernel;
 
-/* The state of a resize. The next resize reuses the memory. Initialise to {0}.
- */
+/* The state of a resize; the next one reuses the memory. Initialise to {0}. */
 struct fby_resizer {
     struct fby_scratch          memory;
     const struct resize_kernel *kernel;
     struct fby_axis             x, y;
     struct fby_image            out;
-    uint8_t                    *ring;      /* ring buffer of source rows,
-                                                already scaled in x */
-    const uint8_t             **ring_rows; /* its rows, listed twice */
-    uint8_t                    *row_copy;  /* room for one source row */
-    size_t   ring_stride;                  /* bytes from one row to the next */
-    uint32_t n_ring;                       /* rows of the ring */
-    uint32_t rows_in;                      /* source rows so far */
-    uint32_t rows_out;                     /* result rows so far */
+    uint8_t                    *ring;        /* ring buffer of source rows
+                                                that are scaled in x */
+    const uint8_t             **ring_rows;   /* pointers to its rows, twice */
+    uint8_t                    *row_copy;    /* room for one source row */
+    size_t                      ring_stride; /* bytes from row to row of ring */
+    uint32_t                    n_ring;      /* number of rows of the ring */
+    uint32_t                    rows_in;     /* number of source rows so far */
+    uint32_t                    rows_out;    /* number of result rows so far */
 };
 
 /* Bytes of memory that the resizer needs for `spec`. */
 uint64_t fby_resize_memory_bytes(const struct fby_resize_spec *spec);
 
-/* Begin a resize. Afterwards self->y.used are the source rows to pass, in order,
- * and self->x.used are the pixels that each of them must have. The result is
- * written to `out` (x.n by y.n of `spec`), which must not overlap a source row.
+/* Begin a resize. Afterwards self->y.used are the source rows to pass, in
+ * order, and self->x.used are the pixels that each of these rows must have. The
+ * result is written to `out` (spec->x.n by spec->y.n pixels), which must not
+ * overlap a source row.
  *
  * Thread: any, with its own resizer.   Allocates: only if its memory must grow.
  * Errors: FBY_FULL when memory is short or more than FBY_RESIZE_MAX_BYTES

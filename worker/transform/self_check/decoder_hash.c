@@ -52,16 +52,14 @@ void fby_self_check_decode(
     free(values);
 }
 
-/* ---- all self checks, once a process ---- */
-
 static struct { /* guarded by `lock` */
     pthread_mutex_t   lock;
-    bool              ready;
+    bool              computed;
     struct fby_digest decoders[FBY_N_DECODERS];
     struct fby_digest ops[FBY_OP_ID_LIMIT]; /* by op id */
 } hashes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static fby_err run_all(void)
+static fby_err run_self_checks(void)
 {
     struct fby_self_check *check = fby_zalloc(sizeof(*check));
     check->transform             = fby_transform_create(NULL);
@@ -89,16 +87,16 @@ fby_err fby_decoder_hashes_compute(void)
 {
     fby_err err = FBY_OK;
     pthread_mutex_lock(&hashes.lock);
-    if (!hashes.ready) {
-        err          = run_all();
-        hashes.ready = err == FBY_OK;
+    if (!hashes.computed) {
+        err             = run_self_checks();
+        hashes.computed = err == FBY_OK;
     }
     pthread_mutex_unlock(&hashes.lock);
     return err;
 }
 
-/* Read without the lock: after fby_decoder_hashes_compute, which the caller has
- * called, the hashes do not change. */
+/* No lock is needed: the caller has called fby_decoder_hashes_compute, and
+ * after that the hashes do not change. */
 const struct fby_digest *fby_decoder_hash_of_decoder(uint32_t decoder)
 {
     return &hashes.decoders[decoder];

@@ -1,8 +1,9 @@
 /* decoder_hash.h - a hash of the results of each decoder and op.
  *
- * The self checks run once a process, on small built-in files and texts. A hash
- * is BLAKE2b-256 over all outcomes of a self check: sizes and values, or the
- * fact of a refusal. proto/PROTOCOL.md, "Fingerprint", lists the inputs. */
+ * A self check runs a decoder or an op on small built-in files and texts. A
+ * hash is BLAKE2b-256 over all outcomes of a self check: sizes and values, or
+ * the fact that an input was refused. proto/PROTOCOL.md, "Fingerprint", lists
+ * the inputs. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_DECODER_HASH_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_DECODER_HASH_H
 
@@ -13,9 +14,9 @@
  * Errors: FBY_FULL when memory is short; a later call tries again. */
 FBY_CHECKED fby_err fby_decoder_hashes_compute(void);
 
-/* The hash of a decoder (enum fby_decoder), or of an op; NULL for an op that this
- * worker does not have. Call after fby_decoder_hashes_compute has succeeded. Any
- * thread. */
+/* The hash of a decoder (enum fby_decoder), or of an op; NULL for an op that
+ * this worker does not have. Call after fby_decoder_hashes_compute has
+ * succeeded. Any thread. */
 const struct fby_digest *fby_decoder_hash_of_decoder(uint32_t decoder);
 const struct fby_digest *fby_decoder_hash_of_op(uint32_t op_id);
 

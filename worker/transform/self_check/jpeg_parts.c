@@ -1,8 +1,9 @@
-/* jpeg_parts.c - decode the whole picture once for each unit, and compare parts
- * with it.
+/* jpeg_parts.c - check that libjpeg decodes parts of pictures correctly: decode
+ * the whole picture once for each unit (1, 2, 4 or 8 pixels become one), and
+ * compare parts with it.
  *
- * The parts do not begin and end at the groups of blocks that the library
- * decodes at a time, because the library had errors there. */
+ * The parts begin and end within the groups of blocks that the library decodes
+ * at a time, because the library had errors there. */
 #include "worker/transform/self_check/jpeg_parts.h"
 
 #include <string.h>
@@ -15,25 +16,29 @@ struct parts_check {
     struct fby_decoded_part        whole, part;
 };
 
-static bool is_in_whole(
+/* True if all rows of the part were delivered, with the pixels of `whole`. */
+static bool equals_whole(
     const struct fby_decoded_part *part, const struct fby_decoded_part *whole)
 {
-    const struct fby_box *box  = &part->part.box;
-    uint32_t              unit = part->part.unit;
-    const uint8_t        *at   = whole->image.pixels +
-                        box->y / unit * whole->image.stride +
-                        (size_t)(box->x / unit) * FBY_RGB;
-    bool same = part->n_ready == part->region.height;
-    for (uint32_t y = 0; same && y < part->n_ready; y++) {
-        same = memcmp(part->image.pixels + y * part->image.stride,
-                   at + y * whole->image.stride, part->image.stride) == 0;
+    const struct fby_box *box    = &part->part.box;
+    uint32_t              unit   = part->part.unit;
+    const uint8_t        *corner = whole->image.pixels +
+                            box->y / unit * whole->image.stride +
+                            (size_t)(box->x / unit) * FBY_RGB;
+    bool is_equal = part->n_ready == part->region.height;
+    for (uint32_t y = 0; is_equal && y < part->n_ready; y++) {
+        is_equal =
+            memcmp(part->image.pixels + y * part->image.stride,
+                corner + y * whole->image.stride, part->image.stride) == 0;
     }
-    return same;
+    return is_equal;
 }
 
-/* Box `i` of a picture, at various offsets. Its width is 3/5 to 5/5 of the pixels
- * to the right of its offset, its height 3/4 or all of the rows below. */
-static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
+/* Choose box `i` of a picture. Offsets vary. The width is 3/5 to 5/5 of the
+ * pixels to the right of the offset, the height 3/4 or all of the rows
+ * below. */
+static struct fby_box choose_box(
+    const struct fby_picture_head *head, uint32_t i)
 {
     struct fby_box box = {
         .x = head->width * (i % 4) / 7 + (i > 0),
@@ -46,13 +51,14 @@ static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
     return box;
 }
 
-static fby_err try_part(
+static fby_err check_part(
     struct parts_check *check, uint32_t i, struct fby_error_detail *why)
 {
-    check->part.part = (struct fby_picture_part){
-        box_of(&check->whole.head, i), check->whole.part.unit, false};
+    check->part.part =
+        (struct fby_picture_part){.box = choose_box(&check->whole.head, i),
+            .unit                      = check->whole.part.unit};
     fby_err err = fby_picture_decode_part(&check->part, check->file, why);
-    if (err == FBY_OK && !is_in_whole(&check->part, &check->whole)) {
+    if (err == FBY_OK && !equals_whole(&check->part, &check->whole)) {
         const struct fby_box *box = &check->part.part.box;
 
         err = fby_error_set(why, FBY_USAGE,
@@ -65,14 +71,14 @@ static fby_err try_part(
     return err;
 }
 
-static fby_err try_unit(
+static fby_err check_unit(
     struct parts_check *check, uint32_t unit, struct fby_error_detail *why)
 {
     enum { PARTS = 16 };
     check->whole.part = (struct fby_picture_part){.unit = unit};
     fby_err err = fby_picture_decode_part(&check->whole, check->file, why);
     for (uint32_t i = 0; i < PARTS && err == FBY_OK; i++) {
-        err = try_part(check, i, why);
+        err = check_part(check, i, why);
     }
     return err;
 }
@@ -90,10 +96,10 @@ fby_err fby_jpeg_parts_check_file(const struct fby_picture_file *file,
 {
     struct parts_check check = {
         .file = file, .whole.decoder = decoder, .part.decoder = decoder};
-    fby_err err = try_unit(&check, 1, why);
+    fby_err err = check_unit(&check, 1, why);
     for (uint32_t unit = 2;
          err == FBY_OK && unit <= largest_unit(&check.whole.head); unit *= 2) {
-        err = try_unit(&check, unit, why);
+        err = check_unit(&check, unit, why);
     }
     fby_scratch_fini(&check.whole.memory);
     fby_scratch_fini(&check.part.memory);

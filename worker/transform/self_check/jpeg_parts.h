@@ -2,8 +2,8 @@
  * correctly.
  *
  * The worker decodes only the part of a picture that is wanted. Some releases
- * of libjpeg return wrong rows or columns then. The worker checks this before
- * it starts. */
+ * of libjpeg return wrong rows or columns of a part. The worker checks this
+ * before it starts. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_JPEG_PARTS_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_JPEG_PARTS_H
 

@@ -4,7 +4,7 @@
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/self_check/self_check.h"
 
-enum { DRAWS = 2 /* draws for each picture and op */ };
+enum { DRAWS = 2 /* random draws for each picture and op */ };
 
 /* The parameters of one check of an op, in the order of its schema. */
 struct op_case {
@@ -50,7 +50,7 @@ static const struct op_case cases[] = {
                               {.n = 1, .i = {31}}, {.n = 1, .i = {7}}}},
 };
 
-static void add_plan(
+static void hash_plan(
     struct fby_self_check *check, const struct fby_op_plan *plan)
 {
     const uint32_t numbers[] = {
@@ -68,8 +68,8 @@ static void add_plan(
     }
 }
 
-/* Run the op on a picture. `sample` selects the draws. */
-static void try_picture(struct fby_self_check *check,
+/* Run the op on a picture. `sample` selects the random draws. */
+static void check_on_picture(struct fby_self_check *check,
     const struct fby_op_use *use, uint64_t sample, struct fby_image picture)
 {
     struct fby_op_plan plan;
@@ -80,7 +80,7 @@ static void try_picture(struct fby_self_check *check,
             check, use->op->plan(use, &draw, shape, &plan, NULL))) {
         return;
     }
-    add_plan(check, &plan);
+    hash_plan(check, &plan);
     struct fby_scratch     memory = {0};
     struct fby_image       result = {0};
     struct fby_planned_ops run    = {use, &plan, 1};
@@ -96,7 +96,8 @@ static void try_picture(struct fby_self_check *check,
     fby_scratch_fini(&memory);
 }
 
-static void try_params(
+/* Run the op, with its parameters, on each picture with DRAWS draws. */
+static void check_params(
     struct fby_self_check *check, const struct fby_op_use *use)
 {
     for (uint64_t sample = 0; sample < fby_n_jpeg_probes * DRAWS; sample++) {
@@ -107,7 +108,7 @@ static void try_params(
         fby_err err = fby_picture_decode(
             &fby_jpeg_picture, file, &memory, &picture, NULL);
         if (err == FBY_OK) {
-            try_picture(check, use, sample, picture);
+            check_on_picture(check, use, sample, picture);
         } else {
             fby_self_check_add_outcome(check, err);
         }
@@ -121,7 +122,7 @@ void fby_self_check_op(struct fby_self_check *check, const struct fby_op *op)
         struct fby_op_use use = {.op = op};
         memcpy(use.params, cases[i].params, sizeof(cases[i].params));
         if (cases[i].op == op->id) {
-            try_params(check, &use);
+            check_params(check, &use);
         }
     }
 }

@@ -1,4 +1,4 @@
-/* packed.c - self checks of packed documents: tokens and lengths. */
+/* packed.c - self checks of sequences that are packed from documents. */
 #include <stdio.h>
 
 #include "common/bytes.h"
@@ -15,9 +15,9 @@ enum {
 static const uint32_t packings[][MAX_DOCUMENTS] = {
     {5}, {1}, {3}, {1, 1}, {2, 3}, {1, 2, 1}, {3, 1, 1}};
 
-/* Append the lengths, then the tokens, of 4 bytes each: FIRST_TOKEN and the
+/* Append the lengths, then the tokens, all in 4 bytes: FIRST_TOKEN and the
  * numbers after it. Returns the number of documents. */
-static uint32_t put_sequence(const uint32_t *lengths, struct fby_buffer *out)
+static uint32_t append_sequence(const uint32_t *lengths, struct fby_buffer *out)
 {
     uint32_t tokens = 0;
     uint32_t n      = 0;
@@ -31,14 +31,14 @@ static uint32_t put_sequence(const uint32_t *lengths, struct fby_buffer *out)
     return n;
 }
 
-static void try_packings(struct fby_self_check *check)
+static void check_packings(struct fby_self_check *check)
 {
     for (size_t i = 0; i < COUNT_OF(packings); i++) {
         struct fby_buffer    sequence = {0};
         uint32_t             entries  = LENGTH;
         struct fby_field_job job      = {
                  .field = &check->field, .width = 4, .length = &entries};
-        job.documents = put_sequence(packings[i], &sequence);
+        job.documents = append_sequence(packings[i], &sequence);
         job.bytes     = sequence.data;
         job.size      = sequence.size;
         fby_self_check_decode(check, &job);
@@ -46,7 +46,7 @@ static void try_packings(struct fby_self_check *check)
     }
 }
 
-static void try_tokens(
+static void check_tokens(
     struct fby_self_check *check, const char *from, enum fby_type type)
 {
     check->field = (struct fby_field_content){.decode = FBY_DECODE_TOKENS,
@@ -55,14 +55,14 @@ static void try_tokens(
         .shape                                        = {1, {LENGTH}},
         .as.tokens = {.length = LENGTH, .packed = true, .pad = PAD}};
     snprintf(check->field.from[0], FBY_NAME_SIZE, "%s", from);
-    try_packings(check);
+    check_packings(check);
 }
 
 void fby_self_check_packed(struct fby_self_check *check)
 {
-    try_tokens(check, "input", FBY_U32);
-    try_tokens(check, "target", FBY_U32);
-    try_tokens(check, "input", FBY_U16);
+    check_tokens(check, "input", FBY_U32);
+    check_tokens(check, "target", FBY_U32);
+    check_tokens(check, "input", FBY_U16);
     check->field = (struct fby_field_content){.decode = FBY_DECODE_DOCUMENTS,
         .wire_type                                    = FBY_U16,
         .from                                         = {"documents"},
@@ -70,5 +70,5 @@ void fby_self_check_packed(struct fby_self_check *check)
         .max_length                                   = LENGTH,
         .shape                                        = {1, {LENGTH}},
         .as.documents.shift                           = 1};
-    try_packings(check);
+    check_packings(check);
 }

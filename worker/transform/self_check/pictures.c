@@ -9,10 +9,8 @@ static struct fby_picture_file first_half(struct fby_picture_file file)
     return (struct fby_picture_file){file.bytes, file.size / 2};
 }
 
-/* ---- whole pictures ---- */
-
 /* Decode each file whole, then its first half. */
-static void try_files(struct fby_self_check *check,
+static void check_files(struct fby_self_check *check,
     const struct fby_picture_decoder *decoder, uint32_t channels,
     const struct fby_picture_file *files, size_t n)
 {
@@ -30,25 +28,23 @@ static void try_files(struct fby_self_check *check,
 
 void fby_self_check_jpegs(struct fby_self_check *check)
 {
-    try_files(
+    check_files(
         check, &fby_jpeg_picture, FBY_RGB, fby_jpeg_probes, fby_n_jpeg_probes);
 }
 
 void fby_self_check_pngs(struct fby_self_check *check)
 {
-    try_files(
+    check_files(
         check, &fby_png_picture, FBY_RGB, fby_png_probes, fby_n_png_probes);
 }
 
 void fby_self_check_masks(struct fby_self_check *check)
 {
-    try_files(check, &fby_png_mask, 1, fby_png_probes, fby_n_png_probes);
+    check_files(check, &fby_png_mask, 1, fby_png_probes, fby_n_png_probes);
 }
 
-/* ---- parts of a JPEG, decoded smaller ---- */
-
-static void set_crop(struct fby_field_content *field, enum fby_dct_scale scale,
-    int64_t h, int64_t w)
+static void set_crop_field(struct fby_field_content *field,
+    enum fby_dct_scale scale, int64_t h, int64_t w)
 {
     const struct fby_value area  = {.n = 2, .real = true, .r = {0.3, 1}};
     const struct fby_value ratio = {.n = 2, .real = true, .r = {0.75, 1.25}};
@@ -64,7 +60,8 @@ static void set_crop(struct fby_field_content *field, enum fby_dct_scale scale,
     };
 }
 
-static void try_sample(
+/* Decode a file as check->field says. `sample` selects the random draws. */
+static void check_sample(
     struct fby_self_check *check, struct fby_picture_file file, uint64_t sample)
 {
     fby_self_check_decode(check, &(struct fby_field_job){.field = &check->field,
@@ -74,28 +71,26 @@ static void try_sample(
                                      .sample                    = sample});
 }
 
-static void try_scale(struct fby_self_check *check, enum fby_dct_scale scale)
+static void check_scale(struct fby_self_check *check, enum fby_dct_scale scale)
 {
     static const int64_t sizes[][2] = {{20, 24}, {9, 8}, {4, 5}};
     for (size_t k = 0; k < COUNT_OF(sizes); k++) {
-        set_crop(&check->field, scale, sizes[k][0], sizes[k][1]);
+        set_crop_field(&check->field, scale, sizes[k][0], sizes[k][1]);
         for (size_t i = 0; i < 2 * fby_n_jpeg_probes; i++) {
-            try_sample(check, fby_jpeg_probes[i / 2], i);
+            check_sample(check, fby_jpeg_probes[i / 2], i);
         }
     }
 }
 
 void fby_self_check_faithful(struct fby_self_check *check)
 {
-    try_scale(check, FBY_DCT_FAITHFUL);
+    check_scale(check, FBY_DCT_FAITHFUL);
 }
 
 void fby_self_check_fast(struct fby_self_check *check)
 {
-    try_scale(check, FBY_DCT_FAST);
+    check_scale(check, FBY_DCT_FAST);
 }
-
-/* ---- planes of yuv420 ---- */
 
 /* The ops that paint a colour, after a resize. */
 static void set_painting_ops(struct fby_field_content *field)
@@ -123,7 +118,7 @@ static void set_painting_ops(struct fby_field_content *field)
 }
 
 /* Decode a file in its own size, without ops. */
-static void try_own_size(
+static void check_own_size(
     struct fby_self_check *check, struct fby_picture_file file)
 {
     const struct fby_picture_decoder *decoder;
@@ -139,7 +134,7 @@ static void try_own_size(
     check->field.n_ops = 0;
     check->field.shape =
         (struct fby_shape){3, {head.height, head.width, FBY_RGB}};
-    try_sample(check, file, 0);
+    check_sample(check, file, 0);
 }
 
 void fby_self_check_yuv(struct fby_self_check *check)
@@ -155,10 +150,10 @@ void fby_self_check_yuv(struct fby_self_check *check)
         struct fby_picture_file file =
             i < fby_n_jpeg_probes ? fby_jpeg_probes[i]
                                   : fby_png_probes[i - fby_n_jpeg_probes];
-        try_own_size(check, file);
-        try_own_size(check, first_half(file));
+        check_own_size(check, file);
+        check_own_size(check, first_half(file));
         set_painting_ops(&check->field);
-        try_sample(check, file, 2 * i);
-        try_sample(check, file, 2 * i + 1);
+        check_sample(check, file, 2 * i);
+        check_sample(check, file, 2 * i + 1);
     }
 }

@@ -8,7 +8,7 @@
 enum { FBY_MAX_PROBES = 16 };
 
 extern const struct fby_picture_file fby_jpeg_probes[];
-extern const size_t fby_n_jpeg_probes; /* up to FBY_MAX_PROBES */
+extern const size_t                  fby_n_jpeg_probes; /* <= FBY_MAX_PROBES */
 
 extern const struct fby_picture_file fby_png_probes[];
 extern const size_t                  fby_n_png_probes;

@@ -1,10 +1,10 @@
-/* self_check.h - the self checks: each runs a decoder or an op on fixed input and
- * hashes the results (decoder_hash.c). Internal to worker/transform.
+/* self_check.h - the self checks: each runs a decoder or an op on fixed input
+ * and hashes the results (decoder_hash.c). Internal to worker/transform.
  *
- * The input is built-in files for the decoders of pictures, these pictures with
- * fixed parameters and draws for the ops, and fixed texts and numbers for the
- * other decoders. proto/PROTOCOL.md, "Fingerprint", lists all input. If a decoder
- * refuses the input, the refusal is the result that is hashed. */
+ * The input of the decoders of pictures is built-in files, that of the ops is
+ * these pictures, with fixed parameters and draws. The other decoders get fixed
+ * texts and numbers. proto/PROTOCOL.md, "Fingerprint", lists all input. An
+ * outcome is a result, or the fact that the input was refused. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_H
 
@@ -24,17 +24,18 @@ struct fby_self_check {
                     memory; the hash is then useless. Else FBY_OK */
 };
 
-/* Add one byte for an outcome: 0 for FBY_OK, 1 for FBY_BAD_SAMPLE. Any other
- * error is stored in check->err. Returns true if no error has occurred. */
+/* Add one byte to the hash: 0 if `err` is FBY_OK, else 1. An error other than
+ * FBY_BAD_SAMPLE is stored in check->err. Returns true if `err` and check->err
+ * are both FBY_OK. */
 bool fby_self_check_add_outcome(struct fby_self_check *check, fby_err err);
 
-/* Decode a member (fby_field_write), and add the outcome. After success add the
- * width and height of a picture, or the number of entries if job->length is not
- * NULL; then add the values. */
+/* Decode the input of `job` (fby_field_write), and add the outcome. After
+ * success add the width and height of a picture, or the number of entries if
+ * job->length is not NULL. Then add the values. */
 void fby_self_check_decode(
     struct fby_self_check *check, const struct fby_field_job *job);
 
-/* Add the sides and pixels of a picture, `channels` bytes a pixel. */
+/* Add the width, height and pixels (of `channels` bytes) of a picture. */
 void fby_self_check_add_picture(struct fby_self_check *check,
     const struct fby_image *image, uint32_t channels);
 
@@ -44,7 +45,7 @@ typedef void fby_self_check_fn(struct fby_self_check *check);
 /* Decode each built-in JPEG whole, then its first half. */
 fby_self_check_fn fby_self_check_jpegs;
 
-/* Decode parts of the built-in JPEGs with that dct_scale. */
+/* Decode parts of the built-in JPEGs, with dct_scale faithful or fast. */
 fby_self_check_fn fby_self_check_faithful, fby_self_check_fast;
 
 /* Decode each built-in PNG as a picture, or as a mask: whole, then its first
@@ -82,10 +83,10 @@ fby_self_check_fn fby_self_check_packed;
 /* Write sparse rows of a few values, some unordered or with duplicates. */
 fby_self_check_fn fby_self_check_sparse;
 
-/* Run an op with each of its sets of parameters. */
+/* Run an op on the built-in JPEGs, with each of its sets of parameters. */
 void fby_self_check_op(struct fby_self_check *check, const struct fby_op *op);
 
-/* True if this worker knows the op, and has parameters to check it. */
+/* True if this worker has the op, and parameters to check it with. */
 bool fby_self_check_has_op(uint32_t op_id);
 
 #endif

@@ -1,13 +1,13 @@
-/* sparse.c - self checks of sparse rows: a few values, in order and out of order,
- * in integer and floating-point wire types. */
+/* sparse.c - self checks of sparse rows: a few values, in order and out of
+ * order, in integer and floating-point wire types. */
 #include "worker/transform/sparse.h"
 #include "worker/transform/self_check/self_check.h"
 
-enum { MOST = 3 /* values of a row */ };
+enum { MAX_VALUES = 3 /* values of a row; one case has one more */ };
 
 static const struct sparse_case {
-    uint64_t n;
-    int64_t  indices[MOST + 1];
+    uint64_t n; /* number of values and indices */
+    int64_t  indices[MAX_VALUES + 1];
 } cases[] = {
     {0, {0}},
     {1, {0}},
@@ -21,19 +21,20 @@ static const struct sparse_case {
     {4, {0, 1, 2, 3}},
 };
 
-static void try_row(struct fby_self_check *check, const struct sparse_case *one)
+static void check_row(
+    struct fby_self_check *check, const struct sparse_case *input)
 {
-    static const uint8_t values[MOST + 1] = {5, 0, 255, 1};
-    const struct fby_npy npy              = {
-                     .type   = FBY_NPY_I1,
-                     .n_dims = 1,
-                     .values = one->n,
-                     .data   = values,
+    static const uint8_t values[MAX_VALUES + 1] = {5, 0, 255, 1};
+    const struct fby_npy npy                    = {
+                           .type   = FBY_NPY_I1,
+                           .n_dims = 1,
+                           .values = input->n,
+                           .data   = values,
     };
-    struct sparse_case    copy = *one;
-    uint8_t               spare[(MOST + 1) * FBY_SPARSE_SCRATCH];
-    uint8_t               indices[MOST * 2];
-    uint8_t               out[MOST * 4];
+    struct sparse_case    copy = *input; /* its indices are overwritten */
+    uint8_t               spare[(MAX_VALUES + 1) * FBY_SPARSE_SCRATCH];
+    uint8_t               indices[MAX_VALUES * 2];
+    uint8_t               out[MAX_VALUES * 4];
     uint32_t              length = 0;
     struct fby_sparse_row row    = {copy.indices, &npy, spare};
     struct fby_field_job  job    = {
@@ -53,10 +54,10 @@ void fby_self_check_sparse(struct fby_self_check *check)
     for (size_t t = 0; t < COUNT_OF(types); t++) {
         check->field = (struct fby_field_content){.decode = FBY_DECODE_SPARSE,
             .wire_type                                    = types[t],
-            .max_length                                   = MOST,
+            .max_length                                   = MAX_VALUES,
             .shape                                        = {2, {3, 100}}};
         for (size_t i = 0; i < COUNT_OF(cases); i++) {
-            try_row(check, &cases[i]);
+            check_row(check, &cases[i]);
         }
     }
 }

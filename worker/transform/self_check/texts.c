@@ -4,7 +4,7 @@
 
 /* Decode each text as check->field says; `length` is NULL unless the field is
  * ragged. */
-static void try_texts(struct fby_self_check *check, const char *const *texts,
+static void check_texts(struct fby_self_check *check, const char *const *texts,
     size_t n, uint32_t *length)
 {
     for (size_t i = 0; i < n; i++) {
@@ -16,8 +16,6 @@ static void try_texts(struct fby_self_check *check, const char *const *texts,
     }
 }
 
-/* ---- labels and numbers ---- */
-
 void fby_self_check_labels(struct fby_self_check *check)
 {
     static const char *const texts[] = {"0", " 7\n", "255", "256", "65535",
@@ -27,7 +25,7 @@ void fby_self_check_labels(struct fby_self_check *check)
         if (!fby_type_is_float(type)) {
             check->field = (struct fby_field_content){
                 .decode = FBY_DECODE_LABEL, .wire_type = type};
-            try_texts(check, texts, COUNT_OF(texts), NULL);
+            check_texts(check, texts, COUNT_OF(texts), NULL);
         }
     }
 }
@@ -44,7 +42,7 @@ void fby_self_check_numbers(struct fby_self_check *check)
         check->field = (struct fby_field_content){.decode = FBY_DECODE_NUMBER,
             .wire_type                                    = type,
             .as.number.key                                = "k"};
-        try_texts(check, texts, COUNT_OF(texts), NULL);
+        check_texts(check, texts, COUNT_OF(texts), NULL);
     }
 }
 
@@ -61,28 +59,26 @@ void fby_self_check_paths(struct fby_self_check *check)
             .wire_type                                   = FBY_U8,
             .as.number.pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM};
         memcpy(check->field.as.number.key, keys[i / 2], sizeof(keys[0]));
-        try_texts(check, texts, COUNT_OF(texts), NULL);
+        check_texts(check, texts, COUNT_OF(texts), NULL);
     }
 }
 
-/* ---- ragged rows ---- */
-
 /* Decode each text with one rule for rows that are too long. */
-static void try_rule(struct fby_self_check *check, enum fby_too_long rule,
+static void check_rule(struct fby_self_check *check, enum fby_too_long rule,
     const char *const *texts, size_t n)
 {
     uint32_t length         = 0;
     check->field.too_long   = rule;
     check->field.max_length = 3;
     check->field.shape      = (struct fby_shape){1, {3}};
-    try_texts(check, texts, n, &length);
+    check_texts(check, texts, n, &length);
 }
 
-static void try_rules(
+static void check_rules(
     struct fby_self_check *check, const char *const *texts, size_t n)
 {
-    try_rule(check, FBY_TOO_LONG_REFUSE, texts, n);
-    try_rule(check, FBY_TOO_LONG_TRUNCATE, texts, n);
+    check_rule(check, FBY_TOO_LONG_REFUSE, texts, n);
+    check_rule(check, FBY_TOO_LONG_TRUNCATE, texts, n);
 }
 
 void fby_self_check_lengths(struct fby_self_check *check)
@@ -94,14 +90,14 @@ void fby_self_check_lengths(struct fby_self_check *check)
         "{\"k\":[1,\"2\"]}", "{\"k\":[0.5]}"};
     check->field                     = (struct fby_field_content){
                             .decode = FBY_DECODE_BYTES, .wire_type = FBY_U8};
-    try_rules(check, texts, COUNT_OF(texts));
+    check_rules(check, texts, COUNT_OF(texts));
     check->field = (struct fby_field_content){
         .decode = FBY_DECODE_TEXT, .wire_type = FBY_U8};
-    try_rules(check, texts, COUNT_OF(texts));
+    check_rules(check, texts, COUNT_OF(texts));
     check->field = (struct fby_field_content){.decode = FBY_DECODE_NUMBER,
         .wire_type                                    = FBY_I32,
         .as.number.key                                = "k"};
-    try_rules(check, lists, COUNT_OF(lists));
+    check_rules(check, lists, COUNT_OF(lists));
 }
 
 void fby_self_check_json_texts(struct fby_self_check *check)
@@ -115,7 +111,7 @@ void fby_self_check_json_texts(struct fby_self_check *check)
             .decode                                      = FBY_DECODE_TEXT,
             .wire_type                                   = FBY_U8,
             .as.text = {"k", i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM}};
-        try_rule(check,
+        check_rule(check,
             i / 2 == 0 ? FBY_TOO_LONG_REFUSE : FBY_TOO_LONG_TRUNCATE, texts,
             COUNT_OF(texts));
     }

@@ -1,15 +1,18 @@
 /* affine.c - rotate, shear, scale and move a picture or a mask.
  *
  * Each result pixel is mapped to a point of the source in Q31 (31 bits of
- * fraction). From one pixel to the next, a constant is added to x and to y. In a
- * picture the result is interpolated between the four pixels around the point,
- * where a pixel outside the source is black. Then it is mixed with `fill`, as in
- * torchvision: the share of the result is the sum of the weights of the pixels
- * inside. In a mask the nearest pixel is copied. */
+ * fraction). From one pixel to the next, a constant is added to x and to y. In
+ * a mask the nearest pixel is copied. In a picture the four pixels around the
+ * point are interpolated, where pixels outside the source are black. Then this
+ * colour is mixed with `fill`, as in torchvision: its share is the sum of the
+ * weights of the pixels inside. */
 #include <string.h>
 
 #include "pipeline/plan/fixed.h"
 #include "worker/transform/steps/steps.h"
+
+#define ONE_Q16  INT64_C(65536)
+#define HALF_Q31 (INT64_C(1) << 30)
 
 /* A point of the source, or a distance there, in pixels as Q31. */
 struct q31_point {
@@ -18,49 +21,49 @@ struct q31_point {
 
 struct affine_map {
     struct q31_point first;  /* the source point of the upper left pixel */
-    struct q31_point across; /* distance to the source of the next pixel */
-    struct q31_point down;   /* distance to the source of the next row */
+    struct q31_point across; /* from there to that of the next pixel */
+    struct q31_point down;   /* from there to that of the next row */
 };
 
 static int64_t times_q16(int64_t value, int64_t factor_q16)
 {
-    return value * factor_q16 / 65536;
+    return value * factor_q16 / ONE_Q16;
 }
 
-/* Compute the 2 x 2 matrix that reverses scale, rotation and shear, in Q30, like
- * torchvision's _get_inverse_affine_matrix. */
-static void inverse_matrix(const int64_t *v, int64_t out[4])
+/* Compute the 2 x 2 matrix that reverses scale, rotation and shear, in Q30,
+ * like torchvision's _get_inverse_affine_matrix. The matrix (a b; c d) rotates
+ * and shears. Its determinant is 1, so its inverse is (d -b; -c a). */
+static void inverse_matrix(const int64_t *params, int64_t out[4])
 {
-    int64_t sine   = fby_sin_q30(v[FBY_AFFINE_ANGLE]);
-    int64_t cosine = fby_cos_q30(v[FBY_AFFINE_ANGLE]);
-    int64_t a      = cosine + times_q16(sine, v[FBY_AFFINE_TAN_Y]);
-    int64_t c      = sine - times_q16(cosine, v[FBY_AFFINE_TAN_Y]);
-    int64_t b      = -times_q16(a, v[FBY_AFFINE_TAN_X]) - sine;
-    int64_t d      = cosine - times_q16(c, v[FBY_AFFINE_TAN_X]);
-    int64_t scale  = v[FBY_AFFINE_SCALE];
-    out[0]         = d * 65536 / scale;
-    out[1]         = -b * 65536 / scale;
-    out[2]         = -c * 65536 / scale;
-    out[3]         = a * 65536 / scale;
+    int64_t sine   = fby_sin_q30(params[FBY_AFFINE_ANGLE]);
+    int64_t cosine = fby_cos_q30(params[FBY_AFFINE_ANGLE]);
+    int64_t a      = cosine + times_q16(sine, params[FBY_AFFINE_TAN_Y]);
+    int64_t c      = sine - times_q16(cosine, params[FBY_AFFINE_TAN_Y]);
+    int64_t b      = -times_q16(a, params[FBY_AFFINE_TAN_X]) - sine;
+    int64_t d      = cosine - times_q16(c, params[FBY_AFFINE_TAN_X]);
+    int64_t scale  = params[FBY_AFFINE_SCALE];
+    out[0]         = d * ONE_Q16 / scale;
+    out[1]         = -b * ONE_Q16 / scale;
+    out[2]         = -c * ONE_Q16 / scale;
+    out[3]         = a * ONE_Q16 / scale;
 }
 
-static struct affine_map map_of(const int64_t *v, struct fby_size size)
+static struct affine_map make_map(const int64_t *params, struct fby_size size)
 {
     int64_t m[4];
-    inverse_matrix(v, m);
+    inverse_matrix(params, m);
     /* cx, cy: from the middle of the picture to the centre of the rotation,
      * which is the middle or the upper left corner. x, y: from that centre to
-     * the first result pixel, before the shift. All distances are doubled, since
-     * the middle may be between two pixels. */
-    int64_t corner = v[FBY_AFFINE_CORNER];
-    int64_t cx     = corner ? -(int64_t)size.w : 0;
-    int64_t cy     = corner ? -(int64_t)size.h : 0;
-    int64_t x      = 1 - (int64_t)size.w - cx - 2 * v[FBY_AFFINE_RIGHT];
-    int64_t y      = 1 - (int64_t)size.h - cy - 2 * v[FBY_AFFINE_DOWN];
-    int64_t half   = INT64_C(1) << 30; /* half a pixel, Q31 */
+     * the first result pixel, before the shift. All four are doubled, since the
+     * middle may be between two pixels. So times Q30 they are Q31. */
+    bool    about_corner = params[FBY_AFFINE_CORNER] != 0;
+    int64_t cx           = about_corner ? -(int64_t)size.w : 0;
+    int64_t cy           = about_corner ? -(int64_t)size.h : 0;
+    int64_t x = 1 - (int64_t)size.w - cx - 2 * params[FBY_AFFINE_RIGHT];
+    int64_t y = 1 - (int64_t)size.h - cy - 2 * params[FBY_AFFINE_DOWN];
     return (struct affine_map){
-        .first  = {m[0] * x + m[1] * y + (cx + size.w - 1) * half,
-             m[2] * x + m[3] * y + (cy + size.h - 1) * half},
+        .first  = {m[0] * x + m[1] * y + (cx + size.w - 1) * HALF_Q31,
+             m[2] * x + m[3] * y + (cy + size.h - 1) * HALF_Q31},
         .across = {2 * m[0], 2 * m[2]},
         .down   = {2 * m[1], 2 * m[3]},
     };
@@ -71,22 +74,18 @@ static bool is_inside(const struct fby_image *in, int64_t x, int64_t y)
     return x >= 0 && x < in->width && y >= 0 && y < in->height;
 }
 
-/* ---- a mask ---- */
-
 static uint8_t nearest_pixel(
     const struct fby_image *in, struct q31_point point, uint8_t fill)
 {
-    int64_t x = (point.x + (INT64_C(1) << 30)) >> 31;
-    int64_t y = (point.y + (INT64_C(1) << 30)) >> 31;
+    int64_t x = (point.x + HALF_Q31) >> 31;
+    int64_t y = (point.y + HALF_Q31) >> 31;
     return is_inside(in, x, y) ? fby_image_row(in, (uint32_t)y)[x] : fill;
 }
 
-/* ---- a picture ---- */
-
-/* If the pixel at x, y is inside, add it times `weight` (Q32) to the sums of the
- * channels, and the weight to the last sum. */
+/* If the pixel at x, y is inside, add it times `weight` (Q32) to the sums of
+ * the channels, and the weight to the last sum. */
 static void add_weighted(const struct fby_image *in, int64_t x, int64_t y,
-    uint64_t weight, uint64_t sums[FBY_RGB + 1])
+    int64_t weight, int64_t sums[FBY_RGB + 1])
 {
     if (is_inside(in, x, y)) {
         const uint8_t *pixel =
@@ -103,24 +102,22 @@ static void interpolate(const struct fby_image *in, struct q31_point point,
 {
     int64_t x = point.x >> 31;
     int64_t y = point.y >> 31;
-    /* the fractions of the point: weights of the next column and row, Q16 */
-    uint64_t right             = (uint64_t)(point.x >> 15) & 65535;
-    uint64_t below             = (uint64_t)(point.y >> 15) & 65535;
-    uint64_t sums[FBY_RGB + 1] = {0};
-    add_weighted(in, x, y, (65536 - right) * (65536 - below), sums);
-    add_weighted(in, x + 1, y, right * (65536 - below), sums);
-    add_weighted(in, x, y + 1, (65536 - right) * below, sums);
+    /* The fractions of x and y, Q16: the weights of the next column and row. */
+    int64_t right             = (point.x >> 15) & 65535;
+    int64_t below             = (point.y >> 15) & 65535;
+    int64_t sums[FBY_RGB + 1] = {0};
+    add_weighted(in, x, y, (ONE_Q16 - right) * (ONE_Q16 - below), sums);
+    add_weighted(in, x + 1, y, right * (ONE_Q16 - below), sums);
+    add_weighted(in, x, y + 1, (ONE_Q16 - right) * below, sums);
     add_weighted(in, x + 1, y + 1, right * below, sums);
-    int64_t share = (int64_t)(sums[FBY_RGB] >> 16); /* weights inside, Q16 */
+    int64_t share = sums[FBY_RGB] >> 16; /* of pixels inside, Q16 */
     for (int c = 0; c < FBY_RGB; c++) {
-        int64_t outside = fill.level[c] * INT64_C(65536); /* Q16 */
-        int64_t inside  = (int64_t)(sums[c] >> 16);       /* Q16 */
-        int64_t mixed   = (inside - outside) * share / 65536 + outside;
-        out[c]          = fby_level_from_q16(mixed + 32768); /* rounded */
+        int64_t outside = fill.level[c] * ONE_Q16; /* Q16 */
+        int64_t inside  = sums[c] >> 16;           /* Q16 */
+        int64_t mixed   = (inside - outside) * share / ONE_Q16 + outside;
+        out[c]          = fby_level_from_q16(mixed + ONE_Q16 / 2);
     }
 }
-
-/* ---- rows ---- */
 
 /* Compute a row of the result. `point` is the source of its first pixel. */
 static void write_row(const struct fby_step_work *work, struct q31_point point,
@@ -142,7 +139,7 @@ static void write_row(const struct fby_step_work *work, struct q31_point point,
 void fby_apply_affine(const struct fby_step_work *work)
 {
     struct fby_size   size = {work->in.width, work->in.height};
-    struct affine_map map  = map_of(work->step->v, size);
+    struct affine_map map  = make_map(work->step->v, size);
     for (uint32_t y = 0; y < size.h; y++) {
         struct q31_point point = {
             map.first.x + y * map.down.x, map.first.y + y * map.down.y};

@@ -1,9 +1,9 @@
 /* blur.c - steps that mix a pixel with its neighbours: blur and sharpness.
  *
  * A blur computes one row of the result at a time, so that the sums of a row
- * stay in the cache: it mixes the row with those above and below, and then each
- * pixel with those to its left and right. Weights are Q15 (15 bits of fraction)
- * and add up to one. Values between the two passes have 8 bits of fraction. */
+ * stay in the cache. It first mixes the row with those above and below, and
+ * then each pixel with those to its left and right. Weights are Q15 (15 bits of
+ * fraction) and add up to one. */
 #include <string.h>
 
 #include "pipeline/plan/fixed.h"
@@ -12,11 +12,11 @@
 enum {
     MAX_SIZE      = 31, /* pixels of a kernel in one direction */
     WEIGHT_BITS   = 15,
-    ONE           = 1 << WEIGHT_BITS,
-    FRACTION_BITS = 8
+    WEIGHT_ONE    = 1 << WEIGHT_BITS,
+    FRACTION_BITS = 8 /* of values between the two passes */
 };
 
-/* ---- blur ---- */
+enum { BLUR_WIDTH, BLUR_HEIGHT, BLUR_SIGMA }; /* parameters of a blur */
 
 struct blur_kernel {
     int32_t  radius;
@@ -31,12 +31,12 @@ static uint64_t gaussian(int64_t d, int64_t sigma)
     uint64_t          square      = (uint64_t)(sigma * sigma);
     unsigned __int128 power =
         ((unsigned __int128)(uint64_t)(d * d) * half_log2_e << 32) / square;
-    return power >= UINT64_C(33) << 32
+    return power >= UINT64_C(33) << 32 /* below 2^-33: 0 in Q32 */
                ? 0
-               : fby_exp2_q32(-(int64_t)(uint64_t)power);
+               : fby_exp2_q32(-(int64_t)power);
 }
 
-static struct blur_kernel kernel_of(int64_t size, int64_t sigma)
+static struct blur_kernel gaussian_kernel(int64_t size, int64_t sigma)
 {
     struct blur_kernel kernel      = {.radius = (int32_t)(size / 2)};
     uint64_t           total       = FBY_Q32_ONE; /* the middle weight */
@@ -45,26 +45,31 @@ static struct blur_kernel kernel_of(int64_t size, int64_t sigma)
         total += 2 * gaussian(d, sigma);
     }
     for (int32_t i = 0; i < size; i++) {
-        uint64_t weight   = gaussian(i - kernel.radius, sigma) * ONE;
+        uint64_t weight   = gaussian(i - kernel.radius, sigma) * WEIGHT_ONE;
         kernel.weights[i] = (uint32_t)((weight + total / 2) / total);
         rounded_sum += kernel.weights[i];
     }
-    /* The middle weight makes the sum one. The difference may be negative;
-     * unsigned numbers wrap around. */
-    kernel.weights[kernel.radius] += ONE - rounded_sum;
+    /* Correct the middle weight, so that the sum is one. The difference may be
+     * negative, but unsigned addition wraps around to the right result. */
+    kernel.weights[kernel.radius] += WEIGHT_ONE - rounded_sum;
     return kernel;
 }
 
 /* The pixel at `position` of an axis of `n` pixels. Positions outside are
  * reflected at the edge pixel, at most once. */
-static uint32_t reflected(int64_t position, uint32_t n)
+static uint32_t reflect_position(int64_t position, uint32_t n)
 {
     position = position < 0 ? -position : position;
     return (uint32_t)(position < n ? position : 2 * (int64_t)n - 2 - position);
 }
 
-/* Mix row `y` with the rows above and below, to values of 16 bits with
- * FRACTION_BITS of fraction. */
+/* number / 2^bits, rounded. */
+static inline uint32_t shift_rounded(uint32_t number, uint32_t bits)
+{
+    return (number + (1U << (bits - 1))) >> bits;
+}
+
+/* Mix row `y` with the rows above and below. `sums` is working memory. */
 static void mix_rows(const struct fby_image *in,
     const struct blur_kernel *kernel, uint32_t y, uint32_t *sums, uint16_t *out)
 {
@@ -73,27 +78,26 @@ static void mix_rows(const struct fby_image *in,
     for (int32_t k = -kernel->radius; k <= kernel->radius; k++) {
         uint32_t       weight = kernel->weights[k + kernel->radius];
         const uint8_t *row =
-            fby_image_row(in, reflected((int64_t)y + k, in->height));
+            fby_image_row(in, reflect_position((int64_t)y + k, in->height));
         for (size_t i = 0; i < n; i++) {
             sums[i] += weight * row[i];
         }
     }
     for (size_t i = 0; i < n; i++) {
-        out[i] = (uint16_t)((sums[i] + (ONE >> (FRACTION_BITS + 1))) >>
-                            (WEIGHT_BITS - FRACTION_BITS));
+        out[i] = (uint16_t)shift_rounded(sums[i], WEIGHT_BITS - FRACTION_BITS);
     }
 }
 
-/* Write `radius` reflected pixels before and after the row. */
+/* Before and after the row, write `radius` pixels that are its reflection. */
 static void reflect_ends(uint16_t *row, uint32_t width, int32_t radius)
 {
     for (int32_t i = 1; i <= radius; i++) {
         memcpy(row - (ptrdiff_t)i * FBY_RGB,
-            row + (size_t)reflected(-i, width) * FBY_RGB,
+            row + (size_t)reflect_position(-i, width) * FBY_RGB,
             FBY_RGB * sizeof(*row));
         int64_t right = (int64_t)width - 1 + i;
         memcpy(row + right * FBY_RGB,
-            row + (size_t)reflected(right, width) * FBY_RGB,
+            row + (size_t)reflect_position(right, width) * FBY_RGB,
             FBY_RGB * sizeof(*row));
     }
 }
@@ -105,15 +109,14 @@ static void mix_pixels(const uint16_t *row, const struct blur_kernel *kernel,
     size_t n = (size_t)width * FBY_RGB;
     memset(sums, 0, n * sizeof(*sums));
     for (int32_t k = -kernel->radius; k <= kernel->radius; k++) {
-        uint32_t        weight = kernel->weights[k + kernel->radius];
-        const uint16_t *from   = row + (ptrdiff_t)k * FBY_RGB;
+        uint32_t        weight  = kernel->weights[k + kernel->radius];
+        const uint16_t *shifted = row + (ptrdiff_t)k * FBY_RGB;
         for (size_t i = 0; i < n; i++) {
-            sums[i] += weight * from[i];
+            sums[i] += weight * shifted[i];
         }
     }
     for (size_t i = 0; i < n; i++) {
-        out[i] = (uint8_t)((sums[i] + ((uint32_t)ONE << FRACTION_BITS) / 2) >>
-                           (WEIGHT_BITS + FRACTION_BITS));
+        out[i] = (uint8_t)shift_rounded(sums[i], WEIGHT_BITS + FRACTION_BITS);
     }
 }
 
@@ -128,11 +131,12 @@ uint64_t fby_blur_memory_bytes(const struct fby_step *step, struct fby_size in)
 void fby_apply_blur(const struct fby_step_work *work)
 {
     const int64_t     *v      = work->step->v;
-    struct blur_kernel across = kernel_of(v[0], v[2]);
-    struct blur_kernel down   = kernel_of(v[1], v[2]);
+    struct blur_kernel across = gaussian_kernel(v[BLUR_WIDTH], v[BLUR_SIGMA]);
+    struct blur_kernel down   = gaussian_kernel(v[BLUR_HEIGHT], v[BLUR_SIGMA]);
     uint32_t           width  = work->in.width;
-    uint32_t          *sums   = work->memory;
-    uint16_t          *row    = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
+    /* After the sums is the row, with room for reflected pixels around it. */
+    uint32_t *sums = work->memory;
+    uint16_t *row  = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
                     (size_t)(MAX_SIZE / 2) * FBY_RGB;
     for (uint32_t y = 0; y < work->in.height; y++) {
         mix_rows(&work->in, &down, y, sums, row);
@@ -141,10 +145,8 @@ void fby_apply_blur(const struct fby_step_work *work)
     }
 }
 
-/* ---- sharpness ---- */
-
-/* The rounded mean of one channel of 3 x 3 pixels around `middle`, which counts
- * five times, so that the weights sum to 13. */
+/* The rounded mean of one channel of 3 x 3 pixels. The `middle` pixel counts
+ * five times (once in the loop), so the weights sum to 13. */
 static int64_t smoothed(const uint8_t *middle, size_t stride)
 {
     uint32_t sum = 4U * middle[0];
@@ -157,7 +159,7 @@ static int64_t smoothed(const uint8_t *middle, size_t stride)
 
 static void sharpen_row(const struct fby_step_work *work, uint32_t y)
 {
-    int64_t        factor = work->step->v[0];
+    int64_t        factor = work->step->v[0]; /* Q16 */
     const uint8_t *in     = fby_image_row(&work->in, y);
     uint8_t       *out    = fby_image_row(&work->out, y);
     for (size_t i = FBY_RGB; i < ((size_t)work->in.width - 1) * FBY_RGB; i++) {
@@ -166,7 +168,7 @@ static void sharpen_row(const struct fby_step_work *work, uint32_t y)
     }
 }
 
-/* The outermost pixels are copied. */
+/* The outermost pixels are copied, because they lack neighbours. */
 void fby_apply_sharpness(const struct fby_step_work *work)
 {
     const struct fby_image *in   = &work->in;

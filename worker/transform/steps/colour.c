@@ -1,5 +1,6 @@
-/* colour.c - steps that change each pixel by itself: grey, saturation and hue.
- */
+/* colour.c - steps that change each pixel alone: grey, saturation and hue. */
+#include <string.h>
+
 #include "worker/transform/steps/steps.h"
 
 /* Call `change` for every pixel, with the step's first parameter. */
@@ -18,10 +19,7 @@ static inline void change_pixels(const struct fby_step_work *work,
 static inline void make_grey(uint8_t *rgb, int64_t unused)
 {
     (void)unused;
-    uint8_t grey = (uint8_t)fby_grey_from_rgb(rgb);
-    rgb[0]       = grey;
-    rgb[1]       = grey;
-    rgb[2]       = grey;
+    memset(rgb, (int)fby_grey_from_rgb(rgb), FBY_RGB);
 }
 
 void fby_apply_grey(const struct fby_step_work *work)
@@ -29,7 +27,7 @@ void fby_apply_grey(const struct fby_step_work *work)
     change_pixels(work, make_grey);
 }
 
-/* `factor` is Q16. */
+/* Scale the distance of each channel from grey by `factor`, Q16. */
 static inline void saturate(uint8_t *rgb, int64_t factor)
 {
     int64_t grey = fby_grey_from_rgb(rgb) * (65536 - factor);
@@ -42,8 +40,6 @@ void fby_apply_saturation(const struct fby_step_work *work)
 {
     change_pixels(work, saturate);
 }
-
-/* ---- hue ---- */
 
 enum { CIRCLE = 6 << 16 }; /* all hues, in sixths of the circle, Q16 */
 
@@ -59,8 +55,8 @@ static int32_t smallest_channel(const uint8_t *rgb)
     return smaller < rgb[2] ? smaller : rgb[2];
 }
 
-/* The hue in sixths of the circle, Q16; 0 for a grey; may be negative. `range`
- * is the largest channel minus the smallest. */
+/* The hue in sixths of the circle, Q16; 0 for a grey; may be negative. `max` is
+ * the largest channel, and `range` is `max` minus the smallest channel. */
 static int32_t hue_of(const uint8_t *rgb, int32_t max, int32_t range)
 {
     if (range == 0) {
@@ -73,9 +69,9 @@ static int32_t hue_of(const uint8_t *rgb, int32_t max, int32_t range)
                          : 4 * 65536 + (rgb[0] - rgb[1]) * 65536 / range;
 }
 
-/* Round a level of 0..255 in Q16 as torchvision rounds a floating-point number
- * of 0..1: multiply it by 255.999, then round down. */
-static uint8_t rounded(int64_t level)
+/* Round a level of 0..255 in Q16 like torchvision, which multiplies a
+ * floating-point number of 0..1 by 255.999 and rounds it down. */
+static uint8_t round_level(int64_t level)
 {
     return (uint8_t)(level * 255999 / 255000 >> 16);
 }
@@ -85,18 +81,19 @@ static uint8_t rounded(int64_t level)
  * the third rises or falls with the hue. */
 static inline void turn_hue(uint8_t *rgb, int64_t turn)
 {
-    enum { MOST, LEAST, FALLING, RISING };
-    static const uint8_t level_of[6][3] = {/* by sixth and channel */
-        {MOST, RISING, LEAST}, {FALLING, MOST, LEAST}, {LEAST, MOST, RISING},
-        {LEAST, FALLING, MOST}, {RISING, LEAST, MOST}, {MOST, LEAST, FALLING}};
+    enum { LARGEST, SMALLEST, FALLING, RISING };
+    static const uint8_t level_of[6][3] = {/* [sixth][channel] */
+        {LARGEST, RISING, SMALLEST}, {FALLING, LARGEST, SMALLEST},
+        {SMALLEST, LARGEST, RISING}, {SMALLEST, FALLING, LARGEST},
+        {RISING, SMALLEST, LARGEST}, {LARGEST, SMALLEST, FALLING}};
     int32_t              max            = largest_channel(rgb);
     int32_t              range          = max - smallest_channel(rgb);
-    int32_t hue = hue_of(rgb, max, range) + (int32_t)turn * 6 + CIRCLE;
-    hue %= CIRCLE;
-    int64_t fraction = hue & 65535; /* of the sixth, Q16 */
-    uint8_t levels[] = {(uint8_t)max, (uint8_t)(max - range),
-        rounded(max * INT64_C(65536) - range * fraction),
-        rounded(max * INT64_C(65536) - range * (65536 - fraction))};
+    int32_t              hue = hue_of(rgb, max, range) + (int32_t)turn * 6;
+    hue                      = (hue + CIRCLE) % CIRCLE; /* not negative */
+    int64_t fraction         = hue & 65535; /* position within the sixth, Q16 */
+    uint8_t levels[]         = {(uint8_t)max, (uint8_t)(max - range),
+                round_level(max * INT64_C(65536) - range * fraction),
+                round_level(max * INT64_C(65536) - range * (65536 - fraction))};
     for (int c = 0; c < FBY_RGB; c++) {
         rgb[c] = levels[level_of[hue >> 16][c]];
     }

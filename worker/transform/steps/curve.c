@@ -1,6 +1,6 @@
 /* curve.c - steps that map each level of a channel by a curve: a table of 256
- * levels. Some curves depend on the whole picture. These steps work in place, so
- * work->in is also the result. */
+ * levels. Some curves depend on the levels of the whole picture. All these
+ * steps work in place: work->in is also the result. */
 #include <string.h>
 
 #include "worker/transform/steps/steps.h"
@@ -24,8 +24,8 @@ static void apply_curves(
     }
 }
 
-/* Apply the curve of channel 0 to all channels. */
-static void apply_first_curve(
+/* Copy the curve of channel 0 to the other channels, and apply it to all. */
+static void apply_to_all_channels(
     const struct fby_image *picture, struct curves *curves)
 {
     memcpy(curves->channel[1], curves->channel[0], LEVELS);
@@ -41,13 +41,13 @@ static void scale_levels(
     for (int64_t level = 0; level < LEVELS; level++) {
         curves.channel[0][level] = fby_level_from_q16(level * factor + offset);
     }
-    apply_first_curve(picture, &curves);
+    apply_to_all_channels(picture, &curves);
 }
 
 void fby_apply_brightness(const struct fby_step_work *work)
 {
-    const int64_t *params = work->step->v;
-    scale_levels(&work->in, params[0], 0);
+    int64_t factor = work->step->v[0]; /* Q16 */
+    scale_levels(&work->in, factor, 0);
 }
 
 /* Mean of the grey values, Q16. */
@@ -66,40 +66,39 @@ static int64_t mean_grey(const struct fby_image *picture)
 
 void fby_apply_contrast(const struct fby_step_work *work)
 {
-    const int64_t *params = work->step->v;
-    int64_t        factor = params[0];
-    int64_t        offset = mean_grey(&work->in) * (65536 - factor) / 65536;
+    int64_t factor = work->step->v[0]; /* Q16 */
+    int64_t offset = mean_grey(&work->in) * (65536 - factor) / 65536;
     scale_levels(&work->in, factor, offset);
 }
 
-/* Keep the highest params[0] bits of each level. */
+/* Keep only the highest bits of each level. */
 void fby_apply_posterize(const struct fby_step_work *work)
 {
-    const int64_t *params = work->step->v;
-    struct curves  curves;
-    unsigned       kept_bits = 0xff00U >> params[0];
+    struct curves curves;
+    int64_t       n_bits    = work->step->v[0];
+    unsigned      kept_bits = 0xff00U >> n_bits; /* in the low byte */
     for (unsigned level = 0; level < LEVELS; level++) {
         curves.channel[0][level] = (uint8_t)(level & kept_bits);
     }
-    apply_first_curve(&work->in, &curves);
+    apply_to_all_channels(&work->in, &curves);
 }
 
-/* Invert the levels from params[0] on. */
+/* Invert the levels from a threshold on. */
 void fby_apply_solarize(const struct fby_step_work *work)
 {
-    const int64_t *params = work->step->v;
-    struct curves  curves;
+    int64_t       threshold = work->step->v[0];
+    struct curves curves;
     for (int level = 0; level < LEVELS; level++) {
         curves.channel[0][level] =
-            (uint8_t)(level >= params[0] ? 255 - level : level);
+            (uint8_t)(level >= threshold ? 255 - level : level);
     }
-    apply_first_curve(&work->in, &curves);
+    apply_to_all_channels(&work->in, &curves);
 }
 
 /* ---- curves from a histogram of levels ---- */
 
 struct histogram {
-    uint64_t channel[FBY_RGB][LEVELS]; /* pixels of each level */
+    uint64_t channel[FBY_RGB][LEVELS]; /* number of pixels of each level */
 };
 
 static void count_levels(const struct fby_image *picture, struct histogram *out)
@@ -155,10 +154,12 @@ static void stretch_curve(
     const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
 {
     (void)pixels;
+    /* If the picture has only one level, it stays. */
     int low  = lowest_level(counts);
     int high = highest_level(counts);
     for (int level = 0; level < LEVELS; level++) {
-        int within = level < low ? low : level > high ? high : level;
+        int at_most_high = level < high ? level : high;
+        int within       = at_most_high > low ? at_most_high : low;
         curve[level] =
             (uint8_t)(high == low ? level
                                   : (within - low) * 255 / (high - low));
@@ -170,9 +171,9 @@ void fby_apply_autocontrast(const struct fby_step_work *work)
     apply_from_histogram(&work->in, stretch_curve);
 }
 
-/* Pillow's rule. Let step = (pixels - pixels of the highest level) / 255. A level
- * becomes (number of pixels below the level) / step, rounded. If step is 0, it
- * stays. */
+/* Pillow's rule. Let step = (pixels - pixels of the highest level) / 255. Each
+ * level becomes (number of pixels below the level) / step, rounded. If step is
+ * 0, levels do not change. */
 static void equalize_curve(
     const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
 {

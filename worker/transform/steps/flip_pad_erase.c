@@ -3,8 +3,6 @@
 
 #include "worker/transform/steps/steps.h"
 
-/* ---- vertical_flip ---- */
-
 static void swap_rows(uint8_t *a, uint8_t *b, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -24,18 +22,16 @@ void fby_apply_vertical_flip(const struct fby_step_work *work)
     }
 }
 
-/* ---- pad ---- */
+enum { NO_PIXEL = -1 }; /* no source pixel: use the fill */
 
-enum { PAD_LEFT, PAD_TOP, PAD_FILL = 4 }; /* parameters of a pad */
-
-/* The source pixel, 0..n-1, of `position`, which may be outside; -1: fill. A
+/* The source pixel, 0..n-1 or NO_PIXEL, for `position`, which may be outside. A
  * reflection must not reach beyond the other end. */
 static int64_t source_pixel(int64_t position, int64_t n, enum fby_pad_mode mode)
 {
     if (position >= 0 && position < n) {
         return position;
     }
-    bool before = position < 0;
+    bool before = position < 0; /* else the position is after the last pixel */
     switch (mode) {
     case FBY_PAD_EDGE:
         return before ? 0 : n - 1;
@@ -46,24 +42,23 @@ static int64_t source_pixel(int64_t position, int64_t n, enum fby_pad_mode mode)
     case FBY_PAD_CONSTANT:
         break;
     }
-    return -1;
+    return NO_PIXEL;
 }
 
-/* Write a row of the result from row `y` of the source; -1: fill it. */
+/* Write a row of the result from row `y` of the source, or NO_PIXEL. */
 static void pad_row(const struct fby_step_work *work, int64_t y, uint8_t *out)
 {
     const int64_t    *v    = work->step->v;
     enum fby_pad_mode mode = (enum fby_pad_mode)v[FBY_PAD_MODE];
-    struct fby_paint  fill = fby_paint_from_grey(work, v[PAD_FILL]);
-    uint32_t          c    = work->channels;
-    const uint8_t *row = y < 0 ? NULL : fby_image_row(&work->in, (uint32_t)y);
+    struct fby_paint  fill = fby_paint_from_grey(work, v[FBY_PAD_FILL]);
+    uint32_t          size = work->channels; /* bytes of a pixel */
+    const uint8_t    *row =
+        y == NO_PIXEL ? NULL : fby_image_row(&work->in, (uint32_t)y);
     for (uint32_t x = 0; x < work->out.width; x++) {
-        int64_t from = source_pixel(x - v[PAD_LEFT], work->in.width, mode);
-        if (row == NULL || from < 0) {
-            memcpy(out + (size_t)x * c, fill.level, c);
-        } else {
-            memcpy(out + (size_t)x * c, row + (size_t)from * c, c);
-        }
+        int64_t from = source_pixel(x - v[FBY_PAD_LEFT], work->in.width, mode);
+        bool    is_filled = row == NULL || from == NO_PIXEL;
+        memcpy(out + (size_t)x * size,
+            is_filled ? fill.level : row + (size_t)from * size, size);
     }
 }
 
@@ -72,14 +67,13 @@ void fby_apply_pad(const struct fby_step_work *work)
     const int64_t    *v    = work->step->v;
     enum fby_pad_mode mode = (enum fby_pad_mode)v[FBY_PAD_MODE];
     for (uint32_t y = 0; y < work->out.height; y++) {
-        int64_t from = source_pixel(y - v[PAD_TOP], work->in.height, mode);
+        int64_t from = source_pixel(y - v[FBY_PAD_TOP], work->in.height, mode);
         pad_row(work, from, fby_image_row(&work->out, y));
     }
 }
 
-/* ---- erase ---- */
-
-enum { ERASE_X, ERASE_Y, ERASE_W, ERASE_H, ERASE_RGB }; /* its parameters */
+/* Parameters of an erase. */
+enum { ERASE_X, ERASE_Y, ERASE_W, ERASE_H, ERASE_RGB };
 
 void fby_apply_erase(const struct fby_step_work *work)
 {

@@ -12,17 +12,17 @@
 /* The arguments of one step. */
 struct fby_step_work {
     const struct fby_step *step;
-    struct fby_image       in, out;  /* the same picture, unless the step needs
-                                        an output */
+    struct fby_image       in, out;  /* the same picture, unless
+                                        fby_step_needs_output */
     uint32_t               channels; /* 3; or 1 in a mask, which gets only
                                         geometric steps */
     bool ycbcr; /* the channels are Y, Cb, Cr, and the step is no colour step */
-    void *memory; /* fby_step_memory_bytes, aligned to 4 bytes */
+    void *memory; /* of fby_step_memory_bytes bytes, aligned to 4 bytes */
 };
 
 /* The colour that a step paints, in the channels of the picture. */
 struct fby_paint {
-    uint8_t level[FBY_RGB];
+    uint8_t level[FBY_RGB]; /* 0 to 255 for each channel */
 };
 
 /* Convert an RGB colour to the channels of the picture. */
@@ -33,8 +33,7 @@ struct fby_paint fby_paint_from_rgb(
 struct fby_paint fby_paint_from_grey(
     const struct fby_step_work *work, int64_t level);
 
-/* True if the step writes another picture than it reads, false if it works in
- * place. */
+/* True if the step writes its result to another picture; false: in place. */
 bool fby_step_needs_output(enum fby_step_kind kind);
 
 /* Bytes of working memory that the step needs for a picture of size `in`. */
@@ -43,9 +42,9 @@ uint64_t fby_step_memory_bytes(const struct fby_step *step, struct fby_size in);
 /* True if the step is implemented here. */
 bool fby_step_is_known(enum fby_step_kind kind);
 
-/* Apply a step. Its numbers must fit the picture, which the op's plan ensures:
- * boxes are inside it, and reflections and blurs do not reach beyond its other
- * side. `out` has the size of fby_step_size. Any thread. */
+/* Apply a step. `out` has the size of fby_step_size. The step's numbers must
+ * fit the picture, as those of an op's plan do: boxes are inside, and no pixel
+ * is reflected from beyond the picture's other side. Any thread. */
 void fby_step_apply(const struct fby_step_work *work);
 
 /* The function of each kind of step. */
@@ -65,14 +64,14 @@ static inline uint8_t *fby_image_row(const struct fby_image *image, uint32_t y)
     return image->pixels + y * image->stride;
 }
 
-/* The level of x, a number in Q16: rounded down, and limited to 0..255. */
-static inline uint8_t fby_level_from_q16(int64_t x)
+/* Round a Q16 number down to a level, and limit it to 0..255. */
+static inline uint8_t fby_level_from_q16(int64_t number)
 {
-    x = x < 0 ? 0 : x >> 16;
-    return (uint8_t)(x > 255 ? 255 : x);
+    int64_t level = number < 0 ? 0 : number >> 16;
+    return (uint8_t)(level > 255 ? 255 : level);
 }
 
-/* Grey as in torchvision, whose weights add up to 0.9999; rounded down. */
+/* The grey level as in torchvision, rounded down. Its weights sum to 0.9999. */
 static inline uint32_t fby_grey_from_rgb(const uint8_t *rgb)
 {
     return (2989U * rgb[0] + 5870U * rgb[1] + 1140U * rgb[2]) / 10000U;
