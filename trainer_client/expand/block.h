@@ -1,8 +1,9 @@
-/* block.h - the code of the kernels: expand one block of a list (segment.h).
+/* block.h - the code of the GPU kernels: the work of one block of threads.
  *
- * The kernels and, for tests, host code compile the same lines. A step is a
- * loop over the threads of a block, followed by a barrier. On a GPU each thread
- * runs one iteration of the loop, on the host one thread runs all of them. */
+ * The work for a batch is a list of segments, and blocks are parts of segments
+ * (segment.h). The kernels and, for tests, host code compile the same lines. A
+ * step is a loop over the threads of a block, followed by a barrier. On a GPU
+ * each thread runs one iteration, on the host one thread runs all of them. */
 #ifndef FBY_CLIENT_EXPAND_BLOCK_H
 #define FBY_CLIENT_EXPAND_BLOCK_H
 
@@ -22,8 +23,8 @@
 #define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
 #endif
 
-/* Run `work`, a call with the argument `thread`, in all threads. No step may
- * follow it. A barrier would cost registers here. */
+/* Run `work`, a call with the argument `thread`, in all threads. Use this macro
+ * for the last step of a block, where a barrier would only cost registers. */
 #define FBY_LAST_STEP(work)     \
     do {                        \
         FBY_EACH_THREAD(thread) \
@@ -32,24 +33,24 @@
         }                       \
     } while (0)
 
-/* Run `work` in the same way, and wait until all threads are done. */
+/* Run `work` in all threads, and wait until all threads are done. */
 #define FBY_STEP(work)       \
     do {                     \
         FBY_LAST_STEP(work); \
         FBY_BARRIER();       \
     } while (0)
 
-/* In shared memory. */
+/* The part of shared memory that all kinds of segments have. */
 struct fby_block_shared {
-    struct fby_segment segment;
-    struct fby_tile    tile;
+    struct fby_segment segment; /* the segment of the block */
+    struct fby_tile    tile;    /* TILES, PLANES */
 };
 
 /* The memory that a block reads and writes. */
 struct fby_block_memory {
-    uint8_t                 *arena;
-    uint8_t                 *out;  /* tensors */
-    uint64_t                 list; /* offset of the list in the arena */
+    uint8_t                 *arena; /* input of the batch, then the list */
+    uint8_t                 *out;   /* start of the memory of all tensors */
+    uint64_t                 list;  /* offset of the list in the arena */
     struct fby_block_shared *shared;
     uint8_t *scratch; /* more shared memory. TILES, PLANES: unpacked planes,
                          then the packed tile. GREYS, OPS: struct fby_pair.
@@ -58,7 +59,8 @@ struct fby_block_memory {
 
 /* ---- the work of a thread ------------------------------------------------ */
 
-/* Write the block's quads of PIXELS, from quad `first` on. */
+/* Expand the block's quads of PIXELS, from quad `first` on. A quad has four
+ * pixels, or fewer at the end of an image. Its first pixel is `at`. */
 FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
@@ -76,35 +78,35 @@ FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
             mirror == 0 ? fby_load_quad(from, s->channels, n)
                         : fby_load_mirrored(s,
                               from - (uint64_t)at * s->channels, mirror, at, n);
-        fby_put_quad(s, &quad, fby_first_out_pixel(s, mirror) + at, n,
+        fby_store_quad(s, &quad, fby_first_out_pixel(s, mirror) + at, n,
             m->out + s->out + image * s->image_bytes);
     }
 }
 
-/* The index in the output of value `i` of VALUES. */
+/* Returns the index of value `i` of VALUES in the output. */
 FBY_BLOCK_INLINE uint64_t fby_block_value_index(
     const struct fby_segment *s, uint32_t i)
 {
     if (s->planar == 0) {
         return i;
     }
-    uint64_t source  = (uint64_t)s->first_pixel + i;
-    uint64_t values  = (uint64_t)s->plane * s->classes; /* of a sample */
-    uint64_t sample  = source / values;
-    uint32_t within  = (uint32_t)(source % values);
-    uint64_t channel = within % s->classes;
-    return sample * values + channel * s->plane + within / s->classes;
+    uint64_t value         = (uint64_t)s->first_pixel + i;
+    uint64_t sample_values = (uint64_t)s->plane * s->classes;
+    uint64_t sample        = value / sample_values;
+    uint32_t in_sample     = (uint32_t)(value % sample_values);
+    uint64_t channel       = in_sample % s->classes;
+    return sample * sample_values + channel * s->plane + in_sample / s->classes;
 }
 
-/* Scale a value of channel `c`. */
+/* Scale a value of channel `c`. `factors` has all scales, then all offsets. */
 FBY_BLOCK_INLINE float fby_block_scale(const struct fby_segment *s,
     const struct fby_block_memory *m, float value, uint32_t c)
 {
     if (s->channels <= FBY_SEGMENT_FACTORS) {
         return fby_affine(value, s->scale[c], s->offset[c]);
     }
-    const float *all = (const float *)(const void *)(m->arena + s->values);
-    return fby_affine(value, all[c], all[c + s->channels]);
+    const float *factors = (const float *)(const void *)(m->arena + s->values);
+    return fby_affine(value, factors[c], factors[c + s->channels]);
 }
 
 /* Write value `i` of VALUES. */
@@ -137,23 +139,23 @@ FBY_BLOCK_INLINE void fby_block_write_one_hot(
         hot ? s->on : s->off, out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* Write value `i` of BITS. Values are counted in the order of the output. */
+/* Write value `i` of BITS, counted in the order of the output. */
 FBY_BLOCK_INLINE void fby_block_write_bit(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
-    uint32_t       bytes  = (s->classes + 7) / 8; /* of a pixel */
-    uint32_t       image  = i / (s->pixels * s->classes);
-    uint32_t       at     = i % (s->pixels * s->classes);
-    bool           planar = s->planar != 0;
-    uint32_t       map    = planar ? at / s->pixels : at % s->classes;
-    uint32_t       pixel  = planar ? at % s->pixels : at / s->classes;
+    uint32_t       pixel_bytes = (s->classes + 7) / 8;
+    uint32_t       image       = i / (s->pixels * s->classes);
+    uint32_t       value       = i % (s->pixels * s->classes);
+    bool           planar      = s->planar != 0;
+    uint32_t       map   = planar ? value / s->pixels : value % s->classes;
+    uint32_t       pixel = planar ? value % s->pixels : value / s->classes;
     const uint8_t *from =
-        m->arena + s->in + ((uint64_t)image * s->pixels + pixel) * bytes;
-    uint64_t to  = planar ? (uint64_t)map * s->plane + s->first_pixel + pixel
-                          : (uint64_t)s->first_pixel * s->classes + at;
-    uint32_t out = fby_width_of(s->to);
-    fby_store_value(fby_bit(from, map) != 0 ? s->on : s->off, out,
-        m->out + s->out + image * s->image_bytes + to * out);
+        m->arena + s->in + ((uint64_t)image * s->pixels + pixel) * pixel_bytes;
+    uint64_t to    = planar ? (uint64_t)map * s->plane + s->first_pixel + pixel
+                            : (uint64_t)s->first_pixel * s->classes + value;
+    uint32_t width = fby_width_of(s->to);
+    fby_store_value(fby_bit(from, map) != 0 ? s->on : s->off, width,
+        m->out + s->out + image * s->image_bytes + to * width);
 }
 
 /* Write value `i` of MIX: the weighted sum of two one-hot rows. */
@@ -162,23 +164,23 @@ FBY_BLOCK_INLINE void fby_block_write_mixed(
 {
     const struct fby_ops_row *rows =
         (const struct fby_ops_row *)(const void *)(m->arena + s->params);
-    uint32_t          in   = fby_width_of(s->from);
-    uint32_t          c    = i % s->classes;
-    uint64_t          row  = s->first_row + i / s->classes;
-    uint64_t          with = rows[row].partner;
-    const uint8_t    *ids  = m->arena + s->in;
-    float             on   = fby_f32_from_bits(s->on);
-    float             off  = fby_f32_from_bits(s->off);
-    struct fby_number x    = {true, 0,
-           fby_ops_mix(fby_load_value(ids + row * in, in) == c ? on : off,
-            fby_load_value(ids + with * in, in) == c ? on : off,
-               rows[row].label_share, rows[row].label_rest)};
-    uint32_t          out  = fby_width_of(s->to);
+    uint32_t          in      = fby_width_of(s->from);
+    uint32_t          c       = i % s->classes;
+    uint64_t          row     = s->first_row + i / s->classes;
+    uint64_t          partner = rows[row].partner;
+    const uint8_t    *ids     = m->arena + s->in;
+    float             on      = fby_f32_from_bits(s->on);
+    float             off     = fby_f32_from_bits(s->off);
+    struct fby_number x       = {true, 0,
+              fby_ops_mix(fby_load_value(ids + row * in, in) == c ? on : off,
+            fby_load_value(ids + partner * in, in) == c ? on : off,
+                  rows[row].label_share, rows[row].label_rest)};
+    uint32_t          out     = fby_width_of(s->to);
     fby_store_value(
         fby_number_to_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* The number of the first document that ends after token `i`. */
+/* Returns the number of the first document that ends after token `i`. */
 FBY_BLOCK_INLINE uint32_t fby_block_find_document(
     const struct fby_segment *s, const uint32_t *ends, uint32_t i)
 {
@@ -201,17 +203,17 @@ FBY_BLOCK_INLINE void fby_block_write_token(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
     const uint32_t *ends  = (const uint32_t *)(const void *)(m->arena + s->in);
-    uint32_t        d     = fby_block_find_document(s, ends, i);
+    uint32_t        doc   = fby_block_find_document(s, ends, i);
     uint64_t        value = 0;
-    uint32_t        out   = fby_width_of(s->to);
+    uint32_t        width = fby_width_of(s->to);
     if (s->kind == FBY_SEGMENT_POSITIONS) {
-        uint32_t first = d > 0 ? ends[d - 1] & ~FBY_DOCUMENT_PADDING : 0;
+        uint32_t first = doc > 0 ? ends[doc - 1] & ~FBY_DOCUMENT_PADDING : 0;
         value          = i - first;
     } else {
-        uint32_t end = ends[d] & FBY_DOCUMENT_PADDING ? 0 : ends[d];
+        uint32_t end = ends[doc] & FBY_DOCUMENT_PADDING ? 0 : ends[doc];
         value        = fby_document_counts(i, end, s->shift) ? s->on : s->off;
     }
-    fby_store_value(value, out, m->out + s->out + (uint64_t)i * out);
+    fby_store_value(value, width, m->out + s->out + (uint64_t)i * width);
 }
 
 /* Write the block's share of VALUES, ONE_HOT, BITS, MIX, POSITIONS or MASK,
@@ -240,14 +242,14 @@ FBY_BLOCK_INLINE void fby_block_write_values(const struct fby_segment *s,
 FBY_BLOCK_INLINE void fby_block_copy_bytes(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
-    const uint8_t *from = m->arena + s->in;
-    uint8_t       *to   = m->out + s->out;
-    bool           wide = ((uintptr_t)from | (uintptr_t)to) % 16 == 0;
+    const uint8_t *from    = m->arena + s->in;
+    uint8_t       *to      = m->out + s->out;
+    bool           aligned = ((uintptr_t)from | (uintptr_t)to) % 16 == 0;
     FBY_NO_UNROLL
     for (uint32_t i = first + 16 * thread;
          i < fby_min(s->n, first + FBY_BLOCK_BYTES);
          i += 16 * FBY_BLOCK_THREADS) {
-        if (wide && i + 16 <= s->n) {
+        if (aligned && i + 16 <= s->n) {
             fby_copy_16(from + i, to + i);
         } else {
             FBY_NO_UNROLL
@@ -265,8 +267,9 @@ FBY_BLOCK_INLINE void fby_block_unpack_tile(const struct fby_block_memory *m)
 {
     const struct fby_segment *s    = &m->shared->segment;
     struct fby_tile          *tile = &m->shared->tile;
-    uint32_t  plane  = s->channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
-    uint32_t *packed = (uint32_t *)(void *)(m->scratch + plane);
+    uint32_t                  unpacked_bytes =
+        s->channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
+    uint32_t *packed = (uint32_t *)(void *)(m->scratch + unpacked_bytes);
     FBY_STEP(fby_tile_stage_packed(tile, m->arena, thread, packed));
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < s->channels; p++) {
@@ -292,7 +295,7 @@ FBY_BLOCK_INLINE void fby_block_expand_tile(
     FBY_LAST_STEP(fby_tile_store(s, tile, thread, m->scratch, m->out));
 }
 
-/* Expand block `number` of a segment with groups. */
+/* Expand block `number` of a segment with groups of ragged rows (rows.h). */
 FBY_BLOCK_INLINE void fby_block_expand_rows(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -318,16 +321,17 @@ FBY_BLOCK_INLINE uint32_t fby_block_load_segment(
 {
     const struct fby_segment_list *list =
         (const struct fby_segment_list *)(const void *)(m->arena + m->list);
-    const struct fby_segment *all =
+    const struct fby_segment *segments =
         (const struct fby_segment *)(const void *)(list + 1);
     const uint32_t *owners =
-        (const uint32_t *)(const void *)(all + list->n_segments);
+        (const uint32_t *)(const void *)(segments + list->n_segments);
     struct fby_segment *s = &m->shared->segment;
-    FBY_STEP(fby_copy_words(all + owners[number], s, sizeof(*s), thread));
+    FBY_STEP(fby_copy_words(segments + owners[number], s, sizeof(*s), thread));
     return number - s->first_block;
 }
 
-/* Do the same for GREYS and OPS. Load the parameters of the picture, too. */
+/* Load the segment of block `number`, of kind GREYS or OPS, and the parameters
+ * of the block's picture. Returns the number of the block in its segment. */
 FBY_BLOCK_INLINE uint32_t fby_block_load_pair(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -349,7 +353,7 @@ FBY_BLOCK_INLINE void fby_block_run_greys(
     uint32_t                  first = part % s->parts * FBY_BLOCK_PIXELS;
     const uint8_t *picture = m->arena + s->in + (uint64_t)image * s->pixels * 3;
     if (!fby_ops_needs_grey(&pair->row[0])) {
-        return;
+        return; /* in all threads */
     }
     FBY_STEP(fby_pair_sum_greys(s, picture, first, thread, pair));
     FBY_STEP(fby_pair_sum_16(thread, pair));
@@ -377,7 +381,7 @@ FBY_BLOCK_INLINE void fby_block_run_expand(
     struct fby_block_memory   target = *memory;
     const struct fby_block_memory *m = &target;
     if (s->out_in_arena != 0) {
-        target.out = target.arena;
+        target.out = target.arena; /* a later pass reads the output */
     }
     if (s->kind == FBY_SEGMENT_TILES || s->kind == FBY_SEGMENT_PLANES) {
         fby_block_expand_tile(m, part);

@@ -1,7 +1,7 @@
-/* device.h - a table of functions that expand batches field by field.
+/* device.h - a table of functions that turn raw bytes of a field into tensors.
  *
  * A stream allocates memory once, when it is opened. The only device is `host`.
- * A GPU gets whole batches (gpu/upload.h). Tests replace some functions. */
+ * A GPU expands whole batches (gpu/upload.h). Tests replace some functions. */
 #ifndef FBY_CLIENT_EXPAND_DEVICE_H
 #define FBY_CLIENT_EXPAND_DEVICE_H
 
@@ -15,12 +15,12 @@ struct fby_device {
     const char *name; /* as in forebay_options: "host" */
 
     /* Allocate at least `size` bytes of zeroed, page-aligned memory for decoded
-     * chunks. Returns NULL if there is none. `sparse`: the caller will use only
-     * a small part. */
+     * chunks. Returns NULL if memory is short. `sparse` is true if the caller
+     * will use only a small part. */
     void *(*raw_alloc)(size_t size, bool sparse);
     void (*raw_free)(void *memory, size_t size);
 
-    /* Do the same for tensors. */
+    /* Allocate memory for tensors in the same way. */
     void *(*out_alloc)(size_t size);
     void (*out_free)(void *memory, size_t size);
 
@@ -32,13 +32,14 @@ struct fby_device {
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
         uint32_t rows, void *out, struct fby_error_detail *why);
 
-    /* Do the same for FBY_EXPAND_OPS and FBY_EXPAND_MIX. The partner of a row
-     * is a row of the same job. */
+    /* Expand all rows of a field of kind FBY_EXPAND_OPS or FBY_EXPAND_MIX. The
+     * partner, with which a row may be mixed, is a row of the same job. */
     fby_err (*expand_ops)(
         const struct fby_expand_job *job, struct fby_error_detail *why);
 
-    /* Do the same for a ragged field. `rows` were checked, have offsets from
-     * `raw`, and may be empty. out[i] is tensor i of the field. */
+    /* Expand all rows of a ragged field. `rows` has their checked lengths and
+     * their offsets from `raw`. There may be no rows. out[i] is tensor i of the
+     * field. */
     fby_err (*expand_rows)(const struct fby_expansion *plan,
         const struct fby_ragged_offsets *rows, const void *raw,
         void *const out[FBY_TENSORS], struct fby_error_detail *why);

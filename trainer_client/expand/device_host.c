@@ -8,9 +8,9 @@
 #include "proto/layout.h"
 #include "trainer_client/expand/documents.h"
 
-/* Stores to tensors of at least so many bytes bypass the cache. They would
+/* Stores to tensors of at least this size bypass the cache, so that they do not
  * evict data that is still in use. */
-enum { LARGE = 8 << 20 };
+enum { NON_TEMPORAL_BYTES = 8 << 20 };
 
 static void *map_raw(size_t size, bool sparse)
 {
@@ -20,12 +20,13 @@ static void *map_raw(size_t size, bool sparse)
 static fby_err expand(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_error_detail *why)
 {
-    const uint8_t       *from  = raw;
-    uint8_t             *to    = out;
-    bool                 large = rows * plan->out_bytes >= LARGE;
+    const uint8_t *from         = raw;
+    uint8_t       *to           = out;
+    bool           non_temporal = rows * plan->out_bytes >= NON_TEMPORAL_BYTES;
     fby_expand_image_fn *expand_image =
         fby_expand_image_kernel(fby_simd_level());
     fby_err err = FBY_OK;
+    /* These kinds keep the order of values, so rows need not be separated. */
     if (plan->kind == FBY_EXPAND_COPY || plan->kind == FBY_EXPAND_CAST ||
         plan->kind == FBY_EXPAND_SCALE) {
         uint64_t values = plan->raw_bytes / fby_type_bytes(plan->from);
@@ -34,9 +35,9 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     }
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
         if (plan->yuv420) {
-            fby_expand_yuv(plan, from, large, to);
+            fby_expand_yuv(plan, from, non_temporal, to);
         } else if (plan->kind == FBY_EXPAND_AFFINE) {
-            expand_image(plan, from, large, to);
+            expand_image(plan, from, non_temporal, to);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
             err = fby_expand_one_hot(plan, from, to, why);
         } else if (plan->kind == FBY_EXPAND_BITS) {
@@ -68,7 +69,8 @@ static fby_err expand_rows(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const void *raw,
     void *const out[FBY_TENSORS], struct fby_error_detail *why)
 {
-    (void)why;
+    (void)why; /* the rows were checked, so no error is possible */
+    /* The kinds of documents are the last ones of enum fby_expand_kind. */
     if (plan->kind >= FBY_EXPAND_CU_SEQLENS) {
         fby_expand_documents(plan, rows, raw, out[0]);
     } else {

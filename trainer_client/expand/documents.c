@@ -1,4 +1,6 @@
-/* documents.c - check documents, and expand them one document at a time. */
+/* documents.c - check the lengths of packed documents, and expand them to
+ * offsets, positions or a mask. A row is a fixed number of tokens: documents,
+ * then padding, which counts as one more document. */
 #include "trainer_client/expand/documents.h"
 
 #include "common/bytes.h"
@@ -7,7 +9,7 @@
 #include "trainer_client/expand/value.h"
 
 /* The number of tokens of document `i` of a row. */
-static uint64_t document_length(const struct fby_expansion *plan,
+static uint64_t tokens_of(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t row,
     uint32_t i)
 {
@@ -19,22 +21,22 @@ fby_err fby_documents_check(const struct fby_expansion *plan,
     struct fby_ragged_offsets *rows, const uint8_t *raw,
     struct fby_error_detail *why)
 {
-    uint64_t length = plan->shape.dims[0];
-    rows->documents = rows->total;
+    uint64_t row_tokens = plan->shape.dims[0];
+    rows->documents     = rows->total; /* an entry of a row is a document */
     for (uint32_t row = 0; row < rows->n; row++) {
         uint64_t used = 0;
         for (uint32_t i = 0; i < rows->lengths[row]; i++) {
-            uint64_t tokens = document_length(plan, rows, raw, row, i);
-            if (tokens == 0 || tokens > length - used) {
+            uint64_t tokens = tokens_of(plan, rows, raw, row, i);
+            if (tokens == 0 || tokens > row_tokens - used) {
                 return fby_error_set(why, FBY_PROTO,
                     "field %s: row %u has a document of %llu tokens at token "
                     "%llu of %llu",
                     plan->name, row, (unsigned long long)tokens,
-                    (unsigned long long)used, (unsigned long long)length);
+                    (unsigned long long)used, (unsigned long long)row_tokens);
             }
             used += tokens;
         }
-        rows->documents += used < length ? 1 : 0;
+        rows->documents += used < row_tokens ? 1 : 0; /* the padding */
     }
     return FBY_OK;
 }
@@ -51,11 +53,11 @@ uint64_t fby_documents_bytes(
 struct document {
     bool     padding;
     uint64_t first;  /* the first token */
-    uint64_t next;   /* the token after the last one */
+    uint64_t end;    /* the token after the last one */
     uint64_t number; /* of the document in the batch */
 };
 
-static void put_offset(
+static void write_offset(
     const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     fby_store_integer(plan->to, out, doc->number, doc->first);
@@ -63,67 +65,69 @@ static void put_offset(
 
 /* With local copies the compiler makes a loop for each type, because stores to
  * `out` cannot change them. */
-static void put_positions(
+static void write_positions(
     const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     const enum fby_type to    = plan->to;
     const uint64_t      first = doc->first;
-    const uint64_t      n     = doc->next - first;
+    const uint64_t      n     = doc->end - first;
     for (uint64_t i = 0; i < n; i++) {
         fby_store_integer(to, out, first + i, i);
     }
 }
 
-static void put_mask(
+static void write_mask(
     const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     uint32_t width = fby_type_bytes(plan->to);
-    uint64_t end   = doc->padding ? 0 : doc->next;
-    for (uint64_t at = doc->first; at < doc->next; at++) {
+    uint64_t end   = doc->padding ? 0 : doc->end;
+    for (uint64_t at = doc->first; at < doc->end; at++) {
         bool counts = fby_document_counts(at, end, plan->shift);
         fby_store_le(
             (uint8_t *)out + at * width, counts ? plan->on : plan->off, width);
     }
 }
 
-static void put_table_entry(
+static void write_table_entry(
     const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     (void)plan;
     ((uint32_t *)out)[doc->number] =
-        (uint32_t)doc->next | (doc->padding ? FBY_DOCUMENT_PADDING : 0);
+        (uint32_t)doc->end | (doc->padding ? FBY_DOCUMENT_PADDING : 0);
 }
 
-typedef void put_fn(
+typedef void write_document_fn(
     const struct fby_expansion *plan, const struct document *doc, void *out);
 
-/* Call `put` for all documents and paddings. Returns an empty last one. */
+/* Call `write_document` for each document and for the padding of each row.
+ * Returns an empty document after the last one. */
 static struct document for_each_document(const struct fby_expansion *plan,
-    const struct fby_ragged_offsets *rows, const uint8_t *raw, put_fn *put,
-    void *out)
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
+    write_document_fn *write_document, void *out)
 {
     struct document doc = {0};
     for (uint32_t row = 0; row < rows->n; row++) {
         uint64_t row_end = (row + UINT64_C(1)) * plan->shape.dims[0];
         uint32_t n       = rows->lengths[row];
-        for (uint32_t i = 0; i < n || doc.next < row_end; i++) {
+        /* After the n documents, padding fills the rest of the row, if any. */
+        for (uint32_t i = 0; i < n || doc.end < row_end; i++) {
             doc.padding = i == n;
-            doc.first   = doc.next;
-            doc.next    = doc.padding ? row_end
-                                      : doc.next + document_length(
-                                                       plan, rows, raw, row, i);
-            put(plan, &doc, out);
+            doc.first   = doc.end;
+            doc.end     = doc.padding
+                              ? row_end
+                              : doc.end + tokens_of(plan, rows, raw, row, i);
+            write_document(plan, &doc, out);
             doc.number++;
         }
     }
-    doc.first = doc.next;
+    doc.first = doc.end;
     return doc;
 }
 
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out)
 {
-    (void)for_each_document(plan, rows, raw, put_table_entry, out);
+    (void)for_each_document(plan, rows, raw, write_table_entry, out);
 }
 
 uint64_t fby_documents_table_bytes(
@@ -135,14 +139,15 @@ uint64_t fby_documents_table_bytes(
 void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out)
 {
-    static put_fn *const puts[] = {
-        [FBY_EXPAND_CU_SEQLENS] = put_offset,
-        [FBY_EXPAND_POSITIONS]  = put_positions,
-        [FBY_EXPAND_MASK]       = put_mask,
+    static write_document_fn *const write_fns[] = {
+        [FBY_EXPAND_CU_SEQLENS] = write_offset,
+        [FBY_EXPAND_POSITIONS]  = write_positions,
+        [FBY_EXPAND_MASK]       = write_mask,
     };
-    struct document end =
-        for_each_document(plan, rows, raw, puts[plan->kind], out);
+    struct document after_last =
+        for_each_document(plan, rows, raw, write_fns[plan->kind], out);
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
-        put_offset(plan, &end, out); /* one more offset than documents */
+        write_offset(
+            plan, &after_last, out); /* one more offset than documents */
     }
 }

@@ -3,8 +3,8 @@
  *
  * A row is a sequence of a fixed number of tokens: its documents, one after
  * another, then padding, which counts as one more document. A token's position
- * is its distance from the first token of its document. See also
- * fby_document_counts in value.h. */
+ * is its distance from the first token of its document. fby_document_counts
+ * (value.h) defines which tokens count in the loss. */
 #ifndef FBY_CLIENT_EXPAND_DOCUMENTS_H
 #define FBY_CLIENT_EXPAND_DOCUMENTS_H
 
@@ -19,7 +19,7 @@ FBY_CHECKED fby_err fby_documents_check(const struct fby_expansion *plan,
     struct fby_ragged_offsets *rows, const uint8_t *raw,
     struct fby_error_detail *why);
 
-/* The bytes of the tensor for these rows, which were checked. */
+/* Returns the size in bytes of the tensor for the rows, which were checked. */
 uint64_t fby_documents_bytes(
     const struct fby_expansion *plan, const struct fby_ragged_offsets *rows);
 
@@ -29,7 +29,7 @@ uint64_t fby_documents_bytes(
  * (segment.h). The rows were checked, with at most FBY_SEGMENT_MAX tokens. */
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
-/* The most bytes of the table of `rows` rows. */
+/* Returns the largest size in bytes of the table for `rows` rows. */
 uint64_t fby_documents_table_bytes(
     const struct fby_expansion *plan, uint32_t rows);
 

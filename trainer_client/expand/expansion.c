@@ -14,7 +14,7 @@
 #include "trainer_client/expand/ragged_offsets.h"
 #include "trainer_client/expand/value.h"
 
-static uint64_t n_elements(const struct fby_shape *shape)
+static uint64_t count_elements(const struct fby_shape *shape)
 {
     uint64_t n = 1;
     for (uint32_t i = 0; i < shape->n_dims; i++) {
@@ -26,9 +26,9 @@ static uint64_t n_elements(const struct fby_shape *shape)
 static uint64_t raw_bytes_of(const struct fby_field_content *field)
 {
     const uint32_t *dims = field->shape.dims;
-    return fby_field_is_yuv420(field)
-               ? fby_yuv_bytes(dims[1], dims[0])
-               : n_elements(&field->shape) * fby_type_bytes(field->wire_type);
+    return fby_field_is_yuv420(field) ? fby_yuv_bytes(dims[1], dims[0])
+                                      : count_elements(&field->shape) *
+                                            fby_type_bytes(field->wire_type);
 }
 
 /* The arguments of fby_expansion_init. */
@@ -61,16 +61,17 @@ static uint32_t bits_of(enum fby_type to, float value)
 
 /* ---- pictures and masks -------------------------------------------------- */
 
-/* Set scale and offset of each channel, and compute the table from them. */
-static void plan_levels(const struct planning *p)
+/* Set scale and offset of each channel, and compute the table from them. They
+ * turn level v into (v / 255 - mean) / std, or leave it unchanged. */
+static void set_level_table(const struct planning *p)
 {
-    struct fby_expansion        *self = p->self;
-    const struct fby_rgb8_field *rgb8 = &p->field->as.rgb8;
-    bool                         norm = fby_field_is_normalized(p->field);
+    struct fby_expansion        *self       = p->self;
+    const struct fby_rgb8_field *rgb8       = &p->field->as.rgb8;
+    bool                         normalized = fby_field_is_normalized(p->field);
     for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
-        bool normal     = norm && c < self->channels;
-        self->scale[c]  = normal ? (float)(1.0 / (255.0 * rgb8->std[c])) : 1;
-        self->offset[c] = normal ? (float)(-rgb8->mean[c] / rgb8->std[c]) : 0;
+        bool scaled     = normalized && c < self->channels;
+        self->scale[c]  = scaled ? (float)(1.0 / (255.0 * rgb8->std[c])) : 1;
+        self->offset[c] = scaled ? (float)(-rgb8->mean[c] / rgb8->std[c]) : 0;
         for (uint32_t v = 0; v < 256 && c < self->channels; v++) {
             float value = fby_affine((float)v, self->scale[c], self->offset[c]);
             self->table[c][v] = bits_of(self->to, value);
@@ -78,7 +79,7 @@ static void plan_levels(const struct planning *p)
     }
 }
 
-static void plan_pixels(const struct planning *p)
+static void set_pixel_counts(const struct planning *p)
 {
     struct fby_expansion *self = p->self;
     self->channels             = self->shape.dims[2];
@@ -94,13 +95,13 @@ static fby_err plan_ops(const struct planning *p)
     self->kind                 = FBY_EXPAND_OPS;
     self->ops_field            = p->field;
     self->ops                  = fby_ops_plan_of(p->field);
-    plan_pixels(p);
+    set_pixel_counts(p);
     if (fby_type_bytes(self->to) > 4 ||
         (!self->ops.plain && self->to != FBY_U8 &&
             !fby_type_is_float(self->to))) {
         return refuse(p, "the device's ops make u8, f32, f16 or bf16");
     }
-    plan_levels(p);
+    set_level_table(p);
     return FBY_OK;
 }
 
@@ -110,7 +111,7 @@ static fby_err plan_pictures(const struct planning *p)
     self->kind                 = FBY_EXPAND_AFFINE;
     self->layout               = p->delivery->layout;
     self->yuv420               = fby_field_is_yuv420(p->field);
-    plan_pixels(p);
+    set_pixel_counts(p);
     if (self->shape.n_dims != 3 || self->channels < 1 ||
         self->channels > FBY_MAX_CHANNELS || self->from != FBY_U8) {
         return fby_error_set(p->why, FBY_CONFIG,
@@ -132,7 +133,7 @@ static fby_err plan_pictures(const struct planning *p)
         return refuse(
             p, "an image cannot be i64 or bool; i32 holds its values");
     }
-    plan_levels(p);
+    set_level_table(p);
     return FBY_OK;
 }
 
@@ -166,6 +167,7 @@ static fby_err plan_bits(const struct planning *p)
     return FBY_OK;
 }
 
+/* Smoothing takes a part of the label's 1 and shares it among all classes. */
 static fby_err plan_one_hot(const struct planning *p)
 {
     struct fby_expansion         *self  = p->self;
@@ -200,9 +202,9 @@ static fby_err plan_documents(const struct planning *p)
     struct fby_expansion *self  = p->self;
     uint32_t              width = fby_type_bytes(self->to);
     bool                  mask  = p->delivery->as == FBY_AS_MASK;
-    bool                  whole = self->to == FBY_I32 || self->to == FBY_I64;
-    bool right = mask ? fby_type_is_float(self->to) || width == 1 : whole;
-    if (!self->documents || !right) {
+    bool index_type             = self->to == FBY_I32 || self->to == FBY_I64;
+    bool valid = mask ? fby_type_is_float(self->to) || width == 1 : index_type;
+    if (!self->documents || !valid) {
         return refuse(p,
             "cu_seqlens and positions are made of documents, as i32 or i64, "
             "and a mask, as bool, u8, f32, f16 or bf16");
@@ -226,14 +228,14 @@ static fby_err plan_rows(const struct planning *p)
     const struct fby_field_content  *field    = p->field;
     const struct fby_field_delivery *delivery = p->delivery;
     bool                             padded   = delivery->as == FBY_AS_PADDED;
-    uint32_t                         width = fby_type_bytes(delivery->offsets);
-    self->kind        = padded ? FBY_EXPAND_PADDED : FBY_EXPAND_RAGGED;
-    self->max_length  = field->max_length;
-    self->entry_bytes = self->raw_bytes / field->max_length;
-    self->longest     = delivery->longest;
-    self->offsets     = delivery->offsets;
-    self->documents   = fby_field_values(field) == FBY_VALUES_LENGTHS;
-    self->shift       = self->documents ? field->as.documents.shift : 0;
+    uint32_t offset_bytes = fby_type_bytes(delivery->offsets);
+    self->kind            = padded ? FBY_EXPAND_PADDED : FBY_EXPAND_RAGGED;
+    self->max_length      = field->max_length;
+    self->entry_bytes     = self->raw_bytes / field->max_length;
+    self->longest         = delivery->longest;
+    self->offsets         = delivery->offsets;
+    self->documents       = fby_field_values(field) == FBY_VALUES_LENGTHS;
+    self->shift           = self->documents ? field->as.documents.shift : 0;
     if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
         return plan_documents(p);
     }
@@ -254,25 +256,25 @@ static fby_err plan_rows(const struct planning *p)
     if (padded) {
         add_tensor(self, ".lengths", FBY_I32, sizeof(int32_t), 0);
     } else {
-        add_tensor(self, ".offsets", self->offsets, width, width);
+        add_tensor(self, ".offsets", self->offsets, offset_bytes, offset_bytes);
     }
     return FBY_OK;
 }
 
-static void plan_sparse_tensors(struct fby_expansion *self)
+static void add_sparse_tensors(struct fby_expansion *self)
 {
     uint64_t most        = self->max_length;
-    uint64_t values      = most * fby_type_bytes(self->to);
+    uint64_t value_bytes = most * fby_type_bytes(self->to);
     uint32_t width       = fby_type_bytes(self->offsets);
     uint64_t coordinates = (1 + self->shape.n_dims) * most * sizeof(int64_t);
     if (self->kind == FBY_EXPAND_DENSE) {
         add_tensor(self, "", self->to, self->out_bytes, 0);
     } else if (self->kind == FBY_EXPAND_CSR) {
-        add_tensor(self, "", self->to, values, 0);
+        add_tensor(self, "", self->to, value_bytes, 0);
         add_tensor(self, ".offsets", self->offsets, width, width);
         add_tensor(self, ".indices", self->offsets, most * width, 0);
     } else {
-        add_tensor(self, "", self->to, values, 0);
+        add_tensor(self, "", self->to, value_bytes, 0);
         add_tensor(self, ".indices", FBY_I64, coordinates, 0);
     }
 }
@@ -301,7 +303,7 @@ static fby_err plan_sparse(const struct planning *p)
         return refuse(
             p, "csr goes with a shape of one dimension; use coo, or dense");
     }
-    plan_sparse_tensors(self);
+    add_sparse_tensors(self);
     return FBY_OK;
 }
 
@@ -311,15 +313,15 @@ static fby_err plan_scale(const struct planning *p)
 {
     struct fby_expansion   *self  = p->self;
     const struct fby_shape *shape = &self->shape;
-    uint32_t last  = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
-    self->kind     = FBY_EXPAND_SCALE;
-    self->scaled   = true;
-    self->channels = p->delivery->channels;
+    uint32_t last_dim = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
+    self->kind        = FBY_EXPAND_SCALE;
+    self->scaled      = true;
+    self->channels    = p->delivery->channels;
     if (!fby_type_is_float(self->to)) {
         return refuse(p, "scaled values need dtype f32, f16 or bf16");
     }
     if (self->channels == 0 || self->channels > FBY_MAX_FACTORS ||
-        (self->channels > 1 && self->channels != last)) {
+        (self->channels > 1 && self->channels != last_dim)) {
         return refuse(
             p, "scale and offset are one number, or one for each channel");
     }
@@ -406,7 +408,7 @@ fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_delivery *delivery, struct fby_error_detail *why)
 {
     const struct planning p = {self, field, delivery, why};
-    bool                  has_form =
+    bool                  has_row_options =
         delivery->as != 0 || delivery->longest || delivery->offsets != 0;
     *self = (struct fby_expansion){
         .name      = field->name,
@@ -416,16 +418,16 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         .shape     = field->shape,
         .raw_bytes = raw_bytes_of(field),
         .out_bytes =
-            n_elements(&field->shape) * fby_type_bytes(delivery->dtype),
+            count_elements(&field->shape) * fby_type_bytes(delivery->dtype),
     };
     if (fby_type_bytes(self->from) == 0 || fby_type_bytes(self->to) == 0) {
         return refuse(&p, "no such dtype");
     }
-    if (fby_field_form(field) == FBY_FORM_DENSE && has_form) {
+    if (fby_field_form(field) == FBY_FORM_DENSE && has_row_options) {
         return refuse(&p, "only rows of several lengths have another form");
     }
     fby_err err = plans[field->decode](&p);
-    if (self->n_tensors == 0) {
+    if (self->n_tensors == 0) { /* not a ragged field */
         add_tensor(self, "", self->to, self->out_bytes, 0);
     }
     return err;
@@ -451,6 +453,7 @@ fby_err fby_expansion_set_mix(struct fby_expansion *self,
 
 /* ---- shapes of tensors --------------------------------------------------- */
 
+/* Set the strides of a shape of `n` dimensions without gaps. Returns `n`. */
 static uint32_t set_row_major(
     uint32_t n, const int64_t *shape, int64_t *strides)
 {
@@ -465,20 +468,20 @@ static uint32_t set_row_major(
 /* The shape is rows, channels, height, width. channels_last has strides for
  * memory in the order height, width, channels. */
 static uint32_t set_channels_first(const struct fby_expansion *self,
-    int64_t depth, int64_t *shape, int64_t *strides)
+    int64_t channels, int64_t *shape, int64_t *strides)
 {
     int64_t height = self->shape.dims[0];
     int64_t width  = self->shape.dims[1];
-    shape[1]       = depth;
+    shape[1]       = channels;
     shape[2]       = height;
     shape[3]       = width;
     if (self->layout == FBY_LAYOUT_CHW) {
         return set_row_major(4, shape, strides);
     }
-    strides[0] = height * width * depth;
+    strides[0] = height * width * channels;
     strides[1] = 1;
-    strides[2] = width * depth;
-    strides[3] = depth;
+    strides[2] = width * channels;
+    strides[3] = channels;
     return 4;
 }
 
@@ -496,7 +499,7 @@ uint32_t fby_expansion_set_shape(const struct fby_expansion *self,
         shape[i + 1] = self->shape.dims[i];
     }
     if (self->kind == FBY_EXPAND_BITS) {
-        shape[n] = self->maps;
+        shape[n] = self->maps; /* in place of the bytes that hold the bits */
     }
     return self->layout == FBY_LAYOUT_HWC
                ? set_row_major(n + 1, shape, strides)
@@ -515,27 +518,27 @@ uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
 {
     enum fby_expand_kind kind   = self->kind;
     bool                 padded = kind == FBY_EXPAND_PADDED;
-    uint32_t             n      = 1;
+    uint32_t             n_dims = 1;
     if (kind == FBY_EXPAND_DENSE || kind == FBY_EXPAND_POSITIONS ||
         kind == FBY_EXPAND_MASK) {
         return fby_expansion_set_shape(self, rows->n, shape, strides);
     }
-    shape[0] = (int64_t)rows->total;
+    shape[0] = (int64_t)rows->total; /* for values or indices without gaps */
     if (kind == FBY_EXPAND_CU_SEQLENS) {
         shape[0] = (int64_t)rows->documents + 1;
     } else if (i == 1 && kind == FBY_EXPAND_COO) {
-        shape[0]   = 1 + (int64_t)self->shape.n_dims;
-        shape[n++] = (int64_t)rows->total;
+        shape[0]        = 1 + (int64_t)self->shape.n_dims;
+        shape[n_dims++] = (int64_t)rows->total;
     } else if (i == 1) { /* lengths, or offsets */
         shape[0] = (int64_t)rows->n + (padded ? 0 : 1);
     } else if (padded || kind == FBY_EXPAND_RAGGED) {
         if (padded) {
-            shape[0]   = rows->n;
-            shape[n++] = (int64_t)fby_expansion_padded_entries(self, rows);
+            shape[0]        = rows->n;
+            shape[n_dims++] = (int64_t)fby_expansion_padded_entries(self, rows);
         }
         for (uint32_t d = 1; d < self->shape.n_dims; d++) {
-            shape[n++] = self->shape.dims[d];
+            shape[n_dims++] = self->shape.dims[d];
         }
     }
-    return set_row_major(n, shape, strides);
+    return set_row_major(n_dims, shape, strides);
 }

@@ -26,7 +26,7 @@ struct fby_tensor_plan {
     const char   *suffix; /* of the tensor's name: "" for values, ".lengths" */
     enum fby_type type;
     uint64_t      row_bytes;  /* most bytes of a row */
-    uint64_t      more_bytes; /* of the tensor, in addition to its rows */
+    uint64_t      more_bytes; /* bytes of the tensor after its rows */
 };
 
 /* The order matters: ragged kinds (fby_expansion_is_ragged) come last, and
@@ -39,7 +39,7 @@ enum fby_expand_kind {
     FBY_EXPAND_PLANAR,  /* copy, cast or scale to one channel after another */
     FBY_EXPAND_ONE_HOT, /* labels to rows of `classes` numbers */
     FBY_EXPAND_BITS,    /* bits to numbers that are 0 or 1 */
-    FBY_EXPAND_OPS,     /* pictures, through the ops of the device */
+    FBY_EXPAND_OPS,     /* pictures, through ops of the device (ops.h) */
     FBY_EXPAND_MIX,     /* labels to one-hot rows, mixed like their pictures */
     FBY_EXPAND_PADDED,  /* ragged rows: padded values, lengths */
     FBY_EXPAND_RAGGED,  /* ragged rows: values, offsets of rows */
@@ -59,7 +59,7 @@ struct fby_expansion {
     enum fby_layout      layout;
     struct fby_shape     shape;  /* of a raw sample; bits: of its bytes */
     bool                 yuv420; /* affine, ops: raw pictures are YUV planes */
-    uint32_t             pixels; /* affine, planar, ops, bits: of a sample */
+    uint32_t             pixels; /* affine, planar, ops, bits: per sample */
     uint32_t             plane;  /* affine, ops: values from one channel to the
                                       next in a planar output */
     bool                 scaled; /* arrays: scale[] and offset[] are applied */
@@ -70,27 +70,29 @@ struct fby_expansion {
     float                scale[FBY_MAX_FACTORS];  /* of each channel */
     float                offset[FBY_MAX_FACTORS]; /* of each channel */
     uint32_t             max_length;  /* ragged: most entries of a row */
-    uint64_t             entry_bytes; /* ragged: of one raw entry */
-    uint32_t             index_bytes; /* of one raw index; 0: not sparse */
-    bool                 longest; /* padded: rows are padded to the longest row
+    uint64_t             entry_bytes; /* ragged: bytes of one raw entry */
+    uint32_t      index_bytes; /* bytes of one raw index; 0: not sparse */
+    bool          longest;     /* padded: rows are padded to the longest row
                                        of the batch, else to max_length */
-    uint64_t             pad;     /* padded: bits of the padding in `to` */
-    enum fby_type        offsets; /* ragged, csr: type of offsets, and of the
+    uint64_t      pad;         /* padded: bits of the padding in `to` */
+    enum fby_type offsets;     /* ragged, csr: type of offsets, and of the
                                        indices of csr */
     struct fby_tensor_plan tensors[FBY_TENSORS]; /* [0] has the values */
     uint32_t               n_tensors;
     uint32_t               classes;   /* one-hot, mix: number of classes */
-    uint32_t               maps;      /* bits: maps of a pixel */
+    uint32_t               maps;      /* bits: number of maps of a pixel */
     bool                   documents; /* raw values are lengths of documents */
-    uint32_t               shift;     /* mask: 1: last tokens do not count */
-    uint32_t on;  /* one-hot, bits, mask: bits in `to` of the higher value */
-    uint32_t off; /* one-hot, bits, mask: bits in `to` of the lower value */
+    uint32_t               shift; /* mask: 1: the last token of a document does
+                                    not count in the loss */
+    /* one-hot, bits, mask: bits in `to` of the two values. `on` is for the
+     * label's class, a bit 1, or a token that counts. */
+    uint32_t on, off;
     /* ops, mix: the picture field with the list of device ops, borrowed. Other
      * kinds: NULL. */
     const struct fby_field_content *ops_field;
-    struct fby_ops_plan             ops;      /* ops: plan of that list */
-    float                           on_value; /* mix: higher value of a label */
-    float                           off_value; /* mix: lower value of a label */
+    struct fby_ops_plan             ops; /* ops: plan of that list */
+    float on_value;                      /* mix: value of the label's class */
+    float off_value;                     /* mix: value of other classes */
     /* affine, flips: [c][v]: bits in `to` of level v of channel c */
     uint32_t table[FBY_MAX_CHANNELS][256];
 };
@@ -128,11 +130,11 @@ uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
     uint32_t i, const struct fby_ragged_offsets *rows,
     int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
 
-/* The entries of each row of a padded tensor. */
+/* Returns the number of entries of each row of a padded tensor. */
 uint64_t fby_expansion_padded_entries(
     const struct fby_expansion *self, const struct fby_ragged_offsets *rows);
 
-/* The values of an entry of a ragged field. */
+/* Returns the number of values of an entry of a ragged field. */
 static inline uint64_t fby_expansion_entry_values(
     const struct fby_expansion *self)
 {

@@ -21,14 +21,14 @@
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
-/* All rows of one field of a batch: a field with ops of the device, or labels
- * that these ops mix. */
+/* All rows of one field of a batch: pictures with ops of the device (ops that
+ * run in the trainer, see ops.h), or labels that these ops mix. */
 struct fby_expand_job {
     const struct fby_expansion *plan;
     const void                 *raw;
     uint32_t                    rows;
-    struct fby_ops_row         *params; /* of each row; the expansion sets the
-                                           member `grey` */
+    struct fby_ops_row         *params; /* random parameters of each row; the
+                                           expansion sets the member `grey` */
     void                       *out;
 };
 
@@ -94,8 +94,8 @@ void fby_expand_rows(const struct fby_expansion *plan,
 
 /* ---- pictures ------------------------------------------------------------ */
 
-/* Expand one interleaved picture. All kernels write the bits that plan->table
- * has. `out` is aligned to the width of a value. With `non_temporal`, stores
+/* Expand one interleaved picture. All kernels write the values of plan->table.
+ * `out` is aligned to the width of a value. With `non_temporal`, stores
  * bypass the cache where the kernel can do so. */
 typedef void fby_expand_image_fn(const struct fby_expansion *plan,
     const uint8_t *raw, bool non_temporal, uint8_t *out);

@@ -11,13 +11,13 @@
 #include "pipeline/derived.h"
 #include "trainer_client/expand/value.h"
 
-enum { NIBBLE = 4, OCTET = 8 /* bits */, WIDEST = 4 /* bytes of a value */ };
-/* Bytes of four values that have 2 or 4 bytes each. */
-enum { NIBBLE_OF_2 = 8, NIBBLE_OF_4 = 16 };
+enum { NIBBLE = 4, OCTET = 8 /* bits */, MAX_WIDTH = 4 /* bytes of a value */ };
+/* Bytes of the values of a nibble, if a value has 2 or 4 bytes. */
+enum { BYTES_IF_WIDTH_2 = 8, BYTES_IF_WIDTH_4 = 16 };
 
-struct nibble_table { /* [n]: the four values of the bits of n */
-    uint32_t width;
-    uint8_t  of_nibble[1 << NIBBLE][NIBBLE * WIDEST];
+struct nibble_table {
+    uint32_t width;                                      /* bytes of a value */
+    uint8_t  of_nibble[1 << NIBBLE][NIBBLE * MAX_WIDTH]; /* [n]: values of n */
 };
 
 static struct nibble_table make_nibble_table(const struct fby_expansion *plan)
@@ -39,32 +39,34 @@ static struct nibble_table make_nibble_table(const struct fby_expansion *plan)
 /* Byte k of the result is bit k of `bits`. */
 static uint64_t bits_to_bytes(uint8_t bits)
 {
-    /* Byte k keeps bit k. Adding 0x7f sets bit 7 of each byte that is not 0. */
-    uint64_t one_each = bits * EACH_BYTE & UINT64_C(0x8040201008040201);
-    return (one_each + 0x7f * EACH_BYTE) >> 7 & EACH_BYTE;
+    /* Of eight copies of `bits`, copy k keeps bit k. Adding 0x7f sets bit 7 of
+     * each byte that is not 0. */
+    uint64_t one_bit_each = bits * EACH_BYTE & UINT64_C(0x8040201008040201);
+    return (one_bit_each + 0x7f * EACH_BYTE) >> 7 & EACH_BYTE;
 }
 
-static void put_8(const struct nibble_table *table, uint8_t bits, uint8_t *out)
+static void write_8(
+    const struct nibble_table *table, uint8_t bits, uint8_t *out)
 {
     const uint8_t *low  = table->of_nibble[bits & 15];
     const uint8_t *high = table->of_nibble[bits >> NIBBLE];
     if (table->width == 1) {
         fby_store_le(out, bits_to_bytes(bits), OCTET);
     } else if (table->width == 2) {
-        memcpy(out, low, NIBBLE_OF_2);
-        memcpy(out + NIBBLE_OF_2, high, NIBBLE_OF_2);
+        memcpy(out, low, BYTES_IF_WIDTH_2);
+        memcpy(out + BYTES_IF_WIDTH_2, high, BYTES_IF_WIDTH_2);
     } else {
-        memcpy(out, low, NIBBLE_OF_4);
-        memcpy(out + NIBBLE_OF_4, high, NIBBLE_OF_4);
+        memcpy(out, low, BYTES_IF_WIDTH_4);
+        memcpy(out + BYTES_IF_WIDTH_4, high, BYTES_IF_WIDTH_4);
     }
 }
 
 /* Write the first `n` of the eight values of `bits`. */
-static void put_first(
+static void write_first(
     const struct nibble_table *table, uint8_t bits, uint32_t n, uint8_t *out)
 {
-    uint8_t all[OCTET * WIDEST];
-    put_8(table, bits, all);
+    uint8_t all[OCTET * MAX_WIDTH];
+    write_8(table, bits, all);
     memcpy(out, all, (size_t)n * table->width);
 }
 
@@ -73,17 +75,17 @@ static void put_first(
 static void expand_interleaved(const struct fby_expansion *plan,
     const struct nibble_table *table, const uint8_t *raw, uint8_t *out)
 {
-    uint32_t whole = plan->maps / OCTET;
-    uint32_t rest  = plan->maps % OCTET;
-    size_t   step  = (size_t)OCTET * table->width;
+    uint32_t full_bytes  = plan->maps / OCTET;
+    uint32_t rest_bits   = plan->maps % OCTET;
+    size_t   octet_bytes = (size_t)OCTET * table->width;
     for (uint32_t p = 0; p < plan->pixels; p++) {
-        for (uint32_t i = 0; i < whole; i++) {
-            put_8(table, *raw++, out);
-            out += step;
+        for (uint32_t i = 0; i < full_bytes; i++) {
+            write_8(table, *raw++, out);
+            out += octet_bytes;
         }
-        if (rest > 0) {
-            put_first(table, *raw++, rest, out);
-            out += (size_t)rest * table->width;
+        if (rest_bits > 0) {
+            write_first(table, *raw++, rest_bits, out);
+            out += (size_t)rest_bits * table->width;
         }
     }
 }
@@ -102,7 +104,7 @@ static uint64_t transpose_8x8(uint64_t x)
 }
 
 struct map_octet {           /* up to eight maps that share a byte per pixel */
-    const uint8_t *raw;      /* this byte of the first pixel */
+    const uint8_t *raw;      /* the shared byte of the first pixel */
     size_t         raw_step; /* bytes from a pixel to the next */
     uint32_t       maps;
     size_t         map_bytes; /* of a whole map in the output */
@@ -110,7 +112,7 @@ struct map_octet {           /* up to eight maps that share a byte per pixel */
 };
 
 /* Write pixels first to first + n - 1 of the maps; n is at most eight. */
-static void put_pixels(const struct map_octet *octet,
+static void write_pixels(const struct map_octet *octet,
     const struct nibble_table *table, uint32_t first, uint32_t n)
 {
     uint64_t pixels = 0;
@@ -123,9 +125,9 @@ static void put_pixels(const struct map_octet *octet,
     for (uint32_t k = 0; k < octet->maps; k++) {
         uint8_t bits = (uint8_t)(pixels >> (8 * k));
         if (n == OCTET) {
-            put_8(table, bits, out);
+            write_8(table, bits, out);
         } else {
-            put_first(table, bits, n, out);
+            write_first(table, bits, n, out);
         }
         out += octet->map_bytes;
     }
@@ -136,20 +138,20 @@ static void expand_planar(const struct fby_expansion *plan,
 {
     size_t map_bytes = (size_t)plan->pixels * table->width;
     for (uint32_t k = 0; k < plan->maps; k += OCTET) {
-        uint32_t         left  = plan->maps - k;
-        struct map_octet octet = {
-            .raw       = raw + k / OCTET,
-            .raw_step  = fby_bits_bytes(plan->maps),
-            .maps      = left < OCTET ? left : OCTET,
-            .map_bytes = map_bytes,
+        uint32_t         maps_left = plan->maps - k;
+        struct map_octet octet     = {
+                .raw       = raw + k / OCTET,
+                .raw_step  = fby_bits_bytes(plan->maps),
+                .maps      = maps_left < OCTET ? maps_left : OCTET,
+                .map_bytes = map_bytes,
         };
         uint32_t p = 0;
         octet.out  = out + k * map_bytes;
         for (; p + OCTET <= plan->pixels; p += OCTET) {
-            put_pixels(&octet, table, p, OCTET);
+            write_pixels(&octet, table, p, OCTET);
         }
         if (p < plan->pixels) {
-            put_pixels(&octet, table, p, plan->pixels - p);
+            write_pixels(&octet, table, p, plan->pixels - p);
         }
     }
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { BUFFER = 4096 /* pixels */, RGB = 3 };
+enum { BUFFER_PIXELS = 4096, RGB = 3 /* channels, each of one byte */ };
 
 void fby_reverse_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
@@ -22,9 +22,9 @@ struct flip_buffer {
     struct fby_expansion plan; /* plan.pixels: number of pixels in `bytes` */
     fby_expand_image_fn *expand;
     fby_reverse_fn      *reverse;
-    size_t               first; /* index in the output of the first pixel */
-    uint8_t             *out;   /* the whole picture */
-    uint8_t              bytes[BUFFER * RGB];
+    size_t   first; /* pixel of the output at which `bytes` begins */
+    uint8_t *out;   /* the whole output picture */
+    uint8_t  bytes[BUFFER_PIXELS * RGB];
 };
 
 /* Expand the pixels of the buffer to the output, and empty the buffer. */
@@ -40,14 +40,16 @@ static void flush(struct flip_buffer *self)
     self->plan.pixels = 0;
 }
 
+/* Append line `y` of the output to the buffer; flush the buffer when full. */
 static void mirror_line(struct flip_buffer *self, uint32_t y)
 {
     uint32_t width = self->plan.ops.width;
     for (uint32_t x = 0; x < width;) {
-        uint32_t       room = BUFFER - self->plan.pixels;
-        uint32_t       n    = width - x < room ? width - x : room;
-        uint8_t       *to   = self->bytes + (size_t)self->plan.pixels * RGB;
-        const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
+        uint32_t       space = BUFFER_PIXELS - self->plan.pixels;
+        uint32_t       n     = width - x < space ? width - x : space;
+        uint8_t       *to    = self->bytes + (size_t)self->plan.pixels * RGB;
+        const uint8_t *from  = /* the call may reduce `n` */
+            fby_picture_pixels(&self->picture, x, y, &n);
         if (self->picture.mirror_x) {
             self->reverse(from, n, to);
         } else {
@@ -55,7 +57,7 @@ static void mirror_line(struct flip_buffer *self, uint32_t y)
         }
         x += n;
         self->plan.pixels += n;
-        if (self->plan.pixels == BUFFER) {
+        if (self->plan.pixels == BUFFER_PIXELS) {
             flush(self);
         }
     }
@@ -76,10 +78,10 @@ static void mirror_picture(struct flip_buffer *self,
 static void flip_by_table(const struct fby_expansion *plan,
     const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
-    size_t line = (size_t)plan->ops.width * plan->channels;
+    size_t line_bytes = (size_t)plan->ops.width * plan->channels;
     for (uint32_t y = 0; y < plan->ops.height; y++) {
-        uint32_t from = row->mirror_y ? plan->ops.height - 1 - y : y;
-        fby_expand_line(plan, raw + from * line, row->mirror_x != 0,
+        uint32_t source_y = row->mirror_y ? plan->ops.height - 1 - y : y;
+        fby_expand_line(plan, raw + source_y * line_bytes, row->mirror_x != 0,
             (size_t)y * plan->ops.width, out);
     }
 }

@@ -9,7 +9,7 @@
 #include "common/rgb_avx2.h"
 #include "trainer_client/expand/host.h"
 
-enum { STEP = 32 /* values */, HALF = 8 /* a vector of floats */ };
+enum { STEP = 32 /* values */, LANES = 8 /* floats of a vector */ };
 
 struct affine_8 { /* scale and offset of eight neighbouring values */
     __m256 scale, offset;
@@ -20,15 +20,16 @@ static struct affine_8 repeat_8(float scale, float offset)
     return (struct affine_8){_mm256_set1_ps(scale), _mm256_set1_ps(offset)};
 }
 
-static __m256 scale(__m128i bytes, struct affine_8 how)
+static __m256 scale_8(__m128i bytes, struct affine_8 factors)
 {
     __m256 value = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
-    return _mm256_add_ps(_mm256_mul_ps(value, how.scale), how.offset);
+    return _mm256_add_ps(_mm256_mul_ps(value, factors.scale), factors.offset);
 }
 
 /* ---- eight floats to eight values ---------------------------------------- */
 
-/* Round finite numbers to bfloat16, ties to even, in the low half of a u32. */
+/* Round finite numbers to bfloat16, ties to even, in the low half of a u32.
+ * The additions of 0x7fff and of the lowest kept bit carry into that half. */
 static __m256i to_bf16(__m256 value)
 {
     __m256i bits = _mm256_castps_si256(value);
@@ -81,22 +82,22 @@ static inline __attribute__((always_inline)) void store_8(
 
 /* Write 32 values of one channel. */
 static inline __attribute__((always_inline)) void store_32(uint8_t *out,
-    __m256i bytes, struct affine_8 how, enum fby_type to, bool non_temporal)
+    __m256i bytes, struct affine_8 factors, enum fby_type to, bool non_temporal)
 {
-    size_t  step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
+    size_t  step = (size_t)LANES * (to == FBY_F32 ? 4 : 2);
     __m128i low  = _mm256_castsi256_si128(bytes);
     __m128i high = _mm256_extracti128_si256(bytes, 1);
-    store_8(out, scale(low, how), to, non_temporal);
-    store_8(
-        out + step, scale(_mm_srli_si128(low, HALF), how), to, non_temporal);
-    store_8(out + 2 * step, scale(high, how), to, non_temporal);
-    store_8(out + 3 * step, scale(_mm_srli_si128(high, HALF), how), to,
+    store_8(out, scale_8(low, factors), to, non_temporal);
+    store_8(out + step, scale_8(_mm_srli_si128(low, LANES), factors), to,
+        non_temporal);
+    store_8(out + 2 * step, scale_8(high, factors), to, non_temporal);
+    store_8(out + 3 * step, scale_8(_mm_srli_si128(high, LANES), factors), to,
         non_temporal);
 }
 
 /* Each of the next three functions returns the number of pixels written. */
 
-static inline __attribute__((always_inline)) size_t planar(
+static inline __attribute__((always_inline)) size_t expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool non_temporal)
 {
@@ -115,37 +116,38 @@ static inline __attribute__((always_inline)) size_t planar(
     return x;
 }
 
-/* Eight pixels of n interleaved channels are n vectors of eight values. */
-static inline __attribute__((always_inline)) size_t interleaved(
+/* Eight pixels of n channels are n vectors of eight values. factors[k] has the
+ * scale and offset of each value of vector k. */
+static inline __attribute__((always_inline)) size_t expand_interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool non_temporal)
 {
-    size_t          step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
-    uint32_t        n    = plan->channels;
-    struct affine_8 how[3];
-    for (uint32_t k = 0; k < n; k++) {
-        float scale[HALF];
-        float offset[HALF];
-        for (uint32_t i = 0; i < HALF; i++) {
-            scale[i]  = plan->scale[(HALF * k + i) % n];
-            offset[i] = plan->offset[(HALF * k + i) % n];
+    size_t          step     = (size_t)LANES * (to == FBY_F32 ? 4 : 2);
+    uint32_t        channels = plan->channels;
+    struct affine_8 factors[3];
+    for (uint32_t k = 0; k < channels; k++) {
+        float scale[LANES];
+        float offset[LANES];
+        for (uint32_t i = 0; i < LANES; i++) {
+            scale[i]  = plan->scale[(LANES * k + i) % channels];
+            offset[i] = plan->offset[(LANES * k + i) % channels];
         }
-        how[k] =
+        factors[k] =
             (struct affine_8){_mm256_loadu_ps(scale), _mm256_loadu_ps(offset)};
     }
     size_t x = 0;
-    for (; x + HALF <= plan->pixels; x += HALF) {
-        for (uint32_t k = 0; k < n; k++) {
+    for (; x + LANES <= plan->pixels; x += LANES) {
+        for (uint32_t k = 0; k < channels; k++) {
             __m128i bytes = _mm_loadl_epi64((const void *)raw);
-            store_8(out, scale(bytes, how[k]), to, non_temporal);
-            raw += HALF;
+            store_8(out, scale_8(bytes, factors[k]), to, non_temporal);
+            raw += LANES;
             out += step;
         }
     }
     return x;
 }
 
-static size_t planes_of_u8(
+static size_t copy_to_planes(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
 {
     size_t plane = plan->plane;
@@ -162,9 +164,9 @@ static size_t planes_of_u8(
 /* ---- choice of the loop -------------------------------------------------- */
 
 /* Define a function that calls `loop` with constants, so that each type and
- * each kind of store gets its own loop. */
-#define FOR_EACH_TYPE(loop)                                              \
-    static size_t loop##_of(const struct fby_expansion *plan,            \
+ * each kind of store gets its own loop. Integer types have none. */
+#define DEFINE_LOOP_TO(loop)                                             \
+    static size_t loop##_to(const struct fby_expansion *plan,            \
         const uint8_t *raw, uint8_t *out, bool non_temporal)             \
     {                                                                    \
         if (plan->to == FBY_F32) {                                       \
@@ -182,8 +184,8 @@ static size_t planes_of_u8(
         return 0;                                                        \
     }
 
-FOR_EACH_TYPE(planar)
-FOR_EACH_TYPE(interleaved)
+DEFINE_LOOP_TO(expand_planar)
+DEFINE_LOOP_TO(expand_interleaved)
 
 /* Non-temporal stores need addresses that are multiples of the vector size. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
@@ -192,37 +194,38 @@ static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
     return ((uintptr_t)out | plane) % STEP == 0;
 }
 
-static size_t expand_fast(const struct fby_expansion *plan, const uint8_t *raw,
-    bool non_temporal, uint8_t *out)
+/* Expand as many pixels as have a vector loop. Returns their number. */
+static size_t expand_vectors(const struct fby_expansion *plan,
+    const uint8_t *raw, bool non_temporal, uint8_t *out)
 {
-    bool planes  = plan->layout == FBY_LAYOUT_CHW && plan->channels > 1;
+    bool planar  = plan->layout == FBY_LAYOUT_CHW && plan->channels > 1;
     non_temporal = non_temporal && is_aligned(plan, out);
     if (plan->channels != 3 && plan->channels != 1) {
         return 0;
     }
-    if (!planes) {
-        return interleaved_of(plan, raw, out, non_temporal);
+    if (!planar) {
+        return expand_interleaved_to(plan, raw, out, non_temporal);
     }
     if (plan->to == FBY_U8) {
-        return fby_levels_are_unchanged(plan) ? planes_of_u8(plan, raw, out)
+        return fby_levels_are_unchanged(plan) ? copy_to_planes(plan, raw, out)
                                               : 0;
     }
-    return planar_of(plan, raw, out, non_temporal);
+    return expand_planar_to(plan, raw, out, non_temporal);
 }
 
 void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
     bool non_temporal, uint8_t *out)
 {
     fby_expand_pixels(
-        plan, raw, expand_fast(plan, raw, non_temporal, out), out);
+        plan, raw, expand_vectors(plan, raw, non_temporal, out), out);
     if (non_temporal) {
         _mm_sfence();
     }
 }
 
 /* Read sixteen bytes, which are five pixels and a spare byte. Write the spare
- * byte before the five pixels; it is overwritten by a later pixel. Reads
- * ascend, because the prefetcher detects this. */
+ * byte before the five pixels, where a later pixel overwrites it. So the last
+ * pixels are copied alone. Reads ascend, as the prefetcher expects. */
 void fby_reverse_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
     enum { PIXEL = 3, AT_ONCE = 5, SPARE = 15 };

@@ -8,28 +8,30 @@
 
 #include "trainer_client/expand/host.h"
 
-enum { STEP = 32 /* pixels */, LINE = 64 /* bytes */ };
+enum { STEP = 32 /* pixels */, CACHE_LINE = 64 /* bytes */ };
 
 struct affine_16 { /* scale and offset of a channel, sixteen times */
     __m512 scale, offset;
 };
 
-/* Element i of the result is byte 3 i + c, as u32. */
+/* Element i of the result is byte 3 i + c, as u32 whose other bytes are 0. */
 static __m512i select_channel(__m512i pixels, uint32_t c)
 {
     const __m512i thirds = _mm512_setr_epi32(
         0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45);
-    __m512i from = _mm512_add_epi32(thirds, _mm512_set1_epi32((int)c));
-    return _mm512_maskz_permutexvar_epi8(0x1111111111111111, from, pixels);
+    __m512i indices = _mm512_add_epi32(thirds, _mm512_set1_epi32((int)c));
+    return _mm512_maskz_permutexvar_epi8(0x1111111111111111, indices, pixels);
 }
 
-static __m512 scale(__m512i bytes, struct affine_16 how)
+static __m512 scale_16(__m512i bytes, struct affine_16 factors)
 {
     return _mm512_add_ps(
-        _mm512_mul_ps(_mm512_cvtepi32_ps(bytes), how.scale), how.offset);
+        _mm512_mul_ps(_mm512_cvtepi32_ps(bytes), factors.scale),
+        factors.offset);
 }
 
-/* Round finite numbers to bfloat16, ties to even, in upper halves of u32. */
+/* Round finite numbers to bfloat16, ties to even, in upper halves of u32. The
+ * additions of 0x7fff and of the lowest kept bit carry into the upper half. */
 static __m512i round_bf16(__m512 value)
 {
     __m512i bits = _mm512_castps_si512(value);
@@ -68,45 +70,46 @@ static inline __attribute__((always_inline)) void store_32(
     }
 }
 
-/* Returns the number of pixels written. */
-static inline __attribute__((always_inline)) size_t planar(
+/* Expand all whole steps of 32 pixels. Returns the number of pixels written. */
+static inline __attribute__((always_inline)) size_t expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool non_temporal)
 {
-    const __mmask64  sixteen = (UINT64_C(1) << 48) - 1; /* pixels */
-    struct affine_16 how[3];
+    const __mmask64  mask_48_bytes = (UINT64_C(1) << 48) - 1; /* 16 pixels */
+    struct affine_16 factors[3];
     for (uint32_t c = 0; c < 3; c++) {
-        how[c] = (struct affine_16){
+        factors[c] = (struct affine_16){
             _mm512_set1_ps(plan->scale[c]), _mm512_set1_ps(plan->offset[c])};
     }
     size_t x = 0;
     for (; x + STEP <= plan->pixels; x += STEP) {
-        __m512i low  = _mm512_maskz_loadu_epi8(sixteen, raw + 3 * x);
-        __m512i high = _mm512_maskz_loadu_epi8(sixteen, raw + 3 * x + 48);
+        __m512i low  = _mm512_maskz_loadu_epi8(mask_48_bytes, raw + 3 * x);
+        __m512i high = _mm512_maskz_loadu_epi8(mask_48_bytes, raw + 3 * x + 48);
         for (uint32_t c = 0; c < 3; c++) {
             store_32(out + 2 * (c * (size_t)plan->plane + x),
-                scale(select_channel(low, c), how[c]),
-                scale(select_channel(high, c), how[c]), to, non_temporal);
+                scale_16(select_channel(low, c), factors[c]),
+                scale_16(select_channel(high, c), factors[c]), to,
+                non_temporal);
         }
     }
     return x;
 }
 
-/* Non-temporal stores need whole cache lines. */
+/* Non-temporal stores need whole cache lines. A value has 2 bytes. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
-    return ((uintptr_t)out | 2 * (size_t)plan->plane) % LINE == 0;
+    return ((uintptr_t)out | 2 * (size_t)plan->plane) % CACHE_LINE == 0;
 }
 
-static size_t expand_fast(const struct fby_expansion *plan, const uint8_t *raw,
-    bool non_temporal, uint8_t *out)
+static size_t expand_to_type(const struct fby_expansion *plan,
+    const uint8_t *raw, bool non_temporal, uint8_t *out)
 {
     if (plan->to == FBY_BF16) {
-        return non_temporal ? planar(plan, raw, out, FBY_BF16, true)
-                            : planar(plan, raw, out, FBY_BF16, false);
+        return non_temporal ? expand_planar(plan, raw, out, FBY_BF16, true)
+                            : expand_planar(plan, raw, out, FBY_BF16, false);
     }
-    return non_temporal ? planar(plan, raw, out, FBY_F16, true)
-                        : planar(plan, raw, out, FBY_F16, false);
+    return non_temporal ? expand_planar(plan, raw, out, FBY_F16, true)
+                        : expand_planar(plan, raw, out, FBY_F16, false);
 }
 
 static bool is_supported(const struct fby_expansion *plan)
@@ -124,7 +127,7 @@ void fby_expand_image_avx512(const struct fby_expansion *plan,
     }
     non_temporal = non_temporal && is_aligned(plan, out);
     fby_expand_pixels(
-        plan, raw, expand_fast(plan, raw, non_temporal, out), out);
+        plan, raw, expand_to_type(plan, raw, non_temporal, out), out);
     if (non_temporal) {
         _mm_sfence();
     }

@@ -38,9 +38,9 @@ static void look_up(const struct fby_expansion *plan, const uint8_t *raw,
     for (uint32_t c = 0; c < plan->channels; c++) {
         const struct channel_pixels pixels = {
             raw + c, step, planar ? 1 : plan->channels, n, plan->table[c]};
-        size_t   to    = planar ? (size_t)c * plan->plane + first
-                                : first * plan->channels + c;
-        uint8_t *start = out + to * width;
+        size_t   first_value = planar ? (size_t)c * plan->plane + first
+                                      : first * plan->channels + c;
+        uint8_t *start       = out + first_value * width;
         if (width == 1) {
             look_up_8(&pixels, start);
         } else if (width == 2) {
@@ -63,6 +63,7 @@ void fby_expand_line(const struct fby_expansion *plan, const uint8_t *raw,
 {
     ptrdiff_t step = plan->channels;
     size_t    n    = plan->ops.width;
+    /* A mirrored line is read from its last pixel on, with a negative step. */
     look_up(plan, raw + (mirrored ? (n - 1) * plan->channels : 0),
         mirrored ? -step : step, n, first, out);
 }
@@ -76,9 +77,9 @@ void fby_expand_image_portable(const struct fby_expansion *plan,
 
 bool fby_levels_are_unchanged(const struct fby_expansion *plan)
 {
-    bool kept = true;
+    bool unchanged = true;
     for (uint32_t c = 0; c < 3; c++) {
-        kept = kept && plan->scale[c] == 1 && plan->offset[c] == 0;
+        unchanged = unchanged && plan->scale[c] == 1 && plan->offset[c] == 0;
     }
-    return kept;
+    return unchanged;
 }

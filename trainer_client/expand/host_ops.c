@@ -1,20 +1,20 @@
-/* host_ops.c - pictures with ops of the device that work on levels.
+/* host_ops.c - apply ops of the device (ops.h) that change levels to pictures.
  *
- * A run is up to 256 pixels of one line, in an array for each channel. Each
- * stage of the plan is applied to a whole run, in a loop over an inline
- * function of ops.h. If a row has a contrast, a first pass over the picture
- * computes the mean grey. */
+ * A level is the value of one channel of a pixel. A run is up to 256 pixels of
+ * one line, in an array for each channel. Each stage of the plan is applied to
+ * a whole run, in a loop over an inline function of ops.h. If a row has a
+ * contrast, a first pass over the picture computes the mean grey. */
 #include "trainer_client/expand/host_picture.h"
 #include "trainer_client/expand/ops.h"
 
-enum { RUN = 256, RGB = 3 };
+enum { RUN = 256 /* pixels */, RGB = 3 /* channels */ };
 
-struct pixel_run { /* n pixels of one line of the output, from x, y on */
+struct pixel_run { /* n pixels of line y of the output, from column x on */
     uint32_t x, y, n;
     float    level[RGB][RUN]; /* of each channel and pixel */
 };
 
-struct picture_row { /* a row of the batch */
+struct picture_row { /* the picture of a row of the batch */
     const struct fby_ops_plan *plan;
     const struct fby_ops_row  *row;
     struct fby_picture         picture;
@@ -25,6 +25,7 @@ struct picture_row { /* a row of the batch */
 /* Load the levels of the run's pixels. */
 static void load_levels(struct picture_row *from, struct pixel_run *run)
 {
+    /* With mirror_x, fby_picture_pixels returns pixels in reverse order. */
     ptrdiff_t step = from->picture.mirror_x ? -RGB : RGB;
     for (uint32_t k = 0; k < run->n;) {
         uint32_t       n = run->n - k;
@@ -42,8 +43,9 @@ static void load_levels(struct picture_row *from, struct pixel_run *run)
 static void erase_pixels(const struct picture_row *from, struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
-        bool in = fby_ops_box_contains(&from->row->erase, run->x + k, run->y);
-        for (uint32_t c = 0; c < RGB && in; c++) {
+        bool inside =
+            fby_ops_box_contains(&from->row->erase, run->x + k, run->y);
+        for (uint32_t c = 0; c < RGB && inside; c++) {
             run->level[c][k] = from->plan->erase_value[c];
         }
     }
@@ -113,13 +115,13 @@ static void normalize_levels(
 static void compute_levels(
     struct picture_row *from, bool before_contrast, struct pixel_run *run)
 {
-    bool more = true;
+    bool continues = true;
     load_levels(from, run);
-    for (uint32_t s = 0; s < from->plan->n_stages && more; s++) {
+    for (uint32_t s = 0; s < from->plan->n_stages && continues; s++) {
         if (from->plan->stages[s] == FBY_OPS_ERASE) {
             erase_pixels(from, run);
         } else if (from->plan->stages[s] == FBY_OPS_JITTER) {
-            more = apply_jitter(from->row, before_contrast, run);
+            continues = apply_jitter(from->row, before_contrast, run);
         } else {
             normalize_levels(from->plan, run);
         }
@@ -134,7 +136,7 @@ static struct pixel_run first_run(const struct fby_ops_plan *plan)
 }
 
 /* Advance to the next run of the picture. Returns false at its end. */
-static bool next_run(const struct fby_ops_plan *plan, struct pixel_run *run)
+static bool advance_run(const struct fby_ops_plan *plan, struct pixel_run *run)
 {
     run->x += run->n;
     if (run->x == plan->width) {
@@ -146,7 +148,7 @@ static bool next_run(const struct fby_ops_plan *plan, struct pixel_run *run)
     return run->y < plan->height;
 }
 
-static float mean_grey(struct picture_row *from)
+static float compute_mean_grey(struct picture_row *from)
 {
     uint64_t         sum = 0;
     struct pixel_run run = first_run(from->plan);
@@ -157,7 +159,7 @@ static float mean_grey(struct picture_row *from)
                 run.level[0][k], run.level[1][k], run.level[2][k]};
             sum += fby_ops_grey_q24(rgb);
         }
-    } while (next_run(from->plan, &run));
+    } while (advance_run(from->plan, &run));
     return fby_ops_mean_grey(
         sum, (uint64_t)from->plan->width * from->plan->height);
 }
@@ -175,12 +177,12 @@ static void mix_levels(const struct fby_ops_row *row,
     }
 }
 
-static void take_box(const struct fby_ops_row *row,
+static void copy_box(const struct fby_ops_row *row,
     const struct pixel_run *other, struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
-        bool in = fby_ops_box_contains(&row->cut, run->x + k, run->y);
-        for (uint32_t c = 0; c < RGB && in; c++) {
+        bool inside = fby_ops_box_contains(&row->cut, run->x + k, run->y);
+        for (uint32_t c = 0; c < RGB && inside; c++) {
             run->level[c][k] = other->level[c][k];
         }
     }
@@ -196,20 +198,20 @@ static void mix_partner(const struct picture_row *own,
     } else if (own->row->pair == FBY_OPS_CUTMIX &&
                run->y >= own->row->cut.top && run->y < own->row->cut.bottom) {
         compute_levels(partner, FBY_OPS_ALL_STAGES, &other);
-        take_box(own->row, &other, run);
+        copy_box(own->row, &other, run);
     }
 }
 
 /* ---- store --------------------------------------------------------------- */
 
-static void put_u8(const float *level, uint32_t n, size_t step, uint8_t *out)
+static void store_u8(const float *level, uint32_t n, size_t step, uint8_t *out)
 {
     for (uint32_t k = 0; k < n; k++) {
         out[k * step] = (uint8_t)fby_f32_to_int(level[k], 0, UINT8_MAX);
     }
 }
 
-#define PUT(name, type, convert)                                           \
+#define STORE(name, type, convert)                                         \
     static void name(                                                      \
         const float *level, uint32_t n, size_t step, uint8_t *out)         \
     {                                                                      \
@@ -218,25 +220,26 @@ static void put_u8(const float *level, uint32_t n, size_t step, uint8_t *out)
             memcpy(out + k * step * sizeof(value), &value, sizeof(value)); \
         }                                                                  \
     }
-PUT(put_f32, uint32_t, fby_f32_bits)
-PUT(put_f16, uint16_t, fby_f32_to_f16)
-PUT(put_bf16, uint16_t, fby_f32_to_bf16)
-#undef PUT
+STORE(store_f32, uint32_t, fby_f32_bits)
+STORE(store_f16, uint16_t, fby_f32_to_f16)
+STORE(store_bf16, uint16_t, fby_f32_to_bf16)
+#undef STORE
 
-static void put_levels(
+static void store_levels(
     enum fby_type to, const float *level, uint32_t n, size_t step, uint8_t *out)
 {
     if (to == FBY_U8) {
-        put_u8(level, n, step, out);
+        store_u8(level, n, step, out);
     } else if (to == FBY_F32) {
-        put_f32(level, n, step, out);
+        store_f32(level, n, step, out);
     } else if (to == FBY_F16) {
-        put_f16(level, n, step, out);
+        store_f16(level, n, step, out);
     } else {
-        put_bf16(level, n, step, out);
+        store_bf16(level, n, step, out);
     }
 }
 
+/* Store the run. Levels that are not normalized are first scaled in place. */
 static void store_run(
     const struct fby_expansion *plan, struct pixel_run *run, uint8_t *out)
 {
@@ -248,7 +251,7 @@ static void store_run(
             run->level[c][k] = fby_ops_scale_to_255(run->level[c][k]);
         }
         size_t at = planar ? (size_t)c * plan->pixels + pixel : pixel * RGB + c;
-        put_levels(plan->to, run->level[c], run->n, planar ? 1 : RGB,
+        store_levels(plan->to, run->level[c], run->n, planar ? 1 : RGB,
             out + at * width);
     }
 }
@@ -270,10 +273,11 @@ void fby_expand_level_ops(const struct fby_expand_job *job)
     uint8_t           *out = job->out;
     struct picture_row own;
     struct picture_row partner;
+    /* The greys of all rows come first, because any row may be a partner. */
     for (uint32_t r = 0; r < job->rows; r++) {
         init_row(job, r, &own);
         if (fby_ops_needs_grey(own.row)) {
-            job->params[r].grey = mean_grey(&own);
+            job->params[r].grey = compute_mean_grey(&own);
         }
     }
     for (uint32_t r = 0; r < job->rows; r++) {
@@ -284,6 +288,6 @@ void fby_expand_level_ops(const struct fby_expand_job *job)
             compute_levels(&own, FBY_OPS_ALL_STAGES, &run);
             mix_partner(&own, &partner, &run);
             store_run(job->plan, &run, out + r * job->plan->out_bytes);
-        } while (next_run(own.plan, &run));
+        } while (advance_run(own.plan, &run));
     }
 }

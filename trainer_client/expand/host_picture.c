@@ -16,25 +16,25 @@ void fby_picture_init(struct fby_picture *self,
 
 /* The number of pixels from raw column `x` to the end of the tile, in the
  * direction in which columns are read. */
-static uint32_t left_in_tile(const struct fby_picture *self, uint32_t x)
+static uint32_t pixels_left_in_tile(const struct fby_picture *self, uint32_t x)
 {
-    uint32_t before = x % FBY_YUV_COLUMNS;
-    return self->mirror_x ? before + 1 : FBY_YUV_COLUMNS - before;
+    uint32_t in_tile = x % FBY_YUV_COLUMNS;
+    return self->mirror_x ? in_tile + 1 : FBY_YUV_COLUMNS - in_tile;
 }
 
 /* Convert line `y` of the tile that has column `x`, unless it is the line in
  * self->rgb. Returns the pixels from column `x` on. */
-static const uint8_t *from_planes(
+static const uint8_t *convert_from_planes(
     struct fby_picture *self, uint32_t x, uint32_t y)
 {
-    uint32_t            before = x % FBY_YUV_COLUMNS;
+    uint32_t            in_tile = x % FBY_YUV_COLUMNS;
     struct fby_yuv_line line =
-        fby_yuv_line_at(self->raw, self->width, self->height, x - before, y);
+        fby_yuv_line_at(self->raw, self->width, self->height, x - in_tile, y);
     if (self->converted_y != line.y) {
         self->to_rgb(&line, self->rgb);
         self->converted_y = line.y;
     }
-    return self->rgb + 3 * (size_t)before;
+    return self->rgb + 3 * (size_t)in_tile;
 }
 
 const uint8_t *fby_picture_pixels(
@@ -43,11 +43,12 @@ const uint8_t *fby_picture_pixels(
     uint32_t column = self->mirror_x ? self->width - 1 - x : x;
     uint32_t line   = self->mirror_y ? self->height - 1 - y : y;
     if (self->to_rgb != NULL) {
-        uint32_t left = left_in_tile(self, column);
+        uint32_t left = pixels_left_in_tile(self, column);
         *n            = *n < left ? *n : left;
     }
+    /* In a mirrored line, pixel x is the last of the *n raw pixels. */
     column -= self->mirror_x ? *n - 1 : 0;
     return self->to_rgb != NULL
-               ? from_planes(self, column, line)
+               ? convert_from_planes(self, column, line)
                : self->raw + 3 * ((size_t)line * self->width + column);
 }

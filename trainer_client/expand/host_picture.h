@@ -2,8 +2,9 @@
  * which they are written.
  *
  * The caller reads some pixels of a line at a time. For a picture in RGB
- * fby_picture_pixels returns a pointer into the raw bytes. For YUV planes it
- * converts a line of a tile at a time, and keeps it for further calls. */
+ * fby_picture_pixels returns a pointer into the raw bytes. For YUV planes the
+ * function converts a line of a tile at a time (yuv.h), and keeps the line for
+ * further calls. */
 #ifndef FBY_CLIENT_EXPAND_HOST_PICTURE_H
 #define FBY_CLIENT_EXPAND_HOST_PICTURE_H
 
@@ -24,7 +25,7 @@ void fby_picture_init(struct fby_picture *self,
     const struct fby_expansion *plan, const struct fby_ops_row *row,
     const uint8_t *raw);
 
-/* The raw RGB pixels that become pixels x to x + *n - 1 of line y of the
+/* Find the raw RGB pixels that become pixels x to x + *n - 1 of line y of the
  * output. With mirror_x they are in reverse order. The caller sets *n to the
  * most pixels to read, within the line. The function may reduce *n, but not
  * below 1. The pointer is valid until the next call. */

@@ -7,7 +7,8 @@
 
 /* ---- ragged -------------------------------------------------------------- */
 
-/* Write `value` n times. Each copy doubles the number of bytes written. */
+/* Write `value`, of `width` bytes, n times. Each copy doubles the number of
+ * bytes written. */
 static void repeat_value(
     uint8_t *out, uint64_t value, uint32_t width, uint64_t n)
 {
@@ -15,9 +16,9 @@ static void repeat_value(
     uint64_t done  = bytes > 0 ? width : 0;
     memcpy(out, &value, done);
     while (done < bytes) {
-        uint64_t more = done < bytes - done ? done : bytes - done;
-        memcpy(out + done, out, more);
-        done += more;
+        uint64_t part = done < bytes - done ? done : bytes - done;
+        memcpy(out + done, out, part);
+        done += part;
     }
 }
 
@@ -25,27 +26,27 @@ static void expand_padded(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint8_t *values,
     int32_t *lengths)
 {
-    uint64_t entry = fby_expansion_entry_values(plan);
-    uint32_t width = fby_type_bytes(plan->to);
-    uint64_t to    = fby_expansion_padded_entries(plan, rows);
+    uint64_t entry_values = fby_expansion_entry_values(plan);
+    uint32_t width        = fby_type_bytes(plan->to);
+    uint64_t row_entries  = fby_expansion_padded_entries(plan, rows);
     for (uint32_t i = 0; i < rows->n; i++) {
         uint64_t n   = rows->lengths[i];
-        uint8_t *row = values + i * to * entry * width;
-        fby_expand_values(plan, raw + rows->values[i], n * entry, row);
-        repeat_value(
-            row + n * entry * width, plan->pad, width, (to - n) * entry);
+        uint8_t *row = values + i * row_entries * entry_values * width;
+        fby_expand_values(plan, raw + rows->values[i], n * entry_values, row);
+        repeat_value(row + n * entry_values * width, plan->pad, width,
+            (row_entries - n) * entry_values);
         lengths[i] = (int32_t)n;
     }
 }
 
 /* Write the values of all rows without gaps. */
-static void expand_values(const struct fby_expansion *plan,
+static void write_values(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint8_t *out)
 {
-    uint64_t entry = fby_expansion_entry_values(plan);
-    uint32_t width = fby_type_bytes(plan->to);
+    uint64_t entry_values = fby_expansion_entry_values(plan);
+    uint32_t width        = fby_type_bytes(plan->to);
     for (uint32_t i = 0; i < rows->n; i++) {
-        uint64_t n = rows->lengths[i] * entry;
+        uint64_t n = rows->lengths[i] * entry_values;
         fby_expand_values(plan, raw + rows->values[i], n, out);
         out += n * width;
     }
@@ -64,6 +65,7 @@ static void write_offsets(const struct fby_expansion *plan,
 
 /* ---- sparse -------------------------------------------------------------- */
 
+/* Load the index of entry `k` of a row. */
 static uint32_t load_index(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t row,
     uint32_t k)
@@ -75,15 +77,15 @@ static uint32_t load_index(const struct fby_expansion *plan,
 static void expand_dense(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint8_t *out)
 {
-    uint64_t dense = fby_dense_values(&plan->shape);
-    uint32_t width = fby_type_bytes(plan->to);
-    memset(out, 0, rows->n * dense * width);
+    uint64_t row_values = fby_dense_values(&plan->shape);
+    uint32_t width      = fby_type_bytes(plan->to);
+    memset(out, 0, rows->n * row_values * width);
     for (uint32_t i = 0; i < rows->n; i++) {
         const uint8_t *values = raw + rows->values[i];
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
-            uint64_t to = i * dense + load_index(plan, rows, raw, i, k);
+            uint64_t index = i * row_values + load_index(plan, rows, raw, i, k);
             fby_expand_values(
-                plan, values + k * plan->entry_bytes, 1, out + to * width);
+                plan, values + k * plan->entry_bytes, 1, out + index * width);
         }
     }
 }
@@ -91,17 +93,17 @@ static void expand_dense(const struct fby_expansion *plan,
 static void write_indices(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out)
 {
-    uint64_t at = 0;
+    uint64_t entry = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
             fby_store_integer(
-                plan->offsets, out, at++, load_index(plan, rows, raw, i, k));
+                plan->offsets, out, entry++, load_index(plan, rows, raw, i, k));
         }
     }
 }
 
-/* Write the row of all entries, then their first coordinate, then their second
- * one, and so on. */
+/* Write the row number of each entry, then the first coordinate of each entry,
+ * then the second coordinate of each entry, and so on. */
 static void write_coordinates(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, int64_t *out)
 {
@@ -130,7 +132,7 @@ void fby_expand_rows(const struct fby_expansion *plan,
         expand_dense(plan, rows, raw, out[0]);
         return;
     }
-    expand_values(plan, rows, raw, out[0]);
+    write_values(plan, rows, raw, out[0]);
     if (plan->kind == FBY_EXPAND_COO) {
         write_coordinates(plan, rows, raw, out[1]);
         return;

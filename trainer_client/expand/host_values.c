@@ -10,13 +10,13 @@
 #include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/value.h"
 
-enum { BLOCK = 768 /* values */, WIDEST = 8 /* bytes of a value */ };
+enum { BLOCK = 768 /* values */, MAX_WIDTH = 8 /* bytes of a value */ };
 _Static_assert(
     (int)FBY_MAX_FACTORS <= BLOCK, "a block holds a value of each channel");
 
 /* ---- floating-point types ------------------------------------------------ */
 
-struct block_factors { /* for each value of a block */
+struct block_factors { /* the factors of each value of a block */
     float scale[BLOCK];
     float offset[BLOCK];
 };
@@ -42,7 +42,7 @@ LOAD(load_f32, uint32_t, fby_f32_from_bits)
 
 typedef void load_fn(const uint8_t *raw, size_t n, float values[BLOCK]);
 
-static load_fn *const loads[] = {
+static load_fn *const load_fns[] = {
     [FBY_U8]   = load_u8,
     [FBY_U16]  = load_u16,
     [FBY_U32]  = load_u32,
@@ -117,7 +117,7 @@ static void cast_to_float(const struct fby_expansion *plan, const uint8_t *raw,
     }
     for (uint64_t first = 0; first < n; first += block) {
         size_t count = n - first < block ? (size_t)(n - first) : block;
-        loads[plan->from](raw + first * in_width, count, values);
+        load_fns[plan->from](raw + first * in_width, count, values);
         if (plan->scaled) {
             scale_values(&factors, count, values);
         }
@@ -160,7 +160,7 @@ struct planar_position {
 };
 
 /* Callers pass constants for `width`, so that each width has its own loop. */
-static inline void put_planar_values_of(struct planar_position *next,
+static inline void write_planar_of(struct planar_position *next,
     const uint8_t *values, uint64_t n, uint32_t width, uint8_t *out)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -174,24 +174,24 @@ static inline void put_planar_values_of(struct planar_position *next,
     }
 }
 
-static void put_planar_values(struct planar_position *next,
-    const uint8_t *values, uint64_t n, uint32_t width, uint8_t *out)
+static void write_planar(struct planar_position *next, const uint8_t *values,
+    uint64_t n, uint32_t width, uint8_t *out)
 {
     if (width == 1) {
-        put_planar_values_of(next, values, n, 1, out);
+        write_planar_of(next, values, n, 1, out);
     } else if (width == 2) {
-        put_planar_values_of(next, values, n, 2, out);
+        write_planar_of(next, values, n, 2, out);
     } else if (width == 4) {
-        put_planar_values_of(next, values, n, 4, out);
+        write_planar_of(next, values, n, 4, out);
     } else {
-        put_planar_values_of(next, values, n, 8, out);
+        write_planar_of(next, values, n, 8, out);
     }
 }
 
 void fby_expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
 {
-    uint8_t                values[BLOCK * WIDEST];
+    uint8_t                values[BLOCK * MAX_WIDTH];
     uint32_t               in_width = fby_type_bytes(plan->from);
     uint32_t               block    = values_per_block(plan);
     uint64_t               n        = plan->raw_bytes / in_width;
@@ -199,7 +199,7 @@ void fby_expand_planar(
     for (uint64_t first = 0; first < n; first += block) {
         uint64_t count = n - first < block ? n - first : block;
         fby_expand_values(plan, raw + first * in_width, count, values);
-        put_planar_values(&next, values, count, fby_type_bytes(plan->to), out);
+        write_planar(&next, values, count, fby_type_bytes(plan->to), out);
     }
 }
 
@@ -208,7 +208,7 @@ void fby_expand_planar(
 fby_err fby_load_label(const struct fby_expansion *plan, const uint8_t *raw,
     uint64_t i, uint32_t *out, struct fby_error_detail *why)
 {
-    int64_t label = load_number(plan->from, raw, i).i;
+    int64_t label = load_number(plan->from, raw, i).i; /* an integer type */
     if (label < 0 || label >= (int64_t)plan->classes) {
         return fby_error_set(why, FBY_PROTO,
             "field %s: label %lld is not one of 0 to %u", plan->name,
@@ -232,7 +232,7 @@ fby_err fby_expand_one_hot(const struct fby_expansion *plan, const uint8_t *raw,
 }
 
 /* Write the weighted sum of the one-hot rows of labels `own` and `other`. */
-static void put_mixed(const struct fby_expansion *plan,
+static void write_mixed(const struct fby_expansion *plan,
     const struct fby_ops_row *row, uint32_t own, uint32_t other, uint8_t *out)
 {
     uint32_t width = fby_type_bytes(plan->to);
@@ -261,7 +261,7 @@ fby_err fby_expand_mix(
                 fby_load_label(job->plan, job->raw, row->partner, &other, why);
         }
         if (err == FBY_OK) {
-            put_mixed(job->plan, row, own, other,
+            write_mixed(job->plan, row, own, other,
                 (uint8_t *)job->out + r * job->plan->out_bytes);
         }
     }

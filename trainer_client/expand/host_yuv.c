@@ -5,8 +5,8 @@
 #include "trainer_client/expand/host.h"
 #include "trainer_client/expand/yuv.h"
 
-enum { BAND = 8192 /* most pixels of a band */ };
-_Static_assert(BAND % FBY_YUV_COLUMNS == 0, "a band begins at a tile");
+enum { BAND_PIXELS = 8192 }; /* most pixels of a band */
+_Static_assert(BAND_PIXELS % FBY_YUV_COLUMNS == 0, "a band begins at a tile");
 
 void fby_yuv_line_portable(const struct fby_yuv_line *line, uint8_t *rgb)
 {
@@ -61,11 +61,12 @@ struct band {
     uint32_t columns, lines;
 };
 
+/* Expand a band to the picture at `out`, with plan->pixels set for the band. */
 static void expand_band(const struct yuv_picture *picture,
     const struct band *band, struct fby_expansion *plan, bool non_temporal,
     uint8_t *out)
 {
-    _Alignas(64) uint8_t rgb[3 * BAND];
+    _Alignas(64) uint8_t rgb[3 * BAND_PIXELS];
     for (uint32_t i = 0; i < band->lines; i++) {
         convert_pixels(picture, band->y + i, band->x, band->columns,
             rgb + 3 * (size_t)i * band->columns);
@@ -92,10 +93,10 @@ void fby_expand_yuv(const struct fby_expansion *plan, const uint8_t *raw,
         return;
     }
     struct fby_expansion band_plan = *plan;
-    uint32_t             lines     = BAND / min_of(BAND, picture.width);
+    uint32_t lines = BAND_PIXELS / min_of(BAND_PIXELS, picture.width);
     for (uint32_t y = 0; y < picture.height; y += lines) {
-        for (uint32_t x = 0; x < picture.width; x += BAND) {
-            struct band band = {x, y, min_of(BAND, picture.width - x),
+        for (uint32_t x = 0; x < picture.width; x += BAND_PIXELS) {
+            struct band band = {x, y, min_of(BAND_PIXELS, picture.width - x),
                 min_of(lines, picture.height - y)};
             expand_band(&picture, &band, &band_plan, non_temporal, out);
         }

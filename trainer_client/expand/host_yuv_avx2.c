@@ -11,24 +11,24 @@
 #include "trainer_client/expand/host.h"
 #include "trainer_client/expand/yuv.h"
 
-enum { STEP = 32 /* pixels */, MOST = FBY_YUV_COLUMNS / 2 };
+enum { STEP = 32 /* pixels */, MAX_CHROMA = FBY_YUV_COLUMNS / 2 };
 
-/* A line of Cb or Cr, mixed 3:1 with the line above or below. Value i is at[1 +
- * i]. The first and the last value are repeated, as neighbours outside. The
- * rest is read, but not used. */
+/* A line of Cb or Cr: 3 times its values plus those of the line above or below.
+ * Value i is value[1 + i]. The first and the last value are repeated, as their
+ * neighbours outside of the line. The rest is read, but not used. */
 struct mixed {
-    int16_t at[1 + MOST + STEP];
+    int16_t value[1 + MAX_CHROMA + STEP];
 };
 
-static void mix(
-    const uint8_t *near, const uint8_t *down, uint32_t n, struct mixed *out)
+static void mix_lines(
+    const uint8_t *near, const uint8_t *adjacent, uint32_t n, struct mixed *out)
 {
     for (uint32_t i = 0; i < n; i++) {
-        out->at[1 + i] = (int16_t)(3 * near[i] + down[i]);
+        out->value[1 + i] = (int16_t)(3 * near[i] + adjacent[i]);
     }
-    out->at[0] = (int16_t)(3 * near[0] + down[0]);
-    memset(out->at + 1 + n, 0, STEP * sizeof(out->at[0]));
-    out->at[1 + n] = out->at[n];
+    out->value[0] = (int16_t)(3 * near[0] + adjacent[0]);
+    memset(out->value + 1 + n, 0, STEP * sizeof(out->value[0]));
+    out->value[1 + n] = out->value[n];
 }
 
 static __m256i load_32_bytes(const void *at)
@@ -36,17 +36,19 @@ static __m256i load_32_bytes(const void *at)
     return _mm256_loadu_si256(at);
 }
 
-/* Levels minus 128 of 16 even and of 16 odd pixels. */
+/* Levels of Cb or Cr, minus 128, of 16 even and of 16 odd pixels. */
 struct even_odd {
     __m256i even, odd;
 };
 
-static struct even_odd upsampled(const struct mixed *mixed, uint32_t i)
+/* Upsample 16 mixed values, from value `i` on, to 32 pixels: each pixel is
+ * (3 * nearest + neighbour + 8) / 16, with 7 in place of 8 for odd pixels. */
+static struct even_odd upsample(const struct mixed *mixed, uint32_t i)
 {
-    __m256i here = load_32_bytes(mixed->at + 1 + i);
-    __m256i sum  = _mm256_add_epi16(here, _mm256_slli_epi16(here, 1));
-    __m256i even = _mm256_add_epi16(sum, load_32_bytes(mixed->at + i));
-    __m256i odd  = _mm256_add_epi16(sum, load_32_bytes(mixed->at + i + 2));
+    __m256i near = load_32_bytes(mixed->value + 1 + i);
+    __m256i sum  = _mm256_add_epi16(near, _mm256_slli_epi16(near, 1));
+    __m256i even = _mm256_add_epi16(sum, load_32_bytes(mixed->value + i));
+    __m256i odd  = _mm256_add_epi16(sum, load_32_bytes(mixed->value + i + 2));
     even = _mm256_srli_epi16(_mm256_add_epi16(even, _mm256_set1_epi16(8)), 4);
     odd  = _mm256_srli_epi16(_mm256_add_epi16(odd, _mm256_set1_epi16(7)), 4);
     const __m256i middle = _mm256_set1_epi16(128);
@@ -54,8 +56,8 @@ static struct even_odd upsampled(const struct mixed *mixed, uint32_t i)
         _mm256_sub_epi16(even, middle), _mm256_sub_epi16(odd, middle)};
 }
 
-/* (value * factor + 2^15) >> 16 */
-static __m256i multiply(__m256i value, int16_t factor)
+/* value * factor / 65536, rounded: (value * factor + 2^15) >> 16 */
+static __m256i multiply_fraction(__m256i value, int16_t factor)
 {
     __m256i twice = _mm256_mulhi_epi16(
         _mm256_slli_epi16(value, 1), _mm256_set1_epi16(factor));
@@ -91,19 +93,20 @@ static __m256i add_to_y(__m256i y, __m256i even, __m256i odd)
     return _mm256_or_si256(even, _mm256_slli_epi16(odd, 8));
 }
 
-/* 1.402 v */
+/* 1.402 v, as v + 0.402 v */
 static __m256i red_of(__m256i v)
 {
-    return _mm256_add_epi16(v, multiply(v, 26345));
+    return _mm256_add_epi16(v, multiply_fraction(v, 26345));
 }
 
 /* 1.772 u, as 2 u - 0.228 u */
 static __m256i blue_of(__m256i u)
 {
-    return _mm256_add_epi16(_mm256_slli_epi16(u, 1), multiply(u, -14942));
+    return _mm256_add_epi16(
+        _mm256_slli_epi16(u, 1), multiply_fraction(u, -14942));
 }
 
-static struct rgb_32 pixels(__m256i y, struct even_odd u, struct even_odd v)
+static struct rgb_32 convert_32(__m256i y, struct even_odd u, struct even_odd v)
 {
     return (struct rgb_32){
         .r = add_to_y(y, red_of(v.even), red_of(v.odd)),
@@ -117,21 +120,21 @@ void fby_yuv_line_avx2(const struct fby_yuv_line *line, uint8_t *rgb)
     struct mixed cb;
     struct mixed cr;
     uint32_t     x = 0;
-    mix(line->near[0], line->adjacent[0], fby_yuv_chroma_size(line->width),
-        &cb);
-    mix(line->near[1], line->adjacent[1], fby_yuv_chroma_size(line->width),
-        &cr);
+    mix_lines(line->near[0], line->adjacent[0],
+        fby_yuv_chroma_size(line->width), &cb);
+    mix_lines(line->near[1], line->adjacent[1],
+        fby_yuv_chroma_size(line->width), &cr);
     for (; x + STEP <= line->width; x += STEP) {
-        rgb_interleave(pixels(load_32_bytes(line->y + x), upsampled(&cb, x / 2),
-                           upsampled(&cr, x / 2)),
+        rgb_interleave(convert_32(load_32_bytes(line->y + x),
+                           upsample(&cb, x / 2), upsample(&cr, x / 2)),
             rgb + 3 * (size_t)x);
     }
     if (x < line->width) {
         uint8_t y[STEP] = {0};
         uint8_t rest[3 * STEP];
         memcpy(y, line->y + x, line->width - x);
-        rgb_interleave(pixels(load_32_bytes(y), upsampled(&cb, x / 2),
-                           upsampled(&cr, x / 2)),
+        rgb_interleave(convert_32(load_32_bytes(y), upsample(&cb, x / 2),
+                           upsample(&cr, x / 2)),
             rest);
         memcpy(rgb + 3 * (size_t)x, rest, 3 * (size_t)(line->width - x));
     }

@@ -30,7 +30,8 @@ FBY_DEVICE_INLINE float fby_ops_level_of_byte(uint8_t value)
     return (float)value * FBY_OPS_UNIT;
 }
 
-/* Scale a level to the range 0 to 255 of tensors without normalize. */
+/* Scale a level to the range 0 to 255 of tensors without normalize. Below 1 the
+ * division restores the byte; level 1 is byte 255. */
 FBY_DEVICE_INLINE float fby_ops_scale_to_255(float level)
 {
     return level < 1.0F ? level / FBY_OPS_UNIT : level * 255.0F;
@@ -52,16 +53,17 @@ FBY_DEVICE_INLINE float fby_ops_grey(const float rgb[3])
 }
 
 /* The grey in units of 2^-24, an integer. */
+#define FBY_OPS_GREY_ONE 16777216.0F
 FBY_DEVICE_INLINE uint64_t fby_ops_grey_q24(const float rgb[3])
 {
-    float scaled = fby_ops_grey(rgb) * 16777216.0F;
+    float scaled = fby_ops_grey(rgb) * FBY_OPS_GREY_ONE;
     return (uint64_t)fby_f32_to_int(scaled, 0, INT64_C(1) << 25);
 }
 
 /* The mean grey of `pixels` pixels; `sum` is in units of 2^-24. */
 FBY_DEVICE_INLINE float fby_ops_mean_grey(uint64_t sum, uint64_t pixels)
 {
-    return (float)((double)sum / ((double)pixels * 16777216.0));
+    return (float)((double)sum / ((double)pixels * FBY_OPS_GREY_ONE));
 }
 
 /* Blend a level with `other`. A factor of 0 gives `other`, a factor of 1 the
@@ -73,8 +75,8 @@ FBY_DEVICE_INLINE float fby_ops_blend(float level, float other, float factor)
     return fby_ops_clamp(own + rest);
 }
 
-/* The hue of a pixel as a fraction of the colour circle, 0 to 1. `most` is the
- * highest level, `range` the highest minus the lowest (1 for a grey pixel). */
+/* The hue of a pixel as a fraction of the colour circle, 0 to 1. `most` is its
+ * highest level, `range` that minus its lowest level (1 for a grey pixel). */
 FBY_DEVICE_INLINE float fby_ops_hue(const float rgb[3], float most, float range)
 {
     float red   = (most - rgb[0]) / range;
@@ -103,12 +105,12 @@ struct fby_ops_hsv {
 /* The level of a channel in sixth `sector` of the colour circle. `order` has
  * two bits per sixth: 0 to 3 select value, p, q and t. */
 FBY_DEVICE_INLINE float fby_ops_channel(
-    const struct fby_ops_hsv *of, uint32_t order, uint32_t sector)
+    const struct fby_ops_hsv *levels, uint32_t order, uint32_t sector)
 {
-    uint32_t which = order >> (2 * sector) & 3;
-    float    first = which == 0 ? of->value : of->p;
-    float    last  = which == 2 ? of->q : of->t;
-    return which < 2 ? first : last;
+    uint32_t which      = order >> (2 * sector) & 3;
+    float    value_or_p = which == 0 ? levels->value : levels->p;
+    float    q_or_t     = which == 2 ? levels->q : levels->t;
+    return which < 2 ? value_or_p : q_or_t;
 }
 
 /* Convert a hue (0 to 1), saturation and value to RGB. */
@@ -119,13 +121,13 @@ FBY_DEVICE_INLINE void fby_ops_hsv_to_rgb(
     uint32_t           sector = (uint32_t)sixths; /* 0 to 6 */
     float              slope  = saturation * (sixths - (float)sector);
     float              grey   = 1.0F - saturation;
-    struct fby_ops_hsv of     = {value, fby_ops_clamp(grey * value),
-            fby_ops_clamp((1.0F - slope) * value),
-            fby_ops_clamp((slope + grey) * value)};
+    struct fby_ops_hsv levels = {value, fby_ops_clamp(grey * value),
+        fby_ops_clamp((1.0F - slope) * value),
+        fby_ops_clamp((slope + grey) * value)};
     sector                    = sector % 6;
-    rgb[0] = fby_ops_channel(&of, 0x358, sector); /* v q p p t v */
-    rgb[1] = fby_ops_channel(&of, 0x583, sector); /* t v v q p p */
-    rgb[2] = fby_ops_channel(&of, 0x835, sector); /* p p t v v q */
+    rgb[0] = fby_ops_channel(&levels, 0x358, sector); /* v q p p t v */
+    rgb[1] = fby_ops_channel(&levels, 0x583, sector); /* t v v q p p */
+    rgb[2] = fby_ops_channel(&levels, 0x835, sector); /* p p t v v q */
 }
 
 /* Shift the hue by `turn`, -1/2 to 1/2 of the colour circle. */
@@ -142,7 +144,7 @@ FBY_DEVICE_INLINE void fby_ops_shift_hue(float turn, float rgb[3])
     fby_ops_hsv_to_rgb(hue, range / (most == least ? 1.0F : most), most, rgb);
 }
 
-/* Apply one step of colour_jitter. */
+/* Apply one step of colour_jitter. For hue, `factor` is the turn. */
 FBY_DEVICE_INLINE void fby_ops_jitter_pixel(
     uint8_t kind, float factor, float mean_grey, float rgb[3])
 {
@@ -179,9 +181,9 @@ FBY_DEVICE_INLINE float fby_ops_normalize_level(
 FBY_DEVICE_INLINE float fby_ops_mix(
     float own, float other, float share, float rest)
 {
-    float mine   = own * share;
-    float theirs = other * rest;
-    return theirs + mine;
+    float own_part   = own * share;
+    float other_part = other * rest;
+    return other_part + own_part;
 }
 
 /* ---- coordinates --------------------------------------------------------- */
@@ -246,12 +248,12 @@ FBY_DEVICE_INLINE void fby_ops_apply_stages(const struct fby_ops_plan *plan,
     const struct fby_ops_row *row, struct fby_ops_position at,
     int before_contrast, float rgb[3])
 {
-    int more = 1;
-    for (uint32_t s = 0; s < plan->n_stages && more; s++) {
+    int continues = 1;
+    for (uint32_t s = 0; s < plan->n_stages && continues; s++) {
         if (plan->stages[s] == FBY_OPS_ERASE) {
             fby_ops_erase_pixel(plan, row, at.x, at.y, rgb);
         } else if (plan->stages[s] == FBY_OPS_JITTER) {
-            more = fby_ops_jitter_all(row, before_contrast, rgb);
+            continues = fby_ops_jitter_all(row, before_contrast, rgb);
         } else {
             fby_ops_normalize_pixel(plan, rgb);
         }

@@ -17,7 +17,7 @@ _Static_assert((int)FBY_OPS_BRIGHTNESS == (int)FBY_STEP_BRIGHTNESS &&
 /* Add the stage for an op that changes levels; other ops have none. */
 static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
 {
-    enum { VALUE = 3 };
+    enum { VALUE_PARAM = 3 }; /* index of the parameter `value` */
     uint32_t id = use->op->id;
     if (id == FBY_OP_DEVICE_NORMALIZE) {
         plan->stages[plan->n_stages++] = FBY_OPS_NORMALIZE;
@@ -26,11 +26,12 @@ static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
     } else if (id == FBY_OP_DEVICE_RANDOM_ERASING) {
         plan->stages[plan->n_stages++] = FBY_OPS_ERASE;
         for (uint32_t c = 0; c < 3; c++) {
-            plan->erase_value[c] = (float)use->params[VALUE].r[c];
+            plan->erase_value[c] = (float)use->params[VALUE_PARAM].r[c];
         }
     }
 }
 
+/* Only flips can be ops of a mask, too. */
 static bool is_flip(const struct fby_op *op)
 {
     return op->allows_masks;
@@ -65,31 +66,31 @@ static void mirror_range(uint32_t side, uint32_t *from, uint32_t *to)
     *from          = first;
 }
 
-/* Mirror the picture, and the box that an earlier op erased: left and right
- * with `horizontal`, else top and bottom. */
-static void mirror(
-    struct fby_ops_row *row, struct fby_size size, bool horizontal)
+/* A flip mirrors the picture, and the box that an earlier op erased, if any. */
+static void flip_horizontally(struct fby_ops_row *row, uint32_t width)
 {
-    bool erased = row->erase.right > row->erase.left;
-    if (horizontal) {
-        row->mirror_x ^= 1;
-    } else {
-        row->mirror_y ^= 1;
-    }
-    if (erased && horizontal) {
-        mirror_range(size.w, &row->erase.left, &row->erase.right);
-    } else if (erased) {
-        mirror_range(size.h, &row->erase.top, &row->erase.bottom);
+    row->mirror_x ^= 1;
+    if (row->erase.right > row->erase.left) {
+        mirror_range(width, &row->erase.left, &row->erase.right);
     }
 }
 
+static void flip_vertically(struct fby_ops_row *row, uint32_t height)
+{
+    row->mirror_y ^= 1;
+    if (row->erase.right > row->erase.left) {
+        mirror_range(height, &row->erase.top, &row->erase.bottom);
+    }
+}
+
+/* The box of a step, whose values are left, top, width and height. */
 static struct fby_ops_box box_of(const int64_t v[4])
 {
     return (struct fby_ops_box){(uint32_t)v[0], (uint32_t)v[1],
         (uint32_t)(v[0] + v[2]), (uint32_t)(v[1] + v[3])};
 }
 
-static void add_jitter(struct fby_ops_row *row, const struct fby_step *step)
+static void append_jitter(struct fby_ops_row *row, const struct fby_step *step)
 {
     row->jitter[row->n_jitter] = (uint8_t)step->kind;
     row->factor[row->n_jitter] = (float)step->v[0] / 65536.0F;
@@ -105,7 +106,7 @@ static void set_mixup(struct fby_ops_row *row, int64_t lambda)
     row->label_rest  = row->rest;
 }
 
-/* The weights of the labels are the areas of the two pictures. */
+/* The weights of the labels are the shares of the two pictures in the area. */
 static void set_cutmix(
     struct fby_ops_row *row, struct fby_size size, const int64_t v[4])
 {
@@ -117,11 +118,11 @@ static void set_cutmix(
     row->label_rest  = (float)(1.0 - lambda);
 }
 
-static void add_step(
+static void apply_step(
     struct fby_ops_row *row, struct fby_size size, const struct fby_step *step)
 {
     if (step->kind == FBY_STEP_VERTICAL_FLIP) {
-        mirror(row, size, false);
+        flip_vertically(row, size.h);
     } else if (step->kind == FBY_STEP_ERASE) {
         row->erase = box_of(step->v);
     } else if (step->kind == FBY_STEP_MIXUP) {
@@ -129,33 +130,33 @@ static void add_step(
     } else if (step->kind == FBY_STEP_CUTMIX) {
         set_cutmix(row, size, step->v);
     } else {
-        add_jitter(row, step);
+        append_jitter(row, step);
     }
 }
 
-static void add_op(struct fby_ops_row *row, const struct fby_op_plan *plan)
+static void apply_op(struct fby_ops_row *row, const struct fby_op_plan *plan)
 {
     struct fby_size size = {plan->w, plan->h};
     if (plan->flip) {
-        mirror(row, size, true);
+        flip_horizontally(row, size.w);
     }
     for (uint32_t i = 0; i < plan->n_steps; i++) {
-        add_step(row, size, &plan->steps[i]);
+        apply_step(row, size, &plan->steps[i]);
     }
 }
 
 void fby_ops_draw(const struct fby_field_content *field,
     const struct fby_ops_batch *batch, struct fby_ops_row *rows)
 {
-    struct fby_device_row place = {
+    struct fby_device_row position = {
         .seed = batch->seed, .epoch = batch->epoch, .step = batch->step};
     for (uint32_t r = 0; r < batch->rows; r++) {
-        rows[r]      = (struct fby_ops_row){0};
-        place.row    = batch->first_row + r;
-        place.sample = batch->samples[r];
+        rows[r]         = (struct fby_ops_row){0};
+        position.row    = batch->first_row + r;
+        position.sample = batch->samples[r];
         for (uint32_t i = 0; i < field->n_device; i++) {
-            struct fby_op_plan plan = fby_device_plan(field, i, &place);
-            add_op(&rows[r], &plan);
+            struct fby_op_plan plan = fby_device_plan(field, i, &position);
+            apply_op(&rows[r], &plan);
         }
         rows[r].partner = fby_pair_partner(r, batch->own, batch->rows);
     }

@@ -35,6 +35,7 @@ enum fby_ops_jitter { /* steps of colour_jitter, as in pipeline/step.h */
     FBY_OPS_HUE        = 7
 };
 
+/* The op that mixes a row with its partner, another row of the batch. */
 enum fby_ops_pair { FBY_OPS_ALONE, FBY_OPS_MIXUP, FBY_OPS_CUTMIX };
 
 struct fby_ops_box { /* of pixels of the output; empty if left == right */
@@ -44,14 +45,14 @@ struct fby_ops_box { /* of pixels of the output; empty if left == right */
 /* The random parameters of one row. */
 struct fby_ops_row {
     uint8_t            mirror_x, mirror_y; /* 1: reversed */
-    uint8_t            n_jitter;
-    uint8_t            jitter[4]; /* enum fby_ops_jitter, in order */
-    float              factor[4]; /* of each step in jitter[] */
-    float              grey;      /* mean grey level of the picture before its
+    uint8_t            n_jitter;           /* number of steps in jitter[] */
+    uint8_t            jitter[4];          /* enum fby_ops_jitter, in order */
+    float              factor[4];          /* of each step in jitter[] */
+    float              grey;        /* mean grey level of the picture before its
                                      contrast step; computed, not drawn */
-    struct fby_ops_box erase;
+    struct fby_ops_box erase;       /* random_erasing: pixels to overwrite */
     uint8_t            pair;        /* enum fby_ops_pair */
-    uint32_t           partner;     /* number of a row of this batch */
+    uint32_t           partner;     /* number of the row to mix with */
     struct fby_ops_box cut;         /* cutmix: pixels taken from the partner */
     float              share;       /* mixup: weight of the row's picture */
     float              rest;        /* mixup: weight of the partner's picture */

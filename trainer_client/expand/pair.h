@@ -13,13 +13,13 @@
 
 enum { FBY_THREADS_PER_SUM = 16 };
 
-/* In shared memory. */
+/* The shared memory of a block. */
 struct fby_pair {
     struct fby_ops_plan plan;
     struct fby_ops_row  row[2]; /* [0]: of the picture, [1]: of its partner */
     float    own_levels[3][FBY_BLOCK_THREADS]; /* mixup: before the mix */
     uint64_t greys[FBY_BLOCK_THREADS];         /* sum of grey of each thread */
-    uint64_t sums[FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM]; /* of 16 greys[] */
+    uint64_t sums[FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM]; /* of 16 greys */
 };
 
 FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *at, uint64_t n)
@@ -31,7 +31,7 @@ FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *at, uint64_t n)
 #endif
 }
 
-/* Copy `bytes`: each thread copies 4 at most. */
+/* Copy `bytes` bytes: each thread copies one word of 4 bytes, or none. */
 FBY_BLOCK_INLINE void fby_copy_words(
     const void *from, void *to, uint32_t bytes, uint32_t thread)
 {
@@ -141,9 +141,9 @@ FBY_BLOCK_INLINE void fby_pair_add_to_picture(const struct fby_segment *s,
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Compute the levels of pixel `i` from the picture (k = 0), its partner (k = 1)
- * or both. */
-FBY_BLOCK_INLINE void fby_pair_make_levels(const struct fby_segment *s,
+/* Compute the levels of pixel `i` from the picture (k = 0), for mixup also from
+ * its partner (k = 1), and in the box of cutmix from the partner only. */
+FBY_BLOCK_INLINE void fby_pair_compute_levels(const struct fby_segment *s,
     struct fby_pair *pair, const uint8_t *pictures, uint32_t image, uint32_t i,
     uint32_t thread, float rgb[3])
 {
@@ -209,7 +209,7 @@ FBY_BLOCK_INLINE void fby_pair_expand(const struct fby_segment *s,
          i < fby_min(s->pixels, first + FBY_BLOCK_PIXELS);
          i += FBY_BLOCK_THREADS) {
         float rgb[3] = {0, 0, 0};
-        fby_pair_make_levels(s, pair, pictures, image, i, thread, rgb);
+        fby_pair_compute_levels(s, pair, pictures, image, i, thread, rgb);
         fby_pair_store_pixel(s, pair, i, rgb, out + image * s->image_bytes);
     }
 }

@@ -106,8 +106,8 @@ FBY_BLOCK_INLINE void fby_store_4_values(
 #endif
 }
 
-/* The u8 levels of four pixels. The lowest byte of each word is the level of
- * the first pixel. */
+/* The u8 levels of four pixels, with one word for each channel. The lowest byte
+ * of each word is the level of the first pixel. */
 struct fby_quad {
     uint32_t channel[4];
 };
@@ -137,8 +137,9 @@ FBY_BLOCK_INLINE void fby_quad_bits(
     }
 }
 
-/* Store four pixels of three interleaved channels. */
-FBY_BLOCK_INLINE void fby_put_interleaved(const struct fby_segment *s,
+/* Store four pixels of three interleaved channels, which are 12 values. Value k
+ * is channel k % 3 of pixel k / 3. */
+FBY_BLOCK_INLINE void fby_store_interleaved(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t width, uint8_t *to)
 {
     uint32_t bits[3][4];
@@ -156,8 +157,8 @@ FBY_BLOCK_INLINE void fby_put_interleaved(const struct fby_segment *s,
 }
 
 /* Store pixels `at` to at + n - 1 of an image one value at a time, for edges
- * and rare layouts. Without an index, the quad stays in registers. */
-FBY_BLOCK_INLINE void fby_put_quad_by_value(const struct fby_segment *s,
+ * and rare layouts. No index selects a word, so the quad stays in registers. */
+FBY_BLOCK_INLINE void fby_store_quad_by_value(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
     uint32_t width = fby_width_of(s->to);
@@ -165,31 +166,32 @@ FBY_BLOCK_INLINE void fby_put_quad_by_value(const struct fby_segment *s,
     for (uint32_t k = 0; k < s->channels * n; k++) {
         uint32_t c       = k % s->channels;
         uint32_t i       = k / s->channels;
-        uint32_t pair_01 = c == 0 ? quad->channel[0] : quad->channel[1];
-        uint32_t pair_23 = c == 2 ? quad->channel[2] : quad->channel[3];
+        uint32_t word_01 = c == 0 ? quad->channel[0] : quad->channel[1];
+        uint32_t word_23 = c == 2 ? quad->channel[2] : quad->channel[3];
         uint64_t to      = s->planar != 0 ? (uint64_t)c * s->plane + at + i
                                           : (uint64_t)at * s->channels + k;
         fby_store_value(fby_byte_level_bits(s->to,
-                            (c < 2 ? pair_01 : pair_23) >> (8 * i) & 0xff,
+                            (c < 2 ? word_01 : word_23) >> (8 * i) & 0xff,
                             s->scale[c], s->offset[c]),
             width, image + to * width);
     }
 }
 
 /* Store pixels `at` to at + n - 1 of an image; n is 1 to 4. */
-FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_store_quad(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
     uint32_t width       = fby_width_of(s->to);
     bool     interleaved = s->planar == 0 && s->channels == 3;
     uint8_t *to          = image + (uint64_t)at * width * (interleaved ? 3 : 1);
     uint64_t plane       = (uint64_t)s->plane * width;
+    /* Storing four values at once needs an aligned address in each plane. */
     if (n < 4 || width == 8 || (s->channels != 3 && s->channels != 1) ||
         ((uintptr_t)to | (interleaved ? 0 : plane)) % ((size_t)4 * width) !=
             0) {
-        fby_put_quad_by_value(s, quad, at, n, image);
+        fby_store_quad_by_value(s, quad, at, n, image);
     } else if (interleaved) {
-        fby_put_interleaved(s, quad, width, to);
+        fby_store_interleaved(s, quad, width, to);
     } else {
         FBY_UNROLL
         for (uint32_t c = 0; c < 3; c++) {
@@ -202,7 +204,8 @@ FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
     }
 }
 
-/* Separate four interleaved pixels of three channels, given as three words. */
+/* Separate four interleaved pixels of three channels. The bytes of the words,
+ * the lowest first, are a: rgbr, b: gbrg, c: brgb. */
 FBY_BLOCK_INLINE struct fby_quad fby_deinterleave_3(
     uint32_t a, uint32_t b, uint32_t c)
 {
@@ -279,8 +282,8 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     return quad;
 }
 
-/* Load `n` source pixels in mirrored order: those of output pixels at, at + 1,
- * ..., counted from the first pixel of the segment. */
+/* Load the `n` source pixels of output pixels at, at + 1, ..., counted from the
+ * first output pixel of the segment. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
     const uint8_t *image, uint32_t mirror, uint32_t at, uint32_t n)
 {

@@ -6,12 +6,12 @@
 #include "common/mem.h"
 #include "trainer_client/expand/value.h"
 
-void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t most)
+void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t max_rows)
 {
     *self = (struct fby_ragged_offsets){
-        .lengths = fby_zalloc(most * sizeof(*self->lengths)),
-        .values  = fby_zalloc(most * sizeof(*self->values)),
-        .indices = fby_zalloc(most * sizeof(*self->indices)),
+        .lengths = fby_zalloc(max_rows * sizeof(*self->lengths)),
+        .values  = fby_zalloc(max_rows * sizeof(*self->values)),
+        .indices = fby_zalloc(max_rows * sizeof(*self->indices)),
     };
 }
 
@@ -62,63 +62,65 @@ static fby_err read_lengths(struct fby_ragged_offsets *self,
 static uint64_t set_row_offsets(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
 {
-    uint64_t index = fby_ragged_values_offset(field, span.rows);
-    uint64_t value = fby_sparse_values_offset(field, span.rows, total);
+    uint64_t index_offset = fby_ragged_values_offset(field, span.rows);
+    uint64_t value_offset = fby_sparse_values_offset(field, span.rows, total);
     for (uint32_t i = 0; i < span.rows; i++) {
         uint32_t row       = span.first_row + i;
-        self->indices[row] = span.raw_offset + index;
-        self->values[row]  = span.raw_offset + value;
-        index += (uint64_t)self->lengths[row] * field->index_bytes;
-        value += (uint64_t)self->lengths[row] * field->entry_bytes;
+        self->indices[row] = span.raw_offset + index_offset;
+        self->values[row]  = span.raw_offset + value_offset;
+        index_offset += (uint64_t)self->lengths[row] * field->index_bytes;
+        value_offset += (uint64_t)self->lengths[row] * field->entry_bytes;
     }
-    return value;
+    return value_offset;
 }
 
+/* Check that the indices of a sparse row ascend and are within the shape. */
 static fby_err check_indices(const struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, uint32_t row,
     struct fby_error_detail *why)
 {
-    const struct fby_raw_field *field = &in->layout->fields[in->field];
-    const uint8_t              *at    = in->raw + self->indices[row];
-    uint64_t                    dense = fby_dense_values(&field->shape);
-    int64_t                     last  = -1;
+    const struct fby_raw_field *field      = &in->layout->fields[in->field];
+    const uint8_t              *indices    = in->raw + self->indices[row];
+    uint64_t                    row_values = fby_dense_values(&field->shape);
+    int64_t                     previous   = -1;
     for (uint64_t i = 0; i < self->lengths[row]; i++) {
-        uint32_t index = (uint32_t)fby_element_le(at, field->index_bytes, i);
-        if (index >= dense) {
+        uint32_t index =
+            (uint32_t)fby_element_le(indices, field->index_bytes, i);
+        if (index >= row_values) {
             return fby_error_set(why, FBY_PROTO,
                 "field %s: row %u has index %u, its shape %llu values",
-                in->name, row, index, (unsigned long long)dense);
+                in->name, row, index, (unsigned long long)row_values);
         }
-        if ((int64_t)index <= last) {
+        if ((int64_t)index <= previous) {
             return fby_error_set(why, FBY_PROTO,
                 "field %s: row %u has index %u behind %lld; they must ascend",
-                in->name, row, index, (long long)last);
+                in->name, row, index, (long long)previous);
         }
-        last = index;
+        previous = index;
     }
     return FBY_OK;
 }
 
 static fby_err read_chunk(struct fby_ragged_offsets *self,
-    const struct fby_ragged_offsets_in *in, uint32_t number,
+    const struct fby_ragged_offsets_in *in, uint32_t chunk,
     struct fby_error_detail *why)
 {
     const struct fby_raw_field *field = &in->layout->fields[in->field];
     struct fby_raw_span         span =
-        fby_layout_chunk_span(in->layout, in->field, number);
+        fby_layout_chunk_span(in->layout, in->field, chunk);
     uint64_t total = 0;
     if (in->arena_chunks != NULL) {
-        span.raw_offset = in->arena_chunks[number].offset;
+        span.raw_offset = in->arena_chunks[chunk].offset;
     }
     fby_err err = read_lengths(self, in, span, &total, why);
     if (err != FBY_OK) {
         return err;
     }
     uint64_t bytes = set_row_offsets(self, field, span, total);
-    if (bytes != in->sent[number].raw_bytes) {
+    if (bytes != in->sent[chunk].raw_bytes) {
         return fby_error_set(why, FBY_PROTO,
             "field %s: chunk %u has %u bytes, its lengths say %llu", in->name,
-            number, in->sent[number].raw_bytes, (unsigned long long)bytes);
+            chunk, in->sent[chunk].raw_bytes, (unsigned long long)bytes);
     }
     bool sparse = field->form == FBY_FORM_SPARSE;
     for (uint32_t i = 0; sparse && i < span.rows && err == FBY_OK; i++) {

@@ -9,8 +9,9 @@
  *     sums      some threads add up 16 lengths each
  *     before    each thread adds up the lengths before its row
  * From these sums a thread finds the row and the offset of an entry. For dense
- * rows a thread searches the ascending indices of the row. So it writes every
- * value once, zeros included. The CPU has checked lengths and indices. */
+ * rows a thread searches the ascending indices of the row. So each value is
+ * written once, zeros included. The CPU has checked lengths and indices.
+ * Block b of a segment is part b % parts of group b / parts. */
 #ifndef FBY_CLIENT_EXPAND_ROWS_H
 #define FBY_CLIENT_EXPAND_ROWS_H
 
@@ -18,11 +19,11 @@
 
 enum { FBY_ROWS_PER_SUM = 16 };
 
-/* In shared memory. */
+/* The shared memory of a block. */
 struct fby_group {
     uint32_t length[FBY_BLOCK_ROWS]; /* entries of each row; 0 after the last */
     uint32_t before[FBY_BLOCK_ROWS]; /* entries of the group before each row */
-    uint32_t sums[FBY_BLOCK_ROWS / FBY_ROWS_PER_SUM]; /* of 16 lengths each */
+    uint32_t sums[FBY_BLOCK_ROWS / FBY_ROWS_PER_SUM]; /* each of 16 lengths */
 };
 
 /* True for PADDED, OFFSETS, DENSE and COO. */
@@ -97,9 +98,10 @@ FBY_BLOCK_INLINE uint64_t fby_chunk_entries_before(
 
 /* ---- padded -------------------------------------------------------------- */
 
-/* Write value `v` of the group's padded rows; `from` has the group's values. */
-FBY_BLOCK_INLINE void fby_group_put_padded(const struct fby_segment *s,
-    const struct fby_group *group, const uint8_t *from, uint32_t v, uint8_t *to)
+/* Write value `v` of the group's padded rows. `values` are its raw values. */
+FBY_BLOCK_INLINE void fby_group_write_value(const struct fby_segment *s,
+    const struct fby_group *group, const uint8_t *values, uint32_t v,
+    uint8_t *to)
 {
     uint32_t in    = fby_width_of(s->from);
     uint32_t row   = v / s->row_values;
@@ -107,7 +109,8 @@ FBY_BLOCK_INLINE void fby_group_put_padded(const struct fby_segment *s,
     uint64_t value = s->pad;
     if (k < group->length[row] * s->entry) {
         uint32_t at = group->before[row] * s->entry + k;
-        value = fby_cast_value(s, fby_load_value(from + (uint64_t)at * in, in));
+        value =
+            fby_cast_value(s, fby_load_value(values + (uint64_t)at * in, in));
     }
     fby_store_value(value, fby_width_of(s->to), to);
 }
@@ -122,15 +125,15 @@ FBY_BLOCK_INLINE void fby_group_write_padded(const struct fby_segment *s,
     uint32_t       rows   = fby_group_rows(s, g);
     uint32_t       values = rows * s->row_values;
     uint32_t       end    = fby_min(values, first + FBY_BLOCK_VALUES);
-    uint64_t       begun  = fby_chunk_entries_before(s, arena, g);
+    uint64_t       before = fby_chunk_entries_before(s, arena, g);
     const uint8_t *from =
-        arena + s->values + begun * s->entry * fby_width_of(s->from);
+        arena + s->values + before * s->entry * fby_width_of(s->from);
     uint32_t width = fby_width_of(s->to);
     uint8_t *to =
         out + s->out + (uint64_t)g * FBY_BLOCK_ROWS * s->row_values * width;
     FBY_NO_UNROLL
     for (uint32_t v = first + thread; v < end; v += FBY_BLOCK_THREADS) {
-        fby_group_put_padded(s, group, from, v, to + (uint64_t)v * width);
+        fby_group_write_value(s, group, from, v, to + (uint64_t)v * width);
     }
     if (first == 0 && thread < rows) {
         fby_store_value(group->length[thread], 4,
@@ -164,23 +167,24 @@ FBY_BLOCK_INLINE uint32_t fby_group_find_index(const struct fby_segment *s,
     return from;
 }
 
-/* The bits of value `k` of a dense row. `indices` and `from` are the indices
- * and the values of the group. */
+/* The bits of value `k` of a dense row. `indices` and `values` are those of the
+ * entries of the group. */
 FBY_BLOCK_INLINE uint64_t fby_group_dense_value(const struct fby_segment *s,
-    const struct fby_group *group, const uint8_t *indices, const uint8_t *from,
-    uint32_t row, uint32_t k)
+    const struct fby_group *group, const uint8_t *indices,
+    const uint8_t *values, uint32_t row, uint32_t k)
 {
     uint32_t in  = fby_width_of(s->from);
     uint32_t end = group->before[row] + group->length[row];
     uint32_t at  = fby_group_find_index(s, indices, group->before[row], end, k);
     return at < end && fby_group_load_index(s, indices, at) == k
-               ? fby_cast_value(s, fby_load_value(from + (uint64_t)at * in, in))
+               ? fby_cast_value(
+                     s, fby_load_value(values + (uint64_t)at * in, in))
                : 0;
 }
 
-/* Write one part of the dense rows of a group: every parts-th run of values as
- * long as the block has threads. A thread counts rows and values of a row, as
- * the number of a value within the group may need more than 32 bits. */
+/* Write one part of the dense rows of a group. The blocks of the group take
+ * turns to write FBY_BLOCK_THREADS values each. A thread counts rows and values
+ * `k` of a row, because the number of values in a group may exceed 32 bits. */
 FBY_BLOCK_INLINE void fby_group_write_dense(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t number, uint32_t thread)
@@ -189,9 +193,9 @@ FBY_BLOCK_INLINE void fby_group_write_dense(const struct fby_segment *s,
     uint32_t       at      = number % s->parts * FBY_BLOCK_THREADS + thread;
     uint32_t       row     = at / s->row_values;
     uint32_t       k       = at % s->row_values;
-    uint64_t       begun   = fby_chunk_entries_before(s, arena, g);
-    const uint8_t *indices = arena + s->indices + begun * s->index_bytes;
-    const uint8_t *from    = arena + s->values + begun * fby_width_of(s->from);
+    uint64_t       before  = fby_chunk_entries_before(s, arena, g);
+    const uint8_t *indices = arena + s->indices + before * s->index_bytes;
+    const uint8_t *from    = arena + s->values + before * fby_width_of(s->from);
     FBY_NO_UNROLL
     while (row < fby_group_rows(s, g)) {
         uint32_t width = fby_width_of(s->to);
@@ -199,6 +203,7 @@ FBY_BLOCK_INLINE void fby_group_write_dense(const struct fby_segment *s,
             ((uint64_t)g * FBY_BLOCK_ROWS + row) * s->row_values + k;
         fby_store_value(fby_group_dense_value(s, group, indices, from, row, k),
             width, out + s->out + index * width);
+        /* Advance by parts * FBY_BLOCK_THREADS values. */
         k += s->parts * FBY_BLOCK_THREADS % s->row_values;
         row += s->parts * FBY_BLOCK_THREADS / s->row_values;
         row += k >= s->row_values ? 1 : 0;
@@ -206,20 +211,20 @@ FBY_BLOCK_INLINE void fby_group_write_dense(const struct fby_segment *s,
     }
 }
 
-/* The last row of the group that begins at or before entry `v`. */
+/* Find the last row of the group that begins at or before entry `entry`. */
 FBY_BLOCK_INLINE uint32_t fby_group_row_of_entry(
-    const struct fby_group *group, uint32_t v)
+    const struct fby_group *group, uint32_t entry)
 {
     uint32_t row = 0;
     FBY_NO_UNROLL
     for (uint32_t step = FBY_BLOCK_ROWS / 2; step > 0; step /= 2) {
-        row += group->before[row + step] <= v ? step : 0;
+        row += group->before[row + step] <= entry ? step : 0;
     }
     return row;
 }
 
-/* Write the coordinates of one part of a group's entries: every parts-th run of
- * entries as long as the block has threads. */
+/* Write the coordinates of one part of a group's entries. The blocks of the
+ * group take turns to write those of FBY_BLOCK_THREADS entries each. */
 FBY_BLOCK_INLINE void fby_group_write_coo(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t number, uint32_t thread)

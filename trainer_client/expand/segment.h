@@ -59,9 +59,10 @@ enum {
     FBY_TILE_ROWS     = 32,
     FBY_TILE_COLUMNS  = 256,
     FBY_TILE_STRIDE   = FBY_TILE_COLUMNS + 8, /* bytes of an unpacked row */
-    /* Bytes of the largest packed tile: widths and residues of 3 planes. */
+    /* Bytes of the largest packed tile. Each of 3 planes has 512 bit widths of
+     * 4 bits and 32 x 256 residues of 8 bits. */
     FBY_TILE_PACKED    = 3 * (256 + 8192),
-    FBY_TILE_READ_OVER = 16 /* zero bytes after a staged tile */
+    FBY_TILE_READ_OVER = 16 /* zero bytes for reads beyond a tile */
 };
 
 enum { FBY_MIRROR_X = 1, FBY_MIRROR_Y = 2 }; /* bits */
@@ -103,7 +104,7 @@ struct fby_segment {
     uint32_t kind;         /* enum fby_segment_kind */
     uint32_t first_block;  /* number in the list, counted over all passes */
     uint32_t out_in_arena; /* 1: `out` is an offset in the arena */
-    uint32_t bytes;        /* TILES: bytes of the payload */
+    uint32_t bytes;        /* TILES: bytes of the payload at `in` */
     uint32_t from, to;     /* type of input and output (enum fby_type) */
     uint32_t channels;     /* PIXELS, TILES: of a pixel. VALUES: number of
                               scales; 0: not scaled */
@@ -148,9 +149,9 @@ struct fby_segment {
 /* The head of the list, at a multiple of 16 bytes in the arena. */
 struct fby_segment_list {
     uint32_t n_segments;
-    uint32_t blocks[FBY_PASSES]; /* of each pass */
+    uint32_t blocks[FBY_PASSES]; /* number of blocks of each pass */
     uint32_t shared; /* most bytes of shared memory that a block needs */
-    uint32_t zero;   /* makes the size of the head a multiple of 8 bytes */
+    uint32_t zero;   /* 0; makes the size of the head a multiple of 8 bytes */
     /* After the head come n_segments of struct fby_segment, then the table. Its
      * entry i is the number of the segment of block i, as u32. */
 };

@@ -43,9 +43,9 @@ void fby_segments_set_scale(
         plan->kind == FBY_EXPAND_AFFINE || plan->kind == FBY_EXPAND_OPS;
     bool scaled = affine || plan->scaled;
     for (uint32_t c = 0; c < FBY_SEGMENT_FACTORS; c++) {
-        bool one           = !affine && plan->channels == 1;
-        segment->scale[c]  = scaled ? plan->scale[one ? 0 : c] : 1;
-        segment->offset[c] = scaled ? plan->offset[one ? 0 : c] : 0;
+        bool single        = !affine && plan->channels == 1;
+        segment->scale[c]  = scaled ? plan->scale[single ? 0 : c] : 1;
+        segment->offset[c] = scaled ? plan->offset[single ? 0 : c] : 0;
     }
 }
 
@@ -74,7 +74,7 @@ static void add_copy(struct fby_segments *self,
 void fby_segments_add(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    static fby_segments_add_fn *const adds[] = {
+    static fby_segments_add_fn *const add_fns[] = {
         [FBY_EXPAND_COPY]    = add_copy,
         [FBY_EXPAND_AFFINE]  = fby_segments_add_pixels,
         [FBY_EXPAND_CAST]    = fby_segments_add_values,
@@ -85,25 +85,27 @@ void fby_segments_add(struct fby_segments *self,
         [FBY_EXPAND_OPS]     = fby_segments_add_pixels,
         [FBY_EXPAND_MIX]     = fby_segments_add_mixed,
     };
-    bool tiles = piece->packed || plan->yuv420;
-    (tiles ? fby_segments_add_tiles : adds[plan->kind])(self, plan, piece);
+    bool                 tiles = piece->packed || plan->yuv420;
+    fby_segments_add_fn *add =
+        tiles ? fby_segments_add_tiles : add_fns[plan->kind];
+    add(self, plan, piece);
 }
 
 struct fby_piece_samples fby_segments_samples(
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    bool some = piece->raw_bytes < plan->raw_bytes;
+    bool partial = piece->raw_bytes < plan->raw_bytes;
     return (struct fby_piece_samples){
-        .n         = some ? 1 : piece->raw_bytes / plan->raw_bytes,
+        .n         = partial ? 1 : piece->raw_bytes / plan->raw_bytes,
         .first     = piece->raw_offset / plan->raw_bytes,
         .skipped   = piece->raw_offset % plan->raw_bytes,
-        .raw_bytes = some ? piece->raw_bytes : plan->raw_bytes,
+        .raw_bytes = partial ? piece->raw_bytes : plan->raw_bytes,
     };
 }
 
 /* ---- size of the list ---------------------------------------------------- */
 
-/* Count the segments of a ragged field. Returns the bytes of the tables. */
+/* Count the segments of a ragged field. Returns the bytes of group tables. */
 static uint64_t count_ragged_field(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
@@ -124,7 +126,8 @@ static uint64_t count_ragged_field(struct fby_segments *count,
     return tables;
 }
 
-/* Count all segments that a field with equally long rows may need. */
+/* Count all segments that a field with equally long rows may need: for the
+ * whole field, and for each chunk, raw and packed. */
 static void count_even_field(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
@@ -134,8 +137,8 @@ static void count_even_field(struct fby_segments *count,
     fby_segments_add(count, plan, &whole);
     if (gather) {
         const struct fby_ops_piece ops = {.rows = layout->rows};
-        fby_segments_add_ops(count, plan, &ops);
-        fby_segments_add_ops(count, plan, &ops);
+        fby_segments_add_ops(count, plan, &ops); /* GREYS */
+        fby_segments_add_ops(count, plan, &ops); /* OPS */
     }
     for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
         struct fby_raw_span span  = fby_layout_chunk_span(layout, f, i);
@@ -157,8 +160,8 @@ static void count_even_field(struct fby_segments *count,
 uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
     const struct fby_expansion *plans, uint64_t bytes)
 {
-    struct fby_segments count = {.arena = NULL};
-    uint64_t            more  = FBY_SEGMENT_ALIGN;
+    struct fby_segments count       = {.arena = NULL};
+    uint64_t            other_bytes = FBY_SEGMENT_ALIGN;
     fby_segments_append_copy(&count, 0, bytes, 0);
     for (uint32_t f = 0; f < layout->n_fields; f++) {
         if (fby_segments_accept_table(&plans[f], layout->rows)) {
@@ -169,11 +172,11 @@ uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
                             plans[f].tensors[0].more_bytes;
             fby_segments_append_copy(&count, 0, most, 0);
         } else if (fby_expansion_is_ragged(&plans[f])) {
-            more += fby_segments_align_up(
+            other_bytes += fby_segments_align_up(
                 count_ragged_field(&count, layout, &plans[f], f));
         } else {
             count_even_field(&count, layout, &plans[f], f);
         }
     }
-    return more + fby_segments_align_up(fby_segments_bytes(&count));
+    return other_bytes + fby_segments_align_up(fby_segments_bytes(&count));
 }

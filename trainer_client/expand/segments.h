@@ -26,7 +26,7 @@ struct fby_piece {
     uint32_t bytes;      /* packed: size of the payload */
     bool     packed;     /* photo format 1; else raw */
     uint64_t raw_offset; /* of the piece in the raw bytes of the field */
-    uint64_t raw_bytes;
+    uint64_t raw_bytes;  /* unpacked size of the piece */
     uint64_t out;
     uint64_t params;  /* flips, mix: `params` of segment.h for row 0; else 0 */
     uint64_t factors; /* offset in the arena of the numbers that
@@ -57,7 +57,8 @@ struct fby_ragged_piece {
 /* A table that fby_documents_table wrote. */
 struct fby_documents_piece {
     uint64_t at;
-    uint32_t rows, documents; /* documents: entries of the table */
+    uint32_t rows;      /* number of rows */
+    uint32_t documents; /* entries of the table */
     uint64_t out;
 };
 

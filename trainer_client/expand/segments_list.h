@@ -14,17 +14,17 @@ struct fby_segments {
     struct fby_segment *segments; /* NULL: segments are only counted */
     uint32_t            n;        /* segments */
     uint32_t            n_blocks; /* blocks of all passes */
-    uint32_t            pass;     /* enum fby_pass, of segments added now */
-    uint32_t            blocks[FBY_PASSES]; /* of each pass */
+    uint32_t            pass;     /* enum fby_pass of the next segment */
+    uint32_t            blocks[FBY_PASSES]; /* number of blocks of each pass */
     uint32_t            shared; /* most shared memory of a block, bytes */
 };
 
-/* Input that may be split between its units, which are values or samples. */
+/* The units (values or samples) of an input that may be split between them. */
 struct fby_segment_units {
     uint64_t n;       /* units */
     uint64_t in, out; /* bytes of one unit in the input and the output */
-    uint32_t work;    /* what a unit adds to the member `n` of its segment; at
-                         most FBY_SEGMENT_MAX */
+    uint32_t work;    /* what one unit adds to the member `n` of its segment;
+                         at most FBY_SEGMENT_MAX */
 };
 
 /* Round up to FBY_SEGMENT_ALIGN. */

@@ -9,31 +9,31 @@
 static struct fby_segment make_segment(const struct fby_expansion *plan,
     const struct fby_piece *piece, const struct fby_piece_samples *samples)
 {
-    uint32_t height = plan->shape.dims[0];
-    uint32_t width  = plan->shape.dims[1];
-    uint32_t depth  = plan->shape.dims[2];
+    uint32_t height   = plan->shape.dims[0];
+    uint32_t width    = plan->shape.dims[1];
+    uint32_t channels = plan->shape.dims[2];
     /* A strip is FBY_YUV_LINES lines of yuv420; otherwise one line. */
     uint32_t lines_per_strip = plan->yuv420 ? FBY_YUV_LINES : 1;
     uint64_t strip_bytes = plan->yuv420 ? fby_yuv_bytes(width, lines_per_strip)
-                                        : (uint64_t)width * depth;
+                                        : (uint64_t)width * channels;
     uint64_t strips      = (samples->raw_bytes + strip_bytes - 1) / strip_bytes;
     uint64_t lines       = strips * lines_per_strip;
-    uint32_t first =
+    uint32_t first_line =
         (uint32_t)(samples->skipped / strip_bytes) * lines_per_strip;
-    lines = lines < height - first ? lines : height - first;
+    lines = lines < height - first_line ? lines : height - first_line;
     struct fby_segment segment = {
         .in          = piece->at,
         .out         = piece->out + samples->first * plan->out_bytes,
         .image_bytes = plan->out_bytes,
         .from        = plan->from,
         .to          = plan->to,
-        .channels    = depth,
+        .channels    = channels,
         .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
         .yuv420      = plan->yuv420 ? 1 : 0,
         .width       = width,
         .lines       = (uint32_t)lines,
         .pixels      = (uint32_t)lines * width,
-        .first_pixel = first * width,
+        .first_pixel = first_line * width,
         .plane       = height * width,
         .params      = piece->params != 0 ? piece->params + samples->first : 0,
     };

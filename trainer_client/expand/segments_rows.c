@@ -23,12 +23,12 @@ void fby_segments_count_entries(const struct fby_ragged_offsets *rows,
 }
 
 /* The number of blocks that write all values of a group. */
-static uint64_t group_blocks(
+static uint64_t blocks_per_group(
     const struct fby_segment *segment, const struct fby_ragged_piece *piece)
 {
-    uint64_t group =
+    uint64_t group_rows =
         piece->rows < FBY_BLOCK_ROWS ? piece->rows : (uint32_t)FBY_BLOCK_ROWS;
-    return (group * segment->row_values + FBY_BLOCK_VALUES - 1) /
+    return (group_rows * segment->row_values + FBY_BLOCK_VALUES - 1) /
            FBY_BLOCK_VALUES;
 }
 
@@ -55,20 +55,21 @@ static void add_padded(struct fby_segments *self,
     segment.kind = FBY_SEGMENT_PADDED;
     segment.lengths =
         piece->out[1] + sizeof(int32_t) * (uint64_t)piece->first_row;
-    add_equal_rows(self, plan, segment, piece, group_blocks(&segment, piece));
+    add_equal_rows(
+        self, plan, segment, piece, blocks_per_group(&segment, piece));
 }
 
 /* Add `n` values that keep their order. If no cast is needed, add a copy. */
 static void add_cast(
     struct fby_segments *self, const struct fby_segment *cast, uint64_t n)
 {
-    uint32_t in  = fby_type_bytes((enum fby_type)cast->from);
-    uint32_t out = fby_type_bytes((enum fby_type)cast->to);
+    uint32_t in_width  = fby_type_bytes((enum fby_type)cast->from);
+    uint32_t out_width = fby_type_bytes((enum fby_type)cast->to);
     if (cast->from == cast->to) {
-        fby_segments_append_copy(self, cast->in, n * in, cast->out);
+        fby_segments_append_copy(self, cast->in, n * in_width, cast->out);
     } else {
-        fby_segments_append_split(
-            self, *cast, &(struct fby_segment_units){n, in, out, 1});
+        fby_segments_append_split(self, *cast,
+            &(struct fby_segment_units){n, in_width, out_width, 1});
     }
 }
 
@@ -76,16 +77,16 @@ static void add_values_of_rows(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
     const struct fby_ragged_piece *piece)
 {
-    uint64_t                 entry = fby_expansion_entry_values(plan);
-    uint32_t                 width = fby_type_bytes(plan->to);
-    const struct fby_segment cast  = {
-         .kind = FBY_SEGMENT_VALUES,
-         .in   = at,
-         .out  = piece->out[0] + piece->first * entry * width,
-         .from = plan->from,
-         .to   = plan->to,
+    uint64_t                 entry_values = fby_expansion_entry_values(plan);
+    uint32_t                 width        = fby_type_bytes(plan->to);
+    const struct fby_segment cast         = {
+                .kind = FBY_SEGMENT_VALUES,
+                .in   = at,
+                .out  = piece->out[0] + piece->first * entry_values * width,
+                .from = plan->from,
+                .to   = plan->to,
     };
-    add_cast(self, &cast, piece->entries * entry);
+    add_cast(self, &cast, piece->entries * entry_values);
 }
 
 /* Add the offsets of the rows. */
@@ -109,13 +110,13 @@ static void add_indices(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
     const struct fby_ragged_piece *piece)
 {
-    static const enum fby_type types[] = {
+    static const enum fby_type type_of_width[] = {
         [1] = FBY_U8, [2] = FBY_U16, [4] = FBY_U32};
     const struct fby_segment cast = {
         .kind = FBY_SEGMENT_VALUES,
         .in   = at,
         .out  = piece->out[2] + piece->first * fby_type_bytes(plan->offsets),
-        .from = types[plan->index_bytes],
+        .from = type_of_width[plan->index_bytes],
         .to   = plan->offsets,
     };
     add_cast(self, &cast, piece->entries);
@@ -139,7 +140,7 @@ static void add_coordinates(struct fby_segments *self,
 }
 
 /* The most blocks for the dense rows of a chunk: enough to keep a GPU busy,
- * plus one block for some entries. Blocks loop over the dense values, so
+ * plus one block for every 64 entries. Blocks loop over the dense values, so
  * that the table of blocks does not grow with these. */
 static uint64_t max_dense_blocks(uint64_t entries)
 {
@@ -153,7 +154,7 @@ static void add_dense(struct fby_segments *self,
 {
     segment.kind       = FBY_SEGMENT_DENSE;
     segment.row_values = (uint32_t)fby_dense_values(&plan->shape);
-    uint64_t parts     = group_blocks(&segment, piece);
+    uint64_t parts     = blocks_per_group(&segment, piece);
     uint64_t most =
         max_dense_blocks(piece->entries) / fby_segments_n_groups(piece->rows);
     add_equal_rows(self, plan, segment, piece, parts < most ? parts : most);
@@ -163,6 +164,7 @@ static void add_sparse(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     struct fby_segment segment, const struct fby_ragged_piece *piece)
 {
+    /* The indices come first, where other ragged rows have their values. */
     segment.indices = segment.values;
     segment.values  = piece->at + fby_sparse_values_offset(
                                       field, piece->rows, piece->entries);
@@ -199,7 +201,7 @@ void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     uint64_t longest, const struct fby_ragged_piece *piece)
 {
-    uint32_t                 entry = (uint32_t)fby_expansion_entry_values(plan);
+    uint32_t entry_values = (uint32_t)fby_expansion_entry_values(plan);
     const struct fby_segment segment = {
         .in        = piece->at,
         .values    = piece->at + fby_ragged_values_offset(field, piece->rows),
@@ -209,8 +211,8 @@ void fby_segments_add_rows(struct fby_segments *self,
         .rows      = piece->rows,
         .first_row = piece->first_row,
         .length_bytes = field->length_bytes,
-        .entry        = entry,
-        .row_values   = (uint32_t)longest * entry,
+        .entry        = entry_values,
+        .row_values   = (uint32_t)longest * entry_values,
     };
     fby_segments_reserve_shared(self, sizeof(struct fby_group));
     if (plan->index_bytes > 0) {

@@ -27,7 +27,7 @@ struct fby_tile_plane {
     uint32_t width, height; /* values */
 };
 
-/* In shared memory. */
+/* The tile of a block, in shared memory. */
 struct fby_tile {
     uint32_t              width, height; /* pixels */
     uint32_t              x, y;          /* of the first pixel in the picture */
@@ -38,7 +38,7 @@ struct fby_tile {
     struct fby_tile_plane plane[3];
     uint32_t              plane_at[4]; /* offset of each plane in the packed
                                           tile, bytes */
-    uint32_t              sums[FBY_TILE_SUMS]; /* of 16 bit widths each */
+    uint32_t              sums[FBY_TILE_SUMS]; /* each of 16 bit widths */
 };
 
 FBY_BLOCK_INLINE uint32_t fby_tile_groups_per_row(
@@ -134,17 +134,18 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
 FBY_BLOCK_INLINE uint64_t fby_tile_load_64(
     const struct fby_tile *tile, const uint32_t *packed, uint32_t at)
 {
-    uint32_t inside = fby_min(at, tile->packed_bytes);
-    uint32_t word   = inside / 4;
-    uint32_t shift  = inside % 4 * 8;
-    uint64_t low    = packed[word] | (uint64_t)packed[word + 1] << 32;
-    uint64_t high   = packed[word + 2];
+    uint32_t begin = fby_min(at, tile->packed_bytes);
+    uint32_t word  = begin / 4;
+    uint32_t shift = begin % 4 * 8;
+    uint64_t low   = packed[word] | (uint64_t)packed[word + 1] << 32;
+    uint64_t high  = packed[word + 2];
     return shift == 0 ? low : low >> shift | high << (64 - shift);
 }
 
 /* ---- sums of widths ------------------------------------------------------ */
 
-/* The sum of sixteen widths, which have four bits each. */
+/* The sum of sixteen widths, which have four bits each. The multiplication adds
+ * up the eight sums of pairs in its highest byte. */
 FBY_BLOCK_INLINE uint32_t fby_nibble_sum(uint64_t widths)
 {
     uint64_t pairs = (widths & UINT64_C(0x0f0f0f0f0f0f0f0f)) +
@@ -164,9 +165,9 @@ FBY_BLOCK_INLINE uint64_t fby_tile_16_widths(const struct fby_tile *tile,
 {
     uint32_t groups = fby_tile_groups(tile, plane);
     uint32_t first  = FBY_GROUPS_PER_SUM * i;
-    uint64_t all =
+    uint64_t widths =
         fby_tile_load_64(tile, packed, tile->plane_at[plane] + 8 * i);
-    return fby_lowest_nibbles(all, groups > first ? groups - first : 0);
+    return fby_lowest_nibbles(widths, groups > first ? groups - first : 0);
 }
 
 FBY_BLOCK_INLINE void fby_tile_sum_widths(struct fby_tile *tile,
@@ -191,7 +192,8 @@ FBY_BLOCK_INLINE uint32_t fby_tile_sums_before(
 
 /* ---- unpack -------------------------------------------------------------- */
 
-/* Add each byte of `a` to the same byte of `b`, modulo 256. */
+/* Add each byte of `a` to the same byte of `b`, modulo 256. XOR adds the high
+ * bits, so that no carry reaches the next byte. */
 FBY_BLOCK_INLINE uint32_t fby_add_4(uint32_t a, uint32_t b)
 {
     return ((a & 0x7f7f7f7fU) + (b & 0x7f7f7f7fU)) ^ ((a ^ b) & 0x80808080U);
@@ -203,7 +205,8 @@ FBY_BLOCK_INLINE uint64_t fby_add_8(uint64_t a, uint64_t b)
     return ((a & low) + (b & low)) ^ ((a ^ b) & ~low);
 }
 
-/* Replace each byte 0, 1, 2, 3, ... by 0, -1, 1, -2, ... */
+/* Replace each byte 0, 1, 2, 3, ... by 0, -1, 1, -2, ... XOR inverts the bytes
+ * that were odd before each byte was halved. */
 FBY_BLOCK_INLINE uint64_t fby_zigzag_decode_8(uint64_t zigzag)
 {
     uint64_t odd = zigzag & UINT64_C(0x0101010101010101);
@@ -240,7 +243,7 @@ FBY_BLOCK_INLINE uint8_t *fby_tile_row(
 }
 
 /* Unpack a run and write its prefix sums to `row` from column `x` on. */
-FBY_BLOCK_INLINE void fby_tile_put_run(
+FBY_BLOCK_INLINE void fby_tile_write_run(
     uint64_t packed, uint32_t bits, uint8_t *row, uint32_t x)
 {
     uint64_t run =
@@ -259,13 +262,13 @@ FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile *tile,
     uint32_t bits   = fby_min((uint32_t)(widths >> (4 * index_in_16)) & 15, 8);
     uint32_t before = fby_tile_sums_before(tile, i) +
                       fby_nibble_sum(fby_lowest_nibbles(widths, index_in_16));
-    uint32_t at = tile->plane_at[plane] +
-                  fby_tile_bit_width_bytes(tile, plane) + 2 * before;
+    uint32_t offset = tile->plane_at[plane] +
+                      fby_tile_bit_width_bytes(tile, plane) + 2 * before;
     uint32_t y = g / fby_tile_groups_per_row(tile, plane) * 2;
     uint32_t x = g % fby_tile_groups_per_row(tile, plane) * 8;
-    fby_tile_put_run(fby_tile_load_64(tile, packed, at), bits,
+    fby_tile_write_run(fby_tile_load_64(tile, packed, offset), bits,
         fby_tile_row(unpacked, plane, y), x);
-    fby_tile_put_run(fby_tile_load_64(tile, packed, at + bits), bits,
+    fby_tile_write_run(fby_tile_load_64(tile, packed, offset + bits), bits,
         fby_tile_row(unpacked, plane, y + 1), x);
 }
 
@@ -449,7 +452,7 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
     uint8_t *out)
 {
-    uint32_t across = (tile->width + 3) / 4;
+    uint32_t across = (tile->width + 3) / 4; /* quads of a row */
     uint8_t *image  = out + s->out + tile->image * s->image_bytes;
     FBY_NO_UNROLL
     for (uint32_t i = thread; i < across * tile->height;
@@ -463,7 +466,8 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
         if ((tile->mirror & FBY_MIRROR_X) != 0) {
             quad = fby_reverse_quad(quad, n);
         }
-        fby_put_quad(s, &quad, fby_tile_out_index(s, tile, x, y, n), n, image);
+        fby_store_quad(
+            s, &quad, fby_tile_out_index(s, tile, x, y, n), n, image);
     }
 }
 

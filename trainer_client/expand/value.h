@@ -52,7 +52,7 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
     }
 #endif
     uint32_t bits = fby_f32_bits(value);
-    if ((bits & 0x7fffffffU) > 0x7f800000U) {
+    if ((bits & 0x7fffffffU) > 0x7f800000U) { /* NaN */
         return (uint16_t)(bits >> 16 | 0x40U);
     }
     return (uint16_t)fby_round_shift(bits, 16);
@@ -75,8 +75,8 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
 #endif
     uint32_t bits = fby_f32_bits(value);
     uint32_t sign = bits >> 16 & 0x8000U;
-    uint32_t size = bits & 0x7fffffffU;
-    if (size > 0x7f800000U) {
+    uint32_t size = bits & 0x7fffffffU; /* without the sign */
+    if (size > 0x7f800000U) {           /* NaN */
         return (uint16_t)(sign | 0x7e00U);
     }
     if (size >= 0x47800000U) { /* 65536 and more */
@@ -88,6 +88,7 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
     if (size < 0x33000000U) { /* below 2^-25, half of the smallest result */
         return (uint16_t)sign;
     }
+    /* Subnormal: the mantissa with its implicit 1, in units of 2^-24. */
     uint32_t mantissa = (size & 0x7fffffU) | 0x800000U;
     return (uint16_t)(sign | fby_round_shift(mantissa, 126 - (size >> 23)));
 }
@@ -104,14 +105,14 @@ FBY_DEVICE_INLINE float fby_f16_to_f32(uint16_t value)
         return fby_f32_from_bits(
             sign | (exponent + 112) << 23 | mantissa << 13);
     }
-    float size = (float)mantissa * 0x1p-24F; /* exact */
+    float size = (float)mantissa * 0x1p-24F; /* subnormal or 0; exact */
     return fby_f32_from_bits(sign | fby_f32_bits(size));
 }
 
 /* The nearest integer, ties to even, clamped to lo .. hi. NaN becomes 0. */
 FBY_DEVICE_INLINE int64_t fby_f32_to_int(float value, int64_t lo, int64_t hi)
 {
-    if (!(value > (float)lo)) {
+    if (!(value > (float)lo)) { /* at most lo, or NaN */
         return value == value ? lo : 0;
     }
     if (value >= (float)hi) {

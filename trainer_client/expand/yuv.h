@@ -34,23 +34,23 @@ struct fby_yuv_line {
     uint32_t       width;       /* values of Y */
 };
 
-/* Line `y` of a picture from column `x`, at which a tile begins, to the end of
- * the tile. */
+/* The part of line `y` of a picture from column `x`, at which a tile begins, to
+ * the end of the tile. */
 FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
     const uint8_t *raw, uint32_t width, uint32_t height, uint32_t x, uint32_t y)
 {
     struct fby_yuv_line  line;
     struct fby_yuv_strip strip    = fby_yuv_strip_at(width, height, y);
     uint32_t             in_strip = y % FBY_YUV_LINES;
-    uint64_t             half     = fby_yuv_chroma_size(width);
+    uint64_t             stride   = fby_yuv_chroma_size(width);
     uint32_t             adjacent =
         fby_yuv_neighbour(in_strip, fby_yuv_chroma_size(strip.lines));
     uint32_t left = width - x;
     line.y        = raw + strip.at[0] + (uint64_t)in_strip * width + x;
     for (int c = 0; c < 2; c++) {
         const uint8_t *plane = raw + strip.at[1 + c] + x / 2;
-        line.near[c]         = plane + in_strip / 2 * half;
-        line.adjacent[c]     = plane + adjacent * half;
+        line.near[c]         = plane + in_strip / 2 * stride;
+        line.adjacent[c]     = plane + adjacent * stride;
     }
     line.width = left < FBY_YUV_COLUMNS ? left : (uint32_t)FBY_YUV_COLUMNS;
     return line;
@@ -77,7 +77,8 @@ struct fby_rgb {
     uint8_t r, g, b;
 };
 
-/* Convert level `y`, and `u` and `v`, which are Cb and Cr minus 128. */
+/* Convert level `y`, and `u` and `v`, which are Cb and Cr minus 128. The
+ * factors are 1.402, -0.34414, -0.71414 and 1.772 times 65536; 32768 rounds. */
 FBY_DEVICE_INLINE struct fby_rgb fby_yuv_to_rgb(int32_t y, int32_t u, int32_t v)
 {
     struct fby_rgb pixel;
