@@ -1,4 +1,5 @@
-/* canon.c - encode and decode a content; its fields are in fields/canon.c. */
+/* canon.c - the canonical bytes of a content, that is, of the settings that
+ * decide the values of a stream. The bytes of a field are in fields/canon.c. */
 #include "pipeline/canon.h"
 
 #include "pipeline/check.h"
@@ -8,17 +9,17 @@
 #include "pipeline/record.h"
 #include "pipeline/sources/traits.h"
 
-/* Keys of the record of a content. The meaning of a key never changes. A later
- * key is left out if its value stands for what was done before. */
+/* Keys of the record of a content. A key never gets another meaning. A key that
+ * was added later is left out at its default, so older digests stay valid. */
 enum {
     FORMAT        = 1,
-    ORDER         = 2,
+    ORDER_VERSION = 2,
     SOURCE        = 3,
     SHUFFLE       = 4,
     BLOCK         = 5,
     LANES         = 6,
     SLICES        = 7,
-    LAST          = 8,
+    LAST_BATCH    = 8,
     GLOBAL_BATCH  = 9,
     ON_BAD_SAMPLE = 10,
     FIELDS        = 11,
@@ -45,13 +46,13 @@ void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out)
 {
     fby_record_put_i64(out, FORMAT, FBY_CONTENT_FORMAT);
-    fby_record_put_i64(out, ORDER, FBY_ORDER_VERSION);
+    fby_record_put_i64(out, ORDER_VERSION, FBY_ORDER_VERSION);
     fby_record_put_i64(out, SOURCE, content->source);
     fby_record_put_i64(out, SHUFFLE, content->shuffle);
     fby_record_put_i64(out, BLOCK, content->block);
     fby_record_put_i64(out, LANES, content->lanes);
     fby_record_put_i64(out, SLICES, content->slices);
-    fby_record_put_i64(out, LAST, content->last);
+    fby_record_put_i64(out, LAST_BATCH, content->last);
     fby_record_put_i64(out, GLOBAL_BATCH, content->global_batch);
     fby_record_put_i64(out, ON_BAD_SAMPLE, content->on_bad_sample);
     size_t mark = fby_record_open(out, FIELDS);
@@ -100,7 +101,7 @@ static void decode_bucket_by(
     fby_record_leave(outer, &r);
 }
 
-static void decode_order(struct fby_record *r, struct fby_content *out)
+static void decode_numbers(struct fby_record *r, struct fby_content *out)
 {
     out->source = (enum fby_source_kind)fby_record_read_between(
         r, SOURCE, 1, FBY_N_SOURCES - 1);
@@ -110,7 +111,7 @@ static void decode_order(struct fby_record *r, struct fby_content *out)
     out->lanes  = fby_record_read_u32(r, LANES);
     out->slices = fby_record_read_u32(r, SLICES);
     out->last   = (enum fby_last)fby_record_read_between(
-          r, LAST, FBY_LAST_DROP, FBY_LAST_SHORT);
+          r, LAST_BATCH, FBY_LAST_DROP, FBY_LAST_SHORT);
     out->global_batch  = fby_record_read_u32(r, GLOBAL_BATCH);
     out->on_bad_sample = (enum fby_bad_sample)fby_record_read_between(
         r, ON_BAD_SAMPLE, FBY_BAD_FAIL, FBY_BAD_SUBSTITUTE);
@@ -121,12 +122,13 @@ static void decode_versions(struct fby_record *r)
     if (fby_record_read_i64(r, FORMAT) != FBY_CONTENT_FORMAT) {
         fby_record_refuse(r, FORMAT, "is another format than 1");
     }
-    if (fby_record_read_i64(r, ORDER) != FBY_ORDER_VERSION) {
-        fby_record_refuse(r, ORDER, "is another version of the order than 1");
+    if (fby_record_read_i64(r, ORDER_VERSION) != FBY_ORDER_VERSION) {
+        fby_record_refuse(
+            r, ORDER_VERSION, "is another version of the order than 1");
     }
 }
 
-/* Set the members that are not encoded but follow from others. */
+/* Set the members that are not encoded because they follow from others. */
 static void set_derived(struct fby_content *content)
 {
     for (size_t i = 0; i < content->n_fields; i++) {
@@ -161,13 +163,14 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     struct fby_record r = fby_record_begin(bytes, size);
     memset(out, 0, sizeof(*out));
     decode_versions(&r);
-    decode_order(&r, out);
+    decode_numbers(&r, out);
     decode_fields(&r, out);
     if (fby_record_next_is(&r, BUCKET_BY)) {
         decode_bucket_by(&r, &out->bucket_by);
     }
     const struct fby_source_traits *source =
         fby_source_traits_by_id(out->source);
+    /* A source that could not be read is 0 and has no traits. */
     if (source != NULL && source->decode != NULL) {
         source->decode(&r, out);
     }

@@ -1,7 +1,8 @@
 /* canon.h - the canonical bytes of a content, and their digest.
  *
+ * A content is the settings of a split that decide the values of its batches.
  * Pipelines with equal canonical bytes deliver equal values. The decoder checks
- * every rule, encodes the result again and refuses bytes that differ, so one
+ * every rule, encodes the result again and refuses bytes that differ. So one
  * content has one digest. proto/PROTOCOL.md, "Content", is the definition. */
 #ifndef FBY_PIPELINE_CANON_H
 #define FBY_PIPELINE_CANON_H
@@ -12,13 +13,13 @@
 #include "pipeline/types.h"
 
 enum {
-    FBY_CONTENT_FORMAT = 1,
-    FBY_ORDER_VERSION  = 1 /* raised if the order of samples changes */
+    FBY_CONTENT_FORMAT = 1, /* version of the canonical bytes */
+    FBY_ORDER_VERSION  = 1  /* raised if the order of samples changes */
 };
 
-/* Keys that only one kind of source has: add numbers, never change one. */
+/* Record keys that only one kind of source has: add keys, never change one. */
 enum {
-    FBY_CONTENT_TOKENS  = 13,
+    FBY_CONTENT_TOKENS  = 13, /* tokens: how files are cut into sequences */
     FBY_CONTENT_PACKING = 14, /* tokens: how documents are packed */
     FBY_CONTENT_FILES   = 19  /* list: the columns that hold paths */
 };

@@ -1,5 +1,5 @@
-/* check.c - the rules for the source, order and buckets of a content, and for
- * the list of its fields. The rules of one field are in fields/. */
+/* check.c - the rules that a content must keep, that is, the settings that
+ * decide the values of a stream. The rules of one field are in fields/. */
 #include "pipeline/check.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- the order ---- */
 
-static fby_err check_blocks(
+static fby_err check_block_shuffle(
     const struct fby_content *content, struct fby_error_detail *why)
 {
     if (content->shuffle != FBY_SHUFFLE_BLOCK) {
@@ -59,13 +59,13 @@ static fby_err check_source(
 static fby_err check_bounds(
     const struct fby_bucket_by *by, struct fby_error_detail *why)
 {
-    int64_t before = 0;
+    int64_t previous = 0;
     for (uint32_t i = 0; i < by->n_bounds; i++) {
-        if (by->bounds[i] <= before || by->bounds[i] > FBY_MAX_BOUND) {
+        if (by->bounds[i] <= previous || by->bounds[i] > FBY_MAX_BOUND) {
             return fby_error_set(why, FBY_CONFIG,
                 "bucket_by: bounds are within 1 to 2^40, and ascend");
         }
-        before = by->bounds[i];
+        previous = by->bounds[i];
     }
     return FBY_OK;
 }
@@ -88,8 +88,9 @@ static fby_err check_buckets(
     }
     const struct fby_field_content *field  = &content->fields[i];
     const struct fby_source_traits *source = fby_source_traits(content->source);
-    bool equal_rows = source->has_rows && field->max_length == 0;
-    if (equal_rows || source->has_sequences) {
+    /* Rows of columns differ in length only if the field has max_length. */
+    bool has_equal_rows = source->has_rows && field->max_length == 0;
+    if (has_equal_rows || source->has_sequences) {
         return fby_error_set(why, FBY_CONFIG,
             "bucket_by: the rows of field '%s' are all of one length",
             field->name);
@@ -133,7 +134,7 @@ fby_err fby_content_check(
         return fby_error_set(why, FBY_CONFIG,
             "global_batch is not within 1 to %d", FBY_MAX_BATCH);
     }
-    FBY_TRY(check_blocks(content, why));
+    FBY_TRY(check_block_shuffle(content, why));
     if (content->n_fields == 0) {
         return fby_error_set(why, FBY_CONFIG, "there is no field");
     }

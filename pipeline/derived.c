@@ -1,4 +1,4 @@
-/* derived.c - see derived.h. */
+/* derived.c - types, shapes and sizes that follow from a content. */
 #include "pipeline/derived.h"
 
 #include <math.h>
@@ -10,10 +10,10 @@
 
 enum fby_type fby_label_type(uint32_t classes)
 {
-    if (classes == 0 || classes > 65536) {
+    if (classes == 0 || classes - 1 > UINT16_MAX) { /* the largest id */
         return FBY_U32;
     }
-    return classes > 256 ? FBY_U16 : FBY_U8;
+    return classes - 1 > UINT8_MAX ? FBY_U16 : FBY_U8;
 }
 
 enum fby_type fby_documents_type(uint32_t length)
@@ -21,6 +21,7 @@ enum fby_type fby_documents_type(uint32_t length)
     return length <= UINT16_MAX ? FBY_U16 : FBY_U32;
 }
 
+/* Type 0 means that the headers of the files have it. Flat files have none. */
 bool fby_tokens_type_ok(const struct fby_tokens *tokens)
 {
     return !fby_type_is_float(tokens->type) &&
@@ -29,8 +30,9 @@ bool fby_tokens_type_ok(const struct fby_tokens *tokens)
 
 static const struct {
     const char *word;
-    double      least, most; /* range of values that the type can hold */
-    int64_t     largest;     /* largest value of an integer type, else 0 */
+    /* Range of values in a pipeline file; those of i64 are exact as double. */
+    double  least, most;
+    int64_t largest; /* largest value of an integer type, else 0 */
 } types[] = {
     [FBY_U8]   = {"u8", 0, UINT8_MAX, UINT8_MAX},
     [FBY_U16]  = {"u16", 0, UINT16_MAX, UINT16_MAX},
@@ -85,8 +87,9 @@ bool fby_from_has_targets(const char *from)
 uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens)
 {
-    bool with_targets = strcmp(field->from[0], "sequence") == 0;
-    return tokens->length + (with_targets ? tokens->shift : 0);
+    /* `sequence` also has the target of the last input token. */
+    bool with_target = strcmp(field->from[0], "sequence") == 0;
+    return tokens->length + (with_target ? tokens->shift : 0);
 }
 
 void fby_field_set_packing(
@@ -102,7 +105,7 @@ void fby_field_set_packing(
 
 /* ---- settings that some kinds have ---- */
 
-/* The member at `offset`; `none` if the offset is 0: no such member. */
+/* The member of `field` at `offset` bytes. 0: its kind has none; use `none`. */
 static const void *member_at(
     const struct fby_field_content *field, size_t offset, const void *none)
 {
@@ -131,10 +134,11 @@ const struct fby_shape *fby_array_shape(const struct fby_field_content *field)
 
 /* ---- shapes and sizes ---- */
 
-/* The shape of a list of `n` entries of shape `entry`. */
-static struct fby_shape list_shape(uint32_t n, const struct fby_shape *entry)
+/* The shape of a list of `length` entries of shape `entry`. */
+static struct fby_shape list_shape(
+    uint32_t length, const struct fby_shape *entry)
 {
-    struct fby_shape shape = {.n_dims = 1, .dims = {n}};
+    struct fby_shape shape = {.n_dims = 1, .dims = {length}};
     for (uint32_t i = 0; i < entry->n_dims && shape.n_dims < FBY_MAX_DIMS;
          i++) {
         shape.dims[shape.n_dims++] = entry->dims[i];
@@ -153,8 +157,7 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
         shape = kind->shape(field);
     }
     for (size_t i = 0; i < field->n_ops; i++) {
-        const struct fby_op_use *use = &field->ops[i];
-        shape                        = fby_op_shape(use, shape);
+        shape = fby_op_shape(&field->ops[i], shape);
     }
     return shape;
 }
@@ -162,6 +165,7 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
 uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type)
 {
     uint64_t bytes = fby_type_bytes(type);
+    /* The loop stops above the limit, so the product cannot overflow. */
     for (uint32_t i = 0; i < shape->n_dims && bytes <= FBY_MAX_LENGTH; i++) {
         bytes *= shape->dims[i];
     }
@@ -178,7 +182,7 @@ uint64_t fby_entry_bytes(const struct fby_field_content *field)
 
 uint64_t fby_ragged_bytes(const struct fby_field_content *field)
 {
-    uint64_t bytes = fby_entry_bytes(field);
-    bytes *= field->max_length; /* below 2^30 x 2^25 */
+    /* No overflow: below 2^25 entries of at most 2^30 bytes each. */
+    uint64_t bytes = fby_entry_bytes(field) * field->max_length;
     return bytes <= FBY_MAX_RAGGED ? bytes : 0;
 }

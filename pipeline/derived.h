@@ -13,16 +13,16 @@ int64_t fby_type_largest(enum fby_type type);
 /* The smallest of u8, u16, u32 that holds ids below `classes`; 0 gives u32. */
 enum fby_type fby_label_type(uint32_t classes);
 
-/* The wire type of document lengths: u16 if it holds `length`, else u32. */
+/* The wire type of the lengths of documents in sequences of `length` tokens. */
 enum fby_type fby_documents_type(uint32_t length);
 
 /* True if tokens->type is valid; 0 is valid if the files name their type. */
 bool fby_tokens_type_ok(const struct fby_tokens *tokens);
 
-/* Bytes that `maps` bits take. */
-static inline uint32_t fby_bits_bytes(uint32_t maps)
+/* Bytes that hold `bits` bits. */
+static inline uint32_t fby_bits_bytes(uint32_t bits)
 {
-    return maps / 8 + (maps % 8 != 0);
+    return bits / 8 + (bits % 8 != 0);
 }
 
 /* Bytes of an array; 0 if it is empty or has more than FBY_MAX_LENGTH bytes. */
@@ -39,7 +39,7 @@ uint64_t fby_ragged_bytes(const struct fby_field_content *field);
  * when a sample is decoded is 0. */
 struct fby_shape fby_field_shape(const struct fby_field_content *field);
 
-/* ---- settings that some kinds have; callable for a field of any kind ---- */
+/* ---- settings that some kinds have; a field of any kind may be passed ---- */
 
 static inline bool fby_field_has_colours(const struct fby_field_content *field)
 {
@@ -68,13 +68,13 @@ static inline bool fby_field_is_one_hot(const struct fby_field_content *field)
 const struct fby_from_json *fby_field_json(
     const struct fby_field_content *field);
 
-/* The number of bits packed in the last dimension; 0: not packed. */
+/* The number of bits packed in the last dimension of a row; 0: not packed. */
 uint32_t fby_field_maps(const struct fby_field_content *field);
 
-/* The setting `shape` of an array; other kinds have no dimensions there. */
+/* The setting `shape` of an array field; for other kinds no dimensions. */
 const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 
-/* ---- names, shapes and sequences ---- */
+/* ---- names and sequences ---- */
 
 /* The part of an extension after its last dot: "jpg" of "left.jpg". */
 const char *fby_extension_kind(const char *extension);
@@ -90,7 +90,8 @@ bool fby_from_has_targets(const char *from);
 uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens);
 
-/* Copy the settings of packed documents from the source to a field. */
+/* Set what a field of tokens or document lengths copies from its source. Other
+ * fields stay unchanged. */
 void fby_field_set_packing(
     struct fby_field_content *field, const struct fby_tokens *tokens);
 

@@ -1,4 +1,5 @@
-/* device_ops.c - see device_ops.h. */
+/* device_ops.c - ops that the trainer's device applies to pictures: the draws,
+ * the pairs of rows that are mixed, the rules, and the hashes of the draws. */
 #include "pipeline/device_ops.h"
 
 #include "pipeline/derived.h"
@@ -6,14 +7,14 @@
 
 /* ---- draws ---- */
 
-/* The number that takes the place of the sample in the key of a draw. All rows
- * of a group share the draws of an op that mixes them, so for such an op the
- * number follows from the step and the first row of the group. */
-static uint64_t draw_number(
+/* The number in the key of a draw that tells rows apart: the sample of the row.
+ * But all rows of a group share the draws of an op that mixes rows. So for such
+ * an op the number stands for the step and the first row of the group. */
+static uint64_t draw_key_of_row(
     const struct fby_op *op, const struct fby_device_row *row)
 {
-    uint64_t group = row->row / FBY_PAIR_GROUP;
-    return op->mixes_rows ? row->step * FBY_MAX_BATCH + group * FBY_PAIR_GROUP
+    uint64_t first_of_group = row->row - row->row % FBY_PAIR_GROUP;
+    return op->mixes_rows ? row->step * FBY_MAX_BATCH + first_of_group
                           : row->sample;
 }
 
@@ -21,13 +22,10 @@ struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
     uint32_t i, const struct fby_device_row *row)
 {
     const struct fby_op_use *use  = &field->device[i];
-    struct fby_op_plan       plan = {.w = field->shape.dims[1],
-              .h                        = field->shape.dims[0],
-              .out_w                    = field->shape.dims[1],
-              .out_h                    = field->shape.dims[0]};
+    struct fby_op_plan       plan = fby_op_identity(field->shape);
     if (use->op->plan != NULL) {
         struct fby_draw draw =
-            fby_draw_begin(row->seed, row->epoch, draw_number(use->op, row),
+            fby_draw_begin(row->seed, row->epoch, draw_key_of_row(use->op, row),
                 field->group, use->op->name, use->occurrence);
         fby_err err = use->op->plan(use, &draw, field->shape, &plan, NULL);
         (void)err; /* no op of the device refuses a picture */
@@ -39,10 +37,10 @@ struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
 
 uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows)
 {
-    uint32_t first = row - row % FBY_PAIR_GROUP;
-    uint32_t end =
+    uint32_t first = row - row % FBY_PAIR_GROUP; /* of the group */
+    uint32_t end   =                             /* the row after the group */
         rows - first < FBY_PAIR_GROUP ? rows : first + FBY_PAIR_GROUP;
-    /* A group that is partly padding is divided in two. */
+    /* Divide a group that is partly padding: `row` stays in its own half. */
     if (row < unpadded && unpadded < end) {
         end = unpadded;
     } else if (row >= unpadded && unpadded > first) {
@@ -54,7 +52,7 @@ uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows)
 const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field)
 {
-    /* The rules allow it at the end of the list only. */
+    /* A valid list has such an op only at its end. */
     const struct fby_op_use *last =
         field->n_device > 0 ? &field->device[field->n_device - 1] : NULL;
     return last != NULL && last->op->mixes_rows ? last : NULL;
@@ -77,17 +75,17 @@ const struct fby_field_content *fby_mixed_by(
 fby_err fby_content_check_world(const struct fby_content *content,
     uint32_t world, struct fby_error_detail *why)
 {
-    uint32_t rows = world > 0 ? content->global_batch / world : 0;
+    uint32_t rank_rows = world > 0 ? content->global_batch / world : 0;
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_op_use *mixing_op =
             fby_device_mixing_op(&content->fields[i]);
-        if (mixing_op != NULL && world > 1 && rows % FBY_PAIR_GROUP != 0) {
+        if (mixing_op != NULL && world > 1 && rank_rows % FBY_PAIR_GROUP != 0) {
             return fby_error_set(why, FBY_CONFIG,
                 "%s mixes rows within groups of %d of the global batch; a "
                 "world of %u gives each rank %u rows, which splits a group: "
-                "make "
-                "global_batch (%u) a multiple of %u, or take another world",
-                mixing_op->op->name, FBY_PAIR_GROUP, world, rows,
+                "make global_batch (%u) a multiple of %u, or take another "
+                "world",
+                mixing_op->op->name, FBY_PAIR_GROUP, world, rank_rows,
                 content->global_batch, world * FBY_PAIR_GROUP);
         }
     }
@@ -98,7 +96,8 @@ fby_err fby_content_check_world(const struct fby_content *content,
  * Each op is in the list at most once. Ops that need levels come before
  * normalize. Mixup or cutmix comes last and names a one-hot label. */
 
-static bool is_normalized_before(
+/* True if normalize comes before op `i` in the list. */
+static bool has_normalize_before(
     const struct fby_field_content *field, uint32_t i)
 {
     uint32_t k = 0;
@@ -118,7 +117,7 @@ static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
                 "%s stands twice under device; each op may once", op->name);
         }
     }
-    if (op->needs_levels && is_normalized_before(field, i)) {
+    if (op->needs_levels && has_normalize_before(field, i)) {
         return fby_error_set(why, FBY_CONFIG,
             "%s needs levels of 0 to 1: write it before normalize", op->name);
     }
@@ -134,22 +133,25 @@ static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
 static fby_err check_erasing(const struct fby_field_content *field, uint32_t i,
     struct fby_error_detail *why)
 {
-    enum { VALUE = 3 }; /* index of the parameter */
+    enum { VALUE = 3 }; /* index of the parameter `value` */
     const struct fby_op_use *use      = &field->device[i];
     const struct fby_value  *value    = &use->params[VALUE];
     bool                     is_level = true;
+    if (use->op->id != FBY_OP_DEVICE_RANDOM_ERASING ||
+        has_normalize_before(field, i)) {
+        return FBY_OK;
+    }
     for (uint32_t c = 0; c < value->n; c++) {
         is_level = is_level && value->r[c] >= 0 && value->r[c] <= 1;
     }
-    return use->op->id != FBY_OP_DEVICE_RANDOM_ERASING || is_level ||
-                   is_normalized_before(field, i)
+    return is_level
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "random_erasing: before normalize a value is a level, 0 "
                      "to 1; write the op behind normalize for others");
 }
 
-static fby_err check_label(
+static fby_err check_mixed_label(
     const struct fby_content *content, uint32_t i, struct fby_error_detail *why)
 {
     const struct fby_field_content *field     = &content->fields[i];
@@ -157,24 +159,25 @@ static fby_err check_label(
     if (mixing_op == NULL) {
         return FBY_OK;
     }
-    int64_t k = mixing_op->params[FBY_MIXING_LABEL].i[0];
-    if (k >= content->n_fields) {
+    int64_t label_index = mixing_op->params[FBY_MIXING_LABEL].i[0];
+    if (label_index >= content->n_fields) {
         return fby_error_set(
             why, FBY_CONFIG, "%s: label names no field", mixing_op->op->name);
     }
-    const struct fby_field_content *label = &content->fields[k];
+    const struct fby_field_content *label = &content->fields[label_index];
     if (!fby_field_is_one_hot(label)) {
         return fby_error_set(why, FBY_CONFIG,
             "%s mixes labels as it mixes pictures: field '%s' must be a label "
             "with one_hot",
             mixing_op->op->name, label->name);
     }
-    const struct fby_field_content *first = fby_mixed_by(content, (uint32_t)k);
-    return first == field
+    const struct fby_field_content *mixing_field =
+        fby_mixed_by(content, (uint32_t)label_index);
+    return mixing_field == field
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "%s: the label '%s' is mixed by field '%s' already",
-                     mixing_op->op->name, label->name, first->name);
+                     mixing_op->op->name, label->name, mixing_field->name);
 }
 
 fby_err fby_device_ops_check(const struct fby_content *content, uint32_t i,
@@ -187,16 +190,19 @@ fby_err fby_device_ops_check(const struct fby_content *content, uint32_t i,
         FBY_TRY(check_op_order(field, k, why));
         FBY_TRY(check_erasing(field, k, why));
     }
-    return check_label(content, i, why);
+    return check_mixed_label(content, i, why);
 }
 
 /* ---- hashes ---- */
 
-struct trial { /* an op, and parameters in the order of its table */
+/* An op with parameters, in the order of the op's table. Its plans are drawn
+ * and hashed, to detect a build that draws otherwise. */
+struct trial {
     enum fby_op_id   op;
     struct fby_value params[4];
 };
 
+/* The value of a parameter of one or two real numbers. */
 #define ONE(a)                           \
     {                                    \
         .n = 1, .real = true, .r = { a } \
@@ -206,6 +212,7 @@ struct trial { /* an op, and parameters in the order of its table */
         .n = 2, .real = true, .r = { a, b } \
     }
 
+/* The label of mixup and cutmix is field 0: {.n = 1}. */
 static const struct trial trials[] = {
     {FBY_OP_DEVICE_HORIZONTAL_FLIP, {ONE(0.5)}},
     {FBY_OP_DEVICE_VERTICAL_FLIP, {ONE(0.5)}},
@@ -217,6 +224,7 @@ static const struct trial trials[] = {
     {FBY_OP_DEVICE_CUTMIX, {ONE(1), {.n = 1}}},
 };
 
+/* Plans of each trial, and the picture's size: arbitrary, but never changed. */
 enum { TRIAL_DRAWS = 16, TRIAL_HEIGHT = 61, TRIAL_WIDTH = 30 };
 
 static void hash_plan(
@@ -242,7 +250,7 @@ static void hash_trial(struct fby_digest_state *hash, const struct fby_op *op,
         struct fby_draw draw = fby_draw_begin(/*seed=*/1, /*epoch=*/0, sample,
             "fingerprint", op->name, /*occurrence=*/0);
         fby_err         err  = op->plan(&use, &draw, shape, &plan, NULL);
-        (void)err;
+        (void)err; /* as in fby_device_plan */
         hash_plan(hash, &plan);
     }
 }
@@ -264,8 +272,8 @@ struct fby_digest fby_device_list_hash(const struct fby_field_content *field)
     struct fby_digest_state hash;
     fby_digest_begin(&hash);
     for (uint32_t i = 0; i < field->n_device; i++) {
-        struct fby_digest of_op = fby_device_op_hash(field->device[i].op);
-        fby_digest_add(&hash, of_op.bytes, sizeof(of_op.bytes));
+        struct fby_digest op_hash = fby_device_op_hash(field->device[i].op);
+        fby_digest_add(&hash, op_hash.bytes, sizeof(op_hash.bytes));
     }
     return fby_digest_end(&hash);
 }

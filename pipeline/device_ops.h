@@ -1,9 +1,10 @@
-/* device_ops.h - ops of the device: the rules for a field's list of ops, the
- * draws for each row, and the pairs of rows that are mixed.
+/* device_ops.h - ops that the trainer's device applies to pictures: their
+ * rules, the draws for each row, and the pairs of rows that mixup and cutmix
+ * mix.
  *
  * All functions are pure: the worker, the trainer's client and `forebay plan`
- * get the same results. proto/PROTOCOL.md, "Ops of the device", is the
- * definition. */
+ * get the same results. proto/PROTOCOL.md, "Ops of the device", defines
+ * them. */
 #ifndef FBY_PIPELINE_DEVICE_OPS_H
 #define FBY_PIPELINE_DEVICE_OPS_H
 
@@ -19,7 +20,7 @@ enum { FBY_PAIR_GROUP = 8 };
 struct fby_device_row {
     uint64_t seed, epoch, step;
     uint32_t row;    /* index in the global batch */
-    uint64_t sample; /* in the row; a substitute if the right one is bad */
+    uint64_t sample; /* of the row; if that one is bad, its substitute */
 };
 
 /* Draw the plan of device op `i` of the field for `row`. */
@@ -27,11 +28,12 @@ struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
     uint32_t i, const struct fby_device_row *row);
 
 /* The row that `row` of a global batch is mixed with: the row before it in its
- * group or, for the first, the last one. Of the `rows` rows those from
- * `unpadded` on are padding. Rows with samples are never mixed with padding. */
+ * group or, for the first row of the group, the last. The batch has `rows`
+ * rows, of which the first `unpadded` have samples and the others are padding.
+ * Rows with samples are never mixed with padding. */
 uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows);
 
-/* The op mixup or cutmix of the field; NULL if the field has neither. */
+/* The mixup or cutmix op of the field; NULL if the field has neither. */
 const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field);
 
@@ -49,14 +51,15 @@ FBY_CHECKED fby_err fby_content_check_world(const struct fby_content *content,
 FBY_CHECKED fby_err fby_device_ops_check(const struct fby_content *content,
     uint32_t i, uint32_t *wrong_op, struct fby_error_detail *why);
 
-/* The hash of the plans that an op draws in fixed trials. It changes if the op
- * draws otherwise; see PROTOCOL.md, "Fingerprint". */
+/* The hash of the plans that an op draws for fixed inputs. It differs if the op
+ * draws differently; see PROTOCOL.md, "Fingerprint". */
 struct fby_digest fby_device_op_hash(const struct fby_op *op);
 
-/* For a HEADER message: append the canonical bytes of the field's device ops;
- * return the BLAKE2b-256 of the hashes of these ops. */
+/* For a HEADER message: append the canonical bytes of the field's device
+ * ops. */
 void fby_device_list_encode(
     const struct fby_field_content *field, struct fby_buffer *out);
+/* For a HEADER message: the BLAKE2b-256 of the hashes of these ops. */
 struct fby_digest fby_device_list_hash(const struct fby_field_content *field);
 
 #endif

@@ -1,12 +1,12 @@
-/* field.c - read the fields of a pipeline file: the tables of their keys and of
- * the words that are values. The rules for the values are in fields/. */
+/* field.c - read the fields of a pipeline file: tables of their keys and of the
+ * words that are valid values. The rules for the values are in fields/. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/parse_state.h"
 #include "pipeline/text.h"
 
-/* ---- words ---- */
+/* ---- the words that are valid values, each with its number ---- */
 
 static const struct fby_choice picks[] = {
     {"random", FBY_PICK_RANDOM}, {NULL, 0}};
@@ -21,7 +21,7 @@ static const struct fby_choice dct_scales[] = {{"off", FBY_DCT_OFF},
     {"bf16", FBY_BF16}, {"f32", FBY_F32}
 /* clang-format on */
 
-static const struct fby_choice types[] = {
+static const struct fby_choice wire_types[] = {
     NUMBER_TYPES, {"bits", PARSED_BITS}, {"yuv420", PARSED_YUV420}, {NULL, 0}};
 
 static const struct fby_choice dtypes[] = {
@@ -41,15 +41,16 @@ static const struct fby_choice layouts[] = {{"hwc", FBY_LAYOUT_HWC},
     {"chw", FBY_LAYOUT_CHW}, {"channels_last", FBY_LAYOUT_CHANNELS_LAST},
     {NULL, 0}};
 
-static const struct fby_choice too_long[] = {{"refuse", FBY_TOO_LONG_REFUSE},
-    {"truncate", FBY_TOO_LONG_TRUNCATE}, {NULL, 0}};
+static const struct fby_choice too_long_rules[] = {
+    {"refuse", FBY_TOO_LONG_REFUSE}, {"truncate", FBY_TOO_LONG_TRUNCATE},
+    {NULL, 0}};
 
 static const struct fby_choice forms[] = {{"padded", FBY_AS_PADDED},
     {"ragged", FBY_AS_RAGGED}, {"dense", FBY_AS_DENSE}, {"csr", FBY_AS_CSR},
     {"coo", FBY_AS_COO}, {"cu_seqlens", FBY_AS_CU_SEQLENS},
     {"positions", FBY_AS_POSITIONS}, {"mask", FBY_AS_MASK}, {NULL, 0}};
 
-static const struct fby_choice pad_to[] = {/* longest: false, true */
+static const struct fby_choice pad_to[] = {/* values of the bool `longest` */
     {"max", 0}, {"longest", 1}, {NULL, 0}};
 
 static const struct fby_choice offset_types[] = {
@@ -58,7 +59,7 @@ static const struct fby_choice offset_types[] = {
 static fby_err read_decode(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct fby_choice decoders[FBY_MAX_KINDS + 1] = {{0}};
+    struct fby_choice decoders[FBY_MAX_KINDS + 1] = {{0}}; /* ends with NULL */
     for (size_t i = 1; i < fby_n_field_kinds; i++) {
         decoders[i - 1] = (struct fby_choice){
             .name = fby_field_kinds[i]->name, .value = (int64_t)i};
@@ -67,7 +68,7 @@ static fby_err read_decode(
         &((struct parsed_field *)target)->decode);
 }
 
-/* ---- from ---- */
+/* ---- the key `from` ---- */
 
 static fby_err read_extension(const struct fby_yaml *yaml,
     const yaml_node_t *node, struct parsed_field *field)
@@ -108,10 +109,10 @@ static fby_err read_from(struct fby_yaml *yaml, yaml_node_t *node, void *target)
     return FBY_OK;
 }
 
-/* ---- wire, out, one_hot ---- */
+/* ---- the keys `wire`, `out` and `one_hot` ---- */
 
 static const struct fby_key wire_keys[WIRE_KEYS] = {
-    [WIRE(TYPE)]   = {FBY_CHOICE("type", parsed_wire, type, "type", types)},
+    [WIRE(TYPE)] = {FBY_CHOICE("type", parsed_wire, type, "type", wire_types)},
     [WIRE(FILTER)] = {FBY_CHOICE(
         "filter", parsed_wire, filter, "filter", filters)},
     [WIRE(CODEC)]  = {FBY_CHOICE("codec", parsed_wire, codec, "codec", codecs)},
@@ -123,11 +124,12 @@ static fby_err read_wire(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
     struct parsed_wire *wire = &((struct parsed_field *)target)->wire;
     if (fby_yaml_is_scalar(node)) {
-        return fby_choice_read(yaml, node, types, "type", &wire->type);
+        return fby_choice_read(yaml, node, wire_types, "type", &wire->type);
     }
     return fby_schema_read(yaml, node, &wire_schema, wire);
 }
 
+/* A number of `scale` or `offset`. */
 static const struct fby_param out_factor = {
     .expects = "a number, or a list of one for each of up to 256 channels, "
                "-1e30 to 1e30",
@@ -169,9 +171,9 @@ static fby_err read_offset(
 static fby_err read_pad(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
     struct fby_value value;
-    struct fby_param pad = out_factor;
-    pad.expects          = "a number, -1e30 to 1e30";
-    FBY_TRY(fby_param_read(yaml, node, &pad, &value));
+    struct fby_param pad_param = out_factor;
+    pad_param.expects          = "a number, -1e30 to 1e30";
+    FBY_TRY(fby_param_read(yaml, node, &pad_param, &value));
     ((struct parsed_out *)target)->delivery.pad = value.r[0];
     return FBY_OK;
 }
@@ -219,7 +221,7 @@ static fby_err read_one_hot(
     struct parsed_field *field = target;
     field->one_hot.pipeline    = field->pipeline;
     field->one_hot.dtype       = FBY_F32;
-    field->one_hot.split_bits  = UINT32_MAX; /* all splits */
+    field->one_hot.split_bits  = ALL_SPLITS;
     return fby_schema_read(yaml, node, &one_hot_schema, &field->one_hot);
 }
 
@@ -255,12 +257,8 @@ static fby_err read_group(
 }
 
 static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
-    [FBY_FIELD_FROM] =
-        {
-            FBY_OWN("from", read_from),
-            .expects  = "an extension such as jpg, or folder",
-            .required = true,
-        },
+    [FBY_FIELD_FROM]      = {FBY_OWN("from", read_from), .required = true,
+             .expects = "an extension such as jpg, or folder"},
     [FBY_FIELD_DECODE]    = {FBY_OWN("decode", read_decode)},
     [FBY_FIELD_DCT_SCALE] = {FBY_CHOICE(
         "dct_scale", parsed_field, dct_scale, "dct_scale", dct_scales)},
@@ -275,7 +273,7 @@ static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
         max_length, 1, FBY_MAX_RAGGED,
         "an integer, 1 to 33554368 (entries of a row)")},
     [FBY_FIELD_TOO_LONG]   = {FBY_CHOICE("too_long", parsed_field, too_long,
-          "rule for rows that are too long", too_long)},
+          "rule for rows that are too long", too_long_rules)},
     [FBY_FIELD_CLASSES]    = {FBY_INTEGER("classes", parsed_field, classes, 1,
            FBY_MAX_CLASSES, "an integer, 1 to 2147483647")},
     [FBY_FIELD_OPS]        = {FBY_OWN("ops", fby_parsed_read_ops)},
@@ -292,6 +290,7 @@ const char *fby_parsed_key_name(size_t key)
     return field_keys[key].name;
 }
 
+/* Check that a field may have the name `key`, and that there is room for it. */
 static fby_err check_new_field(const struct fby_yaml *yaml,
     const yaml_node_t *key, const struct fby_pipeline *pipeline)
 {

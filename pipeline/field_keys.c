@@ -8,6 +8,7 @@
 
 /* ---- the default of decode ---- */
 
+/* Either all splits of a file have columns or none has. */
 bool fby_parsed_is_column(const struct parsed_field *field)
 {
     return field->pipeline->splits[0].source->has_rows;
@@ -16,13 +17,14 @@ bool fby_parsed_is_column(const struct parsed_field *field)
 /* True if the source of every split has tokens. */
 static bool has_tokens_only(const struct fby_pipeline *pipeline)
 {
-    bool all = true;
+    bool only_tokens = true;
     for (size_t i = 0; i < pipeline->n_splits; i++) {
-        all = all && pipeline->splits[i].source->has_sequences;
+        only_tokens = only_tokens && pipeline->splits[i].source->has_sequences;
     }
-    return all;
+    return only_tokens;
 }
 
+/* Without `decode`, choose the kind by the source or the extensions. */
 static fby_err infer_decode(
     const struct fby_yaml *yaml, struct parsed_field *field)
 {
@@ -36,8 +38,8 @@ static fby_err infer_decode(
             field->name);
     }
     if (has_tokens_only(field->pipeline)) {
-        bool documents = strcmp(field->from[0], "documents") == 0;
-        field->decode  = documents ? FBY_DECODE_DOCUMENTS : FBY_DECODE_TOKENS;
+        bool is_documents = strcmp(field->from[0], "documents") == 0;
+        field->decode = is_documents ? FBY_DECODE_DOCUMENTS : FBY_DECODE_TOKENS;
         return FBY_OK;
     }
     field->decode = fby_field_kind_for(field->from[0])->id;
@@ -45,8 +47,7 @@ static fby_err infer_decode(
         if (fby_field_kind_for(field->from[i])->id != field->decode) {
             return fby_yaml_error_at(yaml, field->from_pos[i],
                 "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
-                "maps, label, number, array, text, sparse or "
-                "bytes",
+                "maps, label, number, array, text, sparse or bytes",
                 field->from[0], field->from[i]);
         }
     }
@@ -55,20 +56,20 @@ static fby_err infer_decode(
 
 /* ---- the keys of the kind ---- */
 
-/* Check that the kind of the field uses `key`, if the file has it. */
+/* If the file has `key`, check that the kind of the field uses it. */
 static fby_err check_key(const struct fby_yaml *yaml,
     const struct parsed_field *field, enum fby_field_key key)
 {
-    static const uint64_t common =
+    static const uint64_t common_keys =
         FBY_FIELD_BIT(FBY_FIELD_FROM) | FBY_FIELD_BIT(FBY_FIELD_DECODE) |
         FBY_FIELD_BIT(FBY_FIELD_WIRE) | FBY_FIELD_BIT(FBY_FIELD_OUT);
     const struct fby_field_kind *kind = fby_field_kind_by_id(field->decode);
-    bool json = key == FBY_FIELD_KEY || key == FBY_FIELD_PICK;
+    bool is_json_key = key == FBY_FIELD_KEY || key == FBY_FIELD_PICK;
     if (!fby_is_given(field->key_pos[key]) ||
-        ((common | kind->keys) & FBY_FIELD_BIT(key)) != 0) {
+        ((common_keys | kind->keys) & FBY_FIELD_BIT(key)) != 0) {
         return FBY_OK;
     }
-    if (json && !fby_is_given(field->key_pos[FBY_FIELD_DECODE])) {
+    if (is_json_key && !fby_is_given(field->key_pos[FBY_FIELD_DECODE])) {
         return fby_yaml_error_at(yaml, field->key_pos[key],
             "key '%s' is about JSON: say decode: number, label or text",
             fby_parsed_key_name(key));

@@ -1,4 +1,5 @@
-/* lines.c - see lines.h; also fby_parsed_find_field of parse_state.h. */
+/* lines.c - find a field of a parsed pipeline file, and the line numbers of
+ * keys for advice to the user. */
 #include "pipeline/lines.h"
 
 #include <string.h>
@@ -25,19 +26,19 @@ size_t fby_pipeline_line(
     const struct fby_pipeline *self, const char *field, enum fby_field_key key)
 {
     const struct parsed_field *found = fby_parsed_find_field(self, field, NULL);
-    struct fby_field_fault     place = {.key = key}; /* as if it had a fault */
+    struct fby_field_fault     fault = {.key = key}; /* only for its position */
     if (found == NULL) {
         return 0;
     }
     if (key == FBY_FIELD_DEVICE) {
         while (
-            place.index < found->n_device &&
-            found->device[place.index].use.op->id != FBY_OP_DEVICE_NORMALIZE) {
-            place.index++;
+            fault.index < found->n_device &&
+            found->device[fault.index].use.op->id != FBY_OP_DEVICE_NORMALIZE) {
+            fault.index++;
         }
-        place.has_index = place.index < found->n_device;
+        fault.has_index = fault.index < found->n_device;
     }
-    return fby_parsed_fault_pos(found, &place, UINT32_MAX).line;
+    return fby_parsed_fault_pos(found, &fault, ALL_SPLITS).line;
 }
 
 size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
@@ -45,17 +46,17 @@ size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
 {
     const struct parsed_field *found = fby_parsed_find_field(self, field, NULL);
     const struct parsed_split *in_split = fby_parsed_find_split(self, split);
-    for (size_t k = 0; in_split != NULL && found != NULL && k < found->n_ops;
-         k++) {
-        uint32_t bit = UINT32_C(1) << (in_split - self->splits);
-        if ((found->ops[k].split_bits & bit) != 0 && i-- == 0) {
-            return found->ops[k].name_pos.line;
-        }
+    if (found == NULL || in_split == NULL) {
+        return 0;
     }
-    return 0;
+    struct fby_field_fault fault = {
+        .key = FBY_FIELD_OPS, .index = i, .has_index = true};
+    return fby_parsed_fault_pos(
+        found, &fault, fby_parsed_split_bit(self, in_split))
+        .line;
 }
 
-/* The line of a key at `pos`, else that of the split's name. */
+/* The line of a key at `pos`; if not in the file, that of the split's name. */
 static size_t line_of_key(
     struct fby_source_pos pos, const struct parsed_split *split)
 {

@@ -1,15 +1,16 @@
-/* lines.h - line numbers of keys in a valid pipeline file, for advice about it.
+/* lines.h - line numbers of keys in a valid pipeline file, for advice to the
+ * user.
  *
  * Lines count from 1. If the file does not have the key, its line is that of
  * the field or split. The line is 0 if there is no such field or split. `split`
- * is a name as for fby_pipeline_split. */
+ * is the name of a split; NULL is the only split, or `train`. */
 #ifndef FBY_PIPELINE_LINES_H
 #define FBY_PIPELINE_LINES_H
 
 #include "pipeline/fields/kind.h"
 #include "pipeline/parse.h"
 
-/* The line of a key of a field; FBY_FIELD_DEVICE: that of the op normalize. */
+/* The line of a key of a field. FBY_FIELD_DEVICE gives that of op normalize. */
 size_t fby_pipeline_line(
     const struct fby_pipeline *self, const char *field, enum fby_field_key key);
 

@@ -1,4 +1,5 @@
-/* location.c - see location.h; braces and wildcards are in glob.c. */
+/* location.c - check and split the locations of data: NAME:path, where NAME is
+ * a root directory of the workers, or a plain path. glob.c has the braces. */
 #include "pipeline/location.h"
 
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 /* ---- NAME:path ---- */
 
-/* The length of the NAME before a colon; 0 if there is none. */
+/* The length of NAME in NAME:path; 0 for a plain path. */
 static size_t root_length(const char *pattern)
 {
     static const char allowed[]    = "abcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -26,7 +27,7 @@ bool fby_location_is_named(const char *pattern)
 }
 
 /* True if the `n` characters at `at` are `text`. */
-static bool is_component(const char *at, size_t n, const char *text)
+static bool equals_text(const char *at, size_t n, const char *text)
 {
     return n == strlen(text) && memcmp(at, text, n) == 0;
 }
@@ -37,16 +38,17 @@ static fby_err check_components(
     const char *path, const char *pattern, struct fby_error_detail *why)
 {
     for (const char *at = path; *at != '\0';) {
-        size_t n    = strcspn(at, "/");
-        bool   last = at[n] == '\0';
-        if (n == 0 || is_component(at, n, ".") || is_component(at, n, "..") ||
-            (!last && at[n + 1] == '\0')) {
+        size_t length  = strcspn(at, "/");
+        bool   is_last = at[length] == '\0';
+        if (length == 0 || equals_text(at, length, ".") ||
+            equals_text(at, length, "..") ||
+            (!is_last && at[length + 1] == '\0')) {
             return fby_error_set(why, FBY_CONFIG,
                 "'%s': a location holds no '.', '..', '//' and no '/' at its "
                 "end",
                 fby_text_show(pattern).text);
         }
-        at += last ? n : n + 1;
+        at += is_last ? length : length + 1;
     }
     return FBY_OK;
 }
@@ -64,9 +66,9 @@ static fby_err check_text(const char *pattern, struct fby_error_detail *why)
     return FBY_OK;
 }
 
-/* The length of the directory in a path with wildcards: to the last slash
- * before the first wildcard or brace. */
-static size_t directory_of_pattern(const char *path)
+/* The length of the directory in a path with wildcards: up to and including the
+ * last slash before the first wildcard or brace. */
+static size_t length_before_wildcard(const char *path)
 {
     size_t n = strcspn(path, "*?{}");
     while (n > 0 && path[n - 1] != '/') {
@@ -75,29 +77,30 @@ static size_t directory_of_pattern(const char *path)
     return n;
 }
 
-/* True if a choice of its braces can make the component of `n` characters "",
- * "." or "..": outside of braces it has only dots, and so has a choice. */
+/* True if a choice in braces could make a path component "", "." or "..". The
+ * test is strict: outside of braces the component (`n` characters) has only
+ * dots, and at least one choice is empty or only dots. */
 static bool may_be_dots(const char *at, size_t n)
 {
-    bool in_brace    = false;
-    bool dots_choice = false; /* a choice was empty or only dots */
-    bool has_others  = false; /* this choice has other characters than dots */
+    bool in_brace             = false;
+    bool has_dots_choice      = false;
+    bool has_other_characters = false; /* this choice is not only dots */
     for (size_t i = 0; i < n; i++) {
         if (!in_brace && at[i] != '{' && at[i] != '.') {
             return false;
         }
         if (at[i] == '{') {
-            in_brace   = true;
-            has_others = false;
+            in_brace             = true;
+            has_other_characters = false;
         } else if (at[i] == ',' || at[i] == '}') {
-            dots_choice = dots_choice || !has_others;
-            has_others  = false;
-            in_brace    = at[i] != '}';
+            has_dots_choice      = has_dots_choice || !has_other_characters;
+            has_other_characters = false;
+            in_brace             = at[i] != '}';
         } else {
-            has_others = has_others || at[i] != '.';
+            has_other_characters = has_other_characters || at[i] != '.';
         }
     }
-    return dots_choice;
+    return has_dots_choice;
 }
 
 fby_err fby_braces_check(const char *rest, struct fby_error_detail *why)
@@ -155,7 +158,7 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
     size_t slash = root > 0 ? 0 : 1; /* length of the leading slash */
     FBY_TRY(check_components(path + slash, pattern, why));
     size_t n = source->directory_length != NULL ? source->directory_length(path)
-                                                : directory_of_pattern(path);
+                                                : length_before_wildcard(path);
     if (source->check_rest != NULL) {
         FBY_TRY(source->check_rest(path + n, pattern, why));
     }
@@ -176,30 +179,30 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
 static fby_err append_path(
     const char *path, char out[FBY_PATH_SIZE], struct fby_error_detail *why)
 {
-    bool named = path[0] == '/'; /* from here on `..` is refused */
+    bool after_name = path[0] == '/'; /* then `..` is refused */
     for (const char *at = path; *at != '\0';) {
-        size_t n    = strcspn(at, "/");
-        size_t have = strlen(out);
-        if (is_component(at, n, "..")) {
-            if (named || have == 0) {
+        size_t length     = strcspn(at, "/");
+        size_t out_length = strlen(out);
+        if (equals_text(at, length, "..")) {
+            if (after_name || out_length == 0) {
                 return fby_error_set(why, FBY_CONFIG,
                     "'%s': '..' may stand only at the beginning of a relative "
                     "path",
                     fby_text_show(path).text);
             }
-            *strrchr(out, '/') = '\0';
-        } else if (n > 0 && !is_component(at, n, ".")) {
-            if (have + 1 + n >= FBY_PATH_SIZE) {
+            *strrchr(out, '/') = '\0'; /* remove the last component */
+        } else if (length > 0 && !equals_text(at, length, ".")) {
+            if (out_length + 1 + length >= FBY_PATH_SIZE) {
                 return fby_error_set(why, FBY_CONFIG,
                     "'%s': the path is longer than %d bytes",
                     fby_text_show(path).text, FBY_PATH_SIZE - 1);
             }
-            named     = true;
-            out[have] = '/';
-            memcpy(out + have + 1, at, n);
-            out[have + 1 + n] = '\0';
+            after_name      = true;
+            out[out_length] = '/';
+            memcpy(out + out_length + 1, at, length);
+            out[out_length + 1 + length] = '\0';
         }
-        at += at[n] == '\0' ? n : n + 1;
+        at += at[length] == '\0' ? length : length + 1;
     }
     return FBY_OK;
 }
@@ -228,31 +231,32 @@ fby_err fby_location_make_absolute(const char *pattern, const char *folder,
 fby_err fby_location_parse_root(const char *option, char name[FBY_NAME_SIZE],
     char dir[FBY_PATH_SIZE], struct fby_error_detail *why)
 {
-    const char *equals = strchr(option, '=');
-    size_t      n      = equals != NULL ? (size_t)(equals - option) : 0;
-    char        head[FBY_NAME_SIZE + 1] = {0}; /* "NAME:" for root_length */
-    if (n > 0 && n < FBY_NAME_SIZE) {
-        memcpy(head, option, n);
-        head[n] = ':';
+    const char *equals      = strchr(option, '=');
+    size_t      name_length = equals != NULL ? (size_t)(equals - option) : 0;
+    char        prefix[FBY_NAME_SIZE + 1] = {0}; /* "NAME:" for root_length */
+    if (name_length > 0 && name_length < FBY_NAME_SIZE) {
+        memcpy(prefix, option, name_length);
+        prefix[name_length] = ':';
     }
-    if (n == 0 || root_length(head) != n || equals[1] != '/') {
+    if (name_length == 0 || root_length(prefix) != name_length ||
+        equals[1] != '/') {
         return fby_error_set(why, FBY_USAGE,
             "'%s' is no root: write NAME=DIR, NAME in lower-case letters, "
             "digits, _ and -, DIR absolute",
             fby_text_show(option).text);
     }
     if (fby_location_make_absolute(equals + 1, "/", dir, why) != FBY_OK) {
-        return FBY_USAGE;
+        return FBY_USAGE; /* a wrong option, not a wrong file (FBY_CONFIG) */
     }
-    memcpy(name, head, n);
-    name[n] = '\0';
+    memcpy(name, prefix, name_length);
+    name[name_length] = '\0';
     return FBY_OK;
 }
 
-/* The part of `path` below `dir`; NULL if `path` is not below `dir`. */
+/* The part of `path` below `dir` ("" for `dir` itself); NULL if not below. */
 static const char *part_below(const char *path, const char *dir)
 {
-    size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+    size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir); /* without end slash */
     if (strncmp(path, dir, n) != 0 || (path[n] != '/' && path[n] != '\0')) {
         return NULL;
     }
@@ -265,46 +269,48 @@ struct best_root {
     size_t      length; /* of the root's directory, bytes */
 };
 
-/* Set *best to `root` ("NAME=DIR") if it fits the pattern and is longer than
- * the best so far. A pattern NAME:path needs the root called NAME. */
+/* Set *best to `root` ("NAME=DIR") if the pattern is below DIR and no DIR
+ * before was longer. A pattern NAME:path fits only the root called NAME. */
 static fby_err consider_root(const char *pattern, const char *root,
     struct best_root *best, struct fby_error_detail *why)
 {
     char name[FBY_NAME_SIZE];
     char dir[FBY_PATH_SIZE];
     FBY_TRY(fby_location_parse_root(root, name, dir, why));
-    const char *rest   = part_below(pattern, dir);
-    size_t      length = strlen(dir);
-    size_t      named  = root_length(pattern);
-    if (named > 0) {
-        rest = is_component(pattern, named, name) ? pattern + named + 1 : NULL;
+    const char *rest        = part_below(pattern, dir);
+    size_t      dir_length  = strlen(dir);
+    size_t      name_length = root_length(pattern);
+    if (name_length > 0) {
+        rest = equals_text(pattern, name_length, name)
+                   ? pattern + name_length + 1
+                   : NULL;
     }
-    if (rest != NULL && (best->rest == NULL || length > best->length)) {
+    if (rest != NULL && (best->rest == NULL || dir_length > best->length)) {
         memcpy(best->name, name, sizeof(name));
         best->rest   = rest;
-        best->length = length;
+        best->length = dir_length;
     }
     return FBY_OK;
 }
 
-fby_err fby_location_find_root(const struct fby_location *plain,
+fby_err fby_location_find_root(const struct fby_location *location,
     const char *const *roots, size_t n_roots, struct fby_location *out,
     struct fby_error_detail *why)
 {
     struct best_root best = {{0}, NULL, 0};
     for (size_t i = 0; i < n_roots; i++) {
-        FBY_TRY(consider_root(plain->pattern, roots[i], &best, why));
+        FBY_TRY(consider_root(location->pattern, roots[i], &best, why));
     }
-    if (n_roots == 0 && !fby_location_is_named(plain->pattern)) {
+    if (n_roots == 0 && !fby_location_is_named(location->pattern)) {
         return fby_error_set(why, FBY_NOT_FOUND,
             "'%s' is a plain path, and workers know paths only below their "
             "roots; say which root it is in: options.roots",
-            fby_text_show(plain->pattern).text);
+            fby_text_show(location->pattern).text);
     }
     if (best.rest == NULL) {
         return fby_error_set(why, FBY_NOT_FOUND,
             "'%s' lies below none of the %zu roots; add one to options.roots",
-            fby_text_show(plain->pattern).text, n_roots);
+            fby_text_show(location->pattern).text, n_roots);
     }
     struct fby_location rooted;
 

@@ -47,12 +47,12 @@ FBY_CHECKED fby_err fby_location_make_absolute(const char *pattern,
  * roots whose DIR contains the pattern, the longest DIR is used. A NAME:path is
  * copied if one of the roots has the NAME.
  * Errors: FBY_CONFIG; FBY_NOT_FOUND if no root fits. */
-FBY_CHECKED fby_err fby_location_find_root(const struct fby_location *plain,
+FBY_CHECKED fby_err fby_location_find_root(const struct fby_location *location,
     const char *const *roots, size_t n_roots, struct fby_location *out,
     struct fby_error_detail *why);
 
-/* Set `out` to the base of a plain location: the directory that an embedded
- * cluster must serve. Errors: FBY_CONFIG; FBY_USAGE for NAME:path. */
+/* Set `out` to the base of a plain location: the directory that workers on this
+ * machine must serve. Errors: FBY_CONFIG; FBY_USAGE for NAME:path. */
 FBY_CHECKED fby_err fby_location_plain_base(const struct fby_location *plain,
     enum fby_source_kind kind, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why);
@@ -78,17 +78,17 @@ FBY_CHECKED fby_err fby_braces_check(
 FBY_CHECKED fby_err fby_pattern_check(
     const char *rest, const char *pattern, struct fby_error_detail *why);
 
-/* Write name `i` of those that the braces of `rest` stand for, and copy the
- * wildcards. The last brace changes fastest. `rest` passed fby_braces_count. */
+/* Write name `i` of those that the braces of `rest` stand for. Wildcards stay.
+ * The last brace changes fastest. `rest` passed fby_braces_count. */
 void fby_braces_write_name(
     const char *rest, uint32_t i, char out[FBY_PATH_SIZE]);
 
-/* One of the folders of a source parallel. */
+/* One of the folders of a source `parallel`, whose files are paired by name. */
 struct fby_parallel_folder {
     char name[FBY_NAME_SIZE]; /* the choice in the brace */
     char path[FBY_PATH_SIZE]; /* below the base */
 };
-/* Set *out to folder `i` of a checked `rest`; i < fby_braces_count. */
+/* Set *out to folder `i` of those that the checked `rest` stands for. */
 void fby_location_parallel_folder(
     const char *rest, uint32_t i, struct fby_parallel_folder *out);
 

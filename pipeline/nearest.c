@@ -1,3 +1,4 @@
+/* nearest.c - find the valid name that is nearest to a wrong word. */
 #include "pipeline/nearest.h"
 
 #include <stdio.h>
@@ -15,57 +16,59 @@ static unsigned min(unsigned a, unsigned b)
 /* Edit distances (optimal string alignment): rows[i % 3][j] is the distance
  * from the first i letters of `a` to the first j letters of `b`. Three rows are
  * kept, because a swap of two letters needs the row before the previous one. */
-struct table {
+struct distance_table {
     const char *a;
     const char *b;
     unsigned    rows[3][LONGEST + 1];
 };
 
-static unsigned compute_cell(const struct table *t, size_t i, size_t j)
+/* The distance rows[i % 3][j], from the distances of shorter prefixes. */
+static unsigned compute_cell(const struct distance_table *t, size_t i, size_t j)
 {
-    const unsigned *now    = t->rows[i % 3];
-    const unsigned *before = t->rows[(i - 1) % 3];
-    unsigned        change = t->a[i - 1] != t->b[j - 1] ? 1 : 0;
-    unsigned d = min(min(before[j], now[j - 1]) + 1, before[j - 1] + change);
+    const unsigned *row          = t->rows[i % 3];
+    const unsigned *previous_row = t->rows[(i - 1) % 3];
+    unsigned        substitution = t->a[i - 1] != t->b[j - 1] ? 1 : 0;
+    unsigned        edits        = min(min(previous_row[j], row[j - 1]) + 1,
+                      previous_row[j - 1] + substitution);
     if (i > 1 && j > 1 && t->a[i - 1] == t->b[j - 2] &&
         t->a[i - 2] == t->b[j - 1]) {
-        d = min(d, t->rows[(i - 2) % 3][j - 2] + 1);
+        edits = min(edits, t->rows[(i - 2) % 3][j - 2] + 1);
     }
-    return d;
+    return edits;
 }
 
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
-    struct table t   = {.a = a, .b = b};
-    size_t       n_a = strlen(a);
-    size_t       n_b = strlen(b);
-    for (unsigned j = 0; j <= n_b; j++) {
+    struct distance_table t        = {.a = a, .b = b};
+    size_t                length_a = strlen(a);
+    size_t                length_b = strlen(b);
+    for (unsigned j = 0; j <= length_b; j++) {
         t.rows[0][j] = j;
     }
-    for (size_t i = 1; i <= n_a; i++) {
+    for (size_t i = 1; i <= length_a; i++) {
         t.rows[i % 3][0] = (unsigned)i;
-        for (size_t j = 1; j <= n_b; j++) {
+        for (size_t j = 1; j <= length_b; j++) {
             t.rows[i % 3][j] = compute_cell(&t, i, j);
         }
     }
-    return t.rows[n_a % 3][n_b];
+    return t.rows[length_a % 3][length_b];
 }
 
 void fby_nearest_offer(struct fby_nearest *self, const char *name)
 {
     fby_text_append_name(self->known, sizeof(self->known), name);
-    size_t n_word = strlen(self->word);
-    size_t n_name = strlen(name);
-    if (n_word > LONGEST || n_name > LONGEST) {
+    size_t word_length = strlen(self->word);
+    size_t name_length = strlen(name);
+    if (word_length > LONGEST || name_length > LONGEST) {
         return;
     }
-    size_t   longer = n_word > n_name ? n_word : n_name;
-    unsigned d      = distance(self->word, name);
-    /* Not more than a third of the letters, rounded, may differ. */
-    if (d <= (longer + 1) / 3 && d < longer &&
-        (self->best == NULL || d < self->distance)) {
+    size_t   longer = word_length > name_length ? word_length : name_length;
+    unsigned edits  = edit_distance(self->word, name);
+    /* At most a third of the letters, rounded, may differ, and not all. */
+    if (edits <= (longer + 1) / 3 && edits < longer &&
+        (self->best == NULL || edits < self->distance)) {
         self->best     = name;
-        self->distance = d;
+        self->distance = edits;
     }
 }
 

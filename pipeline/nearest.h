@@ -11,9 +11,10 @@ struct fby_nearest {
     const char *best;     /* nearest name, borrowed; NULL: all differ in more
                              than a third of the letters */
     unsigned    distance; /* edits from `word` to `best`; swaps count as one */
-    char        known[512]; /* the names, "a, b, c"; cut if too long */
+    char        known[512]; /* the names offered, "a, b, c"; cut if too long */
 };
 
+/* Add `name` to `known`, and make it `best` if it is nearer than the best. */
 void fby_nearest_offer(struct fby_nearest *self, const char *name);
 
 /* The nearest of `n` names; NULL if none is near. */
@@ -25,7 +26,7 @@ struct fby_hint {
 };
 
 /* The end of an error message about an unknown word: "; did you mean 'BEST'?".
- * If no name is near: "; OTHERWISE a, b, c" or, without `otherwise`, "". */
+ * If no name is near, "; OTHERWISE a, b, c"; "" if `otherwise` is NULL. */
 struct fby_hint fby_nearest_hint(
     const struct fby_nearest *self, const char *otherwise);
 

@@ -13,6 +13,15 @@ struct fby_op_plan fby_op_identity(struct fby_shape in)
     return (struct fby_op_plan){.w = w, .h = h, .out_w = w, .out_h = h};
 }
 
+struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
+{
+    struct fby_size size = {plan->out_w, plan->out_h};
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        size = fby_step_size(&plan->steps[i], size);
+    }
+    return size;
+}
+
 struct fby_shape fby_op_shape(const struct fby_op_use *use, struct fby_shape in)
 {
     return use->op->shape != NULL ? use->op->shape(use, in) : in;
@@ -28,8 +37,8 @@ int64_t fby_op_draw_q16(struct fby_draw *draw, const struct fby_value *value)
     if (value->n == 2) {
         return fby_draw_uniform_q16(draw, value->r[0], value->r[1]);
     }
-    double a = fabs(value->r[0]);
-    return fby_draw_uniform_q16(draw, -a, a);
+    double limit = fabs(value->r[0]);
+    return fby_draw_uniform_q16(draw, -limit, limit);
 }
 
 uint32_t fby_op_count(
@@ -79,21 +88,12 @@ const struct fby_op *const fby_ops[] = {FBY_EACH_OP(X)};
 #undef X
 const size_t fby_n_ops = FBY_COUNT(fby_ops);
 
-struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
-{
-    struct fby_size size = {plan->out_w, plan->out_h};
-    for (uint32_t i = 0; i < plan->n_steps; i++) {
-        size = fby_step_size(&plan->steps[i], size);
-    }
-    return size;
-}
-
 #define X(name) &fby_device_##name,
 const struct fby_op *const fby_device_ops[] = {FBY_EACH_DEVICE_OP(X)};
 #undef X
 const size_t fby_n_device_ops = FBY_COUNT(fby_device_ops);
 
-/* The op called `name` or, if `name` is NULL, the op with this id. */
+/* The op called `name`. If `name` is NULL, the op with this id. */
 static const struct fby_op *find_op(
     const struct fby_op *const *ops, size_t n, const char *name, uint32_t id)
 {

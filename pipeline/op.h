@@ -1,10 +1,10 @@
 /* op.h - the tables of ops: names, parameters, draws and shapes.
  *
- * The parser, the canonical form and `forebay plan` read these tables and know
- * no op by name. There are two tables. Ops of the worker are applied in
- * worker/transform. Ops of the device are applied by the trainer's client
- * (trainer_client/expand/ops.h); the worker only checks them. To add an op, add
- * an entry in a file op_*.c, its steps and a golden file.
+ * An op changes a picture. There are two tables. Ops of the worker are applied
+ * in worker/transform/. Ops of the device are applied by the trainer's client
+ * (trainer_client/expand/ops.h); the worker only checks them. The parser, the
+ * canonical bytes and `forebay plan` read these tables and know no op by name.
+ * docs/extending.md says how to add an op.
  *
  * Words: an op plan (struct fby_op_plan) is what one op does to one sample.
  * pipeline/plan/ has the functions that draw op plans and the order of samples.
@@ -49,17 +49,17 @@ enum fby_op_id { /* in canonical bytes: add numbers, never change one */
 
 struct fby_param {
     const char *name;
-    const char *expects;  /* in errors: "one or two integers, 1 to 65535" */
-    bool        real;     /* real numbers, else integers */
+    const char *expects;  /* for errors: "one or two integers, 1 to 65535" */
+    bool        real;     /* its numbers are real, else integers */
     bool        spread;   /* a single number stands for max_n equal ones */
     bool        ordered;  /* two numbers: the first is not above the second */
     bool        is_field; /* a field's name, stored as its index */
-    const char *const *words; /* words for 0, 1, ..., NULL; or NULL: no words */
-    uint32_t           min_n; /* how many numbers; 0: optional, no default */
-    uint32_t           max_n;
-    double             min;      /* smallest value of each number, inclusive */
-    double             max;      /* largest value, inclusive */
-    struct fby_value   fallback; /* the default; n = 0: none */
+    const char *const *words; /* words for 0, 1, ..., then NULL; NULL: none */
+    uint32_t min_n; /* least count of numbers; 0: optional, no default */
+    uint32_t max_n; /* largest count */
+    double   min;   /* smallest value of each number, inclusive */
+    double   max;   /* largest value, inclusive */
+    struct fby_value fallback; /* the default; n = 0: none */
 };
 
 /* Index of the parameter of mixup and cutmix that names the label field. */
@@ -69,7 +69,7 @@ enum { FBY_MAX_STEPS = 4 }; /* steps of an op plan */
 
 /* The effect of an op on one sample, drawn before the picture is decoded: crop
  * the picture to the box (x, y, w, h), resize it to out_w x out_h, mirror it
- * from left to right if `flip` is set, then apply the steps. Sizes in pixels. */
+ * from left to right if `flip`, then apply the steps. Sizes are in pixels. */
 struct fby_op_plan {
     uint32_t        x, y, w, h;
     uint32_t        out_w, out_h;
@@ -77,6 +77,9 @@ struct fby_op_plan {
     uint32_t        n_steps;
     struct fby_step steps[FBY_MAX_STEPS];
 };
+
+/* The plan that leaves a picture of shape `in` unchanged. Pure. */
+struct fby_op_plan fby_op_identity(struct fby_shape in);
 
 /* The size of a picture after the plan. Pure. */
 struct fby_size fby_op_plan_size(const struct fby_op_plan *plan);
@@ -86,9 +89,9 @@ struct fby_op {
     enum fby_op_id id;
     uint32_t version;      /* raised if the op makes other values than before */
     bool     is_colour;    /* needs red, green and blue: not with yuv420 */
-    bool     moves_pixels; /* by random distances */
+    bool     moves_pixels; /* at random: fields of one group must agree */
     bool     allows_masks; /* device: a mask may have the op */
-    bool     needs_levels; /* device: must come before normalize */
+    bool     needs_levels; /* device: levels 0 to 1, so before normalize */
     bool     mixes_rows;   /* device: mixes rows in pairs; must be last */
     const struct fby_param *params;
     uint32_t                n_params;
@@ -99,7 +102,7 @@ struct fby_op {
     struct fby_shape (*shape)(
         const struct fby_op_use *use, struct fby_shape in);
     /* Draw the plan for a picture of shape `in`, whose dimensions are known.
-     * Pure. NULL: the op of the device draws nothing.
+     * Pure. NULL: an op of the device that draws nothing.
      * Errors: FBY_BAD_SAMPLE if the op cannot use the picture, for example if
      * the picture is smaller than the crop. */
     fby_err (*plan)(const struct fby_op_use *use, struct fby_draw *draw,
@@ -132,7 +135,7 @@ FBY_CHECKED fby_err fby_op_check(
 extern const struct fby_op *const fby_ops[];
 extern const size_t               fby_n_ops;
 
-/* The same for ops of the device. */
+/* The same two functions and the table for ops of the device. */
 const struct fby_op              *fby_device_op_named(const char *name);
 const struct fby_op              *fby_device_op_by_id(uint32_t id);
 extern const struct fby_op *const fby_device_ops[];

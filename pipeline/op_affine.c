@@ -1,7 +1,7 @@
 /* op_affine.c - ops that rotate, shear, scale and shift: rotate and affine. */
 #include "pipeline/op_private.h"
 
-enum { DEGREES = 0 }; /* index of the first parameter of both ops */
+enum { DEGREES = 0 }; /* index of a parameter that both ops have */
 
 #define DEGREES_PARAM                                                \
     {                                                                \
@@ -11,7 +11,7 @@ enum { DEGREES = 0 }; /* index of the first parameter of both ops */
             .ordered = true                                          \
     }
 
-/* The step that rotates the picture and leaves its size. */
+/* The step that rotates a picture clockwise by `angle` (degrees, Q16). */
 static struct fby_step rotation_step(int64_t angle, int64_t fill)
 {
     struct fby_step step     = {.kind = FBY_STEP_AFFINE};
@@ -23,7 +23,7 @@ static struct fby_step rotation_step(int64_t angle, int64_t fill)
 
 /* ---- rotate ---- */
 
-enum { ROTATE_FILL = 1 };
+enum { ROTATE_FILL = 1 }; /* index of the parameter */
 
 static const struct fby_param rotate_params[] = {
     [DEGREES]     = DEGREES_PARAM,
@@ -46,6 +46,7 @@ const struct fby_op fby_op_rotate = {FBY_OP("rotate", ROTATE),
 
 /* ---- affine ---- */
 
+/* Indices of the other parameters. */
 enum { TRANSLATE = 1, SCALE = 2, SHEAR = 3, AFFINE_FILL = 4 };
 
 static const struct fby_param affine_params[] = {
@@ -68,6 +69,7 @@ static fby_err affine_check(
     const struct fby_op_use *use, struct fby_error_detail *why)
 {
     const struct fby_value *shear = &use->params[SHEAR];
+    /* `ordered` checks two numbers; four are two pairs. */
     if (shear->n == 3 || (shear->n == 4 && (shear->r[0] > shear->r[1] ||
                                                shear->r[2] > shear->r[3]))) {
         return fby_error_set(why, FBY_CONFIG, "shear: expected %s",
@@ -76,10 +78,10 @@ static fby_err affine_check(
     return FBY_OK;
 }
 
-/* Draw a shift by whole pixels, at most `share` of the side either way. */
+/* Draw a shift in pixels, at most `share` of the side in either direction. */
 static int64_t draw_shift(struct fby_draw *draw, double share, uint32_t side)
 {
-    int64_t most = (int64_t)(fby_q32(share) * side >> 32);
+    int64_t most = (int64_t)(fby_q32(share) * side >> 32); /* rounded down */
     return fby_draw_between(draw, -most, most);
 }
 
@@ -97,7 +99,7 @@ static void draw_shears(
     }
 }
 
-/* Parameters that are given are drawn, in the order of the table. */
+/* Draw the parameters given, in the table's order. Angles are clockwise. */
 static fby_err affine_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {

@@ -6,7 +6,7 @@
 
 /* ---- grayscale, random_grayscale ---- */
 
-/* The plan of both ops: grayscale, without parameters, does not draw. */
+/* The plan of both ops. grayscale has no parameters and is always applied. */
 static fby_err grayscale_plan(const struct fby_op_use *use,
     struct fby_draw *draw, struct fby_shape in, struct fby_op_plan *out,
     struct fby_error_detail *why)
@@ -68,7 +68,7 @@ static fby_err jitter_check(
     return FBY_OK;
 }
 
-/* Draw the value of parameter `i`, Q16. */
+/* Draw the value of parameter `i`, in Q16 (times 65536). */
 static int64_t draw_jitter(
     struct fby_draw *draw, const struct fby_value *value, uint32_t i)
 {
@@ -84,7 +84,7 @@ static int64_t draw_jitter(
     return fby_draw_between(draw, low, FBY_Q16_ONE + fby_q16(a));
 }
 
-/* Draw the order of the changes first, then a value for each one given. */
+/* Draw the order of the four changes, then a value for each change given. */
 static fby_err jitter_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
@@ -101,10 +101,10 @@ static fby_err jitter_plan(const struct fby_op_use *use, struct fby_draw *draw,
         }
     }
     for (uint32_t i = 0; i < JITTERS; i++) {
-        uint32_t k = order[i];
-        if (use->params[k].n > 0) {
-            fby_op_add_step(
-                out, (struct fby_step){.kind = kinds[k], .v = {values[k]}});
+        uint32_t change = order[i];
+        if (use->params[change].n > 0) {
+            fby_op_add_step(out, (struct fby_step){.kind = kinds[change],
+                                     .v                  = {values[change]}});
         }
     }
     return FBY_OK;
@@ -150,6 +150,7 @@ static fby_err blur_plan(const struct fby_op_use *use, struct fby_draw *draw,
     int64_t       height = use->params[KERNEL].i[0];
     int64_t       width  = use->params[KERNEL].i[1];
     const double *sigma  = use->params[SIGMA].r;
+    /* The border is mirrored, so half of the kernel must fit in the picture. */
     if (height / 2 >= in.dims[0] || width / 2 >= in.dims[1]) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "gaussian_blur needs a picture of at least %lld x %lld pixels "
@@ -157,10 +158,10 @@ static fby_err blur_plan(const struct fby_op_use *use, struct fby_draw *draw,
             (long long)width / 2 + 1, (long long)height / 2 + 1, in.dims[1],
             in.dims[0]);
     }
-    struct fby_step step = {.kind = FBY_STEP_BLUR, .v = {width, height}};
-    step.v[2]            = fby_draw_uniform_q16(draw, sigma[0], sigma[1]);
-    *out                 = fby_op_identity(in);
-    fby_op_add_step(out, step);
+    int64_t drawn_sigma = fby_draw_uniform_q16(draw, sigma[0], sigma[1]);
+    *out                = fby_op_identity(in);
+    fby_op_add_step(out, (struct fby_step){.kind = FBY_STEP_BLUR,
+                             .v = {width, height, drawn_sigma}});
     return FBY_OK;
 }
 
@@ -206,7 +207,7 @@ const struct fby_op fby_op_random_erasing = {
     FBY_OP("random_erasing", RANDOM_ERASING), FBY_OP_PARAMS(erasing_params),
     .plan = erasing_plan};
 
-/* On the device the value is a level, 0 to 1; after normalize any number. */
+/* The value is a level of 0 to 1 or, after normalize, any number. */
 static const struct fby_param device_erasing_params[] = {
     ERASING_PARAMS,
     [VALUE] = {FBY_REALS("value", 1, 3, -FBY_NORMALIZE_MAX, FBY_NORMALIZE_MAX,
@@ -214,7 +215,7 @@ static const struct fby_param device_erasing_params[] = {
         .spread = true, .fallback = {.n = 3, .real = true, .r = {0, 0, 0}}},
 };
 
-/* The value is a real number, which a step cannot hold. So the plan has 0
+/* A step has only integers, and this value is a real number. So the plan has 0
  * there, and the device reads the value from the parameters. */
 static fby_err device_erasing_plan(const struct fby_op_use *use,
     struct fby_draw *draw, struct fby_shape in, struct fby_op_plan *out,

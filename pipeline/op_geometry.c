@@ -2,16 +2,16 @@
 #include "pipeline/op_private.h"
 
 /* Indices of the parameters of each op. */
-enum { SIZE = 0, SCALE = 1, RATIO = 2 };  /* crops; scale, ratio: one of them */
+enum { SIZE = 0, SCALE = 1, RATIO = 2 };  /* crops; most have only a size */
 enum { SHORTER = 0, EXACT = 1 };          /* resize */
 enum { P = 0 };                           /* flips */
 enum { PADDING = 0, FILL = 1, MODE = 2 }; /* pad */
 
-#define LARGEST 16384 /* pixels of a side that an op makes */
+#define MAX_PARAM_SIDE 16384 /* pixels of a side that a parameter gives */
 /* A size [height, width]; a single number stands for both. */
 #define SIZE_PARAM(at_least)                                      \
     {                                                             \
-        FBY_INTEGERS("size", at_least, 2, 1, LARGEST,             \
+        FBY_INTEGERS("size", at_least, 2, 1, MAX_PARAM_SIDE,      \
             "one or two integers, 1 to 16384 ([height, width])"), \
             .spread = true                                        \
     }
@@ -40,11 +40,11 @@ static struct fby_op_plan crop_plan(
 }
 
 static fby_err refuse_picture(const char *op, struct fby_shape in,
-    const char *need, struct fby_error_detail *why)
+    const char *reason, struct fby_error_detail *why)
 {
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "%s cannot use a picture of %u x %u pixels (width x height): %s", op,
-        in.dims[1], in.dims[0], need);
+        in.dims[1], in.dims[0], reason);
 }
 
 /* The shape `in` with other sides. */
@@ -91,7 +91,7 @@ const struct fby_op fby_op_random_resized_crop = {
 /* ---- resize ---- */
 
 static const struct fby_param resize_params[] = {
-    [SHORTER] = {FBY_INTEGERS("shorter", 0, 1, 1, LARGEST,
+    [SHORTER] = {FBY_INTEGERS("shorter", 0, 1, 1, MAX_PARAM_SIDE,
         "an integer, 1 to 16384 (pixels of the shorter side)")},
     [EXACT]   = SIZE_PARAM(0),
 };
@@ -107,7 +107,7 @@ static fby_err resize_check(
     return FBY_OK;
 }
 
-/* With `shorter` the sides are 0, that is unknown, if those of `in` are. */
+/* With `shorter` the sides are 0 (unknown) if the sides of `in` are unknown. */
 static struct fby_shape resize_shape(
     const struct fby_op_use *use, struct fby_shape in)
 {
@@ -145,7 +145,7 @@ static const struct fby_param crop_params[] = {
     [SIZE] = SIZE_PARAM(1),
 };
 
-/* The plan of both ops. Only random_crop draws: the position of its box. */
+/* The plan of both ops. random_crop draws the position of its box. */
 static fby_err fixed_crop_plan(const struct fby_op_use *use,
     struct fby_draw *draw, struct fby_shape in, struct fby_op_plan *out,
     struct fby_error_detail *why)
@@ -221,13 +221,10 @@ static const struct fby_param pad_params[] = {
         "one, two or four integers, 0 to 4096 (all sides; [left and right, "
         "top and bottom]; [left, top, right, bottom])")},
     [FILL]    = FBY_FILL_PARAM,
-    [MODE] =
-        {
-            FBY_INTEGERS("mode", 1, 1, FBY_PAD_CONSTANT, FBY_PAD_SYMMETRIC,
-                "constant, edge, reflect or symmetric"),
-            .words    = fby_pad_modes,
-            .fallback = {.n = 1, .i = {FBY_PAD_CONSTANT}},
-        },
+    [MODE]    = {FBY_INTEGERS("mode", 1, 1, FBY_PAD_CONSTANT, FBY_PAD_SYMMETRIC,
+                     "constant, edge, reflect or symmetric"),
+           .words    = fby_pad_modes, /* by enum fby_pad_mode */
+           .fallback = {.n = 1, .i = {FBY_PAD_CONSTANT}}},
 };
 
 static fby_err pad_check(
@@ -252,6 +249,7 @@ static struct fby_step pad_step(const struct fby_op_use *use)
 {
     const struct fby_value *pad  = &use->params[PADDING];
     struct fby_step         step = {.kind = FBY_STEP_PAD};
+    /* One, two or four numbers are repeated for the four sides. */
     for (uint32_t i = FBY_PAD_LEFT; i <= FBY_PAD_BOTTOM; i++) {
         step.v[i] = clamp_padding(pad->n > 0 ? pad->i[i % pad->n] : 0);
     }

@@ -19,7 +19,7 @@ const struct fby_op fby_device_normalize = {
 
 /* ---- mixup, cutmix ---- */
 
-enum { ALPHA = 0 }; /* index of the parameter */
+enum { ALPHA = 0 }; /* index of the parameter `alpha` */
 
 static const struct fby_param pair_params[] = {
     [ALPHA] = {FBY_REALS("alpha", 1, 1, 0.01, 64, "a number, 0.01 to 64"),
@@ -40,15 +40,15 @@ static fby_err mixup_plan(const struct fby_op_use *use, struct fby_draw *draw,
     return FBY_OK;
 }
 
-/* side / 2 * sqrt(1 - lambda), rounded down: half the side of the box that
- * cutmix replaces. lambda is in Q24; 2 more bits are for the factor 1/2. */
+/* Half the side of the box that cutmix replaces: side * sqrt(1 - lambda) / 2,
+ * rounded down. 26 is 24 bits for lambda in Q24, and 2 for 1/2, squared. */
 static int64_t half_side(uint64_t side, uint32_t lambda)
 {
     return (int64_t)fby_isqrt(side * side * (FBY_LAMBDA_ONE - lambda) >> 26);
 }
 
-/* The start and length of centre - half to centre + half, clipped to
- * 0..side. */
+/* Set out[0] to the start and out[1] to the length of the range from centre -
+ * half to centre + half, clipped to 0..side. */
 static void clip_range(
     int64_t centre, int64_t half, int64_t side, int64_t out[2])
 {
@@ -62,8 +62,8 @@ static fby_err cutmix_plan(const struct fby_op_use *use, struct fby_draw *draw,
     uint32_t lambda = fby_draw_beta(draw, use->params[ALPHA].r[0]);
     uint32_t height = in.dims[0];
     uint32_t width  = in.dims[1];
-    int64_t  x[2]; /* first pixel and width */
-    int64_t  y[2]; /* first pixel and height */
+    int64_t  x[2]; /* left edge and width of the box */
+    int64_t  y[2]; /* upper edge and height */
     (void)why;
     *out = fby_op_identity(in);
     clip_range((int64_t)fby_draw_below(draw, width), half_side(width, lambda),

@@ -1,10 +1,11 @@
-/* op_policy.c - ops that draw a change: trivial_augment_wide and rand_augment.
+/* op_policy.c - ops that draw which change to make: trivial_augment_wide draws
+ * one change and its strength; rand_augment draws several of fixed strength.
  *
- * Both draw one of torchvision's fourteen changes, with one of `bins` strengths
- * from 0 to the largest of that change. The numbers are torchvision's. */
+ * There are fourteen changes, and `bins` strengths from 0 to the largest of the
+ * change. The changes and the numbers are those of torchvision. */
 #include "pipeline/op_private.h"
 
-enum choice {
+enum change {
     IDENTITY,
     SHEAR_X,
     SHEAR_Y,
@@ -19,16 +20,16 @@ enum choice {
     SOLARIZE,
     AUTOCONTRAST,
     EQUALIZE,
-    N_CHOICES
+    N_CHANGES
 };
 
 /* The largest strength of each change: `wide` is for trivial_augment_wide,
  * `gentle` for rand_augment. */
 struct maxima {
-    int64_t shear, factor, degrees; /* Q16 */
-    int64_t bits;                   /* that posterize removes */
-    struct {                        /* pixels: side * of_side / per + fixed */
-        int64_t of_side, per, fixed;
+    int64_t shear, factor, degrees; /* in Q16 (times 65536) */
+    int64_t bits;                   /* bits that posterize removes */
+    struct { /* in pixels: side * numerator / denominator + fixed */
+        int64_t numerator, denominator, fixed;
     } shift;
 };
 
@@ -37,25 +38,25 @@ static const struct maxima wide = {
     .factor  = 64881,
     .degrees = 135 << 16,
     .bits    = 6,
-    .shift   = {.of_side = 0, .per = 1, .fixed = 32},
+    .shift   = {.numerator = 0, .denominator = 1, .fixed = 32},
 };
 static const struct maxima gentle = {
     .shear   = 19661, /* 0.3 */
     .factor  = 58982, /* 0.9 */
     .degrees = 30 << 16,
     .bits    = 4,
-    .shift   = {.of_side = 150, .per = 331, .fixed = 0},
+    .shift   = {.numerator = 150, .denominator = 331, .fixed = 0},
 };
 
 struct strength {
     const struct maxima *max;
     int64_t              bin, last; /* the bin drawn, and the last bin */
     int64_t              sign;      /* 1 or -1 */
-    int64_t              fill;
+    int64_t              fill;      /* level of pixels from outside */
 };
 
-/* The strength at the bin drawn: largest * bin / last, halves up. */
-static int64_t at_bin(const struct strength *s, int64_t largest)
+/* largest * bin / last, the strength at the bin, rounded with halves up. */
+static int64_t bin_value(const struct strength *s, int64_t largest)
 {
     return (2 * largest * s->bin + s->last) / (2 * s->last);
 }
@@ -63,13 +64,13 @@ static int64_t at_bin(const struct strength *s, int64_t largest)
 /* The shift along a side, in whole pixels, rounded down. */
 static int64_t shift_along(const struct strength *s, uint32_t side)
 {
-    int64_t of_side = s->max->shift.of_side * side;
-    int64_t per     = s->max->shift.per;
-    int64_t largest = of_side + s->max->shift.fixed * per; /* pixels * per */
-    return s->sign * (largest * s->bin / (per * s->last));
+    int64_t denominator = s->max->shift.denominator;
+    int64_t largest     = s->max->shift.numerator * side +
+                      s->max->shift.fixed * denominator; /* times denominator */
+    return s->sign * (largest * s->bin / (denominator * s->last));
 }
 
-/* The affine step with one value. Shears are about the upper left corner. */
+/* An affine step with one value set. A shear keeps the upper left corner. */
 static struct fby_step affine_step(
     const struct strength *s, enum fby_affine_value which, int64_t value)
 {
@@ -88,61 +89,61 @@ static struct fby_step value_step(enum fby_step_kind kind, int64_t value)
 }
 
 /* The factor of a change of brightness, colour, contrast or sharpness, Q16. */
-static int64_t factor(const struct strength *s)
+static int64_t change_factor(const struct strength *s)
 {
-    return FBY_Q16_ONE + s->sign * at_bin(s, s->max->factor);
+    return FBY_Q16_ONE + s->sign * bin_value(s, s->max->factor);
 }
 
 /* The threshold of solarize: 255 * (1 - bin / last), rounded up. */
-static int64_t threshold(const struct strength *s)
+static int64_t solarize_threshold(const struct strength *s)
 {
     return (255 * (s->last - s->bin) + s->last - 1) / s->last;
 }
 
-static struct fby_step step_of(
-    enum choice choice, const struct strength *s, struct fby_shape in)
+static struct fby_step step_of_change(
+    enum change change, const struct strength *s, struct fby_shape in)
 {
-    switch (choice) {
+    switch (change) {
     case SHEAR_X:
         return affine_step(
-            s, FBY_AFFINE_TAN_X, s->sign * at_bin(s, s->max->shear));
+            s, FBY_AFFINE_TAN_X, s->sign * bin_value(s, s->max->shear));
     case SHEAR_Y:
         return affine_step(
-            s, FBY_AFFINE_TAN_Y, s->sign * at_bin(s, s->max->shear));
+            s, FBY_AFFINE_TAN_Y, s->sign * bin_value(s, s->max->shear));
     case TRANSLATE_X:
         return affine_step(s, FBY_AFFINE_RIGHT, shift_along(s, in.dims[1]));
     case TRANSLATE_Y:
         return affine_step(s, FBY_AFFINE_DOWN, shift_along(s, in.dims[0]));
     case ROTATE: /* counter-clockwise */
         return affine_step(
-            s, FBY_AFFINE_ANGLE, -s->sign * at_bin(s, s->max->degrees));
+            s, FBY_AFFINE_ANGLE, -s->sign * bin_value(s, s->max->degrees));
     case BRIGHTNESS:
-        return value_step(FBY_STEP_BRIGHTNESS, factor(s));
+        return value_step(FBY_STEP_BRIGHTNESS, change_factor(s));
     case COLOUR:
-        return value_step(FBY_STEP_SATURATION, factor(s));
+        return value_step(FBY_STEP_SATURATION, change_factor(s));
     case CONTRAST:
-        return value_step(FBY_STEP_CONTRAST, factor(s));
+        return value_step(FBY_STEP_CONTRAST, change_factor(s));
     case SHARPNESS:
-        return value_step(FBY_STEP_SHARPNESS, factor(s));
-    case POSTERIZE:
-        return value_step(FBY_STEP_POSTERIZE, 8 - at_bin(s, s->max->bits));
+        return value_step(FBY_STEP_SHARPNESS, change_factor(s));
+    case POSTERIZE: /* the step has the bits that are kept */
+        return value_step(FBY_STEP_POSTERIZE, 8 - bin_value(s, s->max->bits));
     case SOLARIZE:
-        return value_step(FBY_STEP_SOLARIZE, threshold(s));
+        return value_step(FBY_STEP_SOLARIZE, solarize_threshold(s));
     case AUTOCONTRAST:
         return value_step(FBY_STEP_AUTOCONTRAST, 0);
     case EQUALIZE:
-    case IDENTITY: /* has no step: see add_choice */
-    case N_CHOICES:
+    case IDENTITY: /* has no step: add_change skips it */
+    case N_CHANGES:
         break;
     }
     return value_step(FBY_STEP_EQUALIZE, 0);
 }
 
-static void add_choice(struct fby_op_plan *plan, enum choice choice,
+static void add_change(struct fby_op_plan *plan, enum change change,
     const struct strength *s, struct fby_shape in)
 {
-    if (choice != IDENTITY) {
-        fby_op_add_step(plan, step_of(choice, s, in));
+    if (change != IDENTITY) {
+        fby_op_add_step(plan, step_of_change(change, s, in));
     }
 }
 
@@ -163,7 +164,7 @@ static int64_t draw_sign(struct fby_draw *draw)
 
 /* ---- trivial_augment_wide ---- */
 
-enum { WIDE_BINS = 0, WIDE_FILL = 1 };
+enum { WIDE_BINS = 0, WIDE_FILL = 1 }; /* indices of parameters */
 
 static const struct fby_param wide_params[] = {
     [WIDE_BINS] = BINS_PARAM,
@@ -174,13 +175,13 @@ static fby_err wide_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
     int64_t               bins   = use->params[WIDE_BINS].i[0];
-    enum choice           choice = (enum choice)fby_draw_below(draw, N_CHOICES);
+    enum change           change = (enum change)fby_draw_below(draw, N_CHANGES);
     int64_t               bin = (int64_t)fby_draw_below(draw, (uint64_t)bins);
     const struct strength strength = {
         &wide, bin, bins - 1, draw_sign(draw), use->params[WIDE_FILL].i[0]};
     (void)why;
     *out = fby_op_identity(in);
-    add_choice(out, choice, &strength, in);
+    add_change(out, change, &strength, in);
     return FBY_OK;
 }
 
@@ -190,6 +191,7 @@ const struct fby_op fby_op_trivial_augment_wide = {
 
 /* ---- rand_augment ---- */
 
+/* Indices of parameters. */
 enum { OPS = 0, MAGNITUDE = 1, RAND_BINS = 2, RAND_FILL = 3 };
 
 static const struct fby_param rand_params[] = {
@@ -218,11 +220,11 @@ static fby_err rand_plan(const struct fby_op_use *use, struct fby_draw *draw,
     (void)why;
     *out = fby_op_identity(in);
     for (int64_t i = 0; i < use->params[OPS].i[0]; i++) {
-        enum choice choice = (enum choice)fby_draw_below(draw, N_CHOICES);
+        enum change change = (enum change)fby_draw_below(draw, N_CHANGES);
         const struct strength strength = {&gentle, use->params[MAGNITUDE].i[0],
             use->params[RAND_BINS].i[0] - 1, draw_sign(draw),
             use->params[RAND_FILL].i[0]};
-        add_choice(out, choice, &strength, in);
+        add_change(out, change, &strength, in);
     }
     return FBY_OK;
 }

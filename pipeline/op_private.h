@@ -14,7 +14,7 @@
     .name = (op_name), .id = FBY_OP_##op_id, .version = 1
 #define FBY_OP_PARAMS(table) .params = (table), .n_params = FBY_COUNT(table)
 
-/* The members of a parameter of `least` to `most` numbers, each low to high. */
+/* The members of a parameter of `least` to `most` numbers from low to high. */
 #define FBY_INTEGERS(param_name, least, most, low, high, text) \
     .name = (param_name), .expects = (text), .min_n = (least), \
     .max_n = (most), .min = (low), .max = (high)
@@ -51,16 +51,14 @@
             }                                                       \
     }
 
-/* The plan that leaves a picture of shape `in` unchanged. */
-struct fby_op_plan fby_op_identity(struct fby_shape in);
-
+/* Append a step; a plan has room for FBY_MAX_STEPS. */
 void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step);
 
-/* Draw a number in Q16: from -a to a for one number a, or between two
- * numbers. */
+/* Draw a number in Q16 (times 65536): between the two numbers of `value`, or
+ * from -a to a if it has only one number a. */
 int64_t fby_op_draw_q16(struct fby_draw *draw, const struct fby_value *value);
 
-/* All ops, in the order of error messages and docs. */
+/* All ops, in the order of their lists in error messages and docs. */
 /* clang-format off */
 #define FBY_EACH_OP(X)                                                  \
     X(random_resized_crop) X(resize) X(center_crop) X(random_crop)      \

@@ -1,4 +1,4 @@
-/* parse.c - see parse.h: the keys of the file and of its splits. */
+/* parse.c - read a pipeline file and its splits; field.c reads its fields. */
 #include "pipeline/parse.h"
 
 #include <errno.h>
@@ -16,18 +16,20 @@
 #include "pipeline/parse_state.h"
 #include "pipeline/text.h"
 
+enum { DEFAULT_BAD_SAMPLE_LIMIT = 100 };
+
 /* ---- splits ---- */
 
 #define SHUFFLE_BY_BLOCKS "{block: K}"
 
-static const struct fby_choice shuffles[] = {
+static const struct fby_choice shuffle_words[] = {
     {"none", FBY_SHUFFLE_NONE},
     {"full", FBY_SHUFFLE_FULL},
-    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* only for lists in messages */
+    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* only for the list in errors */
     {NULL, 0},
 };
 
-static const struct fby_choice lasts[] = {{"drop", FBY_LAST_DROP},
+static const struct fby_choice last_batch_words[] = {{"drop", FBY_LAST_DROP},
     {"pad", FBY_LAST_PAD}, {"short", FBY_LAST_SHORT}, {NULL, 0}};
 
 static const struct fby_key shuffle_keys[SHUFFLE_KEYS] = {
@@ -55,7 +57,8 @@ static fby_err read_shuffle(
         return fby_yaml_error(
             yaml, node, "shuffle by blocks is written {block: K}");
     }
-    return fby_choice_read(yaml, node, shuffles, "shuffle", &shuffle->kind);
+    return fby_choice_read(
+        yaml, node, shuffle_words, "shuffle", &shuffle->kind);
 }
 
 static int compare_text(const void *a, const void *b)
@@ -63,7 +66,8 @@ static int compare_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static fby_err read_column(
+/* Append the name of a column to split->files: lower case, without dots. */
+static fby_err read_column_name(
     const struct fby_yaml *yaml, yaml_node_t *node, struct parsed_split *split)
 {
     const char *text = fby_yaml_text(node);
@@ -82,7 +86,7 @@ static fby_err read_column(
     return FBY_OK;
 }
 
-/* Read `files`: one name of a column, or a list of them. */
+/* Read the key `files`: one name of a column, or a list of names. */
 static fby_err read_files(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
@@ -93,7 +97,7 @@ static fby_err read_files(
             yaml, node, "expected 1 to %d columns, not %zu", FBY_MAX_FILES, n);
     }
     for (size_t i = 0; i < n; i++) {
-        FBY_TRY(read_column(yaml, fby_yaml_item(yaml, node, i), split));
+        FBY_TRY(read_column_name(yaml, fby_yaml_item(yaml, node, i), split));
     }
     qsort(split->files, split->n_files, sizeof(split->files[0]), compare_text);
     return FBY_OK;
@@ -134,14 +138,14 @@ static const struct fby_key bucket_keys[BUCKET_KEYS] = {
 static const struct fby_schema bucket_schema = {
     "{field: NAME, bounds: [64, 128, 256]}", bucket_keys, BUCKET_KEYS};
 
-/* The keys of a split. Those of the sources are added by read_split_keys. */
+/* The keys of a split. read_split_keys adds the keys of the sources. */
 static const struct fby_key split_keys[SPLIT_KEYS] = {
     [SPLIT_FILES]     = {FBY_OWN("files", read_files)},
     [SPLIT_SHUFFLE]   = {FBY_OWN("shuffle", read_shuffle)},
     [SPLIT_BUCKET_BY] = {FBY_MAP(
         "bucket_by", parsed_split, bucket, &bucket_schema)},
-    [SPLIT_LAST]      = {FBY_CHOICE(
-             "last", parsed_split, last, "rule for the last batch", lasts)},
+    [SPLIT_LAST]      = {FBY_CHOICE("last", parsed_split, last,
+             "rule for the last batch", last_batch_words)},
     [SPLIT_LANES] = {FBY_INTEGER("lanes", parsed_split, lanes, 1, FBY_MAX_LANES,
         "an integer, 1 to 65536")},
     [SPLIT_SLICES] = {FBY_INTEGER("slices", parsed_split, slices, 1,
@@ -161,7 +165,7 @@ static fby_err read_split_keys(
     return fby_schema_read(yaml, node, &schema, split);
 }
 
-static fby_err check_files(
+static fby_err check_files_key(
     const struct fby_yaml *yaml, const struct parsed_split *split)
 {
     return split->n_files == 0 || split->source->has_paths
@@ -173,29 +177,29 @@ static fby_err check_files(
 /* List the sources: "folder: PATH, ... or tokens: {files: PATTERN, ...}". */
 static void list_sources(char *out, size_t size)
 {
-    size_t n = 0;
-    for (int id = 1; id < FBY_N_SOURCES && n < size; id++) {
+    size_t length = 0;
+    for (int id = 1; id < FBY_N_SOURCES && length < size; id++) {
         const char *separator = id == 1                   ? ""
                                 : id == FBY_N_SOURCES - 1 ? " or "
                                                           : ", ";
-        n += (size_t)snprintf(out + n, size - n, "%s%s", separator,
-            fby_source_traits_by_id(id)->usage);
+        length += (size_t)snprintf(out + length, size - length, "%s%s",
+            separator, fby_source_traits_by_id(id)->usage);
     }
 }
 
-/* Set the source of a split. Exactly one key of a source must be given. */
+/* Set the source of a split from its key. Exactly one source must be given. */
 static fby_err set_source(
     const struct fby_yaml *yaml, struct parsed_split *split)
 {
-    size_t n = 0;
+    size_t n_sources = 0;
     for (int id = 1; id < FBY_N_SOURCES; id++) {
         if (fby_is_given(split->key_pos[SPLIT_SOURCE(id)])) {
             split->source = fby_source_traits_by_id(id);
             split->kind   = split->source->id;
-            n++;
+            n_sources++;
         }
     }
-    if (n == 1) {
+    if (n_sources == 1) {
         return FBY_OK;
     }
     char sources[256];
@@ -220,8 +224,8 @@ static fby_err set_location(const struct fby_yaml *yaml,
         yaml, split->key_pos[SPLIT_SOURCE(split->kind)], "%s", why.text);
 }
 
-/* Check the keys that only block shuffle has. */
-static fby_err check_blocks(const struct fby_yaml *yaml,
+/* Check the keys `lanes` and `slices`, which belong to shuffle: {block: K}. */
+static fby_err check_block_keys(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, const struct parsed_split *split)
 {
     for (size_t key = SPLIT_LANES; key <= SPLIT_SLICES; key++) {
@@ -245,15 +249,16 @@ static fby_err check_blocks(const struct fby_yaml *yaml,
 static fby_err check_columns(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, const struct parsed_split *split)
 {
-    const struct parsed_split *first   = &pipeline->splits[0];
-    bool                       columns = split->source->has_rows;
-    return pipeline->n_splits == 0 || columns == first->source->has_rows
+    const struct parsed_split *first       = &pipeline->splits[0];
+    bool                       has_columns = split->source->has_rows;
+    /* n_splits counts the splits before this one. */
+    return pipeline->n_splits == 0 || has_columns == first->source->has_rows
                ? FBY_OK
                : fby_yaml_error_at(yaml, split->name_pos,
                      "split '%s' has columns and split '%s' has not; all "
                      "splits of a pipeline have them, or none",
-                     columns ? split->name : first->name,
-                     columns ? first->name : split->name);
+                     has_columns ? split->name : first->name,
+                     has_columns ? first->name : split->name);
 }
 
 fby_err fby_parsed_read_name(const struct fby_yaml *yaml,
@@ -299,8 +304,8 @@ static fby_err read_split(
     FBY_TRY(read_split_keys(yaml, value, split));
     FBY_TRY(set_source(yaml, split));
     FBY_TRY(set_location(yaml, pipeline, split));
-    FBY_TRY(check_files(yaml, split));
-    FBY_TRY(check_blocks(yaml, pipeline, split));
+    FBY_TRY(check_files_key(yaml, split));
+    FBY_TRY(check_block_keys(yaml, pipeline, split));
     FBY_TRY(check_columns(yaml, pipeline, split));
     pipeline->n_splits++;
     return FBY_OK;
@@ -308,12 +313,12 @@ static fby_err read_split(
 
 /* ---- the top of the file ---- */
 
-static const struct fby_choice bad_samples[] = {
+static const struct fby_choice bad_sample_words[] = {
     {"fail", FBY_BAD_FAIL}, {"substitute", FBY_BAD_SUBSTITUTE}, {NULL, 0}};
 
 static const struct fby_key bad_sample_keys[BAD_KEYS] = {
     [BAD_DO]    = {FBY_CHOICE("do", parsed_bad_sample, rule,
-                       "rule for bad samples", bad_samples),
+                       "rule for bad samples", bad_sample_words),
            .required = true},
     [BAD_LIMIT] = {FBY_INTEGER("limit", parsed_bad_sample, limit, 1, INT32_MAX,
         "an integer, 1 to 2147483647")},
@@ -332,7 +337,7 @@ static fby_err read_bad_sample(
     }
     if (!fby_yaml_is_map(node)) {
         return fby_choice_read(
-            yaml, node, bad_samples, "rule for bad samples", &bad->rule);
+            yaml, node, bad_sample_words, "rule for bad samples", &bad->rule);
     }
     FBY_TRY(fby_schema_read(yaml, node, &bad_sample_schema, bad));
     return bad->rule != FBY_BAD_FAIL || !fby_is_given(bad->key_pos[BAD_LIMIT])
@@ -342,8 +347,8 @@ static fby_err read_bad_sample(
                      "first");
 }
 
-/* Splits and fields are read after the other keys, in this order: fields name
- * splits, and both need global_batch. */
+/* FBY_NODE only stores the nodes of splits and fields. They are read after the
+ * other keys, splits first: fields name splits, and both need global_batch. */
 static const struct fby_key top_keys[TOP_KEYS] = {
     [TOP_FOREBAY]      = {FBY_INTEGER("forebay", fby_pipeline, version, 1, 1,
                               "1, the version of this format"),
@@ -376,7 +381,7 @@ static fby_err read_splits(struct fby_yaml *yaml, struct fby_pipeline *self)
                      "PATH}");
 }
 
-/* Make each split once, to find its errors. */
+/* Make each split once, only to find its errors. */
 static fby_err check_splits(
     const struct fby_pipeline *self, struct fby_error_detail *why)
 {
@@ -413,10 +418,10 @@ fby_err fby_pipeline_parse(const struct fby_pipeline_text *text,
     self->file                = fby_strdup(text->name);
     self->folder              = text->folder;
     self->bad_sample.rule     = FBY_BAD_FAIL;
-    self->bad_sample.limit    = DEFAULT_LIMIT;
+    self->bad_sample.limit    = DEFAULT_BAD_SAMPLE_LIMIT;
     fby_err err               = read_document(&yaml, self);
     fby_yaml_close(&yaml);
-    self->folder      = NULL;
+    self->folder      = NULL; /* borrowed for the parse, as the next two */
     self->splits_node = NULL;
     self->fields_node = NULL;
     if (err != FBY_OK) {
@@ -439,7 +444,8 @@ void fby_pipeline_destroy(struct fby_pipeline **self_p)
 
 /* ---- files ---- */
 
-/* Read a file, but not much more than a pipeline file may have. */
+/* Read a file. Stop soon after FBY_PIPELINE_MAX_BYTES, a size that
+ * fby_pipeline_parse refuses. */
 static fby_err read_all(int fd, struct fby_buffer *out)
 {
     for (;;) {
@@ -471,7 +477,7 @@ static fby_err read_file(
 }
 
 /* Set `out` to the folder of `path` without symbolic links, so that `..` can be
- * resolved in the text. If `path` itself is a link, its own folder is used. */
+ * resolved in the text. If the file is a link, take the folder of the link. */
 static fby_err find_folder(
     const char *path, char out[PATH_MAX], struct fby_error_detail *why)
 {

@@ -1,4 +1,4 @@
-/* parse.h - read a pipeline file and make its splits.
+/* parse.h - read a pipeline file and make its splits (such as train and val).
  *
  * docs/pipeline.md describes the file. Loading a file checks all its splits. An
  * error is one line: `FILE:LINE:COL: what is wrong; what would be right`. */
@@ -15,11 +15,11 @@ struct fby_pipeline;
 struct fby_pipeline_text {
     const char *text;
     size_t      size;
-    const char *name;   /* of the file, for messages */
+    const char *name;   /* file name for messages */
     const char *folder; /* absolute; relative paths of the file start there */
 };
 
-/* One split. The struct is large: keep it on the heap. */
+/* One split; types.h has its parts. It is large: keep it on the heap. */
 struct fby_split {
     struct fby_content  content;
     struct fby_location location;
@@ -34,7 +34,7 @@ FBY_CHECKED fby_err fby_pipeline_parse(const struct fby_pipeline_text *text,
     struct fby_pipeline **out, struct fby_error_detail *why);
 void                fby_pipeline_destroy(struct fby_pipeline **self_p);
 
-/* The number of splits and the name of split `i`, in the order of the file. */
+/* The number of splits; the name of split `i` in the file; the key `seed`. */
 size_t      fby_pipeline_n_splits(const struct fby_pipeline *self);
 const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i);
 uint64_t    fby_pipeline_seed(const struct fby_pipeline *self);

@@ -21,14 +21,14 @@ enum { /* keys of a split; the first are those of sources, see SPLIT_SOURCE */
     SPLIT_SLICES,
     SPLIT_KEYS
 };
-/* The key that names a source of `kind`, such as `folder`. */
+/* The key of a source, such as `folder`, by its enum fby_source_kind. */
 #define SPLIT_SOURCE(kind) ((size_t)(kind)-1)
 enum { SHUFFLE_BLOCK, SHUFFLE_KEYS }; /* keys of `shuffle` */
 
 struct parsed_shuffle {
     struct fby_source_pos key_pos[SHUFFLE_KEYS];
-    int64_t               kind; /* enum fby_shuffle */
-    int64_t               block;
+    int64_t               kind;  /* enum fby_shuffle */
+    int64_t               block; /* shards in a block */
 };
 
 enum { /* keys of `tokens` */
@@ -63,13 +63,13 @@ struct parsed_split {
     char                  name[FBY_NAME_SIZE];
     char                 pattern[FBY_PATH_SIZE]; /* value of the source's key */
     struct parsed_tokens tokens;
-    char                 files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* sorted */
-    uint32_t             n_files;
+    char     files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* columns of paths, sorted */
+    uint32_t n_files;
     struct parsed_shuffle           shuffle;
     struct parsed_bucket            bucket;
-    int64_t                         last;
-    int64_t                         lanes;
-    int64_t                         slices;
+    int64_t                         last;   /* enum fby_last */
+    int64_t                         lanes;  /* 0: the default */
+    int64_t                         slices; /* 0: the default */
     enum fby_source_kind            kind;
     const struct fby_source_traits *source;   /* the traits of `kind` */
     struct fby_location             location; /* `pattern`, absolute */
@@ -79,8 +79,8 @@ enum { BAD_DO, BAD_LIMIT, BAD_KEYS }; /* keys of `on_bad_sample` */
 
 struct parsed_bad_sample {
     struct fby_source_pos key_pos[BAD_KEYS];
-    int64_t               rule; /* enum fby_bad_sample */
-    int64_t               limit;
+    int64_t               rule;  /* enum fby_bad_sample */
+    int64_t               limit; /* bad samples allowed */
 };
 
 enum {
@@ -95,19 +95,19 @@ enum {
 
 struct parsed_wire {
     struct fby_source_pos key_pos[WIRE_KEYS];
-    int64_t               type; /* enum fby_type, PARSED_BITS, PARSED_YUV420 */
-    uint8_t               filter; /* enum fby_filter or FBY_AUTO */
-    uint8_t               codec;  /* enum fby_codec or FBY_AUTO */
+    int64_t type;   /* enum fby_type, PARSED_BITS or PARSED_YUV420 */
+    uint8_t filter; /* enum fby_filter or FBY_AUTO */
+    uint8_t codec;  /* enum fby_codec or FBY_AUTO */
 };
 
 struct parsed_factors {
-    uint32_t n; /* numbers in use */
+    uint32_t n; /* 0: not given; 1: for all channels; else one for each */
     double   r[FBY_MAX_FACTORS];
 };
 
 struct parsed_out {
     struct fby_source_pos     key_pos[OUT_KEYS];
-    struct fby_field_delivery delivery; /* all but scale, filter and codec */
+    struct fby_field_delivery delivery; /* without scale, filter and codec */
     struct parsed_factors     scale;
     struct parsed_factors     offset;
 };
@@ -118,14 +118,14 @@ struct parsed_one_hot {
     double                     smoothing;
     int64_t                    dtype;
     uint32_t                   split_bits; /* bit i: used by split i */
-    const struct fby_pipeline *pipeline;   /* has the splits; borrowed */
+    const struct fby_pipeline *pipeline;   /* its splits; borrowed */
 };
 
 struct parsed_op {
     struct fby_op_use     use; /* `occurrence` is set when a split is made */
     uint32_t              split_bits; /* bit i: used by split i */
     struct fby_source_pos name_pos;
-    char                  field[FBY_NAME_SIZE]; /* that a parameter names */
+    char field[FBY_NAME_SIZE]; /* name in a parameter with is_field */
     struct fby_source_pos field_pos;
 };
 
@@ -139,8 +139,8 @@ struct parsed_field {
     char                       from[FBY_MAX_MAPS][FBY_NAME_SIZE];
     struct fby_source_pos      from_pos[FBY_MAX_MAPS];
     uint32_t                   n_from;
-    int64_t                    decode;
-    int64_t                    dct_scale;
+    int64_t                    decode;    /* enum fby_decode */
+    int64_t                    dct_scale; /* enum fby_dct_scale */
     char                       group[FBY_NAME_SIZE];
     char                       json_key[FBY_NAME_SIZE];
     int64_t                    pick; /* enum fby_pick */
@@ -156,7 +156,7 @@ struct parsed_field {
     uint32_t                   n_device;
     struct parsed_out          out;
     struct parsed_one_hot      one_hot;
-    const struct fby_pipeline *pipeline; /* the owner of the field */
+    const struct fby_pipeline *pipeline; /* owns the field */
 };
 
 enum {
@@ -185,6 +185,14 @@ struct fby_pipeline {
     struct parsed_field      fields[FBY_MAX_FIELDS]; /* sorted by name */
     size_t                   n_fields;
 };
+
+#define ALL_SPLITS UINT32_MAX /* as split_bits */
+/* The bit of a split in split_bits. */
+static inline uint32_t fby_parsed_split_bit(
+    const struct fby_pipeline *pipeline, const struct parsed_split *split)
+{
+    return UINT32_C(1) << (split - pipeline->splits);
+}
 
 /* Read the fields of a file, after its splits (field.c). */
 FBY_CHECKED fby_err fby_parsed_read_fields(
@@ -217,9 +225,9 @@ FBY_CHECKED fby_err fby_parsed_complete_field(
 /* True if the field is a column of NumPy files (field_keys.c). */
 bool fby_parsed_is_column(const struct parsed_field *field);
 
-/* Find a field by name; NULL if there is none. If `nearest` is not NULL, all
- * other field names are offered to it, for a "did you mean" (lines.c). */
 struct fby_nearest;
+/* Find a field by name; NULL if there is none. If `nearest` is not NULL, the
+ * names compared are offered to it, for a "did you mean" (lines.c). */
 const struct parsed_field *fby_parsed_find_field(
     const struct fby_pipeline *self, const char *name,
     struct fby_nearest *nearest);
@@ -229,8 +237,8 @@ const struct parsed_field *fby_parsed_find_field(
 const struct parsed_split *fby_parsed_find_split(
     const struct fby_pipeline *self, const char *name);
 
-/* The position of a fault of the field in the file. The index of an op counts
- * only ops of the split with the bit `split_bit` (split_field.c). */
+/* The position in the file of a fault of the field. For an op, fault->index
+ * counts only ops of the split with the bit `split_bit` (split_field.c). */
 struct fby_source_pos fby_parsed_fault_pos(const struct parsed_field *field,
     const struct fby_field_fault *fault, uint32_t split_bit);
 
@@ -240,16 +248,14 @@ FBY_CHECKED fby_err fby_parsed_fill_field(const struct fby_pipeline *pipeline,
     const struct parsed_split *split, size_t i, struct fby_split *out,
     struct fby_error_detail *why);
 
-/* Read a name into `out`; `what` is the thing named, for errors (parse.c). */
+/* Read a name into `out`; `what` says for errors what it names (parse.c). */
 FBY_CHECKED fby_err fby_parsed_read_name(const struct fby_yaml *yaml,
     const yaml_node_t *key, const char *what, char out[FBY_NAME_SIZE]);
 
-/* The text of an enum fby_field_key, for errors (field.c). */
+/* The name of a key of fields in the file, for errors (field.c). */
 const char *fby_parsed_key_name(size_t key);
 
 /* Values of parsed_wire.type that are no enum fby_type. */
 enum { PARSED_BITS = 1000, PARSED_YUV420 = 1001 };
-
-enum { DEFAULT_LIMIT = 100 }; /* bad samples, for on_bad_sample: substitute */
 
 #endif

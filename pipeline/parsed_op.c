@@ -7,11 +7,12 @@
 #include "pipeline/parse_state.h"
 #include "pipeline/text.h"
 
-/* ---- only ---- */
+/* ---- the key `only`: the splits that use an op or one_hot ---- */
 
-/* Set the bit of the split that `node` names. */
-static fby_err add_split(const struct fby_yaml *yaml, const yaml_node_t *node,
-    const struct fby_pipeline *pipeline, uint32_t *split_bits)
+/* Set the bit of the split that `node` names in *split_bits. */
+static fby_err add_split_bit(const struct fby_yaml *yaml,
+    const yaml_node_t *node, const struct fby_pipeline *pipeline,
+    uint32_t *split_bits)
 {
     if (!fby_yaml_is_given(node)) {
         return fby_yaml_expected(yaml, node, "the name of a split");
@@ -37,20 +38,21 @@ fby_err fby_parsed_read_only_key(struct fby_yaml *yaml, yaml_node_t *node,
         return fby_yaml_error(yaml, node, "only: [] names no split");
     }
     for (size_t i = 0; i < fby_yaml_length(node); i++) {
-        FBY_TRY(add_split(yaml, fby_yaml_item(yaml, node, i), pipeline, out));
+        FBY_TRY(
+            add_split_bit(yaml, fby_yaml_item(yaml, node, i), pipeline, out));
     }
     return FBY_OK;
 }
 
 /* ---- parameters ---- */
 
-struct op_reader { /* reads the parameters of one op */
+struct op_reader { /* the op whose parameters read_param reads */
     const struct fby_op       *op;
     const struct fby_pipeline *pipeline;
     struct parsed_op          *out;
 };
 
-/* Read a parameter that names a field; its index is set later. */
+/* Read a parameter that names a field. Its index is set when all are read. */
 static fby_err read_reference(const struct fby_yaml *yaml,
     const yaml_node_t *node, const struct fby_param *param,
     struct parsed_op *out)
@@ -97,8 +99,8 @@ static fby_err set_defaults(const struct fby_yaml *yaml,
     return FBY_OK;
 }
 
-/* Read the mapping `value`, which has the parameters of the op at `name`. No
- * value, and a scalar that is empty or null, stand for all defaults. */
+/* Read the mapping `value`, which has the parameters of the op at `name`. All
+ * parameters have their defaults if `value` is NULL, empty or null. */
 static fby_err read_params(struct fby_yaml *yaml, const yaml_node_t *name,
     yaml_node_t *value, struct op_reader *reader)
 {
@@ -114,7 +116,7 @@ static fby_err read_params(struct fby_yaml *yaml, const yaml_node_t *name,
         names[i] = reader->op->params[i].name;
     }
     names[n]                = "only";
-    reader->out->split_bits = UINT32_MAX; /* all splits */
+    reader->out->split_bits = ALL_SPLITS;
     if (value != NULL &&
         (!fby_yaml_is_scalar(value) || fby_yaml_is_given(value))) {
         char what[64];
@@ -127,16 +129,16 @@ static fby_err read_params(struct fby_yaml *yaml, const yaml_node_t *name,
 /* ---- items ---- */
 
 /* An item of a list: `- name: {...}`, or `- name`. */
-struct item {
+struct list_item {
     yaml_node_t *name;
     yaml_node_t *value; /* NULL: all defaults */
 };
 
 static fby_err read_item(
-    struct fby_yaml *yaml, yaml_node_t *node, struct item *out)
+    struct fby_yaml *yaml, yaml_node_t *node, struct list_item *out)
 {
     static const char what[] = "one op, as NAME or NAME: {...}";
-    *out                     = (struct item){.name = node};
+    *out                     = (struct list_item){.name = node};
     if (fby_yaml_is_map(node)) {
         const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
         if (node->data.mapping.pairs.top - pair != 1) {
@@ -152,19 +154,19 @@ static fby_err read_item(
                : fby_yaml_expected(yaml, out->name, what);
 }
 
-/* Set the error for a name that no op has; `device`: no op of the device. */
+/* Set the error for a name that is not in the table of the op's list. */
 static fby_err error_unknown_op(
-    const struct fby_yaml *yaml, const yaml_node_t *node, bool device)
+    const struct fby_yaml *yaml, const yaml_node_t *node, bool on_device)
 {
-    const char                 *text    = fby_yaml_text(node);
-    const char                 *what    = device ? "op of the device" : "op";
-    const struct fby_op *const *ops     = device ? fby_device_ops : fby_ops;
-    size_t                      n       = device ? fby_n_device_ops : fby_n_ops;
+    const char                 *text = fby_yaml_text(node);
+    const char                 *what = on_device ? "op of the device" : "op";
+    const struct fby_op *const *ops  = on_device ? fby_device_ops : fby_ops;
+    size_t                      n    = on_device ? fby_n_device_ops : fby_n_ops;
     struct fby_nearest          nearest = {.word = text};
-    if ((device ? fby_op_named(text) : fby_device_op_named(text)) != NULL) {
+    if ((on_device ? fby_op_named(text) : fby_device_op_named(text)) != NULL) {
         return fby_yaml_error(yaml, node,
-            device ? "'%s' is no op of the device; write it under 'ops'"
-                   : "%s is an op of the device; write it under 'device'",
+            on_device ? "'%s' is no op of the device; write it under 'ops'"
+                      : "%s is an op of the device; write it under 'device'",
             text);
     }
     for (size_t i = 0; i < n; i++) {
@@ -176,16 +178,16 @@ static fby_err error_unknown_op(
 }
 
 static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
-    const struct fby_pipeline *pipeline, bool device, struct parsed_op *out)
+    const struct fby_pipeline *pipeline, bool on_device, struct parsed_op *out)
 {
-    struct item             item;
+    struct list_item        item;
     struct fby_error_detail why = {{0}};
     FBY_TRY(read_item(yaml, node, &item));
     const char *name = fby_yaml_text(item.name);
     out->name_pos    = fby_yaml_pos(item.name);
-    out->use.op      = device ? fby_device_op_named(name) : fby_op_named(name);
+    out->use.op = on_device ? fby_device_op_named(name) : fby_op_named(name);
     if (out->use.op == NULL) {
-        return error_unknown_op(yaml, item.name, device);
+        return error_unknown_op(yaml, item.name, on_device);
     }
     struct op_reader reader = {
         .op = out->use.op, .pipeline = pipeline, .out = out};
@@ -196,22 +198,22 @@ static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
 }
 
 static fby_err read_list(struct fby_yaml *yaml, yaml_node_t *node,
-    struct parsed_field *field, bool device)
+    struct parsed_field *field, bool on_device)
 {
-    struct parsed_op *ops  = device ? field->device : field->ops;
-    uint32_t         *n    = device ? &field->n_device : &field->n_ops;
-    int               most = device ? FBY_MAX_DEVICE : FBY_MAX_OPS;
+    struct parsed_op *ops     = on_device ? field->device : field->ops;
+    uint32_t         *n_ops   = on_device ? &field->n_device : &field->n_ops;
+    int               max_ops = on_device ? FBY_MAX_DEVICE : FBY_MAX_OPS;
     if (!fby_yaml_is_list(node)) {
         return fby_yaml_expected(yaml, node,
-            device ? "a list of ops of the device" : "a list of ops");
+            on_device ? "a list of ops of the device" : "a list of ops");
     }
-    if (fby_yaml_length(node) > (size_t)most) {
+    if (fby_yaml_length(node) > (size_t)max_ops) {
         return fby_yaml_error(yaml, node, "%zu ops; a field has at most %d%s",
-            fby_yaml_length(node), most, device ? " on the device" : "");
+            fby_yaml_length(node), max_ops, on_device ? " on the device" : "");
     }
-    for (; *n < fby_yaml_length(node); (*n)++) {
-        FBY_TRY(read_op(yaml, fby_yaml_item(yaml, node, *n), field->pipeline,
-            device, &ops[*n]));
+    for (; *n_ops < fby_yaml_length(node); (*n_ops)++) {
+        FBY_TRY(read_op(yaml, fby_yaml_item(yaml, node, *n_ops),
+            field->pipeline, on_device, &ops[*n_ops]));
     }
     return FBY_OK;
 }
@@ -219,13 +221,13 @@ static fby_err read_list(struct fby_yaml *yaml, yaml_node_t *node,
 fby_err fby_parsed_read_ops(
     struct fby_yaml *yaml, yaml_node_t *node, void *field)
 {
-    return read_list(yaml, node, field, /*device=*/false);
+    return read_list(yaml, node, field, /*on_device=*/false);
 }
 
 fby_err fby_parsed_read_device(
     struct fby_yaml *yaml, yaml_node_t *node, void *field)
 {
-    return read_list(yaml, node, field, /*device=*/true);
+    return read_list(yaml, node, field, /*on_device=*/true);
 }
 
 bool fby_parsed_normalizes(const struct parsed_field *field)
@@ -238,7 +240,7 @@ bool fby_parsed_normalizes(const struct parsed_field *field)
     return normalizes;
 }
 
-/* Set parameter `param` to the index of the field that `op` names. */
+/* Set parameter `param` of `op` to the index of the field that it names. */
 static fby_err resolve_reference(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, struct parsed_op *op, size_t param)
 {
@@ -255,6 +257,7 @@ static fby_err resolve_reference(const struct fby_yaml *yaml,
         fby_nearest_hint(&nearest, NULL).text);
 }
 
+/* Only ops of the device have parameters that name fields. */
 fby_err fby_parsed_resolve_references(
     const struct fby_yaml *yaml, struct fby_pipeline *pipeline)
 {

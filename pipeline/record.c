@@ -1,3 +1,4 @@
+/* record.c - write and read records, the format of all canonical bytes. */
 #include "pipeline/record.h"
 
 #include <assert.h>
@@ -7,7 +8,7 @@
 
 /* ---- writing ---- */
 
-/* Append the key and the length of an entry. */
+/* Append the key of an entry and the length of its value in bytes. */
 static void put_head(struct fby_buffer *out, uint16_t key, size_t size)
 {
     assert(key > 0 && size <= UINT32_MAX);
@@ -94,7 +95,7 @@ void fby_record_refuse(struct fby_record *r, uint16_t key, const char *fault)
     if (r->fault == NULL) {
         r->fault  = fault;
         r->key    = key;
-        r->in.bad = true;
+        r->in.bad = true; /* so that all later reads return 0 */
     }
 }
 
@@ -115,7 +116,7 @@ bool fby_record_has_more(const struct fby_record *r)
     return r->fault == NULL && r->in.left > 0;
 }
 
-/* The text of the fault that the next entry does not have `key`. */
+/* The fault if the next entry has another key. Keys must ascend. */
 static const char *missing_text(const struct fby_record *r, uint16_t key)
 {
     if (r->in.left == 0 || next_key(r) > key) {
@@ -145,8 +146,8 @@ struct fby_span fby_record_read_bytes(struct fby_record *r, uint16_t key)
     return (struct fby_span){.data = data, .size = size};
 }
 
-/* Read the bytes of a column of at most `max` numbers. */
-static struct fby_span read_column(
+/* Read the bytes of an array of at most `max` numbers of 8 bytes. */
+static struct fby_span read_array(
     struct fby_record *r, uint16_t key, size_t max)
 {
     struct fby_span span = fby_record_read_bytes(r, key);
@@ -162,7 +163,7 @@ static struct fby_span read_column(
 size_t fby_record_read_i64s(
     struct fby_record *r, uint16_t key, int64_t *out, size_t max)
 {
-    struct fby_span   span = read_column(r, key, max);
+    struct fby_span   span = read_array(r, key, max);
     struct fby_reader in   = fby_reader(span.data, span.size);
     for (size_t i = 0; i < span.size / 8; i++) {
         out[i] = (int64_t)fby_read_u64(&in);
@@ -178,7 +179,7 @@ static bool is_canonical(double value)
 size_t fby_record_read_reals(
     struct fby_record *r, uint16_t key, double *out, size_t max)
 {
-    struct fby_span   span = read_column(r, key, max);
+    struct fby_span   span = read_array(r, key, max);
     struct fby_reader in   = fby_reader(span.data, span.size);
     for (size_t i = 0; i < span.size / 8; i++) {
         uint64_t bits = fby_read_u64(&in);

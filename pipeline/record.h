@@ -2,12 +2,13 @@
  *
  * A record is a sequence of entries (key u16, length u32, value),
  * little-endian, with strictly ascending keys. The key determines the type of
- * the value: a number, a column of numbers, a text, bytes, or a nested record.
+ * the value: a number, an array of numbers, a text, bytes, or a nested record.
  * A list is a record with the keys 1, 2, 3 ... Integers are i64, reals finite
- * binary64 without -0, texts UTF-8 without NUL, so a meaning has one encoding.
+ * binary64 without -0, texts UTF-8 without NUL. So equal values have equal
+ * bytes.
  *
- * The reader is strict, and keys are read in ascending order. A record keeps
- * its first fault: read everything, then check once with fby_record_end. */
+ * Keys are read in ascending order. A struct fby_record keeps its first fault:
+ * read all entries, then check once with fby_record_end. */
 #ifndef FBY_PIPELINE_RECORD_H
 #define FBY_PIPELINE_RECORD_H
 
@@ -22,7 +23,7 @@ void fby_record_put_text(
     struct fby_buffer *out, uint16_t key, const char *text);
 void fby_record_put_bytes(
     struct fby_buffer *out, uint16_t key, const void *data, size_t size);
-/* A column of n numbers, 8 bytes each. */
+/* An array of n numbers, 8 bytes each. */
 void fby_record_put_i64s(
     struct fby_buffer *out, uint16_t key, const int64_t *values, size_t n);
 void fby_record_put_reals(
@@ -38,13 +39,13 @@ static inline uint16_t fby_record_nth(size_t i)
     return (uint16_t)(i + 1);
 }
 
-/* A nested record: put its entries between open and close. `mark` is the result
- * of fby_record_open: where the entries begin. */
+/* Begin and end a nested record; put its entries in between. `mark` is the
+ * result of fby_record_open, the offset in `out` at which the entries begin. */
 size_t fby_record_open(struct fby_buffer *out, uint16_t key);
 void   fby_record_close(struct fby_buffer *out, size_t mark);
 
-/* Reading. Spans point into the input. A call that fails sets the fault, unless
- * there is one already, and returns zero or an empty value. */
+/* The state of reading a record. A call that fails sets the fault, unless there
+ * is one already, and returns zero or an empty value. */
 struct fby_record {
     struct fby_reader in;
     uint32_t          last;  /* last key read; 0 at the start */
@@ -52,7 +53,7 @@ struct fby_record {
     const char       *fault; /* static text; NULL: no fault */
 };
 
-struct fby_span {
+struct fby_span { /* points into the input */
     const uint8_t *data;
     size_t         size; /* bytes */
 };
@@ -84,13 +85,13 @@ uint32_t fby_record_read_u32(struct fby_record *r, uint16_t key);
 void fby_record_read_text(
     struct fby_record *r, uint16_t key, char *out, size_t capacity);
 
-/* Read a column of at most `max` numbers; return their number. */
+/* Read an array of at most `max` numbers; return how many there are. */
 size_t fby_record_read_i64s(
     struct fby_record *r, uint16_t key, int64_t *out, size_t max);
 size_t fby_record_read_reals(
     struct fby_record *r, uint16_t key, double *out, size_t max);
 
-/* Read a list of at most `max` texts of FBY_NAME_SIZE; return their number. */
+/* Read a list of at most `max` texts of FBY_NAME_SIZE; return how many. */
 uint32_t fby_record_read_names(struct fby_record *r, uint16_t key,
     char (*out)[FBY_NAME_SIZE], uint32_t                      max);
 

@@ -1,3 +1,4 @@
+/* schema.c - read the values of a mapping as its table of keys says. */
 #include "pipeline/schema.h"
 
 #include <assert.h>
@@ -58,7 +59,7 @@ static fby_err read_text(const struct fby_yaml *yaml, const yaml_node_t *node,
     return FBY_OK;
 }
 
-/* Set *out to the index of a word in `words`; return whether it is there. */
+/* Set *out to the index of the word in `words`; return false if not there. */
 static bool find_word(
     const yaml_node_t *node, const char *const *words, int64_t *out)
 {
@@ -71,7 +72,8 @@ static bool find_word(
     return false;
 }
 
-/* Read a number or word to the end of `out`; return whether it is in range. */
+/* Read a number, or the index of a word, to element out->n; do not count it.
+ * Return true if the number is valid and in range. */
 static bool read_param_number(const yaml_node_t *node,
     const struct fby_param *param, struct fby_value *out)
 {
@@ -88,7 +90,7 @@ static bool read_param_number(const yaml_node_t *node,
     return ok && (double)integer >= param->min && (double)integer <= param->max;
 }
 
-/* Repeat a single number if it stands for all numbers of the parameter. */
+/* With `spread`, repeat a single number for all numbers of the parameter. */
 static void spread_number(
     const struct fby_param *param, struct fby_value *value)
 {
@@ -102,20 +104,21 @@ static void spread_number(
 fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_param *param, struct fby_value *out)
 {
-    bool   list     = fby_yaml_is_list(node);
-    size_t n        = fby_yaml_length(node);
-    size_t at_least = param->min_n > 0 ? param->min_n : 1;
-    *out            = (struct fby_value){.real = param->real};
-    if (n < at_least || n > param->max_n || (list && param->max_n == 1) ||
+    bool   is_list = fby_yaml_is_list(node);
+    size_t n       = fby_yaml_length(node);
+    size_t min_n   = param->min_n > 0 ? param->min_n : 1;
+    *out           = (struct fby_value){.real = param->real};
+    /* A parameter of one number is no list; `spread` takes one number or
+     * all. */
+    if (n < min_n || n > param->max_n || (is_list && param->max_n == 1) ||
         (param->spread && n > 1 && n < param->max_n)) {
         return fby_yaml_expected(yaml, node, param->expects);
     }
-    for (size_t k = 0; k < n; k++) {
-        yaml_node_t *item = fby_yaml_item(yaml, node, k);
+    for (; out->n < n; out->n++) {
+        yaml_node_t *item = fby_yaml_item(yaml, node, out->n);
         if (!read_param_number(item, param, out)) {
             return fby_yaml_expected(yaml, item, param->expects);
         }
-        out->n++;
     }
     spread_number(param, out);
     return FBY_OK;
@@ -123,25 +126,25 @@ fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
 
 /* ---- keys ---- */
 
-struct schema_target { /* what read_value gets */
+struct schema_target { /* the `target` of read_value */
     const struct fby_schema *schema;
-    void                    *values;
+    void                    *values; /* the struct to fill */
 };
 
-/* Write an integer to `at`, with the size that the key's member has. */
-static void store_integer(const struct fby_key *key, int64_t value, void *at)
+/* Write an integer to `member` with the size of the member. */
+static void store_integer(
+    const struct fby_key *key, int64_t value, void *member)
 {
-    uint8_t  byte = (uint8_t)value;
-    uint32_t word = (uint32_t)value;
-    memcpy(at,
-        key->size == 1   ? (void *)&byte
-        : key->size == 4 ? (void *)&word
-                         : &value,
-        key->size);
+    uint8_t     byte  = (uint8_t)value;
+    uint32_t    word  = (uint32_t)value;
+    const void *sized = key->size == sizeof(byte)   ? (void *)&byte
+                        : key->size == sizeof(word) ? (void *)&word
+                                                    : &value;
+    memcpy(member, sized, key->size);
 }
 
 static fby_err read_number(const struct fby_yaml *yaml, const yaml_node_t *node,
-    const struct fby_key *key, void *at)
+    const struct fby_key *key, void *member)
 {
     bool    is_real = key->kind == FBY_KEY_REAL;
     int64_t integer = 0;
@@ -153,9 +156,9 @@ static fby_err read_number(const struct fby_yaml *yaml, const yaml_node_t *node,
         return fby_yaml_expected(yaml, node, key->expects);
     }
     if (is_real) {
-        memcpy(at, &real, sizeof(real));
+        memcpy(member, &real, sizeof(real));
     } else {
-        store_integer(key, integer, at);
+        store_integer(key, integer, member);
     }
     return FBY_OK;
 }
@@ -165,37 +168,37 @@ static fby_err read_value(
 {
     const struct schema_target *target = opaque;
     const struct fby_key       *key    = &target->schema->keys[i];
-    void                       *at     = (char *)target->values + key->offset;
+    void                       *member = (char *)target->values + key->offset;
     int64_t                     value  = 0;
     switch (key->kind) {
     case FBY_KEY_INTEGER:
     case FBY_KEY_REAL:
-        return read_number(yaml, node, key, at);
+        return read_number(yaml, node, key, member);
     case FBY_KEY_TEXT:
-        return read_text(yaml, node, key, at);
+        return read_text(yaml, node, key, member);
     case FBY_KEY_CHOICE:
         FBY_TRY(
             fby_choice_read(yaml, node, key->choices, key->expects, &value));
-        store_integer(key, value, at);
+        store_integer(key, value, member);
         return FBY_OK;
     case FBY_KEY_NODE:
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): the pointer is stored */
-        memcpy(at, &node, sizeof(node));
+        memcpy(member, &node, sizeof(node));
         return FBY_OK;
     case FBY_KEY_MAP:
-        return fby_schema_read(yaml, node, key->schema, at);
+        return fby_schema_read(yaml, node, key->schema, member);
     case FBY_KEY_OWN:
         return key->read(yaml, node, target->values);
     }
-    return FBY_USAGE;
+    return FBY_USAGE; /* not reached */
 }
 
 static fby_err check_required(const struct fby_yaml *yaml,
     const yaml_node_t *node, const struct fby_schema *schema,
-    const struct fby_source_pos *at)
+    const struct fby_source_pos *key_pos)
 {
     for (size_t i = 0; i < schema->n_keys; i++) {
-        if (schema->keys[i].required && !fby_is_given(at[i])) {
+        if (schema->keys[i].required && !fby_is_given(key_pos[i])) {
             return fby_yaml_error(yaml, node, "key '%s' is missing here: %s",
                 schema->keys[i].name, schema->keys[i].expects);
         }

@@ -28,7 +28,7 @@ enum fby_key_kind {
     FBY_KEY_CHOICE,  /* integer: the value of one of `choices` */
     FBY_KEY_NODE,    /* yaml_node_t *: the node itself */
     FBY_KEY_MAP,     /* a struct that `schema` describes */
-    FBY_KEY_OWN      /* the function `read` reads it */
+    FBY_KEY_OWN      /* read by the function `read` of the key */
 };
 
 struct fby_key {
@@ -36,10 +36,10 @@ struct fby_key {
     const char       *expects; /* "an integer, 1 to 64"; choice: "filter" */
     enum fby_key_kind kind;
     bool              required;
-    size_t            offset; /* of the value in the target */
-    size_t size; /* of the value, in bytes; an integer has 1, 4 or 8 */
-    double min;
-    double max;
+    size_t            offset; /* of the value in the target, in bytes */
+    size_t            size;   /* bytes of the value; an integer has 1, 4 or 8 */
+    double            min;
+    double            max;
     const struct fby_choice *choices;
     const struct fby_schema *schema;
     fby_err (*read)(struct fby_yaml *yaml, yaml_node_t *node, void *target);

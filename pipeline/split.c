@@ -1,5 +1,5 @@
-/* split.c - implements fby_pipeline_split (parse.h): make a split from a
- * file. */
+/* split.c - make a split (its content, location and delivery) from a parsed
+ * pipeline file: fby_pipeline_split of parse.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,7 @@
 #include "pipeline/plan/order.h"
 #include "pipeline/text.h"
 
-/* ---- content ----
- * The content is all settings that determine the values of the batches. */
+/* ---- the content: the settings that decide the values of the batches ---- */
 
 static void fill_content_except_fields(struct fby_content *content,
     const struct fby_pipeline *pipeline, const struct parsed_split *split)
@@ -41,17 +40,17 @@ static void fill_content_except_fields(struct fby_content *content,
 
 /* ---- rules that hold for one split ---- */
 
-/* Check the device ops of field `i`. */
-static fby_err check_device(const struct fby_pipeline *pipeline,
+/* Check the device ops of field `i`, and the label that one of them mixes. */
+static fby_err check_device_ops(const struct fby_pipeline *pipeline,
     const struct parsed_split *split, size_t i,
     const struct fby_content *content, struct fby_error_detail *why)
 {
-    uint32_t               bit   = UINT32_C(1) << (split - pipeline->splits);
+    uint32_t               split_bit = fby_parsed_split_bit(pipeline, split);
     struct fby_field_fault fault = {.key = FBY_FIELD_DEVICE, .has_index = true};
     if (fby_device_ops_check(content, (uint32_t)i, &fault.index, &fault.why) !=
         FBY_OK) {
         return fby_yaml_set_error(why, pipeline->file,
-            fby_parsed_fault_pos(&pipeline->fields[i], &fault, bit),
+            fby_parsed_fault_pos(&pipeline->fields[i], &fault, split_bit),
             "%s (split '%s')", fault.why.text, split->name);
     }
     const struct fby_op_use *mixing_op =
@@ -99,7 +98,7 @@ static fby_err check_split(const struct fby_pipeline *pipeline,
 {
     FBY_TRY(check_bucket(pipeline, split, why));
     for (size_t i = 0; i < content->n_fields; i++) {
-        FBY_TRY(check_device(pipeline, split, i, content, why));
+        FBY_TRY(check_device_ops(pipeline, split, i, content, why));
     }
     return fby_content_check(content, why) == FBY_OK
                ? FBY_OK

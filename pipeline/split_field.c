@@ -1,8 +1,8 @@
 /* split_field.c - make one field of one split: copy its settings from the
  * parsed file, let its kind set the defaults, and check it.
  *
- * An op or one_hot may be for some splits only: see `split_bits`. The bit of
- * the split that is made is `split_bit`. */
+ * An op or one_hot may be for some splits only: bit i of `split_bits` means
+ * split i. `split_bit` has only the bit of the split that is being made. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* ---- content ---- */
 
-/* Copy those ops that this split has; return their number. */
+/* Copy the ops that this split has; return their number. */
 static uint32_t copy_ops(struct fby_op_use *out, const struct parsed_op *ops,
     uint32_t n, uint32_t split_bit)
 {
@@ -31,7 +31,7 @@ static bool has_one_hot(const struct parsed_field *field, uint32_t split_bit)
            (field->one_hot.split_bits & split_bit) != 0;
 }
 
-/* Set the lengths of a field of sequences from its source. */
+/* If the field has sequences, set its lengths from its source. */
 static void fill_sequence(
     struct fby_field_content *out, const struct fby_tokens *tokens)
 {
@@ -68,11 +68,11 @@ static void fill_content(struct fby_field_content *out,
 
 /* ---- delivery ---- */
 
-/* The factor of channel `c`. A single number stands for all channels. */
+/* The factor of channel `c`. A single factor is for all; none: `fallback`. */
 static double factor_of(
-    const struct parsed_factors *factors, uint32_t c, double otherwise)
+    const struct parsed_factors *factors, uint32_t c, double fallback)
 {
-    return factors->n == 0 ? otherwise : factors->r[factors->n > 1 ? c : 0];
+    return factors->n == 0 ? fallback : factors->r[factors->n > 1 ? c : 0];
 }
 
 /* The defaults of scale and offset are 1 and 0. */
@@ -103,19 +103,23 @@ static void fill_delivery(struct fby_field_delivery *out,
 
 /* ---- positions in the file ---- */
 
-/* The position of op `k` of those in this split, of which there are more. */
+/* The position of op `i` among the ops of this split; line 0: no such op. */
 static struct fby_source_pos op_pos(
-    const struct parsed_op *op, uint32_t split_bit, uint32_t k)
+    const struct parsed_op *ops, uint32_t n, uint32_t split_bit, uint32_t i)
 {
-    for (;; op++) {
-        if ((op->split_bits & split_bit) != 0 && k-- == 0) {
-            return op->name_pos;
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        bool is_in_split = (ops[k].split_bits & split_bit) != 0;
+        if (is_in_split && found == i) {
+            return ops[k].name_pos;
         }
+        found += is_in_split ? 1 : 0;
     }
+    return (struct fby_source_pos){0};
 }
 
 /* The position of the value of `key`. enum fby_field_key lists the keys of the
- * field, then those inside wire, out and one_hot; each struct has its own. */
+ * field, then of wire, out and one_hot, each of which has its own key_pos. */
 static struct fby_source_pos pos_of_key(
     const struct parsed_field *field, enum fby_field_key key)
 {
@@ -136,8 +140,10 @@ struct fby_source_pos fby_parsed_fault_pos(const struct parsed_field *field,
         return field->from_pos[fault->index];
     }
     if (fault->has_index) {
-        return op_pos(fault->key == FBY_FIELD_OPS ? field->ops : field->device,
-            split_bit, fault->index);
+        bool on_worker = fault->key == FBY_FIELD_OPS;
+        return op_pos(on_worker ? field->ops : field->device,
+            on_worker ? field->n_ops : field->n_device, split_bit,
+            fault->index);
     }
     struct fby_source_pos pos = pos_of_key(field, fault->key);
     if (!fby_is_given(pos) && fault->key >= FBY_FIELD_WIRE_TYPE &&
@@ -148,7 +154,7 @@ struct fby_source_pos fby_parsed_fault_pos(const struct parsed_field *field,
     return fby_is_given(pos) ? pos : field->name_pos;
 }
 
-/* The bits of those keys of the field that the file has. */
+/* The FBY_FIELD_BITs of the keys that the file has for the field. */
 static uint64_t given_keys(const struct parsed_field *field)
 {
     uint64_t given = 0;
@@ -162,7 +168,7 @@ static uint64_t given_keys(const struct parsed_field *field)
 
 /* ---- one field ---- */
 
-/* Check that the file has no wire type, or the one that the kind has set. */
+/* If the file has a wire type, check that the kind has set the same one. */
 static fby_err check_wire(
     const struct fby_field_check *check, const struct parsed_field *parsed)
 {
@@ -235,25 +241,27 @@ static fby_err error_at_fault(const struct fby_pipeline *pipeline,
     const struct parsed_split *split, const struct parsed_field *field,
     const struct fby_field_fault *fault, struct fby_error_detail *why)
 {
-    uint32_t bit = UINT32_C(1) << (split - pipeline->splits);
-    char     of_field[FBY_NAME_SIZE + 16] = "";
-    char     of_split[FBY_NAME_SIZE + 16] = "";
+    uint32_t split_bit = fby_parsed_split_bit(pipeline, split);
+    char     field_prefix[FBY_NAME_SIZE + 16] = "";
+    char     split_suffix[FBY_NAME_SIZE + 16] = "";
     if (fault->key == FBY_FIELD_NAME) {
-        snprintf(of_field, sizeof(of_field), "field '%s': ", field->name);
+        snprintf(
+            field_prefix, sizeof(field_prefix), "field '%s': ", field->name);
     }
     if (fault->is_of_split) {
-        snprintf(of_split, sizeof(of_split), " (split '%s')", split->name);
+        snprintf(
+            split_suffix, sizeof(split_suffix), " (split '%s')", split->name);
     }
     return fby_yaml_set_error(why, pipeline->file,
-        fby_parsed_fault_pos(field, fault, bit), "%s%s%s", of_field,
-        fault->why.text, of_split);
+        fby_parsed_fault_pos(field, fault, split_bit), "%s%s%s", field_prefix,
+        fault->why.text, split_suffix);
 }
 
 fby_err fby_parsed_fill_field(const struct fby_pipeline *pipeline,
     const struct parsed_split *split, size_t i, struct fby_split *out,
     struct fby_error_detail *why)
 {
-    uint32_t                   bit = UINT32_C(1) << (split - pipeline->splits);
+    uint32_t split_bit                  = fby_parsed_split_bit(pipeline, split);
     const struct parsed_field *parsed   = &pipeline->fields[i];
     struct fby_field_content  *field    = &out->content.fields[i];
     struct fby_field_delivery *delivery = &out->delivery.fields[i];
@@ -264,9 +272,9 @@ fby_err fby_parsed_fill_field(const struct fby_pipeline *pipeline,
                .tokens                            = &out->content.tokens,
                .given                             = given_keys(parsed),
                .fault                             = &fault};
-    fill_content(field, parsed, bit);
+    fill_content(field, parsed, split_bit);
     fill_sequence(field, &out->content.tokens);
-    fill_delivery(delivery, parsed, bit);
+    fill_delivery(delivery, parsed, split_bit);
     return complete_and_check(parsed, &out->content, &check, field, delivery) ==
                    FBY_OK
                ? FBY_OK

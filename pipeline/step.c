@@ -1,14 +1,15 @@
+/* step.c - names of steps and of their values; picture sizes after steps. */
 #include "pipeline/step.h"
 
 #include <stddef.h>
 
-struct kind {
+struct step_traits {
     const char *name;
     bool        is_geometric;
     const char *values[FBY_STEP_VALUES]; /* names of the values */
 };
 
-static const struct kind kinds[FBY_N_STEPS] = {
+static const struct step_traits step_traits[FBY_N_STEPS] = {
     [FBY_STEP_VERTICAL_FLIP] = {"vertical_flip", true, {0}},
     [FBY_STEP_PAD]           = {"pad", true,
                   {"left", "top", "right", "bottom", "fill", "mode"}},
@@ -21,16 +22,8 @@ static const struct kind kinds[FBY_N_STEPS] = {
     [FBY_STEP_ERASE]        = {"erase", false,
                {"x", "y", "w", "h", "red", "green", "blue"}},
     [FBY_STEP_AFFINE]       = {"affine", true,
-              {
-                  "angle_q16",
-                  "right",
-                  "down",
-                  "scale_q16",
-                  "tan_x_q16",
-                  "tan_y_q16",
-                  "corner",
-                  "fill",
-        }},
+              {"angle_q16", "right", "down", "scale_q16", /* fby_affine_value */
+                  "tan_x_q16", "tan_y_q16", "corner", "fill"}},
     [FBY_STEP_SHARPNESS]    = {"sharpness", false, {"factor_q16"}},
     [FBY_STEP_POSTERIZE]    = {"posterize", false, {"bits"}},
     [FBY_STEP_SOLARIZE]     = {"solarize", false, {"threshold"}},
@@ -46,27 +39,27 @@ const char *const fby_pad_modes[] = {[FBY_PAD_CONSTANT] = "constant",
     [FBY_PAD_SYMMETRIC]                                 = "symmetric",
     NULL};
 
-static const struct kind *kind_of(enum fby_step_kind kind)
+static const struct step_traits *traits_of(enum fby_step_kind kind)
 {
-    static const struct kind none = {.name = ""};
-    return (unsigned)kind < FBY_N_STEPS && kinds[kind].name != NULL
-               ? &kinds[kind]
+    static const struct step_traits none = {.name = ""};
+    return (unsigned)kind < FBY_N_STEPS && step_traits[kind].name != NULL
+               ? &step_traits[kind]
                : &none;
 }
 
 const char *fby_step_name(enum fby_step_kind kind)
 {
-    return kind_of(kind)->name;
+    return traits_of(kind)->name;
 }
 
 const char *fby_step_value_name(enum fby_step_kind kind, unsigned i)
 {
-    return i < FBY_STEP_VALUES ? kind_of(kind)->values[i] : NULL;
+    return i < FBY_STEP_VALUES ? traits_of(kind)->values[i] : NULL;
 }
 
 bool fby_step_is_geometric(enum fby_step_kind kind)
 {
-    return kind_of(kind)->is_geometric;
+    return traits_of(kind)->is_geometric;
 }
 
 struct fby_size fby_step_size(const struct fby_step *step, struct fby_size in)

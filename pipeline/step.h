@@ -1,10 +1,10 @@
-/* step.h - the steps of an op plan, that is, the changes of a picture which are
- * not a crop, a resize or a mirror.
+/* step.h - the steps of an op plan (what one op does to one sample).
  *
  * Crops, resizes and mirrors are members of the plan (struct fby_op_plan of
- * op.h). A step is a kind and integers. They are drawn before the picture is
- * decoded, so that a plan can be printed and compared. proto/PROTOCOL.md,
- * "Steps", is the definition; worker/transform/steps/ applies the steps. */
+ * op.h). Any other change of a picture is a step: a kind and integers, which
+ * are drawn before the picture is decoded. So a plan can be printed and
+ * compared. proto/PROTOCOL.md, "Steps", defines the steps;
+ * worker/transform/steps/ applies them. */
 #ifndef FBY_PIPELINE_STEP_H
 #define FBY_PIPELINE_STEP_H
 
@@ -29,7 +29,7 @@ enum fby_step_kind { /* in fingerprints: add numbers, never change one */
     FBY_STEP_SOLARIZE      = 13, /* threshold from which values are inverted */
     FBY_STEP_AUTOCONTRAST  = 14,
     FBY_STEP_EQUALIZE      = 15,
-    FBY_STEP_MIXUP         = 16, /* device: lambda, Q24 */
+    FBY_STEP_MIXUP         = 16, /* device: lambda, Q24 (times 2^24) */
     FBY_STEP_CUTMIX        = 17, /* device: x, y, w, h; lambda, Q24 */
     FBY_N_STEPS
 };
@@ -38,10 +38,11 @@ enum { FBY_STEP_VALUES = 8 };
 
 struct fby_step {
     enum fby_step_kind kind;
-    int64_t v[FBY_STEP_VALUES]; /* values, in the order above; unused: 0 */
+    int64_t
+        v[FBY_STEP_VALUES]; /* listed above for each kind; the others are 0 */
 };
 
-/* Indices of the values of an affine step. It rotates, shears, scales and
+/* Indices of the values of an affine step, which rotates, shears, scales and
  * shifts the picture about its centre or its upper left corner. */
 enum fby_affine_value {
     FBY_AFFINE_ANGLE  = 0, /* clockwise, degrees, Q16 */

@@ -1,10 +1,10 @@
+/* text.c - see text.h: the rules for names, and texts for messages. */
 #include "pipeline/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "common/utf8.h"
-
 #include "pipeline/types.h"
 
 /* isalpha() and similar functions depend on the locale. */
@@ -28,9 +28,10 @@ bool fby_text_is_extension(const char *text)
 
 bool fby_text_ends_with(const char *text, const char *end)
 {
-    size_t n = strlen(text);
-    size_t m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
+    size_t text_length = strlen(text);
+    size_t end_length  = strlen(end);
+    return text_length > end_length &&
+           strcmp(text + text_length - end_length, end) == 0;
 }
 
 struct fby_shown fby_text_show(const char *text)
@@ -42,7 +43,7 @@ struct fby_shown fby_text_show(const char *text)
     }
     if (text[n] != '\0') {
         while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-            n--; /* not within a UTF-8 character */
+            n--; /* back to the first byte: 10xxxxxx continues a character */
         }
         memcpy(shown.text + n, "...", sizeof("..."));
     }

@@ -22,14 +22,14 @@ struct fby_shown {
  * become `?`, and a text of more than 60 bytes is cut and ends with "...". */
 struct fby_shown fby_text_show(const char *text);
 
-/* True if `text` ends with `end` and is longer. */
+/* True if `text` ends with `end` and is longer than it. */
 bool fby_text_ends_with(const char *text, const char *end);
 
 /* Append `name` to the text "a, b, c" in `list`, which has `capacity` bytes. A
  * text that does not fit is cut. */
 void fby_text_append_name(char *list, size_t capacity, const char *name);
 
-/* True if `text` is in `list`, an array that ends with NULL, or NULL: empty. */
+/* True if `text` is in `list`, which ends with NULL. A NULL list is empty. */
 bool fby_text_is_one_of(const char *text, const char *const *list);
 
 #endif

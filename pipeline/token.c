@@ -1,4 +1,5 @@
-/* token.c - see token.h. The text is a prefix and then base64url, unpadded. */
+/* token.c - the text of a resume token (a position in a stream): a prefix, then
+ * the bytes of the token in base64url without padding. */
 #include "pipeline/token.h"
 
 #include <stdbool.h>
@@ -8,8 +9,8 @@
 
 enum { FORMAT = 1 };
 
-/* Offsets in the bytes of a token. FORMAT is at 0, the seed, epoch and step are
- * at NUMBERS_AT, and the hash of all bytes before it is at HASH_AT. */
+/* Offsets in the bytes of a token. Byte 0 is FORMAT. Seed, epoch and step (8
+ * bytes each) are at NUMBERS_AT. At HASH_AT is the hash of all bytes before. */
 enum { CONTENT_AT = 1, DATA_AT = 33, FINGERPRINT_AT = 65, NUMBERS_AT = 97 };
 enum { HASH_AT = 121 };
 
@@ -115,7 +116,7 @@ static fby_err check_prefix(
     if (n >= PREFIX_CHARS && memcmp(text, prefix, PREFIX_CHARS) == 0) {
         return FBY_OK;
     }
-    /* "fby2-" would be a later format. */
+    /* "fby2-" would be format 2. Any byte may stand there: show it safely. */
     if (n >= PREFIX_CHARS && memcmp(text, "fby", 3) == 0 && text[4] == '-') {
         return fby_error_set(why, FBY_USAGE,
             "this token is of format %c; this program reads format 1",

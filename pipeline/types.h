@@ -1,6 +1,6 @@
-/* types.h - the parts of a parsed pipeline: content, location, delivery.
+/* types.h - the parts of a split of a pipeline file, after parsing.
  *
- * One split of a pipeline file has three separate parts:
+ * A split, such as train or val, has three separate parts:
  *   content   decides the values; its canonical bytes are hashed (canon.h)
  *   location  is the place of the data; copies of a dataset have one content
  *   delivery  is the form in which values are sent and handed to the
@@ -36,7 +36,7 @@ enum {
 enum {
     FBY_MAX_BATCH   = 1 << 16, /* rows of a global batch */
     FBY_MAX_BLOCK   = 1 << 20, /* shards in a block */
-    FBY_MAX_LANES   = 1 << 16,
+    FBY_MAX_LANES   = 1 << 16, /* see `lanes` of struct fby_content */
     FBY_MAX_CLASSES = INT32_MAX,
     FBY_MAX_ONE_HOT = 1 << 16,   /* classes */
     FBY_MAX_LENGTH  = 1 << 30,   /* bytes of a row of a bytes or array field */
@@ -44,7 +44,8 @@ enum {
     FBY_MAX_CONTENT = 1 << 20,   /* canonical bytes of a content */
     FBY_MAX_TOKENS  = 1 << 24,   /* tokens of a sequence */
     FBY_MAX_TOKEN   = INT32_MAX, /* largest token id; the smallest is 0 */
-    FBY_MAX_RAGGED  = (32 << 20) - 64 /* bytes of a ragged or sparse row */
+    FBY_MAX_RAGGED = (32 << 20) - 64 /* bytes of a ragged or sparse row; a chunk
+                                         of 32 MiB holds it and its length */
 };
 #define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a dense row */
 #define FBY_MAX_BOUND     (INT64_C(1) << 40) /* largest bound between buckets */
@@ -71,10 +72,11 @@ enum fby_shuffle {
     FBY_SHUFFLE_FULL  = 2,
     FBY_SHUFFLE_BLOCK = 3
 };
+/* How the last batch of an epoch is made if too few samples are left. */
 enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
 enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
-/* How small a JPEG may be decoded before it is resized: not at all (off), or at
- * least to twice the size (faithful) or once the size (fast) of the result. */
+/* The smallest size at which a JPEG is decoded before it is resized: its own
+ * size (off), or twice (faithful) or once (fast) the size after the resize. */
 enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
     FBY_DECODE_RGB8   = 1,  /* JPEG or PNG -> u8 [h, w, 3] */
@@ -90,7 +92,7 @@ enum fby_decode {
     FBY_DECODE_DOCUMENTS = 11 /* lengths of the documents in a sequence */
 };
 enum { FBY_N_FIELD_KINDS = FBY_DECODE_DOCUMENTS + 1 }; /* 0 is unused */
-/* How one value is chosen from a list in JSON. */
+/* How one value is chosen from a list of values in JSON. */
 enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
 enum fby_type {
     FBY_U8   = 1,
@@ -174,9 +176,7 @@ enum fby_codec {
     FBY_CODEC_PACK  = 2, /* the next free number is 5 */
     FBY_N_CODECS
 };
-enum {
-    FBY_AUTO = 255
-}; /* in delivery only: the worker chooses the filter or codec */
+enum { FBY_AUTO = 255 }; /* delivery: the worker chooses filter or codec */
 
 /* The shape of a sample's array; the dims of an image are {h, w, channels}. A
  * dimension of 0 becomes known when the sample is decoded. */
@@ -186,7 +186,7 @@ struct fby_shape {
 };
 
 /* The value of an op's parameter: one or more numbers. A word is stored as its
- * index in `words` of the parameter (op.h). */
+ * index in `words` of struct fby_param (op.h). */
 struct fby_value {
     uint32_t n;    /* numbers in use; 0: no value and no default */
     bool     real; /* the numbers are in `r`, else in `i` */
@@ -198,7 +198,7 @@ struct fby_op;
 struct fby_op_use { /* an op with its parameters, in schema order */
     const struct fby_op *op;
     struct fby_value     params[FBY_MAX_PARAMS];
-    uint32_t occurrence; /* number of ops of this name before it in the field */
+    uint32_t             occurrence; /* ops of the same name before this one */
 };
 
 /* The value to take from a member that is a JSON object. */
@@ -229,16 +229,16 @@ struct fby_bytes_field {
 };
 
 struct fby_array_field {
-    struct fby_shape shape; /* of a row; with max_length, of one entry */
+    struct fby_shape shape; /* of a row, or of an entry if max_length > 0 */
     uint32_t maps; /* bits packed in the last dimension; 0: not packed */
 };
 
 struct fby_sparse_field {
-    struct fby_shape shape; /* of a row as a dense array */
+    struct fby_shape shape; /* shape of a row as a dense array */
 };
 
 struct fby_maps_field {
-    uint32_t n; /* bits in the last dimension, one for each member */
+    uint32_t n; /* bits in the last dimension: one for each mask */
 };
 
 struct fby_tokens_field {
@@ -248,24 +248,24 @@ struct fby_tokens_field {
 };
 
 struct fby_documents_field {
-    uint32_t shift; /* copied from the source; 1: last tokens have no target */
+    uint32_t shift; /* 1: the last token of a document has no target */
 };
 
 struct fby_field_content {
-    char              name[FBY_NAME_SIZE];
-    char              group[FBY_NAME_SIZE]; /* its fields share draws */
-    char              from[FBY_MAX_MAPS][FBY_NAME_SIZE]; /* extensions */
-    uint32_t          n_from;
-    enum fby_decode   decode;
-    enum fby_type     wire_type;
-    uint32_t          max_length; /* entries (sparse: values) that a row may
+    char            name[FBY_NAME_SIZE];
+    char            group[FBY_NAME_SIZE]; /* fields of one group share draws */
+    char            from[FBY_MAX_MAPS][FBY_NAME_SIZE]; /* extensions */
+    uint32_t        n_from;
+    enum fby_decode decode;
+    enum fby_type   wire_type;
+    uint32_t        max_length; /* entries (sparse: values) that a row may
                                      have; 0: all rows have one shape */
-    enum fby_too_long too_long;   /* 0 without max_length */
+    enum fby_too_long too_long; /* 0 if max_length is 0 */
     struct fby_op_use ops[FBY_MAX_OPS]; /* on the worker; pictures only */
     uint32_t          n_ops;
     struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; the parameters of
                                                  normalize are in as.rgb8 */
-    uint32_t          n_device; /* 0 if normalize is the only one */
+    uint32_t          n_device; /* 0 also if the only op is normalize */
     union { /* selected by `decode`; read it with functions of derived.h */
         struct fby_rgb8_field      rgb8;
         struct fby_label_field     label;
@@ -285,19 +285,19 @@ struct fby_field_content {
 /* How token files are divided into sequences, which are the samples. */
 struct fby_tokens {
     enum fby_tokens_format format;
-    enum fby_type          type;   /* of a token; 0: see the header of a file */
-    uint32_t               length; /* tokens of a sequence */
-    uint32_t               shift;  /* 1: targets are one token later; else 0 */
-    char                   column[FBY_NAME_SIZE]; /* for mds, else "" */
-    bool     packed; /* whole documents are packed into sequences */
-    uint32_t end;    /* packed flat files: the token that ends a document */
-    uint32_t pad;    /* packed: the token that fills up a sequence */
+    enum fby_type type;   /* of a token; 0: the header of each file has it */
+    uint32_t      length; /* tokens of a sequence */
+    uint32_t      shift;  /* 1: targets are one token later; else 0 */
+    char          column[FBY_NAME_SIZE]; /* for mds, else "" */
+    bool          packed; /* whole documents are packed into sequences */
+    uint32_t      end; /* packed flat files: the token that ends a document */
+    uint32_t      pad; /* packed: the token that fills up a sequence */
 };
 
 /* All samples of a batch are from one bucket. Bucket i has the lengths above
  * bounds[i-1], up to and including bounds[i]. */
 struct fby_bucket_by {
-    char     field[FBY_NAME_SIZE]; /* its member or row has the length */
+    char     field[FBY_NAME_SIZE]; /* the field whose length selects a bucket */
     uint32_t n_bounds;             /* 0: no buckets */
     int64_t  bounds[FBY_MAX_BOUNDS];
 };
@@ -313,7 +313,7 @@ static inline uint64_t fby_dense_values(const struct fby_shape *shape)
 {
     uint64_t n = shape->n_dims > 0 ? 1 : 0;
     for (uint32_t i = 0; i < shape->n_dims; i++) {
-        n *= shape->dims[i]; /* below 2^31 x 2^32 */
+        n *= shape->dims[i]; /* no overflow: at most 2^31 times 2^32 */
         if (n > FBY_MAX_DENSE) {
             return 0;
         }
@@ -336,11 +336,13 @@ static inline uint32_t fby_index_bytes(const struct fby_shape *shape)
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
-    uint32_t             block; /* shards of a block; 0 unless shuffle: block */
-    uint32_t             lanes; /* see plan/order.c; 0 unless shuffle: block */
-    uint32_t             slices; /* likewise; divides global_batch */
+    /* 0 unless `shuffle` is block. Each slice of a batch reads other blocks,
+     * and consecutive steps read in `lanes` places in turn. */
+    uint32_t             block; /* shards in a block */
+    uint32_t             lanes;
+    uint32_t             slices; /* divides global_batch */
     enum fby_last        last;
-    uint32_t             global_batch;
+    uint32_t             global_batch; /* rows of a batch on all ranks */
     enum fby_bad_sample  on_bad_sample;
     struct fby_bucket_by bucket_by;
     struct fby_tokens    tokens; /* zero unless the source has tokens */
@@ -363,7 +365,7 @@ struct fby_field_delivery {
     uint8_t         filter;   /* enum fby_filter or FBY_AUTO */
     uint8_t         codec;    /* enum fby_codec or FBY_AUTO */
     bool            scaled;   /* arrays: the tensor is value * scale + offset */
-    uint32_t        channels; /* factors in use: 1, or the last dimension */
+    uint32_t        channels; /* numbers used in `scale` and `offset` */
     double          scale[FBY_MAX_FACTORS];
     double          offset[FBY_MAX_FACTORS];
     enum fby_as     as;      /* ragged and sparse fields, else 0 */
@@ -374,8 +376,8 @@ struct fby_field_delivery {
 };
 
 struct fby_delivery {
-    uint32_t                  bad_sample_limit;
-    struct fby_field_delivery fields[FBY_MAX_FIELDS]; /* as in the content */
+    uint32_t                  bad_sample_limit;       /* bad samples allowed */
+    struct fby_field_delivery fields[FBY_MAX_FIELDS]; /* order of the content */
 };
 
 #endif

@@ -1,3 +1,4 @@
+/* yaml.c - strict reading of a YAML file with libyaml: see yaml.h. */
 #include "pipeline/yaml.h"
 
 #include <errno.h>
@@ -65,16 +66,17 @@ struct fby_source_pos fby_yaml_pos(const yaml_node_t *node)
 }
 
 /* ---- opening ----
- * The text is parsed twice: first into events, because only they have anchors,
- * tags, directives and further documents; then into nodes. */
+ * The text is parsed twice: into events, because only they show anchors, tags,
+ * directives and further documents, and then into nodes. */
 
-struct event_check {
+struct event_check { /* the state of the first parse */
     const struct fby_yaml_input *input;
     struct fby_error_detail     *why;
     unsigned                     depth;     /* lists and mappings now open */
-    unsigned                     documents; /* that have begun so far */
+    unsigned                     documents; /* documents begun so far */
 };
 
+/* Set the error `text` at the position of the event. */
 static fby_err refuse(const struct event_check *check,
     const yaml_event_t *event, const char *text)
 {
@@ -90,12 +92,14 @@ static fby_err check_document(
             event->data.document_start.tag_directives.end) {
         return refuse(check, event, "directives (%...) are not read here");
     }
-    return ++check->documents == 1
+    check->documents++;
+    return check->documents == 1
                ? FBY_OK
                : refuse(check, event,
                      "a second document; a pipeline file has one");
 }
 
+/* Refuse an event that a pipeline file must not have. */
 static fby_err check_event(struct event_check *check, const yaml_event_t *event)
 {
     const yaml_char_t *anchor = NULL;
@@ -154,7 +158,7 @@ static void start_parser(
 {
     static const char bom[] = "\xef\xbb\xbf"; /* byte order mark in UTF-8 */
     const char       *text  = input->size > 0 ? input->text : "";
-    size_t            skip  = sizeof(bom) - 1;
+    size_t            skip  = sizeof(bom) - 1; /* bytes skipped at the start */
     if (input->size < skip || memcmp(text, bom, skip) != 0) {
         skip = 0;
     }
@@ -168,13 +172,13 @@ static void start_parser(
 
 static fby_err check_events(struct event_check *check, yaml_parser_t *parser)
 {
-    for (bool more = true; more;) {
+    for (bool has_more = true; has_more;) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
             return syntax_error(check, parser);
         }
         fby_err err = check_event(check, &event);
-        more        = event.type != YAML_STREAM_END_EVENT;
+        has_more    = event.type != YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
         FBY_TRY(err);
     }
@@ -189,11 +193,12 @@ static fby_err check_utf8(
     const struct fby_yaml_input *input, struct fby_error_detail *why)
 {
     struct fby_source_pos pos = {1, 1};
-    for (size_t from = 0, n = 0; from < input->size; from += n) {
-        const char *line = input->text + from;
-        const char *end  = memchr(line, '\n', input->size - from);
-        n = end != NULL ? (size_t)(end - line) + 1 : input->size - from;
-        if (!fby_is_utf8(line, n)) {
+    for (size_t offset = 0, length = 0; offset < input->size;
+         offset += length) {
+        const char *line = input->text + offset;
+        const char *end  = memchr(line, '\n', input->size - offset);
+        length = end != NULL ? (size_t)(end - line) + 1 : input->size - offset;
+        if (!fby_is_utf8(line, length)) {
             return fby_yaml_set_error(why, input->file, pos,
                 "this line is not UTF-8 text without NUL");
         }
@@ -251,8 +256,8 @@ bool fby_yaml_is_given(const yaml_node_t *node)
     return text[0] != '\0';
 }
 
-/* Length of the integer at the start of `text`, such as "-12"; 0 if there is
- * none or the integer has a leading zero. */
+/* The length of the integer at the start of `text`, such as "-12"; 0 if there
+ * is no integer or it has a leading zero. */
 static size_t integer_length(const char *text)
 {
     size_t sign   = text[0] == '-' ? 1 : 0;
@@ -320,16 +325,16 @@ bool fby_yaml_real(const yaml_node_t *node, double *out)
 
 size_t fby_yaml_length(const yaml_node_t *node)
 {
-    return !fby_yaml_is_list(node) ? 1
-                                   : (size_t)(node->data.sequence.items.top -
-                                              node->data.sequence.items.start);
+    return fby_yaml_is_list(node) ? (size_t)(node->data.sequence.items.top -
+                                             node->data.sequence.items.start)
+                                  : 1;
 }
 
 yaml_node_t *fby_yaml_item(struct fby_yaml *self, yaml_node_t *node, size_t i)
 {
-    return !fby_yaml_is_list(node) ? node
-                                   : yaml_document_get_node(&self->document,
-                                         node->data.sequence.items.start[i]);
+    return fby_yaml_is_list(node) ? yaml_document_get_node(&self->document,
+                                        node->data.sequence.items.start[i])
+                                  : node;
 }
 
 static fby_err error_unknown_key(const struct fby_yaml *self,
@@ -344,7 +349,7 @@ static fby_err error_unknown_key(const struct fby_yaml *self,
         fby_text_show(text).text, fby_nearest_hint(&nearest, "known:").text);
 }
 
-/* Read one entry of a mapping with known keys: a fby_yaml_entry. */
+/* Read one entry of a mapping; `target` is its struct fby_yaml_map. */
 static fby_err read_known_entry(
     struct fby_yaml *self, yaml_node_t *key, yaml_node_t *value, void *target)
 {

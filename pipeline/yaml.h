@@ -11,11 +11,9 @@
 
 #include "common/err.h"
 
-enum {
-    FBY_YAML_MAX_DEPTH = 16 /* nested lists and mappings */
-};
+enum { FBY_YAML_MAX_DEPTH = 16 }; /* nested lists and mappings */
 
-struct fby_source_pos { /* counted from 1; line 0: the file does not have it */
+struct fby_source_pos { /* counted from 1; line 0: not in the file */
     size_t line;
     size_t column;
 };
@@ -47,7 +45,7 @@ fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
     struct fby_source_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same for an open file, at the position `pos` or at that of `node`. */
+/* The same for an open file: at the position `pos`, or where `node` starts. */
 #define fby_yaml_error_at(self, pos, ...) \
     fby_yaml_set_error((self)->why, (self)->file, pos, __VA_ARGS__)
 #define fby_yaml_error(self, node, ...) \
@@ -57,6 +55,7 @@ fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
 fby_err fby_yaml_expected(
     const struct fby_yaml *self, const yaml_node_t *node, const char *what);
 
+/* The position at which a node starts. */
 struct fby_source_pos fby_yaml_pos(const yaml_node_t *node);
 
 /* The text of a scalar, without NUL inside; "" if the node is no scalar. */
@@ -78,13 +77,13 @@ static inline bool fby_yaml_is_map(const yaml_node_t *node)
 /* True if the node is a scalar that is neither empty nor null. */
 bool fby_yaml_is_given(const yaml_node_t *node);
 
-/* Read a number; return false if the whole node is not one. An integer is an
+/* Read a number; return false if the node is not exactly one. An integer is an
  * optional minus and digits without leading zeros. A real number has the syntax
  * of JSON. A quoted scalar is a text, not a number. */
 bool fby_yaml_integer(const yaml_node_t *node, int64_t *out);
 bool fby_yaml_real(const yaml_node_t *node, double *out);
 
-/* The length and the items of a list; another node counts as its only item. */
+/* The length and item `i` of a list; another node is its own only item. */
 size_t       fby_yaml_length(const yaml_node_t *node);
 yaml_node_t *fby_yaml_item(struct fby_yaml *self, yaml_node_t *node, size_t i);
 
