@@ -16,7 +16,8 @@ static fby_err check_block_shuffle(
     const struct fby_content *content, struct fby_error_detail *why)
 {
     if (content->shuffle != FBY_SHUFFLE_BLOCK) {
-        return content->block + content->lanes + content->slices == 0
+        return content->block == 0 && content->lanes == 0 &&
+                       content->slices == 0
                    ? FBY_OK
                    : fby_error_set(why, FBY_CONFIG,
                          "block, lanes and slices belong to shuffle: "

@@ -54,6 +54,8 @@ static void without_blocks_their_numbers_are_0(void **state)
     c->lanes  = 0;
     c->slices = 1;
     assert_string_equal(content_error(c), wrong);
+    c->block  = UINT32_MAX; /* block + slices wraps to 0 */
+    assert_string_equal(content_error(c), wrong);
     fby_split_destroy(&split);
 }
 
