@@ -1,5 +1,6 @@
-/* Trials of all candidates are followed by the use of the best candidate or by
- * storing, and then by new trials. Only chunks of the current coding are
+/* Choose the coding (filter and codec) of a field by trials on its chunks. Each
+ * candidate is tried; then the best one is used, or chunks are stored (sent as
+ * they are); then new trials begin. Only chunks of the current coding are
  * counted, so late reports of encode threads have no effect. */
 #include "codec/auto.h"
 
@@ -7,18 +8,18 @@ enum auto_state {
     AUTO_FIXED,  /* one coding for all chunks */
     AUTO_TRYING, /* candidate `current` is measured */
     AUTO_USING,  /* candidate `current` is in use */
-    AUTO_STORING /* no candidate saves enough; trials follow after `pause` */
+    AUTO_STORING /* `pause` chunks are sent as they are, then trials begin */
 };
 
 /* Limits in wire bytes per 1000 raw bytes. */
 enum {
-    WORTH_PERMILLE  = 875, /* a candidate above it is not used: store instead */
-    ENOUGH_PERMILLE = 500  /* packed pictures up to it end the trials */
+    WORTH_PERMILLE  = 875, /* above this, no candidate is worth its time */
+    ENOUGH_PERMILLE = 500  /* trials end if packed pictures have at most this */
 };
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
-static bool codings_equal(struct fby_coding a, struct fby_coding b)
+static bool are_codings_equal(struct fby_coding a, struct fby_coding b)
 {
     return a.filter == b.filter && a.codec == b.codec;
 }
@@ -26,7 +27,7 @@ static bool codings_equal(struct fby_coding a, struct fby_coding b)
 static void enter_state(struct fby_auto *self, enum auto_state state)
 {
     self->state      = state;
-    self->seen       = 0;
+    self->n_seen     = 0;
     self->raw_bytes  = 0;
     self->wire_bytes = 0;
 }
@@ -55,7 +56,8 @@ static bool is_supported(
            (request->codecs >> coding.codec & 1) != 0;
 }
 
-/* Byte shuffle of single bytes changes nothing. */
+/* True if the coding suits the field and can make its bytes fewer. A byte
+ * shuffle does not change elements of one byte. */
 static bool is_useful(
     const struct fby_coding_request *request, struct fby_coding coding)
 {
@@ -103,10 +105,10 @@ bool fby_auto_is_possible(uint8_t filter, uint8_t codec)
 
 bool fby_auto_suits(const struct fby_coding_request *request)
 {
-    bool photo =
+    bool for_pictures =
         request->filter == FBY_FILTER_PHOTO || request->codec == FBY_CODEC_PACK;
     return fby_auto_is_possible(request->filter, request->codec) &&
-           (!photo || request->params.channels != 0);
+           (!for_pictures || request->params.channels != 0);
 }
 
 void fby_auto_init(
@@ -140,8 +142,8 @@ struct fby_coding fby_auto_next(const struct fby_auto *self)
                                        : self->candidates[self->current];
 }
 
-/* Wire bytes per 1000 raw bytes of the chunks in this state. */
-static uint64_t permille(const struct fby_auto *self)
+/* Wire bytes per 1000 raw bytes, of the chunks in this state. */
+static uint64_t wire_permille(const struct fby_auto *self)
 {
     return self->raw_bytes > 0 ? self->wire_bytes * 1000 / self->raw_bytes
                                : 1000;
@@ -154,27 +156,29 @@ static void finish_trials(struct fby_auto *self)
         enter_state(self, AUTO_STORING);
         return;
     }
-    self->pause = FBY_AUTO_PAUSE_MIN;
-    self->used  = 0;
+    self->pause  = FBY_AUTO_PAUSE_MIN;
+    self->n_used = 0;
     enter_state(self, AUTO_USING);
 }
 
 /* True if packing pictures saves so much that no other coding is tried. */
-static bool is_pack_enough(const struct fby_auto *self)
+static bool saves_pack_enough(const struct fby_auto *self)
 {
     return self->candidates[self->best].filter == FBY_FILTER_PHOTO &&
            self->best_permille <= ENOUGH_PERMILLE;
 }
 
+/* Make the tried candidate the best one if its output is smaller by a
+ * sixteenth; then try the next candidate, or end the trials. */
 static void evaluate_trial(struct fby_auto *self)
 {
-    uint64_t measured = permille(self);
+    uint64_t measured = wire_permille(self);
     if (measured < self->best_permille &&
         16 * measured <= 15 * self->best_permille) {
         self->best          = self->current;
         self->best_permille = measured;
     }
-    if (++self->current < self->n_candidates && !is_pack_enough(self)) {
+    if (++self->current < self->n_candidates && !saves_pack_enough(self)) {
         enter_state(self, AUTO_TRYING);
         return;
     }
@@ -183,12 +187,12 @@ static void evaluate_trial(struct fby_auto *self)
 
 static void evaluate_window(struct fby_auto *self)
 {
-    if (self->may_store && permille(self) > WORTH_PERMILLE) {
+    if (self->may_store && wire_permille(self) > WORTH_PERMILLE) {
         enter_state(self, AUTO_STORING);
         return;
     }
-    self->used += self->seen;
-    if (self->used >= FBY_AUTO_TERM) {
+    self->n_used += self->n_seen;
+    if (self->n_used >= FBY_AUTO_TERM) {
         begin_trials(self);
         return;
     }
@@ -197,8 +201,8 @@ static void evaluate_window(struct fby_auto *self)
 
 static void end_pause(struct fby_auto *self)
 {
-    uint32_t next = 2 * self->pause;
-    self->pause   = next < FBY_AUTO_PAUSE_MAX ? next : FBY_AUTO_PAUSE_MAX;
+    uint32_t doubled = 2 * self->pause;
+    self->pause = doubled < FBY_AUTO_PAUSE_MAX ? doubled : FBY_AUTO_PAUSE_MAX;
     begin_trials(self);
 }
 
@@ -206,17 +210,17 @@ void fby_auto_record(struct fby_auto *self, struct fby_coding coding,
     uint32_t raw_bytes, uint32_t wire_bytes)
 {
     if (self->state == AUTO_FIXED ||
-        !codings_equal(coding, fby_auto_next(self))) {
+        !are_codings_equal(coding, fby_auto_next(self))) {
         return;
     }
-    self->seen++;
+    self->n_seen++;
     self->raw_bytes += raw_bytes;
     self->wire_bytes += wire_bytes;
-    if (self->state == AUTO_TRYING && self->seen == FBY_AUTO_TRIAL) {
+    if (self->state == AUTO_TRYING && self->n_seen == FBY_AUTO_TRIAL) {
         evaluate_trial(self);
-    } else if (self->state == AUTO_USING && self->seen == FBY_AUTO_WINDOW) {
+    } else if (self->state == AUTO_USING && self->n_seen == FBY_AUTO_WINDOW) {
         evaluate_window(self);
-    } else if (self->state == AUTO_STORING && self->seen == self->pause) {
+    } else if (self->state == AUTO_STORING && self->n_seen == self->pause) {
         end_pause(self);
     }
 }

@@ -5,11 +5,11 @@
  * a few chunks, in order of CPU cost. A later candidate replaces the best one
  * so far only if its output is smaller by a sixteenth. The best candidate is
  * used while it saves at least an eighth of the raw bytes. Savings are checked
- * once per window of chunks. When the best candidate saves less, chunks are
- * stored, and new trials follow after a pause. The pause doubles each time, so
- * that noise does not cause frequent changes. If packing halves pictures, no
- * other candidate is tried, because LZ4 takes ten times the CPU time and does
- * not compress photographs better.
+ * after every FBY_AUTO_WINDOW chunks. When the best candidate saves less,
+ * chunks are stored (sent as they are), and new trials follow after a pause.
+ * The pause doubles each time, so that noise does not cause frequent changes.
+ * If packing halves pictures, no other candidate is tried, because LZ4 takes
+ * ten times the CPU time and does not compress photographs better.
  *
  * Pure: no clock, no thread. There is one state per field and session; the
  * caller serialises access to it. */
@@ -19,26 +19,26 @@
 #include "codec/codec.h"
 
 enum {
-    /* All in chunks. */
-    FBY_AUTO_TRIAL     = 4,    /* on which one candidate is tried */
-    FBY_AUTO_WINDOW    = 32,   /* between two checks of the savings */
-    FBY_AUTO_PAUSE_MIN = 128,  /* stored before the next trials, at first */
-    FBY_AUTO_PAUSE_MAX = 8192, /* the limit of the doubling */
-    FBY_AUTO_TERM      = 8192  /* encoded with the best before new trials */
+    /* Numbers of chunks. */
+    FBY_AUTO_TRIAL     = 4,    /* to try one candidate on */
+    FBY_AUTO_WINDOW    = 32,   /* from one check of the savings to the next */
+    FBY_AUTO_PAUSE_MIN = 128,  /* to store before new trials, the first time */
+    FBY_AUTO_PAUSE_MAX = 8192, /* to store before new trials, at most */
+    FBY_AUTO_TERM      = 8192  /* to encode with the best before new trials */
 };
 
 struct fby_auto {
     /* In order of CPU cost, the cheapest first. */
     struct fby_coding candidates[FBY_N_FILTERS * FBY_N_CODECS];
     uint32_t          n_candidates;
-    bool              may_store; /* the request does not demand compression */
-    uint32_t          state;     /* enum auto_state of auto.c */
-    uint32_t          current;   /* index of the candidate tried or in use */
-    uint32_t          best;      /* index of the best candidate so far */
-    uint32_t          seen;      /* chunks recorded in this state */
-    uint32_t          used;      /* chunks recorded since the trials ended */
-    uint32_t          pause;     /* chunks to store before the next trials */
-    uint64_t          raw_bytes, wire_bytes; /* of the chunks seen */
+    bool              may_store;    /* the request allows stored chunks */
+    uint32_t          state;        /* enum auto_state of auto.c */
+    uint32_t          current;      /* index in candidates[]: in trial or use */
+    uint32_t          best;         /* index in candidates[]: the best so far */
+    uint32_t          n_seen;       /* chunks recorded in this state */
+    uint32_t          n_used;       /* encoded since the trials ended */
+    uint32_t          pause;        /* chunks to store before the next trials */
+    uint64_t raw_bytes, wire_bytes; /* of the chunks recorded in this state */
     uint64_t best_permille; /* wire bytes per 1000 raw bytes of `best` */
 };
 
@@ -46,21 +46,21 @@ struct fby_auto {
 struct fby_coding_request {
     uint8_t                 filter; /* enum fby_filter, or FBY_AUTO */
     uint8_t                 codec;  /* enum fby_codec, or FBY_AUTO */
-    struct fby_codec_params params; /* of the array to encode */
-    uint32_t filters, codecs;       /* bit n: the client has number n */
+    struct fby_codec_params params; /* of the field to encode */
+    uint32_t filters, codecs;       /* bit n: the client can decode n */
 };
 
 /* True if this filter and codec, each a number or FBY_AUTO, can be combined:
  * photo goes only with pack, and pack only with photo. */
 bool fby_auto_is_possible(uint8_t filter, uint8_t codec);
 
-/* True if the request is possible and suits its array: photo and pack are for
+/* True if the request is possible and suits its field: photo and pack are for
  * pictures only. */
 bool fby_auto_suits(const struct fby_coding_request *request);
 
-/* Begin the choice for a request that fby_auto_suits accepts. When neither
- * filter nor codec is FBY_AUTO, the coding is fixed: the requested one, or
- * stored if the client does not have it. */
+/* Begin the choice for a request that fby_auto_suits accepts. If neither filter
+ * nor codec is FBY_AUTO, the coding is fixed. It is the requested coding, or
+ * stored if the client cannot decode that. */
 void fby_auto_init(
     struct fby_auto *self, const struct fby_coding_request *request);
 

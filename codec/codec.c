@@ -1,7 +1,7 @@
-/* Payloads are encoded and decoded block by block. A filter writes to the
- * scratch block, which stays in the cache. Without a filter LZ4 works on the
- * caller's memory. All sizes in a payload are checked against its end. A new
- * codec is an entry of `codecs`, near the end of this file. */
+/* Encode and decode the payload of a chunk, block by block. A filter writes to
+ * the scratch block, which stays in the cache; without a filter, LZ4 works on
+ * the caller's memory. The decoders check all sizes in a payload against its
+ * end. A new codec is an entry of `codecs`, near the end of this file. */
 #include "codec/codec.h"
 
 #include <lz4.h>
@@ -12,9 +12,9 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* A payload of lz4 is a table of one u32 per block, then the blocks. An entry
- * is the size of its block. Its top bit marks a block that did not compress and
- * is stored. */
+/* A payload of lz4 is a table of one u32 per block, then the blocks. A table
+ * entry is the size of its block in the payload. The top bit of the entry marks
+ * a block that did not compress and is stored. */
 enum { ENTRY_BYTES = 4 };
 #define STORED_BLOCK UINT32_C(0x80000000)
 
@@ -23,9 +23,9 @@ static size_t count_blocks(size_t raw_size)
     return (raw_size + FBY_CODEC_BLOCK - 1) / FBY_CODEC_BLOCK;
 }
 
-static size_t block_size(size_t raw_size, size_t block)
+static size_t block_size(size_t raw_size, size_t block_index)
 {
-    size_t left = raw_size - block * FBY_CODEC_BLOCK;
+    size_t left = raw_size - block_index * FBY_CODEC_BLOCK;
     return left < FBY_CODEC_BLOCK ? left : FBY_CODEC_BLOCK;
 }
 
@@ -50,11 +50,11 @@ struct fby_codec_params fby_codec_params_of(
     if (shape->n_dims >= 2 && shape->n_dims <= FBY_MAX_DIMS) {
         params.distance = shape->dims[shape->n_dims - 1];
     }
-    if (type == FBY_U8 && shape->n_dims == 3 &&
-        (params.distance == 1 || params.distance == 3)) {
+    uint32_t channels = shape->n_dims == 3 ? shape->dims[2] : 0;
+    if (type == FBY_U8 && (channels == 1 || channels == 3)) {
         params.height   = shape->dims[0];
         params.width    = shape->dims[1];
-        params.channels = shape->dims[2];
+        params.channels = channels;
     }
     return params;
 }
@@ -63,7 +63,7 @@ struct fby_codec_params fby_codec_params_of_yuv420(
     const struct fby_shape *shape)
 {
     struct fby_codec_params params = fby_codec_params_of(FBY_U8, shape);
-    params.distance                = 1;
+    params.distance                = 1; /* channels are not interleaved */
     params.yuv420                  = params.channels == 3;
     return params;
 }
@@ -72,17 +72,17 @@ struct fby_codec_params fby_codec_params_of_yuv420(
  * `raw_size` bytes; 0 when there is none. */
 static uint64_t count_yuv_lines(uint32_t width, uint64_t raw_size)
 {
-    uint64_t strip = fby_yuv_bytes(width, FBY_YUV_LINES);
-    uint64_t whole = raw_size / strip * FBY_YUV_LINES;
-    uint64_t rest  = raw_size % strip;
-    uint32_t lines = 0;
-    while (fby_yuv_bytes(width, lines) < rest) {
-        lines++;
+    uint64_t strip_bytes = fby_yuv_bytes(width, FBY_YUV_LINES);
+    uint64_t whole       = raw_size / strip_bytes * FBY_YUV_LINES;
+    uint64_t rest        = raw_size % strip_bytes;
+    uint32_t rest_lines  = 0;
+    while (fby_yuv_bytes(width, rest_lines) < rest) {
+        rest_lines++;
     }
-    return fby_yuv_bytes(width, lines) == rest ? whole + lines : 0;
+    return fby_yuv_bytes(width, rest_lines) == rest ? whole + rest_lines : 0;
 }
 
-static struct fby_pictures pictures_of(
+static struct fby_pictures make_pictures(
     const struct fby_codec_params *params, uint64_t images, uint64_t height)
 {
     return (struct fby_pictures){
@@ -94,46 +94,46 @@ static struct fby_pictures pictures_of(
     };
 }
 
-/* find_pictures for yuv420. */
+/* The same as find_pictures below, for yuv420. */
 static bool find_yuv_pictures(const struct fby_codec_params *params,
     size_t raw_size, struct fby_pictures *out)
 {
-    uint64_t picture = fby_yuv_bytes(params->width, params->height);
-    if (raw_size % picture == 0) {
-        *out = pictures_of(params, raw_size / picture, params->height);
+    uint64_t picture_bytes = fby_yuv_bytes(params->width, params->height);
+    if (raw_size % picture_bytes == 0) {
+        *out = make_pictures(params, raw_size / picture_bytes, params->height);
         return true;
     }
     uint64_t lines =
-        raw_size < picture ? count_yuv_lines(params->width, raw_size) : 0;
-    *out = pictures_of(params, 1, lines);
+        raw_size < picture_bytes ? count_yuv_lines(params->width, raw_size) : 0;
+    *out = make_pictures(params, 1, lines);
     return lines > 0;
 }
 
-/* Find the pictures, or the strip of one picture, that have `raw_size` bytes;
- * returns false when there are none. */
+/* Find the whole pictures, or the strip of one picture, that have `raw_size`
+ * bytes. Returns false when there are none. */
 static bool find_pictures(const struct fby_codec_params *params,
     size_t raw_size, struct fby_pictures *out)
 {
-    uint64_t line = (uint64_t)params->width * params->channels;
-    if (line == 0 || params->height == 0 || raw_size == 0) {
+    uint64_t line_bytes = (uint64_t)params->width * params->channels;
+    if (line_bytes == 0 || params->height == 0 || raw_size == 0) {
         return false;
     }
     if (params->yuv420) {
         return find_yuv_pictures(params, raw_size, out);
     }
-    if (raw_size % line != 0) {
+    if (raw_size % line_bytes != 0) {
         return false;
     }
-    uint64_t lines  = raw_size / line;
-    bool     whole  = lines % params->height == 0;
-    uint64_t images = whole ? lines / params->height : 1;
-    *out            = pictures_of(params, images, lines / images);
-    return whole || lines < params->height;
+    uint64_t lines    = raw_size / line_bytes;
+    bool     is_whole = lines % params->height == 0;
+    uint64_t images   = is_whole ? lines / params->height : 1;
+    *out              = make_pictures(params, images, lines / images);
+    return is_whole || lines < params->height;
 }
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* Filter a block to the scratch memory. Returns the filtered block, which is
+/* Filter a block to the scratch memory. Returns the filtered block; this is
  * `raw` itself when there is no filter. */
 static const uint8_t *filter_block(
     const struct fby_codec_job *job, const uint8_t *raw, size_t size)
@@ -162,7 +162,7 @@ static size_t encode_store(
 static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
 {
     int packed = LZ4_compress_default((const char *)block, (char *)out,
-        (int)size, (int)size - 1); /* fails unless it saves a byte */
+        (int)size, (int)size - 1); /* LZ4 returns 0 unless it saves a byte */
     if (packed > 0) {
         return (uint32_t)packed;
     }
@@ -173,26 +173,26 @@ static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
 static size_t encode_lz4(
     const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
 {
-    size_t blocks = count_blocks(raw.size);
-    size_t at     = ENTRY_BYTES * blocks;
-    for (size_t b = 0; b < blocks; b++) {
+    size_t n_blocks = count_blocks(raw.size);
+    size_t end      = ENTRY_BYTES * n_blocks;
+    for (size_t b = 0; b < n_blocks; b++) {
         size_t         size = block_size(raw.size, b);
-        const uint8_t *from =
+        const uint8_t *filtered =
             filter_block(job, raw.data + b * FBY_CODEC_BLOCK, size);
-        uint32_t entry = compress_block(from, size, out + at);
+        uint32_t entry = compress_block(filtered, size, out + end);
         fby_store_le(out + ENTRY_BYTES * b, entry, ENTRY_BYTES);
-        at += entry & ~STORED_BLOCK;
+        end += entry & ~STORED_BLOCK;
     }
-    return at;
+    return end;
 }
 
 static size_t encode_pack(
     const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
 {
-    struct fby_pictures photo;
-    return find_pictures(&job->params, raw.size, &photo)
-               ? fby_photo_encode(&photo, raw.data, out, job->scratch->block)
-               : 0;
+    struct fby_pictures pictures;
+    return find_pictures(&job->params, raw.size, &pictures)
+               ? fby_photo_encode(&pictures, raw.data, out, job->scratch->block)
+               : 0; /* impossible after is_valid_job */
 }
 
 /* ---- decoding ------------------------------------------------------------ */
@@ -216,39 +216,39 @@ static fby_err decode_store(const struct fby_codec_job *job,
 static bool decompress_block(
     struct fby_reader *payload, uint32_t entry, uint8_t *out, size_t size)
 {
-    uint32_t       packed = entry & ~STORED_BLOCK;
-    const uint8_t *from   = fby_read_bytes(payload, packed);
-    if (from == NULL) {
+    uint32_t       packed_size = entry & ~STORED_BLOCK;
+    const uint8_t *packed      = fby_read_bytes(payload, packed_size);
+    if (packed == NULL) {
         return false;
     }
     if ((entry & STORED_BLOCK) == 0) {
-        return LZ4_decompress_safe((const char *)from, (char *)out, (int)packed,
-                   (int)size) == (int)size;
+        return LZ4_decompress_safe((const char *)packed, (char *)out,
+                   (int)packed_size, (int)size) == (int)size;
     }
-    if (packed == size) {
-        memcpy(out, from, size);
+    if (packed_size == size) {
+        memcpy(out, packed, size);
     }
-    return packed == size;
+    return packed_size == size;
 }
 
 static fby_err decode_lz4(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
-    bool              plain   = job->coding.filter == FBY_FILTER_NONE;
-    size_t            blocks  = count_blocks(raw_size);
-    struct fby_reader content = fby_reader(payload.data, payload.size);
-    struct fby_reader table   = fby_reader(payload.data, payload.size);
-    fby_read_bytes(&content, ENTRY_BYTES * blocks); /* skip the table */
-    for (size_t b = 0; b < blocks; b++) {
+    bool              is_unfiltered = job->coding.filter == FBY_FILTER_NONE;
+    size_t            n_blocks      = count_blocks(raw_size);
+    struct fby_reader content       = fby_reader(payload.data, payload.size);
+    struct fby_reader table         = fby_reader(payload.data, payload.size);
+    fby_read_bytes(&content, ENTRY_BYTES * n_blocks); /* skip the table */
+    for (size_t b = 0; b < n_blocks; b++) {
         size_t   size     = block_size(raw_size, b);
-        uint8_t *to       = raw + b * FBY_CODEC_BLOCK;
+        uint8_t *dest     = raw + b * FBY_CODEC_BLOCK;
         uint32_t entry    = fby_read_u32(&table);
-        uint8_t *unpacked = plain ? to : job->scratch->block;
+        uint8_t *unpacked = is_unfiltered ? dest : job->scratch->block;
         if (content.bad || !decompress_block(&content, entry, unpacked, size)) {
             return FBY_PROTO;
         }
-        if (!plain) {
-            filter_undo(job->coding.filter, job->params, unpacked, size, to);
+        if (!is_unfiltered) {
+            filter_undo(job->coding.filter, job->params, unpacked, size, dest);
         }
     }
     return content.left == 0 ? FBY_OK : FBY_PROTO;
@@ -257,56 +257,56 @@ static fby_err decode_lz4(const struct fby_codec_job *job,
 static fby_err decode_pack(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
-    struct fby_pictures photo;
-    return find_pictures(&job->params, raw_size, &photo) &&
-                   fby_photo_decode(&photo, payload.data, payload.size, raw,
+    struct fby_pictures pictures;
+    return find_pictures(&job->params, raw_size, &pictures) &&
+                   fby_photo_decode(&pictures, payload.data, payload.size, raw,
                        job->scratch->block)
                ? FBY_OK
                : FBY_PROTO;
 }
 
-/* ---- checking without decoding ------------------------------------------- */
+/* ---- validation without decoding ----------------------------------------- */
 
-static bool check_store(const struct fby_codec_job *job,
+static bool valid_store(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
     (void)job;
     return payload.size == raw_size;
 }
 
-static bool check_lz4(const struct fby_codec_job *job,
+static bool valid_lz4(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
     (void)job;
     return payload.size <= lz4_bound(raw_size);
 }
 
-static bool check_pack(const struct fby_codec_job *job,
+static bool valid_pack(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
-    struct fby_pictures photo;
-    return find_pictures(&job->params, raw_size, &photo) &&
-           fby_photo_is_valid(&photo, payload.data, payload.size);
+    struct fby_pictures pictures;
+    return find_pictures(&job->params, raw_size, &pictures) &&
+           fby_photo_is_valid(&pictures, payload.data, payload.size);
 }
 
 /* ---- the table of codecs ------------------------------------------------- */
 
 struct codec {
-    bool only_photo; /* for the filter photo; else for all other filters */
+    bool needs_photo; /* true: only the filter photo; false: all others */
     size_t (*bound)(size_t raw_size); /* see fby_codec_bound */
     size_t (*encode)(
         const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out);
     fby_err (*decode)(const struct fby_codec_job *job,
         struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
-    bool (*check)(const struct fby_codec_job *job, struct fby_bytes_in payload,
-        size_t raw_size);
+    bool (*is_valid)(const struct fby_codec_job *job,
+        struct fby_bytes_in payload, size_t raw_size);
 };
 
 static const struct codec codecs[FBY_N_CODECS] = {
     [FBY_CODEC_STORE] = {false, raw_bound, encode_store, decode_store,
-        check_store},
-    [FBY_CODEC_LZ4]   = {false, lz4_bound, encode_lz4, decode_lz4, check_lz4},
-    [FBY_CODEC_PACK]  = {true, raw_bound, encode_pack, decode_pack, check_pack},
+        valid_store},
+    [FBY_CODEC_LZ4]   = {false, lz4_bound, encode_lz4, decode_lz4, valid_lz4},
+    [FBY_CODEC_PACK]  = {true, raw_bound, encode_pack, decode_pack, valid_pack},
 };
 
 bool fby_coding_known(struct fby_coding coding)
@@ -314,7 +314,7 @@ bool fby_coding_known(struct fby_coding coding)
     return coding.codec < FBY_N_CODECS &&
            codecs[coding.codec].encode != NULL && /* no gap in the numbers */
            coding.filter < FBY_N_FILTERS &&
-           codecs[coding.codec].only_photo ==
+           codecs[coding.codec].needs_photo ==
                (coding.filter == FBY_FILTER_PHOTO);
 }
 
@@ -342,34 +342,34 @@ size_t fby_codec_largest_bound(size_t raw_size)
 size_t fby_codec_encode_capacity(
     const struct fby_codec_job *job, size_t raw_size)
 {
-    struct fby_pictures photo;
+    struct fby_pictures pictures;
     return job->coding.codec == FBY_CODEC_PACK &&
-                   find_pictures(&job->params, raw_size, &photo)
-               ? fby_photo_encode_capacity(&photo)
+                   find_pictures(&job->params, raw_size, &pictures)
+               ? fby_photo_encode_capacity(&pictures)
                : fby_codec_bound(job->coding.codec, raw_size);
 }
 
-static bool is_size_valid(const struct fby_codec_job *job, size_t raw_size)
+static bool are_params_valid(const struct fby_codec_job *job, size_t raw_size)
 {
-    struct fby_pictures photo;
-    uint32_t            w = job->params.element_bytes;
+    struct fby_pictures pictures;
+    uint32_t            w = job->params.element_bytes; /* element width */
     if (job->coding.codec == FBY_CODEC_PACK) {
         return (job->params.channels == 1 || job->params.channels == 3) &&
-               find_pictures(&job->params, raw_size, &photo);
+               find_pictures(&job->params, raw_size, &pictures);
     }
     return job->params.distance >= 1 && (w == 1 || w == 2 || w == 4 || w == 8);
 }
 
-static bool is_usable(const struct fby_codec_job *job, size_t raw_size)
+static bool is_valid_job(const struct fby_codec_job *job, size_t raw_size)
 {
     return fby_coding_known(job->coding) && raw_size >= 1 &&
-           raw_size <= FBY_CODEC_RAW_MAX && is_size_valid(job, raw_size);
+           raw_size <= FBY_CODEC_RAW_MAX && are_params_valid(job, raw_size);
 }
 
 fby_err fby_codec_encode(const struct fby_codec_job *job,
     struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size)
 {
-    if (!is_usable(job, raw.size)) {
+    if (!is_valid_job(job, raw.size)) {
         return FBY_USAGE;
     }
     if (out.capacity < fby_codec_encode_capacity(job, raw.size)) {
@@ -382,7 +382,7 @@ fby_err fby_codec_encode(const struct fby_codec_job *job,
 fby_err fby_codec_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
-    return is_usable(job, raw_size)
+    return is_valid_job(job, raw_size)
                ? codecs[job->coding.codec].decode(job, payload, raw, raw_size)
                : FBY_USAGE;
 }
@@ -390,6 +390,6 @@ fby_err fby_codec_decode(const struct fby_codec_job *job,
 bool fby_codec_can_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
-    return is_usable(job, raw_size) &&
-           codecs[job->coding.codec].check(job, payload, raw_size);
+    return is_valid_job(job, raw_size) &&
+           codecs[job->coding.codec].is_valid(job, payload, raw_size);
 }

@@ -2,12 +2,12 @@
  *
  * A filter rearranges bytes so that they compress better. A codec compresses
  * them. Both work on independent blocks of 64 KiB of raw bytes, so that blocks
- * can be decoded in parallel and scratch memory is one block. Pictures have a
- * coding of their own, the filter photo with the codec pack, which works on
- * tiles (photo.h).
- * Decoding is safe for hostile payloads: it accesses nothing outside the given
- * buffers, and success means that it wrote exactly `raw_size` bytes.
- * PROTOCOL.md, "Frames", has the byte tables. */
+ * can be decoded in parallel and a thread needs scratch memory for one block.
+ * Pictures have a coding of their own: the filter photo with the codec pack. It
+ * works on tiles of a picture (photo.h) instead of blocks. Decoding is safe for
+ * hostile payloads: it accesses nothing outside the given buffers, and success
+ * means that it wrote exactly `raw_size` bytes. PROTOCOL.md, "Frames", has the
+ * byte tables. */
 #ifndef FBY_CODEC_CODEC_H
 #define FBY_CODEC_CODEC_H
 
@@ -28,9 +28,9 @@ struct fby_codec_scratch {
     _Alignas(64) uint8_t block[FBY_CODEC_BLOCK];
 };
 
-/* The longest payload that may be sent for `raw_size` bytes with a codec of
- * this version. When pack produces more, for noise or tiny pictures, the bytes
- * are sent stored instead. */
+/* The largest payload in bytes that may be sent for `raw_size` bytes, with a
+ * codec of this version. If the codec pack produces more, as for noise or tiny
+ * pictures, the bytes are sent stored instead. */
 size_t fby_codec_bound(uint8_t codec, size_t raw_size);
 
 /* The largest fby_codec_bound of all codecs. */
@@ -43,17 +43,17 @@ struct fby_codec_job { /* how to encode or decode one payload */
 };
 
 /* The output capacity in bytes that encoding `raw_size` bytes needs. It is at
- * least the codec's bound, and many times `raw_size` for pictures of a few
- * pixels. */
+ * least the codec's bound. For pictures of a few pixels it is many times
+ * `raw_size`, because their tiles are padded. */
 size_t fby_codec_encode_capacity(
     const struct fby_codec_job *job, size_t raw_size);
 
 /* Encode all of `raw`, 1 to FBY_CODEC_RAW_MAX bytes, into `out`, and set *size
  * to the length of the payload. The buffers must not overlap. With the filter
- * photo, `raw` must be whole pictures, or some lines of one picture.
+ * photo, `raw` must be whole pictures, or consecutive lines of one picture.
  *
  * Thread: any, each with its own `scratch`.
- * Errors: FBY_USAGE  unknown coding, bad params or wrong size
+ * Errors: FBY_USAGE  unknown coding, bad params or bad raw size
  *         FBY_FULL   `out` is smaller than fby_codec_encode_capacity. */
 FBY_CHECKED fby_err fby_codec_encode(const struct fby_codec_job *job,
     struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size);
@@ -61,7 +61,7 @@ FBY_CHECKED fby_err fby_codec_encode(const struct fby_codec_job *job,
 /* Decode `payload` into exactly `raw_size` bytes at `raw`.
  *
  * Thread: any, each with its own `scratch`.
- * Errors: FBY_USAGE  unknown coding, bad params or wrong size
+ * Errors: FBY_USAGE  unknown coding, bad params or bad raw size
  *         FBY_PROTO  the payload does not decode to `raw_size` bytes; the
  *                    content of `raw` is undefined. */
 FBY_CHECKED fby_err fby_codec_decode(const struct fby_codec_job *job,

@@ -8,17 +8,17 @@
 
 #include "pipeline/types.h"
 
-/* Parameters of the filters; both peers derive them from HEADER. */
+/* Parameters of the filters; both peers derive them from the message HEADER. */
 struct fby_codec_params {
     uint32_t element_bytes; /* 1, 2, 4 or 8 */
-    uint32_t distance;      /* delta: subtract the element this many before */
-    uint32_t width, height; /* photo: pixels of one picture */
-    uint32_t channels;      /* photo: 1 or 3; 0: the rows are not pictures */
-    bool     yuv420;        /* photo: the layout is that of common/yuv420.h */
+    uint32_t distance;      /* delta: elements back to the subtracted one */
+    uint32_t width, height; /* photo: size of one picture in pixels */
+    uint32_t channels;      /* photo: 1 or 3; 0 if the rows are no pictures */
+    bool     yuv420; /* photo: pictures are stored as in common/yuv420.h */
 };
 
 /* The parameters for a field whose rows have this type and shape. `distance` is
- * the last dimension if there are two or more, else 1. Rows of u8 [height,
+ * the last dimension if the shape has two or more, else 1. Rows of u8 [height,
  * width, 1 or 3] are pictures. */
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape);
@@ -27,7 +27,7 @@ struct fby_codec_params fby_codec_params_of(
 struct fby_codec_params fby_codec_params_of_yuv420(
     const struct fby_shape *shape);
 
-/* The filter and codec of a chunk, as its prefix states them. */
+/* The filter and codec of a chunk, as in the chunk's prefix (PROTOCOL.md). */
 struct fby_coding {
     uint8_t filter; /* enum fby_filter */
     uint8_t codec;  /* enum fby_codec */

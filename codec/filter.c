@@ -1,4 +1,5 @@
-/* The filters in portable C: a function that filters, and its inverse.
+/* The filters, which rearrange the bytes of a block so that it compresses
+ * better. Each has a function that filters, and its inverse, in portable C.
  * Compilers can unroll the loops over elements. The result does not depend on
  * the byte order of the machine. */
 #include "codec/filter.h"
@@ -6,45 +7,46 @@
 #include <string.h>
 
 /* Delta: each element minus the element `distance` before it, modulo 2^bits.
- * The first `distance` elements are left to the caller. There is a function for
- * each element width, so that the compiler can optimise it. */
-#define DELTA(bits)                                                      \
-    static uint##bits##_t load##bits(const uint8_t *p)                   \
-    {                                                                    \
-        uint##bits##_t v = 0;                                            \
-        for (unsigned i = 0; i < (bits) / 8; i++) {                      \
-            v = (uint##bits##_t)(v | (uint##bits##_t)p[i] << (8 * i));   \
-        }                                                                \
-        return v;                                                        \
-    }                                                                    \
-                                                                         \
-    static void save##bits(uint8_t *p, uint##bits##_t v)                 \
-    {                                                                    \
-        for (unsigned i = 0; i < (bits) / 8; i++) {                      \
-            p[i] = (uint8_t)(v >> (8 * i));                              \
-        }                                                                \
-    }                                                                    \
-                                                                         \
-    static void delta##bits(                                             \
-        const uint8_t *raw, size_t n, size_t distance, uint8_t *out)     \
-    {                                                                    \
-        const size_t w = (bits) / 8;                                     \
-        for (size_t i = distance; i < n; i++) {                          \
-            save##bits(out + i * w,                                      \
-                (uint##bits##_t)(load##bits(raw + i * w) -               \
-                                 load##bits(raw + (i - distance) * w))); \
-        }                                                                \
-    }                                                                    \
-                                                                         \
-    static void undelta##bits(                                           \
-        const uint8_t *in, size_t n, size_t distance, uint8_t *raw)      \
-    {                                                                    \
-        const size_t w = (bits) / 8;                                     \
-        for (size_t i = distance; i < n; i++) {                          \
-            save##bits(raw + i * w,                                      \
-                (uint##bits##_t)(load##bits(in + i * w) +                \
-                                 load##bits(raw + (i - distance) * w))); \
-        }                                                                \
+ * The caller copies the first `distance` elements. There is a function for each
+ * element width, so that the compiler can optimise it. Elements are
+ * little-endian. */
+#define DELTA(bits)                                                           \
+    static uint##bits##_t load##bits(const uint8_t *p)                        \
+    {                                                                         \
+        uint##bits##_t v = 0;                                                 \
+        for (unsigned i = 0; i < (bits) / 8; i++) {                           \
+            v = (uint##bits##_t)(v | (uint##bits##_t)p[i] << (8 * i));        \
+        }                                                                     \
+        return v;                                                             \
+    }                                                                         \
+                                                                              \
+    static void save##bits(uint8_t *p, uint##bits##_t v)                      \
+    {                                                                         \
+        for (unsigned i = 0; i < (bits) / 8; i++) {                           \
+            p[i] = (uint8_t)(v >> (8 * i));                                   \
+        }                                                                     \
+    }                                                                         \
+                                                                              \
+    static void delta##bits(                                                  \
+        const uint8_t *raw, size_t n_elements, size_t distance, uint8_t *out) \
+    {                                                                         \
+        const size_t w = (bits) / 8;                                          \
+        for (size_t i = distance; i < n_elements; i++) {                      \
+            save##bits(out + i * w,                                           \
+                (uint##bits##_t)(load##bits(raw + i * w) -                    \
+                                 load##bits(raw + (i - distance) * w)));      \
+        }                                                                     \
+    }                                                                         \
+                                                                              \
+    static void undelta##bits(                                                \
+        const uint8_t *in, size_t n_elements, size_t distance, uint8_t *raw)  \
+    {                                                                         \
+        const size_t w = (bits) / 8;                                          \
+        for (size_t i = distance; i < n_elements; i++) {                      \
+            save##bits(raw + i * w,                                           \
+                (uint##bits##_t)(load##bits(in + i * w) +                     \
+                                 load##bits(raw + (i - distance) * w)));      \
+        }                                                                     \
     }
 
 DELTA(8)
@@ -53,26 +55,34 @@ DELTA(32)
 DELTA(64)
 
 typedef void delta_fn(
-    const uint8_t *in, size_t n, size_t distance, uint8_t *out);
+    const uint8_t *in, size_t n_elements, size_t distance, uint8_t *out);
 
-/* Call the function for the element width, and copy the bytes that it
- * leaves. */
-static void call_delta(delta_fn *const by_width[4],
+/* Copy the bytes from offset `filtered` on. */
+static void copy_rest(struct fby_bytes_in in, size_t filtered, uint8_t *out)
+{
+    memcpy(out + filtered, in.data + filtered, in.size - filtered);
+}
+
+/* Call the function for the element width, and copy the bytes that this
+ * function does not write. `by_width` is for widths of 1, 2, 4 and 8 bytes. */
+static void apply_delta(delta_fn *const by_width[4],
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
-    size_t w        = params.element_bytes;
-    size_t n        = in.size / w;
-    size_t distance = params.distance < n ? params.distance : n;
+    size_t w          = params.element_bytes;
+    size_t n_elements = in.size / w;
+    size_t distance =
+        params.distance < n_elements ? params.distance : n_elements;
     memcpy(out, in.data, distance * w);
-    memcpy(out + n * w, in.data + n * w, in.size - n * w);
-    by_width[__builtin_ctz(params.element_bytes)](in.data, n, distance, out);
+    copy_rest(in, n_elements * w, out);
+    by_width[__builtin_ctz(params.element_bytes) /* log2 */](
+        in.data, n_elements, distance, out);
 }
 
 static void delta(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
     static delta_fn *const by_width[] = {delta8, delta16, delta32, delta64};
-    call_delta(by_width, params, in, out);
+    apply_delta(by_width, params, in, out);
 }
 
 static void undelta(
@@ -80,7 +90,7 @@ static void undelta(
 {
     static delta_fn *const by_width[] = {
         undelta8, undelta16, undelta32, undelta64};
-    call_delta(by_width, params, in, out);
+    apply_delta(by_width, params, in, out);
 }
 
 /* Byte shuffle: the first bytes of all elements, then the second bytes of all
@@ -88,35 +98,36 @@ static void undelta(
 static void byte_shuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
-    size_t w = params.element_bytes;
-    size_t n = in.size / w;
+    size_t w          = params.element_bytes;
+    size_t n_elements = in.size / w;
     for (size_t k = 0; k < w; k++) {
-        for (size_t i = 0; i < n; i++) {
-            out[k * n + i] = in.data[i * w + k];
+        for (size_t i = 0; i < n_elements; i++) {
+            out[k * n_elements + i] = in.data[i * w + k];
         }
     }
-    memcpy(out + n * w, in.data + n * w, in.size - n * w);
+    copy_rest(in, n_elements * w, out);
 }
 
 static void byte_unshuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
-    size_t w = params.element_bytes;
-    size_t n = in.size / w;
+    size_t w          = params.element_bytes;
+    size_t n_elements = in.size / w;
     for (size_t k = 0; k < w; k++) {
-        for (size_t i = 0; i < n; i++) {
-            out[i * w + k] = in.data[k * n + i];
+        for (size_t i = 0; i < n_elements; i++) {
+            out[i * w + k] = in.data[k * n_elements + i];
         }
     }
-    memcpy(out + n * w, in.data + n * w, in.size - n * w);
+    copy_rest(in, n_elements * w, out);
 }
 
-/* Bit shuffle: for bit b of byte k of the elements there is a plane, which has
- * this bit of all elements. Element i is bit i mod 8 of byte i / 8 of a plane.
- */
+/* Bit shuffle: a plane has one bit of every element. There is a plane for each
+ * bit of each byte of an element. In a plane, the bit of element i is bit i mod
+ * 8 of byte i / 8. */
 
-/* Transpose 8 x 8 bits: bit j of byte i becomes bit i of byte j (Hacker's
- * Delight, 7-3, in little-endian order). */
+/* Transpose 8 x 8 bits: bit j of byte i becomes bit i of byte j. The steps swap
+ * single bits, blocks of 2 x 2, then of 4 x 4 bits across the diagonal
+ * (Hacker's Delight, 7-3, in little-endian order). */
 static uint64_t transpose8(uint64_t x)
 {
     uint64_t t = (x ^ (x >> 7)) & UINT64_C(0x00aa00aa00aa00aa);
@@ -148,31 +159,31 @@ static void store_strided(uint64_t x, uint8_t *p, size_t step)
 static void bit_shuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
-    size_t w      = params.element_bytes;
-    size_t groups = in.size / w / 8;
-    size_t done   = groups * 8 * w;
+    size_t w             = params.element_bytes;
+    size_t groups        = in.size / w / 8;
+    size_t grouped_bytes = groups * 8 * w;
     for (size_t k = 0; k < w; k++) {
         for (size_t j = 0; j < groups; j++) {
             uint64_t x = load_strided(in.data + j * 8 * w + k, w);
             store_strided(transpose8(x), out + k * 8 * groups + j, groups);
         }
     }
-    memcpy(out + done, in.data + done, in.size - done);
+    copy_rest(in, grouped_bytes, out);
 }
 
 static void bit_unshuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
-    size_t w      = params.element_bytes;
-    size_t groups = in.size / w / 8;
-    size_t done   = groups * 8 * w;
+    size_t w             = params.element_bytes;
+    size_t groups        = in.size / w / 8;
+    size_t grouped_bytes = groups * 8 * w;
     for (size_t k = 0; k < w; k++) {
         for (size_t j = 0; j < groups; j++) {
             uint64_t x = load_strided(in.data + k * 8 * groups + j, groups);
             store_strided(transpose8(x), out + j * 8 * w + k, w);
         }
     }
-    memcpy(out + done, in.data + done, in.size - done);
+    copy_rest(in, grouped_bytes, out);
 }
 
 typedef void filter_fn(

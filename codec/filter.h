@@ -1,15 +1,15 @@
 /* filter.h - rearrange one block so that it compresses better.
  *
  * Each filter is reversible and accepts blocks of any size. Bytes after the
- * last whole element are copied unchanged; in bit shuffle, all bytes after the
- * last whole group of 8 elements. PROTOCOL.md, "Frames", defines the filters
- * byte by byte. Internal to codec/. */
+ * last whole element are copied unchanged. Bit shuffle copies all bytes after
+ * the last whole group of 8 elements. PROTOCOL.md, "Frames", defines the
+ * filters byte by byte. Internal to codec/. */
 #ifndef FBY_CODEC_FILTER_H
 #define FBY_CODEC_FILTER_H
 
 #include "codec/coding.h"
 
-/* Filter `size` bytes of `raw` into `out`, which does not overlap it. */
+/* Filter `size` bytes of `raw` into `out`. The two must not overlap. */
 void filter_apply(uint8_t filter, struct fby_codec_params params,
     const uint8_t *raw, size_t size, uint8_t *out);
 

@@ -1,7 +1,8 @@
-/* The tiles of a payload: where they are in the pictures, the table of their
- * offsets, and their padding. A payload is the table, one u32 per tile and one
- * for the end, in units of FBY_PHOTO_ALIGN bytes, then the tiles. A kernel
- * (photo_kernel.h) encodes and decodes the pixels of a tile. */
+/* Encode and decode pictures in photo format 1: cut them into tiles, and write
+ * or check the table of tiles. A payload is the table, then the tiles. The
+ * table has the offset of each tile and the end of the last tile: one u32 each,
+ * in units of FBY_PHOTO_ALIGN bytes. A kernel (photo_kernel.h), the code for
+ * one vector instruction set, packs and unpacks the planes of a tile. */
 #include "codec/photo.h"
 
 #include <string.h>
@@ -10,72 +11,73 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-enum { ENTRY_BYTES = 4 /* of the table */ };
+/* Bytes of a table entry; values to a multiple of which rows are padded. */
+enum { ENTRY_BYTES = 4, ROW_ALIGN = 32 };
 
 /* ---- positions of tiles -------------------------------------------------- */
 
 struct grid {
-    uint32_t across, down; /* tiles of one image, in each direction */
-    size_t   n_tiles;      /* of all images */
+    uint32_t across, down; /* tiles of one picture, in each direction */
+    size_t   n_tiles;      /* of all pictures */
 };
 
-static struct grid grid_of(const struct fby_pictures *photo)
+static struct grid grid_of(const struct fby_pictures *pictures)
 {
     struct grid grid = {
-        .across = (photo->width + FBY_PHOTO_TILE_W - 1) / FBY_PHOTO_TILE_W,
-        .down   = (photo->height + FBY_PHOTO_TILE_H - 1) / FBY_PHOTO_TILE_H,
+        .across = (pictures->width + FBY_PHOTO_TILE_W - 1) / FBY_PHOTO_TILE_W,
+        .down   = (pictures->height + FBY_PHOTO_TILE_H - 1) / FBY_PHOTO_TILE_H,
     };
-    grid.n_tiles = (size_t)photo->images * grid.across * grid.down;
+    grid.n_tiles = (size_t)pictures->images * grid.across * grid.down;
     return grid;
 }
 
-static uint32_t min_u32(uint32_t value, uint32_t most)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
-    return value < most ? value : most;
+    return a < b ? a : b;
 }
 
 struct tile {
-    uint32_t image;
-    uint32_t x, y;          /* of its first pixel, in the image */
+    uint32_t picture;       /* index of the picture */
+    uint32_t x, y;          /* position of the first pixel in the picture */
     uint32_t width, height; /* pixels */
 };
 
 static struct tile tile_at(
-    const struct fby_pictures *photo, const struct grid *grid, size_t i)
+    const struct fby_pictures *pictures, const struct grid *grid, size_t i)
 {
-    size_t   line = i / grid->across; /* of tiles, counted over all images */
-    uint32_t x    = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
-    uint32_t y    = (uint32_t)(line % grid->down) * FBY_PHOTO_TILE_H;
+    size_t   tile_row = i / grid->across; /* of tiles, in all pictures */
+    uint32_t x        = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
+    uint32_t y        = (uint32_t)(tile_row % grid->down) * FBY_PHOTO_TILE_H;
     return (struct tile){
-        .image  = (uint32_t)(line / grid->down),
-        .x      = x,
-        .y      = y,
-        .width  = min_u32(photo->width - x, FBY_PHOTO_TILE_W),
-        .height = min_u32(photo->height - y, FBY_PHOTO_TILE_H),
+        .picture = (uint32_t)(tile_row / grid->down),
+        .x       = x,
+        .y       = y,
+        .width   = min_u32(pictures->width - x, FBY_PHOTO_TILE_W),
+        .height  = min_u32(pictures->height - y, FBY_PHOTO_TILE_H),
     };
 }
 
 /* The size of plane `p` of a tile. */
 static struct photo_size plane_size(
-    const struct fby_pictures *photo, const struct tile *tile, uint32_t p)
+    const struct fby_pictures *pictures, const struct tile *tile, uint32_t p)
 {
-    bool half = photo->yuv420 && p > 0;
+    bool is_chroma = pictures->yuv420 && p > 0;
     return (struct photo_size){
-        .width  = half ? fby_yuv_chroma_size(tile->width) : tile->width,
-        .height = half ? fby_yuv_chroma_size(tile->height) : tile->height,
+        .width  = is_chroma ? fby_yuv_chroma_size(tile->width) : tile->width,
+        .height = is_chroma ? fby_yuv_chroma_size(tile->height) : tile->height,
     };
 }
 
-/* The offset of a tile's first pixel in raw bytes that are not yuv420. */
+/* The offset of a tile's first pixel in raw bytes of interleaved pixels. */
 static size_t pixel_offset(
-    const struct fby_pictures *photo, const struct tile *tile)
+    const struct fby_pictures *pictures, const struct tile *tile)
 {
-    size_t line = (size_t)tile->image * photo->height + tile->y;
-    return (line * photo->width + tile->x) * photo->planes;
+    size_t line = (size_t)tile->picture * pictures->height + tile->y;
+    return (line * pictures->width + tile->x) * pictures->planes;
 }
 
-/* The position of a tile's rows of one plane in raw bytes of yuv420. */
-struct raw_rows {
+/* The rows of one plane of a tile, in raw bytes of yuv420. */
+struct yuv_rows {
     size_t offset; /* of the first row */
     size_t stride; /* bytes from a row to the next */
 };
@@ -83,31 +85,33 @@ struct raw_rows {
 _Static_assert((int)FBY_YUV_LINES == (int)FBY_PHOTO_TILE_H,
     "a tile is within one strip of yuv420");
 
-static struct raw_rows raw_rows_of(
-    const struct fby_pictures *photo, const struct tile *tile, uint32_t p)
+static struct yuv_rows yuv_rows_of(
+    const struct fby_pictures *pictures, const struct tile *tile, uint32_t p)
 {
     struct fby_yuv_strip strip =
-        fby_yuv_strip_at(photo->width, photo->height, tile->y);
-    uint64_t image = fby_yuv_bytes(photo->width, photo->height) * tile->image;
-    uint32_t w     = photo->width;
-    return (struct raw_rows){
+        fby_yuv_strip_at(pictures->width, pictures->height, tile->y);
+    uint64_t start =
+        fby_yuv_bytes(pictures->width, pictures->height) * tile->picture;
+    uint32_t width = pictures->width;
+    return (struct yuv_rows){
         .offset =
-            (size_t)(image + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
-        .stride = p > 0 ? fby_yuv_chroma_size(w) : w,
+            (size_t)(start + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
+        .stride = p > 0 ? fby_yuv_chroma_size(width) : width,
     };
 }
 
-static size_t align_up(size_t size)
+/* The size of a tile or of the table with its padding. */
+static size_t padded_size(size_t size)
 {
     return (size + FBY_PHOTO_ALIGN - 1) / FBY_PHOTO_ALIGN * FBY_PHOTO_ALIGN;
 }
 
 static size_t table_bytes(const struct grid *grid)
 {
-    return align_up(ENTRY_BYTES * (grid->n_tiles + 1));
+    return padded_size(ENTRY_BYTES * (grid->n_tiles + 1));
 }
 
-/* The largest packed size of a plane, of a tile and of an image. */
+/* The largest packed sizes of a plane, of a tile and of a picture follow. */
 static size_t plane_bound(struct photo_size size)
 {
     uint32_t groups = photo_groups(size);
@@ -115,33 +119,35 @@ static size_t plane_bound(struct photo_size size)
 }
 
 static size_t tile_bound(
-    const struct fby_pictures *photo, uint32_t width, uint32_t height)
+    const struct fby_pictures *pictures, uint32_t width, uint32_t height)
 {
     struct tile tile  = {.width = width, .height = height};
     size_t      bytes = 0;
-    for (uint32_t p = 0; p < photo->planes && width > 0 && height > 0; p++) {
-        bytes += plane_bound(plane_size(photo, &tile, p));
+    for (uint32_t p = 0; p < pictures->planes && width > 0 && height > 0; p++) {
+        bytes += plane_bound(plane_size(pictures, &tile, p));
     }
-    return align_up(bytes);
+    return padded_size(bytes);
 }
 
-static size_t image_bound(const struct fby_pictures *photo)
+static size_t picture_bound(const struct fby_pictures *pictures)
 {
-    uint32_t w = photo->width % FBY_PHOTO_TILE_W; /* of partial tiles; or 0 */
-    uint32_t h = photo->height % FBY_PHOTO_TILE_H;
-    size_t   across = photo->width / FBY_PHOTO_TILE_W; /* whole tiles */
-    size_t   down   = photo->height / FBY_PHOTO_TILE_H;
+    /* The size of the partial tiles at the right and lower edge; 0: none. */
+    uint32_t w = pictures->width % FBY_PHOTO_TILE_W;
+    uint32_t h = pictures->height % FBY_PHOTO_TILE_H;
+    /* The number of whole tiles in each direction. */
+    size_t across = pictures->width / FBY_PHOTO_TILE_W;
+    size_t down   = pictures->height / FBY_PHOTO_TILE_H;
     return down * across *
-               tile_bound(photo, FBY_PHOTO_TILE_W, FBY_PHOTO_TILE_H) +
-           down * tile_bound(photo, w, FBY_PHOTO_TILE_H) +
-           across * tile_bound(photo, FBY_PHOTO_TILE_W, h) +
-           tile_bound(photo, w, h);
+               tile_bound(pictures, FBY_PHOTO_TILE_W, FBY_PHOTO_TILE_H) +
+           down * tile_bound(pictures, w, FBY_PHOTO_TILE_H) +
+           across * tile_bound(pictures, FBY_PHOTO_TILE_W, h) +
+           tile_bound(pictures, w, h);
 }
 
-size_t fby_photo_encode_capacity(const struct fby_pictures *photo)
+size_t fby_photo_encode_capacity(const struct fby_pictures *pictures)
 {
-    struct grid grid = grid_of(photo);
-    return table_bytes(&grid) + photo->images * image_bound(photo) +
+    struct grid grid = grid_of(pictures);
+    return table_bytes(&grid) + pictures->images * picture_bound(pictures) +
            PHOTO_OVERRUN;
 }
 
@@ -150,7 +156,7 @@ size_t fby_photo_encode_capacity(const struct fby_pictures *photo)
 struct scratch {
     struct photo_plane plane[3];
     /* A copy of a tile near the end of a payload, because kernels read beyond
-     * the end of a tile. */
+     * the end of a tile: three planes, each of widths of 4 bits and groups. */
     uint8_t last_tile[3 * (PHOTO_MAX_GROUPS / 2 +
                               PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX) +
                       PHOTO_OVERRUN];
@@ -158,9 +164,9 @@ struct scratch {
 _Static_assert(sizeof(struct scratch) <= FBY_PHOTO_SCRATCH_BYTES,
     "the scratch memory of callers is large enough");
 
-/* Clear the borders of the planes. Kernels never write to the borders, so this
- * is needed only once for all tiles of a payload. */
-static struct scratch *clear_borders(void *memory)
+/* Clear the borders of the planes in `memory`. Kernels never write to the
+ * borders, so one call is enough for all tiles of a payload. */
+static struct scratch *init_scratch(void *memory)
 {
     struct scratch *scratch = memory;
     for (uint32_t p = 0; p < 3; p++) {
@@ -185,13 +191,13 @@ static struct plane_rows rows_at(struct scratch *scratch, uint32_t y)
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* Pad a plane to whole groups. The padding repeats the last value of a row and
- * the last row, so that all its residues are 0. */
+/* Pad a plane to whole groups. The padding repeats the last value of a row, and
+ * the last row, so that the residues of the padding are 0. */
 static void pad_plane(struct photo_size size, struct photo_plane *plane)
 {
     uint32_t w   = size.width;
-    uint32_t end = (w + 31) / 32 * 32;
-    for (uint32_t y = 0; y < size.height && w < end; y++) {
+    uint32_t end = (w + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+    for (uint32_t y = 0; y < size.height; y++) {
         uint8_t *row = photo_row(plane, y);
         memset(row + w, row[w - 1], end - w);
     }
@@ -202,27 +208,27 @@ static void pad_plane(struct photo_size size, struct photo_plane *plane)
 }
 
 static void load_pixels(const struct photo_kernel *kernel,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     const uint8_t *raw, struct scratch *scratch)
 {
-    const uint8_t *pixels = raw + pixel_offset(photo, tile);
+    const uint8_t *pixels = raw + pixel_offset(pictures, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
-        if (photo->planes == 1) {
+        if (pictures->planes == 1) {
             memcpy(rows.row[0], pixels, tile->width);
         } else {
             kernel->split(pixels, tile->width, rows.row);
         }
-        pixels += (size_t)photo->width * photo->planes;
+        pixels += (size_t)pictures->width * pictures->planes;
     }
 }
 
-static void load_yuv(const struct fby_pictures *photo, const struct tile *tile,
-    const uint8_t *raw, struct scratch *scratch)
+static void load_yuv(const struct fby_pictures *pictures,
+    const struct tile *tile, const uint8_t *raw, struct scratch *scratch)
 {
-    for (uint32_t p = 0; p < photo->planes; p++) {
-        struct photo_size size = plane_size(photo, tile, p);
-        struct raw_rows   rows = raw_rows_of(photo, tile, p);
+    for (uint32_t p = 0; p < pictures->planes; p++) {
+        struct photo_size size = plane_size(pictures, tile, p);
+        struct yuv_rows   rows = yuv_rows_of(pictures, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
             memcpy(photo_row(&scratch->plane[p], y),
                 raw + rows.offset + y * rows.stride, size.width);
@@ -232,47 +238,47 @@ static void load_yuv(const struct fby_pictures *photo, const struct tile *tile,
 
 /* Load a tile into the planes of `scratch`, padded. */
 static void load_tile(const struct photo_kernel *kernel,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     const uint8_t *raw, struct scratch *scratch)
 {
-    if (photo->yuv420) {
-        load_yuv(photo, tile, raw, scratch);
+    if (pictures->yuv420) {
+        load_yuv(pictures, tile, raw, scratch);
     } else {
-        load_pixels(kernel, photo, tile, raw, scratch);
+        load_pixels(kernel, pictures, tile, raw, scratch);
     }
-    for (uint32_t p = 0; p < photo->planes; p++) {
-        pad_plane(plane_size(photo, tile, p), &scratch->plane[p]);
+    for (uint32_t p = 0; p < pictures->planes; p++) {
+        pad_plane(plane_size(pictures, tile, p), &scratch->plane[p]);
     }
 }
 
 /* Pack a loaded tile to `out`, followed by zeros up to a multiple of
- * FBY_PHOTO_ALIGN. Returns the number of bytes with these zeros. */
+ * FBY_PHOTO_ALIGN bytes. Returns the size of the tile with these zeros. */
 static size_t pack_tile(const struct photo_kernel *kernel,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch, uint8_t *out)
 {
     size_t end = 0;
-    for (uint32_t p = 0; p < photo->planes; p++) {
+    for (uint32_t p = 0; p < pictures->planes; p++) {
         end += kernel->pack(
-            plane_size(photo, tile, p), &scratch->plane[p], out + end);
+            plane_size(pictures, tile, p), &scratch->plane[p], out + end);
     }
-    memset(out + end, 0, align_up(end) - end);
-    return align_up(end);
+    memset(out + end, 0, padded_size(end) - end);
+    return padded_size(end);
 }
 
-size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
+size_t fby_photo_encode(const struct fby_pictures *pictures, const uint8_t *raw,
     uint8_t *out, void *scratch)
 {
     const struct photo_kernel *kernel = photo_kernel_of(fby_simd_level());
-    struct scratch            *work   = clear_borders(scratch);
-    struct grid                grid   = grid_of(photo);
+    struct scratch            *work   = init_scratch(scratch);
+    struct grid                grid   = grid_of(pictures);
     size_t                     end    = table_bytes(&grid);
     memset(out, 0, end);
     for (size_t i = 0; i < grid.n_tiles; i++) {
-        struct tile tile = tile_at(photo, &grid, i);
+        struct tile tile = tile_at(pictures, &grid, i);
         fby_store_le(out + ENTRY_BYTES * i, end / FBY_PHOTO_ALIGN, ENTRY_BYTES);
-        load_tile(kernel, photo, &tile, raw, work);
-        end += pack_tile(kernel, photo, &tile, work, out + end);
+        load_tile(kernel, pictures, &tile, raw, work);
+        end += pack_tile(kernel, pictures, &tile, work, out + end);
     }
     fby_store_le(
         out + ENTRY_BYTES * grid.n_tiles, end / FBY_PHOTO_ALIGN, ENTRY_BYTES);
@@ -281,7 +287,7 @@ size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
 
 /* ---- decoding ------------------------------------------------------------ */
 
-/* The offset of tile `i`, from the table; for i = n_tiles the payload's end. */
+/* The offset of tile `i`, from the table; for n_tiles, the payload's end. */
 static size_t tile_offset(const uint8_t *payload, size_t i)
 {
     uint64_t entry = fby_load_le(payload + ENTRY_BYTES * i, ENTRY_BYTES);
@@ -290,12 +296,12 @@ static size_t tile_offset(const uint8_t *payload, size_t i)
 
 /* True if `in` holds exactly the packed planes of a tile and less than
  * FBY_PHOTO_ALIGN bytes of padding. */
-static bool tile_is_valid(const struct photo_kernel *kernel,
-    const struct fby_pictures *photo, const struct tile *tile,
+static bool is_tile_valid(const struct photo_kernel *kernel,
+    const struct fby_pictures *pictures, const struct tile *tile,
     struct fby_reader in)
 {
-    for (uint32_t p = 0; p < photo->planes; p++) {
-        uint32_t groups = photo_groups(plane_size(photo, tile, p));
+    for (uint32_t p = 0; p < pictures->planes; p++) {
+        uint32_t groups = photo_groups(plane_size(pictures, tile, p));
         if (in.left < photo_widths_bytes(groups)) {
             return false;
         }
@@ -308,9 +314,10 @@ static bool tile_is_valid(const struct photo_kernel *kernel,
     return in.left < FBY_PHOTO_ALIGN;
 }
 
-/* True if the tiles lie one after another, each with the size of its planes. */
-static bool is_valid(const struct fby_pictures *photo, const struct grid *grid,
-    const struct photo_kernel *kernel, struct fby_reader payload)
+/* True if the tiles follow the table without gaps, each with a valid size. */
+static bool is_valid(const struct fby_pictures *pictures,
+    const struct grid *grid, const struct photo_kernel *kernel,
+    struct fby_reader payload)
 {
     const uint8_t *bytes = payload.at;
     size_t         start = table_bytes(grid);
@@ -319,11 +326,11 @@ static bool is_valid(const struct fby_pictures *photo, const struct grid *grid,
         return false;
     }
     for (size_t i = 0; i < grid->n_tiles; i++) {
-        struct tile tile = tile_at(photo, grid, i);
+        struct tile tile = tile_at(pictures, grid, i);
         size_t      end  = tile_offset(bytes, i + 1);
         if (end < start || end > payload.left ||
-            !tile_is_valid(
-                kernel, photo, &tile, fby_reader(bytes + start, end - start))) {
+            !is_tile_valid(kernel, pictures, &tile,
+                fby_reader(bytes + start, end - start))) {
             return false;
         }
         start = end;
@@ -332,58 +339,60 @@ static bool is_valid(const struct fby_pictures *photo, const struct grid *grid,
 }
 
 static void unpack_tile(const struct photo_kernel *kernel,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     const uint8_t *in, struct scratch *scratch)
 {
-    for (uint32_t p = 0; p < photo->planes; p++) {
-        in +=
-            kernel->unpack(plane_size(photo, tile, p), in, &scratch->plane[p]);
+    for (uint32_t p = 0; p < pictures->planes; p++) {
+        in += kernel->unpack(
+            plane_size(pictures, tile, p), in, &scratch->plane[p]);
     }
 }
+
+enum rgb_layout { INTERLEAVED, PLANAR }; /* see fby_photo_decode_planar */
 
 struct decode_target {
     const struct photo_kernel *kernel;
     uint8_t                   *raw;
-    bool                       planar; /* see fby_photo_decode_planar */
+    enum rgb_layout            layout;
 };
 
 static void store_pixels(const struct decode_target *to,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
-    uint8_t *pixels = to->raw + pixel_offset(photo, tile);
+    uint8_t *pixels = to->raw + pixel_offset(pictures, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
-        if (photo->planes == 1) {
+        if (pictures->planes == 1) {
             memcpy(pixels, rows.row[0], tile->width);
         } else {
             to->kernel->join(rows.row, tile->width, pixels);
         }
-        pixels += (size_t)photo->width * photo->planes;
+        pixels += (size_t)pictures->width * pictures->planes;
     }
 }
 
 static void store_planar(const struct decode_target *to,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
-    size_t   plane = (size_t)photo->width * photo->height;
-    uint8_t *out   = to->raw + (size_t)tile->image * photo->planes * plane +
-                   (size_t)tile->y * photo->width + tile->x;
+    size_t   plane = (size_t)pictures->width * pictures->height;
+    uint8_t *out = to->raw + (size_t)tile->picture * pictures->planes * plane +
+                   (size_t)tile->y * pictures->width + tile->x;
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
         to->kernel->join_planar(rows.row, tile->width, out, plane);
-        out += photo->width;
+        out += pictures->width;
     }
 }
 
 static void store_yuv(const struct decode_target *to,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
-    for (uint32_t p = 0; p < photo->planes; p++) {
-        struct photo_size size = plane_size(photo, tile, p);
-        struct raw_rows   rows = raw_rows_of(photo, tile, p);
+    for (uint32_t p = 0; p < pictures->planes; p++) {
+        struct photo_size size = plane_size(pictures, tile, p);
+        struct yuv_rows   rows = yuv_rows_of(pictures, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
             memcpy(to->raw + rows.offset + y * rows.stride,
                 photo_row(&scratch->plane[p], y), size.width);
@@ -393,21 +402,21 @@ static void store_yuv(const struct decode_target *to,
 
 /* Write a tile from the planes of `scratch` to the raw bytes. */
 static void store_tile(const struct decode_target *to,
-    const struct fby_pictures *photo, const struct tile *tile,
+    const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
-    if (photo->yuv420) {
-        store_yuv(to, photo, tile, scratch);
-    } else if (to->planar && photo->planes == 3) {
-        store_planar(to, photo, tile, scratch);
+    if (pictures->yuv420) {
+        store_yuv(to, pictures, tile, scratch);
+    } else if (to->layout == PLANAR && pictures->planes == 3) {
+        store_planar(to, pictures, tile, scratch);
     } else {
-        store_pixels(to, photo, tile, scratch);
+        store_pixels(to, pictures, tile, scratch);
     }
 }
 
-/* The packed bytes of tile `i`, or a copy of them in `scratch` when kernels
- * would read beyond the payload. */
-static const uint8_t *readable_tile(
+/* Returns the packed bytes of tile `i`. PHOTO_OVERRUN bytes after them can be
+ * read, too. Near the payload's end, the result is a copy in `scratch`. */
+static const uint8_t *overrun_safe_tile(
     const uint8_t *payload, size_t size, size_t i, struct scratch *scratch)
 {
     size_t start = tile_offset(payload, i);
@@ -419,44 +428,45 @@ static const uint8_t *readable_tile(
     return scratch->last_tile;
 }
 
-static bool decode(const struct fby_pictures *photo, bool planar,
+static bool decode(const struct fby_pictures *pictures, enum rgb_layout layout,
     /* NOLINTNEXTLINE(readability-non-const-parameter): written through `to` */
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
     struct decode_target to   = {.kernel = photo_kernel_of(fby_simd_level()),
           .raw                           = raw,
-          .planar                        = planar};
-    struct grid          grid = grid_of(photo);
-    if (!is_valid(photo, &grid, to.kernel, payload)) {
+          .layout                        = layout};
+    struct grid          grid = grid_of(pictures);
+    if (!is_valid(pictures, &grid, to.kernel, payload)) {
         return false;
     }
-    struct scratch *work = clear_borders(scratch);
+    struct scratch *work = init_scratch(scratch);
     for (size_t i = 0; i < grid.n_tiles; i++) {
-        struct tile tile = tile_at(photo, &grid, i);
-        unpack_tile(to.kernel, photo, &tile,
-            readable_tile(payload.at, payload.left, i, work), work);
-        store_tile(&to, photo, &tile, work);
+        struct tile tile = tile_at(pictures, &grid, i);
+        unpack_tile(to.kernel, pictures, &tile,
+            overrun_safe_tile(payload.at, payload.left, i, work), work);
+        store_tile(&to, pictures, &tile, work);
     }
     to.kernel->fence();
     return true;
 }
 
 bool fby_photo_is_valid(
-    const struct fby_pictures *photo, const uint8_t *payload, size_t size)
+    const struct fby_pictures *pictures, const uint8_t *payload, size_t size)
 {
-    struct grid grid = grid_of(photo);
-    return is_valid(photo, &grid, photo_kernel_of(fby_simd_level()),
+    struct grid grid = grid_of(pictures);
+    return is_valid(pictures, &grid, photo_kernel_of(fby_simd_level()),
         fby_reader(payload, size));
 }
 
-bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,
-    size_t size, uint8_t *raw, void *scratch)
-{
-    return decode(photo, false, fby_reader(payload, size), raw, scratch);
-}
-
-bool fby_photo_decode_planar(const struct fby_pictures *photo,
+bool fby_photo_decode(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
 {
-    return decode(photo, true, fby_reader(payload, size), raw, scratch);
+    return decode(
+        pictures, INTERLEAVED, fby_reader(payload, size), raw, scratch);
+}
+
+bool fby_photo_decode_planar(const struct fby_pictures *pictures,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
+{
+    return decode(pictures, PLANAR, fby_reader(payload, size), raw, scratch);
 }

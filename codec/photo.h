@@ -18,8 +18,8 @@
 
 enum {
     FBY_PHOTO_TILE_W = 256, /* pixels */
-    FBY_PHOTO_TILE_H = 32,
-    FBY_PHOTO_ALIGN  = 16 /* tiles begin at multiples of it in a payload */
+    FBY_PHOTO_TILE_H = 32,  /* pixels */
+    FBY_PHOTO_ALIGN  = 16   /* bytes: alignment of a tile in its payload */
 };
 
 /* Pictures of one size, one after another without gaps. Their pixels are
@@ -29,37 +29,37 @@ struct fby_pictures {
     uint32_t images; /* number of pictures, >= 1 */
     uint32_t width;  /* pixels, >= 1 */
     uint32_t height; /* pixels, >= 1 */
-    uint32_t planes; /* 1 or 3, one for each byte of a pixel */
+    uint32_t planes; /* 1 (grey) or 3 (colour) */
     bool     yuv420; /* 3 planes in the layout of common/yuv420.h */
 };
 
-/* The size of `scratch` below: working memory of one thread, 64-byte
- * aligned. */
+/* Bytes of the parameter `scratch` below. It is working memory of one thread,
+ * 64-byte aligned. */
 enum { FBY_PHOTO_SCRATCH_BYTES = 64 << 10 };
 
-/* The output capacity in bytes that encoding needs. It is more than any payload
- * has, because kernels write beyond the end. */
-size_t fby_photo_encode_capacity(const struct fby_pictures *photo);
+/* The output capacity in bytes that encoding needs. It is more than the largest
+ * payload, because encoding writes whole vectors beyond the payload's end. */
+size_t fby_photo_encode_capacity(const struct fby_pictures *pictures);
 
 /* Encode the pictures at `raw` to `out`, which has fby_photo_encode_capacity
  * bytes. Returns the size of the payload. The buffers must not overlap. */
-size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
+size_t fby_photo_encode(const struct fby_pictures *pictures, const uint8_t *raw,
     uint8_t *out, void *scratch);
 
-/* True if `size` bytes are a valid payload of `photo`. Only the table of tiles
- * and the widths of the groups are read. */
+/* True if the `size` bytes at `payload` are a valid payload of `pictures`. Only
+ * the table of tiles and the widths of the groups are read. */
 bool fby_photo_is_valid(
-    const struct fby_pictures *photo, const uint8_t *payload, size_t size);
+    const struct fby_pictures *pictures, const uint8_t *payload, size_t size);
 
-/* Decode `size` bytes of payload to `raw`. Returns false and writes nothing
- * when the payload is not valid. */
-bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,
-    size_t size, uint8_t *raw, void *scratch);
+/* Decode the `size` bytes at `payload` to `raw`. Returns false and writes
+ * nothing when the payload is not valid. */
+bool fby_photo_decode(const struct fby_pictures *pictures,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 
-/* Like fby_photo_decode, but each image becomes three planes: all of R, then G,
- * then B. Not for yuv420. Streaming stores (past the cache) are used where
+/* Like fby_photo_decode, but each picture becomes three planes: all of R, then
+ * G, then B. Not for yuv420. Streaming stores (past the cache) are used where
  * possible, because this thread does not read the planes again. */
-bool fby_photo_decode_planar(const struct fby_pictures *photo,
+bool fby_photo_decode_planar(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 
 #endif

@@ -1,12 +1,12 @@
-/* The AVX2 kernel: 32 pixels, or four groups, at a time. The functions without
- * a comment have the contracts of struct photo_kernel. */
+/* The AVX2 kernel of photo format 1: 32 pixels, or four groups, at a time. The
+ * functions without a comment have the contracts of struct photo_kernel. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "codec/photo_kernel.h"
 #include "common/rgb_avx2.h"
 
-enum { LANE = 16, STEP = 32 }; /* bytes of half a vector, and of a vector */
+enum { HALF_VECTOR = 16, STEP = 32 /* of a whole vector */ }; /* bytes */
 
 static __m256i load(const void *at)
 {
@@ -77,8 +77,8 @@ static inline void store_values(void *at, __m256i value, bool streaming)
     }
 }
 
-/* Join all whole steps of a row; returns the number of pixels. Always inlined,
- * so that `streaming` is a constant in both callers. */
+/* Join the pixels of all whole steps of a row; returns the number of joined
+ * pixels. Always inlined, so that `streaming` is a constant in both calls. */
 static inline __attribute__((always_inline)) uint32_t join_planar_steps(
     uint8_t *const row[3], uint32_t width, struct rgb_planes to, bool streaming)
 {
@@ -96,8 +96,8 @@ void photo_avx2_join_planar(
     /* NOLINTNEXTLINE(readability-non-const-parameter): written through `to` */
     uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
 {
-    struct rgb_planes to        = {pixels, pixels + plane, pixels + 2 * plane};
-    bool              streaming = ((uintptr_t)pixels | plane) % STEP == 0;
+    struct rgb_planes to = {pixels, pixels + plane, pixels + 2 * plane};
+    bool streaming = ((uintptr_t)pixels | plane) % STEP == 0; /* all aligned */
 
     uint32_t x = streaming ? join_planar_steps(row, width, to, true)
                            : join_planar_steps(row, width, to, false);
@@ -126,8 +126,8 @@ static __m256i encoded_residues(const uint8_t *value)
     return _mm256_xor_si256(_mm256_add_epi8(residue, residue), sign);
 }
 
-/* In each of four u64: the bits that the largest of its bytes needs. The tables
- * have the width of a byte by its low and by its high four bits. */
+/* In the lowest byte of each u64: the bits that the largest of its bytes needs.
+ * The tables have the bits that the low and the high half of a byte need. */
 static __m256i group_widths(__m256i numbers)
 {
     static const uint8_t low[16] = {
@@ -135,18 +135,18 @@ static __m256i group_widths(__m256i numbers)
     static const uint8_t high[16] = {
         0, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8};
     const __m256i nibble = _mm256_set1_epi64x(15);
-    __m256i       all    = numbers;
-    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 32));
-    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 16));
-    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 8));
+    __m256i       used   = numbers; /* their OR in the lowest bytes */
+    used                 = _mm256_or_si256(used, _mm256_srli_epi64(used, 32));
+    used                 = _mm256_or_si256(used, _mm256_srli_epi64(used, 16));
+    used                 = _mm256_or_si256(used, _mm256_srli_epi64(used, 8));
     return _mm256_max_epu8(
-        _mm256_shuffle_epi8(rgb_broadcast(low), _mm256_and_si256(all, nibble)),
+        _mm256_shuffle_epi8(rgb_broadcast(low), _mm256_and_si256(used, nibble)),
         _mm256_shuffle_epi8(rgb_broadcast(high),
-            _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
+            _mm256_and_si256(_mm256_srli_epi64(used, 4), nibble)));
 }
 
-/* One step of packing, in each u64: numbers outside the mask `low` move down by
- * `gap` bits, next to the number below them. */
+/* One step of packing, in each u64: move the bits outside the mask `low` down
+ * by `gap`, next to the bits below them. */
 static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
 {
     __m256i upper = _mm256_andnot_si256(low, numbers);
@@ -154,8 +154,8 @@ static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
         _mm256_and_si256(numbers, low), _mm256_srlv_epi64(upper, gap));
 }
 
-/* Pack the eight bytes of each u64 as eight numbers of `bits` bits. Three steps
- * join pairs of numbers, then pairs of pairs, then halves. */
+/* Pack the eight bytes of each u64 as eight numbers of `bits` bits. The three
+ * steps join two numbers, then two pairs, then the two halves of the u64. */
 static __m256i pack_numbers(__m256i numbers, __m256i bits)
 {
     __m256i gap = _mm256_sub_epi64(_mm256_set1_epi64x(8), bits);
@@ -166,14 +166,14 @@ static __m256i pack_numbers(__m256i numbers, __m256i bits)
     return close_gaps(numbers, _mm256_set1_epi64x(0x00000000ffffffff), gap);
 }
 
-/* Store the upper half. _mm_storeh_pd would need aligned memory. */
-static void store_upper_half(uint8_t *at, __m128i value)
+/* Store the high 8 bytes of `value` at any address. */
+static void store_high_half(uint8_t *at, __m128i value)
 {
     int64_t high = _mm_extract_epi64(value, 1);
     memcpy(at, &high, sizeof(high));
 }
 
-/* The lowest byte of each u64. */
+/* The lowest byte of each u64, as the four bytes of a u32. */
 static uint32_t low_bytes(__m256i v)
 {
     __m128i even = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
@@ -184,15 +184,16 @@ static uint32_t low_bytes(__m256i v)
 }
 
 /* Write two groups of the widths `first` and `second`, given their packed upper
- * and lower rows. Returns the end of the written bytes. */
+ * and lower rows. Returns the end of the packed bytes. */
 static uint8_t *write_two_groups(
     uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
 {
+    /* Each store writes 8 bytes. The next one overwrites what is too much. */
     _mm_storel_epi64((void *)out, upper);
     _mm_storel_epi64((void *)(out + first), lower);
     out += 2 * (size_t)first;
-    store_upper_half(out, upper);
-    store_upper_half(out + second, lower);
+    store_high_half(out, upper);
+    store_high_half(out + second, lower);
     return out + 2 * (size_t)second;
 }
 
@@ -216,68 +217,62 @@ static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
-    uint8_t  widths[PHOTO_MAX_GROUPS + 8];
-    uint32_t across = photo_groups_per_row(size);
-    uint32_t groups = photo_groups(size);
-    uint8_t *to     = out + photo_widths_bytes(groups);
-    uint8_t *width  = widths;
+    uint8_t  widths[PHOTO_MAX_GROUPS + 8]; /* the last step may write more */
+    uint32_t per_row    = photo_groups_per_row(size);
+    uint32_t groups     = photo_groups(size);
+    uint8_t *packed     = out + photo_widths_bytes(groups);
+    uint8_t *row_widths = widths;
     for (uint32_t y = 0; y < size.height; y += 2) {
         const uint8_t *row = photo_row(plane, y);
-        for (uint32_t g = 0; g < across; g += 4) {
-            to = pack_four(row + 8 * (size_t)g, width + g, to);
+        for (uint32_t g = 0; g < per_row; g += 4) {
+            packed = pack_four(row + 8 * (size_t)g, row_widths + g, packed);
         }
-        width += across;
+        row_widths += per_row;
     }
-    memset(width, 0, 8); /* photo_pack_widths reads up to a multiple of 8 */
+    memset(row_widths, 0, 8); /* because photo_pack_widths rounds up to 8 */
     photo_pack_widths(widths, groups, out);
-    return (size_t)(to - out);
+    return (size_t)(packed - out);
 }
 
 /* ---- unpacking: two groups, 16 x 2 pixels, at a time --------------------- */
 
-/* How to unpack a group of width w. Number i of a row begins at bit w * i. It
- * is read as a u16 from byte w * i / 8, shifted up (by a multiplication) until
- * its last bit is the topmost one, then down. The upper row of a group is in
- * the lower half of a vector, and the lower row in the upper half. */
+/* Constants that unpack a group of width w. Number i of a row begins at bit w *
+ * i. A shuffle reads it as a u16 from byte w * i / 8. A multiplication shifts
+ * this up until the number's last bit is the topmost one. Another one shifts it
+ * down to bit 0. The upper row of a group is in the low half of a vector, and
+ * the lower row in the high half. */
 struct unpack_table {
-    uint8_t  from[32]; /* shuffle indices */
+    uint8_t  from[32]; /* shuffle indices: the two bytes of each u16 */
     uint16_t up[16];   /* factor: 2^(16 - w - w * i mod 8) */
-    uint16_t down[16]; /* 2^w: the upper half of the product is kept */
+    uint16_t down[16]; /* factor: 2^w; the product is shifted down by 16 */
 };
 
-/* The shuffle index of one byte of number i; 0x80 gives 0. */
+/* The shuffle index of byte 0 or 1 of number i; the index 0x80 gives a 0. */
 #define AT(w, i, byte) \
     ((w) == 0 || (w) * (i) / 8 + (byte) > 15 ? 0x80 : (w) * (i) / 8 + (byte))
-#define FROM(w, i, row) \
+#define PAIR(w, i, row) \
     (uint8_t) AT(w, (i) + 8 * (row), 0), (uint8_t)AT(w, (i) + 8 * (row), 1)
-#define EIGHT(MACRO, w, x)                                          \
-    MACRO(w, 0, x), MACRO(w, 1, x), MACRO(w, 2, x), MACRO(w, 3, x), \
-        MACRO(w, 4, x), MACRO(w, 5, x), MACRO(w, 6, x), MACRO(w, 7, x)
+/* The entries of the eight numbers of one row (0: upper, 1: lower). */
+#define EIGHT(MACRO, w, row)                                                \
+    MACRO(w, 0, row), MACRO(w, 1, row), MACRO(w, 2, row), MACRO(w, 3, row), \
+        MACRO(w, 4, row), MACRO(w, 5, row), MACRO(w, 6, row), MACRO(w, 7, row)
 #define UP(w, i, row)   (uint16_t)(1U << (16 - (w) - (w) * (i) % 8))
 #define DOWN(w, i, row) (uint16_t)(1U << (w))
 #define UNPACK(w)                                   \
     {                                               \
-        {EIGHT(FROM, w, 0), EIGHT(FROM, w, 1)},     \
+        {EIGHT(PAIR, w, 0), EIGHT(PAIR, w, 1)},     \
             {EIGHT(UP, w, 0), EIGHT(UP, w, 1)},     \
             {EIGHT(DOWN, w, 0), EIGHT(DOWN, w, 1)}, \
     }
 
-static const _Alignas(32) struct unpack_table unpack_tables[9] = {
-    UNPACK(0),
-    UNPACK(1),
-    UNPACK(2),
-    UNPACK(3),
-    UNPACK(4),
-    UNPACK(5),
-    UNPACK(6),
-    UNPACK(7),
-    UNPACK(8),
-};
+static const _Alignas(32) struct unpack_table unpack_tables[9] = {UNPACK(0),
+    UNPACK(1), UNPACK(2), UNPACK(3), UNPACK(4), UNPACK(5), UNPACK(6), UNPACK(7),
+    UNPACK(8)};
 
-/* The 16 numbers of a group of width `w`, as u16. */
-static __m256i unpack_group(const uint8_t *in, uint32_t w)
+/* The 16 numbers of the group at `in`, as u16. */
+static __m256i unpack_group(const uint8_t *in, uint32_t width)
 {
-    const struct unpack_table *table = &unpack_tables[w];
+    const struct unpack_table *table = &unpack_tables[width];
     __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(table->from));
     number         = _mm256_mullo_epi16(number, load(table->up));
     return _mm256_mulhi_epu16(number, load(table->down));
@@ -293,7 +288,7 @@ static __m256i unzigzag(__m256i numbers)
     return _mm256_xor_si256(half, sign);
 }
 
-/* In each half, replace each byte by the sum of it and all bytes before it. */
+/* In each half, replace each byte by the sum of the bytes up to this one. */
 static __m256i prefix_sums(__m256i v)
 {
     v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
@@ -303,15 +298,16 @@ static __m256i prefix_sums(__m256i v)
 }
 
 /* Unpack two groups of the widths `first` and `second` at `in` to 16 x 2 values
- * at `row`. Each half of `carry` repeats the sum of the residues of one of the
- * rows to the left of these groups. */
+ * at `row`. A value is the value above it plus the sum of the residues up to it
+ * in its row. Each half of `carry` repeats the sum of the residues of one of
+ * the two rows to the left of these groups. */
 static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     uint8_t *row, __m256i *carry)
 {
     __m256i v = _mm256_packus_epi16(
         unpack_group(in, first), unpack_group(in + 2 * (size_t)first, second));
     v             = _mm256_add_epi8(prefix_sums(unzigzag(v)), *carry);
-    *carry        = _mm256_shuffle_epi8(v, _mm256_set1_epi8(LANE - 1));
+    *carry        = _mm256_shuffle_epi8(v, _mm256_set1_epi8(HALF_VECTOR - 1));
     __m128i upper = _mm_add_epi8(_mm256_castsi256_si128(v),
         _mm_loadu_si128((const void *)(row - PHOTO_STRIDE)));
     __m128i lower = _mm_add_epi8(_mm256_extracti128_si256(v, 1), upper);
@@ -323,27 +319,28 @@ static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
     uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       across                       = photo_groups_per_row(size);
+    uint32_t       per_row                      = photo_groups_per_row(size);
     uint32_t       groups                       = photo_groups(size);
-    const uint8_t *from  = in + photo_widths_bytes(groups);
-    const uint8_t *width = widths;
+    const uint8_t *packed     = in + photo_widths_bytes(groups);
+    const uint8_t *row_widths = widths;
     photo_unpack_widths(in, groups, widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         uint8_t *row   = photo_row(plane, y);
         __m256i  carry = _mm256_setzero_si256();
-        for (uint32_t g = 0; g < across; g += 2) {
-            uint32_t second = g + 1 < across ? width[g + 1] : 0;
-            unpack_two(from, width[g], second, row + 8 * (size_t)g, &carry);
-            from += 2 * (size_t)(width[g] + second);
+        for (uint32_t g = 0; g < per_row; g += 2) {
+            uint32_t first  = row_widths[g];
+            uint32_t second = g + 1 < per_row ? row_widths[g + 1] : 0;
+            unpack_two(packed, first, second, row + 8 * (size_t)g, &carry);
+            packed += 2 * (size_t)(first + second);
         }
-        width += across;
+        row_widths += per_row;
     }
-    return (size_t)(from - in);
+    return (size_t)(packed - in);
 }
 
 struct width_stats { /* of all widths so far */
-    __m256i sum;     /* in four u64, to be added up */
-    __m256i max;     /* by byte */
+    __m256i sum;     /* four u64, whose total is the sum */
+    __m256i max;     /* 32 bytes, whose maximum is the largest width */
 };
 
 /* Add 32 pairs of widths, a pair in each byte. */
@@ -353,29 +350,29 @@ static void add_widths(struct width_stats *stats, __m256i pairs)
     const __m256i zero   = _mm256_setzero_si256();
     __m256i       low    = _mm256_and_si256(pairs, nibble);
     __m256i       high = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), nibble);
-    __m256i       two  = _mm256_sad_epu8(_mm256_add_epi8(low, high), zero);
-    stats->sum         = _mm256_add_epi64(stats->sum, two);
+    __m256i       sums = _mm256_sad_epu8(_mm256_add_epi8(low, high), zero);
+    stats->sum         = _mm256_add_epi64(stats->sum, sums);
     stats->max = _mm256_max_epu8(stats->max, _mm256_max_epu8(low, high));
 }
 
 size_t photo_avx2_measure(const uint8_t *in, uint32_t groups)
 {
     struct width_stats stats = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    size_t             n     = groups / 2; /* bytes with two widths each */
-    size_t             i     = 0;
-    for (; i + STEP <= n; i += STEP) {
+    size_t             full_bytes = groups / 2; /* bytes with two widths */
+    size_t             i          = 0;
+    for (; i + STEP <= full_bytes; i += STEP) {
         add_widths(&stats, load(in + i));
     }
-    uint8_t rest[STEP] = {0};
-    memcpy(rest, in + i, n - i);
+    uint8_t last_bytes[STEP] = {0};
+    memcpy(last_bytes, in + i, full_bytes - i);
     if (groups % 2 != 0) {
-        rest[n - i] = in[n] & 15;
+        last_bytes[full_bytes - i] = in[full_bytes] & 15;
     }
-    add_widths(&stats, load(rest));
+    add_widths(&stats, load(last_bytes));
     uint64_t sum[4] = {0};
     save(sum, stats.sum);
-    __m256i over = _mm256_cmpgt_epi8(stats.max, _mm256_set1_epi8(8));
-    return _mm256_movemask_epi8(over) != 0
+    __m256i is_over = _mm256_cmpgt_epi8(stats.max, _mm256_set1_epi8(8));
+    return _mm256_movemask_epi8(is_over) != 0
                ? SIZE_MAX
                : photo_widths_bytes(groups) +
                      2 * (size_t)(sum[0] + sum[1] + sum[2] + sum[3]);

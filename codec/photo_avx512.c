@@ -1,17 +1,17 @@
-/* The AVX-512 kernel: 64 pixels, or eight groups, at a time. It is faster than
- * AVX2 mainly because one instruction replaces a whole step. GFNI instructions,
- * which multiply bytes by a matrix of bits, do the zigzag encoding and its
- * inverse, and find the bits that eight numbers use. A multishift extracts bit
- * fields from any positions of a u64. A compress instruction moves the used
- * bytes together. The functions without a comment have the contracts of struct
- * photo_kernel. */
+/* The AVX-512 kernel of photo format 1: 64 pixels, or eight groups, at a time.
+ * It is faster than AVX2 mainly because one instruction replaces a whole step.
+ * GFNI instructions multiply bytes by a matrix of bits. They do the zigzag
+ * encoding and its inverse, and find the bits that eight numbers use. A
+ * multishift extracts bit fields from any positions of a u64. A compress
+ * instruction moves the used bytes together. The functions without a comment
+ * have the contracts of struct photo_kernel. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "codec/photo_kernel.h"
 #include "codec/rgb_avx512.h"
 
-enum { STEP = 64 /* bytes */ };
+enum { STEP = 64 /* bytes of a vector */ };
 
 static __m512i load(const void *at)
 {
@@ -52,7 +52,7 @@ static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
     for (uint32_t x = 0; x + STEP <= width; x += STEP) {
         split_step(rgb_deinterleave_64(pixels + 3 * (size_t)x), row, x);
     }
-    if (width % STEP != 0) { /* the last 64, some of them again */
+    if (width % STEP != 0) { /* the last 64 pixels, some of them again */
         uint32_t x = width - STEP;
         split_step(rgb_deinterleave_64(pixels + 3 * (size_t)x), row, x);
     }
@@ -75,7 +75,7 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     for (uint32_t x = 0; x + STEP <= width; x += STEP) {
         rgb_interleave_64(join_step(row, x), pixels + 3 * (size_t)x);
     }
-    if (width % STEP != 0) { /* the last 64, some of them again */
+    if (width % STEP != 0) { /* the last 64 pixels, some of them again */
         uint32_t x = width - STEP;
         rgb_interleave_64(join_step(row, x), pixels + 3 * (size_t)x);
     }
@@ -89,29 +89,31 @@ static __m512i left_differences(const uint8_t *value)
     return _mm512_sub_epi8(load(value), load(value - 1));
 }
 
-/* Zigzag encoding, of the bytes in `valid`: shift left by one bit, and XOR each
- * bit with the sign. Other bytes become 0. */
+/* Zigzag-encode the bytes of the mask `valid`: shift left by one bit, and XOR
+ * each bit with the sign, as the bit matrix says. Other bytes become 0. */
 static __m512i zigzag(__m512i residues, __mmask64 valid)
 {
     return _mm512_maskz_gf2p8affine_epi64_epi8(
         valid, residues, repeat_u64(0x808182848890a0c0), 0);
 }
 
-/* Byte i of the result: the OR of the eight bytes of u64 number i. */
+/* Byte i of the result is the OR of the eight bytes of the i-th u64. */
 static __m128i used_bits(__m512i numbers)
 {
+    /* Byte k of each u64 of `planes` has bit k of each of the eight bytes. */
     __m512i planes = _mm512_gf2p8affine_epi64_epi8(
         repeat_u64(0x8040201008040201), numbers, 0);
     return _mm_cvtsi64_si128((long long)_mm512_test_epi8_mask(planes, planes));
 }
 
-static __m128i look_up(const uint8_t table[16], __m128i from)
+/* Look up the low four bits of each index. Indices from 0x80 on give 0. */
+static __m128i look_up(const uint8_t table[16], __m128i indices)
 {
-    return _mm_shuffle_epi8(_mm_loadu_si128((const void *)table), from);
+    return _mm_shuffle_epi8(_mm_loadu_si128((const void *)table), indices);
 }
 
-/* The number of bits up to the highest set bit, of each byte. The tables have
- * it by the low and by the high four bits of a byte. */
+/* For each byte, the number of bits up to its highest set bit. The tables have
+ * this number for the low and for the high half of a byte. */
 static __m128i bit_widths(__m128i used)
 {
     static const uint8_t low[16] = {
@@ -122,18 +124,18 @@ static __m128i bit_widths(__m128i used)
     return _mm_max_epu8(look_up(low, used), look_up(high, upper));
 }
 
-/* Parameters that pack the eight numbers of a u64 without gaps, for a width w
- * of its group. Two multiplications join pairs, and then pairs of pairs. Shifts
- * join the halves. */
+/* Parameters that pack the eight numbers of a u64 without gaps, for the width w
+ * of their group. A multiplication joins two numbers, another one joins two
+ * pairs, and shifts join the two halves of the u64. */
 struct pack_params {
     __m512i  pair;   /* factors of the bytes: 1, 2^w, 1, 2^w, ... */
     __m512i  four;   /* factors of the u16: 1, 2^2w, ... */
     __m512i  gap;    /* bits between the joined halves of a u64: 32 - 4w */
-    __mmask8 narrow; /* the u64 with w < 8; the others have no gaps */
+    __mmask8 narrow; /* the u64 with w < 8; with w = 8 there are no gaps */
 };
 
-/* A u64 for each width of 1 to 8. The lookup uses only three bits, so width 0
- * gets the entry of width 8, which is correct because its numbers are 0. */
+/* A u64 for each width. The lookup uses only three bits, so entry 0 is that of
+ * width 8. Width 0 gets this entry, too: that is correct, its numbers are 0. */
 #define BY_WIDTH(MACRO)                                                       \
     {                                                                         \
         MACRO(8), MACRO(1), MACRO(2), MACRO(3), MACRO(4), MACRO(5), MACRO(6), \
@@ -161,7 +163,7 @@ static struct pack_params pack_params_of(__m128i widths, __m128i used)
         .pair   = look_up_width(pair, wide),
         .four   = look_up_width(four, wide),
         .gap    = look_up_width(gap, wide),
-        .narrow = (__mmask8)~_mm_movepi8_mask(used),
+        .narrow = (__mmask8)~_mm_movepi8_mask(used), /* w = 8 sets bit 7 */
     };
 }
 
@@ -187,14 +189,14 @@ static uint8_t *write_rows(uint8_t *out, __m512i rows, uint64_t byte_mask)
 static uint8_t *pack_eight(
     __m512i upper, __m512i lower, uint8_t *to_widths, uint8_t *out)
 {
-    /* By width w: a mask of w bytes, the packed bytes of a row. */
-    static const uint8_t bytes[16] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
+    /* For each width w, a mask of w bytes: the packed bytes of a row. */
+    static const uint8_t masks[16] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
     /* Each group's upper row, then its lower row. */
     const __m512i groups_0_3 = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
     const __m512i groups_4_7 = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     __m128i       used       = used_bits(_mm512_or_si512(upper, lower));
     __m128i       widths     = bit_widths(used);
-    __m128i       byte_mask = look_up(bytes, _mm_unpacklo_epi8(widths, widths));
+    __m128i       byte_mask = look_up(masks, _mm_unpacklo_epi8(widths, widths));
     struct pack_params params = pack_params_of(widths, used);
     upper                     = pack_numbers(upper, &params);
     lower                     = pack_numbers(lower, &params);
@@ -209,12 +211,12 @@ static uint8_t *pack_eight(
         out, _mm512_permutex2var_epi64(upper, groups_4_7, lower), rest);
 }
 
-/* Pack two rows of pixels. */
+/* Pack two rows of pixels. Returns the end of the packed bytes. */
 static uint8_t *pack_rows(
     const uint8_t *row, uint32_t width, uint8_t *widths, uint8_t *out)
 {
     for (size_t x = 0; x < width; x += STEP) {
-        __mmask64 valid = rgb_mask_of((width - x + 7) / 8 * 8);
+        __mmask64 valid = rgb_first_bytes((width - x + 7) / 8 * 8);
         __m512i   above = left_differences(row + x - PHOTO_STRIDE);
         __m512i   upper = left_differences(row + x);
         __m512i   lower = left_differences(row + x + PHOTO_STRIDE);
@@ -228,23 +230,24 @@ static uint8_t *pack_rows(
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
-    uint8_t  widths[PHOTO_MAX_GROUPS + 8];
-    uint32_t groups = photo_groups(size);
-    uint8_t *to     = out + photo_widths_bytes(groups);
-    uint8_t *width  = widths;
+    uint8_t  widths[PHOTO_MAX_GROUPS + 8]; /* the last step may write more */
+    uint32_t groups     = photo_groups(size);
+    uint8_t *packed     = out + photo_widths_bytes(groups);
+    uint8_t *row_widths = widths;
     for (uint32_t y = 0; y < size.height; y += 2) {
-        to = pack_rows(photo_row(plane, y), size.width, width, to);
-        width += photo_groups_per_row(size);
+        packed = pack_rows(photo_row(plane, y), size.width, row_widths, packed);
+        row_widths += photo_groups_per_row(size);
     }
-    memset(width, 0, 8); /* photo_pack_widths reads up to a multiple of 8 */
+    memset(row_widths, 0, 8); /* because photo_pack_widths rounds up to 8 */
     photo_pack_widths(widths, groups, out);
-    return (size_t)(to - out);
+    return (size_t)(packed - out);
 }
 
 /* ---- unpacking: four groups, 32 x 2 pixels, at a time -------------------- */
 
 /* The numbers of four groups, one in each byte. Each u64 of `rows` begins with
- * the packed bits of one row. Number i begins at bit w * i. */
+ * the packed bits of one row of a group of width w. Number i of the row begins
+ * at bit w * i. The bits of a result byte above the width are undefined. */
 static __m512i unpack_numbers(__m512i rows, __m512i bits)
 {
 #define FIRST_BITS(w) ((w)*UINT64_C(0x0706050403020100))
@@ -252,24 +255,25 @@ static __m512i unpack_numbers(__m512i rows, __m512i bits)
     return _mm512_multishift_epi64_epi8(look_up_width(first_bits, bits), rows);
 }
 
-/* For each width, the bit matrix of the inverse zigzag encoding. The matrix
- * shifts a number right and XORs each bit with the lowest bit. It ignores bits
- * above the width of the number, which are undefined. */
+/* For each width w, the bit matrix of the inverse zigzag encoding. The matrix
+ * shifts a number right and XORs each bit with the lowest bit. It ignores the
+ * bits above the width of the number. Byte 7 - j of a matrix selects the input
+ * bits that are XORed to output bit j: bit j + 1 and bit 0. */
 #define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (64 - 7 * (i)) : 0)
 #define HALF(w)                                                         \
     (UINT64_C(0x0101010101010101) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | \
         BIT(w, 4) | BIT(w, 5) | BIT(w, 6) | BIT(w, 7))
 
-static const _Alignas(64) uint64_t half[16] = {
+static const _Alignas(64) uint64_t halves[16] = {
     0, HALF(1), HALF(2), HALF(3), HALF(4), HALF(5), HALF(6), HALF(7), HALF(8)};
 
 static __m512i unzigzag(__m512i numbers, __m512i bits)
 {
     return _mm512_gf2p8affine_epi64_epi8(numbers,
-        _mm512_permutex2var_epi64(load(half), bits, load(half + 8)), 0);
+        _mm512_permutex2var_epi64(load(halves), bits, load(halves + 8)), 0);
 }
 
-/* In each u64, replace each byte by the sum of it and all bytes before it. */
+/* In each u64, replace each byte by the sum of the bytes up to this one. */
 static __m512i prefix_sums(__m512i v)
 {
     v = _mm512_add_epi8(v, _mm512_slli_epi64(v, 8));
@@ -278,20 +282,20 @@ static __m512i prefix_sums(__m512i v)
 }
 
 /* Add to the first residue of each row of a group the sum of all residues to
- * its left in that row. Each u32 of `carry` has the sum of one of the two rows
- * up to these four groups, and is updated. */
+ * its left in that row. Each u32 of `carry` has the sum of the residues of one
+ * row to the left of these four groups, and is updated. */
 static __m512i add_left_sums(__m512i v, __m512i *carry)
 {
-    /* Byte g of the u32 of a row: the sum of its residues in group g. */
-    const __m512i rows = _mm512_set4_epi64(0x3828180838281808,
+    /* Gather a u32 for each row. Its byte g is the row's sum in group g. */
+    const __m512i by_row = _mm512_set4_epi64(0x3828180838281808,
         0x3020100030201000, 0x3828180838281808, 0x3020100030201000);
-    /* For group g: factors 1 for the groups before it. */
+    /* The factors of the four sums: 1 for the groups before this one. */
     const __m512i before =
         _mm512_setr_epi64(0, 0, 0x01, 0x01, 0x0101, 0x0101, 0x010101, 0x010101);
-    __m512i four = _mm512_permutexvar_epi8(
-        rows, _mm512_sad_epu8(v, _mm512_setzero_si512()));
-    __m512i left = _mm512_dpbusd_epi32(*carry, four, before);
-    *carry       = _mm512_dpbusd_epi32(*carry, four, _mm512_set1_epi8(1));
+    __m512i group_sums = _mm512_permutexvar_epi8(
+        by_row, _mm512_sad_epu8(v, _mm512_setzero_si512()));
+    __m512i left = _mm512_dpbusd_epi32(*carry, group_sums, before);
+    *carry       = _mm512_dpbusd_epi32(*carry, group_sums, _mm512_set1_epi8(1));
     return _mm512_mask_add_epi8(v, 0x0101010101010101, v, left);
 }
 
@@ -311,7 +315,7 @@ static __m512i load_four(const uint8_t *in, const uint8_t *widths)
  * the row above. */
 static void write_values(__m512i sum, uint8_t *row)
 {
-    /* From upper and lower row of each group to all upper, then all lower. */
+    /* Reorder the u64: the upper rows of all groups, then the lower rows. */
     const __m512i by_row = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     __m512i       both   = _mm512_permutexvar_epi64(by_row, sum);
     __m256i above = _mm256_loadu_si256((const void *)(row - PHOTO_STRIDE));
@@ -329,30 +333,30 @@ static const uint8_t *unpack_four(
     const __m512i group = _mm512_set_epi64(0x0303030303030303,
         0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
         0x0101010101010101, 0x0101010101010101, 0, 0);
-    const __m512i order = repeat_u64(0x0706050403020100);
+    const __m512i from  = repeat_u64(0x0706050403020100);
     uint32_t      four;
     memcpy(&four, widths, sizeof(four));
     __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)four), group);
     /* The lower row of a group begins where its upper row ends. */
     __m512i rows = _mm512_shuffle_epi8(load_four(in, widths),
-        _mm512_mask_add_epi8(order, 0xff00ff00ff00ff00, order, bits));
+        _mm512_mask_add_epi8(from, 0xff00ff00ff00ff00, from, bits));
     __m512i v    = unzigzag(unpack_numbers(rows, bits), bits);
     write_values(prefix_sums(add_left_sums(v, carry)), row);
     return in + 2 * (size_t)(four * 0x01010101U >> 24); /* sum of the widths */
 }
 
-/* Unpack two rows of pixels. */
+/* Unpack two rows of `groups` groups. Returns the end of the packed groups. */
 static const uint8_t *unpack_rows(
-    const uint8_t *in, const uint8_t *widths, uint32_t across, uint8_t *row)
+    const uint8_t *in, const uint8_t *widths, uint32_t groups, uint8_t *row)
 {
     __m512i  carry = _mm512_setzero_si512();
     uint32_t g     = 0;
-    for (; g + 4 <= across; g += 4) {
+    for (; g + 4 <= groups; g += 4) {
         in = unpack_four(in, widths + g, row + 8 * (size_t)g, &carry);
     }
-    if (g < across) {
+    if (g < groups) {
         uint8_t rest[4] = {0};
-        memcpy(rest, widths + g, across - g);
+        memcpy(rest, widths + g, groups - g);
         in = unpack_four(in, rest, row + 8 * (size_t)g, &carry);
     }
     return in;
@@ -362,16 +366,16 @@ static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
     uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       across                       = photo_groups_per_row(size);
+    uint32_t       per_row                      = photo_groups_per_row(size);
     uint32_t       groups                       = photo_groups(size);
-    const uint8_t *from  = in + photo_widths_bytes(groups);
-    const uint8_t *width = widths;
+    const uint8_t *packed     = in + photo_widths_bytes(groups);
+    const uint8_t *row_widths = widths;
     photo_unpack_widths(in, groups, widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
-        from = unpack_rows(from, width, across, photo_row(plane, y));
-        width += across;
+        packed = unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
+        row_widths += per_row;
     }
-    return (size_t)(from - in);
+    return (size_t)(packed - in);
 }
 
 const struct photo_kernel photo_avx512 = {

@@ -16,19 +16,19 @@
 #include "common/simd.h"
 
 enum {
-    PHOTO_BORDER     = 32, /* bytes left of a row, for its alignment; only the
-                              last one is read */
+    PHOTO_BORDER     = 32, /* bytes before each row, which align it; kernels
+                              read only the last one */
     PHOTO_STRIDE     = PHOTO_BORDER + FBY_PHOTO_TILE_W,
     PHOTO_MAX_GROUPS = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
-    PHOTO_GROUP_MAX  = 16, /* bytes of a packed group */
-    PHOTO_OVERRUN    = 64  /* bytes that kernels may access beyond a plane */
+    PHOTO_GROUP_MAX  = 16, /* bytes of a packed group, at most */
+    PHOTO_OVERRUN    = 64  /* bytes accessed beyond a packed plane, at most */
 };
 
 struct photo_size { /* of one plane of a tile, in values */
     uint32_t width, height;
 };
 
-/* Row y begins at bytes[y + 1][PHOTO_BORDER]. Both borders are 0. */
+/* Row y begins at bytes[y + 1][PHOTO_BORDER]. Top and left borders are 0. */
 struct photo_plane {
     _Alignas(32) uint8_t bytes[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
 };
@@ -38,13 +38,13 @@ static inline uint8_t *photo_row(struct photo_plane *plane, uint32_t y)
     return &plane->bytes[1 + y][PHOTO_BORDER];
 }
 
-/* Groups side by side in two rows of a plane. */
+/* The number of groups side by side in two rows of a plane. */
 static inline uint32_t photo_groups_per_row(struct photo_size size)
 {
     return (size.width + 7) / 8;
 }
 
-/* All groups of a plane. */
+/* The number of groups of a plane. */
 static inline uint32_t photo_groups(struct photo_size size)
 {
     return photo_groups_per_row(size) * ((size.height + 1) / 2);
@@ -56,8 +56,8 @@ static inline size_t photo_widths_bytes(uint32_t groups)
     return ((size_t)groups + 7) / 8 * 4;
 }
 
-/* Pack `n` widths, two into a byte, the first one in the low 4 bits. `n` is
- * rounded up to a multiple of 8, and both arrays must be that long. */
+/* Pack `n` widths, two into a byte, the first width in the low 4 bits. `n` is
+ * rounded up to a multiple of 8. `widths` must be so long, `out` half of it. */
 static inline void photo_pack_widths(
     const uint8_t *widths, uint32_t n, uint8_t *out)
 {
@@ -95,18 +95,19 @@ struct photo_kernel {
 
     /* Pack a plane. The caller has padded each row with its last value to a
      * multiple of 32, and an odd number of rows with a copy of the last row.
-     * Returns the bytes of the packed plane; up to PHOTO_OVERRUN more may be
-     * overwritten. */
+     * Returns the size of the packed plane in bytes; up to PHOTO_OVERRUN bytes
+     * after it may be overwritten. */
     size_t (*pack)(
         struct photo_size size, struct photo_plane *plane, uint8_t *out);
 
-    /* Unpack the plane at `in`, which measure() accepted. Returns its packed
-     * bytes; up to PHOTO_OVERRUN more may be read. */
+    /* Unpack the plane at `in`, which measure() accepted. Returns the size of
+     * the packed plane in bytes; up to PHOTO_OVERRUN bytes after it may be
+     * read. */
     size_t (*unpack)(
         struct photo_size size, const uint8_t *in, struct photo_plane *plane);
 
-    /* The packed bytes of a plane of `groups` groups, computed from its widths,
-     * which begin at `in`; SIZE_MAX when a width is above 8 bits. */
+    /* Returns the size in bytes of the packed plane at `in`, which has `groups`
+     * groups, from their widths; SIZE_MAX when a width is above 8 bits. */
     size_t (*measure)(const uint8_t *in, uint32_t groups);
 };
 

@@ -1,4 +1,4 @@
-/* The kernel in portable C: the reference for the other kernels. */
+/* The kernel of photo format 1 in portable C: the reference for the others. */
 #include <string.h>
 
 #include "codec/photo_kernel.h"
@@ -47,7 +47,8 @@ static void fence(void)
 /* Zigzag encoding: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 static uint8_t zigzag(uint8_t residue)
 {
-    return (uint8_t)((residue << 1) ^ (residue >> 7 != 0 ? 0xff : 0));
+    bool is_negative = residue >> 7 != 0;
+    return (uint8_t)((residue << 1) ^ (is_negative ? 0xff : 0));
 }
 
 static uint8_t unzigzag(uint8_t number)
@@ -88,7 +89,7 @@ static uint32_t group_width(const uint8_t number[16])
     return used_bits != 0 ? 32 - (uint32_t)__builtin_clz(used_bits) : 0;
 }
 
-/* Write eight numbers of `bits` bits each: exactly `bits` bytes. */
+/* Write eight numbers of `bits` bits each. They fill exactly `bits` bytes. */
 static void pack_eight(const uint8_t number[8], uint32_t bits, uint8_t *out)
 {
     uint64_t packed = 0;
@@ -107,7 +108,7 @@ static void unpack_eight(const uint8_t *in, uint32_t bits, uint8_t number[8])
     }
 }
 
-/* The width of a group, from the widths at the start of a packed plane. */
+/* The width of group `group`, from `widths`, the start of a packed plane. */
 static uint32_t read_width(const uint8_t *widths, uint32_t group)
 {
     return widths[group / 2] >> (4 * (group % 2)) & 15;
@@ -116,13 +117,13 @@ static uint32_t read_width(const uint8_t *widths, uint32_t group)
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
-    uint32_t across = photo_groups_per_row(size);
-    size_t   end    = photo_widths_bytes(photo_groups(size));
+    uint32_t per_row = photo_groups_per_row(size);
+    size_t   end     = photo_widths_bytes(photo_groups(size));
     memset(out, 0, end);
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
         uint8_t *value =
-            photo_row(plane, g / across * 2) + (size_t)(g % across) * 8;
+            photo_row(plane, g / per_row * 2) + (size_t)(g % per_row) * 8;
         encode_eight(value, number);
         encode_eight(value + PHOTO_STRIDE, number + 8);
         uint32_t bits = group_width(number);
@@ -137,12 +138,12 @@ static size_t pack(
 static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
-    uint32_t across = photo_groups_per_row(size);
-    size_t   end    = photo_widths_bytes(photo_groups(size));
+    uint32_t per_row = photo_groups_per_row(size);
+    size_t   end     = photo_widths_bytes(photo_groups(size));
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
         uint8_t *value =
-            photo_row(plane, g / across * 2) + (size_t)(g % across) * 8;
+            photo_row(plane, g / per_row * 2) + (size_t)(g % per_row) * 8;
         uint32_t bits = read_width(in, g);
         unpack_eight(in + end, bits, number);
         unpack_eight(in + end + bits, bits, number + 8);

@@ -15,7 +15,7 @@ struct rgb_64 { /* 64 values of each channel, in order */
     __m512i r, g, b;
 };
 
-/* The initializer {MACRO(c, 0), MACRO(c, 1), ... MACRO(c, 63)}. */
+/* RGB_64 is the initializer {MACRO(c, 0), MACRO(c, 1), ... MACRO(c, 63)}. */
 #define RGB_4(MACRO, c, i) \
     MACRO(c, i), MACRO(c, (i) + 1), MACRO(c, (i) + 2), MACRO(c, (i) + 3)
 #define RGB_16(MACRO, c, i)                                                 \
@@ -27,39 +27,39 @@ struct rgb_64 { /* 64 values of each channel, in order */
             RGB_16(MACRO, c, 48)                                         \
     }
 
-/* Channel c of pixel i is byte 3i + c of the three vectors. Positions of 128 or
- * more, in the third vector, are counted from its start. */
+/* Channel c of pixel i is byte 3i + c of the three vectors. Bytes from 128 on,
+ * in the third vector, are counted from the start of that vector. */
 #define RGB_FROM(c, i) ((3 * (i) + (c)) % 128)
 
 static const _Alignas(64) uint8_t rgb_from[3][64] = {
     RGB_64(RGB_FROM, 0), RGB_64(RGB_FROM, 1), RGB_64(RGB_FROM, 2)};
 
-/* Byte i of vector v is channel (64v + i) mod 3 of pixel (64v + i) div 3. Red
- * is taken from the first vector and green from the second, so 64 is added.
- * Blue comes from the masked step. */
-#define RGB_AT(v, i) (64 * (v) + (i))
-#define RGB_TO(v, i) ((RGB_AT(v, i) % 3 == 1 ? 64 : 0) + RGB_AT(v, i) / 3)
+/* Shuffle indices that make vector v of interleaved pixels from the vectors of
+ * red, green and blue. Byte i of vector v is channel (64v + i) mod 3 of pixel
+ * (64v + i) div 3. 64 is added for green, the second operand of the shuffle. */
+#define RGB_BYTE(v, i) (64 * (v) + (i))
+#define RGB_TO(v, i)   ((RGB_BYTE(v, i) % 3 == 1 ? 64 : 0) + RGB_BYTE(v, i) / 3)
 
 static const _Alignas(64) uint8_t rgb_to[3][64] = {
     RGB_64(RGB_TO, 0), RGB_64(RGB_TO, 1), RGB_64(RGB_TO, 2)};
 
 /* A mask of the first `n` bytes. */
-static inline __mmask64 rgb_mask_of(size_t n)
+static inline __mmask64 rgb_first_bytes(size_t n)
 {
     return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
 }
 
-/* A mask of the bytes of vector `v` that hold `n` < 64 pixels. */
+/* A mask of the bytes of vector `v` that hold the first `n` < 64 pixels. */
 static inline __mmask64 rgb_mask_in(size_t n, size_t v)
 {
-    return 3 * n > 64 * v ? rgb_mask_of(3 * n - 64 * v) : 0;
+    return 3 * n > 64 * v ? rgb_first_bytes(3 * n - 64 * v) : 0;
 }
 
 /* Gather channel `c` from three vectors of interleaved pixels. */
 static inline __m512i rgb_channel(const __m512i v[3], uint32_t c)
 {
     __m512i from = _mm512_load_si512(rgb_from[c]);
-    /* The first pixel whose channel c is in the third vector. */
+    /* The pixels whose channel c is in the third vector: 3i + c >= 128. */
     __mmask64 third = ~UINT64_C(0) << (c == 2 ? 42 : 43);
     return _mm512_mask_permutexvar_epi8(
         _mm512_permutex2var_epi8(v[0], from, v[1]), third, from, v[2]);
@@ -96,7 +96,7 @@ static inline __m512i rgb_interleaved(struct rgb_64 p, uint32_t v)
         _mm512_permutex2var_epi8(p.r, from, p.g), blue[v], from, p.b);
 }
 
-/* The inverse functions: interleave 64 pixels, or `n` < 64, to `pixels`. */
+/* Interleave the 64 pixels of `p` to `pixels`. */
 static inline void rgb_interleave_64(struct rgb_64 p, uint8_t *pixels)
 {
     _mm512_storeu_si512(pixels, rgb_interleaved(p, 0));
@@ -104,6 +104,7 @@ static inline void rgb_interleave_64(struct rgb_64 p, uint8_t *pixels)
     _mm512_storeu_si512(pixels + 128, rgb_interleaved(p, 2));
 }
 
+/* Interleave the first `n` < 64 pixels of `p`; writes no byte beyond them. */
 static inline void rgb_interleave_some(
     struct rgb_64 p, size_t n, uint8_t *pixels)
 {

@@ -1,6 +1,6 @@
-/* encodings.c - measure the bytes of a field on the wire, with the encoding of
- * the pipeline file and with the one that `auto` would choose. All samples are
- * encoded as one chunk. */
+/* encodings.c - measure the bytes of a field on the wire, with the encoding
+ * (filter and codec) of the pipeline file and with the one that `auto` would
+ * choose. All samples are encoded as one chunk. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,59 +10,59 @@
 #include "common/mem.h"
 #include "pipeline/derived.h"
 
-enum { ALL_SUPPORTED = 0xffff }; /* the trainer decodes all of them */
+enum { ALL_SUPPORTED = 0xffff }; /* bit n: the trainer decodes number n */
 
-struct encoding_trial { /* one field, gathered as a chunk */
+struct encoding_trial { /* all samples of one field, as a chunk */
     struct fby_codec_params   params;
     struct fby_codec_scratch *scratch;
     const uint8_t            *raw;
-    size_t                    size; /* bytes of all samples */
-    uint32_t                  samples;
+    size_t                    size;    /* bytes at `raw` */
+    uint32_t                  samples; /* number of samples */
 };
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
-static bool same(struct fby_coding a, struct fby_coding b)
+static bool are_encodings_equal(struct fby_coding a, struct fby_coding b)
 {
     return a.filter == b.filter && a.codec == b.codec;
 }
 
-/* Measure the payload's size and the least CPU time of a few rounds. A payload
- * that is not smaller than the raw bytes is sent stored, so it has their size.
- */
-static fby_err encode(const struct encoding_trial *trial,
-    struct fby_coding encoding, size_t *wire, int64_t *least_ns)
+/* Measure the payload's size and the shortest CPU time of a few rounds. A
+ * payload that is not smaller than the raw bytes would be sent stored, so its
+ * size is that of the raw bytes. */
+static fby_err measure_codec(const struct encoding_trial *trial,
+    struct fby_coding encoding, size_t *wire_bytes, int64_t *least_ns)
 {
     const struct fby_codec_job job = {encoding, trial->params, trial->scratch};
-    size_t   room = fby_codec_encode_capacity(&job, trial->size);
-    uint8_t *out  = malloc(room);
-    fby_err  err  = out != NULL ? FBY_OK : FBY_FULL;
-    *least_ns     = INT64_MAX;
+    size_t   capacity = fby_codec_encode_capacity(&job, trial->size);
+    uint8_t *out      = malloc(capacity);
+    fby_err  err      = out != NULL ? FBY_OK : FBY_FULL;
+    *least_ns         = INT64_MAX;
     for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
         int64_t begun_ns = fby_thread_cpu_ns();
         err              = fby_codec_encode(&job,
                          (struct fby_bytes_in){trial->raw, trial->size},
-                         (struct fby_bytes_out){out, room}, wire);
+                         (struct fby_bytes_out){out, capacity}, wire_bytes);
         int64_t ns       = fby_thread_cpu_ns() - begun_ns;
         *least_ns        = ns < *least_ns ? ns : *least_ns;
     }
     free(out);
-    *wire = *wire < trial->size ? *wire : trial->size;
+    *wire_bytes = *wire_bytes < trial->size ? *wire_bytes : trial->size;
     return err;
 }
 
-static fby_err measure(const struct encoding_trial *trial,
+static fby_err measure_encoding(const struct encoding_trial *trial,
     struct fby_coding encoding, struct fby_lint_encoding *out)
 {
-    size_t  wire = trial->size;
-    int64_t ns   = 0;
-    fby_err err  = FBY_OK;
-    if (!same(encoding, stored)) {
-        err = encode(trial, encoding, &wire, &ns);
+    size_t  wire_bytes = trial->size;
+    int64_t ns         = 0;
+    fby_err err        = FBY_OK;
+    if (!are_encodings_equal(encoding, stored)) {
+        err = measure_codec(trial, encoding, &wire_bytes, &ns);
     }
     *out = (struct fby_lint_encoding){.coding = encoding,
-        .bytes                                = (double)wire / trial->samples,
-        .ms = (double)ns / 1e6 / trial->samples};
+        .bytes = (double)wire_bytes / trial->samples,
+        .ms    = (double)ns / 1e6 / trial->samples};
     return err;
 }
 
@@ -71,15 +71,16 @@ static const struct fby_lint_encoding *find_tried(
     struct fby_coding encoding)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (same(tried[i].coding, encoding)) {
+        if (are_encodings_equal(tried[i].coding, encoding)) {
             return &tried[i];
         }
     }
     return NULL;
 }
 
-/* Find the encoding that a worker would choose. As in a worker, try each
- * encoding that fby_auto_next returns, until it returns one a second time. */
+/* Find the encoding that a worker would choose. As in a worker, try the
+ * encodings that fby_auto_next returns. The first one that it returns again is
+ * chosen. */
 static fby_err choose_encoding(const struct encoding_trial *trial,
     uint8_t filter, uint8_t codec, struct fby_lint_encoding *out)
 {
@@ -94,11 +95,11 @@ static fby_err choose_encoding(const struct encoding_trial *trial,
         MAX_TRIED = sizeof(choice.candidates) / sizeof(*choice.candidates) + 1
     };
     struct fby_lint_encoding        tried[MAX_TRIED];
-    const struct fby_lint_encoding *found = NULL;
+    const struct fby_lint_encoding *chosen = NULL;
     fby_auto_init(&choice, &request);
-    for (uint32_t n = 0; found == NULL; n++) {
+    for (uint32_t n = 0; chosen == NULL; n++) {
         struct fby_coding encoding = fby_auto_next(&choice);
-        fby_err           err      = measure(trial, encoding, &tried[n]);
+        fby_err           err = measure_encoding(trial, encoding, &tried[n]);
         if (err != FBY_OK) {
             return err;
         }
@@ -106,9 +107,9 @@ static fby_err choose_encoding(const struct encoding_trial *trial,
         for (int k = 0; k < FBY_AUTO_TRIAL; k++) {
             fby_auto_record(&choice, encoding, (uint32_t)trial->size, wire);
         }
-        found = find_tried(tried, n + 1, fby_auto_next(&choice));
+        chosen = find_tried(tried, n + 1, fby_auto_next(&choice));
     }
-    *out = *found;
+    *out = *chosen;
     return FBY_OK;
 }
 
@@ -117,10 +118,10 @@ static fby_err choose_encoding(const struct encoding_trial *trial,
 static uint8_t *gather(
     const struct fby_lint_sample *sample, uint32_t f, size_t *size)
 {
-    const struct fby_field_content *field = fby_lint_field_of(sample, f);
-    size_t                          most  = fby_field_bytes(field);
+    const struct fby_field_content *field     = fby_lint_field_of(sample, f);
+    size_t                          row_bytes = fby_field_bytes(field);
     uint8_t                        *out =
-        fby_zalloc(sample->n * (most + fby_field_index_bytes(field)) + 1);
+        fby_zalloc(sample->n * (row_bytes + fby_field_index_bytes(field)) + 1);
     *size = 0;
     for (uint32_t i = 0; i < sample->n; i++) {
         size_t bytes = fby_lint_sample_index_bytes(sample, f, i);
@@ -131,10 +132,10 @@ static uint8_t *gather(
     }
     for (uint32_t i = 0; i < sample->n; i++) {
         size_t bytes = fby_lint_sample_bytes(sample, f, i);
-        memcpy(out + *size, sample->values[f] + i * most, bytes);
+        memcpy(out + *size, sample->values[f] + i * row_bytes, bytes);
         *size += bytes;
     }
-    *size = *size > 0 ? *size : 1;
+    *size = *size > 0 ? *size : 1; /* codecs refuse 0 bytes */
     return out;
 }
 
@@ -150,10 +151,10 @@ fby_err fby_lint_measure_encodings(const struct fby_lint_sample *sample,
                        ? fby_codec_params_of_yuv420(&field->shape)
                        : fby_codec_params_of(field->wire_type, &field->shape);
     if (fby_field_form(field) != FBY_FORM_DENSE) {
-        trial.params.channels = 0;
+        trial.params.channels = 0; /* no pictures */
     }
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
-        trial.params.distance = 1;
+        trial.params.distance = 1; /* stored values have no fixed positions */
     }
     uint8_t *raw  = gather(sample, f, &trial.size);
     trial.raw     = raw;

@@ -1,3 +1,4 @@
+/* Decide what to improve. Each find_* function adds the findings of a kind. */
 #include "cli/lint/findings.h"
 
 #include <stdarg.h>
@@ -10,27 +11,25 @@
 #include "pipeline/op.h"
 
 /* Savings below these shares are noise, or not worth a change. */
-static const double worth_cpu   = 0.05; /* of a field's CPU time */
-static const double worth_bytes = 0.125;
-static const double tiny_bytes  = 64; /* per sample */
-/* Two orders with at most this mean difference, in levels, are equivalent. */
-static const double rounding = 1;
+static const double min_cpu_share   = 0.05;  /* of a field's CPU time */
+static const double min_byte_share  = 0.125; /* of a field's raw bytes */
+static const double min_codec_bytes = 64; /* raw bytes of a field per sample */
+/* Two orders of ops with at most this mean difference are equivalent. */
+static const double rounding_levels = 1;
 /* A longer move must save at least this share more than a shorter one. */
-static const double worth_longer_move = 0.03;
+static const double min_move_share = 0.03;
 
 _Static_assert((FBY_MAX_OPS + 7) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
     "FBY_LINT_FINDINGS is the largest number of findings");
 
 struct findings {
     const struct fby_lint_facts *facts;
-    struct fby_finding          *at;
-    uint32_t                     n;
+    struct fby_finding          *out; /* with room for FBY_LINT_FINDINGS */
+    uint32_t                     n;   /* findings written to `out` */
 };
 
-static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void set_text(
+    char out[FBY_LINT_TEXT], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -39,10 +38,10 @@ static void set_text(char out[FBY_LINT_TEXT], const char *format, ...)
 }
 
 /* Add a finding whose advice changes the content. `field` may be NULL. */
-static struct fby_finding *add(struct findings *self,
+static struct fby_finding *append(struct findings *self,
     enum fby_finding_kind kind, const struct fby_lint_field *field, size_t line)
 {
-    struct fby_finding *finding = &self->at[self->n++];
+    struct fby_finding *finding = &self->out[self->n++];
     *finding                    = (struct fby_finding){
                            .kind = kind, .line = line, .changes_content = true};
     finding->field = field != NULL ? field->content->name : NULL;
@@ -57,9 +56,10 @@ static void set_saving(
     finding->unit   = unit;
 }
 
-static bool is_worthwhile(double before, double after, double share)
+/* True if the saving is at least `min_share` of `before`. */
+static bool is_worthwhile(double before, double after, double min_share)
 {
-    return before > 0 && before - after >= share * before;
+    return before > 0 && before - after >= min_share * before;
 }
 
 static void find_refused(struct findings *self)
@@ -70,7 +70,7 @@ static void find_refused(struct findings *self)
     }
     const struct fby_lint_field *field = &facts->fields[facts->refused_field];
     struct fby_finding          *finding =
-        add(self, FBY_FINDING_REFUSED, field, field->lines.field);
+        append(self, FBY_FINDING_REFUSED, field, field->lines.field);
     set_text(finding->found, "%s", facts->refusal);
     set_text(finding->advice,
         facts->substitutes
@@ -93,7 +93,7 @@ static void find_classes(struct findings *self)
     if (!facts->classes.differ || f == facts->n_fields) {
         return;
     }
-    struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
+    struct fby_finding *finding = append(self, FBY_FINDING_CLASSES,
         &facts->fields[f], facts->fields[f].lines.field);
     fby_class_folders_describe(
         &facts->classes, finding->found, sizeof(finding->found));
@@ -108,7 +108,7 @@ static void find_ends(struct findings *self)
         return;
     }
     struct fby_finding *finding =
-        add(self, FBY_FINDING_NO_END, NULL, ends->line);
+        append(self, FBY_FINDING_NO_END, NULL, ends->line);
     set_text(finding->found,
         "%u of %u files are one document each, cut into sequences: token %u is "
         "not in them, or only at their end",
@@ -120,39 +120,39 @@ static void find_ends(struct findings *self)
 
 /* ---- Pictures and their masks -------------------------------------------- */
 
-/* The picture that `labels` belongs to: the first one whose pixels move alike,
- * else the first picture; NULL: there is none. */
-static const struct fby_field_content *picture_of(
+/* Returns the picture that `labels` belongs to: the first one whose pixels move
+ * like the labels, else the first one; NULL if there is no picture. */
+static const struct fby_field_content *find_picture(
     const struct fby_lint_facts *facts, const struct fby_field_content *labels,
-    enum fby_lint_pair *how)
+    enum fby_lint_pair *out)
 {
-    const struct fby_field_content *first = NULL;
+    const struct fby_field_content *found = NULL;
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_field_content *picture = facts->fields[i].content;
         if (fby_field_values(picture) != FBY_VALUES_COLOURS) {
             continue;
         }
         enum fby_lint_pair pair = fby_lint_pair(picture, labels);
-        if (first == NULL || pair == FBY_LINT_ALIKE) {
-            first = picture;
-            *how  = pair;
+        if (found == NULL || pair == FBY_LINT_ALIKE) {
+            found = picture;
+            *out  = pair;
         }
         if (pair == FBY_LINT_ALIKE) {
             break;
         }
     }
-    return first;
+    return found;
 }
 
-static void describe_pair(struct fby_finding *finding, enum fby_lint_pair how,
+static void describe_pair(struct fby_finding *finding, enum fby_lint_pair pair,
     const struct fby_field_content *picture)
 {
     const char *name  = picture->name;
     const char *found = "";
-    if (how == FBY_LINT_OTHER_GROUP) {
+    if (pair == FBY_LINT_OTHER_GROUP) {
         found = "Each draws its own crops and flips: their groups differ";
         set_text(finding->advice, "group: %s", picture->group);
-    } else if (how == FBY_LINT_OTHER_OPS) {
+    } else if (pair == FBY_LINT_OTHER_OPS) {
         found = "Their random ops that move pixels differ";
         set_text(finding->advice,
             "group: %s, and in ops the random crops, flips, rotations and "
@@ -171,18 +171,18 @@ static void describe_pair(struct fby_finding *finding, enum fby_lint_pair how,
 
 static void find_pair(struct findings *self, const struct fby_lint_field *field)
 {
-    enum fby_lint_pair how = FBY_LINT_ALIKE;
+    enum fby_lint_pair pair = FBY_LINT_ALIKE;
     if (fby_field_values(field->content) != FBY_VALUES_IDS) {
         return;
     }
     const struct fby_field_content *picture =
-        picture_of(self->facts, field->content, &how);
-    if (picture == NULL || how == FBY_LINT_ALIKE) {
+        find_picture(self->facts, field->content, &pair);
+    if (picture == NULL || pair == FBY_LINT_ALIKE) {
         return;
     }
     struct fby_finding *finding =
-        add(self, FBY_FINDING_PAIR, field, field->lines.field);
-    describe_pair(finding, how, picture);
+        append(self, FBY_FINDING_PAIR, field, field->lines.field);
+    describe_pair(finding, pair, picture);
 }
 
 /* ---- Levels -------------------------------------------------------------- */
@@ -197,18 +197,17 @@ struct triple_text {
     char text[64];
 };
 
-/* Three values as text; `bytes`: divided by 255. */
-static struct triple_text show_triple(const double *values, bool bytes)
+/* Three values, divided by `divisor`, as text. */
+static struct triple_text format_triple(const double *values, double divisor)
 {
-    double             by = bytes ? 255 : 1;
     struct triple_text out;
-    snprintf(out.text, sizeof(out.text), "[%.4g, %.4g, %.4g]", values[0] / by,
-        values[1] / by, values[2] / by);
+    snprintf(out.text, sizeof(out.text), "[%.4g, %.4g, %.4g]",
+        values[0] / divisor, values[1] / divisor, values[2] / divisor);
     return out;
 }
 
 /* Levels have a mean of at most 1 and a std of at most 0.5. A std of 1 or 2 may
- * be intended, unless the mean is in bytes: then the std is in bytes, too. */
+ * be intended. But if the mean is in bytes, such a std is in bytes, too. */
 static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -216,36 +215,37 @@ static void find_levels(
     if (!fby_field_is_normalized(content)) {
         return;
     }
-    double std   = largest_of(content->as.rgb8.std);
-    bool   mean  = largest_of(content->as.rgb8.mean) > 1;
-    bool   bytes = std > 2 || (mean && std >= 1);
-    if (!mean && !bytes) {
+    double std           = largest_of(content->as.rgb8.std);
+    bool   mean_in_bytes = largest_of(content->as.rgb8.mean) > 1;
+    bool   std_in_bytes  = std > 2 || (mean_in_bytes && std >= 1);
+    if (!mean_in_bytes && !std_in_bytes) {
         return;
     }
     struct fby_finding *finding =
-        add(self, FBY_FINDING_LEVELS, field, field->lines.normalize);
+        append(self, FBY_FINDING_LEVELS, field, field->lines.normalize);
     set_text(finding->found,
         "normalize has mean %s and std %s, as of bytes of 0 to 255; levels are "
         "0 to 1",
-        show_triple(content->as.rgb8.mean, false).text,
-        show_triple(content->as.rgb8.std, false).text);
+        format_triple(content->as.rgb8.mean, 1).text,
+        format_triple(content->as.rgb8.std, 1).text);
     set_text(finding->advice, "normalize: {mean: %s, std: %s}: divided by 255",
-        show_triple(content->as.rgb8.mean, mean).text,
-        show_triple(content->as.rgb8.std, bytes).text);
+        format_triple(content->as.rgb8.mean, mean_in_bytes ? 255 : 1).text,
+        format_triple(content->as.rgb8.std, std_in_bytes ? 255 : 1).text);
 }
 
 /* ---- The order of ops ---------------------------------------------------- */
 
-/* Every difference between ids of a mask counts: they are not levels. */
+/* True if the changed order makes about the same values. The ids of a mask must
+ * not differ at all, because they are not levels. */
 static bool is_equivalent(
     const struct fby_lint_field *field, const struct fby_lint_trial *trial)
 {
-    bool mask = fby_field_values(field->content) == FBY_VALUES_IDS;
-    return trial->made && trial->difference <= (mask ? 0 : rounding);
+    bool is_mask = fby_field_values(field->content) == FBY_VALUES_IDS;
+    return trial->made && trial->difference <= (is_mask ? 0 : rounding_levels);
 }
 
-/* The move of op `from` with the lowest cost; of moves with about equal cost,
- * the shortest. */
+/* Returns the worthwhile move of op `from` with the least CPU time; of moves
+ * with about equal time, the shortest. Returns NULL if there is none. */
 static const struct fby_lint_move *best_move(
     const struct fby_lint_field *field, uint32_t from)
 {
@@ -254,19 +254,20 @@ static const struct fby_lint_move *best_move(
         const struct fby_lint_move *move = &field->moves[i];
         if (move->from != from || !is_equivalent(field, &move->trial) ||
             !is_worthwhile(
-                move->trial.before_ms, move->trial.after_ms, worth_cpu)) {
+                move->trial.before_ms, move->trial.after_ms, min_cpu_share)) {
             continue;
         }
-        if (best == NULL || (best->to > move->to &&
-                                is_worthwhile(best->trial.after_ms,
-                                    move->trial.after_ms, worth_longer_move))) {
+        bool is_longer = best != NULL && best->to > move->to;
+        if (best == NULL ||
+            (is_longer && is_worthwhile(best->trial.after_ms,
+                              move->trial.after_ms, min_move_share))) {
             best = move;
         }
     }
     return best;
 }
 
-static void find_orders(
+static void find_op_orders(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_op_use *ops = field->content->ops;
@@ -276,15 +277,15 @@ static void find_orders(
             continue;
         }
         struct fby_finding *finding =
-            add(self, FBY_FINDING_OP_ORDER, field, field->lines.ops[i]);
-        const char *moved = ops[i].op->name;
-        const char *first = ops[move->to].op->name;
+            append(self, FBY_FINDING_OP_ORDER, field, field->lines.ops[i]);
+        const char *moved   = ops[i].op->name;
+        const char *earlier = ops[move->to].op->name;
         set_text(finding->found,
             "%s comes after %s, which works on pixels that %s then drops",
-            moved, first, moved);
+            moved, earlier, moved);
         set_text(finding->advice,
             "%s before %s; values differ by %.2g of 255 in the mean", moved,
-            first, move->trial.difference);
+            earlier, move->trial.difference);
         set_saving(finding, move->trial.before_ms, move->trial.after_ms,
             "CPU ms a sample");
     }
@@ -295,11 +296,11 @@ static void find_scale(
 {
     const struct fby_lint_trial *trial = &field->scale;
     if (!trial->made ||
-        !is_worthwhile(trial->before_ms, trial->after_ms, worth_cpu)) {
+        !is_worthwhile(trial->before_ms, trial->after_ms, min_cpu_share)) {
         return;
     }
     struct fby_finding *finding =
-        add(self, FBY_FINDING_DCT_SCALE, field, field->lines.dct_scale);
+        append(self, FBY_FINDING_DCT_SCALE, field, field->lines.dct_scale);
     set_text(finding->found, "dct_scale: off decodes pictures in full that are "
                              "then made much smaller");
     set_text(finding->advice,
@@ -310,16 +311,16 @@ static void find_scale(
 
 /* ---- A narrower type ----------------------------------------------------- */
 
-struct narrow_type { /* a wire type and the numbers that fit */
+struct narrow_type { /* a wire type and its range of numbers */
     enum fby_type type;
     double        least, most;
     bool          for_labels; /* labels can be sent in this type */
 };
 
-/* The narrowest type for numbers from `least` to `most`; NULL if only i64 holds
- * them. */
+/* The narrowest type for numbers from `least` to `most`; NULL if only i64 can
+ * hold these numbers. */
 static const struct narrow_type *narrowest_type(
-    bool label, double least, double most)
+    bool is_label, double least, double most)
 {
     static const struct narrow_type types[] = {
         {FBY_U8, 0, UINT8_MAX, true},
@@ -329,7 +330,7 @@ static const struct narrow_type *narrowest_type(
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         const struct narrow_type *type = &types[i];
-        if ((type->for_labels || !label) && least >= type->least &&
+        if ((type->for_labels || !is_label) && least >= type->least &&
             most <= type->most) {
             return type;
         }
@@ -354,17 +355,17 @@ static void advise_type(const struct fby_lint_field *field,
 {
     const struct fby_field_content *content = field->content;
     const char                     *name    = fby_type_word(type->type);
-    bool   label = fby_field_values(content) == FBY_VALUES_CLASSES;
-    double most  = largest_id(field);
-    if (label && content->as.label.classes == 0 && field->classes > 0) {
+    bool   is_label = fby_field_values(content) == FBY_VALUES_CLASSES;
+    double most     = largest_id(field);
+    if (is_label && content->as.label.classes == 0 && field->classes > 0) {
         set_text(finding->advice, "classes: %u; ids then travel as %s",
             field->classes, name);
-    } else if (label && content->as.label.classes == 0) {
+    } else if (is_label && content->as.label.classes == 0) {
         set_text(finding->advice,
             "classes: N, the number of classes (more than %.0f); ids below "
             "%.0f travel as %s",
             most, type->most + 1, name);
-    } else if (label) {
+    } else if (is_label) {
         set_text(finding->advice, "wire: %s", name);
     } else if (fby_field_values(content) == FBY_VALUES_TOKENS) {
         set_text(finding->advice,
@@ -395,10 +396,11 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
         (tokens && type->type != FBY_U16)) {
         return;
     }
-    size_t              line    = label && field->content->as.label.classes == 0
-                                      ? field->lines.classes
-                                      : field->lines.type;
-    struct fby_finding *finding = add(self, FBY_FINDING_WIRE_TYPE, field, line);
+    size_t              line = label && field->content->as.label.classes == 0
+                                   ? field->lines.classes
+                                   : field->lines.type;
+    struct fby_finding *finding =
+        append(self, FBY_FINDING_WIRE_TYPE, field, line);
     set_text(finding->found,
         "whole numbers from %.0f to %.0f travel in %.0f bytes each",
         values->least, most, width);
@@ -412,19 +414,19 @@ static void find_codec(
 {
     const struct fby_lint_encoding *current = &field->current;
     const struct fby_lint_encoding *best    = &field->best;
-    if (field->bytes < tiny_bytes || field->values.constant ||
-        current->bytes - best->bytes < worth_bytes * field->bytes) {
+    if (field->bytes < min_codec_bytes || field->values.constant ||
+        current->bytes - best->bytes < min_byte_share * field->bytes) {
         return;
     }
     struct fby_finding *finding =
-        add(self, FBY_FINDING_CODEC, field, field->lines.codec);
+        append(self, FBY_FINDING_CODEC, field, field->lines.codec);
     set_text(finding->found, "%s",
         current->coding.codec == FBY_CODEC_STORE
             ? "the bytes travel as they are"
             : "another filter or codec makes fewer bytes");
     char   cost[64] = "hardly any CPU time";
     double ms       = best->ms - current->ms;
-    if (ms >= 0.005) {
+    if (ms >= 0.005) { /* less would be printed as 0.00 */
         snprintf(cost, sizeof(cost), "%.2f CPU ms a sample", ms);
     }
     set_text(finding->advice,
@@ -446,13 +448,13 @@ static void find_redundant(
     }
     struct fby_finding *finding;
     if (field->values.constant) {
-        finding = add(self, FBY_FINDING_CONSTANT, field, field->lines.field);
+        finding = append(self, FBY_FINDING_CONSTANT, field, field->lines.field);
         set_text(finding->found, "the value is the same in all %u samples",
             facts->samples);
         set_text(finding->advice,
             "nothing: leave the field out, the trainer can make the value");
     } else {
-        finding = add(self, FBY_FINDING_TWICE, field, field->lines.field);
+        finding = append(self, FBY_FINDING_TWICE, field, field->lines.field);
         set_text(finding->found,
             "the values equal those of field '%s' in all %u samples",
             other->content->name, facts->samples);
@@ -475,17 +477,17 @@ static void find_sequence(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_facts *facts = self->facts;
-    uint32_t                     i     = 0;
-    while (i < facts->n_fields &&
-           !is_cut_from(facts->fields[i].content, "input")) {
-        i++;
+    uint32_t                     input = 0;
+    while (input < facts->n_fields &&
+           !is_cut_from(facts->fields[input].content, "input")) {
+        input++;
     }
-    if (i == facts->n_fields || !is_cut_from(field->content, "target")) {
+    if (input == facts->n_fields || !is_cut_from(field->content, "target")) {
         return;
     }
-    const struct fby_lint_field *inputs = &facts->fields[i];
+    const struct fby_lint_field *inputs = &facts->fields[input];
     struct fby_finding          *finding =
-        add(self, FBY_FINDING_TWICE, field, field->lines.field);
+        append(self, FBY_FINDING_TWICE, field, field->lines.field);
     set_text(finding->found,
         "all tokens of a row except one are also in field '%s'",
         inputs->content->name);
@@ -505,7 +507,7 @@ static void find_shards(struct findings *self)
         return;
     }
     struct fby_finding *finding =
-        add(self, FBY_FINDING_SHARDS, NULL, facts->shuffle_line);
+        append(self, FBY_FINDING_SHARDS, NULL, facts->shuffle_line);
     set_text(finding->found,
         "a batch comes from %.0f shards, of which a worker keeps %d open",
         facts->shards, FBY_LINT_OPEN);
@@ -517,7 +519,7 @@ static void find_shards(struct findings *self)
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS])
 {
-    struct findings self = {.facts = facts, .at = out};
+    struct findings self = {.facts = facts, .out = out};
     find_refused(&self);
     find_classes(&self);
     find_ends(&self);
@@ -527,7 +529,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
         find_pair(&self, field);
         find_levels(&self, field);
         find_redundant(&self, field);
-        find_orders(&self, field);
+        find_op_orders(&self, field);
         find_scale(&self, field);
         find_type(&self, field);
         find_codec(&self, field);

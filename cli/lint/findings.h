@@ -11,30 +11,30 @@
 enum {
     FBY_LINT_MOVES    = 32,  /* largest number of moves tried per field */
     FBY_LINT_FINDINGS = 740, /* at most: 1 per op, 7 per field, and 4 more */
-    FBY_LINT_TEXT     = 640, /* bytes */
+    FBY_LINT_TEXT     = 640, /* bytes of one text of a finding */
     FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
-    FBY_LINT_FEW      = 8    /* with fewer samples, equal values are chance */
+    FBY_LINT_FEW      = 8    /* with fewer samples, equality may be chance */
 };
 
 /* The comparison of a changed field with the field of the pipeline file. */
 struct fby_lint_trial {
-    bool   made;       /* false: the changed field is not possible */
+    bool   made;       /* false: the changed field refuses a sample */
     double before_ms;  /* CPU time of a worker per sample */
     double after_ms;   /* the same for the changed field */
-    double difference; /* mean difference of the values, in levels of 255 */
+    double difference; /* mean difference of the values, in levels (0 to 255) */
 };
 
-/* Op `from` moved to directly before op `to` < from. */
+/* Op number `from`, moved to directly before op number `to` < from. */
 struct fby_lint_move {
     uint32_t              from, to;
     struct fby_lint_trial trial;
 };
 
 struct fby_lint_values {
-    bool   numbers;  /* the values are numbers; else only `constant` is set */
-    bool   whole;    /* all values are whole numbers */
-    bool   constant; /* all samples have the same value */
-    double least, most;
+    bool   numbers;     /* all members are set; else only `constant` is */
+    bool   whole;       /* all values are whole numbers */
+    bool   constant;    /* all samples have the same value */
+    double least, most; /* smallest and largest value */
 };
 
 struct fby_lint_encoding {
@@ -52,58 +52,58 @@ struct fby_lint_field {
     const struct fby_field_content *content; /* borrowed */
     struct fby_lint_lines           lines;
     double                          bytes;   /* raw, per sample */
-    uint32_t                        classes; /* class folders; else 0 */
+    uint32_t                        classes; /* folders; 0: no folder id */
     uint32_t same_as; /* index of the first field with equal values */
     struct fby_lint_values   values;
     struct fby_lint_encoding current; /* the encoding in the pipeline file */
     struct fby_lint_encoding best;    /* the encoding that `auto` chooses */
-    struct fby_lint_trial    scale;   /* dct_scale: faithful instead of off */
-    struct fby_lint_move     moves[FBY_LINT_MOVES];
-    uint32_t                 n_moves;
+    struct fby_lint_trial scale; /* with dct_scale: faithful instead of off */
+    struct fby_lint_move  moves[FBY_LINT_MOVES];
+    uint32_t              n_moves;
 };
 
-/* Flat token files whose documents are packed. */
+/* Flat token files, which are divided into documents at an end token. */
 struct fby_lint_ends {
     uint32_t undivided; /* number of files with a single document */
     uint32_t files;     /* number of all files */
-    uint32_t end;       /* the token after each document, from the pipeline */
-    size_t   line;      /* of `end` in the pipeline file */
+    uint32_t end;       /* the end token, from the pipeline file */
+    size_t   line;      /* line number of the key `end` in the pipeline file */
 };
 
 struct fby_lint_facts {
-    uint32_t                 samples; /* measured */
+    uint32_t                 samples; /* number of samples measured */
     uint32_t                 refused; /* bad samples, not among `samples` */
-    const char              *refusal; /* cause of the first one; borrowed */
-    uint32_t                 refused_field; /* index of its field */
-    struct fby_class_folders classes;
+    const char              *refusal; /* cause of the first refusal; borrowed */
+    uint32_t                 refused_field; /* field index of this refusal */
+    struct fby_class_folders classes;       /* compared between splits */
     struct fby_lint_ends     ends;
-    bool                     substitutes; /* bad samples are replaced */
+    bool                     substitutes; /* true: pull replaces bad samples */
     uint32_t                 n_fields;
     struct fby_lint_field    fields[FBY_MAX_FIELDS];
     size_t                   shuffle_line;
-    double                   shards; /* read per batch, in the mean; 0: none */
-    uint32_t                 block;  /* a K of {block: K}; 0: not tried */
-    double                   shards_block; /* `shards` with that block */
+    double                   shards; /* mean number per batch; 0: not counted */
+    uint32_t                 block;  /* K of the tried {block: K}; 0: none */
+    double                   shards_block; /* `shards` with this block */
 };
 
 enum fby_finding_kind {
-    FBY_FINDING_REFUSED,
-    FBY_FINDING_PAIR,
-    FBY_FINDING_CLASSES,
-    FBY_FINDING_NO_END,
-    FBY_FINDING_LEVELS,
-    FBY_FINDING_OP_ORDER,
-    FBY_FINDING_DCT_SCALE,
-    FBY_FINDING_WIRE_TYPE,
-    FBY_FINDING_CODEC,
-    FBY_FINDING_CONSTANT,
-    FBY_FINDING_TWICE,
-    FBY_FINDING_SHARDS
+    FBY_FINDING_REFUSED,   /* some samples are bad */
+    FBY_FINDING_PAIR,      /* a picture and its mask are moved differently */
+    FBY_FINDING_CLASSES,   /* the class folders of the splits differ */
+    FBY_FINDING_NO_END,    /* token files do not contain the end token */
+    FBY_FINDING_LEVELS,    /* normalize has numbers of 0 to 255 */
+    FBY_FINDING_OP_ORDER,  /* an op works on pixels that are dropped later */
+    FBY_FINDING_DCT_SCALE, /* pictures are decoded larger than needed */
+    FBY_FINDING_WIRE_TYPE, /* a narrower type holds all values */
+    FBY_FINDING_CODEC,     /* another encoding has fewer bytes */
+    FBY_FINDING_CONSTANT,  /* a field has the same value in all samples */
+    FBY_FINDING_TWICE,     /* two fields have the same values */
+    FBY_FINDING_SHARDS     /* a batch comes from very many shards */
 };
 
 struct fby_finding {
     enum fby_finding_kind kind;
-    size_t                line;
+    size_t                line;  /* in the pipeline file */
     const char           *field; /* borrowed from the facts; NULL: none */
     char                  found[FBY_LINT_TEXT];
     char                  advice[FBY_LINT_TEXT];
@@ -112,7 +112,8 @@ struct fby_finding {
     bool changes_content; /* the advice changes the content digest */
 };
 
-/* Write the findings in the order of the fields; returns their number. */
+/* Find what to improve, and write the findings to `out`. First are those of the
+ * data set, then those of each field. Returns the number of findings. */
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS]);
 

@@ -1,7 +1,8 @@
 /* lint.c - `forebay lint`: find avoidable costs of a pipeline file.
  *
- * The command makes some samples as a worker would, and again with each change
- * that it might advise. It advises only changes with a measured saving. */
+ * The command makes the values of some samples as a worker would, and again
+ * with each change that might save time or bytes. It advises only measured
+ * savings. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #include "cli/lint/report.h"
 #include "common/mem.h"
 
-enum { MOST_SAMPLES = 4096 };
+enum { MAX_SAMPLES = 4096 };
 
 struct lint_options {
     struct fby_local_options local;
@@ -22,7 +23,7 @@ static const struct fby_option options[] = {
     FBY_LOCAL_OPTIONS(struct lint_options, local),
     {"samples", 'n', "N",
         "Measure on N samples, evenly over the split (default 64)",
-        FBY_RANGE(FBY_NUMBER, struct lint_options, samples, 1, MOST_SAMPLES)},
+        FBY_RANGE(FBY_NUMBER, struct lint_options, samples, 1, MAX_SAMPLES)},
     {"json", 0, NULL, "Print one JSON object instead of text",
         FBY_VALUE(FBY_FLAG, struct lint_options, json)},
     {0},
@@ -45,19 +46,19 @@ static const struct fby_usage usage = {.options = options,
         "  forebay lint --pipeline p.yaml\n"
         "  forebay lint --pipeline p.yaml --split val --samples 256 --json"};
 
-static void report(const struct lint_options *o,
+static void print_report(const struct lint_options *o,
     const struct fby_lint_facts *facts, const struct fby_finding *findings,
     uint32_t n)
 {
-    const struct fby_lint_report all = {o->local.pipeline, facts, findings, n};
+    const struct fby_lint_report out = {o->local.pipeline, facts, findings, n};
     if (o->json) {
-        fby_lint_report_json(&all, stdout);
+        fby_lint_report_json(&out, stdout);
     } else {
-        fby_lint_report_table(&all, stdout);
+        fby_lint_report_table(&out, stdout);
     }
 }
 
-static fby_err lint_sample(const struct lint_options *o,
+static fby_err measure_and_report(const struct lint_options *o,
     const struct fby_lint_sample *sample, struct fby_error_detail *why)
 {
     struct fby_lint_facts *facts = fby_zalloc(sizeof(*facts));
@@ -65,7 +66,7 @@ static fby_err lint_sample(const struct lint_options *o,
         fby_zalloc(FBY_LINT_FINDINGS * sizeof(*findings));
     fby_err err = fby_lint_measure(sample, o->local.split, facts, why);
     if (err == FBY_OK) {
-        report(o, facts, findings, fby_lint_find(facts, findings));
+        print_report(o, facts, findings, fby_lint_find(facts, findings));
     }
     free(findings);
     free(facts);
@@ -80,7 +81,7 @@ static fby_err lint(const struct lint_options *o, struct fby_error_detail *why)
     if (err == FBY_OK) {
         err = fby_lint_sample_take(&sample, &local, o->samples, why);
         if (err == FBY_OK) {
-            err = lint_sample(o, &sample, why);
+            err = measure_and_report(o, &sample, why);
         }
         fby_lint_sample_fini(&sample);
     }

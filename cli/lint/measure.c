@@ -1,3 +1,4 @@
+/* Measure the facts of a pipeline file on some samples of its data. */
 #include "cli/lint/measure.h"
 
 #include <math.h>
@@ -13,40 +14,40 @@
 #include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
 
-enum { MAX_STEPS = 8, MAX_BLOCK = 8 }; /* batches counted; shards tried */
+enum { MAX_STEPS = 8, MAX_BLOCK = 8 }; /* batches counted; largest K tried */
 
 static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     struct fby_lint_field *out)
 {
-    const char            *name = out->content->name;
-    struct fby_lint_lines *at   = &out->lines;
-    at->field     = fby_pipeline_line(pipeline, name, FBY_FIELD_NAME);
-    at->dct_scale = fby_pipeline_line(pipeline, name, FBY_FIELD_DCT_SCALE);
-    at->classes   = fby_pipeline_line(pipeline, name, FBY_FIELD_CLASSES);
-    at->type      = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_TYPE);
-    at->codec     = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_CODEC);
-    at->normalize = fby_pipeline_line(pipeline, name, FBY_FIELD_DEVICE);
+    const char            *name  = out->content->name;
+    struct fby_lint_lines *lines = &out->lines;
+    lines->field     = fby_pipeline_line(pipeline, name, FBY_FIELD_NAME);
+    lines->dct_scale = fby_pipeline_line(pipeline, name, FBY_FIELD_DCT_SCALE);
+    lines->classes   = fby_pipeline_line(pipeline, name, FBY_FIELD_CLASSES);
+    lines->type      = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_TYPE);
+    lines->codec     = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_CODEC);
+    lines->normalize = fby_pipeline_line(pipeline, name, FBY_FIELD_DEVICE);
     for (uint32_t i = 0; i < out->content->n_ops; i++) {
-        at->ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
+        lines->ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
     }
 }
 
 /* ---- Values -------------------------------------------------------------- */
 
-static double number_at(enum fby_type type, const uint8_t *at)
+static double read_number(enum fby_type type, const uint8_t *value)
 {
-    struct fby_reader reader = fby_reader(at, fby_type_bytes(type));
+    struct fby_reader reader = fby_reader(value, fby_type_bytes(type));
     struct fby_number number =
         fby_number_from_bits(type, fby_read_le(&reader, fby_type_bytes(type)));
     return number.is_float ? (double)number.f : (double)number.i;
 }
 
-static void add_row(const struct fby_field_content *field,
-    const uint8_t *values, size_t n, struct fby_lint_values *out)
+static void extend_range(const struct fby_field_content *field,
+    const uint8_t *values, size_t n_values, struct fby_lint_values *out)
 {
     size_t width = fby_type_bytes(field->wire_type);
-    for (size_t i = 0; i < n; i++) {
-        double value = number_at(field->wire_type, values + i * width);
+    for (size_t i = 0; i < n_values; i++) {
+        double value = read_number(field->wire_type, values + i * width);
         out->whole   = out->whole && value == floor(value);
         out->least   = value < out->least ? value : out->least;
         out->most    = value > out->most ? value : out->most;
@@ -62,12 +63,12 @@ static void find_range(const struct fby_lint_sample *sample, uint32_t f,
     out->least                            = (double)INFINITY;
     out->most                             = -(double)INFINITY;
     for (uint32_t i = 0; i < sample->n; i++) {
-        add_row(field, sample->values[f] + i * bytes,
+        extend_range(field, sample->values[f] + i * bytes,
             fby_lint_sample_bytes(sample, f, i) /
                 fby_type_bytes(field->wire_type),
             out);
     }
-    out->numbers = out->least <= out->most;
+    out->numbers = out->least <= out->most; /* false: no values */
 }
 
 /* True if sparse row `i` has the indices of row 0; true for other fields. */
@@ -98,15 +99,15 @@ static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
     }
 }
 
-static bool equal_numbers(
+static bool have_equal_numbers(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
     const struct fby_field_content *fields  = fby_lint_field_of(sample, 0);
     size_t                          bytes_a = fby_field_bytes(&fields[a]);
     size_t                          bytes_b = fby_field_bytes(&fields[b]);
     for (uint32_t i = 0; i < sample->n; i++) {
-        if (number_at(fields[a].wire_type, sample->values[a] + i * bytes_a) !=
-            number_at(fields[b].wire_type, sample->values[b] + i * bytes_b)) {
+        if (read_number(fields[a].wire_type, sample->values[a] + i * bytes_a) !=
+            read_number(fields[b].wire_type, sample->values[b] + i * bytes_b)) {
             return false;
         }
     }
@@ -114,7 +115,7 @@ static bool equal_numbers(
 }
 
 /* True if both fields have one form and, if sparse, the same indices. */
-static bool equal_indices(
+static bool have_equal_indices(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
     const struct fby_field_content *fields = fby_lint_field_of(sample, 0);
@@ -136,28 +137,30 @@ static bool differ_as_delivered(
            (out[a].as != out[b].as || out[a].dtype != out[b].dtype);
 }
 
-/* Single numbers of different types are compared as numbers. */
-static bool equal_values(
+/* True if both fields have the same values in all samples. Single numbers of
+ * different types are compared as numbers. */
+static bool have_equal_values(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
     const struct fby_field_content *fields = fby_lint_field_of(sample, 0);
     size_t                          bytes  = fby_field_bytes(&fields[a]);
     if (fields[a].shape.n_dims != fields[b].shape.n_dims ||
-        !equal_indices(sample, a, b)) {
+        !have_equal_indices(sample, a, b)) {
         return false;
     }
     if (fields[a].wire_type != fields[b].wire_type) {
-        return fields[a].shape.n_dims == 0 && equal_numbers(sample, a, b);
+        return fields[a].shape.n_dims == 0 && have_equal_numbers(sample, a, b);
     }
     return bytes == fby_field_bytes(&fields[b]) &&
            memcmp(sample->values[a], sample->values[b], sample->n * bytes) == 0;
 }
 
+/* Returns the first field whose values equal those of field `f`, or `f`. */
 static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
 {
     uint32_t other = 0;
     while (other < f && (differ_as_delivered(sample, other, f) ||
-                            !equal_values(sample, other, f))) {
+                            !have_equal_values(sample, other, f))) {
         other++;
     }
     return other;
@@ -165,7 +168,7 @@ static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
 
 /* ---- Shards -------------------------------------------------------------- */
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_u32(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
@@ -182,7 +185,7 @@ static uint32_t count_shards(const struct fby_dataset *dataset,
     for (uint32_t i = 0; i < rows; i++) {
         shards[i] = fby_dataset_shard_of(dataset, samples[i]);
     }
-    qsort(shards, rows, sizeof(*shards), compare_numbers);
+    qsort(shards, rows, sizeof(*shards), compare_u32);
     for (uint32_t i = 0; i < rows; i++) {
         count += i == 0 || shards[i] != shards[i - 1] ? 1 : 0;
     }
@@ -191,7 +194,7 @@ static uint32_t count_shards(const struct fby_dataset *dataset,
     return count;
 }
 
-static fby_err mean_shards(const struct fby_dataset *dataset,
+static fby_err measure_mean_shards(const struct fby_dataset *dataset,
     const struct fby_order_spec *spec, double *out,
     struct fby_error_detail *why)
 {
@@ -212,7 +215,7 @@ static fby_err mean_shards(const struct fby_dataset *dataset,
 }
 
 /* Find the largest block for which a worker keeps all shards of a batch open.
- */
+ * If there is none, out->shards_block is above the limit. */
 static fby_err try_blocks(const struct fby_dataset *dataset,
     struct fby_order_spec *spec, struct fby_lint_facts *out,
     struct fby_error_detail *why)
@@ -220,7 +223,7 @@ static fby_err try_blocks(const struct fby_dataset *dataset,
     fby_err err   = FBY_OK;
     spec->shuffle = FBY_SHUFFLE_BLOCK;
     for (spec->block = MAX_BLOCK; spec->block > 0; spec->block /= 2) {
-        err        = mean_shards(dataset, spec, &out->shards_block, why);
+        err = measure_mean_shards(dataset, spec, &out->shards_block, why);
         out->block = spec->block;
         if (err != FBY_OK || out->shards_block <= FBY_LINT_OPEN) {
             break;
@@ -243,17 +246,17 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
     const struct fby_content *content = &sample->local->split->content;
     struct fby_order_spec     spec =
         fby_local_order(sample->local, sample->seed, 0);
-    fby_err err = mean_shards(dataset, &spec, &out->shards, why);
+    fby_err err = measure_mean_shards(dataset, &spec, &out->shards, why);
     if (err != FBY_OK || !has_shards(content) ||
         content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
-        out->shards = 0;
+        out->shards = 0; /* an advice to shuffle blocks is not possible */
         return err;
     }
     return out->shards > FBY_LINT_OPEN ? try_blocks(dataset, &spec, out, why)
                                        : FBY_OK;
 }
 
-/* ---- All ----------------------------------------------------------------- */
+/* ---- All facts ----------------------------------------------------------- */
 
 static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
 {

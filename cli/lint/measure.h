@@ -1,6 +1,6 @@
-/* measure.h - measure the facts for findings.h.
+/* measure.h - measure the facts that findings.h turns into advice.
  *
- * A CPU time is the least of a few rounds, in this thread. Compared variants
+ * A CPU time is the shortest of a few rounds, in this thread. Compared variants
  * run alternately, so other load on the machine affects both alike. */
 #ifndef FBY_CLI_LINT_MEASURE_H
 #define FBY_CLI_LINT_MEASURE_H
@@ -8,10 +8,10 @@
 #include "cli/lint/findings.h"
 #include "cli/lint/sample.h"
 
-enum { FBY_LINT_ROUNDS = 3 };
+enum { FBY_LINT_ROUNDS = 3 }; /* of each CPU time */
 
 /* Measure all facts. `split` is as for fby_pipeline_split.
- * Errors: those of the order; FBY_FULL when memory is short. */
+ * Errors: those of fby_order_create and of the functions below. */
 FBY_CHECKED fby_err fby_lint_measure(const struct fby_lint_sample *sample,
     const char *split, struct fby_lint_facts *out,
     struct fby_error_detail *why);
@@ -22,8 +22,8 @@ FBY_CHECKED fby_err fby_lint_measure_encodings(
     const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out);
 
-/* If field `f` is a picture, try other orders of its ops and other scales
- * (orders.c).
+/* If field `f` is a picture, measure it with other orders of its ops and with
+ * smaller decoding (orders.c).
  * Errors: those of fby_field_plan and fby_field_write. */
 FBY_CHECKED fby_err fby_lint_measure_trials(
     const struct fby_lint_sample *sample, uint32_t f,

@@ -1,4 +1,4 @@
-/* orders.c - try to make a picture field with another order of ops, and by
+/* orders.c - measure a picture field with other orders of its ops, and with
  * decoding at a smaller scale. The plans of the ops show which ops keep the
  * size of a picture, and which reduce it. */
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/geometry.h"
 
-/* Make all samples into `out`. If the time is less than *least_ns, store it. */
+/* Make the values of all samples. Lower *least_ns to the CPU time, if less. */
 static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *content, uint8_t *out, int64_t *least_ns)
 {
@@ -20,8 +20,8 @@ static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
     int64_t begun_ns = fby_thread_cpu_ns();
     fby_err err      = FBY_OK;
     for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
-        err =
-            fby_lint_sample_make(sample, i, f, content, out + i * bytes, NULL);
+        err = fby_lint_sample_make_row(
+            sample, i, f, content, out + i * bytes, NULL);
     }
     int64_t ns = fby_thread_cpu_ns() - begun_ns;
     *least_ns  = ns < *least_ns ? ns : *least_ns;
@@ -37,32 +37,32 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
     return n > 0 ? (double)sum / (double)n : 0;
 }
 
-/* Compare field `f` with `other`, the changed field. If `other` refuses a
- * sample, out->made is false, and there is no error. */
-static fby_err try_other(const struct fby_lint_sample *sample, uint32_t f,
-    const struct fby_field_content *other, struct fby_lint_trial *out)
+/* Compare field `f` with `changed`, the field with a change. If `changed`
+ * refuses a sample, out->made is false, and the function returns FBY_OK. */
+static fby_err try_change(const struct fby_lint_sample *sample, uint32_t f,
+    const struct fby_field_content *changed, struct fby_lint_trial *out)
 {
     const struct fby_field_content *field = fby_lint_field_of(sample, f);
     size_t                          size  = sample->n * fby_field_bytes(field);
-    uint8_t                        *made  = fby_zalloc(size);
-    uint8_t                        *again = fby_zalloc(size);
-    int64_t                         before_ns = INT64_MAX;
-    int64_t                         after_ns  = INT64_MAX;
-    fby_err                         err       = FBY_OK;
+    uint8_t                        *changed_values = fby_zalloc(size);
+    uint8_t                        *values         = fby_zalloc(size);
+    int64_t                         before_ns      = INT64_MAX;
+    int64_t                         after_ns       = INT64_MAX;
+    fby_err                         err            = FBY_OK;
     for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
-        err = make_all(sample, f, field, again, &before_ns);
+        err = make_all(sample, f, field, values, &before_ns);
         if (err == FBY_OK) {
-            err = make_all(sample, f, other, made, &after_ns);
+            err = make_all(sample, f, changed, changed_values, &after_ns);
         }
     }
     *out = (struct fby_lint_trial){
         .made       = err == FBY_OK,
         .before_ms  = (double)before_ns / 1e6 / sample->n,
         .after_ms   = (double)after_ns / 1e6 / sample->n,
-        .difference = mean_difference(made, again, size),
+        .difference = mean_difference(changed_values, values, size),
     };
-    free(made);
-    free(again);
+    free(changed_values);
+    free(values);
     return err == FBY_BAD_SAMPLE ? FBY_OK : err;
 }
 
@@ -101,6 +101,7 @@ static fby_err find_sizes(
     return err;
 }
 
+/* True if the op drops more than an eighth of the pixels. */
 static bool reduces_size(const struct op_sizes *sizes, uint32_t op)
 {
     return sizes->out[op] < sizes->in[op] - sizes->in[op] / 8;
@@ -114,27 +115,28 @@ static void move_op(struct fby_field_content *field, uint32_t from, uint32_t to)
     field->ops[to] = moved;
 }
 
-static bool same_shape(
-    const struct fby_field_content *a, const struct fby_field_content *b)
+/* True if the ops of `changed` still make the shape of `field`. */
+static bool has_shape_of(
+    const struct fby_field_content *changed, const struct fby_field_content *f)
 {
-    struct fby_shape shape = fby_field_shape(a);
-    return memcmp(shape.dims, b->shape.dims, sizeof(shape.dims)) == 0;
+    struct fby_shape shape = fby_field_shape(changed);
+    return memcmp(shape.dims, f->shape.dims, sizeof(shape.dims)) == 0;
 }
 
-/* List the moves of op `from` to before each preceding op that keeps the size,
- * the shortest move first. */
+/* List the moves of op `from` across the preceding ops that keep the size, the
+ * shortest move first. `changed` is scratch memory. */
 static void list_moves(const struct op_sizes *sizes, uint32_t from,
-    struct fby_field_content *other, struct fby_lint_field *out)
+    struct fby_field_content *changed, struct fby_lint_field *out)
 {
     const struct fby_field_content *field = out->content;
     for (uint32_t to = from;
          to > 0 && sizes->keeps[to - 1] && out->n_moves < FBY_LINT_MOVES;
          to--) {
-        *other = *field;
-        move_op(other, from, to - 1);
+        *changed = *field;
+        move_op(changed, from, to - 1);
         /* The draws of ops with one name depend on their order. */
         if (field->ops[to - 1].op == field->ops[from].op ||
-            !same_shape(other, field)) {
+            !has_shape_of(changed, field)) {
             break;
         }
         out->moves[out->n_moves++] =
@@ -143,15 +145,15 @@ static void list_moves(const struct op_sizes *sizes, uint32_t from,
 }
 
 static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
-    struct fby_field_content *other, struct fby_lint_field *out)
+    struct fby_field_content *changed, struct fby_lint_field *out)
 {
     struct fby_progress_line line = fby_progress_begin();
     fby_err                  err  = FBY_OK;
     for (uint32_t i = 0; i < out->n_moves && err == FBY_OK; i++) {
         struct fby_lint_move *move = &out->moves[i];
-        *other                     = *out->content;
-        move_op(other, move->from, move->to);
-        err = try_other(sample, f, other, &move->trial);
+        *changed                   = *out->content;
+        move_op(changed, move->from, move->to);
+        err = try_change(sample, f, changed, &move->trial);
         fby_progress_count(&line, "trying other orders", i + 1, out->n_moves);
     }
     fby_progress_end(&line);
@@ -162,17 +164,17 @@ static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
     struct op_sizes           sizes;
-    struct fby_field_content *other = fby_zalloc(sizeof(*other));
-    fby_err                   err   = find_sizes(sample, f, &sizes);
+    struct fby_field_content *changed = fby_zalloc(sizeof(*changed));
+    fby_err                   err     = find_sizes(sample, f, &sizes);
     for (uint32_t i = 1; i < out->content->n_ops && err == FBY_OK; i++) {
         if (reduces_size(&sizes, i)) {
-            list_moves(&sizes, i, other, out);
+            list_moves(&sizes, i, changed, out);
         }
     }
     if (err == FBY_OK) {
-        err = try_moves(sample, f, other, out);
+        err = try_moves(sample, f, changed, out);
     }
-    free(other);
+    free(changed);
     return err;
 }
 
@@ -183,11 +185,11 @@ static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
         out->content->as.rgb8.dct_scale != FBY_DCT_OFF) {
         return FBY_OK;
     }
-    struct fby_field_content *other =
+    struct fby_field_content *changed =
         fby_memdup(out->content, sizeof(*out->content));
-    other->as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
-    fby_err err              = try_other(sample, f, other, &out->scale);
-    free(other);
+    changed->as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
+    fby_err err                = try_change(sample, f, changed, &out->scale);
+    free(changed);
     return err;
 }
 

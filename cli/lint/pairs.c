@@ -5,9 +5,8 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
 
-/* True for parameters that decide where pixels go. Labels and picture may
- * differ in size and fill value, except in the size of a random_crop, which
- * limits the position of the crop. */
+/* True if this parameter decides where pixels go. Fill values do not. The size
+ * does so only for random_crop, where it limits the position of the crop. */
 static bool affects_geometry(const struct fby_op *op, uint32_t param)
 {
     const char *name = op->params[param].name;
@@ -34,12 +33,14 @@ static bool same_op(const struct fby_op_use *a, const struct fby_op_use *b)
     return same;
 }
 
-struct op_list {
+struct op_list { /* the ops of a field that are not yet compared */
     const struct fby_op_use *at;
     uint32_t                 n;
 };
 
-static const struct fby_op_use *next_moving(struct op_list *list)
+/* Remove ops from the list up to the first op that moves pixels. Returns this
+ * op, or NULL if there is none. */
+static const struct fby_op_use *take_moving_op(struct op_list *list)
 {
     while (list->n > 0) {
         const struct fby_op_use *use = list->at++;
@@ -53,20 +54,20 @@ static const struct fby_op_use *next_moving(struct op_list *list)
 
 static bool same_geometry(struct op_list a, struct op_list b)
 {
-    const struct fby_op_use *one = next_moving(&a);
-    const struct fby_op_use *two = next_moving(&b);
-    while (one != NULL && two != NULL && same_op(one, two)) {
-        one = next_moving(&a);
-        two = next_moving(&b);
+    const struct fby_op_use *op_a = take_moving_op(&a);
+    const struct fby_op_use *op_b = take_moving_op(&b);
+    while (op_a != NULL && op_b != NULL && same_op(op_a, op_b)) {
+        op_a = take_moving_op(&a);
+        op_b = take_moving_op(&b);
     }
-    return one == NULL && two == NULL;
+    return op_a == NULL && op_b == NULL;
 }
 
-static bool moves_any(const struct fby_field_content *field)
+static bool has_moving_op(const struct fby_field_content *field)
 {
     struct op_list ops    = {field->ops, field->n_ops};
     struct op_list device = {field->device, field->n_device};
-    return next_moving(&ops) != NULL || next_moving(&device) != NULL;
+    return take_moving_op(&ops) != NULL || take_moving_op(&device) != NULL;
 }
 
 enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
@@ -80,7 +81,7 @@ enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
             (struct op_list){labels->device, labels->n_device})) {
         return FBY_LINT_OTHER_DEVICE;
     }
-    return moves_any(picture) && strcmp(picture->group, labels->group) != 0
+    return has_moving_op(picture) && strcmp(picture->group, labels->group) != 0
                ? FBY_LINT_OTHER_GROUP
                : FBY_LINT_ALIKE;
 }

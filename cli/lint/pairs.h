@@ -2,21 +2,21 @@
  * maps) move pixels alike.
  *
  * Random ops that move pixels must be in both fields and draw the same values,
- * as the fields of one group do. Two pictures, in contrast, may differ on
- * purpose: they may be two views of one photo. Pure. */
+ * as the fields of one group do. Two pictures are not compared: they may be two
+ * views of one photo, which differ on purpose. The functions are pure. */
 #ifndef FBY_CLI_LINT_PAIRS_H
 #define FBY_CLI_LINT_PAIRS_H
 
 #include "pipeline/types.h"
 
 enum fby_lint_pair {
-    FBY_LINT_ALIKE,
+    FBY_LINT_ALIKE,       /* pixels and labels are moved in the same way */
     FBY_LINT_OTHER_GROUP, /* the same ops, but independent draws */
     FBY_LINT_OTHER_OPS,   /* different ops of the worker */
     FBY_LINT_OTHER_DEVICE /* different flips of the device */
 };
 
-/* Compare the random ops that move pixels of two fields of one sample. */
+/* Compare the ops that move pixels of a picture and of its labels. */
 enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
     const struct fby_field_content                              *labels);
 

@@ -25,7 +25,7 @@ static const char *finding_name(enum fby_finding_kind kind)
     return names[kind];
 }
 
-/* The saving in percent; 0: the finding has none. */
+/* The saving in percent; 0 if the finding has no saving. */
 static double saving_percent(const struct fby_finding *finding)
 {
     return finding->before > 0
@@ -37,8 +37,8 @@ struct amount_text {
     char text[32];
 };
 
-/* Three significant digits; numbers from 100 on in full. */
-static struct amount_text show_amount(double value)
+/* Three significant digits; all digits before the point from 100 on. */
+static struct amount_text format_amount(double value)
 {
     struct amount_text out;
     snprintf(out.text, sizeof(out.text), value < 100 ? "%.3g" : "%.0f", value);
@@ -56,8 +56,8 @@ static void print_finding(
     fprintf(out, "\n  found  %s\n", finding->found);
     if (finding->unit != NULL) {
         fprintf(out, "  saves  %s of %s %s (%.0f %%)\n",
-            show_amount(finding->before - finding->after).text,
-            show_amount(finding->before).text, finding->unit,
+            format_amount(finding->before - finding->after).text,
+            format_amount(finding->before).text, finding->unit,
             saving_percent(finding));
     }
     fprintf(out, "  write  %s\n", finding->advice);
@@ -98,12 +98,12 @@ void fby_lint_report_json(const struct fby_lint_report *report, FILE *out)
     for (uint32_t i = 0; i < report->n; i++) {
         json_array_append_new(findings, finding_object(&report->findings[i]));
     }
-    json_t *all = json_pack("{s:s?, s:I, s:I, s:o}", "file",
+    json_t *root = json_pack("{s:s?, s:I, s:I, s:o}", "file",
         is_text ? report->file : NULL, "samples",
         (json_int_t)report->facts->samples, "refused",
         (json_int_t)report->facts->refused, "findings", findings);
-    json_dumpf(all, out,
+    json_dumpf(root, out,
         JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
     fputc('\n', out);
-    json_decref(all);
+    json_decref(root);
 }

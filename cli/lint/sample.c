@@ -9,7 +9,7 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/draw.h"
 
-static const uint64_t max_bytes = UINT64_C(1) << 30;
+static const uint64_t max_bytes = UINT64_C(1) << 30; /* stored and made */
 
 static const struct fby_content *content_of(const struct fby_lint_sample *self)
 {
@@ -70,18 +70,18 @@ size_t fby_lint_sample_index_bytes(
 }
 
 /* NOLINTNEXTLINE(readability-function-size): one more parameter */
-fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
+fby_err fby_lint_sample_make_row(const struct fby_lint_sample *self, uint32_t i,
     uint32_t f, const struct fby_field_content *content, uint8_t *out,
     struct fby_error_detail *why)
 {
     if (self->rows != NULL) {
-        const struct fby_row_request ask = {.field = f,
-            .sample                                = self->numbers[i],
-            .as                                    = content,
+        const struct fby_row_request request = {.field = f,
+            .sample                                    = self->numbers[i],
+            .as                                        = content,
             .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
             .indices   = fby_lint_sample_indices(self, f, i),
             .transform = self->transform};
-        return fby_rows_write_one(self->rows, &ask, self->run, out, why);
+        return fby_rows_write_one(self->rows, &request, self->run, out, why);
     }
     struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
     return fby_field_write(self->transform, &job, out, why);
@@ -91,7 +91,7 @@ fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
 
 /* The number of members to read: all members for a stack of maps, and one (the
  * first that exists) for other fields. */
-static uint32_t n_members_read(const struct fby_field_content *field)
+static uint32_t n_members_of(const struct fby_field_content *field)
 {
     if (fby_field_is_folder_id(field)) {
         return 0;
@@ -103,9 +103,10 @@ static uint32_t n_members_read(const struct fby_field_content *field)
 static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, uint32_t i, struct fby_member *out)
 {
-    uint32_t choice = field->n_from - n_members_read(field) + 1;
+    /* The member has the first of these names that exists in the sample. */
+    uint32_t n_names = field->n_from - n_members_of(field) + 1;
     return fby_dataset_find_member(self->local->dataset, sample,
-               field->from + i, choice, out) == FBY_OK;
+               field->from + i, n_names, out) == FBY_OK;
 }
 
 static fby_err append_member(struct fby_lint_sample *self,
@@ -126,7 +127,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_error_detail *why)
 {
-    uint32_t n   = self->rows != NULL ? 0 : n_members_read(field);
+    uint32_t n   = self->rows != NULL ? 0 : n_members_of(field);
     fby_err  err = FBY_OK;
     if (fby_field_kind(field)->is_stack) {
         out->sizes = fby_zalloc(n * sizeof(*out->sizes));
@@ -145,9 +146,9 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     return err;
 }
 
-/* Read and make row self->n of all fields; *at is the field of an error. */
-static fby_err make_fields(
-    struct fby_lint_sample *self, uint32_t *at, struct fby_error_detail *why)
+/* Read and make row self->n of all fields; *failed is the field of an error. */
+static fby_err make_fields(struct fby_lint_sample *self, uint32_t *failed,
+    struct fby_error_detail *why)
 {
     const struct fby_content *content = content_of(self);
     uint32_t                  i       = self->n;
@@ -159,10 +160,10 @@ static fby_err make_fields(
         err = read_member(self, self->numbers[i], field, member, why);
         if (err == FBY_OK) {
             uint8_t *out = self->values[f] + i * fby_field_bytes(field);
-            err          = fby_lint_sample_make(self, i, f, field, out, why);
+            err = fby_lint_sample_make_row(self, i, f, field, out, why);
         }
         if (err != FBY_OK) {
-            *at = f;
+            *failed = f;
             fby_error_prefix(why, err, "field %s", field->name);
         }
     }
@@ -179,7 +180,7 @@ static void free_members(struct fby_lint_sample *self, uint32_t i)
     }
 }
 
-static void count_refused(struct fby_lint_sample *self, uint32_t field,
+static void count_refusal(struct fby_lint_sample *self, uint32_t field,
     const struct fby_error_detail *why)
 {
     if (self->refused++ == 0) {
@@ -188,6 +189,7 @@ static void count_refused(struct fby_lint_sample *self, uint32_t field,
     }
 }
 
+/* Add a sample. A bad sample is counted, and is not an error. */
 static fby_err add_sample(
     struct fby_lint_sample *self, uint64_t sample, struct fby_error_detail *why)
 {
@@ -203,21 +205,21 @@ static fby_err add_sample(
         fby_dataset_key(self->local->dataset, sample, &key));
     free_members(self, self->n);
     if (err == FBY_BAD_SAMPLE) {
-        count_refused(self, field, why);
+        count_refusal(self, field, why);
         return FBY_OK;
     }
     return err;
 }
 
-/* ---- All ----------------------------------------------------------------- */
+/* ---- Choice of the samples ----------------------------------------------- */
 
-/* Choose a random sample of the i-th of `rows` equal parts: spread evenly, but
- * without a period that the data might share. */
-static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t rows)
+/* Choose a random sample from the i-th of `parts` equal parts of the split. So
+ * the choice is spread evenly, without a period that the data might share. */
+static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t parts)
 {
     struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
-    uint64_t        first = (uint64_t)((unsigned __int128)total * i / rows);
-    uint64_t        end = (uint64_t)((unsigned __int128)total * (i + 1) / rows);
+    uint64_t        first = (uint64_t)((unsigned __int128)total * i / parts);
+    uint64_t end = (uint64_t)((unsigned __int128)total * (i + 1) / parts);
     return first + fby_draw_below(&draw, end - first);
 }
 
@@ -229,7 +231,7 @@ static uint64_t stored_bytes(
     uint64_t                  bytes   = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
         struct fby_member member = {0};
-        for (uint32_t i = 0; i < n_members_read(&content->fields[f]); i++) {
+        for (uint32_t i = 0; i < n_members_of(&content->fields[f]); i++) {
             bool exists =
                 find_member(self, sample, &content->fields[f], i, &member);
             bytes += exists ? member.size : 0;
@@ -238,8 +240,8 @@ static uint64_t stored_bytes(
     return bytes;
 }
 
-/* Bytes of a sample as made by the pipeline. */
-static uint64_t made_bytes(const struct fby_content *content)
+/* Bytes of the values of one sample, at most. */
+static uint64_t value_bytes(const struct fby_content *content)
 {
     uint64_t bytes = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
@@ -253,7 +255,7 @@ static uint64_t made_bytes(const struct fby_content *content)
 static uint32_t rows_that_fit(
     const struct fby_lint_sample *self, uint64_t total, uint32_t wanted)
 {
-    uint64_t bytes = wanted * made_bytes(content_of(self));
+    uint64_t bytes = wanted * value_bytes(content_of(self));
     for (uint32_t i = 0; i < wanted; i++) {
         bytes += stored_bytes(self, choose_sample(total, i, wanted));
     }
@@ -281,10 +283,10 @@ static void allocate(struct fby_lint_sample *self, uint32_t rows)
 }
 
 fby_err fby_lint_sample_take(struct fby_lint_sample *self,
-    struct fby_local *local, uint32_t most, struct fby_error_detail *why)
+    struct fby_local *local, uint32_t limit, struct fby_error_detail *why)
 {
     uint64_t total  = fby_dataset_samples(local->dataset);
-    uint32_t wanted = (uint32_t)(total < most ? total : most);
+    uint32_t wanted = (uint32_t)(total < limit ? total : limit);
     *self           = (struct fby_lint_sample){.local = local,
                   .seed      = fby_pipeline_seed(local->pipeline),
                   .transform = fby_transform_create(NULL)};

@@ -1,8 +1,8 @@
 /* command.c - `forebay photos`: write a small data set of JPEG files.
  *
  * The data set is for the demo and the tests: photo-like pictures in class
- * folders. Tests can verify the pictures, whose pixels encode number and
- * label. */
+ * folders. The pixels of a picture encode its number and its label (the class),
+ * so tests can verify pictures. */
 #include "cli/photos/photos.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 
 struct photos_options {
     const char *dir;
-    uint32_t    number;
+    uint32_t    number; /* of pictures */
     uint32_t    classes;
-    uint32_t    side; /* pixels; 0: several */
+    uint32_t    side; /* width in pixels; 0: several sizes */
 };
 
 #define NUMBER(member, min, max) \

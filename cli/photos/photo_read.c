@@ -1,5 +1,5 @@
-/* photo_read.c - read the number and label of a picture from its pixels, with
- * integer sums only. */
+/* photo_read.c - read the number and label that photos.c painted into a picture
+ * from its pixels, with integer sums only. */
 #include "cli/photos/photo_code.h"
 #include "cli/photos/photos.h"
 
@@ -7,11 +7,11 @@ const struct fby_hue fby_hues[FBY_PHOTO_LABELS] = {{256, 0}, {222, 128},
     {128, 222}, {0, 256}, {-128, 222}, {-222, 128}, {-256, 0}, {-222, -128},
     {-128, -222}, {0, -256}, {128, -222}, {222, -128}};
 
-struct pixel_area {
+struct pixel_area { /* in pixels */
     uint32_t x, y, w, h;
 };
 
-/* Mean of a weighted sum of the channels, in 1/256. */
+/* The mean of a weighted sum of R, G and B, all in 1/256. */
 static int64_t mean_of(const struct fby_image *image, struct pixel_area area,
     const int32_t weights[3])
 {
@@ -28,7 +28,8 @@ static int64_t mean_of(const struct fby_image *image, struct pixel_area area,
     return sum / ((int64_t)area.w * area.h);
 }
 
-static bool cell_is_light(
+/* True if the inner part of a cell is light. The edges may be blurred. */
+static bool is_cell_light(
     const struct fby_image *image, uint32_t row, uint32_t column)
 {
     static const int32_t luma[3] = {77, 150, 29};
@@ -50,7 +51,7 @@ bool fby_photo_read_number(const struct fby_image *image, uint32_t *out)
     }
     for (uint32_t row = 0; row < FBY_CELL_ROWS; row++) {
         for (uint32_t column = 0; column < FBY_CELL_COLUMNS; column++) {
-            code = code << 1 | cell_is_light(image, row, column);
+            code = code << 1 | is_cell_light(image, row, column);
         }
     }
     if (fby_photo_code(code >> 8) != code) {
@@ -72,11 +73,11 @@ bool fby_photo_read_label(const struct fby_image *image, uint32_t *out)
     int64_t           cr   = mean_of(image, all, to_cr);
     int64_t           best = 0;
     for (uint32_t k = 0; k < FBY_PHOTO_LABELS; k++) {
-        int64_t along = cb * fby_hues[k].cb + cr * fby_hues[k].cr;
-        if (along > best) {
-            best = along;
+        int64_t strength = cb * fby_hues[k].cb + cr * fby_hues[k].cr;
+        if (strength > best) {
+            best = strength;
             *out = k;
         }
     }
-    return best > INT64_C(8) * 256 * 256; /* painted: 18 to 38 */
+    return best > INT64_C(8) * 256 * 256; /* painted hues have 18 to 38 */
 }

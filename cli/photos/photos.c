@@ -7,7 +7,7 @@
 #include "cli/photos/photos.h"
 
 #include <stdio.h>
-/* after stdio.h */
+/* jpeglib.h needs stdio.h before it. */
 #include <jpeglib.h>
 #include <stdlib.h>
 
@@ -17,25 +17,25 @@
 
 enum { N_WAVES = 6, N_TINTS = 2, N_ELLIPSES = 5 };
 
-/* A triangle wave over the plane: -16384 to 16384 with period 65536. */
+/* A triangle wave over the plane. A period is a phase of 65536. */
 struct wave {
-    int32_t along_x, along_y; /* phase per pixel */
-    int32_t phase;
-    int32_t height; /* in 1/16384 of a level */
+    int32_t along_x, along_y; /* phase per pixel in x and in y */
+    int32_t phase;            /* at pixel (0, 0) */
+    int32_t height;           /* largest value, in levels */
 };
 
 struct ellipse {
-    int64_t x, y, rx, ry; /* pixels */
-    int32_t levels;       /* added inside */
+    int64_t x, y, rx, ry; /* centre and radii in pixels */
+    int32_t levels;       /* added to the luma inside */
 };
 
 struct painter {
     uint64_t       state; /* of the random generator */
     uint32_t       width, height;
-    uint32_t       code; /* the number's cells */
+    uint32_t       code; /* bits of the cells (photo_code.h) */
     struct fby_hue hue;
-    struct wave    waves[N_WAVES];
-    struct wave    tints[N_TINTS];
+    struct wave    waves[N_WAVES]; /* of the luma */
+    struct wave tints[N_TINTS]; /* of the chroma: strength, turn of the hue */
     struct ellipse ellipses[N_ELLIPSES];
 };
 
@@ -55,6 +55,7 @@ static int32_t pick(struct painter *p, int32_t low, int32_t high)
     return low + (int32_t)(next_random(&p->state) % span);
 }
 
+/* A wave with a period of at least `pixels` in x and in y. */
 static struct wave pick_wave(struct painter *p, int32_t pixels, int32_t levels)
 {
     int32_t speed = 65536 / pixels;
@@ -62,9 +63,9 @@ static struct wave pick_wave(struct painter *p, int32_t pixels, int32_t levels)
         pick(p, 0, 65535), levels};
 }
 
-static void plan_picture(struct painter *p)
+static void choose_shapes(struct painter *p)
 {
-    for (int32_t i = 0; i < N_WAVES; i++) {
+    for (int32_t i = 0; i < N_WAVES; i++) { /* shorter and lower each time */
         p->waves[i] = pick_wave(p, 400 >> i, 24 >> (i / 2));
     }
     p->tints[0] = pick_wave(p, 300, 10);
@@ -112,6 +113,7 @@ static int32_t scene_luma(struct painter *p, int32_t x, int32_t y)
     return clamp(luma, FBY_LUMA_DARK, FBY_LUMA_LIGHT);
 }
 
+/* `column` is the last one whose first pixel, column * width / 16, is <= x. */
 static int32_t cell_luma(const struct painter *p, int32_t x, int32_t y)
 {
     uint32_t column =
@@ -120,7 +122,8 @@ static int32_t cell_luma(const struct painter *p, int32_t x, int32_t y)
     return p->code >> (31 - cell) & 1 ? FBY_LUMA_LIGHT : FBY_LUMA_DARK;
 }
 
-static void put_pixel(uint8_t *pixel, int32_t luma, int32_t cb, int32_t cr)
+/* Store a colour of Y, Cb and Cr as RGB, by the formulas of JFIF in 1/256. */
+static void store_rgb(uint8_t *pixel, int32_t luma, int32_t cb, int32_t cr)
 {
     pixel[0] = (uint8_t)clamp(luma + cr * 359 / 256, 0, 255);
     pixel[1] = (uint8_t)clamp(luma - (cb * 88 + cr * 183) / 256, 0, 255);
@@ -133,33 +136,33 @@ static void paint_row(struct painter *p, int32_t y, uint8_t *row)
     for (int32_t x = 0; x < (int32_t)p->width; x++) {
         int32_t luma     = in_cells ? cell_luma(p, x, y) : scene_luma(p, x, y);
         int32_t strength = 28 + wave_at(&p->tints[0], x, y);
-        int32_t slant    = wave_at(&p->tints[1], x, y);
-        put_pixel(row + (size_t)x * FBY_RGB, luma,
-            (p->hue.cb * strength - p->hue.cr * slant) / 256,
-            (p->hue.cr * strength + p->hue.cb * slant) / 256);
+        int32_t turn     = wave_at(&p->tints[1], x, y);
+        store_rgb(row + (size_t)x * FBY_RGB, luma,
+            (p->hue.cb * strength - p->hue.cr * turn) / 256,
+            (p->hue.cr * strength + p->hue.cb * turn) / 256);
     }
 }
 
 static void paint(struct painter *p, const struct fby_image *image)
 {
-    plan_picture(p);
+    choose_shapes(p);
     for (uint32_t y = 0; y < image->height; y++) {
         paint_row(p, (int32_t)y, image->pixels + y * image->stride);
     }
 }
 
-/* ---- The file ---- */
+/* ---- The JPEG file ---- */
 
 static void set_sampling(
     struct jpeg_compress_struct *jpeg, enum fby_photo_sampling sampling)
 {
-    bool by_x = sampling == FBY_PHOTO_420 || sampling == FBY_PHOTO_422;
-    bool by_y = sampling == FBY_PHOTO_420 || sampling == FBY_PHOTO_440;
-    jpeg->comp_info[0].h_samp_factor = by_x ? 2 : 1;
-    jpeg->comp_info[0].v_samp_factor = by_y ? 2 : 1;
+    bool halves_x = sampling == FBY_PHOTO_420 || sampling == FBY_PHOTO_422;
+    bool halves_y = sampling == FBY_PHOTO_420 || sampling == FBY_PHOTO_440;
+    jpeg->comp_info[0].h_samp_factor = halves_x ? 2 : 1;
+    jpeg->comp_info[0].v_samp_factor = halves_y ? 2 : 1;
 }
 
-/* An EXIF block with one entry: the orientation. */
+/* Write an EXIF block with one entry: the orientation (tag 0x0112). */
 static void write_exif(struct jpeg_compress_struct *jpeg, uint32_t orientation)
 {
     uint8_t block[] = {'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1,
@@ -177,9 +180,9 @@ static void set_options(
     } else {
         set_sampling(jpeg, photo->sampling);
     }
-    uint32_t by_number = 75 + photo->number * 7 % 21;
+    uint32_t own_quality = 75 + photo->number * 7 % 21;
     jpeg_set_quality(
-        jpeg, (int)(photo->quality > 0 ? photo->quality : by_number), TRUE);
+        jpeg, (int)(photo->quality > 0 ? photo->quality : own_quality), TRUE);
     jpeg->restart_in_rows = (int)photo->restart;
     jpeg->dct_method      = JDCT_ISLOW;
     if (photo->progressive) {
@@ -223,16 +226,17 @@ static struct fby_image new_image(uint32_t width, uint32_t height)
         fby_zalloc(stride * height), stride, width, height};
 }
 
-/* The pixels that a camera stores for a picture in that orientation. */
+/* Turn an upright picture to the pixels that a camera stores for this EXIF
+ * orientation. */
 static struct fby_image store_turned(
     const struct fby_image *upright, uint32_t orientation)
 {
-    static const uint32_t undo[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
-    bool                  turns   = fby_orientation_turns(orientation);
+    static const uint32_t inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
+    bool                  turns      = fby_orientation_turns(orientation);
     struct fby_image      stored =
         new_image(turns ? upright->height : upright->width,
             turns ? upright->width : upright->height);
-    fby_orient_rows(upright, 0, undo[orientation], &stored);
+    fby_orient_rows(upright, 0, inverse[orientation], &stored);
     return stored;
 }
 
@@ -242,11 +246,11 @@ static bool is_in_range(const struct fby_photo *photo)
            photo->label < FBY_PHOTO_LABELS && photo->quality <= 100 &&
            photo->orientation <= 8 && photo->width <= FBY_PHOTO_MAX_SIDE &&
            photo->height <= FBY_PHOTO_MAX_SIDE && photo->restart <= 1000 &&
-           (photo->width == 0) == (photo->height == 0);
+           (photo->width == 0) == (photo->height == 0); /* both or none */
 }
 
 /* Choose landscape, portrait or square, with a longer side of 160 to 640. */
-static void pick_sides(struct painter *p)
+static void choose_size(struct painter *p)
 {
     static const uint8_t aspects[5][2] = {
         {4, 3}, {3, 4}, {3, 2}, {2, 3}, {1, 1}};
@@ -268,7 +272,7 @@ fby_err fby_photo_write(const struct fby_photo *photo, struct fby_buffer *out)
         .code                        = fby_photo_code(photo->number),
         .hue                         = fby_hues[photo->label]};
     if (painter.width == 0) {
-        pick_sides(&painter);
+        choose_size(&painter);
     }
     struct fby_image upright = new_image(painter.width, painter.height);
     paint(&painter, &upright);

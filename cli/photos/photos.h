@@ -18,24 +18,24 @@
 enum {
     FBY_PHOTO_LABELS    = 12,      /* labels are 0 to 11 */
     FBY_PHOTO_NUMBERS   = 1 << 24, /* numbers are 0 to 16,777,215 */
-    FBY_PHOTO_MAX_SIDE  = 8192,
-    FBY_PHOTO_READ_SIDE = 96 /* least width for reading a number, in pixels */
+    FBY_PHOTO_MAX_SIDE  = 8192,    /* pixels */
+    FBY_PHOTO_READ_SIDE = 96 /* least width to read a number from, in pixels */
 };
 
-enum fby_photo_sampling { /* of chroma relative to luma */
-    FBY_PHOTO_420,        /* half in both directions, as in cameras */
-    FBY_PHOTO_444,
-    FBY_PHOTO_422, /* half from left to right */
-    FBY_PHOTO_440, /* half from top to bottom */
-    FBY_PHOTO_GREY /* none: the label cannot be read */
+enum fby_photo_sampling { /* size of chroma relative to luma */
+    FBY_PHOTO_420,        /* half the width and height, as in cameras */
+    FBY_PHOTO_444,        /* the same size */
+    FBY_PHOTO_422,        /* half the width */
+    FBY_PHOTO_440,        /* half the height */
+    FBY_PHOTO_GREY        /* no chroma: the label cannot be read */
 };
 
 struct fby_photo {
     uint32_t number;
     uint32_t label;
-    uint32_t width;   /* upright, in pixels; both 0: a size from the number, */
-    uint32_t height;  /* with a longer side of 160 to 640 */
-    uint32_t quality; /* 1 to 100; 0: 75 to 95, from the number */
+    /* Upright, in pixels. Both 0: the number decides, 160 to 640. */
+    uint32_t width, height;
+    uint32_t quality; /* 1 to 100; 0: the number decides, 75 to 95 */
     enum fby_photo_sampling sampling;
     bool                    progressive;
     uint32_t                restart; /* rows of blocks; 0: no restart markers */

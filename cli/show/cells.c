@@ -1,3 +1,4 @@
+/* Make a cell of a contact sheet from each row of a batch. */
 #include "cli/show/cells.h"
 
 #include <inttypes.h>
@@ -12,30 +13,31 @@
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 
-enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
+/* Bytes of a pixel and of a line; bytes and letters shown of a longer value. */
+enum { RGB = 3, LINE_SIZE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
 
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS])
 {
     size_t n = 0;
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        const struct fby_field_content *field = &content->fields[i];
-        struct forebay_output           one   = forebay_output(field->name);
+        const struct fby_field_content *field  = &content->fields[i];
+        struct forebay_output           output = forebay_output(field->name);
         if (fby_field_values(field) == FBY_VALUES_COLOURS) {
-            one.dtype  = fby_field_is_normalized(field) ? FOREBAY_DTYPE_F32
-                                                        : FOREBAY_DTYPE_U8;
-            one.layout = FOREBAY_LAYOUT_HWC;
-            out[n++]   = one;
+            output.dtype  = fby_field_is_normalized(field) ? FOREBAY_DTYPE_F32
+                                                           : FOREBAY_DTYPE_U8;
+            output.layout = FOREBAY_LAYOUT_HWC;
+            out[n++]      = output;
         } else if (fby_field_form(field) == FBY_FORM_SPARSE) {
-            one.dtype = (enum forebay_dtype)field->wire_type;
-            one.as    = FOREBAY_AS_COO;
-            out[n++]  = one;
+            output.dtype = (enum forebay_dtype)field->wire_type;
+            output.as    = FOREBAY_AS_COO;
+            out[n++]     = output;
         } else if (fby_field_form(field) != FBY_FORM_DENSE) {
-            one.dtype   = (enum forebay_dtype)field->wire_type;
-            one.as      = FOREBAY_AS_PADDED;
-            one.pad_to  = FOREBAY_PAD_TO_MAX;
-            one.has_pad = true;
-            out[n++]    = one;
+            output.dtype   = (enum forebay_dtype)field->wire_type;
+            output.as      = FOREBAY_AS_PADDED;
+            output.pad_to  = FOREBAY_PAD_TO_MAX;
+            output.has_pad = true;
+            out[n++]       = output;
         }
     }
     return n;
@@ -54,7 +56,7 @@ static uint8_t denormalize(
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
 }
 
-/* Neighbouring ids have different colours; 0 is black. */
+/* Neighbouring ids of a mask get different colours; 0 is black. */
 static void paint_id(uint8_t id, uint8_t pixel[RGB])
 {
     pixel[0] = (uint8_t)(id * 97U);
@@ -62,22 +64,22 @@ static void paint_id(uint8_t id, uint8_t pixel[RGB])
     pixel[2] = (uint8_t)(id * 167U);
 }
 
-static void paint(const struct fby_field_content *field, const DLTensor *tensor,
-    const uint8_t *row, struct fby_canvas *out)
+static void paint_picture(const struct fby_field_content *field,
+    const DLTensor *tensor, const uint8_t *row, struct fby_canvas *out)
 {
     size_t   bytes    = fby_tensor_element_bytes(tensor);
     uint32_t channels = field->shape.dims[2];
-    size_t   n        = (size_t)out->width * out->height;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *at    = row + i * channels * bytes;
+    size_t   n_pixels = (size_t)out->width * out->height;
+    for (size_t i = 0; i < n_pixels; i++) {
+        const uint8_t *value = row + i * channels * bytes;
         uint8_t       *pixel = out->pixels + i * RGB;
         if (channels != RGB) {
-            paint_id(*at, pixel);
+            paint_id(*value, pixel);
             continue;
         }
         for (uint32_t c = 0; c < RGB; c++) {
-            double value = fby_tensor_real(tensor, at + c * bytes);
-            pixel[c]     = denormalize(field, c, value);
+            pixel[c] = denormalize(
+                field, c, fby_tensor_real(tensor, value + c * bytes));
         }
     }
 }
@@ -107,18 +109,16 @@ static void add_picture(struct fby_sheet_cell *cell,
     picture->height            = field->shape.dims[0];
     picture->pixels =
         fby_zalloc((size_t)picture->width * picture->height * RGB);
-    paint(field, tensor, values, picture);
+    paint_picture(field, tensor, values, picture);
     free(values);
 }
 
 /* ---- Lines --------------------------------------------------------------- */
 
-static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_line(
+    struct fby_sheet_cell *cell, const char *format, ...)
 {
-    char    line[LINE];
+    char    line[LINE_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
@@ -126,7 +126,7 @@ static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
     fby_words_add(&cell->lines, line);
 }
 
-static void add_row(struct fby_sampled_params *sampled,
+static void add_row_lines(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t row,
     struct fby_sheet_cell *cell)
 {
@@ -146,7 +146,7 @@ static void add_row(struct fby_sampled_params *sampled,
     }
 }
 
-/* Add the largest class of a one-hot row, and its value. */
+/* Add the class with the largest value of a one-hot row, and this value. */
 static void add_largest(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
@@ -211,7 +211,7 @@ static void add_bytes(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s %s%s", name, hex, n > shown ? "..." : "");
 }
 
-/* Add the printable start of a text. */
+/* Add the start of a text; '?' stands for bytes that are no printable ASCII. */
 static void add_text(struct fby_sheet_cell *cell, const char *name,
     const uint8_t *values, size_t n)
 {
@@ -225,7 +225,7 @@ static void add_text(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s \"%s\"%s", name, text, n > shown ? "..." : "");
 }
 
-/* Add the values of a row without its padding. */
+/* Add a line on the values of a ragged row, without its padding. */
 static void add_ragged(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
@@ -242,11 +242,11 @@ static void add_ragged(struct fby_sheet_cell *cell,
         add_bytes(cell, field->name, values, n);
     } else {
         int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
-        DLTensor own                     = *tensor;
+        DLTensor unpadded                = *tensor;
         memcpy(shape + 2, tensor->shape + 2,
             (size_t)(tensor->ndim - 2) * sizeof(*shape));
-        own.shape = shape;
-        add_range(cell, field->name, &own, values);
+        unpadded.shape = shape;
+        add_range(cell, field->name, &unpadded, values);
     }
     free(values);
 }
@@ -262,6 +262,7 @@ static void add_sparse(struct fby_sheet_cell *cell,
     const int64_t  *rows   = tensor_of(batch, name)->data;
     int64_t         first  = 0;
     int64_t         end    = 0;
+    /* `rows` has the row of each stored value, in ascending order. */
     while (first < values->shape[0] && rows[first] < row) {
         first++;
     }
@@ -269,16 +270,17 @@ static void add_sparse(struct fby_sheet_cell *cell,
         end++;
     }
     int64_t  shape[] = {1, end - first};
-    DLTensor own     = *values;
-    own.shape        = shape;
-    own.ndim         = 2;
+    DLTensor stored  = *values; /* the values of this row */
+    stored.shape     = shape;
+    stored.ndim      = 2;
     snprintf(name, sizeof(name), "%s of %" PRIu64 " values", field->name,
         fby_dense_values(&field->shape));
-    add_range(cell, name, &own,
+    add_range(cell, name, &stored,
         (const uint8_t *)values->data +
             (size_t)first * fby_tensor_element_bytes(values));
 }
 
+/* Add a line on the value of any field that is not shown as a picture. */
 static void add_value(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
@@ -335,7 +337,8 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     uint64_t                  sample  = forebay_batch_samples(batch)[row];
     fby_err                   err     = FBY_OK;
     cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
-    add_row(sampled, batch, row, cell);
+    add_row_lines(sampled, batch, row, cell);
+    /* Stacks of maps are in both loops: they have a value line and ops. */
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_kind(&content->fields[i])->is_picture ||
             fby_field_maps(&content->fields[i]) > 0) {

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-enum { FIRST = ' ', LAST = '~', ROWS = 7, COLUMNS = 5 };
+enum { FIRST_LETTER = ' ', LAST_LETTER = '~', ROWS = 7, COLUMNS = 5 };
 
-/* The pixels of the letters in the order of ASCII: 7 rows of 5 bits each, the
- * top row and the left column first. */
+/* The pixels of the letters in the order of ASCII: 7 rows of 5 bits each. The
+ * highest of the 35 bits is the upper left pixel. */
 /* clang-format off */
-static const uint64_t letters[LAST - FIRST + 1] = {
+static const uint64_t letters[LAST_LETTER - FIRST_LETTER + 1] = {
     0x000000000, 0x108421004, 0x294a00000, 0x295f57d4a, /*   ! " # */
     0x11f4717c4, 0x632222263, 0x32544564d, 0x108800000, /* $ % & ' */
     0x088842082, 0x208210888, 0x009575480, 0x0084f9080, /* ( ) * + */
@@ -45,8 +45,8 @@ static void blacken(const struct fby_canvas *canvas, uint32_t x, uint32_t y)
 static void draw_letter(
     const struct fby_canvas *canvas, uint32_t x, uint32_t y, char letter)
 {
-    bool     known  = letter >= FIRST && letter <= LAST;
-    uint64_t pixels = letters[(known ? letter : '?') - FIRST];
+    bool     known  = letter >= FIRST_LETTER && letter <= LAST_LETTER;
+    uint64_t pixels = letters[(known ? letter : '?') - FIRST_LETTER];
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++) {
         if ((pixels >> (ROWS * COLUMNS - 1 - i) & 1) != 0) {
             blacken(canvas, x + i % COLUMNS, y + i / COLUMNS);

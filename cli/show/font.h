@@ -1,7 +1,7 @@
-/* font.h - draw black ASCII letters of 5 x 7 pixels on a picture.
+/* font.h - draw black ASCII letters of 5 x 7 pixels on a picture, without a
+ * font library.
  *
- * Bytes that are no printable ASCII are drawn as a question mark. With this
- * file the program needs no font library. */
+ * Bytes that are no printable ASCII are drawn as a question mark. */
 #ifndef FBY_CLI_SHOW_FONT_H
 #define FBY_CLI_SHOW_FONT_H
 
@@ -19,8 +19,8 @@ struct fby_canvas { /* RGB, 8 bits each, without gaps between rows */
     uint32_t width, height;
 };
 
-/* Draw `n` bytes of `text`; (x, y) is the upper left corner of the first one.
- * Pixels outside the canvas are clipped. */
+/* Draw `n` bytes of `text`. (x, y) is the upper left corner of the first
+ * letter. Pixels outside the canvas are clipped. */
 void fby_font_draw(const struct fby_canvas *canvas, uint32_t x, uint32_t y,
     const char *text, size_t n);
 

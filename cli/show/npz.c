@@ -1,3 +1,4 @@
+/* An .npz file is a zip archive of .npy files, each a header and the values. */
 #include "cli/show/npz.h"
 
 #include <errno.h>
@@ -11,15 +12,16 @@
 #include "common/mem.h"
 
 enum {
-    HEADER_ROOM  = 256, /* bytes */
-    HEADER_ALIGN = 64,
-    PREAMBLE     = 10,     /* bytes before the dictionary */
+    HEADER_MAX   = 256,    /* bytes of a .npy header */
+    HEADER_ALIGN = 64,     /* a header's size is a multiple of this */
+    PREAMBLE     = 10,     /* bytes of a header before the dictionary */
     MAX_WRITE    = 1 << 30 /* bytes that minizip takes at once */
 };
 
 /* ---- The header of one array --------------------------------------------- */
 
-static char kind_of(const DLTensor *tensor)
+/* numpy's letter for the type; 'u' (unsigned) also for bf16. */
+static char type_letter(const DLTensor *tensor)
 {
     switch ((DLDataTypeCode)tensor->dtype.code) {
     case kDLInt:
@@ -36,32 +38,33 @@ static char kind_of(const DLTensor *tensor)
 }
 
 static size_t print_shape(
-    const DLTensor *tensor, uint32_t rows, char *out, size_t room)
+    const DLTensor *tensor, uint32_t rows, char *out, size_t capacity)
 {
-    int n = snprintf(out, room, "(%" PRIu32 ",", rows);
+    int n = snprintf(out, capacity, "(%" PRIu32 ",", rows);
     for (int32_t d = 1; d < tensor->ndim; d++) {
-        n += snprintf(out + n, room - (size_t)n, " %" PRId64 "%s",
+        n += snprintf(out + n, capacity - (size_t)n, " %" PRId64 "%s",
             tensor->shape[d], d + 1 < tensor->ndim ? "," : "");
     }
-    return (size_t)n + (size_t)snprintf(out + n, room - (size_t)n, ")");
+    return (size_t)n + (size_t)snprintf(out + n, capacity - (size_t)n, ")");
 }
 
 /* A header is "\x93NUMPY", version 1.0, the length of the rest, and a Python
  * dictionary, padded so that the values begin at a multiple of 64 bytes. */
 static size_t make_header(
-    const DLTensor *tensor, uint32_t rows, char out[HEADER_ROOM])
+    const DLTensor *tensor, uint32_t rows, char out[HEADER_MAX])
 {
     size_t bytes = fby_tensor_element_bytes(tensor);
-    int    n     = snprintf(out + PREAMBLE, HEADER_ROOM - PREAMBLE,
+    int    n     = snprintf(out + PREAMBLE, HEADER_MAX - PREAMBLE,
                "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': ",
-        bytes > 1 ? '<' : '|', kind_of(tensor), bytes);
+        bytes > 1 ? '<' : '|', type_letter(tensor), bytes);
     size_t end   = PREAMBLE + (size_t)n;
-    end += print_shape(tensor, rows, out + end, HEADER_ROOM - end);
-    end += (size_t)snprintf(out + end, HEADER_ROOM - end, ", }");
+    end += print_shape(tensor, rows, out + end, HEADER_MAX - end);
+    end += (size_t)snprintf(out + end, HEADER_MAX - end, ", }");
     size_t size = (end + 1 + HEADER_ALIGN - 1) / HEADER_ALIGN * HEADER_ALIGN;
     memset(out + end, ' ', size - end);
     out[size - 1] = '\n';
     memcpy(out, "\x93NUMPY\x01", 8); /* with the NUL: version 1.0 */
+    /* The length of the rest, little-endian. */
     out[8] = (char)((size - PREAMBLE) & 0xff);
     out[9] = (char)((size - PREAMBLE) >> 8);
     return size;
@@ -69,7 +72,7 @@ static size_t make_header(
 
 /* ---- The archive --------------------------------------------------------- */
 
-static fby_err failed(struct fby_error_detail *why)
+static fby_err io_error(struct fby_error_detail *why)
 {
     return fby_error_set(
         why, FBY_IO, "cannot write the archive: %s", strerror(errno));
@@ -100,7 +103,7 @@ static zipFile open_archive(FILE *stream)
     return zipOpen2_64("", APPEND_STATUS_CREATE, NULL, &functions);
 }
 
-static fby_err put(zipFile archive, const void *bytes, size_t size,
+static fby_err write_bytes(zipFile archive, const void *bytes, size_t size,
     struct fby_error_detail *why)
 {
     const uint8_t *at  = bytes;
@@ -109,7 +112,7 @@ static fby_err put(zipFile archive, const void *bytes, size_t size,
         size_t n =
             (size_t)(end - at) < MAX_WRITE ? (size_t)(end - at) : MAX_WRITE;
         if (zipWriteInFileInZip(archive, at, (unsigned)n) != ZIP_OK) {
-            return failed(why);
+            return io_error(why);
         }
         at += n;
     }
@@ -124,36 +127,37 @@ static fby_err begin_entry(zipFile archive, const char *name, size_t size,
     snprintf(path, sizeof(path), "%s.npy", name);
     int result = zipOpenNewFileInZip64(archive, path, &info, NULL, 0, NULL, 0,
         NULL, 0, 0, size > UINT32_MAX ? 1 : 0);
-    return result == ZIP_OK ? FBY_OK : failed(why);
+    return result == ZIP_OK ? FBY_OK : io_error(why);
 }
 
-static fby_err put_tensor(zipFile archive, const char *name,
+static fby_err write_array(zipFile archive, const char *name,
     const DLTensor *tensor, uint32_t rows, struct fby_error_detail *why)
 {
-    char   header[HEADER_ROOM];
-    size_t size = make_header(tensor, rows, header);
-    size_t row =
+    char   header[HEADER_MAX];
+    size_t header_size = make_header(tensor, rows, header);
+    size_t row_size =
         fby_tensor_row_elements(tensor) * fby_tensor_element_bytes(tensor);
-    void   *copy = fby_zalloc(row);
-    fby_err err  = begin_entry(archive, name, size + row * rows, why);
+    void   *values = fby_zalloc(row_size);
+    fby_err err =
+        begin_entry(archive, name, header_size + row_size * rows, why);
     if (err == FBY_OK) {
-        err = put(archive, header, size, why);
+        err = write_bytes(archive, header, header_size, why);
     }
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
-        fby_tensor_copy_row(tensor, i, copy);
-        err = put(archive, copy, row, why);
+        fby_tensor_copy_row(tensor, i, values);
+        err = write_bytes(archive, values, row_size, why);
     }
-    free(copy);
-    return err == FBY_OK && zipCloseFileInZip(archive) != ZIP_OK ? failed(why)
+    free(values);
+    return err == FBY_OK && zipCloseFileInZip(archive) != ZIP_OK ? io_error(why)
                                                                  : err;
 }
 
 /* ---- A batch ------------------------------------------------------------- */
 
-/* Write `values`, which have the length and type of `column`, as an array that
- * is not a field of the batch. */
-static fby_err put_column(zipFile archive, const char *name, const void *values,
-    const DLTensor *column, struct fby_error_detail *why)
+/* Write `values`, one for each row, as an array that is not a field of the
+ * batch. `column` has their number and type. */
+static fby_err write_row_values(zipFile archive, const char *name,
+    const void *values, const DLTensor *column, struct fby_error_detail *why)
 {
     int64_t  stride = 1;
     DLTensor tensor = *column;
@@ -161,32 +165,32 @@ static fby_err put_column(zipFile archive, const char *name, const void *values,
     tensor.ndim     = 1;
     tensor.strides  = &stride;
     tensor.data = fby_memdup(values, rows * fby_tensor_element_bytes(column));
-    fby_err err = put_tensor(archive, name, &tensor, rows, why);
+    fby_err err = write_array(archive, name, &tensor, rows, why);
     free(tensor.data);
     return err;
 }
 
 /* True if field `i` has one entry per row. Other arrays are written whole: the
  * values, offsets and indices of ragged or sparse rows and of documents. Ragged
- * and sparse fields are told by their names (a sibling .offsets or .indices),
- * token values by having more entries than rows. */
-static bool is_by_row(const struct forebay_batch *batch, uint32_t i)
+ * and sparse fields have a sibling field with the suffix .offsets or .indices.
+ * Arrays of tokens have more entries than rows. */
+static bool is_per_row(const struct forebay_batch *batch, uint32_t i)
 {
     static const char *const suffixes[] = {".offsets", ".indices"};
     char                     sibling[128];
     const char              *name = forebay_batch_field_name(batch, i);
     const char              *dot  = strrchr(name, '.');
-    bool                     by_row =
+    bool                     per_row =
         forebay_batch_tensor(batch, i)->shape[0] <= forebay_batch_rows(batch);
     for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++) {
         snprintf(sibling, sizeof(sibling), "%s%s", name, suffixes[k]);
-        by_row = by_row && forebay_batch_field(batch, sibling) < 0 &&
-                 (dot == NULL || strcmp(dot, suffixes[k]) != 0);
+        per_row = per_row && forebay_batch_field(batch, sibling) < 0 &&
+                  (dot == NULL || strcmp(dot, suffixes[k]) != 0);
     }
-    return by_row;
+    return per_row;
 }
 
-static fby_err put_batch(zipFile archive, const struct forebay_batch *batch,
+static fby_err write_fields(zipFile archive, const struct forebay_batch *batch,
     uint32_t rows, struct fby_error_detail *why)
 {
     fby_err  err = FBY_OK;
@@ -194,20 +198,20 @@ static fby_err put_batch(zipFile archive, const struct forebay_batch *batch,
     for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
         const char     *name   = forebay_batch_field_name(batch, i);
         const DLTensor *tensor = forebay_batch_tensor(batch, i);
-        err                    = put_tensor(archive, name, tensor,
-            is_by_row(batch, i) ? rows : (uint32_t)tensor->shape[0], why);
+        err                    = write_array(archive, name, tensor,
+            is_per_row(batch, i) ? rows : (uint32_t)tensor->shape[0], why);
     }
     int64_t        shape   = rows;
     const DLTensor samples = {.shape = &shape, .dtype = {kDLUInt, 64, 1}};
     const DLTensor valid   = {.shape = &shape, .dtype = {kDLBool, 8, 1}};
     bool           taken   = forebay_batch_field(batch, "samples") >= 0;
     if (err == FBY_OK) {
-        err = put_column(archive, taken ? "samples_" : "samples",
+        err = write_row_values(archive, taken ? "samples_" : "samples",
             forebay_batch_samples(batch), &samples, why);
     }
     /* With `last: pad`, `valid` is already a field of the batch. */
     if (err == FBY_OK && forebay_batch_field(batch, "valid") < 0) {
-        err = put_column(
+        err = write_row_values(
             archive, "valid", forebay_batch_valid(batch), &valid, why);
     }
     return err;
@@ -217,10 +221,10 @@ static fby_err write_archive(const struct forebay_batch *batch, uint32_t rows,
     FILE *stream, struct fby_error_detail *why)
 {
     zipFile archive = open_archive(stream);
-    fby_err err =
-        archive == NULL ? failed(why) : put_batch(archive, batch, rows, why);
+    fby_err err     = archive == NULL ? io_error(why)
+                                      : write_fields(archive, batch, rows, why);
     if (archive != NULL && zipClose(archive, NULL) != ZIP_OK && err == FBY_OK) {
-        err = failed(why);
+        err = io_error(why);
     }
     return err;
 }
@@ -232,13 +236,13 @@ static fby_err write_through_memory(const struct forebay_batch *batch,
     char   *bytes  = NULL;
     size_t  size   = 0;
     FILE   *stream = open_memstream(&bytes, &size);
-    fby_err err =
-        stream == NULL ? failed(why) : write_archive(batch, rows, stream, why);
+    fby_err err    = stream == NULL ? io_error(why)
+                                    : write_archive(batch, rows, stream, why);
     if (stream != NULL) {
         fclose(stream);
     }
     if (err == FBY_OK && fwrite(bytes, 1, size, file) != size) {
-        err = failed(why);
+        err = io_error(why);
     }
     free(bytes);
     return err;

@@ -1,3 +1,4 @@
+/* Lay out the cells of a contact sheet, draw them, and write a PNG. */
 #include "cli/show/sheet.h"
 
 #include <errno.h>
@@ -5,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RGB = 3, INDENT = 2 };
+/* Bytes of a pixel; letters before a continued line; letters in the title. */
+enum { RGB = 3, INDENT = 2, NO_WRAP = UINT16_MAX };
 
 struct sheet_layout {        /* in pixels, except the first two and `letters` */
     uint32_t columns, rows;  /* number of cells */
-    uint32_t letters;        /* per line of text */
+    uint32_t letters;        /* number of letters in a line of text */
     uint32_t cell_w, cell_h; /* size of a cell */
     uint32_t picture_h;      /* height of the highest picture */
     uint32_t width, height;  /* size of the sheet */
@@ -18,11 +20,12 @@ struct sheet_layout {        /* in pixels, except the first two and `letters` */
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* The number of letters of `text` that go to the next line. All lines except
- * the first one are indented. */
-static size_t line_letters(const char *text, bool first, uint32_t letters)
+/* The number of letters of `text` that fit into the next line. A long text is
+ * broken at a space, if there is one in the second half of the line. All lines
+ * except the first one are indented. */
+static size_t line_letters(const char *text, bool is_first, uint32_t letters)
 {
-    size_t most = first ? letters : letters - INDENT;
+    size_t most = is_first ? letters : letters - INDENT;
     size_t n    = strlen(text);
     if (n <= most) {
         return n;
@@ -35,9 +38,9 @@ static size_t line_letters(const char *text, bool first, uint32_t letters)
     return most;
 }
 
-/* Wrap `text`, and draw it on `canvas`; NULL: only wrap. Returns the number of
- * lines. */
-static uint32_t break_text(const struct fby_canvas *canvas, uint32_t x,
+/* Wrap `text`, and draw it on `canvas`; if `canvas` is NULL, only wrap it.
+ * Returns the number of lines. */
+static uint32_t draw_wrapped(const struct fby_canvas *canvas, uint32_t x,
     uint32_t y, const char *text, uint32_t letters)
 {
     uint32_t lines = 0;
@@ -59,14 +62,14 @@ static uint32_t cell_lines(const struct fby_sheet_cell *cell, uint32_t letters)
 {
     uint32_t lines = 0;
     for (unsigned i = 0; i < cell->lines.n; i++) {
-        lines += break_text(NULL, 0, 0, cell->lines.words[i], letters);
+        lines += draw_wrapped(NULL, 0, 0, cell->lines.words[i], letters);
     }
     return lines;
 }
 
 /* ---- Layout -------------------------------------------------------------- */
 
-static uint32_t larger(uint32_t a, uint32_t b)
+static uint32_t max_of(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
 }
@@ -78,9 +81,9 @@ static void measure_pictures(
     for (uint32_t i = 0; i < cell->n_pictures; i++) {
         const struct fby_canvas *picture = &cell->pictures[i];
         width += picture->width + (i > 0 ? FBY_SHEET_INNER : 0);
-        layout->picture_h = larger(layout->picture_h, picture->height);
+        layout->picture_h = max_of(layout->picture_h, picture->height);
     }
-    layout->cell_w = larger(layout->cell_w, width);
+    layout->cell_w = max_of(layout->cell_w, width);
 }
 
 static struct sheet_layout make_layout(const struct fby_sheet *self)
@@ -92,14 +95,14 @@ static struct sheet_layout make_layout(const struct fby_sheet *self)
     }
     layout.letters = layout.cell_w / FBY_FONT_ADVANCE;
     for (uint32_t i = 0; i < self->n; i++) {
-        lines = larger(lines, cell_lines(&self->cells[i], layout.letters));
+        lines = max_of(lines, cell_lines(&self->cells[i], layout.letters));
     }
-    uint32_t fit   = FBY_SHEET_WIDTH / (layout.cell_w + FBY_SHEET_GAP);
-    layout.columns = larger(fit < self->n ? fit : self->n, 1);
-    layout.rows    = (self->n + layout.columns - 1) / layout.columns;
-    layout.cell_h  = layout.picture_h + FBY_SHEET_INNER + lines * FBY_FONT_LINE;
-    layout.top     = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
-    layout.width   = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
+    uint32_t fitting = FBY_SHEET_WIDTH / (layout.cell_w + FBY_SHEET_GAP);
+    layout.columns   = max_of(fitting < self->n ? fitting : self->n, 1);
+    layout.rows      = (self->n + layout.columns - 1) / layout.columns;
+    layout.cell_h = layout.picture_h + FBY_SHEET_INNER + lines * FBY_FONT_LINE;
+    layout.top    = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
+    layout.width  = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
                    layout.columns * (layout.cell_w + FBY_SHEET_GAP);
     layout.height = layout.top + FBY_SHEET_MARGIN - FBY_SHEET_GAP +
                     layout.rows * (layout.cell_h + FBY_SHEET_GAP);
@@ -128,7 +131,7 @@ static void draw_cell(const struct fby_canvas *canvas,
         layout->top + i / layout->columns * (layout->cell_h + FBY_SHEET_GAP);
     uint32_t text_y = y + layout->picture_h + FBY_SHEET_INNER;
     for (unsigned k = 0; k < cell->lines.n; k++) {
-        text_y += FBY_FONT_LINE * break_text(canvas, x, text_y,
+        text_y += FBY_FONT_LINE * draw_wrapped(canvas, x, text_y,
                                       cell->lines.words[k], layout->letters);
     }
     for (uint32_t k = 0; k < cell->n_pictures; k++) {
@@ -179,8 +182,8 @@ fby_err fby_sheet_write(
             layout.width, layout.height);
     }
     memset(canvas.pixels, 0xff, size * RGB);
-    break_text(
-        &canvas, FBY_SHEET_MARGIN, FBY_SHEET_MARGIN, self->title, UINT16_MAX);
+    draw_wrapped(
+        &canvas, FBY_SHEET_MARGIN, FBY_SHEET_MARGIN, self->title, NO_WRAP);
     for (uint32_t i = 0; i < self->n; i++) {
         draw_cell(&canvas, &layout, self, i);
     }

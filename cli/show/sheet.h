@@ -13,12 +13,12 @@
 #include "cli/show/font.h"
 #include "common/err.h"
 
-enum { /* pixels */
-    FBY_SHEET_WIDTH  = 1600,
-    FBY_SHEET_MARGIN = 8,      /* around the sheet, and below its title */
-    FBY_SHEET_GAP    = 12,     /* between cells */
-    FBY_SHEET_INNER  = 4,      /* between pictures of a cell, and to its text */
-    FBY_SHEET_CELL   = 198,    /* a cell's least width: 33 letters */
+enum {                       /* pixels */
+    FBY_SHEET_WIDTH  = 1600, /* of the sheet, unless one cell is wider */
+    FBY_SHEET_MARGIN = 8,    /* around the sheet, and below its title */
+    FBY_SHEET_GAP    = 12,   /* between cells */
+    FBY_SHEET_INNER  = 4,    /* in a cell: between pictures, and to the text */
+    FBY_SHEET_CELL   = 198,  /* least width of a cell: 33 letters */
     FBY_SHEET_MAX    = 1 << 28 /* pixels of a sheet */
 };
 
@@ -31,7 +31,7 @@ struct fby_sheet_cell {
 struct fby_sheet {
     const char            *title; /* borrowed; one line */
     struct fby_sheet_cell *cells; /* owned */
-    uint32_t               n;
+    uint32_t               n;     /* number of cells */
 };
 
 /* Write the sheet as a PNG.

@@ -1,8 +1,9 @@
 /* show.c - `forebay show`: write one batch as a picture or for Python.
  *
  * The batch comes from an embedded cluster through the public header, as for a
- * trainer. The stream resumes from a token that is made here for the requested
- * step. The parameters of ops come from sampled_params.h. */
+ * trainer. The stream resumes from a token (a position in the epochs) that is
+ * made here for the requested step. The sampled parameters of ops come from
+ * sampled_params.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,13 +26,13 @@
 
 enum { SHEET_ROWS = 64 }; /* rows of a sheet without --rows */
 
-static const int64_t turn_ns = FBY_NS_PER_S / 5; /* longest wait for a batch */
+static const int64_t poll_ns = FBY_NS_PER_S / 5; /* between signal checks */
 
 struct show_options {
     struct fby_local_options local;
     struct fby_position      position;
-    uint32_t                 rows;     /* 0: not given */
-    bool                     is_sheet; /* .png; false: .npz */
+    uint32_t                 rows;     /* 0: the default */
+    bool                     is_sheet; /* true: write a .png; false: an .npz */
     const char              *output;
 };
 
@@ -46,7 +47,7 @@ static const struct fby_option options[] = {
     {0},
 };
 
-static void check_output(const struct argp_state *state, void *values)
+static void set_output_kind(const struct argp_state *state, void *values)
 {
     struct show_options *o = values;
     o->is_sheet            = fby_text_ends_with(o->output, ".png");
@@ -73,14 +74,14 @@ static const char about[] =
     "  forebay show --pipeline p.yaml --split val -o batch.npz";
 
 static const struct fby_usage usage = {
-    .options = options, .finish = check_output, .help = about};
+    .options = options, .finish = set_output_kind, .help = about};
 
 struct show_run {
     const struct show_options *options;
     struct fby_local           local;
     struct fby_output          output;
     struct fby_position        position;
-    uint64_t                   steps; /* of an epoch */
+    uint64_t                   steps; /* number of steps in an epoch */
     struct fby_cluster        *cluster;
     struct forebay            *stream;
     struct forebay_batch      *batch;
@@ -104,8 +105,8 @@ static fby_err make_token(const struct show_run *self,
     return err;
 }
 
-/* Open a stream that ends after this batch. The window has room for a batch of
- * any size. */
+/* Open a stream that ends after the requested batch. The window has room for a
+ * batch of any size. */
 static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
 {
     char                       token[FBY_TOKEN_TEXT_SIZE];
@@ -138,11 +139,12 @@ static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
     return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
 }
 
-static fby_err take_batch(struct show_run *self, struct fby_error_detail *why)
+/* Wait for the batch. A signal ends the wait with an error. */
+static fby_err await_batch(struct show_run *self, struct fby_error_detail *why)
 {
     enum forebay_status status = FOREBAY_TIMEOUT;
     while (status == FOREBAY_TIMEOUT && fby_signals_caught() == 0) {
-        status = forebay_next(self->stream, turn_ns, NULL, &self->batch);
+        status = forebay_next(self->stream, poll_ns, NULL, &self->batch);
         fby_cluster_watch(self->cluster, fby_now_ns());
     }
     return status == FOREBAY_OK ? FBY_OK
@@ -152,10 +154,11 @@ static fby_err take_batch(struct show_run *self, struct fby_error_detail *why)
 
 static uint32_t rows_wanted(const struct show_run *self)
 {
-    const struct show_options *o    = self->options;
-    uint64_t                   rows = forebay_batch_rows(self->batch);
-    uint64_t most = o->rows > 0 ? o->rows : o->is_sheet ? SHEET_ROWS : rows;
-    return (uint32_t)(rows < most ? rows : most);
+    const struct show_options *o          = self->options;
+    uint64_t                   rows       = forebay_batch_rows(self->batch);
+    uint64_t                   by_default = o->is_sheet ? SHEET_ROWS : rows;
+    uint64_t                   limit      = o->rows > 0 ? o->rows : by_default;
+    return (uint32_t)(rows < limit ? rows : limit);
 }
 
 static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
@@ -228,7 +231,7 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
         err = open_stream(self, why);
     }
     if (err == FBY_OK) {
-        err = take_batch(self, why);
+        err = await_batch(self, why);
     }
     if (err == FBY_OK) {
         err = write_output(self, why);

@@ -21,7 +21,7 @@ size_t fby_tensor_row_elements(const DLTensor *tensor)
     return n;
 }
 
-/* Advance to the next index within the row. */
+/* Advance `index` to the next element within the row. */
 static void next_index(const DLTensor *tensor, int64_t index[MAX_DIMS])
 {
     for (int32_t d = tensor->ndim - 1; d > 0; d--) {
@@ -32,6 +32,7 @@ static void next_index(const DLTensor *tensor, int64_t index[MAX_DIMS])
     }
 }
 
+/* The offset of an element, in elements. */
 static int64_t offset_of(const DLTensor *tensor, const int64_t index[MAX_DIMS])
 {
     int64_t offset = 0;
@@ -49,13 +50,13 @@ void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out)
     uint8_t       *to    = out;
     int64_t        index[MAX_DIMS] = {i};
     for (size_t k = 0; k < n; k++) {
-        int64_t at = offset_of(tensor, index);
-        memcpy(to + k * bytes, data + (size_t)at * bytes, bytes);
+        int64_t offset = offset_of(tensor, index);
+        memcpy(to + k * bytes, data + (size_t)offset * bytes, bytes);
         next_index(tensor, index);
     }
 }
 
-/* Hosts are little-endian. */
+/* The bits of an element in a u64. Hosts are little-endian. */
 static uint64_t bits_at(const DLTensor *tensor, const void *at)
 {
     uint64_t bits = 0;
@@ -63,7 +64,8 @@ static uint64_t bits_at(const DLTensor *tensor, const void *at)
     return bits;
 }
 
-static int64_t whole(const DLTensor *tensor, const void *at)
+/* The value of an integer element. Signed integers are sign-extended. */
+static int64_t integer_at(const DLTensor *tensor, const void *at)
 {
     unsigned unused = 64U - tensor->dtype.bits;
     uint64_t bits   = bits_at(tensor, at);
@@ -80,7 +82,7 @@ double fby_tensor_real(const DLTensor *tensor, const void *at)
 {
     uint64_t bits = bits_at(tensor, at);
     if (!is_real(tensor)) {
-        return (double)whole(tensor, at);
+        return (double)integer_at(tensor, at);
     }
     if (tensor->dtype.code == kDLBfloat) {
         return (double)fby_bf16_to_f32((uint16_t)bits);
@@ -96,7 +98,7 @@ char *fby_tensor_text(
     if (is_real(tensor)) {
         snprintf(out, FBY_TENSOR_TEXT, "%.6g", fby_tensor_real(tensor, at));
     } else {
-        snprintf(out, FBY_TENSOR_TEXT, "%" PRId64, whole(tensor, at));
+        snprintf(out, FBY_TENSOR_TEXT, "%" PRId64, integer_at(tensor, at));
     }
     return out;
 }

@@ -12,14 +12,14 @@ size_t fby_tensor_element_bytes(const DLTensor *tensor);
 /* Elements of one row: the product of all dimensions but the first. */
 size_t fby_tensor_row_elements(const DLTensor *tensor);
 
-/* Copy row `i` to `out`, without gaps and in the order of its shape. `out` has
- * room for the row's bytes. */
+/* Copy row `i` to `out`, without gaps and in the order of its shape. `out` must
+ * hold fby_tensor_row_elements elements. */
 void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out);
 
 /* The element at `at` as a real number. */
 double fby_tensor_real(const DLTensor *tensor, const void *at);
 
-enum { FBY_TENSOR_TEXT = 32 };
+enum { FBY_TENSOR_TEXT = 32 }; /* bytes of a number as text */
 /* Write the element at `at` as text, integers with all digits. Returns `out`.
  */
 char *fby_tensor_text(
