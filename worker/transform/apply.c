@@ -24,7 +24,7 @@ static bool knows_steps(const struct fby_op_plan *plan)
     return known;
 }
 
-static fby_err check_known(
+static fby_err check_ops_are_known(
     const struct fby_planned_ops *ops, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < ops->n_ops; i++) {
@@ -87,7 +87,7 @@ fby_err fby_chain_plan(const struct fby_planned_ops *ops,
     chain->n_links      = 0;
     chain->n_outputs    = 0;
     chain->outputs_used = 0;
-    fby_err err         = check_known(ops, why);
+    fby_err err         = check_ops_are_known(ops, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -109,20 +109,21 @@ fby_err fby_chain_plan(const struct fby_planned_ops *ops,
 
 /* ---- running ------------------------------------------------------------- */
 
-/* Allocate the output of the next link that needs one. The last such link gets
- * the caller's picture instead. */
-static fby_err alloc_output(struct fby_transform *self, struct fby_chain *chain,
+/* Set *out to the output of the next link that needs one: a scratch picture, or
+ * for the last such link the caller's picture. */
+static fby_err next_output(struct fby_transform *self, struct fby_chain *chain,
     struct fby_size size, struct fby_image *out)
 {
-    uint32_t i = chain->outputs_used++;
-    if (i == chain->n_outputs - 1) {
+    uint32_t number = chain->outputs_used++;
+    if (number == chain->n_outputs - 1) {
         *out = chain->out;
         return FBY_OK;
     }
-    return fby_image_alloc(&self->results[i % 2], size, chain->channels, out);
+    return fby_image_alloc(
+        &self->results[number % 2], size, chain->channels, out);
 }
 
-/* A view of the pixels in `box`. */
+/* Returns a view of the pixels of `picture` in `box`. */
 static struct fby_image crop_view(const struct fby_image *picture,
     const struct fby_box *box, uint32_t channels)
 {
@@ -133,17 +134,18 @@ static struct fby_image crop_view(const struct fby_image *picture,
     return view;
 }
 
+/* Feed the rows that the resize reads, each from the first column it reads. */
 static void scale_mask(struct fby_nearest_resize *nearest,
     const struct fby_resize_spec *spec, const struct fby_image *in,
     const struct fby_image *out)
 {
     struct fby_reach rows = fby_nearest_resize_reach(&spec->y);
-    const uint8_t   *column =
+    const uint8_t   *first_column =
         in->pixels + fby_nearest_resize_reach(&spec->x).first;
     fby_nearest_resize_begin(nearest, spec, out);
     for (uint32_t i = 0; i < rows.n; i++) {
         fby_nearest_resize_add_row(
-            nearest, column + (rows.first + i) * in->stride);
+            nearest, first_column + (rows.first + i) * in->stride);
     }
 }
 
@@ -180,7 +182,7 @@ static fby_err run_link(struct fby_transform *self, struct fby_chain *chain,
     struct fby_image out = *picture;
     fby_err          err = FBY_OK;
     if (link->needs_output) {
-        err = alloc_output(self, chain, link->out_size, &out);
+        err = next_output(self, chain, link->out_size, &out);
     }
     if (err == FBY_OK) {
         err = link->pass != NULL
@@ -215,21 +217,22 @@ fby_err fby_transform_run_ops(struct fby_transform *self,
 
 /* ---- rows from a decoder ------------------------------------------------- */
 
-/* The source pixels that the first pass reads, along one axis. */
-static struct fby_reach source_pixels(
+/* The decoded pixels that the first pass reads, along one axis. */
+static struct fby_reach decoded_pixels(
     const struct fby_chain *chain, const struct fby_axis_spec *axis)
 {
     return chain->channels == FBY_RGB ? fby_axis_reach(axis)
                                       : fby_nearest_resize_reach(axis);
 }
 
-/* The full-size pixels that the source pixels `pixels` cover. Full-size pixel 0
- * is `skew` pixels into source pixel 0; pixels outside the axis do not count. */
+/* The full-size pixels that the decoded pixels `source` cover: `unit` each. The
+ * axis begins `skew` full-size pixels into decoded pixel 0 and is `from` pixels
+ * long; pixels outside it are left out. */
 static struct fby_reach full_size_pixels(
-    const struct fby_axis_spec *axis, struct fby_reach pixels)
+    const struct fby_axis_spec *axis, struct fby_reach source)
 {
-    uint32_t first = pixels.first * axis->unit;
-    uint32_t end   = (pixels.first + pixels.n) * axis->unit - axis->skew;
+    uint32_t first = source.first * axis->unit;
+    uint32_t end   = (source.first + source.n) * axis->unit - axis->skew;
     first          = first > axis->skew ? first - axis->skew : 0;
     end            = end < axis->from ? end : axis->from;
     return (struct fby_reach){first, end - first};
@@ -241,9 +244,9 @@ struct fby_box fby_chain_source_box(
     const struct fby_pass *pass = &chain->passes.list[0];
     struct fby_resize_spec spec = fby_pass_resize_spec(pass, scale);
     struct fby_reach       x =
-        full_size_pixels(&spec.x, source_pixels(chain, &spec.x));
+        full_size_pixels(&spec.x, decoded_pixels(chain, &spec.x));
     struct fby_reach y =
-        full_size_pixels(&spec.y, source_pixels(chain, &spec.y));
+        full_size_pixels(&spec.y, decoded_pixels(chain, &spec.y));
     return (struct fby_box){
         pass->box.x + x.first, pass->box.y + y.first, x.n, y.n};
 }
@@ -254,13 +257,15 @@ fby_err fby_chain_begin(struct fby_transform *self, struct fby_chain *chain,
     struct fby_resize_spec spec =
         fby_pass_resize_spec(&chain->passes.list[0], scale);
     fby_err err =
-        alloc_output(self, chain, chain->links[0].out_size, &chain->first_out);
-    if (err == FBY_OK && chain->channels == FBY_RGB) {
-        err = fby_resizer_begin(&self->resizer, &spec, &chain->first_out);
-    } else {
-        fby_nearest_resize_begin(&self->nearest, &spec, &chain->first_out);
+        next_output(self, chain, chain->links[0].out_size, &chain->first_out);
+    if (err != FBY_OK) {
+        return err;
     }
-    return err;
+    if (chain->channels == FBY_RGB) {
+        return fby_resizer_begin(&self->resizer, &spec, &chain->first_out);
+    }
+    fby_nearest_resize_begin(&self->nearest, &spec, &chain->first_out);
+    return FBY_OK;
 }
 
 static void add_row(struct fby_transform *self, const struct fby_chain *chain,
@@ -310,10 +315,11 @@ static void raise_link_need(const struct fby_chain *chain,
 void fby_chain_raise_need(const struct fby_chain *chain,
     const struct fby_source_scale *scale, struct fby_need *need)
 {
-    uint32_t output = 0;
+    uint32_t output = 0; /* number of the link's output, if it needs one */
     for (uint32_t i = 0; i < chain->n_links; i++) {
         const struct fby_chain_link *link = &chain->links[i];
         raise_link_need(chain, link, i == 0 ? scale : &fby_unscaled, need);
+        /* the last output is the caller's picture, and needs no memory */
         if (link->needs_output && output < chain->n_outputs - 1) {
             raise_to(&need->results[output % 2], (uint64_t)link->out_size.w *
                                                      link->out_size.h *

@@ -1,9 +1,10 @@
 /* apply.h - run the ops of a field on a picture.
  *
- * An op plans its effect on a picture (fby_op_plan, pipeline/op.h): crop, scale
- * and mirror, then steps, such as a blur. A chain carries out the plans of all
- * ops: it is a list of links, which are passes (passes.h) and steps. Its input
- * is a picture in memory, or rows from a decoder. */
+ * An op first makes a plan for a picture (fby_op_plan, pipeline/op.h): crop,
+ * scale and mirror, then steps, such as a blur. A chain is the list of links
+ * that carries out the plans of all ops. A link is a step, or a pass: crops,
+ * mirrors and at most one scaling, combined (passes.h). The input of a chain is
+ * a picture in memory, or rows from a decoder. */
 #ifndef FBY_WORKER_TRANSFORM_APPLY_H
 #define FBY_WORKER_TRANSFORM_APPLY_H
 
@@ -29,6 +30,7 @@ bool fby_transform_knows_op(uint32_t op_id);
 
 /* ---- chains, for pictures that arrive row by row ------------------------- */
 
+/* The most passes of a field, and the most steps of its ops. */
 enum { FBY_MAX_LINKS = (FBY_MAX_OPS + 1) + FBY_MAX_OPS * FBY_MAX_STEPS };
 
 struct fby_need;
@@ -39,7 +41,7 @@ struct fby_chain_link {
     struct fby_step        step; /* if `pass` is NULL */
     struct fby_size        in_size, out_size;
     bool                   needs_output; /* writes another picture than it
-                                            reads; else works in place */
+                                            reads; false: works in place */
 };
 
 /* The links of one picture, in order, and their progress. Links point into the
@@ -51,8 +53,8 @@ struct fby_chain {
     bool                   ycbcr;    /* the 3 channels are Y, Cb, Cr */
     struct fby_chain_link  links[FBY_MAX_LINKS]; /* the first is a pass */
     uint32_t               n_links;
-    uint32_t               n_outputs;    /* links that need an output */
-    uint32_t               outputs_used; /* of these, links that have begun */
+    uint32_t               n_outputs;    /* number of links that need one */
+    uint32_t               outputs_used; /* outputs that links already got */
     struct fby_image       out; /* output of the last link that needs one */
     struct fby_image       first_out; /* output of the first link */
 };
@@ -70,21 +72,21 @@ FBY_CHECKED fby_err fby_chain_plan(const struct fby_planned_ops *ops,
     struct fby_chain_input in, const struct fby_image *out,
     struct fby_chain *chain, struct fby_error_detail *why);
 
-/* Raise each number of `need` to the bytes that the links need there. `scale`
- * is the scale of the rows from the decoder (passes.h). Pure. */
+/* Raise each number of `need` to at least the bytes of that buffer which the
+ * links need. `scale` is the scale of the decoder's rows (passes.h). Pure. */
 void fby_chain_raise_need(const struct fby_chain *chain,
     const struct fby_source_scale *scale, struct fby_need *need);
 
-/* The part of the full-size picture that the first pass reads. It is smaller
- * than the box of the pass if the ops crop the scaled result. It consists of
- * whole source pixels of `scale`. Pure. */
+/* Returns the part of the full-size picture that the first pass reads. It is
+ * smaller than the box of the pass if the ops crop the scaled result. It is
+ * extended to whole pixels of the decoder's rows, inside the box. Pure. */
 struct fby_box fby_chain_source_box(
     const struct fby_chain *chain, const struct fby_source_scale *scale);
 
 /* Run a chain on a picture that arrives row by row. Begin the first pass, add
  * all rows of fby_chain_source_box, then end it, which also runs the other
  * links. `scale` is the scale of the rows. FBY_RESIZE_ROW_SLACK bytes after
- * each row may be read.
+ * each row must be readable.
  * Errors: FBY_FULL when memory is short. */
 FBY_CHECKED fby_err fby_chain_begin(struct fby_transform *self,
     struct fby_chain *chain, const struct fby_source_scale *scale);

@@ -7,7 +7,7 @@
 #include "worker/transform/bits.h"
 #include "worker/transform/decoders.h"
 
-/* Compare the dimensions from `first` on with `shape`. */
+/* True if the array's dimensions from `first` on are those of `shape`. */
 static bool has_shape(
     const struct fby_npy *npy, uint32_t first, const struct fby_shape *shape)
 {
@@ -18,7 +18,7 @@ static bool has_shape(
     return same;
 }
 
-/* `whose` tells in the message what `shape` is: "the field's". */
+/* `whose` is the message's name for `shape`, such as "the field's". */
 static fby_err refuse_shape(const struct fby_npy *npy, const char *whose,
     const struct fby_shape *shape, struct fby_error_detail *why)
 {
@@ -37,22 +37,22 @@ static fby_err write_bits(
     const struct fby_npy *npy, uint8_t *dst, struct fby_error_detail *why)
 {
     char text[FBY_CONVERT_TEXT];
-    if (npy->type >= FBY_NPY_F2) {
+    if (npy->type >= FBY_NPY_F2) { /* the last types of the enum are floats */
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its values are %s; bits come from bools or whole numbers",
             fby_npy_dtype(npy->type));
     }
-    uint64_t good = fby_bits_pack_npy(npy, dst);
-    return good == npy->values
+    uint64_t n_good = fby_bits_pack_npy(npy, dst);
+    return n_good == npy->values
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
-                     "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
-                     fby_convert_text(npy, good, text),
+                     "value %" PRIu64 " is %s (%s); a bit is 0 or 1", n_good,
+                     fby_convert_text(npy, n_good, text),
                      fby_npy_dtype(npy->type));
 }
 
-/* Check that the file has the field's shape. The first dimension of a ragged
- * field varies. */
+/* Check that the file has the field's shape. `as.array.shape` is the shape of
+ * each entry of a ragged row, or that of bits (`maps`) before packing. */
 static fby_err check_shape(const struct fby_field_content *field,
     const struct fby_npy *npy, struct fby_error_detail *why)
 {
@@ -76,10 +76,11 @@ static fby_err check_shape(const struct fby_field_content *field,
 static fby_err cut_to_length(const struct fby_field_job *job,
     struct fby_npy *npy, struct fby_error_detail *why)
 {
-    uint64_t n   = npy->dims[0];
-    fby_err  err = fby_length_resolve(job, n, why);
+    uint64_t entries = npy->dims[0];
+    fby_err  err     = fby_length_resolve(job, entries, why);
     if (err == FBY_OK) {
-        npy->values = n > 0 ? npy->values / n * *job->length : 0;
+        uint64_t entry_values = entries > 0 ? npy->values / entries : 0;
+        npy->values           = entry_values * *job->length;
     }
     return err;
 }

@@ -16,7 +16,7 @@ size_t fby_bits_pack(const uint8_t *values, size_t n, uint8_t *out);
 
 /* Pack the values of a NumPy file of bools or integers. A row is the file's
  * last dimension, and each row begins a new byte. The file must have at least
- * one dimension. Returns as fby_bits_pack. */
+ * one dimension. Returns the same number as fby_bits_pack. */
 uint64_t fby_bits_pack_npy(const struct fby_npy *npy, uint8_t *out);
 
 #endif

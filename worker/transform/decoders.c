@@ -52,11 +52,12 @@ static bool is_yuv420(const struct fby_field_content *field)
     return field->as.rgb8.yuv420;
 }
 
-static bool has_maps(const struct fby_field_content *field)
+static bool has_packed_bits(const struct fby_field_content *field)
 {
     return fby_field_maps(field) > 0;
 }
 
+/* True for packed documents, and for the field of their lengths. */
 static bool is_packed(const struct fby_field_content *field)
 {
     return fby_field_values(field) == FBY_VALUES_LENGTHS ||
@@ -68,8 +69,8 @@ static bool has_key(const struct fby_field_content *field)
     return fby_field_json(field)->key[0] != '\0';
 }
 
-/* The self checks of numbers and texts cover a plain key, without dots and
- * picks. Other keys, and all keys of labels, need the self check of paths. */
+/* True if the field needs the self check of paths: all keys of labels, and keys
+ * with a dot or a `pick`. The self checks of numbers and texts cover others. */
 static bool has_path(const struct fby_field_content *field)
 {
     bool plain = strchr(fby_field_json(field)->key, '.') == NULL &&
@@ -85,7 +86,7 @@ static bool is_ragged(const struct fby_field_content *field)
 
 /* ---- self checks --------------------------------------------------------- */
 
-/* The bit of a kind of field. */
+/* OF(RGB8) is the bit of fields of the kind RGB8 in fby_decoder_entry.kinds. */
 #define OF(decode) (1U << FBY_DECODE_##decode)
 
 const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
@@ -101,7 +102,7 @@ const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
     [FBY_DECODER_MASK8]  = {"mask8", OF(MASK8) | OF(MAPS), NULL,
          fby_self_check_masks},
     [FBY_DECODER_ARRAY]  = {"array", OF(ARRAY), NULL, fby_self_check_arrays},
-    [FBY_DECODER_BITS]   = {"bits", OF(ARRAY) | OF(MAPS), has_maps,
+    [FBY_DECODER_BITS]   = {"bits", OF(ARRAY) | OF(MAPS), has_packed_bits,
           fby_self_check_bits},
     [FBY_DECODER_PATH]   = {"json_path", OF(LABEL) | OF(NUMBER) | OF(TEXT),
           has_path, fby_self_check_paths},

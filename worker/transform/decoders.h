@@ -1,6 +1,6 @@
-/* decoders.h - the functions that decode a member, one for each kind of field,
- * and the entries that represent them in the fingerprint, a hash of the decoded
- * results (fingerprint.h).
+/* decoders.h - the functions that decode a member (one file of a sample), one
+ * for each kind of field. The decoders are also entries of the fingerprint, a
+ * hash of the results of decoding (fingerprint.h).
  *
  * To add a decoder, write a writer and a self check, and add a line for each to
  * the tables in decoders.c. */
@@ -11,8 +11,8 @@
 
 /* ---- writers ------------------------------------------------------------- */
 
-/* Decode the member of `job` and write its values to `dst`, as fby_field_write.
- * `job->field` is of the writer's kind. */
+/* Decode the member of `job` and write its values to `dst`, with the results of
+ * fby_field_write. `job->field` must be of the writer's kind. */
 typedef fby_err fby_field_writer(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst,
     struct fby_error_detail *why);
@@ -38,7 +38,7 @@ FBY_CHECKED fby_field_writer fby_number_write;
 FBY_CHECKED fby_field_writer fby_bytes_write;
 
 /* Write UTF-8 text as bytes, without a final newline. Text longer than
- * max_length is refused, or cut before the first character that does not fit. */
+ * max_length is refused, or cut before the first character that is too much. */
 FBY_CHECKED fby_field_writer fby_text_write;
 
 /* Write a NumPy file of exactly the field's shape, converted to its wire type.
@@ -46,9 +46,9 @@ FBY_CHECKED fby_field_writer fby_text_write;
  * others are the field's. */
 FBY_CHECKED fby_field_writer fby_array_write;
 
-/* Write a .npz file of scipy.sparse.save_npz, in CSR or COO. Its shape is [n] or
- * [1, n], where n is the number of values in a dense row of the field; or the
- * field's own shape if that has two dimensions. */
+/* Write a .npz file of scipy.sparse.save_npz, in CSR or COO. Its shape is [n]
+ * or [1, n], where n is the number of values in a dense row of the field; or
+ * the field's own shape if that has two dimensions. */
 FBY_CHECKED fby_field_writer fby_sparse_file_write;
 
 /* Write a token sequence of exactly the field's length. A token that is
@@ -59,10 +59,10 @@ FBY_CHECKED fby_field_writer fby_tokens_write;
 /* Write the lengths of the documents of a packed sequence. */
 FBY_CHECKED fby_field_writer fby_documents_write;
 
-/* ---- rules that data sets of columns (worker/plan) share ----------------- */
+/* ---- rules that worker/plan shares, for data sets of columns ------------- */
 
-/* The largest id of the field. Its number of classes limits it, if given, and
- * its wire type. */
+/* Returns the largest class id that the field's wire type and its number of
+ * classes, if given, allow. */
 uint64_t fby_label_max(const struct fby_field_content *field);
 
 /* Refuse `label` (decimal digits) as outside the field's range.
@@ -70,8 +70,8 @@ uint64_t fby_label_max(const struct fby_field_content *field);
 FBY_CHECKED fby_err fby_label_refuse(const struct fby_field_content *field,
     const char *label, struct fby_error_detail *why);
 
-/* Set *job->length to the number of entries to write of a row of `n` entries.
- * The field's too_long rule applies to a row longer than max_length.
+/* Set *job->length to the number of entries to write for a row of `n` entries.
+ * The field's too_long key says if a row longer than max_length is cut.
  * Errors: FBY_BAD_SAMPLE when the row is refused, with both numbers. */
 FBY_CHECKED fby_err fby_length_resolve(
     const struct fby_field_job *job, uint64_t n, struct fby_error_detail *why);
@@ -83,14 +83,14 @@ FBY_CHECKED fby_err fby_length_resolve(
 enum fby_decoder {
     FBY_DECODER_RGB8,     /* whole JPEGs */
     FBY_DECODER_FAITHFUL, /* JPEGs decoded smaller, with dct_scale: faithful */
-    FBY_DECODER_FAST,     /* the same, with dct_scale: fast */
+    FBY_DECODER_FAST,     /* JPEGs decoded smaller, with dct_scale: fast */
     FBY_DECODER_LABEL,
     FBY_DECODER_NUMBER,
     FBY_DECODER_BYTES,
     FBY_DECODER_PNG, /* pictures */
     FBY_DECODER_MASK8,
     FBY_DECODER_ARRAY,
-    FBY_DECODER_BITS,
+    FBY_DECODER_BITS, /* values of 0 and 1, packed eight to a byte */
     FBY_DECODER_PATH, /* JSON keys that are paths */
     FBY_DECODER_TOKENS,
     FBY_DECODER_YUV420, /* pictures that become planes of Y, Cb and Cr */
@@ -107,8 +107,8 @@ struct fby_self_check;
 struct fby_decoder_entry {
     const char *name;  /* name in the fingerprint */
     uint32_t    kinds; /* bit set of the kinds of fields that can have it */
-    /* Does a field of these kinds have it? NULL: always. */
-    bool (*when)(const struct fby_field_content *field);
+    /* True if a field of these kinds has it; NULL: all of them have it. */
+    bool (*applies_to)(const struct fby_field_content *field);
     /* The self check (self_check.h), whose results are hashed; NULL: none. */
     void (*check)(struct fby_self_check *check);
 };

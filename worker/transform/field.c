@@ -1,8 +1,8 @@
 /* field.c - sizes of fields, and the writer of picture fields.
  *
- * The decoder of the file format calls on_head after it has read the header.
- * on_head plans the ops, and reserves the memory that the picture needs. Then
- * the decoder delivers rows to the first pass. */
+ * The decoder of the file format reads the header and calls on_head, which
+ * plans the ops and reserves the memory that the picture needs. Then the
+ * decoder calls on_rows, which passes rows of pixels to the first op. */
 #include "worker/transform/field.h"
 
 #include "common/yuv420.h"
@@ -41,6 +41,7 @@ size_t fby_field_index_bytes(const struct fby_field_content *field)
 
 /* ---- planning a picture -------------------------------------------------- */
 
+/* True if the file begins with the start-of-image marker of JPEG. */
 static bool begins_as_jpeg(const struct fby_picture_file *file)
 {
     return file->size >= 2 && file->bytes[0] == 0xff && file->bytes[1] == 0xd8;
@@ -51,7 +52,7 @@ fby_err fby_picture_decoder_for(const struct fby_field_content *field,
     struct fby_error_detail *why)
 {
     bool is_png = fby_png_is(file);
-    if (fby_field_values(field) == FBY_VALUES_IDS) {
+    if (fby_field_values(field) == FBY_VALUES_IDS) { /* a mask */
         *out = &fby_png_mask;
         return is_png ? FBY_OK
                       : fby_error_set(why, FBY_BAD_SAMPLE,
@@ -64,6 +65,7 @@ fby_err fby_picture_decoder_for(const struct fby_field_content *field,
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "a PNG under another name: add png to the field's 'from'");
     }
+    /* Without png in 'from', the JPEG decoder reports what is wrong. */
     return is_png || !takes_png || begins_as_jpeg(file)
                ? FBY_OK
                : fby_error_set(
@@ -75,6 +77,7 @@ static struct fby_shape picture_shape(uint32_t width, uint32_t height)
     return (struct fby_shape){.n_dims = 3, .dims = {height, width, FBY_RGB}};
 }
 
+/* Plan op i for a picture of `shape`, and set `shape` to that of its result. */
 static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
     struct fby_shape *shape, struct fby_op_plan *plan,
     struct fby_error_detail *why)
@@ -86,7 +89,7 @@ static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_size size = fby_op_plan_size(plan);
+    struct fby_size size = fby_op_plan_size(plan); /* after the steps */
     if ((uint64_t)size.w * size.h > FBY_PICTURE_MAX_PIXELS ||
         (uint64_t)plan->out_w * plan->out_h > FBY_PICTURE_MAX_PIXELS) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
@@ -145,8 +148,7 @@ fby_err fby_field_plan(const struct fby_field_job *job,
 
 /* ---- pictures ------------------------------------------------------------ */
 
-/* A picture that is being decoded. The functions of the sink get it as their
- * argument. */
+/* A picture that is being decoded: the argument of on_head and on_rows. */
 struct picture_work {
     struct fby_transform             *transform;
     const struct fby_field_job       *job;
@@ -173,15 +175,18 @@ static uint32_t min_oversize(const struct fby_field_content *field)
     return 0;
 }
 
-/* The part of the picture that the first pass needs. */
+/* The box of the first pass, and the unit at which to decode it: one decoded
+ * pixel stands for unit x unit pixels. */
 static struct fby_picture_part wanted_part(
     const struct picture_work *work, const struct fby_picture_head *head)
 {
-    const struct fby_pass *pass  = &work->chain.passes.list[0];
-    uint32_t               times = min_oversize(work->job->field);
+    const struct fby_pass *pass     = &work->chain.passes.list[0];
+    uint32_t               oversize = min_oversize(work->job->field);
     return (struct fby_picture_part){
-        .box  = pass->box,
-        .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
+        .box   = pass->box,
+        .unit  = oversize > 0 && head->is_scalable
+                     ? fby_pass_unit(pass, oversize)
+                     : 1,
         .ycbcr = work->chain.ycbcr,
     };
 }
@@ -191,10 +196,10 @@ static fby_err reserve_memory(struct picture_work *work,
     const struct fby_picture_head *head, const struct fby_picture_part *part,
     const struct fby_source_scale *scale, struct fby_error_detail *why)
 {
-    struct fby_picture_need decoder_need = work->decoder->need(head, part);
-    struct fby_need         need         = {
-                        .decoded = {decoder_need.scratch[0], decoder_need.scratch[1]},
-                        .library_bytes = head->library_bytes,
+    struct fby_picture_need decoder = work->decoder->need(head, part);
+    struct fby_need         need    = {
+                   .decoded       = {decoder.scratch[0], decoder.scratch[1]},
+                   .library_bytes = head->library_bytes,
     };
     fby_chain_raise_need(&work->chain, scale, &need);
     if (fby_field_is_yuv420(work->job->field)) {
@@ -203,8 +208,8 @@ static fby_err reserve_memory(struct picture_work *work,
     return fby_transform_reserve(work->transform, &need, why);
 }
 
-/* Begin the chain. The conversion to yuv420 needs the whole result of the ops,
- * which then gets its own buffer. */
+/* Begin the chain. For yuv420 its result gets a buffer, because the conversion
+ * to planes needs the whole result. */
 static fby_err begin_chain(
     struct picture_work *work, const struct fby_source_scale *scale)
 {
@@ -240,6 +245,8 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
+    /* The skew (pixels before the box in the first decoded pixel) follows from
+     * the pass's whole box. Then the box is reduced to what the pass reads. */
     *part                            = wanted_part(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
     struct fby_source_scale scale = {part->unit, region.skew_x, region.skew_y};
@@ -254,8 +261,7 @@ static void on_rows(void *arg, const struct fby_image *rows)
     fby_chain_add_rows(work->transform, &work->chain, rows);
 }
 
-/* Run the other links, and convert the result to planes if the field is yuv420.
- */
+/* Run the links after the first pass, and convert a yuv420 result to planes. */
 static fby_err end_chain(struct picture_work *work, uint8_t *dst)
 {
     const struct fby_image *result = &work->chain.out;
@@ -276,7 +282,7 @@ fby_err fby_picture_write(struct fby_transform *transform,
     const uint32_t *dims    = job->field->shape.dims;
     bool            is_mask = fby_field_values(job->field) == FBY_VALUES_IDS;
     size_t          stride  = (size_t)dims[1] * (is_mask ? 1 : FBY_RGB);
-    struct picture_work work; /* large: the chain is set in on_head */
+    struct picture_work work; /* large, so not zeroed; on_head sets `chain` */
     work.transform = transform;
     work.job       = job;
     work.out       = (struct fby_image){dst, stride, dims[1], dims[0]};

@@ -1,9 +1,9 @@
 /* field.h - decode one field of one sample: turn the bytes of a member (one
  * file of the sample) into values of the wire type.
  *
- * The result is a pure function of (field content, input, seed, epoch, sample):
- * all workers and threads make the same bytes. The values are little-endian,
- * and their number is that of the field's shape. */
+ * The result depends only on the field's content (its part of the pipeline),
+ * the input, the seed, the epoch and the sample: all workers and threads make
+ * the same bytes. The values are little-endian; the shape says how many. */
 #ifndef FBY_WORKER_TRANSFORM_FIELD_H
 #define FBY_WORKER_TRANSFORM_FIELD_H
 
@@ -11,12 +11,11 @@
 #include "worker/transform/transform.h"
 
 enum {
-    FBY_LABEL_MAX_BYTES     = 64,      /* bytes of the text of a label, with
-                                          blanks */
-    FBY_JSON_MAX_BYTES      = 1 << 20, /* bytes of a JSON member */
+    FBY_LABEL_MAX_BYTES     = 64, /* limit for a label as text, with blanks */
+    FBY_JSON_MAX_BYTES      = 1 << 20, /* limit for a JSON member */
     FBY_JSON_BYTES_PER_BYTE = 64,      /* most bytes that the parser allocates
                                           for each byte of JSON */
-    FBY_JSON_MAX_DEPTH      = 32       /* nested objects and arrays */
+    FBY_JSON_MAX_DEPTH      = 32       /* limit for nested objects and lists */
 };
 
 /* The input of one field of one sample. */
@@ -25,20 +24,20 @@ struct fby_field_job {
     const uint8_t  *bytes;     /* the member, borrowed; unused if the field
                                   takes the folder's class id */
     size_t          size;      /* bytes of the member */
-    const uint64_t *sizes;     /* for a field of several masks (maps): the
-                                  size of each, which follow each other in
-                                  `bytes`; else unused */
+    const uint64_t *sizes;     /* for several masks (maps): bytes of each
+                                  file; `bytes` has the files in this order.
+                                  NULL for other fields */
     uint32_t        width;     /* bytes of a token of a sequence; else 0 */
-    uint32_t        documents; /* for packed sequences: number of documents;
+    uint32_t        documents; /* number of documents of a packed sequence;
                                   `bytes` begins with their lengths (u32) */
-    uint32_t        class_id;  /* for from: folder, the folder's class id */
-    uint64_t        seed;      /* key of the draws */
+    uint32_t        class_id;  /* of the sample's folder, for from: folder */
+    uint64_t        seed;      /* of the ops' random draws */
     uint64_t        epoch;
     uint64_t        sample;
-    uint32_t       *length;  /* result: entries of the row; not NULL if rows
-                                vary in length */
-    uint8_t        *indices; /* result: fby_field_index_bytes bytes; not NULL
-                                for sparse fields */
+    uint32_t       *length;  /* receives the number of entries of the row;
+                                needed if rows vary in length */
+    uint8_t        *indices; /* receives the indices of a sparse row; has
+                                fby_field_index_bytes bytes */
 };
 
 /* Bytes of one sample of the field. If rows vary in length, these are the bytes
@@ -56,7 +55,7 @@ size_t fby_field_index_bytes(const struct fby_field_content *field);
  *         FBY_FULL        memory is short, or the transform's limits are too
  *                         low; the sample may be good
  *         FBY_GONE        the transform's quota was closed
- *         FBY_USAGE       the pipeline parser would not accept the content
+ *         FBY_USAGE       the field's content is one that the parser refuses
  * On an error `dst` may be partly written. */
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst,
@@ -81,8 +80,8 @@ struct fby_field_plan {
 };
 
 /* Plan the ops of a field from the header of its picture, without decoding. For
- * maps the header of the first file is read, and `job->bytes` may hold that file
- * alone. Any thread. Errors: as fby_field_write. */
+ * maps the header of the first file is read, and `job->bytes` may hold that
+ * file alone. Any thread. Errors: as fby_field_write. */
 FBY_CHECKED fby_err fby_field_plan(const struct fby_field_job *job,
     struct fby_field_plan *out, struct fby_error_detail *why);
 

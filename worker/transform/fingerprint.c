@@ -1,6 +1,6 @@
 /* fingerprint.c - collect the hashes of the decoders and ops that a content (a
- * parsed pipeline) uses, each hash once, and hash them together. The entries are
- * sorted, so their order in the content does not matter. */
+ * parsed pipeline) uses, each hash once, and hash them together. The entries
+ * are sorted, because their order in the content must not matter. */
 #include "worker/transform/fingerprint.h"
 
 #include <stdlib.h>
@@ -11,14 +11,15 @@
 #include "worker/transform/self_check/decoder_hash.h"
 
 enum {
-    FORMAT_VERSION  = 1, /* of the hashed bytes, the draws and the sample
-                            order */
+    FORMAT_VERSION  = 1, /* version of the hashed bytes, of the random draws
+                            and of the sample order */
     DECODER_VERSION = 1,
     KIND_DECODER    = 1,
     KIND_OP         = 2,
-    KIND_DEVICE_OP  = 3, /* an op that the trainer runs; the worker sends it
-                            draws, and only these are hashed */
-    MAX_ENTRIES     = 128
+    KIND_DEVICE_OP  = 3, /* an op that the trainer runs with random numbers
+                            from the worker; only these are hashed */
+    /* More than all decoders and ops together. */
+    MAX_ENTRIES = 128
 };
 
 struct entry {
@@ -40,6 +41,7 @@ static int compare_entries(const void *left, const void *right)
     return a->kind != b->kind ? a->kind - b->kind : strcmp(a->name, b->name);
 }
 
+/* Add the entry unless the list has one of this kind and name. */
 static void add_entry(struct entries *entries, struct entry entry)
 {
     for (size_t i = 0; i < entries->n; i++) {
@@ -53,13 +55,13 @@ static void add_entry(struct entries *entries, struct entry entry)
 static fby_err add_decoders(struct entries *entries,
     const struct fby_field_content *field, struct fby_error_detail *why)
 {
-    uint32_t kind  = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
-    bool     known = false;
+    uint32_t kind_bit = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
+    bool     known    = false;
     for (uint32_t i = 0; i < FBY_N_DECODERS; i++) {
-        bool uses = (fby_decoders[i].kinds & kind) != 0;
-        known     = known || uses;
-        if (uses &&
-            (fby_decoders[i].when == NULL || fby_decoders[i].when(field))) {
+        bool covers_kind = (fby_decoders[i].kinds & kind_bit) != 0;
+        known            = known || covers_kind;
+        if (covers_kind && (fby_decoders[i].applies_to == NULL ||
+                               fby_decoders[i].applies_to(field))) {
             add_entry(
                 entries, (struct entry){KIND_DECODER, fby_decoders[i].name,
                              DECODER_VERSION, *fby_decoder_hash_of_decoder(i)});
@@ -84,7 +86,7 @@ static fby_err add_op(struct entries *entries, const struct fby_op *op,
     return FBY_OK;
 }
 
-/* An op without a plan function (normalize) draws nothing, and is left out. */
+/* An op without a plan function (normalize) draws nothing: it is left out. */
 static void add_device_ops(
     struct entries *entries, const struct fby_field_content *field)
 {
@@ -97,7 +99,7 @@ static void add_device_ops(
     }
 }
 
-static fby_err add_all(const struct fby_content *content,
+static fby_err add_fields(const struct fby_content *content,
     struct entries *entries, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
@@ -139,7 +141,7 @@ fby_err fby_fingerprint(const struct fby_content *content,
         return fby_error_set(
             why, err, "trying the decoders: %s", fby_strerror(err));
     }
-    err = add_all(content, &entries, why);
+    err = add_fields(content, &entries, why);
     if (err == FBY_OK) {
         qsort(
             entries.list, entries.n, sizeof(entries.list[0]), compare_entries);

@@ -30,7 +30,7 @@ struct fby_scratch {
     size_t size_bytes; /* size of `memory` */
 };
 
-/* Let `scratch` grow to at least `size_bytes`. Its contents are then lost.
+/* Grow `scratch` to `size_bytes` if it is smaller. Its contents are then lost.
  * Errors: FBY_FULL when the allocation fails. */
 FBY_CHECKED fby_err fby_scratch_reserve(
     struct fby_scratch *scratch, size_t size_bytes);

@@ -2,8 +2,8 @@
  *
  * The library reports errors by callbacks, and the callbacks leave by longjmp.
  * A jpeg_decoder holds all state of a call, so that no local variable is used
- * after the jump. Each file gets a new decompressor of the library: a used one
- * would decode a file without Huffman tables with those of the last file. */
+ * after the jump. Each file gets a new decompressor of the library. A used one
+ * would decode a file without Huffman tables with those of an earlier file. */
 #include "worker/transform/jpeg.h"
 
 #include <setjmp.h>
@@ -21,8 +21,8 @@ enum {
                            in the cache */
     ROW_SLACK     = 64, /* readable bytes after a row of a strip */
     OFF_ALIGNMENT = 8,  /* bytes before a strip's first row: see read_area */
-    /* Most pixels of a row decoded outside an area: on each of the two sides,
-     * two groups of blocks (see crop_columns). */
+    /* Most pixels that are decoded outside the wanted part of a row: two groups
+     * of blocks (see crop_columns) on each of the two sides. */
     EXTRA_PIXELS  = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE,
     FIXED_BYTES   = 128 << 10, /* tables and state of the library, for any
                                   file */
@@ -39,17 +39,18 @@ struct jpeg_decoder {
     struct jpeg_decompress_struct  jpeg;
     struct jpeg_error_mgr          errors;
     struct jpeg_progress_mgr       progress;
-    jmp_buf                        leave;
+    jmp_buf                        exit_point;
     struct fby_error_detail       *why;
     fby_err                        err;
-    bool     has_scans;   /* several scans, whose coefficients are kept */
-    uint32_t orientation; /* 1 to 8; 0: no EXIF block found yet */
+    bool     has_several_scans; /* the library keeps all coefficients */
+    uint32_t orientation;       /* 1 to 8; 0: no EXIF block found yet */
 };
 
+/* End the call: run_decoder returns `err`. */
 static _Noreturn void leave(struct jpeg_decoder *d, fby_err err)
 {
     d->err = err;
-    longjmp(d->leave, 1);
+    longjmp(d->exit_point, 1);
 }
 
 /* Refuse the file with a message. */
@@ -72,8 +73,8 @@ static _Noreturn void refuse_with_message(j_common_ptr jpeg)
     REFUSE(d, "JPEG: %s", message);
 }
 
-/* The library warns of data that it repairs; such pictures are refused. Two
- * warnings concern version numbers in headers, and no pixel. */
+/* A negative level is a warning: the library repairs damaged data. The picture
+ * is refused, except for two warnings about version numbers in headers. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     int code = jpeg->err->msg_code;
@@ -96,9 +97,9 @@ static void no_output(j_common_ptr jpeg)
     (void)jpeg;
 }
 
-/* Read the first EXIF block in place, because the library would copy every APP1
- * segment of the file. Then skip the segment as the library does. The length of
- * a segment includes the two bytes of the length itself. If the segment is
+/* Read the orientation from an APP1 segment, unless an earlier one had EXIF.
+ * The segment is read in place, because the library would copy it, and then
+ * skipped. Its length includes the two bytes of the length itself. If it is
  * longer than the file, the library reports the end of the file. */
 static boolean on_app1(j_decompress_ptr jpeg)
 {
@@ -106,10 +107,8 @@ static boolean on_app1(j_decompress_ptr jpeg)
     struct jpeg_source_mgr *source = jpeg->src;
     const uint8_t          *bytes  = source->next_input_byte;
     size_t                  left   = source->bytes_in_buffer;
-    size_t                  size   = 2;
-    if (left >= 2 && (bytes[0] << 8 | bytes[1]) > 2) {
-        size = (size_t)(bytes[0] << 8 | bytes[1]);
-    }
+    size_t length = left >= 2 ? (size_t)(bytes[0] << 8 | bytes[1]) : 0;
+    size_t size   = length > 2 ? length : 2;
     if (d->orientation == 0 && size <= left) {
         d->orientation = fby_exif_orientation(bytes + 2, size - 2);
     }
@@ -175,7 +174,7 @@ static void check_size(struct jpeg_decoder *d)
     if (err != FBY_OK) {
         leave(d, err);
     }
-    if (d->has_scans &&
+    if (d->has_several_scans &&
         coefficient_bytes(jpeg) > FBY_JPEG_MAX_COEFFICIENT_BYTES) {
         REFUSE(d,
             "JPEG of several scans claims %u x %u pixels; at most %d MiB "
@@ -195,14 +194,14 @@ static void read_header(struct jpeg_decoder *d)
     jpeg_mem_src(&d->jpeg, d->file->bytes, d->file->size);
     jpeg_read_header(&d->jpeg, TRUE);
     check_kind(d);
-    d->has_scans = jpeg_has_multiple_scans(&d->jpeg) != FALSE;
+    d->has_several_scans = jpeg_has_multiple_scans(&d->jpeg) != FALSE;
     check_size(d);
     d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-/* Before version 3.0 the library makes wrong pixels when it decodes a picture
- * smaller whose groups have four blocks in one direction and two in the other.
- * So pictures with groups of more than four blocks are not decoded smaller. */
+/* Pictures with more than four blocks in a group are not decoded smaller. From
+ * some of them (groups of 4 x 2 or 2 x 4 blocks) libjpeg-turbo before 3.0 would
+ * make wrong pixels. */
 static bool can_scale(const struct jpeg_decompress_struct *jpeg)
 {
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
@@ -215,27 +214,28 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
     bool     turns = fby_orientation_turns(d->orientation);
     uint32_t w     = jpeg->image_width;
     uint32_t h     = jpeg->image_height;
+    /* the width is rounded up to whole groups of blocks, at most this much */
     uint64_t rows =
         fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
     return (struct fby_picture_head){
-        .width       = turns ? h : w,
-        .height      = turns ? w : h,
-        .orientation = d->orientation,
-        .channels    = FBY_RGB,
-        .is_scalable = can_scale(jpeg),
-        .is_ycbcr    = jpeg->jpeg_color_space == JCS_YCbCr,
-        .library_bytes =
-            FIXED_BYTES + rows + (d->has_scans ? coefficient_bytes(jpeg) : 0),
+        .width         = turns ? h : w,
+        .height        = turns ? w : h,
+        .orientation   = d->orientation,
+        .channels      = FBY_RGB,
+        .is_scalable   = can_scale(jpeg),
+        .is_ycbcr      = jpeg->jpeg_color_space == JCS_YCbCr,
+        .library_bytes = FIXED_BYTES + rows +
+                         (d->has_several_scans ? coefficient_bytes(jpeg) : 0),
     };
 }
 
-/* ---- which part ---------------------------------------------------------- */
+/* ---- the part to decode -------------------------------------------------- */
 
 /* The area to decode: the part's box in the picture as it is stored, extended
  * to whole pixels of the decoded picture. */
 struct jpeg_area {
-    uint32_t unit;           /* full-size pixels in a decoded pixel's side */
-    uint32_t x, y, w, h;     /* decoded pixels */
+    uint32_t unit;       /* a decoded pixel is unit x unit full-size pixels */
+    uint32_t x, y, w, h; /* decoded pixels */
     uint32_t lead_x, lead_y; /* full-size pixels of the area before the box */
     uint32_t tail_x, tail_y; /* full-size pixels of the area after the box */
 };
@@ -243,38 +243,38 @@ struct jpeg_area {
 static struct jpeg_area area_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
-    struct fby_box b = fby_orient_stored_box(
+    struct fby_box box = fby_orient_stored_box(
         &part->box, head->width, head->height, head->orientation);
     uint32_t         unit = part->unit;
     struct jpeg_area area = {.unit = unit,
-        .x                         = b.x / unit,
-        .y                         = b.y / unit,
-        .lead_x                    = b.x % unit,
-        .lead_y                    = b.y % unit};
-    area.w                = (area.lead_x + b.w + unit - 1) / unit;
-    area.h                = (area.lead_y + b.h + unit - 1) / unit;
-    area.tail_x           = area.w * unit - area.lead_x - b.w;
-    area.tail_y           = area.h * unit - area.lead_y - b.h;
+        .x                         = box.x / unit,
+        .y                         = box.y / unit,
+        .lead_x                    = box.x % unit,
+        .lead_y                    = box.y % unit};
+    area.w                = (area.lead_x + box.w + unit - 1) / unit;
+    area.h                = (area.lead_y + box.h + unit - 1) / unit;
+    area.tail_x           = area.w * unit - area.lead_x - box.w;
+    area.tail_y           = area.h * unit - area.lead_y - box.h;
     return area;
 }
 
 static struct fby_picture_region region_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
-    struct jpeg_area a     = area_of(head, part);
-    uint32_t         o     = head->orientation;
-    bool             turns = fby_orientation_turns(o);
-    /* Pixels of the area on each side of the box. The axes are those of the
-     * upright picture; left and top are the sides where storage begins. */
-    uint32_t left   = turns ? a.lead_y : a.lead_x;
-    uint32_t right  = turns ? a.tail_y : a.tail_x;
-    uint32_t top    = turns ? a.lead_x : a.lead_y;
-    uint32_t bottom = turns ? a.tail_x : a.tail_y;
+    struct jpeg_area area        = area_of(head, part);
+    uint32_t         orientation = head->orientation;
+    bool             turns       = fby_orientation_turns(orientation);
+    /* The lead and the tail along the axes of the upright picture. If storage
+     * begins at its right side, the tail is at its left side. */
+    uint32_t lead_x = turns ? area.lead_y : area.lead_x;
+    uint32_t tail_x = turns ? area.tail_y : area.tail_x;
+    uint32_t lead_y = turns ? area.lead_x : area.lead_y;
+    uint32_t tail_y = turns ? area.tail_x : area.tail_y;
     return (struct fby_picture_region){
-        .width  = turns ? a.h : a.w,
-        .height = turns ? a.w : a.h,
-        .skew_x = fby_orientation_from_right(o) ? right : left,
-        .skew_y = fby_orientation_from_bottom(o) ? bottom : top,
+        .width  = turns ? area.h : area.w,
+        .height = turns ? area.w : area.h,
+        .skew_x = fby_orientation_from_right(orientation) ? tail_x : lead_x,
+        .skew_y = fby_orientation_from_bottom(orientation) ? tail_y : lead_y,
     };
 }
 
@@ -311,9 +311,9 @@ static void start_decoding(
     jpeg_start_decompress(&d->jpeg);
 }
 
-/* Decode only the columns of the area, and one group of blocks on each side,
- * which upsampling needs. (The library rounds to whole groups.) Returns the
- * number of decoded pixels to the left of the area. */
+/* Let the library decode only the columns of the area, and one more `group` of
+ * blocks on each side, because upsampling reads neighbours. The library rounds
+ * to whole groups. Returns the number of decoded pixels left of the area. */
 static uint32_t crop_columns(
     struct jpeg_decoder *d, const struct jpeg_area *area)
 {
@@ -358,16 +358,16 @@ static void read_strip(
 static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
     const struct fby_image *upright)
 {
-    uint32_t n_left = crop_columns(d, area);
-    /* The library bypasses the cache when it writes to multiples of 16 or 32
-     * bytes. The rows of a strip are read again at once and should be cached,
-     * so they begin at other offsets. */
+    uint32_t extra_left = crop_columns(d, area);
+    /* The library bypasses the cache when it writes to addresses that are
+     * multiples of 16 or 32. The rows of a strip are read again at once and
+     * should be cached, so they begin at other addresses. */
     struct fby_image strip = {
         .pixels = (uint8_t *)d->scratch[0].memory + OFF_ALIGNMENT,
         .stride = strip_stride(area->w)};
-    /* The library skips rows correctly only once, from row 0, so a skip that
-     * ends too early is completed by reading. The library itself decodes the
-     * group of blocks above the area, which upsampling needs. */
+    /* The library skips rows correctly only once, from row 0. If that skip ends
+     * before the area, read the other rows. The library itself decodes the
+     * group of blocks above the area, because upsampling reads neighbours. */
     if (area->y > 0) {
         jpeg_skip_scanlines(&d->jpeg, area->y);
     }
@@ -375,15 +375,15 @@ static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
         read_strip(d, &strip, area->y);
     }
     while (d->jpeg.output_scanline < area->y + area->h) {
-        uint32_t first = d->jpeg.output_scanline - area->y;
+        uint32_t first_row = d->jpeg.output_scanline - area->y;
         read_strip(d, &strip, area->y + area->h);
         struct fby_image rows = strip;
-        rows.pixels += (size_t)n_left * FBY_RGB;
+        rows.pixels += (size_t)extra_left * FBY_RGB;
         rows.width = area->w;
         if (d->orientation == 1) {
             d->sink->rows(d->sink->arg, &rows);
         } else {
-            fby_orient_rows(&rows, first, d->orientation, upright);
+            fby_orient_rows(&rows, first_row, d->orientation, upright);
         }
     }
 }
@@ -414,7 +414,7 @@ static void decode_file(struct jpeg_decoder *d)
     read_header(d);
     d->head = head_of(d);
     if (d->sink == NULL) {
-        return;
+        return; /* only the header is wanted */
     }
     fby_err err = d->sink->head(d->sink->arg, &d->head, &part, d->why);
     if (err != FBY_OK) {
@@ -426,7 +426,7 @@ static void decode_file(struct jpeg_decoder *d)
 /* Call decode_file. All errors end here, by longjmp. */
 static fby_err run_decoder(struct jpeg_decoder *d)
 {
-    if (setjmp(d->leave) == 0) {
+    if (setjmp(d->exit_point) == 0) {
         decode_file(d);
     }
     jpeg_destroy_decompress(&d->jpeg); /* no effect if it was not created */

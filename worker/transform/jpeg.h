@@ -2,14 +2,14 @@
  * stored Y, Cb and Cr.
  *
  * The values depend on the file alone. The settings are: accurate integer DCT,
- * fancy upsampling, no block smoothing, EXIF orientation applied, grey copied to
- * the three channels. With these settings libjpeg-turbo makes the same bytes
+ * fancy upsampling, no block smoothing, EXIF orientation applied, grey copied
+ * to the three channels. With these settings libjpeg-turbo makes the same bytes
  * with and without SIMD.
  *
  * Files are untrusted. A file whose header claims more than a limit below is
  * refused (FBY_BAD_SAMPLE) before memory is allocated for its pixels. A file is
- * also refused at the first warning of the library, so a picture with missing or
- * damaged data is never delivered. Accepted are:
+ * also refused at the first warning of the library, so a picture with missing
+ * or damaged data is never delivered. These are accepted:
  *   - baseline, extended and progressive Huffman coding with 8 bits, in grey,
  *     YCbCr and RGB;
  *   - any bytes after the data of the last pixel (files of one scan) or after
@@ -28,8 +28,8 @@ enum {
     /* All coefficients of a file of several scans (progressive, for example),
      * 2 bytes each, are kept until its last scan is read. */
     FBY_JPEG_MAX_COEFFICIENT_BYTES = 256 << 20,
-    /* 1024 pixels a byte would be half a bit for each block of 8 x 8 pixels;
-     * Huffman coding needs at least one bit. */
+    /* A block of 8 x 8 pixels has at least one bit, so a byte has at most 512
+     * pixels. The limit is twice that. */
     FBY_JPEG_MAX_PIXELS_PER_BYTE = 1024
 };
 

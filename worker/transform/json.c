@@ -1,5 +1,4 @@
-/* json.c - parse a member, follow the path of the key, and explain what is
- * missing. */
+/* json.c - parse a member, follow a key's path, and report a missing value. */
 #include "worker/transform/json.h"
 
 #include <stdio.h>
@@ -14,6 +13,7 @@
 
 /* ---- parsing ---- */
 
+/* The nesting of JSON text, counted without parsing it. */
 struct nesting {
     unsigned depth;     /* open brackets and braces */
     unsigned deepest;   /* largest depth so far */
@@ -32,7 +32,7 @@ static void count_character(struct nesting *n, uint8_t c)
     }
 }
 
-/* The parser recurses, so the depth is limited before the text is parsed. */
+/* True if brackets are nested too deep for the parser, which is recursive. */
 static bool is_too_deep(const uint8_t *text, size_t size)
 {
     struct nesting n = {0};
@@ -102,12 +102,13 @@ static fby_err parse_member(struct fby_transform *transform,
 
 /* ---- the path ---- */
 
-/* The entry of a list by its index: decimal digits without a leading 0. An
- * index of 8 digits is beyond any list of FBY_JSON_MAX_BYTES. */
+/* Returns the entry whose index is `name` (decimal digits without a leading 0),
+ * or NULL. A list of FBY_JSON_MAX_BYTES has no index of 8 digits. */
 static json_t *list_entry(const json_t *list, const char *name)
 {
-    size_t n = strspn(name, "0123456789");
-    if (n == 0 || n > 7 || name[n] != '\0' || (name[0] == '0' && n > 1)) {
+    size_t digits = strspn(name, "0123456789");
+    if (digits == 0 || digits > 7 || name[digits] != '\0' ||
+        (name[0] == '0' && digits > 1)) {
         return NULL;
     }
     return json_array_get(list, strtoul(name, NULL, 10));
@@ -120,34 +121,36 @@ struct path_end {
                             NULL: the whole key was found */
 };
 
-/* Find the value at `key`, a list of names between dots; NULL: the root. */
+/* Find the value at `key`, names with dots between them, in the JSON `value`. A
+ * NULL key is `value` itself. */
 static struct path_end follow_path(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
     while (key != NULL) {
-        size_t n = strcspn(key, ".");
-        if (n >= sizeof(name)) {
+        size_t name_bytes = strcspn(key, ".");
+        if (name_bytes >= sizeof(name)) {
             break;
         }
-        memcpy(name, key, n);
-        name[n]      = '\0';
-        json_t *next = json_is_array(value) ? list_entry(value, name)
-                                            : json_object_get(value, name);
-        if (next == NULL) {
+        memcpy(name, key, name_bytes);
+        name[name_bytes] = '\0';
+        json_t *child    = json_is_array(value) ? list_entry(value, name)
+                                                : json_object_get(value, name);
+        if (child == NULL) {
             break;
         }
-        value = next;
-        key   = key[n] == '.' ? key + n + 1 : NULL;
+        value = child;
+        key   = key[name_bytes] == '.' ? key + name_bytes + 1 : NULL;
     }
     return (struct path_end){value, key};
 }
 
 /* ---- messages ---- */
 
-/* Write 1.0 with its point, because 1.0 is not an integer of JSON. */
+/* Write 1.0 as "1.0" and not "1": in JSON it is no integer. */
 static void write_real(double value, char *out, size_t size)
 {
-    bool whole = value > -1e6 && value < 1e6 && value == (double)(int64_t)value;
+    bool small = value > -1e6 && value < 1e6; /* %g writes up to 6 digits */
+    bool whole = small && value == (double)(int64_t)value;
     snprintf(out, size, whole ? "%.1f" : "%g", value);
 }
 
@@ -196,7 +199,7 @@ fby_err fby_json_refuse(const struct fby_field_job *job, const json_t *value,
 static void list_members(
     json_t *object, struct fby_nearest *nearest, char *list, size_t capacity)
 {
-    enum { ELLIPSIS = 8 }; /* bytes kept free for separators and "..." */
+    enum { ELLIPSIS_BYTES = 8 }; /* kept free for a separator and "..." */
     const char *name  = NULL;
     json_t     *value = NULL;
     json_object_foreach(object, name, value)
@@ -204,9 +207,9 @@ static void list_members(
         struct fby_shown shown = fby_text_show(name);
         size_t           used  = strlen(list);
         fby_nearest_offer(nearest, name);
-        if (used + strlen(shown.text) + ELLIPSIS < capacity) {
+        if (used + strlen(shown.text) + ELLIPSIS_BYTES < capacity) {
             fby_text_append_name(list, capacity, shown.text);
-        } else if (used + ELLIPSIS < capacity && list[used - 1] != '.') {
+        } else if (used + ELLIPSIS_BYTES < capacity && list[used - 1] != '.') {
             fby_text_append_name(list, capacity, "...");
         }
     }
@@ -216,57 +219,59 @@ static fby_err refuse_missing(
     const char *key, const struct path_end *end, struct fby_error_detail *why)
 {
     char               word[FBY_NAME_SIZE]; /* the first missing name */
-    char               list[200] = "";
-    struct fby_nearest nearest   = {.word = word};
-    int found = (int)(end->missing - key); /* bytes, with the dot after them */
+    char               names[200] = "";
+    struct fby_nearest nearest    = {.word = word};
+    int found_bytes = (int)(end->missing - key); /* with the dot */
     snprintf(word, sizeof(word), "%.*s", (int)strcspn(end->missing, "."),
         end->missing);
     if (!json_is_object(end->value)) {
         struct fby_json_description what = fby_json_describe(end->value);
-        return found > 0
+        return found_bytes > 0
                    ? fby_error_set(why, FBY_BAD_SAMPLE,
                          "JSON has no member '%s': '%.*s' is %s", key,
-                         found - 1, key, what.text)
+                         found_bytes - 1, key, what.text)
                    : fby_error_set(why, FBY_BAD_SAMPLE,
                          "JSON has no member '%s': it is %s", key, what.text);
     }
-    list_members(end->value, &nearest, list, sizeof(list));
+    list_members(end->value, &nearest, names, sizeof(names));
     if (nearest.best != NULL) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
-            "JSON has no member '%s'; did you mean '%.*s%s'?", key, found, key,
-            fby_text_show(nearest.best).text);
+            "JSON has no member '%s'; did you mean '%.*s%s'?", key, found_bytes,
+            key, fby_text_show(nearest.best).text);
     }
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "JSON has no member '%s'; there %s%s", key,
-        list[0] != '\0' ? "are: " : "is none", list);
+        names[0] != '\0' ? "are: " : "is none", names);
 }
 
 /* ---- picking from a list ---- */
 
-/* Replace *value, a list, by the entry that is drawn. */
+/* Replace *value, a list, by one of its entries, drawn at random. */
 static fby_err pick_entry(const struct fby_field_job *job, const json_t **value,
     struct fby_error_detail *why)
 {
-    const struct fby_field_content *field = job->field;
-    const char                     *key   = fby_field_json(field)->key;
-    size_t                          n     = json_array_size(*value);
+    const struct fby_field_content *field   = job->field;
+    const char                     *key     = fby_field_json(field)->key;
+    size_t                          entries = json_array_size(*value);
     if (fby_field_json(field)->pick != FBY_PICK_RANDOM) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "JSON '%s' is a list of %zu; say pick: random, or which one: "
             "'%s%s0'",
-            key, n, is_root_key(key) ? "" : key, is_root_key(key) ? "" : ".");
+            key, entries, is_root_key(key) ? "" : key,
+            is_root_key(key) ? "" : ".");
     }
-    if (n == 0) {
+    if (entries == 0) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "JSON '%s' is an empty list; there is nothing to pick", key);
     }
     struct fby_draw draw = fby_draw_begin(
         job->seed, job->epoch, job->sample, field->group, "pick", 0);
-    *value = json_array_get(*value, (size_t)fby_draw_below(&draw, n));
+    *value = json_array_get(*value, (size_t)fby_draw_below(&draw, entries));
     return FBY_OK;
 }
 
-static bool wants_list(const struct fby_field_content *field)
+/* True if the field takes the whole list, and not one of its entries. */
+static bool takes_list(const struct fby_field_content *field)
 {
     return fby_field_json(field)->pick != FBY_PICK_RANDOM &&
            fby_field_values(field) == FBY_VALUES_NUMBERS &&
@@ -286,7 +291,7 @@ fby_err fby_json_find(struct fby_transform *transform,
         out->value = end.value;
         if (end.missing != NULL) {
             err = refuse_missing(key, &end, why);
-        } else if (json_is_array(out->value) && !wants_list(job->field)) {
+        } else if (json_is_array(out->value) && !takes_list(job->field)) {
             err = pick_entry(job, &out->value, why);
         }
     }

@@ -34,7 +34,7 @@ void fby_json_free(struct fby_transform *transform, struct fby_json *json);
 
 /* The description of a value, for error messages. */
 struct fby_json_description {
-    char text[FBY_SHOWN_SIZE + 16]; /* 16: for `the text ""` */
+    char text[FBY_SHOWN_SIZE + 16]; /* 16: `the text ""` */
 };
 
 /* Describe a value: "null", "a list of 3", `the text "x"`. */

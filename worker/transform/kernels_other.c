@@ -1,4 +1,4 @@
-/* kernels_other.c - machines without vector kernels: portable C only. */
+/* kernels_other.c - portable kernels only, on processors other than x86-64. */
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 

@@ -1,4 +1,4 @@
-/* kernels_x86.c - the kernels of each level on x86-64. */
+/* kernels_x86.c - the choice of kernels for a SIMD level on x86-64. */
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 
@@ -14,5 +14,5 @@ const struct resize_kernel *resize_kernel_for(enum fby_simd level)
 
 yuv_split_fn *yuv_split_for(enum fby_simd level)
 {
-    return level >= FBY_SIMD_AVX2 ? yuv_split_avx2 : NULL;
+    return level >= FBY_SIMD_AVX2 ? yuv_split_avx2 : NULL; /* NULL: no kernel */
 }

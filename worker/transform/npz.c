@@ -12,8 +12,8 @@ enum { DEFLATE_MAX_RATIO = 8 / 2 * 258 };
 
 /* ---- finding members ---- */
 
-/* If the directory entry has the name of the member, set the member. */
-static fby_err match_entry(const uint8_t *bytes, size_t size,
+/* Set the member if the directory entry has its name. */
+static fby_err set_if_named(const uint8_t *bytes, size_t size,
     const struct fby_zip_member *entry, struct fby_npz_member *member,
     struct fby_error_detail *why)
 {
@@ -58,7 +58,7 @@ fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
             return FBY_BAD_SAMPLE;
         }
         for (size_t i = 0; i < n && err == FBY_OK; i++) {
-            err = match_entry(bytes, size, &entry, &members[i], why);
+            err = set_if_named(bytes, size, &entry, &members[i], why);
         }
     }
     return err;
@@ -79,22 +79,22 @@ static fby_err inflate_member(const struct fby_npz_member *member,
     uint8_t *buffer, struct fby_error_detail *why)
 {
     const struct fby_zip_member *entry = &member->entry;
-
+    if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
+        return refuse_damaged(member, why);
+    }
     z_stream z = {.next_in = member->packed,
         .avail_in          = (uInt)entry->packed,
         .next_out          = buffer,
         .avail_out         = (uInt)entry->size};
-    if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
-        return refuse_damaged(member, why);
-    }
+    /* negative window bits: a zip member has no zlib header */
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK) {
         return fby_error_set(why, FBY_FULL, "no memory to inflate it with");
     }
-    int     end = inflate(&z, Z_FINISH);
-    fby_err err = end == Z_STREAM_END && z.total_out == entry->size
-                      ? FBY_OK
-                      : refuse_damaged(member, why);
-    if (end == Z_MEM_ERROR) {
+    int     status = inflate(&z, Z_FINISH);
+    fby_err err    = status == Z_STREAM_END && z.total_out == entry->size
+                         ? FBY_OK
+                         : refuse_damaged(member, why);
+    if (status == Z_MEM_ERROR) {
         err = fby_error_set(why, FBY_FULL, "no memory to inflate it with");
     }
     (void)inflateEnd(&z);
@@ -115,8 +115,7 @@ fby_err fby_npz_read_member(const struct fby_npz_member *member,
             member->name,
             entry->is_encrypted ? "encrypted" : "neither stored nor deflated");
     }
-    if (err == FBY_OK &&
-        crc32_z(crc32_z(0, NULL, 0), *out, (size_t)entry->size) != entry->sum) {
+    if (err == FBY_OK && crc32_z(0, *out, (size_t)entry->size) != entry->sum) {
         err = refuse_damaged(member, why);
     }
     return err;

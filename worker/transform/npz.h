@@ -1,5 +1,5 @@
 /* npz.h - read members of a .npz file in memory: a zip archive of NumPy files,
- * stored or deflated.
+ * which are stored uncompressed or deflated.
  *
  * Files are untrusted. A member is refused unless it is inside the file and has
  * the size and CRC-32 of its directory entry. A size that no deflated member
@@ -11,11 +11,12 @@
 
 struct fby_npz_member {
     const char           *name;   /* set by the caller, without ".npy" */
-    const uint8_t        *packed; /* borrowed; NULL: not in the file */
-    struct fby_zip_member entry;
+    const uint8_t        *packed; /* its bytes in the file, maybe deflated;
+                                     borrowed; NULL: not found */
+    struct fby_zip_member entry;  /* from the zip directory */
 };
 
-/* Find each of `n` members by name. If several have one name, the last counts.
+/* Find each of `n` members by name. Of several with one name the last is used.
  * Errors: FBY_BAD_SAMPLE, `why` says what is wrong with the file. */
 FBY_CHECKED fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
     struct fby_npz_member *members, size_t n, struct fby_error_detail *why);

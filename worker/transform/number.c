@@ -6,10 +6,14 @@
 #include "worker/transform/decoders.h"
 #include "worker/transform/json.h"
 
+/* Write one number. It is converted as a NumPy array of one value. */
 static fby_err store_number(const struct fby_field_job *job,
     const json_t *number, uint8_t *dst, struct fby_error_detail *why)
 {
-    enum fby_type  to      = job->field->wire_type;
+    if (!json_is_number(number)) {
+        return fby_json_refuse(job, number, "a number", why);
+    }
+    enum fby_type  type    = job->field->wire_type;
     bool           is_real = json_is_real(number);
     int64_t        integer = json_integer_value(number);
     double         real    = json_real_value(number);
@@ -19,16 +23,13 @@ static fby_err store_number(const struct fby_field_job *job,
         value.type = FBY_NPY_F8;
         value.data = (const uint8_t *)&real;
     }
-    if (!json_is_number(number)) {
-        return fby_json_refuse(job, number, "a number", why);
-    }
-    return fby_convert(&value, to, dst) == 1
+    return fby_convert(&value, type, dst) == 1
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "JSON '%s' is %s, which wire type %s cannot hold%s",
                      fby_field_json(job->field)->key,
-                     fby_json_describe(number).text, fby_type_word(to),
-                     fby_type_is_float(to) && !is_real ? " exactly" : "");
+                     fby_json_describe(number).text, fby_type_word(type),
+                     fby_type_is_float(type) && !is_real ? " exactly" : "");
 }
 
 static fby_err store_list(const struct fby_field_job *job, const json_t *list,

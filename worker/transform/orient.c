@@ -1,9 +1,9 @@
 /* orient.c - read the EXIF orientation, and copy pixels to the upright picture.
  *
  * The stored picture is copied row by row. The eight orientations differ in
- * three numbers: the place of the first stored pixel in the upright picture, and
- * the distances there from a stored pixel to the next in its row, and to the
- * next in its column. */
+ * three numbers: the place of the first stored pixel in the upright picture,
+ * and the distances there from a stored pixel to the next in its row, and to
+ * the next in its column. */
 #include "worker/transform/orient.h"
 
 #include <string.h>
@@ -11,12 +11,16 @@
 enum {
     TIFF_HEADER_BYTES = 8,
     TIFF_MAGIC        = 42,
-    ENTRY_BYTES       = 12, /* tag, type, count, value */
+    ENTRY_BYTES       = 12, /* an entry: tag, type, count, value */
+    ENTRY_TYPE        = 2,  /* offsets in an entry, whose tag is at 0 */
+    ENTRY_COUNT       = 4,
+    ENTRY_VALUE       = 8,
     TAG_ORIENTATION   = 0x0112,
     TYPE_SHORT        = 3,
     AS_STORED         = 1
 };
 
+/* The EXIF block: a TIFF header, then directories. */
 struct tiff {
     const uint8_t *bytes;
     size_t         size;
@@ -40,18 +44,17 @@ static bool is_inside(const struct tiff *tiff, size_t at, size_t size)
     return at <= tiff->size && size <= tiff->size - at;
 }
 
-/* The orientation in the directory at `at`. */
+/* The orientation in the directory at `at`: a count, then the entries. */
 static uint32_t directory_orientation(const struct tiff *tiff, size_t at)
 {
-    uint32_t n = is_inside(tiff, at, 2) ? number_at(tiff, at, 2) : 0;
+    uint32_t count = is_inside(tiff, at, 2) ? number_at(tiff, at, 2) : 0;
     at += 2;
-    for (uint32_t i = 0; i < n && is_inside(tiff, at, ENTRY_BYTES); i++) {
+    for (uint32_t i = 0; i < count && is_inside(tiff, at, ENTRY_BYTES); i++) {
         if (number_at(tiff, at, 2) == TAG_ORIENTATION) {
-            uint32_t value = number_at(tiff, at + 8, 2);
-            bool     valid = number_at(tiff, at + 2, 2) == TYPE_SHORT &&
-                         number_at(tiff, at + 4, 4) == 1 && value >= 1 &&
-                         value <= 8;
-            return valid ? value : AS_STORED;
+            uint32_t value = number_at(tiff, at + ENTRY_VALUE, 2);
+            bool valid = number_at(tiff, at + ENTRY_TYPE, 2) == TYPE_SHORT &&
+                         number_at(tiff, at + ENTRY_COUNT, 4) == 1;
+            return valid && value >= 1 && value <= 8 ? value : AS_STORED;
         }
         at += ENTRY_BYTES;
     }
@@ -80,23 +83,23 @@ uint32_t fby_exif_orientation(const uint8_t *payload, size_t size_bytes)
 void fby_orient_rows(const struct fby_image *in, uint32_t first_row,
     uint32_t orientation, const struct fby_image *out)
 {
-    bool      turns = fby_orientation_turns(orientation);
-    ptrdiff_t pixel = FBY_RGB;
-    ptrdiff_t row   = (ptrdiff_t)out->stride;
-    uint8_t  *first = out->pixels; /* where stored pixel (0, 0) goes */
+    bool      turns      = fby_orientation_turns(orientation);
+    ptrdiff_t pixel_step = FBY_RGB;
+    ptrdiff_t row_step   = (ptrdiff_t)out->stride;
+    uint8_t  *origin     = out->pixels; /* where stored pixel (0, 0) goes */
     if (fby_orientation_from_right(orientation)) {
-        first += (ptrdiff_t)(out->width - 1) * pixel;
-        pixel = -pixel;
+        origin += (ptrdiff_t)(out->width - 1) * pixel_step;
+        pixel_step = -pixel_step;
     }
     if (fby_orientation_from_bottom(orientation)) {
-        first += (ptrdiff_t)(out->height - 1) * row;
-        row = -row;
+        origin += (ptrdiff_t)(out->height - 1) * row_step;
+        row_step = -row_step;
     }
-    ptrdiff_t next_in_row    = turns ? row : pixel;
-    ptrdiff_t next_in_column = turns ? pixel : row;
+    ptrdiff_t next_in_row    = turns ? row_step : pixel_step;
+    ptrdiff_t next_in_column = turns ? pixel_step : row_step;
     for (uint32_t y = 0; y < in->height; y++) {
         const uint8_t *from = in->pixels + y * in->stride;
-        uint8_t       *to = first + (ptrdiff_t)(first_row + y) * next_in_column;
+        uint8_t *to = origin + (ptrdiff_t)(first_row + y) * next_in_column;
         for (uint32_t x = 0; x < in->width; x++) {
             memcpy(to, from, FBY_RGB);
             from += FBY_RGB;

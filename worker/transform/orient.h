@@ -12,8 +12,8 @@
 #include "pipeline/plan/geometry.h"
 #include "worker/transform/image.h"
 
-/* The orientation, 1 to 8, in the payload of an APP1 segment ("Exif\0\0",
- * then a TIFF header); 0 when the payload is not EXIF. */
+/* Returns the orientation, 1 to 8, in the payload of an APP1 segment
+ * ("Exif\0\0", then a TIFF header), or 0 if the payload is not EXIF. */
 uint32_t fby_exif_orientation(const uint8_t *payload, size_t size_bytes);
 
 /* True if the orientation swaps width and height. */
@@ -36,14 +36,14 @@ static inline bool fby_orientation_from_bottom(uint32_t orientation)
            orientation == 8;
 }
 
-/* Map a box of the upright picture, which has `width` x `height` pixels, to the
- * stored picture. */
+/* Map a box of the upright picture, `width` x `height`, to the stored one. */
 struct fby_box fby_orient_stored_box(const struct fby_box *upright,
     uint32_t width, uint32_t height, uint32_t orientation);
 
-/* Copy `in`, which are rows of a stored picture from row `first_row` on, to
- * their places in `out`, the whole upright picture. Width and height of `out`
- * are those of the stored picture, swapped if fby_orientation_turns. */
+/* Copy the rows `in` of a stored picture, of which the first is row
+ * `first_row`, to their places in `out`, the whole upright picture. Width and
+ * height of `out` are those of the stored picture, swapped if
+ * fby_orientation_turns. */
 void fby_orient_rows(const struct fby_image *in, uint32_t first_row,
     uint32_t orientation, const struct fby_image *out);
 

@@ -2,7 +2,7 @@
  * pass become one box, one size and one window. */
 #include "worker/transform/passes.h"
 
-static struct fby_box all_of(struct fby_size size)
+static struct fby_box whole_box(struct fby_size size)
 {
     return (struct fby_box){.w = size.w, .h = size.h};
 }
@@ -10,15 +10,18 @@ static struct fby_box all_of(struct fby_size size)
 /* A pass that copies the whole picture. */
 static struct fby_pass copy_pass(struct fby_size in)
 {
-    return (struct fby_pass){.box = all_of(in), .to = in, .window = all_of(in)};
+    return (struct fby_pass){
+        .box = whole_box(in), .to = in, .window = whole_box(in)};
 }
 
-static bool scales(const struct fby_pass *pass)
+static bool pass_scales(const struct fby_pass *pass)
 {
     return pass->to.w != pass->box.w || pass->to.h != pass->box.h;
 }
 
-static bool fits(const struct fby_op_plan *plan, struct fby_size in)
+/* True if the box of the plan is inside a picture of size `in`, and neither the
+ * box nor its scaled size is empty. */
+static bool plan_fits(const struct fby_op_plan *plan, struct fby_size in)
 {
     return plan->w >= 1 && plan->h >= 1 && plan->out_w >= 1 &&
            plan->out_h >= 1 && plan->w <= in.w && plan->x <= in.w - plan->w &&
@@ -34,13 +37,13 @@ static void crop_pass(struct fby_pass *pass, const struct fby_op_plan *plan)
     window->y += plan->y;
     window->w = plan->w;
     window->h = plan->h;
-    if (!scales(pass)) { /* without a scaling, crop the box itself */
+    if (!pass_scales(pass)) { /* without a scaling, crop the box itself */
         pass->box.x += window->x;
         pass->box.y += window->y;
         pass->box.w  = window->w;
         pass->box.h  = window->h;
         pass->to     = (struct fby_size){window->w, window->h};
-        pass->window = all_of(pass->to);
+        pass->window = whole_box(pass->to);
     }
 }
 
@@ -62,7 +65,7 @@ static void add_geometry(struct fby_pass *pass, const struct fby_op_plan *plan)
     crop_pass(pass, plan);
     if (plan_scales(plan)) {
         pass->to       = (struct fby_size){plan->out_w, plan->out_h};
-        pass->window   = all_of(pass->to);
+        pass->window   = whole_box(pass->to);
         pass->reversed = pass->mirror;
     }
     pass->mirror = pass->mirror != plan->flip;
@@ -78,7 +81,7 @@ static bool begins_pass(const struct fby_pass *pass,
     const struct fby_op_plan *plan, struct fby_size in)
 {
     return reshapes(plan, in) &&
-           (has_steps(pass) || (plan_scales(plan) && scales(pass)));
+           (has_steps(pass) || (plan_scales(plan) && pass_scales(pass)));
 }
 
 static void add_steps(
@@ -93,29 +96,31 @@ static void add_steps(
 bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
     struct fby_size in, struct fby_passes *out, uint32_t *bad_op)
 {
+    struct fby_size  size = in; /* of the picture before op i */
     struct fby_pass *pass = &out->list[0];
-    *pass                 = copy_pass(in);
+    *pass                 = copy_pass(size);
     out->n                = 1;
     for (uint32_t i = 0; i < n_ops; i++) {
         const struct fby_op_plan *plan = &plans[i];
-        if (!fits(plan, in)) {
+        if (!plan_fits(plan, size)) {
             *bad_op = i;
             return false;
         }
-        if (begins_pass(pass, plan, in)) {
-            *++pass = copy_pass(in);
-            out->n++;
+        if (begins_pass(pass, plan, size)) {
+            pass  = &out->list[out->n++];
+            *pass = copy_pass(size);
         }
-        if (!has_steps(pass)) {
+        if (!has_steps(pass)) { /* otherwise the plan has only steps */
             add_geometry(pass, plan);
         }
         add_steps(pass, plan, i);
-        in = fby_op_plan_size(plan);
+        size = fby_op_plan_size(plan);
     }
-    out->result_size = in;
+    out->result_size = size;
     return true;
 }
 
+/* Scale `from` pixels to `to`, of which [first, first + n) are wanted. */
 static struct fby_axis_spec axis_spec(
     uint32_t from, uint32_t to, uint32_t first, uint32_t n)
 {
@@ -143,7 +148,7 @@ struct fby_resize_spec fby_pass_resize_spec(
 
 uint32_t fby_pass_unit(const struct fby_pass *pass, uint32_t times)
 {
-    uint32_t unit = 8;
+    uint32_t unit = 8; /* the largest that a decoder offers */
     while (unit > 1 && (pass->box.w / unit < (uint64_t)times * pass->to.w ||
                            pass->box.h / unit < (uint64_t)times * pass->to.h)) {
         unit /= 2;

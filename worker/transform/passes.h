@@ -1,11 +1,11 @@
-/* passes.h - combine a field's ops into as few passes over the pixels as
- * possible.
+/* passes.h - combine a field's ops into few passes over the pixels.
  *
- * Crops, mirrors and one scaling form one pass: their order may change if their
- * numbers are adjusted. A pass computes only the pixels that end up in the
- * result. A second scaling begins a new pass, and so does a crop, scaling or
- * mirror after a step (an op's other effect, such as a blur). The result is the
- * same, byte for byte, as if the ops ran one by one. Pure. */
+ * Crops, mirrors and one scaling form one pass, whatever their order: a pass
+ * has a fixed order, and the coordinates are adjusted to it. A pass computes
+ * only the pixels that are in its result. A second scaling begins a new pass,
+ * and so does a crop, scaling or mirror after a step (an op's other effect,
+ * such as a blur). The result is the same, byte for byte, as if the ops ran one
+ * by one. Pure. */
 #ifndef FBY_WORKER_TRANSFORM_PASSES_H
 #define FBY_WORKER_TRANSFORM_PASSES_H
 
@@ -55,12 +55,12 @@ struct fby_source_scale {
 };
 extern const struct fby_source_scale fby_unscaled; /* 1, 0, 0 */
 
-/* The resize that carries out a pass on a source of that scale. */
+/* Returns the resize that carries out a pass on a source of `scale`. */
 struct fby_resize_spec fby_pass_resize_spec(
     const struct fby_pass *pass, const struct fby_source_scale *scale);
 
-/* The largest unit (1, 2, 4 or 8) at which the decoded box is at least `times`
- * as wide and as high as `pass->to`, or 1 if none is. */
+/* Returns the largest unit (8, 4 or 2) at which the decoded box is at least
+ * `times` as wide and as high as `pass->to`, or 1 if there is none. */
 uint32_t fby_pass_unit(const struct fby_pass *pass, uint32_t times);
 
 #endif

@@ -43,36 +43,38 @@ fby_err fby_picture_alloc_scratch(const struct fby_picture_need *need,
 static fby_err on_head(void *arg, const struct fby_picture_head *head,
     struct fby_picture_part *part, struct fby_error_detail *why)
 {
-    struct fby_decoded_part *copy = arg;
-    if (copy->part.box.w == 0) {
-        copy->part.box = (struct fby_box){.w = head->width, .h = head->height};
+    struct fby_decoded_part *decoded = arg;
+    if (decoded->part.box.w == 0) { /* empty: the whole picture is wanted */
+        decoded->part.box =
+            (struct fby_box){.w = head->width, .h = head->height};
     }
-    *part                = copy->part;
-    copy->head           = *head;
-    copy->region         = copy->decoder->region(head, part);
-    copy->n_ready        = 0;
-    struct fby_size size = {copy->region.width, copy->region.height};
-    return fby_image_alloc(&copy->memory, size, head->channels, &copy->image) ==
-                   FBY_OK
+    *part                = decoded->part;
+    decoded->head        = *head;
+    decoded->region      = decoded->decoder->region(head, part);
+    decoded->n_ready     = 0;
+    struct fby_size size = {decoded->region.width, decoded->region.height};
+    return fby_image_alloc(&decoded->memory, size, head->channels,
+               &decoded->image) == FBY_OK
                ? FBY_OK
                : report_no_memory(head, why);
 }
 
 static void on_rows(void *arg, const struct fby_image *rows)
 {
-    struct fby_decoded_part *copy = arg;
+    struct fby_decoded_part *decoded = arg;
     for (uint32_t y = 0; y < rows->height; y++) {
-        memcpy(copy->image.pixels + copy->n_ready++ * copy->image.stride,
-            rows->pixels + y * rows->stride, copy->image.stride);
+        memcpy(decoded->image.pixels + decoded->n_ready * decoded->image.stride,
+            rows->pixels + y * rows->stride, decoded->image.stride);
+        decoded->n_ready++;
     }
 }
 
-fby_err fby_picture_decode_part(struct fby_decoded_part *copy,
+fby_err fby_picture_decode_part(struct fby_decoded_part *decoded,
     const struct fby_picture_file *file, struct fby_error_detail *why)
 {
-    const struct fby_picture_sink sink       = {on_head, on_rows, copy};
+    const struct fby_picture_sink sink       = {on_head, on_rows, decoded};
     struct fby_scratch            scratch[2] = {{0}};
-    fby_err err = copy->decoder->stream(file, &sink, scratch, why);
+    fby_err err = decoded->decoder->stream(file, &sink, scratch, why);
     fby_scratch_fini(&scratch[0]);
     fby_scratch_fini(&scratch[1]);
     return err;
@@ -82,12 +84,12 @@ fby_err fby_picture_decode(const struct fby_picture_decoder *decoder,
     const struct fby_picture_file *file, struct fby_scratch *memory,
     struct fby_image *out, struct fby_error_detail *why)
 {
-    struct fby_decoded_part copy = {
+    struct fby_decoded_part decoded = {
         .decoder = decoder, .part.unit = 1, .memory = *memory};
-    fby_err err = fby_picture_decode_part(&copy, file, why);
-    *memory     = copy.memory; /* may have grown */
+    fby_err err = fby_picture_decode_part(&decoded, file, why);
+    *memory     = decoded.memory; /* may have grown */
     if (err == FBY_OK) {
-        *out = copy.image;
+        *out = decoded.image;
     }
     return err;
 }

@@ -27,7 +27,7 @@ struct fby_picture_head {
     uint32_t orientation;   /* how to turn the stored picture upright: the EXIF
                                value, 1 (as stored) to 8 */
     uint32_t channels;      /* bytes of a pixel: 3, or 1 in a mask */
-    bool     is_scalable;   /* can be decoded smaller, by a unit of 2, 4, 8 */
+    bool     is_scalable;   /* can be decoded at 1/2, 1/4 and 1/8 of its size */
     bool     is_whole;      /* only the whole picture can be decoded */
     bool     is_ycbcr;      /* Y, Cb, Cr are stored and can be delivered */
     uint64_t library_bytes; /* most memory that the library allocates */
@@ -36,13 +36,13 @@ struct fby_picture_head {
 /* The part of a picture that a sink wants. */
 struct fby_picture_part {
     struct fby_box box;   /* full-size pixels of the upright picture */
-    uint32_t       unit;  /* unit x unit pixels become one: 1; or, if
-                             is_scalable, 2, 4 or 8 */
-    bool           ycbcr; /* deliver Y, Cb, Cr, not RGB; only if is_ycbcr */
+    uint32_t       unit;  /* unit x unit pixels become one pixel; 1, or 2, 4
+                             or 8 if is_scalable */
+    bool           ycbcr; /* deliver Y, Cb, Cr, not RGB; needs is_ycbcr */
 };
 
-/* The pixels that a decoder delivers for a part: a picture of delivered pixels
- * covers the box. Each delivered pixel covers unit x unit full-size pixels. */
+/* The picture that a decoder delivers for a part. It covers the box; each of
+ * its pixels covers unit x unit full-size pixels. */
 struct fby_picture_region {
     uint32_t width, height;  /* delivered pixels */
     uint32_t skew_x, skew_y; /* full-size pixels between the corner of the first
@@ -60,8 +60,8 @@ struct fby_picture_sink {
      * set *part. An error ends the decoding and is returned. */
     fby_err (*head)(void *arg, const struct fby_picture_head *head,
         struct fby_picture_part *part, struct fby_error_detail *why);
-    /* Called with the next rows of the region, from top to bottom. Another
-     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after a row can be read. */
+    /* Called with the next rows of the region, from top to bottom. At least
+     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after a row are readable. */
     void (*rows)(void *arg, const struct fby_image *rows);
     void *arg;
 };
@@ -89,21 +89,21 @@ struct fby_picture_decoder {
     fby_picture_stream *stream;
 };
 
-/* A part of a picture that is decoded into memory. */
+/* A part of a picture, decoded into memory by fby_picture_decode_part. */
 struct fby_decoded_part {
     const struct fby_picture_decoder *decoder; /* set by the caller */
     struct fby_picture_part   part; /* set by the caller; an empty box means the
                                        whole picture */
     struct fby_picture_head   head;
-    struct fby_picture_region region;  /* what `part` delivers */
+    struct fby_picture_region region;  /* its size and skew */
     struct fby_scratch        memory;  /* holds `image`; the caller frees it */
     struct fby_image          image;   /* the region */
     uint32_t                  n_ready; /* rows of `image` that are decoded */
 };
 
-/* Decode copy->part of a file into copy->image. Any thread.
+/* Decode decoded->part of a file into decoded->image. Any thread.
  * Errors: those of the decoder. */
-FBY_CHECKED fby_err fby_picture_decode_part(struct fby_decoded_part *copy,
+FBY_CHECKED fby_err fby_picture_decode_part(struct fby_decoded_part *decoded,
     const struct fby_picture_file *file, struct fby_error_detail *why);
 
 /* Decode a whole picture into `memory`; *out is a view of it. Any thread.
@@ -116,7 +116,7 @@ FBY_CHECKED fby_err fby_picture_decode(
 /* ---- for decoders ---- */
 
 /* Check the size that a file's header claims. `format` names the format in
- * messages. `pixels_per_byte` is the most that the format can pack.
+ * messages; a byte of it can hold at most `pixels_per_byte` pixels.
  * Errors: FBY_BAD_SAMPLE when the size is too large. */
 FBY_CHECKED fby_err fby_picture_check_size(const char *format,
     const struct fby_picture_file *file, uint32_t width, uint32_t height,

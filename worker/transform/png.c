@@ -11,8 +11,8 @@
 enum {
     ROW_SLACK   = 64,        /* readable bytes after a row */
     FIXED_BYTES = 160 << 10, /* state of the decoder and of inflate */
-    ROWS_HELD   = 4,         /* rows that the library keeps */
-    PIXEL_BYTES = 4,         /* most bytes of a pixel in the library */
+    ROWS_HELD   = 4,         /* most rows that the library keeps */
+    PIXEL_BYTES = 4,         /* most bytes of a pixel in these rows */
     CHUNK_HEAD  = 8,         /* bytes of a chunk's length and type */
     CHUNK_FRAME = 12         /* bytes of a chunk's length, type and checksum */
 };
@@ -34,9 +34,9 @@ struct png_decoder {
     struct fby_scratch            *scratch; /* two buffers */
     struct fby_error_detail       *why;
     bool                           is_mask;
-    bool      has_checked_sums; /* the library need not verify checksums */
-    spng_ctx *png;
-    struct spng_ihdr        ihdr;
+    bool             checksums_are_verified; /* so the library need not */
+    spng_ctx        *png;
+    struct spng_ihdr ihdr;
     struct fby_picture_head head;
     struct fby_picture_part part; /* the wanted pixels */
 };
@@ -64,13 +64,13 @@ static uint32_t read_be32(const uint8_t *at)
            (uint32_t)at[2] << 8 | at[3];
 }
 
-static bool has_pixels(const uint8_t *chunk, size_t left)
+static bool is_pixel_chunk(const uint8_t *chunk, size_t left)
 {
     return left >= CHUNK_HEAD && memcmp(chunk + 4, "IDAT", 4) == 0;
 }
 
-/* The size of a chunk; 0 if its checksum is wrong, or if it is longer than the
- * `left` bytes of the file. */
+/* Returns the size of a chunk, or 0 if its checksum is wrong or if it is longer
+ * than the `left` bytes of the file from there. */
 static size_t verified_chunk_bytes(const uint8_t *chunk, size_t left)
 {
     size_t length = left >= CHUNK_FRAME ? read_be32(chunk) : 0;
@@ -82,32 +82,33 @@ static size_t verified_chunk_bytes(const uint8_t *chunk, size_t left)
                                                          : 0;
 }
 
-/* Verify the checksums of all chunks up to the last one with pixels. The
- * library verifies a chunk only when it reads the next chunk. The last chunk
- * with wanted rows would therefore not be verified. */
-static fby_err check_sums(struct png_decoder *d)
+/* Verify the checksums of all chunks up to the last of the pixel chunks, which
+ * are consecutive. The library verifies a chunk when it reads the one after it,
+ * so it would not verify the last chunk with wanted rows. */
+static fby_err verify_checksums(struct png_decoder *d)
 {
-    const struct fby_picture_file *file       = d->file;
-    bool                           met_pixels = false;
-    size_t                         at         = sizeof(signature);
-    while (!met_pixels || has_pixels(file->bytes + at, file->size - at)) {
-        const uint8_t *chunk = file->bytes + at;
-        size_t         size  = verified_chunk_bytes(chunk, file->size - at);
+    const struct fby_picture_file *file         = d->file;
+    bool                           found_pixels = false;
+    size_t                         offset       = sizeof(signature);
+    while (!found_pixels ||
+           is_pixel_chunk(file->bytes + offset, file->size - offset)) {
+        const uint8_t *chunk = file->bytes + offset;
+        size_t         size  = verified_chunk_bytes(chunk, file->size - offset);
         if (size == 0) {
             return fby_error_set(d->why, FBY_BAD_SAMPLE,
-                "PNG: the chunk at byte %zu is damaged or truncated", at);
+                "PNG: the chunk at byte %zu is damaged or truncated", offset);
         }
-        met_pixels = has_pixels(chunk, size);
-        at += size;
+        found_pixels = is_pixel_chunk(chunk, size);
+        offset += size;
     }
-    d->has_checked_sums = true;
+    d->checksums_are_verified = true;
     return FBY_OK;
 }
 
 /* ---- the header ---------------------------------------------------------- */
 
-/* The reason why a kind of PNG is refused; NULL: it is accepted. */
-static const char *refused_kind(const struct png_decoder *d)
+/* Returns why this kind of PNG is refused, or NULL if it is accepted. */
+static const char *refusal_reason(const struct png_decoder *d)
 {
     uint8_t colour = d->ihdr.color_type;
     if (d->ihdr.bit_depth == 16) {
@@ -125,14 +126,14 @@ static const char *refused_kind(const struct png_decoder *d)
 
 static fby_err check_kind(struct png_decoder *d)
 {
-    const char *kind = refused_kind(d);
-    return kind == NULL
+    const char *reason = refusal_reason(d);
+    return reason == NULL
                ? FBY_OK
-               : fby_error_set(d->why, FBY_BAD_SAMPLE, "PNG has %s", kind);
+               : fby_error_set(d->why, FBY_BAD_SAMPLE, "PNG has %s", reason);
 }
 
-/* Refuse a transparent colour. For this the library reads all chunks before the
- * pixels, so it is not part of read_header. */
+/* Refuse a transparent colour. Call when memory is reserved (sink->head),
+ * because the library reads all chunks before the pixels for this. */
 static fby_err check_transparency(struct png_decoder *d)
 {
     struct spng_trns trns;
@@ -142,13 +143,15 @@ static fby_err check_transparency(struct png_decoder *d)
             "PNG has a transparent colour; grey, RGB or a palette without one "
             "is needed");
     }
+    /* SPNG_ECHUNKAVAIL: the file has no such chunk */
     return error == SPNG_OK || error == SPNG_ECHUNKAVAIL ? FBY_OK
                                                          : refuse(d, error);
 }
 
 static fby_err set_limits(struct png_decoder *d)
 {
-    int on_wrong_sum = d->has_checked_sums ? SPNG_CRC_USE : SPNG_CRC_ERROR;
+    int on_wrong_sum =
+        d->checksums_are_verified ? SPNG_CRC_USE : SPNG_CRC_ERROR;
     int error = spng_set_image_limits(d->png, FBY_MAX_SIDE, FBY_MAX_SIDE);
     if (error == SPNG_OK) {
         error = spng_set_chunk_limits(
@@ -208,7 +211,7 @@ static fby_err read_head(const struct fby_picture_file *file, bool is_mask,
     return err;
 }
 
-/* ---- which part ---------------------------------------------------------- */
+/* ---- the part to decode -------------------------------------------------- */
 
 static struct fby_picture_region region_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
@@ -236,9 +239,9 @@ static struct fby_picture_need need_of(
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Unpack values of `bits` (1, 2, 4 or 8) to a byte each, in place. The first
- * value of a byte is in its highest bits. The last value is unpacked first, so
- * that no value is overwritten before it is read. */
+/* Unpack values of `bits` (1, 2, 4; nothing to do for 8) to a byte each, in
+ * place. The first value of a byte is in its highest bits. The last value is
+ * unpacked first, so that no value is overwritten before it is read. */
 static void unpack_row(uint8_t *row, uint32_t width, uint32_t bits)
 {
     uint32_t per_byte = bits > 0 ? 8 / bits : 8;
@@ -249,7 +252,7 @@ static void unpack_row(uint8_t *row, uint32_t width, uint32_t bits)
     }
 }
 
-static int format_of(const struct png_decoder *d)
+static int output_format(const struct png_decoder *d)
 {
     return d->is_mask ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
 }
@@ -281,7 +284,7 @@ static int decode_rows(struct png_decoder *d)
     uint8_t              *row = d->scratch[0].memory;
 
     int error = spng_decode_image(
-        d->png, NULL, 0, format_of(d), SPNG_DECODE_PROGRESSIVE);
+        d->png, NULL, 0, output_format(d), SPNG_DECODE_PROGRESSIVE);
     for (uint32_t y = 0; error == SPNG_OK && y < box->y + box->h; y++) {
         error = spng_decode_row(d->png, row, packed_row_bytes(d));
         if (error == SPNG_EOI && y + 1 == d->ihdr.height) {
@@ -294,6 +297,7 @@ static int decode_rows(struct png_decoder *d)
     return error;
 }
 
+/* Decode an interlaced file: any of its rows needs the whole picture. */
 static int decode_whole(struct png_decoder *d)
 {
     const struct fby_box *box    = &d->part.box;
@@ -301,8 +305,8 @@ static int decode_whole(struct png_decoder *d)
     uint8_t              *whole  = d->scratch[1].memory;
     size_t                stride = packed_row_bytes(d);
     size_t                size   = stride * d->ihdr.height;
-    memset(whole, 0, size); /* the library adds small pixels to bytes by OR */
-    int error = spng_decode_image(d->png, whole, size, format_of(d), 0);
+    memset(whole, 0, size); /* pixels of a few bits are ORed into bytes */
+    int error = spng_decode_image(d->png, whole, size, output_format(d), 0);
     for (uint32_t y = box->y; error == SPNG_OK && y < box->y + box->h; y++) {
         memcpy(row, whole + y * stride, stride);
         deliver_row(d, row);
@@ -338,7 +342,7 @@ static fby_err stream(const struct fby_picture_file *file, bool is_mask,
         .why                      = why,
         .is_mask                  = is_mask};
     fby_err            err =
-        fby_png_is(file) ? check_sums(&d) : refuse(&d, SPNG_ESIGNATURE);
+        fby_png_is(file) ? verify_checksums(&d) : refuse(&d, SPNG_ESIGNATURE);
     if (err == FBY_OK) {
         err = read_header(&d);
     }

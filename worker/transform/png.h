@@ -1,8 +1,8 @@
 /* png.h - decode a PNG in memory, or a part of it, to rows of RGB or of ids.
  *
  * In a picture, grey is copied to the three channels, fewer than 8 bits are
- * scaled to 8, and a palette is expanded. In a mask, each pixel is one byte with
- * the stored number: a grey value that is not scaled, or an index into the
+ * scaled to 8, and a palette is expanded. In a mask, each pixel is one byte
+ * with the stored number: a grey value that is not scaled, or an index into the
  * palette. Gamma, colour profiles and EXIF data are not applied.
  *
  * Files are untrusted. These are refused (FBY_BAD_SAMPLE) before memory is
@@ -11,18 +11,18 @@
  *     (allowed in a mask, whose colours are ignored);
  *   - a mask in RGB;
  *   - more pixels, or larger ancillary chunks, than a limit below.
- * Everything that the library refuses is refused, too. All chunks up to the last
- * one with pixels need a right checksum, even if their rows are not wanted.
- * Chunks after that one are not read. */
+ * Files that libspng refuses are refused, too. All chunks up to the last one
+ * with pixels need a correct checksum, even if their rows are not wanted.
+ * Chunks after the pixels are not read. */
 #ifndef FBY_WORKER_TRANSFORM_PNG_H
 #define FBY_WORKER_TRANSFORM_PNG_H
 
 #include "worker/transform/picture.h"
 
 enum {
-    /* Of one ancillary chunk, and also of all that the library keeps. */
+    /* The limit for one ancillary chunk, and for all that the library keeps. */
     FBY_PNG_MAX_CHUNK_BYTES = 4 << 20,
-    /* A byte inflates to at most 1032 bytes, and a byte holds up to 8 pixels. */
+    /* A byte inflates to at most 1032 bytes, each with at most 8 pixels. */
     FBY_PNG_MAX_PIXELS_PER_BYTE = 8 * 1032
 };
 
@@ -30,7 +30,7 @@ enum {
 bool fby_png_is(const struct fby_picture_file *file);
 
 /* The decoder of pictures, and that of masks. The unit of a part must be 1.
- * scratch[0] holds a row; an interlaced file is decoded whole into scratch[1]. */
+ * scratch[0] holds a row, scratch[1] all rows of an interlaced file. */
 extern const struct fby_picture_decoder fby_png_picture;
 extern const struct fby_picture_decoder fby_png_mask;
 

@@ -1,5 +1,5 @@
-/* shared_quota.c - a counter of bytes under a lock. Each request gets a turn
- * number, and waits until all earlier requests were served. */
+/* shared_quota.c - a counter of bytes under a lock. Requests are numbered as
+ * they arrive, and each waits until all earlier requests were served. */
 #include "worker/transform/shared_quota.h"
 
 #include <assert.h>
@@ -15,9 +15,8 @@ struct fby_shared_quota {
     pthread_mutex_t                lock;  /* guards all below */
     pthread_cond_t                 changed;
     struct fby_shared_quota_counts counts;
-    uint64_t n_requests; /* so far; the turn of the next */
-    uint64_t turn;       /* number of the request that is served
-                                            next */
+    uint64_t n_requests; /* so far, and the number of the next one */
+    uint64_t turn;       /* number of the request to serve next */
     bool     closed;
 };
 
@@ -55,11 +54,13 @@ static void count_wait(struct fby_shared_quota *self, uint64_t bytes)
     }
 }
 
+/* True until it is the turn of the request and enough bytes are free, or the
+ * quota is closed. */
 static bool must_wait(
-    const struct fby_shared_quota *self, uint64_t turn, uint64_t bytes)
+    const struct fby_shared_quota *self, uint64_t request, uint64_t bytes)
 {
     return !self->closed &&
-           (self->turn != turn || bytes > self->limit - self->counts.used);
+           (self->turn != request || bytes > self->limit - self->counts.used);
 }
 
 fby_err fby_shared_quota_take(struct fby_shared_quota *self, uint64_t bytes)
@@ -68,11 +69,11 @@ fby_err fby_shared_quota_take(struct fby_shared_quota *self, uint64_t bytes)
         return FBY_FULL;
     }
     pthread_mutex_lock(&self->lock);
-    uint64_t turn = self->n_requests++;
-    if (must_wait(self, turn, bytes)) {
+    uint64_t request = self->n_requests++;
+    if (must_wait(self, request, bytes)) {
         count_wait(self, bytes);
     }
-    while (must_wait(self, turn, bytes)) {
+    while (must_wait(self, request, bytes)) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
     fby_err err = self->closed ? FBY_GONE : FBY_OK;

@@ -1,10 +1,9 @@
-/* shared_quota.h - a limit on the memory that threads use beyond their own
- * shares.
+/* shared_quota.h - a limit on the memory that threads use beyond their shares.
  *
- * The quota counts bytes and allocates nothing. A thread takes at once all bytes
- * that one picture needs, and returns them afterwards. A thread that holds bytes
- * never waits for more, so there is no deadlock. Requests are served in order of
- * arrival, so that small requests cannot starve a large one. */
+ * The quota counts bytes and allocates nothing. A thread takes at once all
+ * bytes that one picture needs, and returns them afterwards. A thread that
+ * holds bytes never waits for more, so there is no deadlock. Requests are
+ * served in order of arrival, so that small ones cannot starve a large one. */
 #ifndef FBY_WORKER_TRANSFORM_SHARED_QUOTA_H
 #define FBY_WORKER_TRANSFORM_SHARED_QUOTA_H
 

@@ -13,8 +13,8 @@
 #include "worker/npy/convert.h"
 #include "worker/transform/transform_private.h"
 
-/* The lower bits of a sort key hold the position, the upper bits the index,
- * which has at most 31 bits. */
+/* The lower bits of a sort key hold the value's position in the row, the upper
+ * bits its index, which has at most 31 bits. */
 enum { POSITION_BITS = 32 };
 
 fby_err fby_sparse_check_length(
@@ -31,13 +31,13 @@ fby_err fby_sparse_check_length(
 static fby_err check_range(const struct fby_field_job *job,
     const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
-    int64_t dense = (int64_t)fby_dense_values(&job->field->shape);
+    int64_t n_dense = (int64_t)fby_dense_values(&job->field->shape);
     for (uint64_t i = 0; i < row->values->values; i++) {
-        if (row->indices[i] < 0 || row->indices[i] >= dense) {
+        if (row->indices[i] < 0 || row->indices[i] >= n_dense) {
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " is beyond the %" PRId64
                 " values of its shape",
-                row->indices[i], dense);
+                row->indices[i], n_dense);
         }
     }
     return FBY_OK;
@@ -56,12 +56,13 @@ static bool is_ascending(const struct fby_sparse_row *row)
 static bool ends_are_in_range(
     const struct fby_field_job *job, const struct fby_sparse_row *row)
 {
-    int64_t  dense = (int64_t)fby_dense_values(&job->field->shape);
-    uint64_t n     = row->values->values;
-    return n == 0 || (row->indices[0] >= 0 && row->indices[n - 1] < dense);
+    int64_t  n_dense = (int64_t)fby_dense_values(&job->field->shape);
+    uint64_t n       = row->values->values;
+    return n == 0 || (row->indices[0] >= 0 && row->indices[n - 1] < n_dense);
 }
 
-/* With a constant width the compiler makes one instruction of each store. */
+/* Store each index in `width` bytes. Inline, because with a constant width each
+ * store is one instruction. */
 static inline void store_all(
     uint8_t *out, const int64_t *indices, uint64_t n, uint32_t width)
 {
@@ -150,6 +151,7 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
         return err;
     }
     bool in_order = is_ascending(row);
+    /* in a row in order, the ends show if an index is out of range */
     if (!in_order || !ends_are_in_range(job, row)) {
         err = check_range(job, row, why);
     }
@@ -185,13 +187,13 @@ static fby_err read_indices(
     const struct fby_npy *indices, int64_t *out, struct fby_error_detail *why)
 {
     char     text[FBY_CONVERT_TEXT];
-    uint64_t good = fby_convert(indices, FBY_I64, (uint8_t *)out);
-    return good == indices->values
+    uint64_t n_good = fby_convert(indices, FBY_I64, (uint8_t *)out);
+    return n_good == indices->values
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "index %" PRIu64 " is %s (%s); whole numbers up to 2^63 "
                      "are right",
-                     good, fby_convert_text(indices, good, text),
+                     n_good, fby_convert_text(indices, n_good, text),
                      fby_npy_dtype(indices->type));
 }
 

@@ -1,7 +1,7 @@
-/* sparse.h - write sparse rows: few values of a long row are not 0.
+/* sparse.h - write sparse rows: long (dense) rows with mostly values of 0.
  *
- * A sparse row is written as the indices of these values in the dense (long)
- * row, in ascending order, and the values in the wire type. */
+ * A sparse row is written as two lists: the indices of the other values in the
+ * dense row, in ascending order, and these values in the wire type. */
 #ifndef FBY_WORKER_TRANSFORM_SPARSE_H
 #define FBY_WORKER_TRANSFORM_SPARSE_H
 
@@ -13,9 +13,9 @@ enum {
     FBY_SPARSE_SORT    = 8  /* bytes for each value that qsort may allocate */
 };
 
-/* A sparse row in any order. A value of 0 in the list is kept. */
+/* A sparse row in any order. A value of 0 is allowed, and written as well. */
 struct fby_sparse_row {
-    int64_t              *indices; /* of the values; overwritten */
+    int64_t              *indices; /* of each value; overwritten */
     const struct fby_npy *values;
     uint8_t              *scratch; /* FBY_SPARSE_SCRATCH bytes for each value */
 };
@@ -48,8 +48,8 @@ FBY_CHECKED fby_err fby_sparse_write(const struct fby_field_job *job,
     const struct fby_sparse_row *row, uint8_t *dst,
     struct fby_error_detail *why);
 
-/* Write a row as fby_sparse_write, from two arrays. Reserves 24 bytes of memory
- * for each value: the index, scratch and sorting.
+/* Write a row from two arrays, like fby_sparse_write. Reserves 24 bytes of
+ * memory for each value: 8 each for the index, for scratch and for sorting.
  * Errors: as fby_field_write. */
 FBY_CHECKED fby_err fby_sparse_row_write(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,

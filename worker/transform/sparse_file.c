@@ -1,11 +1,10 @@
-/* sparse_file.c - read a row in CSR or COO from a .npz file, as SciPy saves it.
+/* sparse_file.c - read a sparse row from a .npz file that SciPy saved in one of
+ * two formats. COO has three arrays: the values, their rows and their columns.
+ * CSR has the values, their columns (indices) and each row's offset (indptr).
  *
- * COO has three arrays: the values, their rows and their columns. CSR has the
- * values, their columns (indices) and the offset of each row (indptr).
- *
- * The shape is read first. The memory for the other members, which follows from
- * the shape and the zip directory, is reserved before they are inflated. Members
- * too large for a row of max_length values are refused even before that. */
+ * The shape is read first. The memory for the other members follows from the
+ * shape and the zip directory, and is reserved before they are inflated.
+ * Members too large for a row of max_length values are refused before that. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,24 +14,24 @@
 #include "worker/transform/sparse.h"
 #include "worker/transform/transform_private.h"
 
-enum member { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, MEMBERS };
+enum member { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, N_MEMBERS };
 
 enum {
-    FORMAT_SIZE     = 8,  /* bytes of a buffer for the name of a format */
-    SMALL_BYTES     = 64, /* most bytes of the values of shape and format */
-    INFLATE_BYTES   = 1 << 16, /* bytes that zlib allocates */
-    BYTES_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SCRATCH /* index, row of
-                                                  the value, and scratch */
+    FORMAT_SIZE   = 8,  /* bytes of a buffer for the name of a format */
+    SMALL_BYTES   = 64, /* most bytes of the values in shape or in format */
+    INFLATE_BYTES = 1 << 16, /* bytes that zlib allocates */
+    /* Bytes of the index, row and scratch of each value. */
+    MEMORY_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SCRATCH
 };
 
 struct sparse_file {
     const struct fby_field_job *job;
-    struct fby_npz_member       members[MEMBERS];
-    struct fby_npy              npy[MEMBERS]; /* set when a member is read */
-    uint64_t                    rows; /* the largest possible number of rows,
-                                         until the shape is read */
+    struct fby_npz_member       members[N_MEMBERS];
+    struct fby_npy              npy[N_MEMBERS]; /* set when a member is read */
+    uint64_t                    rows; /* of the shape; until it is read, the
+                                         most that the field allows */
     uint64_t                    columns;
-    int64_t                    *indices; /* index of each value */
+    int64_t                    *indices; /* of each value in the dense row */
     int64_t                    *row_of;  /* COO: row of each value */
     uint8_t                    *scratch; /* for fby_sparse_row */
     uint8_t                    *buffer;  /* next free byte for an inflated
@@ -44,13 +43,13 @@ struct sparse_file {
 static fby_err find_members(
     struct sparse_file *file, struct fby_error_detail *why)
 {
-    static const char *const names[MEMBERS] = {
+    static const char *const names[N_MEMBERS] = {
         "shape", "data", "format", "indices", "indptr", "row", "col"};
-    for (int i = 0; i < MEMBERS; i++) {
+    for (int i = 0; i < N_MEMBERS; i++) {
         file->members[i].name = names[i];
     }
     return fby_npz_find_members(
-        file->job->bytes, file->job->size, file->members, MEMBERS, why);
+        file->job->bytes, file->job->size, file->members, N_MEMBERS, why);
 }
 
 /* The most bytes that the values of a member may have. */
@@ -66,7 +65,7 @@ static uint64_t max_value_bytes(const struct sparse_file *file, enum member id)
 static fby_err check_sizes(
     const struct sparse_file *file, struct fby_error_detail *why)
 {
-    for (int i = 0; i < MEMBERS; i++) {
+    for (int i = 0; i < N_MEMBERS; i++) {
         uint64_t size = fby_npz_buffer_bytes(&file->members[i]);
         uint64_t max  = FBY_NPY_HEAD + max_value_bytes(file, (enum member)i);
         if (size > max) {
@@ -79,9 +78,9 @@ static fby_err check_sizes(
     return FBY_OK;
 }
 
-/* Reserve the memory for all members but the shape: first the arrays of the
- * struct, then the buffers of inflated members. A value has at least one byte,
- * so there are at most as many values as the data has bytes. */
+/* Reserve memory for all members except the shape (the first of the enum),
+ * which is read already: the arrays of the struct, then buffers to inflate
+ * members. A value has at least one byte, so the size of `data` limits them. */
 static fby_err reserve_all(struct fby_transform *transform,
     struct sparse_file *file, struct fby_error_detail *why)
 {
@@ -89,11 +88,11 @@ static fby_err reserve_all(struct fby_transform *transform,
     uint64_t max_values     = file->job->field->max_length;
     uint64_t inflated_bytes = 0;
     max_values              = data_bytes < max_values ? data_bytes : max_values;
-    for (int i = DATA; i < MEMBERS; i++) {
+    for (int i = DATA; i < N_MEMBERS; i++) {
         inflated_bytes += fby_npz_buffer_bytes(&file->members[i]);
     }
     fby_err err = fby_sparse_reserve(transform,
-        max_values * BYTES_PER_VALUE + inflated_bytes,
+        max_values * MEMORY_PER_VALUE + inflated_bytes,
         max_values * FBY_SPARSE_SORT + INFLATE_BYTES, &file->buffer, why);
     if (err == FBY_OK) {
         file->indices = (int64_t *)(void *)file->buffer;
@@ -104,7 +103,7 @@ static fby_err reserve_all(struct fby_transform *transform,
     return err;
 }
 
-/* Set *out to the bytes of a member. */
+/* Set *out to the bytes of a member, inflated to file->buffer if necessary. */
 static fby_err read_member(struct sparse_file *file, enum member id,
     const uint8_t **out, struct fby_error_detail *why)
 {
@@ -141,8 +140,8 @@ static fby_err read_array(
                : err;
 }
 
-/* Convert `n` values of an array, from value `first` on, to integers. */
-static fby_err convert_integers(const struct sparse_file *file, enum member id,
+/* Convert `n` integers of an array, from value `first` on. */
+static fby_err convert_to_i64(const struct sparse_file *file, enum member id,
     uint64_t first, uint64_t n, int64_t *out, struct fby_error_detail *why)
 {
     struct fby_npy slice = file->npy[id];
@@ -197,11 +196,12 @@ static fby_err read_shape(
             "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
     }
     if (err == FBY_OK) {
-        err = convert_integers(file, SHAPE, 0, n, dims + 2 - n, why);
+        /* a single number is the columns, and goes to dims[1] */
+        err = convert_to_i64(file, SHAPE, 0, n, dims + 2 - n, why);
     }
     file->rows    = (uint64_t)dims[0];
     file->columns = (uint64_t)dims[1];
-    return err != FBY_OK || shape_fits(file) ? err : refuse_shape(file, why);
+    return err == FBY_OK && !shape_fits(file) ? refuse_shape(file, why) : err;
 }
 
 /* ---- values and their indices ---- */
@@ -220,14 +220,15 @@ static fby_err read_index_array(
         file->members[id].name, file->npy[id].values);
 }
 
+/* Check that `index`, which the message calls `name`, is below `end`. */
 static fby_err check_index(
-    int64_t index, uint64_t end, const char *what, struct fby_error_detail *why)
+    int64_t index, uint64_t end, const char *name, struct fby_error_detail *why)
 {
     return index >= 0 && (uint64_t)index < end
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "%s %" PRId64 " is beyond the %" PRIu64 " of its shape",
-                     what, index, end);
+                     name, index, end);
 }
 
 /* Convert the columns of values [from, to), which are in row `row`, to indices
@@ -245,12 +246,12 @@ static fby_err flatten_row(struct sparse_file *file, uint64_t row,
     return err;
 }
 
-/* Read offset `row`, which must not be below `previous`. */
+/* Read the offset of a row, which must not be below the `previous` offset. */
 static fby_err read_offset(const struct sparse_file *file, uint64_t row,
     int64_t previous, int64_t *out, struct fby_error_detail *why)
 {
     uint64_t n   = file->npy[DATA].values;
-    fby_err  err = convert_integers(file, INDPTR, row, 1, out, why);
+    fby_err  err = convert_to_i64(file, INDPTR, row, 1, out, why);
     if (err == FBY_OK && *out < previous) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its offsets go back, from %" PRId64 " to %" PRId64, previous,
@@ -283,12 +284,12 @@ static fby_err flatten_rows(
         }
         from = to;
     }
-    return err != FBY_OK || (uint64_t)from == n
-               ? err
-               : fby_error_set(why, FBY_BAD_SAMPLE,
+    return err == FBY_OK && (uint64_t)from != n
+               ? fby_error_set(why, FBY_BAD_SAMPLE,
                      "its offsets end at %" PRId64 ", but there are %" PRIu64
                      " values",
-                     from, n);
+                     from, n)
+               : err;
 }
 
 static fby_err read_csr(struct sparse_file *file, struct fby_error_detail *why)
@@ -304,7 +305,7 @@ static fby_err read_csr(struct sparse_file *file, struct fby_error_detail *why)
             file->npy[INDPTR].values, file->rows, file->rows + 1);
     }
     if (err == FBY_OK) {
-        err = convert_integers(
+        err = convert_to_i64(
             file, INDICES, 0, file->npy[DATA].values, file->indices, why);
     }
     return err == FBY_OK ? flatten_rows(file, why) : err;
@@ -318,10 +319,10 @@ static fby_err read_coo(struct sparse_file *file, struct fby_error_detail *why)
         err = read_index_array(file, COL, why);
     }
     if (err == FBY_OK) {
-        err = convert_integers(file, ROW, 0, n, file->row_of, why);
+        err = convert_to_i64(file, ROW, 0, n, file->row_of, why);
     }
     if (err == FBY_OK) {
-        err = convert_integers(file, COL, 0, n, file->indices, why);
+        err = convert_to_i64(file, COL, 0, n, file->indices, why);
     }
     for (uint64_t i = 0; i < n && err == FBY_OK; i++) {
         err = check_index(file->row_of[i], file->rows, "row", why);
@@ -332,6 +333,7 @@ static fby_err read_coo(struct sparse_file *file, struct fby_error_detail *why)
     return err;
 }
 
+/* Set file->indices from the members of the file's format. */
 static fby_err read_indices(
     struct sparse_file *file, struct fby_error_detail *why)
 {
@@ -378,7 +380,7 @@ static fby_err write_row(struct fby_transform *transform,
         err = read_shape_first(transform, file, why);
     }
     if (err == FBY_OK) {
-        err = check_sizes(file, why); /* again, now with the right `rows` */
+        err = check_sizes(file, why); /* again, as the shape has set `rows` */
     }
     if (err == FBY_OK) {
         err = reserve_all(transform, file, why);

@@ -1,9 +1,9 @@
 /* stack.c - combine several masks of one size: each pixel of the result has one
  * bit for each mask, set if the mask's pixel is not 0.
  *
- * Each mask is decoded and transformed by itself, like a field of one mask, so
- * that only the part that a crop needs is unpacked. All masks get the same
- * random draws. Then their bits are added to the result. */
+ * The masks are decoded one after another. Each goes through the ops like a
+ * field of one mask, with the same random draws as the others. Then its bits
+ * are set in the result. */
 #include <string.h>
 
 #include "worker/transform/decoders.h"
@@ -54,7 +54,7 @@ static fby_err check_sizes(
 }
 
 /* Set bit `bit` of each pixel of `dst` where the mask's pixel is not 0. */
-static void add_bits(const struct fby_shape *shape, const uint8_t *mask,
+static void set_bits(const struct fby_shape *shape, const uint8_t *mask,
     uint32_t bit, uint8_t *dst)
 {
     size_t pixels = (size_t)shape->dims[0] * shape->dims[1];
@@ -70,22 +70,22 @@ static fby_err write_masks(struct fby_transform *transform,
 {
     const uint8_t *next = job->bytes;
     for (uint32_t i = 0; i < job->field->n_from; i++) {
-        struct fby_picture_file file = next_file(job, i, &next);
-        struct fby_field_job    one  = *job;
-        one.bytes                    = file.bytes;
-        one.size                     = file.size;
-        fby_err err = fby_picture_write(transform, &one, mask, why);
+        struct fby_picture_file file     = next_file(job, i, &next);
+        struct fby_field_job    mask_job = *job;
+        mask_job.bytes                   = file.bytes;
+        mask_job.size                    = file.size;
+        fby_err err = fby_picture_write(transform, &mask_job, mask, why);
         if (err != FBY_OK) {
             return fby_error_prefix(why, err, ".%s", job->field->from[i]);
         }
-        add_bits(&job->field->shape, mask, i, dst);
+        set_bits(&job->field->shape, mask, i, dst);
     }
     return FBY_OK;
 }
 
-/* The mask's buffer is not charged to the memory quota as a decoded file is,
- * since the field's shape bounds it. It is reused for the next sample, unless
- * it exceeds half of the memory that a thread may keep. */
+/* The mask's buffer needs no reservation, because the field's shape bounds its
+ * size, and not the file. It is reused for the next sample, unless it is larger
+ * than half of the memory that a thread may keep. */
 fby_err fby_stack_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {

@@ -46,7 +46,8 @@ static bool parse_decimal(const uint8_t *text, size_t size, uint64_t *out)
 
 enum { SHOWN_BYTES = 24, SHOWN_SIZE = SHOWN_BYTES + 4 /* "..." and NUL */ };
 
-/* Copy up to SHOWN_BYTES of `text` as printable characters. Returns `out`. */
+/* Copy up to SHOWN_BYTES of `text` as printable characters, then "..." if there
+ * are more. Returns `out`. */
 static const char *printable(
     const uint8_t *text, size_t size, char out[SHOWN_SIZE])
 {
@@ -82,7 +83,7 @@ static fby_err read_text_label(const struct fby_field_job *job, uint64_t *out,
 {
     const uint8_t *text = job->bytes;
     size_t         size = job->size;
-    char           seen[SHOWN_SIZE];
+    char           shown[SHOWN_SIZE];
     if (size > FBY_LABEL_MAX_BYTES) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "a label's text has %zu bytes; at most %d are read", size,
@@ -94,7 +95,7 @@ static fby_err read_text_label(const struct fby_field_job *job, uint64_t *out,
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "a label is a whole number from 0 to 2^64 - 1, and not "
                      "'%s'",
-                     printable(text, size, seen));
+                     printable(text, size, shown));
 }
 
 static fby_err read_label(struct fby_transform *transform,
@@ -121,13 +122,14 @@ uint64_t fby_label_max(const struct fby_field_content *field)
 fby_err fby_label_refuse(const struct fby_field_content *field,
     const char *label, struct fby_error_detail *why)
 {
-    bool               small = label[0] == '-';
-    unsigned long long max   = fby_label_max(field);
-    bool too_few_classes     = !small && max + 1 == field->as.label.classes;
+    bool               is_small = label[0] == '-';
+    unsigned long long max      = fby_label_max(field);
+    /* the number of classes is the limit, and not the wire type */
+    bool classes_are_limit = !is_small && max + 1 == field->as.label.classes;
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "label %s is too %s; 0 to %llu are right%s", label,
-        small ? "small" : "large", max,
-        too_few_classes ? ": raise classes" : "");
+        is_small ? "small" : "large", max,
+        classes_are_limit ? ": raise classes" : "");
 }
 
 fby_err fby_label_write(struct fby_transform *transform,
@@ -143,7 +145,7 @@ fby_err fby_label_write(struct fby_transform *transform,
         return err;
     }
     if (label > fby_label_max(field)) {
-        char digits[24];
+        char digits[24]; /* at most 20, and NUL */
         snprintf(digits, sizeof(digits), "%llu", (unsigned long long)label);
         return fby_label_refuse(field, digits, why);
     }
@@ -192,7 +194,7 @@ fby_err fby_bytes_write(struct fby_transform *transform,
 
 /* ---- texts ---- */
 
-/* Bytes of the characters that end within the first `max` bytes. */
+/* Returns the bytes of all characters that fit completely into `max` bytes. */
 static uint32_t whole_character_bytes(
     const uint8_t *text, size_t size, size_t max)
 {
@@ -207,6 +209,7 @@ static uint32_t whole_character_bytes(
     return (uint32_t)end;
 }
 
+/* Write UTF-8 text; if it is cut, then before a character that does not fit. */
 static fby_err write_characters(const struct fby_field_job *job,
     const uint8_t *text, size_t size, uint8_t *dst,
     struct fby_error_detail *why)
@@ -222,7 +225,7 @@ static fby_err write_characters(const struct fby_field_job *job,
     return FBY_OK;
 }
 
-/* The JSON parser ensures UTF-8 without NUL. */
+/* The JSON parser has checked that the text is UTF-8 without NUL. */
 static fby_err write_json_text(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {

@@ -28,17 +28,17 @@ struct fby_npy fby_tokens_as_npy(
         .type = token_type(width), .values = n, .data = tokens};
 }
 
-/* The number of wire tokens (u32) before the first of 2^31 or more, whose
- * highest byte has bit 0x80. The first loop has no branch and is fast; a file
- * with such a token is rare. */
+/* Returns the number of wire tokens (u32) before the first that is 2^31 or
+ * more, which has bit 0x80 in its highest byte, 4 k + 3. The first loop has no
+ * branch and is fast; few files need the second. */
 static uint64_t count_small(const uint8_t *tokens, uint64_t n)
 {
-    uint64_t i         = 0;
-    unsigned high_byte = 0;
+    uint64_t i          = 0;
+    unsigned high_bytes = 0; /* ORed together */
     for (uint64_t k = 0; k < n; k++) {
-        high_byte |= tokens[4 * k + 3];
+        high_bytes |= tokens[4 * k + 3];
     }
-    if ((high_byte & 0x80) == 0) {
+    if ((high_bytes & 0x80) == 0) {
         return n;
     }
     while ((tokens[4 * i + 3] & 0x80) == 0) {
@@ -50,8 +50,8 @@ static uint64_t count_small(const uint8_t *tokens, uint64_t n)
 uint64_t fby_tokens_convert(
     const struct fby_npy *in, enum fby_type to, uint8_t *dst)
 {
-    uint64_t good = fby_convert(in, to, dst);
-    return to == FBY_U32 ? count_small(dst, good) : good;
+    uint64_t n_good = fby_convert(in, to, dst);
+    return to == FBY_U32 ? count_small(dst, n_good) : n_good;
 }
 
 /* A token of 32 bits with its highest bit set is negative if the type of the
@@ -78,23 +78,24 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
         to == FBY_U16 ? "its wire type u16" : "a token (0 to 2147483647)");
 }
 
-/* Find the tokens of the field in the member. With targets, the member has one
- * token more than the field: the inputs are all its tokens but the last, the
- * targets all but the first. Without targets, the field is the whole member.
- * Returns false if the sizes do not match. */
+/* Find the tokens of the field in the member. If the pipeline has targets, the
+ * member has one token more than the field. The inputs are all its tokens
+ * except the last, and the targets all except the first. Without targets, the
+ * field is the whole member. Returns false if sizes or types do not match. */
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
-    size_t bytes   = (size_t)field->as.tokens.length * job->width;
-    bool   targets = strcmp(field->from[0], "target") == 0;
-    size_t first   = targets ? job->width : 0;
+    size_t field_bytes = (size_t)field->as.tokens.length * job->width;
+    bool   is_target   = strcmp(field->from[0], "target") == 0;
+    size_t skipped     = is_target ? job->width : 0;
     *out = fby_tokens_as_npy(job->bytes, job->width, field->as.tokens.length);
-    if (out->type == FBY_NPY_TYPES || first + bytes > job->size ||
-        job->size - bytes > job->width ||
+    /* the member has the field's tokens, and at most one more */
+    if (out->type == FBY_NPY_TYPES || skipped + field_bytes > job->size ||
+        job->size - field_bytes > job->width ||
         (field->wire_type != FBY_U16 && field->wire_type != FBY_U32)) {
         return false;
     }
-    out->data = job->bytes + first;
+    out->data = job->bytes + skipped;
     return true;
 }
 
@@ -107,41 +108,41 @@ struct packed_documents {
     uint32_t       max_tokens; /* most tokens of a sequence */
 };
 
-static uint32_t length_of(const struct packed_documents *all, uint32_t i)
+static uint32_t document_length(
+    const struct packed_documents *packed, uint32_t i)
 {
-    struct fby_reader r = fby_reader(all->lengths + (size_t)i * 4, 4);
-    return fby_read_u32(&r);
+    struct fby_reader in = fby_reader(packed->lengths + (size_t)i * 4, 4);
+    return fby_read_u32(&in);
 }
 
-/* Find lengths and tokens. Returns false if the bytes are not a packed
- * sequence. */
+/* Find lengths and tokens. Returns false if these are no packed sequence. */
 static bool find_documents(
     const struct fby_field_job *job, struct packed_documents *out)
 {
     const struct fby_field_content *field = job->field;
-    size_t head = (size_t)job->documents * sizeof(uint32_t);
+    size_t lengths_bytes = (size_t)job->documents * sizeof(uint32_t);
 
     *out = (struct packed_documents){
         .lengths = job->bytes,
         .tokens  = {.type = token_type(job->width)},
-        /* the field has the tokens, or the lengths of the documents */
+        /* the field of the lengths is ragged, that of the tokens is not */
         .max_tokens = fby_field_kind(field)->is_ragged
                           ? field->max_length
                           : field->as.tokens.length,
     };
     if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
-        head > job->size) {
+        lengths_bytes > job->size) {
         return false;
     }
     for (uint32_t i = 0; i < job->documents; i++) {
-        uint32_t length = length_of(out, i);
+        uint32_t length = document_length(out, i);
         if (length == 0 || length > out->max_tokens - out->tokens.values) {
             return false;
         }
         out->tokens.values += length;
     }
-    out->tokens.data = job->bytes + head;
-    return job->size - head == out->tokens.values * job->width;
+    out->tokens.data = job->bytes + lengths_bytes;
+    return job->size - lengths_bytes == out->tokens.values * job->width;
 }
 
 static fby_err refuse_documents(
@@ -152,12 +153,12 @@ static fby_err refuse_documents(
         job->size, job->documents, job->width);
 }
 
-/* Write the pad token up to the end of the sequence. */
+/* Write the pad token from position `first` to the end of the sequence. */
 static void pad_to_end(
-    const struct fby_field_content *field, uint8_t *dst, uint64_t from)
+    const struct fby_field_content *field, uint8_t *dst, uint64_t first)
 {
     uint32_t width = fby_type_bytes(field->wire_type);
-    for (uint64_t i = from; i < field->as.tokens.length; i++) {
+    for (uint64_t i = first; i < field->as.tokens.length; i++) {
         fby_store_le(dst + i * width, field->as.tokens.pad, width);
     }
 }
@@ -166,13 +167,13 @@ static void pad_to_end(
  * So all values move to the left by one position, and the last value of each of
  * the `n` documents becomes the pad token. */
 static void shift_targets(const struct fby_field_content *field,
-    const struct packed_documents *all, uint32_t n, uint8_t *dst)
+    const struct packed_documents *packed, uint32_t n, uint8_t *dst)
 {
     uint32_t width = fby_type_bytes(field->wire_type);
     uint64_t end   = 0;
-    memmove(dst, dst + width, (all->tokens.values - 1) * width);
+    memmove(dst, dst + width, (packed->tokens.values - 1) * width);
     for (uint32_t i = 0; i < n; i++) {
-        end += length_of(all, i);
+        end += document_length(packed, i);
         fby_store_le(dst + (end - 1) * width, field->as.tokens.pad, width);
     }
 }
@@ -181,19 +182,19 @@ static fby_err write_packed(
     const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
     const struct fby_field_content *field = job->field;
-    struct packed_documents         all;
-    if (!find_documents(job, &all)) {
+    struct packed_documents         packed;
+    if (!find_documents(job, &packed)) {
         return refuse_documents(job, why);
     }
-    uint64_t good = fby_tokens_convert(&all.tokens, field->wire_type, dst);
-    if (good < all.tokens.values) {
+    uint64_t n_good = fby_tokens_convert(&packed.tokens, field->wire_type, dst);
+    if (n_good < packed.tokens.values) {
         return fby_tokens_refuse(
-            &all.tokens, good, good, field->wire_type, why);
+            &packed.tokens, n_good, n_good, field->wire_type, why);
     }
     if (strcmp(field->from[0], "target") == 0) {
-        shift_targets(field, &all, job->documents, dst);
+        shift_targets(field, &packed, job->documents, dst);
     }
-    pad_to_end(field, dst, all.tokens.values);
+    pad_to_end(field, dst, packed.tokens.values);
     return FBY_OK;
 }
 
@@ -201,13 +202,14 @@ fby_err fby_documents_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {
     (void)transform;
-    struct packed_documents all;
+    struct packed_documents packed;
     uint32_t                width = fby_type_bytes(job->field->wire_type);
-    if (!find_documents(job, &all)) {
+    if (!find_documents(job, &packed)) {
         return refuse_documents(job, why);
     }
     for (uint32_t i = 0; i < job->documents; i++) {
-        fby_store_le(dst + (size_t)i * width, length_of(&all, i), width);
+        fby_store_le(
+            dst + (size_t)i * width, document_length(&packed, i), width);
     }
     *job->length = job->documents;
     return FBY_OK;
@@ -229,8 +231,8 @@ fby_err fby_tokens_write(struct fby_transform *transform,
             "%zu bytes are not a sequence of %u tokens of %u bytes", job->size,
             field->as.tokens.length, job->width);
     }
-    uint64_t good = fby_tokens_convert(&in, field->wire_type, dst);
-    return good == in.values
+    uint64_t n_good = fby_tokens_convert(&in, field->wire_type, dst);
+    return n_good == in.values
                ? FBY_OK
-               : fby_tokens_refuse(&in, good, good, field->wire_type, why);
+               : fby_tokens_refuse(&in, n_good, n_good, field->wire_type, why);
 }

@@ -7,7 +7,7 @@
 #include "worker/npy/convert.h"
 
 /* Describe `n` tokens of `width` bytes as an array, without copying. The type
- * is FBY_NPY_TYPES if no integer type has that width. */
+ * is FBY_NPY_TYPES (invalid) if no integer type has that width. */
 struct fby_npy fby_tokens_as_npy(
     const uint8_t *tokens, uint32_t width, uint64_t n);
 

@@ -1,5 +1,5 @@
-/* transform.c - count the memory of a transform, and free it. The users of the
- * buffers allocate it. */
+/* transform.c - count the memory of a transform's buffers, and free it. The
+ * modules that use a buffer allocate it. */
 #include "worker/transform/transform_private.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ struct fby_transform *fby_transform_create(
     return self;
 }
 
-/* Free all buffers but the mask: fby_stack_write allocates it before the others
- * are reserved, and still uses it. */
+/* Free all buffers except the mask, which fby_stack_write uses until it has
+ * decoded all masks of a sample. */
 static void free_buffers(struct fby_transform *self)
 {
     for (int i = 0; i < 2; i++) {
@@ -53,9 +53,9 @@ static uint64_t total_bytes(
 static fby_err borrow_excess(
     struct fby_transform *self, uint64_t bytes, struct fby_error_detail *why)
 {
-    struct fby_shared_quota *quota = self->limits.quota;
-    uint64_t                 share = self->limits.share;
-    uint64_t                 max   = share + fby_shared_quota_limit(quota);
+    struct fby_shared_quota *quota     = self->limits.quota;
+    uint64_t                 share     = self->limits.share;
+    uint64_t                 available = share + fby_shared_quota_limit(quota);
     fby_err                  err = fby_shared_quota_take(quota, bytes - share);
     if (err == FBY_OK) {
         self->borrowed = bytes - share;
@@ -63,7 +63,7 @@ static fby_err borrow_excess(
         fby_error_set(why, err,
             "decoding the sample takes %llu bytes, this worker has %llu for "
             "it; raise its --memory",
-            (unsigned long long)bytes, (unsigned long long)max);
+            (unsigned long long)bytes, (unsigned long long)available);
     }
     return err;
 }
@@ -73,7 +73,7 @@ fby_err fby_transform_reserve(struct fby_transform *self,
 {
     uint64_t bytes = total_bytes(self, need);
     if (bytes > self->limits.share) {
-        free_buffers(self);
+        free_buffers(self); /* earlier samples may have made them too large */
         bytes = total_bytes(self, need);
     }
     return bytes > self->limits.share ? borrow_excess(self, bytes, why)
@@ -82,8 +82,8 @@ fby_err fby_transform_reserve(struct fby_transform *self,
 
 void fby_transform_release(struct fby_transform *self)
 {
-    const struct fby_need nothing = {0};
-    if (total_bytes(self, &nothing) > self->limits.share) {
+    const struct fby_need no_need = {0};
+    if (total_bytes(self, &no_need) > self->limits.share) {
         free_buffers(self);
     }
     if (self->borrowed > 0) {

@@ -1,5 +1,5 @@
-/* transform.h - the buffers that one thread uses to decode pictures and to run
- * ops on them. apply.h and field.h use them. */
+/* transform.h - the buffers that one thread uses to decode pictures, and to run
+ * ops (such as a crop or a blur) on them. apply.h and field.h use them. */
 #ifndef FBY_WORKER_TRANSFORM_TRANSFORM_H
 #define FBY_WORKER_TRANSFORM_TRANSFORM_H
 
@@ -10,15 +10,15 @@
 struct fby_transform;
 
 /* The memory that a transform may use. The memory that a picture needs (for its
- * pixels, the results of its ops, the coefficients of a JPEG with several scans)
- * is computed from its header, before any of that memory is allocated. */
+ * pixels, the results of its ops, the coefficients of a JPEG with several
+ * scans) is computed from its header, before any of it is allocated. */
 struct fby_transform_limits {
-    uint64_t share; /* bytes that the transform may hold at any time */
+    uint64_t share; /* bytes that the transform may hold without the quota */
     struct fby_shared_quota *quota; /* counts the bytes beyond `share`;
                                        borrowed until destroy */
 };
 
-/* Create a transform; `limits` NULL: no limits. Never fails (control-plane
+/* Create a transform. NULL `limits` mean no limits. Never fails (control-plane
  * allocation). destroy accepts NULL. */
 struct fby_transform *fby_transform_create(
     const struct fby_transform_limits *limits);

@@ -5,23 +5,23 @@
 
 /* ---- colours ---- */
 
-/* Numbers in Q16 (16 bits of fraction). The factors are those of libjpeg,
- * rounded from 0.299, 0.587, 0.114, 0.16874, 0.33126, 0.5, 0.41869 and 0.08131.
- * As in libjpeg, Cb and Cr are rounded with one unit less than a half. */
+/* Fixed-point numbers with 16 bits of fraction. The factors below are those of
+ * libjpeg: 0.299, 0.587, 0.114, 0.16874, 0.33126, 0.5, 0.41869 and 0.08131
+ * times 2^16. As in libjpeg, Cb and Cr are rounded with HALF - 1. */
 enum { HALF = 1 << 15, CENTRE = 128 << 16 };
 
 void fby_yuv_from_rgb(uint8_t *pixels, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint8_t *at = pixels + i * FBY_RGB;
-        int32_t  r  = at[0];
-        int32_t  g  = at[1];
-        int32_t  b  = at[2];
-        at[0] = (uint8_t)((19595 * r + 38470 * g + 7471 * b + HALF) >> 16);
-        at[1] =
+        uint8_t *pixel = pixels + i * FBY_RGB;
+        int32_t  r     = pixel[0];
+        int32_t  g     = pixel[1];
+        int32_t  b     = pixel[2];
+        pixel[0] = (uint8_t)((19595 * r + 38470 * g + 7471 * b + HALF) >> 16);
+        pixel[1] =
             (uint8_t)((32768 * b - 11059 * r - 21709 * g + CENTRE + HALF - 1) >>
                       16);
-        at[2] =
+        pixel[2] =
             (uint8_t)((32768 * r - 27439 * g - 5329 * b + CENTRE + HALF - 1) >>
                       16);
     }
@@ -38,39 +38,40 @@ static uint8_t mean_2x2(
     return (uint8_t)(sum / 4);
 }
 
-/* Split the pixels from `x` on. An odd width repeats the last pixel. */
+/* Split the pixels from `x` (even) on. An odd width repeats the last pixel. */
 static void split_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
     const struct yuv_lines *out)
 {
     for (; x < width; x += 2) {
-        const uint8_t *upper = in[0] + (size_t)x * FBY_RGB;
-        const uint8_t *lower = in[1] + (size_t)x * FBY_RGB;
-        uint32_t       right = x + 1 < width ? FBY_RGB : 0;
-        uint32_t       next  = x + 1 < width ? x + 1 : x;
-        out->y[0][x]         = upper[0];
-        out->y[0][next]      = upper[right];
-        out->y[1][x]         = lower[0];
-        out->y[1][next]      = lower[right];
-        out->cb[x / 2]       = mean_2x2(upper + 1, lower + 1, right);
-        out->cr[x / 2]       = mean_2x2(upper + 2, lower + 2, right);
+        const uint8_t *upper   = in[0] + (size_t)x * FBY_RGB;
+        const uint8_t *lower   = in[1] + (size_t)x * FBY_RGB;
+        uint32_t       right   = x + 1 < width ? FBY_RGB : 0;
+        uint32_t       right_x = x + 1 < width ? x + 1 : x;
+        out->y[0][x]           = upper[0];
+        out->y[0][right_x]     = upper[right];
+        out->y[1][x]           = lower[0];
+        out->y[1][right_x]     = lower[right];
+        out->cb[x / 2]         = mean_2x2(upper + 1, lower + 1, right);
+        out->cr[x / 2]         = mean_2x2(upper + 2, lower + 2, right);
     }
 }
 
-/* The destinations of lines y and y + 1 of the picture. Both are the same line
- * if line y is the last. */
+/* The destinations of lines y and y + 1 of the picture, both the same if line y
+ * is the last. The planes are stored in strips of FBY_YUV_LINES lines. */
 static struct yuv_lines lines_at(
     const struct fby_image *picture, uint32_t y, uint8_t *out)
 {
     struct fby_yuv_strip strip =
         fby_yuv_strip_at(picture->width, picture->height, y);
-    uint32_t line   = y % FBY_YUV_LINES;
-    size_t   chroma = (size_t)(line / 2) * fby_yuv_chroma_size(picture->width);
-    uint8_t *upper  = out + strip.at[0] + (size_t)line * picture->width;
+    uint32_t strip_line = y % FBY_YUV_LINES;
+    size_t   chroma_offset =
+        (size_t)(strip_line / 2) * fby_yuv_chroma_size(picture->width);
+    uint8_t *upper = out + strip.at[0] + (size_t)strip_line * picture->width;
     bool     has_lower = y + 1 < picture->height;
     return (struct yuv_lines){
         .y  = {upper, has_lower ? upper + picture->width : upper},
-        .cb = out + strip.at[1] + chroma,
-        .cr = out + strip.at[2] + chroma,
+        .cb = out + strip.at[1] + chroma_offset,
+        .cr = out + strip.at[2] + chroma_offset,
     };
 }
 
