@@ -15,9 +15,9 @@
 #include "worker/source/manifest.h"
 
 enum {
-    VERSION   = 1,
-    SUM_SIZE  = 16,
-    MIN_SHARD = 64 /* fewer bytes than any shard has */
+    VERSION         = 1,  /* of the format of cache files */
+    SUM_SIZE        = 16, /* bytes of the checksum at the end */
+    MIN_SHARD_BYTES = 64  /* no encoded shard has fewer bytes */
 };
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'I'};
@@ -43,9 +43,9 @@ static void read_stamps(struct fby_reader *r, struct fby_shard *shard)
     }
 }
 
-static fby_err refuse_damaged(struct fby_error_detail *why, const char *what)
+static fby_err refuse_damaged(struct fby_error_detail *why, const char *fault)
 {
-    return fby_error_set(why, FBY_PROTO, "manifest cache: %s", what);
+    return fby_error_set(why, FBY_PROTO, "manifest cache: %s", fault);
 }
 
 static fby_err decode_shard(
@@ -59,36 +59,37 @@ static fby_err decode_shard(
     }
     FBY_TRY(fby_shard_decode(bytes, size, shard, why));
     read_stamps(r, shard);
-    bool first = out->count == 1;
-    if (!first && strcmp(shard[-1].name, shard->name) >= 0) {
+    bool has_previous = out->count > 1;
+    if (has_previous && strcmp(shard[-1].name, shard->name) >= 0) {
         return refuse_damaged(why, "shards that are not in order");
     }
     return FBY_OK;
 }
 
 static fby_err decode_head(struct fby_reader *r, const char *source,
-    uint32_t *shards, struct fby_cached *out, struct fby_error_detail *why)
+    uint32_t *n_shards, struct fby_cached *out, struct fby_error_detail *why)
 {
-    const uint8_t *mark    = fby_read_bytes(r, sizeof(magic));
-    uint32_t       version = fby_read_u32(r);
-    uint32_t       size    = fby_read_u32(r);
-    const uint8_t *text    = fby_read_bytes(r, size);
-    out->hashed            = fby_read_u8(r) == 1;
-    *shards                = fby_read_u32(r);
-    if (r->bad || mark == NULL || text == NULL ||
-        memcmp(mark, magic, sizeof(magic)) != 0 || version != VERSION) {
+    const uint8_t *mark          = fby_read_bytes(r, sizeof(magic));
+    uint32_t       version       = fby_read_u32(r);
+    uint32_t       size          = fby_read_u32(r);
+    const uint8_t *stored_source = fby_read_bytes(r, size);
+    out->hashed                  = fby_read_u8(r) == 1;
+    *n_shards                    = fby_read_u32(r);
+    if (r->bad || memcmp(mark, magic, sizeof(magic)) != 0 ||
+        version != VERSION) {
         return refuse_damaged(why, "another version, or no manifest");
     }
-    if (size != strlen(source) || memcmp(text, source, size) != 0) {
+    if (size != strlen(source) || memcmp(stored_source, source, size) != 0) {
         return fby_error_set(
             why, FBY_NOT_FOUND, "manifest cache: of another source");
     }
-    return *shards > r->left / MIN_SHARD
+    return *n_shards > r->left / MIN_SHARD_BYTES
                ? refuse_damaged(why, "more shards than its size allows")
                : FBY_OK;
 }
 
-static fby_err check_sum(
+/* Check the checksum at the end of `data`, and subtract its size from *size. */
+static fby_err strip_checksum(
     const uint8_t *data, size_t *size, struct fby_error_detail *why)
 {
     if (*size < SUM_SIZE) {
@@ -104,19 +105,20 @@ static fby_err check_sum(
 fby_err fby_cache_decode(const uint8_t *data, size_t size, const char *source,
     struct fby_cached *out, struct fby_error_detail *why)
 {
-    uint32_t shards = 0;
-    *out            = (struct fby_cached){0};
-    FBY_TRY(check_sum(data, &size, why));
+    uint32_t n_shards = 0;
+    *out              = (struct fby_cached){0};
+    FBY_TRY(strip_checksum(data, &size, why));
     struct fby_reader r = fby_reader(data, size);
-    FBY_TRY(decode_head(&r, source, &shards, out, why));
-    out->shards = fby_zalloc(shards * sizeof(*out->shards));
-    for (uint32_t i = 0; i < shards; i++) {
+    FBY_TRY(decode_head(&r, source, &n_shards, out, why));
+    out->shards = fby_zalloc(n_shards * sizeof(*out->shards));
+    for (uint32_t i = 0; i < n_shards; i++) {
         FBY_TRY(decode_shard(&r, out, why));
     }
     return r.bad || r.left != 0 ? refuse_damaged(why, "too short or too long")
                                 : FBY_OK;
 }
 
+/* Write the user's cache directory to `out`. Returns "" if there is none. */
 static const char *user_dir(char *out, size_t size)
 {
     const char *own  = getenv("FOREBAY_CACHE_DIR");
@@ -136,10 +138,10 @@ static const char *user_dir(char *out, size_t size)
 fby_err fby_cache_path(
     const char *dir, const char *source, char out[FBY_PATH_SIZE])
 {
-    char from_user[FBY_PATH_SIZE];
-    char hex[33];
+    char user_path[FBY_PATH_SIZE];
+    char hex[33]; /* the first 16 bytes of the digest, and NUL */
     if (dir == NULL) {
-        dir = user_dir(from_user, sizeof(from_user));
+        dir = user_dir(user_path, sizeof(user_path));
     }
     struct fby_digest name = fby_digest_of(source, strlen(source));
     int               n    = snprintf(out, FBY_PATH_SIZE, "%s/%s.manifest", dir,
@@ -178,54 +180,55 @@ fby_err fby_cache_load(const char *path, const char *source,
     return err;
 }
 
-struct writing {
+struct cache_writer {
     FILE                     *file;
-    struct fby_checksum_state sum;
-    struct fby_buffer         piece;
+    struct fby_checksum_state sum;     /* of all bytes written so far */
+    struct fby_buffer         pending; /* bytes to write next */
 };
 
 /* Errors stay in the stream; write_all() checks them once, at the end. */
-static void write_piece(struct writing *w)
+static void write_pending(struct cache_writer *w)
 {
-    fby_checksum_add(&w->sum, w->piece.data, w->piece.size);
-    (void)fwrite(w->piece.data, 1, w->piece.size, w->file);
-    w->piece.size = 0;
+    fby_checksum_add(&w->sum, w->pending.data, w->pending.size);
+    (void)fwrite(w->pending.data, 1, w->pending.size, w->file);
+    w->pending.size = 0;
 }
 
-static void write_shard(struct writing *w, const struct fby_shard *shard)
+static void write_shard(struct cache_writer *w, const struct fby_shard *shard)
 {
-    fby_put_u32(&w->piece, 0); /* the size, which is not known yet */
-    fby_shard_encode(shard, &w->piece);
-    fby_store_le(w->piece.data, w->piece.size - sizeof(uint32_t), 4);
+    fby_put_u32(&w->pending, 0); /* the size, which is not known yet */
+    fby_shard_encode(shard, &w->pending);
+    size_t shard_bytes = w->pending.size - sizeof(uint32_t);
+    fby_store_le(w->pending.data, shard_bytes, sizeof(uint32_t));
     for (uint32_t i = 0; i < fby_shard_stamps(shard); i++) {
         const struct fby_stamp *s = &shard->stamps[i];
-        fby_put_u64(&w->piece, s->device);
-        fby_put_u64(&w->piece, s->inode);
-        fby_put_u64(&w->piece, s->size);
-        fby_put_u64(&w->piece, (uint64_t)s->mtime_ns);
-        fby_put_u64(&w->piece, (uint64_t)s->ctime_ns);
+        fby_put_u64(&w->pending, s->device);
+        fby_put_u64(&w->pending, s->inode);
+        fby_put_u64(&w->pending, s->size);
+        fby_put_u64(&w->pending, (uint64_t)s->mtime_ns);
+        fby_put_u64(&w->pending, (uint64_t)s->ctime_ns);
     }
-    write_piece(w);
+    write_pending(w);
 }
 
 static bool write_all(
-    FILE *file, const char *source, const struct fby_cached *what)
+    FILE *file, const char *source, const struct fby_cached *manifest)
 {
-    struct writing w = {.file = file};
+    struct cache_writer w = {.file = file};
     fby_checksum_begin(&w.sum);
-    fby_put_bytes(&w.piece, magic, sizeof(magic));
-    fby_put_u32(&w.piece, VERSION);
-    fby_put_u32(&w.piece, (uint32_t)strlen(source));
-    fby_put_bytes(&w.piece, source, strlen(source));
-    fby_put_u8(&w.piece, what->hashed ? 1 : 0);
-    fby_put_u32(&w.piece, what->count);
-    write_piece(&w);
-    for (uint32_t i = 0; i < what->count; i++) {
-        write_shard(&w, &what->shards[i]);
+    fby_put_bytes(&w.pending, magic, sizeof(magic));
+    fby_put_u32(&w.pending, VERSION);
+    fby_put_u32(&w.pending, (uint32_t)strlen(source));
+    fby_put_bytes(&w.pending, source, strlen(source));
+    fby_put_u8(&w.pending, manifest->hashed ? 1 : 0);
+    fby_put_u32(&w.pending, manifest->count);
+    write_pending(&w);
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        write_shard(&w, &manifest->shards[i]);
     }
     struct fby_checksum sum = fby_checksum_end(&w.sum);
     (void)fwrite(sum.bytes, 1, sizeof(sum.bytes), file);
-    fby_buffer_fini(&w.piece);
+    fby_buffer_fini(&w.pending);
     return ferror(file) == 0;
 }
 
@@ -254,24 +257,24 @@ static bool same_files(const struct fby_cached *a, const struct fby_cached *b)
     return same;
 }
 
-/* Would storing `what` replace a manifest with checksums? Another process may
+/* Would storing `manifest` replace one with checksums? Another process may
  * have stored one since this process loaded the cache. */
 static bool would_lose_checksums(
-    const char *path, const char *source, const struct fby_cached *what)
+    const char *path, const char *source, const struct fby_cached *manifest)
 {
-    struct fby_cached is;
-    if (what->hashed) {
+    struct fby_cached stored;
+    if (manifest->hashed) {
         return false;
     }
-    bool loses = fby_cache_load(path, source, &is, NULL) == FBY_OK &&
-                 is.hashed && same_files(&is, what);
-    fby_cached_fini(&is);
+    bool loses = fby_cache_load(path, source, &stored, NULL) == FBY_OK &&
+                 stored.hashed && same_files(&stored, manifest);
+    fby_cached_fini(&stored);
     return loses;
 }
 
-/* Lock the directory of `file`; closing the result unlocks it. So only one
- * process at a time replaces files there. -1: the file system has no locks; if
- * two processes then store a file at the same time, the last one wins. */
+/* Lock the directory of `file`, so that only one process at a time replaces
+ * files there. Closing the returned descriptor (-1: none) unlocks it. An error
+ * is ignored: without the lock, the last of two processes wins. */
 static int lock_dir_of(const char *file)
 {
     char dir[FBY_PATH_SIZE];
@@ -287,13 +290,13 @@ static int lock_dir_of(const char *file)
     return fd;
 }
 
-/* Rename the temporary file to `path`, or remove it if `path` is better.
- * Returns false and sets errno on failure. */
-static bool put_in_place(const char *temporary, const char *path,
-    const char *source, const struct fby_cached *what)
+/* Rename the temporary file to `path`, or remove it if the rename would lose
+ * checksums. Returns false and sets errno on failure. */
+static bool rename_or_remove(const char *temporary, const char *path,
+    const char *source, const struct fby_cached *manifest)
 {
     int  lock  = lock_dir_of(path);
-    bool ok    = would_lose_checksums(path, source, what)
+    bool ok    = would_lose_checksums(path, source, manifest)
                      ? unlink(temporary) == 0
                      : rename(temporary, path) == 0;
     int  error = errno;
@@ -305,20 +308,20 @@ static bool put_in_place(const char *temporary, const char *path,
 }
 
 fby_err fby_cache_store(const char *path, const char *source,
-    const struct fby_cached *what, struct fby_error_detail *why)
+    const struct fby_cached *manifest, struct fby_error_detail *why)
 {
-    char temporary[FBY_PATH_SIZE + 8];
+    char temporary[FBY_PATH_SIZE + 8]; /* with .XXXXXX and NUL */
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
     make_dirs(path);
     int   fd   = mkostemp(temporary, O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    bool  ok   = file != NULL && write_all(file, source, what);
+    bool  ok   = file != NULL && write_all(file, source, manifest);
     if (file != NULL) {
         ok = fclose(file) == 0 && ok;
     } else if (fd >= 0) {
         close(fd);
     }
-    if (ok && put_in_place(temporary, path, source, what)) {
+    if (ok && rename_or_remove(temporary, path, source, manifest)) {
         return FBY_OK;
     }
     int error = errno;

@@ -1,7 +1,8 @@
 /* cache.h - manifests stored on disk, one file for each source.
  *
- * For each shard a file has the canonical bytes (manifest.h) and the stamps of
- * its files (object.h), and at its end a checksum. A file that is damaged, of
+ * For each shard, a cache file has the canonical bytes of its manifest
+ * (manifest.h), and the stamps of its data files (their identity, size and
+ * times: object.h). A checksum is at the end. A cache file that is damaged, of
  * another version or of another source is treated as missing, and the next scan
  * replaces it. */
 #ifndef FBY_WORKER_SOURCE_CACHE_H
@@ -22,7 +23,7 @@ struct fby_cached {           /* the content of a cache file */
 
 void fby_cached_fini(struct fby_cached *self);
 
-/* In all functions `source` is the text that identifies the source. */
+/* `source` is text that identifies a source: kind, location and settings. */
 
 /* Decode the bytes of a cache file; release `out` with fini, also after an
  * error.
@@ -41,12 +42,12 @@ FBY_CHECKED fby_err fby_cache_path(
 FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
     struct fby_cached *out, struct fby_error_detail *why);
 
-/* Write a file under another name, then rename it. Missing directories are
- * made. If the stored manifest has checksums and its files have the same
- * stamps, a manifest without checksums does not replace it.
+/* Write a cache file under another name, then rename it to `path`. Missing
+ * directories are made. A manifest without checksums does not replace a stored
+ * one that has checksums and the same stamps.
  * Blocks: while another process stores a file in this directory.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_cache_store(const char *path, const char *source,
-    const struct fby_cached *what, struct fby_error_detail *why);
+    const struct fby_cached *manifest, struct fby_error_detail *why);
 
 #endif

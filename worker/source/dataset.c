@@ -12,8 +12,8 @@
 #include "worker/source/manifest.h"
 #include "worker/source/ops.h"
 
-/* Set the members that are computed from the index. */
-static void compute_totals(struct fby_dataset *self)
+/* Set the digests, sample numbers and map ids, which the index determines. */
+static void number_and_digest(struct fby_dataset *self)
 {
     uint32_t n    = self->index.n_shards;
     self->digests = fby_zalloc(n * sizeof(*self->digests));
@@ -44,7 +44,7 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
         fby_dataset_destroy(&self);
         return err;
     }
-    compute_totals(self);
+    number_and_digest(self);
     bool rows = fby_dataset_has_rows(self);
     if (rows || fby_dataset_has_tokens(self)) {
         uint64_t files = self->map_ids[self->index.n_shards];
@@ -91,8 +91,8 @@ uint32_t fby_dataset_count_undivided(const struct fby_dataset *self)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < self->index.n_shards; i++) {
-        const struct fby_sequences *all = self->index.shards[i].sequences;
-        n += all != NULL && fby_sequences_undivided(all) ? 1 : 0;
+        const struct fby_sequences *sequences = self->index.shards[i].sequences;
+        n += sequences != NULL && fby_sequences_undivided(sequences) ? 1 : 0;
     }
     return n;
 }
@@ -189,25 +189,26 @@ uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
 
 struct fby_member fby_sequence_member(const struct fby_sample_at *at)
 {
-    const struct fby_sequences *all   = at->shard->sequences;
-    struct fby_token_part       first = fby_sequences_part(all, at->sample, 0);
+    const struct fby_sequences *sequences = at->shard->sequences;
+    struct fby_token_part first = fby_sequences_part(sequences, at->sample, 0);
     return (struct fby_member){
-        .sample = at->number,
-        .shard  = at->shard_number,
-        .index  = at->sample,
-        .offset = fby_sequences_piece(all, first.token, 1).at,
-        .size   = fby_sequences_bytes(all, at->sample),
-        .width  = fby_type_bytes(all->type),
-        .documents =
-            all->packed != NULL ? fby_sequences_parts(all, at->sample) : 0,
+        .sample    = at->number,
+        .shard     = at->shard_number,
+        .index     = at->sample,
+        .offset    = fby_sequences_piece(sequences, first.token, 1).at,
+        .size      = fby_sequences_bytes(sequences, at->sample),
+        .width     = fby_type_bytes(sequences->type),
+        .documents = sequences->packed != NULL
+                         ? fby_sequences_parts(sequences, at->sample)
+                         : 0,
     };
 }
 
 fby_err fby_dataset_find_member(const struct fby_dataset *self, uint64_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
 {
-    struct fby_sample_at at = find_sample(self, sample);
-    uint32_t             m  = 0;
+    struct fby_sample_at at    = find_sample(self, sample);
+    uint32_t             index = 0;
     if (fby_shard_has_rows(at.shard)) {
         return FBY_NOT_FOUND;
     }
@@ -215,15 +216,15 @@ fby_err fby_dataset_find_member(const struct fby_dataset *self, uint64_t sample,
         *out = fby_sequence_member(&at);
         return FBY_OK;
     }
-    if (!fby_shard_find_member(at.shard, at.sample, exts, n_exts, &m)) {
+    if (!fby_shard_find_member(at.shard, at.sample, exts, n_exts, &index)) {
         return FBY_NOT_FOUND;
     }
     *out = (struct fby_member){
         .sample = sample,
         .shard  = at.shard_number,
-        .index  = m,
-        .offset = fby_shard_offset(at.shard, m),
-        .size   = at.shard->bytes[m],
+        .index  = index,
+        .offset = fby_shard_offset(at.shard, index),
+        .size   = at.shard->bytes[index],
     };
     return FBY_OK;
 }
@@ -242,16 +243,16 @@ bool fby_dataset_has_extension(
     return false;
 }
 
-/* Read the tokens of a part, from all runs of the file that it spans. */
+/* Read the tokens of a part, which can be at several places in the file. */
 static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
-    const struct fby_sequences *all, struct fby_token_part part,
+    const struct fby_sequences *sequences, struct fby_token_part part,
     uint8_t *buffer, struct fby_error_detail *why)
 {
-    uint64_t width = fby_type_bytes(all->type);
+    uint64_t width = fby_type_bytes(sequences->type);
     uint64_t end   = part.token + part.tokens;
     while (part.token < end) {
         struct fby_token_piece piece =
-            fby_sequences_piece(all, part.token, end - part.token);
+            fby_sequences_piece(sequences, part.token, end - part.token);
         struct fby_extent extent = {piece.at, piece.tokens * width};
         FBY_TRY(fby_files_read(self->files, file, extent, buffer, why));
         buffer += extent.size;
@@ -264,17 +265,18 @@ static fby_err read_sequence(struct fby_dataset *self,
     const struct fby_file *file, const struct fby_member *member,
     uint8_t *buffer, struct fby_error_detail *why)
 {
-    const struct fby_sequences *all =
+    const struct fby_sequences *sequences =
         self->index.shards[member->shard].sequences;
-    uint32_t n      = fby_sequences_parts(all, member->index);
-    uint8_t *length = buffer;
+    uint32_t n_parts = fby_sequences_parts(sequences, member->index);
+    uint8_t *lengths = buffer; /* u32 each; member->documents is 0 or n_parts */
     buffer += (size_t)member->documents * sizeof(uint32_t);
-    for (uint32_t i = 0; i < n; i++) {
-        struct fby_token_part part = fby_sequences_part(all, member->index, i);
+    for (uint32_t i = 0; i < n_parts; i++) {
+        struct fby_token_part part =
+            fby_sequences_part(sequences, member->index, i);
         if (i < member->documents) {
-            fby_store_le(length + i * sizeof(uint32_t), part.tokens, 4);
+            fby_store_le(lengths + i * sizeof(uint32_t), part.tokens, 4);
         }
-        FBY_TRY(read_part(self, file, all, part, buffer, why));
+        FBY_TRY(read_part(self, file, sequences, part, buffer, why));
         buffer += part.tokens * member->width;
     }
     return FBY_OK;
@@ -286,23 +288,24 @@ fby_err fby_dataset_read(struct fby_dataset *self,
 {
     const struct fby_shard *shard = &self->index.shards[member->shard];
     char                    path[FBY_PATH_SIZE];
-    uint32_t                m = member->index;
+    uint32_t                number = member->index;
     if (size < member->size) {
         return fby_error_set(why, FBY_FULL,
             "a member of %llu bytes, and room for %zu",
             (unsigned long long)member->size, size);
     }
-    if (fby_shard_is_value(shard, m)) {
-        memcpy(buffer, shard->texts.data + shard->text_offset[m],
-            shard->text_size[m]);
+    if (fby_shard_is_value(shard, number)) {
+        memcpy(buffer, shard->texts.data + shard->text_offset[number],
+            shard->text_size[number]);
         return FBY_OK;
     }
-    FBY_TRY(fby_index_path(&self->index, shard, m, path, why));
+    uint32_t file_number = shard->has_files ? number : 0;
+    FBY_TRY(fby_index_path(&self->index, shard, file_number, path, why));
     struct fby_file file = {
-        .id    = (uint64_t)member->shard << 32 | (shard->has_files ? m : 0),
+        .id    = (uint64_t)member->shard << 32 | file_number,
         .root  = self->index.root,
         .path  = path,
-        .stamp = &shard->stamps[shard->has_files ? m : 0],
+        .stamp = &shard->stamps[file_number],
     };
     if (shard->sequences != NULL) {
         return read_sequence(self, &file, member, buffer, why);
@@ -313,9 +316,10 @@ fby_err fby_dataset_read(struct fby_dataset *self,
 
 void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size)
 {
-    const uint32_t *first = at->shard->first + at->sample;
-    out[0]                = '\0';
-    for (uint32_t m = first[0]; m < first[1]; m++) {
+    uint32_t begin = at->shard->first[at->sample];
+    uint32_t end   = at->shard->first[at->sample + 1];
+    out[0]         = '\0';
+    for (uint32_t m = begin; m < end; m++) {
         fby_text_append_name(out, size, fby_shard_suffix(at->shard, m));
     }
 }
@@ -324,7 +328,7 @@ void fby_sample_describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
     struct fby_error_detail *text)
 {
-    (void)dataset;
+    (void)dataset; /* only other sources need it to describe a sample */
     const struct fby_shard *shard  = at->shard;
     const char             *key    = fby_shard_key(shard, at->sample);
     unsigned long long      number = at->number;

@@ -1,10 +1,11 @@
-/* dataset.h - a dataset as a worker sees it: numbered samples, read by pread.
+/* dataset.h - a dataset as a worker sees it: numbered samples, and their bytes.
  *
  * Opening a dataset makes its manifest (the list of its shards and samples),
- * from the cache or by a scan, and computes the data digest. The object is
- * constant from then on. A read fails if the file changed since it was indexed.
- * Samples are numbered from 0, through all shards in order. Rows of columns and
- * cut sequences of tokens are read many at a time (run.h). */
+ * from the cache or by a scan, and computes the data digest (a hash of the
+ * manifest). After that the dataset is constant. A read fails if the file
+ * changed since it was indexed. Samples are numbered from 0, through all shards
+ * in order. Rows of columns and cut sequences of tokens are read many at a time
+ * (run.h). */
 #ifndef FBY_WORKER_SOURCE_DATASET_H
 #define FBY_WORKER_SOURCE_DATASET_H
 
@@ -81,19 +82,20 @@ uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample);
 /* Are the samples rows of columns? Then they have no members. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
-/* Are the samples sequences of tokens, without packing (packed.h)? Then each is
- * a member, and can also be read with others (run.h). */
+/* Are the samples sequences of tokens, without packing (packed.h)? Then a
+ * sequence is a member, and many can also be read at a time (run.h). */
 bool fby_dataset_has_tokens(const struct fby_dataset *self);
 
-/* The number of token files for which fby_sequences_undivided() is true. */
+/* The number of packed token files that are one long document, probably because
+ * the end token in the pipeline is wrong (fby_sequences_undivided). */
 uint32_t fby_dataset_count_undivided(const struct fby_dataset *self);
 
 /* A member of a sample, and where its bytes are. */
 struct fby_member {
-    uint64_t sample;
-    uint32_t shard;
+    uint64_t sample;    /* its number in the dataset */
+    uint32_t shard;     /* number of its shard */
     uint32_t index;     /* number of the member or sequence in the shard */
-    uint64_t offset;    /* in the shard's file, in bytes; 0 in other files */
+    uint64_t offset;    /* in the shard's file, in bytes; 0 if a file itself */
     uint64_t size;      /* bytes */
     uint32_t width;     /* bytes of a token; 0: not a sequence */
     uint32_t documents; /* pieces of documents in a packed sequence; else 0 */

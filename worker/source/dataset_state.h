@@ -10,9 +10,9 @@
 
 struct fby_dataset {
     struct fby_index   index;
-    struct fby_files  *files;   /* open files; NULL: columns */
+    struct fby_files  *files;   /* open files; NULL for columns */
     struct fby_maps   *maps;    /* mapped files; columns and tokens only */
-    uint64_t          *map_ids; /* n_shards + 1: map id of the shard's file 0 */
+    uint64_t          *map_ids; /* n_shards + 1: id in `maps` of its file 0 */
     struct fby_digest *digests; /* per shard */
     struct fby_digest  digest;  /* the data digest */
     uint32_t          *samples; /* per shard: number of its samples */
@@ -21,7 +21,7 @@ struct fby_dataset {
 
 /* A sample and its shard. */
 struct fby_sample_at {
-    uint64_t                number; /* of the sample in the dataset */
+    uint64_t                number; /* number of the sample in the dataset */
     const struct fby_shard *shard;
     uint32_t                shard_number;
     uint32_t                sample; /* number of the sample in the shard */

@@ -48,16 +48,17 @@ static fby_err add_name(
 static fby_err match_below(struct expansion *e, const char *dir,
     const char *pattern, struct fby_error_detail *why);
 
-/* Add an entry that matches the first component of a pattern, or search below
- * it for `rest`, the other components (NULL: there are none). */
+/* `entry` matches the first component of a pattern. Add its name or, if the
+ * pattern has more components (`rest`; else NULL), search below it for them. */
 static fby_err follow_match(struct expansion *e, const char *dir,
     const struct fby_entry *entry, const char *rest,
     struct fby_error_detail *why)
 {
     char path[FBY_PATH_SIZE];
-    bool table = entry->is_dir || fby_is_npz(entry->name);
-    bool shard = e->want == FBY_EXPAND_FILES ? !entry->is_dir : table;
-    if (rest != NULL ? !entry->is_dir : !shard) {
+    bool is_table = entry->is_dir || fby_is_npz(entry->name);
+    bool is_shard = e->want == FBY_EXPAND_TABLES ? is_table : !entry->is_dir;
+    bool matches  = rest != NULL ? entry->is_dir : is_shard;
+    if (!matches) {
         return FBY_OK;
     }
     FBY_TRY(fby_path_join(dir, entry->name, path, why));
@@ -92,7 +93,8 @@ static fby_err match_below(struct expansion *e, const char *dir,
     return err;
 }
 
-static fby_err expand_name(
+/* Add `pattern`, which has no braces, or all paths that its globs match. */
+static fby_err expand_globs(
     struct expansion *e, const char *pattern, struct fby_error_detail *why)
 {
     if (!fby_has_wildcards(pattern)) {
@@ -108,7 +110,7 @@ static fby_err expand_name(
     return FBY_OK;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -117,7 +119,7 @@ static void sort_unique(struct fby_names *names)
 {
     uint32_t kept = 0;
     if (names->count > 0) {
-        qsort(names->at, names->count, sizeof(*names->at), by_bytes);
+        qsort(names->at, names->count, sizeof(*names->at), compare_names);
     }
     for (uint32_t i = 0; i < names->count; i++) {
         if (kept > 0 && strcmp(names->at[kept - 1], names->at[i]) == 0) {
@@ -140,7 +142,7 @@ fby_err fby_expand(const struct fby_root *root,
     for (uint32_t i = 0; err == FBY_OK && i < count; i++) {
         char name[FBY_PATH_SIZE];
         fby_braces_write_name(parts->rest, i, name);
-        err = expand_name(&e, name, why);
+        err = expand_globs(&e, name, why);
     }
     sort_unique(out);
     return err;

@@ -1,7 +1,8 @@
 /* expand.h - list the shards that a pattern names.
  *
- * Braces are expanded, and globs (*, ?, [...]) matched beneath the root. The
- * names are sorted in byte order; a repeated name is kept once. */
+ * Braces ("{a,b}", "{0..9}") are expanded, and globs (*, ?, [...]) are matched
+ * with the files beneath the root. The names are sorted in byte order; a
+ * repeated name is kept once. */
 #ifndef FBY_WORKER_SOURCE_EXPAND_H
 #define FBY_WORKER_SOURCE_EXPAND_H
 
@@ -18,9 +19,9 @@ struct fby_names {
     uint32_t count; /* number of names */
 };
 
-enum fby_expand_want { /* what a glob matches */
-    FBY_EXPAND_FILES,
-    FBY_EXPAND_TABLES /* folders and .npz files */
+enum fby_expand_want { /* which entries a glob matches */
+    FBY_EXPAND_FILES,  /* plain files */
+    FBY_EXPAND_TABLES  /* folders and .npz files */
 };
 
 /* List the names of the shards, relative to `parts->base`. A name without a

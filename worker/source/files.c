@@ -10,25 +10,25 @@ enum { DEFAULT_MAX_OPEN = 128 };
 
 static const uint64_t no_file = UINT64_MAX;
 
-struct slot {
-    uint64_t          id;        /* no_file: unused, or the file is stale */
-    struct fby_object object;    /* a closed object: the slot is free */
+struct file_slot {
+    uint64_t          id;        /* of the file; no_file: do not use it again */
+    struct fby_object object;    /* the open file; closed: the slot is free */
     uint32_t          readers;   /* threads that are reading the file */
-    uint64_t          last_used; /* value of `clock` */
+    uint64_t          last_used; /* value of `clock` at the last use */
 };
 
 struct fby_files {
-    pthread_mutex_t lock; /* guards all below */
-    struct slot    *slots;
-    uint32_t        count; /* slots */
-    uint64_t        clock; /* counts uses */
+    pthread_mutex_t   lock; /* guards all members below */
+    struct file_slot *slots;
+    uint32_t          count; /* number of slots */
+    uint64_t          clock; /* number of uses of all slots so far */
 };
 
 /* The file that a thread reads from: in a slot or, if all slots were in use, an
  * object of the thread's own (slot NULL). */
-struct hold {
-    struct slot      *slot;
-    struct fby_object object;
+struct held_file {
+    struct file_slot *slot;
+    struct fby_object object; /* with a slot: a copy of its handle */
 };
 
 struct fby_files *fby_files_create(uint32_t max_open)
@@ -37,7 +37,7 @@ struct fby_files *fby_files_create(uint32_t max_open)
     self->count            = max_open > 0 ? max_open : DEFAULT_MAX_OPEN;
     self->slots            = fby_zalloc(self->count * sizeof(*self->slots));
     for (uint32_t i = 0; i < self->count; i++) {
-        self->slots[i] = (struct slot){.id = no_file};
+        self->slots[i] = (struct file_slot){.id = no_file};
     }
     pthread_mutex_init(&self->lock, NULL);
     return self;
@@ -58,12 +58,12 @@ void fby_files_destroy(struct fby_files **self_p)
     free(self);
 }
 
-/* Find the slot of file `id` and count a reader; NULL when there is none. Needs
- * the lock. */
-static struct slot *hold_slot_of(struct fby_files *self, uint64_t id)
+/* Find the slot of file `id` and add a reader to it. Returns NULL if no slot
+ * has the file. Needs the lock. */
+static struct file_slot *add_reader(struct fby_files *self, uint64_t id)
 {
     for (uint32_t i = 0; i < self->count; i++) {
-        struct slot *slot = &self->slots[i];
+        struct file_slot *slot = &self->slots[i];
         if (slot->id == id) {
             slot->readers++;
             slot->last_used = ++self->clock;
@@ -73,45 +73,46 @@ static struct slot *hold_slot_of(struct fby_files *self, uint64_t id)
     return NULL;
 }
 
-/* A free slot, else the least recently used one; NULL when all are being read
- * from. Needs the lock. */
-static struct slot *choose_slot(struct fby_files *self)
+/* Returns a free slot, else the least recently used one without readers, else
+ * NULL. Needs the lock. */
+static struct file_slot *choose_slot(struct fby_files *self)
 {
-    struct slot *best = NULL;
+    struct file_slot *oldest = NULL;
     for (uint32_t i = 0; i < self->count; i++) {
-        struct slot *slot = &self->slots[i];
+        struct file_slot *slot = &self->slots[i];
         if (!fby_object_is_open(&slot->object)) {
             return slot;
         }
         if (slot->readers == 0 &&
-            (best == NULL || slot->last_used < best->last_used)) {
-            best = slot;
+            (oldest == NULL || slot->last_used < oldest->last_used)) {
+            oldest = slot;
         }
     }
-    return best;
+    return oldest;
 }
 
-/* Put `object` into a slot, unless another thread has already opened this file
- * or all slots are in use. Returns the object that is no longer needed (it may
- * be closed already); the caller closes it. */
+/* Put `object` into a slot, unless another thread has cached this file since,
+ * or all slots have readers. Returns the object that the caller must close, if
+ * any: a second handle of the file, or the file that had the slot before. */
 static struct fby_object cache_object(struct fby_files *self, uint64_t id,
-    struct fby_object object, struct hold *hold)
+    struct fby_object object, struct held_file *held)
 {
     struct fby_object spare = {0};
     pthread_mutex_lock(&self->lock);
-    hold->slot   = hold_slot_of(self, id);
-    hold->object = object;
-    if (hold->slot != NULL) {
-        hold->object = hold->slot->object;
-        spare        = object;
-    } else if ((hold->slot = choose_slot(self)) != NULL) {
-        spare       = hold->slot->object;
-        *hold->slot = (struct slot){.id = id,
-            .object                     = object,
-            .readers                    = 1,
-            .last_used                  = ++self->clock};
+    struct file_slot *cached = add_reader(self, id);
+    struct file_slot *slot   = cached != NULL ? cached : choose_slot(self);
+    if (cached != NULL) {
+        spare  = object;
+        object = cached->object;
+    } else if (slot != NULL) {
+        spare = slot->object;
+        *slot = (struct file_slot){.id = id,
+            .object                    = object,
+            .readers                   = 1,
+            .last_used                 = ++self->clock};
     }
     pthread_mutex_unlock(&self->lock);
+    *held = (struct held_file){.slot = slot, .object = object};
     return spare;
 }
 
@@ -119,7 +120,7 @@ fby_err fby_file_open(const struct fby_file *file, struct fby_object *out,
     struct fby_error_detail *why)
 {
     fby_err err = fby_object_open(file->root, file->path, out, why);
-    if (err == FBY_NOT_FOUND || err == FBY_USAGE) {
+    if (err == FBY_NOT_FOUND || err == FBY_USAGE) { /* USAGE: a changed link */
         return fby_error_prefix(
             why, FBY_STALE, "was removed or replaced since it was indexed");
     }
@@ -132,32 +133,33 @@ fby_err fby_file_open(const struct fby_file *file, struct fby_object *out,
     return err;
 }
 
-static fby_err acquire(struct fby_files *self, const struct fby_file *file,
-    struct hold *hold, struct fby_error_detail *why)
+static fby_err acquire_file(struct fby_files *self, const struct fby_file *file,
+    struct held_file *held, struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
-    hold->slot = hold_slot_of(self, file->id);
-    if (hold->slot != NULL) {
-        hold->object = hold->slot->object;
+    held->slot = add_reader(self, file->id);
+    if (held->slot != NULL) {
+        held->object = held->slot->object;
     }
     pthread_mutex_unlock(&self->lock);
-    if (hold->slot != NULL) {
+    if (held->slot != NULL) {
         return FBY_OK;
     }
     struct fby_object object;
     FBY_TRY(fby_file_open(file, &object, why));
-    struct fby_object spare = cache_object(self, file->id, object, hold);
+    struct fby_object spare = cache_object(self, file->id, object, held);
     fby_object_close(&spare);
     return FBY_OK;
 }
 
-/* A file that failed leaves the cache, so the next read opens it again. */
-static void release(struct fby_files *self, struct hold *hold, bool failed)
+/* A file that failed leaves the cache; its last reader closes it. */
+static void release_file(
+    struct fby_files *self, struct held_file *held, bool failed)
 {
-    struct slot      *slot  = hold->slot;
+    struct file_slot *slot  = held->slot;
     struct fby_object spare = {0};
     if (slot == NULL) {
-        fby_object_close(&hold->object);
+        fby_object_close(&held->object);
         return;
     }
     pthread_mutex_lock(&self->lock);
@@ -187,13 +189,14 @@ static fby_err read_extent(const struct fby_object *object,
 fby_err fby_files_read(struct fby_files *self, const struct fby_file *file,
     struct fby_extent extent, void *buffer, struct fby_error_detail *why)
 {
-    struct hold hold = {0};
-    FBY_TRY(acquire(self, file, &hold, why));
-    fby_err err = read_extent(&hold.object, extent, buffer, why);
+    struct held_file held = {0};
+    FBY_TRY(acquire_file(self, file, &held, why));
+    fby_err err = read_extent(&held.object, extent, buffer, why);
+    /* An early end is stale, too; the stamp tells better what changed. */
     if (err == FBY_OK || err == FBY_STALE) {
-        fby_err checked = fby_stamp_check(&hold.object, file->stamp, why);
+        fby_err checked = fby_stamp_check(&held.object, file->stamp, why);
         err             = checked != FBY_OK ? checked : err;
     }
-    release(self, &hold, err != FBY_OK);
+    release_file(self, &held, err != FBY_OK);
     return err;
 }

@@ -1,9 +1,9 @@
-/* files.h - a bounded cache of open files, read with a check for changes.
+/* files.h - read files through a bounded cache of open files.
  *
  * When the cache is full, the file that was least recently used is closed. A
- * file is compared with its stamp when it is opened and again after each read,
- * so bytes that changed during the read are not returned. The lock guards the
- * table only and is never held during a system call. */
+ * file is compared with its stamp (its identity, size and times) when it is
+ * opened and after each read. So a read fails if the file changed during it.
+ * The lock guards the table only and is never held during a system call. */
 #ifndef FBY_WORKER_SOURCE_FILES_H
 #define FBY_WORKER_SOURCE_FILES_H
 
@@ -21,7 +21,7 @@ void              fby_files_destroy(struct fby_files **self_p);
 
 /* A file of an index. All pointers are borrowed for the call. */
 struct fby_file {
-    uint64_t                id; /* unique in the cache; below UINT64_MAX */
+    uint64_t                id; /* unique in one cache; below UINT64_MAX */
     const struct fby_root  *root;
     const char             *path;  /* beneath the root */
     const struct fby_stamp *stamp; /* its stamp when it was indexed */

@@ -71,7 +71,7 @@ fby_err fby_build_each_name(struct fby_build *self, enum fby_expand_want want,
     return fby_build_run_jobs(self, out->n_shards, job, arg, why);
 }
 
-static int by_shard_name(const void *name, const void *shard)
+static int compare_with_shard_name(const void *name, const void *shard)
 {
     return strcmp(name, ((const struct fby_shard *)shard)->name);
 }
@@ -83,10 +83,11 @@ struct fby_shard *fby_build_find_cached(
         return NULL;
     }
     return bsearch(name, self->cached.shards, self->cached.count,
-        sizeof(*self->cached.shards), by_shard_name);
+        sizeof(*self->cached.shards), compare_with_shard_name);
 }
 
-static fby_err find_source(struct fby_build *b, struct fby_error_detail *why)
+/* All errors are FBY_USAGE, because a client sent the location. */
+static fby_err find_location(struct fby_build *b, struct fby_error_detail *why)
 {
     const char       *pattern = b->spec->pattern;
     struct fby_index *out     = b->out;
@@ -103,42 +104,43 @@ static fby_err find_source(struct fby_build *b, struct fby_error_detail *why)
     return err == FBY_CONFIG ? FBY_USAGE : err;
 }
 
-static void put_text(struct fby_buffer *out, const char *text)
+static void append_text(struct fby_buffer *out, const char *text)
 {
     fby_put_bytes(out, text, strlen(text));
 }
 
 /* Write the identity of the source: its kind, its location without links, and
  * all settings that its manifest depends on. */
-static void name_source(struct fby_build *b)
+static void write_identity(struct fby_build *b)
 {
     const struct fby_dataset_spec *spec = b->spec;
     const struct fby_index        *out  = b->out;
     const struct fby_source_ops   *ops  = fby_source_ops(spec->kind);
-    put_text(&b->source, fby_source_traits(spec->kind)->key->name);
-    put_text(&b->source, " ");
+    append_text(&b->source, fby_source_traits(spec->kind)->key->name);
+    append_text(&b->source, " ");
     if (ops->describe_index != NULL) {
         ops->describe_index(spec, &b->source);
     }
-    put_text(&b->source, fby_root_dir(out->root));
-    put_text(&b->source, "/");
-    put_text(&b->source, out->parts.base);
-    put_text(&b->source, "/");
-    put_text(&b->source, out->parts.rest);
+    append_text(&b->source, fby_root_dir(out->root));
+    append_text(&b->source, "/");
+    append_text(&b->source, out->parts.base);
+    append_text(&b->source, "/");
+    append_text(&b->source, out->parts.rest);
     for (uint32_t i = 0; i < spec->n_files; i++) {
-        put_text(&b->source, " ");
-        put_text(&b->source, spec->files[i]);
+        append_text(&b->source, " ");
+        append_text(&b->source, spec->files[i]);
     }
-    put_text(&b->source, spec->lengths != NULL ? " lengths" : "");
-    for (uint32_t i = 0; spec->lengths != NULL && i < spec->lengths->n_from;
-         i++) {
-        put_text(&b->source, " ");
-        put_text(&b->source, spec->lengths->from[i]);
+    if (spec->lengths != NULL) {
+        append_text(&b->source, " lengths");
+        for (uint32_t i = 0; i < spec->lengths->n_from; i++) {
+            append_text(&b->source, " ");
+            append_text(&b->source, spec->lengths->from[i]);
+        }
     }
     fby_put_u8(&b->source, 0);
 }
 
-static bool cache_file(const struct fby_build *b, char path[FBY_PATH_SIZE])
+static bool find_cache_file(const struct fby_build *b, char path[FBY_PATH_SIZE])
 {
     return fby_cache_path(b->spec->cache_dir, (const char *)b->source.data,
                path) == FBY_OK;
@@ -148,7 +150,7 @@ static void load_cache(struct fby_build *b)
 {
     char                    path[FBY_PATH_SIZE];
     struct fby_error_detail why = {0};
-    if (!cache_file(b, path)) {
+    if (!find_cache_file(b, path)) {
         return;
     }
     fby_err err =
@@ -174,20 +176,20 @@ static bool should_store(const struct fby_build *b)
 static void store_cache(const struct fby_build *b)
 {
     char                    path[FBY_PATH_SIZE];
-    struct fby_error_detail why  = {0};
-    const struct fby_cached what = {
+    struct fby_error_detail why      = {0};
+    const struct fby_cached manifest = {
         b->out->shards, b->out->n_shards, b->out->hashed};
     if (!should_store(b)) {
         return;
     }
-    if (!cache_file(b, path)) {
+    if (!find_cache_file(b, path)) {
         if (b->spec->cache_dir == NULL) { /* "" asks for no cache */
             fby_warn("CACHE-NONE",
                 "nowhere to keep the manifest: set FOREBAY_CACHE_DIR or HOME; "
                 "the next open indexes again");
         }
-    } else if (fby_cache_store(
-                   path, (const char *)b->source.data, &what, &why) != FBY_OK) {
+    } else if (fby_cache_store(path, (const char *)b->source.data, &manifest,
+                   &why) != FBY_OK) {
         fby_warn(
             "CACHE-NOT-WRITTEN", "%s; the next open indexes again", why.text);
     }
@@ -199,12 +201,13 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
 {
     struct fby_build b = {.spec = spec, .progress = progress, .out = out};
     *out               = (struct fby_index){0};
-    FBY_TRY(find_source(&b, why));
-    name_source(&b);
+    FBY_TRY(find_location(&b, why));
+    write_identity(&b);
     load_cache(&b);
     out->hashed = spec->hash || b.cached.hashed;
     fby_err err = fby_source_ops(spec->kind)->index(&b, why);
-    err         = err == FBY_USAGE ? FBY_CONFIG : err; /* a link leads out */
+    /* Here FBY_USAGE means that a link in the data leads out of the root. */
+    err         = err == FBY_USAGE ? FBY_CONFIG : err;
     out->reused = atomic_load(&b.reused);
     if (err == FBY_OK) {
         store_cache(&b);

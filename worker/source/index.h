@@ -20,11 +20,11 @@ struct fby_index {
     struct fby_location_parts parts; /* the location of the source */
     struct fby_shard         *shards;
     uint32_t                  n_shards;
-    struct fby_folder *folders; /* the class folders, or the parallel folders
-                                   relative to the base; else NULL */
+    struct fby_folder *folders; /* the class folders or the parallel folders,
+                                   relative to parts.base; else NULL */
     uint32_t           n_folders;
-    bool               hashed; /* shards have checksums */
-    uint32_t           reused; /* shards taken from the cache */
+    bool               hashed; /* all shards have checksums */
+    uint32_t           reused; /* number of shards taken from the cache */
 };
 
 /* Fill `out`; release it with fini, also after an error.
@@ -34,8 +34,8 @@ FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_error_detail *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Write the path beneath the root of file `number` of a shard. Files have the
- * order of shard->stamps: members, columns, or the only file (number 0).
+/* Write the path, beneath the root, of file `number` of a shard. Files are
+ * numbered as shard->stamps: by member, by column, or 0 for an only file.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
@@ -47,7 +47,7 @@ FBY_CHECKED fby_err fby_index_open(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, struct fby_object *out,
     struct fby_error_detail *why);
 
-/* Format a path into `out`, for fby_source_ops.path.
+/* Format a path into `out` as snprintf() does, for fby_source_ops.path.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_path_format(char out[FBY_PATH_SIZE],
     struct fby_error_detail *why, const char *format, ...)

@@ -18,10 +18,10 @@ struct fby_build {
     struct fby_buffer  source; /* text with NUL: the identity of the source, by
                                  which the cache finds its file */
     struct fby_cached  cached; /* the manifest from the cache; may be empty */
-    struct fby_names   names;  /* of the shards; set by fby_build_each_name */
-    struct fby_shard **known;  /* the cached shard of each name, or NULL */
-    atomic_uint        reused; /* shards taken from the cache */
-    atomic_uint        fresh;  /* shards that were scanned or read */
+    struct fby_names   names; /* names of the shards; for fby_build_each_name */
+    struct fby_shard **known; /* per name: the cached shard, or NULL */
+    atomic_uint        reused; /* number of shards taken from the cache */
+    atomic_uint        fresh;  /* number of shards scanned or read */
 };
 
 /* A job of fby_jobs (jobs.h) with number `i`. */
@@ -34,14 +34,14 @@ FBY_CHECKED fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
     fby_build_job *job, void *arg, struct fby_error_detail *why);
 
 /* Expand the location of the source into names of shards, and run a job for
- * each: job i fills self->out->shards[i], whose name is self->names.at[i], and
- * no other job uses self->known[i].
+ * each. Job i fills self->out->shards[i], whose name is self->names.at[i]. Only
+ * job i uses self->known[i].
  * Errors: those of fby_expand and fby_jobs_run. */
 FBY_CHECKED fby_err fby_build_each_name(struct fby_build *self,
     enum fby_expand_want want, fby_build_job *job, void *arg,
     struct fby_error_detail *why);
 
-/* The cached shard of that name, or NULL. */
+/* Returns the cached shard of that name, or NULL. */
 struct fby_shard *fby_build_find_cached(
     struct fby_build *self, const char *name);
 
@@ -56,14 +56,14 @@ FBY_CHECKED fby_err fby_build_read_shard(struct fby_build *self,
 FBY_CHECKED fby_err fby_build_read_shards(
     struct fby_build *self, struct fby_error_detail *why);
 
-enum { FBY_SHARD_FILES = 2 }; /* maximum in struct fby_shard_files */
+enum { FBY_SHARD_FILES = 2 }; /* a data file, and perhaps its index file */
 
 struct fby_shard_files {     /* the open files of one shard */
     const char        *name; /* name of the shard */
     uint32_t           n;    /* number of files */
     struct fby_object  objects[FBY_SHARD_FILES];
     struct fby_stamp   stamps[FBY_SHARD_FILES];
-    const atomic_bool *stop;
+    const atomic_bool *stop; /* true: give up soon */
 };
 
 /* How to index shards of one file each, perhaps with an index file. */

@@ -15,7 +15,8 @@ struct indexing {
 
 /* ---- the files of a shard ------------------------------------------------ */
 
-static fby_err open_one(const struct fby_root *root, const char *path,
+/* Open a file and append it to `files`. */
+static fby_err open_file(const struct fby_root *root, const char *path,
     struct fby_shard_files *files, struct fby_error_detail *why)
 {
     uint32_t n = files->n;
@@ -35,17 +36,17 @@ static fby_err open_files(struct indexing *indexing,
         FBY_TRY(kind->check_name(indexing->build->spec, files->name, why));
     }
     FBY_TRY(fby_path_join(out->parts.base, files->name, path, why));
-    FBY_TRY(open_one(out->root, path, files, why));
+    FBY_TRY(open_file(out->root, path, files, why));
     if (kind->index_suffix == NULL) {
         return FBY_OK;
     }
-    memcpy(path + strlen(path) - strlen(kind->index_suffix), kind->index_suffix,
-        strlen(kind->index_suffix));
+    size_t suffix_size = strlen(kind->index_suffix);
+    memcpy(path + strlen(path) - suffix_size, kind->index_suffix, suffix_size);
     return fby_error_prefix(
-        why, open_one(out->root, path, files, why), "its index beside it");
+        why, open_file(out->root, path, files, why), "its index beside it");
 }
 
-static fby_err check_files(
+static fby_err check_unchanged(
     const struct fby_shard_files *files, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < files->n; i++) {
@@ -56,14 +57,15 @@ static fby_err check_files(
 
 /* ---- the shard ----------------------------------------------------------- */
 
-/* Move the cached shard into the index, if its files have equal stamps. */
-static bool reuse_cached(
+/* Move the cached shard into the index, if its files have equal stamps and it
+ * has lengths if and only if they are needed. Returns false if not moved. */
+static bool move_from_cache(
     struct fby_build *b, uint32_t i, const struct fby_shard_files *files)
 {
     struct fby_shard *known = b->known[i];
     if (known == NULL || known->kind != b->spec->kind ||
-        fby_shard_stamps(known) != files->n ||
         (known->lengths != NULL) != (b->spec->lengths != NULL) ||
+        fby_shard_stamps(known) != files->n ||
         known->size != files->stamps[0].size ||
         !fby_stamps_equal(known->stamps, files->stamps, files->n)) {
         return false;
@@ -86,7 +88,7 @@ static fby_err read_lengths(const struct indexing *indexing,
                                 : FBY_OK;
 }
 
-static fby_err scan(struct indexing *indexing, struct fby_shard *shard,
+static fby_err scan_shard(struct indexing *indexing, struct fby_shard *shard,
     const struct fby_shard_files *files, struct fby_error_detail *why)
 {
     fby_shard_init(shard, files->name, indexing->build->spec->kind);
@@ -94,15 +96,15 @@ static fby_err scan(struct indexing *indexing, struct fby_shard *shard,
         fby_memdup(files->stamps, files->n * sizeof(files->stamps[0]));
     shard->size = files->stamps[0].size;
     FBY_TRY(indexing->kind->scan(indexing->build->spec, files, shard, why));
-    /* A token file may be shorter than a sequence. */
+    /* A token file that is shorter than a sequence has no samples. */
     if (shard->samples == 0 && !fby_source_traits(shard->kind)->has_sequences) {
         return fby_error_set(why, FBY_CONFIG, "it has no samples");
     }
     FBY_TRY(read_lengths(indexing, shard, files, why));
-    return check_files(files, why);
+    return check_unchanged(files, why);
 }
 
-static fby_err sum_files(struct fby_shard *shard,
+static fby_err add_checksum(struct fby_shard *shard,
     const struct fby_shard_files *files, struct fby_error_detail *why)
 {
     struct fby_checksum_state sum;
@@ -116,22 +118,22 @@ static fby_err sum_files(struct fby_shard *shard,
     return FBY_OK;
 }
 
-static fby_err index_open_files(struct indexing *indexing, uint32_t i,
+static fby_err index_shard(struct indexing *indexing, uint32_t i,
     const struct fby_shard_files *files, struct fby_error_detail *why)
 {
-    struct fby_build *b      = indexing->build;
-    struct fby_shard *shard  = &b->out->shards[i];
-    bool              reused = reuse_cached(b, i, files);
-    bool              sum    = b->out->hashed && !shard->hashed;
+    struct fby_build *b         = indexing->build;
+    struct fby_shard *shard     = &b->out->shards[i];
+    bool              reused    = move_from_cache(b, i, files);
+    bool              needs_sum = b->out->hashed && !shard->hashed;
     atomic_fetch_add(&b->reused, reused ? 1U : 0U);
-    atomic_fetch_add(&b->fresh, !reused || sum ? 1U : 0U);
+    atomic_fetch_add(&b->fresh, !reused || needs_sum ? 1U : 0U);
     if (!reused) {
-        FBY_TRY(scan(indexing, shard, files, why));
+        FBY_TRY(scan_shard(indexing, shard, files, why));
     }
-    return sum ? sum_files(shard, files, why) : FBY_OK;
+    return needs_sum ? add_checksum(shard, files, why) : FBY_OK;
 }
 
-static fby_err index_files(void *arg, uint32_t i, const atomic_bool *stop,
+static fby_err open_and_index(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
     struct indexing       *indexing = arg;
@@ -139,7 +141,7 @@ static fby_err index_files(void *arg, uint32_t i, const atomic_bool *stop,
            .name = indexing->build->names.at[i], .stop = stop};
     fby_err err = open_files(indexing, &files, why);
     if (err == FBY_OK) {
-        err = index_open_files(indexing, i, &files, why);
+        err = index_shard(indexing, i, &files, why);
     }
     for (uint32_t k = 0; k < files.n; k++) {
         fby_object_close(&files.objects[k]);
@@ -152,5 +154,5 @@ fby_err fby_build_file_shards(struct fby_build *self,
 {
     struct indexing indexing = {.build = self, .kind = kind};
     return fby_build_each_name(
-        self, FBY_EXPAND_FILES, index_files, &indexing, why);
+        self, FBY_EXPAND_FILES, open_and_index, &indexing, why);
 }

@@ -1,4 +1,4 @@
-/* index_read.c - read the files of shards for what the index needs of them: the
+/* index_read.c - add to shards what only the content of their files tells: the
  * lengths of samples, and checksums. A checksum covers the files of a shard in
  * the order of its members, or of its column names. A shard that the cache has
  * with equal stamps is not read again. */
@@ -7,7 +7,7 @@
 #include "worker/source/manifest.h"
 #include "worker/source/sample_lengths.h"
 
-struct summing {
+struct checksum_reading {
     const struct fby_index   *index;
     const struct fby_shard   *shard;
     const atomic_bool        *stop;
@@ -15,7 +15,7 @@ struct summing {
 };
 
 static fby_err sum_file(
-    struct summing *s, uint32_t file, struct fby_error_detail *why)
+    struct checksum_reading *s, uint32_t file, struct fby_error_detail *why)
 {
     char              path[FBY_PATH_SIZE];
     struct fby_object object;
@@ -27,11 +27,11 @@ static fby_err sum_file(
     return fby_error_prefix(why, err, "file %s", path);
 }
 
-static fby_err sum_files(struct fby_build *b, struct fby_shard *shard,
+static fby_err add_checksum(struct fby_build *b, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
-    struct summing s = {.index = b->out, .shard = shard, .stop = stop};
-    uint32_t       n = fby_shard_stamps(shard);
+    struct checksum_reading s = {.index = b->out, .shard = shard, .stop = stop};
+    uint32_t                n = fby_shard_stamps(shard);
     fby_checksum_begin(&s.sum);
     for (uint32_t f = 0; f < n; f++) {
         if (!fby_shard_is_value(shard, f)) {
@@ -43,9 +43,9 @@ static fby_err sum_files(struct fby_build *b, struct fby_shard *shard,
     return FBY_OK;
 }
 
-/* The cached shard with the same files, members and stamps, whether or not it
- * has lengths and a checksum; NULL when there is none. */
-static const struct fby_shard *find_same(
+/* Returns the cached shard if it has the same files, members and stamps, with
+ * or without lengths and a checksum; else NULL. */
+static const struct fby_shard *find_unchanged(
     struct fby_build *b, const struct fby_shard *shard)
 {
     const struct fby_shard *cached = fby_build_find_cached(b, shard->name);
@@ -54,7 +54,7 @@ static const struct fby_shard *find_same(
         fby_shard_stamps(cached) != n || cached->samples != shard->samples) {
         return NULL;
     }
-    struct fby_shard alike = *cached; /* lengths and checksum do not count */
+    struct fby_shard alike = *cached; /* compare without checksum and lengths */
     alike.hashed           = shard->hashed;
     alike.lengths          = shard->lengths;
     struct fby_digest now  = fby_shard_digest(shard);
@@ -65,7 +65,8 @@ static const struct fby_shard *find_same(
                : NULL;
 }
 
-static fby_err read_files(struct fby_build *b, struct fby_shard *shard,
+/* Read from the files the lengths and the checksum that `shard` still needs. */
+static fby_err read_missing(struct fby_build *b, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
     const struct fby_field_content *field  = b->spec->lengths;
@@ -76,16 +77,16 @@ static fby_err read_files(struct fby_build *b, struct fby_shard *shard,
                     ? fby_row_lengths_read(b->out, shard, field, stop, why)
                     : fby_member_lengths_read(&source, shard, why));
     }
-    return b->out->hashed && !shard->hashed ? sum_files(b, shard, stop, why)
+    return b->out->hashed && !shard->hashed ? add_checksum(b, shard, stop, why)
                                             : FBY_OK;
 }
 
 fby_err fby_build_read_shard(struct fby_build *self, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
-    const struct fby_shard *same    = find_same(self, shard);
-    bool                    lengths = self->spec->lengths != NULL;
-    if (same != NULL && lengths && same->lengths != NULL) {
+    const struct fby_shard *same          = find_unchanged(self, shard);
+    bool                    needs_lengths = self->spec->lengths != NULL;
+    if (same != NULL && needs_lengths && same->lengths != NULL) {
         shard->lengths =
             fby_memdup(same->lengths, shard->samples * sizeof(*shard->lengths));
     }
@@ -94,13 +95,13 @@ fby_err fby_build_read_shard(struct fby_build *self, struct fby_shard *shard,
         shard->hashed = true;
     }
     bool reused = shard->hashed == self->out->hashed &&
-                  (shard->lengths != NULL || !lengths);
+                  (shard->lengths != NULL || !needs_lengths);
     atomic_fetch_add(&self->reused, reused ? 1U : 0U);
     atomic_fetch_add(&self->fresh, reused ? 0U : 1U);
-    return reused ? FBY_OK : read_files(self, shard, stop, why);
+    return reused ? FBY_OK : read_missing(self, shard, stop, why);
 }
 
-static fby_err read_part(void *arg, uint32_t i, const atomic_bool *stop,
+static fby_err shard_job(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
     struct fby_build *b = arg;
@@ -112,6 +113,6 @@ fby_err fby_build_read_shards(
 {
     struct fby_index *out = self->out;
     return out->hashed || self->spec->lengths != NULL
-               ? fby_build_run_jobs(self, out->n_shards, read_part, self, why)
+               ? fby_build_run_jobs(self, out->n_shards, shard_job, self, why)
                : FBY_OK;
 }

@@ -7,20 +7,20 @@
 
 enum { MAX_THREADS = 16, REPORT_EVERY_MS = 100 };
 
-struct state {
+struct job_state {
     const struct fby_jobs  *work;
-    atomic_bool             stop; /* progress returned false */
-    pthread_mutex_t         lock; /* guards all below */
-    pthread_cond_t          changed;
-    uint32_t                next;   /* number of the next job */
-    uint32_t                done;   /* jobs that ended */
-    uint32_t                active; /* threads that may still start jobs */
-    fby_err                 err;
-    uint32_t                failed; /* the job that `err` and `why` are from */
+    atomic_bool             stop;    /* progress returned false */
+    pthread_mutex_t         lock;    /* guards all members below */
+    pthread_cond_t          changed; /* `done` or `active` changed */
+    uint32_t                next;    /* number of the next job */
+    uint32_t                done;    /* number of jobs that ended */
+    uint32_t                active;  /* number of threads that may start jobs */
+    fby_err                 err;     /* FBY_OK: no job failed */
+    uint32_t                failed; /* number of the job that set err and why */
     struct fby_error_detail why;
 };
 
-static void finish_job(struct state *s, uint32_t i, fby_err err,
+static void record_result(struct job_state *s, uint32_t i, fby_err err,
     const struct fby_error_detail *why)
 {
     pthread_mutex_lock(&s->lock);
@@ -34,27 +34,28 @@ static void finish_job(struct state *s, uint32_t i, fby_err err,
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool next_job(struct state *s, uint32_t *i)
+/* Set *i to the number of the next job. Returns false if no more may start. */
+static bool take_next_job(struct job_state *s, uint32_t *i)
 {
     pthread_mutex_lock(&s->lock);
-    bool more =
+    bool may_start =
         s->err == FBY_OK && s->next < s->work->jobs && !atomic_load(&s->stop);
-    if (more) {
+    if (may_start) {
         *i = s->next++;
     }
     pthread_mutex_unlock(&s->lock);
-    return more;
+    return may_start;
 }
 
 static void *thread_main(void *opaque)
 {
-    struct state *s = opaque;
-    uint32_t      i = 0;
+    struct job_state *s = opaque;
+    uint32_t          i = 0;
     pthread_setname_np(pthread_self(), "fby-scan");
-    while (next_job(s, &i)) {
+    while (take_next_job(s, &i)) {
         struct fby_error_detail why = {0};
         fby_err err = s->work->job(s->work->arg, i, &s->stop, &why);
-        finish_job(s, i, err, &why);
+        record_result(s, i, err, &why);
     }
     pthread_mutex_lock(&s->lock);
     s->active--;
@@ -64,7 +65,7 @@ static void *thread_main(void *opaque)
 }
 
 /* Wait for a change, or until the next report. Needs the lock. */
-static void wait_for_change(struct state *s)
+static void wait_for_change(struct job_state *s)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -77,7 +78,7 @@ static void wait_for_change(struct state *s)
 }
 
 /* Needs the lock, which is released during the call of progress. */
-static void report(struct state *s)
+static void report_progress(struct job_state *s)
 {
     const struct fby_progress *progress = &s->work->progress;
     uint32_t                   done     = s->done;
@@ -91,31 +92,32 @@ static void report(struct state *s)
     pthread_mutex_lock(&s->lock);
 }
 
-static void report_until_done(struct state *s)
+static void report_until_done(struct job_state *s)
 {
     pthread_mutex_lock(&s->lock);
     while (s->active > 0) {
-        report(s);
-        if (s->active > 0) {
+        report_progress(s);
+        if (s->active > 0) { /* it can change while the lock is released */
             wait_for_change(s);
         }
     }
-    report(s);
+    report_progress(s); /* of the last jobs */
     pthread_mutex_unlock(&s->lock);
 }
 
-static uint32_t threads_for(const struct fby_jobs *work)
+static uint32_t count_threads(const struct fby_jobs *work)
 {
     uint32_t n = work->threads > 0 ? work->threads : fby_usable_cores();
     n          = n < MAX_THREADS ? n : MAX_THREADS;
     return n < work->jobs ? n : work->jobs;
 }
 
-/* Start up to `n` threads and return how many started; one is enough. */
-static uint32_t start(struct state *s, pthread_t *threads, uint32_t n)
+/* Try to start `n` threads. Returns how many started; one can run all jobs. */
+static uint32_t start_threads(
+    struct job_state *s, pthread_t *threads, uint32_t n)
 {
     uint32_t started = 0;
-    s->active        = n;
+    s->active        = n; /* before any thread ends and subtracts itself */
     while (started < n &&
            pthread_create(&threads[started], NULL, thread_main, s) == 0) {
         started++;
@@ -126,10 +128,10 @@ static uint32_t start(struct state *s, pthread_t *threads, uint32_t n)
     return started;
 }
 
-static void init_state(struct state *s, const struct fby_jobs *work)
+static void init_state(struct job_state *s, const struct fby_jobs *work)
 {
     pthread_condattr_t attr;
-    *s = (struct state){.work = work};
+    *s = (struct job_state){.work = work};
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -139,16 +141,17 @@ static void init_state(struct state *s, const struct fby_jobs *work)
 
 fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_error_detail *why)
 {
-    pthread_t    threads[MAX_THREADS];
-    struct state s;
+    pthread_t        threads[MAX_THREADS];
+    struct job_state s;
     init_state(&s, work);
-    uint32_t started = start(&s, threads, threads_for(work));
+    uint32_t started = start_threads(&s, threads, count_threads(work));
     report_until_done(&s);
     for (uint32_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
     pthread_cond_destroy(&s.changed);
     pthread_mutex_destroy(&s.lock);
+    /* A job that saw `stop` returned FBY_GONE; perhaps no job was running. */
     if (s.err == FBY_GONE || (s.err == FBY_OK && atomic_load(&s.stop))) {
         return fby_error_set(why, FBY_GONE, "given up");
     }

@@ -1,9 +1,8 @@
 /* jobs.h - run numbered jobs on a few threads, and report progress.
  *
- * Jobs start in order. After a failure no further job starts, and the running
- * jobs finish. Of the jobs that failed, the one with the lowest number
- * determines the error, so the error does not depend on the timing of
- * threads. */
+ * Jobs start in order of their numbers. After a failure no further job starts,
+ * and the running jobs finish. The error is that of the failed job with the
+ * lowest number, so it does not depend on the timing of threads. */
 #ifndef FBY_WORKER_SOURCE_JOBS_H
 #define FBY_WORKER_SOURCE_JOBS_H
 
@@ -17,13 +16,14 @@ struct fby_jobs {
     /* Run job `i`, on any thread. Returns FBY_GONE soon after *stop is true. */
     fby_err (*job)(void *arg, uint32_t i, const atomic_bool *stop,
         struct fby_error_detail *why);
-    void               *arg;
+    void               *arg;     /* for `job` */
     uint32_t            jobs;    /* number of jobs */
-    uint32_t            threads; /* 0: one per core; at most 16 */
+    uint32_t            threads; /* number of threads, at most 16; 0: one per
+                                    core */
     struct fby_progress progress;
 };
 
-/* Run all jobs. Progress is called by the calling thread.
+/* Run all jobs. The calling thread calls progress.
  *
  * Blocks: until all jobs have ended.
  * Errors: those of the jobs

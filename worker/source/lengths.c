@@ -7,12 +7,12 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/sources/traits.h"
 
-static const struct fby_field_content *field_of(
+static const struct fby_field_content *bucket_field(
     const struct fby_content *content)
 {
     const struct fby_field_content *field = content->fields;
     while (strcmp(field->name, content->bucket_by.field) != 0) {
-        field++; /* the content was checked: it exists */
+        field++; /* it exists: the content was checked */
     }
     return field;
 }
@@ -23,12 +23,13 @@ const struct fby_field_content *fby_lengths_field(
     if (content->bucket_by.n_bounds == 0) {
         return NULL;
     }
-    const struct fby_field_content *field = field_of(content);
+    const struct fby_field_content *field = bucket_field(content);
     bool counted = fby_field_kind(field)->is_counted && field->max_length > 0;
     return counted || fby_source_traits(content->source)->has_rows ? field
                                                                    : NULL;
 }
 
+/* `in_manifest`: the length is stored, and is not the size of the member. */
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field, bool in_manifest)
 {
@@ -66,9 +67,9 @@ fby_err fby_lengths_sort(const struct fby_dataset *dataset,
             "%llu samples; bucket_by sorts at most %u",
             (unsigned long long)samples, UINT32_MAX);
     }
-    const struct fby_field_content *field = field_of(content);
+    const struct fby_field_content *field = bucket_field(content);
     bool     in_manifest                  = fby_lengths_field(content) != NULL;
-    uint8_t *bucket                       = fby_zalloc((size_t)samples + 1);
+    uint8_t *bucket = fby_zalloc((size_t)samples + 1); /* not 0 bytes */
     for (uint64_t i = 0; i < samples; i++) {
         uint64_t length = length_of(dataset, i, field, in_manifest);
         bucket[i]       = bucket_of(by, length);

@@ -1,16 +1,17 @@
 /* lengths.h - sort samples into buckets by length, for bucket_by.
  *
- * Lengths are in the manifest, so no sample is read. The length of a sample is
- * the size in bytes of the member that the field of bucket_by reads; 0 without
- * this member. For a column, and for an array with a max_length, the length is
- * the number of entries (sample_lengths.h). */
+ * All lengths are known from the manifest (the list of samples), so no sample
+ * is read. The length of a sample is the size in bytes of the member that the
+ * field of bucket_by reads, or 0 if the sample has no such member. For a
+ * column, and for an array with a max_length, the length is the number of
+ * entries (sample_lengths.h). */
 #ifndef FBY_WORKER_SOURCE_LENGTHS_H
 #define FBY_WORKER_SOURCE_LENGTHS_H
 
 #include "pipeline/plan/order.h"
 #include "worker/source/dataset.h"
 
-/* The value of fby_dataset_spec.lengths for a dataset with this content. */
+/* Returns fby_dataset_spec.lengths for a dataset with this content. */
 const struct fby_field_content *fby_lengths_field(
     const struct fby_content *content);
 

@@ -24,7 +24,7 @@ fby_err fby_path_join(const char *dir, const char *name,
         "a path of more than %d bytes, below %.100s", FBY_PATH_SIZE - 1, dir);
 }
 
-static fby_err stat_link(const struct fby_root *root, const char *path,
+static fby_err stat_target(const struct fby_root *root, const char *path,
     struct stat *st, struct fby_error_detail *why)
 {
     int     fd  = -1;
@@ -40,22 +40,24 @@ static fby_err stat_link(const struct fby_root *root, const char *path,
     return err;
 }
 
-static fby_err stat_entry(const struct fby_root *root, int dir,
+/* Get the state of an entry of the directory `dir_fd`; of a link, its
+ * target's. */
+static fby_err stat_entry(const struct fby_root *root, int dir_fd,
     const char *path, struct stat *st, struct fby_error_detail *why)
 {
     const char *slash = strrchr(path, '/');
     const char *name  = slash != NULL ? slash + 1 : path;
-    if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) != 0) {
         fby_err err = errno == ENOENT   ? FBY_NOT_FOUND
                       : errno == EACCES ? FBY_CONFIG
                                         : FBY_IO;
         return fby_error_set(why, err, "cannot stat %s:%s: %s",
             fby_root_name(root), path, strerror(errno));
     }
-    return S_ISLNK(st->st_mode) ? stat_link(root, path, st, why) : FBY_OK;
+    return S_ISLNK(st->st_mode) ? stat_target(root, path, st, why) : FBY_OK;
 }
 
-static void append(
+static void append_entry(
     struct fby_listing *out, const char *name, const struct stat *st)
 {
     uint32_t n      = out->count;
@@ -68,36 +70,36 @@ static void append(
     out->count = n + 1;
 }
 
-struct listing_reading {
+struct dir_reader {
     const struct fby_root *root;
-    const char            *path;
-    const char            *glob;
+    const char            *path; /* of the directory, beneath the root */
+    const char            *glob; /* NULL: all names match */
     DIR                   *dir;
 };
 
-static fby_err add_entry(const struct listing_reading *r, const char *name,
+static fby_err add_entry(const struct dir_reader *r, const char *name,
     struct fby_listing *out, struct fby_error_detail *why)
 {
     char        path[FBY_PATH_SIZE];
     struct stat st;
     FBY_TRY(fby_path_join(r->path, name, path, why));
     FBY_TRY(stat_entry(r->root, dirfd(r->dir), path, &st, why));
-    if (out->count == UINT32_MAX / 2) {
+    if (out->count == INT32_MAX) { /* its type has 32 bits */
         return fby_error_set(
             why, FBY_CONFIG, "too many entries in %s", r->path);
     }
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) {
-        append(out, name, &st);
+        append_entry(out, name, &st);
     }
     return FBY_OK;
 }
 
-static fby_err read_entries(const struct listing_reading *r,
-    struct fby_listing *out, struct fby_error_detail *why)
+static fby_err read_entries(const struct dir_reader *r, struct fby_listing *out,
+    struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     while (err == FBY_OK) {
-        errno                       = 0;
+        errno = 0; /* NULL with errno 0 is the end of the directory */
         const struct dirent *dirent = readdir(r->dir);
         if (dirent == NULL) {
             break;
@@ -115,7 +117,7 @@ static fby_err read_entries(const struct listing_reading *r,
     return err;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct fby_entry *x = a;
     const struct fby_entry *y = b;
@@ -131,7 +133,7 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
     if (err != FBY_OK) {
         return err;
     }
-    struct listing_reading r = {
+    struct dir_reader r = {
         .root = root, .path = path, .glob = glob, .dir = fdopendir(fd)};
     if (r.dir == NULL) {
         close(fd);
@@ -141,7 +143,7 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
     err = read_entries(&r, out, why);
     closedir(r.dir);
     if (out->count > 0) {
-        qsort(out->entries, out->count, sizeof(*out->entries), by_name);
+        qsort(out->entries, out->count, sizeof(*out->entries), compare_names);
     }
     return err;
 }

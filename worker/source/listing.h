@@ -1,8 +1,8 @@
 /* listing.h - the entries of one directory beneath a root, in byte order.
  *
- * Links are followed if they stay beneath the root, so entries are plain files
- * and directories with the stamps of their targets. Hidden entries, sockets,
- * pipes and devices are skipped. */
+ * Links are followed if they stay beneath the root. So all entries are plain
+ * files and directories, and a link has the stamp of its target. Hidden
+ * entries, sockets, pipes and devices are skipped. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 
@@ -14,9 +14,9 @@
 #include "worker/source/shard.h"
 
 struct fby_entry {
-    char            *name; /* one component */
+    char            *name; /* without directory */
     bool             is_dir;
-    struct fby_stamp stamp;
+    struct fby_stamp stamp; /* identity, size and times (object.h) */
 };
 
 struct fby_listing {
@@ -24,8 +24,8 @@ struct fby_listing {
     uint32_t          count;
 };
 
-/* List the entries of `path` ("" is the root itself) that match `glob`; NULL:
- * all. Release `out` with fini, also after an error.
+/* List the entries of the directory `path` ("" is the root itself) that match
+ * `glob` (NULL: all entries). Release `out` with fini, also after an error.
  *
  * Errors: FBY_NOT_FOUND  no such directory, or a dangling link
  *         FBY_USAGE      a link leads out of the root

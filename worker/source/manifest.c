@@ -8,17 +8,17 @@
 #include "pipeline/sources/traits.h"
 #include "worker/source/ops.h"
 
-enum { /* keys of the record of a shard with members */
+enum { /* keys of entries; other kinds of shards use those between (ops.h) */
     KEY_VERSION = 1,
     KEY_KIND,
     KEY_NAME,
     KEY_SIZE,
     KEY_SUM,
-    KEY_SUFFIXES,
+    KEY_SUFFIXES, /* list of all suffixes */
     KEY_KEYS,
     KEY_CLASSES,
-    KEY_MEMBERS,
-    KEY_SUFFIX,
+    KEY_MEMBERS, /* per sample: number of its members */
+    KEY_SUFFIX,  /* per member: index in the list of suffixes */
     KEY_OFFSET,
     KEY_BYTES,
     KEY_LENGTHS  = 15,
@@ -27,7 +27,7 @@ enum { /* keys of the record of a shard with members */
     KEY_TEXTS
 };
 
-enum { VERSION = 1 };
+enum { VERSION = 1 /* of the canonical bytes */ };
 
 static void put_u32s(
     struct fby_buffer *out, uint16_t key, const uint32_t *values, uint32_t n)
@@ -71,7 +71,7 @@ fby_err fby_lengths_decode(
     return FBY_OK;
 }
 
-static void put_members(const struct fby_shard *shard, struct fby_buffer *out)
+static void write_members(const struct fby_shard *shard, struct fby_buffer *out)
 {
     size_t mark = fby_record_open(out, KEY_SUFFIXES);
     for (uint32_t i = 0; i < shard->n_suffixes; i++) {
@@ -115,18 +115,18 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
             out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
     }
     const struct fby_source_ops *ops = fby_source_ops(shard->kind);
-    (ops->encode != NULL ? ops->encode : put_members)(shard, out);
+    (ops->encode != NULL ? ops->encode : write_members)(shard, out);
 }
 
-/* The arrays of a record that is being decoded, not yet validated. Each has one
- * number (or text) for each sample or each member. */
+/* The arrays of a record that is being decoded, not yet validated. Elements are
+ * per sample (keys, classes, counts, lengths) or per member. */
 struct arrays {
     char (*suffixes)[FBY_NAME_SIZE];
     uint32_t                        n_suffixes;
-    const struct fby_source_traits *source;
+    const struct fby_source_traits *source; /* says which arrays exist */
     struct fby_reader               keys;
     struct fby_reader               classes;
-    struct fby_reader               counts;
+    struct fby_reader               counts; /* members of each sample */
     struct fby_reader               suffix;
     struct fby_reader               offset;
     struct fby_reader               bytes;
@@ -164,6 +164,7 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     fby_record_read_between(r, KEY_VERSION, VERSION, VERSION);
     int64_t kind = fby_record_read_between(r, KEY_KIND, 1, FBY_N_SOURCES - 1);
     fby_record_read_text(r, KEY_NAME, name, sizeof(name));
+    /* After a fault kind is 0. The caller needs a valid one to continue. */
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
     out->size = (uint64_t)fby_record_read_between(r, KEY_SIZE, 0, INT64_MAX);
@@ -210,8 +211,10 @@ static fby_err decode_text(struct fby_shard *out, struct arrays *arrays,
     uint8_t        is_value = fby_read_u8(&arrays->is_value);
     uint32_t       size     = fby_read_u32(&arrays->text_size);
     const uint8_t *text     = fby_read_bytes(&arrays->texts, size);
-    if (arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad ||
-        is_value > 1 || (is_value == 1 && bytes != size)) {
+    bool           at_end =
+        arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad;
+    bool wrong_size = is_value == 1 && bytes != size; /* a value is its text */
+    if (at_end || is_value > 1 || wrong_size) {
         return fby_manifest_refuse(why, "a text that is too short");
     }
     return fby_shard_add_text(
@@ -266,7 +269,7 @@ static fby_err decode_sample(
 
 /* Check that all arrays were used up, and that the list of suffixes is in the
  * order in which the members use them first. */
-static fby_err check_used_up(const struct fby_shard *out,
+static fby_err check_all_used(const struct fby_shard *out,
     const struct arrays *arrays, struct fby_error_detail *why)
 {
     size_t left = arrays->classes.left + arrays->counts.left +
@@ -291,7 +294,7 @@ static fby_err decode_arrays(
     while (arrays->keys.left > 0) {
         FBY_TRY(decode_sample(out, arrays, why));
     }
-    FBY_TRY(check_used_up(out, arrays, why));
+    FBY_TRY(check_all_used(out, arrays, why));
     FBY_TRY(fby_lengths_decode(arrays->lengths, out, why));
     return fby_shard_finish(out, why);
 }

@@ -1,9 +1,10 @@
 /* manifest.h - the manifest of a dataset: canonical bytes and digests of its
  * shards.
  *
- * All copies of a dataset have the same manifest; its digest is the data
- * digest. proto/PROTOCOL.md, "Manifest" and "Data digest", define the bytes.
- * Stamps differ between machines, so they are not in the manifest. */
+ * All copies of a dataset have the same manifest. Its digest, the data digest,
+ * identifies the data. proto/PROTOCOL.md, "Manifest" and "Data digest", define
+ * the bytes. Stamps (identity and times of files) differ between machines, so
+ * they are not in the manifest. */
 #ifndef FBY_WORKER_SOURCE_MANIFEST_H
 #define FBY_WORKER_SOURCE_MANIFEST_H
 
@@ -43,9 +44,9 @@ FBY_CHECKED fby_err fby_tokens_decode(
 
 /* Append the entry of shard->lengths, unless that is NULL. */
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out);
-/* Read the bytes of this entry if it comes next in `r`; else data is NULL. */
+/* Read this entry if it is the next one of `r`; else data is NULL. */
 struct fby_span fby_lengths_next(struct fby_record *r);
-/* Set out->lengths from these bytes; out->samples must be set.
+/* Set out->lengths from these bytes, if any; out->samples must be set.
  * Errors: FBY_PROTO  not 4 bytes a sample. */
 FBY_CHECKED fby_err fby_lengths_decode(
     struct fby_span bytes, struct fby_shard *out, struct fby_error_detail *why);

@@ -12,47 +12,49 @@
 
 #include "common/mem.h"
 
-enum { /* the default number of files that stay mapped */
-    MIN_KEPT = 64,
-    MAX_KEPT = 16384,
-    SHARE    = 16 /* 1/16 of the descriptors: other datasets need some too */
+enum { /* the default of max_mapped */
+    MIN_MAPPED = 64,
+    MAX_MAPPED = 16384,
+    FD_SHARE   = 16 /* 1/16 of the file descriptors that the process may have */
 };
 
 struct fby_map {
-    uint8_t          *data; /* NULL: not mapped */
-    uint64_t          size; /* bytes */
-    uint32_t          users;
+    uint8_t          *data;   /* NULL: not mapped */
+    uint64_t          size;   /* bytes */
+    uint32_t          users;  /* number of uses that have not ended */
     struct fby_object object; /* the file, kept open to check its stamp */
     atomic_bool       broken; /* add no users; the SIGBUS handler sets it too */
 };
 
 struct fby_maps {
     pthread_mutex_t lock; /* guards all below, except `broken` of the maps */
-    struct fby_map *at;   /* the map of each file id */
+    struct fby_map *maps; /* per file id */
     uint64_t        n_files;
-    uint64_t hand; /* file id where the search for an unused map begins */
-    uint32_t kept; /* files that are mapped */
-    uint32_t max_kept;
+    uint64_t next_to_check; /* file id where make_room() continues to search */
+    uint32_t mapped;        /* number of mapped files */
+    uint32_t max_mapped;
 };
 
 /* ---- SIGBUS -------------------------------------------------------------- */
 
 static _Thread_local const struct fby_map_uses *uses_of_thread; /* NULL: none */
 
-static struct sigaction previous; /* the handler that ours replaced */
+static struct sigaction previous_action; /* that our handler replaced */
 
-/* Replace the lost page at `at` by zeros; false when no map of this thread has
- * this address. All readers of the map see the zeros, so the map is marked as
- * broken first. */
-static bool fix_page(uint8_t *at)
+/* Replace the lost page at `address` by zeros. Returns false if no map that
+ * this thread uses has this address. All readers of the map see the zeros, so
+ * the map is marked as broken first. */
+static bool replace_page(uint8_t *address)
 {
     const struct fby_map_uses *uses = uses_of_thread;
     for (uint32_t i = 0; uses != NULL && i < uses->n; i++) {
         const uint8_t *begin = uses->at[i].data;
-        if (at >= begin && (uint64_t)(at - begin) < uses->at[i].size) {
-            size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        if (address >= begin &&
+            (uint64_t)(address - begin) < uses->at[i].size) {
+            size_t   page_size = (size_t)sysconf(_SC_PAGESIZE);
+            uint8_t *page = address - (address - begin) % (ptrdiff_t)page_size;
             atomic_store(&uses->at[i].map->broken, true);
-            return mmap(at - (at - begin) % (ptrdiff_t)page, page, PROT_READ,
+            return mmap(page, page_size, PROT_READ,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                        0) != MAP_FAILED;
         }
@@ -63,16 +65,16 @@ static bool fix_page(uint8_t *at)
 static void on_sigbus(int signal, siginfo_t *info, void *context)
 {
     int error = errno;
-    if (fix_page(info->si_addr)) {
+    if (replace_page(info->si_addr)) {
         errno = error;
-    } else if ((previous.sa_flags & SA_SIGINFO) != 0) {
-        previous.sa_sigaction(signal, info, context);
+    } else if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
+        previous_action.sa_sigaction(signal, info, context);
     } else {
-        sigaction(SIGBUS, &previous, NULL); /* SIGBUS is raised again */
+        sigaction(SIGBUS, &previous_action, NULL); /* the read is repeated */
     }
 }
 
-/* Install our handler, also if another library replaced it since. */
+/* Install our handler, again if another library has replaced it since. */
 static void catch_sigbus(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -82,7 +84,7 @@ static void catch_sigbus(void)
     sigemptyset(&ours.sa_mask);
     pthread_mutex_lock(&lock);
     if (sigaction(SIGBUS, NULL, &now) == 0 && now.sa_sigaction != on_sigbus) {
-        previous = now;
+        previous_action = now;
         sigaction(SIGBUS, &ours, NULL);
     }
     pthread_mutex_unlock(&lock);
@@ -90,24 +92,24 @@ static void catch_sigbus(void)
 
 /* ---- the table ----------------------------------------------------------- */
 
-static uint32_t default_kept(void)
+static uint32_t default_max_mapped(void)
 {
     struct rlimit limit;
     uint64_t      share = 0;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        share = limit.rlim_cur / SHARE;
+        share = limit.rlim_cur / FD_SHARE;
     }
-    share = share < MAX_KEPT ? share : MAX_KEPT;
-    return share > MIN_KEPT ? (uint32_t)share : MIN_KEPT;
+    share = share < MAX_MAPPED ? share : MAX_MAPPED;
+    return share > MIN_MAPPED ? (uint32_t)share : MIN_MAPPED;
 }
 
 struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept)
 {
     catch_sigbus();
     struct fby_maps *self = fby_zalloc(sizeof(*self));
-    self->at              = fby_zalloc(n_files * sizeof(*self->at));
+    self->maps            = fby_zalloc(n_files * sizeof(*self->maps));
     self->n_files         = n_files;
-    self->max_kept        = max_kept > 0 ? max_kept : default_kept();
+    self->max_mapped      = max_kept > 0 ? max_kept : default_max_mapped();
     pthread_mutex_init(&self->lock, NULL);
     return self;
 }
@@ -118,7 +120,7 @@ static void unmap(struct fby_maps *self, struct fby_map *map)
     fby_object_close(&map->object);
     map->data = NULL;
     atomic_store(&map->broken, false);
-    self->kept--;
+    self->mapped--;
 }
 
 void fby_maps_destroy(struct fby_maps **self_p)
@@ -129,23 +131,23 @@ void fby_maps_destroy(struct fby_maps **self_p)
     }
     *self_p = NULL;
     for (uint64_t i = 0; i < self->n_files; i++) {
-        if (self->at[i].data != NULL) {
-            unmap(self, &self->at[i]);
+        if (self->maps[i].data != NULL) {
+            unmap(self, &self->maps[i]);
         }
     }
     pthread_mutex_destroy(&self->lock);
-    free(self->at);
+    free(self->maps);
     free(self);
 }
 
-/* Unmap unused files, round-robin, until one more may be mapped. Needs the
- * lock. */
+/* Unmap unused files, round-robin, until one more may be mapped. If all are in
+ * use, the limit is exceeded. Needs the lock. */
 static void make_room(struct fby_maps *self)
 {
-    for (uint64_t i = 0; i < self->n_files && self->kept >= self->max_kept;
+    for (uint64_t i = 0; i < self->n_files && self->mapped >= self->max_mapped;
          i++) {
-        struct fby_map *map = &self->at[self->hand];
-        self->hand          = (self->hand + 1) % self->n_files;
+        struct fby_map *map = &self->maps[self->next_to_check];
+        self->next_to_check = (self->next_to_check + 1) % self->n_files;
         if (map->data != NULL && map->users == 0) {
             unmap(self, map);
         }
@@ -154,7 +156,8 @@ static void make_room(struct fby_maps *self)
 
 /* ---- uses ---------------------------------------------------------------- */
 
-/* Add a use of the map, unless it is broken. Needs the lock. */
+/* Add a use of the map. Returns false if the file is not mapped or the map is
+ * broken. Needs the lock. */
 static bool add_use(struct fby_map *map, const struct fby_stamp *stamp,
     struct fby_map_uses *uses)
 {
@@ -172,17 +175,17 @@ bool fby_maps_use(struct fby_maps *self, uint64_t id,
     const struct fby_stamp *stamp, struct fby_map_uses *uses)
 {
     pthread_mutex_lock(&self->lock);
-    bool used = add_use(&self->at[id], stamp, uses);
+    bool used = add_use(&self->maps[id], stamp, uses);
     pthread_mutex_unlock(&self->lock);
     return used;
 }
 
-/* Put a new map into the table. False when the file has a map already, which
- * another thread made, or which is broken and still in use. Needs the lock. */
+/* Put a new map into the table. Returns false if the file already has a map:
+ * another thread made it, or it is broken and still in use. Needs the lock. */
 static bool add_map(struct fby_maps *self, const struct fby_file *file,
     uint8_t *data, struct fby_object object)
 {
-    struct fby_map *map = &self->at[file->id];
+    struct fby_map *map = &self->maps[file->id];
     if (map->data != NULL) {
         return false;
     }
@@ -190,7 +193,7 @@ static bool add_map(struct fby_maps *self, const struct fby_file *file,
     map->data   = data;
     map->size   = file->stamp->size;
     map->object = object;
-    self->kept++;
+    self->mapped++;
     return true;
 }
 
@@ -222,10 +225,10 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
         return err;
     }
     pthread_mutex_lock(&self->lock);
-    bool kept = add_map(self, file, data, object);
-    bool used = add_use(&self->at[file->id], file->stamp, uses);
+    bool added = add_map(self, file, data, object);
+    bool used  = add_use(&self->maps[file->id], file->stamp, uses);
     pthread_mutex_unlock(&self->lock);
-    if (!kept) {
+    if (!added) {
         munmap(data, file->stamp->size);
         fby_object_close(&object);
     }
@@ -234,7 +237,7 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
                       "it changed while it was read; try again");
 }
 
-/* Check that the bytes that were read are those that were indexed. */
+/* Mark the map as broken if the file changed or a page could not be read. */
 static fby_err check_use(
     const struct fby_map_use *use, struct fby_error_detail *why)
 {
@@ -253,6 +256,7 @@ fby_err fby_maps_end(struct fby_maps *self, struct fby_map_uses *uses,
     struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
+    /* After a failure the caller discards all, so no more uses are checked. */
     for (uint32_t i = 0; err == FBY_OK && i < uses->n; i++) {
         uses->failed = i;
         err          = check_use(&uses->at[i], why);

@@ -1,9 +1,10 @@
-/* maps.h - mapped files that are checked for changes.
+/* maps.h - files that are mapped into memory and checked for changes.
  *
  * A batch may need thousands of rows of a few bytes; reading each with a system
  * call would be slow. So files are mapped, and up to a limit they stay mapped.
- * The stamp of a file is checked when it is mapped and after each use of the
- * map, so a use during which the file changed fails.
+ * The stamp of a file (its identity, size and times) is checked when it is
+ * mapped and after each use of the map. So a use during which the file changed
+ * fails.
  *
  * When a mapped file is truncated, reading the lost pages raises SIGBUS. While
  * a thread uses maps, our handler marks the map as broken and maps a page of
@@ -20,7 +21,7 @@
 
 struct fby_maps;
 
-/* Create maps for files with the ids 0 to n_files - 1. Up to `max_kept` files
+/* Prepare to map files with the ids 0 to n_files - 1. Up to `max_kept` files
  * stay mapped while unused; 0 means 1/16 of the process's limit of open
  * files. */
 struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept);
@@ -28,24 +29,24 @@ void             fby_maps_destroy(struct fby_maps **self_p);
 
 /* One use of a map by a thread. */
 struct fby_map_use {
-    const uint8_t          *data; /* the whole file */
-    uint64_t                size; /* bytes */
-    struct fby_map         *map;
+    const uint8_t          *data;  /* the whole file */
+    uint64_t                size;  /* bytes */
+    struct fby_map         *map;   /* internal */
     const struct fby_stamp *stamp; /* borrowed until fby_maps_end */
 };
 
 /* All uses by one thread, which end together. Start with n = 0. */
 struct fby_map_uses {
-    struct fby_map_use *at;     /* the caller's array, for all uses */
-    uint32_t            n;      /* number of uses */
-    uint32_t            failed; /* index of the use that made an end fail */
+    struct fby_map_use *at; /* the caller's array, with room for all uses */
+    uint32_t            n;  /* number of uses */
+    uint32_t failed;        /* index of the use that made fby_maps_end fail */
 };
 
-/* Add a use of file `id` to `uses`; false when the file is not mapped. */
+/* Add a use of file `id` to `uses`. Returns false if it is not mapped. */
 bool fby_maps_use(struct fby_maps *self, uint64_t id,
     const struct fby_stamp *stamp, struct fby_map_uses *uses);
 
-/* Map a file and add a use of it to `uses`.
+/* Map `file` and add a use of the map to `uses`.
  * Errors: FBY_STALE          the file changed since it was indexed
  *         FBY_AGAIN, FBY_IO  the system cannot map it */
 FBY_CHECKED fby_err fby_maps_open(struct fby_maps *self,

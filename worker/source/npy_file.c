@@ -4,17 +4,17 @@
 
 #include "common/mem.h"
 
-enum { FIRST = 256 /* bytes; the header of most files has 128 */ };
+enum { FIRST_READ = 256 /* bytes; the header of most files has 128 */ };
 
-/* Read the first bytes, and read again only if the header is longer. */
+/* A second read gets a header that is longer than the first read. */
 fby_err fby_npy_file_head(const struct fby_object *object,
-    struct fby_extent extent, struct fby_npy *out, size_t *head,
+    struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why)
 {
-    uint8_t first[FIRST];
-    size_t  n = extent.size < FIRST ? extent.size : FIRST;
+    uint8_t first[FIRST_READ];
+    size_t  n = extent.size < FIRST_READ ? extent.size : FIRST_READ;
     FBY_TRY(fby_object_read(object, extent.offset, first, n, why));
-    fby_err err = fby_npy_read_head(first, n, out, head, why);
+    fby_err err = fby_npy_read_head(first, n, out, head_size, why);
     if (err == FBY_OK || n == extent.size) {
         return err;
     }
@@ -22,7 +22,7 @@ fby_err fby_npy_file_head(const struct fby_object *object,
     uint8_t *bytes = fby_zalloc(n);
     err            = fby_object_read(object, extent.offset, bytes, n, why);
     if (err == FBY_OK) {
-        err = fby_npy_read_head(bytes, n, out, head, why);
+        err = fby_npy_read_head(bytes, n, out, head_size, why);
     }
     free(bytes);
     return err;
@@ -32,7 +32,7 @@ static fby_err find_directory(const struct fby_zip_file *self,
     struct fby_zip_directory *out, struct fby_error_detail *why)
 {
     size_t   n    = self->size < FBY_ZIP_TAIL ? self->size : FBY_ZIP_TAIL;
-    uint8_t *tail = fby_zalloc(n + 1);
+    uint8_t *tail = fby_zalloc(n + 1); /* not 0 bytes */
     fby_err  err  = fby_object_read(self->object, self->size - n, tail, n, why);
     if (err == FBY_OK) {
         err = fby_zip_find_directory(tail, n, self->size, out, why);
@@ -64,7 +64,7 @@ fby_err fby_zip_file_offset(const struct fby_zip_file *self,
     const struct fby_zip_member *member, uint64_t *out,
     struct fby_error_detail *why)
 {
-    uint8_t head[FBY_ZIP_HEAD];
+    uint8_t head[FBY_ZIP_HEAD]; /* the header before the content */
     if (member->is_encrypted) {
         return fby_error_set(
             why, FBY_CONFIG, "it is encrypted; save it without a password");

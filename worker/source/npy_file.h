@@ -1,4 +1,5 @@
-/* npy_file.h - NumPy files and zip archives of them, in an open object.
+/* npy_file.h - NumPy files, and zip archives of them, in an open object
+ * (object.h).
  *
  * Only headers and the directory of an archive are read here. Files are
  * untrusted: every offset and size is validated against the size of the file
@@ -11,16 +12,16 @@
 #include "worker/source/object.h"
 
 /* Read the header of the NumPy file that is in `extent` of `object`. out->data
- * stays NULL; *head is the size of the header, in bytes.
+ * stays NULL; *head_size is the size of the header, in bytes.
  * Errors: FBY_BAD_SAMPLE  it is not a NumPy file;  FBY_IO */
 FBY_CHECKED fby_err fby_npy_file_head(const struct fby_object *object,
-    struct fby_extent extent, struct fby_npy *out, size_t *head,
+    struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why);
 
 struct fby_zip_file {
-    const struct fby_object *object; /* borrowed */
-    uint64_t                 size;   /* bytes of the archive */
-    uint8_t                 *directory;
+    const struct fby_object *object;    /* the archive; borrowed */
+    uint64_t                 size;      /* bytes of the archive */
+    uint8_t                 *directory; /* its bytes; owned */
     struct fby_reader        left; /* the entries of the directory that were not
                                       yet read with fby_zip_next_member */
 };
@@ -33,7 +34,7 @@ FBY_CHECKED fby_err fby_zip_file_open(struct fby_zip_file *self,
     struct fby_error_detail *why);
 void                fby_zip_file_fini(struct fby_zip_file *self);
 
-/* Set *out to the offset of the bytes of a stored member.
+/* Set *out to the offset of a member's content in the archive.
  * Errors: FBY_CONFIG  the member is compressed or encrypted, or its header is
  *                     damaged;  FBY_IO */
 FBY_CHECKED fby_err fby_zip_file_offset(const struct fby_zip_file *self,

@@ -106,12 +106,12 @@ fby_err fby_object_read_some(const struct fby_object *self, uint64_t offset,
 {
     fby_err err  = FBY_OK;
     size_t  done = 0;
-    size_t  part = *size;
-    while (err == FBY_OK && part > 0 && done < *size) {
+    size_t  got  = *size; /* by the last read; 0 at the end of the object */
+    while (err == FBY_OK && got > 0 && done < *size) {
         uint8_t *to = (uint8_t *)buffer + done;
-        part        = *size - done;
-        err         = self->ops->read(self, offset + done, to, &part, why);
-        done += err == FBY_OK ? part : 0;
+        got         = *size - done;
+        err         = self->ops->read(self, offset + done, to, &got, why);
+        done += err == FBY_OK ? got : 0;
     }
     *size = done;
     return fby_error_prefix(why, err, "cannot read");
@@ -131,11 +131,11 @@ static fby_err add_bytes(struct fby_checksum_state *sum,
     const struct fby_object *self, uint8_t *buffer, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    size_t n = CHECKSUM_STEP;
+    size_t n = CHECKSUM_STEP; /* fewer bytes are read only at the end */
     for (uint64_t at = 0; n == CHECKSUM_STEP; at += n) {
-        fby_err err = fby_object_read_some(self, at, buffer, &n, why);
-        if (err != FBY_OK || atomic_load(stop)) {
-            return err != FBY_OK ? err : FBY_GONE;
+        FBY_TRY(fby_object_read_some(self, at, buffer, &n, why));
+        if (atomic_load(stop)) {
+            return FBY_GONE;
         }
         fby_checksum_add(sum, buffer, n);
     }

@@ -1,8 +1,8 @@
-/* object.h - one file of a dataset, on any storage.
+/* object.h - an object: one file of a dataset, on any storage.
  *
- * All bytes of data are read through this interface. An implementation is a
- * table of four functions; the root of a path says which table to use. Local
- * files (object_file.c) are the only implementation so far.
+ * All bytes of data are read through this interface (maps.h maps local files).
+ * An implementation is a table of four functions; the root of a path says which
+ * table to use. Local files (object_file.c) are the only implementation so far.
  *
  * A file can change while it is open. So readers compare its stamp (identity,
  * size and times) with the stamp of the index, before and after they read. */
@@ -63,8 +63,8 @@ struct fby_object_ops {
     fby_err (*stamp)(const struct fby_object *self, struct fby_stamp *out,
         struct fby_error_detail *why);
     /* Read at most *size bytes (not 0) and set *size to the number of bytes
-     * read, which is 0 only at the end of the object. `why` is the bare
-     * cause. */
+     * read, which is 0 only at the end of the object. `why` has only the
+     * cause; the caller adds "cannot read". */
     fby_err (*read)(const struct fby_object *self, uint64_t offset,
         void *buffer, size_t *size, struct fby_error_detail *why);
     void (*close)(struct fby_object *self);
@@ -74,7 +74,7 @@ extern const struct fby_object_ops fby_object_file; /* local files */
 
 /* A range of bytes in an object. */
 struct fby_extent {
-    uint64_t offset; /* bytes from the begin of the object */
+    uint64_t offset; /* of its first byte in the object */
     uint64_t size;   /* bytes */
 };
 
@@ -108,7 +108,7 @@ static inline bool fby_object_is_open(const struct fby_object *self)
  *
  * Thread: any; like all functions below, also from several threads at once.
  * Blocks: for the storage.
- * Errors: FBY_STALE  the object was replaced or removed, so it has no path
+ * Errors: FBY_STALE  the object was replaced or removed: no path leads to it
  *         FBY_IO */
 FBY_CHECKED fby_err fby_object_stamp(const struct fby_object *self,
     struct fby_stamp *out, struct fby_error_detail *why);
@@ -124,7 +124,7 @@ FBY_CHECKED fby_err fby_stamp_check(const struct fby_object *self,
 FBY_CHECKED fby_err fby_object_read(const struct fby_object *self,
     uint64_t offset, void *buffer, size_t size, struct fby_error_detail *why);
 
-/* Read *size bytes, fewer only at the end of the object, and set *size to the
+/* Read *size bytes, or those up to the end of the object, and set *size to the
  * number read. Errors: FBY_IO: "cannot read: ...". */
 FBY_CHECKED fby_err fby_object_read_some(const struct fby_object *self,
     uint64_t offset, void *buffer, size_t *size, struct fby_error_detail *why);

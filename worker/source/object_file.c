@@ -1,4 +1,4 @@
-/* object_file.c - local files as objects: one file descriptor each. */
+/* object_file.c - the implementation of objects (object.h) for local files. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ static fby_err stamp_file(const struct fby_object *self, struct fby_stamp *out,
     if (fstat(self->fd, &st) != 0) {
         return fby_error_set(why, FBY_IO, "cannot stat: %s", strerror(errno));
     }
-    if (st.st_nlink == 0) {
+    if (st.st_nlink == 0) { /* the open file has no path any more */
         return fby_error_set(
             why, FBY_STALE, "was replaced or removed since it was opened");
     }

@@ -22,13 +22,13 @@ struct fby_source_ops {
      * Errors: those of fby_dataset_open. */
     fby_err (*index)(struct fby_build *b, struct fby_error_detail *why);
 
-    /* Refuse an index that cannot be used as a dataset. NULL: all can.
+    /* Refuse an index that cannot be used as a dataset. NULL: none is refused.
      * Errors: FBY_CONFIG. */
     fby_err (*check)(const struct fby_dataset_spec *spec,
         const struct fby_index *index, struct fby_error_detail *why);
 
     /* Append as text all settings that change the index, besides kind and
-     * location: the cache has a file for each such text. NULL: no setting. */
+     * location. Each text has its own cache file. NULL: no such setting. */
     void (*describe_index)(
         const struct fby_dataset_spec *spec, struct fby_buffer *out);
 
@@ -46,7 +46,7 @@ struct fby_source_ops {
         struct fby_error_detail *text);
 
     /* Write and read the entries of a shard's manifest that follow the entries
-     * which all shards have. Both NULL: samples with keys and members.
+     * which all shards have. Both NULL: those of samples with keys and members.
      * Errors: FBY_PROTO, with `why`. */
     void (*encode)(const struct fby_shard *shard, struct fby_buffer *out);
     fby_err (*decode)(struct fby_record *r, struct fby_shard *out,
@@ -58,7 +58,7 @@ struct fby_source_ops {
         const struct fby_content *content, struct fby_error_detail *why);
 };
 
-/* The ops of a source kind, which must be valid. */
+/* Returns the table of a kind of source, which must be valid. */
 const struct fby_source_ops *fby_source_ops(enum fby_source_kind kind);
 
 extern const struct fby_source_ops fby_folder_ops;

@@ -1,8 +1,8 @@
 /* parts.h - cut samples into virtual shards of 1,024, called parts.
  *
- * For samples whose members are files or values. Begin with {.kind = ...}, add
- * each sample and then its members, and finish. The caller owns the shards,
- * also after an error. */
+ * Sources without shard files, such as folders, are cut in this way. Begin with
+ * {.kind = ...}, add each sample and then its members, and finish. The caller
+ * owns the shards, also after an error. */
 #ifndef FBY_WORKER_SOURCE_PARTS_H
 #define FBY_WORKER_SOURCE_PARTS_H
 
@@ -12,23 +12,23 @@ enum { FBY_PART_SAMPLES = 1024, FBY_MAX_PARTS = 10000000 };
 
 struct fby_parts {
     enum fby_source_kind kind;
-    struct fby_shard    *shards; /* all but the last are finished */
-    uint32_t             count;
+    struct fby_shard    *shards; /* the parts; all but the last are finished */
+    uint32_t             count;  /* number of parts */
 };
 
-/* Add a sample; its members follow.
+/* Add a sample, to which the next members belong.
  * Errors: FBY_CONFIG  a limit, or a repeated key. */
 FBY_CHECKED fby_err fby_parts_begin_sample(struct fby_parts *self,
     const char *key, size_t key_size, int64_t class_id,
     struct fby_error_detail *why);
 
-/* Add a member that is a file to the last sample.
+/* Add a file as a member of the last sample.
  * Errors: those of fby_shard_add_member. */
 FBY_CHECKED fby_err fby_parts_add_file(struct fby_parts *self,
     const char *suffix, const struct fby_stamp *stamp,
     struct fby_error_detail *why);
 
-/* The shard of the last sample; there must be a sample. */
+/* Returns the shard of the last sample; there must be a sample. */
 struct fby_shard *fby_parts_last(const struct fby_parts *self);
 
 /* Finish the last shard. Errors: those of fby_shard_finish. */

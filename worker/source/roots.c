@@ -17,6 +17,7 @@
 #include "pipeline/text.h"
 #include "worker/source/object.h"
 
+enum { MAX_TRIES = 8 /* if renames disturb the kernel (EAGAIN) */ };
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
 struct fby_root {
@@ -24,12 +25,12 @@ struct fby_root {
     char *dir; /* absolute, links resolved */
     int   fd;  /* of dir */
 
-    const struct fby_object_ops *object_ops;
+    const struct fby_object_ops *object_ops; /* read its files */
 };
 
 struct fby_roots {
-    struct fby_root **all;
-    uint32_t          count;
+    struct fby_root **list;
+    uint32_t          count; /* number of roots */
 };
 
 struct fby_roots *fby_roots_create(void)
@@ -54,18 +55,18 @@ void fby_roots_destroy(struct fby_roots **self_p)
     }
     *self_p = NULL;
     for (uint32_t i = 0; i < self->count; i++) {
-        destroy_root(self->all[i]);
+        destroy_root(self->list[i]);
     }
-    free(self->all);
+    free(self->list);
     free(self);
 }
 
-static const struct fby_root *find(
+static const struct fby_root *find_root(
     const struct fby_roots *self, const char *name)
 {
     for (uint32_t i = 0; i < self->count; i++) {
-        if (strcmp(self->all[i]->name, name) == 0) {
-            return self->all[i];
+        if (strcmp(self->list[i]->name, name) == 0) {
+            return self->list[i];
         }
     }
     return NULL;
@@ -96,7 +97,7 @@ fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
     root->fd              = -1;
     root->object_ops      = &fby_object_file;
     fby_err err = fby_location_parse_root(name_and_dir, root->name, dir, why);
-    if (err == FBY_OK && find(self, root->name) != NULL) {
+    if (err == FBY_OK && find_root(self, root->name) != NULL) {
         err = fby_error_set(why, FBY_USAGE,
             "two roots are named %s; each needs a name of its own", root->name);
     }
@@ -107,9 +108,9 @@ fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
         destroy_root(root);
         return err;
     }
-    self->all =
-        fby_realloc(self->all, (self->count + 1) * sizeof(struct fby_root *));
-    self->all[self->count++] = root;
+    self->list =
+        fby_realloc(self->list, (self->count + 1) * sizeof(struct fby_root *));
+    self->list[self->count++] = root;
     return FBY_OK;
 }
 
@@ -120,19 +121,19 @@ uint32_t fby_roots_count(const struct fby_roots *self)
 
 const char *fby_roots_name(const struct fby_roots *self, uint32_t i)
 {
-    return self->all[i]->name;
+    return self->list[i]->name;
 }
 
 fby_err fby_roots_named(const struct fby_roots *self, const char *name,
     const struct fby_root **root, struct fby_error_detail *why)
 {
-    *root = find(self, name);
+    *root = find_root(self, name);
     if (*root != NULL) {
         return FBY_OK;
     }
     char names[256] = "";
     for (uint32_t i = 0; i < self->count; i++) {
-        fby_text_append_name(names, sizeof(names), self->all[i]->name);
+        fby_text_append_name(names, sizeof(names), self->list[i]->name);
     }
     return fby_error_set(why, FBY_USAGE,
         "this worker has no root named %s; it was started with: %s",
@@ -155,7 +156,7 @@ const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root)
 }
 
 /* Is the path relative, with no component `..`? */
-static bool stays_below(const char *path)
+static bool is_path_below(const char *path)
 {
     if (path[0] == '/') {
         return false;
@@ -171,23 +172,31 @@ static bool stays_below(const char *path)
     return true;
 }
 
-/* Let the kernel resolve the path (openat2). It refuses an absolute link even
- * if it leads back beneath the root, and old kernels do not have the call: in
- * both cases open_checked() resolves the path. */
-static int open_beneath(int root, const char *path)
+/* Let the kernel resolve the path (openat2). This fails for an absolute link,
+ * even if its target is beneath the root, and on old kernels. In both cases
+ * open_checked() resolves the path. */
+static int open_beneath(int root_fd, const char *path)
 {
     struct open_how how = {
         .flags   = (uint64_t)OPEN_FLAGS,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     long fd = -1;
-    for (int tries = 0; tries < 8; tries++) {
-        fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-        if (fd >= 0 || errno != EAGAIN) { /* EAGAIN: a rename during the walk */
+    for (int tries = 0; tries < MAX_TRIES; tries++) {
+        fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN) {
             break;
         }
     }
     return (int)fd;
+}
+
+/* Is `real`, a path without links, the directory of the root or beneath it? */
+static bool is_beneath(const struct fby_root *root, const char *real)
+{
+    size_t prefix = strcmp(root->dir, "/") == 0 ? 0 : strlen(root->dir);
+    return strncmp(real, root->dir, prefix) == 0 &&
+           (real[prefix] == '/' || real[prefix] == '\0');
 }
 
 /* Get a handle of the target without opening it (O_PATH has no side effects),
@@ -202,34 +211,29 @@ static int open_checked(const struct fby_root *root, const char *path)
         return -1;
     }
     snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
-    ssize_t n      = readlink(link, real, sizeof(real) - 1);
-    size_t  prefix = strlen(root->dir);
-    bool    below  = false;
-    if (n > 0) {
-        real[n] = '\0';
-        prefix  = strcmp(root->dir, "/") == 0 ? 0 : prefix;
-        below   = strncmp(real, root->dir, prefix) == 0 &&
-                (real[prefix] == '/' || real[prefix] == '\0');
-    }
-    int fd = below ? open(link, OPEN_FLAGS) : -1;
-    int e  = below ? errno : EXDEV;
+    ssize_t n           = readlink(link, real, sizeof(real) - 1);
+    real[n > 0 ? n : 0] = '\0';
+    bool below          = n > 0 && is_beneath(root, real);
+    int  fd             = below ? open(link, OPEN_FLAGS) : -1;
+    int  error = below ? errno : EXDEV; /* leads out, as openat2 says it */
     close(handle);
-    errno = e;
+    errno = error;
     return fd;
 }
 
-/* May open_checked() try the path, after openat2 failed with `error`? */
+/* May open_checked() try the path, after openat2 failed with `error`? Its
+ * causes are a link, no such call (3 codes), and renames. */
 static bool may_use_open_checked(int error)
 {
     return error == EXDEV || error == ENOSYS || error == EPERM ||
            error == EINVAL || error == EAGAIN;
 }
 
-static fby_err refuse(
+static fby_err explain_errno(
     const struct fby_root *root, const char *path, struct fby_error_detail *why)
 {
     fby_err     err  = FBY_IO;
-    const char *when = "";
+    const char *when = ""; /* " now": a later try may succeed */
     switch (errno) {
     case EXDEV:
         return fby_error_set(why, FBY_USAGE,
@@ -273,27 +277,27 @@ static fby_err check_type(int fd, enum fby_root_want want, const char **fault)
         *fault = "unreadable";
         return FBY_IO;
     }
-    *fault     = faults[want];
-    bool right = (want != FBY_WANT_DIR && S_ISREG(st.st_mode)) ||
-                 (want != FBY_WANT_FILE && S_ISDIR(st.st_mode));
-    return right ? FBY_OK : FBY_NOT_FOUND;
+    *fault        = faults[want];
+    bool has_type = (want != FBY_WANT_DIR && S_ISREG(st.st_mode)) ||
+                    (want != FBY_WANT_FILE && S_ISDIR(st.st_mode));
+    return has_type ? FBY_OK : FBY_NOT_FOUND;
 }
 
 fby_err fby_root_open(const struct fby_root *root, const char *path,
     enum fby_root_want want, int *fd, struct fby_error_detail *why)
 {
-    if (!stays_below(path)) {
+    if (!is_path_below(path)) {
         return fby_error_set(why, FBY_USAGE,
             "%s:%s: a path is relative to its root and has no `..` in it",
             root->name, path);
     }
-    const char *below  = path[0] == '\0' ? "." : path;
-    int         opened = open_beneath(root->fd, below);
+    const char *relative = path[0] == '\0' ? "." : path;
+    int         opened   = open_beneath(root->fd, relative);
     if (opened < 0 && may_use_open_checked(errno)) {
-        opened = open_checked(root, below);
+        opened = open_checked(root, relative);
     }
     if (opened < 0) {
-        return refuse(root, path, why);
+        return explain_errno(root, path, why);
     }
     const char *fault = NULL;
     fby_err     err   = check_type(opened, want, &fault);

@@ -1,7 +1,6 @@
 /* roots.h - the directories that a worker was started with.
- *
- * A worker opens no file outside them. A pipeline comes from a client, so it
- * names files as `NAME:path`: the path is resolved beneath the directory that
+ * A worker opens no data outside them. A pipeline comes from a client, so it
+ * names files as `NAME:path`. The path is resolved beneath the directory that
  * the worker was given as NAME=DIR. Links are followed if they stay beneath. */
 #ifndef FBY_WORKER_SOURCE_ROOTS_H
 #define FBY_WORKER_SOURCE_ROOTS_H
@@ -25,7 +24,7 @@ void              fby_roots_destroy(struct fby_roots **self_p);
 FBY_CHECKED fby_err fby_roots_add(struct fby_roots *self,
     const char *name_and_dir, struct fby_error_detail *why);
 
-/* The number of roots, and their names in the order of fby_roots_add. */
+/* The number of roots, and the name of root `i` in the order of adding. */
 uint32_t    fby_roots_count(const struct fby_roots *self);
 const char *fby_roots_name(const struct fby_roots *self, uint32_t i);
 
@@ -38,7 +37,7 @@ FBY_CHECKED fby_err fby_roots_named(const struct fby_roots *self,
 const char *fby_root_name(const struct fby_root *root);
 const char *fby_root_dir(const struct fby_root *root); /* absolute, no links */
 
-/* The functions that read files beneath the root. */
+/* Returns the functions that read files beneath the root. */
 const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root);
 
 /* The type that the file at a path must have. */

@@ -10,7 +10,7 @@
 #include "worker/source/columns/ragged.h"
 #include "worker/source/dataset_state.h"
 
-enum { AHEAD = 16 /* offsets are prefetched so many rows before their use */ };
+enum { PREFETCH_ROWS = 16 /* offsets are prefetched so many rows ahead */ };
 
 struct fby_run *fby_run_create(void)
 {
@@ -30,7 +30,8 @@ void fby_run_destroy(struct fby_run **self_p)
 
 /* ---- columns ------------------------------------------------------------- */
 
-static bool is_named(
+/* Of the two columns of a ragged column, only the values match. */
+static bool has_name_and_form(
     const struct fby_column *column, const char *name, enum fby_form form)
 {
     enum fby_column_part part =
@@ -44,7 +45,7 @@ static bool find_column(const struct fby_shard *shard, const char *name,
     enum fby_form form, uint16_t *out)
 {
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        if (is_named(&shard->columns[i], name, form)) {
+        if (has_name_and_form(&shard->columns[i], name, form)) {
             *out = (uint16_t)i;
             return true;
         }
@@ -57,6 +58,7 @@ static bool find_column(const struct fby_shard *shard, const char *name,
 static const char *advice_for_form(
     const struct fby_shard *shard, const char *name, enum fby_form wanted)
 {
+    /* advice[form of the column][1 if the field is sparse] */
     static const char *const advice[][2] = {
         [FBY_FORM_DENSE]  = {"has rows of one shape; leave out max_length",
              "has rows of one shape; say decode: array"},
@@ -65,10 +67,10 @@ static const char *advice_for_form(
         [FBY_FORM_SPARSE] = {"is sparse; say decode: sparse, and a max_length",
             NULL},
     };
-    uint16_t other = 0;
-    for (int i = FBY_FORM_DENSE; i <= FBY_FORM_SPARSE; i++) {
-        if (find_column(shard, name, (enum fby_form)i, &other)) {
-            return advice[i][wanted == FBY_FORM_SPARSE];
+    uint16_t column = 0; /* not used */
+    for (int form = FBY_FORM_DENSE; form <= FBY_FORM_SPARSE; form++) {
+        if (find_column(shard, name, (enum fby_form)form, &column)) {
+            return advice[form][wanted == FBY_FORM_SPARSE];
         }
     }
     return NULL;
@@ -82,18 +84,18 @@ static fby_err refuse_missing(const struct fby_shard *shard, const char *wanted,
         [FBY_FORM_RAGGED] = "ragged ",
         [FBY_FORM_SPARSE] = "sparse ",
     };
-    char        has[256] = "";
-    const char *other    = advice_for_form(shard, wanted, form);
-    if (other != NULL) {
+    char        names[256] = "";
+    const char *advice     = advice_for_form(shard, wanted, form);
+    if (advice != NULL) {
         return fby_error_set(why, FBY_CONFIG, "shard %.200s: column %s %s",
-            shard->name, wanted, other);
+            shard->name, wanted, advice);
     }
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        fby_text_append_name(has, sizeof(has), shard->columns[i].name);
+        fby_text_append_name(names, sizeof(names), shard->columns[i].name);
     }
     return fby_error_set(why, FBY_CONFIG,
         "shard %.200s has no %scolumn %s; it has %s", shard->name, kinds[form],
-        wanted, has);
+        wanted, names);
 }
 
 fby_err fby_shard_pick_column(const struct fby_shard *shard,
@@ -135,7 +137,7 @@ const struct fby_column *fby_dataset_column(
 
 /* ---- shards -------------------------------------------------------------- */
 
-static void make_slots(struct fby_run *self, uint32_t n_shards)
+static void grow_slot_of(struct fby_run *self, uint32_t n_shards)
 {
     if (self->slots < n_shards) {
         self->slot_of =
@@ -146,9 +148,9 @@ static void make_slots(struct fby_run *self, uint32_t n_shards)
     }
 }
 
-/* The slot of a shard. If slot_of[shard] is from an earlier run, the slot has
- * another shard or none: then add a slot. So slot_of is never cleared. */
-static uint16_t slot_of_shard(struct fby_run *self, uint32_t shard)
+/* Returns the slot of a shard. If slot_of[shard] is from an earlier run, its
+ * slot has another shard or none, and a slot is added. */
+static uint16_t find_or_add_slot(struct fby_run *self, uint32_t shard)
 {
     uint16_t slot = self->slot_of[shard];
     if (slot >= self->n_shards || self->shard[slot] != shard) {
@@ -162,10 +164,10 @@ static uint16_t slot_of_shard(struct fby_run *self, uint32_t shard)
 void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n)
 {
-    uint64_t begin = 1; /* begin > end: no shard was found yet */
-    uint64_t end   = 0;
+    uint64_t begin = 1;
+    uint64_t end   = 0; /* < begin: no shard was found yet */
     uint16_t slot  = 0;
-    make_slots(self, dataset->index.n_shards);
+    grow_slot_of(self, dataset->index.n_shards);
     self->n        = n;
     self->n_shards = 0;
     self->failed   = 0;
@@ -174,7 +176,7 @@ void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
             uint32_t shard = fby_dataset_shard_of(dataset, samples[i]);
             begin          = dataset->first[shard];
             end            = dataset->first[shard + 1];
-            slot           = slot_of_shard(self, shard);
+            slot           = find_or_add_slot(self, shard);
         }
         self->slot[i] = slot;
         self->row[i]  = (uint32_t)(samples[i] - begin);
@@ -183,7 +185,7 @@ void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
 
 /* ---- a column ------------------------------------------------------------ */
 
-/* The first row whose shard has this slot. */
+/* Returns the first row whose shard has this slot. */
 static uint32_t first_row_in_slot(const struct fby_run *self, uint32_t slot)
 {
     uint32_t i = 0;
@@ -193,14 +195,14 @@ static uint32_t first_row_in_slot(const struct fby_run *self, uint32_t slot)
     return i;
 }
 
-/* Use the file of a column, or the only file of the shard. */
+/* Use the file of a column, or the only file of the shard. Map it if needed. */
 static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
     uint32_t shard_number, uint32_t column, struct fby_error_detail *why)
 {
     const struct fby_shard *shard = &dataset->index.shards[shard_number];
-    bool     single = shard->sequences != NULL || fby_is_npz(shard->name);
-    uint32_t file   = single ? 0 : column;
-    uint64_t id     = dataset->map_ids[shard_number] + file;
+    bool     has_one_file = shard->sequences != NULL || fby_is_npz(shard->name);
+    uint32_t file         = has_one_file ? 0 : column;
+    uint64_t id           = dataset->map_ids[shard_number] + file;
     char     path[FBY_PATH_SIZE];
     if (fby_maps_use(dataset->maps, id, &shard->stamps[file], &self->uses)) {
         return FBY_OK;
@@ -215,8 +217,8 @@ static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
 }
 
 /* Set self->failed to a row of the file whose use failed, and add the name of
- * the column to the error. */
-static fby_err name_file(struct fby_run *self,
+ * the column to the error. Returns `err`. */
+static fby_err describe_failure(struct fby_run *self,
     const struct fby_dataset *dataset, fby_err err,
     struct fby_error_detail *why)
 {
@@ -226,20 +228,21 @@ static fby_err name_file(struct fby_run *self,
     if (column == NULL) {
         return err; /* tokens: the shard is the file */
     }
-    if (self->uses.failed % self->n_files == 1) {
+    if (self->uses.failed % self->n_files == 1) { /* the file of offsets */
         column =
             &dataset->index.shards[self->shard[slot]].columns[column->partner];
     }
     return fby_error_prefix(why, err, "column %s", column->name);
 }
 
+/* Returns the bytes of file number `file` (0 or 1) of the open column. */
 static const uint8_t *file_of(
     const struct fby_run *self, uint32_t slot, uint32_t file)
 {
     return self->use[slot * self->n_files + file].data;
 }
 
-static void point_at_rows(struct fby_run *self)
+static void find_rows(struct fby_run *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_column *column = self->column[self->slot[i]];
@@ -248,8 +251,8 @@ static void point_at_rows(struct fby_run *self)
     }
 }
 
-/* The address of row i's offset, in the last file of its column. The next
- * offset follows. */
+/* Returns the address of the offset where row i begins; the offset where it
+ * ends follows. Offsets are in the last file of the column. */
 static const uint8_t *offset_of(
     const struct fby_run *self, const struct fby_numbers *offsets, uint32_t i)
 {
@@ -257,9 +260,9 @@ static const uint8_t *offset_of(
            (uint64_t)self->row[i] * offsets->width;
 }
 
-/* Each offset is read once and then checked, so no row exceeds the values even
- * if the file changes at the same time. */
-static void point_at_lists(
+/* Find ragged or CSR rows. Each offset is read once and then checked, so no row
+ * exceeds the values even if the file changes at the same time. */
+static void find_ragged_rows(
     struct fby_run *self, const struct fby_dataset *dataset)
 {
     for (uint32_t i = 0; i < self->n; i++) {
@@ -268,8 +271,8 @@ static void point_at_lists(
         const struct fby_column *values  = self->column[self->slot[i]];
         struct fby_numbers       offsets = fby_ragged_offsets(shard, values);
         const uint8_t           *at      = offset_of(self, &offsets, i);
-        if (i + AHEAD < self->n) {
-            __builtin_prefetch(offset_of(self, &offsets, i + AHEAD));
+        if (i + PREFETCH_ROWS < self->n) {
+            __builtin_prefetch(offset_of(self, &offsets, i + PREFETCH_ROWS));
         }
         self->begin[i] = fby_ragged_offset(&offsets, at);
         self->end[i]   = fby_ragged_offset(&offsets, at + offsets.width);
@@ -302,12 +305,14 @@ static fby_err use_column(struct fby_run *self,
     return FBY_OK;
 }
 
-/* Close the column after the error `err`, which use number `use` caused. */
-static fby_err give_up(struct fby_run *self, const struct fby_dataset *dataset,
-    uint32_t use, fby_err err, struct fby_error_detail *why)
+/* Close the column after the error `err` of use number `use`. If closing fails
+ * too, a file has changed, and FBY_STALE is returned. */
+static fby_err close_after_error(struct fby_run *self,
+    const struct fby_dataset *dataset, uint32_t use, fby_err err,
+    struct fby_error_detail *why)
 {
     self->uses.failed = use;
-    name_file(self, dataset, err, why);
+    describe_failure(self, dataset, err, why);
     return fby_maps_end(dataset->maps, &self->uses, NULL) == FBY_OK ? err
                                                                     : FBY_STALE;
 }
@@ -315,19 +320,19 @@ static fby_err give_up(struct fby_run *self, const struct fby_dataset *dataset,
 fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
     const uint16_t *pick, struct fby_error_detail *why)
 {
-    const struct fby_column *any =
+    const struct fby_column *first_column =
         fby_dataset_column(dataset, pick, self->shard[0]);
-    self->n_files = any->part == FBY_COLUMN_VALUES ? 2 : 1;
+    self->n_files = first_column->part == FBY_COLUMN_VALUES ? 2 : 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
         fby_err err = use_column(self, dataset, i, pick[self->shard[i]], why);
         if (err != FBY_OK) {
-            return give_up(self, dataset, self->uses.n, err, why);
+            return close_after_error(self, dataset, self->uses.n, err, why);
         }
     }
-    if (any->part == FBY_COLUMN_WHOLE) {
-        point_at_rows(self);
+    if (first_column->part == FBY_COLUMN_WHOLE) {
+        find_rows(self);
     } else {
-        point_at_lists(self, dataset);
+        find_ragged_rows(self, dataset);
     }
     return FBY_OK;
 }
@@ -346,7 +351,7 @@ fby_err fby_run_open_tokens(struct fby_run *self,
             err = fby_error_set(why, FBY_STALE, "is shorter than was indexed");
         }
         if (err != FBY_OK) {
-            return give_up(self, dataset, i, err, why);
+            return close_after_error(self, dataset, i, err, why);
         }
     }
     return FBY_OK;
@@ -356,14 +361,14 @@ struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     const struct fby_dataset *dataset, uint32_t row, uint32_t first, uint32_t n)
 {
     uint16_t                    slot = self->slot[row];
-    const struct fby_sequences *all =
+    const struct fby_sequences *sequences =
         dataset->index.shards[self->shard[slot]].sequences;
     struct fby_token_piece piece = fby_sequences_piece(
-        all, (uint64_t)self->row[row] * all->length + first, n);
+        sequences, (uint64_t)self->row[row] * sequences->length + first, n);
     return (struct fby_run_piece){
         .at     = self->use[slot].data + piece.at,
         .tokens = piece.tokens,
-        .width  = fby_type_bytes(all->type),
+        .width  = fby_type_bytes(sequences->type),
     };
 }
 
@@ -371,5 +376,5 @@ fby_err fby_run_close(struct fby_run *self, const struct fby_dataset *dataset,
     struct fby_error_detail *why)
 {
     fby_err err = fby_maps_end(dataset->maps, &self->uses, why);
-    return err == FBY_OK ? FBY_OK : name_file(self, dataset, err, why);
+    return err == FBY_OK ? FBY_OK : describe_failure(self, dataset, err, why);
 }

@@ -1,4 +1,4 @@
-/* run.h - many rows at a time, read in place from mapped files.
+/* run.h - read many rows at a time, in place, from mapped files.
  *
  * A run is up to FBY_RUN_ROWS samples of a dataset of columns, or of sequences
  * of tokens without packing; each sample is called a row. The caller opens one
@@ -14,28 +14,28 @@
 
 enum { FBY_RUN_ROWS = 4096 };
 
-/* The shards that the samples are in have the slots 0 to n_shards - 1. The
+/* Each shard that has samples of the run has a slot, 0 to n_shards - 1. The
  * struct is large: allocate one for each thread. */
 struct fby_run {
     uint32_t                 n;                    /* number of rows */
     uint32_t                 n_shards;             /* number of slots */
     uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
-    const struct fby_column *column[FBY_RUN_ROWS]; /* per slot, while open;
-                                                      ragged: the values */
+    const struct fby_column *column[FBY_RUN_ROWS]; /* per slot: the open
+                                                      column (its values) */
     uint16_t       slot[FBY_RUN_ROWS]; /* per row: slot of its shard */
     uint32_t       row[FBY_RUN_ROWS];  /* per row: number in its shard */
-    const uint8_t *at[FBY_RUN_ROWS];   /* per row, while open: its bytes; NULL:
-                                          its offsets are wrong */
-    /* Per row, ragged or CSR: it has the entries `begin` to `end` - 1. */
+    const uint8_t *at[FBY_RUN_ROWS];   /* per row of an open column: its bytes;
+                                          NULL: its offsets are wrong */
+    /* Per row of a ragged or CSR column: its first entry, and its last + 1. */
     int64_t             begin[FBY_RUN_ROWS];
     int64_t             end[FBY_RUN_ROWS];
     uint32_t            n_files; /* files of a column: 2 if ragged, else 1 */
-    uint32_t            failed;  /* the row to name in an error */
+    uint32_t            failed;  /* the row that an error message names */
     struct fby_map_use  use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
     struct fby_map_uses uses;
-    uint16_t           *slot_of; /* per shard: its slot, valid only if
-                                    shard[slot] is this shard */
-    uint32_t            slots;   /* length of slot_of */
+    uint16_t *slot_of; /* per shard: its slot; valid if slot < n_shards
+                                    and shard[slot] is this shard */
+    uint32_t  slots;   /* number of elements of slot_of */
 };
 
 struct fby_run *fby_run_create(void);
@@ -56,23 +56,23 @@ FBY_CHECKED fby_err fby_dataset_pick_columns(const struct fby_dataset *dataset,
     const struct fby_field_content *field, uint16_t **out,
     struct fby_error_detail *why);
 
-/* The column that was picked in a shard. */
+/* Returns the column of a shard whose index is pick[shard]. */
 const struct fby_column *fby_dataset_column(
     const struct fby_dataset *dataset, const uint16_t *pick, uint32_t shard);
 
-/* Begin a run of `n` samples (1 to FBY_RUN_ROWS): set the shard of each. */
+/* Begin a run of `n` samples (1 to FBY_RUN_ROWS): set their slots and rows. */
 void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n);
 
-/* Open one column and set self->at; also begin and end if it is ragged or CSR.
- * Errors: FBY_STALE, FBY_AGAIN, FBY_IO; `why` names the column, which is closed
- * then. */
+/* Open one column in all shards: its index is pick[shard]. Sets self->at and,
+ * if it is ragged or CSR, begin and end.
+ * Errors: FBY_STALE, FBY_AGAIN, FBY_IO; `why` names the column. */
 FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
     struct fby_error_detail *why);
 
-/* The column indices of the end - begin entries of a row, in an open CSR
- * column. self->at[row] must not be NULL. */
+/* Returns the indices (one for each entry) of a row of an open CSR column.
+ * self->at[row] must not be NULL. */
 const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row);
 
 /* Open the token files of the run. Errors: those of fby_run_open. */
@@ -85,9 +85,9 @@ struct fby_run_piece { /* tokens that are contiguous in memory */
     uint32_t       width; /* bytes of a token */
 };
 
-/* Find the tokens `first` to first + n - 1 of a row, or as many of them as are
- * contiguous. n must not be 0, and no token may be behind the row's last
- * target. */
+/* Find the tokens `first` to first + n - 1 of a row. Returns only as many of
+ * them as are contiguous. n must not be 0, and the last target of the row is
+ * the last token that may be asked for. */
 struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     const struct fby_dataset *dataset, uint32_t row, uint32_t first,
     uint32_t n);

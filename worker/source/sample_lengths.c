@@ -8,8 +8,8 @@
 #include "worker/source/run.h"
 
 enum {
-    BLOCK    = 8192,   /* offsets that are read at a time */
-    MAX_ROWS = 1 << 29 /* of a shard: a manifest has 4 bytes for each */
+    BLOCK_ROWS = 8192,   /* rows whose offsets are read at a time */
+    MAX_ROWS   = 1 << 29 /* of a shard: 2 GiB of lengths in its manifest */
 };
 
 static uint32_t clamp_to_u32(uint64_t length)
@@ -19,37 +19,37 @@ static uint32_t clamp_to_u32(uint64_t length)
 
 /* ---- rows of a column ---------------------------------------------------- */
 
-struct offsets {
+struct offset_file {
     const struct fby_column *column;  /* the values, or CSR */
-    struct fby_numbers       numbers; /* its offsets */
+    struct fby_numbers       numbers; /* type and position of the offsets */
     struct fby_object        object;  /* the file of the offsets */
-    uint8_t                 *block; /* BLOCK + 1 offsets: begins and last end */
+    uint8_t *block; /* BLOCK_ROWS + 1 offsets: of begins, and of the last end */
 };
 
-static uint32_t row_length(const struct offsets *from, const uint8_t *at)
+static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 {
-    int64_t begin = fby_ragged_offset(&from->numbers, at);
-    int64_t end   = fby_ragged_offset(&from->numbers, at + from->numbers.width);
-    return fby_ragged_within(from->column, begin, end)
+    int64_t begin = fby_ragged_offset(&file->numbers, at);
+    int64_t end   = fby_ragged_offset(&file->numbers, at + file->numbers.width);
+    return fby_ragged_within(file->column, begin, end)
                ? clamp_to_u32((uint64_t)(end - begin))
                : 0;
 }
 
-static fby_err read_offsets(const struct offsets *from, uint32_t rows,
+static fby_err read_row_lengths(const struct offset_file *file, uint32_t rows,
     uint32_t *out, const atomic_bool *stop, struct fby_error_detail *why)
 {
-    uint32_t width = from->numbers.width;
+    uint32_t width = file->numbers.width;
     uint32_t n     = 0;
     for (uint32_t row = 0; row < rows; row += n) {
         if (atomic_load(stop)) {
             return FBY_GONE;
         }
-        n           = rows - row < BLOCK ? rows - row : BLOCK;
-        uint64_t at = from->numbers.offset + (uint64_t)row * width;
+        n           = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
+        uint64_t at = file->numbers.offset + (uint64_t)row * width;
         FBY_TRY(fby_object_read(
-            &from->object, at, from->block, ((size_t)n + 1) * width, why));
+            &file->object, at, file->block, ((size_t)n + 1) * width, why));
         for (uint32_t i = 0; i < n; i++) {
-            out[row + i] = row_length(from, from->block + (size_t)i * width);
+            out[row + i] = row_length(file, file->block + (size_t)i * width);
         }
     }
     return FBY_OK;
@@ -59,8 +59,8 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     struct fby_shard *shard, const struct fby_field_content *field,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
-    uint16_t       column = 0;
-    struct offsets from   = {.block = NULL};
+    uint16_t           column = 0;
+    struct offset_file file   = {.block = NULL};
     if (shard->samples > MAX_ROWS) {
         return fby_error_set(why, FBY_CONFIG,
             "bucket_by keeps the lengths of at most %d rows a shard, and it "
@@ -68,33 +68,35 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
             MAX_ROWS, shard->samples);
     }
     FBY_TRY(fby_shard_pick_column(shard, field, &column, why));
-    from.column   = &shard->columns[column];
-    bool     csr  = from.column->part == FBY_COLUMN_CSR;
-    uint16_t file = csr ? column : from.column->partner;
-    FBY_TRY(fby_index_open(index, shard, file, &from.object, why));
-    from.numbers   = fby_ragged_offsets(shard, from.column);
-    from.block     = fby_zalloc(((size_t)BLOCK + 1) * from.numbers.width);
+    file.column     = &shard->columns[column];
+    bool     is_csr = file.column->part == FBY_COLUMN_CSR;
+    uint16_t number = is_csr ? column : file.column->partner;
+    FBY_TRY(fby_index_open(index, shard, number, &file.object, why));
+    file.numbers   = fby_ragged_offsets(shard, file.column);
+    file.block     = fby_zalloc(((size_t)BLOCK_ROWS + 1) * file.numbers.width);
     shard->lengths = fby_zalloc(shard->samples * sizeof(*shard->lengths));
     fby_err err =
-        read_offsets(&from, shard->samples, shard->lengths, stop, why);
-    free(from.block);
-    fby_object_close(&from.object);
-    return fby_error_prefix(why, err, "column %s", from.column->name);
+        read_row_lengths(&file, shard->samples, shard->lengths, stop, why);
+    free(file.block);
+    fby_object_close(&file.object);
+    return fby_error_prefix(why, err, "column %s", file.column->name);
 }
 
 /* ---- members ------------------------------------------------------------- */
 
+/* Set *out to the first dimension of a NumPy file. A file that is damaged or of
+ * another type is no error here, and leaves *out unchanged. */
 static fby_err read_length(const struct fby_object *object,
     struct fby_extent extent, uint32_t *out, struct fby_error_detail *why)
 {
     struct fby_npy npy;
-    size_t         head = 0;
-    fby_err        err  = fby_npy_file_head(object, extent, &npy, &head, why);
+    size_t         head_size = 0;
+    fby_err err = fby_npy_file_head(object, extent, &npy, &head_size, why);
     if (err != FBY_OK) {
         return err == FBY_BAD_SAMPLE ? FBY_OK : err;
     }
     uint64_t bytes = npy.values * fby_npy_type_bytes(npy.type);
-    if (npy.n_dims > 0 && npy.values > 0 && bytes == extent.size - head) {
+    if (npy.n_dims > 0 && npy.values > 0 && bytes == extent.size - head_size) {
         *out = clamp_to_u32(npy.dims[0]);
     }
     return FBY_OK;
@@ -102,13 +104,13 @@ static fby_err read_length(const struct fby_object *object,
 
 /* Read the length of a member that is a file of its own. */
 static fby_err read_file_length(const struct fby_index *index,
-    const struct fby_shard *shard, uint32_t m, uint32_t *out,
+    const struct fby_shard *shard, uint32_t member, uint32_t *out,
     struct fby_error_detail *why)
 {
     struct fby_object       object;
-    const struct fby_stamp *stamp = &shard->stamps[m];
+    const struct fby_stamp *stamp = &shard->stamps[member];
     const struct fby_extent whole = {0, stamp->size};
-    FBY_TRY(fby_index_open(index, shard, m, &object, why));
+    FBY_TRY(fby_index_open(index, shard, member, &object, why));
     fby_err err = fby_stamp_check(&object, stamp, why);
     if (err == FBY_OK) {
         err = read_length(&object, whole, out, why);
@@ -124,20 +126,21 @@ static fby_err read_sample_length(const struct fby_length_source *source,
     const struct fby_shard *shard, uint32_t sample,
     struct fby_error_detail *why)
 {
-    const struct fby_field_content *field = source->field;
-    uint32_t                       *out   = &shard->lengths[sample];
-    uint32_t                        m     = 0;
-    if (!fby_shard_find_member(shard, sample, field->from, field->n_from, &m) ||
-        fby_shard_is_value(shard, m)) { /* text is not a NumPy file */
+    const struct fby_field_content *field  = source->field;
+    uint32_t                       *out    = &shard->lengths[sample];
+    uint32_t                        member = 0;
+    if (!fby_shard_find_member(
+            shard, sample, field->from, field->n_from, &member) ||
+        fby_shard_is_value(shard, member)) { /* text is not a NumPy file */
         return FBY_OK;
     }
     const struct fby_extent extent = {
-        fby_shard_offset(shard, m), shard->bytes[m]};
+        fby_shard_offset(shard, member), shard->bytes[member]};
     fby_err err = source->index != NULL
-                      ? read_file_length(source->index, shard, m, out, why)
+                      ? read_file_length(source->index, shard, member, out, why)
                       : read_length(source->object, extent, out, why);
     return fby_error_prefix(why, err, "member %.200s.%s",
-        fby_shard_key(shard, sample), fby_shard_suffix(shard, m));
+        fby_shard_key(shard, sample), fby_shard_suffix(shard, member));
 }
 
 fby_err fby_member_lengths_read(const struct fby_length_source *source,

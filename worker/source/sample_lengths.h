@@ -2,10 +2,10 @@
  * manifest.
  *
  * All workers must sort the samples into the same buckets (bucket_by) before
- * any sample is read. So a length that is not simply the size of a member is
- * read once, and becomes part of the manifest and its digest. For a ragged or
- * sparse column this length is the number of entries in the row, for a member
- * that is a NumPy file the first dimension.
+ * any sample is read. So a length that is not the size of a member is read
+ * once, and becomes part of the manifest and its digest. The length of a row of
+ * a ragged or sparse column is its number of entries. The length of a member
+ * that is a NumPy file is its first dimension.
  *
  * All functions set shard->lengths.
  * Errors: FBY_STALE, FBY_IO, FBY_GONE (*stop became true), and the errors of
@@ -27,8 +27,9 @@ FBY_CHECKED fby_err fby_row_lengths_read(const struct fby_index *index,
 /* The location of members whose lengths are read. All pointers are
  * borrowed. */
 struct fby_length_source {
-    const struct fby_field_content *field; /* reads the members */
-    /* Each member is a file of this index; NULL: all are in `object`. */
+    const struct fby_field_content *field; /* says which members to read */
+    /* The index to which the shard belongs, if each member is a file; NULL: all
+     * members are in `object`. */
     const struct fby_index  *index;
     const struct fby_object *object; /* the open shard; NULL with an index */
     const atomic_bool       *stop;   /* true: give up soon */

@@ -84,15 +84,15 @@ bool fby_shard_last_key_is(
     return strlen(last) == key_size && memcmp(last, key, key_size) == 0;
 }
 
-/* The index of `suffix` in the list of suffixes, where it is added if new. */
-static fby_err intern_suffix(struct fby_shard *self, const char *suffix,
+/* Set *out to the index of `suffix` in self->suffixes; if new, it is added. */
+static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     uint8_t *out, struct fby_error_detail *why)
 {
     uint32_t i = 0;
     while (i < self->n_suffixes && strcmp(self->suffixes[i], suffix) != 0) {
         i++;
     }
-    if (i == FBY_SHARD_MAX_SUFFIXES) {
+    if (i == FBY_SHARD_MAX_SUFFIXES) { /* not found, and the list is full */
         return fby_error_set(why, FBY_CONFIG,
             "more than %d different extensions (now .%s); a member is named "
             "KEY.EXTENSION, and the extension begins at the first dot",
@@ -109,7 +109,7 @@ static fby_err intern_suffix(struct fby_shard *self, const char *suffix,
     return FBY_OK;
 }
 
-static fby_err refuse_same_suffix(const struct fby_shard *self,
+static fby_err check_suffix_is_new(const struct fby_shard *self,
     const char *suffix, struct fby_error_detail *why)
 {
     uint32_t sample = self->samples - 1;
@@ -134,13 +134,13 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
             "more than %d members; cut it into smaller shards",
             FBY_SHARD_MAX_MEMBERS);
     }
-    FBY_TRY(refuse_same_suffix(self, suffix, why));
-    FBY_TRY(intern_suffix(self, suffix, &index, why));
+    FBY_TRY(check_suffix_is_new(self, suffix, why));
+    FBY_TRY(find_or_add_suffix(self, suffix, &index, why));
     APPEND(self->suffix, n, index);
     APPEND(self->bytes, n, size);
     if (self->has_files) {
-        const struct fby_stamp unknown = {.size = size};
-        APPEND(self->stamps, n, unknown);
+        const struct fby_stamp stamp = {.size = size}; /* the caller sets it */
+        APPEND(self->stamps, n, stamp);
     } else {
         APPEND(self->offset, n, offset);
     }
@@ -151,7 +151,7 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
 fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
     size_t size, bool is_value, struct fby_error_detail *why)
 {
-    uint32_t n = self->members - 1;
+    uint32_t n = self->members - 1; /* the last member */
     if (self->texts.size + size > FBY_SHARD_MAX_TEXTS) {
         return fby_error_set(why, FBY_CONFIG,
             "more than %d bytes of texts in a part of a list",
@@ -166,10 +166,10 @@ fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
 
 static int compare_keys(const void *a, const void *b, void *shard)
 {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    int      c = strcmp(fby_shard_key(shard, x), fby_shard_key(shard, y));
-    return c != 0 ? c : (x > y) - (x < y);
+    uint32_t x     = *(const uint32_t *)a;
+    uint32_t y     = *(const uint32_t *)b;
+    int      order = strcmp(fby_shard_key(shard, x), fby_shard_key(shard, y));
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
 static bool keys_ascend(const struct fby_shard *self)
@@ -182,10 +182,10 @@ static bool keys_ascend(const struct fby_shard *self)
     return true;
 }
 
-static fby_err refuse_repeated_keys(
+static fby_err check_unique_keys(
     struct fby_shard *self, struct fby_error_detail *why)
 {
-    if (keys_ascend(self)) {
+    if (keys_ascend(self)) { /* common, and needs no memory */
         return FBY_OK;
     }
     uint32_t  n     = self->samples;
@@ -199,10 +199,11 @@ static fby_err refuse_repeated_keys(
                         fby_shard_key(self, order[i])) != 0) {
         i++;
     }
-    uint32_t first = order[i - 1];
-    uint32_t again = i < n ? order[i] : first;
+    bool     repeated = i < n;
+    uint32_t first    = order[i - 1];
+    uint32_t again    = repeated ? order[i] : first;
     free(order);
-    if (first == again) {
+    if (!repeated) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
@@ -213,34 +214,35 @@ static fby_err refuse_repeated_keys(
         (unsigned long long)fby_shard_offset(self, self->first[first]));
 }
 
-static void *fit(void *array, size_t n, size_t element)
+static void *shrink(void *array, size_t n, size_t element_bytes)
 {
-    return array == NULL ? NULL : fby_realloc(array, n * element);
+    return array == NULL ? NULL : fby_realloc(array, n * element_bytes);
 }
 
 static void free_spare_memory(struct fby_shard *self)
 {
     size_t n            = self->samples;
     size_t m            = self->members;
-    self->keys.data     = fit(self->keys.data, self->keys.size, 1);
+    self->keys.data     = shrink(self->keys.data, self->keys.size, 1);
     self->keys.capacity = self->keys.size;
-    self->key_offset    = fit(self->key_offset, n, sizeof(*self->key_offset));
-    self->class_ids     = fit(self->class_ids, n, sizeof(*self->class_ids));
-    self->suffix        = fit(self->suffix, m, sizeof(*self->suffix));
-    self->offset        = fit(self->offset, m, sizeof(*self->offset));
-    self->bytes         = fit(self->bytes, m, sizeof(*self->bytes));
-    self->text_offset   = fit(self->text_offset, m, sizeof(*self->text_offset));
-    self->text_size     = fit(self->text_size, m, sizeof(*self->text_size));
-    self->is_value      = fit(self->is_value, m, sizeof(*self->is_value));
+    self->key_offset = shrink(self->key_offset, n, sizeof(*self->key_offset));
+    self->class_ids  = shrink(self->class_ids, n, sizeof(*self->class_ids));
+    self->suffix     = shrink(self->suffix, m, sizeof(*self->suffix));
+    self->offset     = shrink(self->offset, m, sizeof(*self->offset));
+    self->bytes      = shrink(self->bytes, m, sizeof(*self->bytes));
+    self->text_offset =
+        shrink(self->text_offset, m, sizeof(*self->text_offset));
+    self->text_size = shrink(self->text_size, m, sizeof(*self->text_size));
+    self->is_value  = shrink(self->is_value, m, sizeof(*self->is_value));
     if (self->has_files) {
-        self->stamps = fit(self->stamps, m, sizeof(*self->stamps));
+        self->stamps = shrink(self->stamps, m, sizeof(*self->stamps));
     }
 }
 
 fby_err fby_shard_finish(struct fby_shard *self, struct fby_error_detail *why)
 {
     uint32_t n = self->samples;
-    FBY_TRY(refuse_repeated_keys(self, why));
+    FBY_TRY(check_unique_keys(self, why));
     self->first =
         fby_realloc(self->first, ((size_t)n + 1) * sizeof(*self->first));
     self->first[n] = self->members;
@@ -291,6 +293,7 @@ bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
 
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member)
 {
+    /* Binary search: the sample is always in `low` to high - 1. */
     uint32_t low  = 0;
     uint32_t high = self->samples;
     while (high - low > 1) {

@@ -5,11 +5,9 @@
  *              shard's one file (tar), a file of its own (folder, parallel,
  *              list), or a value in the list itself.
  *   sequences  Samples are sequences of tokens of one file, without keys.
- *   columns    Sample i is row i of each column; rows may have different
- *   lengths
- *              (columns/ragged.h, columns/csr.h). Each column has a file, or
- *              one
- *              .npz file has all columns.
+ *   columns    Sample i is row i of each column. Each column has a file, or one
+ *              .npz file has all columns. Rows of a ragged or sparse (CSR)
+ *              column have different lengths (columns/ragged.h, csr.h).
  *
  * A shard is built sample by sample, finished, and constant from then on. The
  * index is one array for each property, so that millions of samples fit: a
@@ -60,11 +58,11 @@ struct fby_column { /* NAME.npy, or NAME.npz (CSR) */
     enum fby_npy_type    type;
     bool                 big_endian;
     enum fby_column_part part;
-    uint16_t             partner; /* ragged: index of the column of values if
-                                     this is offsets, and the reverse */
+    uint16_t             partner; /* ragged: index in columns[] of the values if
+                                     these are offsets, and the reverse */
     uint32_t             n_dims;  /* dimensions of a row */
-    uint64_t             dims[FBY_NPY_MAX_DIMS]; /* size of each */
-    uint64_t             row_bytes;
+    uint64_t             dims[FBY_NPY_MAX_DIMS]; /* size of each dimension */
+    uint64_t             row_bytes;              /* bytes of one row */
     uint64_t             rows;    /* number of rows in the file */
     int64_t              first;   /* offsets, CSR: first offset when indexed */
     int64_t              last;    /* offsets, CSR: last offset when indexed */
@@ -79,31 +77,31 @@ struct fby_shard {
     char                *name; /* relative to the base of the location */
     uint64_t             size; /* bytes of all its files */
     enum fby_source_kind kind;
-    bool                 has_files; /* members are files or values; false: all
+    bool                 has_files;  /* members are files or values; false: all
                                       are in one file */
-    bool                 hashed;    /* `sum` is valid */
-    struct fby_checksum  sum;       /* XXH3-128 of all bytes */
-    uint32_t             samples;   /* number of samples */
-    uint32_t             members;   /* number of members of all samples */
-    uint32_t             n_suffixes;
-    struct fby_buffer    keys;       /* each ends with NUL */
-    uint32_t            *key_offset; /* per sample: offset of its key */
-    uint32_t            *first;      /* samples + 1: first member of each */
-    uint32_t            *class_ids;  /* per sample; NULL: no class folders */
-    uint8_t             *suffix;     /* per member: index into `suffixes` */
-    uint64_t            *offset; /* per member: byte in the file; tar only */
-    uint64_t            *bytes;  /* per member: its size */
-    struct fby_buffer    texts;  /* list only: values and paths, joined */
-    uint64_t            *text_offset; /* per member: offset in `texts` */
-    uint32_t            *text_size;   /* per member: bytes */
-    uint8_t             *is_value;    /* per member: 1 if its text is its bytes,
+    bool                 hashed;     /* `sum` is valid */
+    struct fby_checksum  sum;        /* XXH3-128 of all bytes */
+    uint32_t             samples;    /* number of samples */
+    uint32_t             members;    /* number of members of all samples */
+    uint32_t             n_suffixes; /* number of `suffixes` */
+    struct fby_buffer    keys;       /* of all samples; each ends with NUL */
+    uint32_t         *key_offset; /* per sample: offset of its key in `keys` */
+    uint32_t         *first; /* per sample: its first member; then `members` */
+    uint32_t         *class_ids; /* per sample; NULL: no class folders */
+    uint8_t          *suffix;    /* per member: index into `suffixes` */
+    uint64_t         *offset;    /* per member: offset in the file; tar only */
+    uint64_t         *bytes;     /* per member: its size in bytes */
+    struct fby_buffer texts;     /* list only: values and paths, joined */
+    uint64_t         *text_offset; /* per member: offset in `texts` */
+    uint32_t         *text_size;   /* per member: size of its text, in bytes */
+    uint8_t          *is_value;    /* per member: 1 if its text is its bytes,
                                         0 if it is the path of its file */
-    char (*suffixes)[FBY_NAME_SIZE];  /* as spelled, in order of first use */
-    struct fby_stamp     *stamps;     /* per file; number: fby_shard_stamps() */
-    struct fby_sequences *sequences;  /* NULL: not a token file */
-    uint32_t             *lengths;    /* per sample, for bucket_by; or NULL */
-    struct fby_column    *columns;    /* in byte order of names; or NULL */
-    uint32_t              n_columns;
+    char (*suffixes)[FBY_NAME_SIZE]; /* different ones, in order of first use */
+    struct fby_stamp     *stamps;    /* per file; see fby_shard_stamps() */
+    struct fby_sequences *sequences; /* NULL: not a token file */
+    uint32_t             *lengths;   /* per sample, for bucket_by; or NULL */
+    struct fby_column *columns; /* in byte order of names; NULL: other forms */
+    uint32_t           n_columns; /* number of columns */
 };
 
 /* Are the samples rows of columns? */
@@ -121,8 +119,8 @@ void fby_shard_init(
     struct fby_shard *self, const char *name, enum fby_source_kind kind);
 void fby_shard_fini(struct fby_shard *self);
 
-/* Add a sample; its members follow. `class_id` is FBY_SHARD_NO_CLASS unless the
- * source has class folders.
+/* Add a sample, to which the next members belong. `class_id` is
+ * FBY_SHARD_NO_CLASS unless the source has class folders.
  * Errors: FBY_CONFIG  a limit above. */
 FBY_CHECKED fby_err fby_shard_add_sample(struct fby_shard *self,
     const char *key, size_t key_size, int64_t class_id,
@@ -194,10 +192,10 @@ static inline bool fby_shard_is_value(
 bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, uint32_t *member);
 
-/* The sample that a member belongs to. */
+/* Returns the sample that a member belongs to. */
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member);
 
-/* Are the two texts equal, if the case of ASCII letters is ignored? */
+/* Are the two texts equal, except for the case of ASCII letters? */
 bool fby_suffix_is(const char *suffix, const char *extension);
 
 /* Cut the name of a member, without a leading "./", into key and suffix. False
