@@ -1,12 +1,13 @@
-/* The arena of one message (schema.h). Memory comes from the caller's buffer
- * first, then from heap blocks, until the budget is used up. All blocks are
- * freed together. */
+/* Allocate memory for one message from an arena (schema.h): from the caller's
+ * buffer first, then from heap blocks. The budget limits the bytes of all heap
+ * blocks, which are freed together. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "common/mem.h"
 #include "proto/schema.h"
 
+/* The least size of a heap block, and the alignment of all memory, in bytes. */
 enum { BLOCK_BYTES = 16 << 10, ALIGN = 16 };
 
 struct arena_block {
@@ -14,8 +15,8 @@ struct arena_block {
     _Alignas(ALIGN) char bytes[];
 };
 
-/* Begin a new block of at least `size` bytes; false when the budget is used
- * up. */
+/* Allocate from a new block of at least `size` bytes from now on. What is left
+ * of the current block stays unused. False: the budget is too small. */
 static bool add_block(struct message_arena *arena, size_t size)
 {
     size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
@@ -33,7 +34,7 @@ static bool add_block(struct message_arena *arena, size_t size)
 
 void *arena_allocate(struct message_arena *arena, size_t size)
 {
-    if (size > SIZE_MAX - ALIGN) {
+    if (size > SIZE_MAX - ALIGN) { /* rounding up would overflow */
         return NULL;
     }
     size_t rounded = (size + ALIGN - 1) / ALIGN * ALIGN;
@@ -49,7 +50,7 @@ void *arena_allocate(struct message_arena *arena, size_t size)
 void *arena_allocate_or_abort(struct message_arena *arena, size_t size)
 {
     void *memory = arena_allocate(arena, size);
-    assert(memory != NULL);
+    assert(memory != NULL); /* packing has no budget that could be used up */
     return memory;
 }
 

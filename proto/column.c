@@ -1,6 +1,6 @@
-/* For each kind of column: check, pack and unpack one member. `record` is the
- * struct, `c` the column of the member. A new kind is an entry of
- * `column_kinds`. */
+/* Check, pack and unpack one member of a record, for each kind of column
+ * (schema.h). `record` is the plain struct, `c` the column of the member, and
+ * `slot` its protobuf field. A new kind is an entry of `column_kinds`. */
 #include "proto/schema.h"
 
 #include <assert.h>
@@ -12,12 +12,12 @@
 #include "proto/messages.h"
 #include "proto/text.h"
 
-static const void *member_in(const struct schema_column *c, const void *record)
+static const void *member_of(const struct schema_column *c, const void *record)
 {
     return (const char *)record + c->offset;
 }
 
-static void *member_out(const struct schema_column *c, void *record)
+static void *mutable_member(const struct schema_column *c, void *record)
 {
     return (char *)record + c->offset;
 }
@@ -29,7 +29,7 @@ size_t column_length(const struct schema_column *c, const void *record)
     return n;
 }
 
-static uint32_t inline_length(const struct schema_column *c, const void *record)
+static uint32_t array_length(const struct schema_column *c, const void *record)
 {
     uint32_t n = 0;
     memcpy(&n, (const char *)record + c->length_offset, sizeof(n));
@@ -39,22 +39,22 @@ static uint32_t inline_length(const struct schema_column *c, const void *record)
 const void *column_list(const struct schema_column *c, const void *record)
 {
     const void *data = NULL;
-    memcpy(&data, member_in(c, record), sizeof(data));
+    memcpy(&data, member_of(c, record), sizeof(data));
     return data;
 }
 
 bool column_set_list(
     const struct schema_column *c, void *record, const void *data, size_t n)
 {
-    memcpy(member_out(c, record), &data, sizeof(data));
+    memcpy(mutable_member(c, record), &data, sizeof(data));
     memcpy((char *)record + c->length_offset, &n, sizeof(n));
     return n == 0 || data != NULL;
 }
 
-/* Copy `n` entries of `width` bytes into the array inside the struct, and set
- * its length; false when there are too many. */
-static bool set_inline(const struct schema_column *c, void *record,
-    const void *entries, size_t n, size_t width)
+/* Copy `n` elements of `width` bytes into the array inside the struct, and set
+ * its length. False: there are too many. */
+static bool set_array(const struct schema_column *c, void *record,
+    const void *elements, size_t n, size_t width)
 {
     uint32_t length = (uint32_t)n;
     if (n > c->max) {
@@ -62,7 +62,7 @@ static bool set_inline(const struct schema_column *c, void *record,
     }
     memcpy((char *)record + c->length_offset, &length, sizeof(length));
     if (n > 0) {
-        memcpy(member_out(c, record), entries, n * width);
+        memcpy(mutable_member(c, record), elements, n * width);
     }
     return true;
 }
@@ -76,17 +76,17 @@ static bool is_in_range(const struct schema_column *c, uint64_t value)
 
 static bool check_u64(const struct schema_column *c, const void *record)
 {
-    return is_in_range(c, *(const uint64_t *)member_in(c, record));
+    return is_in_range(c, *(const uint64_t *)member_of(c, record));
 }
 
 static bool check_u32(const struct schema_column *c, const void *record)
 {
-    return is_in_range(c, *(const uint32_t *)member_in(c, record));
+    return is_in_range(c, *(const uint32_t *)member_of(c, record));
 }
 
 static bool check_real(const struct schema_column *c, const void *record)
 {
-    return isfinite(*(const double *)member_in(c, record));
+    return isfinite(*(const double *)member_of(c, record));
 }
 
 static size_t number_bytes(const struct schema_column *c)
@@ -97,36 +97,36 @@ static size_t number_bytes(const struct schema_column *c)
 static void pack_number(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    memcpy(slot.value, member_in(c, record), number_bytes(c));
+    memcpy(slot.value, member_of(c, record), number_bytes(c));
 }
 
 static bool unpack_number(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    memcpy(member_out(c, record), slot.value, number_bytes(c));
+    memcpy(mutable_member(c, record), slot.value, number_bytes(c));
     return true;
 }
 
 static void pack_bool(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    *(protobuf_c_boolean *)slot.value = *(const bool *)member_in(c, record);
+    *(protobuf_c_boolean *)slot.value = *(const bool *)member_of(c, record);
 }
 
 static bool unpack_bool(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    *(bool *)member_out(c, record) = *(protobuf_c_boolean *)slot.value != 0;
+    *(bool *)mutable_member(c, record) = *(protobuf_c_boolean *)slot.value != 0;
     return true;
 }
 
 /* ---- Bytes --------------------------------------------------------------- */
 
-static void set_bytes(struct protobuf_slot slot, const void *data, size_t size)
+static void pack_bytes(struct protobuf_slot slot, const void *data, size_t size)
 {
     ProtobufCBinaryData *bytes = slot.value;
     void *mutable;
-    memcpy(&mutable, &data, sizeof(data)); /* packing only reads the bytes */
+    memcpy(&mutable, &data, sizeof(data)); /* remove const: it is only read */
     *bytes = (ProtobufCBinaryData){.len = size, .data = mutable};
 }
 
@@ -143,36 +143,36 @@ static bool copy_digest(
 static void pack_digest(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    set_bytes(slot, member_in(c, record), sizeof(struct fby_digest));
+    pack_bytes(slot, member_of(c, record), sizeof(struct fby_digest));
 }
 
 static bool unpack_digest(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    return copy_digest(slot.value, member_out(c, record));
+    return copy_digest(slot.value, mutable_member(c, record));
 }
 
-static void pack_maybe(const struct schema_column *c, const void *record,
+static void pack_maybe_digest(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    const struct fby_maybe_digest *maybe = member_in(c, record);
+    const struct fby_maybe_digest *maybe = member_of(c, record);
     if (maybe->known) {
-        set_bytes(slot, maybe->digest.bytes, sizeof(maybe->digest.bytes));
+        pack_bytes(slot, maybe->digest.bytes, sizeof(maybe->digest.bytes));
     }
 }
 
-static bool unpack_maybe(
+static bool unpack_maybe_digest(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     const ProtobufCBinaryData *bytes = slot.value;
-    struct fby_maybe_digest   *maybe = member_out(c, record);
+    struct fby_maybe_digest   *maybe = mutable_member(c, record);
     *maybe = (struct fby_maybe_digest){.known = bytes->len > 0};
     return !maybe->known || copy_digest(bytes, &maybe->digest);
 }
 
 static bool check_blob(const struct schema_column *c, const void *record)
 {
-    const struct fby_blob *blob = member_in(c, record);
+    const struct fby_blob *blob = member_of(c, record);
     return is_in_range(c, blob->size) &&
            (blob->data != NULL || blob->size == 0);
 }
@@ -180,53 +180,54 @@ static bool check_blob(const struct schema_column *c, const void *record)
 static void pack_blob(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    const struct fby_blob *blob = member_in(c, record);
-    set_bytes(slot, blob->data, blob->size);
+    const struct fby_blob *blob = member_of(c, record);
+    pack_bytes(slot, blob->data, blob->size);
 }
 
 static bool unpack_blob(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     const ProtobufCBinaryData *bytes = slot.value;
-    *(struct fby_blob *)member_out(c, record) =
+    *(struct fby_blob *)mutable_member(c, record) =
         (struct fby_blob){.data = bytes->data, .size = bytes->len};
     return true;
 }
 
-static bool check_pairs(const struct schema_column *c, const void *record)
+/* The coding choices are one protobuf field of bytes, two for each choice. */
+static bool check_choices(const struct schema_column *c, const void *record)
 {
-    return inline_length(c, record) <= c->max;
+    return array_length(c, record) <= c->max;
 }
 
-static void pack_pairs(const struct schema_column *c, const void *record,
+static void pack_choices(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    set_bytes(slot, member_in(c, record),
-        inline_length(c, record) * sizeof(struct fby_coding_choice));
+    pack_bytes(slot, member_of(c, record),
+        array_length(c, record) * sizeof(struct fby_coding_choice));
 }
 
-static bool unpack_pairs(
+static bool unpack_choices(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     const size_t               width = sizeof(struct fby_coding_choice);
     const ProtobufCBinaryData *bytes = slot.value;
     return bytes->len % width == 0 &&
-           set_inline(c, record, bytes->data, bytes->len / width, width);
+           set_array(c, record, bytes->data, bytes->len / width, width);
 }
 
-static bool check_length(const struct schema_column *c, const void *record)
+static bool check_list_length(const struct schema_column *c, const void *record)
 {
     return is_in_range(c, column_length(c, record));
 }
 
-static void pack_sums(const struct schema_column *c, const void *record,
+static void pack_checksums(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    set_bytes(slot, column_list(c, record),
+    pack_bytes(slot, column_list(c, record),
         column_length(c, record) * sizeof(struct fby_checksum));
 }
 
-static bool unpack_sums(
+static bool unpack_checksums(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     const size_t               width = sizeof(struct fby_checksum);
@@ -237,7 +238,7 @@ static bool unpack_sums(
 
 /* ---- Texts: a NULL pointer is the empty text ----------------------------- */
 
-static const char *text_in(const struct schema_column *c, const void *record)
+static const char *text_of(const struct schema_column *c, const void *record)
 {
     const char *text = column_list(c, record);
     return text != NULL ? text : "";
@@ -245,14 +246,14 @@ static const char *text_in(const struct schema_column *c, const void *record)
 
 static bool check_name(const struct schema_column *c, const void *record)
 {
-    const char *text = text_in(c, record);
+    const char *text = text_of(c, record);
     size_t      size = strlen(text);
     return is_in_range(c, size) && fby_is_utf8(text, size);
 }
 
 static bool check_text(const struct schema_column *c, const void *record)
 {
-    const char *text = text_in(c, record);
+    const char *text = text_of(c, record);
     size_t      size = strlen(text);
     return is_in_range(c, size) && text_is_plain(text, size);
 }
@@ -260,20 +261,20 @@ static bool check_text(const struct schema_column *c, const void *record)
 static void pack_name(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    const char *text = text_in(c, record);
-    set_bytes(slot, text, strlen(text));
+    const char *text = text_of(c, record);
+    pack_bytes(slot, text, strlen(text));
 }
 
 static void pack_text(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
     uint8_t *sanitized = arena_allocate_or_abort(slot.arena, c->max);
-    set_bytes(
-        slot, sanitized, text_sanitize(text_in(c, record), sanitized, c->max));
+    pack_bytes(
+        slot, sanitized, text_sanitize(text_of(c, record), sanitized, c->max));
 }
 
-/* A copy of `bytes` that ends with NUL. Returns NULL when `bytes` have a NUL,
- * or the arena is used up. */
+/* Returns a copy of `bytes` that ends with NUL; NULL if `bytes` have a NUL, or
+ * the arena is used up. */
 static const char *copy_text(
     const ProtobufCBinaryData *bytes, struct message_arena *arena)
 {
@@ -295,27 +296,27 @@ static bool unpack_text(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     const char *text = copy_text(slot.value, slot.arena);
-    memcpy(member_out(c, record), &text, sizeof(text));
+    memcpy(mutable_member(c, record), &text, sizeof(text));
     return text != NULL;
 }
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* Set the protobuf list to a copy of `n` entries of `width` bytes. */
-static void set_list(
-    struct protobuf_slot slot, const void *entries, size_t n, size_t width)
+/* Set the protobuf list to a copy of `n` elements of `width` bytes. */
+static void pack_list(
+    struct protobuf_slot slot, const void *elements, size_t n, size_t width)
 {
     void *copy           = arena_allocate_or_abort(slot.arena, n * width);
     *slot.length         = n;
     *(void **)slot.value = copy;
     if (n > 0) {
-        memcpy(copy, entries, n * width);
+        memcpy(copy, elements, n * width);
     }
 }
 
 static bool check_dims(const struct schema_column *c, const void *record)
 {
-    const struct fby_shape *shape = member_in(c, record);
+    const struct fby_shape *shape = member_of(c, record);
     bool                    good  = shape->n_dims <= FBY_MAX_DIMS;
     for (uint32_t i = 0; good && i < shape->n_dims; i++) {
         good = shape->dims[i] != 0;
@@ -326,14 +327,14 @@ static bool check_dims(const struct schema_column *c, const void *record)
 static void pack_dims(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    const struct fby_shape *shape = member_in(c, record);
-    set_list(slot, shape->dims, shape->n_dims, sizeof(shape->dims[0]));
+    const struct fby_shape *shape = member_of(c, record);
+    pack_list(slot, shape->dims, shape->n_dims, sizeof(shape->dims[0]));
 }
 
 static bool unpack_dims(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    struct fby_shape *shape = member_out(c, record);
+    struct fby_shape *shape = mutable_member(c, record);
     *shape                  = (struct fby_shape){0};
     if (*slot.length > FBY_MAX_DIMS) {
         return false;
@@ -348,8 +349,8 @@ static bool unpack_dims(
 
 static bool check_reals(const struct schema_column *c, const void *record)
 {
-    const double *values = member_in(c, record);
-    uint32_t      n      = inline_length(c, record);
+    const double *values = member_of(c, record);
+    uint32_t      n      = array_length(c, record);
     bool          good   = n <= c->max;
     for (uint32_t i = 0; good && i < n; i++) {
         good = isfinite(values[i]);
@@ -360,21 +361,22 @@ static bool check_reals(const struct schema_column *c, const void *record)
 static void pack_reals(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    set_list(
-        slot, member_in(c, record), inline_length(c, record), sizeof(double));
+    pack_list(
+        slot, member_of(c, record), array_length(c, record), sizeof(double));
 }
 
 static bool unpack_reals(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    return set_inline(
+    return set_array(
         c, record, *(void **)slot.value, *slot.length, sizeof(double));
 }
 
-static bool unpack_reals_same(
+static bool unpack_reals_same_length(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    return *slot.length == inline_length(c, record) &&
+    /* The column before shares the member with the length, and has set it. */
+    return *slot.length == array_length(c, record) &&
            unpack_reals(c, record, slot);
 }
 
@@ -389,14 +391,14 @@ static bool check_ids(const struct schema_column *c, const void *record)
     return good;
 }
 
-static void pack_ids(const struct schema_column *c, const void *record,
+static void pack_u64s(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    set_list(slot, column_list(c, record), column_length(c, record),
+    pack_list(slot, column_list(c, record), column_length(c, record),
         sizeof(uint64_t));
 }
 
-static bool unpack_ids(
+static bool unpack_u64s(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
     return column_set_list(c, record, *(void **)slot.value, *slot.length);
@@ -424,7 +426,7 @@ static void pack_names(const struct schema_column *c, const void *record,
     *slot.length         = n;
     *(void **)slot.value = list;
     for (size_t i = 0; i < n; i++) {
-        set_bytes((struct protobuf_slot){.value = &list[i]}, names[i],
+        pack_bytes((struct protobuf_slot){.value = &list[i]}, names[i],
             strlen(names[i]));
     }
 }
@@ -444,25 +446,29 @@ static bool unpack_names(
 }
 
 const struct column_ops column_kinds[] = {
+    /* expected, check, pack, unpack */
     [COLUMN_U64]  = {NULL, check_u64, pack_number, unpack_number},
     [COLUMN_U32]  = {NULL, check_u32, pack_number, unpack_number},
     [COLUMN_BOOL] = {"a bool", NULL, pack_bool, unpack_bool},
     [COLUMN_REAL] = {"a finite number", check_real, pack_number, unpack_number},
-    [COLUMN_DIGEST] = {"32 bytes", NULL, pack_digest, unpack_digest},
-    [COLUMN_MAYBE]  = {"0 or 32 bytes", NULL, pack_maybe, unpack_maybe},
-    [COLUMN_BLOB]   = {"bytes", check_blob, pack_blob, unpack_blob},
-    [COLUMN_NAME]   = {"UTF-8 without NUL", check_name, pack_name, unpack_text},
-    [COLUMN_TEXT]   = {"one line of UTF-8", check_text, pack_text, unpack_text},
-    [COLUMN_DIMS]   = {"0 to 4 dimensions >= 1", check_dims, pack_dims,
-          unpack_dims},
-    [COLUMN_REALS]  = {"finite numbers", check_reals, pack_reals, unpack_reals},
-    [COLUMN_REALS_SAME] = {"as many finite numbers as before it", check_reals,
-        pack_reals, unpack_reals_same},
-    [COLUMN_PAIRS] = {"pairs of bytes", check_pairs, pack_pairs, unpack_pairs},
-    [COLUMN_IDS]   = {"ids, none of them 0", check_ids, pack_ids, unpack_ids},
-    [COLUMN_NUMBERS] = {"numbers", check_length, pack_ids, unpack_ids},
-    [COLUMN_SUMS]  = {"sums of 16 bytes", check_length, pack_sums, unpack_sums},
-    [COLUMN_NAMES] = {"names in UTF-8 without NUL", check_names, pack_names,
-        unpack_names},
-    [COLUMN_RECORDS] = {"entries", check_length, NULL, NULL},
+    [COLUMN_DIGEST]       = {"32 bytes", NULL, pack_digest, unpack_digest},
+    [COLUMN_MAYBE_DIGEST] = {"0 or 32 bytes", NULL, pack_maybe_digest,
+        unpack_maybe_digest},
+    [COLUMN_BLOB]         = {"bytes", check_blob, pack_blob, unpack_blob},
+    [COLUMN_NAME]  = {"UTF-8 without NUL", check_name, pack_name, unpack_text},
+    [COLUMN_TEXT]  = {"one line of UTF-8", check_text, pack_text, unpack_text},
+    [COLUMN_DIMS]  = {"0 to 4 dimensions >= 1", check_dims, pack_dims,
+         unpack_dims},
+    [COLUMN_REALS] = {"finite numbers", check_reals, pack_reals, unpack_reals},
+    [COLUMN_REALS_SAME_LENGTH] = {"as many finite numbers as before it",
+        check_reals, pack_reals, unpack_reals_same_length},
+    [COLUMN_CODING_CHOICES]    = {"pairs of bytes", check_choices, pack_choices,
+           unpack_choices},
+    [COLUMN_IDS] = {"ids, none of them 0", check_ids, pack_u64s, unpack_u64s},
+    [COLUMN_NUMBERS]   = {"numbers", check_list_length, pack_u64s, unpack_u64s},
+    [COLUMN_CHECKSUMS] = {"sums of 16 bytes", check_list_length, pack_checksums,
+        unpack_checksums},
+    [COLUMN_NAMES]     = {"names in UTF-8 without NUL", check_names, pack_names,
+            unpack_names},
+    [COLUMN_RECORDS]   = {"entries", check_list_length, NULL, NULL},
 };

@@ -1,6 +1,6 @@
-/* The prefix is written and read member by member, in the order of the byte
- * table. Damage is checked by a function of its own, because it must read the
- * payload. */
+/* Write, read and check the 64-byte prefix of a chunk's frame, in the order of
+ * the byte table in PROTOCOL.md. Only fby_chunk_is_intact reads the payload, to
+ * check the hash of the frame. */
 #include "proto/frame.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "common/bytes.h"
 #include "proto/wire.h"
 
-enum { HASHED_PREFIX = 56 /* bytes before the hash of the frame */ };
+enum { HASH_OFFSET = 56 /* in the prefix: the hash of all other bytes */ };
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'C'};
 
@@ -21,23 +21,23 @@ void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     prefix[4] = FBY_PROTOCOL_VERSION;
     prefix[5] = chunk->filter;
     prefix[6] = chunk->codec;
-    prefix[7] = 0;
+    prefix[7] = 0; /* reserved */
     fby_store_le(prefix + 8, chunk->session.value, 8);
     fby_store_le(prefix + 16, chunk->request.value, 8);
     fby_store_le(prefix + 24, chunk->field, 2);
-    fby_store_le(prefix + 26, 0, 2);
+    fby_store_le(prefix + 26, 0, 2); /* reserved */
     fby_store_le(prefix + 28, chunk->number, 4);
     fby_store_le(prefix + 32, chunk->raw_offset, 8);
     fby_store_le(prefix + 40, chunk->raw_bytes, 4);
     fby_store_le(prefix + 44, chunk->wire_bytes, 4);
     fby_store_le(prefix + 48, chunk->raw_hash, 8);
     uint64_t hash =
-        fby_xxh64_two(prefix, HASHED_PREFIX, payload, chunk->wire_bytes);
-    fby_store_le(prefix + HASHED_PREFIX, hash, 8);
+        fby_xxh64_two(prefix, HASH_OFFSET, payload, chunk->wire_bytes);
+    fby_store_le(prefix + HASH_OFFSET, hash, 8);
 }
 
-/* Read all members; false when the magic, the version or a byte that must be 0
- * is wrong. */
+/* Read all members. False: the frame is too short, or the magic, the version or
+ * a reserved byte is wrong. */
 static bool read_members(struct fby_reader *r, struct fby_chunk *c)
 {
     const uint8_t *start = fby_read_bytes(r, sizeof(magic));
@@ -45,20 +45,20 @@ static bool read_members(struct fby_reader *r, struct fby_chunk *c)
         fby_read_u8(r) != FBY_PROTOCOL_VERSION) {
         return false;
     }
-    c->filter        = fby_read_u8(r);
-    c->codec         = fby_read_u8(r);
-    uint8_t zero1    = fby_read_u8(r);
-    c->session.value = fby_read_u64(r);
-    c->request.value = fby_read_u64(r);
-    c->field         = fby_read_u16(r);
-    uint16_t zero2   = fby_read_u16(r);
-    c->number        = fby_read_u32(r);
-    c->raw_offset    = fby_read_u64(r);
-    c->raw_bytes     = fby_read_u32(r);
-    c->wire_bytes    = fby_read_u32(r);
-    c->raw_hash      = fby_read_u64(r);
-    fby_read_u64(r); /* skip the hash: fby_chunk_is_intact checks it */
-    return !r->bad && zero1 == 0 && zero2 == 0;
+    c->filter             = fby_read_u8(r);
+    c->codec              = fby_read_u8(r);
+    uint8_t reserved_u8   = fby_read_u8(r);
+    c->session.value      = fby_read_u64(r);
+    c->request.value      = fby_read_u64(r);
+    c->field              = fby_read_u16(r);
+    uint16_t reserved_u16 = fby_read_u16(r);
+    c->number             = fby_read_u32(r);
+    c->raw_offset         = fby_read_u64(r);
+    c->raw_bytes          = fby_read_u32(r);
+    c->wire_bytes         = fby_read_u32(r);
+    c->raw_hash           = fby_read_u64(r);
+    (void)fby_read_u64(r); /* the hash: fby_chunk_is_intact checks it */
+    return !r->bad && reserved_u8 == 0 && reserved_u16 == 0;
 }
 
 static fby_err check_sizes(const struct fby_chunk *c, size_t payload_bytes,
@@ -77,7 +77,8 @@ static fby_err check_sizes(const struct fby_chunk *c, size_t payload_bytes,
             "%zu",
             c->wire_bytes, payload_bytes);
     }
-    size_t most  = fby_codec_bound(c->codec, c->raw_bytes);
+    size_t most = fby_codec_bound(c->codec, c->raw_bytes);
+    /* The codec `store` does not change the size. */
     size_t least = c->codec == FBY_CODEC_STORE ? most : 1;
     if (c->wire_bytes < least || c->wire_bytes > most) {
         return fby_error_set(why, FBY_PROTO,
@@ -118,10 +119,11 @@ bool fby_chunk_is_intact(const void *frame, size_t size)
     if (size < FBY_CHUNK_PREFIX) {
         return false;
     }
-    const uint8_t *p = frame;
-    return fby_load_le(p + HASHED_PREFIX, 8) == fby_xxh64_two(p, HASHED_PREFIX,
-                                                    p + FBY_CHUNK_PREFIX,
-                                                    size - FBY_CHUNK_PREFIX);
+    const uint8_t *prefix  = frame;
+    const uint8_t *payload = prefix + FBY_CHUNK_PREFIX;
+    uint64_t       hash =
+        fby_xxh64_two(prefix, HASH_OFFSET, payload, size - FBY_CHUNK_PREFIX);
+    return fby_load_le(prefix + HASH_OFFSET, 8) == hash;
 }
 
 fby_err fby_chunk_check_layout(const struct fby_chunk *chunk,
@@ -143,6 +145,7 @@ fby_err fby_chunk_check_layout(const struct fby_chunk *chunk,
     }
     struct fby_raw_span span =
         fby_layout_chunk_span(layout, chunk->field, chunk->number);
+    /* A chunk of ragged or sparse rows has at least the lengths of its rows. */
     uint32_t least = field->form == FBY_FORM_DENSE
                          ? span.raw_bytes
                          : fby_ragged_values_offset(field, span.rows);

@@ -1,4 +1,4 @@
-/* Random ids come from libsodium. If one is 0, another is drawn. */
+/* Draw random ids with libsodium, and format ids. */
 #include "proto/ids.h"
 
 #include <sodium.h>
@@ -7,7 +7,7 @@
 
 uint64_t fby_id_random(void)
 {
-    uint64_t value = 0;
+    uint64_t value = 0; /* not a valid id, so draw again if it is drawn */
     while (value == 0) {
         randombytes_buf(&value, sizeof(value));
     }

@@ -1,4 +1,4 @@
-/* ids.h - functions on ids, and the two kinds of ids that only messages use.
+/* ids.h - functions on the ids in messages, and two kinds of ids.
  *
  * common/id.h has the other kinds, and says why ids are structs. 0 is never an
  * id, so a zeroed struct means "none". Request ids and open ids count up. All
@@ -11,12 +11,12 @@
 
 #include "common/id.h"
 
-/* One connection of a client to a worker; new with each HELLO. */
+/* A connection of a client to a worker; each HELLO message begins one. */
 struct fby_route_id {
     uint64_t value;
 };
 
-/* One OPEN of a dataset; never reused within its session. */
+/* An OPEN message of a session, which asks a worker to open a dataset. */
 struct fby_open_id {
     uint64_t value;
 };
@@ -41,7 +41,7 @@ static inline bool fby_instance_equal(
     return a.value == b.value;
 }
 
-/* A random number other than 0, from the system's generator. Any thread. */
+/* Returns a random number other than 0. Any thread. */
 uint64_t fby_id_random(void);
 
 static inline struct fby_session_id fby_session_random(void)

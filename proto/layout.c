@@ -1,6 +1,6 @@
-/* The position of chunk i is computed by a multiplication, so no state is kept
- * per chunk. The limits in the header are checked before sizes are multiplied,
- * so that no product overflows. */
+/* Cut the rows of a batch into chunks (layout.h). The offset of a chunk is its
+ * number times the size of a chunk, so nothing is stored per chunk. Sizes are
+ * checked before they are multiplied, so that no product overflows. */
 #include "proto/layout.h"
 
 #include <inttypes.h>
@@ -21,8 +21,8 @@ static uint64_t div_up(uint64_t n, uint64_t divisor)
     return n / divisor + (n % divisor != 0);
 }
 
-/* The bytes of a yuv420 picture; 0 when the field is no picture, or the picture
- * is larger than FBY_ROW_BYTES. */
+/* Returns the bytes of a yuv420 picture; 0 if the field is no picture, or the
+ * picture is larger than FBY_ROW_BYTES. */
 static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
@@ -34,8 +34,9 @@ static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
     return bytes <= FBY_ROW_BYTES ? bytes : 0;
 }
 
-/* The bytes of one row; 0 when the type or a dimension is invalid, or a row has
- * more than FBY_ROW_BYTES. A larger sparse row counts as FBY_ROW_BYTES. */
+/* Returns the bytes of one row; 0 if the type or a dimension is invalid, or a
+ * row has more than FBY_ROW_BYTES. Sparse rows with more return FBY_ROW_BYTES,
+ * and cut_ragged refuses them. */
 static uint64_t row_bytes(const struct fby_raw_field *field)
 {
     uint64_t bytes = fby_type_bytes(field->type);
@@ -57,7 +58,7 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
     return bytes;
 }
 
-/* The bytes of a unit of a large row. Chunks hold whole units. */
+/* Returns the bytes of a unit (layout.h) of a large row. */
 static uint64_t unit_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
@@ -79,7 +80,7 @@ static void cut_into_whole_rows(struct fby_raw_field *field, uint32_t rows)
     field->n_chunks    = (uint32_t)div_up(rows, field->rows_per_chunk);
 }
 
-/* Cut rows into chunks of whole units; false when a unit is too large. */
+/* Cut each row into chunks of whole units. False: a unit is too large. */
 static bool cut_into_units(struct fby_raw_field *field, uint32_t rows)
 {
     uint64_t unit = unit_bytes(field);
@@ -91,18 +92,18 @@ static bool cut_into_units(struct fby_raw_field *field, uint32_t rows)
     field->chunk_bytes    = (uint32_t)(units * unit);
     field->chunks_per_row =
         (uint32_t)div_up(field->row_bytes, field->chunk_bytes);
-    field->n_chunks = rows * field->chunks_per_row; /* below 2^16 x 2^11 */
+    field->n_chunks = rows * field->chunks_per_row; /* below 2^27 */
     return true;
 }
 
-/* The bytes of the indices of a sparse row of max_length values. */
+/* Returns the bytes of the indices of a sparse row of max_length values. */
 static uint64_t index_row_bytes(const struct fby_raw_field *field)
 {
     return (uint64_t)field->max_length * field->index_bytes;
 }
 
-/* The bytes of a chunk of `rows` rows of max_length: lengths, indices, values.
- * Each section is rounded up to 16, so that all chunks are aligned to 16. */
+/* Returns the bytes of a chunk of `rows` rows of max_length: lengths, indices
+ * and values, each rounded up to 16, so that all chunks are aligned to 16. */
 static uint64_t max_chunk_bytes(
     const struct fby_raw_field *field, uint64_t rows)
 {
@@ -111,8 +112,8 @@ static uint64_t max_chunk_bytes(
            div_up(rows * field->row_bytes, 16) * 16;
 }
 
-/* True if max_length fits the shape. A sparse row with max_length 0 was refused
- * before, because its row_bytes are 0. */
+/* True if max_length suits the shape. It is not 0 in a sparse field, because
+ * then row_bytes would be 0, which compute_field has refused. */
 static bool is_max_length_valid(const struct fby_raw_field *field)
 {
     if (field->form == FBY_FORM_SPARSE) {
@@ -121,8 +122,8 @@ static bool is_max_length_valid(const struct fby_raw_field *field)
     return field->shape.n_dims > 0 && field->max_length == field->shape.dims[0];
 }
 
-/* Cut a ragged or sparse field; false when max_length is invalid, or a chunk is
- * too large. */
+/* Cut a ragged or sparse field. False: max_length is invalid, or a chunk is too
+ * large. */
 static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
 {
     if (!is_max_length_valid(field)) {
@@ -240,13 +241,14 @@ fby_err fby_layout_of_content(const struct fby_content *content,
             selected, content->n_fields);
     }
     for (uint32_t i = 0; i < content->n_fields; i++) {
+        const struct fby_field_content *from = &content->fields[i];
         if (selected == 0 || (selected >> i & 1) != 0) {
             struct fby_raw_field *field = &layout.fields[layout.n_fields++];
-            field->type                 = content->fields[i].wire_type;
-            field->shape                = content->fields[i].shape;
-            field->yuv420     = fby_field_is_yuv420(&content->fields[i]);
-            field->form       = fby_field_form(&content->fields[i]);
-            field->max_length = content->fields[i].max_length;
+            field->type                 = from->wire_type;
+            field->shape                = from->shape;
+            field->yuv420               = fby_field_is_yuv420(from);
+            field->form                 = fby_field_form(from);
+            field->max_length           = from->max_length;
         }
     }
     fby_err err = fby_layout_compute(&layout, why);
@@ -274,7 +276,7 @@ struct fby_raw_span fby_layout_chunk_span(
     }
     uint32_t row   = number / f->chunks_per_row;
     uint32_t part  = number % f->chunks_per_row;
-    uint64_t start = (uint64_t)part * f->chunk_bytes; /* in the row */
+    uint64_t start = (uint64_t)part * f->chunk_bytes; /* offset in the row */
     return (struct fby_raw_span){.raw_offset = row * f->row_bytes + start,
         .raw_bytes = (uint32_t)min_u64(f->chunk_bytes, f->row_bytes - start),
         .first_row = row,
@@ -299,8 +301,8 @@ uint32_t fby_layout_chunk_index(
     return layout->fields[field].first_chunk + number;
 }
 
-/* For the filters a sparse row is a list of numbers, and a ragged row a list of
- * entries. Neither is a picture, so the filter photo does not suit them. */
+/* Filters see a sparse row as a list of numbers, and a ragged row as a list of
+ * entries. Neither is a picture, so the filter `photo` does not suit them. */
 struct fby_codec_params fby_layout_codec_params(
     const struct fby_raw_field *field)
 {
@@ -312,7 +314,7 @@ struct fby_codec_params fby_layout_codec_params(
         field->yuv420 ? fby_codec_params_of_yuv420(&field->shape)
                       : fby_codec_params_of(field->type, &field->shape);
     if (field->form != FBY_FORM_DENSE) {
-        params.channels = 0;
+        params.channels = 0; /* not a picture */
     }
     return params;
 }
@@ -324,11 +326,11 @@ struct fby_checksum fby_field_checksum(const struct fby_raw_layout *layout,
     fby_checksum_begin(&state);
     for (uint32_t i = 0; i < layout->fields[field].n_chunks; i++) {
         struct fby_raw_span span = fby_layout_chunk_span(layout, field, i);
-        uint8_t             record[20];
-        fby_store_le(record, span.raw_offset, 8);
-        fby_store_le(record + 8, sent[i].raw_bytes, 4);
-        fby_store_le(record + 12, sent[i].raw_hash, 8);
-        fby_checksum_add(&state, record, sizeof(record));
+        uint8_t             bytes[20]; /* 8 + 4 + 8 */
+        fby_store_le(bytes, span.raw_offset, 8);
+        fby_store_le(bytes + 8, sent[i].raw_bytes, 4);
+        fby_store_le(bytes + 12, sent[i].raw_hash, 8);
+        fby_checksum_add(&state, bytes, sizeof(bytes));
     }
     return fby_checksum_end(&state);
 }

@@ -1,6 +1,6 @@
-/* The head of a message, and the hash in it. schema.c packs and unpacks the
- * body, with the schemas of wire.c. The members of a message's union share one
- * address, so `&message->hello` is the struct of any type. */
+/* Encode and decode messages (wire.h): the head and its hash here, the body by
+ * schema.c, with the schemas of wire.c. All members of the union in struct
+ * fby_message have one address, so `&message->hello` is that of any type. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "proto/wire.h"
 
 enum {
-    HASHED_HEAD     = 8, /* bytes before the hash of the message */
-    UNPACKED_FACTOR = 16 /* heap bytes allowed for each byte of a message */
+    HASH_OFFSET = 8, /* in the head; covers the bytes before, and the body */
+    UNPACKED_FACTOR = 16 /* heap bytes allowed per byte of a received message */
 };
 
 static const uint8_t message_magic[4] = {'F', 'B', 'Y', 'M'};
@@ -18,66 +18,68 @@ static const uint8_t chunk_magic[4]   = {'F', 'B', 'Y', 'C'};
 
 const char *fby_message_name(enum fby_message_type type)
 {
-    const struct schema *schema = schema_of(type);
+    const struct schema *schema = schema_of_message(type);
     return schema != NULL ? schema->name : "?";
 }
 
 struct fby_session_id fby_message_session(const struct fby_message *message)
 {
-    bool for_worker = message->type >= FBY_MSG_REGISTER &&
-                      message->type <= FBY_MSG_DEREGISTER;
-    return for_worker ? (struct fby_session_id){0} : message->hello.session;
+    /* The messages between worker and server have consecutive numbers. In all
+     * others the session is the first member. */
+    bool has_session =
+        message->type < FBY_MSG_REGISTER || message->type > FBY_MSG_DEREGISTER;
+    return has_session ? message->hello.session : (struct fby_session_id){0};
 }
 
 enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
 {
-    const uint8_t *p = frame;
-    if (size <= sizeof(message_magic)) {
+    const uint8_t *bytes = frame;
+    if (size <= sizeof(message_magic)) { /* the version follows the magic */
         return FBY_FRAME_GARBAGE;
     }
-    bool message = memcmp(p, message_magic, sizeof(message_magic)) == 0;
-    bool chunk   = memcmp(p, chunk_magic, sizeof(chunk_magic)) == 0;
-    if (!message && !chunk) {
+    bool is_message = memcmp(bytes, message_magic, sizeof(message_magic)) == 0;
+    bool is_chunk   = memcmp(bytes, chunk_magic, sizeof(chunk_magic)) == 0;
+    if (!is_message && !is_chunk) {
         return FBY_FRAME_GARBAGE;
     }
-    if (p[4] != FBY_PROTOCOL_VERSION) {
+    if (bytes[4] != FBY_PROTOCOL_VERSION) {
         return FBY_FRAME_OTHER_VERSION;
     }
-    return message ? FBY_FRAME_MESSAGE : FBY_FRAME_CHUNK;
+    return is_message ? FBY_FRAME_MESSAGE : FBY_FRAME_CHUNK;
 }
 
 static uint64_t hash_message(const uint8_t *frame, size_t size)
 {
     return fby_xxh64_two(
-        frame, HASHED_HEAD, frame + FBY_MESSAGE_HEAD, size - FBY_MESSAGE_HEAD);
+        frame, HASH_OFFSET, frame + FBY_MESSAGE_HEAD, size - FBY_MESSAGE_HEAD);
 }
 
 fby_err fby_message_encode(const struct fby_message *message,
     struct fby_buffer *out, struct fby_error_detail *why)
 {
-    const struct schema *schema = schema_of(message->type);
+    const struct schema *schema = schema_of_message(message->type);
     if (schema == NULL) {
         return fby_error_set(
             why, FBY_USAGE, "%d is not a message type", (int)message->type);
     }
-    if (schema_check(schema, &message->hello, true, why) != FBY_OK) {
+    if (schema_check(schema, &message->hello, SKIP_TEXTS, why) != FBY_OK) {
         return FBY_USAGE;
     }
     size_t before = out->size;
     fby_put_bytes(out, message_magic, sizeof(message_magic));
     fby_put_u8(out, FBY_PROTOCOL_VERSION);
     fby_put_u8(out, (uint8_t)message->type);
-    fby_put_u16(out, 0);
-    fby_put_u64(out, 0); /* the hash, set below */
+    fby_put_u16(out, 0); /* reserved */
+    fby_put_u64(out, 0); /* the hash, overwritten below */
     schema_pack(schema, &message->hello, out);
     size_t size = out->size - before;
     if (size > schema->max_bytes) {
-        out->size = before;
+        out->size = before; /* undo all that was appended */
         return fby_error_set(why, FBY_USAGE, "%s: %zu bytes, more than %zu",
             schema->name, size, schema->max_bytes);
     }
     uint8_t *frame = out->data + before;
-    fby_store_le(frame + HASHED_HEAD, hash_message(frame, size), 8);
+    fby_store_le(frame + HASH_OFFSET, hash_message(frame, size), 8);
     return FBY_OK;
 }
 
@@ -94,9 +96,9 @@ static fby_err read_head(struct fby_reader *r, const struct schema **schema,
             "%zu bytes do not begin with a message head of version %d", size,
             FBY_PROTOCOL_VERSION);
     }
-    fby_read_bytes(r, sizeof(message_magic) + 1);
+    fby_read_bytes(r, sizeof(message_magic) + 1); /* checked: magic, version */
     *type   = (enum fby_message_type)fby_read_u8(r);
-    *schema = schema_of(*type);
+    *schema = schema_of_message(*type);
     if (*schema == NULL) {
         return fby_error_set(
             why, FBY_PROTO, "%d is not a message type", (int)*type);
@@ -125,6 +127,7 @@ fby_err fby_message_decode(const void *frame, size_t size,
     if (err != FBY_OK) {
         return err;
     }
+    /* Zero the union of all message structs. */
     memset(&out->hello, 0,
         offsetof(struct fby_message, owned) -
             offsetof(struct fby_message, hello));
@@ -148,7 +151,7 @@ uint64_t fby_request_checksum(const struct fby_request *request)
 {
     const struct fby_digest digests[] = {
         request->content, request->data, request->fingerprint};
-    uint8_t  bytes[sizeof(digests) + 40];
+    uint8_t  bytes[sizeof(digests) + 40]; /* digests, then 40 of numbers */
     uint8_t *numbers = bytes + sizeof(digests);
     memcpy(bytes, digests, sizeof(digests));
     fby_store_le(numbers, request->seed, 8);

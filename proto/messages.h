@@ -1,12 +1,14 @@
 /* messages.h - all control messages, as plain structs.
  *
- * PROTOCOL.md, "Messages", says which peer sends which message when. A decoded
- * message (wire.h) is valid, so these structs can be used without further
- * checks.
+ * Clients (in trainers), workers and the server exchange these messages.
+ * PROTOCOL.md, "Messages", says who sends which one, and when. Decoding checks
+ * every value (wire.h), so the structs can be used without further checks.
  *
+ * `content` is what the pipeline file says about values, `data` a digest of the
+ * dataset, and `fingerprint` one of what the worker's decoders and ops compute.
  * Names (of fields, shards, hosts, ...) must be UTF-8 without NUL, else the
  * message is refused. A `text` is for users; encoding sanitizes and shortens
- * it. */
+ * such texts. */
 #ifndef FBY_PROTO_MESSAGES_H
 #define FBY_PROTO_MESSAGES_H
 
@@ -25,10 +27,10 @@
 enum {
     FBY_PROTOCOL_VERSION = 1,
     FBY_MESSAGE_HEAD     = 16,       /* bytes of the head (wire.h) */
-    FBY_MESSAGE_MAX      = 8 << 20,  /* bytes of the longest message */
-    FBY_MESSAGE_SMALL    = 64 << 10, /* limit of most types, in bytes */
+    FBY_MESSAGE_MAX      = 8 << 20,  /* size limit of all messages, in bytes */
+    FBY_MESSAGE_SMALL    = 64 << 10, /* size limit of most messages, in bytes */
 
-    /* The longest texts, in bytes without a NUL. */
+    /* Maximum lengths of texts, in bytes without a NUL. */
     FBY_TEXT_MAX        = 1024,
     FBY_NAME_MAX        = FBY_NAME_SIZE - 1,
     FBY_DEVICE_LIST_MAX = 1024, /* see struct fby_recipe */
@@ -37,20 +39,20 @@ enum {
     FBY_KEY_MAX         = 4095, /* shard names and sample keys */
     FBY_ENDPOINT_MAX    = 255,
     FBY_CONTENT_MAX     = FBY_MAX_CONTENT,
-    /* The largest numbers of things. */
-    FBY_OPEN_REQUESTS = 1024,          /* of a session at one worker */
-    FBY_SHARDS_MAX    = 1 << 17,       /* of a dataset */
-    FBY_ROWS_MAX      = FBY_MAX_BATCH, /* of a request */
-    FBY_SUBSTITUTED   = 1024,          /* substituted rows of a request */
-    FBY_ENDPOINTS_MAX = 16,            /* of a worker */
-    FBY_ROOTS_MAX     = 256,           /* of a worker */
-    FBY_COUNTERS_MAX  = 256,           /* in one HEARTBEAT message */
-    FBY_WORKERS_MAX   = 8192,          /* in one WORKERS message */
-    FBY_RANKS_MAX     = 1 << 16        /* of a job */
+    /* Maximum counts. */
+    FBY_OPEN_REQUESTS = 1024,    /* not finished, per session and worker */
+    FBY_SHARDS_MAX    = 1 << 17, /* per dataset */
+    FBY_ROWS_MAX      = FBY_MAX_BATCH, /* per request */
+    FBY_SUBSTITUTED   = 1024,          /* substituted rows per request */
+    FBY_ENDPOINTS_MAX = 16,            /* per worker */
+    FBY_ROOTS_MAX     = 256,           /* per worker: --data NAME=PATH */
+    FBY_COUNTERS_MAX  = 256,           /* per HEARTBEAT message */
+    FBY_WORKERS_MAX   = 8192,          /* per WORKERS message */
+    FBY_RANKS_MAX     = 1 << 16        /* per job */
 };
 
-/* X(number, NAME, member): the messages, struct fby_<member> for each. The
- * numbers are part of the protocol: add numbers, never change one. */
+/* X(number, NAME, member): message NAME is struct fby_<member>. The numbers are
+ * part of the protocol: add numbers, never change one. */
 #define FBY_MESSAGE_MAP(X)                      \
     /* client and worker */                     \
     X(1, HELLO, hello)                          \
@@ -99,7 +101,7 @@ enum fby_message_type {
 #undef X
 };
 
-/* Bytes that are not interpreted here, such as canonical content. */
+/* Bytes that proto/ does not interpret, such as the canonical content. */
 struct fby_blob {
     const uint8_t *data;
     size_t         size;
@@ -108,16 +110,16 @@ struct fby_blob {
 /* A digest that may be absent. */
 struct fby_maybe_digest {
     bool              known;
-    struct fby_digest digest; /* when known */
+    struct fby_digest digest; /* set only if known */
 };
 
-/* Feature bits of HELLO and WELCOME: bit n is filter n (enum fby_filter), bit
- * 16 + n codec n (enum fby_codec), bit 32 + n encoding n. */
+/* Feature bits of HELLO and WELCOME. Bits 0 to 15: filters (enum fby_filter);
+ * 16 to 31: codecs (enum fby_codec); 32 on: encodings (enum fby_encoding). */
 #define FBY_FEATURE_FILTER(n)   (UINT64_C(1) << (n))
 #define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
 #define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
 
-/* The filters and codecs of `features`: bit n is number n. */
+/* The bits of all filters or all codecs in `features`; bit n: number n. */
 #define FBY_FEATURED_FILTERS(features) ((uint32_t)((features)&0xffff))
 #define FBY_FEATURED_CODECS(features)  ((uint32_t)((features) >> 16 & 0xffff))
 
@@ -141,8 +143,8 @@ struct fby_hello { /* client > worker */
     struct fby_session_id session;
     struct fby_route_id   route;                    /* new in each HELLO */
     uint32_t              version_min, version_max; /* of the protocol */
-    uint64_t              features;  /* FBY_FEATURE_... bits that it has */
-    uint64_t              max_bytes; /* raw bytes of the largest batch */
+    uint64_t              features;  /* FBY_FEATURE_... that the client has */
+    uint64_t              max_bytes; /* maximum raw bytes of a batch */
     const char           *job;
     uint32_t              rank;
     const char           *host;
@@ -158,23 +160,23 @@ struct fby_welcome { /* worker > client: the first message of a route */
     struct fby_session_id  session;
     struct fby_route_id    route; /* copied from HELLO */
     struct fby_instance_id instance;
-    uint32_t               version;     /* chosen */
-    uint64_t               features;    /* that both peers have */
-    uint64_t               send_window; /* most bytes sent beyond CREDIT */
-    struct fby_request_ids open; /* requests of the session at this worker */
+    uint32_t               version;  /* highest one of both peers */
+    uint64_t               features; /* those of both peers */
+    uint64_t send_window;            /* max. chunk bytes sent beyond CREDIT */
+    struct fby_request_ids open;     /* the session's requests without END */
 };
 
-struct fby_hello_first {           /* worker > client: unknown routing id */
-    struct fby_session_id session; /* of the message that this one answers */
+struct fby_hello_first {           /* worker > client: send HELLO first */
+    struct fby_session_id session; /* copied from the answered message */
 };
 
 enum fby_refused_code {
     FBY_REFUSED_VERSION = 1, /* no version in common */
-    FBY_REFUSED_FULL    = 2, /* no budget for one more session */
+    FBY_REFUSED_FULL    = 2, /* no memory budget for a session */
     FBY_REFUSED_LEAVING = 3  /* the worker takes no new sessions */
 };
 struct fby_refused {               /* worker > client: no session */
-    struct fby_session_id session; /* 0 when it could not be read */
+    struct fby_session_id session; /* 0: could not be read */
     enum fby_refused_code code;
     uint32_t              version_min, version_max; /* of the worker */
     const char           *text;
@@ -195,16 +197,16 @@ struct fby_pong { /* worker > client */
 struct fby_open { /* client > worker */
     struct fby_session_id   session;
     struct fby_open_id      open;
-    struct fby_blob         content;     /* canonical bytes */
-    const char             *location;    /* pattern: "NAME:path" */
-    struct fby_maybe_digest data;        /* that the client expects */
-    struct fby_maybe_digest fingerprint; /* that the client expects */
+    struct fby_blob         content;  /* canonical bytes */
+    const char             *location; /* "NAME:path", which may be a pattern */
+    struct fby_maybe_digest data;     /* expected by the client */
+    struct fby_maybe_digest fingerprint; /* expected by the client */
 };
 
 struct fby_scanning { /* worker > client */
     struct fby_session_id session;
     struct fby_open_id    open;
-    uint32_t              shards_done, shards_total; /* 0: total not known */
+    uint32_t              shards_done, shards_total; /* total 0: unknown */
 };
 
 struct fby_shard_info {
@@ -215,28 +217,28 @@ struct fby_shard_info {
 struct fby_opened { /* worker > client */
     struct fby_session_id        session;
     struct fby_open_id           open;
-    struct fby_digest            content; /* of the content in OPEN */
+    struct fby_digest            content; /* digest of the content in OPEN */
     struct fby_digest            data;
     struct fby_digest            fingerprint;
-    uint64_t                     samples; /* of all shards */
+    uint64_t                     samples; /* number in all shards */
     const struct fby_shard_info *shards;  /* in byte order of names */
     size_t                       n_shards;
 };
 
 enum fby_open_failed_code {
     FBY_OPEN_BAD_CONTENT  = 1, /* unknown or not canonical */
-    FBY_OPEN_BAD_LOCATION = 2, /* no such root, `..`, or a link out of it */
+    FBY_OPEN_BAD_LOCATION = 2, /* unknown root, or a path out of its root */
     FBY_OPEN_NOTHING      = 3, /* the location does not exist */
-    FBY_OPEN_BAD_DATA     = 4, /* as a truncated tar, or a malformed label */
+    FBY_OPEN_BAD_DATA     = 4, /* such as a truncated tar, a malformed label */
     FBY_OPEN_IO           = 5, /* reading failed; try another worker */
-    FBY_OPEN_DIFFERS      = 6, /* data or fingerprint are not as expected */
+    FBY_OPEN_DIFFERS      = 6, /* data or fingerprint is not as expected */
     FBY_OPEN_BUSY         = 7  /* too many datasets are being opened: retry */
 };
 struct fby_open_failed { /* worker > client */
     struct fby_session_id     session;
     struct fby_open_id        open;
     enum fby_open_failed_code code;
-    struct fby_maybe_digest   data;        /* found by this worker */
+    struct fby_maybe_digest   data;        /* digest found by this worker */
     struct fby_maybe_digest   fingerprint; /* of this worker */
     const char               *text;
 };
@@ -252,26 +254,26 @@ struct fby_request { /* client > worker */
     struct fby_digest     data;
     struct fby_digest     fingerprint;
     uint64_t              seed, epoch, step;
-    uint32_t              first_row, rows; /* of the batch of all ranks */
+    uint32_t              first_row, rows; /* rows of the batch of all ranks */
     uint64_t              fields;    /* bit i: field i of content; 0: all */
-    uint64_t              max_bytes; /* most raw bytes that the client takes */
-    uint32_t              n_choices; /* as many as fields; 0: all FBY_AUTO */
+    uint64_t              max_bytes; /* limit for the answer, in raw bytes */
+    uint32_t              n_choices; /* one per field; 0: FBY_AUTO for all */
     struct fby_coding_choice choices[FBY_MAX_FIELDS];
 };
 
-struct fby_send_content { /* worker > client: send OPEN, then request again */
+struct fby_send_content { /* worker > client: content unknown, send OPEN */
     struct fby_session_id session;
     struct fby_request_id request;
     struct fby_digest     content;
 };
 
-struct fby_busy { /* worker > client: request again, after retry_ms */
+struct fby_busy { /* worker > client: request again after retry_ms */
     struct fby_session_id session;
     struct fby_request_id request;
     uint32_t              retry_ms;
 };
 
-struct fby_lost { /* worker > client: dropped; request again from any worker */
+struct fby_lost { /* worker > client: request dropped; send it again */
     struct fby_session_id session;
     struct fby_request_id request;
 };
@@ -279,22 +281,22 @@ struct fby_lost { /* worker > client: dropped; request again from any worker */
 enum fby_cannot_code {
     FBY_CANNOT_SAMPLE  = 1, /* a bad sample, and the content says `fail` */
     FBY_CANNOT_IO      = 2, /* reading failed */
-    FBY_CANNOT_MEMORY  = 3, /* more than this worker may ever use */
-    FBY_CANNOT_FIT     = 4, /* larger than the request's max_bytes */
+    FBY_CANNOT_MEMORY  = 3, /* needs more memory than this worker may use */
+    FBY_CANNOT_FIT     = 4, /* the answer exceeds max_bytes of the request */
     FBY_CANNOT_REQUEST = 5  /* no such step, row or field */
 };
 struct fby_cannot { /* worker > client */
     struct fby_session_id session;
     struct fby_request_id request;
     enum fby_cannot_code  code;
-    const char           *shard;  /* where the error is; "": no shard */
-    const char           *key;    /* of the sample; "": none */
-    uint64_t              sample; /* its number, if there is a shard */
-    uint64_t              offset; /* in the shard, if there is one */
+    const char           *shard;  /* with the error; "": in no shard */
+    const char           *key;    /* of the bad sample; "": none */
+    uint64_t              sample; /* number of the bad sample, if `shard` */
+    uint64_t              offset; /* of the error in `shard`, in bytes */
     const char           *text;
 };
 
-struct fby_stale_data { /* worker > client: the shard changed since OPEN */
+struct fby_stale_data { /* worker > client: `shard` changed since OPEN */
     struct fby_session_id   session;
     struct fby_request_id   request;
     struct fby_maybe_digest data; /* found by this worker */
@@ -316,7 +318,7 @@ struct fby_cancel { /* client > worker */
 struct fby_credit { /* client > worker */
     struct fby_session_id session;
     struct fby_route_id   route;
-    uint64_t              received; /* bytes of chunk frames on this route */
+    uint64_t received; /* total bytes of chunk frames on the route */
 };
 
 enum fby_encoding {
@@ -328,7 +330,7 @@ enum fby_encoding {
     FBY_ENCODING_YUV420 = 6 /* planes of a picture, see common/yuv420.h */
 };
 
-/* The encoding of a field, from its content. */
+/* Returns the encoding of a field, from its content. */
 static inline enum fby_encoding fby_encoding_of(
     const struct fby_field_content *field)
 {
@@ -346,20 +348,19 @@ static inline enum fby_encoding fby_encoding_of(
                                                          : FBY_ENCODING_DENSE;
 }
 
-/* How the receiver expands a field to the values that it delivers. */
+/* Tells the receiver how to expand a field to the values that it delivers. */
 struct fby_recipe {
-    uint32_t        n_channels; /* entries of mean, std; 0: not normalised */
-    double          mean[FBY_MAX_CHANNELS]; /* result: (v/255 - mean) / std */
-    double          std[FBY_MAX_CHANNELS];  /* > 0 */
-    bool            one_hot;
-    uint32_t        classes;   /* of a label; 0: unknown, never with one_hot */
-    double          smoothing; /* one_hot: 0 <= smoothing < 1 */
-    struct fby_blob device;    /* canonical list of device ops; or empty */
-    struct fby_maybe_digest behaviour; /* of the ops in `device`, if any */
-    const char
-            *mixed_by; /* one_hot: the field of pictures whose device op mixes
-                             these labels too; or "" */
-    uint32_t maps; /* FBY_ENCODING_BITS: maps in the last dimension; else 0 */
+    uint32_t n_channels; /* entries of mean and std; 0: no normalize */
+    double   mean[FBY_MAX_CHANNELS]; /* result: (v/255 - mean) / std */
+    double   std[FBY_MAX_CHANNELS];  /* > 0 */
+    bool     one_hot;
+    uint32_t classes;   /* of a label; 0: unknown (not if one_hot) */
+    double   smoothing; /* label smoothing; one_hot: 0 <= smoothing < 1 */
+    struct fby_blob         device; /* canonical list of device ops, or empty */
+    struct fby_maybe_digest behaviour; /* digest of what these ops compute */
+    /* one_hot: the picture field whose device op mixes these labels; or "" */
+    const char *mixed_by;
+    uint32_t    maps; /* FBY_ENCODING_BITS: bit maps in the last dimension */
 };
 
 struct fby_header_field {
@@ -367,9 +368,9 @@ struct fby_header_field {
     enum fby_encoding encoding;
     enum fby_type     type;
     struct fby_shape  shape;     /* of one row; every dimension >= 1 */
-    uint64_t          raw_bytes; /* of all rows, maximum */
+    uint64_t          raw_bytes; /* maximum for all rows */
     uint32_t          n_chunks;
-    uint32_t          max_length; /* entries of a row; 0: all rows alike */
+    uint32_t          max_length; /* entries of a row; 0: equally long rows */
     struct fby_recipe recipe;
 };
 struct fby_header { /* worker > client: before the first chunk */
@@ -383,31 +384,31 @@ struct fby_header { /* worker > client: before the first chunk */
 };
 
 struct fby_substituted {    /* a row that has another sample's values */
-    uint32_t    row;        /* in the request */
+    uint32_t    row;        /* index in the request */
     uint64_t    original;   /* sample number */
     uint64_t    substitute; /* sample number */
-    const char *shard;      /* of the original */
-    const char *key;        /* of the original */
+    const char *shard;      /* of the original sample */
+    const char *key;        /* of the original sample */
     const char *text;       /* why the original was refused */
 };
-struct fby_stage_times { /* ns, sums over all tasks of the batch */
+struct fby_stage_times { /* ns, summed over all tasks of the batch */
     uint64_t fetch, transform, encode;
-    uint64_t wait; /* time from request to END, minus the other three */
+    uint64_t wait; /* ns from REQUEST to END, minus the other three */
 };
 struct fby_end { /* worker > client: after the last chunk */
     struct fby_session_id         session;
     struct fby_request_id         request;
-    uint64_t                      wire_bytes; /* of all chunk frames */
+    uint64_t                      wire_bytes; /* of all chunk frames together */
     const struct fby_checksum    *sums; /* fby_field_checksum of each field */
     size_t                        n_sums;
-    const struct fby_substituted *substituted; /* by row, ascending */
+    const struct fby_substituted *substituted; /* rows ascend */
     size_t                        n_substituted;
     struct fby_stage_times        times;
     const uint64_t *samples;   /* sample of each row, before substitution */
-    size_t          n_samples; /* rows, if samples are in buckets; else 0 */
+    size_t          n_samples; /* rows if samples are in buckets, else 0 */
 };
 
-struct fby_leave { /* worker > client: send no more requests */
+struct fby_leave { /* worker > client: send no new requests */
     struct fby_session_id session;
 };
 
@@ -416,7 +417,7 @@ struct fby_bye { /* client > worker: the session ends */
 };
 
 struct fby_name_list {
-    const char *const *at;
+    const char *const *at; /* n names */
     size_t             n;
 };
 
@@ -470,7 +471,7 @@ struct fby_join { /* client > server */
     struct fby_digest       content;
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
-    uint64_t                epoch, step; /* where the stream starts */
+    uint64_t                epoch, step; /* start of the stream */
 };
 
 struct fby_joined { /* server > client */
@@ -482,7 +483,7 @@ struct fby_joined { /* server > client */
 };
 
 enum fby_join_refused_code {
-    /* Codes 1 to 6: a fact that must be equal in all ranks. */
+    /* Codes 1 to 6: this value differs from that of the other ranks. */
     FBY_JOIN_WORLD       = 1,
     FBY_JOIN_SEED        = 2,
     FBY_JOIN_CONTENT     = 3,
@@ -495,7 +496,7 @@ enum fby_join_refused_code {
 struct fby_join_refused { /* server > client */
     struct fby_session_id      session;
     enum fby_join_refused_code code;
-    const char                *text; /* has both values and hosts */
+    const char                *text; /* names both values and both hosts */
 };
 
 struct fby_join_first { /* server > client: unknown session */
@@ -504,8 +505,8 @@ struct fby_join_first { /* server > client: unknown session */
 
 struct fby_renew { /* client > server */
     struct fby_session_id   session;
-    struct fby_instance_id  server;   /* of the last answer */
-    uint64_t                sequence; /* of the last WORKERS; 0: none */
+    struct fby_instance_id  server;   /* in its last answer */
+    uint64_t                sequence; /* of the last WORKERS; 0: none came */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
 };
@@ -520,10 +521,10 @@ struct fby_instance_ids {
     size_t                        n;
 };
 struct fby_workers { /* server > client */
-    struct fby_session_id         session;
-    struct fby_instance_id        server;
-    uint64_t                      sequence; /* one more than the last one */
-    bool                          full; /* all workers; else only the changes */
+    struct fby_session_id  session;
+    struct fby_instance_id server;
+    uint64_t               sequence; /* of the list; a change adds 1 */
+    bool                   full;     /* `added` has all workers; else changes */
     const struct fby_worker_info *added;
     size_t                        n_added;
     struct fby_instance_ids       removed;
@@ -539,9 +540,9 @@ struct fby_quit { /* client > server */
     struct fby_session_id session;
 };
 
-/* One message. Encoding borrows all pointers for the call. A decoded message
- * owns the memory of its pointers, some of which is inside the struct. So it
- * must not be copied or moved. Release it with fby_message_fini. */
+/* One message. Encoding borrows all pointers for the call. The pointers of a
+ * decoded message may point into the struct itself, so never copy or move the
+ * struct. Release a decoded message with fby_message_fini. */
 struct fby_message {
     enum fby_message_type type;
     union {
@@ -555,8 +556,8 @@ struct fby_message {
     } owned; /* memory of a decoded message; private to message.c */
 };
 
-/* A pointer to a new message, which lives as long as the enclosing block:
- *     FBY_MESSAGE(BYE, bye, .session = id) */
+/* Example: FBY_MESSAGE(BYE, bye, .session = id). Yields a pointer to a message
+ * that lives as long as the enclosing block. */
 #define FBY_MESSAGE(NAME, member, ...) \
     (&(struct fby_message){.type = FBY_MSG_##NAME, .member = {__VA_ARGS__}})
 

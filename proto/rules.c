@@ -1,5 +1,5 @@
-/* Before a rule runs, each member was checked by its column (schema.h). So
- * lists are within their bounds, and their pointers are not NULL. */
+/* Check conditions between the members of a message. Each member by itself was
+ * checked before (schema.h), so lists have valid lengths and pointers. */
 #include "proto/rules.h"
 
 #include <inttypes.h>
@@ -33,8 +33,9 @@ fby_err rule_refused(const void *record, struct fby_error_detail *why)
 
 fby_err rule_scanning(const void *record, struct fby_error_detail *why)
 {
-    const struct fby_scanning *m = record;
-    if (m->shards_total != 0 && m->shards_done > m->shards_total) {
+    const struct fby_scanning *m              = record;
+    bool                       total_is_known = m->shards_total != 0;
+    if (total_is_known && m->shards_done > m->shards_total) {
         return fby_error_set(why, FBY_PROTO,
             "SCANNING: %" PRIu32 " of %" PRIu32 " shards done", m->shards_done,
             m->shards_total);
@@ -64,10 +65,11 @@ fby_err rule_opened(const void *record, struct fby_error_detail *why)
 static fby_err check_choices(
     const struct fby_request *m, struct fby_error_detail *why)
 {
-    uint32_t chosen = (uint32_t)__builtin_popcountll(m->fields);
-    if (m->n_choices != 0 && m->fields != 0 && m->n_choices != chosen) {
+    /* Without choices all are automatic; without fields all are requested. */
+    uint32_t n_fields = (uint32_t)__builtin_popcountll(m->fields);
+    if (m->n_choices != 0 && m->fields != 0 && m->n_choices != n_fields) {
         return fby_error_set(why, FBY_PROTO,
-            "REQUEST: %" PRIu32 " fields, but %" PRIu32 " choices", chosen,
+            "REQUEST: %" PRIu32 " fields, but %" PRIu32 " choices", n_fields,
             m->n_choices);
     }
     for (uint32_t i = 0; i < m->n_choices; i++) {
@@ -85,7 +87,7 @@ static fby_err check_choices(
 fby_err rule_request(const void *record, struct fby_error_detail *why)
 {
     const struct fby_request *m = record;
-    if (m->rows > FBY_ROWS_MAX - m->first_row) {
+    if (m->rows > FBY_ROWS_MAX - m->first_row) { /* first_row is less */
         return fby_error_set(why, FBY_PROTO,
             "REQUEST: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
             m->rows, m->first_row, FBY_ROWS_MAX);
@@ -93,13 +95,18 @@ fby_err rule_request(const void *record, struct fby_error_detail *why)
     return check_choices(m, why);
 }
 
-/* The rule that a field breaks; NULL: none. Likewise for the functions
- * below. */
+static bool is_u8_image(const struct fby_header_field *f)
+{
+    return f->shape.n_dims == 3 && f->type == FBY_U8;
+}
+
+/* The functions fault_of_... return what is wrong with a field, as a text for
+ * the error; NULL: nothing. */
 static const char *fault_of_device(const struct fby_header_field *f)
 {
-    const struct fby_recipe *r = &f->recipe;
-    if ((r->device.size > 0) != r->behaviour.known ||
-        (r->device.size > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8))) {
+    const struct fby_recipe *r       = &f->recipe;
+    bool                     has_ops = r->device.size > 0;
+    if (has_ops != r->behaviour.known || (has_ops && !is_u8_image(f))) {
         return "ops of the device and a behaviour need each other, and a u8 "
                "image";
     }
@@ -117,8 +124,8 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
             return "std must be above 0";
         }
     }
-    if (r->n_channels > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8 ||
-                                 f->shape.dims[2] != r->n_channels)) {
+    if (r->n_channels > 0 &&
+        (!is_u8_image(f) || f->shape.dims[2] != r->n_channels)) {
         return "mean and std belong to the channels of a u8 image";
     }
     if (r->one_hot && (f->encoding != FBY_ENCODING_LABEL || r->classes == 0)) {
@@ -131,7 +138,7 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
     return fault_of_device(f);
 }
 
-/* The last dimension must be the bytes of one bit for each map. */
+/* True if the last dimension has one bit for each map, in bytes of 8 bits. */
 static bool bits_fit(const struct fby_header_field *f)
 {
     uint32_t maps = f->recipe.maps;
@@ -147,7 +154,7 @@ static bool label_fits(const struct fby_header_field *f)
 
 static bool is_rgb(const struct fby_header_field *f)
 {
-    return f->shape.n_dims == 3 && f->shape.dims[2] == 3 && f->type == FBY_U8;
+    return is_u8_image(f) && f->shape.dims[2] == 3;
 }
 
 static const char *fault_of_encoding(const struct fby_header_field *f)
@@ -171,7 +178,6 @@ static const char *fault_of_encoding(const struct fby_header_field *f)
     return "the encoding is unknown";
 }
 
-/* The first dimension of a ragged field is that of the longest row. */
 static const char *fault_of_length(const struct fby_header_field *f)
 {
     if (f->encoding == FBY_ENCODING_SPARSE) {
@@ -180,10 +186,12 @@ static const char *fault_of_length(const struct fby_header_field *f)
                    : "a sparse field needs a max_length, and a shape of as "
                      "many values or more";
     }
-    bool ragged = f->encoding == FBY_ENCODING_RAGGED;
-    if (ragged != (f->max_length > 0) ||
-        (ragged &&
-            (f->shape.n_dims == 0 || f->shape.dims[0] != f->max_length))) {
+    bool valid = f->max_length == 0;
+    if (f->encoding == FBY_ENCODING_RAGGED) { /* the shape of the longest row */
+        valid = f->max_length > 0 && f->shape.n_dims > 0 &&
+                f->shape.dims[0] == f->max_length;
+    }
+    if (!valid) {
         return "max_length is for ragged fields, and is their first dimension";
     }
     return NULL;
@@ -209,7 +217,7 @@ fby_err rule_header_field(const void *record, struct fby_error_detail *why)
 fby_err rule_header(const void *record, struct fby_error_detail *why)
 {
     const struct fby_header *m = record;
-    if (m->rows > FBY_ROWS_MAX - m->first_row) {
+    if (m->rows > FBY_ROWS_MAX - m->first_row) { /* first_row is less */
         return fby_error_set(why, FBY_PROTO,
             "HEADER: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
             m->rows, m->first_row, FBY_ROWS_MAX);

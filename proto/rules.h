@@ -1,4 +1,4 @@
-/* rules.h - conditions that involve several members of a message.
+/* rules.h - check conditions between several members of one message.
  *
  * Internal to proto/. */
 #ifndef FBY_PROTO_RULES_H
@@ -6,8 +6,8 @@
 
 #include "common/err.h"
 
-/* Check a record. rule_NAME checks a struct fby_NAME of messages.h, each member
- * of which was checked before. Pure.
+/* rule_NAME checks `record`, a struct fby_NAME of messages.h. Each member by
+ * itself was checked before. Pure.
  * Errors: FBY_PROTO  `why` has the reason. */
 typedef fby_err schema_rule(const void *record, struct fby_error_detail *why);
 schema_rule rule_hello, rule_refused, rule_scanning, rule_opened, rule_request,

@@ -1,11 +1,11 @@
-/* Check, pack and unpack a struct by iterating over its schema. Lists of
- * records are handled here, because their entries have schemas of their own. */
+/* Check, pack and unpack a record (a plain struct), column by column. Lists of
+ * records are handled here, because their elements have their own schemas. */
 #include "proto/schema.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
-static const ProtobufCFieldDescriptor *field_of(
+static const ProtobufCFieldDescriptor *protobuf_field_of(
     const struct schema *schema, const struct schema_column *c)
 {
     const ProtobufCFieldDescriptor *field =
@@ -28,18 +28,18 @@ static struct protobuf_slot protobuf_slot_of(
     };
 }
 
-/* Set the error that the member of column `c` is not as expected. */
-static fby_err refuse_member(const struct schema *schema,
+/* Set and return the error that the member of column `c` is not as expected. */
+static fby_err set_member_error(const struct schema *schema,
     const struct schema_column *c, struct fby_error_detail *why)
 {
-    const char *field    = field_of(schema, c)->name;
+    const char *field    = protobuf_field_of(schema, c)->name;
     const char *expected = column_kinds[c->kind].expected;
     if (expected == NULL) {
         return fby_error_set(why, FBY_PROTO,
             "%s.%s: expected a number from %" PRIu64 " to %" PRIu64,
             schema->name, field, c->min, c->max);
     }
-    if (c->max == 0) { /* the kind has no range */
+    if (c->max == 0) { /* columns of this kind have no range */
         return fby_error_set(why, FBY_PROTO, "%s.%s: expected %s", schema->name,
             field, expected);
     }
@@ -49,13 +49,13 @@ static fby_err refuse_member(const struct schema *schema,
 }
 
 static fby_err check_records(const struct schema_column *c, const void *record,
-    bool skip_texts, struct fby_error_detail *why)
+    enum text_check text_check, struct fby_error_detail *why)
 {
     const char *records = column_list(c, record);
     size_t      n       = column_length(c, record);
     for (size_t i = 0; i < n; i++) {
         fby_err err = schema_check(c->record_schema,
-            records + i * c->record_schema->size, skip_texts, why);
+            records + i * c->record_schema->size, text_check, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -64,26 +64,26 @@ static fby_err check_records(const struct schema_column *c, const void *record,
 }
 
 static fby_err check_column(const struct schema *schema,
-    const struct schema_column *c, const void *record, bool skip_texts,
-    struct fby_error_detail *why)
+    const struct schema_column *c, const void *record,
+    enum text_check text_check, struct fby_error_detail *why)
 {
-    if (c->kind == COLUMN_TEXT && skip_texts) {
+    if (c->kind == COLUMN_TEXT && text_check == SKIP_TEXTS) {
         return FBY_OK;
     }
     const struct column_ops *ops = &column_kinds[c->kind];
     if (ops->check != NULL && !ops->check(c, record)) {
-        return refuse_member(schema, c, why);
+        return set_member_error(schema, c, why);
     }
-    return c->kind == COLUMN_RECORDS ? check_records(c, record, skip_texts, why)
+    return c->kind == COLUMN_RECORDS ? check_records(c, record, text_check, why)
                                      : FBY_OK;
 }
 
 fby_err schema_check(const struct schema *schema, const void *record,
-    bool skip_texts, struct fby_error_detail *why)
+    enum text_check text_check, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
         fby_err err =
-            check_column(schema, &schema->columns[i], record, skip_texts, why);
+            check_column(schema, &schema->columns[i], record, text_check, why);
         if (err != FBY_OK) {
             return err;
         }
@@ -102,7 +102,7 @@ static void pack_records(const struct schema_column *c, const void *record,
     ProtobufCMessage **list =
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
         arena_allocate_or_abort(slot.arena, n * sizeof(*list));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): lists have a length */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is a list */
     *slot.length         = n;
     *(void **)slot.value = list;
     for (size_t i = 0; i < n; i++) {
@@ -111,7 +111,7 @@ static void pack_records(const struct schema_column *c, const void *record,
     }
 }
 
-/* Make the protobuf-c struct of one record, in `arena`. */
+/* Returns a new protobuf-c struct, in `arena`, with the values of `record`. */
 static ProtobufCMessage *to_protobuf(const struct schema *schema,
     const void *record, struct message_arena *arena)
 {
@@ -121,7 +121,7 @@ static ProtobufCMessage *to_protobuf(const struct schema *schema,
     for (size_t i = 0; i < schema->n_columns; i++) {
         const struct schema_column *c = &schema->columns[i];
         struct protobuf_slot        slot =
-            protobuf_slot_of(field_of(schema, c), body, arena);
+            protobuf_slot_of(protobuf_field_of(schema, c), body, arena);
         if (c->kind == COLUMN_RECORDS) {
             pack_records(c, record, slot);
         } else {
@@ -131,8 +131,8 @@ static ProtobufCMessage *to_protobuf(const struct schema *schema,
     return body;
 }
 
-struct buffer_sink { /* a ProtobufCBuffer that appends to a fby_buffer */
-    ProtobufCBuffer    base;
+struct buffer_sink {         /* protobuf-c writes to it; appends to `out` */
+    ProtobufCBuffer    base; /* first: append_to_sink casts it to the sink */
     struct fby_buffer *out;
 };
 
@@ -172,15 +172,15 @@ static bool unpack_records(
     return good;
 }
 
-/* Unpack `body` into `record`. Returns NULL, or the first column whose member
- * cannot be unpacked. */
+/* Unpack `body` into `record`. Returns NULL on success, else the first column
+ * whose member cannot be unpacked. */
 static const struct schema_column *unpack_record(const struct schema *schema,
     ProtobufCMessage *body, void *record, struct message_arena *arena)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
         const struct schema_column *c = &schema->columns[i];
         struct protobuf_slot        slot =
-            protobuf_slot_of(field_of(schema, c), body, arena);
+            protobuf_slot_of(protobuf_field_of(schema, c), body, arena);
         const struct column_ops *ops = &column_kinds[c->kind];
         bool good = c->kind == COLUMN_RECORDS ? unpack_records(c, record, slot)
                                               : ops->unpack(c, record, slot);
@@ -191,7 +191,7 @@ static const struct schema_column *unpack_record(const struct schema *schema,
     return NULL;
 }
 
-/* The allocator of protobuf-c: all memory is in the arena of the message. */
+/* The allocator for protobuf-c: memory from the arena, freed as a whole. */
 static void *allocate_in_arena(void *arena, size_t size)
 {
     return arena_allocate(arena, size);
@@ -215,10 +215,10 @@ fby_err schema_unpack(const struct schema *schema, struct fby_reader body,
         return fby_error_set(
             why, FBY_PROTO, "%s: the body is not valid protobuf", schema->name);
     }
-    const struct schema_column *c =
+    const struct schema_column *invalid =
         unpack_record(schema, parsed, record, arena);
-    if (c != NULL) {
-        return refuse_member(schema, c, why);
+    if (invalid != NULL) {
+        return set_member_error(schema, invalid, why);
     }
-    return schema_check(schema, record, false, why);
+    return schema_check(schema, record, CHECK_TEXTS, why);
 }

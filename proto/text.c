@@ -1,4 +1,4 @@
-/* Both functions process a text one character at a time. */
+/* Check and sanitize texts of messages, one UTF-8 character at a time. */
 #include "proto/text.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 
 bool text_is_plain(const void *text, size_t size)
 {
-    const char *p = text;
+    const char *bytes = text;
     for (size_t i = 0; i < size; i++) {
-        if (fby_is_control(p[i])) {
+        if (fby_is_control(bytes[i])) {
             return false;
         }
     }
@@ -18,24 +18,24 @@ bool text_is_plain(const void *text, size_t size)
 
 size_t text_sanitize(const char *text, uint8_t *out, size_t max)
 {
-    const uint8_t *p       = (const uint8_t *)text;
+    const uint8_t *in      = (const uint8_t *)text;
     size_t         left    = strlen(text);
     size_t         written = 0;
     while (left > 0) {
-        size_t valid = fby_utf8_length(p, left); /* 0: an invalid byte */
-        size_t taken = valid > 0 ? valid : 1;
-        if (written + taken > max) {
+        size_t valid = fby_utf8_length(in, left); /* 0: not a character */
+        size_t step  = valid > 0 ? valid : 1;
+        if (written + step > max) {
             break;
         }
-        memcpy(out + written, p, taken);
+        memcpy(out + written, in, step);
         if (valid == 0) {
             out[written] = '?';
-        } else if (fby_is_control((char)*p)) {
+        } else if (fby_is_control((char)*in)) {
             out[written] = ' ';
         }
-        written += taken;
-        p += taken;
-        left -= taken;
+        written += step;
+        in += step;
+        left -= step;
     }
     return written;
 }

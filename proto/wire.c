@@ -1,29 +1,32 @@
 /* The schemas of all messages (schema.h): for each member of a struct of
  * messages.h, the number of its protobuf field and the values allowed. This is
- * the only file that includes the generated code. */
+ * the only file that includes the code generated from forebay.proto. */
 #include "proto/wire.h"
 
 #include "proto/forebay.pb-c.h"
 #include "proto/rules.h"
 #include "proto/schema.h"
 
-enum { SMALL = FBY_MESSAGE_SMALL };
+enum {
+    SMALL       = FBY_MESSAGE_SMALL, /* size limit of most messages */
+    VERSION_MAX = 255 /* the head of a frame has one byte for the version */
+};
 
-/* The offset of `member` in struct fby_<type>. If the member does not have
- * `size` bytes, the array of -1 elements is a compile error. */
+/* The offset of `member` in struct fby_<type>. The second term is 0. It has an
+ * array of -1 bytes, a compile error, if the member does not have `size`. */
 #define MEMBER_OFFSET(type, member, size)                                     \
     (offsetof(struct fby_##type, member) +                                    \
         0 * sizeof(char[sizeof(((struct fby_##type *)NULL)->member) == (size) \
                             ? 1                                               \
                             : -1]))
 
-/* The offset of `list`, which must be a pointer. */
+/* The offset of `list`, which must be a pointer; the second term is 0. */
 #define LIST_OFFSET(type, list)          \
     (offsetof(struct fby_##type, list) + \
         0 * sizeof(((struct fby_##type *)NULL)->list[0]))
 
-/* A column: its kind, protobuf field number, struct, member, size, min and
- * max. */
+/* Column of a member of struct fby_<type>: its kind, protobuf field number,
+ * member, sizeof the member, and minimum and maximum (enum column_kind). */
 #define COLUMN(k, num, type, member, size, low, high)              \
     {                                                              \
         .number = (num), .kind = COLUMN_##k,                       \
@@ -34,6 +37,7 @@ enum { SMALL = FBY_MESSAGE_SMALL };
     COLUMN(U64, num, type, member, 8, min, max)
 #define U32(num, type, member, min, max) \
     COLUMN(U32, num, type, member, 4, min, max)
+/* An id is never 0. */
 #define ID(num, type, member) U64(num, type, member, 1, UINT64_MAX)
 #define NAME(num, type, member, min, max) \
     COLUMN(NAME, num, type, member, sizeof(char *), min, max)
@@ -43,8 +47,9 @@ enum { SMALL = FBY_MESSAGE_SMALL };
     COLUMN(BLOB, num, type, member, sizeof(struct fby_blob), min, max)
 #define DIGEST(num, type, member) \
     COLUMN(DIGEST, num, type, member, sizeof(struct fby_digest), 0, 0)
-#define MAYBE(num, type, member) \
-    COLUMN(MAYBE, num, type, member, sizeof(struct fby_maybe_digest), 0, 0)
+#define MAYBE(num, type, member)                                             \
+    COLUMN(MAYBE_DIGEST, num, type, member, sizeof(struct fby_maybe_digest), \
+        0, 0)
 #define DIMS(num, type, member) \
     COLUMN(DIMS, num, type, member, sizeof(struct fby_shape), 0, 0)
 #define BOOL(num, type, member) \
@@ -52,47 +57,49 @@ enum { SMALL = FBY_MESSAGE_SMALL };
 #define REAL(num, type, member) \
     COLUMN(REAL, num, type, member, sizeof(double), 0, 0)
 
-/* An array inside the struct, and the uint32_t member `counter`, its length. */
-#define INLINE(k, num, type, member, counter, most)                          \
+/* Column of an array inside the struct. The member `length` (uint32_t) is its
+ * number of elements, at most `high`. */
+#define ARRAY(k, num, type, member, length, high)                            \
     {                                                                        \
         .number = (num), .kind = COLUMN_##k,                                 \
         .offset        = MEMBER_OFFSET(type, member,                         \
-                   sizeof(((struct fby_##type *)NULL)->member[0]) * (most)), \
-        .max           = (most),                                             \
-        .length_offset = MEMBER_OFFSET(type, counter, sizeof(uint32_t))      \
+                   sizeof(((struct fby_##type *)NULL)->member[0]) * (high)), \
+        .max           = (high),                                             \
+        .length_offset = MEMBER_OFFSET(type, length, sizeof(uint32_t))       \
     }
 
-/* A pointer to a list, and the size_t member `counter`, its length. */
-#define LIST(k, num, type, list, counter, low, high, ...)               \
+/* Column of a pointer to a list. The member `length` (size_t) is its number of
+ * elements, from `low` to `high`. */
+#define LIST(k, num, type, list, length, low, high, ...)                \
     {                                                                   \
         .number = (num), .kind = COLUMN_##k,                            \
         .offset = LIST_OFFSET(type, list), .min = (low), .max = (high), \
-        .length_offset = MEMBER_OFFSET(type, counter, sizeof(size_t)),  \
+        .length_offset = MEMBER_OFFSET(type, length, sizeof(size_t)),   \
         __VA_ARGS__                                                     \
     }
 #define RECORDS(num, type, list, low, high, record)     \
     LIST(RECORDS, num, type, list, n_##list, low, high, \
         .record_schema = &record##_schema)
 
-/* A schema: struct, name in errors, protobuf message, columns, max_bytes,
- * rule. */
-#define SCHEMA_OF(type, text, body_of, list, most, check)                \
+/* A schema: struct fby_<type>, name in errors, protobuf message, array of
+ * columns (<list>_columns), max_bytes and rule. */
+#define SCHEMA_WITH(type, text, body_of, list, limit, check)             \
     {                                                                    \
         .name = (text), .body = &forebay__##body_of##__descriptor,       \
         .columns   = list##_columns,                                     \
         .n_columns = sizeof(list##_columns) / sizeof(list##_columns[0]), \
-        .size = sizeof(struct fby_##type), .max_bytes = (most),          \
+        .size = sizeof(struct fby_##type), .max_bytes = (limit),         \
         .rule = (check)                                                  \
     }
-#define SCHEMA(type, text, body_of, most, check) \
-    SCHEMA_OF(type, text, body_of, type, most, check)
-#define MESSAGE(NAME, type, most, check) \
-    [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, most, check)
+#define SCHEMA(type, text, body_of, limit, check) \
+    SCHEMA_WITH(type, text, body_of, type, limit, check)
+#define MESSAGE(NAME, type, limit, check) \
+    [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, limit, check)
 #define IDS_ONLY(NAME, type, list) \
-    [FBY_MSG_##NAME] = SCHEMA_OF(type, #NAME, type, list, SMALL, NULL)
+    [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, list, SMALL, NULL)
 
-/* Messages that name only a session, a request or a worker have equal structs
- * and share their columns. */
+/* Some messages consist of ids only. Those with the same ids have structs of
+ * the same layout, so they share the columns (IDS_ONLY). */
 static const struct schema_column session_columns[] = {
     ID(1, bye, session),
 };
@@ -109,8 +116,8 @@ static const struct schema_column instance_columns[] = {
 static const struct schema_column hello_columns[] = {
     ID(1, hello, session),
     ID(2, hello, route),
-    U32(3, hello, version_min, 1, 255),
-    U32(4, hello, version_max, 1, 255),
+    U32(3, hello, version_min, 1, VERSION_MAX),
+    U32(4, hello, version_max, 1, VERSION_MAX),
     U64(5, hello, features, 0, UINT64_MAX),
     U64(6, hello, max_bytes, 1, UINT64_MAX),
     NAME(7, hello, job, 1, FBY_JOB_MAX),
@@ -123,7 +130,7 @@ static const struct schema_column welcome_columns[] = {
     ID(1, welcome, session),
     ID(2, welcome, route),
     ID(3, welcome, instance),
-    U32(4, welcome, version, 1, 255),
+    U32(4, welcome, version, 1, VERSION_MAX),
     U64(5, welcome, features, 0, UINT64_MAX),
     U64(6, welcome, send_window, 1, UINT64_MAX),
     LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS),
@@ -132,8 +139,8 @@ static const struct schema_column welcome_columns[] = {
 static const struct schema_column refused_columns[] = {
     U64(1, refused, session, 0, UINT64_MAX),
     U32(2, refused, code, FBY_REFUSED_VERSION, FBY_REFUSED_LEAVING),
-    U32(3, refused, version_min, 1, 255),
-    U32(4, refused, version_max, 1, 255),
+    U32(3, refused, version_min, 1, VERSION_MAX),
+    U32(4, refused, version_max, 1, VERSION_MAX),
     TEXT(5, refused, text),
 };
 
@@ -203,9 +210,9 @@ static const struct schema_column request_columns[] = {
     U64(8, request, step, 0, UINT64_MAX),
     U32(9, request, first_row, 0, FBY_ROWS_MAX - 1),
     U32(10, request, rows, 1, FBY_ROWS_MAX),
-    U64(11, request, fields, 0, UINT32_MAX),
+    U64(11, request, fields, 0, UINT32_MAX), /* a bit for each of 32 fields */
     U64(12, request, max_bytes, 1, UINT64_MAX),
-    INLINE(PAIRS, 13, request, choices, n_choices, FBY_MAX_FIELDS),
+    ARRAY(CODING_CHOICES, 13, request, choices, n_choices, FBY_MAX_FIELDS),
 };
 
 static const struct schema_column send_content_columns[] = {
@@ -258,9 +265,9 @@ static const struct schema_column header_field_columns[] = {
     DIMS(4, header_field, shape),
     U64(5, header_field, raw_bytes, 1, UINT64_MAX),
     U32(6, header_field, n_chunks, 1, UINT32_MAX),
-    INLINE(REALS, 7, header_field, recipe.mean, recipe.n_channels,
+    ARRAY(REALS, 7, header_field, recipe.mean, recipe.n_channels,
         FBY_MAX_CHANNELS),
-    INLINE(REALS_SAME, 8, header_field, recipe.std, recipe.n_channels,
+    ARRAY(REALS_SAME_LENGTH, 8, header_field, recipe.std, recipe.n_channels,
         FBY_MAX_CHANNELS),
     BOOL(9, header_field, recipe.one_hot),
     U32(10, header_field, recipe.classes, 0, UINT32_MAX),
@@ -300,7 +307,7 @@ static const struct schema_column end_columns[] = {
     ID(1, end, session),
     ID(2, end, request),
     U64(3, end, wire_bytes, 1, UINT64_MAX),
-    LIST(SUMS, 4, end, sums, n_sums, 1, FBY_MAX_FIELDS),
+    LIST(CHECKSUMS, 4, end, sums, n_sums, 1, FBY_MAX_FIELDS),
     RECORDS(5, end, substituted, 0, FBY_SUBSTITUTED, substituted),
     U64(6, end, times.fetch, 0, UINT64_MAX),
     U64(7, end, times.transform, 0, UINT64_MAX),
@@ -449,11 +456,11 @@ static const struct schema schemas[] = {
     IDS_ONLY(QUIT, quit, session),
 };
 
-const struct schema *schema_of(unsigned number)
+const struct schema *schema_of_message(unsigned type)
 {
-    if (number >= sizeof(schemas) / sizeof(schemas[0]) ||
-        schemas[number].name == NULL) {
+    if (type >= sizeof(schemas) / sizeof(schemas[0]) ||
+        schemas[type].name == NULL) { /* a number without a message */
         return NULL;
     }
-    return &schemas[number];
+    return &schemas[type];
 }

@@ -1,10 +1,10 @@
 /* batch.h - one batch of a stream: the definition of `struct forebay_batch`.
  *
- * A batch owns one output slot (`memory`, which holds the tensors) and
- * describes it. The pool allocates and reuses batches (batch_pool.h), a decode
- * thread makes their values (make_batch.h), and the ready queue hands them to
- * the trainer (ready_queue.h). One thread owns a batch at a time; a lock guards
- * the members whose note names it. */
+ * A batch owns one output slot, the memory that holds its tensors. The pool
+ * allocates and reuses batches (batch_pool.h), a decode thread makes their
+ * values (make_batch.h), and the trainer takes them from the ready queue
+ * (ready_queue.h). One thread owns a batch at a time. A lock guards the members
+ * whose comment names it. */
 #ifndef FBY_CLIENT_BATCH_BATCH_H
 #define FBY_CLIENT_BATCH_BATCH_H
 
@@ -20,9 +20,9 @@
 struct fby_batch_pool;
 struct fby_gpu_upload_out;
 
-/* A tensor with the memory that its view points into. */
+/* A tensor as handed out: `view` points to `shape` and `strides`. */
 struct fby_tensor {
-    char     name[FBY_NAME_SIZE + 16]; /* field and suffix */
+    char     name[FBY_NAME_SIZE + 16]; /* field's name and suffix */
     DLTensor view;
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS]; /* in elements */
@@ -30,36 +30,35 @@ struct fby_tensor {
 
 struct forebay_batch {
     struct fby_batch_pool *batch_pool;
-    struct forebay_batch  *next; /* in the pool's list of free batches */
-    atomic_uint            refs; /* of the trainer and of exported tensors */
-    bool                   overflow;   /* an extra slot, freed at release */
+    struct forebay_batch  *next;     /* in the pool's list of free batches */
+    atomic_uint            refs;     /* references: trainer, exported tensors */
+    bool                   overflow; /* has an extra slot, freed at release */
     bool                   delivered;  /* to the trainer (pool's lock) */
-    uint8_t               *memory;     /* the output slot, out_bytes */
+    uint8_t               *memory;     /* the output slot: the tensors */
     struct fby_gpu_upload_out *out;    /* GPU only: owner of `memory` */
     _Atomic(void *)            stream; /* GPU only: consumer's latest stream */
 
     uint64_t  epoch, step;
-    uint32_t  first_row, rows; /* rows of the global batch that it has */
-    uint64_t  raw_bytes;       /* sum over its chunks, sizes as sent */
+    uint32_t  first_row, rows; /* rows of the batch of all ranks */
+    uint64_t  raw_bytes;       /* sum over all chunks as received */
     char      token[FBY_TOKEN_TEXT_SIZE];
-    uint64_t *samples; /* one per row */
-    uint8_t  *valid;   /* one per row; 0: padding */
+    uint64_t *samples; /* sample number of each row */
+    uint8_t  *valid;   /* for each row: 1, or 0 if it is padding */
 
     bool                 has_digests;
-    struct fby_checksum *digests; /* one per row */
-    struct fby_checksum  digest;
+    struct fby_checksum *digests; /* of each row */
+    struct fby_checksum  digest;  /* of the step */
 
-    struct forebay_substitution *substituted; /* owns the causes */
+    struct forebay_substitution *substituted; /* owns its texts */
     uint32_t                     n_substituted;
 
-    struct fby_ragged_offsets rows_of[FBY_MAX_FIELDS]; /* by selected field;
-                                                          ragged ones only */
+    struct fby_ragged_offsets row_offsets[FBY_MAX_FIELDS]; /* if ragged */
     struct fby_tensor         tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1];
     uint32_t                  n_tensors;
 
-    bool    done; /* the values are made or failed (ready queue's lock) */
-    fby_err err;  /* why there are no values; with its text `why` */
-    struct fby_error_detail why;
+    bool done; /* making the values succeeded or failed (ready queue's lock) */
+    fby_err                 err; /* result of making the values */
+    struct fby_error_detail why; /* text of `err` */
 };
 
 #endif

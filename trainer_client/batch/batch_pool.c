@@ -1,3 +1,5 @@
+/* A regular slot (the memory of a batch) is reused through a list of free
+ * batches. An extra slot is freed when its batch is released. */
 #include "trainer_client/batch/batch_pool.h"
 
 #include <pthread.h>
@@ -13,21 +15,18 @@ struct fby_batch_pool {
     struct fby_batch_pool_config config;
     pid_t                        pid;
     struct fby_wakeup            wakeup;
-    pthread_mutex_t              lock;      /* guards all below */
-    struct forebay_batch        *free;      /* list of batches not in use */
-    uint32_t                     n_regular; /* most regular slots */
-    uint32_t                     max_slots; /* most slots, by max_held_bytes */
-    uint32_t                     n_allocated; /* regular slots that exist */
-    uint32_t                     in_use;      /* regular and extra */
-    uint32_t                     held;        /* delivered, not released */
-    uint64_t                     overflow;    /* extra slots made so far */
-    bool out_of_memory; /* for an extra slot, until a slot is released */
-    bool stream_closed;
+    uint32_t                     max_regular; /* most regular slots */
+    uint32_t                     max_slots;   /* most slots, extra ones too */
+    pthread_mutex_t              lock;        /* guards all below */
+    struct forebay_batch        *free;        /* list of batches not in use */
+    uint32_t                     n_regular;   /* regular slots that exist */
+    struct fby_batch_pool_counts counts;
+    bool stream_closed; /* no slot is reused from now on */
 };
 
-static uint32_t at_most(uint64_t value, uint32_t bound)
+static uint32_t min_u32(uint64_t value, uint32_t limit)
 {
-    return value < bound ? (uint32_t)value : bound;
+    return value < limit ? (uint32_t)value : limit;
 }
 
 fby_err fby_batch_pool_create(
@@ -37,9 +36,9 @@ fby_err fby_batch_pool_create(
     uint64_t max_slots          = config->max_held_bytes / config->out_bytes;
     self->config                = *config;
     self->pid                   = getpid();
-    self->max_slots = at_most(max_slots == 0 ? 1 : max_slots, UINT32_MAX);
-    self->n_regular = at_most(self->max_slots, FBY_OUTPUT_SLOTS);
-    self->wakeup    = fby_wakeup_open();
+    self->max_slots   = min_u32(max_slots == 0 ? 1 : max_slots, UINT32_MAX);
+    self->max_regular = min_u32(self->max_slots, FBY_OUTPUT_SLOTS);
+    self->wakeup      = fby_wakeup_open();
     pthread_mutex_init(&self->lock, NULL);
     if (self->wakeup.fd < 0) {
         fby_batch_pool_release(&self);
@@ -69,7 +68,7 @@ static void destroy_batch(struct forebay_batch *batch)
         config->device->out_free(batch->memory, config->out_bytes);
     }
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
-        fby_ragged_offsets_fini(&batch->rows_of[i]);
+        fby_ragged_offsets_fini(&batch->row_offsets[i]);
     }
     free(batch->samples);
     free(batch->valid);
@@ -77,8 +76,8 @@ static void destroy_batch(struct forebay_batch *batch)
     free(batch);
 }
 
-/* NULL: there is no memory. Called without the lock, because the application's
- * allocator may call into the library. */
+/* Returns NULL if there is no memory. Called without the lock, because the
+ * application's allocator may call into the library. */
 static struct forebay_batch *allocate_batch(
     struct fby_batch_pool *self, bool extra)
 {
@@ -101,7 +100,7 @@ static struct forebay_batch *allocate_batch(
     batch->digests    = fby_zalloc(config->max_rows * sizeof(*batch->digests));
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
         if ((config->ragged >> i & 1) != 0) {
-            fby_ragged_offsets_init(&batch->rows_of[i], config->max_rows);
+            fby_ragged_offsets_init(&batch->row_offsets[i], config->max_rows);
         }
     }
     return batch;
@@ -130,69 +129,71 @@ void fby_batch_pool_release(struct fby_batch_pool **self_p)
     *self_p = NULL;
     pthread_mutex_lock(&self->lock);
     self->stream_closed = true;
-    bool last           = self->in_use == 0;
+    bool unused         = self->counts.in_use == 0;
     pthread_mutex_unlock(&self->lock);
-    if (last) {
+    if (unused) { /* else the last batch to return destroys the pool */
         destroy_batch_pool(self);
     }
 }
 
-/* Count one more batch as in use, and take it from the free list. If *out is
- * NULL, the caller must allocate it, as an extra one if *extra is set. */
-static fby_err reserve_batch(struct fby_batch_pool *self, bool overflow,
+/* Take a batch from the free list and count it as in use. If *out is NULL, the
+ * caller must allocate the batch, with an extra slot if *extra is set. */
+static fby_err reserve_batch(struct fby_batch_pool *self, bool allow_extra,
     bool *extra, struct forebay_batch **out)
 {
     *extra = false;
     *out   = self->free;
     if (self->free != NULL) {
         self->free = (*out)->next;
-    } else if (self->n_allocated < self->n_regular) {
-        self->n_allocated++;
-    } else if (!overflow) {
+    } else if (self->n_regular < self->max_regular) {
+        self->n_regular++;
+    } else if (!allow_extra) {
         return FBY_AGAIN;
-    } else if (self->in_use >= self->max_slots || self->out_of_memory) {
+    } else if (self->counts.in_use >= self->max_slots ||
+               self->counts.out_of_memory) {
         return FBY_FULL;
     } else {
         *extra = true;
     }
-    self->in_use++;
+    self->counts.in_use++;
     return FBY_OK;
 }
 
-/* Complete reserve_batch after the allocation; NULL undoes the reservation. */
+/* Complete reserve_batch after the allocation: count an extra slot, or undo the
+ * reservation if the allocation failed. */
 static fby_err finish_allocation(
-    struct fby_batch_pool *self, bool extra, const struct forebay_batch *made)
+    struct fby_batch_pool *self, bool extra, bool allocated)
 {
     pthread_mutex_lock(&self->lock);
-    bool first = made != NULL && extra && self->overflow++ == 0;
-    if (made == NULL) {
-        self->in_use--;
-        self->n_allocated -= extra ? 0 : 1;
-        self->out_of_memory = extra;
+    bool is_first_extra = extra && allocated && self->counts.overflow == 0;
+    if (allocated) {
+        self->counts.overflow += extra ? 1 : 0;
+    } else {
+        self->counts.in_use--;
+        self->n_regular -= extra ? 0 : 1;
+        self->counts.out_of_memory = extra;
     }
     pthread_mutex_unlock(&self->lock);
-    if (first) {
+    if (is_first_extra) {
         fby_warn("BATCHES-HELD",
             "the trainer holds all %u output slots; allocating more, up to %u",
-            self->n_regular, self->max_slots);
+            self->max_regular, self->max_slots);
     }
-    if (made == NULL) {
-        return extra ? FBY_FULL : FBY_SYS;
-    }
-    return FBY_OK;
+    fby_err failure = extra ? FBY_FULL : FBY_SYS;
+    return allocated ? FBY_OK : failure;
 }
 
 fby_err fby_batch_pool_take(
-    struct fby_batch_pool *self, bool overflow, struct forebay_batch **out)
+    struct fby_batch_pool *self, bool allow_extra, struct forebay_batch **out)
 {
     struct forebay_batch *batch = NULL;
     bool                  extra = false;
     pthread_mutex_lock(&self->lock);
-    fby_err err = reserve_batch(self, overflow, &extra, &batch);
+    fby_err err = reserve_batch(self, allow_extra, &extra, &batch);
     pthread_mutex_unlock(&self->lock);
     if (err == FBY_OK && batch == NULL) {
         batch = allocate_batch(self, extra);
-        err   = finish_allocation(self, extra, batch);
+        err   = finish_allocation(self, extra, batch != NULL);
     }
     if (err != FBY_OK) {
         return err;
@@ -209,7 +210,7 @@ fby_err fby_batch_pool_take(
 fby_err fby_batch_await(
     struct forebay_batch *batch, void *stream, struct fby_error_detail *why)
 {
-    if (batch->out == NULL) {
+    if (batch->out == NULL) { /* on the host the values are complete */
         return FBY_OK;
     }
     atomic_store(&batch->stream, stream);
@@ -227,7 +228,7 @@ fby_err fby_batch_pool_deliver(
     }
     pthread_mutex_lock(&self->lock);
     batch->delivered = true;
-    self->held++;
+    self->counts.held++;
     pthread_mutex_unlock(&self->lock);
     return FBY_OK;
 }
@@ -236,8 +237,8 @@ bool fby_batch_pool_is_blocked(struct fby_batch_pool *self)
 {
     const struct fby_gpu_upload *upload = self->config.upload;
     pthread_mutex_lock(&self->lock);
-    bool blocked =
-        upload != NULL && fby_gpu_upload_is_fixed(upload) && self->held > 0;
+    bool blocked = upload != NULL && fby_gpu_upload_is_fixed(upload) &&
+                   self->counts.held > 0;
     pthread_mutex_unlock(&self->lock);
     return blocked;
 }
@@ -247,31 +248,31 @@ void fby_batch_ref(struct forebay_batch *batch)
     atomic_fetch_add(&batch->refs, 1);
 }
 
-/* Keep a regular slot for reuse, or free the slot. True: the caller must
- * destroy the pool. */
+/* Keep a regular slot for reuse, or free the slot. Returns true if this was the
+ * last use of a closed pool, which the caller must then destroy. */
 static bool return_batch(
     struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
     bool keep = !batch->overflow && !self->stream_closed;
-    self->held -= batch->delivered ? 1 : 0;
+    self->counts.held -= batch->delivered ? 1 : 0;
     if (keep) {
         batch->next = self->free;
         self->free  = batch;
     }
     pthread_mutex_unlock(&self->lock);
     if (!keep) {
-        destroy_batch(batch); /* in_use still counts it, so the pool stays */
+        destroy_batch(batch); /* in_use counts the batch, so the pool lives */
     }
     pthread_mutex_lock(&self->lock);
-    self->in_use--;
-    self->out_of_memory = false;
-    bool last           = self->stream_closed && self->in_use == 0;
-    if (!last) {
+    self->counts.in_use--;
+    self->counts.out_of_memory = false;
+    bool unused = self->stream_closed && self->counts.in_use == 0;
+    if (!unused) {
         fby_wakeup_send(&self->wakeup);
     }
     pthread_mutex_unlock(&self->lock);
-    return last;
+    return unused;
 }
 
 void fby_batch_unref(struct forebay_batch *batch)
@@ -292,9 +293,10 @@ void fby_batch_unref(struct forebay_batch *batch)
 bool fby_batch_pool_is_full(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
-    bool full = self->held >= self->max_slots ||
-                (self->out_of_memory && self->free == NULL &&
-                    self->held == self->in_use);
+    bool holds_all =
+        self->free == NULL && self->counts.held == self->counts.in_use;
+    bool full = self->counts.held >= self->max_slots ||
+                (self->counts.out_of_memory && holds_all);
     pthread_mutex_unlock(&self->lock);
     return full;
 }
@@ -302,12 +304,7 @@ bool fby_batch_pool_is_full(struct fby_batch_pool *self)
 struct fby_batch_pool_counts fby_batch_pool_counts(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
-    struct fby_batch_pool_counts counts = {
-        .held          = self->held,
-        .in_use        = self->in_use,
-        .overflow      = self->overflow,
-        .out_of_memory = self->out_of_memory,
-    };
+    struct fby_batch_pool_counts counts = self->counts;
     pthread_mutex_unlock(&self->lock);
     return counts;
 }

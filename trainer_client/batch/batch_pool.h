@@ -1,12 +1,11 @@
-/* batch_pool.h - the output slots of a stream and their batches, reused.
+/* batch_pool.h - allocate and reuse the batches of a stream.
  *
- * A slot is the memory of one batch and lives as long as the batch. The
- * receiver takes a batch, a decode thread makes its values, the trainer gets
+ * Every batch has an output slot, the memory of its tensors. The receiver takes
+ * a batch from the pool, a decode thread makes its values, and the trainer gets
  * and releases it. The pool keeps at most FBY_OUTPUT_SLOTS regular slots. If
- * the trainer holds all of them, the pool allocates extra slots (overflow), up
- * to max_held_bytes in total, and frees an extra slot when it is released. The
- * stream and every batch in use hold a reference to the pool; dropping the last
- * reference frees the pool. */
+ * these are in use, it may allocate extra slots, up to max_held_bytes in total;
+ * an extra slot is freed when its batch is released. The stream and every batch
+ * in use hold a reference to the pool; dropping the last one frees the pool. */
 #ifndef FBY_CLIENT_BATCH_BATCH_POOL_H
 #define FBY_CLIENT_BATCH_BATCH_POOL_H
 
@@ -16,25 +15,25 @@
 #include "trainer_client/expand/device.h"
 #include "trainer_client/gpu/upload.h"
 
-enum { FBY_OUTPUT_SLOTS = 4 };
+enum { FBY_OUTPUT_SLOTS = 4 }; /* most regular slots */
 
 struct fby_batch_pool;
 
 struct fby_batch_pool_config {
     const struct fby_device *device;
-    struct fby_gpu_upload   *upload;    /* moves to the pool; NULL: no GPU */
-    uint64_t                 out_bytes; /* size of a slot */
-    uint32_t                 max_rows;
-    uint64_t                 ragged; /* bit i: field i is ragged */
-    uint64_t                 max_held_bytes;
+    struct fby_gpu_upload   *upload;    /* owned by the pool; NULL: no GPU */
+    uint64_t                 out_bytes; /* bytes of an output slot */
+    uint32_t                 max_rows;  /* most rows of a batch */
+    uint64_t                 ragged;    /* bit i: field i is ragged */
+    uint64_t                 max_held_bytes; /* limit for all slots together */
 };
 
 struct fby_batch_pool_counts {
-    uint32_t held;          /* delivered, not released */
-    uint32_t in_use;        /* held, being filled, or on the ready queue */
-    uint64_t overflow;      /* batches that needed an extra slot */
-    bool     out_of_memory; /* no memory for an extra slot, and no batch was
-                               released since */
+    uint32_t held;          /* batches that the trainer holds */
+    uint32_t in_use;        /* taken from the pool, held ones included */
+    uint64_t overflow;      /* extra slots allocated so far */
+    bool     out_of_memory; /* an extra slot could not be allocated, and no
+                               batch was released since */
 };
 
 /* Make a pool with one reference, which the stream holds. Errors: FBY_SYS. */
@@ -44,8 +43,8 @@ FBY_CHECKED fby_err fby_batch_pool_create(
 /* Drop the stream's reference; *self_p becomes NULL. */
 void fby_batch_pool_release(struct fby_batch_pool **self_p);
 
-/* Take a batch without values, which has one reference. `overflow` allows an
- * extra slot.
+/* Take a batch without values, which has one reference. With `allow_extra` it
+ * may get an extra slot.
  *
  * Thread: any.
  * Errors: FBY_AGAIN  the regular slots are in use
@@ -53,37 +52,38 @@ void fby_batch_pool_release(struct fby_batch_pool **self_p);
  *                    extra slot
  *         FBY_SYS    no memory for a regular slot */
 FBY_CHECKED fby_err fby_batch_pool_take(
-    struct fby_batch_pool *self, bool overflow, struct forebay_batch **out);
+    struct fby_batch_pool *self, bool allow_extra, struct forebay_batch **out);
 
-/* Count a batch as held by the trainer from now on. On a GPU, make the CUDA
- * stream `stream` wait for the batch's values. Errors: FBY_SYS. */
+/* Count a batch as held by the trainer from now on, and call fby_batch_await.
+ * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_batch_pool_deliver(
     struct forebay_batch *batch, void *stream, struct fby_error_detail *why);
 
-/* On a GPU, make another stream wait for the values. Errors: FBY_SYS. */
+/* On a GPU, make the CUDA stream `stream`, which will use the tensors, wait for
+ * the batch's values. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_batch_await(
     struct forebay_batch *batch, void *stream, struct fby_error_detail *why);
 
-/* True if the held batch must be released before another can be delivered: all
- * batches have one address (fixed outputs). */
+/* True if the trainer must release its batch before it can get another, because
+ * all batches have the same address (option fixed_outputs). */
 bool fby_batch_pool_is_blocked(struct fby_batch_pool *self);
 
 /* Add a reference. Any thread. */
 void fby_batch_ref(struct forebay_batch *batch);
-/* Drop a reference. The last one returns the batch to its pool and sends the
- * pool's wakeup. Any thread. */
+/* Drop a reference. Dropping the last one returns the batch to its pool and
+ * sends the pool's wakeup. Any thread. */
 void fby_batch_unref(struct forebay_batch *batch);
 
 /* Free the batch's list of substitutions. */
 void fby_batch_free_substitutions(struct forebay_batch *batch);
 
-/* True if no further batch can be delivered before a release: the trainer holds
- * all batches that max_held_bytes allows, or all that memory allowed. */
+/* True if no batch can be delivered until the trainer releases one. The trainer
+ * holds all that max_held_bytes allows, or all for which there was memory. */
 bool fby_batch_pool_is_full(struct fby_batch_pool *self);
-/* The pool's counters now. Any thread. */
+/* Returns the current counters. Any thread. */
 struct fby_batch_pool_counts fby_batch_pool_counts(struct fby_batch_pool *self);
 
-/* The wakeup that is sent when a batch was returned to the pool. */
+/* Returns the wakeup that is sent when a batch was returned to the pool. */
 const struct fby_wakeup *fby_batch_pool_wakeup(
     const struct fby_batch_pool *self);
 

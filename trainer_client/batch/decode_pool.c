@@ -1,3 +1,5 @@
+/* The decode threads are a stage (common/stage.h), threads with a bounded queue
+ * that call run_task for each task. */
 #include "trainer_client/batch/decode_pool.h"
 
 #include <pthread.h>
@@ -15,15 +17,16 @@ struct fby_decode_pool {
     struct fby_ready_queue   *ready_queue;
     struct fby_stage         *stage;
     struct fby_wakeup         wakeup;
-    struct fby_codec_scratch *scratch;  /* one per thread */
-    struct fby_ops_row       *params;   /* max_rows per thread; NULL: no ops */
-    struct fby_decode_task   *spare;    /* list; receiver's thread */
-    pthread_mutex_t           lock;     /* guards `finished` and `tail` */
-    struct fby_decode_task   *finished; /* list, in order */
-    struct fby_decode_task  **tail;     /* end of that list */
-    atomic_int_fast64_t  decode_ns;     /* counts: see fby_decode_pool_counts */
-    atomic_int_fast64_t  expand_ns;
-    atomic_uint_fast64_t corrupt;
+    struct fby_codec_scratch *scratch; /* one per thread */
+    struct fby_ops_row       *params; /* random parameters: max_rows per thread;
+                                           NULL: no field has device ops */
+    struct fby_decode_task   *spare;  /* list; receiver's thread only */
+    pthread_mutex_t           lock;   /* guards `finished`, `finished_end` */
+    struct fby_decode_task   *finished;     /* list, oldest first */
+    struct fby_decode_task  **finished_end; /* the list's NULL pointer */
+    atomic_int_fast64_t       decode_ns; /* and below: fby_decode_pool_counts */
+    atomic_int_fast64_t       expand_ns;
+    atomic_uint_fast64_t      corrupt;
 };
 
 /* ---- on the decode threads ----------------------------------------------- */
@@ -31,14 +34,14 @@ struct fby_decode_pool {
 static void run_chunk_task(
     struct fby_decode_pool *self, uint32_t thread, struct fby_decode_task *task)
 {
-    int64_t        begun_ns = fby_now_ns();
+    int64_t        start_ns = fby_now_ns();
     const uint8_t *frame    = zmq_msg_data(&task->frame);
     task->ok = fby_chunk_is_intact(frame, zmq_msg_size(&task->frame)) &&
                fby_chunk_job_write(&task->job, &task->frame,
                    &self->scratch[thread], self->setup->verify_decoded);
     zmq_msg_close(&task->frame);
     atomic_fetch_add(&self->corrupt, task->ok ? 0U : 1U);
-    atomic_fetch_add(&self->decode_ns, fby_now_ns() - begun_ns);
+    atomic_fetch_add(&self->decode_ns, fby_now_ns() - start_ns);
 }
 
 static void run_batch_task(
@@ -47,7 +50,7 @@ static void run_batch_task(
     const struct fby_setup    *setup    = self->setup;
     struct forebay_batch      *batch    = task->input.batch;
     struct fby_error_detail    why      = {""};
-    int64_t                    begun_ns = fby_now_ns();
+    int64_t                    start_ns = fby_now_ns();
     const struct fby_batch_job job      = {
              .setup   = setup,
              .upload  = self->upload,
@@ -63,10 +66,11 @@ static void run_batch_task(
         fby_batch_compute_digests(setup, &task->input);
     }
     fby_request_slot_clear(task->input.request_slot);
-    atomic_fetch_add(&self->expand_ns, fby_now_ns() - begun_ns);
+    atomic_fetch_add(&self->expand_ns, fby_now_ns() - start_ns);
     fby_ready_queue_mark_done(self->ready_queue, batch, err, &why);
 }
 
+/* Run a task on decode thread `thread`, and append it to the finished ones. */
 static fby_err run_task(void *context, uint32_t thread, void *item)
 {
     struct fby_decode_pool *self = context;
@@ -77,14 +81,14 @@ static fby_err run_task(void *context, uint32_t thread, void *item)
         run_batch_task(self, thread, task);
     }
     pthread_mutex_lock(&self->lock);
-    bool first  = self->finished == NULL;
-    *self->tail = task;
-    self->tail  = &task->next;
+    bool was_empty      = self->finished == NULL;
+    *self->finished_end = task;
+    self->finished_end  = &task->next;
     pthread_mutex_unlock(&self->lock);
-    if (first) { /* one wakeup is enough: the receiver takes all tasks */
+    if (was_empty) { /* else a wakeup was sent, and the receiver takes all */
         fby_wakeup_send(&self->wakeup);
     }
-    return FBY_OK;
+    return FBY_OK; /* a failure is in the task or the batch */
 }
 
 /* ---- on the receiver's thread -------------------------------------------- */
@@ -98,7 +102,7 @@ fby_err fby_decode_pool_create(const struct fby_setup *setup,
     self->upload                 = upload;
     self->ready_queue            = ready_queue;
     self->wakeup                 = fby_wakeup_open();
-    self->tail                   = &self->finished;
+    self->finished_end           = &self->finished;
     pthread_mutex_init(&self->lock, NULL);
     self->scratch = aligned_alloc(
         64, setup->decode_threads * sizeof(struct fby_codec_scratch));
@@ -163,7 +167,7 @@ void fby_decode_pool_put(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
     fby_err err = fby_stage_put(self->stage, task);
-    (void)err; /* put fails only while the stage is being destroyed */
+    (void)err; /* only fails while the stage is destroyed, after all puts */
 }
 
 struct fby_decode_task *fby_decode_pool_take_finished(
@@ -174,7 +178,7 @@ struct fby_decode_task *fby_decode_pool_take_finished(
     if (task != NULL) {
         self->finished = task->next;
         if (self->finished == NULL) {
-            self->tail = &self->finished;
+            self->finished_end = &self->finished;
         }
     }
     pthread_mutex_unlock(&self->lock);

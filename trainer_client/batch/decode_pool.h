@@ -1,8 +1,9 @@
-/* decode_pool.h - the decode threads: they decode chunks into slots, and make
- * batches from slots (make_batch.h).
+/* decode_pool.h - the decode threads, and the queue of their tasks.
  *
- * The receiver puts tasks in and takes them back when they are done. One side
- * owns a task at a time. If the queue is full, put waits. */
+ * A task decodes a chunk into a request slot (the chunks of a batch), or makes
+ * the values of a batch from a complete slot (make_batch.h). The receiver puts
+ * tasks in and takes them back when they are finished. The receiver or the pool
+ * owns a task, never both. */
 #ifndef FBY_CLIENT_BATCH_DECODE_POOL_H
 #define FBY_CLIENT_BATCH_DECODE_POOL_H
 
@@ -15,8 +16,8 @@
 enum { FBY_DECODE_QUEUE = 32 }; /* most tasks in the queue */
 
 enum fby_decode_task_kind {
-    FBY_TASK_DECODE_CHUNK, /* verify `frame` and write its chunk (`job`) */
-    FBY_TASK_MAKE_BATCH    /* make a batch and its digests; clear its slot */
+    FBY_TASK_DECODE_CHUNK, /* verify `frame`, then do `job` */
+    FBY_TASK_MAKE_BATCH    /* make values and digests; clear the slot */
 };
 
 struct fby_decode_task {
@@ -27,17 +28,17 @@ struct fby_decode_task {
     /* FBY_TASK_DECODE_CHUNK: */
     zmq_msg_t            frame;
     struct fby_chunk_job job;
-    bool                 ok; /* result: the frame is valid */
+    bool                 ok; /* result: the chunk was valid */
 
-    /* FBY_TASK_MAKE_BATCH: the batch is on the ready queue. */
+    /* FBY_TASK_MAKE_BATCH. input.batch is in the ready queue already. */
     struct fby_batch_input input;
 };
 
 struct fby_decode_pool;
 
 struct fby_decode_pool_counts {
-    int64_t  decode_ns; /* for chunks; sum over all threads */
-    int64_t  expand_ns; /* for batches; sum over all threads */
+    int64_t  decode_ns; /* decoding chunks; sum over all threads */
+    int64_t  expand_ns; /* making batches; sum over all threads */
     uint64_t corrupt;   /* damaged chunks */
 };
 
@@ -46,10 +47,11 @@ struct fby_decode_pool_counts {
 FBY_CHECKED fby_err fby_decode_pool_create(const struct fby_setup *setup,
     struct fby_gpu_upload *upload, struct fby_ready_queue *ready_queue,
     struct fby_decode_pool **out);
-/* Finish all tasks, then join the threads. Blocks. *self_p becomes NULL. */
+/* Finish all tasks, join the threads and free the pool. Blocks. *self_p becomes
+ * NULL. */
 void fby_decode_pool_destroy(struct fby_decode_pool **self_p);
 
-/* A zeroed task, which the caller owns until put. Receiver's thread. */
+/* Returns a zeroed task, which the caller owns until put. Receiver's thread. */
 struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self);
 
 /* Queue a task. Waits while the queue is full. Receiver's thread.
@@ -57,18 +59,18 @@ struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self);
 void fby_decode_pool_put(
     struct fby_decode_pool *self, struct fby_decode_task *task);
 
-/* Take a finished task, or NULL. Recycle the task after use. */
+/* Take a finished task; NULL if there is none. Recycle the task after use. */
 struct fby_decode_task *fby_decode_pool_take_finished(
     struct fby_decode_pool *self);
 /* Return a finished task for reuse. Receiver's thread. */
 void fby_decode_pool_recycle(
     struct fby_decode_pool *self, struct fby_decode_task *task);
 
-/* The wakeup that is sent when a task is finished. */
+/* Returns the wakeup that is sent when a task is finished. */
 const struct fby_wakeup *fby_decode_pool_wakeup(
     const struct fby_decode_pool *self);
 
-/* The counters now. Any thread. */
+/* Returns the current counters. Any thread. */
 struct fby_decode_pool_counts fby_decode_pool_counts(
     struct fby_decode_pool *self);
 

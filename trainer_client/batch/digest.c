@@ -1,10 +1,12 @@
+/* Hash the rows of a batch field by field, as PROTOCOL.md, "Digests of the
+ * stream", defines it. Numbers are hashed as little-endian bytes. */
 #include "trainer_client/batch/digest.h"
 
 #include <string.h>
 
 #include "common/bytes.h"
 
-static void add_le(
+static void add_number(
     struct fby_checksum_state *state, uint64_t value, uint32_t width)
 {
     uint8_t bytes[8];
@@ -12,10 +14,9 @@ static void add_le(
     fby_checksum_add(state, bytes, width);
 }
 
-/* Add the row's dimensions and values. The first dimension of a ragged row is
- * its own length. A sparse row has its length and its indices before the
- * values, as in a chunk. */
-static void add_row(struct fby_checksum_state *state,
+/* Add the dimensions and values of a row. A ragged row has its own length as
+ * first dimension. Sparse rows have length and indices before the values. */
+static void add_values(struct fby_checksum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
     const struct fby_ragged_offsets *rows  = field->rows;
@@ -27,14 +28,14 @@ static void add_row(struct fby_checksum_state *state,
     const uint8_t *values =
         field->raw + (rows != NULL ? rows->values[row] : row * bytes);
     for (uint32_t i = 0; i < shape->n_dims; i++) {
-        add_le(state, ragged && i == 0 ? length : shape->dims[i], 4);
+        add_number(state, ragged && i == 0 ? length : shape->dims[i], 4);
     }
     if (sparse) {
-        add_le(state, length, 4);
+        add_number(state, length, 4);
         fby_checksum_add(
             state, field->raw + rows->indices[row], length * rows->index_bytes);
         bytes = length * fby_type_bytes(field->type);
-    } else if (ragged) {
+    } else if (ragged) { /* `length` entries of the longest row's dims[0] */
         bytes = length * (bytes / shape->dims[0]);
     }
     fby_checksum_add(state, values, bytes);
@@ -44,11 +45,11 @@ static void add_field(struct fby_checksum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
     size_t length = strlen(field->name);
-    add_le(state, length, 2);
+    add_number(state, length, 2);
     fby_checksum_add(state, field->name, length);
-    add_le(state, (uint64_t)field->type, 1);
-    add_le(state, field->shape.n_dims, 1);
-    add_row(state, field, row);
+    add_number(state, (uint64_t)field->type, 1);
+    add_number(state, field->shape.n_dims, 1);
+    add_values(state, field, row);
 }
 
 struct fby_checksum fby_sample_digest(uint64_t sample,
@@ -56,7 +57,7 @@ struct fby_checksum fby_sample_digest(uint64_t sample,
 {
     struct fby_checksum_state state;
     fby_checksum_begin(&state);
-    add_le(&state, sample, 8);
+    add_number(&state, sample, 8);
     for (uint32_t i = 0; i < n_fields; i++) {
         add_field(&state, &fields[i], row);
     }
@@ -68,8 +69,8 @@ struct fby_checksum fby_step_digest(uint64_t epoch, uint64_t step,
 {
     struct fby_checksum_state state;
     fby_checksum_begin(&state);
-    add_le(&state, epoch, 8);
-    add_le(&state, step, 8);
+    add_number(&state, epoch, 8);
+    add_number(&state, step, 8);
     for (uint32_t i = 0; i < rows; i++) {
         fby_checksum_add(&state, samples[i].bytes, sizeof(samples[i].bytes));
     }
@@ -78,7 +79,8 @@ struct fby_checksum fby_step_digest(uint64_t epoch, uint64_t step,
 
 /* ---- the digests of a batch ---------------------------------------------- */
 
-/* The raw bytes of a field. Those of a direct field are its tensor. */
+/* Returns the raw bytes of a field. If the field is direct, its tensor holds
+ * them, because its chunks were decoded straight there. */
 static const uint8_t *raw_of(const struct fby_setup *setup,
     const struct fby_batch_input *input, uint32_t field)
 {
@@ -102,8 +104,10 @@ void fby_batch_compute_digests(
             .shape        = plan->shape,
             .raw          = raw_of(setup, input, i),
             .sample_bytes = plan->raw_bytes,
-            .rows = fby_expansion_is_ragged(plan) ? &batch->rows_of[i] : NULL,
         };
+        if (fby_expansion_is_ragged(plan)) {
+            fields[i].rows = &batch->row_offsets[i];
+        }
     }
     for (uint32_t row = 0; row < batch->rows; row++) {
         batch->digests[row] = fby_sample_digest(

@@ -1,8 +1,8 @@
-/* digest.h - the digests of a sample, of a step and of a stream.
+/* digest.h - compute the digests of samples and of steps.
  *
- * A digest covers raw values before expansion, so it does not depend on dtype,
- * layout, device or codec. It covers only the selected fields. The digest of
- * the stream is fby_checksum over the digests of its steps in order.
+ * A digest is a hash of the raw values of the selected fields, before they are
+ * expanded. So it does not depend on dtype, layout, device or codec. The digest
+ * of a stream is fby_checksum over the digests of its steps in order.
  * proto/PROTOCOL.md, "Digests of the stream", is the definition. */
 #ifndef FBY_CLIENT_BATCH_DIGEST_H
 #define FBY_CLIENT_BATCH_DIGEST_H
@@ -12,20 +12,20 @@
 #include "trainer_client/batch/make_batch.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
-struct fby_digest_field { /* one selected field of a batch, in name order */
+struct fby_digest_field { /* a selected field of a batch; in name order */
     const char      *name;
     enum fby_type    type;
-    struct fby_shape shape;        /* of one sample */
+    struct fby_shape shape;        /* of one sample; ragged: of the longest */
     const uint8_t   *raw;          /* raw bytes of all rows of the batch */
-    uint64_t         sample_bytes; /* bytes of one row, the longest if ragged */
+    uint64_t         sample_bytes; /* bytes of a row; ragged: of the longest */
     const struct fby_ragged_offsets *rows; /* NULL: rows are equally long */
 };
 
-/* The digest of row `row`, which has the sample number `sample`. Any thread. */
+/* Returns the digest of row `row`, whose sample number is `sample`. Pure. */
 struct fby_checksum fby_sample_digest(uint64_t sample,
     const struct fby_digest_field *fields, uint32_t n_fields, uint32_t row);
 
-/* The digest of a step, from the digests of its rows. Any thread. */
+/* Returns the digest of a step; `samples` are the digests of its rows. Pure. */
 struct fby_checksum fby_step_digest(uint64_t epoch, uint64_t step,
     const struct fby_checksum *samples, uint32_t rows);
 

@@ -1,8 +1,10 @@
+/* Expand the fields of a batch on the host, or pass the batch to the GPU. */
 #include "trainer_client/batch/make_batch.h"
 
 #include "trainer_client/expand/documents.h"
 #include "trainer_client/expand/ops_draw.h"
 
+/* Returns the raw bytes of a field in the slot's memory. */
 static const uint8_t *raw_of(
     const struct fby_batch_input *input, uint32_t field)
 {
@@ -10,8 +12,8 @@ static const uint8_t *raw_of(
            input->layout->fields[field].slot_offset;
 }
 
-/* Decode a kept chunk into the tensor, or copy a decoded one from the slot. */
-static fby_err decode_to_tensor(
+/* Write a chunk to its tensor, from the kept frame or the slot's memory. */
+static fby_err write_chunk_to_tensor(
     const struct fby_batch_job *job, uint32_t field, uint32_t number)
 {
     const struct fby_batch_input *input = job->input;
@@ -21,6 +23,7 @@ static fby_err decode_to_tensor(
     struct fby_kept_chunk *kept =
         &input->request_slot->kept[raw->first_chunk + number];
     struct fby_codec_job codec_job = {
+        .coding  = {FBY_FILTER_NONE, FBY_CODEC_STORE}, /* decoded: only copy */
         .params  = fby_layout_codec_params(raw),
         .scratch = job->scratch,
     };
@@ -40,12 +43,13 @@ static fby_err decode_to_tensor(
         span.raw_bytes);
 }
 
-/* Write a field whose tensor holds the raw bytes. */
-static fby_err decode_all_to_tensor(const struct fby_batch_job *job,
+/* Write a direct field, whose tensor holds the raw bytes. */
+static fby_err write_direct_field(const struct fby_batch_job *job,
     uint32_t field, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
-        if (decode_to_tensor(job, field, i) != FBY_OK) {
+        /* The frame was checked when it was received. */
+        if (write_chunk_to_tensor(job, field, i) != FBY_OK) {
             return fby_error_set(why, FBY_PROTO,
                 "field %s: chunk %u changed in memory",
                 job->setup->expansions[field].name, i);
@@ -57,8 +61,8 @@ static fby_err decode_all_to_tensor(const struct fby_batch_job *job,
 struct fby_ops_row *fby_batch_draw_params(
     const struct fby_batch_job *job, const struct fby_field_content *ops_field)
 {
-    const struct forebay_batch *batch    = job->input->batch;
-    struct fby_ops_batch        position = {
+    const struct forebay_batch *batch     = job->input->batch;
+    struct fby_ops_batch        ops_batch = {
                .seed      = job->setup->seed,
                .epoch     = batch->epoch,
                .step      = batch->step,
@@ -66,14 +70,15 @@ struct fby_ops_row *fby_batch_draw_params(
                .rows      = batch->rows,
                .samples   = batch->samples,
     };
-    while (position.own < batch->rows && batch->valid[position.own] != 0) {
-        position.own++; /* ends as the number of rows before the padding */
+    /* `own` becomes the number of rows before the padding. */
+    while (ops_batch.own < batch->rows && batch->valid[ops_batch.own] != 0) {
+        ops_batch.own++;
     }
-    fby_ops_draw(ops_field, &position, job->params);
+    fby_ops_draw(ops_field, &ops_batch, job->params);
     return job->params;
 }
 
-/* Also for zero rows: offsets always have rows + 1 entries. */
+/* Called for zero rows too, because offsets always have rows + 1 entries. */
 static fby_err expand_ragged(const struct fby_batch_job *job, uint32_t field,
     struct fby_error_detail *why)
 {
@@ -81,7 +86,7 @@ static fby_err expand_ragged(const struct fby_batch_job *job, uint32_t field,
     const struct fby_batch_input *input            = job->input;
     const struct fby_expansion   *plan             = &setup->expansions[field];
     struct forebay_batch         *batch            = input->batch;
-    struct fby_ragged_offsets    *rows             = &batch->rows_of[field];
+    struct fby_ragged_offsets    *rows             = &batch->row_offsets[field];
     void                         *out[FBY_TENSORS] = {NULL};
     const uint8_t                *raw = input->request_slot->memory;
     fby_err                       err = FBY_OK;
@@ -137,7 +142,7 @@ static fby_err expand_on_host(
         if (fby_expansion_is_ragged(&setup->expansions[i])) {
             err = expand_ragged(job, i, why);
         } else if (batch->rows > 0 && fby_setup_is_direct(setup, i)) {
-            err = decode_all_to_tensor(job, i, why);
+            err = write_direct_field(job, i, why);
         } else if (batch->rows > 0) {
             err = fby_batch_expand_field(
                 job, i, batch->memory + setup->out_offset[i], why);

@@ -1,7 +1,7 @@
-/* make_batch.h - makes the values of one batch from the raw bytes of its slot.
+/* make_batch.h - make the values of one batch from the raw bytes of its slot.
  *
- * The host expands each field to its tensors (make_batch.c), or the whole batch
- * goes to a GPU (gpu_batch.c). This runs on a decode thread. */
+ * The host expands each field to its tensors (make_batch.c), or a GPU expands
+ * the whole batch (gpu_batch.c). All functions are called on decode threads. */
 #ifndef FBY_CLIENT_BATCH_MAKE_BATCH_H
 #define FBY_CLIENT_BATCH_MAKE_BATCH_H
 
@@ -15,32 +15,32 @@
 struct fby_batch_input {
     struct forebay_batch        *batch; /* receives the values */
     struct fby_request_slot     *request_slot;
-    uint32_t                     slot; /* index of request_slot and its arena */
+    uint32_t                     slot; /* number of the slot and of its arena */
     const struct fby_raw_layout *layout; /* of the raw bytes */
-    const struct fby_chunk_sent *sent;   /* sizes as sent, by chunk index */
+    const struct fby_chunk_sent *sent;   /* sizes as sent, for each chunk */
 };
 
-/* One batch that is being made, with the resources of its decode thread; all
+/* A batch to make, and the memory of the decode thread that makes it. All
  * pointers are borrowed. */
 struct fby_batch_job {
-    const struct fby_setup       *setup;
-    struct fby_gpu_upload        *upload;  /* NULL: the host expands */
-    struct fby_codec_scratch     *scratch; /* of this thread */
-    struct fby_ops_row           *params;  /* of this thread: room for max_rows;
+    const struct fby_setup   *setup;
+    struct fby_gpu_upload    *upload;  /* NULL: the host expands */
+    struct fby_codec_scratch *scratch; /* memory for decoding */
+    struct fby_ops_row       *params;  /* random parameters, max_rows entries;
                                               NULL: no field has device ops */
     const struct fby_batch_input *input;
 };
 
-/* Make the values of the batch and describe its tensors. On a GPU the values
- * are still being made on return, on the host they are complete.
+/* Make the values of the batch and describe its tensors. On the host the
+ * values are complete on return. A GPU may still be making them.
  *
  * Errors: FBY_PROTO  the raw bytes hold a value that is not allowed
  *         FBY_SYS    a CUDA call failed */
 FBY_CHECKED fby_err fby_make_batch(
     const struct fby_batch_job *job, struct fby_error_detail *why);
 
-/* Expand a field of equally long rows from the slot's raw bytes to its tensor
- * at `out`. Errors: FBY_PROTO. */
+/* Expand `field`, whose rows are equally long, from the slot's raw bytes to the
+ * tensor at `out`. Errors: FBY_PROTO. */
 FBY_CHECKED fby_err fby_batch_expand_field(const struct fby_batch_job *job,
     uint32_t field, uint8_t *out, struct fby_error_detail *why);
 
@@ -49,13 +49,13 @@ FBY_CHECKED fby_err fby_batch_expand_field(const struct fby_batch_job *job,
 struct fby_ops_row *fby_batch_draw_params(
     const struct fby_batch_job *job, const struct fby_field_content *ops_field);
 
-/* Complete the slot's arena and submit the batch to the GPU. Does not wait for
- * the copy. Errors: as fby_make_batch. */
+/* Complete the slot's arena (the bytes for the GPU) and submit the batch. Does
+ * not wait for the copy. Errors: as fby_make_batch. */
 FBY_CHECKED fby_err fby_gpu_batch_send(
     const struct fby_batch_job *job, struct fby_error_detail *why);
 
-/* Set address, type and shape of each tensor; `valid` is the last one. Shapes
- * of ragged fields depend on batch->rows_of, which must be set. */
+/* Set name, address, type and shape of all tensors of the batch. Needs the
+ * row_offsets of ragged fields. */
 void fby_batch_describe_tensors(
     const struct fby_setup *setup, struct forebay_batch *batch);
 

@@ -1,3 +1,4 @@
+/* `changed` (a condition) wakes trainer threads; `wakeup` the receiver. */
 #include "trainer_client/batch/ready_queue.h"
 
 #include <assert.h>
@@ -6,12 +7,12 @@
 #include "common/clock.h"
 #include "trainer_client/batch/batch_pool.h"
 
-/* The period at which a waiting forebay_open() calls on_scan and give_up. */
+/* How often a waiting forebay_open() calls on_scan and give_up. */
 #define POLL_NS (FBY_NS_PER_S / 10)
 
 fby_err fby_ready_queue_init(struct fby_ready_queue *self)
 {
-    pthread_condattr_t monotonic;
+    pthread_condattr_t monotonic; /* so that deadlines use this clock */
     *self = (struct fby_ready_queue){.wakeup = fby_wakeup_open()};
     pthread_mutex_init(&self->lock, NULL);
     pthread_condattr_init(&monotonic);
@@ -44,8 +45,8 @@ void fby_ready_queue_fini(struct fby_ready_queue *self)
 
 /* ---- the receiver's side ------------------------------------------------- */
 
-/* Unlock, and wake the waiting trainer threads. */
-static void unlock_changed(struct fby_ready_queue *self)
+/* Wake the waiting trainer threads, and unlock. */
+static void notify_and_unlock(struct fby_ready_queue *self)
 {
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
@@ -78,7 +79,7 @@ void fby_ready_queue_mark_done(struct fby_ready_queue *self,
     batch->done = true;
     batch->err  = err;
     batch->why  = *why;
-    unlock_changed(self);
+    notify_and_unlock(self);
 }
 
 void fby_ready_queue_set_opened(
@@ -90,7 +91,7 @@ void fby_ready_queue_set_opened(
     if (self->phase == FBY_PHASE_OPENING) {
         self->phase = FBY_PHASE_STREAMING;
     }
-    unlock_changed(self);
+    notify_and_unlock(self);
 }
 
 void fby_ready_queue_set_scan_progress(
@@ -99,7 +100,7 @@ void fby_ready_queue_set_scan_progress(
     pthread_mutex_lock(&self->lock);
     self->scan_done  = done;
     self->scan_total = total;
-    unlock_changed(self);
+    notify_and_unlock(self);
 }
 
 void fby_ready_queue_end(struct fby_ready_queue *self)
@@ -108,7 +109,7 @@ void fby_ready_queue_end(struct fby_ready_queue *self)
     if (self->phase != FBY_PHASE_FAILED) {
         self->phase = FBY_PHASE_ENDED;
     }
-    unlock_changed(self);
+    notify_and_unlock(self);
 }
 
 static void fail_locked(struct fby_ready_queue *self,
@@ -126,7 +127,7 @@ void fby_ready_queue_fail(struct fby_ready_queue *self,
 {
     pthread_mutex_lock(&self->lock);
     fail_locked(self, status, why);
-    unlock_changed(self);
+    notify_and_unlock(self);
 }
 
 void fby_ready_queue_set_wait_reason(
@@ -141,7 +142,7 @@ void fby_ready_queue_set_wait_reason(
 void fby_ready_queue_wake_trainer(struct fby_ready_queue *self)
 {
     pthread_mutex_lock(&self->lock);
-    unlock_changed(self);
+    notify_and_unlock(self);
 }
 
 void fby_ready_queue_set_stats(
@@ -149,7 +150,7 @@ void fby_ready_queue_set_stats(
 {
     pthread_mutex_lock(&self->lock);
     struct forebay_stats before = self->stats;
-    self->stats                 = *stats;
+    self->stats                 = *stats; /* then restore the trainer's */
     self->stats.steps           = before.steps;
     self->stats.images          = before.images;
     self->stats.raw_bytes       = before.raw_bytes;
@@ -159,8 +160,8 @@ void fby_ready_queue_set_stats(
 
 /* ---- the trainer's side -------------------------------------------------- */
 
-/* False when the deadline (< 0: none) has passed. */
-static bool wait_changed(struct fby_ready_queue *self, int64_t deadline_ns)
+/* Wait until notified; false when the deadline (< 0: none) has passed. */
+static bool wait_for_change(struct fby_ready_queue *self, int64_t deadline_ns)
 {
     if (deadline_ns < 0) {
         pthread_cond_wait(&self->changed, &self->lock);
@@ -173,15 +174,16 @@ static bool wait_changed(struct fby_ready_queue *self, int64_t deadline_ns)
     return pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0;
 }
 
-/* Call on_scan and give_up without the lock; false: give up. */
-static bool call_back(struct fby_ready_queue *self,
-    const struct forebay_options *o, uint64_t *reported)
+/* Call on_scan, if shards were scanned since *reported_done, and give_up. Both
+ * are called without the lock. Returns false to give up. */
+static bool call_user_callbacks(struct fby_ready_queue *self,
+    const struct forebay_options *o, uint64_t *reported_done)
 {
     uint64_t done  = self->scan_done;
     uint64_t total = self->scan_total;
     pthread_mutex_unlock(&self->lock);
-    if (o->on_scan != NULL && total > 0 && done != *reported) {
-        *reported = done;
+    if (o->on_scan != NULL && total > 0 && done != *reported_done) {
+        *reported_done = done;
         o->on_scan(o->on_scan_arg, done, total);
     }
     bool go_on = o->give_up == NULL || !o->give_up(o->give_up_arg);
@@ -192,20 +194,21 @@ static bool call_back(struct fby_ready_queue *self,
 static enum forebay_status wait_open_locked(struct fby_ready_queue *self,
     const struct forebay_options *o, int64_t deadline_ns)
 {
-    uint64_t reported = UINT64_MAX;
+    uint64_t reported_done = UINT64_MAX; /* nothing was reported */
     while (self->phase == FBY_PHASE_OPENING) {
-        int64_t poll_ns = fby_now_ns() + POLL_NS;
-        int64_t left_ns = deadline_ns - fby_now_ns();
-        (void)wait_changed(self, left_ns < POLL_NS ? deadline_ns : poll_ns);
-        if (!call_back(self, o, &reported)) {
+        int64_t now_ns  = fby_now_ns();
+        int64_t left_ns = deadline_ns - now_ns;
+        (void)wait_for_change(
+            self, left_ns < POLL_NS ? deadline_ns : now_ns + POLL_NS);
+        if (!call_user_callbacks(self, o, &reported_done)) {
             return FOREBAY_INTERRUPTED;
         }
         if (left_ns <= 0 && self->phase == FBY_PHASE_OPENING) {
             return FOREBAY_TIMEOUT;
         }
     }
-    return self->phase == FBY_PHASE_FAILED && !self->opened ? self->failure
-                                                            : FOREBAY_OK;
+    bool failed_to_open = self->phase == FBY_PHASE_FAILED && !self->opened;
+    return failed_to_open ? self->failure : FOREBAY_OK;
 }
 
 enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
@@ -223,7 +226,8 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
     return status;
 }
 
-static enum forebay_status deliver(
+/* Pass the first batch, which is done, to the trainer, or fail the stream. */
+static enum forebay_status deliver_first(
     struct fby_ready_queue *self, void *stream, struct forebay_batch **out)
 {
     struct forebay_batch *batch = self->batches[0];
@@ -231,8 +235,9 @@ static enum forebay_status deliver(
         batch->err = fby_batch_pool_deliver(batch, stream, &batch->why);
     }
     if (batch->err != FBY_OK) {
-        bool system = batch->err == FBY_SYS;
-        fail_locked(self, system ? FOREBAY_SYSTEM : FOREBAY_DATA, &batch->why);
+        bool is_system = batch->err == FBY_SYS;
+        fail_locked(
+            self, is_system ? FOREBAY_SYSTEM : FOREBAY_DATA, &batch->why);
         self->last_error = self->why;
         return self->failure;
     }
@@ -248,7 +253,7 @@ static enum forebay_status deliver(
     return FOREBAY_OK;
 }
 
-static enum forebay_status fail_all_held(
+static enum forebay_status set_error_all_held(
     struct fby_ready_queue *self, struct fby_batch_pool *batch_pool)
 {
     struct fby_batch_pool_counts counts = fby_batch_pool_counts(batch_pool);
@@ -259,8 +264,8 @@ static enum forebay_status fail_all_held(
     return FOREBAY_FULL;
 }
 
-/* Take the first batch, or report why that fails, without waiting.
- * FOREBAY_TIMEOUT: neither is possible yet. */
+/* Take the first batch, or report why the stream has none, without waiting.
+ * Returns FOREBAY_TIMEOUT if the caller should wait. */
 static enum forebay_status try_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
 {
@@ -273,7 +278,7 @@ static enum forebay_status try_next(struct fby_ready_queue *self,
                 "with fixed_outputs one batch is held at a time; release it");
             return FOREBAY_FULL;
         }
-        return deliver(self, stream, out);
+        return deliver_first(self, stream, out);
     }
     if (self->phase == FBY_PHASE_FAILED) {
         self->last_error = self->why;
@@ -283,18 +288,19 @@ static enum forebay_status try_next(struct fby_ready_queue *self,
         self->last_error.text[0] = '\0';
         return FOREBAY_END;
     }
-    return fby_batch_pool_is_full(batch_pool) ? fail_all_held(self, batch_pool)
-                                              : FOREBAY_TIMEOUT;
+    return fby_batch_pool_is_full(batch_pool)
+               ? set_error_all_held(self, batch_pool)
+               : FOREBAY_TIMEOUT;
 }
 
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
     struct forebay_batch **out)
 {
-    int64_t begun_ns = timeout_ns == 0 ? 0 : fby_now_ns();
-    bool    forever  = timeout_ns < 0 || timeout_ns > INT64_MAX - begun_ns;
-    int64_t until_ns = forever ? -1 : begun_ns + timeout_ns;
-    bool    may_wait = timeout_ns != 0;
+    bool    may_wait    = timeout_ns != 0;
+    int64_t start_ns    = may_wait ? fby_now_ns() : 0; /* else not needed */
+    bool    forever     = timeout_ns < 0 || timeout_ns > INT64_MAX - start_ns;
+    int64_t deadline_ns = forever ? -1 : start_ns + timeout_ns;
     pthread_mutex_lock(&self->lock);
     enum forebay_status status = try_next(self, batch_pool, stream, out);
     while (status == FOREBAY_TIMEOUT) {
@@ -305,7 +311,7 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
         if (!may_wait) {
             break;
         }
-        may_wait = wait_changed(self, until_ns);
+        may_wait = wait_for_change(self, deadline_ns);
         status   = try_next(self, batch_pool, stream, out);
     }
     if (status == FOREBAY_TIMEOUT) {
@@ -315,7 +321,7 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
                        : "the next batch is not ready");
     }
     if (timeout_ns != 0) {
-        self->stats.wait_ns += fby_now_ns() - begun_ns;
+        self->stats.wait_ns += fby_now_ns() - start_ns;
     }
     pthread_mutex_unlock(&self->lock);
     if (status == FOREBAY_OK) {

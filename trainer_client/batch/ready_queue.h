@@ -1,9 +1,9 @@
-/* ready_queue.h - batches in order, between the receiver and the trainer.
+/* ready_queue.h - passes batches in order from the receiver to the trainer.
  *
  * The receiver appends batches in order, even if their values are still being
  * made. The trainer takes the first batch once its values are made. The ready
- * queue also holds the phase, failure and statistics of the stream. One lock
- * guards all that both sides share here. */
+ * queue also holds the phase, failure and statistics of the stream, under the
+ * same lock. */
 #ifndef FBY_CLIENT_BATCH_READY_QUEUE_H
 #define FBY_CLIENT_BATCH_READY_QUEUE_H
 
@@ -30,24 +30,23 @@ struct fby_ready_queue {
     struct fby_wakeup wakeup; /* sent when the trainer waits or took a batch */
 
     pthread_mutex_t         lock;    /* guards all below */
-    pthread_cond_t          changed; /* wakes waiting trainer threads */
+    pthread_cond_t          changed; /* wakes trainer threads */
     enum fby_phase          phase;
-    enum forebay_status     failure; /* FAILED: what forebay_next returns */
-    struct fby_error_detail why;     /* FAILED: text of the failure */
-    struct fby_error_detail
-        wait_reason;                    /* why a batch is late; "": no reason */
-    struct fby_error_detail last_error; /* error of the last forebay_next */
+    enum forebay_status     failure;     /* FAILED: result of forebay_next */
+    struct fby_error_detail why;         /* FAILED: text of `failure` */
+    struct fby_error_detail wait_reason; /* why the next batch is late, or "" */
+    struct fby_error_detail last_error;  /* text of the last forebay_next */
     struct forebay_batch   *batches[FBY_READY_QUEUE_AHEAD]; /* in order */
-    uint32_t                n;               /* batches in the queue */
-    bool                    trainer_waiting; /* a call found no batch */
-    uint64_t                scan_done;       /* shards */
-    uint64_t                scan_total;
+    uint32_t                n;               /* entries of `batches` */
+    bool                    trainer_waiting; /* forebay_next found no batch */
+    uint64_t                scan_done;       /* shards scanned so far */
+    uint64_t                scan_total;      /* shards of the dataset */
     /* The stream has opened: `info` is valid, and later failures are reported
      * by forebay_next, not by opening. */
     bool                      opened;
     struct forebay_info       info;
-    struct forebay_stats      stats;  /* of the receiver and of deliveries */
-    struct fby_checksum_state digest; /* of the steps taken so far */
+    struct forebay_stats      stats;  /* counted by both sides */
+    struct fby_checksum_state digest; /* of all steps that the trainer took */
 };
 
 /* Initialize an empty queue. Call fini even after an error. Errors: FBY_SYS. */
@@ -57,8 +56,8 @@ void fby_ready_queue_fini(struct fby_ready_queue *self);
 
 /* ---- the receiver's side ------------------------------------------------- */
 
-/* True if there is room for one more batch. Sets *trainer_waiting to whether
- * the trainer waits and the queue is empty. */
+/* True if there is room for one more batch. Sets *trainer_waiting: true if the
+ * trainer waits and the queue is empty. */
 bool fby_ready_queue_has_room(
     struct fby_ready_queue *self, bool *trainer_waiting);
 
@@ -67,20 +66,20 @@ bool fby_ready_queue_has_room(
 void fby_ready_queue_put(
     struct fby_ready_queue *self, struct forebay_batch *batch);
 
-/* Mark a batch of the queue as made (FBY_OK) or failed. Any thread. */
+/* Mark a batch's values as made (`err` is FBY_OK) or failed. Any thread. */
 void fby_ready_queue_mark_done(struct fby_ready_queue *self,
     struct forebay_batch *batch, fby_err err,
     const struct fby_error_detail *why);
 
-/* The stream is open: set its info and change OPENING to STREAMING. */
+/* Set the stream's info and change its phase from OPENING to STREAMING. */
 void fby_ready_queue_set_opened(
     struct fby_ready_queue *self, const struct forebay_info *info);
-/* Set the progress of the dataset's scan, for on_scan. */
+/* Set the scanned shards and all shards, for the callback on_scan. */
 void fby_ready_queue_set_scan_progress(
     struct fby_ready_queue *self, uint64_t done, uint64_t total);
-/* End the stream after the batches in the queue. */
+/* Let the stream end after the batches in the queue. */
 void fby_ready_queue_end(struct fby_ready_queue *self);
-/* Fail the stream after the batches in the queue. Only the first failure is
+/* Let the stream fail after the batches in the queue. Only the first failure is
  * kept. */
 void fby_ready_queue_fail(struct fby_ready_queue *self,
     enum forebay_status status, const struct fby_error_detail *why);
@@ -98,15 +97,15 @@ void fby_ready_queue_set_stats(
 
 /* ---- the trainer's side -------------------------------------------------- */
 
-/* Wait until the stream is open, fails, reaches `deadline_ns` on the monotonic
- * clock, or options->give_up returns true. on_scan and give_up are called
- * without the lock. If the stream opens and then fails, this reports success,
- * and fby_ready_queue_next the failure. */
+/* Wait until the stream is open or fails, `deadline_ns` on the monotonic clock
+ * passes, or options->give_up returns true. on_scan and give_up are called
+ * without the lock. If the stream opens and then fails, this function returns
+ * FOREBAY_OK, and fby_ready_queue_next reports the failure. */
 enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
     const struct forebay_options *options, int64_t deadline_ns,
     struct fby_error_detail *why);
 
-/* Take the first batch; as forebay_next. */
+/* Take the first batch. Parameters and results are those of forebay_next. */
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
     struct forebay_batch **out);

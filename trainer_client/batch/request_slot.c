@@ -9,19 +9,19 @@
 fby_err fby_request_slot_init(struct fby_request_slot *self,
     const struct fby_setup *setup, uint8_t *arena)
 {
-    uint32_t n            = setup->layout.n_chunks;
-    bool     needs_memory = false;
-    bool     sparse       = false; /* kept chunks leave memory untouched */
-    self->kept            = fby_zalloc(n * sizeof(*self->kept));
-    self->arena_chunks    = fby_zalloc(n * sizeof(*self->arena_chunks));
-    self->arena           = arena;
+    uint32_t n             = setup->layout.n_chunks;
+    bool     needs_memory  = false;
+    bool     mostly_unused = false; /* kept chunks leave memory untouched */
+    self->kept             = fby_zalloc(n * sizeof(*self->kept));
+    self->arena_chunks     = fby_zalloc(n * sizeof(*self->arena_chunks));
+    self->arena            = arena;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         needs_memory = needs_memory || !fby_setup_uploads_as_received(setup, i);
-        sparse       = sparse || fby_setup_is_direct(setup, i);
+        mostly_unused = mostly_unused || fby_setup_is_direct(setup, i);
     }
     if (needs_memory) {
         self->memory =
-            setup->device->raw_alloc(setup->layout.slot_bytes, sparse);
+            setup->device->raw_alloc(setup->layout.slot_bytes, mostly_unused);
     }
     return needs_memory && self->memory == NULL ? FBY_SYS : FBY_OK;
 }
@@ -78,7 +78,7 @@ const struct fby_arena_chunk *fby_request_slot_reserve_chunk(
     return reserved;
 }
 
-static struct fby_codec_job codec_job(
+static struct fby_codec_job codec_job_of(
     const struct fby_chunk_job *job, struct fby_codec_scratch *scratch)
 {
     return (struct fby_codec_job){
@@ -99,23 +99,23 @@ static struct fby_bytes_in payload_of(
 bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch)
 {
-    const struct fby_codec_job codec = codec_job(job, scratch);
+    const struct fby_codec_job codec_job = codec_job_of(job, scratch);
     return fby_codec_can_decode(
-        &codec, payload_of(job, frame), job->chunk.raw_bytes);
+        &codec_job, payload_of(job, frame), job->chunk.raw_bytes);
 }
 
 bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded)
 {
-    const struct fby_codec_job codec   = codec_job(job, scratch);
-    struct fby_bytes_in        payload = payload_of(job, frame);
+    const struct fby_codec_job codec_job = codec_job_of(job, scratch);
+    struct fby_bytes_in        payload   = payload_of(job, frame);
     if (job->packed) {
-        if (!fby_codec_can_decode(&codec, payload, job->chunk.raw_bytes)) {
+        if (!fby_codec_can_decode(&codec_job, payload, job->chunk.raw_bytes)) {
             return false;
         }
         memcpy(job->to, payload.data, payload.size);
-    } else if (fby_codec_decode(
-                   &codec, payload, job->to, job->chunk.raw_bytes) != FBY_OK) {
+    } else if (fby_codec_decode(&codec_job, payload, job->to,
+                   job->chunk.raw_bytes) != FBY_OK) {
         return false;
     }
     return !verify_decoded ||
@@ -125,7 +125,7 @@ bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
 void fby_request_slot_clear(struct fby_request_slot *self)
 {
     self->used = 0;
-    for (uint32_t i = 0; self->n_kept > 0; i++) {
+    for (uint32_t i = 0; self->n_kept > 0; i++) { /* n_kept counts down */
         if (self->kept[i].is_kept) {
             self->kept[i].is_kept = false;
             zmq_msg_close(&self->kept[i].frame);

@@ -1,13 +1,13 @@
-/* request_slot.h - the chunks of one answer, until its batch is made.
+/* request_slot.h - the chunks of one batch, until its values are made.
  *
  * A chunk is stored in one of three ways:
  *     memory    It is decoded into the slot's memory.
- *     kept      It stays in the frame that ZeroMQ received, if its codec is
- *               store or pack and its field's tensor holds the raw bytes. Later
- *               it is decoded straight to the tensor, so its part of the slot's
- *               memory is never touched.
- *     arena     It is decoded, or copied as it was packed, into the arena,
- *               which is copied to a GPU.
+ *     kept      It stays in the frame that ZeroMQ received, if it decodes fast
+ *               and its field's tensor holds the raw bytes. Later it is decoded
+ *               straight to the tensor, so its part of the slot's memory is
+ *               never touched.
+ *     arena     It is decoded, or copied undecoded, into the arena, the memory
+ *               that is copied to a GPU.
  * One thread owns a slot at a time: the receiver, or the decode thread that
  * makes the slot's batch. */
 #ifndef FBY_CLIENT_BATCH_REQUEST_SLOT_H
@@ -19,39 +19,39 @@
 #include "trainer_client/setup/setup.h"
 
 struct fby_kept_chunk {
-    bool             is_kept; /* else the chunk is not stored here */
+    bool             is_kept; /* else the entry is unused */
     struct fby_chunk chunk;
     zmq_msg_t        frame;
 };
 
 struct fby_request_slot {
-    uint8_t *memory; /* layout.slot_bytes; NULL: not needed */
-    uint8_t *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
-    uint64_t used;   /* reserved bytes of the arena */
-    struct fby_arena_chunk *arena_chunks; /* layout.n_chunks, by chunk index */
+    uint8_t                *memory; /* of layout.slot_bytes; NULL: not needed */
+    uint8_t                *arena;  /* of arena_bytes, borrowed; NULL: no GPU */
+    uint64_t                used;   /* reserved bytes of the arena */
+    struct fby_arena_chunk *arena_chunks; /* one per chunk of the batch */
     bool                    copying; /* the arena is being copied to a GPU */
-    struct fby_kept_chunk  *kept;    /* layout.n_chunks, by chunk index */
+    struct fby_kept_chunk  *kept;    /* one per chunk of the batch */
     uint32_t                n_kept;  /* entries of `kept` in use */
 };
 
 /* Initialize a zeroed slot; `arena` is NULL without a GPU. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_request_slot_init(struct fby_request_slot *self,
     const struct fby_setup *setup, uint8_t *arena);
-/* Free what the slot holds; init may have failed. */
+/* Free all memory of the slot, even if init has failed. */
 void fby_request_slot_fini(
     struct fby_request_slot *self, const struct fby_setup *setup);
 
-/* True if the frame of this chunk is kept, which its field and codec decide. */
+/* True if the frame of this chunk is to be kept (fby_request_slot_keep). */
 bool fby_request_slot_keeps(
     const struct fby_setup *setup, const struct fby_chunk *chunk);
 
-/* Keep a checked chunk; `index` is its index in the batch. Call once per chunk.
- * Ownership: the slot takes ownership of the frame. */
+/* Keep the frame of a checked chunk; `index` is its index in the batch. Call
+ * once per chunk. Ownership: the slot takes ownership of the frame. */
 void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame);
 
-/* Reserve `bytes` of the arena at a multiple of FBY_SEGMENT_ALIGN; returns the
- * offset. */
+/* Reserve `bytes` of the arena; returns their offset, which is a multiple of
+ * FBY_SEGMENT_ALIGN. */
 uint64_t fby_request_slot_reserve_bytes(
     struct fby_request_slot *self, uint64_t bytes);
 /* Reserve arena memory for a chunk of a field whose chunks go to the GPU as
@@ -60,18 +60,18 @@ const struct fby_arena_chunk *fby_request_slot_reserve_chunk(
     struct fby_request_slot *self, const struct fby_setup *setup,
     uint32_t index, const struct fby_chunk *chunk);
 
-struct fby_chunk_job { /* write a chunk to its destination `to` */
+struct fby_chunk_job { /* how to write a chunk to its destination */
     struct fby_chunk        chunk;
     struct fby_codec_params params;
-    uint8_t                *to;
-    bool                    packed; /* copy the payload without decoding it */
+    uint8_t                *to;     /* destination, in memory or arena */
+    bool                    packed; /* copy the payload without decoding */
 };
 
 /* True if the payload of `frame` can be decoded. Writes nothing. */
 bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch);
-/* Decode or copy the payload of `frame` to job->to. With `verify_decoded`, also
- * check the hash of the decoded bytes. False: the payload is invalid. */
+/* Decode or copy the payload of `frame` to job->to. With `verify_decoded` check
+ * the hash of the decoded bytes (job->packed is false). False: invalid. */
 bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded);
 

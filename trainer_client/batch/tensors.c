@@ -1,8 +1,9 @@
-/* tensors.c - describes the tensors of a batch. */
+/* tensors.c - describe the tensors of a batch as DLPack tensors. */
 #include "trainer_client/batch/make_batch.h"
 
 #include <stdio.h>
 
+/* In DLPack a type is its kind, bits per value, and 1 value per element. */
 static DLDataType dl_type(enum fby_type type)
 {
     static const DLDataType types[] = {
@@ -19,7 +20,7 @@ static DLDataType dl_type(enum fby_type type)
     return types[type];
 }
 
-/* Add a tensor; the caller sets its dimensions. */
+/* Add a tensor. The caller sets its address, type and shape. */
 static struct fby_tensor *add_tensor(const struct fby_setup *setup,
     struct forebay_batch *batch, const char *name, const char *suffix)
 {
@@ -33,7 +34,7 @@ static struct fby_tensor *add_tensor(const struct fby_setup *setup,
     return tensor;
 }
 
-static void add_field(
+static void add_tensors_of_field(
     const struct fby_setup *setup, struct forebay_batch *batch, uint32_t field)
 {
     const struct fby_expansion *plan = &setup->expansions[field];
@@ -50,8 +51,8 @@ static void add_field(
             add_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
         tensor->view.data  = batch->memory + setup->tensor_offset[field][i];
         tensor->view.dtype = dl_type(plan->tensors[i].type);
-        tensor->view.ndim  = (int32_t)fby_expansion_set_ragged_shape(
-             plan, i, &batch->rows_of[field], tensor->shape, tensor->strides);
+        tensor->view.ndim  = (int32_t)fby_expansion_set_ragged_shape(plan, i,
+             &batch->row_offsets[field], tensor->shape, tensor->strides);
     }
 }
 
@@ -60,7 +61,7 @@ void fby_batch_describe_tensors(
 {
     batch->n_tensors = 0;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
-        add_field(setup, batch, i);
+        add_tensors_of_field(setup, batch, i);
     }
     if (setup->split->content.last == FBY_LAST_PAD) {
         struct fby_tensor *tensor = add_tensor(setup, batch, "valid", "");
