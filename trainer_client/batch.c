@@ -1,4 +1,5 @@
-/* batch.c - the functions of the public header that take a batch. */
+/* batch.c - the functions of the public header that take a batch. After a fork
+ * the child may not use its parent's batches (FOREBAY_FORKED). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ PUBLIC enum forebay_status forebay_release(
     if (!fby_batch_pool_is_ours(batch->batch_pool)) {
         return FOREBAY_FORKED;
     }
-    atomic_store(&batch->stream, stream);
+    atomic_store(&batch->stream, stream); /* the last user of the memory */
     fby_batch_unref(batch);
     return FOREBAY_OK;
 }
@@ -33,7 +34,7 @@ PUBLIC enum forebay_status forebay_batch_await(
                                                           : FOREBAY_SYSTEM;
 }
 
-/* Define forebay_batch_<name>(), which returns `value`. */
+/* Define forebay_batch_<name>(batch), which returns the expression `value`. */
 #define ACCESSOR(type, name, value)                                     \
     PUBLIC type forebay_batch_##name(const struct forebay_batch *batch) \
     {                                                                   \
@@ -85,24 +86,24 @@ PUBLIC const DLTensor *forebay_batch_tensor(
     return i < batch->n_tensors ? &batch->tensors[i].view : NULL;
 }
 
-/* Add a reference. The count is not part of a const batch's value, so the union
- * removes the const. */
-static struct forebay_batch *take_ref(const struct forebay_batch *batch)
+/* Add a reference; return the batch without const. The cast is by a union, as
+ * only the reference count is written. */
+static struct forebay_batch *add_ref(const struct forebay_batch *batch)
 {
     union {
-        const struct forebay_batch *from;
-        struct forebay_batch       *to;
-    } same = {.from = batch};
-    fby_batch_ref(same.to);
-    return same.to;
+        const struct forebay_batch *as_const;
+        struct forebay_batch       *writable;
+    } cast = {.as_const = batch};
+    fby_batch_ref(cast.writable);
+    return cast.writable;
 }
 
-/* Drop the reference of an exported tensor, except in a forked child. */
-static void drop_ref(void *batch)
+/* Drop the reference of an exported tensor. A forked child keeps it. */
+static void drop_ref(void *manager_ctx)
 {
-    struct forebay_batch *held = batch;
-    if (fby_batch_pool_is_ours(held->batch_pool)) {
-        fby_batch_unref(held);
+    struct forebay_batch *batch = manager_ctx;
+    if (fby_batch_pool_is_ours(batch->batch_pool)) {
+        fby_batch_unref(batch);
     }
 }
 
@@ -139,7 +140,7 @@ PUBLIC enum forebay_status forebay_batch_export(
         *out  = fby_zalloc(sizeof(**out));
         **out = (DLManagedTensorVersioned){
             .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-            .manager_ctx = take_ref(batch),
+            .manager_ctx = add_ref(batch),
             .deleter     = delete_versioned,
             .dl_tensor   = batch->tensors[i].view,
         };
@@ -155,7 +156,7 @@ PUBLIC enum forebay_status forebay_batch_export_legacy(
         *out  = fby_zalloc(sizeof(**out));
         **out = (DLManagedTensor){
             .dl_tensor   = batch->tensors[i].view,
-            .manager_ctx = take_ref(batch),
+            .manager_ctx = add_ref(batch),
             .deleter     = delete_legacy,
         };
     }

@@ -1,4 +1,5 @@
-/* forebay.c - the functions of the public header that take a stream. */
+/* forebay.c - the functions of the public header that take a stream (struct
+ * forebay). A parameter `void *stream` is a CUDA stream. */
 #include "forebay/forebay.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 struct forebay {
-    pid_t                   pid; /* the only process that may use the stream */
+    pid_t                   pid; /* only this process may use the stream */
     struct fby_setup        setup;
     struct fby_ready_queue *ready_queue;
     struct fby_batch_pool  *batch_pool;
@@ -55,7 +56,7 @@ _Static_assert((int)FOREBAY_LOG_ERROR == (int)FBY_LOG_ERROR &&
                    (int)FOREBAY_LOG_WARN == (int)FBY_LOG_WARN &&
                    (int)FOREBAY_LOG_INFO == (int)FBY_LOG_INFO &&
                    (int)FOREBAY_LOG_DEBUG == (int)FBY_LOG_DEBUG,
-    "levels have the same numbers");
+    "public and internal levels have the same numbers");
 
 struct log_target {
     void (*log)(void *arg, enum forebay_log_level level, const char *line);
@@ -77,8 +78,9 @@ PUBLIC void forebay_set_log(
         target  = fby_zalloc(sizeof(*target));
         *target = (struct log_target){log, arg};
     }
-    free(fby_log_redirect((enum fby_log_level)most,
-        target != NULL ? forward_line : NULL, target));
+    struct log_target *previous = fby_log_redirect(
+        (enum fby_log_level)most, target != NULL ? forward_line : NULL, target);
+    free(previous);
 }
 
 /* ---- open and close ------------------------------------------------------ */
@@ -114,17 +116,19 @@ static bool is_own_process(const struct forebay *self)
     return self->pid == getpid();
 }
 
+/* Open the upload to the GPU; *out stays NULL without one. */
 static fby_err open_upload(const struct fby_setup *setup,
     struct fby_gpu_upload **out, struct fby_error_detail *why)
 {
-    uint64_t most = setup->max_held_bytes / setup->out_bytes;
+    uint64_t max_outs = setup->max_held_bytes / setup->out_bytes;
     const struct fby_gpu_upload_config config = {
         .cuda        = setup->cuda,
         .device      = setup->gpu,
         .n_arenas    = fby_setup_max_batches(setup) + 1,
         .arena_bytes = setup->arena_bytes,
         .work_bytes  = setup->work_bytes,
-        .n_outs = most < FBY_OUTPUT_SLOTS ? (uint32_t)most : FBY_OUTPUT_SLOTS,
+        .n_outs =
+            max_outs < FBY_OUTPUT_SLOTS ? (uint32_t)max_outs : FBY_OUTPUT_SLOTS,
         .out_bytes = setup->out_bytes,
         .fixed     = setup->fixed_outputs,
         .memory    = setup->tensor_allocator,
@@ -146,7 +150,7 @@ static fby_err open_device(struct fby_setup *setup, struct fby_gpu_upload **out,
     return err;
 }
 
-static fby_err start(struct forebay *self, struct fby_error_detail *why)
+static fby_err open_receiver(struct forebay *self, struct fby_error_detail *why)
 {
     const struct fby_setup *setup  = &self->setup;
     struct fby_gpu_upload  *upload = NULL;
@@ -176,27 +180,27 @@ static fby_err start(struct forebay *self, struct fby_error_detail *why)
 static enum forebay_status open_stream(struct forebay *self,
     const struct forebay_options *given, struct fby_error_detail *why)
 {
-    struct forebay_options o;
-    int64_t                begun_ns = fby_now_ns();
+    struct forebay_options options; /* `given`, with defaults */
+    int64_t                start_ns = fby_now_ns();
     self->ready_queue               = fby_zalloc(sizeof(*self->ready_queue));
     fby_err err                     = fby_ready_queue_init(self->ready_queue);
     if (err == FBY_OK) {
-        err = fby_options_read(given, &o, why);
+        err = fby_options_read(given, &options, why);
     }
     if (err == FBY_OK) {
         err = fby_codec_self_test(why);
     }
     if (err == FBY_OK) {
-        err = fby_setup_init(&self->setup, &o, why);
+        err = fby_setup_init(&self->setup, &options, why);
     }
     if (err == FBY_OK) {
-        err = start(self, why);
+        err = open_receiver(self, why);
     }
     if (err != FBY_OK) {
         return status_of(err);
     }
-    enum forebay_status status = fby_ready_queue_wait_open(
-        self->ready_queue, &o, begun_ns + self->setup.open_timeout_ns, why);
+    enum forebay_status status = fby_ready_queue_wait_open(self->ready_queue,
+        &options, start_ns + self->setup.open_timeout_ns, why);
     if (status == FOREBAY_TIMEOUT) {
         (void)fby_error_prefix(why, FBY_TIMEOUT, "not open after %.1f s",
             (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
@@ -212,7 +216,7 @@ PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
     self->pid                    = getpid();
     enum forebay_status status   = open_stream(self, options, &why);
     if (status != FOREBAY_OK) {
-        forebay_close(&self);
+        forebay_close(&self); /* sets self to NULL */
     }
     *out = self;
     if (error != NULL && error_size > 0) {
@@ -228,7 +232,7 @@ PUBLIC void forebay_close(struct forebay **self_p)
     struct forebay *self = *self_p;
     *self_p              = NULL;
     if (self == NULL || !is_own_process(self)) {
-        return;
+        return; /* a forked child leaves its parent's stream as it is */
     }
     fby_receiver_destroy(&self->receiver);
     fby_ready_queue_fini(self->ready_queue);
@@ -240,20 +244,21 @@ PUBLIC void forebay_close(struct forebay **self_p)
 
 /* ---- information and statistics ------------------------------------------ */
 
-/* Copy a struct to the caller's, which may be shorter or longer. Both begin with
- * their size. Members that the library does not know become zero. */
+/* Copy `source` to the caller's struct, which may be shorter or longer. Both
+ * begin with their size. Members that the library does not know become zero. */
 static enum forebay_status copy_sized_struct(
-    void *out, const void *from, size_t size)
+    void *out, const void *source, size_t source_size)
 {
-    size_t given = 0;
-    memcpy(&given, out, sizeof(given));
-    if (given < sizeof(given)) {
+    const size_t head     = sizeof(size_t); /* stays the caller's */
+    size_t       out_size = 0;
+    memcpy(&out_size, out, head);
+    if (out_size < head) {
         return FOREBAY_USAGE;
     }
-    size_t common = given < size ? given : size;
-    memset((uint8_t *)out + sizeof(given), 0, given - sizeof(given));
-    memcpy((uint8_t *)out + sizeof(given),
-        (const uint8_t *)from + sizeof(given), common - sizeof(given));
+    size_t common = out_size < source_size ? out_size : source_size;
+    memset((uint8_t *)out + head, 0, out_size - head);
+    memcpy(
+        (uint8_t *)out + head, (const uint8_t *)source + head, common - head);
     return FOREBAY_OK;
 }
 

@@ -1,9 +1,9 @@
-/* array.c - the field kind `array`: NumPy arrays of one or of several
- * lengths. */
+/* array.c - the field kind `array`: NumPy arrays that all have one
+ * shape or, with max_length, are lists of entries of one shape. */
 #include "pipeline/fields/kinds.h"
 
-/* The last dimension; 1 if there is none. */
-static uint32_t last_dim(const struct fby_field_content *field)
+/* The size of the last dimension of the shape; 1 for the shape []. */
+static uint32_t last_dim_size(const struct fby_field_content *field)
 {
     uint32_t n = field->as.array.shape.n_dims;
     return n > 0 ? field->as.array.shape.dims[n - 1] : 1;
@@ -16,17 +16,18 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->wire_type      = fby_wire_type(parsed, 0);
     if (parsed->wire.type == PARSED_BITS) {
         field->wire_type     = FBY_U8;
-        field->as.array.maps = last_dim(field);
+        field->as.array.maps = last_dim_size(field); /* bits to pack */
     }
     fby_default_dtype(delivery, delivery->scaled ? FBY_F32 : field->wire_type);
-    fby_default_rows(field, delivery, FBY_AS_PADDED);
+    fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
 static fby_err check_keys(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     FBY_REFUSE_IF(check,
-        check->delivery != NULL && !fby_field_has_key(check, FBY_FIELD_SHAPE),
+        fby_field_is_from_file(check) &&
+            !fby_field_has_key(check, FBY_FIELD_SHAPE),
         FBY_FIELD_NAME,
         "an array needs the 'shape' of its files, such as [240, 320], or "
         "[] for one number");
@@ -54,47 +55,49 @@ static fby_err check_packed_bits(const struct fby_field_check *check)
     FBY_REFUSE_IF(check, field->as.array.shape.n_dims == 0, FBY_FIELD_SHAPE,
         "bits are packed along the last dimension: say at least one");
     FBY_REFUSE_IF(check,
-        field->wire_type != FBY_U8 || field->as.array.maps != last_dim(field),
+        field->wire_type != FBY_U8 ||
+            field->as.array.maps != last_dim_size(field),
         FBY_FIELD_WIRE_TYPE,
         "bits are packed along the last dimension of an array, as u8");
     return fby_field_check_bits(check);
 }
 
-static bool all_equal(const double *factors, uint32_t n)
+static bool all_equal(const double *numbers, uint32_t n)
 {
     for (uint32_t c = 1; c < n; c++) {
-        if (factors[c] != factors[0]) {
+        if (numbers[c] != numbers[0]) {
             return false;
         }
     }
     return true;
 }
 
-/* The key that has a list of factors. A single number has been repeated for all
- * channels, so a key whose factors differ has a list. */
-static enum fby_field_key list_of_factors(const struct fby_field_check *check)
+/* The key, scale or offset, that is given as a list of numbers. A single number
+ * has been repeated for all channels, so different numbers are a list. */
+static enum fby_field_key key_with_list(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *out = check->delivery;
-    bool by_scale = !all_equal(out->scale, out->channels) ||
-                    !fby_field_has_key(check, FBY_FIELD_OUT_OFFSET);
-    return by_scale ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
+    const struct fby_field_delivery *delivery = check->delivery;
+    bool scale_is_list = !all_equal(delivery->scale, delivery->channels) ||
+                         !fby_field_has_key(check, FBY_FIELD_OUT_OFFSET);
+    return scale_is_list ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
 }
 
-/* Check the dtype of scaled values, and the count of factors: one for all
- * values, or one for each channel of the last dimension. */
+/* Check that the dtype is floating-point, and that scale and offset have one
+ * number for all values, or one for each index of the last dimension. */
 static fby_err check_scale(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *out  = check->delivery;
-    uint32_t                         last = last_dim(check->field);
-    if (!fby_type_is_float(out->dtype)) {
+    const struct fby_field_delivery *delivery  = check->delivery;
+    uint32_t                         last_size = last_dim_size(check->field);
+    if (!fby_type_is_float(delivery->dtype)) {
         return fby_field_error_dtype(
             check, "cannot hold scaled values; use f32, f16 or bf16");
     }
-    FBY_REFUSE_IF(check, out->channels > 1 && out->channels != last,
-        list_of_factors(check),
+    FBY_REFUSE_IF(check,
+        delivery->channels > 1 && delivery->channels != last_size,
+        key_with_list(check),
         "%u numbers, but the last dimension is %u: say one, or "
         "one for each of its channels",
-        out->channels, last);
+        delivery->channels, last_size);
     return FBY_OK;
 }
 
@@ -103,16 +106,15 @@ static fby_err check_values(const struct fby_field_check *check)
     if (check->field->as.array.maps > 0) {
         return check_packed_bits(check);
     }
-    fby_err err = FBY_OK;
-    if (check->delivery != NULL && check->delivery->scaled) {
-        err = check_scale(check);
+    if (fby_field_is_from_file(check) && check->delivery->scaled) {
+        FBY_TRY(check_scale(check));
     }
-    return err == FBY_OK ? fby_field_check_rows_or_dtype(check) : err;
+    return fby_field_check_rows_or_dtype(check);
 }
 
 static fby_field_rule *const rules[] = {check_keys, check_values, NULL};
 
-/* With packed bits the last dimension is counted in bytes. */
+/* The shape that is sent: of packed bits, the last dimension is in bytes. */
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     struct fby_shape shape = field->as.array.shape;

@@ -1,4 +1,4 @@
-/* bytes.c - the field kind `bytes`: the bytes of a member as they are. */
+/* bytes.c - the field kind `bytes`: a member (a file of a sample) as it is. */
 #include "pipeline/fields/kinds.h"
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -7,17 +7,17 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->as.bytes.length = (uint32_t)parsed->length;
     field->wire_type       = fby_wire_type(parsed, FBY_U8);
     fby_default_dtype(delivery, FBY_U8);
-    fby_default_rows(field, delivery, FBY_AS_PADDED);
+    fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_length(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
+    bool is_npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
     FBY_REFUSE_IF(check, field->as.bytes.length == 0 && field->max_length == 0,
         FBY_FIELD_NAME,
         "the bytes of %s need a 'length' or a 'max_length'; or say %s",
-        field->from[0], npy ? "decode: array" : "another decode");
+        field->from[0], is_npy ? "decode: array" : "another decode");
     FBY_REFUSE_IF(check, field->as.bytes.length != 0 && field->max_length != 0,
         FBY_FIELD_MAX_LENGTH,
         "length and max_length: say one; all have that length, or at most");
@@ -27,7 +27,7 @@ static fby_err check(const struct fby_field_check *check)
 }
 
 static fby_field_rule *const rules[] = {
-    check, fby_field_check_u8, fby_field_check_rows_or_dtype, NULL};
+    check_length, fby_field_check_u8, fby_field_check_rows_or_dtype, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {

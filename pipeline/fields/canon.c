@@ -1,4 +1,4 @@
-/* canon.c - encode and decode a field; see canon.h. */
+/* canon.c - encode and decode a field as canonical bytes; see canon.h. */
 #include "pipeline/fields/canon.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
 
-/* The entry of a setting that only some kinds have: `size` zero bytes. */
+/* The entry of a setting that the kind does not have: `size` zero bytes. */
 #define ABSENT(size)                            \
     {                                           \
         .type = FBY_ENTRY_ZEROS, .most = (size) \
@@ -40,7 +40,7 @@ static const struct fby_field_entry common[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_DEVICE]   = {FBY_ENTRY(DEVICE, LIST, n_device), .least = 1},
 };
 
-static const struct fby_field_entry *entry_of(
+static const struct fby_field_entry *find_entry(
     const struct fby_field_content *field, uint16_t key)
 {
     const struct fby_field_kind  *kind = fby_field_kind_by_id(field->decode);
@@ -59,8 +59,8 @@ enum { /* keys of the record of an op */
     OP_PARAMS  = 3
 };
 
-/* The number of parameters in the record of an op; normalize has its own
- * keys. */
+/* The number of parameters in the record of an op. Those of normalize are
+ * settings of the field: the entries NORMALIZE, MEAN and STD. */
 static size_t n_params_in_record(const struct fby_op *op)
 {
     return op->id == FBY_OP_DEVICE_NORMALIZE ? 0 : op->n_params;
@@ -81,16 +81,16 @@ static void encode_ops(
     struct fby_buffer *out, const struct fby_op_use *uses, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const struct fby_op *op   = uses[k].op;
-        size_t               mark = fby_record_open(out, fby_record_nth(k));
+        const struct fby_op *op      = uses[k].op;
+        size_t               op_mark = fby_record_open(out, fby_record_nth(k));
         fby_record_put_i64(out, OP_ID, op->id);
         fby_record_put_i64(out, OP_VERSION, op->version);
-        size_t params = fby_record_open(out, OP_PARAMS);
+        size_t params_mark = fby_record_open(out, OP_PARAMS);
         for (size_t i = 0; i < n_params_in_record(op); i++) {
             encode_param(out, fby_record_nth(i), &uses[k].params[i]);
         }
-        fby_record_close(out, params);
-        fby_record_close(out, mark);
+        fby_record_close(out, params_mark);
+        fby_record_close(out, op_mark);
     }
 }
 
@@ -104,12 +104,12 @@ static void decode_param(struct fby_record *r, uint16_t key,
     const struct fby_param *param, struct fby_value *out)
 {
     out->real = param->real;
-    if (fby_record_next_is(r, key)) {
-        out->n = (uint32_t)(param->real ? fby_record_read_reals(
-                                              r, key, out->r, param->max_n)
-                                        : fby_record_read_i64s(
-                                              r, key, out->i, param->max_n));
+    if (!fby_record_next_is(r, key)) {
+        return;
     }
+    size_t n = param->real ? fby_record_read_reals(r, key, out->r, param->max_n)
+                           : fby_record_read_i64s(r, key, out->i, param->max_n);
+    out->n   = (uint32_t)n;
 }
 
 typedef const struct fby_op *find_op_fn(uint32_t id);
@@ -134,12 +134,12 @@ static void decode_op(
     fby_record_leave(r, &params);
 }
 
-/* Decode a list of at most `most` ops; return their number. */
+/* Decode a list of at most `max_ops` ops; return their number. */
 static uint32_t decode_ops(struct fby_record *list, find_op_fn *find_op,
-    struct fby_op_use *out, uint32_t most)
+    struct fby_op_use *out, uint32_t max_ops)
 {
     uint32_t n = 0;
-    for (; fby_record_has_more(list) && n < most; n++) {
+    for (; fby_record_has_more(list) && n < max_ops; n++) {
         struct fby_record r = fby_record_enter(list, fby_record_nth(n));
         decode_op(&r, find_op, &out[n]);
         fby_record_leave(list, &r);
@@ -210,7 +210,7 @@ static void decode_dims(
 
 static const uint8_t zeros[8];
 
-/* Read `size` bytes that must be zero. */
+/* Read an entry of `size` bytes, which must be zero. */
 static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
 {
     struct fby_span span = fby_record_read_bytes(r, key);
@@ -221,7 +221,8 @@ static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
     }
 }
 
-/* The number of reals in an entry: 0 for mean and std if not normalised. */
+/* The number of reals in an entry. Only mean and std have more than one; they
+ * are empty if the field is not normalised. */
 static size_t n_reals(
     const struct fby_field_entry *entry, const struct fby_field_content *field)
 {
@@ -236,23 +237,24 @@ static void decode_reals(
     }
 }
 
-/* The value of an entry's member that is a number, else 0. */
-static uint32_t number_at(const struct fby_field_entry *entry, const void *at)
+/* The number, bool or count of list items in `member`; 0 for other types. */
+static uint32_t number_in(
+    const struct fby_field_entry *entry, const void *member)
 {
     if (entry->type == FBY_ENTRY_BOOL) {
-        return *(const bool *)at;
+        return *(const bool *)member;
     }
-    return entry->type == FBY_ENTRY_U32 || entry->type == FBY_ENTRY_LIST
-               ? *(const uint32_t *)at
-               : 0;
+    bool is_u32 = entry->type == FBY_ENTRY_U32 || entry->type == FBY_ENTRY_LIST;
+    return is_u32 ? *(const uint32_t *)member : 0;
 }
 
 static void encode_entry(
     struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
 {
-    const struct fby_field_entry *entry = entry_of(field, key);
-    const void                   *at    = (const char *)field + entry->offset;
-    if (key > FBY_ENTRY_SHAPE && number_at(entry, at) < entry->least) {
+    const struct fby_field_entry *entry  = find_entry(field, key);
+    const void                   *member = (const char *)field + entry->offset;
+    /* Entries after SHAPE are written only if they are set. */
+    if (key > FBY_ENTRY_SHAPE && number_in(entry, member) < entry->least) {
         return;
     }
     switch (entry->type) {
@@ -263,16 +265,16 @@ static void encode_entry(
         break;
     case FBY_ENTRY_U32:
     case FBY_ENTRY_BOOL:
-        fby_record_put_i64(out, key, number_at(entry, at));
+        fby_record_put_i64(out, key, number_in(entry, member));
         break;
     case FBY_ENTRY_REALS:
-        fby_record_put_reals(out, key, at, n_reals(entry, field));
+        fby_record_put_reals(out, key, member, n_reals(entry, field));
         break;
     case FBY_ENTRY_TEXT:
-        fby_record_put_text(out, key, at);
+        fby_record_put_text(out, key, member);
         break;
     case FBY_ENTRY_DIMS:
-        encode_dims(out, key, at);
+        encode_dims(out, key, member);
         break;
     case FBY_ENTRY_LIST:
         encode_list(out, key, field);
@@ -283,8 +285,8 @@ static void encode_entry(
 static void decode_entry(
     struct fby_record *r, uint16_t key, struct fby_field_content *out)
 {
-    const struct fby_field_entry *entry = entry_of(out, key);
-    void                         *at    = (char *)out + entry->offset;
+    const struct fby_field_entry *entry  = find_entry(out, key);
+    void                         *member = (char *)out + entry->offset;
     if (key > FBY_ENTRY_SHAPE && !fby_record_next_is(r, key)) {
         return;
     }
@@ -295,20 +297,20 @@ static void decode_entry(
         decode_zeros(r, key, entry->most);
         break;
     case FBY_ENTRY_U32:
-        *(uint32_t *)at = (uint32_t)fby_record_read_between(
+        *(uint32_t *)member = (uint32_t)fby_record_read_between(
             r, key, entry->least, entry->most);
         break;
     case FBY_ENTRY_BOOL:
-        *(bool *)at = fby_record_read_between(r, key, entry->least, 1) == 1;
+        *(bool *)member = fby_record_read_between(r, key, entry->least, 1) == 1;
         break;
     case FBY_ENTRY_REALS:
-        decode_reals(r, key, at, n_reals(entry, out));
+        decode_reals(r, key, member, n_reals(entry, out));
         break;
     case FBY_ENTRY_TEXT:
-        fby_record_read_text(r, key, at, FBY_NAME_SIZE);
+        fby_record_read_text(r, key, member, FBY_NAME_SIZE);
         break;
     case FBY_ENTRY_DIMS:
-        decode_dims(r, key, at);
+        decode_dims(r, key, member);
         break;
     case FBY_ENTRY_LIST:
         decode_list(r, key, out);
@@ -333,7 +335,7 @@ void fby_field_decode(
     for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
         decode_entry(&r, (uint16_t)k, out);
     }
-    if (out->max_length > 0 && out->too_long == 0) {
+    if (out->max_length > 0 && out->too_long == 0) { /* refuse: not written */
         out->too_long = FBY_TOO_LONG_REFUSE;
     }
     fby_record_leave(list, &r);

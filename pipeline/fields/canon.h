@@ -1,8 +1,8 @@
 /* canon.h - the canonical bytes of a field: a record (record.h) of entries.
  *
- * The keys are written in ascending order. What a key holds is described by a
- * struct fby_field_entry: the one in the table of the field's kind or, if the
- * kind has none for the key, the one for all fields. */
+ * The keys are written in ascending order. A struct fby_field_entry describes
+ * the value of a key: the one in the table of the field's kind or, if the kind
+ * has none for the key, the one for all kinds (canon.c). */
 #ifndef FBY_PIPELINE_FIELDS_CANON_H
 #define FBY_PIPELINE_FIELDS_CANON_H
 
@@ -25,8 +25,8 @@ struct fby_field_entry {
     uint16_t                  key; /* 0: the end of a kind's list */
     enum fby_field_entry_type type;
     size_t                    offset; /* in struct fby_field_content */
-    uint32_t                  least;
-    uint32_t                  most;
+    uint32_t                  least;  /* the smallest value, see the type */
+    uint32_t                  most;   /* the largest value, see the type */
 };
 #define FBY_ENTRY(name, of_type, member)                  \
     .key = FBY_ENTRY_##name, .type = FBY_ENTRY_##of_type, \
@@ -37,7 +37,7 @@ void fby_field_encode(struct fby_buffer *out, uint16_t key,
     const struct fby_field_content *field);
 
 /* Read the next record of `list` into `out`, which is zero on entry; members
- * that are not in the record stay so. An error is a fault of `list`. */
+ * that are not in the record stay zero. An error is set in `list`. */
 void fby_field_decode(
     struct fby_record *list, uint16_t key, struct fby_field_content *out);
 

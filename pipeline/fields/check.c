@@ -34,6 +34,7 @@ fby_err fby_field_error_dtype(
 
 /* ---- names and members ---- */
 
+/* The name `valid` is reserved for the mask of rows that are not padding. */
 static fby_err check_names(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
@@ -44,7 +45,7 @@ static fby_err check_names(const struct fby_field_check *check)
                      check, FBY_FIELD_NAME, "is no name for a field or group");
 }
 
-/* Check item `i` of `from`. */
+/* Check item `i` of `from`: an extension, or the name of a column. */
 static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
 {
     const struct fby_field_content *field = check->field;
@@ -65,8 +66,8 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
                 "'%s' stands here a second time", from);
         }
     }
-    return kind->only_from == NULL ||
-                   fby_source_traits(check->source)->has_rows ||
+    bool is_column = fby_source_traits(check->source)->has_rows;
+    return is_column || kind->only_from == NULL ||
                    strcmp(fby_extension_kind(from), kind->only_from) == 0
                ? FBY_OK
                : fby_field_error_at_item(
@@ -76,10 +77,10 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
 static fby_err check_from(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    uint32_t                        most =
+    uint32_t                        max_from =
         fby_field_kind(field)->is_stack ? FBY_MAX_MAPS : FBY_MAX_FROM;
-    FBY_REFUSE_IF(check, field->n_from == 0 || field->n_from > most,
-        FBY_FIELD_FROM, "expected 1 to %u extensions, not %u", most,
+    FBY_REFUSE_IF(check, field->n_from == 0 || field->n_from > max_from,
+        FBY_FIELD_FROM, "expected 1 to %u extensions, not %u", max_from,
         field->n_from);
     for (uint32_t i = 0; i < field->n_from; i++) {
         FBY_TRY(check_from_item(check, i));
@@ -118,7 +119,7 @@ static bool param_fits(
     if (value->n == 0) {
         return param->min_n == 0;
     }
-    /* A spread parameter already has max_n numbers. */
+    /* In a spread parameter a single number was repeated max_n times. */
     uint32_t at_least = param->spread ? param->max_n : param->min_n;
     bool     fits     = value->n >= at_least && value->n <= param->max_n &&
                 value->real == param->real;
@@ -173,16 +174,16 @@ static fby_err check_ops(const struct fby_field_check *check)
         check, FBY_FIELD_DEVICE, field->device, field->n_device);
 }
 
-/* Settings that the kind does not use must be unset: one meaning, one
- * digest. */
+/* Check that settings which the kind does not use are unset, so that equal
+ * meanings have equal digests. */
 static fby_err check_unused(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool     grouped = strcmp(field->group, field->name) != 0;
-    uint64_t used    = (uint64_t)grouped << FBY_FIELD_GROUP |
-                    (uint64_t)(field->n_ops > 0) << FBY_FIELD_OPS |
-                    (uint64_t)(field->n_device > 0) << FBY_FIELD_DEVICE;
-    FBY_REFUSE_IF(check, (used & ~fby_field_kind(field)->keys) != 0,
+    bool     has_group = strcmp(field->group, field->name) != 0;
+    uint64_t set_keys  = (uint64_t)has_group << FBY_FIELD_GROUP |
+                        (uint64_t)(field->n_ops > 0) << FBY_FIELD_OPS |
+                        (uint64_t)(field->n_device > 0) << FBY_FIELD_DEVICE;
+    FBY_REFUSE_IF(check, (set_keys & ~fby_field_kind(field)->keys) != 0,
         FBY_FIELD_NAME, "holds a value that its decoder does not use");
     return FBY_OK;
 }
@@ -209,19 +210,19 @@ static fby_err check_max_length(const struct fby_field_check *check)
     return FBY_OK;
 }
 
-/* Check that the form `as` goes with the kind of rows. */
+/* Check that the form `as` of rows with a max_length suits the kind. */
 static fby_err check_as(const struct fby_field_check *check)
 {
-    enum fby_as as     = check->delivery->as;
-    bool        sparse = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
+    enum fby_as as          = check->delivery->as;
+    bool        sparse_form = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
     FBY_REFUSE_IF(check, as >= FBY_AS_CU_SEQLENS, FBY_FIELD_OUT_AS,
         "cu_seqlens, positions and mask are made of from: documents; use "
         "padded or ragged");
-    FBY_REFUSE_IF(check, sparse != fby_field_kind(check->field)->is_sparse,
+    FBY_REFUSE_IF(check, sparse_form != fby_field_kind(check->field)->is_sparse,
         FBY_FIELD_OUT_AS,
-        sparse ? "only decode: sparse is handed out as dense, csr or coo; "
-                 "use padded or ragged"
-               : "sparse rows are handed out as dense, csr or coo");
+        sparse_form ? "only decode: sparse is handed out as dense, csr or coo; "
+                      "use padded or ragged"
+                    : "sparse rows are handed out as dense, csr or coo");
     FBY_REFUSE_IF(check,
         as == FBY_AS_CSR && check->field->as.sparse.shape.n_dims != 1,
         FBY_FIELD_OUT_AS,
@@ -231,23 +232,24 @@ static fby_err check_as(const struct fby_field_check *check)
 
 fby_err fby_field_check_pad(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *out = check->delivery;
-    if (out == NULL) {
+    const struct fby_field_delivery *delivery = check->delivery;
+    if (!fby_field_is_from_file(check)) {
         return FBY_OK;
     }
+    bool is_padded = delivery->as == FBY_AS_PADDED;
     FBY_REFUSE_IF(check,
-        out->as != FBY_AS_PADDED && fby_field_has_key(check, FBY_FIELD_OUT_TO),
+        !is_padded && fby_field_has_key(check, FBY_FIELD_OUT_TO),
         FBY_FIELD_OUT_TO, "to goes with as: padded");
     FBY_REFUSE_IF(check,
-        out->as != FBY_AS_PADDED && fby_field_has_key(check, FBY_FIELD_OUT_PAD),
+        !is_padded && fby_field_has_key(check, FBY_FIELD_OUT_PAD),
         FBY_FIELD_OUT_PAD, "pad goes with as: padded");
     FBY_REFUSE_IF(check,
         fby_field_has_key(check, FBY_FIELD_OUT_OFFSETS) &&
-            out->as != FBY_AS_RAGGED && out->as != FBY_AS_CSR,
+            delivery->as != FBY_AS_RAGGED && delivery->as != FBY_AS_CSR,
         FBY_FIELD_OUT_OFFSETS, "offsets go with as: ragged, or csr");
-    FBY_REFUSE_IF(check, !fby_type_can_hold(out->dtype, out->pad),
-        FBY_FIELD_OUT_PAD, "pad %g is no value of dtype %s", out->pad,
-        fby_type_word(out->dtype));
+    FBY_REFUSE_IF(check, !fby_type_can_hold(delivery->dtype, delivery->pad),
+        FBY_FIELD_OUT_PAD, "pad %g is no value of dtype %s", delivery->pad,
+        fby_type_word(delivery->dtype));
     return FBY_OK;
 }
 
@@ -258,7 +260,7 @@ fby_err fby_field_check_rows(const struct fby_field_check *check)
         "%u entries of %llu bytes are more than %d; lower max_length",
         field->max_length, (unsigned long long)fby_entry_bytes(field),
         FBY_MAX_RAGGED);
-    if (check->delivery == NULL) {
+    if (!fby_field_is_from_file(check)) {
         return FBY_OK;
     }
     FBY_TRY(check_as(check));
@@ -286,10 +288,10 @@ fby_err fby_field_check_pick(const struct fby_field_check *check)
 /* ---- types ---- */
 
 fby_err fby_field_check_wire(
-    const struct fby_field_check *check, enum fby_type right)
+    const struct fby_field_check *check, enum fby_type expected)
 {
-    FBY_REFUSE_IF(check, check->field->wire_type != right, FBY_FIELD_WIRE_TYPE,
-        "%s", fby_field_kind(check->field)->wire_text);
+    FBY_REFUSE_IF(check, check->field->wire_type != expected,
+        FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(check->field)->wire_text);
     return FBY_OK;
 }
 
@@ -298,20 +300,20 @@ fby_err fby_field_check_u8(const struct fby_field_check *check)
     return fby_field_check_wire(check, FBY_U8);
 }
 
-/* True if `dtype` can hold all values of the type `wire`: a floating-point
+/* True if `dtype` can hold all values of `wire_type`: a floating-point
  * dtype can, rounded; an integer dtype must hold them exactly. */
-static bool can_hold_all(enum fby_type dtype, enum fby_type wire)
+static bool can_hold_all(enum fby_type dtype, enum fby_type wire_type)
 {
-    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
+    bool is_signed = wire_type == FBY_I32 || wire_type == FBY_I64;
     return fby_type_is_float(dtype) ||
-           (!fby_type_is_float(wire) &&
-               fby_type_largest(dtype) >= fby_type_largest(wire) &&
+           (!fby_type_is_float(wire_type) &&
+               fby_type_largest(dtype) >= fby_type_largest(wire_type) &&
                (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
 }
 
 fby_err fby_field_check_dtype(const struct fby_field_check *check)
 {
-    return check->delivery == NULL ||
+    return !fby_field_is_from_file(check) ||
                    can_hold_all(check->delivery->dtype, check->field->wire_type)
                ? FBY_OK
                : fby_field_error_dtype(
@@ -320,9 +322,10 @@ fby_err fby_field_check_dtype(const struct fby_field_check *check)
 
 fby_err fby_field_check_bits(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *out = check->delivery;
-    return out == NULL || out->dtype == FBY_U8 || out->dtype == FBY_BOOL ||
-                   fby_type_is_float(out->dtype)
+    const struct fby_field_delivery *delivery = check->delivery;
+    return !fby_field_is_from_file(check) || delivery->dtype == FBY_U8 ||
+                   delivery->dtype == FBY_BOOL ||
+                   fby_type_is_float(delivery->dtype)
                ? FBY_OK
                : fby_field_error_dtype(check,
                      "is not made of bits; use u8, bool, f16, bf16 or f32");
@@ -361,7 +364,7 @@ static fby_err check_scale(const struct fby_field_check *check)
     return FBY_OK;
 }
 
-/* Check that the keys for rows of different lengths come with a max_length. */
+/* Check that the keys for the form of ragged rows come with a max_length. */
 static fby_err check_form_keys(const struct fby_field_check *check)
 {
     static const enum fby_field_key keys[] = {FBY_FIELD_OUT_AS,
@@ -375,32 +378,33 @@ static fby_err check_form_keys(const struct fby_field_check *check)
 }
 
 /* The filter photo and the codec pack are used together only, and for pictures
- * only. Each of the two words selects both. */
+ * only. If the file gives one of them, the other may be left to `auto`. */
 static fby_err check_photo(const struct fby_field_check *check)
 {
-    if (check->delivery == NULL) {
+    if (!fby_field_is_from_file(check)) {
         return FBY_OK;
     }
-    const struct fby_field_kind *kind   = fby_field_kind(check->field);
-    uint8_t                      filter = check->delivery->filter;
-    uint8_t                      codec  = check->delivery->codec;
-    bool                         photo  = filter == FBY_FILTER_PHOTO;
-    bool                         pack   = codec == FBY_CODEC_PACK;
+    const struct fby_field_kind *kind     = fby_field_kind(check->field);
+    uint8_t                      filter   = check->delivery->filter;
+    uint8_t                      codec    = check->delivery->codec;
+    bool                         is_photo = filter == FBY_FILTER_PHOTO;
+    bool                         is_pack  = codec == FBY_CODEC_PACK;
     FBY_REFUSE_IF(check,
-        (photo || pack) && (!kind->is_picture || kind->is_stack),
-        photo ? FBY_FIELD_WIRE_FILTER : FBY_FIELD_WIRE_CODEC,
+        (is_photo || is_pack) && (!kind->is_picture || kind->is_stack),
+        is_photo ? FBY_FIELD_WIRE_FILTER : FBY_FIELD_WIRE_CODEC,
         "%s is for pictures (rgb8, mask8); use %s: auto",
-        photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
-    FBY_REFUSE_IF(check, photo && !pack && codec != FBY_AUTO,
+        is_photo ? "filter photo" : "codec pack",
+        is_photo ? "filter" : "codec");
+    FBY_REFUSE_IF(check, is_photo && !is_pack && codec != FBY_AUTO,
         FBY_FIELD_WIRE_CODEC, "filter photo goes with codec: pack, or auto");
-    FBY_REFUSE_IF(check, pack && !photo && filter != FBY_AUTO,
+    FBY_REFUSE_IF(check, is_pack && !is_photo && filter != FBY_AUTO,
         FBY_FIELD_WIRE_FILTER, "codec pack goes with filter: photo, or auto");
     return FBY_OK;
 }
 
 /* ---- sizes of pictures ---- */
 
-/* Check that the ops give all pictures one size, which is not too large. */
+/* Check that the ops make all pictures of one size, within the limits. */
 static fby_err check_picture_size(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;

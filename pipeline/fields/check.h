@@ -11,21 +11,22 @@
 
 /* The key that breaks a rule, and the reason. */
 struct fby_field_fault {
-    enum fby_field_key      key;
-    uint32_t                index; /* of the item in from, ops or device */
-    bool                    has_index;
-    bool                    is_of_split; /* the field may be valid in other
-                                            splits, so the error names this */
+    enum fby_field_key key;
+    uint32_t           index; /* index of the item in from, ops or device */
+    bool               has_index;
+    bool               is_of_split; /* about the field in this split only */
     struct fby_error_detail why;
 };
 
+/* The field to check, and what its rules depend on. */
 struct fby_field_check {
-    const struct fby_field_content  *field;
-    const struct fby_field_delivery *delivery; /* NULL: from the network */
+    const struct fby_field_content *field;
+    /* NULL: the field is content from the network. */
+    const struct fby_field_delivery *delivery;
     enum fby_source_kind             source;
-    const struct fby_tokens *tokens; /* read only if the source has some */
-    uint64_t given; /* FBY_FIELD_BITs of keys in the file; 0: network */
-    struct fby_field_fault *fault; /* out */
+    const struct fby_tokens *tokens; /* read only if `source` has sequences */
+    uint64_t given; /* FBY_FIELD_BITs of the keys in the file; 0: network */
+    struct fby_field_fault *fault; /* set by the rule that is broken */
 };
 
 /* Check the rules of one field. Errors: FBY_CONFIG, with *check->fault set. */
@@ -36,19 +37,25 @@ FBY_CHECKED fby_err fby_field_check(const struct fby_field_check *check);
 /* The number of normalize ops among the device ops of the field. */
 uint32_t fby_field_count_normalize(const struct fby_field_content *field);
 
-/* True if the file has this key. */
+/* True if the field is from a pipeline file, so that it has a delivery. */
+static inline bool fby_field_is_from_file(const struct fby_field_check *check)
+{
+    return check->delivery != NULL;
+}
+
+/* True if the pipeline file has this key. */
 static inline bool fby_field_has_key(
     const struct fby_field_check *check, enum fby_field_key key)
 {
     return (check->given & FBY_FIELD_BIT(key)) != 0;
 }
 
-/* Set the fault, whose reason is `format`, and return FBY_CONFIG. */
+/* Set *check->fault to `fault` with the formatted reason; return FBY_CONFIG. */
 fby_err fby_field_set_error(const struct fby_field_check *check,
     struct fby_field_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same at a key, at item `i` of a key, and for a rule about the split. */
+/* Set a fault at a key, at item `i` of a key, or of the field in its split. */
 #define fby_field_error(check, at_key, ...) \
     fby_field_set_error(                    \
         check, (struct fby_field_fault){.key = (at_key)}, __VA_ARGS__)
@@ -77,9 +84,10 @@ FBY_CHECKED fby_err fby_field_check_source(const struct fby_field_check *check);
 fby_err fby_field_error_dtype(
     const struct fby_field_check *check, const char *text);
 
-/* Check that the wire type is `right`, or u8. The error is the wire_text. */
+/* Check that the wire type is `expected`, or u8. The error is the kind's
+ * wire_text. */
 FBY_CHECKED fby_err fby_field_check_wire(
-    const struct fby_field_check *check, enum fby_type right);
+    const struct fby_field_check *check, enum fby_type expected);
 FBY_CHECKED fby_err fby_field_check_u8(const struct fby_field_check *check);
 
 /* Check that the dtype holds all values of the wire type. */

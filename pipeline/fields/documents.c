@@ -1,14 +1,14 @@
-/* documents.c - the field kind `documents`: lengths of packed documents. */
+/* documents.c - the kind `documents`: lengths of documents in a sequence. */
 #include "pipeline/fields/kinds.h"
 
 /* The wire type and max_length follow from the source: see split_field.c. */
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    static const enum fby_type dtypes[] = {
+    static const enum fby_type default_dtypes[] = {
         [FBY_AS_RAGGED]     = FBY_I32,
         [FBY_AS_PADDED]     = FBY_I32,
-        [FBY_AS_DENSE]      = FBY_I32, /* check_out refuses this and CSR, COO */
+        [FBY_AS_DENSE]      = FBY_I32, /* check_out refuses dense, csr, coo */
         [FBY_AS_CSR]        = FBY_I32,
         [FBY_AS_COO]        = FBY_I32,
         [FBY_AS_CU_SEQLENS] = FBY_I32,
@@ -16,12 +16,12 @@ static void fill_defaults(const struct parsed_field *parsed,
         [FBY_AS_MASK]       = FBY_BOOL,
     };
     (void)parsed;
-    fby_default_rows(field, delivery, FBY_AS_RAGGED);
-    fby_default_dtype(delivery, dtypes[delivery->as]);
+    fby_set_row_defaults(field, delivery, FBY_AS_RAGGED);
+    fby_default_dtype(delivery, default_dtypes[delivery->as]);
 }
 
-/* True if the form `as` can have the dtype. */
-static bool form_can_have(enum fby_as as, enum fby_type dtype)
+/* True if the form `as` can have the dtype. Padded and ragged allow u32. */
+static bool form_allows_dtype(enum fby_as as, enum fby_type dtype)
 {
     if (as == FBY_AS_MASK) {
         return dtype == FBY_BOOL || dtype == FBY_U8 || fby_type_is_float(dtype);
@@ -32,19 +32,21 @@ static bool form_can_have(enum fby_as as, enum fby_type dtype)
 
 static fby_err check_out(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *out = check->delivery;
-    FBY_REFUSE_IF(check, out->as > FBY_AS_RAGGED && out->as < FBY_AS_CU_SEQLENS,
-        FBY_FIELD_OUT_AS, "dense, csr and coo are forms of sparse rows");
-    if (!form_can_have(out->as, out->dtype)) {
+    const struct fby_field_delivery *delivery = check->delivery;
+    bool                             is_sparse_form =
+        delivery->as > FBY_AS_RAGGED && delivery->as < FBY_AS_CU_SEQLENS;
+    FBY_REFUSE_IF(check, is_sparse_form, FBY_FIELD_OUT_AS,
+        "dense, csr and coo are forms of sparse rows");
+    if (!form_allows_dtype(delivery->as, delivery->dtype)) {
         return fby_field_error_dtype(
-            check, out->as == FBY_AS_MASK
+            check, delivery->as == FBY_AS_MASK
                        ? "is not made of a mask; use bool, u8, f32, f16 or bf16"
                        : "is not made of documents; use i32 or i64");
     }
     return fby_field_check_pad(check);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_lengths(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     if (field->n_from > 1 || strcmp(field->from[0], "documents") != 0) {
@@ -57,12 +59,11 @@ static fby_err check(const struct fby_field_check *check)
         "a sequence has up to `length` documents, of which a field can "
         "hold %d: length is %u",
         (int)(FBY_MAX_RAGGED / sizeof(uint32_t)), field->max_length);
-    fby_err err =
-        fby_field_check_wire(check, fby_documents_type(field->max_length));
-    return err == FBY_OK && check->delivery != NULL ? check_out(check) : err;
+    FBY_TRY(fby_field_check_wire(check, fby_documents_type(field->max_length)));
+    return fby_field_is_from_file(check) ? check_out(check) : FBY_OK;
 }
 
-static fby_field_rule *const rules[] = {check, NULL};
+static fby_field_rule *const rules[] = {check_lengths, NULL};
 
 const struct fby_field_kind fby_kind_documents = {
     .id   = FBY_DECODE_DOCUMENTS,

@@ -57,7 +57,7 @@ enum fby_field_key {
     FBY_FIELD_DEVICE,
     FBY_FIELD_OUT,
     FBY_FIELD_ONE_HOT,
-    FBY_FIELD_TOP_KEYS, /* how many keys the field itself has */
+    FBY_FIELD_TOP_KEYS, /* the number of keys above */
 
     FBY_FIELD_WIRE_TYPE = FBY_FIELD_TOP_KEYS, /* inside `wire` */
     FBY_FIELD_WIRE_FILTER,
@@ -105,9 +105,9 @@ typedef fby_err fby_field_rule(const struct fby_field_check *check);
 struct fby_field_kind {
     enum fby_decode id;
     const char     *name; /* the word after `decode:` */
-    /* Extensions that select this kind without `decode:`, and NULL; or NULL. */
+    /* Extensions whose default kind this is; ends with NULL. NULL: none. */
     const char *const *extensions;
-    uint64_t    keys; /* bits of its keys besides from, decode, wire, out */
+    uint64_t keys; /* FBY_FIELD_BITs of keys besides from, decode, wire, out */
     const char *only_from;      /* the only extension allowed; NULL: any */
     const char *only_from_text; /* the error for another extension */
     const char *wire_text;      /* the error for a wrong wire type */
@@ -121,7 +121,7 @@ struct fby_field_kind {
     bool is_stack;   /* made of all members in `from`, not of one of them */
     bool is_column;  /* can come from a column of NumPy files */
     bool is_ragged;  /* can have max_length: rows of different lengths */
-    bool is_counted; /* a member's header has its number of entries */
+    bool is_counted; /* a member's file header has its number of entries */
     bool is_sparse;  /* rows are values and their indices */
     bool has_bits;   /* can be sent as packed bits, see `maps` */
     bool has_layout; /* rows of three dimensions can have a layout */
@@ -131,11 +131,11 @@ struct fby_field_kind {
      * 0: this kind does not have the setting. */
     size_t json;        /* struct fby_from_json */
     size_t maps;        /* uint32_t: bits packed in the last dimension */
-    size_t entry_shape; /* struct fby_shape: of a row; with max_length, of one
-                           entry */
+    size_t entry_shape; /* struct fby_shape: shape of a row or, with max_length,
+                           of one entry of a row */
 
-    /* Set the defaults of keys that the file leaves out, and what follows from
-     * `wire`. The other values are set. The rules are checked later. */
+    /* Set the defaults of keys that the file leaves out, and the settings that
+     * follow from `wire`. The rules are checked later. */
     void (*fill_defaults)(const struct parsed_field *parsed,
         struct fby_field_content *field, struct fby_field_delivery *delivery);
 
@@ -149,7 +149,7 @@ struct fby_field_kind {
 };
 
 /* All kinds, by enum fby_decode; fby_field_kinds[0] is NULL. */
-enum { FBY_MAX_KINDS = 32 };
+enum { FBY_MAX_KINDS = 32 }; /* limit of fby_n_field_kinds */
 extern const struct fby_field_kind *const fby_field_kinds[];
 extern const size_t                       fby_n_field_kinds;
 
@@ -163,7 +163,7 @@ static inline const struct fby_field_kind *fby_field_kind(
     return fby_field_kinds[field->decode];
 }
 
-/* True if rows are dense, ragged or sparse. */
+/* The form of the field's rows: dense, ragged or sparse. */
 static inline enum fby_form fby_field_form(
     const struct fby_field_content *field)
 {
@@ -173,7 +173,6 @@ static inline enum fby_form fby_field_form(
     return field->max_length > 0 ? FBY_FORM_RAGGED : FBY_FORM_DENSE;
 }
 
-/* The meaning of the field's values. */
 static inline enum fby_values fby_field_values(
     const struct fby_field_content *field)
 {

@@ -1,5 +1,5 @@
-/* kinds.h - the field kinds, one file each, and helpers. Private to this
- * folder. */
+/* kinds.h - the field kinds, one file each, and functions that they share.
+ * Private to this folder. */
 #ifndef FBY_PIPELINE_FIELDS_KINDS_H
 #define FBY_PIPELINE_FIELDS_KINDS_H
 
@@ -26,10 +26,10 @@ static inline void fby_default_dtype(
     }
 }
 
-/* If there is a max_length, set the defaults of too_long, `as` and offsets
- * where the file has none. `as` is the default form. */
-static inline void fby_default_rows(struct fby_field_content *field,
-    struct fby_field_delivery *delivery, enum fby_as as)
+/* For a field with a max_length, set the defaults of too_long, `as` and offsets
+ * where the file has none. */
+static inline void fby_set_row_defaults(struct fby_field_content *field,
+    struct fby_field_delivery *delivery, enum fby_as default_as)
 {
     if (field->max_length == 0) {
         return;
@@ -38,15 +38,15 @@ static inline void fby_default_rows(struct fby_field_content *field,
         field->too_long = FBY_TOO_LONG_REFUSE;
     }
     if (delivery->as == 0) {
-        delivery->as = as;
+        delivery->as = default_as;
     }
     if (delivery->offsets == 0) {
         delivery->offsets = FBY_I32;
     }
 }
 
-/* The wire type of the file or, if it has none, `otherwise`; 0 for bits and
- * yuv420, which are no enum fby_type. */
+/* The wire type in the pipeline file or, if it has none, `otherwise`. For bits
+ * and yuv420, which are no enum fby_type, the result is 0. */
 static inline enum fby_type fby_wire_type(
     const struct parsed_field *parsed, enum fby_type otherwise)
 {

@@ -2,6 +2,7 @@
  * folder, from decimal text, or from JSON. */
 #include "pipeline/fields/kinds.h"
 
+/* "folder" is the number of the class folder that holds the sample. */
 static const char *const extensions[] = {"folder", "cls", NULL};
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -51,7 +52,7 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
     uint32_t classes = check->field->as.label.classes;
     int64_t  n_ids   = classes != 0 ? classes : FBY_MAX_CLASSES;
     int64_t  largest = fby_type_largest(check->delivery->dtype);
-    if (largest == 0) { /* no integer type */
+    if (largest == 0) { /* not an integer type */
         return fby_field_error_dtype(check,
             "is not made of labels; use i64, i32, u8, u16 or u32, or one_hot");
     }
@@ -64,14 +65,14 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (check->delivery == NULL) {
+    if (!fby_field_is_from_file(check)) {
         return FBY_OK;
     }
     return check->field->as.label.one_hot ? check_one_hot_dtype(check)
                                           : check_id_dtype(check);
 }
 
-static fby_err check_key(const struct fby_field_check *check)
+static fby_err check_folder_key(const struct fby_field_check *check)
 {
     return fby_field_is_folder_id(check->field) &&
                    check->field->as.label.json.key[0] != '\0'
@@ -86,7 +87,7 @@ static fby_err check_wire(const struct fby_field_check *check)
         check, fby_label_type(check->field->as.label.classes));
 }
 
-static fby_field_rule *const rules[] = {check_key, fby_field_check_pick,
+static fby_field_rule *const rules[] = {check_folder_key, fby_field_check_pick,
     check_classes, check_wire, check_dtype, NULL};
 
 static const struct fby_field_entry entries[] = {

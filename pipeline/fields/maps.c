@@ -1,5 +1,5 @@
-/* maps.c - the field kind `maps`: several masks of one picture, one bit of each
- * pixel per mask: bits [h, w, masks]. */
+/* maps.c - the field kind `maps`: several masks of one picture, sent as one bit
+ * for each mask of a pixel: bits [h, w, masks]. */
 #include "pipeline/fields/kinds.h"
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -7,12 +7,12 @@ static void fill_defaults(const struct parsed_field *parsed,
 {
     if (parsed->wire.type == 0 || parsed->wire.type == PARSED_BITS) {
         field->wire_type = FBY_U8;
-        field->as.maps.n = field->n_from;
+        field->as.maps.n = field->n_from; /* masks */
     }
     fby_default_dtype(delivery, FBY_U8);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_mask_count(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     FBY_REFUSE_IF(check, field->as.maps.n != field->n_from, FBY_FIELD_WIRE_TYPE,
@@ -21,7 +21,7 @@ static fby_err check(const struct fby_field_check *check)
 }
 
 static fby_field_rule *const rules[] = {
-    check, fby_field_check_u8, fby_field_check_bits, NULL};
+    check_mask_count, fby_field_check_u8, fby_field_check_bits, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {

@@ -1,4 +1,4 @@
-/* mask8.c - the field kind `mask8`: PNGs whose values are ids, u8 [h, w, 1]. */
+/* mask8.c - the field kind `mask8`: PNGs whose pixels are ids, u8 [h, w, 1]. */
 #include "pipeline/fields/kinds.h"
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -25,7 +25,7 @@ static fby_err check_device(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    return check->delivery != NULL && check->field->n_device > 0 &&
+    return fby_field_is_from_file(check) && check->field->n_device > 0 &&
                    check->delivery->dtype == FBY_I64
                ? fby_field_error_dtype(check,
                      "is not made by flips on the device; use i32, or flip "

@@ -1,5 +1,5 @@
-/* number.c - the field kind `number`: one or more, from JSON or from a
- * column. */
+/* number.c - the field kind `number`: one number, or more, from
+ * JSON or from a column. */
 #include "pipeline/fields/kinds.h"
 #include "pipeline/sources/traits.h"
 
@@ -10,19 +10,20 @@ static void fill_defaults(const struct parsed_field *parsed,
 {
     field->wire_type = fby_wire_type(parsed, FBY_F32);
     field->as.number = fby_parsed_json(parsed);
+    /* The default key of a JSON number is the name of the field. */
     if (field->as.number.key[0] == '\0' && !fby_parsed_is_column(parsed)) {
         memcpy(field->as.number.key, field->name, FBY_NAME_SIZE);
     }
     fby_default_dtype(delivery, field->wire_type);
-    fby_default_rows(field, delivery, FBY_AS_PADDED);
+    fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_key_and_wire(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
-    bool column = fby_source_traits(check->source)->has_rows;
-    FBY_REFUSE_IF(check, (field->as.number.key[0] == '\0') != column,
-        FBY_FIELD_KEY,
+    const struct fby_field_content *field   = check->field;
+    bool                            has_key = field->as.number.key[0] != '\0';
+    bool is_column = fby_source_traits(check->source)->has_rows;
+    FBY_REFUSE_IF(check, has_key == is_column, FBY_FIELD_KEY,
         "a number comes from a key of a JSON member, or from a column");
     FBY_REFUSE_IF(check,
         field->wire_type == FBY_F16 || field->wire_type == FBY_BF16,
@@ -31,7 +32,7 @@ static fby_err check(const struct fby_field_check *check)
 }
 
 static fby_field_rule *const rules[] = {
-    check, fby_field_check_rows_or_dtype, NULL};
+    check_key_and_wire, fby_field_check_rows_or_dtype, NULL};
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.number.key)},

@@ -3,17 +3,16 @@
 #include "pipeline/text.h"
 #include <math.h>
 
-/* Only the first N_DECODED formats have a decoder. The others are refused, not
- * left to another kind, so that pipelines keep their meaning if one is
- * added. */
-enum { N_DECODED = 3 };
+/* Only the first formats have a decoder. The others are refused, not left to
+ * the kind `bytes`, so that no pipeline changes if a decoder is added. */
+enum { N_FORMATS_WITH_DECODER = 3 };
 static const char *const extensions[] = {"jpg", "jpeg", "png", "webp", "gif",
     "bmp", "tif", "tiff", "avif", "heic", NULL};
 
 enum { N_CHANNELS = 3 };
 
-/* Move the parameters of the device op normalize from the op to as.rgb8. If it
- * is the only op of the list, remove it from the list. */
+/* Move the parameters of the device op normalize from the op to as.rgb8. If
+ * normalize is the only device op, empty the list. */
 static void move_normalize(struct fby_field_content *field)
 {
     for (uint32_t i = 0; i < field->n_device; i++) {
@@ -52,20 +51,22 @@ static void fill_defaults(const struct parsed_field *parsed,
 static fby_err check_formats(const struct fby_field_check *check)
 {
     for (uint32_t i = 0; i < check->field->n_from; i++) {
-        const char *kind = fby_extension_kind(check->field->from[i]);
-        if (fby_text_is_one_of(kind, extensions + N_DECODED)) {
+        const char *format = fby_extension_kind(check->field->from[i]);
+        if (fby_text_is_one_of(format, extensions + N_FORMATS_WITH_DECODER)) {
             return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
                 "%s pictures are not in this version; use jpg, jpeg or png",
-                kind);
+                format);
         }
     }
     return FBY_OK;
 }
 
+/* Refuse ops on colours if the picture is sent as yuv420. */
 static fby_err check_yuv_ops(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    for (uint32_t i = 0; field->as.rgb8.yuv420 && i < field->n_ops; i++) {
+    uint32_t n_ops = field->as.rgb8.yuv420 ? field->n_ops : 0;
+    for (uint32_t i = 0; i < n_ops; i++) {
         const struct fby_op *op = field->ops[i].op;
         if (op->is_colour) {
             return fby_field_error_at_item(check, FBY_FIELD_OPS, i,
@@ -81,13 +82,14 @@ static fby_err check_yuv_ops(const struct fby_field_check *check)
 }
 
 /* Check that a list of device ops has normalize if and only if the field is
- * normalised, and that it has another op: normalize alone has no list. */
+ * normalised, and that it has another op (see move_normalize). */
 static fby_err check_device_list(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field  = check->field;
-    uint32_t                        listed = fby_field_count_normalize(field);
-    return field->n_device == 0 || ((listed > 0) == field->as.rgb8.normalize &&
-                                       field->n_device != listed)
+    const struct fby_field_content *field = check->field;
+    uint32_t n_normalize                  = fby_field_count_normalize(field);
+    bool     agrees    = (n_normalize > 0) == field->as.rgb8.normalize;
+    bool     has_other = field->n_device > n_normalize;
+    return field->n_device == 0 || (agrees && has_other)
                ? FBY_OK
                : fby_field_error(check, FBY_FIELD_DEVICE,
                      "the list under device is not that of a normalised "
@@ -111,7 +113,7 @@ static fby_err check_normalize(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (check->delivery == NULL) {
+    if (!fby_field_is_from_file(check)) {
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;
@@ -125,7 +127,7 @@ static fby_err check_dtype(const struct fby_field_check *check)
                      "is not made of pictures; use u8, f32, f16 or bf16");
 }
 
-static fby_err check_scale(const struct fby_field_check *check)
+static fby_err check_dct_scale(const struct fby_field_check *check)
 {
     enum fby_dct_scale scale = check->field->as.rgb8.dct_scale;
     FBY_REFUSE_IF(check, scale < FBY_DCT_OFF || scale > FBY_DCT_FAST,
@@ -134,7 +136,7 @@ static fby_err check_scale(const struct fby_field_check *check)
 }
 
 static fby_field_rule *const rules[] = {check_formats, check_device_list,
-    fby_field_check_u8, check_scale, check_yuv_ops, check_normalize,
+    fby_field_check_u8, check_dct_scale, check_yuv_ops, check_normalize,
     check_dtype, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)

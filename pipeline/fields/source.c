@@ -1,11 +1,11 @@
-/* source.c - the rules between a field and the source of its split. */
+/* source.c - check that a field suits the source of its split. */
 #include <string.h>
 
 #include "pipeline/derived.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/sources/traits.h"
 
-/* Check that a field with class folders has a source with class folders. */
+/* Check that a label from class folders has a source with class folders. */
 static fby_err check_class_folder(const struct fby_field_check *check)
 {
     const struct fby_source_traits *source = fby_source_traits(check->source);
@@ -22,12 +22,13 @@ static fby_err check_sequence(const struct fby_field_check *check)
 {
     const struct fby_field_content *field  = check->field;
     const struct fby_tokens        *tokens = check->tokens;
-    bool                            ragged = fby_field_kind(field)->is_ragged;
-    uint32_t    length = ragged ? field->max_length : field->as.tokens.length;
-    uint32_t    wanted = fby_sequence_length(field, tokens);
-    const char *from   = field->from[0];
-    FBY_REFUSE_IF(check, length != wanted, FBY_FIELD_NAME,
-        "%u tokens, but a sequence of the source has %u", length, wanted);
+    bool     is_documents = fby_field_kind(field)->is_ragged; /* else tokens */
+    uint32_t length =
+        is_documents ? field->max_length : field->as.tokens.length;
+    uint32_t    expected = fby_sequence_length(field, tokens);
+    const char *from     = field->from[0];
+    FBY_REFUSE_IF(check, length != expected, FBY_FIELD_NAME,
+        "%u tokens, but a sequence of the source has %u", length, expected);
     if (tokens->shift == 0 && fby_from_has_targets(from)) {
         return fby_field_error_in_split(check, FBY_FIELD_FROM,
             "from: %s needs shift: 1 in the tokens of the source", from);
@@ -37,13 +38,13 @@ static fby_err check_sequence(const struct fby_field_check *check)
             "targets of packed documents are not the sequence one token on; "
             "use from: input and from: target");
     }
-    if (ragged && !tokens->packed) {
+    if (is_documents && !tokens->packed) {
         return fby_field_error_in_split(check, FBY_FIELD_FROM,
             "from: documents needs pack: documents in the tokens of the "
             "source");
     }
     FBY_REFUSE_IF(check,
-        !ragged && field->wire_type == FBY_U16 &&
+        !is_documents && field->wire_type == FBY_U16 &&
             field->as.tokens.pad > UINT16_MAX,
         FBY_FIELD_WIRE_TYPE, "wire type u16 does not hold pad: %u",
         field->as.tokens.pad);
@@ -52,15 +53,16 @@ static fby_err check_sequence(const struct fby_field_check *check)
 
 fby_err fby_field_check_source(const struct fby_field_check *check)
 {
-    bool sequence = fby_field_kind(check->field)->is_sequence;
-    bool tokens   = fby_source_traits(check->source)->has_sequences;
-    if (sequence != tokens) {
+    bool wants_tokens = fby_field_kind(check->field)->is_sequence;
+    bool has_tokens   = fby_source_traits(check->source)->has_sequences;
+    if (wants_tokens != has_tokens) {
         return fby_field_error_in_split(check, FBY_FIELD_NAME,
-            tokens ? "the source has tokens, and this field is not made of "
-                     "them: say decode: tokens, or leave it out"
-                   : "the field is made of tokens, which the source does not "
-                     "have");
+            has_tokens
+                ? "the source has tokens, and this field is not made of "
+                  "them: say decode: tokens, or leave it out"
+                : "the field is made of tokens, which the source does not "
+                  "have");
     }
-    fby_err err = check_class_folder(check);
-    return err == FBY_OK && sequence ? check_sequence(check) : err;
+    FBY_TRY(check_class_folder(check));
+    return wants_tokens ? check_sequence(check) : FBY_OK;
 }

@@ -1,4 +1,4 @@
-/* sparse.c - the field kind `sparse`: sparse rows from files of SciPy. */
+/* sparse.c - the field kind `sparse`: rows of sparse matrices, from SciPy. */
 #include "pipeline/fields/kinds.h"
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -7,13 +7,13 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->as.sparse.shape = parsed->shape;
     field->wire_type       = fby_wire_type(parsed, 0);
     fby_default_dtype(delivery, field->wire_type);
-    fby_default_rows(field, delivery, FBY_AS_DENSE);
+    fby_set_row_defaults(field, delivery, FBY_AS_DENSE);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_sparse(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    uint64_t dense = fby_dense_values(&field->as.sparse.shape);
+    uint64_t dense_values = fby_dense_values(&field->as.sparse.shape);
     FBY_REFUSE_IF(check,
         field->as.sparse.shape.n_dims == 0 || field->max_length == 0 ||
             field->wire_type == 0,
@@ -24,17 +24,17 @@ static fby_err check(const struct fby_field_check *check)
     FBY_REFUSE_IF(check, field->too_long != FBY_TOO_LONG_REFUSE,
         FBY_FIELD_TOO_LONG,
         "sparse rows that are too long are refused; raise max_length");
-    FBY_REFUSE_IF(check, dense == 0, FBY_FIELD_SHAPE,
+    FBY_REFUSE_IF(check, dense_values == 0, FBY_FIELD_SHAPE,
         "a row of this shape has more than %llu values",
         (unsigned long long)FBY_MAX_DENSE);
-    return field->max_length <= dense
+    return field->max_length <= dense_values
                ? fby_field_check_rows(check)
                : fby_field_error(check, FBY_FIELD_MAX_LENGTH,
                      "max_length %u is more than the %llu values of the shape",
-                     field->max_length, (unsigned long long)dense);
+                     field->max_length, (unsigned long long)dense_values);
 }
 
-static fby_field_rule *const rules[] = {check, NULL};
+static fby_field_rule *const rules[] = {check_sparse, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {

@@ -7,17 +7,17 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->as.text   = fby_parsed_json(parsed);
     field->wire_type = fby_wire_type(parsed, FBY_U8);
     fby_default_dtype(delivery, FBY_U8);
-    fby_default_rows(field, delivery, FBY_AS_PADDED);
+    fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_max_length(const struct fby_field_check *check)
 {
     FBY_REFUSE_IF(check, check->field->max_length == 0, FBY_FIELD_NAME,
         "a text needs 'max_length', in bytes");
     return FBY_OK;
 }
 
-static fby_field_rule *const rules[] = {check, fby_field_check_pick,
+static fby_field_rule *const rules[] = {check_max_length, fby_field_check_pick,
     fby_field_check_u8, fby_field_check_rows, NULL};
 
 static const struct fby_field_entry entries[] = {

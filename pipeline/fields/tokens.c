@@ -1,4 +1,4 @@
-/* tokens.c - the field kind `tokens`: sequences of tokens. */
+/* tokens.c - the field kind `tokens`: sequences of token ids. */
 #include "pipeline/fields/kinds.h"
 
 /* The default of the wire type follows from the source: see split_field.c. */
@@ -9,7 +9,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     fby_default_dtype(delivery, FBY_I64);
 }
 
-static fby_err check(const struct fby_field_check *check)
+static fby_err check_tokens(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     const char                     *from  = field->from[0];
@@ -22,17 +22,17 @@ static fby_err check(const struct fby_field_check *check)
     FBY_REFUSE_IF(check,
         field->wire_type != FBY_U16 && field->wire_type != FBY_U32,
         FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
-    if (check->delivery == NULL) {
+    if (!fby_field_is_from_file(check)) {
         return FBY_OK;
     }
-    enum fby_type out = check->delivery->dtype;
-    return out == FBY_I64 || out == FBY_I32 || out == FBY_U32
+    enum fby_type dtype = check->delivery->dtype;
+    return dtype == FBY_I64 || dtype == FBY_I32 || dtype == FBY_U32
                ? FBY_OK
                : fby_field_error_dtype(
                      check, "is not made of tokens; use i64, i32 or u32");
 }
 
-static fby_field_rule *const rules[] = {check, NULL};
+static fby_field_rule *const rules[] = {check_tokens, NULL};
 
 static struct fby_shape shape(const struct fby_field_content *field)
 {

@@ -1,3 +1,4 @@
+/* beta.c - see beta.h. alpha is in Q16: an integer, the number times 2^16. */
 #include "pipeline/plan/beta.h"
 
 #include <stdbool.h>
@@ -5,7 +6,7 @@
 #include "pipeline/plan/draw.h"
 #include "pipeline/plan/fixed.h"
 
-enum { TRIES = 256 };
+enum { MAX_TRIES = 256 };
 
 /* Draw a number U, uniform on 2^-32 to 1; return log2(U) in Q32. */
 static int64_t draw_log2(struct fby_draw *draw)
@@ -13,8 +14,8 @@ static int64_t draw_log2(struct fby_draw *draw)
     return fby_log2_q32((uint64_t)fby_draw_u32(draw) + 1);
 }
 
-/* alpha >= 1: draw a lambda x and accept it with the probability (4 x (1 -
- * x))^(alpha - 1): if log2(U) is at most the log2 of this. */
+/* alpha >= 1: draw lambda = x and accept it with the probability (4 x (1 -
+ * x))^(alpha - 1). Compare the log2 of U and of this. */
 static bool try_large_alpha(struct fby_draw *draw, int64_t alpha, uint32_t *out)
 {
     uint64_t x = fby_draw_below(draw, FBY_LAMBDA_ONE - 1) + 1;
@@ -25,7 +26,7 @@ static bool try_large_alpha(struct fby_draw *draw, int64_t alpha, uint32_t *out)
 }
 
 /* alpha < 1: draw X = U^(1/alpha) and Y likewise. They are accepted if X + Y <=
- * 1; then lambda is X / (X + Y) (Joehnk, Metrika 8, 1964). x and y are log2 of
+ * 1. Then lambda is X / (X + Y) (Joehnk, Metrika 8, 1964). x and y are log2 of
  * X and Y, because X and Y may be too small for Q32. */
 static bool try_small_alpha(struct fby_draw *draw, int64_t alpha, uint32_t *out)
 {
@@ -39,13 +40,14 @@ static bool try_small_alpha(struct fby_draw *draw, int64_t alpha, uint32_t *out)
 
 uint32_t fby_draw_beta(struct fby_draw *draw, double alpha)
 {
-    int64_t  q16 = fby_q16(alpha);
+    int64_t  alpha_q16 = fby_q16(alpha);
     uint32_t lambda;
-    for (int i = 0; i < TRIES; i++) {
-        if (q16 >= FBY_Q16_ONE ? try_large_alpha(draw, q16, &lambda)
-                               : try_small_alpha(draw, q16, &lambda)) {
+    for (int i = 0; i < MAX_TRIES; i++) {
+        if (alpha_q16 >= FBY_Q16_ONE
+                ? try_large_alpha(draw, alpha_q16, &lambda)
+                : try_small_alpha(draw, alpha_q16, &lambda)) {
             return lambda;
         }
     }
-    return FBY_LAMBDA_ONE / 2; /* practically never */
+    return FBY_LAMBDA_ONE / 2; /* practically never reached */
 }

@@ -1,3 +1,4 @@
+/* draw.c - random numbers from a Philox generator; see draw.h. */
 #include "pipeline/plan/draw.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ void fby_key_end(struct fby_digest_state *state, uint32_t key[2])
 
 enum { PHILOX_ROUNDS = 10, PHILOX_WORDS = 4 };
 
-/* The constants here and in fby_philox are those of the paper. */
+/* The constants here and in fby_philox are those of the paper (draw.h). */
 static void philox_round(uint32_t x[4], const uint32_t key[2])
 {
     uint64_t a = (uint64_t)x[0] * 0xD2511F53U;
@@ -47,14 +48,14 @@ static void philox_round(uint32_t x[4], const uint32_t key[2])
 void fby_philox(
     const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
-    uint32_t x[4] = {counter[0], counter[1], counter[2], counter[3]};
-    uint32_t k[2] = {key[0], key[1]};
+    uint32_t block[4]     = {counter[0], counter[1], counter[2], counter[3]};
+    uint32_t round_key[2] = {key[0], key[1]};
     for (int i = 0; i < PHILOX_ROUNDS; i++) {
-        philox_round(x, k);
-        k[0] += 0x9E3779B9U;
-        k[1] += 0xBB67AE85U;
+        philox_round(block, round_key);
+        round_key[0] += 0x9E3779B9U;
+        round_key[1] += 0xBB67AE85U;
     }
-    memcpy(out, x, sizeof(x));
+    memcpy(out, block, sizeof(block));
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a stream's name has six parts */
@@ -62,7 +63,7 @@ struct fby_draw fby_draw_begin(uint64_t seed, uint64_t epoch, uint64_t sample,
     const char *group, const char *op, uint32_t occurrence)
 {
     struct fby_digest_state state;
-    struct fby_draw         draw = {.used = PHILOX_WORDS};
+    struct fby_draw         draw = {.used = PHILOX_WORDS}; /* no block yet */
     fby_digest_begin(&state);
     fby_key_add(&state, seed, 8);
     fby_key_add_name(&state, group);
@@ -98,6 +99,7 @@ static uint64_t below_32(struct fby_draw *draw, uint64_t n)
     return product >> 32;
 }
 
+/* The same with two words. word * n is the low half of the product. */
 static uint64_t below_64(struct fby_draw *draw, uint64_t n)
 {
     uint64_t rejected = (0 - n) % n; /* 2^64 mod n */
@@ -133,10 +135,10 @@ void fby_draw_order_of_four(struct fby_draw *draw, uint32_t order[4])
         order[i] = i;
     }
     for (uint32_t i = 3; i > 0; i--) { /* Fisher-Yates shuffle */
-        uint64_t k    = fby_draw_below(draw, i + UINT64_C(1));
-        uint32_t last = order[i];
-        order[i]      = order[k];
-        order[k]      = last;
+        uint64_t k       = fby_draw_below(draw, i + UINT64_C(1));
+        uint32_t swapped = order[i];
+        order[i]         = order[k];
+        order[k]         = swapped;
     }
 }
 
@@ -148,7 +150,7 @@ uint64_t fby_plan_substitute(uint64_t seed, uint64_t epoch, uint64_t sample,
     }
     struct fby_draw draw =
         fby_draw_begin(seed, epoch, sample, "", "substitute", k);
-    /* Draw one of the other samples: skip `sample` itself. */
+    /* Draw one of the other samples, which are counted without `sample`. */
     uint64_t drawn = fby_draw_below(&draw, n_samples - 1);
     return drawn < sample ? drawn : drawn + 1;
 }

@@ -3,7 +3,7 @@
  * A stream of random words is named by (seed, epoch, sample, group, op,
  * occurrence). The name is the key and counter of a Philox4x32-10 generator, so
  * no draw depends on draws for other samples or ops. proto/PROTOCOL.md,
- * "Draws", is the definition. Q16 is a number times 65536 in an integer. */
+ * "Draws", is the definition. A Q16 value is a number times 65536. */
 #ifndef FBY_PIPELINE_PLAN_DRAW_H
 #define FBY_PIPELINE_PLAN_DRAW_H
 
@@ -11,11 +11,11 @@
 
 #include "common/hash.h"
 
-struct fby_draw {
+struct fby_draw { /* the state of one stream */
     uint32_t key[2];
-    uint32_t counter[4]; /* next block, epoch, sample low, sample high */
+    uint32_t counter[4]; /* next block, epoch, sample (low, high half) */
     uint32_t words[4];   /* the current block */
-    uint32_t used;       /* how many of `words` are already drawn */
+    uint32_t used;       /* the number of `words` that are drawn already */
 };
 
 /* A Philox key is the first eight bytes of a BLAKE2b-256 hash, as two
@@ -36,7 +36,7 @@ struct fby_draw fby_draw_begin(uint64_t seed, uint64_t epoch, uint64_t sample,
 uint32_t fby_draw_u32(struct fby_draw *draw);
 
 /* Draw a number from 0..n-1 (n >= 1), all with exactly equal probability. Uses
- * one word (n <= 2^32) or two, and as many again per rejected value. */
+ * one word if n <= 2^32, else two. Each rejected value uses as many again. */
 uint64_t fby_draw_below(struct fby_draw *draw, uint64_t n);
 
 /* Draw an integer from low to high, both included, with equal probabilities;

@@ -1,6 +1,7 @@
+/* fixed.c - see fixed.h. A number x in Qn is the integer x * 2^n. */
 #include "pipeline/plan/fixed.h"
 
-/* round(2^(i / 256) * 2^32) - 2^32. */
+/* [i]: 2^(i / 256) - 1 in Q32, rounded to nearest. */
 static const uint32_t exp2_table[256] = {0x00000000, 0x00b1afa6, 0x0163daa0,
     0x02168144, 0x02c9a3e7, 0x037d42e1, 0x04315e87, 0x04e5f72f, 0x059b0d31,
     0x0650a0e4, 0x0706b29e, 0x07bd42b7, 0x08745187, 0x092bdf66, 0x09e3ecac,
@@ -51,10 +52,10 @@ uint64_t fby_q32(double x)
     if (!(x > 0)) { /* NaN too */
         return 0;
     }
-    if (x >= 2147483648.0) {
+    if (x >= 2147483648.0) { /* 2^31 */
         return UINT64_C(1) << 63;
     }
-    return (uint64_t)(x * 4294967296.0);
+    return (uint64_t)(x * 4294967296.0); /* 2^32 */
 }
 
 int64_t fby_q16(double x)
@@ -116,16 +117,18 @@ uint64_t fby_exp2_q32(int64_t x)
     const int64_t max = 31 * one - 1;
     x                 = x < min ? min : x;
     x                 = x > max ? max : x;
-    uint64_t above    = (uint64_t)(x - min);
-    uint64_t value    = exp2_fraction((uint32_t)above);
-    uint64_t shift    = above >> 32; /* 33 + floor(x) */
+    uint64_t offset   = (uint64_t)(x - min);
+    uint64_t value    = exp2_fraction((uint32_t)offset);
+    uint64_t shift    = offset >> 32; /* 33 + floor(x) */
+    /* 2^x = 2^fraction * 2^(shift - 33) */
     return shift >= 33 ? value << (shift - 33) : value >> (33 - shift);
 }
 
 /* ---- angles ---- */
 
 /* Angles are in Q16 degrees. */
-enum { TERMS = 6, TURN = 360 << 16, QUARTER = 90 << 16, EIGHTH = 45 << 16 };
+enum { TURN = 360 << 16, QUARTER = 90 << 16, EIGHTH = 45 << 16 };
+enum { SERIES_TERMS = 6 };
 
 /* The Taylor series of sine (first term x, n = 2) or cosine (first term 1, n =
  * 1): each term is the previous one times -x^2 / (n (n + 1)). Q30. */
@@ -133,7 +136,7 @@ static int64_t series(int64_t x, int64_t term, int64_t n)
 {
     int64_t square = x * x >> 30;
     int64_t sum    = 0;
-    for (int i = 0; i < TERMS; i++) {
+    for (int i = 0; i < SERIES_TERMS; i++) {
         sum += term;
         term = -((term * square / (1 << 30)) / (n * (n + 1)));
         n += 2;
@@ -141,16 +144,16 @@ static int64_t series(int64_t x, int64_t term, int64_t n)
     return sum;
 }
 
-/* An angle of 0 to 45 degrees, in radians. */
+/* Convert an angle of 0 to 45 degrees to radians. */
 static int64_t radians_q30(int64_t angle)
 {
     const int64_t degree = INT64_C(19190098069); /* pi / 180 in Q40 */
-    return angle * degree >> 26;
+    return angle * degree >> 26; /* Q16 * Q40 = Q56, shifted to Q30 */
 }
 
-/* The sine of an angle of 0 to 90 degrees; from 45 on by the cosine of the
- * complement, because the series converges fast for small angles. */
-static int64_t sine_of_quarter(int64_t angle)
+/* The sine of an angle of 0 to 90 degrees. Above 45 it is the cosine of 90 -
+ * angle, because the series converges fast for small angles. */
+static int64_t sine_in_quarter(int64_t angle)
 {
     return angle <= EIGHTH ? series(radians_q30(angle), radians_q30(angle), 2)
                            : series(radians_q30(QUARTER - angle), 1 << 30, 1);
@@ -162,13 +165,13 @@ int64_t fby_sin_q30(int64_t angle)
     int64_t within = angle % QUARTER;
     switch (angle / QUARTER) {
     case 0:
-        return sine_of_quarter(within);
+        return sine_in_quarter(within);
     case 1:
-        return sine_of_quarter(QUARTER - within);
+        return sine_in_quarter(QUARTER - within);
     case 2:
-        return -sine_of_quarter(within);
+        return -sine_in_quarter(within);
     default:
-        return -sine_of_quarter(QUARTER - within);
+        return -sine_in_quarter(QUARTER - within);
     }
 }
 

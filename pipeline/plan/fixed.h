@@ -1,6 +1,6 @@
 /* fixed.h - fixed-point arithmetic for the draws of ops.
  *
- * Qn is a number times 2^n in an integer. Angles are degrees in Q16. The
+ * A number x in Qn is the integer x * 2^n. Angles are degrees in Q16. The
  * functions use integers and one table, and every rounding is defined, so that
  * every compiler and every language gets the same bits. proto/PROTOCOL.md,
  * "Draws" and "Steps", is the definition. */
@@ -15,7 +15,7 @@ enum { FBY_Q16_ONE = 1 << 16 };
 /* floor(x * 2^32), exact; 0 if x is NaN or negative, 2^63 if x >= 2^31. */
 uint64_t fby_q32(double x);
 
-/* x * 65536, rounded towards 0. */
+/* x in Q16, rounded towards 0. */
 int64_t fby_q16(double x);
 
 /* floor(a * b / 2^64). */
@@ -38,7 +38,8 @@ static inline uint64_t fby_div_round(uint64_t x, uint64_t y)
 int64_t fby_log2_q32(uint64_t x);
 
 /* 2^x of the Q32 number `x`, in Q32, with a relative error of at most 1e-6. A
- * result below 2^-32 is 0. From 31 on, `x` counts as the last number below. */
+ * result below 2^-32 is 0. If x >= 31, the result is that for the largest Q32
+ * number below 31. */
 uint64_t fby_exp2_q32(int64_t x);
 
 /* Sine and cosine in Q30 of |angle| < 2^31, with an error of at most 4 *

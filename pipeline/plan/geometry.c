@@ -1,10 +1,11 @@
+/* geometry.c - see geometry.h. A number x in Qn is the integer x * 2^n. */
 #include "pipeline/plan/geometry.h"
 
 #include "pipeline/plan/fixed.h"
 
-enum { TRIES = 10 };
+enum { MAX_TRIES = 10 };
 
-/* Limits of an aspect, Q32. */
+/* Limits of an aspect (width / height): 1/256 and 256, in Q32. */
 #define MIN_ASPECT (FBY_Q32_ONE >> 8)
 #define MAX_ASPECT (FBY_Q32_ONE << 8)
 
@@ -13,9 +14,9 @@ struct range { /* Q32 */
 };
 
 struct ranges {
-    struct range share; /* of the picture's area */
+    struct range area_share; /* the box's area / the picture's area */
     struct range aspect;
-    struct range log_aspect;
+    struct range log_aspect; /* log2 of `aspect` */
 };
 
 static int64_t clamp_q32(double x, uint64_t low, uint64_t high)
@@ -32,6 +33,7 @@ static bool is_usable(struct fby_size size)
            size.h <= FBY_MAX_SIDE;
 }
 
+/* True if `inner` is usable and not larger than `outer`. */
 static bool fits(struct fby_size inner, struct fby_size outer)
 {
     return is_usable(inner) && inner.w <= outer.w && inner.h <= outer.h;
@@ -39,25 +41,25 @@ static bool fits(struct fby_size inner, struct fby_size outer)
 
 /* round(sqrt(area * aspect)), halves up; `area` and `aspect` are in Q32. With
  * the limits of this file their product, in Q64, is below 2^104. Shifted to Q24
- * it fits 64 bits. The root is then in Q12. */
-static uint32_t side_of(uint64_t area, uint64_t aspect)
+ * it fits 64 bits. Its root is in Q12; adding half of 1 rounds it. */
+static uint32_t compute_side(uint64_t area, uint64_t aspect)
 {
     uint64_t square = (uint64_t)(((unsigned __int128)area * aspect) >> 40);
     return (uint32_t)((fby_isqrt(square) + (1U << 11)) >> 12);
 }
 
-/* Draw an area and an aspect w/h. The size may be larger than the picture. */
+/* Draw a size by area and aspect w/h. It may be larger than the picture. */
 static struct fby_size draw_size(
     struct fby_draw *draw, struct fby_size picture, const struct ranges *ranges)
 {
-    uint64_t share =
-        (uint64_t)fby_draw_between(draw, ranges->share.low, ranges->share.high);
+    uint64_t share = (uint64_t)fby_draw_between(
+        draw, ranges->area_share.low, ranges->area_share.high);
     uint64_t area = (uint64_t)picture.w * picture.h * share;
     int64_t  log =
         fby_draw_between(draw, ranges->log_aspect.low, ranges->log_aspect.high);
     return (struct fby_size){
-        .w = side_of(area, fby_exp2_q32(log)),
-        .h = side_of(area, fby_exp2_q32(-log)),
+        .w = compute_side(area, fby_exp2_q32(log)),
+        .h = compute_side(area, fby_exp2_q32(-log)),
     };
 }
 
@@ -104,13 +106,13 @@ static struct fby_box draw_box(
         .x = (uint32_t)x, .y = (uint32_t)y, .w = crop.w, .h = crop.h};
 }
 
-static struct ranges ranges_of(const double scale[2], const double ratio[2])
+static struct ranges make_ranges(const double scale[2], const double ratio[2])
 {
     struct ranges r = {
-        .share  = {clamp_q32(scale[0], 0, FBY_Q32_ONE),
-             clamp_q32(scale[1], 0, FBY_Q32_ONE)},
-        .aspect = {clamp_q32(ratio[0], MIN_ASPECT, MAX_ASPECT),
-            clamp_q32(ratio[1], MIN_ASPECT, MAX_ASPECT)},
+        .area_share = {clamp_q32(scale[0], 0, FBY_Q32_ONE),
+            clamp_q32(scale[1], 0, FBY_Q32_ONE)},
+        .aspect     = {clamp_q32(ratio[0], MIN_ASPECT, MAX_ASPECT),
+                clamp_q32(ratio[1], MIN_ASPECT, MAX_ASPECT)},
     };
     r.log_aspect = (struct range){fby_log2_q32((uint64_t)r.aspect.low),
         fby_log2_q32((uint64_t)r.aspect.high)};
@@ -124,8 +126,8 @@ bool fby_plan_random_resized_crop(struct fby_draw *draw,
     if (!is_usable(picture)) {
         return false;
     }
-    struct ranges ranges = ranges_of(scale, ratio);
-    for (int i = 0; i < TRIES; i++) {
+    struct ranges ranges = make_ranges(scale, ratio);
+    for (int i = 0; i < MAX_TRIES; i++) {
         struct fby_size crop = draw_size(draw, picture, &ranges);
         if (fits(crop, picture)) {
             *out = draw_box(draw, picture, crop);
@@ -139,8 +141,8 @@ bool fby_plan_random_resized_crop(struct fby_draw *draw,
 bool fby_plan_random_erasing(struct fby_draw *draw, struct fby_size picture,
     const double scale[2], const double ratio[2], struct fby_box *out)
 {
-    struct ranges ranges = ranges_of(scale, ratio);
-    for (int i = 0; i < TRIES; i++) {
+    struct ranges ranges = make_ranges(scale, ratio);
+    for (int i = 0; i < MAX_TRIES; i++) {
         /* draw_size makes w/h, but `ratio` is h/w: swap the sides. */
         struct fby_size drawn = draw_size(draw, picture, &ranges);
         struct fby_size box   = {.w = drawn.h, .h = drawn.w};
@@ -162,8 +164,8 @@ bool fby_plan_random_crop(struct fby_draw *draw, struct fby_size picture,
     return true;
 }
 
-/* gap / 2, rounded to the nearest integer, halves to even. */
-static uint32_t half_of(uint32_t gap)
+/* gap / 2, halves to even: adding 1 to an odd gap rounds a half up. */
+static uint32_t half_to_even(uint32_t gap)
 {
     return (gap + (gap / 2) % 2) / 2;
 }
@@ -175,8 +177,8 @@ bool fby_plan_center_crop(
         return false;
     }
     *out = (struct fby_box){
-        .x = half_of(picture.w - crop.w),
-        .y = half_of(picture.h - crop.h),
+        .x = half_to_even(picture.w - crop.w),
+        .y = half_to_even(picture.h - crop.h),
         .w = crop.w,
         .h = crop.h,
     };

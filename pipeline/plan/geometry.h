@@ -14,13 +14,13 @@
 #include "common/err.h"
 #include "pipeline/plan/draw.h"
 
-enum { FBY_MAX_SIDE = 65535 }; /* pixels of a side, before and after ops */
+enum { FBY_MAX_SIDE = 65535 }; /* pixels, before and after ops */
 
 struct fby_size { /* pixels */
     uint32_t w, h;
 };
 
-struct fby_box { /* pixels; x and y of its upper left corner */
+struct fby_box { /* pixels; x and y are those of the upper left corner */
     uint32_t x, y, w, h;
 };
 
@@ -43,7 +43,7 @@ FBY_CHECKED bool fby_plan_random_erasing(struct fby_draw *draw,
 FBY_CHECKED bool fby_plan_random_crop(struct fby_draw *draw,
     struct fby_size picture, struct fby_size crop, struct fby_box *out);
 
-/* The central box of size `crop`; positions are rounded, halves to even. */
+/* Set *out to the central box of size `crop`; x and y round halves to even. */
 FBY_CHECKED bool fby_plan_center_crop(
     struct fby_size picture, struct fby_size crop, struct fby_box *out);
 

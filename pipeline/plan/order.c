@@ -29,29 +29,29 @@ enum { MAX_BUCKETS = FBY_MAX_BOUNDS + 1 };
 struct fby_order {
     uint64_t         samples;    /* N */
     uint64_t         full_steps; /* S: steps that have all rows */
-    uint64_t         steps;
-    uint32_t         batch; /* rows of a full step */
+    uint64_t         steps;      /* full and partial */
+    uint32_t         batch;      /* rows of a full step */
     enum fby_shuffle shuffle;
     enum fby_last    last;
     /* Permutes the blocks, with buckets the full batches, else the samples. */
     struct fby_permutation permutation;
     /* The key of the permutations within each block or bucket. */
-    struct fby_permutation_key within;
+    struct fby_permutation_key within_key;
     /* Block shuffle. The arrays have n_blocks + 1 entries. */
     uint32_t  slices; /* G */
     uint32_t  lanes;  /* L, at most S */
     uint32_t  n_blocks;
-    uint64_t *begins;    /* [b]: first sample of block b */
-    uint64_t *positions; /* [i]: first position of the block that is i-th in
-                            the linear order */
+    uint64_t *block_begins;    /* [b]: first sample of block b */
+    uint64_t *block_positions; /* [i]: first position of the i-th block in the
+                                  linear order */
     /* Buckets. The arrays have buckets->n + 1 entries. */
     const struct fby_buckets *buckets;
     uint64_t *full_begins; /* [b]: position where full batches of b begin */
     uint64_t *rest_begins; /* [b]: position where other samples of b begin */
 };
 
-struct span { /* rows that are contiguous in the linear order */
-    uint64_t position;
+struct span {          /* rows that are contiguous in the linear order */
+    uint64_t position; /* of the first row */
     uint64_t rows;
 };
 
@@ -100,22 +100,22 @@ struct fby_buckets *fby_buckets_create(
     const uint8_t *bucket_of, uint32_t samples, uint32_t n)
 {
     struct fby_buckets *self = fby_zalloc(sizeof(*self));
-    uint32_t           *next = fby_zalloc(((size_t)n + 1) * sizeof(*next));
+    uint32_t *offsets        = fby_zalloc(((size_t)n + 1) * sizeof(*offsets));
     self->n                  = n;
     self->samples            = samples;
     self->begins = fby_zalloc(((size_t)n + 1) * sizeof(*self->begins));
     self->sorted = fby_zalloc(((size_t)samples + 1) * sizeof(*self->sorted));
     for (uint32_t i = 0; i < samples; i++) {
-        self->begins[bucket_of[i] + 1]++; /* sizes, one place on */
+        self->begins[bucket_of[i] + 1]++; /* the size, one entry on */
     }
     for (uint32_t b = 0; b < n; b++) {
         self->begins[b + 1] += self->begins[b];
-        next[b] = self->begins[b];
+        offsets[b] = self->begins[b]; /* for its next sample */
     }
     for (uint32_t i = 0; i < samples; i++) {
-        self->sorted[next[bucket_of[i]]++] = i;
+        self->sorted[offsets[bucket_of[i]]++] = i;
     }
-    free(next);
+    free(offsets);
     return self;
 }
 
@@ -200,23 +200,23 @@ static fby_err check_spec(
     return spec->buckets != NULL ? check_buckets(spec, why) : FBY_OK;
 }
 
-/* Set begins[b] of each block; begins[n_blocks] is N. */
-static void set_begins(
+/* Set the first sample of each block; after the last block, set N. */
+static void set_block_begins(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
     uint64_t sample = 0;
     for (uint32_t i = 0; i < spec->n_shards; i++) {
         if (i % spec->block == 0) {
-            self->begins[i / spec->block] = sample;
+            self->block_begins[i / spec->block] = sample;
         }
         sample += spec->shard_samples[i];
     }
-    self->begins[self->n_blocks] = sample;
+    self->block_begins[self->n_blocks] = sample;
 }
 
 static uint64_t block_size(const struct fby_order *self, uint64_t block)
 {
-    return self->begins[block + 1] - self->begins[block];
+    return self->block_begins[block + 1] - self->block_begins[block];
 }
 
 static struct fby_permutation permutation_of(
@@ -226,19 +226,20 @@ static struct fby_permutation permutation_of(
         fby_permutation_key(spec->seed, spec->epoch, purpose), 0, n);
 }
 
-static void set_blocks(
+static void init_blocks(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
-    self->n_blocks    = (spec->n_shards - 1) / spec->block + 1;
-    size_t n_begins   = (size_t)self->n_blocks + 1;
-    self->begins      = fby_zalloc(n_begins * sizeof(*self->begins));
-    self->positions   = fby_zalloc(n_begins * sizeof(*self->positions));
-    self->within      = fby_permutation_key(spec->seed, spec->epoch, "block");
+    self->n_blocks     = (spec->n_shards - 1) / spec->block + 1;
+    size_t n_begins    = (size_t)self->n_blocks + 1;
+    self->block_begins = fby_zalloc(n_begins * sizeof(*self->block_begins));
+    self->block_positions =
+        fby_zalloc(n_begins * sizeof(*self->block_positions));
+    self->within_key  = fby_permutation_key(spec->seed, spec->epoch, "block");
     self->permutation = permutation_of(spec, "blocks", self->n_blocks);
-    set_begins(self, spec);
+    set_block_begins(self, spec);
     for (uint32_t i = 0; i < self->n_blocks; i++) {
-        self->positions[i + 1] =
-            self->positions[i] +
+        self->block_positions[i + 1] =
+            self->block_positions[i] +
             block_size(self, fby_permutation_at(&self->permutation, i));
     }
     self->slices =
@@ -256,7 +257,7 @@ static uint64_t bucket_size(const struct fby_order *self, uint32_t b)
 
 /* In the linear order the full batches of all buckets come first, then, again
  * bucket by bucket, the samples that do not fill a batch. */
-static void set_buckets(
+static void init_buckets(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
     uint32_t n    = spec->buckets->n;
@@ -275,7 +276,7 @@ static void set_buckets(
         self->rest_begins[b + 1] =
             self->rest_begins[b] + bucket_size(self, b) % self->batch;
     }
-    self->within = fby_permutation_key(spec->seed, spec->epoch, "bucket");
+    self->within_key = fby_permutation_key(spec->seed, spec->epoch, "bucket");
     if (self->full_steps > 0) {
         self->permutation = permutation_of(spec, "batches", self->full_steps);
     }
@@ -308,11 +309,11 @@ fby_err fby_order_create(const struct fby_order_spec *spec,
     self->full_steps       = spec->samples / spec->global_batch;
     self->steps            = count_steps(spec);
     if (spec->buckets != NULL) {
-        set_buckets(self, spec);
+        init_buckets(self, spec);
     } else if (self->shuffle == FBY_SHUFFLE_FULL) {
         self->permutation = permutation_of(spec, "samples", self->samples);
     } else if (self->shuffle == FBY_SHUFFLE_BLOCK) {
-        set_blocks(self, spec);
+        init_blocks(self, spec);
     }
     *out = self;
     return FBY_OK;
@@ -324,8 +325,8 @@ void fby_order_destroy(struct fby_order **self_p)
     if (self == NULL) {
         return;
     }
-    free(self->begins);
-    free(self->positions);
+    free(self->block_begins);
+    free(self->block_positions);
     free(self->full_begins);
     free(self->rest_begins);
     free(self);
@@ -346,7 +347,7 @@ uint32_t fby_order_rows(const struct fby_order *self, uint64_t step)
 }
 
 /* The number of rows of a step, padding included. */
-static uint32_t nominal_rows(const struct fby_order *self, uint64_t step)
+static uint32_t rows_with_padding(const struct fby_order *self, uint64_t step)
 {
     return self->last == FBY_LAST_PAD ? self->batch
                                       : fby_order_rows(self, step);
@@ -358,7 +359,7 @@ bool fby_order_has(
     if (step >= self->steps || n == 0) {
         return false;
     }
-    uint32_t rows = nominal_rows(self, step);
+    uint32_t rows = rows_with_padding(self, step);
     return first < rows && n <= rows - first;
 }
 
@@ -366,10 +367,10 @@ bool fby_order_has(
 void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
     uint32_t rank, uint32_t world, uint32_t *first, uint32_t *n)
 {
-    uint64_t rows  = nominal_rows(self, step);
+    uint64_t rows  = rows_with_padding(self, step);
     uint64_t begin = (uint64_t)rank * self->batch / world;
     uint64_t end   = ((uint64_t)rank + 1) * self->batch / world;
-    begin          = begin < rows ? begin : rows; /* last: short */
+    begin          = begin < rows ? begin : rows; /* `last: short` clips */
     end            = end < rows ? end : rows;
     *first         = (uint32_t)begin;
     *n             = (uint32_t)(end - begin);
@@ -379,7 +380,7 @@ void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
 
 /* Each full step has one of the S pieces of a slice's part of the linear order.
  * Return the index of the piece of `step`: steps use the L lanes in turn, and
- * the pieces of a lane are contiguous. The first S % L lanes have one more. */
+ * the pieces of a lane are contiguous. The first S % L have one more piece. */
 static uint64_t piece_of_step(const struct fby_order *self, uint64_t step)
 {
     uint64_t per_lane = self->full_steps / self->lanes;
@@ -388,7 +389,7 @@ static uint64_t piece_of_step(const struct fby_order *self, uint64_t step)
     return lane * per_lane + (lane < extra ? lane : extra) + step / self->lanes;
 }
 
-/* The rows from `row` to the end of its slice. */
+/* The rows of a full step from `row` to the end of its slice. */
 static struct span span_in_slice(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
@@ -427,8 +428,8 @@ static struct span span_from(
 
 /* ---- position -> sample ---- */
 
-/* The range that contains `position`, of n ranges where range i begins at
- * begins[i]: the last i with begins[i] <= position, to skip empty ranges. */
+/* The index of the range that contains `position`. Range i of n begins at
+ * begins[i]; of ranges with the same begin, only the last is not empty. */
 static uint32_t range_of_position(
     const uint64_t *begins, uint32_t n, uint64_t position)
 {
@@ -451,16 +452,16 @@ static uint64_t fill_from_block(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
     uint32_t i =
-        range_of_position(self->positions, self->n_blocks, span.position);
-    uint64_t               offset = span.position - self->positions[i];
-    uint64_t               left   = self->positions[i + 1] - span.position;
-    uint64_t               block  = fby_permutation_at(&self->permutation, i);
-    uint64_t               n      = span.rows < left ? span.rows : left;
+        range_of_position(self->block_positions, self->n_blocks, span.position);
+    uint64_t offset    = span.position - self->block_positions[i];
+    uint64_t rows_left = self->block_positions[i + 1] - span.position;
+    uint64_t block     = fby_permutation_at(&self->permutation, i);
+    uint64_t n         = span.rows < rows_left ? span.rows : rows_left;
     struct fby_permutation within =
-        fby_permutation_of(self->within, block, block_size(self, block));
+        fby_permutation_of(self->within_key, block, block_size(self, block));
     fby_permutation_range(&within, offset, n, samples);
     for (uint64_t k = 0; k < n; k++) {
-        samples[k] += self->begins[block];
+        samples[k] += self->block_begins[block];
     }
     return n;
 }
@@ -475,16 +476,17 @@ static uint64_t fill_from_bucket(
     const uint64_t *begins  = in_rest ? self->rest_begins : self->full_begins;
     uint32_t        b    = range_of_position(begins, buckets->n, span.position);
     uint64_t        size = bucket_size(self, b);
-    uint64_t        offset = span.position - begins[b]; /* in the bucket */
-    uint64_t        left   = begins[b + 1] - span.position;
-    uint64_t        n      = span.rows < left ? span.rows : left;
+    uint64_t        offset    = span.position - begins[b]; /* in the bucket */
+    uint64_t        rows_left = begins[b + 1] - span.position;
+    uint64_t        n         = span.rows < rows_left ? span.rows : rows_left;
+    /* In the bucket, the rest follows the full batches. */
     offset += in_rest ? size - size % self->batch : 0;
     for (uint64_t k = 0; k < n; k++) {
         samples[k] = offset + k;
     }
     if (self->shuffle == FBY_SHUFFLE_FULL) {
         struct fby_permutation within =
-            fby_permutation_of(self->within, b, size);
+            fby_permutation_of(self->within_key, b, size);
         fby_permutation_range(&within, offset, n, samples);
     }
     for (uint64_t k = 0; k < n; k++) {
@@ -535,5 +537,5 @@ uint64_t fby_order_affinity_key(
     }
     uint64_t position = span_from(self, step, row).position;
     return fby_permutation_at(&self->permutation,
-        range_of_position(self->positions, self->n_blocks, position));
+        range_of_position(self->block_positions, self->n_blocks, position));
 }

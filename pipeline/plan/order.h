@@ -33,12 +33,12 @@ struct fby_order_spec {
                                       fby_order_create */
     uint32_t        n_shards;
     uint32_t        block;  /* shards in a block, >= 1 */
-    uint32_t        lanes;  /* 0: the default */
-    uint32_t        slices; /* 0: the default */
-    /* Not with block shuffle. Borrowed until destroy. May also be NULL if the
-     * caller needs only steps and rows, which do not depend on buckets. */
+    uint32_t        lanes;  /* 0: fby_default_lanes */
+    uint32_t        slices; /* 0: fby_default_slices */
+    /* Length buckets, or NULL; not with block shuffle. Borrowed until destroy.
+     * Steps and rows do not depend on them. */
     const struct fby_buckets *buckets;
-    enum fby_last             last;
+    enum fby_last             last; /* for rows that fill no batch */
     uint32_t                  global_batch;
     uint64_t                  seed;
     uint64_t                  epoch;
@@ -51,7 +51,7 @@ uint32_t fby_default_lanes(uint32_t slices);
 
 struct fby_order;
 
-/* The spec of `content`; the caller adds samples, shards and buckets. */
+/* The settings of `content`; the caller adds samples, shards and buckets. */
 struct fby_order_spec fby_order_spec_of(
     const struct fby_content *content, uint64_t seed, uint64_t epoch);
 
@@ -71,8 +71,8 @@ void                fby_order_destroy(struct fby_order **self_p);
  * `last: drop`, else rounded up. */
 uint64_t fby_order_steps(const struct fby_order *self);
 
-/* Rows of `step` that are not padding: global_batch, or fewer in the last step.
- * The rows after them are padding (`pad`) or absent (`short`). */
+/* The number of rows of `step` that are not padding: global_batch, or fewer in
+ * the last step. The other rows are padding (`pad`) or absent (`short`). */
 uint32_t fby_order_rows(const struct fby_order *self, uint64_t step);
 
 /* True if `step` has all the rows [first, first + n), padding included; false

@@ -1,8 +1,9 @@
-/* permutation.c - see permutation.h.
+/* permutation.c - see permutation.h. A Feistel network permutes the cells of a
+ * table; a result of n or more passes through the network again.
  *
- * The table is nearly square and has fewer than `rows` cells too many, so an
- * index passes through the network 1 + 1 / sqrt(n) times on average, at most
- * 1.6 times (n = 5, eight cells). With 2^k cells it could take 2 passes.
+ * The table is nearly square and has fewer than `rows` cells too many. On
+ * average a number needs 1 + 1 / sqrt(n) passes, at most 1.6 (n = 5, eight
+ * cells). With 2^k cells, 2 passes could be needed.
  *
  * Many rounds and an even number of rows are for tiny n. With 8 rounds some
  * orders of five elements are visibly more frequent than others, and with 3 x 3
@@ -44,7 +45,7 @@ static void set_round_keys(
 }
 
 /* The square root of n, rounded up to an even number; 1 for n = 1. */
-static uint64_t rows_of(uint64_t n)
+static uint64_t table_rows(uint64_t n)
 {
     if (n == 1) {
         return 1;
@@ -56,16 +57,16 @@ static uint64_t rows_of(uint64_t n)
 struct fby_permutation fby_permutation_of(
     struct fby_permutation_key key, uint64_t index, uint64_t n)
 {
-    struct fby_permutation p = {.n = n, .rows = rows_of(n)};
-    p.columns                = (n - 1) / p.rows + 1;
+    struct fby_permutation p = {.n = n, .rows = table_rows(n)};
+    p.columns                = (n - 1) / p.rows + 1; /* n / rows, up */
     p.rounds = n < FBY_PERMUTATION_SMALL ? FBY_PERMUTATION_SMALL_ROUNDS
                                          : FBY_PERMUTATION_ROUNDS;
     set_round_keys(&p, key, index);
     return p;
 }
 
-/* Hash to 0..size-1: SplitMix64's finaliser (Steele et al., OOPSLA 2014),
- * scaled. */
+/* Hash key + coordinate with SplitMix64's finaliser (Steele et al., OOPSLA
+ * 2014), and scale the hash to 0..size-1. */
 static inline uint64_t hash_below(
     uint64_t key, uint64_t coordinate, uint64_t size)
 {
@@ -77,11 +78,11 @@ static inline uint64_t hash_below(
 
 static inline uint64_t add_mod(uint64_t a, uint64_t b, uint64_t size)
 {
-    uint64_t sum = a + b;
+    uint64_t sum = a + b; /* a, b < size */
     return sum >= size ? sum - size : sum;
 }
 
-/* Pass `n` cells through the network, interleaved to hide its latency. */
+/* Pass `n` cells through the network once, side by side to hide its latency. */
 static inline void permute_cells(
     const struct fby_permutation *p, uint64_t *cells, uint32_t n)
 {
@@ -113,7 +114,7 @@ uint64_t fby_permutation_at(const struct fby_permutation *p, uint64_t position)
 }
 
 /* Write the elements at CELLS_AT_ONCE positions from `first` on. */
-static void permute_at_once(
+static void permute_group(
     const struct fby_permutation *p, uint64_t first, uint64_t *elements)
 {
     for (uint64_t k = 0; k < CELLS_AT_ONCE; k++) {
@@ -121,7 +122,7 @@ static void permute_at_once(
     }
     permute_cells(p, elements, CELLS_AT_ONCE);
     for (uint64_t k = 0; k < CELLS_AT_ONCE; k++) {
-        if (elements[k] >= p->n) { /* walk the cycle on */
+        if (elements[k] >= p->n) { /* a cell too many: pass again */
             elements[k] = fby_permutation_at(p, elements[k]);
         }
     }
@@ -132,7 +133,7 @@ void fby_permutation_range(const struct fby_permutation *p, uint64_t first,
 {
     uint64_t done = 0;
     for (; n - done >= CELLS_AT_ONCE; done += CELLS_AT_ONCE) {
-        permute_at_once(p, first + done, elements + done);
+        permute_group(p, first + done, elements + done);
     }
     for (; done < n; done++) {
         elements[done] = fby_permutation_at(p, first + done);

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 enum {
-    FBY_PERMUTATION_ROUNDS       = 8,
-    FBY_PERMUTATION_SMALL        = 1024, /* with fewer elements than this */
-    FBY_PERMUTATION_SMALL_ROUNDS = 24    /* there are this many rounds */
+    FBY_PERMUTATION_ROUNDS       = 8,    /* for SMALL or more elements */
+    FBY_PERMUTATION_SMALL        = 1024, /* elements */
+    FBY_PERMUTATION_SMALL_ROUNDS = 24    /* for fewer than SMALL elements */
 };
 #define FBY_PERMUTATION_MAX (UINT64_C(1) << 63) /* elements */
 
@@ -23,22 +23,22 @@ struct fby_permutation_key {
 
 struct fby_permutation {
     uint64_t n;       /* elements */
-    uint64_t rows;    /* of the table; even, except for n = 1 */
+    uint64_t rows;    /* rows of the table; even, or 1 if n = 1 */
     uint64_t columns; /* rows * columns >= n, by less than `rows` */
     uint32_t rounds;
-    uint64_t keys[FBY_PERMUTATION_SMALL_ROUNDS]; /* `rounds` of them */
+    uint64_t keys[FBY_PERMUTATION_SMALL_ROUNDS]; /* one for each round */
 };
 
 /* The key of all permutations with one seed, epoch and purpose ("blocks"). */
 struct fby_permutation_key fby_permutation_key(
     uint64_t seed, uint64_t epoch, const char *purpose);
 
-/* Permutation number `index` of those of `key`; of n elements, 1 <= n <=
- * 2^63. */
+/* Set up permutation number `index` of those with `key`, of n elements; 1 <= n
+ * <= 2^63. */
 struct fby_permutation fby_permutation_of(
     struct fby_permutation_key key, uint64_t index, uint64_t n);
 
-/* The element at `position` < n. */
+/* The element at `position` of the permuted order; position < n. */
 uint64_t fby_permutation_at(const struct fby_permutation *p, uint64_t position);
 
 /* Write the elements at positions first to first + n - 1. This is faster than n

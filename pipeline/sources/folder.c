@@ -1,4 +1,4 @@
-/* folder.c - the source `folder`: a folder with a folder of files per class. */
+/* folder.c - the source `folder`: a folder with one folder per class. */
 #include <string.h>
 
 #include "pipeline/sources/sources.h"
@@ -6,7 +6,7 @@
 static const struct fby_key key = {
     FBY_TEXT("folder", parsed_split, pattern, "a folder of class folders")};
 
-/* The path of a folder has no wildcards. All of it is the directory. */
+/* The path of a folder has no wildcards: the whole path is the directory. */
 static size_t directory_length(const char *path)
 {
     return strlen(path);

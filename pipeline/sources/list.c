@@ -1,4 +1,5 @@
-/* list.c - the source `list`: a .csv or .jsonl file; columns can hold paths. */
+/* list.c - the source `list`: a .csv or .jsonl file whose columns can hold
+ * paths of files. */
 #include <string.h>
 
 #include "pipeline/canon.h"
@@ -34,14 +35,15 @@ static void fill_content(
     memcpy(out->files, parsed->files, sizeof(out->files));
 }
 
-/* Check that the names of `files` are unique, in lower case and sorted. */
+/* Check that the names in `files` (the columns that hold paths) are unique, in
+ * lower case and sorted. */
 static fby_err check(
     const struct fby_content *content, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < content->n_files; i++) {
-        const char *name = content->files[i];
-        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL ||
-            (i > 0 && strcmp(content->files[i - 1], name) >= 0)) {
+        const char *column = content->files[i];
+        if (!fby_text_is_extension(column) || strchr(column, '.') != NULL ||
+            (i > 0 && strcmp(content->files[i - 1], column) >= 0)) {
             return fby_error_set(why, FBY_CONFIG,
                 "files are columns of a list, each once, in byte order: "
                 "lower-case letters, digits, _ and -");

@@ -1,4 +1,4 @@
-/* sources.c - the table of sources, by number. To add a source: a file like its
+/* sources.c - the table of source kinds, by number. To add one: a file like its
  * neighbours, a number in types.h, and a line here and in sources.h. */
 #include "pipeline/sources/traits.h"
 

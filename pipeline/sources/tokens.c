@@ -51,24 +51,25 @@ static const struct fby_schema schema = {
     "{files: PATTERN, format: flat, type: u16, length: 2048}", tokens_keys,
     TOKENS_KEYS};
 
-/* Check the keys `end` and `pad`. The documents of flat files end with a token;
- * other formats have the lengths of documents. */
+/* Check the keys `end` and `pad`, which need `pack: documents`. In flat files a
+ * token ends each document; other formats have the lengths of documents. */
 static fby_err check_pack_keys(
     const struct fby_yaml *yaml, const struct parsed_tokens *tokens)
 {
-    bool flat = tokens->content.format == FBY_TOKENS_FLAT;
+    bool is_flat = tokens->content.format == FBY_TOKENS_FLAT;
+    bool has_end = fby_is_given(tokens->key_pos[TOKENS_END]);
     for (size_t key = TOKENS_END; key <= TOKENS_PAD; key++) {
         if (!tokens->content.packed && fby_is_given(tokens->key_pos[key])) {
             return fby_yaml_error_at(yaml, tokens->key_pos[key],
                 "%s goes with pack: documents", tokens_keys[key].name);
         }
     }
-    if (!flat && fby_is_given(tokens->key_pos[TOKENS_END])) {
+    if (!is_flat && has_end) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_END],
             "only flat files need it: others say where documents end");
     }
-    return !tokens->content.packed || !flat ||
-                   fby_is_given(tokens->key_pos[TOKENS_END])
+    bool needs_end = is_flat && tokens->content.packed;
+    return !needs_end || has_end
                ? FBY_OK
                : fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_PACK],
                      "flat files do not say where documents end; say which "
@@ -82,20 +83,20 @@ static fby_err read_tokens(
     struct parsed_tokens *tokens = &split->tokens;
     FBY_TRY(fby_schema_read(yaml, node, &schema, tokens));
     memcpy(split->pattern, tokens->files, sizeof(split->pattern));
-    bool mds = tokens->content.format == FBY_TOKENS_MDS;
-    if (!mds && fby_is_given(tokens->key_pos[TOKENS_COLUMN])) {
+    bool is_mds = tokens->content.format == FBY_TOKENS_MDS;
+    if (!is_mds && fby_is_given(tokens->key_pos[TOKENS_COLUMN])) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_COLUMN],
             "only format: mds has columns");
     }
-    if (mds && tokens->content.column[0] == '\0') {
+    if (is_mds && tokens->content.column[0] == '\0') {
         memcpy(tokens->content.column, "tokens", sizeof("tokens"));
     }
-    return tokens->content.type != 0 ||
-                   tokens->content.format != FBY_TOKENS_FLAT
-               ? check_pack_keys(yaml, tokens)
-               : fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_FORMAT],
-                     "flat files do not say what they hold; say type: u16 or "
-                     "u32");
+    if (tokens->content.format == FBY_TOKENS_FLAT &&
+        tokens->content.type == 0) {
+        return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_FORMAT],
+            "flat files do not say what they hold; say type: u16 or u32");
+    }
+    return check_pack_keys(yaml, tokens);
 }
 
 static const struct fby_key key = {FBY_OWN("tokens", read_tokens)};
@@ -111,8 +112,9 @@ static void fill_content(
 static fby_err check_packing(
     const struct fby_tokens *tokens, struct fby_error_detail *why)
 {
-    bool     has_end = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
-    uint32_t bytes   = fby_type_bytes(tokens->type);
+    bool     uses_end = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
+    uint32_t bytes    = fby_type_bytes(tokens->type);
+    /* `end` must fit the type of the files. */
     uint32_t max_end = bytes == 1 || bytes == 2 ? (1U << 8 * bytes) - 1
                                                 : (uint32_t)FBY_MAX_TOKEN;
     if (tokens->end > max_end || tokens->pad > FBY_MAX_TOKEN) {
@@ -121,7 +123,9 @@ static fby_err check_packing(
             "one, 0 to %d",
             tokens->end, max_end, tokens->pad, FBY_MAX_TOKEN);
     }
-    return (tokens->packed || tokens->pad == 0) && (has_end || tokens->end == 0)
+    bool pad_is_valid = tokens->packed || tokens->pad == 0;
+    bool end_is_valid = uses_end || tokens->end == 0;
+    return pad_is_valid && end_is_valid
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "tokens: pad belongs to packed documents, end to those of "
@@ -131,8 +135,9 @@ static fby_err check_packing(
 static fby_err check(
     const struct fby_content *content, struct fby_error_detail *why)
 {
-    const struct fby_tokens *tokens = &content->tokens;
-    bool                     mds    = tokens->format == FBY_TOKENS_MDS;
+    const struct fby_tokens *tokens     = &content->tokens;
+    bool                     is_mds     = tokens->format == FBY_TOKENS_MDS;
+    bool                     has_column = tokens->column[0] != '\0';
     if (!fby_tokens_type_ok(tokens)) {
         return fby_error_set(why, FBY_CONFIG,
             "tokens: the type is u8, u16, u32, i32 or i64, and of flat files "
@@ -142,7 +147,7 @@ static fby_err check(
         return fby_error_set(why, FBY_CONFIG,
             "tokens: length is not within 1 to %d", FBY_MAX_TOKENS);
     }
-    return mds == (tokens->column[0] != '\0')
+    return is_mds == has_column
                ? check_packing(tokens, why)
                : fby_error_set(why, FBY_CONFIG,
                      "tokens: the column belongs to format: mds, which has "

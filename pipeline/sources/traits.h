@@ -1,4 +1,4 @@
-/* traits.h - the table of sources: keys, rules and properties of each kind.
+/* traits.h - the traits (keys, rules and properties) of each kind of source.
  *
  * Each kind is one file of this folder and one line in sources.c. Other code
  * reads the traits of a source and does not compare its number.
@@ -22,8 +22,8 @@ struct fby_source_traits {
     const char           *usage; /* for errors: "folder: PATH" */
 
     const char *samples; /* the noun for its samples in error messages */
-    const char *label;   /* for errors: the `from:` that a label can have; NULL
-                            if the source has class folders */
+    const char *label;   /* for errors: a `from:` that holds labels; NULL: the
+                            source has class folders */
 
     bool has_classes;   /* has class folders, from which a label can come */
     bool has_rows;      /* a sample is a row of columns and has no members */
@@ -31,20 +31,21 @@ struct fby_source_traits {
     bool has_paths;     /* columns can hold paths: the key `files` */
     bool has_values;    /* a member can be a value without a file */
     bool has_files;     /* each member is a file of its own */
-    bool has_names;     /* extensions begin with the column or folder */
-    bool is_listed;     /* its folders are listed whenever it is opened */
+    bool has_names;     /* extensions begin with a column's or folder's name */
+    bool is_listed;     /* the worker lists its folders at each open */
 
-    /* The length of the directory in `path`, a location without root. NULL: it
+    /* The length of the directory at the start of `path`. NULL: the directory
      * ends at the last slash before the first wildcard or brace. */
     size_t (*directory_length)(const char *path);
-    /* Check the remainder of the path. NULL: no rules. Errors: FBY_CONFIG. */
+    /* Check `rest`, the path after the directory; `pattern` is for the error.
+     * NULL: no rules. Errors: FBY_CONFIG. */
     fby_err (*check_rest)(
         const char *rest, const char *pattern, struct fby_error_detail *why);
 
     /* Functions for the members of struct fby_content that only this kind sets;
      * NULL: there are none. They fill the members from the pipeline file, check
-     * them, and encode and decode their entries in the canonical record. Keys
-     * of these entries are above all others (canon.h). */
+     * them, and write and read them as the last entries of the canonical
+     * record (pipeline/canon.h). */
     void (*fill_content)(
         const struct parsed_split *parsed, struct fby_content *out);
     fby_err (*check)(
