@@ -18,6 +18,11 @@ static const struct fby_coding codings[BENCH_ENCODINGS] = {
 
 static struct fby_codec_scratch scratch; /* used by one thread only */
 
+static size_t round_up_to_align(size_t size)
+{
+    return (size + ALIGN - 1) / ALIGN * ALIGN;
+}
+
 static struct fby_codec_job codec_job(
     const struct bench_batch *self, struct fby_coding coding)
 {
@@ -29,18 +34,18 @@ static struct fby_codec_job codec_job(
 }
 
 /* Encode one chunk and append it to the payloads. */
-static void add_chunk(
+static void append_chunk(
     struct bench_batch *self, struct bench_chunk *chunk, const uint8_t *pixels)
 {
     struct fby_bytes_in raw = {
         pixels + chunk->span.raw_offset, chunk->span.raw_bytes};
     struct fby_codec_job job  = codec_job(self, codings[self->encoding]);
     size_t               size = 0;
-    chunk->offset             = self->bytes + ALIGN;
-    chunk->raw_hash           = fby_xxh64(raw.data, raw.size);
-    chunk->coding             = job.coding;
-    struct fby_bytes_out out  = {self->payloads + chunk->offset,
-         fby_codec_encode_capacity(&job, raw.size)};
+    chunk->offset   = self->payloads_bytes + ALIGN; /* room for the prefix */
+    chunk->raw_hash = fby_xxh64(raw.data, raw.size);
+    chunk->coding   = job.coding;
+    struct fby_bytes_out out = {self->payloads + chunk->offset,
+        fby_codec_encode_capacity(&job, raw.size)};
     if (fby_codec_encode(&job, raw, out, &size) != FBY_OK) {
         bench_die("a chunk cannot be encoded");
     }
@@ -51,7 +56,7 @@ static void add_chunk(
     }
     chunk->wire_bytes = (uint32_t)size;
     self->wire_bytes += FBY_CHUNK_PREFIX + size;
-    self->bytes = (chunk->offset + size + ALIGN - 1) / ALIGN * ALIGN;
+    self->payloads_bytes = round_up_to_align(chunk->offset + size);
 }
 
 void bench_batch_make(struct bench_batch *self, enum bench_encoding encoding,
@@ -66,20 +71,20 @@ void bench_batch_make(struct bench_batch *self, enum bench_encoding encoding,
     if (fby_layout_compute(&self->layout, &why) != FBY_OK) {
         bench_die("%s", why.text);
     }
-    const struct fby_codec_job job = codec_job(self, codings[encoding]);
-    uint32_t                   n   = self->layout.n_chunks;
-    size_t                     room =
-        fby_codec_encode_capacity(&job, self->layout.fields[0].chunk_bytes) +
-        2 * (size_t)ALIGN;
+    const struct fby_codec_job job      = codec_job(self, codings[encoding]);
+    uint32_t                   n_chunks = self->layout.n_chunks;
+    size_t                     capacity =
+        fby_codec_encode_capacity(&job, self->layout.fields[0].chunk_bytes);
+    size_t   chunk_room = ALIGN + round_up_to_align(capacity);
     uint8_t *black = pixels == NULL ? fby_zalloc(self->layout.raw_bytes) : NULL;
-    self->chunks   = fby_zalloc(n * sizeof(*self->chunks));
-    self->sent     = fby_zalloc(n * sizeof(*self->sent));
-    self->payloads = aligned_alloc(ALIGN, (n * room + ALIGN) / ALIGN * ALIGN);
-    for (uint32_t i = 0; i < n; i++) {
+    self->chunks   = fby_zalloc(n_chunks * sizeof(*self->chunks));
+    self->checksummed = fby_zalloc(n_chunks * sizeof(*self->checksummed));
+    self->payloads    = aligned_alloc(ALIGN, n_chunks * chunk_room);
+    for (uint32_t i = 0; i < n_chunks; i++) {
         struct bench_chunk *chunk = &self->chunks[i];
         chunk->span               = fby_layout_chunk_span(&self->layout, 0, i);
-        add_chunk(self, chunk, pixels != NULL ? pixels : black);
-        self->sent[i] =
+        append_chunk(self, chunk, pixels != NULL ? pixels : black);
+        self->checksummed[i] =
             (struct fby_chunk_sent){chunk->raw_hash, chunk->span.raw_bytes};
     }
     free(black);
@@ -88,7 +93,7 @@ void bench_batch_make(struct bench_batch *self, enum bench_encoding encoding,
 void bench_batch_free(struct bench_batch *self)
 {
     free(self->chunks);
-    free(self->sent);
+    free(self->checksummed);
     free(self->payloads);
     *self = (struct bench_batch){0};
 }
@@ -106,14 +111,15 @@ void bench_batch_decode(const struct bench_batch *self,
 
 struct bench_copies bench_batch_copies(const struct bench_batch *self)
 {
-    size_t n = COPIES_BYTES / self->bytes;
+    size_t n = COPIES_BYTES / self->payloads_bytes;
     n        = n > MIN_COPIES ? n : MIN_COPIES;
     n        = n < BENCH_MAX_COPIES ? n : BENCH_MAX_COPIES;
 
     struct bench_copies copies = {.n = n};
-    copies.memory              = aligned_alloc(ALIGN, copies.n * self->bytes);
-    for (size_t i = 0; i < copies.n; i++) {
-        memcpy(copies.memory + i * self->bytes, self->payloads, self->bytes);
+    copies.memory              = aligned_alloc(ALIGN, n * self->payloads_bytes);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(copies.memory + i * self->payloads_bytes, self->payloads,
+            self->payloads_bytes);
     }
     return copies;
 }

@@ -9,13 +9,12 @@
 #include "cli/option.h"
 #include "common/clock.h"
 
+/* Keys of options without a short form must not be characters. */
 enum { DATA_KEY = 0x100, FIRST_KEY };
-
-/* ---- options ------------------------------------------------------------- */
 
 struct command_line {
     const struct bench_option *options;
-    const char               **data; /* or NULL */
+    const char **data; /* set by --data DIR; NULL: no such option */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -31,15 +30,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     if (key < FIRST_KEY || key >= FIRST_KEY + BENCH_MAX_OPTIONS) {
         return ARGP_ERR_UNKNOWN;
     }
-    const struct bench_option *o = &self->options[key - FIRST_KEY];
-    *o->value = fby_option_u64(state, o->name, arg, o->min, o->max);
+    const struct bench_option *option = &self->options[key - FIRST_KEY];
+    *option->value =
+        fby_option_u64(state, option->name, arg, option->min, option->max);
     return 0;
 }
 
-void bench_options(int argc, char **argv, const struct bench_option *options,
-    const char *about, const char **data)
+void bench_parse_options(int argc, char **argv,
+    const struct bench_option *options, const char *about, const char **data)
 {
-    struct argp_option  table[BENCH_MAX_OPTIONS + 2] = {0};
+    struct argp_option  table[BENCH_MAX_OPTIONS + 2] = {0}; /* --data, end */
     struct command_line command_line                 = {options, data};
     int                 n                            = 0;
     for (; options[n].name != NULL; n++) {
@@ -69,8 +69,6 @@ void bench_die(const char *format, ...)
     exit(1);
 }
 
-/* ---- figures ------------------------------------------------------------- */
-
 static int compare_doubles(const void *a, const void *b)
 {
     const double *x = a;
@@ -90,16 +88,16 @@ double bench_median(double *values, size_t n)
     return bench_percentile(values, n, 50);
 }
 
-struct bench_figure bench_figure(double *values, size_t n)
+struct bench_figure bench_figure_of(double *values, size_t n)
 {
     double median = bench_median(values, n);
-    double spread =
+    double quartile_range =
         bench_percentile(values, n, 75) - bench_percentile(values, n, 25);
-    double noise = median > 0 ? 100 * (spread / 2) / median : 0;
+    double noise = median > 0 ? 100 * (quartile_range / 2) / median : 0;
     return (struct bench_figure){.median = median, .noise = noise};
 }
 
-struct bench_pairs bench_pairs(
+struct bench_pairs bench_run_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg)
 {
     double as[BENCH_MAX_PAIRS];
@@ -113,8 +111,8 @@ struct bench_pairs bench_pairs(
         bs[i]          = a_first ? second : first;
         ratios[i]      = as[i] / bs[i];
     }
-    return (struct bench_pairs){
-        n, bench_figure(as, n), bench_figure(bs, n), bench_figure(ratios, n)};
+    return (struct bench_pairs){n, bench_figure_of(as, n),
+        bench_figure_of(bs, n), bench_figure_of(ratios, n)};
 }
 
 /* The generator splitmix64. */
@@ -133,12 +131,10 @@ void bench_sleep_until(int64_t until_ns)
         .tv_nsec = (long)(until_ns % FBY_NS_PER_S),
     };
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
-    }
+ /* a signal interrupted the sleep */ }
 }
 
-/* ---- output -------------------------------------------------------------- */
-
-void bench_row(const char *name, const char *format, ...)
+void bench_print(const char *name, const char *format, ...)
 {
     va_list args;
     printf("  %-26s ", name);
@@ -149,17 +145,17 @@ void bench_row(const char *name, const char *format, ...)
     fflush(stdout);
 }
 
-void bench_ratio_row(const struct bench_pairs *pairs)
+void bench_print_ratio(const struct bench_pairs *pairs)
 {
-    bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
+    bench_print("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
         pairs->ratio.median, pairs->ratio.noise, pairs->n);
 }
 
-void bench_goal(
-    const char *name, double value, enum bench_sense sense, double goal)
+void bench_judge(
+    const char *name, double value, enum bench_bound bound, double goal)
 {
-    bool met = sense == BENCH_AT_MOST ? value <= goal : value >= goal;
+    bool met = bound == BENCH_AT_MOST ? value <= goal : value >= goal;
     printf("%s ratio %.3g goal %s %.3g %s\n", name, value,
-        sense == BENCH_AT_MOST ? "<=" : ">=", goal, met ? "met" : "missed");
+        bound == BENCH_AT_MOST ? "<=" : ">=", goal, met ? "met" : "missed");
     fflush(stdout);
 }

@@ -3,8 +3,8 @@
  * A bench measures on the machine on which it runs and prints a short table,
  * then one line for each goal:
  *     NAME ratio VALUE goal OP GOAL met|missed
- * A missed goal is a result, not a failure: the exit code is 0 unless the
- * bench could not measure. */
+ * The word "ratio" stands before values with a unit too. A missed goal is a
+ * result, not a failure: the exit code is 0 if the bench could measure. */
 #ifndef FBY_BENCH_BENCH_H
 #define FBY_BENCH_BENCH_H
 
@@ -16,7 +16,7 @@
 
 struct bench_option { /* --NAME N, a whole number */
     const char *name;
-    uint64_t   *value; /* the default before parsing */
+    uint64_t   *value; /* holds the default; parsing writes N to it */
     uint64_t    min;
     uint64_t    max;
     const char *help;
@@ -25,11 +25,11 @@ struct bench_option { /* --NAME N, a whole number */
 enum { BENCH_MAX_OPTIONS = 8 };
 
 /* Parse the command line. `options` has at most BENCH_MAX_OPTIONS entries and
- * ends with an entry without a name. `about` is the text of --help. Unless
- * `data` is NULL, --data DIR is an option too and sets *data. Ends the program
- * on --help and, with code 2, on wrong usage. */
-void bench_options(int argc, char **argv, const struct bench_option *options,
-    const char *about, const char **data);
+ * ends with an entry without a name. `about` is the text of --help. If
+ * `data` is not NULL, --data DIR is an option too and sets *data. Ends the
+ * program on --help and, with code 2, on wrong usage. */
+void bench_parse_options(int argc, char **argv,
+    const struct bench_option *options, const char *about, const char **data);
 
 /* Print a message and exit with code 1, since the bench cannot measure. */
 void bench_die(const char *format, ...)
@@ -47,18 +47,18 @@ struct bench_figure { /* statistics of several runs */
 };
 
 /* The median and noise of `n` runs. Sorts the values. */
-struct bench_figure bench_figure(double *values, size_t n);
+struct bench_figure bench_figure_of(double *values, size_t n);
 
 enum { BENCH_MAX_PAIRS = 99 };
 struct bench_pairs {
-    uint64_t            n;     /* pairs */
+    uint64_t            n;     /* number of pairs */
     struct bench_figure a, b;  /* of the values that a() and b() returned */
     struct bench_figure ratio; /* of the quotients a / b of the pairs */
 };
 
 /* Call a(arg) and b(arg) in n pairs. Every second pair calls b first, so that
  * other load on the machine affects both alike. */
-struct bench_pairs bench_pairs(
+struct bench_pairs bench_run_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg);
 
 /* The next pseudo-random number of a sequence; its seed is the first *state. */
@@ -71,39 +71,40 @@ void bench_sleep_until(int64_t until_ns);
 /* ---- the machine --------------------------------------------------------- */
 
 /* Print the machine on which the bench `name` runs, and measure the load of
- * other processes. Call it first, while the bench itself is idle. Sets the
- * heap's thresholds as `forebay` does. */
+ * other processes. Call it first, while the bench itself is idle. Also sets
+ * malloc()'s thresholds to those of the program `forebay`. */
 void bench_begin(const char *name);
 
 /* Print whether figures with this noise can be trusted. They cannot if the
  * noise is above 10 %, if the host of a virtual machine took more than 2 % of
  * the CPU time since bench_begin(), if other processes used more than 10 % of
  * the CPU time just before bench_begin(), or if the machine has fewer than
- * `min_cores` cores. Benches of CPU time pass BENCH_ANY_CORES: then the
+ * `min_cores` cores. Benches of CPU time pass BENCH_ANY_CORES, with which the
  * load of other processes does not count. */
 enum {
     BENCH_ANY_CORES = 0,
+    BENCH_ONE_CORE  = 1,
     BENCH_TWO_CORES = 2 /* for a client and a worker */
 };
 void bench_print_trust(double noise, uint32_t min_cores);
 
-/* Wait until the threads of this process are idle: until they use at most
- * 0.5 ms of CPU time in 20 ms. */
+/* Wait until the threads of this process are idle, that is, use at most 0.5 ms
+ * of CPU time in 20 ms. */
 void bench_wait_idle(void);
 
 /* ---- output -------------------------------------------------------------- */
 
 /* Print "  name    text" on standard output. */
-void bench_row(const char *name, const char *format, ...)
+void bench_print(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Print the row "ratio": its median and noise, and the number of pairs. */
-void bench_ratio_row(const struct bench_pairs *pairs);
+void bench_print_ratio(const struct bench_pairs *pairs);
 
-enum bench_sense { BENCH_AT_MOST, BENCH_AT_LEAST };
+enum bench_bound { BENCH_AT_MOST, BENCH_AT_LEAST };
 
-/* Print the line of a goal: NAME ratio VALUE goal OP GOAL met|missed. */
-void bench_goal(
-    const char *name, double value, enum bench_sense sense, double goal);
+/* Judge a value by its goal: print NAME ratio VALUE goal OP GOAL met|missed. */
+void bench_judge(
+    const char *name, double value, enum bench_bound bound, double goal);
 
 #endif

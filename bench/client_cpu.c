@@ -1,11 +1,12 @@
 /* client_cpu.c - CPU time of receiving on the trainer's machine.
  *
- * Measures the CPU time that all threads of the client spend per GB of u8
- * pixels, from the request until the checked bytes are in the slot. The client
- * does not expand them. Another process sends prepared batches. The baseline
- * receives the same frames over bare TCP and writes the chunks into a slot
- * unchecked. The baseline decodes LZ4 chunks, as the client must, and copies
- * store and pack chunks. Runs once for each encoding of 224 x 224 crops. */
+ * Another process sends prepared batches, which were encoded before. Measures
+ * the CPU time that all threads of the client spend per GB of u8 pixels. A run
+ * ends when the checked bytes are in a slot (the client's buffer of a batch),
+ * before they are expanded to tensors. The baseline receives the same frames
+ * over bare TCP and writes the chunks into a slot unchecked. Like the client,
+ * it decodes LZ4 chunks and copies store and pack chunks. Compares once for
+ * each encoding of 224 x 224 crops. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 #include "bench/receive.h"
 #include "common/mem.h"
 
-enum { ROWS = 104, FRAME_BYTES = 4 << 20 /* more than the longest frame */ };
+enum { ROWS = 8 * 13 }; /* eight full chunks of 13 crops */
+enum { FRAME_BYTES = 4 << 20 /* more than the longest frame */ };
 
 static uint64_t pairs = 9;
 static uint64_t mib   = 1536;
@@ -23,7 +25,7 @@ static uint64_t seed  = 1;
 
 static const struct {
     const char *name;
-    double      goal;
+    double      goal; /* greatest quotient of client and bare TCP */
 } encodings[BENCH_ENCODINGS] = {
     [BENCH_STORE] = {"store", 1.4},
     [BENCH_LZ4]   = {"lz4", 1.3},
@@ -57,23 +59,24 @@ static void receive_batch(const struct bench_receive *self, uint8_t *slot)
     }
 }
 
-static struct bench_figure measure(
+static struct bench_figure compare(
     enum bench_encoding encoding, const uint8_t *pixels)
 {
     struct bench_batch   batch;
     struct bench_receive self = {.receive_batch = receive_batch};
     bench_batch_make(&batch, encoding, pixels, ROWS, BENCH_CROP);
-    bench_receive_start(&self, &batch, mib, false);
+    bench_receive_start(&self, &batch, mib);
     client_cost(&self); /* warm up */
     bare_tcp_cost(&self);
-    struct bench_pairs r =
-        bench_pairs(pairs, client_cost, bare_tcp_cost, &self);
+    struct bench_pairs result =
+        bench_run_pairs(pairs, client_cost, bare_tcp_cost, &self);
     bench_receive_stop(&self);
-    bench_row(encodings[encoding].name, "%6.3f  %6.3f  %6.3f  %5.1f %%  %6.3f",
-        r.a.median, r.b.median, r.ratio.median, r.ratio.noise,
+    bench_print(encodings[encoding].name,
+        "%6.3f  %6.3f  %6.3f  %5.1f %%  %6.3f", result.a.median,
+        result.b.median, result.ratio.median, result.ratio.noise,
         (double)batch.wire_bytes / (double)batch.layout.raw_bytes);
     bench_batch_free(&batch);
-    return r.ratio;
+    return result.ratio;
 }
 
 static void run(const struct bench_photos *photos)
@@ -82,10 +85,10 @@ static void run(const struct bench_photos *photos)
     uint8_t            *pixels = fby_zalloc((size_t)ROWS * BENCH_CROP_BYTES);
     double              noise  = 0;
     bench_photos_crops(photos, seed, ROWS, pixels, NULL);
-    bench_row("CPU s/GB", "%6s  %6s  %6s  %7s  %6s", "client", "bare", "ratio",
-        "noise", "wire/u8");
+    bench_print("CPU s/GB", "%6s  %6s  %6s  %7s  %6s", "client", "bare",
+        "ratio", "noise", "wire/u8");
     for (int i = 0; i < BENCH_ENCODINGS; i++) {
-        ratios[i] = measure((enum bench_encoding)i, pixels);
+        ratios[i] = compare((enum bench_encoding)i, pixels);
         noise     = fmax(noise, ratios[i].noise);
     }
     free(pixels);
@@ -93,7 +96,7 @@ static void run(const struct bench_photos *photos)
     for (int i = 0; i < BENCH_ENCODINGS; i++) {
         char name[32];
         snprintf(name, sizeof(name), "client_cpu.%s", encodings[i].name);
-        bench_photos_goal(
+        bench_photos_judge(
             photos, name, ratios[i].median, BENCH_AT_MOST, encodings[i].goal);
     }
 }

@@ -15,6 +15,7 @@
 #include "bench/bench.h"
 #include "common/clock.h"
 
+/* Values: source, batch, decoder's keys, crop, field's keys, label's source. */
 static const char pipeline_format[] =
     "forebay: 1\n"
     "splits:\n"
@@ -32,10 +33,8 @@ static const char pipeline_format[] =
     "%s"
     "  label: {from: %s}\n";
 
-/* ---- directory, data and pipeline ---------------------------------------- */
-
-/* Run `forebay` with `args` to its end, and write its standard output to `out`
- * as a string, cut to `size` bytes. */
+/* Run `forebay` with `args`, and wait for its end. Write its standard output to
+ * `out` as a string, cut to `size` bytes. */
 static void run_to_end(const struct bench_cluster *self,
     const char *const *args, char *out, size_t size)
 {
@@ -43,16 +42,16 @@ static void run_to_end(const struct bench_cluster *self,
     size_t               used   = 0;
     int                  status = 0;
     ssize_t              n      = 1;
-    bench_process_start(&process, self->log, args);
+    bench_process_start(&process, self->log_path, args);
     while (n > 0 && used + 1 < size) {
-        n = read(process.out, out + used, size - used - 1);
+        n = read(process.stdout_fd, out + used, size - used - 1);
         used += n > 0 ? (size_t)n : 0;
     }
     out[used] = '\0';
     waitpid(process.pid, &status, 0);
-    close(process.out);
+    close(process.stdout_fd);
     if (status != 0) {
-        bench_die("forebay %s failed; see %s", args[1], self->log);
+        bench_die("forebay %s failed; see %s", args[1], self->log_path);
     }
 }
 
@@ -65,23 +64,25 @@ void bench_cluster_init(struct bench_cluster *self)
     if (n >= (int)sizeof(self->dir)) {
         bench_die("TMPDIR=%s is too long", tmp);
     }
-    bool made = mkdtemp(self->dir) != NULL;
+    bool has_dir = mkdtemp(self->dir) != NULL;
     snprintf(self->data_dir, sizeof(self->data_dir), "%s/photos", self->dir);
-    snprintf(self->pipeline, sizeof(self->pipeline), "%s/p.yaml", self->dir);
-    snprintf(self->log, sizeof(self->log), "%s/log", self->dir);
-    if (!made || mkdir(self->data_dir, 0777) != 0) {
+    snprintf(self->pipeline_path, sizeof(self->pipeline_path), "%s/p.yaml",
+        self->dir);
+    snprintf(self->log_path, sizeof(self->log_path), "%s/log", self->dir);
+    if (!has_dir || mkdir(self->data_dir, 0777) != 0) {
         bench_die("%s: %s", self->dir, strerror(errno));
     }
     setenv("FOREBAY_CACHE_DIR", self->dir, 1);
-    setenv("FOREBAY_LOG", "error", 0);
+    setenv("FOREBAY_LOG", "error", 0); /* unless the user has set it */
 }
 
-void bench_cluster_pipeline(struct bench_cluster *self, const char *format, ...)
+void bench_cluster_write_pipeline(
+    struct bench_cluster *self, const char *format, ...)
 {
     va_list args;
-    FILE   *file = fopen(self->pipeline, "w");
+    FILE   *file = fopen(self->pipeline_path, "w");
     if (file == NULL) {
-        bench_die("%s: %s", self->pipeline, strerror(errno));
+        bench_die("%s: %s", self->pipeline_path, strerror(errno));
     }
     va_start(args, format);
     vfprintf(file, format, args);
@@ -89,7 +90,7 @@ void bench_cluster_pipeline(struct bench_cluster *self, const char *format, ...)
     fclose(file);
 }
 
-void bench_cluster_make(
+void bench_cluster_init_pictures(
     struct bench_cluster *self, const struct bench_pictures *pictures)
 {
     char source[128];
@@ -98,7 +99,7 @@ void bench_cluster_make(
     char output[1024];
     bench_cluster_init(self);
     snprintf(source, sizeof(source), "folder: \"%s\"", self->data_dir);
-    bench_cluster_pipeline(self, pipeline_format, source, pictures->batch,
+    bench_cluster_write_pipeline(self, pipeline_format, source, pictures->batch,
         "    dct_scale: off\n", pictures->crop, "", "folder");
     snprintf(number, sizeof(number), "%" PRIu64, pictures->number);
     snprintf(side, sizeof(side), "%" PRIu64, pictures->side);
@@ -108,17 +109,17 @@ void bench_cluster_make(
         output, sizeof(output));
 }
 
-void bench_cluster_make_shards(struct bench_cluster *self,
+void bench_cluster_init_shards(struct bench_cluster *self,
     const struct bench_photos *photos, const struct bench_shards *shards)
 {
     char source[128];
     bench_cluster_init(self);
     snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
         self->data_dir, shards->shards - 1);
-    bench_cluster_pipeline(self, pipeline_format, source, shards->batch, "",
-        shards->crop, "    wire: {codec: auto}\n", "cls");
+    bench_cluster_write_pipeline(self, pipeline_format, source, shards->batch,
+        "", shards->crop, "    wire: {codec: auto}\n", "cls");
     bench_photos_write_tar(
-        photos, self->data_dir, shards->shards, shards->times);
+        photos, self->data_dir, shards->shards, shards->copies);
 }
 
 static int remove_entry(
@@ -147,21 +148,21 @@ static void start_worker(
     struct bench_process *worker = &self->workers[self->n_workers++];
     snprintf(root, sizeof(root), "d=%s", self->data_dir);
     snprintf(number, sizeof(number), "%u", threads);
-    bench_process_start(worker, self->log,
+    bench_process_start(worker, self->log_path,
         (const char *const[]){"forebay", "worker", "--server", self->endpoint,
             "--data", root, "--memory", memory, "--ready-fd", "1",
-            /* NULL ends the words: 0 leaves the default number of threads */
+            /* With 0 threads this NULL ends the arguments. */
             threads > 0 ? "--threads" : NULL, number, NULL});
-    bench_process_endpoint(worker, endpoint, sizeof(endpoint));
+    bench_process_read_endpoint(worker, endpoint, sizeof(endpoint));
 }
 
 void bench_cluster_start(struct bench_cluster *self, unsigned workers,
     unsigned threads, const char *memory)
 {
-    bench_process_start(&self->server, self->log,
+    bench_process_start(&self->server, self->log_path,
         (const char *const[]){"forebay", "server", "--listen",
             "tcp://127.0.0.1:*", "--ready-fd", "1", NULL});
-    bench_process_endpoint(
+    bench_process_read_endpoint(
         &self->server, self->endpoint, sizeof(self->endpoint));
     for (unsigned i = 0; i < workers; i++) {
         start_worker(self, threads, memory);
@@ -176,29 +177,27 @@ void bench_cluster_stop(struct bench_cluster *self)
     bench_process_kill(&self->server);
 }
 
-/* ---- consumers ----------------------------------------------------------- */
-
-struct bench_pulled bench_cluster_pull(
+struct bench_pull_result bench_cluster_run_pull(
     const struct bench_cluster *self, const char *const *args)
 {
-    char                text[16384];
-    json_int_t          images = 0;
-    json_int_t          raw    = 0;
-    json_int_t          wire   = 0;
-    struct bench_pulled pulled = {0};
+    char                     text[16384];
+    json_int_t               images = 0;
+    json_int_t               raw    = 0;
+    json_int_t               wire   = 0;
+    struct bench_pull_result result = {0};
     run_to_end(self, args, text, sizeof(text));
     json_t *object = json_loads(text, 0, NULL);
     if (json_unpack(object, "{s:I, s:I, s:I, s:F}", "images", &images,
             "raw_bytes", &raw, "wire_bytes", &wire, "seconds",
-            &pulled.seconds) != 0 ||
-        images <= 0 || pulled.seconds <= 0) {
+            &result.seconds) != 0 ||
+        images <= 0 || result.seconds <= 0) {
         bench_die("unexpected output of forebay pull --json: %s", text);
     }
     json_decref(object);
-    pulled.images     = (uint64_t)images;
-    pulled.raw_bytes  = (uint64_t)raw;
-    pulled.wire_bytes = (uint64_t)wire;
-    return pulled;
+    result.images     = (uint64_t)images;
+    result.raw_bytes  = (uint64_t)raw;
+    result.wire_bytes = (uint64_t)wire;
+    return result;
 }
 
 void bench_consumer_start(struct bench_process *self,
@@ -206,14 +205,14 @@ void bench_consumer_start(struct bench_process *self,
 {
     char root[128];
     snprintf(root, sizeof(root), "d=%s", cluster->data_dir);
-    bench_process_start(self, cluster->log,
+    bench_process_start(self, cluster->log_path,
         (const char *const[]){"forebay", "pull", "--pipeline",
-            cluster->pipeline, "--server", cluster->endpoint, "--data", root,
-            "--epochs", "1000000000", "--step-ms", step_ms, "--digests",
+            cluster->pipeline_path, "--server", cluster->endpoint, "--data",
+            root, "--epochs", "1000000000", "--step-ms", step_ms, "--digests",
             "/dev/stdout", NULL});
 }
 
-/* Count the lines that the consumer wrote; false if it wrote none in time. */
+/* Count the consumer's new lines as steps. Returns false if there are none. */
 static bool read_steps(struct bench_process *self, int64_t until_ns)
 {
     char   text[65536];
@@ -228,8 +227,8 @@ void bench_consumer_wait(struct bench_process *self, uint64_t steps)
 {
     while (self->steps < steps) {
         if (!read_steps(self, fby_now_ns() + BENCH_TIMEOUT_NS)) {
-            bench_die(
-                "a consumer took no step within a minute; see %s", self->log);
+            bench_die("a consumer took no step within a minute; see %s",
+                self->log_path);
         }
     }
 }
@@ -237,15 +236,15 @@ void bench_consumer_wait(struct bench_process *self, uint64_t steps)
 double bench_consumer_rate(struct bench_process *self, int64_t for_ns)
 {
     bench_consumer_wait(self, self->steps + 1); /* begin just after a step */
-    int64_t  begun_ns = fby_now_ns();
-    uint64_t first    = self->steps;
-    int64_t  last_ns  = begun_ns;
+    int64_t  begun_ns     = fby_now_ns();
+    uint64_t steps        = self->steps;
+    int64_t  last_step_ns = begun_ns;
     while (fby_now_ns() < begun_ns + for_ns) {
         if (read_steps(self, begun_ns + for_ns)) {
-            last_ns = fby_now_ns();
+            last_step_ns = fby_now_ns();
         }
     }
-    return last_ns > begun_ns ? 1e9 * (double)(self->steps - first) /
-                                    (double)(last_ns - begun_ns)
-                              : 0;
+    return last_step_ns > begun_ns ? 1e9 * (double)(self->steps - steps) /
+                                         (double)(last_step_ns - begun_ns)
+                                   : 0;
 }

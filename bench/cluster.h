@@ -1,11 +1,11 @@
 /* cluster.h - real `forebay` processes on loopback that a bench measures.
  *
- * A cluster is a temporary directory with data and a pipeline file, and the
- * server and workers that serve them; consumers are `forebay pull`. The bench
- * reads the standard output of each process. A server or worker prints its
+ * A cluster has a temporary directory with data and a pipeline file, and the
+ * server and workers that serve them. Consumers are `forebay pull`. The bench
+ * reads the standard output of each process: a server or worker prints its
  * endpoint, a consumer a line per step. All processes end with the bench, also
- * if the bench is killed. An error ends the bench with a message. The directory
- * then stays, with the messages of the processes in its file `log`. All calls
+ * if the bench is killed. An error ends the bench with a message and keeps the
+ * directory, with the messages of the processes in its file `log`. All calls
  * come from the main thread. */
 #ifndef FBY_BENCH_CLUSTER_H
 #define FBY_BENCH_CLUSTER_H
@@ -16,15 +16,15 @@
 #include "bench/process.h"
 
 struct bench_pictures { /* a folder of pictures made by `forebay photos` */
-    uint64_t number;    /* of pictures */
-    uint64_t side;      /* their width in pixels */
+    uint64_t number;    /* number of pictures */
+    uint64_t side;      /* width of a picture, pixels */
     uint64_t crop;      /* random_resized_crop to this width and height */
     uint64_t batch;     /* rows of a batch */
 };
 
 struct bench_shards { /* photographs in tar files */
     unsigned shards;  /* number of tar files */
-    unsigned times;   /* how often each photograph is written */
+    unsigned copies;  /* how often each photograph is written */
     uint64_t crop;    /* random_resized_crop to this width and height */
     uint64_t batch;   /* rows of a batch */
 };
@@ -32,31 +32,32 @@ struct bench_shards { /* photographs in tar files */
 enum { BENCH_MAX_WORKERS = 8 };
 
 struct bench_cluster {
-    char                 dir[64];
-    char                 pipeline[96];  /* path of the pipeline file */
-    char                 data_dir[96];  /* the workers' root "d" */
-    char                 log[96];       /* path; messages of all processes */
-    char                 endpoint[256]; /* of the server */
+    char dir[64]; /* path of the temporary directory */
+    char pipeline_path[96];
+    char data_dir[96];  /* path; the root "d" of the workers */
+    char log_path[96];  /* file of the messages of all processes */
+    char endpoint[256]; /* address of the server */
     struct bench_process server;
     struct bench_process workers[BENCH_MAX_WORKERS];
-    unsigned             n_workers;
+    unsigned             n_workers; /* running */
 };
 
-/* Make the directory with an empty data_dir. Starts no process. */
+/* Make the directory with an empty data_dir. Processes that are started later
+ * keep their caches in it (FOREBAY_CACHE_DIR) and log only errors. */
 void bench_cluster_init(struct bench_cluster *self);
 
-/* Write the pipeline file. */
-void bench_cluster_pipeline(struct bench_cluster *self, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Write the pipeline file, with `format` and values as of printf(). */
+void bench_cluster_write_pipeline(struct bench_cluster *self,
+    const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Make the directory, pictures of the project's generator, and the pipeline
- * file. Starts no process. */
-void bench_cluster_make(
+/* As bench_cluster_init(); then make pictures with `forebay photos`, and write
+ * the pipeline file. */
+void bench_cluster_init_pictures(
     struct bench_cluster *self, const struct bench_pictures *pictures);
 
-/* The same with photographs in tar files, which are in the page cache
- * afterwards. The pipeline has `codec: auto`. */
-void bench_cluster_make_shards(struct bench_cluster *self,
+/* As bench_cluster_init_pictures(), but with photographs in tar files, which
+ * are in the page cache afterwards. The pipeline has `codec: auto`. */
+void bench_cluster_init_shards(struct bench_cluster *self,
     const struct bench_photos *photos, const struct bench_shards *shards);
 
 /* Kill the server and the workers, and delete the directory. */
@@ -70,16 +71,16 @@ void bench_cluster_start(struct bench_cluster *self, unsigned workers,
 /* Kill the server and the workers. */
 void bench_cluster_stop(struct bench_cluster *self);
 
-struct bench_pulled {
-    uint64_t images; /* delivered */
+struct bench_pull_result {
+    uint64_t images; /* number delivered */
     uint64_t raw_bytes;
     uint64_t wire_bytes;
     double   seconds; /* without start-up */
 };
 
-/* Run `forebay pull --json`, which starts its own server and workers, to its
- * end. `args` are all words of the command, then NULL. */
-struct bench_pulled bench_cluster_pull(
+/* Run `forebay pull --json`, which starts its own server and workers, and wait
+ * for its end. `args` are all words of the command, then NULL. */
+struct bench_pull_result bench_cluster_run_pull(
     const struct bench_cluster *self, const char *const *args);
 
 /* Start a consumer that takes batches without end, one per `step_ms`. */

@@ -14,22 +14,22 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { CHUNK_CROPS = 13 }; /* as in a chunk of a worker */
+enum { CHUNK_CROPS = 13 }; /* as many as in a chunk of a worker */
 
 static uint64_t crops = 512;
 static uint64_t pairs = 9;
 static uint64_t seed  = 1;
 
 static const struct fby_pictures chunk_shape = {
-    CHUNK_CROPS, BENCH_CROP, BENCH_CROP, 3, false};
+    CHUNK_CROPS, BENCH_CROP, BENCH_CROP, .planes = 3};
 static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
 
 struct codec_cpu_bench {
     uint8_t *raw; /* pixels of all chunks */
-    size_t   n;   /* number of chunks */
-    uint8_t *payloads;
-    size_t  *sizes; /* of payloads */
-    uint8_t *out;
+    size_t   n_chunks;
+    uint8_t *payloads; /* of all chunks, in photo format 1 */
+    size_t  *sizes;    /* bytes of each payload */
+    uint8_t *out;      /* one decoded chunk, or one block of LZ4 */
 };
 
 static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
@@ -44,29 +44,29 @@ static uint8_t *payload_of(const struct codec_cpu_bench *self, size_t i)
     return self->payloads + i * fby_photo_encode_capacity(&chunk_shape);
 }
 
-/* CPU time since `begun_ns` in ns per byte of all pixels, which is s per GB. */
+/* CPU time since `begun_ns` per byte of all pixels, in ns (= s per GB). */
 static double cost_since(const struct codec_cpu_bench *self, int64_t begun_ns)
 {
     double ns = (double)(fby_thread_cpu_ns() - begun_ns);
-    return ns / (double)(self->n * chunk_bytes);
+    return ns / (double)(self->n_chunks * chunk_bytes);
 }
 
-static double encode(void *arg)
+static double encode_cost(void *arg)
 {
     const struct codec_cpu_bench *self  = arg;
     int64_t                       begun = fby_thread_cpu_ns();
-    for (size_t i = 0; i < self->n; i++) {
+    for (size_t i = 0; i < self->n_chunks; i++) {
         self->sizes[i] = fby_photo_encode(
             &chunk_shape, chunk_pixels(self, i), payload_of(self, i), scratch);
     }
     return cost_since(self, begun);
 }
 
-static double decode(void *arg)
+static double decode_cost(void *arg)
 {
     const struct codec_cpu_bench *self  = arg;
     int64_t                       begun = fby_thread_cpu_ns();
-    for (size_t i = 0; i < self->n; i++) {
+    for (size_t i = 0; i < self->n_chunks; i++) {
         if (!fby_photo_decode(&chunk_shape, payload_of(self, i), self->sizes[i],
                 self->out, scratch)) {
             bench_die("the photo codec cannot decode its own payload");
@@ -75,10 +75,10 @@ static double decode(void *arg)
     return cost_since(self, begun);
 }
 
-static double compress_lz4(void *arg)
+static double lz4_cost(void *arg)
 {
     const struct codec_cpu_bench *self  = arg;
-    size_t                        total = self->n * chunk_bytes;
+    size_t                        total = self->n_chunks * chunk_bytes;
     int64_t                       begun = fby_thread_cpu_ns();
     for (size_t offset = 0; offset < total; offset += FBY_CODEC_BLOCK) {
         size_t left = total - offset;
@@ -93,35 +93,38 @@ static double compress_lz4(void *arg)
 
 static void print_cost(const char *name, struct bench_figure figure)
 {
-    bench_row(name, "%6.3f s of CPU a GB, noise %.1f %%", figure.median,
+    bench_print(name, "%6.3f s of CPU a GB, noise %.1f %%", figure.median,
         figure.noise);
 }
 
 static void compare_all(
     struct codec_cpu_bench *self, const struct bench_photos *photos)
 {
-    encode(self); /* warm up */
-    compress_lz4(self);
-    struct bench_pairs packing = bench_pairs(pairs, encode, compress_lz4, self);
-    struct bench_pairs decoding = bench_pairs(pairs, decode, encode, self);
+    encode_cost(self); /* warm up; makes the payloads */
+    lz4_cost(self);
+    struct bench_pairs packing =
+        bench_run_pairs(pairs, encode_cost, lz4_cost, self);
+    struct bench_pairs decoding =
+        bench_run_pairs(pairs, decode_cost, encode_cost, self);
     print_cost("filter + pack", packing.a);
     print_cost("LZ4_compress_default", packing.b);
-    print_cost("unpack + inverse filter", decoding.a); /* .b is not used */
-    bench_ratio_row(&packing);
+    print_cost("unpack + inverse filter", decoding.a);
+    bench_print_ratio(&packing);
     bench_print_trust(packing.ratio.noise, BENCH_ANY_CORES);
-    bench_photos_goal(
+    bench_photos_judge(
         photos, "codec_cpu", packing.ratio.median, BENCH_AT_MOST, 0.25);
 }
 
 static void run(const struct bench_photos *photos)
 {
-    size_t                 n     = (crops + CHUNK_CROPS - 1) / CHUNK_CROPS;
-    struct codec_cpu_bench bench = {.n = n,
-        .raw                           = fby_zalloc(n * chunk_bytes),
-        .payloads = fby_zalloc(n * fby_photo_encode_capacity(&chunk_shape)),
-        .sizes    = fby_zalloc(n * sizeof(*bench.sizes)),
-        .out      = fby_zalloc(chunk_bytes)};
-    bench_photos_crops(photos, seed, n * CHUNK_CROPS, bench.raw, NULL);
+    size_t                 n_chunks = (crops + CHUNK_CROPS - 1) / CHUNK_CROPS;
+    struct codec_cpu_bench bench    = {.n_chunks = n_chunks,
+           .raw = fby_zalloc(n_chunks * chunk_bytes),
+           .payloads =
+               fby_zalloc(n_chunks * fby_photo_encode_capacity(&chunk_shape)),
+           .sizes = fby_zalloc(n_chunks * sizeof(*bench.sizes)),
+           .out   = fby_zalloc(chunk_bytes)};
+    bench_photos_crops(photos, seed, n_chunks * CHUNK_CROPS, bench.raw, NULL);
     compare_all(&bench, photos);
     free(bench.raw);
     free(bench.payloads);

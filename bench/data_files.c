@@ -10,8 +10,8 @@
 #include "bench/bench.h"
 
 enum {
-    NPY_HEAD  = 128, /* bytes before the values */
-    NPY_FIXED = 10   /* bytes of the head before its text */
+    NPY_HEAD = 128, /* bytes before the values */
+    NPY_TEXT = 10   /* offset of the text in the head */
 };
 
 static void write_head_and_data(const char *path, const void *head,
@@ -39,14 +39,14 @@ void bench_make_dir(
     }
 }
 
-/* The head of a NumPy file: the magic bytes, version 1.0 in two bytes, the
- * length of the text in two bytes, and the text, which ends with a newline. */
+/* Write the head of a NumPy file: the magic bytes, version 1.0 in two bytes,
+ * the length of the text in two bytes, and the text. It ends with a newline. */
 static void write_npy_head(char out[NPY_HEAD], const struct bench_array *array)
 {
     int n = snprintf(out, NPY_HEAD,
         "\x93NUMPY%c%c%c%c{'descr': '%s', 'fortran_order': False, "
         "'shape': (%s)}",
-        1, 0, NPY_HEAD - NPY_FIXED, 0, array->type, array->shape);
+        1, 0, NPY_HEAD - NPY_TEXT, 0, array->type, array->shape);
     memset(out + n, ' ', (size_t)(NPY_HEAD - n));
     out[NPY_HEAD - 1] = '\n';
 }
@@ -63,7 +63,7 @@ void bench_write_column(const char *dir, const struct bench_column *column,
 {
     char   path[BENCH_PATH_SIZE];
     char   shape[48];
-    size_t value_bytes = (size_t)(column->type[2] - '0');
+    size_t value_bytes = (size_t)(column->type[2] - '0'); /* 4 in "<f4" */
     snprintf(path, sizeof(path), "%s/%s.npy", dir, column->name);
     snprintf(shape, sizeof(shape),
         column->width > 1 ? "%" PRIu64 ", %u" : "%" PRIu64 ",", rows,
@@ -72,8 +72,6 @@ void bench_write_column(const char *dir, const struct bench_column *column,
                               rows * column->width * value_bytes});
 }
 
-/* ---- archives ------------------------------------------------------------ */
-
 static void die_unless(bool ok, struct archive *archive)
 {
     if (!ok) {
@@ -81,10 +79,11 @@ static void die_unless(bool ok, struct archive *archive)
     }
 }
 
-struct archive *bench_archive_open(const char *path, bool zip)
+struct archive *bench_archive_create(
+    const char *path, enum bench_archive_format format)
 {
     struct archive *self = archive_write_new();
-    if (zip) {
+    if (format == BENCH_ZIP) {
         archive_write_set_format_zip(self);
         archive_write_zip_set_compression_store(self);
     } else {
@@ -125,24 +124,27 @@ void bench_archive_close(struct archive *self)
 
 void bench_write_csr(const char *path, const struct bench_csr *csr)
 {
-    const uint32_t n            = csr->indptr[csr->rows];
-    const uint64_t dims[]       = {csr->rows, csr->columns};
-    char           n_values[16] = "";
-    char           n_indptr[16] = "";
-    snprintf(n_values, sizeof(n_values), "%u,", n);
-    snprintf(n_indptr, sizeof(n_indptr), "%u,", csr->rows + 1);
+    const uint32_t n_values = csr->indptr[csr->rows];
+    const uint32_t n_indptr = csr->rows + 1;
+    const uint64_t dims[]   = {csr->rows, csr->columns};
+    char           values_shape[16];
+    char           indptr_shape[16];
+    snprintf(values_shape, sizeof(values_shape), "%u,", n_values);
+    snprintf(indptr_shape, sizeof(indptr_shape), "%u,", n_indptr);
     const struct member {
         const char        *name;
         struct bench_array array;
     } members[] = {
-        {"indices.npy", {"<i4", n_values, csr->indices, n * sizeof(uint32_t)}},
+        {"indices.npy",
+            {"<i4", values_shape, csr->indices, n_values * sizeof(uint32_t)}},
         {"indptr.npy",
-            {"<i4", n_indptr, csr->indptr, (csr->rows + 1) * sizeof(uint32_t)}},
+            {"<i4", indptr_shape, csr->indptr, n_indptr * sizeof(uint32_t)}},
         {"format.npy", {"|S3", "", "csr", 3}},
         {"shape.npy", {"<i8", "2,", dims, sizeof(dims)}},
-        {"data.npy", {"<f4", n_values, csr->values, n * sizeof(float)}},
+        {"data.npy",
+            {"<f4", values_shape, csr->values, n_values * sizeof(float)}},
     };
-    struct archive *zip = bench_archive_open(path, true);
+    struct archive *zip = bench_archive_create(path, BENCH_ZIP);
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         const struct bench_array *array = &members[i].array;
         char                      head[NPY_HEAD];

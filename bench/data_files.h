@@ -4,7 +4,6 @@
 #define FBY_BENCH_DATA_FILES_H
 
 #include <archive.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +20,7 @@ struct bench_array {   /* a NumPy array */
     const char *type;  /* NumPy's type string, such as "<f4" */
     const char *shape; /* NumPy's tuple without parentheses, such as "10, 3" */
     const void *values;
-    size_t      bytes; /* of all values */
+    size_t      bytes; /* size of all values */
 };
 
 /* Write a NumPy file. */
@@ -29,8 +28,8 @@ void bench_write_npy(const char *path, const struct bench_array *array);
 
 struct bench_column { /* a NumPy array of rows */
     const char *name;
-    const char *type;  /* "<f4" */
-    unsigned    width; /* values of a row */
+    const char *type;  /* NumPy's type string, such as "<f4" */
+    unsigned    width; /* number of values in a row */
 };
 
 /* Write the NumPy file `dir`/NAME.npy. */
@@ -48,8 +47,10 @@ struct bench_csr { /* a sparse matrix */
 /* Write a matrix as SciPy saves CSR: a zip file of NumPy files. */
 void bench_write_csr(const char *path, const struct bench_csr *csr);
 
-/* Create a zip or tar file. Then add its members, and close it. */
-struct archive *bench_archive_open(const char *path, bool zip);
+/* Create an archive. Then add its members, and close it. */
+enum bench_archive_format { BENCH_TAR, BENCH_ZIP };
+struct archive *bench_archive_create(
+    const char *path, enum bench_archive_format format);
 
 void bench_archive_add(
     struct archive *self, const char *name, const void *data, size_t size);

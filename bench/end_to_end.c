@@ -22,29 +22,26 @@ static uint64_t images = 9600;
 struct pull_bench {
     struct bench_cluster       cluster;
     const struct bench_photos *photos;
-    uint64_t                   steps;      /* per run */
-    double                     wire_ratio; /* wire / raw bytes, last run */
+    uint64_t                   steps; /* batches per run */
+    double wire_ratio;                /* bytes sent / bytes of u8, last run */
 };
 
-/* ---- forebay pull -------------------------------------------------------- */
-
-static double pull(void *arg)
+static double pull_rate(void *arg)
 {
     struct pull_bench *self = arg;
     char               steps[24];
     snprintf(steps, sizeof(steps), "%" PRIu64, self->steps);
-    struct bench_pulled pulled = bench_cluster_pull(&self->cluster,
+    struct bench_pull_result result = bench_cluster_run_pull(&self->cluster,
         (const char *const[]){"forebay", "pull", "--pipeline",
-            self->cluster.pipeline, "--steps", steps, "--json", NULL});
-    self->wire_ratio = (double)pulled.wire_bytes / (double)pulled.raw_bytes;
-    return (double)pulled.images / pulled.seconds;
+            self->cluster.pipeline_path, "--steps", steps, "--json", NULL});
+    self->wire_ratio = (double)result.wire_bytes / (double)result.raw_bytes;
+    return (double)result.images / result.seconds;
 }
-
-/* ---- the decoding loop --------------------------------------------------- */
 
 struct share { /* the photographs that one thread decodes */
     const struct bench_photos *photos;
-    size_t                     first, n; /* as of bench_photos_decode() */
+    size_t                     first; /* number of the first photograph */
+    size_t                     n;     /* number of photographs */
 };
 
 static void *decode_share(void *arg)
@@ -54,48 +51,48 @@ static void *decode_share(void *arg)
     return NULL;
 }
 
-static double decode(void *arg)
+static double decode_rate(void *arg)
 {
-    const struct pull_bench *self = arg;
-    uint32_t                 n =
-        fby_usable_cores() < MAX_THREADS ? fby_usable_cores() : MAX_THREADS;
-    uint64_t     total = self->steps * BATCH;
+    const struct pull_bench *self  = arg;
+    uint32_t                 cores = fby_usable_cores();
+    uint32_t     n_threads         = cores < MAX_THREADS ? cores : MAX_THREADS;
+    uint64_t     total             = self->steps * BATCH; /* photographs */
     pthread_t    threads[MAX_THREADS];
     struct share shares[MAX_THREADS];
     int64_t      begun = fby_now_ns();
-    for (uint32_t i = 0; i < n; i++) {
-        shares[i] = (struct share){.photos = self->photos,
-            .first                         = total * i / n,
-            .n = total * (i + 1) / n - total * i / n};
+    for (uint32_t i = 0; i < n_threads; i++) {
+        uint64_t first = total * i / n_threads;
+        uint64_t end   = total * (i + 1) / n_threads;
+        shares[i]      = (struct share){self->photos, first, end - first};
         if (pthread_create(&threads[i], NULL, decode_share, &shares[i]) != 0) {
             bench_die("a thread cannot be created");
         }
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n_threads; i++) {
         pthread_join(threads[i], NULL);
     }
     return 1e9 * (double)total / (double)(fby_now_ns() - begun);
 }
 
-/* ---- the run ------------------------------------------------------------- */
-
 static void run(const struct bench_photos *photos)
 {
     struct pull_bench bench = {
         .photos = photos, .steps = (images + BATCH - 1) / BATCH};
-    bench_cluster_make_shards(&bench.cluster, photos,
+    bench_cluster_init_shards(&bench.cluster, photos,
         &(struct bench_shards){
-            .shards = SHARDS, .times = 8, .crop = BENCH_CROP, .batch = BATCH});
-    pull(&bench); /* warm up: makes the manifest, fills the page cache */
-    struct bench_pairs result = bench_pairs(pairs, pull, decode, &bench);
+            .shards = SHARDS, .copies = 8, .crop = BENCH_CROP, .batch = BATCH});
+    pull_rate(&bench); /* warm up: makes the manifest, fills the page cache */
+    struct bench_pairs result =
+        bench_run_pairs(pairs, pull_rate, decode_rate, &bench);
     bench_cluster_remove(&bench.cluster);
-    bench_row("forebay pull", "%8.1f images/s, noise %.1f %%; %.2f of u8 sent",
-        result.a.median, result.a.noise, bench.wire_ratio);
-    bench_row("decoding in full", "%8.1f images/s, noise %.1f %%",
+    bench_print("forebay pull",
+        "%8.1f images/s, noise %.1f %%; %.2f of u8 sent", result.a.median,
+        result.a.noise, bench.wire_ratio);
+    bench_print("decoding in full", "%8.1f images/s, noise %.1f %%",
         result.b.median, result.b.noise);
-    bench_ratio_row(&result);
+    bench_print_ratio(&result);
     bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
-    bench_photos_goal(
+    bench_photos_judge(
         photos, "end_to_end", result.ratio.median, BENCH_AT_LEAST, 0.85);
 }
 

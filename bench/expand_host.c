@@ -18,21 +18,21 @@
 #include "common/pages.h"
 #include "trainer_client/expand/device.h"
 
-enum { CACHE_TIMES = 4 };
-static const size_t default_cache = 32 << 20; /* assumed if unknown */
+enum { CACHE_MULTIPLE = 4 }; /* size of the pixels / size of the cache */
+static const size_t default_cache_bytes = 32 << 20; /* assumed if unknown */
 
 static uint64_t pairs  = 7;
 static uint64_t images = 0; /* 0: enough to fill four times the cache */
 static uint64_t seed   = 1;
 
 struct expand_bench {
-    uint32_t             images;
-    uint8_t             *raw; /* pixels, interleaved */
-    struct bench_batch   packed;
-    uint8_t             *copy_source; /* of memcpy */
-    uint8_t             *out;
-    size_t               out_bytes; /* of all images, in this comparison */
-    struct fby_expansion plan;
+    uint32_t           images;
+    uint8_t           *raw;         /* u8 pixels of all images, interleaved */
+    struct bench_batch packed;      /* the same images in photo format 1 */
+    uint8_t           *copy_source; /* source of memcpy() */
+    uint8_t           *out;
+    size_t out_bytes;          /* bytes that a run writes, set by compare() */
+    struct fby_expansion plan; /* to f32 or bf16, for expand_rate() */
 };
 
 static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
@@ -43,7 +43,7 @@ static double rate_since(const struct expand_bench *self, int64_t begun_ns)
     return (double)self->out_bytes / (double)(fby_thread_cpu_ns() - begun_ns);
 }
 
-static double expand(void *arg)
+static double expand_rate(void *arg)
 {
     const struct expand_bench *self  = arg;
     struct fby_error_detail    why   = {{0}};
@@ -55,15 +55,14 @@ static double expand(void *arg)
     return rate_since(self, begun);
 }
 
-static double unpack(void *arg)
+static double unpack_rate(void *arg)
 {
     const struct expand_bench *self  = arg;
     int64_t                    begun = fby_thread_cpu_ns();
     for (uint32_t i = 0; i < self->packed.layout.n_chunks; i++) {
         const struct bench_chunk *chunk    = &self->packed.chunks[i];
         const struct fby_pictures pictures = {
-            chunk->span.raw_bytes / BENCH_CROP_BYTES, BENCH_CROP, BENCH_CROP, 3,
-            false};
+            chunk->span.rows, BENCH_CROP, BENCH_CROP, .planes = 3};
         if (!fby_photo_decode_planar(&pictures,
                 self->packed.payloads + chunk->offset, chunk->wire_bytes,
                 self->out + chunk->span.raw_offset, scratch)) {
@@ -73,7 +72,7 @@ static double unpack(void *arg)
     return rate_since(self, begun);
 }
 
-static double copy(void *arg)
+static double copy_rate(void *arg)
 {
     const struct expand_bench *self  = arg;
     int64_t                    begun = fby_thread_cpu_ns();
@@ -81,11 +80,9 @@ static double copy(void *arg)
     return rate_since(self, begun);
 }
 
-/* ---- set-up -------------------------------------------------------------- */
-
 /* Bytes of the last-level cache; 0 if unknown. sysconf() is not used, because
  * it adds the caches of other processor sockets. */
-static size_t last_level_cache(void)
+static size_t last_level_cache_bytes(void)
 {
     char  text[32] = "";
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
@@ -96,17 +93,19 @@ static size_t last_level_cache(void)
     char  *line = fgets(text, sizeof(text), file);
     size_t size = line != NULL ? strtoul(line, &unit, 10) : 0;
     fclose(file);
-    return size << (*unit == 'M' ? 20 : 10);
+    return size << (*unit == 'M' ? 20 : 10); /* "32768K" or "32M" */
 }
 
-/* The number of images that fill the buffers. */
-static uint32_t count_images(void)
+/* Returns the number of images that fill the buffers, and prints their size. */
+static uint32_t choose_images(void)
 {
-    size_t found = last_level_cache();
-    size_t cache = found > 0 ? found : default_cache;
-    size_t need  = images > 0 ? images * BENCH_CROP_BYTES : CACHE_TIMES * cache;
-    size_t n     = (need + BENCH_CROP_BYTES - 1) / BENCH_CROP_BYTES;
-    bench_row("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
+    size_t found = last_level_cache_bytes();
+    size_t cache = found > 0 ? found : default_cache_bytes;
+    size_t n     = images;
+    if (n == 0) {
+        n = (CACHE_MULTIPLE * cache + BENCH_CROP_BYTES - 1) / BENCH_CROP_BYTES;
+    }
+    bench_print("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
         n * BENCH_CROP_BYTES >> 20, cache >> 20,
         found > 0 ? "" : " (assumed, since the system does not tell)");
     return (uint32_t)n;
@@ -125,10 +124,10 @@ static void *map_pages(size_t bytes)
 static void make_buffers(
     struct expand_bench *self, const struct bench_photos *photos)
 {
-    self->images      = count_images();
-    size_t n          = (size_t)self->images * BENCH_CROP_BYTES;
-    size_t bytes      = n * sizeof(float);
-    self->raw         = fby_zalloc(n);
+    self->images       = choose_images();
+    size_t pixel_bytes = (size_t)self->images * BENCH_CROP_BYTES;
+    size_t bytes      = pixel_bytes * sizeof(float); /* of the largest output */
+    self->raw         = fby_zalloc(pixel_bytes);
     self->copy_source = map_pages(bytes);
     self->out         = map_pages(bytes);
     memset(self->copy_source, 1, bytes); /* touch every page */
@@ -147,14 +146,13 @@ static void free_buffers(struct expand_bench *self)
     fby_pages_unmap(self->out, bytes);
 }
 
-/* ---- the runs ------------------------------------------------------------ */
-
 static struct bench_figure compare(struct expand_bench *self, const char *name,
-    size_t value_bytes, double (*measured)(void *))
+    size_t value_bytes, double (*measured_rate)(void *))
 {
     self->out_bytes = (size_t)self->images * BENCH_CROP_BYTES * value_bytes;
-    struct bench_pairs result = bench_pairs(pairs, measured, copy, self);
-    bench_row(name, "%6.2f GB/s of %6.2f, ratio %.3f, noise %.1f %%",
+    struct bench_pairs result =
+        bench_run_pairs(pairs, measured_rate, copy_rate, self);
+    bench_print(name, "%6.2f GB/s of %6.2f, ratio %.3f, noise %.1f %%",
         result.a.median, result.b.median, result.ratio.median,
         result.ratio.noise);
     return result.ratio;
@@ -163,17 +161,19 @@ static struct bench_figure compare(struct expand_bench *self, const char *name,
 static void compare_all(
     struct expand_bench *self, const struct bench_photos *photos)
 {
-    bench_crop_expansion(&self->plan, false, FBY_F32, FBY_LAYOUT_CHW);
-    struct bench_figure f32 = compare(self, "u8 HWC -> f32 CHW", 4, expand);
-    bench_crop_expansion(&self->plan, false, FBY_BF16, FBY_LAYOUT_CHW);
-    struct bench_figure bf16 = compare(self, "u8 HWC -> bf16 CHW", 2, expand);
+    bench_crop_expansion_init(&self->plan, BENCH_RGB, FBY_F32, FBY_LAYOUT_CHW);
+    struct bench_figure f32 =
+        compare(self, "u8 HWC -> f32 CHW", 4, expand_rate);
+    bench_crop_expansion_init(&self->plan, BENCH_RGB, FBY_BF16, FBY_LAYOUT_CHW);
+    struct bench_figure bf16 =
+        compare(self, "u8 HWC -> bf16 CHW", 2, expand_rate);
     struct bench_figure planes =
-        compare(self, "packed photo -> planes", 1, unpack);
+        compare(self, "packed photo -> planes", 1, unpack_rate);
     bench_print_trust(
         fmax(f32.noise, fmax(bf16.noise, planes.noise)), BENCH_ANY_CORES);
-    bench_goal("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
-    bench_goal("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);
-    bench_photos_goal(
+    bench_judge("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
+    bench_judge("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);
+    bench_photos_judge(
         photos, "expand_host.packed", planes.median, BENCH_AT_LEAST, 0.5);
 }
 

@@ -17,6 +17,8 @@
 #include "common/clock.h"
 
 enum { BUDGET_MIB = 128 };
+/* Batches that a consumer takes before its stop or its measurement. */
+enum { STOP_STEPS = 5, WARM_STEPS = 20 };
 #define BUDGET  "128M"    /* of the worker; the same as BUDGET_MIB */
 #define HOUR_MS "3600000" /* a step so long that no second batch is taken */
 
@@ -31,14 +33,14 @@ static uint64_t pictures = 600;
 
 /* ---- 1. speed ------------------------------------------------------------ */
 
-/* Start a consumer and stop it at a random time. The worker always makes and
- * sends batches for the consumer, because it requests as many batches ahead as
- * its window allows. */
+/* Start a consumer and stop it at a random time. At that time the worker is
+ * making and sending batches for it, because a consumer requests as many
+ * batches ahead as its window allows. */
 static void start_and_stop(struct bench_process *consumer,
     const struct bench_cluster *cluster, uint64_t *random)
 {
     bench_consumer_start(consumer, cluster, "0");
-    bench_consumer_wait(consumer, 5);
+    bench_consumer_wait(consumer, STOP_STEPS);
     bench_sleep_until(
         fby_now_ns() + (int64_t)(bench_random(random) % 50) * FBY_NS_PER_MS);
     kill(consumer->pid, SIGSTOP);
@@ -46,7 +48,7 @@ static void start_and_stop(struct bench_process *consumer,
 
 struct speed_runs {
     double   cpu_ms[BENCH_MAX_PAIRS]; /* CPU time of the worker per batch */
-    uint64_t n;
+    uint64_t n;                       /* number of runs */
 };
 
 struct frozen_bench {
@@ -55,19 +57,19 @@ struct frozen_bench {
     struct speed_runs    with_stopped; /* with a second, stopped one */
 };
 
-/* Batches per second of a consumer. */
+/* Measure one run. Returns the batches per second of a consumer. */
 static double measure_speed(
-    struct bench_cluster *cluster, struct speed_runs *runs, bool with_stopped)
+    struct bench_cluster *cluster, struct speed_runs *runs, bool has_stopped)
 {
     struct bench_process stopped = {0};
     struct bench_process consumer;
     uint64_t             random = seed + runs->n;
     bench_cluster_start(cluster, 1, 0, BUDGET);
-    if (with_stopped) {
+    if (has_stopped) {
         start_and_stop(&stopped, cluster, &random);
     }
     bench_consumer_start(&consumer, cluster, "0");
-    bench_consumer_wait(&consumer, 20);
+    bench_consumer_wait(&consumer, WARM_STEPS);
     pid_t    worker = cluster->workers[0].pid;
     int64_t  cpu_ns = bench_cpu_ns(worker);
     uint64_t steps  = consumer.steps;
@@ -96,7 +98,7 @@ static double measure_with_stopped(void *arg)
 static void print_runs(
     const char *name, struct bench_figure rate, struct speed_runs *runs)
 {
-    bench_row(name, "%.1f batches/s, noise %.1f %%; %.1f ms of CPU each",
+    bench_print(name, "%.1f batches/s, noise %.1f %%; %.1f ms of CPU each",
         rate.median, rate.noise, bench_median(runs->cpu_ms, runs->n));
 }
 
@@ -104,27 +106,26 @@ static void print_runs(
 static double compare_speed(struct frozen_bench *self)
 {
     struct bench_pairs result =
-        bench_pairs(pairs, measure_with_stopped, measure_alone, self);
+        bench_run_pairs(pairs, measure_with_stopped, measure_alone, self);
     print_runs("alone", result.b, &self->alone);
     print_runs("beside a stopped one", result.a, &self->with_stopped);
-    bench_ratio_row(&result);
+    bench_print_ratio(&result);
     return result.ratio.median;
 }
 
 /* ---- 2. memory held ------------------------------------------------------ */
 
-/* The resident memory (resident set size) of a process, in bytes. */
-static double rss(const struct bench_process *process)
+static double rss_bytes(const struct bench_process *process)
 {
     return (double)bench_rss_bytes(process->pid);
 }
 
-struct held {
-    double growth; /* bytes, while two consumers do not read */
-    double peak;   /* bytes, less the memory of the worker without consumers */
+struct held {      /* memory of the worker while two consumers do not read */
+    double growth; /* bytes, from before the minute to its peak */
+    double peak;   /* bytes above those of the worker without consumers */
 };
 
-/* The highest memory of the worker, sampled for `freeze_s` seconds. */
+/* Returns the highest memory of the worker during `freeze_s` seconds. */
 static double watch_peak(
     const struct bench_cluster *cluster, struct bench_process *consumer)
 {
@@ -132,7 +133,7 @@ static double watch_peak(
     int64_t until_ns = fby_now_ns() + (int64_t)freeze_s * FBY_NS_PER_S;
     while (fby_now_ns() < until_ns) {
         bench_consumer_wait(consumer, consumer->steps + 10);
-        peak = fmax(peak, rss(&cluster->workers[0]));
+        peak = fmax(peak, rss_bytes(&cluster->workers[0]));
     }
     return peak;
 }
@@ -144,25 +145,26 @@ static struct held measure_held(struct bench_cluster *cluster)
     struct bench_process consumer;
     uint64_t             random = seed;
     bench_cluster_start(cluster, 1, 0, BUDGET);
-    double empty = rss(&cluster->workers[0]);
+    double empty = rss_bytes(&cluster->workers[0]);
     start_and_stop(&stopped, cluster, &random);
     bench_consumer_start(&idle, cluster, HOUR_MS);
     bench_consumer_start(&consumer, cluster, "0");
     bench_consumer_wait(&consumer, batches / 50);
-    double before = rss(&cluster->workers[0]);
+    double before = rss_bytes(&cluster->workers[0]);
     double peak   = watch_peak(cluster, &consumer);
     bench_process_kill(&consumer);
     bench_process_kill(&idle);
     bench_process_kill(&stopped);
     bench_cluster_stop(cluster);
-    bench_row("worker, 2 stand still", "%.1f MiB empty, %.1f then %.1f at most",
-        empty / mib, before / mib, peak / mib);
+    bench_print("worker, 2 stand still",
+        "%.1f MiB empty, %.1f then %.1f at most", empty / mib, before / mib,
+        peak / mib);
     return (struct held){.growth = peak - before, .peak = peak - empty};
 }
 
 /* ---- 3. memory kept ------------------------------------------------------ */
 
-struct kept { /* growth, bytes */
+struct kept { /* growth of memory from a tenth of the batches to all, bytes */
     double client;
     double worker;
 };
@@ -171,44 +173,44 @@ static struct kept measure_kept(void)
 {
     struct bench_cluster cluster;
     struct bench_process consumer;
-    bench_cluster_make(
+    bench_cluster_init_pictures(
         &cluster, &(struct bench_pictures){
                       .number = pictures, .side = 96, .crop = 64, .batch = 8});
     bench_cluster_start(&cluster, 1, 0, BUDGET);
     bench_consumer_start(&consumer, &cluster, "0");
     bench_consumer_wait(&consumer, batches / 10);
-    double client = rss(&consumer);
-    double worker = rss(&cluster.workers[0]);
+    double client = rss_bytes(&consumer);
+    double worker = rss_bytes(&cluster.workers[0]);
     bench_consumer_wait(&consumer, batches);
-    double client_now = rss(&consumer);
-    double worker_now = rss(&cluster.workers[0]);
+    double client_end = rss_bytes(&consumer);
+    double worker_end = rss_bytes(&cluster.workers[0]);
     bench_process_kill(&consumer);
     bench_cluster_remove(&cluster);
-    bench_row("client over batches", "%.1f then %.1f MiB", client / mib,
-        client_now / mib);
-    bench_row("worker over batches", "%.1f then %.1f MiB", worker / mib,
-        worker_now / mib);
-    return (struct kept){client_now - client, worker_now - worker};
+    bench_print("client over batches", "%.1f then %.1f MiB", client / mib,
+        client_end / mib);
+    bench_print("worker over batches", "%.1f then %.1f MiB", worker / mib,
+        worker_end / mib);
+    return (struct kept){client_end - client, worker_end - worker};
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
 static void run(void)
 {
-    struct frozen_bench bench = {.alone = {.n = 0}};
-    bench_cluster_make(&bench.cluster,
+    struct frozen_bench bench = {0};
+    bench_cluster_init_pictures(&bench.cluster,
         &(struct bench_pictures){
             .number = pictures, .side = 320, .crop = 224, .batch = 32});
     double      ratio = compare_speed(&bench);
     struct held held  = measure_held(&bench.cluster);
     bench_cluster_remove(&bench.cluster);
     struct kept kept = measure_kept();
-    bench_goal("frozen.other_speed", ratio, BENCH_AT_LEAST, 0.95);
-    bench_goal("frozen.worker_peak_of_budget", held.peak / (BUDGET_MIB * mib),
+    bench_judge("frozen.other_speed", ratio, BENCH_AT_LEAST, 0.95);
+    bench_judge("frozen.worker_peak_of_budget", held.peak / (BUDGET_MIB * mib),
         BENCH_AT_MOST, 1);
-    bench_goal("frozen.worker_held_mib", held.growth / mib, BENCH_AT_MOST, 1);
-    bench_goal("frozen.client_kept_mib", kept.client / mib, BENCH_AT_MOST, 1);
-    bench_goal("frozen.worker_kept_mib", kept.worker / mib, BENCH_AT_MOST, 1);
+    bench_judge("frozen.worker_held_mib", held.growth / mib, BENCH_AT_MOST, 1);
+    bench_judge("frozen.client_kept_mib", kept.client / mib, BENCH_AT_MOST, 1);
+    bench_judge("frozen.worker_kept_mib", kept.worker / mib, BENCH_AT_MOST, 1);
 }
 
 int main(int argc, char **argv)
@@ -224,11 +226,11 @@ int main(int argc, char **argv)
         {"seed", &seed, 0, UINT64_MAX, "Seed of the times of stopping (1)"},
         {0},
     };
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "Speed and memory of a worker, one of whose consumers is stopped or "
         "does not read.",
         NULL);
-    bench_row(
+    bench_print(
         "frozen", "seed %" PRIu64 ", worker's budget %d MiB", seed, BUDGET_MIB);
     run();
     return 0;

@@ -2,10 +2,10 @@
  *
  * Compares the kernel, on 256 pictures of 224 x 224, with copies within the
  * device that read and write as many bytes. A run has 50 launches back to back.
- * They use several buffers in turn, four times as large as the second-level
- * cache, so that the data come from memory. Also measures a copy from pinned
- * memory, and the delay of a copy of 4 KiB while large copies run on another
- * stream. */
+ * They use several buffers in turn, which are together four times as large as
+ * the L2 cache, so that the data come from memory. Also measures a copy from
+ * pinned memory, and the delay of a copy of 4 KiB while large copies run on
+ * another stream. */
 #include "bench/gpu.h"
 
 enum { LAUNCHES = 50, MAX_BUFFERS = 64 };
@@ -13,82 +13,83 @@ enum { SMALL_COPIES = 1000, SMALL_BYTES = 4096 };
 
 struct kernel_bench {
     struct gpu_batch batch;
-    int              n_buffers; /* used in turn */
-    uint8_t         *arena[MAX_BUFFERS];
-    uint8_t         *out[MAX_BUFFERS];
+    int              n_buffers;   /* used in turn */
+    uint8_t *arenas[MAX_BUFFERS]; /* device memory: input of the kernel */
+    uint8_t *outs[MAX_BUFFERS];   /* device memory: output of the kernel */
 };
 
-static void begin(struct kernel_bench *b, bool packed, bool bf16)
+static void make_buffers(
+    struct kernel_bench *b, enum gpu_input input, enum gpu_output output)
 {
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));
-    b->batch       = gpu_batch_make(GPU_ROWS, packed, bf16);
-    uint64_t bytes = b->batch.bytes + b->batch.out_bytes;
-    b->n_buffers   = std::min<int>(
-        static_cast<int>(4ULL * properties.l2CacheSize / bytes) + 2,
-        MAX_BUFFERS);
+    b->batch             = gpu_batch_make(GPU_ROWS, input, output);
+    uint64_t bytes       = b->batch.bytes + b->batch.out_bytes;
+    uint64_t cache_bytes = static_cast<uint64_t>(properties.l2CacheSize);
+    b->n_buffers         = static_cast<int>(
+        std::min<uint64_t>(4 * cache_bytes / bytes + 2, MAX_BUFFERS));
     for (int i = 0; i < b->n_buffers; i++) {
-        b->arena[i] = gpu_upload(&b->batch);
-        CHECK(cudaMalloc(&b->out[i], b->batch.out_bytes));
+        b->arenas[i] = gpu_upload(&b->batch);
+        CHECK(cudaMalloc(&b->outs[i], b->batch.out_bytes));
     }
 }
 
-static void end(struct kernel_bench *b)
+static void free_buffers(struct kernel_bench *b)
 {
     for (int i = 0; i < b->n_buffers; i++) {
-        CHECK(cudaFree(b->arena[i]));
-        CHECK(cudaFree(b->out[i]));
+        CHECK(cudaFree(b->arenas[i]));
+        CHECK(cudaFree(b->outs[i]));
     }
     free(b->batch.arena);
 }
 
-enum measured { KERNEL, COPY /* of as many bytes as the kernel moves */ };
+enum operation { KERNEL, COPY /* of as many bytes as the kernel moves */ };
 
 /* Seconds per launch or copy. */
-static double measure(struct kernel_bench *b, enum measured what)
+static double measure_s(struct kernel_bench *b, enum operation operation)
 {
     /* A copy reads and writes each byte, so it moves twice as many bytes. */
     uint64_t copy_bytes = (b->batch.bytes + b->batch.out_bytes) / 2;
-    /* Must fit the output buffers; has no effect in the cases below. */
+    /* The copy must fit the output buffers. It always does in this bench. */
     copy_bytes             = std::min(copy_bytes, b->batch.out_bytes);
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
         int k = i % b->n_buffers;
-        if (what == COPY) {
-            CHECK(cudaMemcpyAsync(b->out[k], b->out[(k + 1) % b->n_buffers],
+        if (operation == COPY) {
+            CHECK(cudaMemcpyAsync(b->outs[k], b->outs[(k + 1) % b->n_buffers],
                 copy_bytes, cudaMemcpyDeviceToDevice, nullptr));
         } else {
-            gpu_launch(&b->batch, b->arena[k], b->out[k], nullptr);
+            gpu_launch(&b->batch, b->arenas[k], b->outs[k], nullptr);
         }
     }
     return gpu_clock_end_ms(&clock) / 1e3 / LAUNCHES;
 }
 
 /* Compare the kernel with copies. Returns the seconds of a launch. */
-static double bench_kernel(
-    const char *name, bool packed, bool bf16, double goal)
+static double compare_kernel(
+    const char *name, enum gpu_input input, enum gpu_output output, double goal)
 {
     struct kernel_bench b;
     double              ratios[GPU_PAIRS];
     double              times[GPU_PAIRS];
-    begin(&b, packed, bf16);
-    (void)measure(&b, KERNEL); /* warm up */
-    (void)measure(&b, COPY);
+    make_buffers(&b, input, output);
+    (void)measure_s(&b, KERNEL); /* warm up */
+    (void)measure_s(&b, COPY);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = measure(&b, KERNEL);
-        ratios[i] = measure(&b, COPY) / times[i];
+        times[i]  = measure_s(&b, KERNEL);
+        ratios[i] = measure_s(&b, COPY) / times[i];
     }
-    double   took  = bench_median(times, GPU_PAIRS);
-    uint64_t moved = b.batch.bytes + b.batch.out_bytes;
-    printf("%s: %.1f us, %.0f GB/s read and written\n", name, took * 1e6,
-        static_cast<double>(moved) / took / 1e9);
-    bench_goal(name, bench_median(ratios, GPU_PAIRS), BENCH_AT_LEAST, goal);
-    end(&b);
-    return took;
+    double   launch_s = bench_median(times, GPU_PAIRS);
+    uint64_t moved    = b.batch.bytes + b.batch.out_bytes;
+    printf("%s: %.1f us, %.0f GB/s read and written\n", name, launch_s * 1e6,
+        static_cast<double>(moved) / launch_s / 1e9);
+    bench_judge(name, bench_median(ratios, GPU_PAIRS), BENCH_AT_LEAST, goal);
+    free_buffers(&b);
+    return launch_s;
 }
 
 /* Seconds to copy `bytes` from pinned memory. */
-static double pinned_copy_seconds(uint64_t bytes)
+static double pinned_copy_s(uint64_t bytes)
 {
     uint8_t *host, *device;
     double   times[GPU_PAIRS];
@@ -96,7 +97,7 @@ static double pinned_copy_seconds(uint64_t bytes)
     CHECK(cudaMalloc(&device, bytes));
     for (int i = -1; i < GPU_PAIRS; i++) { /* run -1 warms up */
         struct gpu_clock clock = gpu_clock_begin(nullptr);
-        gpu_copy_in(device, host, bytes, nullptr);
+        gpu_copy_to_device(device, host, bytes, nullptr);
         times[std::max(i, 0)] = gpu_clock_end_ms(&clock) / 1e3;
     }
     CHECK(cudaFreeHost(host));
@@ -116,11 +117,11 @@ static double small_copy_ms(void)
     CHECK(cudaStreamCreateWithFlags(&large, cudaStreamNonBlocking));
     CHECK(cudaStreamCreateWithFlags(&small, cudaStreamNonBlocking));
     for (int i = 0; i < SMALL_COPIES; i++) {
-        /* Two, so that the second one waits when the small copy begins. */
-        gpu_copy_in(device, host, GPU_COPY_BYTES, large);
-        gpu_copy_in(device, host, GPU_COPY_BYTES, large);
+        /* Queue two, so that one still waits when the small copy begins. */
+        gpu_copy_to_device(device, host, GPU_COPY_BYTES, large);
+        gpu_copy_to_device(device, host, GPU_COPY_BYTES, large);
         struct gpu_clock clock = gpu_clock_begin(small);
-        gpu_copy_in(
+        gpu_copy_to_device(
             device + GPU_COPY_BYTES, host + GPU_COPY_BYTES, SMALL_BYTES, small);
         times[i] = gpu_clock_end_ms(&clock);
         CHECK(cudaStreamSynchronize(large));
@@ -153,16 +154,16 @@ int main(void)
         return 0;
     }
     print_device();
-    const bool packed = true, raw = false, bf16 = true, f32 = false;
-    bench_kernel("gpu_u8_f32", raw, f32, 0.85);
-    bench_kernel("gpu_u8_bf16", raw, bf16, 0.80);
-    double           took = bench_kernel("gpu_packed_bf16", packed, bf16, 0.30);
-    struct gpu_batch batch  = gpu_batch_make(GPU_ROWS, packed, bf16);
-    double           copied = pinned_copy_seconds(batch.bytes);
+    compare_kernel("gpu_u8_f32", GPU_RAW, GPU_F32, 0.85);
+    compare_kernel("gpu_u8_bf16", GPU_RAW, GPU_BF16, 0.80);
+    double kernel_s =
+        compare_kernel("gpu_packed_bf16", GPU_PACKED, GPU_BF16, 0.30);
+    struct gpu_batch batch  = gpu_batch_make(GPU_ROWS, GPU_PACKED, GPU_BF16);
+    double           copy_s = pinned_copy_s(batch.bytes);
     gpu_print_value("gpu_pinned_copy",
-        static_cast<double>(batch.bytes) / copied / 1e9, "GB/s");
-    bench_goal("gpu_packed_to_copy", took / copied, BENCH_AT_MOST, 0.25);
+        static_cast<double>(batch.bytes) / copy_s / 1e9, "GB/s");
+    bench_judge("gpu_packed_to_copy", kernel_s / copy_s, BENCH_AT_MOST, 0.25);
     free(batch.arena);
-    bench_goal("gpu_small_copy_ms", small_copy_ms(), BENCH_AT_MOST, 1.0);
+    bench_judge("gpu_small_copy_ms", small_copy_ms(), BENCH_AT_MOST, 1.0);
     return 0;
 }

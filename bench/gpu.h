@@ -1,6 +1,6 @@
 /* gpu.h - functions of the GPU benches.
  *
- * bench/run-gpu makes a table of what bench_goal() and gpu_print_value()
+ * bench/run-gpu makes a table of what bench_judge() and gpu_print_value()
  * print. */
 #ifndef FBY_BENCH_GPU_H
 #define FBY_BENCH_GPU_H
@@ -20,9 +20,10 @@ extern "C" {
 enum {
     GPU_ROWS       = 256,     /* pictures of a batch */
     GPU_PAIRS      = 9,       /* pairs of runs */
-    GPU_COPY_BYTES = 16 << 20 /* most bytes of one copy, as in the upload */
+    GPU_COPY_BYTES = 16 << 20 /* most bytes of a copy, as in gpu/upload.h */
 };
 
+/* End the bench with a message if a CUDA call fails. */
 #define CHECK(call)                                                      \
     do {                                                                 \
         int code_ = static_cast<int>(call);                              \
@@ -37,7 +38,7 @@ enum {
  * false. */
 static inline bool gpu_begin(const char *bench)
 {
-    if (!gpu_exists(bench)) {
+    if (!gpu_require(bench)) {
         return false;
     }
     CHECK(fby_cuda()->use_device(0));
@@ -67,13 +68,13 @@ static inline uint8_t *gpu_upload(const struct gpu_batch *batch)
 static inline void gpu_launch(
     const struct gpu_batch *batch, void *arena, void *out, cudaStream_t stream)
 {
-    const struct fby_cuda_launch launch = {
-        arena, batch->list, out, {batch->blocks}, batch->shared, stream};
+    const struct fby_cuda_launch launch = {arena, batch->list_offset, out,
+        {batch->blocks}, batch->shared_bytes, stream};
     CHECK(fby_cuda()->launch(&launch));
 }
 
-/* Copy from pinned memory, at most GPU_COPY_BYTES at a time. */
-static inline void gpu_copy_in(
+/* Queue the copy of pinned memory to the device, in parts of GPU_COPY_BYTES. */
+static inline void gpu_copy_to_device(
     uint8_t *device, const uint8_t *host, uint64_t bytes, cudaStream_t stream)
 {
     for (uint64_t offset = 0; offset < bytes; offset += GPU_COPY_BYTES) {
@@ -83,7 +84,7 @@ static inline void gpu_copy_in(
     }
 }
 
-/* Measures the milliseconds between two points of a stream. */
+/* A clock of the time between two points of a stream. */
 struct gpu_clock {
     cudaEvent_t  begun, ended;
     cudaStream_t stream;
@@ -98,6 +99,7 @@ static inline struct gpu_clock gpu_clock_begin(cudaStream_t stream)
     return clock;
 }
 
+/* Wait until the stream has done its work. Returns the ms since the begin. */
 static inline double gpu_clock_end_ms(struct gpu_clock *clock)
 {
     float ms = 0;

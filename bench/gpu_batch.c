@@ -9,9 +9,10 @@
 #include "trainer_client/expand/segments.h"
 #include "trainer_client/gpu/cuda.h"
 
-enum { SLOPE_BYTES = 301 }; /* bytes from one level to the next */
+enum { ALIGN = 64, LIST_BYTES = 1 << 20 /* more than the list needs */ };
+enum { SLOPE_BYTES = 301 }; /* bytes after which the slope rises by 1 */
 
-bool gpu_exists(const char *bench)
+bool gpu_require(const char *bench)
 {
     int  n  = 0;
     bool ok = fby_cuda() != NULL && fby_cuda()->device_count(&n) == 0 && n > 0;
@@ -21,42 +22,46 @@ bool gpu_exists(const char *bench)
     return ok;
 }
 
-void gpu_batch_paint(uint8_t *raw, uint64_t n)
+void gpu_paint_pixels(uint8_t *raw, uint64_t n)
 {
     uint32_t state = 1;
     for (uint64_t i = 0; i < n; i++) {
-        state  = state * 1664525 + 1013904223;
+        state  = state * 1664525 + 1013904223; /* random numbers */
         raw[i] = (uint8_t)(i / SLOPE_BYTES + (state >> 31));
     }
 }
 
-struct gpu_batch gpu_batch_make(uint32_t rows, bool packed, bool bf16)
+struct gpu_batch gpu_batch_make(
+    uint32_t rows, enum gpu_input input, enum gpu_output output)
 {
-    static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
-    const struct fby_pictures photo = {rows, BENCH_CROP, BENCH_CROP, 3, false};
-    struct fby_expansion     *plan  = fby_zalloc(sizeof(*plan));
-    bench_crop_expansion(
-        plan, false, bf16 ? FBY_BF16 : FBY_F32, FBY_LAYOUT_CHW);
+    bool                           packed = input == GPU_PACKED;
+    static _Alignas(ALIGN) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
+    const struct fby_pictures      pictures = {
+             rows, BENCH_CROP, BENCH_CROP, .planes = 3};
+    struct fby_expansion *plan = fby_zalloc(sizeof(*plan));
+    bench_crop_expansion_init(plan, BENCH_RGB,
+        output == GPU_BF16 ? FBY_BF16 : FBY_F32, FBY_LAYOUT_CHW);
     struct fby_piece piece = {
         .raw_bytes = rows * plan->raw_bytes, .packed = packed};
-    size_t room = fby_photo_encode_capacity(&photo) + (1 << 20); /* + list */
-    struct gpu_batch batch = {.arena = aligned_alloc(64, (room + 63) & ~63UL)};
+    size_t pictures_room   = fby_photo_encode_capacity(&pictures);
+    size_t arena_bytes     = (pictures_room / ALIGN + 1) * ALIGN + LIST_BYTES;
+    struct gpu_batch batch = {.arena = aligned_alloc(ALIGN, arena_bytes)};
     uint8_t         *raw   = packed ? fby_zalloc(piece.raw_bytes) : batch.arena;
-    gpu_batch_paint(raw, piece.raw_bytes);
+    gpu_paint_pixels(raw, piece.raw_bytes);
     if (packed) {
         piece.bytes =
-            (uint32_t)fby_photo_encode(&photo, raw, batch.arena, scratch);
+            (uint32_t)fby_photo_encode(&pictures, raw, batch.arena, scratch);
         free(raw);
     }
     struct fby_segments list;
     fby_segments_begin(
         &list, batch.arena, packed ? piece.bytes : piece.raw_bytes);
     fby_segments_add(&list, plan, &piece);
-    batch.bytes     = fby_segments_finish(&list);
-    batch.list      = list.list;
-    batch.blocks    = list.blocks[0];
-    batch.shared    = list.shared;
-    batch.out_bytes = rows * plan->out_bytes;
+    batch.bytes        = fby_segments_finish(&list);
+    batch.list_offset  = list.list;
+    batch.blocks       = list.blocks[0];
+    batch.shared_bytes = list.shared;
+    batch.out_bytes    = rows * plan->out_bytes;
     free(plan);
     return batch;
 }

@@ -1,7 +1,8 @@
 /* gpu_stream.c - pictures per second that reach a GPU as bf16 tensors.
  *
- * Workers send prepared batches in photo format 1. So the figure includes the
- * network, the checks, the copy to the GPU and the kernel. */
+ * Workers send prepared batches (encoded before the run) in photo format 1. So
+ * the figure includes the network, the checks, the copy to the GPU and the
+ * kernel, but not the making of batches. */
 #include <stdlib.h>
 
 #include "bench/bench.h"
@@ -19,8 +20,8 @@ static uint64_t batches = 200;
 static double images_per_second(struct forebay *stream)
 {
     int64_t begun = fby_now_ns();
-    bench_stream_skip(stream, batches);
-    (void)fby_cuda()->stream_sync(NULL); /* wait for the last values */
+    bench_stream_take_many(stream, batches);
+    (void)fby_cuda()->stream_sync(NULL); /* wait for the last kernel */
     return (double)(batches * ROWS) * 1e9 / (double)(fby_now_ns() - begun);
 }
 
@@ -37,19 +38,20 @@ static struct forebay *open_stream(const struct bench_cluster *cluster)
     return bench_stream_open(cluster, &options);
 }
 
-/* The workers are forked first, because CUDA does not survive a fork. */
+/* Set `rates` to the images per second of each round. The workers are forked
+ * before CUDA is used, because CUDA does not survive a fork. */
 static void run(double *rates)
 {
     struct bench_batch            batch;
     struct bench_prepared_cluster prepared;
-    uint64_t                      n      = (uint64_t)ROWS * SIDE * SIDE * 3;
-    uint8_t                      *pixels = fby_zalloc(n);
-    gpu_batch_paint(pixels, n);
+    uint64_t                      bytes  = (uint64_t)ROWS * SIDE * SIDE * 3;
+    uint8_t                      *pixels = fby_zalloc(bytes);
+    gpu_paint_pixels(pixels, bytes);
     bench_batch_make(&batch, BENCH_PACK, pixels, ROWS, SIDE);
     free(pixels);
     bench_prepared_start(&prepared, &batch, WORKERS, NULL);
     struct forebay *stream = open_stream(&prepared.cluster);
-    bench_stream_skip(stream, WARM_BATCHES);
+    bench_stream_take_many(stream, WARM_BATCHES);
     for (int i = 0; i < ROUNDS; i++) {
         rates[i] = images_per_second(stream);
     }
@@ -65,14 +67,14 @@ int main(int argc, char **argv)
         {0},
     };
     double rates[ROUNDS];
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "Pictures a second that reach a GPU as tensors.", NULL);
-    if (!gpu_exists("gpu_stream")) {
+    if (!gpu_require("gpu_stream")) {
         return 0;
     }
     bench_begin("gpu_stream");
     run(rates);
-    bench_goal("gpu_stream_images_s", bench_median(rates, ROUNDS),
+    bench_judge("gpu_stream_images_s", bench_median(rates, ROUNDS),
         BENCH_AT_LEAST, 60000);
     return 0;
 }

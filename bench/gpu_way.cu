@@ -13,13 +13,14 @@
 enum {
     SIDE     = 224,
     PIXELS   = SIDE * SIDE,
-    COPIES   = 4, /* copies of the input, together larger than a cache */
-    LAUNCHES = 20,
+    COPIES   = 4,  /* copies of the input, together larger than the L2 cache */
+    LAUNCHES = 20, /* per measured time */
     THREADS  = 256
 };
 
 static const uint64_t n_values = uint64_t(GPU_ROWS) * PIXELS * 3;
 
+/* Each thread converts four values. */
 __global__ void to_float(const uchar4 *in, float4 *out)
 {
     uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
@@ -39,6 +40,7 @@ __global__ void divide(float *values, const float *std)
     values[i] /= std[i % 3];
 }
 
+/* Copy interleaved pixels (HWC) to planes (CHW). */
 __global__ void contiguous(const float *in, float *out)
 {
     uint64_t i       = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
@@ -53,10 +55,11 @@ static_assert(uint64_t(GPU_ROWS) * PIXELS * 3 % (4 * THREADS) == 0,
 struct way_comparison {
     struct gpu_batch raw, packed;
     uint8_t         *host_raw, *host_packed; /* pinned */
-    uint8_t         *in[COPIES];             /* raw arenas, device memory */
+    uint8_t         *in_raw[COPIES]; /* device memory, as the following */
     uint8_t         *in_packed;
-    float           *values; /* of the torch sequence before contiguous() */
-    float           *torch_out, *forebay_out, *mean, *std;
+    float           *interleaved; /* PyTorch's values before contiguous() */
+    float           *torch_out, *forebay_out;
+    float           *mean, *std; /* of each channel, for pixels of 0 to 255 */
 };
 
 static uint8_t *copy_to_pinned(const struct gpu_batch *batch)
@@ -67,7 +70,7 @@ static uint8_t *copy_to_pinned(const struct gpu_batch *batch)
     return host;
 }
 
-/* Copy the values of the three channels, times 255, to device memory. */
+/* Copy three values for pixels of 0 to 1 to device memory, times 255. */
 static float *upload_channels(double a, double b, double c)
 {
     const float values[3] = {static_cast<float>(a * 255),
@@ -78,34 +81,34 @@ static float *upload_channels(double a, double b, double c)
     return device;
 }
 
-static void begin(struct way_comparison *w)
+static void make_buffers(struct way_comparison *w)
 {
     *w             = {};
-    w->raw         = gpu_batch_make(GPU_ROWS, false, false);
-    w->packed      = gpu_batch_make(GPU_ROWS, true, false);
+    w->raw         = gpu_batch_make(GPU_ROWS, GPU_RAW, GPU_F32);
+    w->packed      = gpu_batch_make(GPU_ROWS, GPU_PACKED, GPU_F32);
     w->host_raw    = copy_to_pinned(&w->raw);
     w->host_packed = copy_to_pinned(&w->packed);
     for (int i = 0; i < COPIES; i++) {
-        w->in[i] = gpu_upload(&w->raw);
+        w->in_raw[i] = gpu_upload(&w->raw);
     }
     w->in_packed = gpu_upload(&w->packed);
-    CHECK(cudaMalloc(&w->values, n_values * sizeof(float)));
+    CHECK(cudaMalloc(&w->interleaved, n_values * sizeof(float)));
     CHECK(cudaMalloc(&w->torch_out, n_values * sizeof(float)));
     CHECK(cudaMalloc(&w->forebay_out, w->raw.out_bytes));
     w->mean = upload_channels(0.485, 0.456, 0.406);
     w->std  = upload_channels(0.229, 0.224, 0.225);
 }
 
-static void end(struct way_comparison *w)
+static void free_buffers(struct way_comparison *w)
 {
     CHECK(cudaFreeHost(w->host_raw));
     CHECK(cudaFreeHost(w->host_packed));
     for (int i = 0; i < COPIES; i++) {
-        CHECK(cudaFree(w->in[i]));
+        CHECK(cudaFree(w->in_raw[i]));
     }
-    void *const rest[] = {
-        w->in_packed, w->values, w->torch_out, w->forebay_out, w->mean, w->std};
-    for (void *memory : rest) {
+    void *const other_memory[] = {w->in_packed, w->interleaved, w->torch_out,
+        w->forebay_out, w->mean, w->std};
+    for (void *memory : other_memory) {
         CHECK(cudaFree(memory));
     }
     free(w->raw.arena);
@@ -116,23 +119,26 @@ static void torch_kernels(const struct way_comparison *w, const uint8_t *in)
 {
     const uint32_t blocks = static_cast<uint32_t>(n_values / THREADS);
     to_float<<<blocks / 4, THREADS>>>(reinterpret_cast<const uchar4 *>(in),
-        reinterpret_cast<float4 *>(w->values));
-    subtract<<<blocks, THREADS>>>(w->values, w->mean);
-    divide<<<blocks, THREADS>>>(w->values, w->std);
-    contiguous<<<blocks, THREADS>>>(w->values, w->torch_out);
+        reinterpret_cast<float4 *>(w->interleaved));
+    subtract<<<blocks, THREADS>>>(w->interleaved, w->mean);
+    divide<<<blocks, THREADS>>>(w->interleaved, w->std);
+    contiguous<<<blocks, THREADS>>>(w->interleaved, w->torch_out);
     CHECK(cudaGetLastError());
 }
 
-/* ..._KERNELS: kernels only; ..._BATCH: the copy to the GPU, then the kernels.
- * TORCH: PyTorch's sequence. OUR_KERNELS expands raw pixels; OUR_BATCH copies
- * and expands packed ones, as Forebay sends them. */
-enum variant { TORCH_KERNELS, OUR_KERNELS, TORCH_BATCH, OUR_BATCH, VARIANTS };
+enum variant {
+    TORCH_KERNELS, /* PyTorch's kernels on raw pixels */
+    OUR_KERNELS,   /* Forebay's kernel on raw pixels */
+    TORCH_BATCH,   /* a copy of raw pixels to the GPU, then PyTorch's kernels */
+    OUR_BATCH, /* a copy of packed pixels to the GPU, then Forebay's kernel */
+    VARIANTS   /* number of variants */
+};
 
-/* Run a variant once, on copy i % COPIES of the input. */
+/* Run a variant once; run `i` uses copy i % COPIES of the raw input. */
 static void run_once(
     const struct way_comparison *w, enum variant variant, int i)
 {
-    uint8_t *in = w->in[i % COPIES];
+    uint8_t *in = w->in_raw[i % COPIES];
     switch (variant) {
     case TORCH_KERNELS:
         torch_kernels(w, in);
@@ -145,8 +151,9 @@ static void run_once(
             in, w->host_raw, n_values, cudaMemcpyHostToDevice, nullptr));
         torch_kernels(w, in);
         break;
-    default:
-        gpu_copy_in(w->in_packed, w->host_packed, w->packed.bytes, nullptr);
+    default: /* OUR_BATCH */
+        gpu_copy_to_device(
+            w->in_packed, w->host_packed, w->packed.bytes, nullptr);
         gpu_launch(&w->packed, w->in_packed, w->forebay_out, nullptr);
     }
 }
@@ -161,7 +168,7 @@ static double measure_us(const struct way_comparison *w, enum variant variant)
 }
 
 /* End the bench if the values of both differ by more than rounding. */
-static void check_same_values(const struct way_comparison *w)
+static void require_same_values(const struct way_comparison *w)
 {
     float *host_out[2] = {nullptr, nullptr}; /* torch, Forebay */
     run_once(w, TORCH_BATCH, 0);
@@ -192,28 +199,28 @@ int main(void)
 {
     struct way_comparison w;
     double                times[VARIANTS][GPU_PAIRS];
-    double                kernels[GPU_PAIRS], batches[GPU_PAIRS];
+    double                kernel_ratios[GPU_PAIRS], batch_ratios[GPU_PAIRS];
     if (!gpu_begin("gpu_way")) {
         return 0;
     }
-    begin(&w);
-    check_same_values(&w);
+    make_buffers(&w);
+    require_same_values(&w);
     for (int i = 0; i < GPU_PAIRS; i++) {
         for (int variant = 0; variant < VARIANTS; variant++) {
             times[variant][i] =
                 measure_us(&w, static_cast<enum variant>(variant));
         }
-        kernels[i] = times[TORCH_KERNELS][i] / times[OUR_KERNELS][i];
-        batches[i] = times[TORCH_BATCH][i] / times[OUR_BATCH][i];
+        kernel_ratios[i] = times[TORCH_KERNELS][i] / times[OUR_KERNELS][i];
+        batch_ratios[i]  = times[TORCH_BATCH][i] / times[OUR_BATCH][i];
     }
     gpu_print_value(
         "gpu_way_kernel", bench_median(times[OUR_KERNELS], GPU_PAIRS), "us");
     gpu_print_value(
         "gpu_way_batch", bench_median(times[OUR_BATCH], GPU_PAIRS), "us");
-    bench_goal("gpu_way_kernels_plain", bench_median(kernels, GPU_PAIRS),
+    bench_judge("gpu_way_kernels_plain", bench_median(kernel_ratios, GPU_PAIRS),
         BENCH_AT_LEAST, 3);
-    bench_goal("gpu_way_batch_plain", bench_median(batches, GPU_PAIRS),
+    bench_judge("gpu_way_batch_plain", bench_median(batch_ratios, GPU_PAIRS),
         BENCH_AT_LEAST, 3);
-    end(&w);
+    free_buffers(&w);
     return 0;
 }

@@ -12,19 +12,20 @@
 #include "common/cores.h"
 #include "common/simd.h"
 
-enum { SAMPLE_MS = 300 };
+enum { SAMPLE_MS = 300 }; /* of the load of other processes */
 
 /* Limits of trustworthy figures, in percent; see bench_print_trust(). */
 static const double max_noise  = 10;
 static const double max_others = 10;
 static const double max_stolen = 2;
 
-struct cpu_times { /* ticks of all processors since boot */
-    uint64_t busy, stolen, all;
+struct cpu_times { /* clock ticks of all processors since boot */
+    uint64_t busy, total;
+    uint64_t stolen; /* taken by the host of a virtual machine */
 };
 
-static struct cpu_times begun; /* times at the end of bench_begin() */
-static double others; /* percent of CPU time, of other processes before that */
+static struct cpu_times at_begin; /* at the end of bench_begin() */
+static double others; /* CPU time of other processes before that, percent */
 
 static struct cpu_times read_cpu_times(void)
 {
@@ -35,20 +36,21 @@ static struct cpu_times read_cpu_times(void)
         bench_die("/proc/stat cannot be read");
     }
     fclose(file);
-    char *rest = line + strlen("cpu");
-    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, N };
-    for (int i = USER; i < N; i++) {
-        uint64_t ticks = strtoull(rest, &rest, 10);
-        now.all += ticks;
-        now.busy += i == IDLE || i == IOWAIT || i == STEAL ? 0 : ticks;
-        now.stolen += i == STEAL ? ticks : 0;
+    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, N_KINDS };
+    char *next = line + strlen("cpu");
+    for (int kind = USER; kind < N_KINDS; kind++) {
+        bool     is_idle = kind == IDLE || kind == IOWAIT;
+        uint64_t ticks   = strtoull(next, &next, 10);
+        now.total += ticks;
+        now.stolen += kind == STEAL ? ticks : 0;
+        now.busy += is_idle || kind == STEAL ? 0 : ticks;
     }
     return now;
 }
 
-static double percent(uint64_t part, uint64_t all)
+static double percent(uint64_t part, uint64_t total)
 {
-    return all > 0 ? 100 * (double)part / (double)all : 0;
+    return total > 0 ? 100 * (double)part / (double)total : 0;
 }
 
 static void read_model(char out[80])
@@ -74,23 +76,27 @@ void bench_begin(const char *name)
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 64 << 20);
     bench_sleep_until(fby_now_ns() + SAMPLE_MS * FBY_NS_PER_MS);
-    begun  = read_cpu_times();
-    others = percent(begun.busy - before.busy, begun.all - before.all);
+    at_begin = read_cpu_times();
+    others =
+        percent(at_begin.busy - before.busy, at_begin.total - before.total);
     read_model(model);
-    bench_row(name, "%" PRIu32 " cores, %s, SIMD %s; others use %.0f %%",
+    bench_print(name, "%" PRIu32 " cores, %s, SIMD %s; others use %.0f %%",
         fby_usable_cores(), model, fby_simd_name(fby_simd_level()), others);
 }
 
 void bench_print_trust(double noise, uint32_t min_cores)
 {
     struct cpu_times now = read_cpu_times();
-    double stolen = percent(now.stolen - begun.stolen, now.all - begun.all);
-    if (noise <= max_noise && (min_cores == 0 || others <= max_others) &&
-        stolen <= max_stolen && fby_usable_cores() >= min_cores) {
-        bench_row("trust", "yes: noise %.1f %%, stolen %.1f %%", noise, stolen);
+    double           stolen =
+        percent(now.stolen - at_begin.stolen, now.total - at_begin.total);
+    bool is_quiet = min_cores == BENCH_ANY_CORES || others <= max_others;
+    if (is_quiet && noise <= max_noise && stolen <= max_stolen &&
+        fby_usable_cores() >= min_cores) {
+        bench_print(
+            "trust", "yes: noise %.1f %%, stolen %.1f %%", noise, stolen);
         return;
     }
-    bench_row("NOT TO BE TRUSTED",
+    bench_print("NOT TO BE TRUSTED",
         "noise %.1f %% (<= %.0f), others %.0f %% (<= %.0f), stolen %.1f %% "
         "(<= %.0f), %" PRIu32 " cores (>= %" PRIu32 ")",
         noise, max_noise, others, max_others, stolen, max_stolen,
@@ -99,9 +105,10 @@ void bench_print_trust(double noise, uint32_t min_cores)
 
 void bench_wait_idle(void)
 {
-    int64_t before = INT64_MIN / 2; /* so that the first difference is large */
-    while (bench_cpu_ns(0) - before > FBY_NS_PER_MS / 2) {
-        before = bench_cpu_ns(0);
+    int64_t before, used_ns;
+    do {
+        before = bench_cpu_ns(BENCH_THIS_PROCESS);
         bench_sleep_until(fby_now_ns() + 20 * FBY_NS_PER_MS);
-    }
+        used_ns = bench_cpu_ns(BENCH_THIS_PROCESS) - before;
+    } while (used_ns > FBY_NS_PER_MS / 2);
 }

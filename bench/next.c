@@ -1,8 +1,8 @@
 /* next.c - how long a call of forebay_next() takes when a batch is ready.
  *
- * A worker sends small prepared batches. Each call has timeout 0 and counts
- * only if it returns a batch. The batch is released before the next call; when
- * no batch is ready, the bench sleeps briefly. */
+ * A worker sends small prepared batches (encoded before the run). Each call
+ * has timeout 0, and counts only if it returns a batch. The batch is released
+ * before the next call. When no batch is ready, the bench sleeps briefly. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ enum { ROWS = 8, SIDE = 32, WARM_BATCHES = 200 };
 
 static uint64_t calls = 10000;
 
-/* Call until a batch is returned; return the time of that call in ns. */
-static double take_ready(struct forebay *stream)
+/* Call until a batch is returned. Returns the time of that call in ns. */
+static double take_ready_ns(struct forebay *stream)
 {
     for (;;) {
         struct forebay_batch *batch  = NULL;
@@ -37,22 +37,23 @@ static double take_ready(struct forebay *stream)
     }
 }
 
-/* The noise of the medians of ten groups of calls, because the times of single
- * calls differ too much. */
+/* Returns the noise of the medians of ten groups of calls. The times of single
+ * calls differ too much for this. */
 static double group_median_noise(const double *ns)
 {
     enum { GROUPS = 10 };
     double   medians[GROUPS];
-    uint64_t n     = calls / GROUPS;
-    double  *group = fby_zalloc(n * sizeof(*group));
+    uint64_t group_calls = calls / GROUPS;
+    double  *group       = fby_zalloc(group_calls * sizeof(*group));
     for (uint64_t i = 0; i < GROUPS; i++) {
-        memcpy(group, ns + i * n, n * sizeof(*group));
-        medians[i] = bench_median(group, n);
+        memcpy(group, ns + i * group_calls, group_calls * sizeof(*group));
+        medians[i] = bench_median(group, group_calls);
     }
     free(group);
-    return bench_figure(medians, GROUPS).noise;
+    return bench_figure_of(medians, GROUPS).noise;
 }
 
+/* Set `ns` to the time of each call. */
 static void run(double *ns)
 {
     const struct forebay_options  options = forebay_options();
@@ -61,9 +62,9 @@ static void run(double *ns)
     bench_batch_make(&batch, BENCH_STORE, NULL, ROWS, SIDE);
     bench_prepared_start(&prepared, &batch, 1, NULL);
     struct forebay *stream = bench_stream_open(&prepared.cluster, &options);
-    bench_stream_skip(stream, WARM_BATCHES);
+    bench_stream_take_many(stream, WARM_BATCHES);
     for (uint64_t i = 0; i < calls; i++) {
-        ns[i] = take_ready(stream);
+        ns[i] = take_ready_ns(stream);
     }
     forebay_close(&stream);
     bench_prepared_stop(&prepared);
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
             "Number of calls that return a batch (10000)"},
         {0},
     };
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "Time of forebay_next() when a batch is ready.", NULL);
     bench_begin("next");
     double *ns = fby_zalloc(calls * sizeof(*ns));
@@ -85,14 +86,14 @@ int main(int argc, char **argv)
     double noise = group_median_noise(ns);
     double p50   = bench_percentile(ns, calls, 50) / 1e3;
     double p99   = bench_percentile(ns, calls, 99) / 1e3;
-    bench_row("calls",
+    bench_print("calls",
         "%" PRIu64 ": p50 %.2f us, p90 %.2f, p99 %.2f, longest "
         "%.0f",
         calls, p50, bench_percentile(ns, calls, 90) / 1e3, p99,
         bench_percentile(ns, calls, 100) / 1e3);
     bench_print_trust(noise, BENCH_TWO_CORES);
-    bench_goal("next.p50_us", p50, BENCH_AT_MOST, 5);
-    bench_goal("next.p99_us", p99, BENCH_AT_MOST, 50);
+    bench_judge("next.p50_us", p50, BENCH_AT_MOST, 5);
+    bench_judge("next.p99_us", p99, BENCH_AT_MOST, 50);
     free(ns);
     return 0;
 }

@@ -1,8 +1,9 @@
 /* order.c - time and memory of computing the order of samples.
  *
- * Like a client or a worker, computes the samples of batches of 1,024 rows, at
- * random steps, for increasingly large data sets. The permutation is computed
- * and never stored, so time and memory must not grow with the data set. */
+ * Computes which samples are in batches of 1,024 rows at random steps, as a
+ * client or a worker does, for increasingly large data sets. The permutation is
+ * never stored, so time and memory must not grow with the data set. Buckets are
+ * groups of samples of similar length, from which batches are made. */
 #include "pipeline/plan/order.h"
 
 #include <inttypes.h>
@@ -19,16 +20,17 @@ enum {
     BATCH            = 1024,
     MAX_ROUNDS       = 99,
     N_SHARDS         = 4096,
-    SHARDS_PER_BLOCK = 4,
-    N_BUCKETS        = 6
+    SHARDS_PER_BLOCK = 4, /* shards that are shuffled together */
+    N_BUCKETS        = 6,
+    IMAGENET         = 1281167 /* samples of ImageNet's training data */
 };
 
-static uint64_t            rows   = 4000000; /* of a round */
-static uint64_t            rounds = 7;
-static uint64_t            seed   = 1;
-static double              max_noise; /* of all sizes */
-static uint32_t            shards[N_SHARDS];
-static struct fby_buckets *buckets; /* used by make_order(); NULL: none */
+static uint64_t rows   = 4000000; /* per round */
+static uint64_t rounds = 7;
+static uint64_t seed   = 1;
+static double   max_noise;               /* of all measurements so far */
+static uint32_t shard_samples[N_SHARDS]; /* number of samples of each shard */
+static struct fby_buckets *buckets;      /* of the next order; NULL: none */
 
 static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
 {
@@ -36,7 +38,7 @@ static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
     struct fby_order       *order;
     struct fby_order_spec   spec = {
           .samples       = samples,
-          .shard_samples = shards,
+          .shard_samples = shard_samples,
           .n_shards      = N_SHARDS,
           .shuffle       = shuffle,
           .block         = SHARDS_PER_BLOCK,
@@ -46,7 +48,7 @@ static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
           .seed          = seed,
     };
     for (size_t i = 0; i < N_SHARDS; i++) {
-        shards[i] = (uint32_t)(samples / N_SHARDS);
+        shard_samples[i] = (uint32_t)(samples / N_SHARDS);
     }
     if (fby_order_create(&spec, &order, &why) != FBY_OK) {
         bench_die("%s", why.text);
@@ -54,7 +56,7 @@ static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
     return order;
 }
 
-/* Time per row, in ns. */
+/* Compute the samples of random batches. Returns the ns per row. */
 static double fill_ns(const struct fby_order *order, uint64_t *state)
 {
     static uint64_t samples[BATCH];
@@ -67,7 +69,7 @@ static double fill_ns(const struct fby_order *order, uint64_t *state)
     return (double)(fby_now_ns() - begun) / (double)(batches * BATCH);
 }
 
-/* Heap memory of one order of so many samples, in bytes. */
+/* Bytes of heap that an order of `samples` samples uses. */
 static double order_bytes(enum fby_shuffle shuffle, uint64_t samples)
 {
     size_t            before = mallinfo2().uordblks;
@@ -77,7 +79,8 @@ static double order_bytes(enum fby_shuffle shuffle, uint64_t samples)
     return (double)(after - before);
 }
 
-static double measure(
+/* Measure an order and print a row. Returns the ns per row. */
+static double measure_ns(
     const char *name, enum fby_shuffle shuffle, uint64_t samples)
 {
     double            ns[MAX_ROUNDS];
@@ -87,44 +90,45 @@ static double measure(
         ns[i] = fill_ns(order, &state);
     }
     fby_order_destroy(&order);
-    struct bench_figure figure = bench_figure(ns, rounds);
-    bench_row(name, "%14" PRIu64 "  %7.1f  %5.1f %%  %8.0f", samples,
+    struct bench_figure figure = bench_figure_of(ns, rounds);
+    bench_print(name, "%14" PRIu64 "  %7.1f  %5.1f %%  %8.0f", samples,
         figure.median, figure.noise, order_bytes(shuffle, samples));
     max_noise = fmax(max_noise, figure.noise);
     return figure.median;
 }
 
-/* Measure all `sizes`, which end with a 0. Returns the longest time in ns. */
-static double measure_all(
+/* Measure all `sizes`, which end with a 0. Returns the most ns per row. */
+static double measure_sizes_ns(
     const char *name, enum fby_shuffle shuffle, const uint64_t *sizes)
 {
-    double slowest = 0;
+    double slowest_ns = 0;
     for (; *sizes != 0; sizes++) {
-        slowest = fmax(slowest, measure(name, shuffle, *sizes));
+        slowest_ns = fmax(slowest_ns, measure_ns(name, shuffle, *sizes));
     }
-    return slowest;
+    return slowest_ns;
 }
 
-/* Measure samples that are spread evenly over the buckets; *bytes is the memory
- * of the buckets per sample. */
-static double measure_buckets(uint32_t samples, double *bytes)
+/* Measure an order with samples spread evenly over buckets. Returns the ns per
+ * row, and sets *bytes to the memory of the buckets per sample. */
+static double measure_buckets_ns(uint32_t samples, double *bytes)
 {
     uint8_t *bucket_of = fby_zalloc(samples); /* [sample] */
     uint64_t state     = seed;
     for (uint32_t i = 0; i < samples; i++) {
         bucket_of[i] = (uint8_t)(bench_random(&state) % N_BUCKETS);
     }
+    /* Bytes in the heap, and in blocks that malloc() mapped one by one. */
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     buckets       = fby_buckets_create(bucket_of, samples, N_BUCKETS);
     size_t after  = mallinfo2().uordblks + mallinfo2().hblkhd;
-    double ns     = measure("buckets", FBY_SHUFFLE_FULL, samples);
+    double ns     = measure_ns("buckets", FBY_SHUFFLE_FULL, samples);
     *bytes        = (double)(after - before) / samples;
     fby_buckets_destroy(&buckets);
     free(bucket_of);
     return ns;
 }
 
-/* Growth of memory per additional sample. */
+/* Growth of memory per sample, from `few` to `many` samples. */
 static double bytes_per_sample(
     enum fby_shuffle shuffle, uint64_t few, uint64_t many)
 {
@@ -134,9 +138,9 @@ static double bytes_per_sample(
 
 int main(int argc, char **argv)
 {
-    static const uint64_t full[] = {
-        1281167, UINT64_C(1) << 30, UINT64_C(1000000000000), 0};
-    static const uint64_t block[] = {
+    static const uint64_t full_sizes[] = {
+        IMAGENET, UINT64_C(1) << 30, UINT64_C(1000000000000), 0};
+    static const uint64_t block_sizes[] = {
         UINT64_C(1) << 22, UINT64_C(1) << 30, UINT64_C(1) << 40, 0};
     const struct bench_option options[] = {
         {"indices", &rows, BATCH, UINT32_MAX, "Rows per round (4000000)"},
@@ -144,27 +148,28 @@ int main(int argc, char **argv)
         {"seed", &seed, 0, UINT64_MAX, "Seed of the order and the steps (1)"},
         {0},
     };
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "Time and memory of the order of samples: full shuffle, blocks of 4 "
         "of 4,096 shards, and 6 buckets of length; batches of 1,024 rows at "
         "random steps.",
         NULL);
     bench_begin("order");
-    bench_row("order", "%14s  %7s  %7s  %8s", "samples", "ns/index", "noise",
+    bench_print("order", "%14s  %7s  %7s  %8s", "samples", "ns/index", "noise",
         "bytes");
-    double full_ns      = measure_all("full", FBY_SHUFFLE_FULL, full);
-    double block_ns     = measure_all("block", FBY_SHUFFLE_BLOCK, block);
+    double full_ns  = measure_sizes_ns("full", FBY_SHUFFLE_FULL, full_sizes);
+    double block_ns = measure_sizes_ns("block", FBY_SHUFFLE_BLOCK, block_sizes);
     double bucket_bytes = 0;
-    double bucket_ns    = measure_buckets(1281167, &bucket_bytes);
-    bench_print_trust(max_noise, 1 /* core */);
-    bench_goal("order.full_ns", full_ns, BENCH_AT_MOST, 150);
-    bench_goal("order.block_ns", block_ns, BENCH_AT_MOST, 150);
-    bench_goal("order.bucket_ns", bucket_ns, BENCH_AT_MOST, 150);
-    bench_goal("order.bucket_bytes", bucket_bytes, BENCH_AT_MOST, 4.1);
-    bench_goal("order.full_bytes",
-        bytes_per_sample(FBY_SHUFFLE_FULL, full[0], full[2]), BENCH_AT_MOST, 0);
-    bench_goal("order.block_bytes",
-        bytes_per_sample(FBY_SHUFFLE_BLOCK, block[0], block[2]), BENCH_AT_MOST,
-        0);
+    double bucket_ns    = measure_buckets_ns(IMAGENET, &bucket_bytes);
+    bench_print_trust(max_noise, BENCH_ONE_CORE);
+    bench_judge("order.full_ns", full_ns, BENCH_AT_MOST, 150);
+    bench_judge("order.block_ns", block_ns, BENCH_AT_MOST, 150);
+    bench_judge("order.bucket_ns", bucket_ns, BENCH_AT_MOST, 150);
+    bench_judge("order.bucket_bytes", bucket_bytes, BENCH_AT_MOST, 4.1);
+    bench_judge("order.full_bytes",
+        bytes_per_sample(FBY_SHUFFLE_FULL, full_sizes[0], full_sizes[2]),
+        BENCH_AT_MOST, 0);
+    bench_judge("order.block_bytes",
+        bytes_per_sample(FBY_SHUFFLE_BLOCK, block_sizes[0], block_sizes[2]),
+        BENCH_AT_MOST, 0);
     return 0;
 }

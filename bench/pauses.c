@@ -4,12 +4,12 @@
  * of their measured capacity. One worker at a time is stopped (SIGSTOP), at
  * random moments. No wait of the consumer may exceed the bound
  *     hedge deadline + 2 service times + 100 ms.
- * The consumer needs some time to use up the batches of a full window. A stop
- * lasts longer than that time plus the bound, so a client that only waited for
- * the worker would exceed the bound. The service time is the median time from a
- * request to its batch, with one request at a time. The hedge deadline, after
- * which the client asks a second worker, is max(20 ms, 2 x the p95 of the
- * service times). */
+ * The service time is the median time from a request to its batch, with one
+ * request at a time. The hedge deadline, after which the client requests the
+ * batch from a second worker too, is max(20 ms, 2 x the p95 of these times).
+ * The consumer needs some time to use up a full window (the batches that it
+ * requests ahead). A stop lasts longer than that time plus the bound, so a
+ * client that only waited for the worker would exceed the bound. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -33,30 +33,26 @@ static uint64_t calm_s   = 20; /* seconds before the first stop */
 static uint64_t window   = 8;  /* batches that the consumer requests ahead */
 static uint64_t pictures = 600;
 
-/* Open a stream and skip more batches than two windows hold, so that batches
- * which were made before the first take, and therefore need no wait, are not
- * measured. `window` is used, and not `window_batches`, so that all streams
- * skip as many: enough for the largest window. */
+/* Open a stream that requests `window_batches` ahead. Skip the batches that
+ * were made before the first call and need no wait: more than two windows. All
+ * streams skip the same number, which depends on the largest window. */
 static struct forebay *open_stream(
     const struct bench_cluster *cluster, uint64_t window_batches)
 {
     struct forebay_options options = forebay_options();
     options.window_batches         = (uint32_t)window_batches;
     struct forebay *stream         = bench_stream_open(cluster, &options);
-    bench_stream_skip(stream, 2 * window + EXTRA_SKIPPED);
+    bench_stream_take_many(stream, 2 * window + EXTRA_SKIPPED);
     return stream;
 }
-
-/* ---- the baseline, without stops ----------------------------------------- */
 
 struct baseline {
     double batch_ns;   /* time per batch with all workers at full speed */
     double service_ns; /* median time from a request to its batch */
-    double p95_ns;     /* 95th percentile of the time from request to batch */
+    double p95_ns;     /* 95th percentile of the same times */
 };
 
-/* Times of taking `batches` batches one after another, in ns; the caller frees
- * them. */
+/* Returns the waits for `batches` batches, in ns; the caller frees them. */
 static double *measure_waits(
     const struct bench_cluster *cluster, uint64_t window_batches)
 {
@@ -84,6 +80,7 @@ static struct baseline measure_baseline(const struct bench_cluster *cluster)
     return baseline;
 }
 
+/* The client's hedge deadline; see the head of this file. */
 static double hedge_ns(const struct baseline *baseline)
 {
     return fmax(20.0 * (double)FBY_NS_PER_MS, 2 * baseline->p95_ns);
@@ -95,44 +92,42 @@ static double bound_ns(const struct baseline *baseline)
            100.0 * (double)FBY_NS_PER_MS;
 }
 
-/* ---- the consumer, and the thread that stops workers --------------------- */
-
-struct waits { /* durations of forebay_next() */
-    double *ns;
-    size_t  n;
+struct waits {
+    double *ns; /* duration of each forebay_next() */
+    size_t  n;  /* number of calls */
 };
 
 struct stopper {
     struct bench_cluster *cluster;
     uint64_t              random;        /* state of bench_random() */
     int64_t               window_ns;     /* time to consume a full window */
-    int64_t               stop_ns;       /* shortest stop */
-    int64_t               first_stop_ns; /* time of the first stop */
-    atomic_bool           stopping;      /* the first stop is due */
-    atomic_bool           done;          /* no worker will be stopped again */
+    int64_t               min_stop_ns;   /* shortest duration of a stop */
+    int64_t               first_stop_ns; /* time at which stops begin */
+    atomic_bool           has_begun;     /* the first stop is due */
+    atomic_bool           is_done;       /* no worker will be stopped again */
 };
 
-/* Wait a random time from `least_ns` to twice that. */
-static void sleep_random(struct stopper *self, int64_t least_ns)
+/* Sleep for a random time from `min_ns` to twice `min_ns`. */
+static void sleep_random(struct stopper *self, int64_t min_ns)
 {
-    uint64_t more = bench_random(&self->random) % (uint64_t)least_ns;
-    bench_sleep_until(fby_now_ns() + least_ns + (int64_t)more);
+    uint64_t extra_ns = bench_random(&self->random) % (uint64_t)min_ns;
+    bench_sleep_until(fby_now_ns() + min_ns + (int64_t)extra_ns);
 }
 
 static void *stop_workers(void *arg)
 {
     struct stopper *self = arg;
     bench_sleep_until(self->first_stop_ns);
-    atomic_store(&self->stopping, true);
+    atomic_store(&self->has_begun, true);
     for (uint64_t i = 0; i < stops; i++) {
         pid_t worker =
             self->cluster->workers[bench_random(&self->random) % WORKERS].pid;
         sleep_random(self, self->window_ns / 2);
         kill(worker, SIGSTOP);
-        sleep_random(self, self->stop_ns);
+        sleep_random(self, self->min_stop_ns);
         kill(worker, SIGCONT);
     }
-    atomic_store(&self->done, true);
+    atomic_store(&self->is_done, true);
     return NULL;
 }
 
@@ -141,8 +136,9 @@ static void *stop_workers(void *arg)
 static void consume(struct forebay *stream, struct stopper *stopper,
     int64_t hold_ns, struct waits *before, struct waits *during)
 {
-    while (!atomic_load(&stopper->done)) {
-        struct waits *waits = atomic_load(&stopper->stopping) ? during : before;
+    while (!atomic_load(&stopper->is_done)) {
+        struct waits *waits =
+            atomic_load(&stopper->has_begun) ? during : before;
         if (waits->n == MAX_WAITS) {
             bench_die(
                 "more than %d batches: lower --pauses or --calm-s", MAX_WAITS);
@@ -152,11 +148,9 @@ static void consume(struct forebay *stream, struct stopper *stopper,
     }
 }
 
-/* ---- output -------------------------------------------------------------- */
-
 static void print_waits(const char *name, const struct waits *waits)
 {
-    bench_row(name, "%5zu  %6.1f  %6.1f  %6.1f ms", waits->n,
+    bench_print(name, "%5zu  %6.1f  %6.1f  %6.1f ms", waits->n,
         bench_percentile(waits->ns, waits->n, 50) / 1e6,
         bench_percentile(waits->ns, waits->n, 99) / 1e6,
         bench_percentile(waits->ns, waits->n, 100) / 1e6);
@@ -164,17 +158,17 @@ static void print_waits(const char *name, const struct waits *waits)
 
 static void print_baseline(const struct baseline *baseline)
 {
-    bench_row("capacity", "%.1f ms a batch of 64; one is taken each %.1f ms",
+    bench_print("capacity", "%.1f ms a batch of 64; one is taken each %.1f ms",
         baseline->batch_ns / 1e6, 2 * baseline->batch_ns / 1e6);
-    bench_row("service time", "%.1f ms (p95 %.1f)", baseline->service_ns / 1e6,
-        baseline->p95_ns / 1e6);
-    bench_row("hedge deadline", "%.1f ms", hedge_ns(baseline) / 1e6);
+    bench_print("service time", "%.1f ms (p95 %.1f)",
+        baseline->service_ns / 1e6, baseline->p95_ns / 1e6);
+    bench_print("hedge deadline", "%.1f ms", hedge_ns(baseline) / 1e6);
 }
 
 static void print_events(const struct forebay *stream)
 {
     struct forebay_stats stats = bench_stream_stats(stream);
-    bench_row("events",
+    bench_print("events",
         "%" PRIu64 " stops, %" PRIu64 " hedges, %" PRIu64 " suspects, %" PRIu64
         " asked again, %" PRIu64 " lost",
         stops, stats.hedges, stats.suspects, stats.rerequests, stats.lost);
@@ -189,30 +183,29 @@ static void report(const struct baseline *baseline, const struct waits *before,
     for (size_t i = 0; i < during->n; i++) {
         above += during->ns[i] > bound;
     }
-    bench_row("waits of next", "%5s  %6s  %6s  %6s", "n", "p50", "p99", "max");
+    bench_print(
+        "waits of next", "%5s  %6s  %6s  %6s", "n", "p50", "p99", "max");
     print_waits("  nobody stops", before);
     print_waits("  workers stop", during);
-    bench_row("bound", "%.1f ms; broken by %zu waits", bound / 1e6, above);
+    bench_print("bound", "%.1f ms; broken by %zu waits", bound / 1e6, above);
     snprintf(name, sizeof(name), "pauses.window_%" PRIu64, window);
-    bench_goal(name, bench_percentile(during->ns, during->n, 100) / bound,
+    bench_judge(name, bench_percentile(during->ns, during->n, 100) / bound,
         BENCH_AT_MOST, 1);
 }
-
-/* ---- the run ------------------------------------------------------------- */
 
 static void stream_through_stops(
     struct bench_cluster *cluster, const struct baseline *baseline)
 {
-    pthread_t       thread;
-    int64_t         hold_ns = (int64_t)(2 * baseline->batch_ns);
+    pthread_t thread;
+    int64_t   hold_ns = (int64_t)(2 * baseline->batch_ns); /* half capacity */
     struct waits    before  = {.ns = fby_zalloc(MAX_WAITS * sizeof(double))};
     struct waits    during  = {.ns = fby_zalloc(MAX_WAITS * sizeof(double))};
     struct forebay *stream  = open_stream(cluster, window);
     struct stopper  stopper = {
-         .cluster   = cluster,
-         .random    = seed,
-         .window_ns = (int64_t)window * hold_ns,
-         .stop_ns   = (int64_t)window * hold_ns + (int64_t)bound_ns(baseline),
+         .cluster     = cluster,
+         .random      = seed,
+         .window_ns   = (int64_t)window * hold_ns,
+         .min_stop_ns = (int64_t)window * hold_ns + (int64_t)bound_ns(baseline),
          .first_stop_ns = fby_now_ns() + (int64_t)calm_s * FBY_NS_PER_S,
     };
     if (pthread_create(&thread, NULL, stop_workers, &stopper) != 0) {
@@ -241,19 +234,19 @@ int main(int argc, char **argv)
         {"pictures", &pictures, 64, 1000000, "Pictures in the data set (600)"},
         {0},
     };
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "The longest wait of a consumer at half of the capacity of four "
         "workers, while workers are stopped one after the other.",
         NULL);
     fby_log_init("bench", FBY_LOG_ERROR);
-    bench_row("pauses", "seed %" PRIu64 ", window of %" PRIu64 " batches", seed,
-        window);
-    bench_cluster_make(&cluster, &(struct bench_pictures){
-                                     .number = pictures,
-                                     .side   = 320,
-                                     .crop   = 224,
-                                     .batch  = 64,
-                                 });
+    bench_print("pauses", "seed %" PRIu64 ", window of %" PRIu64 " batches",
+        seed, window);
+    bench_cluster_init_pictures(&cluster, &(struct bench_pictures){
+                                              .number = pictures,
+                                              .side   = 320,
+                                              .crop   = 224,
+                                              .batch  = 64,
+                                          });
     bench_cluster_start(&cluster, WORKERS, 1, "256M");
     struct baseline baseline = measure_baseline(&cluster);
     print_baseline(&baseline);

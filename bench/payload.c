@@ -20,27 +20,26 @@
 enum {
     SIDE     = BENCH_CROP,
     PIXELS   = SIDE * SIDE,
-    MASKS    = 8,
+    MASKS    = 8, /* per picture */
     CLASSES  = 1000,
-    CAPTION  = 256,    /* most bytes of a caption */
-    DENSE    = 13,     /* values of a row in column "dense" */
-    IDS      = 26,     /* values of a row in column "ids" */
-    SEEN     = 200,    /* most ids of a row in column "seen" */
-    SEQUENCE = 2048,   /* tokens of a sample */
+    CAPTION  = 256,    /* longest caption, bytes */
+    DENSE    = 13,     /* values per row of column "dense" */
+    IDS      = 26,     /* values per row of column "ids" */
+    SEEN     = 200,    /* longest list in column "seen", ids */
+    SEQUENCE = 2048,   /* tokens per sample */
     ITEMS    = 100000, /* columns of the matrix of ratings */
-    RATED    = 200,    /* most ratings of a row */
+    RATED    = 200,    /* most ratings in a row of the matrix */
     BATCH    = 64
 };
 
-#define NUMBER  UINT64_C(4) /* bytes of a number in the usual form */
+/* Bytes in the usual form. */
+#define NUMBER  UINT64_C(4)
 #define PICTURE (NUMBER * PIXELS * 3)
 
 static uint64_t samples = 1024; /* per workload */
 enum { ROWS_PER_SAMPLE = 16 };  /* in workloads of small rows */
 
-/* ---- data ---------------------------------------------------------------- */
-
-/* Write eight masks, an ellipse each. */
+/* Write MASKS masks, each an ellipse with centre (x, y) and half axes a, b. */
 static void write_masks(const char *path, uint64_t *state)
 {
     static uint8_t masks[PIXELS * MASKS];
@@ -50,9 +49,9 @@ static void write_masks(const char *path, uint64_t *state)
         int64_t a = 10 + (int64_t)(bench_random(state) % 80);
         int64_t b = 10 + (int64_t)(bench_random(state) % 80);
         for (int64_t i = 0; i < PIXELS; i++) {
-            int64_t u            = (i % SIDE - x) * b;
-            int64_t v            = (i / SIDE - y) * a;
-            masks[i * MASKS + k] = u * u + v * v < a * a * b * b;
+            int64_t dx_b         = (i % SIDE - x) * b;
+            int64_t dy_a         = (i / SIDE - y) * a;
+            masks[i * MASKS + k] = dx_b * dx_b + dy_a * dy_a < a * a * b * b;
         }
     }
     bench_write_npy(path,
@@ -66,7 +65,7 @@ static void write_caption(const char *path, uint64_t *state)
     char                     text[CAPTION] = "";
     size_t                   n_words       = sizeof(words) / sizeof(words[0]);
     size_t                   length        = 20 + bench_random(state) % 180;
-    size_t                   n             = 0;
+    size_t                   n             = 0; /* bytes written */
     while (n < length) {
         const char *word = words[bench_random(state) % n_words];
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", word);
@@ -74,7 +73,7 @@ static void write_caption(const char *path, uint64_t *state)
     bench_write_file(path, text, n - 1); /* without the last space */
 }
 
-/* Make the folder that all workloads of pictures share. */
+/* Write pictures, masks and captions, for all workloads of pictures. */
 static void make_pictures(
     const char *data_dir, const struct bench_photos *photos)
 {
@@ -94,16 +93,17 @@ static void make_pictures(
     }
 }
 
-static void make_numbers(
+/* Write the columns whose rows have equal length. `values` is a buffer. */
+static void write_equal_columns(
     const char *dir, uint32_t *values, uint64_t rows, uint64_t *state)
 {
     for (uint64_t i = 0; i < rows * DENSE; i++) {
-        float real = (float)(bench_random(state) >> 40) * 0x1p-24F;
+        float real = (float)(bench_random(state) >> 40) * 0x1p-24F; /* < 1 */
         memcpy(&values[i], &real, sizeof(real));
     }
     bench_write_column(
         dir, &(struct bench_column){"dense", "<f4", DENSE}, values, rows);
-    for (uint64_t i = 0; i < rows * IDS; i++) { /* ids of all sizes */
+    for (uint64_t i = 0; i < rows * IDS; i++) { /* ids of 31 to 6 bits */
         values[i] = (uint32_t)(bench_random(state) >> (33 + i % IDS));
     }
     bench_write_column(
@@ -115,25 +115,25 @@ static void make_numbers(
         dir, &(struct bench_column){"click", "<i4", 1}, values, rows);
 }
 
-/* Make lists of up to SEEN ids, of which three quarters are short. */
-static void make_lists(
+/* Write lists of up to SEEN ids; three quarters of the lists are short. */
+static void write_lists(
     const char *dir, uint32_t *values, uint64_t rows, uint64_t *state)
 {
-    uint64_t  n    = 0;
-    uint32_t *ends = fby_zalloc((rows + 1) * sizeof(*ends));
+    uint64_t  n       = 0; /* ids so far */
+    uint32_t *offsets = fby_zalloc((rows + 1) * sizeof(*offsets));
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t limit = bench_random(state) % 4 == 0 ? SEEN : SEEN / 4;
         uint64_t end   = n + bench_random(state) % (limit + 1);
         while (n < end) {
             values[n++] = (uint32_t)(bench_random(state) >> 43);
         }
-        ends[i + 1] = (uint32_t)n;
+        offsets[i + 1] = (uint32_t)n;
     }
     bench_write_column(
         dir, &(struct bench_column){"seen.values", "<i4", 1}, values, n);
-    bench_write_column(
-        dir, &(struct bench_column){"seen.offsets", "<i4", 1}, ends, rows + 1);
-    free(ends);
+    bench_write_column(dir, &(struct bench_column){"seen.offsets", "<i4", 1},
+        offsets, rows + 1);
+    free(offsets);
 }
 
 static void make_columns(
@@ -145,24 +145,25 @@ static void make_columns(
     uint32_t *values = fby_zalloc(rows * SEEN * sizeof(*values));
     (void)photos;
     bench_make_dir(data_dir, "t", dir);
-    make_numbers(dir, values, rows, &state);
-    make_lists(dir, values, rows, &state);
+    write_equal_columns(dir, values, rows, &state);
+    write_lists(dir, values, rows, &state);
     free(values);
 }
 
-/* Fill the matrix. As with the lists, most rows are short. */
+/* Fill the matrix. Three quarters of the rows are short. The gaps between the
+ * items of a row are random, so that the items spread over all columns. */
 static void fill_ratings(struct bench_csr *csr, uint64_t *state)
 {
-    uint32_t n = 0;
+    uint32_t n = 0; /* ratings so far */
     for (uint32_t i = 0; i < csr->rows; i++) {
-        uint64_t limit = bench_random(state) % 4 == 0 ? RATED : RATED / 4;
-        uint64_t left  = 1 + bench_random(state) % limit;
-        uint64_t gap   = UINT64_C(2) * ITEMS / left;
-        uint64_t item  = bench_random(state) % gap;
+        uint64_t limit   = bench_random(state) % 4 == 0 ? RATED : RATED / 4;
+        uint64_t left    = 1 + bench_random(state) % limit;
+        uint64_t max_gap = UINT64_C(2) * ITEMS / left; /* twice the mean */
+        uint64_t item    = bench_random(state) % max_gap;
         for (; left > 0 && item < ITEMS; left--) {
             csr->indices[n]  = (uint32_t)item;
             csr->values[n++] = (float)(1 + bench_random(state) % 5);
-            item += 1 + bench_random(state) % (gap - 1);
+            item += 1 + bench_random(state) % (max_gap - 1);
         }
         csr->indptr[i + 1] = n;
     }
@@ -190,8 +191,8 @@ static void make_ratings(
     free(csr.values);
 }
 
-/* Write random tokens. A product of two random numbers makes small ids more
- * frequent, as in vocabularies. */
+/* Write random tokens of 16 bits. Each is a product of two random numbers,
+ * which makes small ids more frequent, as in vocabularies. */
 static void make_tokens(const char *data_dir, const struct bench_photos *photos)
 {
     char      path[BENCH_PATH_SIZE];
@@ -208,15 +209,13 @@ static void make_tokens(const char *data_dir, const struct bench_photos *photos)
     free(tokens);
 }
 
-/* ---- workloads ----------------------------------------------------------- */
-
 struct workload {
     const char *name;
     void (*make_data)(const char *data_dir, const struct bench_photos *photos);
     const char *before, *after; /* the source is before, '"', data_dir, after */
-    const char *fields;
-    uint64_t    batch;
-    uint64_t    usual; /* bytes of a sample in the usual form */
+    const char *fields;         /* of the pipeline */
+    uint64_t    batch;          /* samples per batch */
+    uint64_t    usual_bytes;    /* of a sample in the usual form */
 };
 
 #define CROPPED                                                         \
@@ -260,11 +259,11 @@ static const struct workload workloads[] = {
 
 static double bytes_per_sample(const struct bench_cluster *cluster)
 {
-    struct bench_pulled pulled = bench_cluster_pull(
+    struct bench_pull_result result = bench_cluster_run_pull(
         cluster, (const char *const[]){"forebay", "pull", "--pipeline",
-                     cluster->pipeline, "--workers", "1", "--epochs", "1",
+                     cluster->pipeline_path, "--workers", "1", "--epochs", "1",
                      "--json", NULL});
-    return (double)pulled.wire_bytes / (double)pulled.images;
+    return (double)result.wire_bytes / (double)result.images;
 }
 
 static void run(const struct bench_photos *photos)
@@ -274,18 +273,19 @@ static void run(const struct bench_photos *photos)
     bench_cluster_init(&cluster);
     for (size_t i = 0; i < n; i++) {
         const struct workload *workload = &workloads[i];
+        /* Workloads with the same data stand one after the other. */
         if (i == 0 || workload->make_data != workloads[i - 1].make_data) {
             workload->make_data(cluster.data_dir, photos);
         }
-        bench_cluster_pipeline(&cluster,
+        bench_cluster_write_pipeline(&cluster,
             "forebay: 1\nsplits: {train: {%s\"%s%s}}\nglobal_batch: %" PRIu64
             "\nfields:\n%s",
             workload->before, cluster.data_dir, workload->after,
             workload->batch, workload->fields);
         double bytes = bytes_per_sample(&cluster);
-        bench_row(workload->name,
+        bench_print(workload->name,
             "%9.1f bytes a sample, usual %8" PRIu64 ": %.4f", bytes,
-            workload->usual, bytes / (double)workload->usual);
+            workload->usual_bytes, bytes / (double)workload->usual_bytes);
     }
     bench_cluster_remove(&cluster);
 }
@@ -298,8 +298,7 @@ int main(int argc, char **argv)
     };
     const struct bench_program program = {"payload",
         "Bytes a sample on the wire of seven kinds of training, against "
-        "float32, "
-        "one-hot, padded and dense ones.",
+        "float32, one-hot, padded and dense ones.",
         options};
     return bench_photos_main(&program, argc, argv, run);
 }

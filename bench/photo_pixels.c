@@ -1,5 +1,5 @@
-/* photo_pixels.c - functions of photos.h on pixels: the reference decoder,
- * crops, enlarged copies. */
+/* photo_pixels.c - the functions of photos.h that compute pixels: the reference
+ * decoder, crops, and enlarged copies of photographs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,9 +11,7 @@
 #include "worker/transform/jpeg.h"
 #include "worker/transform/resize/resize.h"
 
-/* ---- the reference decoder ----------------------------------------------- */
-
-struct pixels {
+struct pixels { /* a buffer that grows */
     uint8_t *data;
     size_t   size; /* bytes */
 };
@@ -51,15 +49,14 @@ void bench_photos_decode(
     free(pixels.data);
 }
 
-/* ---- crops --------------------------------------------------------------- */
-
-void bench_crop_field(struct fby_field_content *out, bool yuv420)
+void bench_crop_field_init(
+    struct fby_field_content *out, enum bench_pixels pixels)
 {
     *out = (struct fby_field_content){.name = "image",
         .group                              = "image",
         .decode                             = FBY_DECODE_RGB8,
         .as.rgb8.dct_scale                  = FBY_DCT_OFF,
-        .as.rgb8.yuv420                     = yuv420,
+        .as.rgb8.yuv420                     = pixels == BENCH_YUV420,
         .as.rgb8.normalize                  = true,
         .as.rgb8.mean                       = {0.485, 0.456, 0.406},
         .as.rgb8.std                        = {0.229, 0.224, 0.225},
@@ -68,13 +65,14 @@ void bench_crop_field(struct fby_field_content *out, bool yuv420)
         .shape                              = {3, {BENCH_CROP, BENCH_CROP, 3}}};
     out->ops[0] =
         (struct fby_op_use){.op = fby_op_by_id(FBY_OP_RANDOM_RESIZED_CROP),
-            .params             = {{.n = 2, .i = {BENCH_CROP, BENCH_CROP}},
-                            {.n = 2, .real = true, .r = {0.08, 1}},
-                            {.n = 2, .real = true, .r = {3. / 4, 4. / 3}}}};
+            /* size, scale, ratio */
+            .params = {{.n = 2, .i = {BENCH_CROP, BENCH_CROP}},
+                {.n = 2, .real = true, .r = {0.08, 1}},
+                {.n = 2, .real = true, .r = {3. / 4, 4. / 3}}}};
 }
 
-/* True if the area cut out of the photograph is narrower or lower than the
- * crop. */
+/* Returns true if the area cut out of the photograph is narrower or lower than
+ * the crop. */
 static bool is_upscaled(const struct fby_field_job *job)
 {
     struct fby_error_detail why = {{0}};
@@ -91,7 +89,7 @@ void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
     static struct fby_field_content field;
     struct fby_error_detail         why       = {{0}};
     struct fby_transform           *transform = fby_transform_create(NULL);
-    bench_crop_field(&field, false);
+    bench_crop_field_init(&field, BENCH_RGB);
     for (size_t i = 0; i < n; i++) {
         const struct bench_photo  *photo = &self->photos[i % self->n];
         const struct fby_field_job job   = {.field = &field,
@@ -110,20 +108,18 @@ void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
     fby_transform_destroy(&transform);
 }
 
-void bench_crop_expansion(struct fby_expansion *out, bool yuv420,
-    enum fby_type type, enum fby_layout layout)
+void bench_crop_expansion_init(struct fby_expansion *out,
+    enum bench_pixels pixels, enum fby_type type, enum fby_layout layout)
 {
-    static struct fby_field_content field; /* *out keeps its name */
+    static struct fby_field_content field; /* *out points to its name */
     struct fby_error_detail         why  = {{0}};
     const struct fby_field_delivery form = {.dtype = type, .layout = layout};
-    bench_crop_field(&field, yuv420);
+    bench_crop_field_init(&field, pixels);
     field.as.rgb8.normalize = type != FBY_U8;
     if (fby_expansion_init(out, &field, &form, &why) != FBY_OK) {
         bench_die("%s", why.text);
     }
 }
-
-/* ---- enlarged copies ----------------------------------------------------- */
 
 enum { ENLARGED_QUALITY = 90 };
 
@@ -161,22 +157,23 @@ struct enlarge_buffers { /* reused for all copies */
 };
 
 static void enlarge_photo(struct enlarge_buffers *buffers,
-    const struct bench_photo *from, uint64_t min_pixels,
+    const struct bench_photo *photo, uint64_t min_pixels,
     struct bench_photo *out)
 {
-    const struct fby_picture_file file = {from->bytes, from->size};
+    const struct fby_picture_file file = {photo->bytes, photo->size};
     struct fby_error_detail       why  = {{0}};
     struct fby_image              small;
     struct fby_image              large;
-    uint32_t                      times = 1;
+    uint32_t                      factor = 1; /* of width and of height */
     if (fby_picture_decode(&fby_jpeg_picture, &file, &buffers->decoded, &small,
             &why) != FBY_OK) {
         bench_die("%s", why.text);
     }
-    while ((uint64_t)small.width * small.height * times * times < min_pixels) {
-        times++;
+    while (
+        (uint64_t)small.width * small.height * factor * factor < min_pixels) {
+        factor++;
     }
-    const struct fby_size size = {small.width * times, small.height * times};
+    const struct fby_size size = {small.width * factor, small.height * factor};
     if (fby_image_alloc(&buffers->scaled, size, FBY_RGB, &large) != FBY_OK) {
         bench_die("there is too little memory for a picture");
     }
@@ -187,15 +184,15 @@ static void enlarge_photo(struct enlarge_buffers *buffers,
     encode_jpeg(&large, out);
 }
 
-void bench_photos_enlarge(const struct bench_photos *from, size_t n,
+void bench_photos_enlarge(const struct bench_photos *self, size_t n,
     uint64_t min_pixels, struct bench_photos *out)
 {
     struct enlarge_buffers buffers = {0};
-    out->n                         = n < from->n ? n : from->n;
-    out->synthetic                 = from->synthetic;
+    out->n                         = n < self->n ? n : self->n;
+    out->synthetic                 = self->synthetic;
     out->photos                    = fby_zalloc(out->n * sizeof(*out->photos));
     for (size_t i = 0; i < out->n; i++) {
-        enlarge_photo(&buffers, &from->photos[i], min_pixels, &out->photos[i]);
+        enlarge_photo(&buffers, &self->photos[i], min_pixels, &out->photos[i]);
     }
     fby_scratch_fini(&buffers.decoded);
     fby_scratch_fini(&buffers.scaled);

@@ -14,20 +14,25 @@
 #include "common/mem.h"
 #include "worker/transform/jpeg.h"
 
-enum { MAX_FILES = 1000, SYNTHETIC = 200 };
+enum { MAX_FILES = 1000, N_SYNTHETIC = 200 };
 
 static struct fby_words paths; /* nftw() passes no context to add_path() */
+
+static bool has_jpeg_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL &&
+           (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
+}
 
 static int add_path(
     const char *path, const struct stat *stat, int kind, struct FTW *walk)
 {
-    const char *dot = strrchr(path, '.');
     (void)walk;
     if (kind == FTW_DNR) {
         bench_die("%s: the folder cannot be read", path);
     }
-    if (kind == FTW_F && S_ISREG(stat->st_mode) && dot != NULL &&
-        (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0)) {
+    if (kind == FTW_F && S_ISREG(stat->st_mode) && has_jpeg_name(path)) {
         fby_words_add(&paths, path);
     }
     return 0;
@@ -53,7 +58,7 @@ static void read_file(const char *path, struct bench_photo *out)
     fclose(file);
 }
 
-/* Count photos[n] as loaded, or free it if the worker's decoder refuses it. */
+/* Keep the file in photos[n], or free it if the worker's decoder refuses it. */
 static void keep_if_decodable(
     struct bench_photos *self, struct fby_scratch *scratch)
 {
@@ -88,7 +93,7 @@ static void load_folder(
 static void make_synthetic(
     struct bench_photos *self, struct fby_scratch *scratch)
 {
-    for (uint32_t i = 0; i < SYNTHETIC; i++) {
+    for (uint32_t i = 0; i < N_SYNTHETIC; i++) {
         struct fby_buffer      jpeg  = {0};
         const struct fby_photo photo = {
             .number = i, .label = i % FBY_PHOTO_LABELS};
@@ -120,7 +125,7 @@ static void load_photos(struct bench_photos *self, const char *dir)
     for (size_t i = 0; i < self->n; i++) {
         pixels += (double)self->photos[i].width * self->photos[i].height;
     }
-    bench_row("pictures", "%zu %s, %.2f megapixels on average", self->n,
+    bench_print("pictures", "%zu %s, %.2f megapixels on average", self->n,
         self->synthetic
             ? "SYNTHETIC ones (no --data): no goal that depends on them is "
               "judged"
@@ -142,7 +147,7 @@ int bench_photos_main(const struct bench_program *program, int argc,
 {
     struct bench_photos photos;
     const char         *dir = NULL;
-    bench_options(argc, argv, program->options, program->about, &dir);
+    bench_parse_options(argc, argv, program->options, program->about, &dir);
     bench_begin(program->name);
     load_photos(&photos, dir);
     run(&photos);
@@ -150,24 +155,24 @@ int bench_photos_main(const struct bench_program *program, int argc,
     return 0;
 }
 
-void bench_photos_goal(const struct bench_photos *self, const char *name,
-    double value, enum bench_sense sense, double goal)
+void bench_photos_judge(const struct bench_photos *self, const char *name,
+    double value, enum bench_bound bound, double goal)
 {
     if (self->synthetic) {
-        bench_row(name, "%.3g on synthetic pictures: no goal", value);
+        bench_print(name, "%.3g on synthetic pictures: no goal", value);
     } else {
-        bench_goal(name, value, sense, goal);
+        bench_judge(name, value, bound, goal);
     }
 }
 
 void bench_photos_write_tar(const struct bench_photos *self, const char *dir,
-    unsigned shards, unsigned times)
+    unsigned shards, unsigned copies)
 {
     for (unsigned shard = 0; shard < shards; shard++) {
         char path[4096];
         snprintf(path, sizeof(path), "%s/train-%u.tar", dir, shard);
-        struct archive *tar = bench_archive_open(path, false);
-        for (size_t i = shard; i < self->n * times; i += shards) {
+        struct archive *tar = bench_archive_create(path, BENCH_TAR);
+        for (size_t i = shard; i < self->n * copies; i += shards) {
             const struct bench_photo *photo = &self->photos[i % self->n];
             const char                label = (char)('0' + i % 10);
             char                      name[32];

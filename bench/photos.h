@@ -17,26 +17,26 @@
 #include "trainer_client/expand/expansion.h"
 
 enum {
-    BENCH_CROP       = 224, /* pixels, width and height of a crop */
+    BENCH_CROP       = 224, /* width and height of a crop, pixels */
     BENCH_CROP_BYTES = BENCH_CROP * BENCH_CROP * 3
 };
 
 struct bench_photo {
-    uint8_t *bytes; /* owned; a JPEG file that the worker can decode */
-    size_t   size;
-    uint32_t width, height; /* pixels, upright */
+    uint8_t *bytes;         /* owned; a JPEG file that the worker can decode */
+    size_t   size;          /* of the file, bytes */
+    uint32_t width, height; /* in pixels, after the EXIF rotation */
 };
 
 struct bench_photos {
     struct bench_photo *photos;
-    size_t              n;
-    bool                synthetic;
+    size_t              n;         /* number of photos */
+    bool                synthetic; /* made by the project's generator */
 };
 
 struct bench_program {
     const char                *name;
     const char                *about;   /* the text of --help */
-    const struct bench_option *options; /* as of bench_options() */
+    const struct bench_option *options; /* as for bench_parse_options() */
 };
 
 /* Run a bench on photographs: parse its options and --data DIR, load the first
@@ -47,37 +47,40 @@ int bench_photos_main(const struct bench_program *program, int argc,
 
 /* Make copies of the first `n` photographs, each scaled up to at least
  * `min_pixels` pixels and encoded at quality 90. */
-void bench_photos_enlarge(const struct bench_photos *from, size_t n,
+void bench_photos_enlarge(const struct bench_photos *self, size_t n,
     uint64_t min_pixels, struct bench_photos *out);
 void bench_photos_free(struct bench_photos *self);
 
-/* Write all photographs `times` times to tar files train-0.tar, train-1.tar,
- * ... in `dir`, `shards` in all; a sample is a .jpg and a .cls. */
+/* Write each photograph `copies` times to the `shards` tar files train-0.tar,
+ * train-1.tar, ... in `dir`. A sample is a .jpg and a .cls (its label). */
 void bench_photos_write_tar(const struct bench_photos *self, const char *dir,
-    unsigned shards, unsigned times);
+    unsigned shards, unsigned copies);
 
-/* Decode `n` photographs to full-size RGB, starting with number `first`; number
- * 0 follows the last one. Discards the pixels. Any thread. */
+/* Decode `n` photographs to full-size RGB from photos[first] on; photos[0]
+ * follows the last one. Discards the pixels. Any thread. */
 void bench_photos_decode(
     const struct bench_photos *self, size_t first, size_t n);
 
 /* Write `n` random resized crops of BENCH_CROP_BYTES to `out`, as the worker
  * makes them: scale 0.08 to 1, ratio 3/4 to 4/3. Crop i is cut out of
  * photograph i modulo the number of photographs; `seed` determines all crops.
- * Unless NULL, upscaled[i] tells whether that area was narrower or lower than
- * BENCH_CROP. */
+ * Unless `upscaled` is NULL, upscaled[i] is set to true if the area of crop i
+ * was narrower or lower than BENCH_CROP. */
 void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
     size_t n, uint8_t *out, bool *upscaled);
 
-/* Set *out to the field of such crops, decoded without dct_scale. */
-void bench_crop_field(struct fby_field_content *out, bool yuv420);
+enum bench_pixels { BENCH_RGB, BENCH_YUV420 }; /* of a crop on the wire */
+
+/* Set *out to the field that makes such crops, without dct_scale. */
+void bench_crop_field_init(
+    struct fby_field_content *out, enum bench_pixels pixels);
 
 /* Initialise the expansion of crops to `type`, normalised unless it is u8. */
-void bench_crop_expansion(struct fby_expansion *out, bool yuv420,
-    enum fby_type type, enum fby_layout layout);
+void bench_crop_expansion_init(struct fby_expansion *out,
+    enum bench_pixels pixels, enum fby_type type, enum fby_layout layout);
 
-/* bench_goal() if the pictures are photographs; else print only the value. */
-void bench_photos_goal(const struct bench_photos *self, const char *name,
-    double value, enum bench_sense sense, double goal);
+/* As bench_judge(), but print only the value if the pictures are synthetic. */
+void bench_photos_judge(const struct bench_photos *self, const char *name,
+    double value, enum bench_bound bound, double goal);
 
 #endif

@@ -22,44 +22,43 @@ static uint64_t crops = 512;
 static uint64_t pairs = 7;
 static uint64_t seed  = 1;
 
-/* ---- one format ---------------------------------------------------------- */
-
-struct wire_format {
+struct wire_format { /* one format, and all crops in it */
     const struct bench_photos *photos;
     struct fby_transform      *transform;
     struct fby_field_content   field;
     struct fby_expansion       to_bf16;
-    struct fby_expansion       to_u8; /* interleaved */
-    struct fby_codec_job       job;   /* photo format 1 */
-    size_t                     sample_bytes;
-    size_t                     capacity; /* of one payload */
-    uint8_t                   *raw;
-    uint8_t                   *payloads; /* `capacity` bytes each */
-    size_t                    *sizes;    /* of payloads */
-    uint8_t                   *out;
+    struct fby_expansion       to_u8;        /* interleaved RGB */
+    struct fby_codec_job       job;          /* photo format 1 */
+    size_t                     sample_bytes; /* raw bytes of one crop */
+    size_t                     capacity;     /* room for one payload, bytes */
+    uint8_t                   *raw;          /* all crops before packing */
+    uint8_t *payloads; /* all packed crops, `capacity` bytes each */
+    size_t  *sizes;    /* bytes of each payload */
+    uint8_t *out;      /* one unpacked or expanded crop */
 };
 
-static void open_format(
-    struct wire_format *self, const struct bench_photos *photos, bool yuv420)
+static void open_format(struct wire_format *self,
+    const struct bench_photos *photos, enum bench_pixels pixels)
 {
     static struct fby_codec_scratch scratch;
     const struct fby_shape         *shape = &self->field.shape;
-    bench_crop_field(&self->field, yuv420);
-    bench_crop_expansion(&self->to_bf16, yuv420, FBY_BF16, FBY_LAYOUT_CHW);
-    bench_crop_expansion(&self->to_u8, yuv420, FBY_U8, FBY_LAYOUT_HWC);
+    bench_crop_field_init(&self->field, pixels);
+    bench_crop_expansion_init(&self->to_bf16, pixels, FBY_BF16, FBY_LAYOUT_CHW);
+    bench_crop_expansion_init(&self->to_u8, pixels, FBY_U8, FBY_LAYOUT_HWC);
     self->field.as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
     self->photos                  = photos;
     self->transform               = fby_transform_create(NULL);
     self->sample_bytes            = fby_field_bytes(&self->field);
     self->job.coding  = (struct fby_coding){FBY_FILTER_PHOTO, FBY_CODEC_PACK};
-    self->job.params  = yuv420 ? fby_codec_params_of_yuv420(shape)
-                               : fby_codec_params_of(FBY_U8, shape);
+    self->job.params  = pixels == BENCH_YUV420
+                            ? fby_codec_params_of_yuv420(shape)
+                            : fby_codec_params_of(FBY_U8, shape);
     self->job.scratch = &scratch;
     self->capacity = fby_codec_encode_capacity(&self->job, self->sample_bytes);
     self->raw      = fby_zalloc(crops * self->sample_bytes);
     self->payloads = fby_zalloc(crops * self->capacity);
     self->sizes    = fby_zalloc(crops * sizeof(*self->sizes));
-    self->out      = fby_zalloc((size_t)BENCH_CROP_BYTES * 2);
+    self->out      = fby_zalloc((size_t)BENCH_CROP_BYTES * 2); /* as bf16 */
 }
 
 static void close_format(struct wire_format *self)
@@ -75,8 +74,6 @@ static uint8_t *raw_at(const struct wire_format *self, size_t i)
 {
     return self->raw + i * self->sample_bytes;
 }
-
-/* ---- the stages, for one crop -------------------------------------------- */
 
 static void file_to_raw(struct wire_format *self, size_t i)
 {
@@ -104,9 +101,9 @@ static void pack_raw(struct wire_format *self, size_t i)
 
 static void unpack_payload(struct wire_format *self, size_t i)
 {
-    struct fby_bytes_in in = {
+    struct fby_bytes_in payload = {
         self->payloads + i * self->capacity, self->sizes[i]};
-    if (fby_codec_decode(&self->job, in, self->out, self->sample_bytes) !=
+    if (fby_codec_decode(&self->job, payload, self->out, self->sample_bytes) !=
         FBY_OK) {
         bench_die("the codec cannot decode a crop that it encoded");
     }
@@ -126,15 +123,13 @@ static void raw_to_bf16(struct wire_format *self, size_t i)
     expand_raw(self, &self->to_bf16, i);
 }
 
-/* ---- comparison ---------------------------------------------------------- */
-
 struct format_comparison {
     struct wire_format yuv420, u8;
-    void (*stage)(struct wire_format *, size_t i); /* being measured */
+    void (*stage)(struct wire_format *, size_t i); /* to be measured */
 };
 
-/* Microseconds of CPU time per crop. */
-static double time_stage(
+/* Microseconds of CPU time of the stage per crop. */
+static double stage_us(
     struct format_comparison *self, struct wire_format *wire_format)
 {
     int64_t begun = fby_thread_cpu_ns();
@@ -144,26 +139,27 @@ static double time_stage(
     return (double)(fby_thread_cpu_ns() - begun) / 1e3 / (double)crops;
 }
 
-static double time_yuv420(void *arg)
+static double yuv420_us(void *arg)
 {
     struct format_comparison *self = arg;
-    return time_stage(self, &self->yuv420);
+    return stage_us(self, &self->yuv420);
 }
 
-static double time_u8(void *arg)
+static double u8_us(void *arg)
 {
     struct format_comparison *self = arg;
-    return time_stage(self, &self->u8);
+    return stage_us(self, &self->u8);
 }
 
-static void compare(struct format_comparison *self, const char *name,
+/* Measure a stage in both formats, and print a row. */
+static void compare_stage(struct format_comparison *self, const char *name,
     void (*stage)(struct wire_format *, size_t i))
 {
     self->stage = stage;
-    time_yuv420(self); /* warm up, and make the input of the next stage */
-    time_u8(self);
-    struct bench_pairs times = bench_pairs(pairs, time_yuv420, time_u8, self);
-    bench_row(name, "%8.1f  %8.1f  %6.2f   noise %.1f %%", times.b.median,
+    yuv420_us(self); /* warm up, and make the input of the next stage */
+    u8_us(self);
+    struct bench_pairs times = bench_run_pairs(pairs, yuv420_us, u8_us, self);
+    bench_print(name, "%8.1f  %8.1f  %6.2f   noise %.1f %%", times.b.median,
         times.a.median, times.ratio.median, times.ratio.noise);
 }
 
@@ -180,11 +176,12 @@ static void compare_bytes(const struct format_comparison *self)
 {
     double yuv420 = mean_packed_bytes(&self->yuv420);
     double u8     = mean_packed_bytes(&self->u8);
-    bench_row("bytes, raw", "%8zu  %8zu  %6.2f", self->u8.sample_bytes,
+    bench_print("bytes, raw", "%8zu  %8zu  %6.2f", self->u8.sample_bytes,
         self->yuv420.sample_bytes,
         (double)self->yuv420.sample_bytes / (double)self->u8.sample_bytes);
-    bench_row("bytes, packed", "%8.0f  %8.0f  %6.2f", u8, yuv420, yuv420 / u8);
-    bench_row("packed / raw u8", "%8.3f  %8.3f", u8 / BENCH_CROP_BYTES,
+    bench_print(
+        "bytes, packed", "%8.0f  %8.0f  %6.2f", u8, yuv420, yuv420 / u8);
+    bench_print("packed / raw u8", "%8.3f  %8.3f", u8 / BENCH_CROP_BYTES,
         yuv420 / BENCH_CROP_BYTES);
 }
 
@@ -201,21 +198,21 @@ static void compare_pixels(struct format_comparison *self)
             sum += error * error;
         }
     }
-    double mean = sum / (double)crops / BENCH_CROP_BYTES;
-    bench_row("difference", "%.2f levels (root mean square), PSNR %.1f dB",
-        sqrt(mean), 10 * log10(255 * 255 / mean));
+    double mean_square = sum / (double)crops / BENCH_CROP_BYTES;
+    bench_print("difference", "%.2f levels (root mean square), PSNR %.1f dB",
+        sqrt(mean_square), 10 * log10(255 * 255 / mean_square));
 }
 
 static void run(const struct bench_photos *photos)
 {
     static struct format_comparison self;
-    open_format(&self.yuv420, photos, true);
-    open_format(&self.u8, photos, false);
-    bench_row("us of CPU a crop", "%8s  %8s  %6s", "u8", "yuv420", "ratio");
-    compare(&self, "file to raw bytes", file_to_raw);
-    compare(&self, "packing", pack_raw);
-    compare(&self, "unpacking", unpack_payload);
-    compare(&self, "to bf16 planes", raw_to_bf16);
+    open_format(&self.yuv420, photos, BENCH_YUV420);
+    open_format(&self.u8, photos, BENCH_RGB);
+    bench_print("us of CPU a crop", "%8s  %8s  %6s", "u8", "yuv420", "ratio");
+    compare_stage(&self, "file to raw bytes", file_to_raw);
+    compare_stage(&self, "packing", pack_raw);
+    compare_stage(&self, "unpacking", unpack_payload);
+    compare_stage(&self, "to bf16 planes", raw_to_bf16);
     compare_bytes(&self);
     compare_pixels(&self);
     close_format(&self.yuv420);

@@ -17,7 +17,7 @@ static void write_pipeline(
         [BENCH_LZ4]   = "{filter: bit_shuffle, codec: lz4}",
         [BENCH_PACK]  = "{filter: photo, codec: pack}",
     };
-    bench_cluster_pipeline(cluster,
+    bench_cluster_write_pipeline(cluster,
         "forebay: 1\n"
         "splits: {train: {shards: \"d:train-{0..0}.tar\"}}\n"
         "global_batch: %" PRIu32 "\n"
@@ -32,22 +32,23 @@ static void write_pipeline(
         encodings[batch->encoding]);
 }
 
+/* Fork a worker, and wait until the server has registered it. */
 static pid_t start_worker(
     const char *server, const struct bench_batch *batch, int64_t service_ns)
 {
     int  ends[2];
-    char byte;
+    char ready;
     if (pipe(ends) != 0) {
         bench_die("a pipe cannot be created");
     }
-    fflush(NULL);
+    fflush(NULL); /* else the child would write the buffers again */
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
         bench_prepared_worker_run(server, batch, service_ns, ends[1]);
     }
     close(ends[1]);
-    if (pid < 0 || read(ends[0], &byte, 1) != 1) {
+    if (pid < 0 || read(ends[0], &ready, 1) != 1) {
         bench_die("a worker with prepared batches did not start");
     }
     close(ends[0]);
@@ -60,7 +61,7 @@ void bench_prepared_start(struct bench_prepared_cluster *self,
 {
     bench_cluster_init(&self->cluster);
     write_pipeline(&self->cluster, batch);
-    bench_cluster_start(&self->cluster, 0, 0, NULL);
+    bench_cluster_start(&self->cluster, 0, 0, NULL); /* without workers */
     self->n_workers = workers;
     for (unsigned i = 0; i < workers; i++) {
         self->workers[i] = start_worker(self->cluster.endpoint, batch,

@@ -18,17 +18,17 @@ struct zmq_route { /* ZeroMQ routing id of a connection */
     size_t  size;
 };
 
-struct payload_copy { /* of the batch's payloads */
+struct payload_copy { /* a copy of all payloads of the batch */
     uint8_t    *memory;
-    bool        taken;       /* by a request */
+    bool        is_taken;    /* by a request that is not answered completely */
     atomic_uint frames_held; /* frames not yet released by ZeroMQ */
 };
 
 struct pending_request { /* a request that is not answered completely */
     struct fby_request   request;
-    struct payload_copy *copy;       /* NULL before HEADER */
-    uint32_t             next_chunk; /* to send */
-    int64_t              due_ns;     /* end of the service time */
+    struct payload_copy *copy; /* source of its chunks; NULL before HEADER */
+    uint32_t             next_chunk; /* number of the next chunk to send */
+    int64_t              due_ns;     /* end of its service time */
 };
 
 struct prepared_worker {
@@ -41,13 +41,15 @@ struct prepared_worker {
     size_t                    n_copies;
     int64_t                   service_ns;
     int64_t idle_from_ns; /* end of the service time of the last request */
-    int64_t heartbeat_ns; /* time of the next heartbeat */
-    int     ready_fd;     /* gets a byte once registered; then -1 */
-    struct fby_session_id  session;               /* of the last HELLO */
-    struct zmq_route       route;                 /* to the session's client */
-    uint64_t               sent, credit;          /* bytes, on this route */
+    int64_t next_heartbeat_ns;
+    int     ready_fd; /* gets a byte after the registration; then -1 */
+    struct fby_session_id session; /* of the last HELLO */
+    struct zmq_route      route;   /* to the session's client */
+    uint64_t              sent;    /* bytes of chunks, on this route */
+    uint64_t credit; /* bytes that the client has received, by CREDIT */
     struct pending_request pending[MAX_REQUESTS]; /* ring buffer */
-    uint32_t               first, n; /* oldest entry, and number of entries */
+    uint32_t               first; /* index of the oldest entry in pending[] */
+    uint32_t               n;     /* number of entries in pending[] */
 };
 
 /* Pending request i, the oldest first. */
@@ -59,7 +61,8 @@ static struct pending_request *pending_at(
 
 /* ---- sending ------------------------------------------------------------- */
 
-/* Send on `socket`: a ROUTER, to the peer `to`, or a DEALER (`to` is NULL). */
+/* Send on `socket`: a ROUTER to the peer `to`, or a DEALER with `to` NULL. Drop
+ * the message if the peer has disconnected. */
 static void send_message(
     void *socket, const struct zmq_route *to, const struct fby_message *m)
 {
@@ -80,7 +83,7 @@ static void reply(struct prepared_worker *self, const struct fby_message *m)
     send_message(self->router, &self->route, m);
 }
 
-/* ZeroMQ calls it on one of its threads when it has sent a frame. */
+/* ZeroMQ calls this on one of its threads when it has sent a frame. */
 static void release_frame(void *data, void *hint)
 {
     struct payload_copy *copy = hint;
@@ -88,12 +91,13 @@ static void release_frame(void *data, void *hint)
     atomic_fetch_sub(&copy->frames_held, 1);
 }
 
-static struct payload_copy *take_copy(struct prepared_worker *self)
+/* Returns NULL if all copies are in use. */
+static struct payload_copy *take_free_copy(struct prepared_worker *self)
 {
     for (size_t i = 0; i < self->n_copies; i++) {
         struct payload_copy *copy = &self->copies[i];
-        if (!copy->taken && atomic_load(&copy->frames_held) == 0) {
-            copy->taken = true;
+        if (!copy->is_taken && atomic_load(&copy->frames_held) == 0) {
+            copy->is_taken = true;
             return copy;
         }
     }
@@ -103,26 +107,26 @@ static struct payload_copy *take_copy(struct prepared_worker *self)
 static void send_header(
     struct prepared_worker *self, const struct pending_request *pending)
 {
-    const struct fby_raw_field   *raw   = &self->batch->layout.fields[0];
-    const struct fby_request     *r     = &pending->request;
-    const struct fby_header_field field = {
-        .name      = "image",
-        .encoding  = FBY_ENCODING_DENSE,
-        .type      = raw->type,
-        .shape     = raw->shape,
-        .raw_bytes = raw->raw_bytes,
-        .n_chunks  = raw->n_chunks,
+    const struct fby_raw_field   *raw     = &self->batch->layout.fields[0];
+    const struct fby_request     *request = &pending->request;
+    const struct fby_header_field field   = {
+          .name      = "image",
+          .encoding  = FBY_ENCODING_DENSE,
+          .type      = raw->type,
+          .shape     = raw->shape,
+          .raw_bytes = raw->raw_bytes,
+          .n_chunks  = raw->n_chunks,
     };
     const struct fby_header header = {
-        .session   = r->session,
-        .request   = r->request,
-        .epoch     = r->epoch,
-        .step      = r->step,
-        .first_row = r->first_row,
-        .rows      = r->rows,
+        .session   = request->session,
+        .request   = request->request,
+        .epoch     = request->epoch,
+        .step      = request->step,
+        .first_row = request->first_row,
+        .rows      = request->rows,
         .fields    = &field,
         .n_fields  = 1,
-        .asked     = fby_request_checksum(r),
+        .asked     = fby_request_checksum(request),
     };
     reply(
         self, &(struct fby_message){.type = FBY_MSG_HEADER, .header = header});
@@ -164,7 +168,7 @@ static void send_end(
     struct prepared_worker *self, struct pending_request *pending)
 {
     struct fby_checksum sum =
-        fby_field_checksum(&self->batch->layout, 0, self->batch->sent);
+        fby_field_checksum(&self->batch->layout, 0, self->batch->checksummed);
     reply(self, &(struct fby_message){
                     .type = FBY_MSG_END,
                     .end  = {.session = pending->request.session,
@@ -175,11 +179,11 @@ static void send_end(
                 });
 }
 
-static void drop_first(struct prepared_worker *self)
+static void drop_oldest(struct prepared_worker *self)
 {
     struct payload_copy *copy = pending_at(self, 0)->copy;
     if (copy != NULL) {
-        copy->taken = false;
+        copy->is_taken = false;
     }
     self->first = (self->first + 1) % MAX_REQUESTS;
     self->n--;
@@ -195,21 +199,21 @@ static bool send_next(struct prepared_worker *self, int64_t now_ns)
         return false;
     }
     if (pending->copy == NULL) {
-        pending->copy = take_copy(self);
+        pending->copy = take_free_copy(self);
         if (pending->copy == NULL) {
             return false;
         }
         send_header(self, pending);
     }
     if (pending->next_chunk < self->batch->layout.n_chunks) {
-        bool allowed = self->sent < self->credit + BENCH_SEND_WINDOW;
-        if (allowed) {
+        bool has_credit = self->sent < self->credit + BENCH_SEND_WINDOW;
+        if (has_credit) {
             send_chunk(self, pending);
         }
-        return allowed;
+        return has_credit;
     }
     send_end(self, pending);
-    drop_first(self);
+    drop_oldest(self);
     return true;
 }
 
@@ -219,7 +223,7 @@ static void on_hello(struct prepared_worker *self, const struct zmq_route *from,
     const struct fby_hello *hello)
 {
     while (self->n > 0) {
-        drop_first(self);
+        drop_oldest(self);
     }
     self->session      = hello->session;
     self->route        = *from;
@@ -276,27 +280,27 @@ static void on_request(struct prepared_worker *self,
                   "more than %d requests",
             MAX_REQUESTS);
     }
+    /* Requests are served one after the other. */
     int64_t begin = self->idle_from_ns > now_ns ? self->idle_from_ns : now_ns;
     self->idle_from_ns           = begin + self->service_ns;
     *pending_at(self, self->n++) = (struct pending_request){
         .request = *request, .due_ns = self->idle_from_ns};
 }
 
-/* Drop request `id` unless its chunks are being sent, and compute again when
- * the later requests are due. */
+/* Drop request `id` unless its chunks are being sent. Then compute again when
+ * the other requests are due. */
 static void on_cancel(
     struct prepared_worker *self, struct fby_request_id id, int64_t now_ns)
 {
     uint32_t kept      = 0;
-    uint32_t n         = self->n;
     self->idle_from_ns = now_ns;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < self->n; i++) {
         struct pending_request pending = *pending_at(self, i);
         if (pending.copy == NULL &&
             fby_request_equal(pending.request.request, id)) {
             continue;
         }
-        if (i > 0) { /* the oldest request keeps its time */
+        if (i > 0) { /* entry 0 is being served and keeps its time */
             pending.due_ns = self->idle_from_ns + self->service_ns;
         }
         self->idle_from_ns = pending.due_ns > now_ns ? pending.due_ns : now_ns;
@@ -313,7 +317,7 @@ static void on_message(struct prepared_worker *self,
         on_hello(self, from, &message->hello);
     }
     if (!fby_session_equal(fby_message_session(message), self->session)) {
-        return;
+        return; /* of an earlier session */
     }
     if (message->type == FBY_MSG_PING) {
         on_ping(self, &message->ping);
@@ -328,22 +332,22 @@ static void on_message(struct prepared_worker *self,
     }
 }
 
-/* Receive the next valid message, for fby_message_fini(). Returns false if none
- * is left. `from` is NULL on a DEALER. */
+/* Receive the next valid message; the caller ends it with fby_message_fini().
+ * Returns false if no message is left. `from` is NULL on a DEALER. */
 static bool receive_message(
     void *socket, struct zmq_route *from, struct fby_message *out)
 {
     bool received = true;
     bool valid    = false;
-    while (received && !valid) {
+    while (received && !valid) { /* skip invalid messages */
         zmq_msg_t frame;
-        int       n = 0;
-        if (from != NULL) {
-            n = zmq_recv(socket, from->id, sizeof(from->id), ZMQ_DONTWAIT);
-            from->size = n > 0 ? (size_t)n : 0;
+        int       size = 0;
+        if (from != NULL) { /* a ROUTER puts the id of the peer first */
+            size = zmq_recv(socket, from->id, sizeof(from->id), ZMQ_DONTWAIT);
+            from->size = size > 0 ? (size_t)size : 0;
         }
         zmq_msg_init(&frame);
-        received = n >= 0 && zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0;
+        received = size >= 0 && zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0;
         valid    = received && fby_message_decode(zmq_msg_data(&frame),
                                    zmq_msg_size(&frame), out, NULL) == FBY_OK;
         zmq_msg_close(&frame);
@@ -354,22 +358,20 @@ static bool receive_message(
 static void read_messages(struct prepared_worker *self, int64_t now_ns)
 {
     struct zmq_route   from;
-    struct fby_message m;
-    while (receive_message(self->router, &from, &m)) {
-        on_message(self, &from, &m, now_ns);
-        fby_message_fini(&m);
+    struct fby_message message;
+    while (receive_message(self->router, &from, &message)) {
+        on_message(self, &from, &message, now_ns);
+        fby_message_fini(&message);
     }
-    while (receive_message(self->dealer, NULL, &m)) {
-        if (m.type == FBY_MSG_REGISTERED && self->ready_fd >= 0 &&
+    while (receive_message(self->dealer, NULL, &message)) {
+        if (message.type == FBY_MSG_REGISTERED && self->ready_fd >= 0 &&
             write(self->ready_fd, "", 1) == 1) {
             close(self->ready_fd);
             self->ready_fd = -1;
         }
-        fby_message_fini(&m);
+        fby_message_fini(&message);
     }
 }
-
-/* ---- the process --------------------------------------------------------- */
 
 static void connect_to_server(struct prepared_worker *self, const char *server)
 {
@@ -395,18 +397,20 @@ static void connect_to_server(struct prepared_worker *self, const char *server)
                           .roots                 = {&root, 1}}});
 }
 
+/* Returns the time until the next heartbeat or the next due request. */
 static long wait_ms(struct prepared_worker *self, int64_t now_ns)
 {
-    int64_t due_ns = self->heartbeat_ns;
+    int64_t due_ns = self->next_heartbeat_ns;
     if (self->n > 0 && pending_at(self, 0)->due_ns < due_ns) {
         due_ns = pending_at(self, 0)->due_ns;
     }
     if (due_ns <= now_ns) {
-        return RETRY_MS; /* send_next() waits for credit or for a free copy */
+        return RETRY_MS; /* the request waits for credit or for a free copy */
     }
     return (long)((due_ns - now_ns + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
 }
 
+/* One turn of the loop: wait, send a heartbeat if due, receive and send. */
 static void run_turn(struct prepared_worker *self)
 {
     zmq_pollitem_t items[] = {
@@ -415,8 +419,8 @@ static void run_turn(struct prepared_worker *self)
     };
     zmq_poll(items, 2, wait_ms(self, fby_now_ns()));
     int64_t now_ns = fby_now_ns();
-    if (now_ns >= self->heartbeat_ns) {
-        self->heartbeat_ns = now_ns + FBY_NS_PER_S;
+    if (now_ns >= self->next_heartbeat_ns) {
+        self->next_heartbeat_ns = now_ns + FBY_NS_PER_S;
         send_message(self->dealer, NULL,
             &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
                 .heartbeat              = {.instance = self->instance}});
@@ -437,7 +441,7 @@ _Noreturn void bench_prepared_worker_run(const char *server,
     self.service_ns = service_ns;
     self.ready_fd   = ready_fd;
     for (size_t i = 0; i < copies.n; i++) {
-        self.copies[i].memory = copies.memory + i * batch->bytes;
+        self.copies[i].memory = copies.memory + i * batch->payloads_bytes;
     }
     connect_to_server(&self, server);
     for (;;) {

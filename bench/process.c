@@ -17,17 +17,18 @@
 #include "bench/bench.h"
 #include "common/clock.h"
 
-static const char *executable(void)
+/* The path of the program `forebay`. */
+static const char *forebay_path(void)
 {
     static char path[PATH_MAX + 16];
-    char        own[PATH_MAX];
+    char        own_path[PATH_MAX];
     const char *chosen = getenv("FOREBAY_BIN");
-    ssize_t     n      = readlink("/proc/self/exe", own, sizeof(own) - 1);
     if (chosen != NULL) {
         return chosen;
     }
-    own[n > 0 ? n : 0] = '\0';
-    snprintf(path, sizeof(path), "%s/../forebay", dirname(own));
+    ssize_t n = readlink("/proc/self/exe", own_path, sizeof(own_path) - 1);
+    own_path[n > 0 ? n : 0] = '\0';
+    snprintf(path, sizeof(path), "%s/../forebay", dirname(own_path));
     return path;
 }
 
@@ -35,30 +36,30 @@ static const char *executable(void)
 static _Noreturn void exec_child(
     const char *path, const char *const *args, int out, int log)
 {
-    union { /* execv() changes no argument, but its prototype lacks const */
-        const char *const *given;
-        char *const       *passed;
-    } argv = {.given = args};
+    union { /* removes const: execv() changes no argument, but lacks const */
+        const char *const *with_const;
+        char *const       *without_const;
+    } argv = {.with_const = args};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(out, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
-    execv(path, argv.passed);
+    execv(path, argv.without_const);
     _exit(127);
 }
 
 void bench_process_start(
     struct bench_process *self, const char *log_path, const char *const *args)
 {
-    const char *path = executable();
+    const char *path = forebay_path();
     int         ends[2];
     int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
         bench_die("a pipe or the log %s cannot be opened: %s", log_path,
             strerror(errno));
     }
-    fflush(NULL);
-    *self =
-        (struct bench_process){.pid = fork(), .out = ends[0], .log = log_path};
+    fflush(NULL); /* else the child would write the buffers again */
+    *self = (struct bench_process){
+        .pid = fork(), .stdout_fd = ends[0], .log_path = log_path};
     if (self->pid == 0) {
         exec_child(path, args, ends[1], log);
     }
@@ -74,7 +75,7 @@ void bench_process_kill(struct bench_process *self)
     if (self->pid != 0) {
         kill(self->pid, SIGKILL);
         waitpid(self->pid, NULL, 0);
-        close(self->out);
+        close(self->stdout_fd);
     }
     *self = (struct bench_process){0};
 }
@@ -82,29 +83,31 @@ void bench_process_kill(struct bench_process *self)
 size_t bench_process_read(
     const struct bench_process *self, char *out, size_t size, int64_t until_ns)
 {
-    struct pollfd wait    = {.fd = self->out, .events = POLLIN};
+    struct pollfd item    = {.fd = self->stdout_fd, .events = POLLIN};
     int64_t       left_ns = until_ns - fby_now_ns();
+    /* Round up, so that poll() does not return before `until_ns`. */
     int left_ms = left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0;
-    if (poll(&wait, 1, left_ms) <= 0) {
+    if (poll(&item, 1, left_ms) <= 0) {
         return 0;
     }
-    ssize_t n = read(self->out, out, size);
+    ssize_t n = read(self->stdout_fd, out, size);
     if (n <= 0) {
-        bench_die("a forebay process ended unexpectedly; see %s", self->log);
+        bench_die(
+            "a forebay process ended unexpectedly; see %s", self->log_path);
     }
     return (size_t)n;
 }
 
-void bench_process_endpoint(
+void bench_process_read_endpoint(
     const struct bench_process *self, char *out, size_t size)
 {
-    size_t  used     = 0;
+    size_t  used     = 0; /* bytes of `out` */
     int64_t until_ns = fby_now_ns() + BENCH_TIMEOUT_NS;
     while (used == 0 || out[used - 1] != '\n') {
         size_t n = bench_process_read(self, out + used, size - used, until_ns);
         if (n == 0) {
             bench_die("a forebay process did not start within a minute; see %s",
-                self->log);
+                self->log_path);
         }
         used += n;
     }

@@ -13,10 +13,10 @@
 #define BENCH_TIMEOUT_NS (60 * FBY_NS_PER_S) /* longest wait for output */
 
 struct bench_process {
-    pid_t       pid;   /* 0: not running */
-    int         out;   /* read end of the pipe for its standard output */
-    const char *log;   /* file of its messages; owned by the cluster */
-    uint64_t    steps; /* lines read from a consumer, one per batch */
+    pid_t       pid;       /* 0: not running */
+    int         stdout_fd; /* read end of the pipe for its standard output */
+    const char *log_path;  /* file of its messages; owned by the cluster */
+    uint64_t    steps;     /* lines read from a consumer, one per batch */
 };
 
 /* Run FOREBAY_BIN, or the `forebay` of the build that this bench belongs to.
@@ -25,20 +25,23 @@ struct bench_process {
 void bench_process_start(
     struct bench_process *self, const char *log_path, const char *const *args);
 
-/* Read from the standard output; returns the number of bytes, 0 if none came
- * before `until_ns`. */
+/* Read at most `size` bytes of the standard output. Returns their number, or 0
+ * if there was no output until `until_ns`. */
 size_t bench_process_read(
     const struct bench_process *self, char *out, size_t size, int64_t until_ns);
 
-/* Read the first line of the output, which is the endpoint of the process. */
-void bench_process_endpoint(
+/* Read the endpoint of the process, which is the first line of its output. */
+void bench_process_read_endpoint(
     const struct bench_process *self, char *out, size_t size);
 
 /* Kill the process; does nothing if `pid` is 0. */
 void bench_process_kill(struct bench_process *self);
 
-/* Resident memory of a process, and its CPU time so far (0: this process). */
+/* Resident memory of a process. */
 uint64_t bench_rss_bytes(pid_t pid);
-int64_t  bench_cpu_ns(pid_t pid);
+
+/* CPU time of all threads of a process since its start. */
+enum { BENCH_THIS_PROCESS = 0 };
+int64_t bench_cpu_ns(pid_t pid);
 
 #endif

@@ -8,8 +8,6 @@
 #include "common/mem.h"
 #include "trainer_client/expand/device.h"
 
-/* ---- the device ---------------------------------------------------------- */
-
 static fby_err expand_nothing(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_error_detail *why)
 {
@@ -42,10 +40,8 @@ const struct fby_device *__wrap_fby_device_named(const char *name)
     return &device;
 }
 
-/* ---- stream and bare TCP ------------------------------------------------- */
-
-void bench_receive_start(struct bench_receive *self,
-    const struct bench_batch *batch, uint64_t mib, bool hash)
+void bench_receive_start(
+    struct bench_receive *self, const struct bench_batch *batch, uint64_t mib)
 {
     struct forebay_options options = forebay_options();
     options.window_bytes           = BENCH_WINDOW;
@@ -53,7 +49,7 @@ void bench_receive_start(struct bench_receive *self,
     self->batches                  = (mib << 20) / batch->layout.raw_bytes + 1;
     self->slots                    = fby_zalloc(BENCH_WINDOW);
     bench_prepared_start(&self->prepared, batch, 1, NULL);
-    bench_tcp_start(&self->tcp, batch, hash);
+    bench_tcp_start(&self->tcp, batch);
     self->stream = bench_stream_open(&self->prepared.cluster, &options);
 }
 
@@ -72,8 +68,8 @@ struct run_clocks { /* clocks at one moment, in ns */
 static struct run_clocks read_clocks(pid_t sender)
 {
     return (struct run_clocks){.wall_ns = (double)fby_now_ns(),
-        .client_cpu_ns                  = (double)bench_cpu_ns(0),
-        .sender_cpu_ns                  = (double)bench_cpu_ns(sender)};
+        .client_cpu_ns = (double)bench_cpu_ns(BENCH_THIS_PROCESS),
+        .sender_cpu_ns = (double)bench_cpu_ns(sender)};
 }
 
 static struct bench_cost cost_since(const struct bench_receive *self,
@@ -91,24 +87,25 @@ static struct bench_cost cost_since(const struct bench_receive *self,
 struct bench_cost bench_receive_stream(struct bench_receive *self)
 {
     pid_t sender = self->prepared.workers[0];
-    bench_stream_skip(
+    /* These were received before the run. */
+    bench_stream_take_many(
         self->stream, 2 * BENCH_WINDOW / self->batch->layout.raw_bytes);
     struct run_clocks begin = read_clocks(sender);
-    bench_stream_skip(self->stream, self->batches);
+    bench_stream_take_many(self->stream, self->batches);
     return cost_since(self, &begin, sender);
 }
 
-/* After a run of the stream, its threads still receive until the window is
- * full. Wait for that, so that their CPU time is not counted in this run. */
 struct bench_cost bench_receive_tcp(struct bench_receive *self)
 {
     size_t slot_bytes = self->batch->layout.raw_bytes;
     size_t n_slots    = BENCH_WINDOW / slot_bytes;
+    /* After a run of the stream, its threads still receive until its window is
+     * full. Their CPU time must not count in this run. */
     bench_wait_idle();
-    struct run_clocks begin = read_clocks(self->tcp.pid);
+    struct run_clocks begin = read_clocks(self->tcp.sender_pid);
     bench_tcp_request(&self->tcp, self->batches);
     for (uint64_t i = 0; i < self->batches; i++) {
         self->receive_batch(self, self->slots + i % n_slots * slot_bytes);
     }
-    return cost_since(self, &begin, self->tcp.pid);
+    return cost_since(self, &begin, self->tcp.sender_pid);
 }

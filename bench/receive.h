@@ -1,9 +1,10 @@
-/* receive.h - receive a prepared batch in two ways: by a stream from a prepared
- * worker, and over a bare TCP connection as the baseline.
+/* receive.h - receive a prepared batch (encoded before the run) in two ways: by
+ * a Forebay stream, and over a bare TCP connection as the baseline.
  *
  * In a program that links receive.c, streams stop when the checked bytes are in
- * their slots: they neither decode nor expand them. For that the program is
- * linked with --wrap=fby_device_named, and receive.c replaces the device. */
+ * their slots (the client's buffers of batches). They neither unpack photos nor
+ * expand the bytes to tensors. For this the linker option
+ * --wrap=fby_device_named replaces the device with that of receive.c. */
 #ifndef FBY_BENCH_RECEIVE_H
 #define FBY_BENCH_RECEIVE_H
 
@@ -13,27 +14,27 @@
 
 struct bench_receive {
     const struct bench_batch     *batch;
-    struct bench_prepared_cluster prepared; /* one worker */
+    struct bench_prepared_cluster prepared; /* has one worker */
     struct bench_tcp              tcp;
-    struct forebay               *stream;
-    uint8_t                      *slots;   /* BENCH_WINDOW bytes, for `tcp` */
-    uint64_t                      batches; /* per run */
+    struct forebay               *stream; /* of `prepared` */
+    uint8_t *slots;   /* BENCH_WINDOW bytes, filled from `tcp` */
+    uint64_t batches; /* number of batches per run */
     /* Receive a batch over `tcp` into `slot`, for bench_receive_tcp(). */
     void (*receive_batch)(const struct bench_receive *self, uint8_t *slot);
 };
 
 struct bench_cost { /* cost of one run, per byte of raw data */
     double wall_ns;
-    double client_cpu_ns; /* all threads of this process */
-    double sender_cpu_ns; /* the process that sends */
+    double client_cpu_ns; /* of all threads of this process */
+    double sender_cpu_ns; /* of the process that sends */
 };
 
 #define BENCH_WINDOW (UINT64_C(64) << 20) /* bytes of the client's slots */
 
 /* Start both senders of `batch`, and open the stream. A run receives at least
- * `mib` MiB of raw data. `hash` as in bench_tcp_start(). */
-void bench_receive_start(struct bench_receive *self,
-    const struct bench_batch *batch, uint64_t mib, bool hash);
+ * `mib` MiB of raw data. Set `receive_batch` and tcp.hash before. */
+void bench_receive_start(
+    struct bench_receive *self, const struct bench_batch *batch, uint64_t mib);
 void bench_receive_stop(struct bench_receive *self);
 
 /* Receive the batches of one run. bench_receive_stream() first skips the
@@ -41,7 +42,7 @@ void bench_receive_stop(struct bench_receive *self);
 struct bench_cost bench_receive_stream(struct bench_receive *self);
 struct bench_cost bench_receive_tcp(struct bench_receive *self);
 
-/* The replacement of fby_device_named(), for any name. */
+/* Replaces fby_device_named(): returns the same device for any name. */
 const struct fby_device *__wrap_fby_device_named(const char *name);
 
 #endif

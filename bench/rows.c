@@ -1,11 +1,11 @@
 /* rows.c - batches of many small rows from columns of NumPy files.
  *
- * Batches have 65,536 shuffled rows, as in recommendation: 13 f32, 26 i32 and a
- * label of one byte. They come from files of 1.5 million rows in the page
+ * Batches have 65,536 shuffled rows, as in recommendation: 13 f32, 26 i32 and
+ * a label of one byte. They come from files of 1.5 million rows in the page
  * cache. Compares all of Forebay (worker, loopback TCP, checks, tensors of the
- * client) with a NumPy process. It maps the same files and gathers as many
- * random rows by np.take into existing arrays, which is NumPy's fastest way.
- * Also shows the speed of `array[index]`. */
+ * client) with a NumPy process, which maps the same files. The process gathers
+ * as many random rows by np.take into existing arrays, which is NumPy's fastest
+ * way. Also shows the speed of NumPy's `array[index]`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static uint64_t batch   = 65536;
 static uint64_t rows    = 1500000;
 static uint64_t batches = 64; /* per run */
 
-static const char gather[] =
+static const char gather_program[] = /* prints bytes per second */
     "import sys, time\n"
     "import numpy as np\n"
     "folder, batch, batches, how = sys.argv[1:]\n"
@@ -55,23 +55,22 @@ struct rows_bench {
     const char          *numpy_way; /* "take" or "index" */
 };
 
-/* ---- the files ----------------------------------------------------------- */
-
-/* Write random integers below `limit`: bytes if it is 2, else 32 bits. If it is
- * 0, write f32 in [0, 1). */
+/* Write random integers below `limit`: bytes if `limit` is 2, else 32 bits. If
+ * `limit` is 0, write f32 in [0, 1). */
 static void write_column(
     const char *dir, const struct bench_column *column, uint32_t limit)
 {
-    uint64_t state  = column->width;
-    uint64_t n      = rows * column->width;
-    size_t   bytes  = limit == 2 ? 1 : 4; /* of a value */
-    uint8_t *values = fby_zalloc(n * bytes);
+    uint64_t state       = column->width;
+    uint64_t n           = rows * column->width;
+    size_t   value_bytes = limit == 2 ? 1 : 4;
+    uint8_t *values      = fby_zalloc(n * value_bytes);
     for (uint64_t i = 0; i < n; i++) {
         uint32_t random = (uint32_t)(bench_random(&state) >> 32);
         float    real   = (float)random * 0x1p-32F;
         uint32_t number = limit > 0 ? random % limit : 0;
-        memcpy(values + i * bytes,
-            limit > 0 ? (const void *)&number : (const void *)&real, bytes);
+        memcpy(values + i * value_bytes,
+            limit > 0 ? (const void *)&number : (const void *)&real,
+            value_bytes);
     }
     bench_write_column(dir, column, values, rows);
     free(values);
@@ -85,7 +84,7 @@ static void make_data(struct rows_bench *self)
     write_column(dir, &(struct bench_column){"dense", "<f4", DENSE}, 0);
     write_column(dir, &(struct bench_column){"ids", "<i4", IDS}, 1U << 20);
     write_column(dir, &(struct bench_column){"click", "|u1", 1}, 2);
-    bench_cluster_pipeline(&self->cluster,
+    bench_cluster_write_pipeline(&self->cluster,
         "forebay: 1\n"
         "splits: {train: {columns: \"d:t\", shuffle: full}}\n"
         "global_batch: %" PRIu64 "\n"
@@ -99,15 +98,13 @@ static void make_data(struct rows_bench *self)
         batch, DENSE, IDS);
 }
 
-/* ---- Forebay and NumPy --------------------------------------------------- */
-
 /* Bytes per second of a Forebay stream. */
 static double forebay_rate(void *arg)
 {
     const struct rows_bench *self = arg;
-    bench_stream_skip(self->stream, batches / 2); /* received before the run */
+    bench_stream_take_many(self->stream, batches / 2); /* received earlier */
     int64_t begun = fby_now_ns();
-    bench_stream_skip(self->stream, batches);
+    bench_stream_take_many(self->stream, batches);
     return 1e9 * (double)(batches * batch * ROW_BYTES) /
            (double)(fby_now_ns() - begun);
 }
@@ -118,7 +115,7 @@ static double numpy_rate(void *arg)
     const struct rows_bench *self = arg;
     char                     command[512];
     char                     line[64] = "";
-    setenv("BENCH_GATHER", gather, 1);
+    setenv("BENCH_GATHER", gather_program, 1);
     snprintf(command, sizeof(command),
         "/usr/bin/python3 -c \"$BENCH_GATHER\" '%s/t' %" PRIu64 " %" PRIu64
         " %s 2>/dev/null",
@@ -127,31 +124,30 @@ static double numpy_rate(void *arg)
     if (output == NULL) {
         return 0;
     }
-    bool any = fgets(line, sizeof(line), output) != NULL;
+    bool has_line = fgets(line, sizeof(line), output) != NULL;
     pclose(output);
-    return any ? strtod(line, NULL) : 0;
+    return has_line ? strtod(line, NULL) : 0;
 }
-
-/* ---- the run ------------------------------------------------------------- */
 
 static void print_rate(const char *name, struct bench_figure figure)
 {
-    bench_row(
+    bench_print(
         name, "%8.2f GB/s, noise %.1f %%", figure.median / 1e9, figure.noise);
 }
 
 static void compare(struct rows_bench *self)
 {
-    self->numpy_way      = "index";
-    double indexed       = numpy_rate(self);
-    self->numpy_way      = "take";
-    struct bench_pairs r = bench_pairs(pairs, forebay_rate, numpy_rate, self);
-    print_rate("Forebay, in tensors", r.a);
-    print_rate("np.take", r.b);
-    bench_row("array[index]", "%8.2f GB/s, once", indexed / 1e9);
-    bench_ratio_row(&r);
-    bench_print_trust(r.ratio.noise, BENCH_TWO_CORES);
-    bench_goal("rows", r.ratio.median, BENCH_AT_LEAST, 0.5);
+    self->numpy_way = "index";
+    double indexed  = numpy_rate(self);
+    self->numpy_way = "take";
+    struct bench_pairs result =
+        bench_run_pairs(pairs, forebay_rate, numpy_rate, self);
+    print_rate("Forebay, in tensors", result.a);
+    print_rate("np.take", result.b);
+    bench_print("array[index]", "%8.2f GB/s, once", indexed / 1e9);
+    bench_print_ratio(&result);
+    bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
+    bench_judge("rows", result.ratio.median, BENCH_AT_LEAST, 0.5);
 }
 
 static void run(void)
@@ -161,13 +157,13 @@ static void run(void)
     make_data(&bench);
     bench_cluster_start(&bench.cluster, 1, 0, "1G");
     bench.stream = bench_stream_open(&bench.cluster, &options);
-    bench_stream_skip(bench.stream, rows / batch); /* read every page */
+    bench_stream_take_many(bench.stream, rows / batch); /* read all rows */
     if (numpy_rate(&bench) > 0) {
         compare(&bench);
     } else {
-        bench_row(
+        bench_print(
             "Forebay, in tensors", "%8.2f GB/s", forebay_rate(&bench) / 1e9);
-        bench_row("np.take", "/usr/bin/python3 has no NumPy: no goal");
+        bench_print("np.take", "/usr/bin/python3 has no NumPy: no goal");
     }
     forebay_close(&bench.stream);
     bench_cluster_remove(&bench.cluster);
@@ -182,7 +178,7 @@ int main(int argc, char **argv)
         {"batches", &batches, 1, 1000000, "Batches per run (64)"},
         {0},
     };
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "Bytes a second of batches of many rows from columns of NumPy files, "
         "against NumPy's own gather of as many.",
         NULL);

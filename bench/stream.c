@@ -11,7 +11,7 @@ struct forebay *bench_stream_open(
     const struct forebay_root root   = {"d", cluster->data_dir};
     struct forebay_options    opened = *options;
     opened.server                    = cluster->endpoint;
-    opened.pipeline_path             = cluster->pipeline;
+    opened.pipeline_path             = cluster->pipeline_path;
     opened.roots                     = &root;
     opened.n_roots                   = 1;
     if (forebay_open(&opened, error, sizeof(error), &stream) != FOREBAY_OK) {
@@ -33,7 +33,7 @@ int64_t bench_stream_take(struct forebay *stream)
     return waited;
 }
 
-void bench_stream_skip(struct forebay *stream, uint64_t n)
+void bench_stream_take_many(struct forebay *stream, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         bench_stream_take(stream);

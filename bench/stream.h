@@ -1,13 +1,13 @@
-/* stream.h - a consumer inside the bench that uses only the public header.
- * Errors end the bench. */
+/* stream.h - a consumer inside the bench that uses only Forebay's public
+ * header. Errors end the bench. */
 #ifndef FBY_BENCH_STREAM_H
 #define FBY_BENCH_STREAM_H
 
 #include "bench/cluster.h"
 #include "forebay/forebay.h"
 
-/* Open the cluster's pipeline at its server with `options`, whose server,
- * pipeline and roots are ignored. */
+/* Open the cluster's pipeline at the cluster's server. The server, pipeline and
+ * roots in `options` are ignored. */
 struct forebay *bench_stream_open(
     const struct bench_cluster *cluster, const struct forebay_options *options);
 
@@ -15,7 +15,7 @@ struct forebay *bench_stream_open(
 int64_t bench_stream_take(struct forebay *stream);
 
 /* Take and release `n` batches. */
-void bench_stream_skip(struct forebay *stream, uint64_t n);
+void bench_stream_take_many(struct forebay *stream, uint64_t n);
 
 /* The counters of the stream. */
 struct forebay_stats bench_stream_stats(const struct forebay *stream);

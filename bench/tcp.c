@@ -14,25 +14,26 @@
 #include "bench/bench.h"
 #include "common/hash.h"
 
-static void connect_over_loopback(int *ours, int *senders)
+/* Connect two sockets: one for this process, one for the sender. */
+static void connect_over_loopback(int *our_fd, int *sender_fd)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size     = sizeof(address);
     int       on       = 1;
     int       listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    *ours              = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *our_fd            = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (bind(listener, (struct sockaddr *)&address, size) != 0 ||
         listen(listener, 1) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &size) != 0 ||
-        connect(*ours, (struct sockaddr *)&address, size) != 0) {
+        connect(*our_fd, (struct sockaddr *)&address, size) != 0) {
         bench_die(
             "a connection over loopback cannot be opened: %s", strerror(errno));
     }
-    *senders = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    *sender_fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     close(listener);
-    setsockopt(*ours, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(*senders, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(*our_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(*sender_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
 static bool send_all(int fd, const uint8_t *next, size_t left)
@@ -48,7 +49,7 @@ static bool send_all(int fd, const uint8_t *next, size_t left)
     return true;
 }
 
-/* Send the batch from `copy`; false if the connection is closed. */
+/* Send the batch from `copy`. Returns false if the connection is closed. */
 static bool send_batch(
     int fd, const struct bench_batch *batch, uint8_t *copy, bool hash)
 {
@@ -69,35 +70,34 @@ static bool send_batch(
 /* Send the requested batches until the receiver closes the connection. */
 static _Noreturn void serve(int fd, const struct bench_batch *batch, bool hash)
 {
-    struct bench_copies copies = bench_batch_copies(batch);
-    size_t              next   = 0;
-    uint64_t            wanted = 0;
-    bool                ok     = true;
+    struct bench_copies copies    = bench_batch_copies(batch);
+    size_t              next_copy = 0;
+    uint64_t            wanted    = 0; /* batches requested and not yet sent */
+    bool                ok        = true;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (ok &&
            recv(fd, &wanted, sizeof(wanted), MSG_WAITALL) == sizeof(wanted)) {
         for (; ok && wanted > 0; wanted--) {
-            ok = send_batch(
-                fd, batch, copies.memory + next * batch->bytes, hash);
-            next = (next + 1) % copies.n;
+            ok        = send_batch(fd, batch,
+                       copies.memory + next_copy * batch->payloads_bytes, hash);
+            next_copy = (next_copy + 1) % copies.n;
         }
     }
     _exit(0);
 }
 
-void bench_tcp_start(
-    struct bench_tcp *self, const struct bench_batch *batch, bool hash)
+void bench_tcp_start(struct bench_tcp *self, const struct bench_batch *batch)
 {
-    int senders = -1;
-    connect_over_loopback(&self->fd, &senders);
-    fflush(NULL);
-    self->pid = fork();
-    if (self->pid == 0) {
+    int sender_fd = -1;
+    connect_over_loopback(&self->fd, &sender_fd);
+    fflush(NULL); /* else the child would write the buffers again */
+    self->sender_pid = fork();
+    if (self->sender_pid == 0) {
         close(self->fd);
-        serve(senders, batch, hash);
+        serve(sender_fd, batch, self->hash);
     }
-    close(senders);
-    if (self->pid < 0) {
+    close(sender_fd);
+    if (self->sender_pid < 0) {
         bench_die("a process cannot be started: %s", strerror(errno));
     }
 }
@@ -105,8 +105,8 @@ void bench_tcp_start(
 void bench_tcp_stop(struct bench_tcp *self)
 {
     close(self->fd);
-    kill(self->pid, SIGKILL);
-    waitpid(self->pid, NULL, 0);
+    kill(self->sender_pid, SIGKILL);
+    waitpid(self->sender_pid, NULL, 0);
 }
 
 void bench_tcp_request(const struct bench_tcp *self, uint64_t batches)

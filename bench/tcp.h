@@ -1,5 +1,5 @@
-/* tcp.h - a bare TCP connection that moves the bytes of a prepared batch. It
- * shows the minimum cost of receiving.
+/* tcp.h - a bare TCP connection that moves the bytes of a prepared batch
+ * (encoded before the run). It shows the minimum cost of receiving.
  *
  * A child process sends the frames of the batch over loopback, as many times as
  * requested, from several copies in turn. The bench receives the frames. */
@@ -11,17 +11,17 @@
 #include "bench/batch.h"
 
 struct bench_tcp {
-    pid_t pid; /* the sender */
-    int   fd;  /* connection to the sender */
+    pid_t sender_pid;
+    int   fd;   /* connection to the sender */
+    bool  hash; /* the sender writes the hash of each payload to its prefix */
 };
 
-/* Start the sender. If `hash`, it hashes each payload before sending and writes
- * the hash at the beginning of the prefix. */
-void bench_tcp_start(
-    struct bench_tcp *self, const struct bench_batch *batch, bool hash);
+/* Start the sender. The caller has set `hash`. */
+void bench_tcp_start(struct bench_tcp *self, const struct bench_batch *batch);
+
 void bench_tcp_stop(struct bench_tcp *self);
 
-/* Request `batches`; each arrives as the prefix and payload of every chunk. */
+/* Request `batches` times the prefix and payload of every chunk. */
 void bench_tcp_request(const struct bench_tcp *self, uint64_t batches);
 
 /* Receive exactly `size` bytes. */

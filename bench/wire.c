@@ -1,9 +1,10 @@
-/* wire.c - speed of prepared batches, compared with bare TCP.
+/* wire.c - speed of receiving batches, compared with bare TCP.
  *
- * A worker sends prepared batches without compression, over loopback. Measures
- * bytes per second, from the request until the checked bytes are in the
- * client's slot. The baseline is one TCP connection between two processes. It
- * moves as many bytes into reused slots and hashes them at both ends. */
+ * A worker sends prepared batches (encoded before the run) without compression,
+ * over loopback. Measures bytes per second, from the request until the checked
+ * bytes are in a slot (the client's buffer of a batch). The baseline is one TCP
+ * connection between two processes. It moves as many bytes into reused slots
+ * and hashes them at both ends. */
 #include <stdlib.h>
 
 #include "bench/bench.h"
@@ -13,7 +14,7 @@
 #include "common/cores.h"
 #include "common/mem.h"
 
-enum { ROWS = 104, SIDE = 224 };
+enum { ROWS = 104, SIDE = 224 }; /* pictures of a batch, their width */
 
 static uint64_t pairs = 9;
 static uint64_t mib   = 2048;
@@ -24,9 +25,9 @@ struct wire_bench {
     double tcp_cores;    /* cores that receiver and sender used, last run */
 };
 
-/* Returns GB/s of raw bytes (the cost is in ns per byte), and sets *cores to
+/* Returns GB/s of raw bytes, since the cost is in ns per byte. Sets *cores to
  * the mean number of cores in use. */
-static double speed(const struct bench_cost *cost, double *cores)
+static double gb_per_s(const struct bench_cost *cost, double *cores)
 {
     *cores = (cost->client_cpu_ns + cost->sender_cpu_ns) / cost->wall_ns;
     return 1 / cost->wall_ns;
@@ -36,14 +37,14 @@ static double stream_speed(void *arg)
 {
     struct wire_bench *self = arg;
     struct bench_cost  cost = bench_receive_stream(&self->receive);
-    return speed(&cost, &self->stream_cores);
+    return gb_per_s(&cost, &self->stream_cores);
 }
 
 static double tcp_speed(void *arg)
 {
     struct wire_bench *self = arg;
     struct bench_cost  cost = bench_receive_tcp(&self->receive);
-    return speed(&cost, &self->tcp_cores);
+    return gb_per_s(&cost, &self->tcp_cores);
 }
 
 static void receive_batch(const struct bench_receive *self, uint8_t *slot)
@@ -63,11 +64,11 @@ static void receive_batch(const struct bench_receive *self, uint8_t *slot)
 
 static void make_batch(struct bench_batch *out)
 {
-    uint64_t random = 1;
-    size_t   n      = (size_t)ROWS * SIDE * SIDE * 3;
-    uint8_t *pixels = fby_zalloc(n);
-    for (size_t i = 0; i < n; i++) {
-        pixels[i] = (uint8_t)bench_random(&random);
+    uint64_t state  = 1;
+    size_t   bytes  = (size_t)ROWS * SIDE * SIDE * 3;
+    uint8_t *pixels = fby_zalloc(bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        pixels[i] = (uint8_t)bench_random(&state);
     }
     bench_batch_make(out, BENCH_STORE, pixels, ROWS, SIDE);
     free(pixels);
@@ -90,7 +91,7 @@ static void start_real_worker(struct bench_cluster *cluster)
         members[i] = (struct bench_photo){.bytes = bytes, .size = MEMBER_BYTES};
     }
     bench_cluster_init(cluster);
-    bench_cluster_pipeline(cluster,
+    bench_cluster_write_pipeline(cluster,
         "forebay: 1\n"
         "splits: {train: {shards: \"d:train-{0..0}.tar\"}}\n"
         "global_batch: %d\n"
@@ -101,7 +102,8 @@ static void start_real_worker(struct bench_cluster *cluster)
         "    length: %d\n"
         "    wire: {filter: none, codec: store}\n",
         BATCH_ROWS, MEMBER_BYTES);
-    bench_photos_write_tar(&photos, cluster->data_dir, 1, 1);
+    bench_photos_write_tar(
+        &photos, cluster->data_dir, /* shards */ 1, /* copies */ 1);
     bench_cluster_start(cluster, 1, 0, "1G");
     free(bytes);
 }
@@ -113,20 +115,21 @@ static void measure_real_worker(void)
     size_t                 runs = pairs < RUNS ? pairs : RUNS;
     struct bench_cluster   cluster;
     struct forebay_options options = forebay_options();
-    uint64_t               n = (mib << 20) / batch_bytes + 1; /* batches */
-    options.window_bytes     = BENCH_WINDOW;
+    uint64_t batches     = (mib << 20) / batch_bytes + 1; /* per run */
+    options.window_bytes = BENCH_WINDOW;
     start_real_worker(&cluster);
     struct forebay *stream = bench_stream_open(&cluster, &options);
     for (size_t i = 0; i < runs; i++) {
-        bench_stream_skip(stream, 2 * BENCH_WINDOW / batch_bytes);
+        bench_stream_take_many(stream, 2 * BENCH_WINDOW / batch_bytes);
         int64_t begun = fby_now_ns();
-        bench_stream_skip(stream, n);
-        rates[i] = (double)(n * batch_bytes) / (double)(fby_now_ns() - begun);
+        bench_stream_take_many(stream, batches);
+        rates[i] =
+            (double)(batches * batch_bytes) / (double)(fby_now_ns() - begun);
     }
     forebay_close(&stream);
     bench_cluster_remove(&cluster);
-    struct bench_figure rate = bench_figure(rates, runs);
-    bench_row("a worker that reads tar", "%5.2f GB/s, noise %.1f %%; no goal",
+    struct bench_figure rate = bench_figure_of(rates, runs);
+    bench_print("a worker that reads tar", "%5.2f GB/s, noise %.1f %%; no goal",
         rate.median, rate.noise);
 }
 
@@ -135,23 +138,25 @@ static void measure_real_worker(void)
 static void run(void)
 {
     struct bench_batch batch;
-    struct wire_bench  self = {.receive = {.receive_batch = receive_batch}};
+    struct wire_bench  self = {
+         .receive = {.receive_batch = receive_batch, .tcp.hash = true}};
     make_batch(&batch);
-    bench_receive_start(&self.receive, &batch, mib, true);
+    bench_receive_start(&self.receive, &batch, mib);
     stream_speed(&self); /* warm up */
     tcp_speed(&self);
-    struct bench_pairs r = bench_pairs(pairs, stream_speed, tcp_speed, &self);
-    bench_row("forebay, store", "%5.2f GB/s, noise %.1f %%, %.2f cores",
-        r.a.median, r.a.noise, self.stream_cores);
-    bench_row("TCP, hashed at both ends",
-        "%5.2f GB/s, noise %.1f %%, %.2f cores", r.b.median, r.b.noise,
-        self.tcp_cores);
-    bench_row("CPU of both processes", "%.3f and %.3f s/GB",
-        self.stream_cores / r.a.median, self.tcp_cores / r.b.median);
-    bench_ratio_row(&r);
+    struct bench_pairs result =
+        bench_run_pairs(pairs, stream_speed, tcp_speed, &self);
+    bench_print("forebay, store", "%5.2f GB/s, noise %.1f %%, %.2f cores",
+        result.a.median, result.a.noise, self.stream_cores);
+    bench_print("TCP, hashed at both ends",
+        "%5.2f GB/s, noise %.1f %%, %.2f cores", result.b.median,
+        result.b.noise, self.tcp_cores);
+    bench_print("CPU of both processes", "%.3f and %.3f s/GB",
+        self.stream_cores / result.a.median, self.tcp_cores / result.b.median);
+    bench_print_ratio(&result);
     measure_real_worker();
-    bench_print_trust(r.ratio.noise, BENCH_TWO_CORES);
-    bench_goal("wire", r.ratio.median, BENCH_AT_LEAST,
+    bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
+    bench_judge("wire", result.ratio.median, BENCH_AT_LEAST,
         fby_usable_cores() >= 4 ? 0.9 : 0.8);
     bench_receive_stop(&self.receive);
     bench_batch_free(&batch);
@@ -164,7 +169,7 @@ int main(int argc, char **argv)
         {"mib", &mib, 64, 1 << 20, "MiB per run (2048)"},
         {0},
     };
-    bench_options(argc, argv, options,
+    bench_parse_options(argc, argv, options,
         "Speed of prepared batches over loopback, against bare TCP.", NULL);
     bench_begin("wire");
     run();
