@@ -1,3 +1,4 @@
+/* cpu_placement.c - chooses the CPUs that the threads of a worker run on. */
 #include "worker/cpu_placement.h"
 
 #include <dirent.h>
@@ -16,7 +17,8 @@ enum { PATH_SIZE = 1024, MAX_LAYERS = 4 /* of a bridge on a VLAN on a bond */ };
 
 static int node_of_card(const char *directory, unsigned layers);
 
-/* The node of all lower cards that have one; -1: none has, or they differ. */
+/* The node of the lower cards that have one; -1 if none has one, or their nodes
+ * differ. sysfs names the entry of a lower card "lower_CARD". */
 static int node_of_lower_cards(
     const char *directory, DIR *entries, unsigned layers)
 {
@@ -24,9 +26,10 @@ static int node_of_lower_cards(
     int                  node = -1;
     while ((entry = readdir(entries)) != NULL) {
         char path[PATH_SIZE];
-        if (strncmp(entry->d_name, "lower_", 6) != 0 ||
-            snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) >=
-                (int)sizeof(path)) {
+        int  length =
+            snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+        if (strncmp(entry->d_name, "lower_", strlen("lower_")) != 0 ||
+            length >= (int)sizeof(path)) {
             continue;
         }
         int lower = node_of_card(path, layers - 1);
@@ -38,9 +41,9 @@ static int node_of_lower_cards(
     return node;
 }
 
-/* The node of the card with this sysfs directory, or of its lower cards down to
- * `layers` layers. sysfs has no node for a virtio card, but has one for its PCI
- * device, the parent directory. */
+/* The node of the card with this sysfs directory, or -1. If the card has none,
+ * search up to `layers` layers of lower cards. The node of a virtio card is not
+ * in its own device directory, but in that of its PCI device, the parent. */
 static int node_of_card(const char *directory, unsigned layers)
 {
     int node = fby_node_of_device(directory, "device/numa_node");
@@ -68,7 +71,7 @@ bool fby_numa_near(const char *root, const char *card, const cpu_set_t *allowed,
 
 static bool has_address(const struct ifaddrs *card, const char *host)
 {
-    char        own[NI_MAXHOST];
+    char        card_host[NI_MAXHOST];
     sa_family_t family =
         card->ifa_addr != NULL ? card->ifa_addr->sa_family : AF_UNSPEC;
     if (family != AF_INET && family != AF_INET6) {
@@ -76,20 +79,20 @@ static bool has_address(const struct ifaddrs *card, const char *host)
     }
     socklen_t size = family == AF_INET ? sizeof(struct sockaddr_in)
                                        : sizeof(struct sockaddr_in6);
-    return getnameinfo(card->ifa_addr, size, own, sizeof(own), NULL, 0,
-               NI_NUMERICHOST) == 0 &&
-           strcmp(own, host) == 0;
+    return getnameinfo(card->ifa_addr, size, card_host, sizeof(card_host), NULL,
+               0, NI_NUMERICHOST) == 0 &&
+           strcmp(card_host, host) == 0;
 }
 
 bool fby_numa_card(const char *endpoint, char card[IF_NAMESIZE])
 {
     struct fby_host_port address;
-    struct ifaddrs      *all   = NULL;
+    struct ifaddrs      *cards = NULL;
     bool                 found = false;
-    if (!fby_endpoint_split(endpoint, &address) || getifaddrs(&all) != 0) {
+    if (!fby_endpoint_split(endpoint, &address) || getifaddrs(&cards) != 0) {
         return false;
     }
-    for (const struct ifaddrs *entry = all; !found && entry != NULL;
+    for (const struct ifaddrs *entry = cards; !found && entry != NULL;
          entry                       = entry->ifa_next) {
         found = strcmp(entry->ifa_name, address.host) == 0 ||
                 has_address(entry, address.host);
@@ -97,7 +100,7 @@ bool fby_numa_card(const char *endpoint, char card[IF_NAMESIZE])
             snprintf(card, IF_NAMESIZE, "%s", entry->ifa_name);
         }
     }
-    freeifaddrs(all);
+    freeifaddrs(cards);
     return found;
 }
 
@@ -127,10 +130,10 @@ fby_err fby_cpu_placement_confine(
     const struct fby_worker_options *options, struct fby_error_detail *why)
 {
     if (options->cpus != NULL) {
-        cpu_set_t set;
-        fby_err   err = fby_cpus_parse_usable(options->cpus, &set, why);
+        cpu_set_t cpus;
+        fby_err   err = fby_cpus_parse_usable(options->cpus, &cpus, why);
         return err == FBY_OK
-                   ? fby_cpus_bind_thread(&set, why)
+                   ? fby_cpus_bind_thread(&cpus, why)
                    : fby_error_prefix(why, err, "--cpus %s", options->cpus);
     }
     return options->numa >= 0 ? confine_to_node((uint32_t)options->numa, why)

@@ -10,10 +10,10 @@ enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
 /* Initialise with fby_worker_defaults, then change single members. */
 struct fby_worker_options {
     const char        *server;    /* endpoint; NULL: no server */
-    const char        *listen;    /* endpoint to bind: "tcp://127.0.0.1:*" */
+    const char        *listen;    /* endpoint to bind, "tcp://127.0.0.1:*" */
     const char        *advertise; /* endpoint sent to the server; NULL: the
                                      bound one */
-    const char *const *roots;     /* "NAME=DIR" each */
+    const char *const *roots;     /* data directories, each "NAME=DIR" */
     size_t             n_roots;
     const char        *cache_dir; /* for manifests; NULL: the user's cache */
     const char        *cpus;      /* for all threads, "0-3,8"; NULL: the CPUs
@@ -27,18 +27,18 @@ struct fby_worker_options {
     uint32_t           encode_threads;    /* 0: one per two cores */
     uint64_t           memory_bytes;      /* limit for the memory of samples and
                                              batches in work */
-    uint64_t           send_window_bytes; /* sent to a session without CREDIT */
-    int                ready_fd; /* gets the bound endpoint and a newline, and
+    uint64_t send_window_bytes; /* bytes sent without CREDIT, per client */
+    int      ready_fd;          /* gets the bound endpoint and a newline, and
                                     is then closed; -1: none */
-    int                stop_fd;  /* when readable, the worker leaves as on
+    int      stop_fd;           /* when readable, the worker leaves as on
                                     SIGTERM; -1: none */
-    bool signals; /* leave on SIGTERM and SIGINT; block them in the calling
+    bool     signals; /* leave on SIGTERM and SIGINT; block them in the calling
                      thread and its later threads */
-    /* Times, before FOREBAY_TIME_DIVISOR divides them (common/timer.h): */
-    int64_t heartbeat_ns; /* between two HEARTBEATs */
-    int64_t register_ns;  /* between two REGISTERs */
+    /* Times, before the division by FOREBAY_TIME_DIVISOR (common/timer.h): */
+    int64_t heartbeat_ns; /* time between two HEARTBEAT messages */
+    int64_t register_ns;  /* time between two REGISTER messages */
     int64_t drain_ns;     /* longest time that leaving may take */
-    int64_t progress_ns;  /* between two SCANNINGs */
+    int64_t progress_ns;  /* time between two SCANNING messages */
     int64_t idle_ns;      /* memory unused for this time is returned to the
                              system */
 };

@@ -1,5 +1,8 @@
-/* Start and end of a worker. A component starts after the components that it
- * needs. A component that holds memory of another one ends before it. */
+/* worker.c - starts, runs and ends a worker, which makes batches for clients.
+ *
+ * A component starts after the components that it needs. A component that holds
+ * memory of another one ends before it. The loop is the thread that owns the
+ * sockets; the stages have the threads that fetch, transform and encode. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -22,13 +25,13 @@
 #include "worker/transform/self_check/jpeg_parts.h"
 
 enum {
-    RECEIVE_MESSAGES = 1000,   /* from one client, queued in ZeroMQ */
-    SEND_MESSAGES    = 100000, /* to one client; the send window allows fewer */
-    KNOWN_PLANS      = 8,
-    LOAD_THREADS     = 2,
-    WAITING_LOADS    = 16,
-    MMAP_BYTES       = 1 << 20, /* malloc maps blocks from this size on */
-    LINGER_MS        = 1000,    /* for ZeroMQ to send its messages at the end */
+    RECEIVE_MESSAGES = 1000, /* limit of received messages queued per client */
+    SEND_MESSAGES    = 100000,  /* limit per client, above the send window */
+    KNOWN_PLANS      = 8,       /* loaded datasets that are kept */
+    LOAD_THREADS     = 2,       /* threads that load datasets */
+    WAITING_LOADS    = 16,      /* datasets that may wait to be loaded */
+    MMAP_BYTES       = 1 << 20, /* malloc maps blocks of at least 1 MiB */
+    LINGER_MS        = 1000,    /* time for ZeroMQ to send the last messages */
     /* Compute threads run at a lower priority than the network threads and a
      * trainer on the same machine. On an idle machine this costs nothing. */
     COMPUTE_NICE = 5
@@ -54,11 +57,12 @@ struct fby_worker_options fby_worker_defaults(void)
 
 /* ---- The start ----------------------------------------------------------- */
 
-static uint32_t value_or_default(uint32_t given, uint32_t fallback)
+static uint32_t value_or_default(uint32_t value, uint32_t default_value)
 {
-    return given > 0 ? given : fallback;
+    return value > 0 ? value : default_value;
 }
 
+/* Replace counts of 0 by their defaults, and scale the times (for tests). */
 static void resolve_defaults(struct fby_worker_options *options)
 {
     uint32_t cores = fby_usable_cores();
@@ -97,12 +101,12 @@ static fby_err open_roots(struct fby_loop *self, struct fby_error_detail *why)
     return err;
 }
 
-/* Divide the memory of the options: an eighth to read into, a quarter to decode
- * pictures in, up to a sixteenth to compress in, the rest for batches. */
+/* Divide memory_bytes: 1/8 for the bytes read, 1/4 for decoding pictures, at
+ * most 1/16 for compressing, and the rest for batches. */
 static struct fby_stages_config stages_config(
     const struct fby_worker_options *options)
 {
-    size_t usable = fby_stages_most_encode_bytes(options->encode_threads);
+    size_t useful = fby_stages_most_encode_bytes(options->encode_threads);
     size_t limit  = options->memory_bytes / 16;
     return (struct fby_stages_config){
         .fetch_threads     = options->fetch_threads,
@@ -111,7 +115,7 @@ static struct fby_stages_config stages_config(
         .nice              = options->nice,
         .fetch_bytes       = options->memory_bytes / 8,
         .scratch_bytes     = options->memory_bytes / 4,
-        .encode_bytes      = usable < limit ? usable : limit,
+        .encode_bytes      = useful < limit ? useful : limit,
     };
 }
 
@@ -132,15 +136,15 @@ static fby_err open_memory_and_stages(
 {
     const struct fby_stages_config config = stages_config(&self->options);
 
-    uint64_t bytes = self->options.memory_bytes - config.fetch_bytes -
-                     config.scratch_bytes - config.encode_bytes;
+    uint64_t batch_bytes = self->options.memory_bytes - config.fetch_bytes -
+                           config.scratch_bytes - config.encode_bytes;
     /* Return large blocks of libraries (the coefficients of a progressive JPEG)
      * to the system when they are freed. */
     mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
-    /* The budget is 13/16 of the pool: a kept block may be an eighth larger
-     * than the batch that reuses it, and some chunks are copied. */
-    self->memory = fby_memory_create(bytes);
-    fby_budget_init(&self->budget, bytes / 16 * 13);
+    /* Batches may use 13/16 of the pool: a block may be 1/8 larger than the
+     * batch that reuses it (13/16 * 9/8 < 15/16); some chunks are copied. */
+    self->memory = fby_memory_create(batch_bytes);
+    fby_budget_init(&self->budget, batch_bytes / 16 * 13);
     fby_err err = fby_arenas_create(self->memory, &self->arenas);
     if (err == FBY_OK) {
         err = fby_stages_create(&config, &self->stages);
@@ -178,18 +182,19 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
     return err == FBY_OK ? fby_loop_registry_open(self, why) : err;
 }
 
-/* Threads created after this inherit the signal mask. */
+/* Receive SIGTERM and SIGINT through signal_fd. All threads created later
+ * inherit the signal mask, so no thread is interrupted by these signals. */
 static fby_err open_signals(struct fby_loop *self, struct fby_error_detail *why)
 {
-    sigset_t set;
+    sigset_t signals;
     if (!self->options.signals) {
         return FBY_OK;
     }
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    self->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    self->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     return self->signal_fd >= 0 ? FBY_OK
                                 : fby_error_set(why, FBY_SYS, "no signalfd: %s",
                                       strerror(errno));
@@ -198,9 +203,9 @@ static fby_err open_signals(struct fby_loop *self, struct fby_error_detail *why)
 static void announce_ready(struct fby_loop *self)
 {
     char line[FBY_ENDPOINT_SIZE + 1];
-    int  n = snprintf(line, sizeof(line), "%s\n", self->bound);
+    int  length = snprintf(line, sizeof(line), "%s\n", self->bound);
     if (self->options.ready_fd >= 0) {
-        if (write(self->options.ready_fd, line, (size_t)n) != n) {
+        if (write(self->options.ready_fd, line, (size_t)length) != length) {
             fby_warn(
                 "READY", "cannot write the endpoint to the ready descriptor");
         }
@@ -266,15 +271,16 @@ static void close_sockets(struct fby_loop *self)
 
 static void log_totals(const struct fby_loop *self)
 {
-    const struct fby_loop_counts *n = &self->counts;
+    const struct fby_loop_counts *counts = &self->counts;
     fby_info("WORKER-ENDED",
         "batches %" PRIu64 ", messages refused %" PRIu64
         ", clients refused %" PRIu64,
-        n->batches, n->malformed + n->out_of_place, n->refused_clients);
+        counts->batches, counts->malformed + counts->out_of_place,
+        counts->refused_clients);
 }
 
-/* End the jobs first, then the threads that may hold jobs, then the sockets
- * that may hold the memory of jobs. Then all memory has been freed. */
+/* End the requests first, then the threads that may work on them, then the
+ * sockets that may hold their memory. After that no batch memory is in use. */
 static void close_loop(struct fby_loop *self)
 {
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;

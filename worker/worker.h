@@ -15,7 +15,7 @@
 #include "common/err.h"
 #include "worker/options.h"
 
-enum { FBY_WORKER_LEAST_MEMORY = 32 << 20 }; /* least memory_bytes */
+enum { FBY_WORKER_LEAST_MEMORY = 32 << 20 }; /* smallest memory_bytes; 32 MiB */
 
 /* The options of a worker without a server, on the loopback interface. */
 struct fby_worker_options fby_worker_defaults(void);
@@ -26,7 +26,7 @@ struct fby_worker_options fby_worker_defaults(void);
  * Blocks:  for the worker's life.
  * Errors:  FBY_USAGE   a root, an address or a limit is not valid
  *          FBY_CONFIG  a directory or an address cannot be used
- *          FBY_SYS     no socket, no thread; all with `why` */
+ *          FBY_SYS     the system gives no socket or no thread */
 FBY_CHECKED fby_err fby_worker_run(
     const struct fby_worker_options *options, struct fby_error_detail *why);
 

@@ -1,7 +1,9 @@
-/* answers.c - messages that answer a request.
+/* answers.c - messages of workers ("peers") that answer a request for a batch.
  *
- * An answer belongs to the slot or the audit that has its request id now. If
- * there is none, the answer is late. */
+ * An answer is HEADER, chunks and END, or one message that refuses. It belongs
+ * to the slot, or to the audit (a second request, sent only to compare the
+ * answers), that has its request id. If there is none, the answer is late.
+ * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "trainer_client/window/window_state.h"
 
 int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
@@ -32,16 +34,17 @@ bool fby_window_has_all(
 
 /* ---- Data messages ------------------------------------------------------- */
 
-enum fby_verdict fby_w_breach(struct fby_window *w, int peer)
+enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer)
 {
     fby_window_breach(w, w->last_now, peer);
     return FBY_BREACH;
 }
 
-/* The slot of the request that `peer` answers, or NULL; then *verdict is set.
- * An answer from another peer than was asked is no breach of the protocol,
- * because two peers may be one worker. */
-static struct window_slot *open_slot(struct fby_window *w, int peer,
+/* Find the slot of the request that `peer` answers. Returns NULL, and sets
+ * *verdict, if the message must not be stored in a slot. An answer from a peer
+ * that was not asked is FBY_UNKNOWN, not a breach of the protocol, because two
+ * peers may be one worker. */
+static struct window_slot *find_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
     int slot = fby_window_slot(w, id);
@@ -71,7 +74,7 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     enum fby_verdict    verdict = FBY_LATE;
     struct window_slot *slot    = NULL;
     if (fby_w_begin_peer_event(self, now_ns, peer) != NULL) {
-        slot = open_slot(self, peer, id, &verdict);
+        slot = find_slot(self, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_header(self, fby_w_find_audit(self, id), n_chunks);
@@ -81,23 +84,23 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     }
     if (slot->state != SLOT_REQUESTED) { /* sent again on a new route */
         return n_chunks == slot->n_chunks ? FBY_DUPLICATE
-                                          : fby_w_breach(self, peer);
+                                          : fby_w_report_breach(self, peer);
     }
     if (n_chunks > self->config.max_chunks) {
-        return fby_w_breach(self, peer);
+        return fby_w_report_breach(self, peer);
     }
     slot->n_chunks = n_chunks;
     fby_w_set_slot_state(self, slot, SLOT_FILLING);
     return FBY_TAKE;
 }
 
-/* The bytes of a chunk depend only on the step. So when an answer is sent again
- * on a new route, the chunks that were taken on the old one stay taken. */
+/* The bytes of a chunk depend only on the step. So a chunk that was received on
+ * an older route is a duplicate, and is not stored again. */
 static enum fby_verdict take_chunk(
     struct fby_window *w, struct window_slot *slot, uint32_t chunk)
 {
     if (chunk >= slot->n_chunks) { /* always true before HEADER */
-        return fby_w_breach(w, slot->peer);
+        return fby_w_report_breach(w, slot->peer);
     }
     if (fby_w_has_bit(slot->taken, chunk) &&
         !(FBY_MUTANT(accept_duplicate) && slot->n_taken < slot->n_chunks)) {
@@ -105,16 +108,16 @@ static enum fby_verdict take_chunk(
     }
     fby_w_set_bit(slot->taken, chunk);
     slot->n_taken++;
-    slot->decoding++;
+    slot->n_decoding++;
     return FBY_TAKE;
 }
 
-static void count_bytes(
+static void count_received(
     struct fby_window *w, struct window_peer *peer, uint64_t bytes)
 {
     peer->received += bytes;
     if (peer->uncredited_ns == 0 && bytes > 0) {
-        peer->uncredited_ns = w->now != 0 ? w->now : 1;
+        peer->uncredited_ns = w->now != 0 ? w->now : 1; /* 0 means none */
     }
 }
 
@@ -126,7 +129,7 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
         return verdict;
     }
     struct window_slot *slot =
-        open_slot(self, chunk->peer, chunk->id, &verdict);
+        find_slot(self, chunk->peer, chunk->id, &verdict);
     if (verdict == FBY_AUDIT) {
         verdict = fby_w_audit_chunk(
             self, fby_w_find_audit(self, chunk->id), chunk->chunk);
@@ -134,7 +137,7 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
         verdict = take_chunk(self, slot, chunk->chunk);
     }
     if (verdict == FBY_TAKE || !FBY_MUTANT(forget_credit)) {
-        count_bytes(self, &self->peers[chunk->peer], chunk->wire_bytes);
+        count_received(self, &self->peers[chunk->peer], chunk->wire_bytes);
     }
     self->counters.late += verdict == FBY_LATE;
     self->counters.late_hedge += verdict == FBY_LATE_HEDGE;
@@ -142,19 +145,19 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     return verdict;
 }
 
-static void end_slot(struct fby_window *w, struct window_slot *slot,
+static void finish_answer(struct fby_window *w, struct window_slot *slot,
     const struct fby_window_end *end)
 {
     if (slot->n_taken < slot->n_chunks || !end->matches) {
-        fby_w_answer_corrupt(w, slot);
+        fby_w_drop_corrupt_answer(w, slot);
         return;
     }
     fby_w_measure_answer(w, slot);
-    fby_w_count_closed(w, slot->peer, slot->bytes);
+    fby_w_count_request_closed(w, slot->peer, slot->bytes);
     slot->content = end->content;
     fby_w_set_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
-        fby_w_answer_complete(w, slot);
+        fby_w_complete_answer(w, slot);
     }
 }
 
@@ -165,7 +168,7 @@ enum fby_verdict fby_window_end(
     if (fby_w_begin_peer_event(self, now_ns, end->peer) == NULL) {
         return verdict;
     }
-    struct window_slot *slot = open_slot(self, end->peer, end->id, &verdict);
+    struct window_slot *slot = find_slot(self, end->peer, end->id, &verdict);
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_end(self, fby_w_find_audit(self, end->id), end);
     }
@@ -178,13 +181,13 @@ enum fby_verdict fby_window_end(
     if (slot == NULL) {
         return verdict;
     }
-    if (slot->state == SLOT_REQUESTED) {
-        return fby_w_breach(self, end->peer);
+    if (slot->state == SLOT_REQUESTED) { /* END without HEADER */
+        return fby_w_report_breach(self, end->peer);
     }
     if (slot->state != SLOT_FILLING) {
         return FBY_DUPLICATE;
     }
-    end_slot(self, slot, end);
+    finish_answer(self, slot, end);
     return FBY_TAKE;
 }
 
@@ -192,40 +195,41 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
     struct fby_request_id id, bool ok)
 {
     fby_w_set_now(self, now_ns);
-    if (slot < 0 || slot >= self->n_slots || self->slots[slot].decoding == 0) {
+    if (slot < 0 || slot >= self->n_slots ||
+        self->slots[slot].n_decoding == 0) {
         return;
     }
     struct window_slot *s = &self->slots[slot];
-    s->decoding--;
+    s->n_decoding--;
     if (s->state == SLOT_SPENT) {
         fby_w_release_slot(self, s);
         return;
     }
     if (s->id.value != id.value || s->state == SLOT_RESERVED) {
-        return;
+        return; /* the request was dropped */
     }
     if (!ok && !FBY_MUTANT(accept_corrupt)) {
-        fby_w_answer_corrupt(self, s);
+        fby_w_drop_corrupt_answer(self, s);
         return;
     }
     s->n_decoded++;
     if (s->state == SLOT_ENDED && s->n_decoded == s->n_chunks) {
-        fby_w_answer_complete(self, s);
+        fby_w_complete_answer(self, s);
     }
 }
 
 /* ---- Refusals ------------------------------------------------------------ */
 
-/* Begin the event that `peer` refuses a request. False: the request is not
- * open. *out is the request's slot, or NULL if it was an audit's request; the
- * audit is then skipped. */
+/* Begin the event that `peer` refuses a request. Returns false if the request
+ * is not open. Otherwise *out is its slot, or NULL if it is the request of an
+ * audit, which this function skips. */
 static bool begin_refusal(struct fby_window *w, int64_t now_ns, int peer,
     struct fby_request_id id, struct window_slot **out)
 {
     enum fby_verdict verdict = FBY_LATE;
     *out                     = NULL;
     if (fby_w_begin_peer_event(w, now_ns, peer) != NULL) {
-        *out = open_slot(w, peer, id, &verdict);
+        *out = find_slot(w, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_skip(w, fby_w_find_audit(w, id));
@@ -248,10 +252,10 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     if (slot == NULL) {
         return;
     }
-    struct window_step *step   = fby_w_step(self, slot->position);
-    bool                repeat = step->repeat;
+    struct window_step *step      = fby_w_step(self, slot->position);
+    bool                is_repeat = step->is_repeat;
     fby_w_drop_request(self, slot, DROP_SILENTLY);
-    step->repeat = repeat; /* a request after BUSY is no repeated one */
+    step->is_repeat = is_repeat; /* a request after BUSY is not a repeat */
 }
 
 void fby_window_lost(
@@ -263,8 +267,8 @@ void fby_window_lost(
     }
     self->counters.lost++;
     if (slot != NULL) {
-        /* The worker may have lost all its requests: prefer another one. */
-        fby_w_step(self, slot->position)->avoid = peer;
+        /* This worker may lose the next request too: prefer another one. */
+        fby_w_step(self, slot->position)->avoid_peer = peer;
         fby_w_drop_request(self, slot, DROP_SILENTLY);
     }
 }
@@ -283,6 +287,6 @@ void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct window_step *step = fby_w_step(self, slot->position);
     fby_w_set_bit(step->refused, (uint32_t)peer);
     step->last_refuser = peer;
-    step->code         = code;
+    step->refusal_code = code;
     fby_w_drop_request(self, slot, DROP_SILENTLY);
 }

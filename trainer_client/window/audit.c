@@ -1,14 +1,22 @@
 /* audit.c - audits: second answers, requested only to be compared.
  *
  * When the main request of an audited step is sent, the step is requested from
- * another peer too. The second answer has no slot: its chunks are counted,
- * checked and dropped. When the second answer and the delivered one are
- * complete, their hashes are compared. Only the end of the stream waits for an
- * audit. If the second answer is lost or damaged, the audit is skipped. */
+ * another worker ("peer") too. The second answer has no slot: its chunks are
+ * counted, checked and dropped. When the second answer and the delivered one
+ * are complete, their hashes are compared. Only the end of the stream waits for
+ * an audit. If the second answer is lost or damaged, the audit is skipped.
+ * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
-/* The audit with this id, or NULL. Id 0 finds an unused audit. */
+enum { UNUSED_ID = 0 }; /* id of an audit that is not in use */
+
+static bool is_used(const struct audit *audit)
+{
+    return audit->id.value != UNUSED_ID;
+}
+
+/* The audit with this id, or NULL. UNUSED_ID finds any unused audit. */
 static struct audit *find_audit(const struct fby_window *w, uint64_t id)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
@@ -22,7 +30,7 @@ static struct audit *find_audit(const struct fby_window *w, uint64_t id)
 struct audit *fby_w_find_audit(
     const struct fby_window *w, struct fby_request_id id)
 {
-    return id.value != 0 ? find_audit(w, id.value) : NULL;
+    return id.value != UNUSED_ID ? find_audit(w, id.value) : NULL;
 }
 
 int fby_window_audit(const struct fby_window *self, struct fby_request_id id)
@@ -34,37 +42,37 @@ int fby_window_audit(const struct fby_window *self, struct fby_request_id id)
 
 /* ---- Requesting the second answer ---------------------------------------- */
 
-/* A ready peer other than the slot's. If there is none, connect an idle peer
- * for the next audit. */
+/* Choose a ready peer other than the slot's. If there is none, connect an idle
+ * peer so that the next audit has one, and return FBY_NO_PEER. */
 static int choose_second_peer(
     struct fby_window *w, const struct window_slot *slot)
 {
-    int except = FBY_MUTANT(audit_itself) ? FBY_NO_PEER : slot->peer;
-    int peer   = fby_w_choose(w, slot, except, AMONG_READY);
+    int main_peer = FBY_MUTANT(audit_itself) ? FBY_NO_PEER : slot->peer;
+    int peer      = fby_w_choose_peer(w, slot, main_peer, AMONG_READY);
     if (peer != FBY_NO_PEER) {
         return peer;
     }
-    int other = fby_w_choose(w, slot, except, AMONG_REACHABLE);
-    if (other != FBY_NO_PEER && w->peers[other].state == PEER_IDLE) {
-        fby_w_connect(w, &w->peers[other]);
+    int later = fby_w_choose_peer(w, slot, main_peer, AMONG_REACHABLE);
+    if (later != FBY_NO_PEER && w->peers[later].state == PEER_IDLE) {
+        fby_w_connect(w, &w->peers[later]);
     }
     return FBY_NO_PEER;
 }
 
-static bool is_due(const struct fby_window *w, uint64_t position)
+static bool step_needs_audit(const struct fby_window *w, uint64_t position)
 {
-    uint64_t every = w->config.audit;
-    return every != 0 && position % every == 0 &&
+    uint64_t interval = w->config.audit; /* 0: no audits */
+    return interval != 0 && position % interval == 0 &&
            !fby_w_step(w, position)->audited;
 }
 
 void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot)
 {
-    if (!is_due(w, slot->position)) {
+    if (!step_needs_audit(w, slot->position)) {
         return;
     }
     fby_w_step(w, slot->position)->audited = true;
-    struct audit *audit = find_audit(w, 0); /* an unused one */
+    struct audit *audit                    = find_audit(w, UNUSED_ID);
     int peer = audit != NULL ? choose_second_peer(w, slot) : FBY_NO_PEER;
     if (peer == FBY_NO_PEER) {
         w->counters.audits_skipped++;
@@ -77,7 +85,7 @@ void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot)
         .peer         = peer,
         .position     = slot->position,
         .bytes        = slot->bytes,
-        .last_ping    = w->pings,
+        .last_ping    = w->n_pings,
         .requested_ns = w->now,
         .taken        = audit->taken,
     };
@@ -86,7 +94,7 @@ void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot)
 
 /* ---- The two answers ----------------------------------------------------- */
 
-static void clear_audit(struct audit *audit)
+static void free_audit(struct audit *audit)
 {
     *audit = (struct audit){.taken = audit->taken};
 }
@@ -94,15 +102,15 @@ static void clear_audit(struct audit *audit)
 static void skip_audit(struct fby_window *w, struct audit *audit)
 {
     if (!audit->ended) {
-        fby_w_count_closed(w, audit->peer, audit->bytes);
+        fby_w_count_request_closed(w, audit->peer, audit->bytes);
     }
     w->counters.audits_skipped += !FBY_MUTANT(forget_audit);
-    clear_audit(audit);
+    free_audit(audit);
 }
 
-/* Both answers are complete; `content` is the hash of the later answer. If one
- * peer sent both, because the step was requested again, equal answers would
- * prove nothing, so the audit is skipped. */
+/* Both answers are complete. `content` is the hash of the later one,
+ * audit->content that of the earlier one. If one peer sent both, because the
+ * step was requested again, equal answers prove nothing: skip the audit. */
 static void compare_answers(struct fby_window *w, struct audit *audit,
     const struct fby_checksum *content)
 {
@@ -121,10 +129,10 @@ static void compare_answers(struct fby_window *w, struct audit *audit,
             },
             audit->position);
     }
-    clear_audit(audit);
+    free_audit(audit);
 }
 
-static void main_answered(
+static void note_main_answer(
     struct fby_window *w, struct audit *audit, const struct window_slot *slot)
 {
     audit->main_peer  = slot->peer;
@@ -136,12 +144,12 @@ static void main_answered(
     }
 }
 
-void fby_w_audit_delivered(struct fby_window *w, const struct window_slot *slot)
+void fby_w_audit_compare(struct fby_window *w, const struct window_slot *slot)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
-        if (audit->id.value != 0 && audit->position == slot->position) {
-            main_answered(w, audit, slot);
+        if (is_used(audit) && audit->position == slot->position) {
+            note_main_answer(w, audit, slot);
         }
     }
 }
@@ -153,7 +161,7 @@ enum fby_verdict fby_w_audit_header(
 {
     if (n_chunks > w->config.max_chunks ||
         (audit->has_header && n_chunks != audit->n_chunks)) {
-        return fby_w_breach(w, audit->peer);
+        return fby_w_report_breach(w, audit->peer);
     }
     audit->has_header = true;
     audit->n_chunks   = n_chunks;
@@ -164,7 +172,7 @@ enum fby_verdict fby_w_audit_chunk(
     struct fby_window *w, struct audit *audit, uint32_t chunk)
 {
     if (chunk >= audit->n_chunks) { /* always true before HEADER */
-        return fby_w_breach(w, audit->peer);
+        return fby_w_report_breach(w, audit->peer);
     }
     if (fby_w_has_bit(audit->taken, chunk)) {
         return FBY_DUPLICATE;
@@ -174,7 +182,7 @@ enum fby_verdict fby_w_audit_chunk(
     return FBY_AUDIT;
 }
 
-static void drop_damaged(struct fby_window *w, struct audit *audit)
+static void drop_damaged_answer(struct fby_window *w, struct audit *audit)
 {
     w->counters.corrupt++;
     fby_w_send_cancel(w, audit->peer, audit->id);
@@ -187,7 +195,7 @@ void fby_window_audit_damaged(
     fby_w_set_now(self, now_ns);
     struct audit *audit = fby_w_find_audit(self, id);
     if (audit != NULL && !audit->ended) {
-        drop_damaged(self, audit);
+        drop_damaged_answer(self, audit);
     }
 }
 
@@ -197,17 +205,17 @@ enum fby_verdict fby_w_audit_end(
     if (audit->ended) {
         return FBY_DUPLICATE;
     }
-    if (!audit->has_header) {
-        return fby_w_breach(w, audit->peer);
+    if (!audit->has_header) { /* END without HEADER */
+        return fby_w_report_breach(w, audit->peer);
     }
     bool is_complete = audit->n_taken == audit->n_chunks && end->matches;
     if (!is_complete && !FBY_MUTANT(trust_audit)) {
-        drop_damaged(w, audit);
+        drop_damaged_answer(w, audit);
         return FBY_AUDIT;
     }
     audit->ended = true;
     fby_w_measure_pace(w, audit->peer, audit->bytes, audit->requested_ns);
-    fby_w_count_closed(w, audit->peer, audit->bytes);
+    fby_w_count_request_closed(w, audit->peer, audit->bytes);
     if (audit->main_known) {
         compare_answers(w, audit, &end->content);
     } else {
@@ -220,11 +228,11 @@ enum fby_verdict fby_w_audit_end(
 
 bool fby_w_audit_skip(struct fby_window *w, struct audit *audit)
 {
-    bool open = !audit->ended;
-    if (open) {
-        skip_audit(w, audit);
+    if (audit->ended) {
+        return false;
     }
-    return open;
+    skip_audit(w, audit);
+    return true;
 }
 
 void fby_w_audits_drop_missing(struct fby_window *w, int peer,
@@ -232,8 +240,8 @@ void fby_w_audits_drop_missing(struct fby_window *w, int peer,
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
-        if (audit->id.value != 0 && !audit->ended && audit->peer == peer &&
-            audit->last_ping < before_ping &&
+        bool is_open = is_used(audit) && !audit->ended && audit->peer == peer;
+        if (is_open && audit->last_ping < before_ping &&
             !fby_w_has_id(open, n_open, audit->id)) {
             w->counters.lost++;
             skip_audit(w, audit);
@@ -241,8 +249,8 @@ void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     }
 }
 
-/* Only answered audits can still name the peer: its open ones were skipped when
- * it disconnected. */
+/* Only answered audits can still name the peer, because the peer's open audits
+ * were skipped when it was disconnected. */
 void fby_w_audits_forget_peer(struct fby_window *w, int peer)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
@@ -253,10 +261,10 @@ void fby_w_audits_forget_peer(struct fby_window *w, int peer)
 
 /* ---- The end of the stream ----------------------------------------------- */
 
-bool fby_w_audits_open(const struct fby_window *w)
+bool fby_w_has_open_audit(const struct fby_window *w)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
-        if (w->audits[i].id.value != 0) {
+        if (is_used(&w->audits[i])) {
             return true;
         }
     }
@@ -265,16 +273,16 @@ bool fby_w_audits_open(const struct fby_window *w)
 
 static int64_t late_at(const struct fby_window *w, const struct audit *audit)
 {
-    int64_t hedge = fby_w_hedge_after(w, audit->bytes);
-    int64_t least = w->config.times.hedge_first;
-    return audit->requested_ns + (hedge > least ? hedge : least);
+    int64_t hedge_age = fby_w_hedge_after(w, audit->bytes);
+    int64_t min_age   = w->config.times.hedge_first;
+    return audit->requested_ns + (hedge_age > min_age ? hedge_age : min_age);
 }
 
 void fby_w_audits_tick(struct fby_window *w)
 {
-    for (int i = 0; i < FBY_AUDITS && fby_w_is_over(w); i++) {
+    for (int i = 0; i < FBY_AUDITS && fby_w_stream_is_over(w); i++) {
         struct audit *audit = &w->audits[i];
-        if (audit->id.value != 0 && w->now >= late_at(w, audit)) {
+        if (is_used(audit) && w->now >= late_at(w, audit)) {
             skip_audit(w, audit);
         }
     }
@@ -283,9 +291,9 @@ void fby_w_audits_tick(struct fby_window *w)
 int64_t fby_w_audits_deadline(const struct fby_window *w)
 {
     int64_t due = FBY_W_NEVER;
-    for (int i = 0; i < FBY_AUDITS && fby_w_is_over(w); i++) {
+    for (int i = 0; i < FBY_AUDITS && fby_w_stream_is_over(w); i++) {
         const struct audit *audit = &w->audits[i];
-        if (audit->id.value != 0) {
+        if (is_used(audit)) {
             due = fby_earlier_ns(due, late_at(w, audit));
         }
     }

@@ -1,25 +1,27 @@
-/* choose.c - chooses a peer from measured speeds, and decides when a request is
- * late.
+/* choose.c - chooses a worker ("peer") for a request from measured speeds, and
+ * decides when a request is late.
  *
- * This file only computes with measurements and changes no request. Pace is
- * time per raw byte, so that it can be compared for peers and batches of
- * different sizes. */
+ * This file only computes with measurements and changes no request. Pace is the
+ * time per byte of a decoded batch, so it is comparable between batches of
+ * different sizes. A late step may be requested from a second peer, too: that
+ * request is a hedge. FBY_MUTANT(name) is false except in a simulator test. */
 #include "trainer_client/window/window_state.h"
 
 #include <string.h>
 
-/* Rendezvous hashing: the peer with the highest affinity is preferred. All
- * clients prefer the same peer for a key. If a peer is removed, only the keys
- * that preferred it move to other peers. */
-static uint64_t affinity(uint64_t key, uint64_t locality)
+/* Rendezvous hashing: a step prefers the peer with the highest affinity. All
+ * clients prefer the same peer for a locality key. If a peer is removed, only
+ * the steps that preferred it move to other peers. The constants are those of
+ * published 64-bit hash functions. */
+static uint64_t affinity(uint64_t peer_key, uint64_t locality_key)
 {
-    uint64_t z = key ^ (locality * UINT64_C(0x9e3779b97f4a7c15));
+    uint64_t z = peer_key ^ (locality_key * UINT64_C(0x9e3779b97f4a7c15));
     z          = (z ^ z >> 32) * UINT64_C(0xd6e8feb86659fd93);
     z          = (z ^ z >> 32) * UINT64_C(0xd6e8feb86659fd93);
     return z ^ z >> 32;
 }
 
-static uint64_t locality_of(const struct fby_window *w, uint64_t position)
+static uint64_t locality_key_of(const struct fby_window *w, uint64_t position)
 {
     if (w->plan.locality == NULL) {
         return position;
@@ -41,79 +43,80 @@ static bool is_reachable(
            peer->state == PEER_GREETING || peer->state == PEER_OPENING;
 }
 
-/* Before the first measurement any constant does, because peers then differ
- * only in the bytes of their open requests. */
+/* The mean pace of all peers. Before the first measurement any constant serves,
+ * because peers then differ only in the bytes of their open requests. */
 static double mean_pace(const struct fby_window *w)
 {
     return w->pace > 0 ? w->pace : 1.0;
 }
 
-/* The peer's pace, or the mean pace if the measurement is old. If the peer's
- * current answer has taken longer, the pace is the time waited for a batch. */
+/* The peer's measured pace, or the mean pace if there is no recent measurement.
+ * If the client has waited longer for the current answer than a full batch
+ * takes at that pace, use the pace that the waiting time implies. */
 static double pace_of(
     const struct fby_window *w, const struct window_peer *peer)
 {
-    bool known = peer->pace > 0 &&
-                 w->now - peer->measured_ns < w->config.times.hedge_period;
-    double pace = known ? peer->pace : mean_pace(w);
-    double wait =
+    bool is_recent = peer->pace > 0 &&
+                     w->now - peer->measured_ns < w->config.times.hedge_period;
+    double pace = is_recent ? peer->pace : mean_pace(w);
+    double waited_ns =
         peer->n_open > 0 ? (double)(w->now - peer->service_since_ns) : 0;
-    double overdue = wait / (double)w->config.batch_bytes;
-    return overdue > pace ? overdue : pace;
+    double waited_pace = waited_ns / (double)w->config.batch_bytes;
+    return waited_pace > pace ? waited_pace : pace;
 }
 
 /* The expected time, in ns, until the peer has sent all open answers and
  * `bytes` more. */
-static double time_to_finish(
+static double time_to_finish_ns(
     const struct fby_window *w, const struct window_peer *peer, uint64_t bytes)
 {
     return (double)(peer->open_bytes + bytes) * pace_of(w, peer);
 }
 
-int fby_w_choose(struct fby_window *w, const struct window_slot *slot,
-    int except, enum choose_among among)
+int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
+    int excluded, enum choose_among among)
 {
-    const struct window_step *step      = fby_w_step(w, slot->position);
-    uint64_t                  locality  = locality_of(w, slot->position);
-    const struct window_peer *preferred = NULL; /* with the highest affinity */
-    const struct window_peer *soonest   = NULL; /* with the shortest time */
-    uint64_t                  highest   = 0;
-    double                    shortest  = 0;
+    const struct window_step *step         = fby_w_step(w, slot->position);
+    uint64_t                  locality_key = locality_key_of(w, slot->position);
+    const struct window_peer *preferred    = NULL;
+    const struct window_peer *soonest      = NULL;
+    uint64_t                  max_affinity = 0; /* of `preferred` */
+    double                    min_time_ns  = 0; /* of `soonest` */
     for (int i = 0; i < w->n_peers; i++) {
         const struct window_peer *peer = &w->peers[i];
-        if (i == except || fby_w_has_bit(step->refused, (uint32_t)i) ||
-            !(is_ready(w, peer) ||
-                (among == AMONG_REACHABLE && is_reachable(w, peer)))) {
+        bool                      is_candidate =
+            among == AMONG_READY ? is_ready(w, peer) : is_reachable(w, peer);
+        if (i == excluded || fby_w_has_bit(step->refused, (uint32_t)i) ||
+            !is_candidate) {
             continue;
         }
-        uint64_t score   = affinity(peer->key, locality);
-        double   time_ns = time_to_finish(w, peer, slot->bytes);
-        if (preferred == NULL || score > highest) {
-            preferred = peer;
-            highest   = score;
+        uint64_t peer_affinity = affinity(peer->key, locality_key);
+        double   time_ns       = time_to_finish_ns(w, peer, slot->bytes);
+        if (preferred == NULL || peer_affinity > max_affinity) {
+            preferred    = peer;
+            max_affinity = peer_affinity;
         }
-        if (soonest == NULL || time_ns < shortest) {
-            soonest  = peer;
-            shortest = time_ns;
+        if (soonest == NULL || time_ns < min_time_ns) {
+            soonest     = peer;
+            min_time_ns = time_ns;
         }
     }
     if (preferred == NULL) {
         return FBY_NO_PEER;
     }
-    /* The preferred peer probably has the data in its cache; that is worth
-     * waiting one service time, not more. */
-    double limit = shortest + (double)slot->bytes * mean_pace(w); /* ns */
-    return fby_w_peer_number(
-        w, time_to_finish(w, preferred, slot->bytes) > limit ? soonest
-                                                             : preferred);
+    /* The preferred peer probably has the data in its cache. So wait for this
+     * peer for at most the time in which a peer makes one such batch. */
+    double limit_ns = min_time_ns + (double)slot->bytes * mean_pace(w);
+    bool   is_slow  = time_to_finish_ns(w, preferred, slot->bytes) > limit_ns;
+    return fby_w_peer_number(w, is_slow ? soonest : preferred);
 }
 
 bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)
 {
     for (int i = 0; i < w->n_peers; i++) {
         const struct window_peer *peer = &w->peers[i];
-        if ((is_reachable(w, peer) || peer->state == PEER_READY) &&
-            !fby_w_has_bit(step->refused, (uint32_t)i)) {
+        bool may_answer = is_reachable(w, peer) || peer->state == PEER_READY;
+        if (may_answer && !fby_w_has_bit(step->refused, (uint32_t)i)) {
             return false;
         }
     }
@@ -123,17 +126,17 @@ bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)
 /* ---- Speed --------------------------------------------------------------- */
 
 /* The index in answer_times: 0 for full batches, 1 for shorter ones. */
-static unsigned kind_of(const struct fby_window *w, uint64_t bytes)
+static unsigned batch_kind(const struct fby_window *w, uint64_t bytes)
 {
     return bytes < w->config.batch_bytes ? 1 : 0;
 }
 
 static uint32_t count_above(
-    const struct answer_times *t, uint32_t n, int64_t limit)
+    const struct answer_times *t, uint32_t n_stored, int64_t limit_ns)
 {
     uint32_t above = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        above += t->last[i] > limit;
+    for (uint32_t i = 0; i < n_stored; i++) {
+        above += t->ring[i] > limit_ns;
     }
     return above;
 }
@@ -142,22 +145,23 @@ static uint32_t count_above(
  * times exceed. */
 static int64_t p95_of(const struct answer_times *t)
 {
-    uint32_t n     = t->n < KNOWN_TIMES ? t->n : KNOWN_TIMES;
-    int64_t  found = INT64_MAX;
-    for (uint32_t i = 0; i < n; i++) {
-        if (t->last[i] < found && count_above(t, n, t->last[i]) <= n / 20) {
-            found = t->last[i];
+    uint32_t n_stored = t->n_times < MAX_TIMES ? t->n_times : MAX_TIMES;
+    int64_t  p95      = INT64_MAX;
+    for (uint32_t i = 0; i < n_stored; i++) {
+        if (t->ring[i] < p95 &&
+            count_above(t, n_stored, t->ring[i]) <= n_stored / 20) {
+            p95 = t->ring[i];
         }
     }
-    return found;
+    return p95;
 }
 
-static void note_time(struct answer_times *t, int64_t took_ns)
+static void store_time(struct answer_times *t, int64_t took_ns)
 {
-    t->last[t->n % KNOWN_TIMES] = took_ns;
-    /* n never overflows, and stays above KNOWN_TIMES once the ring is full */
-    t->n   = t->n == 2 * KNOWN_TIMES ? KNOWN_TIMES + 1 : t->n + 1;
-    t->p95 = p95_of(t);
+    t->ring[t->n_times % MAX_TIMES] = took_ns;
+    /* Before it overflows, go one turn of the ring back. */
+    t->n_times = t->n_times == 2 * MAX_TIMES ? MAX_TIMES + 1 : t->n_times + 1;
+    t->p95     = p95_of(t);
 }
 
 /* An exponential moving average; `old` is 0 before the first sample. */
@@ -166,8 +170,8 @@ static double average(double old, double sample)
     return old > 0 ? old + (sample - old) / 8 : sample;
 }
 
-/* If the peer was busy at the time of the request, its service began at the END
- * of the answer before; else at the request. */
+/* A peer makes one answer at a time. So it began this one at the request, or at
+ * the END of the answer before, whichever was later. */
 void fby_w_measure_pace(
     struct fby_window *w, int peer, uint64_t bytes, int64_t requested_ns)
 {
@@ -175,7 +179,7 @@ void fby_w_measure_pace(
     int64_t             began =
         p->service_since_ns > requested_ns ? p->service_since_ns : requested_ns;
     if (bytes > 0) {
-        /* + 1, because a pace of 0 means unknown */
+        /* + 1 ns, because a pace of 0 means unknown */
         double pace = (double)(w->now - began + 1) / (double)bytes;
         p->pace     = average(p->pace, pace);
         w->pace     = average(w->pace, pace);
@@ -186,8 +190,8 @@ void fby_w_measure_pace(
 
 void fby_w_measure_answer(struct fby_window *w, const struct window_slot *slot)
 {
-    note_time(
-        &w->answer_times[kind_of(w, slot->bytes)], w->now - slot->requested_ns);
+    store_time(&w->answer_times[batch_kind(w, slot->bytes)],
+        w->now - slot->requested_ns);
     fby_w_measure_pace(w, slot->peer, slot->bytes, slot->requested_ns);
 }
 
@@ -199,29 +203,30 @@ void fby_w_measure_dropped(struct fby_window *w, struct window_peer *peer)
 
 int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
 {
-    const struct answer_times     *t     = &w->answer_times[kind_of(w, bytes)];
+    const struct answer_times     *t = &w->answer_times[batch_kind(w, bytes)];
     const struct fby_window_times *times = &w->config.times;
-    int64_t least = t->n < ENOUGH_TIMES ? times->hedge_first : times->hedge_min;
-    return 2 * t->p95 > least ? 2 * t->p95 : least;
+    int64_t                        min_ns =
+        t->n_times < MIN_TIMES ? times->hedge_first : times->hedge_min;
+    return 2 * t->p95 > min_ns ? 2 * t->p95 : min_ns;
 }
 
 /* ---- Limit of hedges ----------------------------------------------------- */
 
-static int64_t bin_now(const struct fby_window *w)
+static int64_t current_bin(const struct fby_window *w)
 {
     int64_t bin_ns = w->config.times.hedge_period / HEDGE_BINS + 1; /* > 0 */
     return w->now / bin_ns;
 }
 
-void fby_w_count_request(struct fby_window *w, bool hedge)
+void fby_w_count_request(struct fby_window *w, bool is_hedge)
 {
-    int64_t           number = bin_now(w);
+    int64_t           number = current_bin(w);
     struct hedge_bin *bin    = &w->hedge_bins[(uint64_t)number % HEDGE_BINS];
-    if (bin->number != number) {
+    if (bin->number != number) { /* its counts are of an earlier period */
         *bin = (struct hedge_bin){.number = number};
     }
     bin->requests++;
-    bin->hedges += hedge;
+    bin->hedges += is_hedge;
 }
 
 bool fby_w_may_hedge(struct fby_window *w)
@@ -229,42 +234,44 @@ bool fby_w_may_hedge(struct fby_window *w)
     uint32_t requests = 0;
     uint32_t hedges   = 0;
     for (int i = 0; i < HEDGE_BINS; i++) {
-        if (w->hedge_bins[i].number > bin_now(w) - HEDGE_BINS) {
+        if (w->hedge_bins[i].number > current_bin(w) - HEDGE_BINS) {
             requests += w->hedge_bins[i].requests;
             hedges += w->hedge_bins[i].hedges;
         }
     }
-    uint32_t most = requests / 20 > 2 ? requests / 20 : 2;
-    return hedges < most && !FBY_MUTANT(hedge_ignored);
+    uint32_t max_hedges = requests / 20 > 2 ? requests / 20 : 2;
+    return hedges < max_hedges && !FBY_MUTANT(hedge_ignored);
 }
 
 /* ---- Demand of the consumer ---------------------------------------------- */
 
-void fby_w_consumer_waits(struct fby_window *w)
+void fby_w_note_consumer_waits(struct fby_window *w)
 {
     if (!w->consumer_waiting) {
-        int64_t sample = w->now - w->taken_ns;
+        /* A moving average in which the new interval has weight 1/4. The first
+         * interval is not averaged, because it is the start-up. */
+        int64_t interval = w->now - w->taken_ns;
         w->take_interval =
-            w->counters.delivered < 2 /* the first interval is the start-up */
-                ? sample
-                : w->take_interval + (sample - w->take_interval) / 4;
+            w->counters.delivered < 2
+                ? interval
+                : w->take_interval + (interval - w->take_interval) / 4;
         w->consumer_waiting = true;
     }
 }
 
-void fby_w_consumer_took(struct fby_window *w)
+void fby_w_note_consumer_took(struct fby_window *w)
 {
     w->consumer_waiting = false;
     w->taken_ns         = w->now;
 }
 
-bool fby_w_in_demand(const struct fby_window *w, uint32_t ready)
+bool fby_w_consumer_runs_out(const struct fby_window *w, uint32_t n_ready)
 {
     int64_t take_interval = w->take_interval;
     if (!w->consumer_waiting && w->now - w->taken_ns > take_interval) {
         take_interval =
             w->now - w->taken_ns; /* the consumer is slower than before */
     }
-    double service = w->pace * (double)w->config.batch_bytes;
-    return ready == 0 || (double)ready * (double)take_interval < service;
+    double batch_ns = w->pace * (double)w->config.batch_bytes;
+    return n_ready == 0 || (double)n_ready * (double)take_interval < batch_ns;
 }

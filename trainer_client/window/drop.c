@@ -1,13 +1,14 @@
 /* drop.c - drops requests, and completes answers.
  *
- * The window forgets a dropped request, except for the slower request of a
- * hedged step: when its END arrives, its content is compared with that of the
- * faster answer. */
+ * A dropped request is forgotten, except for the slower request of a hedged
+ * step (one that two workers were asked for). When its END arrives, its content
+ * hash is compared with that of the faster answer.
+ * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "trainer_client/window/window_state.h"
 
 /* ---- Dropping requests --------------------------------------------------- */
 
-void fby_w_count_closed(struct fby_window *w, int peer, uint64_t bytes)
+void fby_w_count_request_closed(struct fby_window *w, int peer, uint64_t bytes)
 {
     w->peers[peer].n_open--;
     w->peers[peer].open_bytes -= bytes;
@@ -15,27 +16,33 @@ void fby_w_count_closed(struct fby_window *w, int peer, uint64_t bytes)
 
 void fby_w_release_slot(struct fby_window *w, struct window_slot *slot)
 {
-    bool decoded = slot->decoding == 0 || FBY_MUTANT(reuse_busy_slot);
-    fby_w_set_slot_state(w, slot, decoded ? SLOT_FREE : SLOT_SPENT);
+    bool can_reuse = slot->n_decoding == 0 || FBY_MUTANT(reuse_busy_slot);
+    fby_w_set_slot_state(w, slot, can_reuse ? SLOT_FREE : SLOT_SPENT);
 }
 
 void fby_w_send_cancel(struct fby_window *w, int peer, struct fby_request_id id)
 {
-    if (w->peers[peer].state != PEER_GREETING) { /* else at WELCOME */
+    if (w->peers[peer].state != PEER_GREETING) { /* else WELCOME does this */
         fby_w_add_action(w, FBY_DO_CANCEL, peer)->id = id;
     }
 }
 
-static void end_request(
+static void close_request(
     struct fby_window *w, struct window_slot *slot, enum drop_kind kind)
 {
     if (!fby_w_is_open(slot)) {
         return;
     }
-    fby_w_count_closed(w, slot->peer, slot->bytes);
+    fby_w_count_request_closed(w, slot->peer, slot->bytes);
     if (kind == DROP_WITH_CANCEL) {
         fby_w_send_cancel(w, slot->peer, slot->id);
     }
+}
+
+/* The slot of a hedged step's other request. */
+static int other_slot(const struct window_step *step, int slot)
+{
+    return slot == step->hedge_slot ? step->main_slot : step->hedge_slot;
 }
 
 void fby_w_drop_request(
@@ -44,15 +51,15 @@ void fby_w_drop_request(
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
 
-    end_request(w, slot, kind);
-    if (step->hedge != FBY_NO_SLOT) {
-        step->main  = step->hedge == index ? step->main : step->hedge;
-        step->hedge = FBY_NO_SLOT;
+    close_request(w, slot, kind);
+    if (step->hedge_slot != FBY_NO_SLOT) {
+        step->main_slot  = other_slot(step, index);
+        step->hedge_slot = FBY_NO_SLOT;
         fby_w_release_slot(w, slot);
         return;
     }
     fby_w_set_slot_state(w, slot, SLOT_RESERVED);
-    step->repeat = true;
+    step->is_repeat = true;
 }
 
 bool fby_w_has_id(
@@ -87,13 +94,14 @@ void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer)
     fby_w_drop_missing_requests(w, peer, FBY_W_ANY_PING, NULL, 0);
 }
 
-void fby_w_answer_corrupt(struct fby_window *w, struct window_slot *slot)
+void fby_w_drop_corrupt_answer(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step = fby_w_step(w, slot->position);
 
     w->counters.corrupt++;
-    step->avoid = slot->peer;
-    if (++step->corrupt >= FBY_CORRUPT_MAX) {
+    step->avoid_peer = slot->peer;
+    step->n_corrupt++;
+    if (step->n_corrupt >= FBY_CORRUPT_MAX) {
         fby_w_fail(w,
             &(struct fby_window_failure){
                 .cause = FBY_CAUSE_CORRUPT,
@@ -123,8 +131,8 @@ void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
     }
 }
 
-/* Cancel the slower request and store it as a loser. If its END has arrived
- * already, compare the two answers now. */
+/* Cancel the slower request and store it in `losers`, so that its END can be
+ * compared later. If its END has arrived already, compare the answers now. */
 static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     struct window_slot *slower)
 {
@@ -139,10 +147,10 @@ static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     if (slower->state == SLOT_ENDED) {
         fby_w_compare_loser(w, &loser, &slower->content);
     }
-    if (fby_w_is_open(slower)) {
+    if (fby_w_is_open(slower)) { /* n_open still counts this request */
         fby_w_measure_dropped(w, &w->peers[slower->peer]);
     }
-    end_request(w, slower, DROP_WITH_CANCEL);
+    close_request(w, slower, DROP_WITH_CANCEL);
     fby_w_release_slot(w, slower);
 }
 
@@ -165,19 +173,19 @@ void fby_w_losers_forget_peer(struct fby_window *w, int peer)
     }
 }
 
-void fby_w_answer_complete(struct fby_window *w, struct window_slot *slot)
+void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
 
     fby_w_set_slot_state(w, slot, SLOT_READY);
-    fby_w_audit_delivered(w, slot);
-    if (step->hedge == FBY_NO_SLOT) {
+    fby_w_audit_compare(w, slot);
+    if (step->hedge_slot == FBY_NO_SLOT) {
         return;
     }
-    int slower = step->hedge == index ? step->main : step->hedge;
-    w->counters.hedges_won += step->hedge == index;
-    step->main  = index;
-    step->hedge = FBY_NO_SLOT;
+    int slower = other_slot(step, index);
+    w->counters.hedges_won += step->hedge_slot == index;
+    step->main_slot  = index;
+    step->hedge_slot = FBY_NO_SLOT;
     cancel_loser(w, slot, &w->slots[slower]);
 }

@@ -1,12 +1,14 @@
-/* messages.c - messages about a peer and its session.
+/* messages.c - messages about a peer (a worker) and its session.
  *
- * Each message shows that its peer is alive. The messages that answer a request
- * are in answers.c. */
+ * Each message shows that its peer is alive. A route is the path of a session's
+ * messages, named by the nonce of a HELLO; a reconnect begins a new one. The
+ * messages that answer a request are in answers.c.
+ * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "trainer_client/window/window_state.h"
 
-/* If another peer is the same worker, remove one of the two, because they would
- * compete for the route of the session: the other one if it is not connected,
- * else `peer`. True: `peer` was removed. */
+/* If another peer is the same worker, remove one of the two, because each would
+ * replace the other's route. Remove the other peer if it is not connected, and
+ * `peer` otherwise. Returns true if `peer` was removed. */
 static bool remove_duplicate(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {
@@ -23,6 +25,7 @@ static bool remove_duplicate(struct fby_window *w, struct window_peer *peer,
     return true;
 }
 
+/* If the worker restarted, forget the requests and speed of its old process. */
 static void note_instance(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {
@@ -39,15 +42,16 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     peer->busy_until_ns = 0;
 }
 
+/* Cancel a request that the worker has open but the window does not. */
 static void cancel_unknown(struct fby_window *w, const struct window_peer *peer,
     struct fby_request_id id)
 {
     int                 number = fby_w_peer_number(w, peer);
     int                 slot   = fby_window_slot(w, id);
     const struct audit *audit  = fby_w_find_audit(w, id);
-    bool is_open = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
-                   (audit != NULL && audit->peer == number);
-    if (!is_open) {
+    bool is_awaited = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
+                      (audit != NULL && audit->peer == number);
+    if (!is_awaited) {
         fby_w_add_action(w, FBY_DO_CANCEL, number)->id = id;
     }
 }
@@ -61,11 +65,13 @@ static void begin_route(struct fby_window *w, struct window_peer *peer,
     peer->send_window   = welcome->send_window;
     fby_w_drop_missing_requests(
         w, peer, FBY_W_ANY_PING, welcome->open, welcome->n_open);
+    /* Whatever the worker lists, max_batches limits the number of actions. */
     for (size_t i = 0; i < welcome->n_open && i < w->config.max_batches; i++) {
         cancel_unknown(w, peer, welcome->open[i]);
     }
 }
 
+/* The route works: enter the state that the session has reached. */
 static void resume_session(struct fby_window *w, struct window_peer *peer)
 {
     if (peer->leaving) {
@@ -89,8 +95,8 @@ void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
     note_instance(self, p, welcome->instance);
     begin_route(self, p, welcome);
     resume_session(self, p);
-    p->backoff = 0;
-    p->ping_ns = self->now;
+    p->backoff_ns = 0;
+    p->ping_ns    = self->now; /* as if sent: the next PING is not due yet */
 }
 
 void fby_window_hello_first(struct fby_window *self, int64_t now_ns, int peer)
@@ -113,7 +119,8 @@ void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_pong *pong)
 {
     struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
-    if (p == NULL || p->state == PEER_GREETING || pong->sequence > p->ping ||
+    if (p == NULL || p->state == PEER_GREETING ||
+        pong->sequence > p->ping_number ||
         pong->instance.value != p->instance.value) {
         return;
     }
@@ -183,7 +190,7 @@ void fby_window_leave(struct fby_window *self, int64_t now_ns, int peer)
         return;
     }
     p->leaving = true;
-    if (p->state != PEER_GREETING) { /* else WELCOME changes the state */
+    if (p->state != PEER_GREETING) { /* else WELCOME will set the state */
         fby_w_set_peer_state(self, p, PEER_LEAVING);
     }
 }

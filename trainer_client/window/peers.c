@@ -1,8 +1,9 @@
 /* peers.c - the states of a peer: known, connected, unreachable, removed.
  *
- * A peer is connected from its CONNECT action to its CLOSE action. If the
- * connection breaks in between, ZeroMQ reconnects without a report. The worker
- * then sends HELLO_FIRST. */
+ * A peer is a worker that the window knows. The window has no sockets: it adds
+ * actions, which its caller carries out. A peer is connected from its CONNECT
+ * action to its CLOSE action. If the connection breaks in between, ZeroMQ
+ * reconnects without a report, and the worker then sends HELLO_FIRST. */
 #include "trainer_client/window/window_state.h"
 
 #include <assert.h>
@@ -53,13 +54,13 @@ struct window_peer *fby_w_begin_peer_event(
     if (p == NULL || !fby_w_is_connected(p)) {
         return NULL;
     }
-    fby_w_heard(w, p);
+    fby_w_note_alive(w, p);
     return p;
 }
 
 /* ---- Connecting ---------------------------------------------------------- */
 
-void fby_w_heard(struct fby_window *w, struct window_peer *peer)
+void fby_w_note_alive(struct fby_window *w, struct window_peer *peer)
 {
     peer->heard_ns = w->now;
     peer->probe_ns = 0;
@@ -74,16 +75,17 @@ struct fby_action *fby_w_add_peer_action(struct fby_window *w,
 
 void fby_w_send_hello(struct fby_window *w, struct window_peer *peer)
 {
-    peer->route    = fby_w_random(w) | 1; /* a nonce is not 0 */
+    peer->route    = fby_w_random(w) | 1; /* | 1, as a nonce must not be 0 */
     peer->hello_ns = w->now;
     fby_w_add_peer_action(w, FBY_DO_HELLO, peer)->number = peer->route;
 }
 
 void fby_w_send_ping(struct fby_window *w, struct window_peer *peer)
 {
-    peer->ping                                          = ++w->pings;
+    w->n_pings++;
+    peer->ping_number                                   = w->n_pings;
     peer->ping_ns                                       = w->now;
-    fby_w_add_peer_action(w, FBY_DO_PING, peer)->number = peer->ping;
+    fby_w_add_peer_action(w, FBY_DO_PING, peer)->number = peer->ping_number;
 }
 
 void fby_w_greet(struct fby_window *w, struct window_peer *peer)
@@ -96,7 +98,7 @@ void fby_w_greet(struct fby_window *w, struct window_peer *peer)
 void fby_w_connect(struct fby_window *w, struct window_peer *peer)
 {
     fby_w_add_peer_action(w, FBY_DO_CONNECT, peer);
-    fby_w_heard(w, peer);
+    fby_w_note_alive(w, peer);
     peer->used_ns = w->now;
     fby_w_greet(w, peer);
 }
@@ -112,18 +114,18 @@ void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer)
     fby_w_losers_forget_peer(w, (int)number);
     for (uint32_t i = 0; i < w->config.max_batches; i++) {
         w->steps[i].refused[number / 64] &= ~(UINT64_C(1) << number % 64);
-        fby_w_forget_peer(&w->steps[i].avoid, (int)number);
+        fby_w_forget_peer(&w->steps[i].avoid_peer, (int)number);
     }
 }
 
 void fby_w_disconnect(
     struct fby_window *w, struct window_peer *peer, enum peer_state next)
 {
-    bool connected = fby_w_is_connected(peer);
+    bool was_connected = fby_w_is_connected(peer);
     fby_w_set_peer_state(w, peer, next);
     fby_w_drop_all_requests(w, peer);
     assert(peer->n_open == 0 && peer->open_bytes == 0);
-    if (connected) {
+    if (was_connected) {
         fby_w_add_peer_action(w, FBY_DO_CLOSE, peer);
     }
 }
@@ -135,26 +137,27 @@ void fby_w_end_session(
     fby_w_disconnect(w, peer, next);
 }
 
-/* The wait is random between backoff / 2 and backoff (jitter), so that clients
- * do not reconnect at the same time. */
+/* The wait is random between backoff_ns / 2 and backoff_ns (jitter), so that
+ * clients do not reconnect at the same time. */
 void fby_w_back_off(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
 
     fby_w_disconnect(w, peer, PEER_BACKOFF);
-    if (peer->unlisted || peer->leaving) {
+    if (peer->unlisted || peer->leaving) { /* do not connect again */
         fby_w_remove_peer(w, peer);
         return;
     }
-    peer->backoff = peer->backoff == 0 ? t->backoff : 2 * peer->backoff;
-    if (peer->backoff > t->backoff_max) {
-        peer->backoff = t->backoff_max;
+    peer->backoff_ns =
+        peer->backoff_ns == 0 ? t->backoff : 2 * peer->backoff_ns;
+    if (peer->backoff_ns > t->backoff_max) {
+        peer->backoff_ns = t->backoff_max;
     }
-    uint64_t half  = (uint64_t)peer->backoff / 2;
+    uint64_t half  = (uint64_t)peer->backoff_ns / 2;
     peer->retry_ns = w->now + (int64_t)(half + fby_w_random(w) % (half + 1));
 }
 
-void fby_w_unreachable(struct fby_window *w, struct window_peer *peer)
+void fby_w_mark_unreachable(struct fby_window *w, struct window_peer *peer)
 {
     w->counters.unreachable++;
     fby_w_add_peer_action(w, FBY_DO_UNREACHABLE, peer);
@@ -186,17 +189,16 @@ struct window_peer *fby_w_find_instance(
     return NULL;
 }
 
-static struct window_peer *find_free(struct fby_window *w)
+/* An unused entry of w->peers, or NULL if max_peers are known. */
+static struct window_peer *find_free_peer(struct fby_window *w)
 {
     for (int i = 0; i < w->n_peers; i++) {
         if (w->peers[i].state == PEER_FREE) {
             return &w->peers[i];
         }
     }
-    if (w->n_peers == (int)w->config.max_peers) {
-        return NULL;
-    }
-    return &w->peers[w->n_peers++];
+    bool is_full = w->n_peers == (int)w->config.max_peers;
+    return is_full ? NULL : &w->peers[w->n_peers++];
 }
 
 fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,
@@ -205,7 +207,7 @@ fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,
     fby_w_set_now(self, now_ns);
     struct window_peer *peer = fby_w_find_instance(self, instance);
     if (peer == NULL) {
-        peer = find_free(self);
+        peer = find_free_peer(self);
         if (peer == NULL) {
             return FBY_FULL;
         }
@@ -235,6 +237,6 @@ void fby_window_unreachable(struct fby_window *self, int64_t now_ns, int peer)
     fby_w_set_now(self, now_ns);
     struct window_peer *p = fby_w_peer(self, peer);
     if (p != NULL && fby_w_is_connected(p)) {
-        fby_w_unreachable(self, p);
+        fby_w_mark_unreachable(self, p);
     }
 }

@@ -1,7 +1,9 @@
-/* request.c - requests, repeated requests and hedges.
+/* request.c - sends requests, repeated requests and hedges to workers (peers).
  *
- * Events only change the state of slots and peers. The tick sends the requests
- * that this state allows, the lowest step first. */
+ * A hedge is a second request for a late step, to another peer. Events only
+ * change the state of peers and of slots, each of which holds one request.
+ * fby_w_requests_tick sends the requests that this state allows, those of the
+ * lowest step first. FBY_MUTANT(name) is false except in a simulator test. */
 #include "trainer_client/window/window_state.h"
 
 #include <string.h>
@@ -10,7 +12,7 @@
 
 /* ---- One request --------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct fby_window *w, uint64_t position)
+static uint64_t batch_bytes_of(const struct fby_window *w, uint64_t position)
 {
     if (w->plan.bytes == NULL) {
         return w->config.batch_bytes;
@@ -50,7 +52,7 @@ static void send_request(struct fby_window *w, struct window_slot *slot,
     action->hedge      = kind == HEDGE_REQUEST;
     slot->id           = action->id;
     slot->peer         = peer;
-    slot->last_ping    = w->pings;
+    slot->last_ping    = w->n_pings;
     slot->requested_ns = w->now;
     slot->hedged       = false;
     slot->n_chunks     = 0;
@@ -63,26 +65,26 @@ static void send_request(struct fby_window *w, struct window_slot *slot,
 
 /* ---- Steps without a request --------------------------------------------- */
 
-/* Choose a peer that is not to be avoided; if there is none, choose that one. */
-static int choose_peer(struct fby_window *w, const struct window_slot *slot,
-    enum choose_among among)
+/* Choose a peer other than avoid_peer, if there is one. */
+static int choose_peer_for_step(struct fby_window *w,
+    const struct window_slot *slot, enum choose_among among)
 {
-    int avoid = fby_w_step(w, slot->position)->avoid;
-    int peer  = fby_w_choose(w, slot, avoid, among);
+    int avoid = fby_w_step(w, slot->position)->avoid_peer;
+    int peer  = fby_w_choose_peer(w, slot, avoid, among);
     return peer != FBY_NO_PEER ? peer
-                               : fby_w_choose(w, slot, FBY_NO_PEER, among);
+                               : fby_w_choose_peer(w, slot, FBY_NO_PEER, among);
 }
 
-/* Connect the best peer if it is idle, and choose the best ready peer for the
- * present request. */
+/* Choose the best ready peer for this request. If an idle peer would be better,
+ * connect it for later requests. */
 static int connect_and_choose(
     struct fby_window *w, const struct window_slot *slot)
 {
-    int best = choose_peer(w, slot, AMONG_REACHABLE);
+    int best = choose_peer_for_step(w, slot, AMONG_REACHABLE);
     if (best != FBY_NO_PEER && w->peers[best].state == PEER_IDLE) {
         fby_w_connect(w, &w->peers[best]);
     }
-    return choose_peer(w, slot, AMONG_READY);
+    return choose_peer_for_step(w, slot, AMONG_READY);
 }
 
 static void fail_when_refused(
@@ -92,27 +94,28 @@ static void fail_when_refused(
     if (!fby_w_all_refused(w, step)) {
         return;
     }
-    bool known = fby_w_has_bit(step->refused, (uint32_t)step->last_refuser);
+    /* The bit is cleared when a peer is removed. */
+    bool is_known = fby_w_has_bit(step->refused, (uint32_t)step->last_refuser);
     fby_w_fail(w,
         &(struct fby_window_failure){
             .cause = FBY_CAUSE_CANNOT,
-            .code  = step->code,
-            .peer  = known ? step->last_refuser : FBY_NO_PEER,
+            .code  = step->refusal_code,
+            .peer  = is_known ? step->last_refuser : FBY_NO_PEER,
             .other = FBY_NO_PEER,
             .id    = slot->id,
         },
         slot->position);
 }
 
-/* Send the slot's request, unless old chunks are in the way. False: no peer is
- * usable now. */
+/* Send the slot's request, unless chunks of an older request are still being
+ * decoded into the slot. Returns false if no peer is usable now. */
 static bool request_step(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step = fby_w_step(w, slot->position);
-    if (slot->decoding > 0 && !FBY_MUTANT(reuse_busy_slot)) {
-        return true; /* not yet: its old chunks are still being decoded */
+    if (slot->n_decoding > 0 && !FBY_MUTANT(reuse_busy_slot)) {
+        return true; /* the next tick tries again */
     }
-    if (FBY_MUTANT(forget_rerequest) && step->repeat) {
+    if (FBY_MUTANT(forget_rerequest) && step->is_repeat) {
         return true;
     }
     int peer = connect_and_choose(w, slot);
@@ -120,23 +123,23 @@ static bool request_step(struct fby_window *w, struct window_slot *slot)
         fail_when_refused(w, slot);
         return false;
     }
-    w->counters.rerequests += step->repeat;
-    step->repeat = false;
+    w->counters.rerequests += step->is_repeat;
+    step->is_repeat = false;
     send_request(w, slot, peer, MAIN_REQUEST);
     fby_w_audit_begin(w, slot);
     return true;
 }
 
-/* If the peer of this request is suspect, drop the request, provided that a
- * hedge or another peer replaces it. */
+/* If the peer of this request is suspect, drop the request, provided that the
+ * step has a hedge or that another peer can be asked. */
 static void move_from_suspect(struct fby_window *w, struct window_slot *slot)
 {
     const struct window_step *step = fby_w_step(w, slot->position);
     if (!w->peers[slot->peer].suspect || !fby_w_is_open(slot)) {
         return;
     }
-    if (step->hedge != FBY_NO_SLOT ||
-        fby_w_choose(w, slot, slot->peer, AMONG_READY) != FBY_NO_PEER) {
+    if (step->hedge_slot != FBY_NO_SLOT ||
+        fby_w_choose_peer(w, slot, slot->peer, AMONG_READY) != FBY_NO_PEER) {
         fby_w_drop_request(w, slot, DROP_WITH_CANCEL);
     }
 }
@@ -145,8 +148,9 @@ static void request_reserved_steps(struct fby_window *w)
 {
     for (uint64_t position = w->cursor;
          position < w->reserved && position < w->fail_at; position++) {
-        move_from_suspect(w, fby_w_slot(w, fby_w_step(w, position)->main));
-        struct window_slot *slot = fby_w_slot(w, fby_w_step(w, position)->main);
+        move_from_suspect(w, fby_w_main_slot(w, position));
+        /* The hedge's slot may have become the main slot. */
+        struct window_slot *slot = fby_w_main_slot(w, position);
         if (slot->state == SLOT_RESERVED) {
             (void)request_step(w, slot);
         }
@@ -155,7 +159,7 @@ static void request_reserved_steps(struct fby_window *w)
 
 /* ---- New steps ----------------------------------------------------------- */
 
-static struct window_slot *free_slot(const struct fby_window *w)
+static struct window_slot *find_free_slot(const struct fby_window *w)
 {
     for (int i = 0; i < w->n_slots; i++) {
         if (w->slots[i].state == SLOT_FREE) {
@@ -165,27 +169,27 @@ static struct window_slot *free_slot(const struct fby_window *w)
     return NULL;
 }
 
-/* The slot of the hedge, or NULL. There is at most one hedge. */
-static const struct window_slot *hedge_slot(const struct fby_window *w)
+/* The slot of the only hedge, or NULL if no step is hedged. */
+static const struct window_slot *find_hedge(const struct fby_window *w)
 {
     for (uint64_t position = w->cursor; position < w->reserved; position++) {
-        int hedge = fby_w_step(w, position)->hedge;
-        if (hedge != FBY_NO_SLOT) {
-            return fby_w_slot(w, hedge);
+        int slot = fby_w_step(w, position)->hedge_slot;
+        if (slot != FBY_NO_SLOT) {
+            return &w->slots[slot];
         }
     }
     return NULL;
 }
 
-/* True if max_batches and max_bytes allow a new step. The hedge's slot is not
- * counted. */
+/* True if max_batches and max_bytes allow a new step with a batch of `bytes`.
+ * They do not limit the hedge's slot. */
 static bool has_room(const struct fby_window *w, uint64_t bytes)
 {
-    const struct window_slot *hedge = hedge_slot(w);
+    const struct window_slot *hedge = find_hedge(w);
     uint32_t                  used  = w->n_used - (hedge != NULL ? 1 : 0);
-    uint64_t held = w->used_bytes - (hedge != NULL ? hedge->bytes : 0);
-    return used < w->config.max_batches && held <= w->config.max_bytes &&
-           bytes <= w->config.max_bytes - held;
+    uint64_t used_bytes = w->used_bytes - (hedge != NULL ? hedge->bytes : 0);
+    return used < w->config.max_batches && used_bytes <= w->config.max_bytes &&
+           bytes <= w->config.max_bytes - used_bytes;
 }
 
 static void reserve_slot(
@@ -196,9 +200,9 @@ static void reserve_slot(
     slot->position = w->reserved++;
     slot->bytes    = bytes;
     *step          = (struct window_step){
-                 .main         = (int)(slot - w->slots),
-                 .hedge        = FBY_NO_SLOT,
-                 .avoid        = FBY_NO_PEER,
+                 .main_slot    = (int)(slot - w->slots),
+                 .hedge_slot   = FBY_NO_SLOT,
+                 .avoid_peer   = FBY_NO_PEER,
                  .last_refuser = FBY_NO_PEER,
                  .refused      = step->refused,
     };
@@ -210,13 +214,13 @@ static void reserve_slot(
 static void request_new_steps(struct fby_window *w)
 {
     while (w->reserved < w->plan.total && w->reserved < w->fail_at) {
-        uint64_t            bytes = bytes_of(w, w->reserved);
-        struct window_slot *slot  = free_slot(w);
+        uint64_t            bytes = batch_bytes_of(w, w->reserved);
+        struct window_slot *slot  = find_free_slot(w);
         if (slot == NULL || (!has_room(w, bytes) && !FBY_MUTANT(ignore_room))) {
             return;
         }
         reserve_slot(w, slot, bytes);
-        if (!request_step(w, slot)) {
+        if (!request_step(w, slot)) { /* no peer: the next tick tries again */
             return;
         }
     }
@@ -224,21 +228,21 @@ static void request_new_steps(struct fby_window *w)
 
 /* ---- The lowest missing step --------------------------------------------- */
 
-/* The main slot of the lowest step that is not ready, which follows `ready`
- * steps that are. NULL if that slot has no open request. */
+/* The main slot of the lowest step that is not ready, if its request is open;
+ * else NULL. The `n_ready` steps before it are ready. */
 static struct window_slot *lowest_missing(
-    const struct fby_window *w, uint32_t ready)
+    const struct fby_window *w, uint32_t n_ready)
 {
-    uint64_t position = w->cursor + ready;
+    uint64_t position = w->cursor + n_ready;
     if (position >= w->reserved || position >= w->fail_at) {
         return NULL;
     }
-    const struct window_step *step = fby_w_step(w, position);
-    struct window_slot       *slot = fby_w_slot(w, step->main);
+    struct window_slot *slot = fby_w_main_slot(w, position);
     return fby_w_is_open(slot) ? slot : NULL;
 }
 
-/* Send PING to a late peer, unless a recent PING may still be answered. */
+/* Send PING to a peer whose answer is late, unless a recent PING may still be
+ * answered. A peer that does not answer the probe in time becomes suspect. */
 static void probe_late_peer(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
@@ -250,30 +254,31 @@ static void probe_late_peer(struct fby_window *w, struct window_peer *peer)
     peer->probe_ns = w->now != 0 ? w->now : 1; /* 0 means none */
 }
 
-/* True if the hedge's slot, which may exceed max_bytes by one batch, has room.
- * At most one hedge exists, because only the lowest missing step is hedged. */
+/* True if there is memory for a hedge of the request in `slow`. The hedge may
+ * exceed max_bytes by one batch. At most one hedge exists, because only the
+ * lowest missing step is hedged. */
 static bool hedge_fits(
-    const struct fby_window *w, const struct window_slot *slot)
+    const struct fby_window *w, const struct window_slot *slow)
 {
-    uint64_t most = w->config.max_bytes + w->config.batch_bytes;
-    return slot->bytes <= most - w->used_bytes;
+    uint64_t limit = w->config.max_bytes + w->config.batch_bytes;
+    return slow->bytes <= limit - w->used_bytes;
 }
 
 static void send_hedge(struct fby_window *w, struct window_slot *slow)
 {
-    struct window_slot *slot = free_slot(w);
+    struct window_slot *slot = find_free_slot(w);
     if (slow->hedged || slot == NULL || !hedge_fits(w, slow) ||
         !fby_w_may_hedge(w)) {
         return;
     }
-    int peer = fby_w_choose(w, slow, slow->peer, AMONG_READY);
+    int peer = fby_w_choose_peer(w, slow, slow->peer, AMONG_READY);
     if (peer == FBY_NO_PEER) {
         return;
     }
-    slot->position                       = slow->position;
-    slot->bytes                          = slow->bytes;
-    slow->hedged                         = true;
-    fby_w_step(w, slow->position)->hedge = (int)(slot - w->slots);
+    slot->position                            = slow->position;
+    slot->bytes                               = slow->bytes;
+    slow->hedged                              = true;
+    fby_w_step(w, slow->position)->hedge_slot = (int)(slot - w->slots);
     w->counters.hedges++;
     send_request(w, slot, peer, HEDGE_REQUEST);
 }
@@ -286,10 +291,10 @@ static int64_t late_at(
 
 static void hedge_lowest_missing(struct fby_window *w)
 {
-    uint32_t            ready = fby_window_n_ready(w);
-    struct window_slot *slot  = lowest_missing(w, ready);
+    uint32_t            n_ready = fby_window_n_ready(w);
+    struct window_slot *slot    = lowest_missing(w, n_ready);
     if (slot == NULL || w->now < late_at(w, slot) ||
-        !fby_w_in_demand(w, ready)) {
+        !fby_w_consumer_runs_out(w, n_ready)) {
         return;
     }
     probe_late_peer(w, &w->peers[slot->peer]);
@@ -307,18 +312,17 @@ void fby_w_requests_tick(struct fby_window *w)
 
 /* ---- The next deadline --------------------------------------------------- */
 
-bool fby_w_lacks_request(const struct fby_window *w)
+bool fby_w_has_unrequested_step(const struct fby_window *w)
 {
     for (uint64_t position = w->cursor; position < w->reserved; position++) {
-        if (fby_w_slot(w, fby_w_step(w, position)->main)->state ==
-            SLOT_RESERVED) {
+        if (fby_w_main_slot(w, position)->state == SLOT_RESERVED) {
             return true;
         }
     }
     return false;
 }
 
-/* The time at which the next BUSY peer accepts requests, if a step has none. */
+/* The time at which the next BUSY peer accepts requests, if a step waits. */
 static int64_t busy_deadline(const struct fby_window *w)
 {
     int64_t due = FBY_W_NEVER;
@@ -328,27 +332,28 @@ static int64_t busy_deadline(const struct fby_window *w)
             due = fby_earlier_ns(due, peer->busy_until_ns);
         }
     }
-    bool waiting = w->reserved < w->plan.total || fby_w_lacks_request(w);
-    return waiting ? due : FBY_W_NEVER;
+    bool waits = w->reserved < w->plan.total || fby_w_has_unrequested_step(w);
+    return waits ? due : FBY_W_NEVER;
 }
 
-static int64_t lowest_deadline(const struct fby_window *w)
+/* If the step is late already, only the probe still needs a timer. */
+static int64_t hedge_deadline(const struct fby_window *w)
 {
-    uint32_t                  ready = fby_window_n_ready(w);
-    const struct window_slot *slot  = lowest_missing(w, ready);
-    if (slot == NULL || !fby_w_in_demand(w, ready)) {
+    uint32_t                  n_ready = fby_window_n_ready(w);
+    const struct window_slot *slot    = lowest_missing(w, n_ready);
+    if (slot == NULL || !fby_w_consumer_runs_out(w, n_ready)) {
         return FBY_W_NEVER;
     }
     if (late_at(w, slot) > w->now) {
         return late_at(w, slot);
     }
-    const struct window_peer *peer  = &w->peers[slot->peer];
-    int64_t                   probe = peer->ping_ns + w->config.times.suspect;
-    return peer->probe_ns == 0 && probe > w->now ? probe : FBY_W_NEVER;
+    const struct window_peer *peer = &w->peers[slot->peer];
+    int64_t probe_due              = peer->ping_ns + w->config.times.suspect;
+    return peer->probe_ns == 0 && probe_due > w->now ? probe_due : FBY_W_NEVER;
 }
 
 int64_t fby_w_requests_deadline(const struct fby_window *w)
 {
-    int64_t due = fby_earlier_ns(busy_deadline(w), lowest_deadline(w));
+    int64_t due = fby_earlier_ns(busy_deadline(w), hedge_deadline(w));
     return fby_earlier_ns(due, fby_w_audits_deadline(w));
 }

@@ -1,7 +1,7 @@
-/* timers.c - the timers of the peers.
+/* timers.c - the timers of the peers (the workers that the window knows).
  *
- * Each timer is in two functions, which must agree: the tick function does what
- * is due, and the deadline function says when it will be due. */
+ * Each timer is in two functions, which must agree: a tick function does what
+ * is due, and a deadline function returns when that will be due. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
@@ -14,7 +14,9 @@ static void send_credit(struct fby_window *w, struct window_peer *peer)
     action->route             = peer->route;
 }
 
-static bool owes_credit(
+/* CREDIT is due after an eighth of the send window, so that the worker need not
+ * wait for it, or a short time after the oldest byte that was not reported. */
+static bool is_credit_due(
     const struct fby_window *w, const struct window_peer *peer)
 {
     return peer->uncredited_ns != 0 &&
@@ -26,7 +28,7 @@ static void tick_session(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
 
-    if (owes_credit(w, peer)) {
+    if (is_credit_due(w, peer)) {
         send_credit(w, peer);
     }
     if (w->now >= peer->ping_ns + t->ping) {
@@ -53,10 +55,10 @@ static void tick_peer(struct fby_window *w, struct window_peer *peer)
     const struct fby_window_times *t = &w->config.times;
 
     if (fby_w_is_connected(peer) && w->now >= peer->heard_ns + t->reach) {
-        fby_w_unreachable(w, peer);
+        fby_w_mark_unreachable(w, peer);
     } else if (peer->state == PEER_GREETING) {
         if (w->now >= peer->greeted_ns + t->reach) {
-            fby_w_unreachable(w, peer);
+            fby_w_mark_unreachable(w, peer);
         } else if (w->now >= peer->hello_ns + t->ping) {
             fby_w_send_hello(w, peer);
         }
@@ -67,8 +69,8 @@ static void tick_peer(struct fby_window *w, struct window_peer *peer)
     }
 }
 
-/* Before start, connect peers to learn what the data is. */
-static void connect_some(struct fby_window *w)
+/* The caller learns from these peers what the data is. */
+static void connect_before_start(struct fby_window *w)
 {
     uint32_t connected = 0;
     for (int i = 0; i < w->n_peers; i++) {
@@ -82,12 +84,12 @@ static void connect_some(struct fby_window *w)
     }
 }
 
-/* While each step of the window has a request or an answer, no warning is
- * needed: then workers may be idle or gone without harm. */
+/* Warn if no peer is usable. While each step of the window has its request or
+ * answer, no peer is needed, so do not warn. */
 static void warn_when_unserved(struct fby_window *w)
 {
-    bool needed = !w->started || fby_w_lacks_request(w);
-    if (fby_window_n_usable_peers(w) > 0 || !needed) {
+    bool needs_peer = !w->started || fby_w_has_unrequested_step(w);
+    if (fby_window_n_usable_peers(w) > 0 || !needs_peer) {
         w->unserved_ns = w->now;
     } else if (w->now >= w->unserved_ns + w->config.times.warn) {
         w->unserved_ns = w->now;
@@ -101,7 +103,7 @@ void fby_w_peers_tick(struct fby_window *w)
         tick_peer(w, &w->peers[i]);
     }
     if (!w->started) {
-        connect_some(w);
+        connect_before_start(w);
     }
     warn_when_unserved(w);
 }

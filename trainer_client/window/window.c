@@ -1,3 +1,8 @@
+/* window.c - decides which worker ("peer") is asked for which batch.
+ *
+ * The window has no socket and no thread: its caller reports events and carries
+ * out the actions that the window adds. A slot holds one requested batch.
+ * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "trainer_client/window/window.h"
 
 #include <assert.h>
@@ -61,8 +66,8 @@ static void allocate_arrays(struct fby_window *w)
     w->steps   = fby_zalloc(c->max_batches * sizeof(*w->steps));
     w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));
     w->audits  = fby_zalloc(FBY_AUDITS * sizeof(*w->audits));
-    /* The most actions of one tick: every peer changes its state, every request
-     * is cancelled and repeated, and a few more. */
+    /* A bound for the actions of one turn: 6 for a peer that changes its state,
+     * 4 for a slot whose request is cancelled and repeated, and a few more. */
     w->max_actions =
         6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
     w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
@@ -71,15 +76,16 @@ static void allocate_arrays(struct fby_window *w)
     size_t peer_words  = (c->max_peers + 63) / 64;
     size_t words       = ((size_t)w->n_slots + FBY_AUDITS) * chunk_words +
                    c->max_batches * peer_words;
-    uint64_t *next = w->bits = fby_zalloc(words * sizeof(*w->bits));
-    for (int i = 0; i < w->n_slots; i++, next += chunk_words) {
-        w->slots[i].taken = next;
+    w->bit_sets       = fby_zalloc(words * sizeof(*w->bit_sets));
+    uint64_t *bit_set = w->bit_sets;
+    for (int i = 0; i < w->n_slots; i++, bit_set += chunk_words) {
+        w->slots[i].taken = bit_set;
     }
-    for (int i = 0; i < FBY_AUDITS; i++, next += chunk_words) {
-        w->audits[i].taken = next;
+    for (int i = 0; i < FBY_AUDITS; i++, bit_set += chunk_words) {
+        w->audits[i].taken = bit_set;
     }
-    for (uint32_t i = 0; i < c->max_batches; i++, next += peer_words) {
-        w->steps[i].refused = next;
+    for (uint32_t i = 0; i < c->max_batches; i++, bit_set += peer_words) {
+        w->steps[i].refused = bit_set;
     }
 }
 
@@ -112,7 +118,7 @@ void fby_window_destroy(struct fby_window **self_p)
     free(w->steps);
     free(w->peers);
     free(w->audits);
-    free(w->bits);
+    free(w->bit_sets);
     free(w->actions);
     free(w);
 }
@@ -136,18 +142,19 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 }
 
 /* ---- Clock ----------------------------------------------------------------
- * If the caller's loop sleeps past its deadline (the machine was suspended, for
- * example), that time is subtracted from every later `now_ns`, so that no timer
- * expires by it. As it is unknown when the loop fell asleep, all time since the
- * last event is subtracted. Then the messages that wait in the sockets are read
- * before any timer is due. */
+ * If the caller sleeps past its deadline (for example in a suspended machine),
+ * the time slept is subtracted from every later `now_ns`. So no timer expires,
+ * and the messages that wait in the sockets are read before a timer is due. It
+ * is unknown when the caller fell asleep, so all time since the last event is
+ * subtracted. */
 
 void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 {
     int64_t passed = now_ns > w->last_now ? now_ns - w->last_now : 0;
-    int64_t due =
+    int64_t until_deadline =
         w->last_deadline > w->last_now ? w->last_deadline - w->last_now : 0;
-    if (passed - due > w->config.times.late_loop && !FBY_MUTANT(ignore_gap)) {
+    if (passed - until_deadline > w->config.times.late_loop &&
+        !FBY_MUTANT(ignore_gap)) {
         w->slept += passed;
         w->counters.gaps++;
     }
@@ -176,7 +183,8 @@ void fby_window_tick(struct fby_window *self, int64_t now_ns)
 /* splitmix64 */
 uint64_t fby_w_random(struct fby_window *w)
 {
-    uint64_t z = w->random_state += UINT64_C(0x9e3779b97f4a7c15);
+    w->random_state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = w->random_state;
     z          = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z          = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -188,8 +196,8 @@ struct fby_action *fby_w_add_action(
     struct fby_window *w, enum fby_action_kind kind, int peer)
 {
     assert(w->n_actions < w->max_actions); /* the caller takes all actions */
-    uint32_t           last = (w->first_action + w->n_actions) % w->max_actions;
-    struct fby_action *action = &w->actions[last];
+    uint32_t index = (w->first_action + w->n_actions) % w->max_actions;
+    struct fby_action *action = &w->actions[index];
 
     w->n_actions++;
     *action =
@@ -219,11 +227,11 @@ struct fby_request_id fby_w_new_id(struct fby_window *w)
 void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
     uint64_t position)
 {
-    bool first = w->failure.cause == FBY_CAUSE_NONE;
+    bool is_first = w->failure.cause == FBY_CAUSE_NONE;
     /* A difference puts all steps in doubt, so it fails the stream at once. */
     uint64_t fail_at = failure->cause == FBY_CAUSE_DIFFERENT ? 0 : position;
     if (fail_at >= w->fail_at) {
-        return; /* the stream fails before it reaches this step */
+        return; /* the stream already fails at this step or before it */
     }
     w->fail_at = fail_at;
     w->failure = *failure;
@@ -231,7 +239,7 @@ void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
         w->failure.epoch = position / w->plan.steps_per_epoch;
         w->failure.step  = position % w->plan.steps_per_epoch;
     }
-    if (first) {
+    if (is_first) {
         fby_w_add_action(w, FBY_DO_FAIL, failure->peer);
     }
 }
@@ -258,7 +266,7 @@ void fby_w_set_slot_state(
     slot->state = state;
 }
 
-static void hand_out(struct fby_window *w, struct window_slot *slot,
+static void hand_to_consumer(struct fby_window *w, struct window_slot *slot,
     struct fby_window_batch *out)
 {
     *out = (struct fby_window_batch){
@@ -269,7 +277,7 @@ static void hand_out(struct fby_window *w, struct window_slot *slot,
         .peer  = slot->peer,
     };
     fby_w_set_slot_state(w, slot, SLOT_HELD);
-    fby_w_consumer_took(w);
+    fby_w_note_consumer_took(w);
     w->cursor +=
         FBY_MUTANT(skip_at_border) && out->step + 1 == w->plan.steps_per_epoch
             ? 2
@@ -287,19 +295,18 @@ fby_err fby_window_take(
     if (self->stopped) {
         return FBY_GONE;
     }
-    if (fby_w_is_over(self)) {
-        return fby_w_audits_open(self) ? FBY_AGAIN : FBY_GONE;
+    if (fby_w_stream_is_over(self)) {
+        return fby_w_has_open_audit(self) ? FBY_AGAIN : FBY_GONE;
     }
-    fby_w_consumer_waits(self);
+    fby_w_note_consumer_waits(self);
     if (self->cursor >= self->reserved) {
         return FBY_AGAIN;
     }
-    struct window_slot *slot =
-        fby_w_slot(self, fby_w_step(self, self->cursor)->main);
+    struct window_slot *slot = fby_w_main_slot(self, self->cursor);
     if (slot->state != SLOT_READY) {
         return FBY_AGAIN;
     }
-    hand_out(self, slot, out);
+    hand_to_consumer(self, slot, out);
     return FBY_OK;
 }
 
@@ -331,8 +338,7 @@ uint32_t fby_window_n_ready(const struct fby_window *self)
 {
     uint64_t position = self->cursor;
     while (position < self->reserved &&
-           fby_w_slot(self, fby_w_step(self, position)->main)->state ==
-               SLOT_READY) {
+           fby_w_main_slot(self, position)->state == SLOT_READY) {
         position++;
     }
     return (uint32_t)(position - self->cursor);

@@ -9,10 +9,10 @@
  * follow. However workers and network behave, the window guarantees:
  *   - Every step of the stream is taken exactly once, in order.
  *   - A request id is used once. An answer to an old id changes nothing.
- *   - Every `audit`-th step, counted from epoch 0 step 0, is requested from a
- *     second peer too, and the stream fails if the two answers differ. Such an
- *     audit uses no slot. It is skipped when no second peer is usable or the
- *     second answer is damaged.
+ *   - Every config.audit-th step, counted from epoch 0 step 0, is requested
+ *     from a second peer too, and the stream fails if the two answers differ.
+ *     Such an audit uses no slot. It is skipped when no second peer is usable
+ *     or the second answer is damaged.
  *   - At most max_batches slots and max_bytes are in use, plus one slot for a
  *     hedge. A slot is reused only after fby_window_decoded was called for
  *     every chunk of its old request.
@@ -43,28 +43,28 @@ struct fby_window_times {
     int64_t ping;         /* interval of PINGs to a peer: 1 s */
     int64_t reach;        /* a peer silent for so long is unreachable: 3 s */
     int64_t backoff;      /* wait before the first reconnect: 1 s */
-    int64_t backoff_max;  /* each further wait doubles, up to: 30 s */
+    int64_t backoff_max;  /* the wait doubles each time, up to: 30 s */
     int64_t idle;         /* a peer without requests is closed after: 60 s */
     int64_t hedge_min;    /* no request is hedged before: 20 ms */
-    int64_t hedge_first;  /* hedge_min until 20 answers are known: 1 s */
+    int64_t hedge_first;  /* used instead of hedge_min before 20 answers: 1 s */
     int64_t hedge_period; /* period in which hedges are limited: 10 s */
     int64_t suspect;      /* a late peer that does not answer a PING for so
                              long gets no more requests: 100 ms */
-    int64_t late_loop;    /* a caller this late was itself asleep: 500 ms */
+    int64_t late_loop;    /* a caller so late was itself suspended: 500 ms */
     int64_t credit;       /* longest delay before CREDIT for a chunk: 5 ms */
     int64_t busy_min;     /* shortest wait after BUSY: 5 ms */
     int64_t warn;         /* interval of NO_WORKERS actions: 5 s */
 };
 
 struct fby_window_config {
-    uint32_t                max_batches; /* slots, without the hedge's slot */
-    uint64_t                max_bytes;   /* raw bytes in these slots */
-    uint64_t                batch_bytes; /* raw bytes of a full batch */
-    uint32_t                max_chunks;  /* chunks of a full batch */
-    uint32_t                max_peers;   /* known peers */
-    uint32_t                open_peers;  /* connected before start: 16 */
-    uint64_t                seed;        /* for route nonces and jitter */
-    uint64_t                audit;       /* audit each audit-th step; 0: none */
+    uint32_t max_batches; /* number of slots, without the hedge's slot */
+    uint64_t max_bytes;   /* limit for the decoded batches in these slots */
+    uint64_t batch_bytes; /* size of a full batch when decoded */
+    uint32_t max_chunks;  /* chunks of a full batch */
+    uint32_t max_peers;   /* peers known at a time */
+    uint32_t open_peers;  /* peers to connect before start: 16 */
+    uint64_t seed;        /* for route nonces and jitter */
+    uint64_t audit;       /* audit every audit-th step; 0: none */
     struct fby_window_times times;
 };
 
@@ -72,11 +72,11 @@ struct fby_window_config {
  * inside its own functions. */
 struct fby_window_plan {
     uint64_t steps_per_epoch;
-    uint64_t epoch; /* of the first batch to deliver */
-    uint64_t step;  /* of the first batch; < steps_per_epoch */
+    uint64_t epoch; /* epoch of the first batch to deliver */
+    uint64_t step;  /* step of the first batch in its epoch */
     uint64_t total; /* batches from epoch 0, step 0 to the end of the stream;
                        UINT64_MAX: no end */
-    /* Raw bytes of this rank's batch, at most batch_bytes; NULL: batch_bytes */
+    /* Bytes of this rank's decoded batch. NULL: all have batch_bytes */
     uint64_t (*bytes)(const void *context, uint64_t epoch, uint64_t step);
     /* A key: steps with equal keys prefer the same worker. NULL: the key is the
      * number of the batch, counted from epoch 0, step 0 */
@@ -90,7 +90,8 @@ struct fby_window_config fby_window_defaults(void);
 
 /* Create a window that knows no peers.
  * Ownership: *out is the caller's, for destroy.
- * Errors: FBY_CONFIG  a number of `config` is 0, or batch_bytes > max_bytes */
+ * Errors: FBY_CONFIG  max_batches, batch_bytes, max_chunks or max_peers is 0,
+ *                     or batch_bytes exceeds max_bytes */
 FBY_CHECKED fby_err fby_window_create(const struct fby_window_config *config,
     int64_t now_ns, struct fby_window **out, struct fby_error_detail *why);
 /* Free the window; *self_p becomes NULL. NULL is allowed. */
@@ -157,8 +158,8 @@ struct fby_window_pong {
 void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_pong *pong);
 
-/* A valid message without a function here. As each function that reports a
- * message, this one records that the peer is alive. */
+/* A valid message for which there is no other function. It shows that the peer
+ * is alive, as every reported message does. */
 void fby_window_heard(struct fby_window *self, int64_t now_ns, int peer);
 
 /* OPENED: the worker has the pinned data and accepts requests. */
@@ -184,7 +185,7 @@ void fby_window_breach(struct fby_window *self, int64_t now_ns, int peer);
  * Call the function of its type for each message that could be decoded. */
 
 enum fby_verdict {  /* what the caller must do with a message */
-    FBY_TAKE,       /* store it in the slot of the request */
+    FBY_TAKE,       /* use it: a chunk belongs in the slot of the request */
     FBY_LATE,       /* drop it: the request id is old */
     FBY_LATE_HEDGE, /* drop it: it belongs to the slower answer of a hedge */
     FBY_AUDIT,      /* check it, then drop it: it answers an audit */
@@ -200,8 +201,8 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
 struct fby_window_chunk {
     int                   peer;
     struct fby_request_id id;
-    uint32_t              chunk;      /* index in the batch, over all fields */
-    uint64_t              wire_bytes; /* whole frame, including the prefix */
+    uint32_t              chunk;      /* index among all chunks of the batch */
+    uint64_t              wire_bytes; /* size of the frame with its prefix */
 };
 /* A chunk. Report every chunk frame, because CREDIT counts also the bytes of
  * dropped ones. Use id 0 if the frame's prefix cannot be read. After each
@@ -212,12 +213,12 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
 struct fby_window_end {
     int                   peer;
     struct fby_request_id id;
-    bool matches; /* END agrees with the prefixes of its chunks; used only when
-                     all chunks were taken */
+    bool matches; /* END agrees with the prefixes of its chunks; ignored if
+                     chunks are missing */
     struct fby_checksum content; /* fby_end_content (assembly.h) */
 };
-/* END. If chunks are missing or `matches` is false, the answer is corrupt and
- * the step is requested again, but a corrupt audit is skipped. If the verdict
+/* END. If chunks are missing or `matches` is false, the answer is corrupt: the
+ * step is requested again, or the audit is skipped. If the verdict
  * is FBY_LATE_HEDGE, `content` is compared with that of the faster answer; if
  * it is FBY_AUDIT, with that of the delivered answer. */
 enum fby_verdict fby_window_end(
@@ -254,7 +255,7 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
 void fby_window_lost(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id);
 /* CANNOT: the request goes to another peer. When all peers have refused it, the
- * stream fails with the last `code` (> 0). Only the caller interprets `code`. */
+ * stream fails with the last `code` (> 0). Only the caller interprets it. */
 void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int code);
 /* SEND_CONTENT: the worker does not have the content; OPEN is sent again. */
@@ -266,7 +267,7 @@ void fby_window_send_content(struct fby_window *self, int64_t now_ns, int peer,
 struct fby_window_batch {
     uint64_t              epoch;
     uint64_t              step;
-    int                   slot; /* the caller's until fby_window_release */
+    int                   slot; /* to be given back with fby_window_release */
     struct fby_request_id id;
     int                   peer; /* the sender of the answer */
 };
@@ -293,12 +294,12 @@ enum fby_window_cause {
 
 struct fby_window_failure {
     enum fby_window_cause cause;
-    int                   code;  /* CANNOT, ASIDE: the last one; else 0 */
+    int                   code;  /* last code of CANNOT or set_aside; else 0 */
     int                   peer;  /* FBY_NO_PEER: unknown or removed */
     int                   other; /* DIFFERENT: the second peer, as `peer` */
-    uint64_t              epoch; /* of the failed step */
-    uint64_t              step;
-    struct fby_request_id id;
+    uint64_t              epoch; /* epoch of the failed step */
+    uint64_t              step;  /* the failed step in its epoch */
+    struct fby_request_id id;    /* the request that failed; 0: none */
 };
 /* The failure, or NULL. Batches before the failed step are delivered first,
  * except after FBY_CAUSE_DIFFERENT. */
@@ -311,12 +312,12 @@ enum fby_action_kind {
     FBY_DO_CONNECT,     /* open a socket to the peer */
     FBY_DO_HELLO,       /* send HELLO; `number`: route nonce */
     FBY_DO_OPEN,        /* send OPEN with the content */
-    FBY_DO_REQUEST,     /* send REQUEST with id, epoch, step and bytes; slot is
-                           FBY_NO_SLOT for an audit */
+    FBY_DO_REQUEST,     /* send REQUEST with id, epoch, step and bytes; an audit
+                           has slot FBY_NO_SLOT */
     FBY_DO_CANCEL,      /* send CANCEL with id */
     FBY_DO_PING,        /* send PING; `number`: sequence number */
     FBY_DO_CREDIT,      /* send CREDIT; `number`: total bytes on `route` */
-    FBY_DO_BYE,         /* send BYE: the session ends; CLOSE follows */
+    FBY_DO_BYE,         /* send BYE, which ends the session; CLOSE follows */
     FBY_DO_CLOSE,       /* close the socket; CONNECT may follow later */
     FBY_DO_UNREACHABLE, /* report the worker to the server */
     FBY_DO_GONE,        /* the peer is removed; its number may be used again */
@@ -326,15 +327,15 @@ enum fby_action_kind {
 
 struct fby_action {
     enum fby_action_kind  kind;
-    int                   peer; /* or FBY_NO_PEER */
-    struct fby_request_id id;
-    uint64_t              epoch;
-    uint64_t              step;
-    int                   slot;
-    uint64_t              bytes;
-    uint64_t              number;
-    uint64_t              route;
-    bool                  hedge; /* REQUEST only, for the log */
+    int                   peer;   /* or FBY_NO_PEER */
+    struct fby_request_id id;     /* REQUEST, CANCEL: id of the request */
+    uint64_t              epoch;  /* REQUEST: epoch of the step */
+    uint64_t              step;   /* REQUEST: step in its epoch */
+    int                   slot;   /* REQUEST: slot for the answer */
+    uint64_t              bytes;  /* REQUEST: size of the decoded batch */
+    uint64_t              number; /* HELLO, PING, CREDIT: see the kind */
+    uint64_t              route;  /* CREDIT: nonce of the route */
+    bool                  hedge;  /* REQUEST: it is a hedge; for the log */
 };
 /* Take the oldest action; false when there is none. Take all actions before the
  * next event. */
@@ -343,8 +344,8 @@ bool fby_window_next_action(struct fby_window *self, struct fby_action *out);
 /* Run the timers that are due. Call it also after a poll without events. */
 void fby_window_tick(struct fby_window *self, int64_t now_ns);
 
-/* The latest time for the next tick. If the tick comes more than late_loop
- * after it, the caller itself slept, and no timer advances by that time. */
+/* The latest time for the next tick. If no event comes until late_loop after
+ * it, the caller was suspended, and no timer advances by the lost time. */
 int64_t fby_window_deadline(struct fby_window *self);
 
 /* ---- State and counters -------------------------------------------------- */
@@ -384,7 +385,7 @@ uint32_t fby_window_n_ready(const struct fby_window *self);
 /* For tests: the age, in ns, at which a request for a full batch is late enough
  * for a hedge. */
 int64_t fby_window_hedge_after(const struct fby_window *self);
-/* For tests: the raw bytes of all slots in use. */
+/* For tests: the decoded bytes of the batches in all slots in use. */
 uint64_t fby_window_used_bytes(const struct fby_window *self);
 
 #endif

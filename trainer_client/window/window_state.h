@@ -1,11 +1,11 @@
-/* window_state.h - the internal state of the window, for the files of this folder.
+/* window_state.h - internal state of the window, for the files of this folder.
  *
- * The `position` of a step is epoch * steps_per_epoch + step. The window covers
- * the positions [cursor, reserved). Each position has a window_step with a slot
- * for the main request, and a second slot if that request is hedged. A slot
- * holds one request and the state of its answer. A window_peer stores only the
- * number and the bytes of its open requests. To find these requests, search the
- * slots and the audits.
+ * The window decides which worker (a "peer") is asked for the batch of which
+ * step. The `position` of a step is epoch * steps_per_epoch + step. The window
+ * covers the positions [cursor, reserved). Each position has a window_step with
+ * a slot for the main request, and a second slot if that request is hedged
+ * (sent to another peer too, because it is late). A slot holds one request and
+ * the state of its answer. The requests of a peer are found in the slots.
  *
  * Files: window.c   create, consumer, clock, counters
  *        peers.c    states of a peer, from add to GONE
@@ -25,16 +25,16 @@
 #include "trainer_client/window/window.h"
 
 enum {
-    BATCH_KINDS  = 2,  /* full batches, and shorter batches */
-    KNOWN_TIMES  = 64, /* stored answer times of each kind */
-    ENOUGH_TIMES = 20, /* fewer answer times give no reliable p95 */
-    HEDGE_BINS   = 10, /* equal parts of times.hedge_period */
-    MAX_LOSERS   = 64  /* stored hedge_losers */
+    BATCH_KINDS = 2,  /* full batches, and shorter batches */
+    MAX_TIMES   = 64, /* answer times stored for each kind of batch */
+    MIN_TIMES   = 20, /* fewer answer times give no reliable p95 */
+    HEDGE_BINS  = 10, /* hedges are counted in tenths of times.hedge_period */
+    MAX_LOSERS  = 64  /* size of the ring `losers` */
 };
 
 enum slot_state {
     SLOT_FREE,      /* unused */
-    SLOT_RESERVED,  /* belongs to a step; no request sent */
+    SLOT_RESERVED,  /* belongs to a step; request to be sent */
     SLOT_REQUESTED, /* request sent */
     SLOT_FILLING,   /* HEADER received */
     SLOT_ENDED,     /* END received; chunks are being decoded */
@@ -47,109 +47,109 @@ struct window_slot {
     enum slot_state       state;
     struct fby_request_id id;
     uint64_t              position;  /* position of the requested step */
-    int                   peer;      /* the peer that was asked */
-    uint64_t              bytes;     /* raw bytes of the batch */
+    int                   peer;      /* number of the peer that was asked */
+    uint64_t              bytes;     /* size of the decoded batch */
     uint64_t              last_ping; /* last PING number before the request */
     int64_t               requested_ns; /* time of the request */
-    bool                  hedged;       /* a hedge was sent */
+    bool                  hedged;       /* a hedge of this request was sent */
     uint32_t              n_chunks;     /* chunks of the answer; from HEADER */
-    uint32_t              n_taken;      /* chunks taken */
-    uint32_t              n_decoded;    /* taken chunks that are decoded */
-    uint32_t              decoding; /* chunks being decoded, also of old ids */
-    uint64_t             *taken;    /* bit per chunk */
-    struct fby_checksum   content;  /* hash of the content; from END */
+    uint32_t              n_taken;   /* different chunks received (FBY_TAKE) */
+    uint32_t              n_decoded; /* chunks of n_taken that are decoded */
+    uint32_t            n_decoding;  /* chunks being decoded, also of old ids */
+    uint64_t           *taken;       /* bit i: chunk i was received */
+    struct fby_checksum content;     /* hash of the batch content; from END */
 };
 
 struct window_step {
-    int       main;         /* slot of the main request */
-    int       hedge;        /* slot of its hedge, or FBY_NO_SLOT */
-    int       avoid;        /* peer to ask only if need be, or FBY_NO_PEER */
-    int       corrupt;      /* bad answers so far */
+    int       main_slot;    /* index of the main request's slot */
+    int       hedge_slot;   /* index of the hedge's slot, or FBY_NO_SLOT */
+    int       avoid_peer;   /* peer to ask last, or FBY_NO_PEER */
+    int       n_corrupt;    /* corrupt answers to this step so far */
     int       last_refuser; /* last peer that sent CANNOT, or FBY_NO_PEER */
-    int       code;         /* code of last_refuser's CANNOT */
-    bool      repeat;       /* the next request repeats a dropped one */
+    int       refusal_code; /* code of last_refuser's CANNOT */
+    bool      is_repeat;    /* the next request repeats a dropped one */
     bool      audited;      /* an audit was requested or skipped */
-    uint64_t *refused;      /* bit per peer: the peer sent CANNOT */
+    uint64_t *refused;      /* bit i: peer i sent CANNOT */
 };
 
 enum peer_state {
-    PEER_FREE,     /* unused number */
+    PEER_FREE,     /* no peer has this number */
     PEER_IDLE,     /* known, not connected */
     PEER_GREETING, /* HELLO sent */
     PEER_OPENING,  /* WELCOME received, OPEN sent */
     PEER_READY,    /* accepts requests */
     PEER_LEAVING,  /* answers its open requests, accepts no new ones */
     PEER_BACKOFF,  /* closed; waits until retry_ns to connect again */
-    PEER_ASIDE     /* set aside; not used again */
+    PEER_ASIDE     /* set aside: it will never be connected again */
 };
 
 struct window_peer {
     enum peer_state        state;
     struct fby_instance_id instance;
-    uint64_t               key;         /* hash of endpoints, for affinity() */
-    bool                   unlisted;    /* no longer in the server's list */
+    uint64_t               key;         /* hash of the worker's endpoints */
+    bool                   unlisted;    /* the server's list lacks the peer */
     bool                   leaving;     /* LEAVE was received */
     bool                   opened;      /* this instance has the pinned data */
     bool                   suspect;     /* silent after a probe; not chosen */
     uint64_t               route;       /* nonce of the last HELLO */
-    uint64_t               received;    /* bytes on this route */
+    uint64_t               received;    /* bytes received on this route */
     uint64_t               credited;    /* bytes reported with CREDIT */
-    uint64_t               send_window; /* bytes the worker may send ahead */
+    uint64_t               send_window; /* bytes it may send beyond these */
     /* Times of the window's clock (`now`): */
-    int64_t  uncredited_ns;    /* oldest unreported byte; 0: none */
-    int64_t  greeted_ns;       /* first HELLO of this greeting */
-    int64_t  hello_ns;         /* last HELLO */
-    int64_t  ping_ns;          /* last PING */
-    uint64_t ping;             /* number of the last PING */
-    int64_t  probe_ns;         /* unanswered PING to a late peer; 0: none */
-    int64_t  heard_ns;         /* last message received */
-    int64_t  used_ns;          /* last time a request was open */
-    int64_t  busy_until_ns;    /* no requests before this time */
+    int64_t  uncredited_ns; /* arrival of the oldest unreported byte; 0: none */
+    int64_t  greeted_ns;    /* time of the first HELLO of this greeting */
+    int64_t  hello_ns;      /* time of the last HELLO */
+    int64_t  ping_ns;       /* time of the last PING */
+    uint64_t ping_number;   /* number of the last PING to this peer */
+    int64_t  probe_ns; /* time of an unanswered PING to a late peer, or 0 */
+    int64_t  heard_ns; /* time of the last message received */
+    int64_t  used_ns;  /* last time at which a request was open */
+    int64_t  busy_until_ns;    /* no request is sent before this time */
     int64_t  retry_ns;         /* end of PEER_BACKOFF */
-    int64_t  backoff;          /* last wait without jitter, ns */
-    int64_t  service_since_ns; /* start of the current answer */
-    int64_t  measured_ns;      /* last update of `pace` */
-    double   pace;             /* time per raw byte, ns; 0: unknown */
+    int64_t  backoff_ns;       /* duration of the last wait, without jitter */
+    int64_t  service_since_ns; /* earliest start of the current answer */
+    int64_t  measured_ns;      /* time of the last update of `pace` */
+    double   pace;             /* ns per byte of a decoded batch; 0: unknown */
     uint32_t n_open;           /* open requests */
-    uint64_t open_bytes;       /* raw bytes of the open requests */
+    uint64_t open_bytes;       /* decoded bytes of the open requests */
 };
 
-struct answer_times { /* from request to END; latest answers of one kind */
-    int64_t  last[KNOWN_TIMES]; /* ns; ring */
-    uint32_t n;                 /* answers so far; wraps, see note_time */
-    int64_t  p95;               /* 95th percentile, ns; 0: unknown */
+struct answer_times { /* times from request to END, of one kind of batch */
+    int64_t  ring[MAX_TIMES]; /* the latest times, ns */
+    uint32_t n_times;         /* answers so far; limited by store_time */
+    int64_t  p95;             /* 95th percentile, ns; 0: unknown */
 };
 
-struct hedge_bin {   /* requests and hedges in one part of hedge_period */
-    int64_t  number; /* window time / length of a bin */
-    uint32_t requests;
-    uint32_t hedges;
+struct hedge_bin {     /* counts of one tenth of hedge_period */
+    int64_t  number;   /* window time / length of a bin */
+    uint32_t requests; /* requests sent, including hedges */
+    uint32_t hedges;   /* hedges sent */
 };
 
-struct hedge_loser {          /* the slower answer of a hedge, dropped */
-    struct fby_request_id id; /* 0: unused */
-    int                   peer;
-    int                   winner_peer;
-    uint64_t              position;
-    struct fby_checksum   content; /* of the faster answer */
-};
-
-struct audit { /* a second answer to a step, compared and dropped */
+struct hedge_loser {            /* the slower answer of a hedge, dropped */
     struct fby_request_id id;   /* 0: unused */
+    int                   peer; /* sender of the slower answer */
+    int                   winner_peer; /* sender of the faster answer */
+    uint64_t              position;    /* position of the hedged step */
+    struct fby_checksum   content;     /* content hash of the faster answer */
+};
+
+struct audit { /* a second answer to a step, compared with the delivered one */
+    struct fby_request_id id;   /* id of the second request; 0: unused */
     int                   peer; /* FBY_NO_PEER: removed after its END */
-    uint64_t              position;
-    uint64_t              bytes; /* members without a note: as window_slot */
-    uint64_t              last_ping;
-    int64_t               requested_ns;
-    bool                  has_header; /* HEADER was received */
-    bool                  ended; /* END of the second answer was received */
-    bool                  main_known; /* the delivered answer is complete */
-    int                   main_peer;  /* sender of the delivered answer;
-                                         FBY_NO_PEER: removed */
-    struct fby_checksum   content; /* of the answer that was complete first */
-    uint32_t              n_chunks;
-    uint32_t              n_taken;
-    uint64_t             *taken; /* bit per chunk */
+    /* Members without a note have the meaning that they have in window_slot. */
+    uint64_t            position;
+    uint64_t            bytes;
+    uint64_t            last_ping;
+    int64_t             requested_ns;
+    bool                has_header; /* HEADER was received */
+    bool                ended;      /* END was received */
+    bool                main_known; /* the answer to deliver is complete */
+    int                 main_peer;  /* its sender; FBY_NO_PEER: removed */
+    struct fby_checksum content;    /* hash of the first complete answer */
+    uint32_t            n_chunks;
+    uint32_t            n_taken;
+    uint64_t           *taken;
 };
 
 struct fby_window {
@@ -160,38 +160,38 @@ struct fby_window {
     bool                       started;
     bool                       stopped;
 
-    struct window_slot *slots; /* max_batches + 1 */
+    struct window_slot *slots; /* max_batches, and 1 for a hedge */
     int                 n_slots;
-    struct window_step *steps;   /* max_batches, by position % max_batches */
-    struct window_peer *peers;   /* max_peers */
-    int                 n_peers; /* 1 + the highest peer number so far */
-    uint64_t           *bits;    /* memory of all bit sets */
+    struct window_step *steps;    /* max_batches, by position % max_batches */
+    struct window_peer *peers;    /* max_peers */
+    int                 n_peers;  /* 1 + the highest peer number so far */
+    uint64_t           *bit_sets; /* memory of all members taken, refused */
 
     uint32_t n_used;       /* slots that are not free */
-    uint64_t used_bytes;   /* raw bytes in those slots */
-    uint64_t cursor;       /* next position to take */
-    uint64_t reserved;     /* first position without a slot */
+    uint64_t used_bytes;   /* decoded bytes of the batches in those slots */
+    uint64_t cursor;       /* position that the consumer takes next */
+    uint64_t reserved;     /* lowest position that has not had a slot */
     uint64_t fail_at;      /* this and later positions are not delivered */
     uint64_t newest_id;    /* last request id that was used */
-    uint64_t pings;        /* number of the last PING to any peer */
+    uint64_t n_pings;      /* PINGs sent so far; number of the last one */
     uint64_t random_state; /* state of splitmix64 */
 
     int64_t now;           /* window time: caller's time minus `slept`, ns */
     int64_t slept;         /* total time that the caller slept, ns */
     int64_t last_deadline; /* last result of fby_window_deadline */
-    int64_t last_now;      /* last `now_ns`, the caller's time */
-    int64_t unserved_ns;   /* last time a peer was usable, or last warning */
+    int64_t last_now;      /* caller's time of the last event (`now_ns`) */
+    int64_t unserved_ns;   /* last warning, or last time when none was needed */
 
-    bool                consumer_waiting; /* a take found no batch */
-    int64_t             taken_ns;         /* window time of the last take */
-    int64_t             take_interval; /* mean time from a take to the next call
-                                          of fby_window_take, ns; 0: unknown */
-    double              pace;          /* mean of all peers, ns per raw byte */
+    bool    consumer_waiting; /* fby_window_take waits for a batch */
+    int64_t taken_ns;         /* window time when a batch was last taken */
+    int64_t take_interval;    /* mean time from taking a batch to the next call
+                                 of fby_window_take, ns; 0: unknown */
+    double  pace;             /* mean pace of all peers; 0: unknown */
     struct answer_times answer_times[BATCH_KINDS];
     struct hedge_bin    hedge_bins[HEDGE_BINS];
     struct hedge_loser  losers[MAX_LOSERS];
     uint32_t            n_losers; /* so far; the next has index % MAX_LOSERS */
-    struct audit       *audits;   /* FBY_AUDITS */
+    struct audit       *audits;   /* FBY_AUDITS elements */
 
     struct fby_action *actions; /* ring of max_actions elements */
     uint32_t           n_actions;
@@ -201,9 +201,9 @@ struct fby_window {
 
 /* ---- window.c ------------------------------------------------------------ */
 
-/* Begin an event: set w->now from the caller's time. */
+/* Begin an event: compute w->now from the caller's time `now_ns`. */
 void fby_w_set_now(struct fby_window *w, int64_t now_ns);
-/* The next number of the window's own sequence (splitmix64). */
+/* A pseudorandom number (splitmix64, from config.seed). */
 uint64_t fby_w_random(struct fby_window *w);
 /* Append an action for `peer`. The caller sets further members. */
 struct fby_action *fby_w_add_action(
@@ -215,7 +215,7 @@ void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
 /* Change the state of a slot, and count the slots and bytes in use. */
 void fby_w_set_slot_state(
     struct fby_window *w, struct window_slot *slot, enum slot_state state);
-/* A new request id. */
+/* Return a request id that was not used before. */
 struct fby_request_id fby_w_new_id(struct fby_window *w);
 
 static inline struct window_step *fby_w_step(
@@ -224,10 +224,11 @@ static inline struct window_step *fby_w_step(
     return &w->steps[position % w->config.max_batches];
 }
 
-static inline struct window_slot *fby_w_slot(
-    const struct fby_window *w, int slot)
+/* The slot of the step's main request. */
+static inline struct window_slot *fby_w_main_slot(
+    const struct fby_window *w, uint64_t position)
 {
-    return &w->slots[slot];
+    return &w->slots[fby_w_step(w, position)->main_slot];
 }
 
 /* True if the request was sent and its END has not arrived. */
@@ -237,7 +238,7 @@ static inline bool fby_w_is_open(const struct window_slot *slot)
 }
 
 /* True if the last batch of the stream was taken. */
-static inline bool fby_w_is_over(const struct fby_window *w)
+static inline bool fby_w_stream_is_over(const struct fby_window *w)
 {
     return w->started && w->cursor >= w->plan.total;
 }
@@ -252,7 +253,7 @@ static inline void fby_w_set_bit(uint64_t *bits, uint32_t i)
     bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* Mark all chunks as not taken. */
+/* Clear the bits of all chunks in the bit set `taken`. */
 static inline void fby_w_clear_chunks(
     const struct fby_window *w, uint64_t *taken)
 {
@@ -262,13 +263,12 @@ static inline void fby_w_clear_chunks(
 
 /* ---- peers.c ------------------------------------------------------------- */
 
-/* The peer with this number, or NULL. */
+/* The peer with this number; NULL: none, or the window has stopped. */
 struct window_peer *fby_w_peer(struct fby_window *w, int peer);
 /* True if the peer has a socket: from CONNECT to CLOSE. */
 bool fby_w_is_connected(const struct window_peer *peer);
 /* Record that the peer is alive: a message arrived or a connection begins. */
-void fby_w_heard(struct fby_window *w, struct window_peer *peer);
-/* Send PING. */
+void fby_w_note_alive(struct fby_window *w, struct window_peer *peer);
 void fby_w_send_ping(struct fby_window *w, struct window_peer *peer);
 /* Open a connection: CONNECT, then greet. */
 void fby_w_connect(struct fby_window *w, struct window_peer *peer);
@@ -303,9 +303,9 @@ struct fby_action *fby_w_add_peer_action(struct fby_window *w,
 void fby_w_send_hello(struct fby_window *w, struct window_peer *peer);
 /* Enter GREETING and send the first HELLO. */
 void fby_w_greet(struct fby_window *w, struct window_peer *peer);
-/* Send GONE and free the peer's number. */
+/* Report that the peer is removed (FBY_DO_GONE), and free its number. */
 void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer);
-/* Enter state `next`, drop the peer's requests and close the connection. */
+/* Enter state `next`, drop the peer's requests and close any connection. */
 void fby_w_disconnect(
     struct fby_window *w, struct window_peer *peer, enum peer_state next);
 /* Send BYE, which ends the session, then disconnect. */
@@ -313,8 +313,8 @@ void fby_w_end_session(
     struct fby_window *w, struct window_peer *peer, enum peer_state next);
 /* Disconnect and wait before the next attempt; the wait doubles each time. */
 void fby_w_back_off(struct fby_window *w, struct window_peer *peer);
-/* Send UNREACHABLE, then back off. */
-void fby_w_unreachable(struct fby_window *w, struct window_peer *peer);
+/* Report that the peer is unreachable (FBY_DO_UNREACHABLE), and back off. */
+void fby_w_mark_unreachable(struct fby_window *w, struct window_peer *peer);
 
 /* ---- timers.c ------------------------------------------------------------ */
 
@@ -326,41 +326,40 @@ int64_t fby_w_peers_deadline(const struct fby_window *w);
 /* ---- answers.c ----------------------------------------------------------- */
 
 /* Report a breach of the protocol by `peer`; returns FBY_BREACH. */
-enum fby_verdict fby_w_breach(struct fby_window *w, int peer);
+enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer);
 
 /* ---- drop.c -------------------------------------------------------------- */
 
-enum drop_kind { DROP_SILENTLY, DROP_WITH_CANCEL };
+enum drop_kind { DROP_SILENTLY, DROP_WITH_CANCEL /* send CANCEL */ };
 /* Drop a request: the window ignores its answer. If the step has two requests,
  * the other one becomes its main request. Otherwise the slot waits until the
  * step is requested again. */
 void fby_w_drop_request(
     struct fby_window *w, struct window_slot *slot, enum drop_kind kind);
 /* Drop the peer's requests that were sent before PING number `before_ping` and
- * that `open` does not name. */
+ * that the worker does not list in `open`. */
 void fby_w_drop_missing_requests(struct fby_window *w, struct window_peer *peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
-/* Drop all requests of a peer. */
 void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer);
-/* Free a slot that no step uses, or mark it as spent until its last chunk is
- * decoded. */
+/* Free a slot that no step uses. If chunks are still being decoded into it,
+ * mark it as spent until the last of them is decoded. */
 void fby_w_release_slot(struct fby_window *w, struct window_slot *slot);
-/* Send CANCEL to a connected peer. During a greeting send none, because the
- * window answers WELCOME with the CANCELs that are needed. */
+/* Send CANCEL to a connected peer, unless it is being greeted: the window
+ * answers its WELCOME with the CANCELs that are needed. */
 void fby_w_send_cancel(
     struct fby_window *w, int peer, struct fby_request_id id);
 /* Count one request for `bytes` as no longer open at the peer. */
-void fby_w_count_closed(struct fby_window *w, int peer, uint64_t bytes);
-/* True if `id` is one of `open`. */
+void fby_w_count_request_closed(struct fby_window *w, int peer, uint64_t bytes);
+/* True if `id` is one of the ids in `open`. */
 bool fby_w_has_id(
     const struct fby_request_id *open, size_t n_open, struct fby_request_id id);
 
 /* A chunk or END is bad: drop the request, so that the step is requested again.
  * After FBY_CORRUPT_MAX bad answers to the step fail the stream. */
-void fby_w_answer_corrupt(struct fby_window *w, struct window_slot *slot);
+void fby_w_drop_corrupt_answer(struct fby_window *w, struct window_slot *slot);
 /* END is received and all chunks are decoded: the slot becomes ready, and the
  * other request of a hedged step is cancelled. */
-void fby_w_answer_complete(struct fby_window *w, struct window_slot *slot);
+void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot);
 /* The hedge loser with this id, or NULL. */
 const struct hedge_loser *fby_w_find_loser(
     const struct fby_window *w, struct fby_request_id id);
@@ -374,12 +373,11 @@ void fby_w_losers_forget_peer(struct fby_window *w, int peer);
 /* ---- choose.c ------------------------------------------------------------ */
 
 enum choose_among { AMONG_READY, AMONG_REACHABLE };
-/* The best peer for a slot's request other than `except`, or FBY_NO_PEER.
- * Reachable peers are the ready ones and those that a connection may make
- * ready. */
-int fby_w_choose(struct fby_window *w, const struct window_slot *slot,
-    int except, enum choose_among among);
-/* True if every usable peer answered CANNOT to the step. */
+/* The best peer for a slot's request other than `excluded`, or FBY_NO_PEER.
+ * Reachable peers are the ready ones and those that may become ready. */
+int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
+    int excluded, enum choose_among among);
+/* True if every peer that may become usable answered CANNOT to the step. */
 bool fby_w_all_refused(struct fby_window *w, const struct window_step *step);
 /* A slot's answer has ended: record the answer time and the pace. */
 void fby_w_measure_answer(struct fby_window *w, const struct window_slot *slot);
@@ -394,15 +392,15 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
 /* True if one more hedge is allowed. In each times.hedge_period the limit is 2
  * hedges, or 5 % of the requests if that is more. */
 bool fby_w_may_hedge(struct fby_window *w);
-/* Count a request, which may be a hedge, for the limit of hedges. */
-void fby_w_count_request(struct fby_window *w, bool hedge);
+/* Count a request for the limit of hedges. */
+void fby_w_count_request(struct fby_window *w, bool is_hedge);
 /* Record that the consumer wants a batch. */
-void fby_w_consumer_waits(struct fby_window *w);
+void fby_w_note_consumer_waits(struct fby_window *w);
 /* Record that the consumer got a batch. */
-void fby_w_consumer_took(struct fby_window *w);
-/* True if the consumer will take the `ready` batches before a peer can send
- * another batch. */
-bool fby_w_in_demand(const struct fby_window *w, uint32_t ready);
+void fby_w_note_consumer_took(struct fby_window *w);
+/* True if the consumer will have taken the `n_ready` ready batches before a
+ * peer can send another batch. */
+bool fby_w_consumer_runs_out(const struct fby_window *w, uint32_t n_ready);
 
 /* ---- request.c ----------------------------------------------------------- */
 
@@ -411,47 +409,45 @@ void fby_w_requests_tick(struct fby_window *w);
 /* The time of the next request, hedge or audit that becomes due without an
  * event. */
 int64_t fby_w_requests_deadline(const struct fby_window *w);
-/* True if a step of the window has no request now. */
-bool fby_w_lacks_request(const struct fby_window *w);
+/* True if a step of the window waits for its request to be sent. */
+bool fby_w_has_unrequested_step(const struct fby_window *w);
 /* Append a REQUEST action with a new id, and count it as open at the peer. */
 struct fby_action *fby_w_send_request(
     struct fby_window *w, int peer, uint64_t position, uint64_t bytes);
 
 /* ---- audit.c ------------------------------------------------------------- */
 
-/* The slot's request was sent: request an audit of its step if one is due. */
+/* If an audit of the slot's step is due, request a second answer. */
 void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot);
-/* The slot's answer is complete and will be delivered: compare it with the
- * second answer, now or when that is complete. */
-void fby_w_audit_delivered(
-    struct fby_window *w, const struct window_slot *slot);
-/* HEADER of an audit's answer. */
+/* The slot's answer is complete and will be delivered. If its step is audited,
+ * compare the answer with the second one, now or when that is complete. */
+void fby_w_audit_compare(struct fby_window *w, const struct window_slot *slot);
+/* HEADER, a chunk and END of an audit's answer. */
 enum fby_verdict fby_w_audit_header(
     struct fby_window *w, struct audit *audit, uint32_t n_chunks);
-/* A chunk of an audit's answer. */
 enum fby_verdict fby_w_audit_chunk(
     struct fby_window *w, struct audit *audit, uint32_t chunk);
-/* END of an audit's answer. */
 enum fby_verdict fby_w_audit_end(struct fby_window *w, struct audit *audit,
     const struct fby_window_end *end);
 /* The audit that was requested with this id, or NULL. */
 struct audit *fby_w_find_audit(
     const struct fby_window *w, struct fby_request_id id);
-/* Skip an audit that will not be answered. False: it was answered already. */
+/* Skip an audit that has no answer yet. Returns false if it has one. */
 bool fby_w_audit_skip(struct fby_window *w, struct audit *audit);
-/* Skip the audits whose request fby_w_drop_missing_requests would drop. */
+/* Skip the peer's audits that were requested before PING number `before_ping`
+ * and that the worker does not list in `open`. */
 void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
 /* Replace the number of a removed peer by FBY_NO_PEER in all audits. */
 void fby_w_audits_forget_peer(struct fby_window *w, int peer);
-/* True if an audit is open. */
-bool fby_w_audits_open(const struct fby_window *w);
+/* True if an audit's two answers have not been compared yet. */
+bool fby_w_has_open_audit(const struct fby_window *w);
 /* At the stream's end, skip the audits that are late. */
 void fby_w_audits_tick(struct fby_window *w);
 /* At the stream's end, the time at which the next audit is late. */
 int64_t fby_w_audits_deadline(const struct fby_window *w);
 
 #define FBY_W_NEVER    INT64_MAX  /* the deadline when no timer runs */
-#define FBY_W_ANY_PING UINT64_MAX /* as `before_ping`: all requests */
+#define FBY_W_ANY_PING UINT64_MAX /* a `before_ping` above all numbers */
 
 #endif

@@ -1,3 +1,4 @@
+/* budget.c - counts the bytes of batch memory that a worker's sessions use. */
 #include "worker/session/budget.h"
 
 #include <assert.h>
@@ -20,8 +21,8 @@ uint64_t fby_budget_surplus(const struct fby_budget_share *share)
                                             : 0;
 }
 
-/* Only this function changes a share, because the budget's `unused` depends on
- * both members of the share. */
+/* Set the share's members and adapt the sums in the budget. Only this function
+ * changes a share, because the sum `unused` depends on both members. */
 static void set_share(struct fby_budget *self, struct fby_budget_share *share,
     uint64_t entitled, uint64_t charged)
 {
@@ -53,10 +54,10 @@ fby_err fby_budget_charge(
     if (bytes > self->total) {
         return FBY_FULL;
     }
-    uint64_t own        = entitlement_left(share);
+    uint64_t own_left   = entitlement_left(share);
     uint64_t free_bytes = self->total - self->charged;
-    /* Beyond its entitlement a share must leave those of others unused. */
-    uint64_t reserved = bytes <= own ? 0 : self->unused - own;
+    /* Beyond its own entitlement a share must leave free those of others. */
+    uint64_t reserved = bytes <= own_left ? 0 : self->unused - own_left;
     if (bytes > free_bytes || reserved > free_bytes - bytes) {
         return FBY_AGAIN;
     }

@@ -1,10 +1,10 @@
-/* budget.h - how much of a worker's batch memory each session may use.
+/* budget.h - limits how much of a worker's batch memory each session may use.
  *
- * A budget only counts bytes; it allocates nothing. Every session is entitled
- * to so many bytes of the budget that one of its batches fits. Any session may
- * also use the bytes that no session is entitled to. A session below its
- * entitlement is refused only until other sessions have returned the bytes
- * beyond their own entitlements. One thread. */
+ * A session is a worker's state for one client. A budget only counts bytes; it
+ * allocates nothing. Each session is entitled to as many bytes as its largest
+ * batch has. Any session may also use the bytes that no session is entitled to.
+ * A new session may find that others use its bytes; it is refused until they
+ * return what they use beyond their entitlements. Thread: one at a time. */
 #ifndef FBY_WORKER_SESSION_BUDGET_H
 #define FBY_WORKER_SESSION_BUDGET_H
 
@@ -14,15 +14,15 @@
 #include "common/err.h"
 
 struct fby_budget {    /* start with fby_budget_init */
-    uint64_t total;    /* bytes */
-    uint64_t charged;  /* bytes, by all shares */
-    uint64_t entitled; /* bytes, of all shares; never above total */
-    uint64_t unused;   /* bytes of entitlements that are not yet charged */
+    uint64_t total;    /* size of the budget in bytes */
+    uint64_t charged;  /* bytes charged by all shares */
+    uint64_t entitled; /* bytes of all entitlements; at most `total` */
+    uint64_t unused;   /* bytes of entitlements that are not charged */
 };
 
-struct fby_budget_share { /* the part of one session; starts zeroed */
-    uint64_t entitled;    /* bytes */
-    uint64_t charged;     /* bytes; may exceed `entitled` */
+struct fby_budget_share { /* the share of one session; starts zeroed */
+    uint64_t entitled;    /* bytes that the session can rely on */
+    uint64_t charged;     /* bytes in use; may exceed `entitled` */
 };
 
 /* Initialise a budget of `total_bytes` without shares. */
@@ -37,9 +37,9 @@ FBY_CHECKED fby_err fby_budget_join(
 void fby_budget_leave(struct fby_budget *self, struct fby_budget_share *share);
 
 /* Charge `bytes` to `share`.
- * Errors: FBY_AGAIN  not now: the bytes are used, or other shares are entitled
- *                    to them
- *         FBY_FULL   never: `bytes` exceeds the whole budget. */
+ * Errors: FBY_AGAIN  the bytes are in use, or other shares are entitled to
+ *                    them: possible after a refund
+ *         FBY_FULL   `bytes` exceeds the whole budget: never possible. */
 FBY_CHECKED fby_err fby_budget_charge(
     struct fby_budget *self, struct fby_budget_share *share, uint64_t bytes);
 
@@ -47,7 +47,7 @@ FBY_CHECKED fby_err fby_budget_charge(
 void fby_budget_refund(
     struct fby_budget *self, struct fby_budget_share *share, uint64_t bytes);
 
-/* Bytes that `share` has charged beyond its entitlement. */
+/* Return the bytes that `share` has charged beyond its entitlement. */
 uint64_t fby_budget_surplus(const struct fby_budget_share *share);
 
 #endif

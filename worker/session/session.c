@@ -1,3 +1,8 @@
+/* session.c - a worker's state for one trainer client.
+ *
+ * It keeps the requested batches, and chooses what to send next. A route is one
+ * connection of the client, on which CREDIT confirms received bytes.
+ * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "worker/session/session.h"
 
 #include <assert.h>
@@ -8,8 +13,8 @@
 #include "common/mutant.h"
 
 enum batch_state {
-    BATCH_FREE,  /* an unused entry */
-    BATCH_OPEN,  /* requested; END is not yet returned by next */
+    BATCH_FREE,  /* the entry is not used */
+    BATCH_OPEN,  /* requested; fby_session_next has not returned END */
     BATCH_CLOSED /* answered or dropped; its bytes are still charged */
 };
 
@@ -17,14 +22,14 @@ struct session_batch {
     enum batch_state          state;
     struct fby_request_id     id;
     uint64_t                  order;  /* lower is sent first */
-    uint64_t                  bytes;  /* charged */
-    struct fby_session_chunk *chunks; /* borrowed; in order of readiness */
-    uint32_t                  n_chunks;
-    uint32_t                  n_ready;
-    uint32_t                  n_sent; /* on this route */
-    bool                      header_known;
-    bool                      header_sent; /* on this route */
-    bool                      all_ready;   /* END can be sent */
+    uint64_t                  bytes;  /* bytes charged to the budget */
+    struct fby_session_chunk *chunks; /* ready chunks, oldest first; borrowed */
+    uint32_t                  n_chunks;     /* chunks of the whole batch */
+    uint32_t                  n_ready;      /* chunks in `chunks` */
+    uint32_t                  n_sent;       /* chunks sent on this route */
+    bool                      header_known; /* HEADER can be sent */
+    bool                      header_sent;  /* HEADER was sent on this route */
+    bool                      all_ready;    /* END can be sent */
 };
 
 struct fby_session {
@@ -32,17 +37,17 @@ struct fby_session {
     struct fby_budget        *budget; /* borrowed */
     struct fby_budget_share   share;
     uint64_t                  route; /* nonce; 0: none */
-    uint64_t                  sent;  /* bytes on this route */
+    uint64_t                  sent;  /* bytes of chunks sent on this route */
     uint64_t               credited; /* bytes of `sent` that CREDIT confirmed */
-    int64_t                heard_ns;
+    int64_t                heard_ns; /* time of the client's last message */
     int64_t                credit_ns; /* last time that `credited` increased
                                          or was equal to `sent` */
-    uint64_t               newest;    /* highest request id received */
-    bool                   leaving;
-    struct session_batch  *batches; /* config.max_batches */
-    struct fby_request_id *lost;    /* LOST to send; room for max_batches */
-    uint32_t               n_lost;
-    uint32_t               n_open; /* batches in BATCH_OPEN */
+    uint64_t               newest_id; /* highest request id received */
+    bool                   leaving;   /* no new requests are accepted */
+    struct session_batch  *batches;   /* config.max_batches entries */
+    struct fby_request_id *lost; /* ids of LOST to send; max_batches entries */
+    uint32_t               n_lost; /* ids in `lost` */
+    uint32_t               n_open; /* batches in state BATCH_OPEN */
 };
 
 struct fby_session_config fby_session_defaults(void)
@@ -114,7 +119,7 @@ static struct session_batch *find_open(
     return b != NULL && b->state == BATCH_OPEN ? b : NULL;
 }
 
-static struct session_batch *find_unused(const struct fby_session *self)
+static struct session_batch *find_free(const struct fby_session *self)
 {
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (b->state == BATCH_FREE) {
@@ -127,13 +132,13 @@ static struct session_batch *find_unused(const struct fby_session *self)
 static void set_state(
     struct fby_session *self, struct session_batch *b, enum batch_state state)
 {
-    self->n_open += state == BATCH_OPEN;
     self->n_open -= b->state == BATCH_OPEN;
+    self->n_open += state == BATCH_OPEN;
     b->state = state;
 }
 
-/* When the list is full, a LOST may be dropped, because the next PONG does not
- * list the id, which tells the client the same. */
+/* Close a batch that will not be sent, and queue its LOST message. If the queue
+ * is full, the next PONG tells the client: it lists only open batches. */
 static void mark_lost(struct fby_session *self, struct session_batch *b)
 {
     set_state(self, b, BATCH_CLOSED);
@@ -161,7 +166,7 @@ void fby_session_hello(struct fby_session *self, int64_t now_ns, uint64_t route)
     self->route    = route;
     self->sent     = 0;
     self->credited = 0;
-    self->n_lost   = 0; /* WELCOME does not list these ids */
+    self->n_lost   = 0; /* the client sees that WELCOME does not list them */
     for (struct session_batch *b = self->batches; b < batches_end(self); b++) {
         if (!FBY_MUTANT(resume_in_the_middle)) {
             restart_sending(b);
@@ -170,12 +175,12 @@ void fby_session_hello(struct fby_session *self, int64_t now_ns, uint64_t route)
 }
 
 size_t fby_session_list_open(
-    const struct fby_session *self, struct fby_request_id *out, size_t room)
+    const struct fby_session *self, struct fby_request_id *out, size_t max_ids)
 {
     size_t n = 0;
     for (const struct session_batch *b = self->batches; b < batches_end(self);
          b++) {
-        if (b->state == BATCH_OPEN && n < room) {
+        if (b->state == BATCH_OPEN && n < max_ids) {
             out[n++] = b->id;
         }
     }
@@ -185,7 +190,7 @@ size_t fby_session_list_open(
 static enum fby_session_answer charge_and_open(
     struct fby_session *self, const struct fby_session_request *request)
 {
-    struct session_batch *b = find_unused(self);
+    struct session_batch *b = find_free(self);
     if (b == NULL) {
         return FBY_SESSION_BUSY;
     }
@@ -203,10 +208,10 @@ enum fby_session_answer fby_session_request(struct fby_session *self,
     int64_t now_ns, const struct fby_session_request *request)
 {
     fby_session_heard(self, now_ns);
-    if (request->id.value <= self->newest) {
+    if (request->id.value <= self->newest_id) {
         return FBY_SESSION_REPEATED;
     }
-    self->newest = request->id.value;
+    self->newest_id = request->id.value;
     return self->leaving ? FBY_SESSION_LOST : charge_and_open(self, request);
 }
 
@@ -222,7 +227,7 @@ fby_err fby_session_credit(
 {
     fby_session_heard(self, now_ns);
     if (route != self->route || self->route == 0) {
-        return FBY_OK;
+        return FBY_OK; /* a CREDIT of an older route says nothing */
     }
     if (total > self->sent || total < self->credited) {
         return FBY_PROTO;
@@ -241,7 +246,7 @@ void fby_session_bye(struct fby_session *self)
             set_state(self, b, BATCH_CLOSED);
         }
     }
-    self->route   = 0; /* so that fby_session_next returns no LOST either */
+    self->route   = 0; /* so fby_session_next returns nothing, not even LOST */
     self->leaving = true;
     fby_budget_leave(self->budget, &self->share);
 }
@@ -320,6 +325,7 @@ bool fby_session_is_open(
 
 /* ---- Sending ------------------------------------------------------------- */
 
+/* True if HEADER, a chunk or END of the batch can be sent. */
 static bool has_output(const struct session_batch *b)
 {
     return b->state == BATCH_OPEN && b->header_known &&
@@ -337,7 +343,8 @@ static struct session_batch *first_with_output(const struct fby_session *self)
     return lowest;
 }
 
-/* A chunk larger than the window is sent once CREDIT covers all other bytes. */
+/* True if the send window allows a chunk of `wire_bytes`. A chunk larger than
+ * the window is sent when CREDIT has confirmed all bytes sent before. */
 static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
 {
     uint64_t uncredited = self->sent - self->credited;
@@ -346,11 +353,14 @@ static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
                wire_bytes <= self->config.send_window - uncredited);
 }
 
+/* Store the next item of a batch that has output. Returns false if the send
+ * window does not allow the item. */
 static bool next_item_of_batch(struct fby_session *self,
     struct session_batch *b, struct fby_session_item *out)
 {
-    *out = (struct fby_session_item){.kind = FBY_SEND_HEADER, .id = b->id};
+    *out = (struct fby_session_item){.id = b->id};
     if (!b->header_sent) {
+        out->kind      = FBY_SEND_HEADER;
         b->header_sent = true;
         return true;
     }
@@ -396,6 +406,7 @@ void fby_session_route_lost(struct fby_session *self)
 
 /* ---- Memory, time, end --------------------------------------------------- */
 
+/* The open batch with the highest order that has no sent chunk, or NULL. */
 static struct session_batch *last_unsent_batch(const struct fby_session *self)
 {
     struct session_batch *highest = NULL;
@@ -408,6 +419,7 @@ static struct session_batch *last_unsent_batch(const struct fby_session *self)
     return highest;
 }
 
+/* True if the client does not receive what was sent. */
 static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 {
     return self->route == 0 ||
@@ -418,10 +430,10 @@ static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 static bool can_be_victim(const struct fby_session *self,
     const struct fby_session *asking, int64_t now_ns)
 {
-    bool asks_for_own_share =
+    bool asks_within_entitlement =
         asking != NULL && asking->share.charged < asking->share.entitled;
     return self != asking && fby_budget_surplus(&self->share) > 0 &&
-           (asks_for_own_share || is_stalled(self, now_ns)) &&
+           (asks_within_entitlement || is_stalled(self, now_ns)) &&
            last_unsent_batch(self) != NULL;
 }
 

@@ -1,18 +1,19 @@
 /* session.h - a worker's state for one trainer client.
  *
- * A state machine that has no socket, thread or clock: it keeps the open
- * requests and their ready chunks, and chooses the next item to send. A route
- * is one connection of the client. It carries at most `send_window` bytes
- * beyond the bytes that CREDIT confirmed. It may break and be replaced at any
- * time; the session and its work go on, and open batches are sent again from
- * their start. Only fby_session_create allocates. Thread: the loop.
+ * A session is a state machine without socket, thread or clock. It keeps the
+ * requested batches and their ready chunks, and chooses the next item to send.
+ * A route is one connection of the client. It carries at most `send_window`
+ * bytes beyond those that the client confirmed with CREDIT. A route may break
+ * and be replaced at any time. The session then continues, and sends open
+ * batches again from their start. Only fby_session_create allocates.
+ * Thread: the loop (the worker's network thread, which calls all functions).
  *
  * For each batch the loop calls fby_session_request, fby_session_header,
  * fby_session_chunk_ready for each chunk, and fby_session_all_ready. Meanwhile
- * fby_session_next returns HEADER, chunks and END, of the batch with the lowest
- * order first. A batch is open until its END is returned, or it is cancelled,
- * dropped or lost. Its bytes stay charged until its memory is free and the loop
- * calls fby_session_freed. */
+ * fby_session_next returns what can be sent of the batch with the lowest order:
+ * HEADER, chunks and END. A batch is open until its END is returned, or it is
+ * cancelled, dropped or lost. Its bytes stay charged to the budget (budget.h)
+ * until its memory is free and the loop calls fby_session_freed. */
 #ifndef FBY_WORKER_SESSION_H
 #define FBY_WORKER_SESSION_H
 
@@ -27,14 +28,14 @@
 struct fby_session;
 
 struct fby_session_config {
-    uint64_t send_window;  /* bytes on a route without CREDIT; 16 MiB */
-    uint32_t max_batches;  /* open or charged at a time; 64 */
+    uint64_t send_window;  /* bytes sent but not yet confirmed; 16 MiB */
+    uint32_t max_batches;  /* batches open or charged at a time; 64 */
     int64_t  retry_ns;     /* delay that BUSY advises; 50 ms */
     int64_t  silent_ns;    /* silence until a session expires; 120 s */
-    int64_t  routeless_ns; /* the same for a session without a route; 30 s */
-    int64_t stalled_ns; /* time without CREDIT until a batch may be shed; 1 s */
+    int64_t  routeless_ns; /* as silent_ns, without a route; 30 s */
+    int64_t  stalled_ns;   /* time without CREDIT until stalled; 1 s */
 };
-/* The default values; they are in the notes above. */
+/* The default values, which are those in the notes above. */
 struct fby_session_config fby_session_defaults(void);
 
 /* Create a session without a route. `entitled` is the size in bytes of its
@@ -56,10 +57,10 @@ void fby_session_destroy(struct fby_session **self_p);
 void fby_session_hello(
     struct fby_session *self, int64_t now_ns, uint64_t route);
 
-/* List the ids of at most `room` open requests, for WELCOME and PONG. Returns
- * their number, which is at most max_batches. */
+/* Store the ids of at most `max_ids` open requests in `out`, for WELCOME and
+ * PONG. Returns their number, which is at most max_batches. */
 size_t fby_session_list_open(
-    const struct fby_session *self, struct fby_request_id *out, size_t room);
+    const struct fby_session *self, struct fby_request_id *out, size_t max_ids);
 
 enum fby_session_answer {
     FBY_SESSION_ACCEPT,    /* make the batch */
@@ -70,7 +71,7 @@ enum fby_session_answer {
 };
 struct fby_session_request {
     struct fby_request_id id;
-    uint64_t              order; /* number of the batch; lower is sent first */
+    uint64_t              order; /* the batch with the lowest is sent first */
     uint64_t              bytes; /* to charge; 0 if the batch is already being
                                     made for another request */
 };
@@ -82,8 +83,8 @@ enum fby_session_answer fby_session_request(struct fby_session *self,
 void fby_session_cancel(
     struct fby_session *self, int64_t now_ns, struct fby_request_id id);
 
-/* CREDIT: the client has received `total` bytes on `route`. A CREDIT of an
- * older route is ignored.
+/* CREDIT: the client has received `total` bytes since `route` began. A CREDIT
+ * of an older route is ignored.
  * Errors: FBY_PROTO  `total` exceeds the bytes sent, or decreased. */
 FBY_CHECKED fby_err fby_session_credit(
     struct fby_session *self, int64_t now_ns, uint64_t route, uint64_t total);
@@ -97,12 +98,12 @@ void fby_session_bye(struct fby_session *self);
 /* ---- Batches ------------------------------------------------------------- */
 
 struct fby_session_chunk {
-    uint32_t chunk;      /* number in the batch */
-    uint32_t wire_bytes; /* whole frame, prefix included */
+    uint32_t chunk;      /* index of the chunk in the batch */
+    uint32_t wire_bytes; /* size of its frame, including the prefix */
 };
 
-/* HEADER can be sent. `chunks` has room for `n_chunks` entries and is lent to
- * the session until the batch is freed. It gets the ready chunks in order.
+/* HEADER can be sent. The session borrows the array `chunks`, of `n_chunks`
+ * entries, until the batch is freed, and stores the ready chunks there.
  * Errors: FBY_GONE  the batch is no longer open, and its other chunks need not
  *                   be made. The next two functions return it likewise. */
 FBY_CHECKED fby_err fby_session_header(struct fby_session *self,
@@ -141,12 +142,12 @@ enum fby_session_item_kind {
 struct fby_session_item {
     enum fby_session_item_kind kind;
     struct fby_request_id      id;
-    uint32_t                   chunk;      /* number; FBY_SEND_CHUNK only */
-    uint32_t                   wire_bytes; /* FBY_SEND_CHUNK only */
+    uint32_t chunk;      /* FBY_SEND_CHUNK: index of the chunk in the batch */
+    uint32_t wire_bytes; /* FBY_SEND_CHUNK: size of the frame */
 };
-/* Return the next item to send; false: nothing is ready, or there is no credit
- * or no route. The item counts as sent; if the send fails, call
- * fby_session_route_lost. */
+/* Store the next item to send in *out. The item then counts as sent; if the
+ * send fails, call fby_session_route_lost. Returns false if nothing is ready,
+ * or there is no credit or no route. */
 bool fby_session_next(
     struct fby_session *self, int64_t now_ns, struct fby_session_item *out);
 
@@ -177,18 +178,18 @@ void fby_session_leave(struct fby_session *self);
 /* The worker ends now: all open batches become lost. */
 void fby_session_lose_open(struct fby_session *self);
 
-/* True if the client has been silent for too long. Then the loop calls
+/* True if the client has been silent for too long. The loop then calls
  * fby_session_bye, and destroys the session once nothing is charged. */
 bool fby_session_expired(const struct fby_session *self, int64_t now_ns);
 
 struct fby_session_state { /* for counters and tests */
-    uint64_t route;        /* 0: none */
-    uint64_t sent;         /* bytes on this route */
+    uint64_t route;        /* nonce of the route; 0: none */
+    uint64_t sent;         /* bytes of the chunks sent on this route */
     uint64_t credited;     /* bytes of `sent` that CREDIT confirmed */
-    uint32_t open;         /* open batches */
-    uint64_t charged;      /* bytes */
-    uint64_t entitled;     /* bytes */
-    bool     leaving;
+    uint32_t open;         /* number of open batches */
+    uint64_t charged;      /* bytes charged to the budget */
+    uint64_t entitled;     /* bytes that the budget guarantees */
+    bool     leaving;      /* the session accepts no new requests */
 };
 /* A snapshot of the session. */
 struct fby_session_state fby_session_state(const struct fby_session *self);
