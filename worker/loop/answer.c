@@ -1,6 +1,7 @@
-/* Messages to clients, and a handler for each message of a client. A message
- * that the protocol forbids in the current state is counted and dropped. A
- * message from a routing id that sent no HELLO is answered by HELLO_FIRST. */
+/* Handle each message that a worker receives from clients, and send control
+ * messages to them. A message that the protocol forbids in the current state is
+ * counted and dropped. A message from a routing id (ZeroMQ's name of a
+ * connection) that sent no HELLO is answered by HELLO_FIRST. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -68,7 +69,7 @@ void fby_loop_send_lost(
         FBY_MESSAGE(LOST, lost, .session = peer->id, .request = id));
 }
 
-static void send_without_peer(struct fby_loop *self,
+static void send_to_route(struct fby_loop *self,
     const struct fby_routing_id *to, const struct fby_message *message)
 {
     if (!encode_and_send(self, to, message)) {
@@ -81,7 +82,7 @@ static void send_refused(struct fby_loop *self, const struct fby_routing_id *to,
 {
     self->counts.refused_clients++;
     fby_warn("CLIENT-REFUSED", "%s", text);
-    send_without_peer(self, to,
+    send_to_route(self, to,
         FBY_MESSAGE(REFUSED, refused, .session = session, .code = code,
             .version_min = FBY_PROTOCOL_VERSION,
             .version_max = FBY_PROTOCOL_VERSION, .text = text));
@@ -101,41 +102,43 @@ static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
             .send_window = self->options.send_window_bytes, .open = {open, n}));
 }
 
+/* Find or add the peer of `hello`. Returns NULL after it answered REFUSED. */
 static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
-    const struct fby_routing_id *from, const struct fby_hello *hello)
+    const struct fby_routing_id *sender, const struct fby_hello *hello)
 {
-    struct fby_loop_peer *peer = fby_loop_find_peer(self, hello->session);
-    if (peer != NULL && !peer->has_left) {
-        return peer;
+    struct fby_loop_peer *known = fby_loop_find_peer(self, hello->session);
+    if (known != NULL && !known->has_left) {
+        return known;
     }
     if (self->leave_until_ns != 0) {
-        send_refused(self, from, hello->session, FBY_REFUSED_LEAVING,
+        send_refused(self, sender, hello->session, FBY_REFUSED_LEAVING,
             "this worker is leaving");
         return NULL;
     }
     struct fby_error_detail why = {
         "the last session of this client still holds memory"};
-    peer = peer == NULL ? fby_loop_peer_add(self, hello, &why) : NULL;
-    if (peer == NULL) {
-        send_refused(self, from, hello->session, FBY_REFUSED_FULL, why.text);
+    struct fby_loop_peer *added =
+        known == NULL ? fby_loop_peer_add(self, hello, &why) : NULL;
+    if (added == NULL) {
+        send_refused(self, sender, hello->session, FBY_REFUSED_FULL, why.text);
     }
-    return peer;
+    return added;
 }
 
-static void on_hello(struct fby_loop *self, const struct fby_routing_id *from,
+static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
     const struct fby_hello *hello)
 {
     if (hello->version_min > FBY_PROTOCOL_VERSION ||
         hello->version_max < FBY_PROTOCOL_VERSION) {
-        send_refused(self, from, hello->session, FBY_REFUSED_VERSION,
+        send_refused(self, sender, hello->session, FBY_REFUSED_VERSION,
             "no protocol version in common");
         return;
     }
-    struct fby_loop_peer *peer = find_or_add_peer(self, from, hello);
+    struct fby_loop_peer *peer = find_or_add_peer(self, sender, hello);
     if (peer == NULL) {
         return;
     }
-    peer->routing_id      = *from;
+    peer->routing_id      = *sender;
     peer->features        = hello->features & FBY_FEATURES;
     peer->is_deferred     = false;
     peer->duplicate_bytes = 0;
@@ -169,11 +172,12 @@ static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,
 static void on_credit(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
+    /* The session did not count the bytes that fault injection duplicated. */
     uint64_t received = message->credit.received;
-    uint64_t twice    = peer->duplicate_bytes; /* unknown to the session */
-    twice             = received < twice ? received : twice;
+    uint64_t uncounted =
+        peer->duplicate_bytes < received ? peer->duplicate_bytes : received;
     if (fby_session_credit(peer->session, self->now_ns,
-            message->credit.route.value, received - twice) != FBY_OK) {
+            message->credit.route.value, received - uncounted) != FBY_OK) {
         self->counts.out_of_place++;
     }
 }
@@ -189,6 +193,7 @@ static void on_bye(struct fby_loop *self, struct fby_loop_peer *peer,
 typedef void handler(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
+/* By message type. HELLO is handled before; no client may send the others. */
 static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_PING]    = on_ping,
     [FBY_MSG_OPEN]    = fby_loop_on_open,
@@ -206,41 +211,41 @@ static bool same_routing_id(
     return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-static void dispatch(struct fby_loop *self, const struct fby_routing_id *from,
+static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
     const struct fby_message *message)
 {
-    handler              *handle  = handlers[(uint8_t)message->type];
-    struct fby_session_id session = fby_message_session(message);
     if (message->type == FBY_MSG_HELLO) {
-        on_hello(self, from, &message->hello);
+        on_hello(self, sender, &message->hello);
         return;
     }
+    handler              *handle  = handlers[(uint8_t)message->type];
+    struct fby_session_id session = fby_message_session(message);
     if (handle == NULL) {
         self->counts.out_of_place++;
         return;
     }
     struct fby_loop_peer *peer = fby_loop_find_peer(self, session);
     if (peer != NULL && !peer->has_left &&
-        same_routing_id(&peer->routing_id, from)) {
+        same_routing_id(&peer->routing_id, sender)) {
         fby_session_heard(peer->session, self->now_ns);
         handle(self, peer, message);
         return;
     }
-    if (message->type != FBY_MSG_BYE) { /* BYE needs no answer */
+    if (message->type != FBY_MSG_BYE) { /* a client that left needs no answer */
         self->counts.unknown_peers++;
-        send_without_peer(self, from,
+        send_to_route(self, sender,
             FBY_MESSAGE(HELLO_FIRST, hello_first, .session = session));
     }
 }
 
 void fby_loop_handle_frame(struct fby_loop *self,
-    const struct fby_routing_id *from, const void *frame, size_t size)
+    const struct fby_routing_id *sender, const void *frame, size_t size)
 {
     struct fby_message      message;
     struct fby_error_detail why = {{0}};
     if (fby_frame_kind(frame, size) == FBY_FRAME_OTHER_VERSION) {
         self->counts.malformed++;
-        send_refused(self, from, (struct fby_session_id){0},
+        send_refused(self, sender, (struct fby_session_id){0},
             FBY_REFUSED_VERSION, "a message of another protocol version");
         return;
     }
@@ -249,6 +254,6 @@ void fby_loop_handle_frame(struct fby_loop *self,
         fby_debug("MESSAGE-REFUSED", "%s", why.text);
         return;
     }
-    dispatch(self, from, &message);
+    dispatch(self, sender, &message);
     fby_message_fini(&message);
 }

@@ -1,10 +1,10 @@
-/* Send the items of the sessions on their routes.
+/* Send the items that the sessions return to clients: HEADER, chunks and END.
  *
- * A chunk's prefix contains session and request, so it is written when the
- * chunk is sent, into the head room before the payload. While ZeroMQ holds
- * these bytes, they must not change. If the same chunk must then be sent for a
- * second request, it is copied. If there is no memory for the copy, that send
- * is deferred. */
+ * The frame of a chunk is a prefix and the payload. The prefix names session
+ * and request, so it is written into the room before the payload when the chunk
+ * is sent. While the frame is lent to ZeroMQ, its bytes must not change. If the
+ * same chunk must then be sent for a second request, it is copied. If there is
+ * no memory for the copy, that send is deferred. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 
 /* ---- HEADER and END ------------------------------------------------------ */
 
-/* Make the recipe of a field: how the client expands it. `device_ops` must be
- * empty; it gets the encoded device ops, which the recipe borrows. */
+/* Make the recipe of a field: how the client expands raw values to tensors. The
+ * recipe borrows `device_ops`, an empty buffer, for its encoded ops. */
 static struct fby_recipe make_recipe(const struct fby_field_content *field,
     const struct fby_raw_field *raw, struct fby_buffer *device_ops)
 {
@@ -42,7 +42,7 @@ static struct fby_recipe make_recipe(const struct fby_field_content *field,
 }
 
 /* The name of the image field that field `i` is mixed with, or "". */
-static const char *mixed_by(const struct fby_content *content, uint32_t i)
+static const char *mixer_name(const struct fby_content *content, uint32_t i)
 {
     const struct fby_field_content *image = fby_mixed_by(content, i);
     return image != NULL ? image->name : "";
@@ -70,7 +70,7 @@ static void send_header(
             .max_length = raw->max_length,
             .recipe     = make_recipe(field, raw, &device_ops[i]),
         };
-        fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
+        fields[i].recipe.mixed_by = mixer_name(content, job->content_field[i]);
     }
     fby_loop_send_to_peer(self, request->peer,
         FBY_MESSAGE(HEADER, header, .session = request->peer->id,
@@ -86,20 +86,21 @@ static void send_header(
 static void checksum_fields(
     const struct fby_job *job, struct fby_checksum sums[FBY_MAX_FIELDS])
 {
-    uint32_t               n    = job->layout.n_chunks;
-    struct fby_chunk_sent *sent = fby_zalloc(n * sizeof(*sent));
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t               n_chunks = job->layout.n_chunks;
+    struct fby_chunk_sent *sent     = fby_zalloc(n_chunks * sizeof(*sent));
+    for (uint32_t i = 0; i < n_chunks; i++) {
         const struct fby_job_chunk *chunk = &job->chunks[i];
         sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
     }
-    for (uint32_t f = 0; f < job->layout.n_fields; f++) {
-        sums[f] = fby_field_checksum(
-            &job->layout, f, sent + job->layout.fields[f].first_chunk);
+    for (uint32_t field = 0; field < job->layout.n_fields; field++) {
+        sums[field] = fby_field_checksum(
+            &job->layout, field, sent + job->layout.fields[field].first_chunk);
     }
     free(sent);
 }
 
-/* One allocation holds the list and, after the list, the keys of its rows. */
+/* List the rows whose sample was replaced, because it could not be decoded. The
+ * caller frees the list: one allocation for its entries and their keys. */
 static struct fby_substituted *list_substituted(const struct fby_job *job)
 {
     const struct fby_dataset *dataset = job->spec.dataset_plan->dataset;
@@ -108,16 +109,16 @@ static struct fby_substituted *list_substituted(const struct fby_job *job)
         fby_zalloc(n * (sizeof(*list) + sizeof(struct fby_row_key)));
     struct fby_row_key *keys = (struct fby_row_key *)(list + n);
     for (size_t i = 0; i < n; i++) {
-        const struct fby_job_substituted *one = &job->substituted[i];
+        const struct fby_job_substituted *row = &job->substituted[i];
 
         list[i] = (struct fby_substituted){
-            .row        = one->row,
-            .original   = one->original,
-            .substitute = one->substitute,
+            .row        = row->row,
+            .original   = row->original,
+            .substitute = row->substitute,
             .shard      = fby_dataset_shard_name(
-                     dataset, fby_dataset_shard_of(dataset, one->original)),
-            .key  = fby_dataset_key(dataset, one->original, &keys[i]),
-            .text = one->text,
+                     dataset, fby_dataset_shard_of(dataset, row->original)),
+            .key  = fby_dataset_key(dataset, row->original, &keys[i]),
+            .text = row->text,
         };
     }
     return list;
@@ -187,19 +188,19 @@ static void write_prefix(struct fby_job_chunk *chunk,
 }
 
 /* True if the chunk's prefix was not written for `request`. */
-static bool needs_prefix(
+static bool needs_new_prefix(
     const struct fby_job_chunk *chunk, const struct fby_loop_request *request)
 {
     return !fby_session_equal(chunk->session, request->peer->id) ||
            !fby_request_equal(chunk->request, request->id);
 }
 
-/* Send the frame from the batch's own arena, without a copy. */
+/* Initialise `message` with the frame in the batch's own arena, not a copy. */
 static fby_err lend_in_place(struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
     uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
-    if (needs_prefix(chunk, request)) {
+    if (needs_new_prefix(chunk, request)) {
         write_prefix(chunk, request, chunk->payload, frame);
         chunk->session = request->peer->id;
         chunk->request = request->id;
@@ -213,18 +214,20 @@ static fby_err lend_in_place(struct fby_job_chunk *chunk,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
-static fby_err fill_and_lend(struct fby_arena *to, struct fby_job_chunk *chunk,
-    const struct fby_loop_request *request, zmq_msg_t *message)
+/* Copy the chunk into `arena`, which has room for it alone, and lend that. */
+static fby_err copy_and_lend(struct fby_arena *arena,
+    struct fby_job_chunk *chunk, const struct fby_loop_request *request,
+    zmq_msg_t *message)
 {
-    fby_err err = fby_arena_commit(to);
+    fby_err err = fby_arena_commit(arena);
     if (err != FBY_OK) {
         return err;
     }
-    uint8_t *frame = fby_arena_data(to);
+    uint8_t *frame = fby_arena_data(arena);
     memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
     write_prefix(chunk, request, frame + FBY_CHUNK_PREFIX, frame);
     return fby_arena_lend(
-        to, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+        arena, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
 static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
@@ -235,7 +238,7 @@ static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
         .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
     fby_err err = fby_arena_create(self->arenas, &spec, &copy);
     if (err == FBY_OK) {
-        err = fill_and_lend(copy, chunk, request, message);
+        err = copy_and_lend(copy, chunk, request, message);
     }
     fby_arena_release(&copy);
     self->counts.copied_chunks += err == FBY_OK ? 1 : 0;
@@ -254,16 +257,17 @@ static void send_frame(
     }
 }
 
-/* Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
+/* Send a chunk. A chunk whose route is lost counts as sent.
+ * Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
  *         FBY_SYS              there is no memory for a message. */
 static fby_err send_chunk(struct fby_loop *self,
     struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
     zmq_msg_t message;
-    bool      copy = needs_prefix(chunk, request) &&
-                fby_arena_is_lent(chunk->job->arena, chunk->index);
-    fby_err err = copy ? lend_copy(self, chunk, request, &message)
-                       : lend_in_place(chunk, request, &message);
+    bool      must_copy = needs_new_prefix(chunk, request) &&
+                     fby_arena_is_lent(chunk->job->arena, chunk->index);
+    fby_err err = must_copy ? lend_copy(self, chunk, request, &message)
+                            : lend_in_place(chunk, request, &message);
     if (err != FBY_OK) {
         return err;
     }
@@ -280,15 +284,16 @@ static fby_err send_chunk_item(
     struct fby_job_chunk *chunk = &request->work->job->chunks[index];
     struct fby_loop_peer *peer  = request->peer;
     fby_err               err   = send_chunk(self, request, chunk);
-    if (err == FBY_OK && peer->routing_id.size > 0 &&
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (peer->routing_id.size > 0 &&
         fby_fault_takes_effect("worker.duplicate_chunk", "chunk") &&
         send_chunk(self, request, chunk) == FBY_OK) {
         peer->duplicate_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
     }
-    if (err == FBY_OK) {
-        fby_fault_kill_or_stop("worker.exit", "worker.stop", "chunk");
-    }
-    return err;
+    fby_fault_kill_or_stop("worker.exit", "worker.stop", "chunk");
+    return FBY_OK;
 }
 
 /* ---- Items of sessions --------------------------------------------------- */
@@ -302,7 +307,7 @@ static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
         fby_loop_send_lost(self, peer, item->id);
     }
     if (request == NULL) {
-        return FBY_OK;
+        return FBY_OK; /* the request has ended: there is nothing to send */
     }
     if (item->kind == FBY_SEND_CHUNK) {
         return send_chunk_item(self, request, item->chunk);
@@ -318,28 +323,28 @@ static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
     return FBY_OK;
 }
 
-/* Send one item; returns false when no item can be sent now. */
+/* Send the deferred item, or else the next item of the session. Returns false
+ * when no item can be sent now. */
 static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     if (!peer->is_deferred &&
         !fby_session_next(peer->session, self->now_ns, &peer->deferred)) {
         return false;
     }
-    struct fby_session_item item = peer->deferred;
-    peer->is_deferred            = send_item(self, peer, &item) != FBY_OK;
+    peer->is_deferred = send_item(self, peer, &peer->deferred) != FBY_OK;
     return !peer->is_deferred;
 }
 
-/* Send one item of each peer in round-robin order, so that a long batch does
- * not delay the short batches of other peers. */
+/* Send one item of each peer in turn until none is left, so that a long batch
+ * does not delay the short batches of other peers. */
 void fby_loop_send_ready(struct fby_loop *self)
 {
-    bool sent = true;
-    while (sent) {
-        sent = false;
+    bool any_sent = true;
+    while (any_sent) {
+        any_sent = false;
         for (struct fby_loop_peer *peer = self->peers; peer != NULL;
              peer                       = peer->next) {
-            sent = (!peer->has_left && send_next(self, peer)) || sent;
+            any_sent |= !peer->has_left && send_next(self, peer);
         }
     }
 }

@@ -1,8 +1,9 @@
-/* Choose the filter and codec of each field. The client may name both; for
- * `auto` the worker chooses those that saved most bytes on earlier chunks. */
+/* Choose how the chunks of each field are encoded: by a filter, and by a codec
+ * that compresses its output. The client may name each of the two, or leave it
+ * to `auto` (codec/auto.h), which learns from the sizes of earlier chunks. */
 #include "worker/loop/loop.h"
 
-/* The client's choice for field `i`; `auto` if the request has no choices. */
+/* The client's choice for chosen field `i`; `auto` if the request has none. */
 static struct fby_coding_choice requested_choice(
     const struct fby_request *request, uint32_t i)
 {
@@ -10,14 +11,15 @@ static struct fby_coding_choice requested_choice(
     return request->n_choices > 0 ? request->choices[i] : automatic;
 }
 
-static bool same_choices(const struct fby_loop_encoding *encoding,
-    const struct fby_request *request, uint32_t n)
+/* True if `encoding` learned for this content, these fields and choices. */
+static bool is_learned_for(const struct fby_loop_encoding *encoding,
+    const struct fby_request *request, uint32_t n_fields)
 {
-    if (encoding->n != n || encoding->fields != request->fields ||
+    if (encoding->n_fields != n_fields || encoding->fields != request->fields ||
         !fby_digest_equal(&encoding->content, &request->content)) {
         return false;
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n_fields; i++) {
         struct fby_coding_choice choice = requested_choice(request, i);
         if (encoding->choices[i].filter != choice.filter ||
             encoding->choices[i].codec != choice.codec) {
@@ -27,7 +29,8 @@ static bool same_choices(const struct fby_loop_encoding *encoding,
     return true;
 }
 
-/* The request for fby_auto_init; `features` are those of the client. */
+/* The argument of fby_auto_init and fby_auto_suits. Only the first needs
+ * `features`: the filters and codecs that the client decodes. */
 static struct fby_coding_request coding_request(
     const struct fby_raw_field *field, struct fby_coding_choice choice,
     uint64_t features)
@@ -41,16 +44,15 @@ static struct fby_coding_request coding_request(
     };
 }
 
-/* When a client changes its choices, its fields or its content, `auto` starts
- * to learn again. */
+/* Start to learn again, for the new choices, fields and content of a client. */
 static void restart_learning(struct fby_loop_peer *peer,
     const struct fby_request *request, const struct fby_raw_layout *layout)
 {
     struct fby_loop_encoding *encoding = &peer->encoding;
     encoding->content                  = request->content;
     encoding->fields                   = request->fields;
-    encoding->n                        = layout->n_fields;
-    for (uint32_t i = 0; i < encoding->n; i++) {
+    encoding->n_fields                 = layout->n_fields;
+    for (uint32_t i = 0; i < encoding->n_fields; i++) {
         encoding->choices[i]             = requested_choice(request, i);
         struct fby_coding_request wanted = coding_request(
             &layout->fields[i], encoding->choices[i], peer->features);
@@ -58,7 +60,7 @@ static void restart_learning(struct fby_loop_peer *peer,
     }
 }
 
-static bool supports(const struct fby_loop_peer *peer, struct fby_coding coding)
+static bool decodes(const struct fby_loop_peer *peer, struct fby_coding coding)
 {
     return (peer->features & FBY_FEATURE_FILTER(coding.filter)) != 0 &&
            (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
@@ -89,12 +91,12 @@ void fby_loop_encoding_choose(struct fby_loop_peer *peer,
     struct fby_coding out[FBY_MAX_FIELDS])
 {
     struct fby_loop_encoding *encoding = &peer->encoding;
-    if (!same_choices(encoding, request, layout->n_fields)) {
+    if (!is_learned_for(encoding, request, layout->n_fields)) {
         restart_learning(peer, request, layout);
     }
-    for (uint32_t i = 0; i < encoding->n; i++) {
+    for (uint32_t i = 0; i < encoding->n_fields; i++) {
         out[i] = fby_auto_next(&encoding->autos[i]);
-        if (!supports(peer, out[i])) {
+        if (!decodes(peer, out[i])) {
             out[i] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
         }
     }
@@ -106,7 +108,8 @@ bool fby_loop_encoding_suits(
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         struct fby_coding        coding = job->coding[i];
         struct fby_coding_choice choice = peer->encoding.choices[i];
-        if (!supports(peer, coding) ||
+        /* A choice other than `auto` must be equal to the job's. */
+        if (!decodes(peer, coding) ||
             (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
             (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {
             return false;
@@ -120,6 +123,7 @@ void fby_loop_encoding_learn(
 {
     struct fby_loop_encoding *encoding = &peer->encoding;
     const struct fby_job     *job      = chunk->job;
+    /* A chunk of an earlier content says nothing about the present fields. */
     if (fby_digest_equal(
             &encoding->content, &job->spec.dataset_plan->content_digest)) {
         fby_auto_record(&encoding->autos[chunk->field],

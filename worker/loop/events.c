@@ -1,4 +1,5 @@
-/* Pass events of the stages to the sessions: ready chunks and failed jobs. */
+/* Handle the events of the stages, the threads that make batches: a chunk is
+ * ready, or a job (the making of one batch) has failed. */
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
@@ -9,10 +10,10 @@ static void on_chunk_ready(
     chunk->ready        = true;
     job->ready_chunks++;
     bool all_ready = job->ready_chunks == job->layout.n_chunks;
+    const struct fby_session_chunk ready = {
+        chunk->index, FBY_CHUNK_PREFIX + chunk->wire_bytes};
     for (struct fby_loop_request *request = work->requests; request != NULL;
          request                          = request->next_of_work) {
-        const struct fby_session_chunk ready = {
-            chunk->index, FBY_CHUNK_PREFIX + chunk->wire_bytes};
         if (request->charged) { /* this request's choices decided the coding */
             fby_loop_encoding_learn(request->peer, chunk);
         }
@@ -42,7 +43,7 @@ static void send_failure(
     const struct fby_dataset     *dataset = job->spec.dataset_plan->dataset;
     const struct fby_job_failure *failure = &job->failure;
     struct fby_row_key            key;
-    if (failure->err == FBY_AGAIN) {
+    if (failure->err == FBY_AGAIN) { /* a retry may succeed */
         fby_loop_send_busy(self, request->peer, request->id);
         return;
     }
@@ -62,7 +63,7 @@ static void send_failure(
 
 static void on_job_failed(struct fby_loop *self, struct fby_loop_work *work)
 {
-    /* The end of its last request releases the work's reference. */
+    /* The work and its reference to the job end with the last request. */
     struct fby_job *job = fby_job_hold(work->job);
     fby_warn(job->failure.err == FBY_AGAIN ? "NOT-NOW" : "CANNOT",
         "step %llu: %s", (unsigned long long)job->spec.step,
@@ -83,6 +84,7 @@ void fby_loop_handle_events(struct fby_loop *self)
     fby_stages_clear_wakeup(self->stages);
     while (fby_stages_next_event(self->stages, &event)) {
         struct fby_loop_work *work = fby_loop_find_work(self, event.job);
+        /* Cancelled work is NULL. An event without a chunk is a failure. */
         if (work != NULL && event.chunk != NULL) {
             on_chunk_ready(work, event.chunk);
         } else if (work != NULL) {

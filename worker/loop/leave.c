@@ -1,19 +1,19 @@
-/* How a worker leaves: it sends LEAVE, accepts no new requests, and finishes
- * the open batches. After drain_ns it answers LOST for the batches that are
- * still open. When the socket closes, ZeroMQ has LINGER_MS (worker.c) to send
- * the messages in its queues. */
+/* Leave: the worker sends LEAVE to its clients, accepts no new requests,
+ * finishes the open batches, and ends. After drain_ns it answers LOST for the
+ * batches that are still open. When the socket closes, ZeroMQ has LINGER_MS
+ * (worker.c) to send the messages in its queues. */
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
 void fby_loop_leave(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
-        self->leave_until_ns = self->now_ns; /* a second call: do not wait */
+        self->leave_until_ns = self->now_ns; /* end in this turn */
         return;
     }
     fby_info("LEAVING", "finishing the open batches");
     self->leave_until_ns = self->now_ns + self->options.drain_ns;
-    fby_loop_registry_leave(self);
+    fby_loop_registry_deregister(self);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         if (!peer->has_left) {
@@ -35,7 +35,7 @@ static bool has_open_batches(const struct fby_loop *self)
     return false;
 }
 
-static void lose_open_batches(struct fby_loop *self)
+static void send_lost_for_open_batches(struct fby_loop *self)
 {
     fby_warn("GIVEN-BACK", "the time to leave is over: open batches are lost");
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
@@ -55,7 +55,7 @@ void fby_loop_leave_tick(struct fby_loop *self)
     if (!has_open_batches(self)) {
         self->done = true;
     } else if (self->now_ns >= self->leave_until_ns) {
-        lose_open_batches(self);
+        send_lost_for_open_batches(self);
         self->done = true;
     }
 }

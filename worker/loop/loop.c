@@ -1,5 +1,6 @@
-/* One turn of the loop: wait, then handle messages, events of the stages, freed
- * memory, signals and timers, in this order; at the end send what is ready. */
+/* One turn of a worker's loop: wait, then handle messages, events of the stages
+ * (the threads that make batches), freed memory, loaded datasets, signals and
+ * timers, in this order. At the end send what is ready. */
 #include "worker/loop/loop.h"
 
 #include <errno.h>
@@ -10,22 +11,23 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-enum { MESSAGES_PER_TURN = 64 };
+enum { MESSAGES_PER_TURN = 64 }; /* at most: other events must not wait */
 
 static const int64_t longest_wait_ns = FBY_NS_PER_S;
 
 /* Receive and handle one message. Returns false when there is none. */
 static bool receive_one(struct fby_loop *self)
 {
-    struct fby_routing_id from;
+    struct fby_routing_id sender;
     zmq_msg_t             frame;
-    fby_err               err = fby_socket_receive(self->router, &from, &frame);
+    fby_err err = fby_socket_receive(self->router, &sender, &frame);
     if (err == FBY_OK) {
         fby_loop_handle_frame(
-            self, &from, zmq_msg_data(&frame), zmq_msg_size(&frame));
+            self, &sender, zmq_msg_data(&frame), zmq_msg_size(&frame));
         zmq_msg_close(&frame);
+    } else if (err == FBY_PROTO) {
+        self->counts.malformed++;
     }
-    self->counts.malformed += err == FBY_PROTO;
     return err != FBY_AGAIN;
 }
 
@@ -34,7 +36,7 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* Milliseconds until the next timer is due. */
+/* Milliseconds until the next timer is due, at most longest_wait_ns. */
 static long wait_ms(const struct fby_loop *self)
 {
     int64_t now_ns = fby_now_ns();
@@ -48,17 +50,17 @@ static long wait_ms(const struct fby_loop *self)
     if (self->leave_until_ns != 0) {
         due_ns = earlier(due_ns, self->leave_until_ns);
     }
-    /* Rounded up, so that the timer is due after the wait. */
+    /* Round up, so that the timer is due after the wait. */
     return due_ns <= now_ns ? 0 : (long)((due_ns - now_ns) / FBY_NS_PER_MS) + 1;
 }
 
-/* Unmap blocks that were kept for reuse and not reused for idle_ns, because a
- * stream ended or batches became smaller. */
+/* Unmap memory that was kept for reuse and has not been reused for idle_ns. A
+ * check in each quarter of idle_ns finds it early enough. */
 static void trim_memory(struct fby_loop *self)
 {
-    int64_t since_ns = self->now_ns - self->options.idle_ns;
-    fby_memory_trim(self->memory, since_ns);
-    fby_stages_trim(self->stages, since_ns);
+    int64_t unused_since_ns = self->now_ns - self->options.idle_ns;
+    fby_memory_trim(self->memory, unused_since_ns);
+    fby_stages_trim(self->stages, unused_since_ns);
     self->trim_due_ns = self->now_ns + self->options.idle_ns / 4;
 }
 
@@ -91,25 +93,26 @@ static bool polls_stop_fd(const struct fby_loop *self)
 
 void fby_loop_turn(struct fby_loop *self)
 {
-    enum { ROUTER, STAGES, ARENAS, PLANS, SIGNALS, STOP, SERVER, N };
-    zmq_pollitem_t items[N] = {
+    enum { ROUTER, STAGES, ARENAS, PLANS, SIGNALS, STOP, SERVER, N_ITEMS };
+    zmq_pollitem_t items[N_ITEMS] = {
         [ROUTER]  = {.socket = self->router},
         [STAGES]  = {.fd = fby_stages_fd(self->stages)},
         [ARENAS]  = {.fd = fby_arenas_fd(self->arenas)},
         [PLANS]   = {.fd = fby_plan_cache_fd(self->plans)},
         [SIGNALS] = {.fd = self->signal_fd},
         [STOP]    = {.fd = polls_stop_fd(self) ? self->options.stop_fd : -1},
-        [SERVER]  = {.socket = self->registry.socket, .fd = -1},
+        [SERVER]  = {.socket = self->registry.socket, .fd = -1}, /* or none */
     };
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N_ITEMS; i++) {
         items[i].events = ZMQ_POLLIN;
     }
-    if (zmq_poll(items, N, wait_ms(self)) < 0 && errno != EINTR) {
+    if (zmq_poll(items, N_ITEMS, wait_ms(self)) < 0 && errno != EINTR) {
         fby_error("POLL", "%s", zmq_strerror(errno));
     }
     self->now_ns = fby_now_ns();
-
-    for (int i = 0; i < MESSAGES_PER_TURN && receive_one(self); i++) {
+    int received = 0;
+    while (received < MESSAGES_PER_TURN && receive_one(self)) {
+        received++;
     }
     fby_loop_registry_receive(self);
     fby_loop_handle_events(self);

@@ -1,18 +1,18 @@
-/* loop.h - the loop that owns a worker's sockets: types and functions that its
- * files share.
+/* loop.h - the loop that owns a worker's sockets. It receives the requests of
+ * clients and sends them batches. This header is private to worker/loop/.
  *
  *   worker.c           start and end
  *   loop.c             one turn: poll, receive, events, timers, send
- *   answer.c           a handler for each message of a client
+ *   answer.c           handle each message of a client
  *   request.c          REQUEST: find or start the work that makes the batch
  *   encoding_choice.c  choose the filter and codec of each field
  *   open_request.c     OPEN: wait until a dataset is loaded, send the result
- *   events.c           pass chunks and failures of the stages to the sessions
+ *   events.c           tell the sessions which chunks are ready or failed
  *   deliver.c          send the items that the sessions have ready
- *   peer.c             clients and their requests, and how they end
- *   registry.c         the server: registration and heartbeats
- *   counters.c         the counters in a heartbeat
- *   leave.c            LEAVE, finish the open batches, end
+ *   peer.c             add, find and end clients and their requests
+ *   registry.c         register at the server, and send it heartbeats
+ *   counters.c         list the counters for a heartbeat
+ *   leave.c            send LEAVE, finish the open batches, end
  *
  * Thread: only the loop's thread uses these types and functions. */
 #ifndef FBY_WORKER_LOOP_H
@@ -28,10 +28,10 @@
 #include "worker/session/session.h"
 #include "worker/stages/stages.h"
 
-/* A batch in work and the requests for it. */
+/* A batch that is being made, and the requests for it. */
 struct fby_loop_work {
-    struct fby_job          *job;      /* a reference */
-    struct fby_loop_request *requests; /* list; never empty between turns */
+    struct fby_job          *job;      /* holds one reference */
+    struct fby_loop_request *requests; /* list; not empty after a turn */
     struct fby_loop_work    *next;
 };
 
@@ -43,8 +43,8 @@ struct fby_loop_request {
     struct fby_request_id id;
     uint64_t              request_sum; /* fby_request_checksum, for HEADER */
     struct fby_loop_work *work;        /* NULL: the request has ended */
-    struct fby_session_chunk *chunks;  /* lent to the session */
-    bool                      charged; /* it started the work */
+    struct fby_session_chunk *chunks;  /* ready; lent to the session */
+    bool                      charged; /* this request started the work */
     struct fby_loop_request  *next_of_work; /* in the list of `work` */
     struct fby_loop_request  *next_of_peer; /* in the list of `peer` */
 };
@@ -53,8 +53,8 @@ struct fby_loop_request {
  * learned about filters and codecs. */
 struct fby_loop_encoding {
     struct fby_digest        content;
-    uint64_t                 fields; /* as in REQUEST: the chosen fields */
-    uint32_t                 n;      /* chosen fields; 0: no request yet */
+    uint64_t                 fields;   /* bits of the chosen fields */
+    uint32_t                 n_fields; /* chosen fields; 0: no request yet */
     struct fby_coding_choice choices[FBY_MAX_FIELDS]; /* [chosen field] */
     struct fby_auto          autos[FBY_MAX_FIELDS];   /* [chosen field] */
 };
@@ -63,13 +63,12 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_session_id    id;
     struct fby_routing_id    routing_id; /* size 0: no route */
     struct fby_session      *session;
-    uint64_t                 features;
+    uint64_t                 features; /* FBY_FEATURE_ bits of both sides */
     struct fby_loop_encoding encoding;
     struct fby_loop_request *requests;
-    /* An item to send once there is memory to copy its chunk: */
-    struct fby_session_item deferred;
-    bool                    is_deferred; /* `deferred` is set */
-    uint64_t duplicate_bytes; /* sent twice on this route by fault injection */
+    struct fby_session_item  deferred; /* next to send; see is_deferred */
+    bool     is_deferred; /* `deferred` waits for memory to copy its chunk */
+    uint64_t duplicate_bytes; /* sent twice on the route by fault injection */
     bool     has_left;        /* the peer is freed with its last request */
     char     name[96];        /* for log lines: "job/rank at host" */
     struct fby_loop_peer *next;
@@ -79,36 +78,35 @@ struct fby_loop_open { /* an OPEN that waits until its dataset is loaded */
     struct fby_loop_peer   *peer;
     struct fby_open_id      id;
     struct fby_plan_load   *load;
-    struct fby_maybe_digest data, fingerprint; /* that the client expects */
+    struct fby_maybe_digest data, fingerprint; /* as the client expects them */
     struct fby_loop_open   *next;
 };
 
 struct fby_loop_registry {         /* the worker's registration at the server */
     void                  *socket; /* NULL: there is no server */
     char                   endpoint[FBY_ENDPOINT_SIZE];  /* of the server */
-    char                   advertise[FBY_ENDPOINT_SIZE]; /* of the worker */
-    char                   host[FBY_HOST_MAX + 1];
-    struct fby_instance_id server; /* 0: not registered */
-    int64_t                heartbeat_ns;
-    int64_t                due_ns;     /* time of next REGISTER or HEARTBEAT */
+    char                   advertise[FBY_ENDPOINT_SIZE]; /* of this worker */
+    char                   host[FBY_HOST_MAX + 1];       /* of this worker */
+    struct fby_instance_id server;                       /* 0: not registered */
+    int64_t                heartbeat_ns; /* from one HEARTBEAT to the next */
+    int64_t                due_ns;     /* when to send REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages sent since the last answer */
-    bool                   silent;     /* SERVER-SILENT was logged, and no
-                                          message has come since */
-    bool                   refused;    /* REGISTER-REFUSED was logged, and the
-                                          worker is not registered */
-    int64_t last_busy_ns, last_load_ns; /* busy time, time of last heartbeat */
+    bool    silent;  /* no message has come since SERVER-SILENT was logged */
+    bool    refused; /* not registered since REGISTER-REFUSED was logged */
+    int64_t last_busy_ns; /* busy_ns of the transform stage at last_load_ns */
+    int64_t last_load_ns; /* time of the last heartbeat */
 };
 
-struct fby_loop_counts {
-    uint64_t batches;    /* ENDs sent */
-    uint64_t wire_bytes; /* of chunk frames sent */
+struct fby_loop_counts { /* since the start of the worker */
+    uint64_t batches;    /* END messages sent */
+    uint64_t wire_bytes; /* of the chunk frames sent */
     uint64_t raw_bytes;  /* of the chunks in these frames, before encoding */
     uint64_t chunks;     /* sent */
     uint64_t requests;   /* accepted */
     uint64_t joined;     /* accepted requests that joined work in progress */
-    uint64_t busy, lost, cannot; /* messages of that name sent */
+    uint64_t busy, lost, cannot; /* BUSY, LOST and CANNOT messages sent */
     uint64_t malformed;          /* frames that are not valid messages */
-    uint64_t out_of_place;       /* messages forbidden in the present state */
+    uint64_t out_of_place;       /* messages that the protocol forbade */
     uint64_t unknown_peers;      /* HELLO_FIRST sent */
     uint64_t routes_lost;        /* sends that failed */
     uint64_t copied_chunks;      /* chunks copied before they were sent */
@@ -116,30 +114,30 @@ struct fby_loop_counts {
 };
 
 struct fby_loop {
-    struct fby_worker_options options; /* defaults resolved, timers divided */
+    struct fby_worker_options options; /* defaults filled in, timers divided */
     struct fby_instance_id    instance;
     struct fby_roots         *roots;
     struct fby_plan_cache    *plans;
-    struct fby_memory        *memory; /* from which arenas are allocated */
-    struct fby_arenas        *arenas;
+    struct fby_memory        *memory; /* blocks for `arenas` */
+    struct fby_arenas        *arenas; /* one arena holds one batch */
     struct fby_stages        *stages;
     struct fby_budget         budget;
     struct fby_session_config session_config;
     void                     *zmq;    /* context */
     void                     *router; /* socket of all clients */
-    char                      bound[FBY_ENDPOINT_SIZE]; /* of `router` */
-    struct fby_loop_registry  registry;
-    struct fby_loop_peer     *peers;
-    struct fby_loop_work     *works;
-    struct fby_loop_open     *opens;
-    struct fby_buffer         frame; /* a control message being sent */
-    struct fby_loop_counts    counts;
-    int                       signal_fd;       /* -1: none */
-    int64_t                   now_ns;          /* time of this turn */
-    int64_t                   progress_due_ns; /* time of next SCANNINGs */
-    int64_t                   trim_due_ns; /* time of next return of memory */
-    int64_t leave_until_ns; /* end of the drain time; 0: not leaving */
-    bool    done;           /* end after this turn */
+    char bound[FBY_ENDPOINT_SIZE];    /* endpoint that `router` is bound to */
+    struct fby_loop_registry registry;
+    struct fby_loop_peer    *peers;
+    struct fby_loop_work    *works;
+    struct fby_loop_open    *opens;
+    struct fby_buffer        frame; /* a control message being sent */
+    struct fby_loop_counts   counts;
+    int     signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
+    int64_t now_ns;          /* time at which this turn began */
+    int64_t progress_due_ns; /* when to send SCANNING next */
+    int64_t trim_due_ns;     /* when to unmap unused memory next */
+    int64_t leave_until_ns; /* when to stop finishing batches; 0: not leaving */
+    bool    done;           /* the worker ends after this turn */
 };
 
 /* ---- loop.c -------------------------------------------------------------- */
@@ -151,16 +149,16 @@ void fby_loop_turn(struct fby_loop *self);
 
 /* Handle one frame from a client. A malformed frame is counted and dropped. */
 void fby_loop_handle_frame(struct fby_loop *self,
-    const struct fby_routing_id *from, const void *frame, size_t size);
+    const struct fby_routing_id *sender, const void *frame, size_t size);
 
-/* Encode `message` into self->frame. A failure is a fault of this worker: it is
- * logged, and the function returns false. */
+/* Encode `message` into self->frame. Returns false after a failure, which is a
+ * fault of this worker and is logged. */
 bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message);
 
-/* Record that the route of `peer` is gone; its session goes on. */
+/* Record that the route of `peer` is gone. The session of `peer` goes on. */
 void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer);
 
-/* Send `message` to `peer`; without a route do nothing. */
+/* Send `message` to `peer`, if it has a route. */
 void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
@@ -168,7 +166,7 @@ void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
 void fby_loop_send_busy(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_request_id id);
 
-/* Answer LOST: the request was dropped, so the client asks any worker. */
+/* Answer LOST: the request was dropped. The client asks any worker again. */
 void fby_loop_send_lost(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_request_id id);
 
@@ -180,8 +178,8 @@ void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
 
 /* ---- encoding_choice.c --------------------------------------------------- */
 
-/* Check that a request has a filter and codec for each of its fields, or none
- * at all, and that they suit the type and shape of the field.
+/* Check that a request names a filter and codec for each of its fields, or for
+ * none, and that they suit the type and shape of the field.
  * Errors: FBY_USAGE. */
 FBY_CHECKED fby_err fby_loop_encoding_check(const struct fby_request *request,
     const struct fby_raw_layout *layout, struct fby_error_detail *why);
@@ -196,8 +194,8 @@ void fby_loop_encoding_choose(struct fby_loop_peer *peer,
 bool fby_loop_encoding_suits(
     const struct fby_loop_peer *peer, const struct fby_job *job);
 
-/* Let the `auto` of `peer` learn from the raw and the encoded size of a chunk.
- * `peer` must be the client whose request started the work. */
+/* Report the raw and the encoded size of a chunk to the state of `auto` that
+ * `peer` has. `peer` must be the client whose request started the work. */
 void fby_loop_encoding_learn(
     struct fby_loop_peer *peer, const struct fby_job_chunk *chunk);
 
@@ -228,7 +226,7 @@ void fby_loop_send_ready(struct fby_loop *self);
 
 /* ---- peer.c -------------------------------------------------------------- */
 
-/* The peer of `session`, or NULL. */
+/* Returns the peer with the id `session`, or NULL. */
 struct fby_loop_peer *fby_loop_find_peer(
     const struct fby_loop *self, struct fby_session_id session);
 
@@ -245,7 +243,7 @@ void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer);
  * that left and have no request any more. */
 void fby_loop_peers_sweep(struct fby_loop *self);
 
-/* The work that `job` belongs to, or NULL. */
+/* Returns the work that `job` belongs to, or NULL. */
 struct fby_loop_work *fby_loop_find_work(
     const struct fby_loop *self, const struct fby_job *job);
 
@@ -257,7 +255,7 @@ struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
 void fby_loop_request_join(
     struct fby_loop_request *request, struct fby_loop_work *work);
 
-/* The request of `peer` with this id; NULL: the id is unknown, or the request
+/* Returns the request of `peer` with this id; NULL if there is none or it has
  * ended. */
 struct fby_loop_request *fby_loop_find_request(
     const struct fby_loop_peer *peer, struct fby_request_id id);
@@ -266,8 +264,8 @@ struct fby_loop_request *fby_loop_find_request(
 void fby_loop_request_end(
     struct fby_loop *self, struct fby_loop_request *request);
 
-/* Free the request `tag`, since the memory of its batch is free. Called by
- * fby_arenas_collect with the loop as `context`. */
+/* Free the request `tag` when its batch has no memory (any more). A callback of
+ * fby_arenas_collect; `context` is the loop. */
 void fby_loop_request_freed(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */
@@ -282,24 +280,24 @@ FBY_CHECKED fby_err fby_loop_registry_open(
 /* Close the connection to the server, if there is one. */
 void fby_loop_registry_close(struct fby_loop *self);
 
-/* Handle the messages of the server that have arrived. */
+/* Receive and handle messages of the server, if there are any. */
 void fby_loop_registry_receive(struct fby_loop *self);
 
 /* Send REGISTER or HEARTBEAT when it is due. */
 void fby_loop_registry_tick(struct fby_loop *self);
 
-/* Send DEREGISTER. */
-void fby_loop_registry_leave(struct fby_loop *self);
+/* Send DEREGISTER to the server, if there is one. */
+void fby_loop_registry_deregister(struct fby_loop *self);
 
 /* ---- counters.c ---------------------------------------------------------- */
 
-enum { FBY_LOOP_COUNTERS = 64 };
+enum { FBY_LOOP_COUNTERS = 64 }; /* more than fby_loop_counters_read lists */
 struct fby_loop_counters {
     struct fby_counter list[FBY_LOOP_COUNTERS];
-    size_t             n;
+    size_t             n; /* used entries of list[] */
 };
 
-/* Read all counters of the worker: totals since its start. */
+/* List all counters of the worker. */
 void fby_loop_counters_read(
     const struct fby_loop *self, struct fby_loop_counters *counters);
 
@@ -308,7 +306,8 @@ void fby_loop_counters_read(
 /* Start to leave. A second call ends the worker in this turn. */
 void fby_loop_leave(struct fby_loop *self);
 
-/* While leaving: set `done` once no batch is open or drain_ns has passed. */
+/* If the worker is leaving, set `done` once no batch is open or drain_ns has
+ * passed. */
 void fby_loop_leave_tick(struct fby_loop *self);
 
 #endif

@@ -1,6 +1,7 @@
-/* OPEN: a client waits while its dataset is loaded (plan/plan_cache.h). It gets
- * SCANNING with the progress, then OPENED or OPEN_FAILED. When a client leaves,
- * its wait ends; a load for which no client waits is abandoned. */
+/* Handle OPEN, by which a client asks this worker to load a dataset
+ * (plan/plan_cache.h). While the client waits, it gets SCANNING with the
+ * progress, at the end OPENED or OPEN_FAILED. When a client leaves, its wait
+ * ends. A load for which no client waits is abandoned. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-enum { MAX_SESSION_OPENS = 8 }; /* waiting; correct clients have one */
+/* OPENs of a session that may wait. A correct client has one at a time. */
+enum { MAX_SESSION_OPENS = 8 };
 
 /* ---- Answers ------------------------------------------------------------- */
 
@@ -23,7 +25,7 @@ static const enum fby_open_failed_code open_failed_codes[] = {
     [FBY_SYS]        = FBY_OPEN_IO, /* the highest fby_err: sets the length */
 };
 
-static void send_failed(struct fby_loop *self, struct fby_loop_peer *peer,
+static void send_open_failed(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_open_id id, fby_err err, const struct fby_error_detail *why)
 {
     enum fby_open_failed_code code = open_failed_codes[err];
@@ -33,15 +35,16 @@ static void send_failed(struct fby_loop *self, struct fby_loop_peer *peer,
             .code = code != 0 ? code : FBY_OPEN_IO, .text = why->text));
 }
 
+/* True if the client expects a digest other than `found`. */
 static bool differs(
     const struct fby_maybe_digest *expected, const struct fby_digest *found)
 {
     return expected->known && !fby_digest_equal(&expected->digest, found);
 }
 
-static void send_differs(struct fby_loop *self,
-    const struct fby_loop_open           *open,
-    const struct fby_dataset_plan        *dataset_plan)
+static void send_open_differs(struct fby_loop *self,
+    const struct fby_loop_open                *open,
+    const struct fby_dataset_plan             *dataset_plan)
 {
     const char *text = differs(&open->data, &dataset_plan->data_digest)
                            ? "the data here is not the data asked for"
@@ -56,11 +59,11 @@ static void send_differs(struct fby_loop *self,
 static struct fby_shard_info *list_shards(
     const struct fby_dataset_plan *dataset_plan)
 {
-    const struct fby_dataset *dataset = dataset_plan->dataset;
-    uint32_t                  n       = fby_dataset_shards(dataset);
-    const uint32_t           *samples = fby_dataset_shard_samples(dataset);
-    struct fby_shard_info    *shards  = fby_zalloc(n * sizeof(*shards));
-    for (uint32_t i = 0; i < n; i++) {
+    const struct fby_dataset *dataset  = dataset_plan->dataset;
+    uint32_t                  n_shards = fby_dataset_shards(dataset);
+    const uint32_t           *samples  = fby_dataset_shard_samples(dataset);
+    struct fby_shard_info    *shards   = fby_zalloc(n_shards * sizeof(*shards));
+    for (uint32_t i = 0; i < n_shards; i++) {
         shards[i] = (struct fby_shard_info){
             .name    = fby_dataset_shard_name(dataset, i),
             .digest  = fby_dataset_shard_digest(dataset, i),
@@ -83,30 +86,23 @@ static bool can_be_sent(
 static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_dataset_plan *dataset_plan)
 {
-    struct fby_error_detail why    = {{0}};
-    struct fby_shard_info  *shards = list_shards(dataset_plan);
-    struct fby_message      opened = {
-             .type = FBY_MSG_OPENED,
-             .opened =
-                 {
-                     .session     = open->peer->id,
-                     .open        = open->id,
-                     .content     = dataset_plan->content_digest,
-                     .data        = dataset_plan->data_digest,
-                     .fingerprint = dataset_plan->fingerprint,
-                     .samples     = fby_dataset_samples(dataset_plan->dataset),
-                     .shards      = shards,
-                     .n_shards    = fby_dataset_shards(dataset_plan->dataset),
-            },
-    };
-    if (can_be_sent(&opened, &why)) {
-        fby_loop_send_to_peer(self, open->peer, &opened);
+    struct fby_error_detail   why    = {{0}};
+    struct fby_shard_info    *shards = list_shards(dataset_plan);
+    const struct fby_message *opened = FBY_MESSAGE(OPENED, opened,
+        .session = open->peer->id, .open = open->id,
+        .content     = dataset_plan->content_digest,
+        .data        = dataset_plan->data_digest,
+        .fingerprint = dataset_plan->fingerprint,
+        .samples = fby_dataset_samples(dataset_plan->dataset), .shards = shards,
+        .n_shards = fby_dataset_shards(dataset_plan->dataset));
+    if (can_be_sent(opened, &why)) {
+        fby_loop_send_to_peer(self, open->peer, opened);
     } else {
         (void)fby_error_prefix(&why, FBY_CONFIG,
             "the list of %" PRIu32 " shards is too long; make fewer shards or "
             "shorten their names",
             fby_dataset_shards(dataset_plan->dataset));
-        send_failed(self, open->peer, open->id, FBY_CONFIG, &why);
+        send_open_failed(self, open->peer, open->id, FBY_CONFIG, &why);
     }
     free(shards);
 }
@@ -115,10 +111,10 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_plan_load_state *state)
 {
     if (state->err != FBY_OK) {
-        send_failed(self, open->peer, open->id, state->err, &state->why);
+        send_open_failed(self, open->peer, open->id, state->err, &state->why);
     } else if (differs(&open->data, &state->dataset_plan->data_digest) ||
                differs(&open->fingerprint, &state->dataset_plan->fingerprint)) {
-        send_differs(self, open, state->dataset_plan);
+        send_open_differs(self, open, state->dataset_plan);
     } else {
         send_opened(self, open, state->dataset_plan);
     }
@@ -126,6 +122,7 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
 
 /* ---- Waiting ------------------------------------------------------------- */
 
+/* Remove the OPEN that `link`, a pointer in the list, points to. */
 static void remove_open(struct fby_loop_open **link)
 {
     struct fby_loop_open *open = *link;
@@ -137,12 +134,12 @@ static void remove_open(struct fby_loop_open **link)
 static uint32_t count_opens(
     const struct fby_loop *self, const struct fby_loop_peer *peer)
 {
-    uint32_t n = 0;
+    uint32_t n_opens = 0;
     for (const struct fby_loop_open *open = self->opens; open != NULL;
          open                             = open->next) {
-        n += open->peer == peer ? 1 : 0;
+        n_opens += open->peer == peer ? 1 : 0;
     }
-    return n;
+    return n_opens;
 }
 
 void fby_loop_drop_opens(struct fby_loop *self,
@@ -165,18 +162,19 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_open  *open = &message->open;
     struct fby_plan_load   *load = NULL;
     struct fby_error_detail why  = {{0}};
-    /* A client that repeats an id, which the protocol forbids, gets one answer.
-     */
+    fby_err                 err  = FBY_OK;
+    /* The protocol forbids to repeat an id; only the last OPEN is answered. */
     fby_loop_drop_opens(self, peer, open->open);
-    fby_err err =
-        count_opens(self, peer) < MAX_SESSION_OPENS
-            ? fby_plan_cache_open(
-                  self->plans, &open->content, open->location, &load, &why)
-            : fby_error_set(&why, FBY_FULL,
-                  "this session already waits for %d contents to be opened",
-                  MAX_SESSION_OPENS);
+    if (count_opens(self, peer) < MAX_SESSION_OPENS) {
+        err = fby_plan_cache_open(
+            self->plans, &open->content, open->location, &load, &why);
+    } else {
+        err = fby_error_set(&why, FBY_FULL,
+            "this session already waits for %d contents to be opened",
+            MAX_SESSION_OPENS);
+    }
     if (err != FBY_OK) {
-        send_failed(self, peer, open->open, err, &why);
+        send_open_failed(self, peer, open->open, err, &why);
         return;
     }
     struct fby_loop_open *waiting = fby_zalloc(sizeof(*waiting));
@@ -206,9 +204,9 @@ void fby_loop_answer_ended_opens(struct fby_loop *self)
     }
 }
 
-static uint32_t saturate_u32(uint64_t n)
+static uint32_t saturate_u32(uint64_t value)
 {
-    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 void fby_loop_send_progress(struct fby_loop *self)
@@ -216,7 +214,7 @@ void fby_loop_send_progress(struct fby_loop *self)
     for (struct fby_loop_open *open = self->opens; open != NULL;
          open                       = open->next) {
         struct fby_plan_load_state state = fby_plan_load_state(open->load);
-        /* The two are read one after the other, and may change in between. */
+        /* The load may change `total` after `done` was read. */
         uint64_t done = state.done < state.total ? state.done : state.total;
         fby_loop_send_to_peer(self, open->peer,
             FBY_MESSAGE(SCANNING, scanning, .session = open->peer->id,

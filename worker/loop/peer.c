@@ -1,6 +1,6 @@
-/* Clients and their requests. A peer is one session of one client. The work
- * that makes a batch may have several requests. A charged request stays until
- * its memory is free, even if its peer has left. */
+/* Add, find and end clients and their requests. A peer is one session of one
+ * client. The work that makes a batch may have several requests. The request
+ * that started it is charged with its memory, and stays until that is free. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,9 +8,9 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* An upper limit for the arena of a batch: a 64th more for the prefixes of
+/* An upper limit for the memory of a batch: a 64th more for the prefixes of
  * chunks, and 64 KiB for small batches and for rounding to pages. */
-static uint64_t with_overhead(uint64_t raw_bytes)
+static uint64_t max_batch_memory(uint64_t raw_bytes)
 {
     return raw_bytes + raw_bytes / 64 + (64 << 10);
 }
@@ -27,14 +27,16 @@ struct fby_loop_peer *fby_loop_find_peer(
     return peer;
 }
 
-/* The entitlement of a session whose largest batch has `max_bytes`. If that
- * exceeds the whole budget, it is the smallest one. Requests are then answered
- * CANNOT, so the client asks another worker or reports the reason. */
+/* The bytes of the budget that are reserved for a session whose largest batch
+ * has `max_bytes`. If that batch exceeds the whole budget, only the smallest
+ * entitlement is reserved. Too large requests are answered CANNOT later, so the
+ * client asks another worker or reports the reason. */
 static uint64_t entitlement(const struct fby_loop *self, uint64_t max_bytes)
 {
-    bool     may_fit = max_bytes <= self->budget.total;
-    uint64_t bytes   = may_fit ? with_overhead(max_bytes) : UINT64_MAX;
-    return bytes <= self->budget.total ? bytes : with_overhead(0);
+    uint64_t total = self->budget.total;
+    /* After the first test the sum in max_batch_memory cannot overflow. */
+    bool fits = max_bytes <= total && max_batch_memory(max_bytes) <= total;
+    return max_batch_memory(fits ? max_bytes : 0);
 }
 
 struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
@@ -64,7 +66,7 @@ struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
     return peer;
 }
 
-static struct fby_loop_request *first_open_request(
+static struct fby_loop_request *find_open_request(
     const struct fby_loop_peer *peer)
 {
     struct fby_loop_request *request = peer->requests;
@@ -79,7 +81,7 @@ void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer)
     struct fby_loop_request *request = NULL;
     fby_session_bye(peer->session);
     fby_loop_drop_opens(self, peer, (struct fby_open_id){0});
-    while ((request = first_open_request(peer)) != NULL) {
+    while ((request = find_open_request(peer)) != NULL) {
         fby_loop_request_end(self, request);
     }
     peer->has_left = true; /* from now on no message is sent to the peer */
@@ -188,6 +190,7 @@ void fby_loop_request_end(
     }
     *link         = request->next_of_work;
     request->work = NULL;
+    /* A charged request is freed with the memory of its batch. */
     if (!request->charged) {
         fby_loop_request_freed(self, request);
     }

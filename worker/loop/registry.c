@@ -1,6 +1,6 @@
-/* Registration and heartbeats at the server. A restarted server has no state:
- * it answers REGISTER_FIRST, and the worker registers again. Connected clients
- * are not affected. */
+/* Register this worker at the server, and send it heartbeats. After a restart
+ * the server knows no worker: it answers REGISTER_FIRST, and the worker
+ * registers again. Clients that are connected are not affected. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -16,22 +16,24 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* After MAX_UNANSWERED messages without an answer the worker connects again,
- * because messages queued on the old connection are out of date. */
-enum { MAX_UNANSWERED = 10, MAX_RECEIVED = 16, QUEUE_MESSAGES = 100000 };
+enum {
+    MAX_UNANSWERED = 10, /* then connect again: queued messages are outdated */
+    MAX_RECEIVED   = 16, /* messages handled in one turn of the loop */
+    QUEUE_MESSAGES = 100000 /* received messages that ZeroMQ may queue */
+};
 
 /* ---- The worker's own address -------------------------------------------- */
 
-static bool is_wildcard(const char *endpoint)
+static bool is_any_address(const char *endpoint)
 {
-    return strncmp(endpoint, "tcp://0.0.0.0:", 14) == 0 ||
-           strncmp(endpoint, "tcp://[::]:", 11) == 0 ||
-           strncmp(endpoint, "tcp://*:", 8) == 0;
+    return strncmp(endpoint, "tcp://0.0.0.0:", strlen("tcp://0.0.0.0:")) == 0 ||
+           strncmp(endpoint, "tcp://[::]:", strlen("tcp://[::]:")) == 0 ||
+           strncmp(endpoint, "tcp://*:", strlen("tcp://*:")) == 0;
 }
 
-/* Find this machine's address on the route to `server`. Connecting a datagram
- * socket looks up the route and sends nothing. */
-static bool local_address(
+/* Write this machine's address on the route to `server` to `host`. Connecting a
+ * datagram socket looks up the route and sends nothing. */
+static bool find_local_host(
     const struct addrinfo *server, char *host, size_t size)
 {
     struct sockaddr_storage own;
@@ -48,9 +50,9 @@ static bool local_address(
     return found;
 }
 
-/* Write the endpoint that clients reach on the route to `server`: this
- * machine's address there, and the port of `bound`. */
-static fby_err route_address(const char *server, const char *bound,
+/* Write the endpoint for clients to `out`: this machine's address on the route
+ * to `server`, and the port of the endpoint `bound`. */
+static fby_err write_route_endpoint(const char *server, const char *bound,
     char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
     char                 own[NI_MAXHOST] = "";
@@ -64,13 +66,13 @@ static fby_err route_address(const char *server, const char *bound,
     if (fby_endpoint_split(bound, &local) &&
         fby_endpoint_split(server, &remote) &&
         getaddrinfo(remote.host, remote.port, &hints, &address) == 0) {
-        bool found = local_address(address, own, sizeof(own));
+        bool found = find_local_host(address, own, sizeof(own));
         freeaddrinfo(address);
         if (found) {
+            bool is_ipv6 = strchr(own, ':') != NULL;
             snprintf(out, FBY_ENDPOINT_SIZE,
-                strchr(own, ':') != NULL ? "tcp://[%.64s]:%s"
-                                         : "tcp://%.64s:%s",
-                own, local.port);
+                is_ipv6 ? "tcp://[%.64s]:%s" : "tcp://%.64s:%s", own,
+                local.port);
             return FBY_OK;
         }
     }
@@ -80,12 +82,12 @@ static fby_err route_address(const char *server, const char *bound,
         server);
 }
 
-static fby_err choose_advertised(
+static fby_err choose_client_endpoint(
     struct fby_loop *self, struct fby_error_detail *why)
 {
     struct fby_loop_registry *registry = &self->registry;
     if (self->options.advertise != NULL) {
-        if (is_wildcard(self->options.advertise)) {
+        if (is_any_address(self->options.advertise)) {
             return fby_error_set(why, FBY_USAGE,
                 "clients cannot connect to %s; --advertise takes the address "
                 "that trainers see",
@@ -94,8 +96,8 @@ static fby_err choose_advertised(
         return fby_endpoint_resolve(
             self->options.advertise, registry->advertise, why);
     }
-    if (is_wildcard(self->bound)) {
-        return route_address(
+    if (is_any_address(self->bound)) {
+        return write_route_endpoint(
             registry->endpoint, self->bound, registry->advertise, why);
     }
     snprintf(registry->advertise, FBY_ENDPOINT_SIZE, "%s", self->bound);
@@ -113,7 +115,7 @@ static fby_err reconnect(struct fby_loop *self)
     fby_loop_registry_close(self);
     registry->server     = (struct fby_instance_id){0};
     registry->unanswered = 0;
-    registry->due_ns     = 0;
+    registry->due_ns     = 0; /* register in the next turn */
     return fby_socket_connect(
         self->zmq, registry->endpoint, &limits, &registry->socket);
 }
@@ -132,14 +134,14 @@ fby_err fby_loop_registry_open(
     fby_err err =
         fby_endpoint_resolve(self->options.server, registry->endpoint, why);
     if (err == FBY_OK) {
-        err = choose_advertised(self, why);
+        err = choose_client_endpoint(self, why);
     }
     if (err != FBY_OK) {
         return err;
     }
     err = reconnect(self);
     return err == FBY_OK
-               ? err
+               ? FBY_OK
                : fby_error_set(why, err, "cannot connect to server %s",
                      registry->endpoint);
 }
@@ -162,46 +164,47 @@ static void send_to_server(
             ZMQ_DONTWAIT) < 0) {
         fby_debug("SEND", "to the server: %s", zmq_strerror(errno));
     }
-    self->registry.unanswered++;
+    self->registry.unanswered++; /* even if it could not be sent */
 }
 
 static void send_register(struct fby_loop *self)
 {
     const char  *endpoint = self->registry.advertise;
-    uint32_t     n        = fby_roots_count(self->roots);
-    const char **names    = fby_zalloc(n * sizeof(*names));
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t     n_roots  = fby_roots_count(self->roots);
+    const char **names    = fby_zalloc(n_roots * sizeof(*names));
+    for (uint32_t i = 0; i < n_roots; i++) {
         names[i] = fby_roots_name(self->roots, i);
     }
     send_to_server(
         self, FBY_MESSAGE(REGISTER, registration, .instance = self->instance,
                   .endpoints = {&endpoint, 1}, .host = self->registry.host,
                   .pid = (uint32_t)getpid(), .cores = fby_usable_cores(),
-                  .roots = {names, n}));
+                  .roots = {names, n_roots}));
     free(names);
 }
 
 static uint32_t count_sessions(const struct fby_loop *self)
 {
-    uint32_t n = 0;
+    uint32_t n_sessions = 0;
     for (const struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                             = peer->next) {
-        n += peer->has_left ? 0 : 1;
+        n_sessions += peer->has_left ? 0 : 1;
     }
-    return n;
+    return n_sessions;
 }
 
-/* The load of the transform threads since the last call: busy time per thread
- * and elapsed time. Their load decides how many machines are needed. */
-static uint32_t load_permille(struct fby_loop *self)
+/* Measure the share of time that the transform threads were busy since the last
+ * call. It tells how many machines are needed. */
+static uint32_t measure_load_permille(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
-    struct fby_stage_counts   now = fby_stages_counts(self->stages).transform;
-    int64_t                   busy_ns = now.busy_ns - registry->last_busy_ns;
-    int64_t thread_ns = (self->now_ns - registry->last_load_ns) * now.threads;
-    registry->last_busy_ns = now.busy_ns;
-    registry->last_load_ns = self->now_ns;
-    int64_t permille       = thread_ns > 0 ? busy_ns * 1000 / thread_ns : 0;
+    struct fby_stage_counts counts  = fby_stages_counts(self->stages).transform;
+    int64_t                 busy_ns = counts.busy_ns - registry->last_busy_ns;
+    int64_t                 elapsed_ns = self->now_ns - registry->last_load_ns;
+    int64_t                 thread_ns  = elapsed_ns * counts.threads;
+    registry->last_busy_ns             = counts.busy_ns;
+    registry->last_load_ns             = self->now_ns;
+    int64_t permille = thread_ns > 0 ? busy_ns * 1000 / thread_ns : 0;
     return permille < 1000 ? (uint32_t)permille : 1000;
 }
 
@@ -212,7 +215,7 @@ static void send_heartbeat(struct fby_loop *self)
     send_to_server(
         self, FBY_MESSAGE(HEARTBEAT, heartbeat, .instance = self->instance,
                   .sessions      = count_sessions(self),
-                  .load_permille = load_permille(self),
+                  .load_permille = measure_load_permille(self),
                   .counters = counters.list, .n_counters = counters.n));
 }
 
@@ -249,7 +252,7 @@ void fby_loop_registry_tick(struct fby_loop *self)
     }
 }
 
-void fby_loop_registry_leave(struct fby_loop *self)
+void fby_loop_registry_deregister(struct fby_loop *self)
 {
     if (self->registry.socket != NULL) {
         send_to_server(self,
@@ -320,17 +323,15 @@ static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
 
 void fby_loop_registry_receive(struct fby_loop *self)
 {
-    for (int i = 0; i < MAX_RECEIVED && self->registry.socket != NULL; i++) {
+    bool received = self->registry.socket != NULL;
+    for (int i = 0; received && i < MAX_RECEIVED; i++) {
         zmq_msg_t frame;
         zmq_msg_init(&frame);
-        bool got =
+        received =
             zmq_msg_recv(&frame, self->registry.socket, ZMQ_DONTWAIT) >= 0;
-        if (got) {
+        if (received) {
             handle_answer(self, zmq_msg_data(&frame), zmq_msg_size(&frame));
         }
         zmq_msg_close(&frame);
-        if (!got) {
-            return;
-        }
     }
 }

@@ -1,6 +1,6 @@
-/* REQUEST: a request that this worker cannot serve is answered at once. Any
- * other request joins work on the same rows, or starts that work. Requests come
- * from outside, so each value is checked against the content. */
+/* Handle REQUEST: a client asks for one batch. A request that cannot be served
+ * is answered at once. Any other joins work (a batch that is being made) on the
+ * same rows, or starts it. Clients are not trusted: all values are checked. */
 #include <string.h>
 
 #include "common/fault.h"
@@ -13,7 +13,7 @@ struct incoming { /* a REQUEST that is being handled */
     const struct fby_request *message;
     struct fby_job_spec       spec;
     struct fby_raw_layout     layout;
-    struct fby_coding coding[FBY_MAX_FIELDS]; /* chosen for each field */
+    struct fby_coding coding[FBY_MAX_FIELDS]; /* filter, codec of each field */
 };
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static void send_cannot(struct fby_loop *self, const struct incoming *in,
             .key = "", .text = text));
 }
 
-/* Answer a request for which this worker has no plan: the content is unknown,
- * or this worker's data or fingerprint differs. */
+/* Answer a request for which this worker has no plan. `nearest` is a plan whose
+ * data or fingerprint differs; NULL: the content is unknown. */
 static void send_no_plan(struct fby_loop *self, const struct incoming *in,
     const struct fby_dataset_plan *nearest)
 {
@@ -55,16 +55,18 @@ static void send_no_plan(struct fby_loop *self, const struct incoming *in,
 
 /* ---- Work ---------------------------------------------------------------- */
 
-static struct fby_loop_work *find_work(
+static struct fby_loop_work *find_joinable_work(
     struct fby_loop *self, const struct incoming *in)
 {
-    struct fby_loop_work *work = self->works;
-    while (work != NULL && !(!fby_job_is_aborted(work->job) &&
-                               fby_job_is_same(work->job, &in->spec) &&
-                               fby_loop_encoding_suits(in->peer, work->job))) {
-        work = work->next;
+    for (struct fby_loop_work *work = self->works; work != NULL;
+         work                       = work->next) {
+        if (!fby_job_is_aborted(work->job) &&
+            fby_job_is_same(work->job, &in->spec) &&
+            fby_loop_encoding_suits(in->peer, work->job)) {
+            return work;
+        }
     }
-    return work;
+    return NULL;
 }
 
 /* Add the chunks that were ready before this request arrived. */
@@ -90,7 +92,7 @@ static void add_ready_chunks(struct fby_loop_request *request)
     }
 }
 
-static void start_request(struct fby_loop_request *request)
+static void start_sending(struct fby_loop_request *request)
 {
     if (fby_session_header(request->peer->session, request->id, request->chunks,
             request->work->job->layout.n_chunks) == FBY_OK) {
@@ -98,9 +100,9 @@ static void start_request(struct fby_loop_request *request)
     }
 }
 
-/* The request is created before the job, because the job's arena has the
- * request as its tag. */
-static fby_err begin_work(struct fby_loop *self, const struct incoming *in)
+/* Create a request, and a job that makes its batch. The request comes first: it
+ * is the tag of the job's memory, and is freed with that memory. */
+static fby_err start_work(struct fby_loop *self, const struct incoming *in)
 {
     struct fby_job          *job = NULL;
     struct fby_error_detail  why = {{0}};
@@ -120,7 +122,7 @@ static fby_err begin_work(struct fby_loop *self, const struct incoming *in)
     request->charged           = true;
     fby_loop_request_join(request, work);
     fby_stages_start_job(self->stages, job);
-    start_request(request);
+    start_sending(request);
     return FBY_OK;
 }
 
@@ -131,30 +133,30 @@ static void join_work(struct fby_loop *self, const struct incoming *in,
         fby_loop_request_add(in->peer, in->message, in->layout.n_chunks);
     fby_loop_request_join(request, work);
     self->counts.joined++;
-    start_request(request);
+    start_sending(request);
 }
 
 /* ---- Admission ----------------------------------------------------------- */
 
 /* The batch with the lowest number is sent first: 24 bits of the epoch, then 40
- * bits of the step. Later epochs wrap around, which only affects the order. */
+ * of the step. After 2^24 epochs it restarts, which affects only the order. */
 static uint64_t send_order(const struct fby_request *message)
 {
     return (message->epoch & 0xffffff) << 40 |
            (message->step & UINT64_C(0xffffffffff));
 }
 
-/* Find the peer that must give up a batch for `asking`. Each peer is compared
- * with the victim so far by fby_session_choose_victim. */
+/* Find the peer that must give up a batch for `asking`, or NULL. Each peer is
+ * compared with the victim so far; the better victim is kept. */
 static struct fby_loop_peer *find_victim(
     const struct fby_loop *self, const struct fby_loop_peer *asking)
 {
     struct fby_loop_peer *victim = NULL;
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
-        struct fby_session *const pair[2] = {
+        struct fby_session *const candidates[2] = {
             peer->session, victim != NULL ? victim->session : NULL};
-        if (fby_session_choose_victim(pair, victim != NULL ? 2 : 1,
+        if (fby_session_choose_victim(candidates, victim != NULL ? 2 : 1,
                 asking->session, self->now_ns) == peer->session) {
             victim = peer;
         }
@@ -163,7 +165,7 @@ static struct fby_loop_peer *find_victim(
 }
 
 /* Drop a batch of another client, to free memory for a retry of `asking`. */
-static void shed_one(struct fby_loop *self, const struct fby_loop_peer *asking)
+static void make_room(struct fby_loop *self, const struct fby_loop_peer *asking)
 {
     struct fby_loop_peer *victim = find_victim(self, asking);
     if (victim == NULL) {
@@ -190,7 +192,7 @@ static void send_too_large(struct fby_loop *self, const struct incoming *in)
 
 static void admit(struct fby_loop *self, const struct incoming *in)
 {
-    struct fby_loop_work            *work   = find_work(self, in);
+    struct fby_loop_work            *work   = find_joinable_work(self, in);
     const struct fby_session_request wanted = {
         .id    = in->message->request,
         .order = send_order(in->message),
@@ -201,12 +203,12 @@ static void admit(struct fby_loop *self, const struct incoming *in)
         self->counts.requests++;
         if (work != NULL) {
             join_work(self, in, work);
-        } else if (begin_work(self, in) != FBY_OK) {
+        } else if (start_work(self, in) != FBY_OK) {
             fby_loop_send_busy(self, in->peer, in->message->request);
         }
         break;
     case FBY_SESSION_BUSY:
-        shed_one(self, in->peer);
+        make_room(self, in->peer);
         fby_loop_send_busy(self, in->peer, in->message->request);
         break;
     case FBY_SESSION_TOO_LARGE:
@@ -222,16 +224,18 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     }
 }
 
-/* Replace the bits of all fields by 0, so that equal requests share work. */
+/* Replace the bits of all fields by 0, which means the same, so that equal
+ * requests share work. */
 static uint64_t normalize_fields(
     const struct fby_content *content, uint64_t fields)
 {
-    uint64_t all = (UINT64_C(1) << content->n_fields) - 1;
-    return fields == all ? 0 : fields;
+    uint64_t all_bits = (UINT64_C(1) << content->n_fields) - 1;
+    return fields == all_bits ? 0 : fields;
 }
 
-/* Check all but the budget. Answers CANNOT and returns false on a fault. */
-static bool check_request(struct fby_loop *self, struct incoming *in)
+/* Set in->layout, and check all but the budget. If a check fails, answer CANNOT
+ * and return false. */
+static bool lay_out_or_refuse(struct fby_loop *self, struct incoming *in)
 {
     const struct fby_request *message = in->message;
     struct fby_error_detail   why     = {{0}};
@@ -251,7 +255,8 @@ static bool check_request(struct fby_loop *self, struct incoming *in)
     return true;
 }
 
-static bool refused_by_fault(struct fby_loop *self, const struct incoming *in)
+/* Answer BUSY or LOST and return true if fault injection demands it. */
+static bool refuse_by_fault(struct fby_loop *self, const struct incoming *in)
 {
     if (fby_fault_takes_effect("worker.busy", "request")) {
         fby_loop_send_busy(self, in->peer, in->message->request);
@@ -265,29 +270,29 @@ static bool refused_by_fault(struct fby_loop *self, const struct incoming *in)
 }
 
 void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_message *request)
+    const struct fby_message *received)
 {
-    const struct fby_request *message = &request->request;
+    const struct fby_request *message = &received->request;
     struct incoming           in      = {.peer = peer, .message = message};
-    struct fby_dataset_plan  *nearest = NULL;
-    if (refused_by_fault(self, &in)) {
+    struct fby_dataset_plan  *plan    = NULL;
+    if (refuse_by_fault(self, &in)) {
         return;
     }
     if (fby_plan_cache_find(self->plans, &message->content, &message->data,
-            &message->fingerprint, &nearest) != FBY_OK) {
-        send_no_plan(self, &in, nearest);
+            &message->fingerprint, &plan) != FBY_OK) {
+        send_no_plan(self, &in, plan);
         return;
     }
     in.spec = (struct fby_job_spec){
-        .dataset_plan = nearest,
+        .dataset_plan = plan,
         .seed         = message->seed,
         .epoch        = message->epoch,
         .step         = message->step,
         .first_row    = message->first_row,
         .rows         = message->rows,
-        .fields       = normalize_fields(&nearest->content, message->fields),
+        .fields       = normalize_fields(&plan->content, message->fields),
     };
-    if (check_request(self, &in)) {
+    if (lay_out_or_refuse(self, &in)) {
         fby_loop_encoding_choose(peer, message, &in.layout, in.coding);
         admit(self, &in);
     }

@@ -1,11 +1,11 @@
-/* convert.c - convert values block by block: swap the bytes to the order of
- * this machine, convert to one of three wide types, then to the wire type.
+/* convert.c - convert values of a NumPy file to the wire type (the type that is
+ * sent), block by block: swap the bytes to the order of this machine, convert
+ * to one of three wide types, then to the wire type.
  *
- * So 11 loops into the wide types and 24 out of them do the work of 96 pairs of
- * types. The compiler can vectorise each loop: the loop has no branch, and its
- * flag for a value that does not fit is checked once a block. From binary64 to
- * 16 bits a value goes through binary32; rounding to odd there (rounded_to_odd)
- * makes the result the same as from one rounding. */
+ * 11 loops into the wide types and 24 out of them serve all 96 pairs of types.
+ * The compiler can vectorise the loops, since they have no branch: a flag for
+ * values that do not fit is checked once a block. From binary64 to 16 bits a
+ * value goes through binary32, where round_to_odd avoids double rounding. */
 #include "worker/npy/convert.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK = 512 /* values */ };
+enum { BLOCK = 512 /* values in a block, at most */ };
 
-/* Every type of a file is converted exactly to one of three wide types. */
+/* Every value of a file is exact in the wide type of its file's type. */
 enum wide { WIDE_I64, WIDE_U64, WIDE_F64 };
 
 union raw { /* values of the file, in the byte order of this machine */
@@ -51,7 +51,7 @@ struct blocks {
     union wire_block wire;
 };
 
-static enum wide wide_of(enum fby_npy_type type)
+static enum wide wide_type_of(enum fby_npy_type type)
 {
     if (type == FBY_NPY_U8) {
         return WIDE_U64;
@@ -75,52 +75,57 @@ static inline float float_of(uint32_t bits)
     return value;
 }
 
-/* A finite binary16 is 2^-112 times the binary32 with the same digits. */
+/* binary16 -> binary32. Exponent and fraction, moved into place, give 2^-112
+ * times the value, since the exponent biases are 15 and 127. */
 static inline float float_of_f16(uint16_t half)
 {
-    uint32_t sign  = (uint32_t)(half & 0x8000U) << 16;
-    uint32_t size  = (uint32_t)(half & 0x7fffU) << 13;
-    uint32_t large = bits_of(float_of(size) * 0x1p112F);
-    return float_of(sign | (size >= 0x0f800000U ? size | 0x7f800000U : large));
+    uint32_t sign          = (uint32_t)(half & 0x8000U) << 16;
+    uint32_t moved         = (uint32_t)(half & 0x7fffU) << 13;
+    uint32_t finite        = bits_of(float_of(moved) * 0x1p112F);
+    bool     is_inf_or_nan = moved >= 0x0f800000U;
+    return float_of(sign | (is_inf_or_nan ? moved | 0x7f800000U : finite));
 }
 
-/* binary32 -> binary16, for any value but NaN. From the middle of 65504 and
- * 65536 on the result is infinity. Numbers below 2^-14 are rounded by adding a
- * number whose last place is theirs. */
+/* binary32 -> binary16, for any value but NaN; ties to even.
+ *   normal:    change the exponent bias, and round 13 bits away
+ *   subnormal: adding 0.5, whose last place is 2^-24, rounds to that place
+ *   infinite:  from 65520 on, the middle of 65504 and 65536 */
 static inline uint16_t f16_of(float value)
 {
-    uint32_t bits   = bits_of(value);
-    uint32_t sign   = bits >> 16 & 0x8000U;
-    uint32_t size   = bits & 0x7fffffffU;
-    uint32_t odd    = size >> 13 & 1U;
-    uint32_t normal = (size - 0x38000000U + 0xfffU + odd) >> 13;
-    uint32_t small  = bits_of(float_of(size) + 0.5F) - 0x3f000000U;
-    uint32_t half   = size < 0x38800000U ? small : normal;
-    return (uint16_t)(sign | (size >= 0x477ff000U ? 0x7c00U : half));
+    uint32_t bits         = bits_of(value);
+    uint32_t sign         = bits >> 16 & 0x8000U;
+    uint32_t magnitude    = bits & 0x7fffffffU;
+    uint32_t odd          = magnitude >> 13 & 1U;
+    uint32_t normal       = (magnitude - 0x38000000U + 0xfffU + odd) >> 13;
+    uint32_t subnormal    = bits_of(float_of(magnitude) + 0.5F) - 0x3f000000U;
+    bool     is_subnormal = magnitude < 0x38800000U;  /* below 2^-14 */
+    bool     is_infinite  = magnitude >= 0x477ff000U; /* 65520 or more */
+    uint32_t finite       = is_subnormal ? subnormal : normal;
+    return (uint16_t)(sign | (is_infinite ? 0x7c00U : finite));
 }
 
-/* binary32 -> bfloat16, for any value but NaN. */
+/* binary32 -> bfloat16 (its upper half), except NaN; ties to even. */
 static inline uint16_t bf16_of(float value)
 {
     uint32_t bits = bits_of(value);
     return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/* binary64 -> binary32, rounded to the neighbour whose last bit is set. If that
- * is rounded again, to at least two bits less, the result is the same as from
- * one rounding. */
-static inline float rounded_to_odd(double value)
+/* binary64 -> binary32. A value between two binary32 becomes the one whose last
+ * bit is set. If the result is rounded again, to at least two bits less, that
+ * gives the same as one rounding of `value`. */
+static inline float round_to_odd(double value)
 {
-    float    near  = (float)value;
-    uint32_t bits  = bits_of(near);
-    double   back  = (double)near;
-    bool     exact = back == value;
-    bits -= fabs(back) > fabs(value) ? 1U : 0U;
-    return float_of(exact ? bits : bits | 1U);
+    double   nearest   = (double)(float)value;
+    uint32_t bits      = bits_of((float)value);
+    bool     is_exact  = nearest == value;
+    uint32_t truncated = bits - (fabs(nearest) > fabs(value) ? 1U : 0U);
+    return float_of(is_exact ? bits : truncated | 1U);
 }
 
 /* ---- into the wide types ---- */
 
+/* Define load_<from>: raw->member[k] becomes out->field[k], of type `to`. */
 #define LOAD(from, to, member, field)                          \
     static void load_##from(                                   \
         const union raw *raw, size_t n, union wide_block *out) \
@@ -165,35 +170,36 @@ static load_fn *const loads[FBY_NPY_TYPES] = {
     [FBY_NPY_F8] = load_f8,
 };
 
-/* ---- out of the wide types; true: a value does not fit ---- */
+/* ---- out of the wide types: return true if a value does not fit ---- */
 
-/* A value fits if it is unchanged after conversion to the smaller type and
- * back, and has no bit of `never`: no wire type holds 2^63. */
-#define STORE_WHOLE(name, field, never, type, member)                      \
-    static bool name(                                                      \
-        const union wide_block *in, size_t n, union wire_block *out)       \
-    {                                                                      \
-        uint64_t lost = 0;                                                 \
-        for (size_t k = 0; k < n; k++) {                                   \
-            uint64_t value = (uint64_t)in->field[k];                       \
-            type     kept  = (type)in->field[k];                           \
-            lost |= ((uint64_t)(int64_t)kept ^ value) | (value & (never)); \
-            out->member[k] = kept;                                         \
-        }                                                                  \
-        return lost != 0;                                                  \
+/* Integer to integer. A value fits if it is unchanged after conversion to the
+ * wire type and back by way of int64_t, and has no bit of `forbidden`. An
+ * unsigned value of 2^63 or more survives this way, and fits no wire type. */
+#define STORE_WHOLE(name, field, forbidden, type, member)                      \
+    static bool name(                                                          \
+        const union wide_block *in, size_t n, union wire_block *out)           \
+    {                                                                          \
+        uint64_t lost = 0;                                                     \
+        for (size_t k = 0; k < n; k++) {                                       \
+            uint64_t value = (uint64_t)in->field[k];                           \
+            type     kept  = (type)in->field[k];                               \
+            lost |= ((uint64_t)(int64_t)kept ^ value) | (value & (forbidden)); \
+            out->member[k] = kept;                                             \
+        }                                                                      \
+        return lost != 0;                                                      \
     }
-#define STORES_WHOLE(from, field, never)                    \
-    STORE_WHOLE(from##_to_u8, field, never, uint8_t, u8)    \
-    STORE_WHOLE(from##_to_u16, field, never, uint16_t, u16) \
-    STORE_WHOLE(from##_to_u32, field, never, uint32_t, u32) \
-    STORE_WHOLE(from##_to_i32, field, never, int32_t, i32)  \
-    STORE_WHOLE(from##_to_i64, field, never, int64_t, i64)
+#define STORES_WHOLE(from, field, forbidden)                    \
+    STORE_WHOLE(from##_to_u8, field, forbidden, uint8_t, u8)    \
+    STORE_WHOLE(from##_to_u16, field, forbidden, uint16_t, u16) \
+    STORE_WHOLE(from##_to_u32, field, forbidden, uint32_t, u32) \
+    STORE_WHOLE(from##_to_i32, field, forbidden, int32_t, i32)  \
+    STORE_WHOLE(from##_to_i64, field, forbidden, int64_t, i64)
 STORES_WHOLE(i64, i, 0)
 STORES_WHOLE(u64, u, UINT64_C(1) << 63)
 #undef STORES_WHOLE
 #undef STORE_WHOLE
 
-/* `beyond` is the smallest number that is too large. NaN is never inside. */
+/* `beyond` is the smallest number that is too large. NaN compares as false. */
 #define STORE_REAL_AS_WHOLE(name, type, member, min, beyond)         \
     static bool name(                                                \
         const union wide_block *in, size_t n, union wire_block *out) \
@@ -215,15 +221,15 @@ STORE_REAL_AS_WHOLE(f64_to_i32, int32_t, i32, -0x1p31, 0x1p31)
 STORE_REAL_AS_WHOLE(f64_to_i64, int64_t, i64, -0x1p63, 0x1p63)
 #undef STORE_REAL_AS_WHOLE
 
-/* An integer of more than `digits` significant bits is not exact in a real
- * type. It has more if it is at least 2^digits times its lowest set bit. */
-static inline bool needs_more_digits(uint64_t size, unsigned digits)
+/* True if an integer has more than `digits` significant bits: it is at least
+ * 2^digits times its lowest set bit. */
+static inline bool needs_more_digits(uint64_t magnitude, unsigned digits)
 {
-    uint64_t lowest = size & (0 - size);
-    return size >> digits >= lowest && size != 0;
+    uint64_t lowest_bit = magnitude & (0 - magnitude);
+    return magnitude >> digits >= lowest_bit && magnitude != 0;
 }
 
-static inline uint64_t itself(uint64_t value)
+static inline uint64_t identity(uint64_t value)
 {
     return value;
 }
@@ -233,54 +239,54 @@ static inline uint64_t magnitude_of(int64_t value)
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-#define STORE_WHOLE_AS_REAL(name, field, size, digits, max, member, convert)  \
-    static bool name(                                                         \
-        const union wide_block *in, size_t n, union wire_block *out)          \
-    {                                                                         \
-        bool bad = false;                                                     \
-        for (size_t k = 0; k < n; k++) {                                      \
-            uint64_t magnitude = size(in->field[k]);                          \
-            bad |= magnitude > (max) || needs_more_digits(magnitude, digits); \
-            out->member[k] = convert((float)in->field[k]);                    \
-        }                                                                     \
-        return bad;                                                           \
+/* No limit but `digits`. Compilers warn of a comparison with UINT64_MAX. */
+#define NO_LIMIT (UINT64_MAX - 1)
+#define STORE_WHOLE_AS_REAL(name, field, abs_of, digits, max, member, convert) \
+    static bool name(                                                          \
+        const union wide_block *in, size_t n, union wire_block *out)           \
+    {                                                                          \
+        bool bad = false;                                                      \
+        for (size_t k = 0; k < n; k++) {                                       \
+            uint64_t magnitude = abs_of(in->field[k]);                         \
+            bad |= magnitude > (max) || needs_more_digits(magnitude, digits);  \
+            out->member[k] = convert((float)in->field[k]);                     \
+        }                                                                      \
+        return bad;                                                            \
     }
 STORE_WHOLE_AS_REAL(i64_to_f16, i, magnitude_of, 11, 65504, u16, f16_of)
-STORE_WHOLE_AS_REAL(
-    i64_to_bf16, i, magnitude_of, 8, UINT64_MAX - 1, u16, bf16_of)
-STORE_WHOLE_AS_REAL(
-    i64_to_f32, i, magnitude_of, 24, UINT64_MAX - 1, u32, bits_of)
-STORE_WHOLE_AS_REAL(u64_to_f16, u, itself, 11, 65504, u16, f16_of)
-STORE_WHOLE_AS_REAL(u64_to_bf16, u, itself, 8, UINT64_MAX - 1, u16, bf16_of)
-STORE_WHOLE_AS_REAL(u64_to_f32, u, itself, 24, UINT64_MAX - 1, u32, bits_of)
+STORE_WHOLE_AS_REAL(i64_to_bf16, i, magnitude_of, 8, NO_LIMIT, u16, bf16_of)
+STORE_WHOLE_AS_REAL(i64_to_f32, i, magnitude_of, 24, NO_LIMIT, u32, bits_of)
+STORE_WHOLE_AS_REAL(u64_to_f16, u, identity, 11, 65504, u16, f16_of)
+STORE_WHOLE_AS_REAL(u64_to_bf16, u, identity, 8, NO_LIMIT, u16, bf16_of)
+STORE_WHOLE_AS_REAL(u64_to_f32, u, identity, 24, NO_LIMIT, u32, bits_of)
 #undef STORE_WHOLE_AS_REAL
 
-static void round_to_odd(const double *in, size_t n, float *out)
+static void round_block_to_odd(const double *in, size_t n, float *out)
 {
     for (size_t k = 0; k < n; k++) {
-        out[k] = rounded_to_odd(in[k]);
+        out[k] = round_to_odd(in[k]);
     }
 }
 
-/* A NaN becomes the quiet NaN with its sign. A finite value that becomes
- * infinite does not fit. */
-#define STORE_REAL_AS_16(name, convert, infinite, quiet)               \
-    static bool name(                                                  \
-        const union wide_block *in, size_t n, union wire_block *out)   \
-    {                                                                  \
-        float    odd[BLOCK];                                           \
-        uint32_t bad = 0;                                              \
-        round_to_odd(in->f, n, odd);                                   \
-        for (size_t k = 0; k < n; k++) {                               \
-            uint32_t from = bits_of(odd[k]);                           \
-            uint32_t size = from & 0x7fffffffU;                        \
-            uint32_t bits = convert(odd[k]);                           \
-            uint32_t nan  = (quiet) | (from >> 16 & 0x8000U);          \
-            bad |= (uint32_t)(size < 0x7f800000U) &                    \
-                   ((bits & 0x7fffU) == (infinite));                   \
-            out->u16[k] = (uint16_t)(size > 0x7f800000U ? nan : bits); \
-        }                                                              \
-        return bad != 0;                                               \
+/* Real to 16-bit real. A NaN becomes `quiet`, the quiet NaN, with its sign. A
+ * finite value (below 0x7f800000) that becomes `infinite` does not fit. */
+#define STORE_REAL_AS_16(name, convert, infinite, quiet)                    \
+    static bool name(                                                       \
+        const union wide_block *in, size_t n, union wire_block *out)        \
+    {                                                                       \
+        float    odd[BLOCK];                                                \
+        uint32_t bad = 0;                                                   \
+        round_block_to_odd(in->f, n, odd);                                  \
+        for (size_t k = 0; k < n; k++) {                                    \
+            uint32_t source    = bits_of(odd[k]);                           \
+            uint32_t magnitude = source & 0x7fffffffU;                      \
+            uint32_t bits      = convert(odd[k]);                           \
+            uint32_t nan       = (quiet) | (source >> 16 & 0x8000U);        \
+            bad |= (uint32_t)(magnitude < 0x7f800000U) &                    \
+                   ((bits & 0x7fffU) == (infinite));                        \
+            out->u16[k] = (uint16_t)(magnitude > 0x7f800000U ? nan : bits); \
+        }                                                                   \
+        return bad != 0;                                                    \
     }
 STORE_REAL_AS_16(f64_to_f16, f16_of, 0x7c00U, 0x7e00U)
 STORE_REAL_AS_16(f64_to_bf16, bf16_of, 0x7f80U, 0x7fc0U)
@@ -291,12 +297,12 @@ static bool f64_to_f32(
 {
     uint32_t bad = 0;
     for (size_t k = 0; k < n; k++) {
-        double   value = in->f[k];
-        uint32_t bits  = bits_of((float)value);
-        uint32_t nan   = 0x7fc00000U | (bits & 0x80000000U);
-        uint32_t size  = bits & 0x7fffffffU;
-        bad |= (uint32_t)(size == 0x7f800000U) & (fabs(value) < HUGE_VAL);
-        out->u32[k] = size > 0x7f800000U ? nan : bits;
+        double   value     = in->f[k];
+        uint32_t bits      = bits_of((float)value);
+        uint32_t nan       = 0x7fc00000U | (bits & 0x80000000U);
+        uint32_t magnitude = bits & 0x7fffffffU;
+        bad |= (uint32_t)(magnitude == 0x7f800000U) & (fabs(value) < HUGE_VAL);
+        out->u32[k] = magnitude > 0x7f800000U ? nan : bits;
     }
     return bad != 0;
 }
@@ -348,26 +354,25 @@ static void read_block(
 
 static bool has_only_bools(const union raw *raw, size_t n)
 {
-    uint8_t bits = 0; /* of all values */
+    uint8_t any_bits = 0; /* set in at least one value */
     for (size_t k = 0; k < n; k++) {
-        bits |= raw->u1[k];
+        any_bits |= raw->u1[k];
     }
-    return bits <= 1;
+    return any_bits <= 1;
 }
 
-/* Convert blocks->raw to blocks->wire. Returns false if a value does not fit. */
+/* Convert blocks->raw to blocks->wire. False if a value does not fit. */
 static bool convert_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     struct blocks *blocks)
 {
     loads[npy->type](&blocks->raw, n, &blocks->wide);
-    store_fn *store = store_of(wide_of(npy->type), to);
+    store_fn *store = store_of(wide_type_of(npy->type), to);
     bool      bad   = store(&blocks->wide, n, &blocks->wire);
     return !bad && (npy->type != FBY_NPY_B1 || has_only_bools(&blocks->raw, n));
 }
 
-/* Number of values of a block before the first that does not fit. Longer and
- * longer blocks are tried, which is slow, but only files with bad values need
- * it. */
+/* Count the values of a block before the first that does not fit. To try longer
+ * and longer blocks is slow, but only files with bad values need it. */
 static size_t count_good(
     const struct fby_npy *npy, enum fby_type to, struct blocks *blocks)
 {
@@ -378,8 +383,7 @@ static size_t count_good(
     return n;
 }
 
-/* True if a value has the same bits in the file and on the wire, except for the
- * byte order. */
+/* True if values differ in the file and on the wire by byte order at most. */
 static bool has_same_bits(enum fby_npy_type type, enum fby_type to)
 {
     static const enum fby_type same[FBY_NPY_TYPES] = {
@@ -402,9 +406,9 @@ bool fby_convert_is_copy(const struct fby_npy *npy, enum fby_type to)
 uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
 {
     struct blocks blocks;
-    size_t        width = fby_type_bytes(to);
-    bool          same  = has_same_bits(npy->type, to);
-    const void   *block = same ? (void *)&blocks.raw : (void *)&blocks.wire;
+    size_t        width  = fby_type_bytes(to);
+    bool          same   = has_same_bits(npy->type, to);
+    const void   *result = same ? (void *)&blocks.raw : (void *)&blocks.wire;
     if (npy->values > 0 && fby_convert_is_copy(npy, to)) {
         memcpy(out, npy->data, npy->values * width);
         return npy->values;
@@ -417,7 +421,7 @@ uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
         if (!same && !convert_block(npy, to, n, &blocks)) {
             good = count_good(npy, to, &blocks);
         }
-        memcpy(out + first * width, block, good * width);
+        memcpy(out + first * width, result, good * width);
         if (good < n) {
             return first + good;
         }
@@ -432,7 +436,7 @@ const char *fby_convert_text(
     union wide_block wide;
     read_block(npy, i, 1, &raw);
     loads[npy->type](&raw, 1, &wide);
-    switch (wide_of(npy->type)) {
+    switch (wide_type_of(npy->type)) {
     case WIDE_I64:
         snprintf(out, FBY_CONVERT_TEXT, "%" PRId64, wide.i[0]);
         break;

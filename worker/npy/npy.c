@@ -1,6 +1,6 @@
-/* npy.c - parse the header text in one pass. The text is a Python dict of three
- * known keys, so no general parser of Python is needed. The first error ends
- * the pass. */
+/* npy.c - read the header of a NumPy file. The header text is a Python dict of
+ * three known keys, so it is parsed in one pass, which ends at the first error.
+ * No general parser of Python is needed. */
 #include "worker/npy/npy.h"
 
 #include <inttypes.h>
@@ -12,9 +12,9 @@
 /* ---- types ---- */
 
 struct npy_type {
-    const char *name;
-    const char *dtype;
-    size_t      bytes;
+    const char *name;  /* as in the file, after the character for byte order */
+    const char *dtype; /* name for messages */
+    size_t      bytes; /* of one value */
 };
 
 static const struct npy_type types[FBY_NPY_TYPES] = {
@@ -52,23 +52,23 @@ size_t fby_npy_type_bytes(enum fby_npy_type type)
 enum { KEY_DESCR = 1, KEY_FORTRAN = 2, KEY_SHAPE = 4, ALL_KEYS = 7 };
 
 struct letter_type { /* a dtype of text */
-    uint64_t n;      /* number of letters */
-    size_t   bytes;  /* bytes of a letter: 1, or 4 for Unicode */
+    uint64_t n;      /* number of letters in a value */
+    size_t   bytes;  /* of one letter: 1, or 4 for Unicode */
 };
 
 struct npy_header {
-    const char              *at;  /* next character of the header text */
-    const char              *end; /* of the header text */
-    struct fby_npy          *out;
-    struct letter_type      *letters; /* result; NULL: the file must hold
-                                         numbers */
+    const char              *next;    /* first character not yet parsed */
+    const char              *end;     /* of the header text */
+    struct fby_npy          *out;     /* result */
+    struct letter_type      *letters; /* result for a file of text; NULL: the
+                                         file must hold numbers */
     struct fby_error_detail *why;
-    unsigned                 seen; /* KEY_ bits of the keys so far */
+    unsigned                 seen; /* KEY_ bits of the keys parsed so far */
 };
 
-struct quoted { /* the text between two quotes */
-    const char *at;
-    size_t      n;
+struct quoted { /* the text between two quotes; no NUL follows */
+    const char *text;
+    size_t      length;
 };
 
 static fby_err refuse(const struct npy_header *h, const char *text)
@@ -78,66 +78,69 @@ static fby_err refuse(const struct npy_header *h, const char *text)
 
 static void skip_blanks(struct npy_header *h)
 {
-    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' ||
-                                 *h->at == '\t' || *h->at == '\r')) {
-        h->at++;
+    while (h->next < h->end && (*h->next == ' ' || *h->next == '\n' ||
+                                   *h->next == '\t' || *h->next == '\r')) {
+        h->next++;
     }
 }
 
-/* The take functions skip blanks, and then read what they are named after. They
- * return false if it is not there. */
-static bool take_character(struct npy_header *h, char c)
+/* The next four functions skip blanks, and then what they are named after. They
+ * return false if that does not follow. */
+static bool skip_character(struct npy_header *h, char c)
 {
     skip_blanks(h);
-    bool there = h->at < h->end && *h->at == c;
-    h->at += there ? 1 : 0;
-    return there;
+    bool found = h->next < h->end && *h->next == c;
+    h->next += found ? 1 : 0;
+    return found;
 }
 
-static bool take_name(struct npy_header *h, const char *name)
+static bool skip_name(struct npy_header *h, const char *name)
 {
     skip_blanks(h);
-    size_t n     = strlen(name);
-    bool   there = (size_t)(h->end - h->at) >= n && memcmp(h->at, name, n) == 0;
-    h->at += there ? n : 0;
-    return there;
+    size_t n = strlen(name);
+    bool   found =
+        (size_t)(h->end - h->next) >= n && memcmp(h->next, name, n) == 0;
+    h->next += found ? n : 0;
+    return found;
 }
 
-static bool take_word(struct npy_header *h, struct quoted *out)
+static bool parse_quoted(struct npy_header *h, struct quoted *out)
 {
-    int quote = take_character(h, '\'') ? '\'' : '"';
-    if (quote == '"' && !take_character(h, '"')) {
+    int quote = skip_character(h, '\'') ? '\'' : '"';
+    if (quote == '"' && !skip_character(h, '"')) {
         return false;
     }
-    const char *end = memchr(h->at, quote, (size_t)(h->end - h->at));
+    const char *end = memchr(h->next, quote, (size_t)(h->end - h->next));
     if (end == NULL) {
         return false;
     }
-    *out  = (struct quoted){h->at, (size_t)(end - h->at)};
-    h->at = end + 1;
+    *out    = (struct quoted){h->next, (size_t)(end - h->next)};
+    h->next = end + 1;
     return true;
 }
 
-static bool word_is(const struct quoted *word, const char *text)
+static bool quoted_is(const struct quoted *word, const char *text)
 {
-    return word->n == strlen(text) && memcmp(word->at, text, word->n) == 0;
+    return word->length == strlen(text) &&
+           memcmp(word->text, text, word->length) == 0;
 }
 
-/* Decimal digits, below 2^64; no leading zero, as in Python. */
-static bool take_number(struct npy_header *h, uint64_t *out)
+/* Parse a decimal number below 2^64, without a leading zero, as in Python. */
+static bool parse_number(struct npy_header *h, uint64_t *out)
 {
     skip_blanks(h);
-    const char *first = h->at;
-    uint64_t    value = 0;
-    for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
-        unsigned digit = (unsigned)(*h->at - '0');
+    const char *digits = h->next;
+    uint64_t    value  = 0;
+    for (; h->next < h->end && *h->next >= '0' && *h->next <= '9'; h->next++) {
+        unsigned digit = (unsigned)(*h->next - '0');
         if (value > (UINT64_MAX - digit) / 10) {
             return false;
         }
         value = value * 10 + digit;
     }
-    *out = value;
-    return h->at > first && (*first != '0' || h->at == first + 1);
+    *out               = value;
+    ptrdiff_t n_digits = h->next - digits;
+    return n_digits == 1 || (n_digits > 1 && digits[0] != '0');
 }
 
 /* ---- values of the dict ---- */
@@ -145,10 +148,10 @@ static bool take_number(struct npy_header *h, uint64_t *out)
 static fby_err refuse_type(
     const struct npy_header *h, const struct quoted *word)
 {
-    char   shown[28];
-    size_t n = word->n < 24 ? word->n : 24;
+    char   shown[25]; /* a prefix, with ? for unprintable characters */
+    size_t n = word->length < sizeof(shown) ? word->length : sizeof(shown) - 1;
     for (size_t i = 0; i < n; i++) {
-        char c   = word->at[i];
+        char c   = word->text[i];
         shown[i] = (char)(c >= 0x20 && c < 0x7f ? c : '?');
     }
     shown[n] = '\0';
@@ -160,10 +163,10 @@ static fby_err refuse_type(
 
 static bool find_type(const struct quoted *word, enum fby_npy_type *out)
 {
-    /* without the first character, the byte order */
-    const struct quoted name = {word->at + 1, word->n - 1};
+    /* The first character is the byte order. */
+    const struct quoted name = {word->text + 1, word->length - 1};
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
-        if (word_is(&name, types[i].name)) {
+        if (quoted_is(&name, types[i].name)) {
             *out = (enum fby_npy_type)i;
             return true;
         }
@@ -171,113 +174,115 @@ static bool find_type(const struct quoted *word, enum fby_npy_type *out)
     return false;
 }
 
-/* "|S3": three letters of 1 byte. "<U3": three letters of 4 bytes. */
-static fby_err read_letters(struct npy_header *h, const struct quoted *word)
+/* Parse "|S3", three letters of 1 byte, or "<U3", three letters of 4 bytes. */
+static fby_err parse_letters(struct npy_header *h, const struct quoted *word)
 {
-    struct npy_header digits  = {.at = word->at + 2, .end = word->at + word->n};
-    bool              ascii   = word->n > 2 && memcmp(word->at, "|S", 2) == 0;
-    bool              unicode = word->n > 2 && memcmp(word->at, "<U", 2) == 0;
-    h->letters->bytes         = ascii ? 1 : 4;
-    return (ascii || unicode) && take_number(&digits, &h->letters->n) &&
-                   digits.at == digits.end
+    struct npy_header digits = {
+        .next = word->text + 2, .end = word->text + word->length};
+    bool is_long      = word->length > 2;
+    bool is_ascii     = is_long && memcmp(word->text, "|S", 2) == 0;
+    bool is_unicode   = is_long && memcmp(word->text, "<U", 2) == 0;
+    h->letters->bytes = is_ascii ? 1 : 4;
+    return (is_ascii || is_unicode) && parse_number(&digits, &h->letters->n) &&
+                   digits.next == digits.end
                ? FBY_OK
                : refuse(h, "its dtype is not a text, such as S3");
 }
 
-/* "<f4": the byte order ('|' for one-byte types) and the type. */
-static fby_err read_descr(struct npy_header *h)
+/* Parse "<f4": the byte order ('|' for one-byte types) and the type. */
+static fby_err parse_descr(struct npy_header *h)
 {
     struct quoted word;
-    if (!take_word(h, &word)) {
+    if (!parse_quoted(h, &word)) {
         return refuse(h, "descr is not a plain dtype (structured dtypes are "
                          "not read)");
     }
     if (h->letters != NULL) {
-        return read_letters(h, &word);
+        return parse_letters(h, &word);
     }
-    if (word.n != 3 || !find_type(&word, &h->out->type)) {
+    if (word.length != 3 || !find_type(&word, &h->out->type)) {
         return refuse_type(h, &word);
     }
-    bool one           = types[h->out->type].bytes == 1;
-    char order         = word.at[0];
-    h->out->big_endian = order == '>' && !one;
-    return order == '<' || order == '>' || (order == '|' && one)
+    bool is_one_byte   = types[h->out->type].bytes == 1;
+    char order         = word.text[0];
+    h->out->big_endian = order == '>' && !is_one_byte;
+    return order == '<' || order == '>' || (order == '|' && is_one_byte)
                ? FBY_OK
                : refuse_type(h, &word);
 }
 
-static fby_err read_order(struct npy_header *h)
+static fby_err parse_order(struct npy_header *h)
 {
-    if (take_name(h, "True")) {
+    if (skip_name(h, "True")) {
         h->out->fortran = true;
         return FBY_OK;
     }
-    return take_name(h, "False")
+    return skip_name(h, "False")
                ? FBY_OK
                : refuse(h, "fortran_order is not True or False");
 }
 
-/* Read a tuple: "()", "(3,)" or "(3, 4)"; "(3)" is not a tuple. */
-static fby_err read_shape(struct npy_header *h)
+/* Parse a tuple: "()", "(3,)" or "(3, 4)"; "(3)" is not a tuple. */
+static fby_err parse_shape(struct npy_header *h)
 {
     struct fby_npy *out   = h->out;
-    bool            comma = false;
-    if (!take_character(h, '(')) {
+    bool            comma = false; /* a comma precedes h->next */
+    if (!skip_character(h, '(')) {
         return refuse(h, "shape is not a tuple");
     }
-    while (!take_character(h, ')')) {
+    while (!skip_character(h, ')')) {
         if (out->n_dims == FBY_NPY_MAX_DIMS) {
             return refuse(h, "shape has more than 32 dimensions");
         }
         if ((out->n_dims > 0 && !comma) ||
-            !take_number(h, &out->dims[out->n_dims])) {
+            !parse_number(h, &out->dims[out->n_dims])) {
             return refuse(h, "shape is not a tuple of numbers");
         }
         out->n_dims++;
-        comma = take_character(h, ',');
+        comma = skip_character(h, ',');
     }
     return out->n_dims == 1 && !comma ? refuse(h, "shape is not a tuple")
                                       : FBY_OK;
 }
 
-static fby_err read_value(struct npy_header *h, const struct quoted *key)
+static fby_err parse_value(struct npy_header *h, const struct quoted *key)
 {
-    unsigned bit = word_is(key, "descr")           ? KEY_DESCR
-                   : word_is(key, "fortran_order") ? KEY_FORTRAN
-                   : word_is(key, "shape")         ? KEY_SHAPE
-                                                   : 0;
+    unsigned bit = quoted_is(key, "descr")           ? KEY_DESCR
+                   : quoted_is(key, "fortran_order") ? KEY_FORTRAN
+                   : quoted_is(key, "shape")         ? KEY_SHAPE
+                                                     : 0;
     if (bit == 0 || (h->seen & bit) != 0) {
         return refuse(h, bit == 0 ? "the dict has an unknown key"
                                   : "the dict has a key twice");
     }
     h->seen |= bit;
     if (bit == KEY_DESCR) {
-        return read_descr(h);
+        return parse_descr(h);
     }
-    return bit == KEY_FORTRAN ? read_order(h) : read_shape(h);
+    return bit == KEY_FORTRAN ? parse_order(h) : parse_shape(h);
 }
 
-static fby_err read_entries(struct npy_header *h)
+static fby_err parse_entries(struct npy_header *h)
 {
-    bool    comma = true;
+    bool    comma = true; /* h->next follows a comma or the opening brace */
     fby_err err   = FBY_OK;
-    while (err == FBY_OK && !take_character(h, '}')) {
+    while (err == FBY_OK && !skip_character(h, '}')) {
         struct quoted key;
-        if (!comma || !take_word(h, &key) || !take_character(h, ':')) {
+        if (!comma || !parse_quoted(h, &key) || !skip_character(h, ':')) {
             return refuse(h, "not a dict of descr, fortran_order and shape");
         }
-        err   = read_value(h, &key);
-        comma = take_character(h, ',');
+        err   = parse_value(h, &key);
+        comma = skip_character(h, ',');
     }
     return err;
 }
 
-static fby_err read_text(struct npy_header *h)
+static fby_err parse_text(struct npy_header *h)
 {
-    if (!take_character(h, '{')) {
+    if (!skip_character(h, '{')) {
         return refuse(h, "not a dict");
     }
-    fby_err err = read_entries(h);
+    fby_err err = parse_entries(h);
     if (err != FBY_OK) {
         return err;
     }
@@ -285,7 +290,7 @@ static fby_err read_text(struct npy_header *h)
         return refuse(h, "descr, fortran_order or shape is missing");
     }
     skip_blanks(h);
-    return h->at == h->end ? FBY_OK : refuse(h, "something follows the dict");
+    return h->next == h->end ? FBY_OK : refuse(h, "something follows the dict");
 }
 
 /* ---- the file ---- */
@@ -293,22 +298,23 @@ static fby_err read_text(struct npy_header *h)
 /* Set npy->values. Returns false if the values cannot fit in memory. */
 static bool count_values(struct fby_npy *npy)
 {
-    uint64_t n    = 1;
-    bool     none = false;
+    uint64_t n        = 1;
+    bool     is_empty = false; /* then other dimensions may be large */
     for (uint32_t i = 0; i < npy->n_dims; i++) {
-        none = none || npy->dims[i] == 0;
+        is_empty = is_empty || npy->dims[i] == 0;
     }
-    for (uint32_t i = 0; i < npy->n_dims && !none; i++) {
-        if (n > (SIZE_MAX / 8) / npy->dims[i]) {
+    for (uint32_t i = 0; i < npy->n_dims && !is_empty; i++) {
+        if (n > (SIZE_MAX / 8) / npy->dims[i]) { /* 8: largest type */
             return false;
         }
         n *= npy->dims[i];
     }
-    npy->values = none ? 0 : n;
+    npy->values = is_empty ? 0 : n;
     return true;
 }
 
-/* Find the header text. Its length has two bytes in version 1.0, four later. */
+/* Find the header text. It follows the magic string, the version, and its
+ * length: two bytes in version 1.0, four later. */
 static fby_err find_text(struct fby_reader *in, struct npy_header *h)
 {
     struct fby_error_detail *why   = h->why;
@@ -331,8 +337,8 @@ static fby_err find_text(struct fby_reader *in, struct npy_header *h)
             n > FBY_NPY_MAX_HEADER ? "npy header: more than 65535 bytes"
                                    : "npy header: the file ends within it");
     }
-    h->at  = text;
-    h->end = text + n;
+    h->next = text;
+    h->end  = text + n;
     return FBY_OK;
 }
 
@@ -345,7 +351,7 @@ static fby_err read_header(struct fby_reader *in, struct letter_type *letters,
     *out                = (struct fby_npy){0};
     fby_err err         = find_text(in, &h);
     if (err == FBY_OK) {
-        err = read_text(&h);
+        err = parse_text(&h);
     }
     if (err == FBY_OK && !count_values(out)) {
         err = fby_error_set(why, FBY_BAD_SAMPLE, "its shape %s is too large",
@@ -358,14 +364,14 @@ fby_err fby_npy_read(const uint8_t *bytes, size_t size, struct fby_npy *out,
     struct fby_error_detail *why)
 {
     char              shape[FBY_NPY_SHAPE_TEXT];
-    struct fby_reader in  = fby_reader(bytes, size);
-    fby_err           err = read_header(&in, NULL, out, why);
-    uint64_t          n   = out->values * types[out->type].bytes;
-    if (err == FBY_OK && n != in.left) {
+    struct fby_reader in      = fby_reader(bytes, size);
+    fby_err           err     = read_header(&in, NULL, out, why);
+    uint64_t          n_bytes = out->values * types[out->type].bytes;
+    if (err == FBY_OK && n_bytes != in.left) {
         err = fby_error_set(why, FBY_BAD_SAMPLE,
             "%zu bytes follow the header; %s of %s are %" PRIu64, in.left,
             fby_npy_shape_text(out->dims, out->n_dims, shape),
-            types[out->type].dtype, n);
+            types[out->type].dtype, n_bytes);
     }
     if (err == FBY_OK) {
         out->data = in.at;
@@ -382,8 +388,8 @@ fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
     return err;
 }
 
-/* Copy printable ASCII letters. Returns false if there are other letters. The
- * first byte of a letter is its lowest. */
+/* Copy the letters of a word, with a NUL. Returns false unless each letter is
+ * printable ASCII: in its first (lowest) byte, before bytes that are 0. */
 static bool copy_letters(
     const uint8_t *from, const struct letter_type *letters, char *out)
 {
@@ -418,28 +424,28 @@ fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
 
 bool fby_npy_is_c_order(const struct fby_npy *npy)
 {
-    uint32_t large = 0;
+    uint32_t n_larger_than_1 = 0;
     for (uint32_t i = 0; i < npy->n_dims; i++) {
-        large += npy->dims[i] > 1 ? 1 : 0;
+        n_larger_than_1 += npy->dims[i] > 1 ? 1 : 0;
     }
-    return !npy->fortran || large <= 1;
+    return !npy->fortran || n_larger_than_1 <= 1;
 }
 
 const char *fby_npy_shape_text(
     const uint64_t *dims, uint32_t n_dims, char out[FBY_NPY_SHAPE_TEXT])
 {
-    static const char end[] = "...]";
-    size_t            n     = (size_t)snprintf(out, 2, "[");
+    static const char cut_end[] = "...]";
+    size_t            length    = (size_t)snprintf(out, 2, "[");
     for (uint32_t i = 0; i < n_dims; i++) {
-        size_t room = FBY_NPY_SHAPE_TEXT - n - sizeof(end);
-        size_t k    = (size_t)snprintf(
-               out + n, room, "%s%" PRIu64, i > 0 ? ", " : "", dims[i]);
-        if (k >= room) {
-            snprintf(out + n, sizeof(end), "%s", end);
+        size_t room  = FBY_NPY_SHAPE_TEXT - length - sizeof(cut_end);
+        size_t added = (size_t)snprintf(
+            out + length, room, "%s%" PRIu64, i > 0 ? ", " : "", dims[i]);
+        if (added >= room) {
+            snprintf(out + length, sizeof(cut_end), "%s", cut_end);
             return out;
         }
-        n += k;
+        length += added;
     }
-    snprintf(out + n, sizeof(end), "]");
+    snprintf(out + length, sizeof(cut_end), "]");
     return out;
 }

@@ -1,10 +1,10 @@
 /* npy.h - read the header of a NumPy file in memory.
  *
- * A file has a magic string, the length of the header text, the header text, and
- * the values. The text is a Python dict of exactly the keys descr (the type),
- * fortran_order and shape, followed only by blanks. Format versions 1.0 to 3.0
- * are read. This reader is stricter than NumPy's: the values must end with the
- * file, and only plain numbers have a type.
+ * A file has a magic string, the length of the header text, the header text,
+ * and the values. The text is a Python dict of exactly the keys descr (the
+ * type), fortran_order and shape, followed only by blanks. Format versions 1.0
+ * to 3.0 are read. This reader is stricter than NumPy's: the values must end
+ * with the file, and must be plain numbers.
  *
  * Files are untrusted: every product is checked for overflow. */
 #ifndef FBY_WORKER_NPY_H
@@ -18,8 +18,8 @@
 
 enum {
     FBY_NPY_MAX_DIMS   = 32,    /* limit of NumPy 1 */
-    FBY_NPY_MAX_HEADER = 65535, /* bytes of the text */
-    FBY_NPY_SHAPE_TEXT = 256    /* bytes of a shape as text, with NUL */
+    FBY_NPY_MAX_HEADER = 65535, /* bytes of the header text */
+    FBY_NPY_SHAPE_TEXT = 256    /* room for a shape as text, with NUL */
 };
 
 /* The types of values. A type is named as in descr: a letter, and the number of
@@ -40,13 +40,13 @@ enum fby_npy_type {
     FBY_NPY_TYPES
 };
 
-/* The name in files and digests ("f4"). */
+/* The name of a type in files and digests, such as "f4". */
 const char *fby_npy_type_name(enum fby_npy_type type);
 
-/* The name for messages ("float32"). */
+/* The name of a type for messages, such as "float32". */
 const char *fby_npy_dtype(enum fby_npy_type type);
 
-/* Bytes of a value. */
+/* Bytes of one value of a type. */
 size_t fby_npy_type_bytes(enum fby_npy_type type);
 
 /* True for integer types; bool is not one. */
@@ -63,7 +63,7 @@ struct fby_npy {
     uint32_t          n_dims;
     uint64_t          dims[FBY_NPY_MAX_DIMS];
     uint64_t          values; /* product of dims */
-    const uint8_t    *data;   /* borrowed: values * bytes of the type */
+    const uint8_t    *data;   /* the values, borrowed */
 };
 
 /* Read a whole file of `size` bytes. out->data points to its values; NULL after
@@ -71,10 +71,10 @@ struct fby_npy {
 FBY_CHECKED fby_err fby_npy_read(const uint8_t *bytes, size_t size,
     struct fby_npy *out, struct fby_error_detail *why);
 
-enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 }; /* most bytes before values */
+enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 }; /* the values begin by then */
 
-/* Read the header from the first bytes of a file: FBY_NPY_HEAD, or all of a
- * shorter file. out->data is NULL; *head is the offset of the values.
+/* Read the header from the first FBY_NPY_HEAD bytes of a file, or from all of a
+ * shorter file. Sets out->data to NULL, and *head to the offset of the values.
  * Errors: as fby_npy_read. */
 FBY_CHECKED fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
     struct fby_npy *out, size_t *head, struct fby_error_detail *why);

@@ -1,16 +1,17 @@
-/* zip.c - read zip files as in PKWARE's APPNOTE.TXT 6.3, sections 4.3 and
- * 4.5.3. A 32-bit number of all ones is stored in the zip64 records instead. */
+/* zip.c - find the members of a zip file, as in PKWARE's APPNOTE.TXT 6.3,
+ * sections 4.3 and 4.5.3. Its end is the directory and the end record. A number
+ * too large for their 32 bits is all ones; a zip64 field has its value. */
 #include "worker/npy/zip.h"
 
 #include <string.h>
 
 enum {
-    END_SIZE       = 22,
-    LOCATOR_SIZE   = 20,
-    END64_SIZE     = 56,
-    ZIP64_EXTRA    = 1,
-    FLAG_ENCRYPTED = 1,
-    STORED         = 0,
+    END_SIZE       = 22, /* bytes of the end record without its comment */
+    LOCATOR_SIZE   = 20, /* bytes of the locator of the zip64 end record */
+    END64_SIZE     = 56, /* bytes of the zip64 end record */
+    ZIP64_EXTRA    = 1,  /* id of the extra field for zip64 */
+    FLAG_ENCRYPTED = 1,  /* bit of the flags */
+    STORED         = 0,  /* methods of compression */
     DEFLATED       = 8
 };
 
@@ -20,22 +21,24 @@ static const uint32_t locator_signature = 0x07064b50;
 static const uint32_t entry_signature   = 0x02014b50;
 static const uint32_t head_signature    = 0x04034b50;
 
-static fby_err damaged(struct fby_error_detail *why, const char *what)
+static fby_err refuse_damaged(struct fby_error_detail *why, const char *what)
 {
     return fby_error_set(why, FBY_CONFIG, "damaged zip file: %s", what);
 }
 
 /* ---- the directory ---- */
 
-/* Find the end record: the last one whose comment ends with the file. */
+/* Set *out to the offset of the end record in `tail`: the last record whose
+ * comment ends with the file. Returns false if there is none. */
 static bool find_end(const uint8_t *tail, size_t size, size_t *out)
 {
-    for (size_t at = size < END_SIZE ? 0 : size - END_SIZE + 1; at-- > 0;) {
-        struct fby_reader r = fby_reader(tail + at, size - at);
+    size_t offset = size < END_SIZE ? 0 : size - END_SIZE + 1;
+    while (offset-- > 0) {
+        struct fby_reader r = fby_reader(tail + offset, size - offset);
         if (fby_read_u32(&r) == end_signature) {
-            (void)fby_read_bytes(&r, 16);
+            (void)fby_read_bytes(&r, 16); /* up to the length of the comment */
             if (fby_read_u16(&r) == r.left && !r.bad) {
-                *out = at;
+                *out = offset;
                 return true;
             }
         }
@@ -43,9 +46,9 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
     return false;
 }
 
-/* Read the zip64 end record. Returns false if no locator of such a record
- * precedes the end record. */
-static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_begins,
+/* Read the zip64 end record, whose locator precedes the end record at `end`.
+ * Returns false if there is none. `tail` is at tail_offset in the file. */
+static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_offset,
     struct fby_zip_directory *out)
 {
     if (end < LOCATOR_SIZE) {
@@ -53,16 +56,16 @@ static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_begins,
     }
     struct fby_reader r = fby_reader(tail + end - LOCATOR_SIZE, LOCATOR_SIZE);
     uint32_t          signature = fby_read_u32(&r);
-    (void)fby_read_u32(&r);
-    uint64_t at = fby_read_u64(&r);
-    if (signature != locator_signature || at < tail_begins ||
-        at - tail_begins > end - LOCATOR_SIZE) {
+    (void)fby_read_u32(&r);            /* disk */
+    uint64_t end64 = fby_read_u64(&r); /* offset of the zip64 end record */
+    if (signature != locator_signature || end64 < tail_offset ||
+        end64 - tail_offset > end - LOCATOR_SIZE) {
         return false;
     }
-    size_t in_tail = (size_t)(at - tail_begins);
+    size_t in_tail = (size_t)(end64 - tail_offset);
     r              = fby_reader(tail + in_tail, end - LOCATOR_SIZE - in_tail);
     signature      = fby_read_u32(&r);
-    (void)fby_read_bytes(&r, END64_SIZE - 4 - 16);
+    (void)fby_read_bytes(&r, END64_SIZE - 4 - 16); /* two numbers remain */
     out->size   = fby_read_u64(&r);
     out->offset = fby_read_u64(&r);
     return signature == end64_signature && !r.bad;
@@ -77,40 +80,42 @@ fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
         return fby_error_set(
             why, FBY_CONFIG, "the file does not end as a zip file");
     }
-    struct fby_reader r     = fby_reader(tail + end + 4, END_SIZE - 4);
-    uint16_t          disk  = fby_read_u16(&r);
-    uint16_t          first = fby_read_u16(&r);
-    (void)fby_read_u32(&r); /* members */
+    struct fby_reader r          = fby_reader(tail + end + 4, END_SIZE - 4);
+    uint16_t          disk       = fby_read_u16(&r); /* of this file */
+    uint16_t          first_disk = fby_read_u16(&r); /* of the directory */
+    (void)fby_read_u32(&r);                          /* numbers of members */
     out->size   = fby_read_u32(&r);
     out->offset = fby_read_u32(&r);
     if ((out->size == UINT32_MAX || out->offset == UINT32_MAX) &&
         !read_end64(tail, end, file_size - size, out)) {
-        return damaged(why, "no zip64 end record");
+        return refuse_damaged(why, "no zip64 end record");
     }
-    if (disk != first || (disk != 0 && disk != UINT16_MAX)) {
+    /* Disk 0 is the only one; UINT16_MAX means that the zip64 record has it. */
+    if (disk != first_disk || (disk != 0 && disk != UINT16_MAX)) {
         return fby_error_set(why, FBY_CONFIG, "a zip file in several parts");
     }
     if (out->size > FBY_ZIP_DIRECTORY || out->size > file_size ||
         out->offset > file_size - out->size) {
-        return damaged(why, "the directory is outside the file");
+        return refuse_damaged(why, "the directory is outside the file");
     }
     return FBY_OK;
 }
 
 /* ---- a member ---- */
 
-/* Replace a number of all ones by the next number of the zip64 field. */
-static bool read_zip64(struct fby_reader *part, uint64_t *value)
+/* If *value is all ones, replace it by the next number of the zip64 field.
+ * Returns false if the field has no more numbers. */
+static bool complete_from_zip64(struct fby_reader *zip64, uint64_t *value)
 {
     if (*value == UINT32_MAX) {
-        *value = fby_read_u64(part);
+        *value = fby_read_u64(zip64);
     }
-    return !part->bad;
+    return !zip64->bad;
 }
 
-/* Replace sizes and offset by those of the zip64 field, if there is one among
- * the extra fields. Returns false if the fields are invalid. */
-static bool read_extra(
+/* Replace each number that is all ones by that of the zip64 field among the
+ * extra fields. Returns false if that is impossible. */
+static bool complete_from_extra(
     struct fby_reader extra, uint64_t *size, uint64_t *packed, uint64_t *head)
 {
     while (extra.left >= 4) {
@@ -121,19 +126,20 @@ static bool read_extra(
             return false;
         }
         if (id == ZIP64_EXTRA) {
-            struct fby_reader part = fby_reader(data, n);
-            return read_zip64(&part, size) && read_zip64(&part, packed) &&
-                   read_zip64(&part, head);
+            struct fby_reader zip64 = fby_reader(data, n);
+            return complete_from_zip64(&zip64, size) &&
+                   complete_from_zip64(&zip64, packed) &&
+                   complete_from_zip64(&zip64, head);
         }
     }
     return *size != UINT32_MAX && *packed != UINT32_MAX && *head != UINT32_MAX;
 }
 
-static void keep_name(struct fby_zip_member *out, const uint8_t *name, size_t n)
+static void copy_name(struct fby_zip_member *out, const uint8_t *name, size_t n)
 {
-    size_t kept = n < sizeof(out->name) ? n : sizeof(out->name) - 1;
-    memcpy(out->name, name, kept);
-    out->name[kept] = '\0';
+    size_t copied = n < sizeof(out->name) ? n : sizeof(out->name) - 1;
+    memcpy(out->name, name, copied);
+    out->name[copied] = '\0';
 }
 
 fby_err fby_zip_next_member(struct fby_reader *directory,
@@ -144,32 +150,32 @@ fby_err fby_zip_next_member(struct fby_reader *directory,
     uint16_t flags  = fby_read_u16(directory);
     uint16_t method = fby_read_u16(directory);
     (void)fby_read_u32(directory); /* time */
-    out->sum          = fby_read_u32(directory);
-    out->packed       = fby_read_u32(directory);
-    out->size         = fby_read_u32(directory);
-    uint16_t n_name   = fby_read_u16(directory);
-    uint16_t n_extra  = fby_read_u16(directory);
-    uint16_t n_remark = fby_read_u16(directory);
+    out->sum           = fby_read_u32(directory);
+    out->packed        = fby_read_u32(directory);
+    out->size          = fby_read_u32(directory);
+    uint16_t n_name    = fby_read_u16(directory);
+    uint16_t n_extra   = fby_read_u16(directory);
+    uint16_t n_comment = fby_read_u16(directory);
     (void)fby_read_u64(directory); /* disk, attributes */
     out->head            = fby_read_u32(directory);
     const uint8_t *name  = fby_read_bytes(directory, n_name);
     const uint8_t *extra = fby_read_bytes(directory, n_extra);
-    (void)fby_read_bytes(directory, n_remark);
+    (void)fby_read_bytes(directory, n_comment);
     if (directory->bad || name == NULL || extra == NULL ||
         signature != entry_signature) {
-        return damaged(why, "an entry of the directory is invalid");
+        return refuse_damaged(why, "an entry of the directory is invalid");
     }
-    keep_name(out, name, n_name);
-    if (!read_extra(
+    copy_name(out, name, n_name);
+    if (!complete_from_extra(
             fby_reader(extra, n_extra), &out->size, &out->packed, &out->head)) {
-        return damaged(why, "a member has no valid zip64 sizes");
+        return refuse_damaged(why, "a member has no valid zip64 sizes");
     }
     out->is_encrypted = (flags & FLAG_ENCRYPTED) != 0;
     out->is_stored    = !out->is_encrypted && method == STORED;
     out->is_deflated  = !out->is_encrypted && method == DEFLATED;
     return !out->is_stored || out->packed == out->size
                ? FBY_OK
-               : damaged(why, "a stored member has two sizes");
+               : refuse_damaged(why, "a stored member has two sizes");
 }
 
 bool fby_zip_is_array(const struct fby_zip_member *member, const char *name)
@@ -185,14 +191,14 @@ fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],
 {
     struct fby_reader r         = fby_reader(head, FBY_ZIP_HEAD);
     uint32_t          signature = fby_read_u32(&r);
-    (void)fby_read_bytes(&r, 22);
+    (void)fby_read_bytes(&r, 22); /* repeats the entry of the directory */
     uint64_t skip = FBY_ZIP_HEAD;
-    skip += fby_read_u16(&r);
-    skip += fby_read_u16(&r);
+    skip += fby_read_u16(&r); /* bytes of the name */
+    skip += fby_read_u16(&r); /* bytes of the extra fields */
     if (signature != head_signature || member->head > file_size ||
         skip > file_size - member->head ||
         member->packed > file_size - member->head - skip) {
-        return damaged(why, "a member is outside the file");
+        return refuse_damaged(why, "a member is outside the file");
     }
     *out = member->head + skip;
     return FBY_OK;

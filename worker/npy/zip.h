@@ -2,8 +2,8 @@
  *
  * The directory at the end of the file lists the members. Large numbers may be
  * in zip64 fields, which NumPy always writes. Each member has a header before
- * its bytes; only the length of that header is used. All functions are pure, and
- * all input is untrusted. CRC-32 sums are reported, not verified, because a
+ * its bytes; only the length of that header is used. All functions are pure,
+ * and all input is untrusted. CRC-32 sums are reported, not verified, because a
  * caller that maps a file does not read all of its bytes. */
 #ifndef FBY_WORKER_NPY_ZIP_H
 #define FBY_WORKER_NPY_ZIP_H
@@ -15,11 +15,12 @@
 #include "common/err.h"
 
 enum {
-    FBY_ZIP_TAIL =
-        65536 + 512, /* last bytes that fby_zip_find_directory needs */
+    /* Last bytes of a file that fby_zip_find_directory needs: the end records,
+     * with a comment of at most 65535 bytes. */
+    FBY_ZIP_TAIL      = 65536 + 512,
     FBY_ZIP_DIRECTORY = 16 << 20, /* most bytes of a directory */
-    FBY_ZIP_HEAD      = 30,       /* bytes of a member's header */
-    FBY_ZIP_NAME_SIZE = 256       /* with NUL; longer names are cut */
+    FBY_ZIP_HEAD      = 30, /* bytes of a member's header, up to its name */
+    FBY_ZIP_NAME_SIZE = 256 /* with NUL; longer names are cut */
 };
 
 struct fby_zip_directory {
@@ -27,8 +28,8 @@ struct fby_zip_directory {
     uint64_t size;   /* bytes, at most FBY_ZIP_DIRECTORY */
 };
 
-/* Find the directory of a file of `file_size` bytes. `tail` holds its last
- * `size` bytes: FBY_ZIP_TAIL, or all of a shorter file.
+/* Find the directory of a file of `file_size` bytes. `tail` holds the last
+ * `size` bytes of the file: FBY_ZIP_TAIL, or all of a shorter file.
  * Errors: FBY_CONFIG when the file is not a zip file, or has several parts. */
 FBY_CHECKED fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
     uint64_t file_size, struct fby_zip_directory *out,
@@ -40,7 +41,7 @@ struct fby_zip_member {
     bool     is_stored;   /* neither compressed nor encrypted */
     bool     is_deflated; /* compressed by deflate, and not encrypted */
     bool     is_encrypted;
-    uint64_t size;   /* bytes, uncompressed */
+    uint64_t size;   /* bytes before compression */
     uint64_t packed; /* bytes in the file; equal to `size` if stored */
     uint64_t head;   /* offset of the member's header in the file */
     uint32_t sum;    /* CRC-32 of the uncompressed bytes */
@@ -50,13 +51,13 @@ struct fby_zip_member {
  * NAME.npy. */
 bool fby_zip_is_array(const struct fby_zip_member *member, const char *name);
 
-/* Read the next member of a directory; the last one leaves no bytes in
- * `directory`. Errors: FBY_CONFIG when the directory is damaged. */
+/* Read the next member of a directory, until no bytes are left in `directory`.
+ * Errors: FBY_CONFIG when the directory is damaged. */
 FBY_CHECKED fby_err fby_zip_next_member(struct fby_reader *directory,
     struct fby_zip_member *out, struct fby_error_detail *why);
 
-/* Set *out to the offset of a member's bytes in the file. `head` is its header.
- * All member->packed bytes are within file_size.
+/* Set *out to the offset of a member's bytes in the file. `head` is the header
+ * of the member. After FBY_OK all member->packed bytes are within the file.
  * Errors: FBY_CONFIG when the header is damaged. */
 FBY_CHECKED fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],
     const struct fby_zip_member *member, uint64_t file_size, uint64_t *out,

@@ -1,3 +1,5 @@
+/* dataset_plan.c - create a plan (a content and its dataset, ready to make
+ * batches), count its references, and cache the order of samples per epoch. */
 #include "worker/plan/dataset_plan.h"
 
 #include <stdlib.h>
@@ -31,7 +33,7 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
     self->dataset                 = *dataset_p;
     self->buckets                 = buckets;
     *dataset_p                    = NULL;
-    atomic_init(&self->holds, 1);
+    atomic_init(&self->references, 1);
     if (fby_dataset_has_rows(self->dataset) ||
         fby_dataset_has_tokens(self->dataset)) {
         err = fby_rows_create(&self->content, self->dataset, &self->rows, why);
@@ -46,7 +48,7 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
 
 struct fby_dataset_plan *fby_dataset_plan_hold(struct fby_dataset_plan *self)
 {
-    atomic_fetch_add(&self->holds, 1);
+    atomic_fetch_add(&self->references, 1);
     return self;
 }
 
@@ -57,7 +59,7 @@ void fby_dataset_plan_release(struct fby_dataset_plan **self_p)
         return;
     }
     *self_p = NULL;
-    if (atomic_fetch_sub(&self->holds, 1) != 1) {
+    if (atomic_fetch_sub(&self->references, 1) != 1) {
         return;
     }
     for (size_t i = 0; i < FBY_DATASET_PLAN_ORDERS; i++) {
@@ -71,7 +73,7 @@ void fby_dataset_plan_release(struct fby_dataset_plan **self_p)
 
 /* Find the entry of this epoch. If there is none, empty the least recently used
  * entry, and return it without an order. */
-static struct fby_dataset_plan_order *find_entry(
+static struct fby_dataset_plan_order *find_or_reserve_entry(
     struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
 {
     struct fby_dataset_plan_order *oldest = &self->orders[0];
@@ -103,7 +105,8 @@ static struct fby_order_spec order_spec(
 fby_err fby_dataset_plan_order(struct fby_dataset_plan *self, uint64_t seed,
     uint64_t epoch, const struct fby_order **out, struct fby_error_detail *why)
 {
-    struct fby_dataset_plan_order *entry = find_entry(self, seed, epoch);
+    struct fby_dataset_plan_order *entry =
+        find_or_reserve_entry(self, seed, epoch);
     if (entry->order == NULL) {
         struct fby_order_spec spec = order_spec(self, seed, epoch);
         fby_err               err = fby_order_create(&spec, &entry->order, why);

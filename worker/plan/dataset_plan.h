@@ -1,10 +1,10 @@
 /* dataset_plan.h - a content and its dataset, ready to make batches.
  *
  * The content is all settings that determine the batches. A plan is constant,
- * apart from a small cache of orders (of the samples in an epoch) that only the
- * loop uses. Plans are reference counted: a job holds its plan while it works,
- * the plan cache holds the plans that it keeps. So a newer plan can replace an
- * older one without affecting jobs. */
+ * apart from a small cache of orders that only the loop uses. An order is the
+ * order of the samples in one epoch. Plans are reference counted. A job (the
+ * making of one batch) has a reference to its plan, so a newer plan can replace
+ * the plan in the plan cache without affecting the job. */
 #ifndef FBY_WORKER_PLAN_DATASET_PLAN_H
 #define FBY_WORKER_PLAN_DATASET_PLAN_H
 
@@ -17,12 +17,12 @@
 #include "worker/plan/rows.h"
 #include "worker/source/dataset.h"
 
-enum { FBY_DATASET_PLAN_ORDERS = 4 };
+enum { FBY_DATASET_PLAN_ORDERS = 4 }; /* entries of the cache of orders */
 
 struct fby_dataset_plan_order { /* a cache entry: the order of one epoch */
     struct fby_order *order;    /* NULL: unused entry */
     uint64_t          seed, epoch;
-    uint64_t          last_use; /* number of this use, counted by n_uses */
+    uint64_t          last_use; /* n_uses after the last use of this entry */
 };
 
 struct fby_dataset_plan {
@@ -31,19 +31,20 @@ struct fby_dataset_plan {
     struct fby_digest   fingerprint; /* of the code that makes the values */
     struct fby_content  content;
     struct fby_dataset *dataset; /* owned */
-    struct fby_rows    *rows;    /* owned; only for columns and tokens */
+    struct fby_rows    *rows;    /* owned; NULL except for columns and tokens */
     struct fby_buckets *buckets; /* owned; NULL without bucket_by */
-    atomic_uint         holds;   /* reference count */
+    atomic_uint         references;
     /* Loop only: */
     struct fby_dataset_plan_order orders[FBY_DATASET_PLAN_ORDERS];
-    uint64_t                      n_uses; /* of `orders` */
+    uint64_t                      n_uses; /* calls of fby_dataset_plan_order */
 };
 
 /* Check `content` against the dataset, compute its fingerprint, and create a
  * plan with one reference.
  *
- * Ownership: if the plan takes *dataset_p, it sets it to NULL, also after an
- *            error of fby_rows_create; otherwise *dataset_p stays the caller's.
+ * Ownership: *dataset_p moves to the plan on FBY_OK and becomes NULL. After an
+ *            error of fby_rows_create it is destroyed and becomes NULL. After
+ *            any other error it stays the caller's.
  * Errors:    those of fby_fingerprint, fby_dataset_check_fields,
  *            fby_lengths_sort and fby_rows_create. */
 FBY_CHECKED fby_err fby_dataset_plan_create(const struct fby_content *content,
@@ -57,8 +58,8 @@ struct fby_dataset_plan *fby_dataset_plan_hold(struct fby_dataset_plan *self);
  * NULL is allowed. Thread: any. */
 void fby_dataset_plan_release(struct fby_dataset_plan **self_p);
 
-/* Set *out to the order of one epoch, created if it is not cached. It is
- * borrowed until the next call. Thread: loop.
+/* Set *out to the order of one epoch, which is created if it is not cached. The
+ * order is borrowed until the next call. Thread: loop.
  * Errors: as fby_order_create. */
 FBY_CHECKED fby_err fby_dataset_plan_order(struct fby_dataset_plan *self,
     uint64_t seed, uint64_t epoch, const struct fby_order **out,

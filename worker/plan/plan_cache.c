@@ -1,3 +1,5 @@
+/* plan_cache.c - load dataset plans in threads, and cache the latest plans. A
+ * plan is a content (the settings that determine batches) and its dataset. */
 #include "worker/plan/plan_cache.h"
 
 #include <stdatomic.h>
@@ -13,13 +15,13 @@
 struct fby_plan_load {
     struct fby_plan_cache *cache;
     struct fby_content     content;
-    struct fby_digest      digest; /* of the content */
-    char                  *location;
-    unsigned               waiters;      /* loop only: callers that wait */
-    bool                   is_collected; /* loop only: its plan is in `known` */
+    struct fby_digest      digest;       /* of the content */
+    char                  *location;     /* of the data */
+    unsigned               n_waiters;    /* loop only: callers that wait */
+    bool                   is_collected; /* loop only: was added to `known` */
     atomic_bool            abandoned;    /* set by the loop: end early */
-    atomic_bool            ended; /* set by the thread after its last change */
-    atomic_uint_fast64_t   done, total; /* shards */
+    atomic_bool            ended; /* set by the thread after its last write */
+    atomic_uint_fast64_t   done, total; /* shards scanned, and all shards */
     /* Written by the thread, read by the loop once `ended` is set: */
     fby_err                  err;
     struct fby_error_detail  why;
@@ -29,15 +31,16 @@ struct fby_plan_load {
 
 struct fby_plan_cache {
     struct fby_plan_cache_config config;
-    struct fby_stage            *loaders;
-    struct fby_plan_load        *loads; /* waiting, running, or ended */
-    struct fby_dataset_plan    **known; /* most recently used first */
-    uint32_t                     n_known;
-    struct fby_wakeup            wakeup; /* sent when a load ended */
+    struct fby_stage            *loaders; /* the load threads and their queue */
+    struct fby_plan_load        *loads;   /* queued, running, or ended */
+    struct fby_dataset_plan **known;   /* the plans, most recently used first */
+    uint32_t                  n_known; /* number of plans in `known` */
+    struct fby_wakeup         wakeup;  /* sent when a load ends */
 };
 
 /* ---- Functions of a load thread ------------------------------------------ */
 
+/* Returns false if the scan must end early. */
 static bool note_progress(void *arg, uint64_t done, uint64_t total)
 {
     struct fby_plan_load *self = arg;
@@ -70,7 +73,6 @@ static fby_err run_load(void *context, uint32_t thread, void *item)
     struct fby_plan_cache *plans   = context;
     struct fby_plan_load  *self    = item;
     struct fby_dataset    *dataset = NULL;
-
     self->err =
         atomic_load(&self->abandoned) ? FBY_GONE : open_dataset(self, &dataset);
     if (self->err == FBY_OK) {
@@ -79,7 +81,7 @@ static fby_err run_load(void *context, uint32_t thread, void *item)
     }
     fby_dataset_destroy(&dataset);
     fby_err err = self->err;
-    atomic_store(&self->ended, true); /* from here on the loop may free it */
+    atomic_store(&self->ended, true); /* now the loop may free `self` */
     fby_wakeup_send(&plans->wakeup);
     return err;
 }
@@ -154,14 +156,12 @@ static bool same_content_and_data(
            fby_digest_equal(&a->data_digest, &b->data_digest);
 }
 
-/* Store `dataset_plan` as the first entry. The entries before `old` move back
- * by one and overwrite entry `old`. */
-static void put_in_front(struct fby_plan_cache *self, uint32_t old,
+/* Make `dataset_plan` the first entry of `known`. The entries before `index`
+ * move back by one and overwrite entry `index`. */
+static void insert_in_front(struct fby_plan_cache *self, uint32_t index,
     struct fby_dataset_plan *dataset_plan)
 {
-    for (; old > 0; old--) {
-        self->known[old] = self->known[old - 1];
-    }
+    memmove(&self->known[1], &self->known[0], index * sizeof(self->known[0]));
     self->known[0] = dataset_plan;
 }
 
@@ -170,24 +170,24 @@ static void put_in_front(struct fby_plan_cache *self, uint32_t old,
 static void add_known(
     struct fby_plan_cache *self, struct fby_dataset_plan *dataset_plan)
 {
-    uint32_t old = 0;
-    while (old < self->n_known &&
-           !same_content_and_data(self->known[old], dataset_plan)) {
-        old++;
+    uint32_t replaced = 0;
+    while (replaced < self->n_known &&
+           !same_content_and_data(self->known[replaced], dataset_plan)) {
+        replaced++;
+    }
+    if (replaced == self->config.known) { /* full: replace the last one */
+        replaced--;
     }
     fby_dataset_plan_hold(dataset_plan);
-    if (old == self->config.known) {
-        old--;
-    }
-    if (old < self->n_known) {
-        fby_dataset_plan_release(&self->known[old]);
+    if (replaced < self->n_known) {
+        fby_dataset_plan_release(&self->known[replaced]);
     } else {
         self->n_known++;
     }
-    put_in_front(self, old, dataset_plan);
+    insert_in_front(self, replaced, dataset_plan);
 }
 
-/* fby_plan_cache_collect, without clearing the wakeup. */
+/* Cache the plans of ended loads, and free those for which no caller waits. */
 static void collect_ended(struct fby_plan_cache *self)
 {
     struct fby_plan_load **link = &self->loads;
@@ -198,7 +198,7 @@ static void collect_ended(struct fby_plan_cache *self)
             add_known(self, load->dataset_plan);
         }
         load->is_collected = ended;
-        if (ended && load->waiters == 0) {
+        if (ended && load->n_waiters == 0) {
             *link = load->next;
             free_load(load);
         } else {
@@ -213,7 +213,7 @@ void fby_plan_cache_collect(struct fby_plan_cache *self)
     collect_ended(self);
 }
 
-static struct fby_plan_load *find_running(struct fby_plan_cache *self,
+static struct fby_plan_load *find_running_load(struct fby_plan_cache *self,
     const struct fby_digest *digest, const char *location)
 {
     struct fby_plan_load *load = self->loads;
@@ -250,7 +250,7 @@ fby_err fby_plan_cache_open(struct fby_plan_cache *self,
     struct fby_plan_load **out, struct fby_error_detail *why)
 {
     struct fby_digest     digest = fby_digest_of(content->data, content->size);
-    struct fby_plan_load *load   = find_running(self, &digest, location);
+    struct fby_plan_load *load   = find_running_load(self, &digest, location);
     if (load == NULL) {
         load           = fby_zalloc(sizeof(*load));
         load->cache    = self;
@@ -262,7 +262,7 @@ fby_err fby_plan_cache_open(struct fby_plan_cache *self,
             return err;
         }
     }
-    load->waiters++;
+    load->n_waiters++;
     *out = load;
     return FBY_OK;
 }
@@ -289,8 +289,8 @@ void fby_plan_load_release(struct fby_plan_load **self_p)
         return;
     }
     *self_p = NULL;
-    self->waiters--;
-    if (self->waiters == 0) {
+    self->n_waiters--;
+    if (self->n_waiters == 0) {
         atomic_store(&self->abandoned, true);
         collect_ended(self->cache);
     }
@@ -311,7 +311,7 @@ fby_err fby_plan_cache_find(struct fby_plan_cache *self,
             *nearest = known;
         }
         if (same_data) {
-            put_in_front(self, i, known);
+            insert_in_front(self, i, known);
             return fby_digest_equal(&known->fingerprint, fingerprint)
                        ? FBY_OK
                        : FBY_NOT_FOUND;

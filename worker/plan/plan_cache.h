@@ -1,12 +1,12 @@
-/* plan_cache.h - a cache of dataset plans, and the loading of plans.
+/* plan_cache.h - load dataset plans, and cache them.
  *
- * A load opens a dataset and creates its plan. It may scan files for minutes,
- * so separate threads run loads. Clients that open the same content (all
- * settings that determine the batches) at the same location meanwhile share one
- * load. Each load reads the dataset again, so the next OPEN sees changed data;
- * files that did not change are not scanned again (source/cache.h). The cache
- * keeps a bounded number of plans. If the plan of a request was dropped, the
- * client must send the content again. Thread: loop only. */
+ * A load opens a dataset and creates its plan (dataset_plan.h). A load may scan
+ * files for minutes, so separate threads run loads. Clients that open the same
+ * content (all settings that determine the batches) at the same location at the
+ * same time share one load. A later OPEN starts a new load, which sees changed
+ * data; files that did not change are not scanned again (source/cache.h). The
+ * cache keeps a bounded number of plans. If the plan of a request was dropped,
+ * the client must send the content again. Thread: loop only. */
 #ifndef FBY_WORKER_PLAN_PLAN_CACHE_H
 #define FBY_WORKER_PLAN_PLAN_CACHE_H
 
@@ -17,11 +17,11 @@
 #include "worker/plan/dataset_plan.h"
 
 struct fby_plan_cache_config {
-    const struct fby_roots *roots; /* borrowed until destroy */
-    const char             *cache_dir;
-    uint32_t                threads; /* loads that run at a time */
-    uint32_t                waiting; /* loads that may wait for a thread */
-    uint32_t                known;   /* plans that the cache keeps at most */
+    const struct fby_roots *roots;     /* borrowed until destroy */
+    const char             *cache_dir; /* as in struct fby_dataset_spec */
+    uint32_t                threads;   /* loads that run at a time */
+    uint32_t                waiting;   /* loads that may wait for a thread */
+    uint32_t                known;     /* plans that the cache keeps at most */
 };
 
 struct fby_plan_cache;
@@ -56,17 +56,17 @@ FBY_CHECKED fby_err fby_plan_cache_open(struct fby_plan_cache *self,
 
 struct fby_plan_load_state {
     bool                     ended;
-    uint64_t                 done, total;  /* shards scanned, and of all */
-    fby_err                  err;          /* valid once ended */
-    struct fby_error_detail  why;          /* of `err` */
+    uint64_t                 done, total;  /* shards scanned, and all shards */
+    fby_err                  err;          /* the result, once ended */
+    struct fby_error_detail  why;          /* the reason for `err` */
     struct fby_dataset_plan *dataset_plan; /* borrowed; NULL on errors */
 };
-/* A snapshot of the progress or the result of a load. */
+/* Returns a snapshot of the progress and the result of a load. */
 struct fby_plan_load_state fby_plan_load_state(
     const struct fby_plan_load *self);
 
-/* Stop waiting for a load and set *self_p to NULL. The last caller abandons the
- * load. NULL is allowed. */
+/* Stop waiting for a load and set *self_p to NULL. A load for which no caller
+ * waits is abandoned. NULL is allowed. */
 void fby_plan_load_release(struct fby_plan_load **self_p);
 
 /* Find the plan with these three digests.

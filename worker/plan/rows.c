@@ -1,3 +1,7 @@
+/* rows.c - make rows of a batch from columns or tokens in mapped files. The
+ * rows of a run (source/run.h) are made together, field by field. Dense rows
+ * are gathered (copied next to each other), then cast (converted to the wire
+ * type). Bad rows are marked; fby_rows_write_one finds the reason. */
 #include "worker/plan/rows.h"
 
 #include <inttypes.h>
@@ -17,18 +21,19 @@
 #include "worker/transform/tokens.h"
 
 enum {
-    PREFETCH_ROWS  = 16, /* a row is prefetched so many rows ahead */
-    CACHE_LINE     = 64, /* bytes */
-    PREFETCH_BYTES = 4 * CACHE_LINE, /* of each row */
-    GATHER_BYTES = 32768, /* rows are gathered up to so many bytes, then cast */
-    LARGE_ROW_BYTES = 4096 /* larger rows are cast one by one, not gathered */
+    PREFETCH_ROWS   = 16, /* a row is prefetched so many rows ahead */
+    CACHE_LINE      = 64, /* bytes */
+    PREFETCH_BYTES  = 4 * CACHE_LINE, /* at most, of each row */
+    GATHER_BYTES    = 32768, /* at most, of the rows that are cast together */
+    LARGE_ROW_BYTES = 4096   /* from this size on, rows are cast one by one */
 };
 
 struct fby_rows {
     const struct fby_content *content;
     const struct fby_dataset *dataset;
-    uint16_t *picks[FBY_MAX_FIELDS]; /* [field][shard]: its column's index; NULL
-                                        for tokens */
+    /* [field][shard]: index of the field's column in the shard; picks[field] is
+     * NULL for tokens. */
+    uint16_t *picks[FBY_MAX_FIELDS];
 };
 
 /* ---- checks of columns --------------------------------------------------- */
@@ -36,11 +41,11 @@ struct fby_rows {
 static bool has_shape(
     const struct fby_column *column, const struct fby_shape *shape)
 {
-    bool same = column->n_dims == shape->n_dims;
-    for (uint32_t i = 0; same && i < column->n_dims; i++) {
-        same = column->dims[i] == shape->dims[i];
+    bool is_equal = column->n_dims == shape->n_dims;
+    for (uint32_t i = 0; is_equal && i < column->n_dims; i++) {
+        is_equal = column->dims[i] == shape->dims[i];
     }
-    return same;
+    return is_equal;
 }
 
 static fby_err refuse_shape(const struct fby_column *column,
@@ -75,23 +80,24 @@ static fby_err check_width(const struct fby_field_content *field,
 static fby_err check_column(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_error_detail *why)
 {
+    if (column->part == FBY_COLUMN_CSR) {
+        return check_width(field, column, why);
+    }
+    /* With packed bits or ragged rows, field->shape is not the column's. */
     bool                    is_ragged = column->part == FBY_COLUMN_VALUES;
     const struct fby_shape *shape     = fby_field_maps(field) > 0 || is_ragged
                                             ? fby_array_shape(field)
                                             : &field->shape;
-    if (column->part == FBY_COLUMN_CSR) {
-        return check_width(field, column, why);
-    }
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
-    if (fby_field_maps(field) > 0 && column->type >= FBY_NPY_F2) {
+    bool is_float = column->type >= FBY_NPY_F2;
+    if (is_float && fby_field_maps(field) > 0) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
             fby_npy_dtype(column->type));
     }
-    if (fby_field_values(field) == FBY_VALUES_CLASSES &&
-        column->type >= FBY_NPY_F2) {
+    if (is_float && fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; a label is made of whole numbers",
             fby_npy_dtype(column->type));
@@ -114,6 +120,7 @@ static fby_err check_field(
     return FBY_OK;
 }
 
+/* Prefix an error with the name of its field. Returns `err`. */
 static fby_err add_field_name(const struct fby_rows *self, uint32_t field,
     fby_err err, struct fby_error_detail *why)
 {
@@ -188,60 +195,57 @@ static void prefetch(const uint8_t *row, size_t bytes)
     }
 }
 
-/* Copy the first n rows; `rows` has `n_rows`, of which some are prefetched. */
-static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t n_rows,
-    size_t bytes, uint8_t *dst)
+/* Copy n rows of row_bytes each. `rows` has n_known pointers to rows, so that
+ * rows after the first n are prefetched, too. */
+static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t n_known,
+    size_t row_bytes, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (i + PREFETCH_ROWS < n_rows) {
-            prefetch(rows[i + PREFETCH_ROWS], bytes);
+        if (i + PREFETCH_ROWS < n_known) {
+            prefetch(rows[i + PREFETCH_ROWS], row_bytes);
         }
-        memcpy(dst + i * bytes, rows[i], bytes);
+        memcpy(dst + i * row_bytes, rows[i], row_bytes);
     }
 }
 
-/* The compiler turns a copy of a constant size into one instruction. */
+/* Copy n rows, from row `first` of the run on, next to each other. The compiler
+ * turns a copy of a constant size into one instruction. */
 static void gather_rows(const struct fby_run *run, uint32_t first, uint32_t n,
-    size_t bytes, uint8_t *dst)
+    size_t row_bytes, uint8_t *dst)
 {
-    const uint8_t *const *rows   = run->at + first;
-    uint32_t              n_rows = run->n - first;
-    switch (bytes) {
-    case 1:
-        copy_rows(rows, n, n_rows, 1, dst);
-        break;
-    case 2:
-        copy_rows(rows, n, n_rows, 2, dst);
-        break;
-    case 4:
-        copy_rows(rows, n, n_rows, 4, dst);
-        break;
-    case 8:
-        copy_rows(rows, n, n_rows, 8, dst);
-        break;
-    default:
-        copy_rows(rows, n, n_rows, bytes, dst);
-        break;
+    const uint8_t *const *rows    = run->at + first;
+    uint32_t              n_known = run->n - first;
+    if (row_bytes == 1) {
+        copy_rows(rows, n, n_known, 1, dst);
+    } else if (row_bytes == 2) {
+        copy_rows(rows, n, n_known, 2, dst);
+    } else if (row_bytes == 4) {
+        copy_rows(rows, n, n_known, 4, dst);
+    } else if (row_bytes == 8) {
+        copy_rows(rows, n, n_known, 8, dst);
+    } else {
+        copy_rows(rows, n, n_known, row_bytes, dst);
     }
 }
 
 /* ---- casts --------------------------------------------------------------- */
 
-struct cast {
+struct cast { /* makes rows of one field from the rows of a run */
     const struct fby_field_content *field;
     const struct fby_dataset       *dataset;
     const struct fby_run           *run;
-    const struct fby_column        *column;  /* of the rows being cast */
-    bool                            is_copy; /* the cast changes no byte */
-    uint64_t                        values;  /* of a row; ragged: of an entry */
+    const struct fby_column        *column;    /* of the rows being cast */
+    bool                            is_copy;   /* the cast changes no byte */
+    uint64_t                        values;    /* in a row; ragged: an entry */
     size_t                          out_bytes; /* of a row in the batch */
-    bool                           *bad;       /* [row of the run] */
-    uint32_t                       *lengths;   /* as in fby_rows_group */
-    uint8_t                        *indices;   /* as in fby_rows_group */
+    bool                           *bad; /* [row of the run]: it is refused */
+    uint32_t                       *lengths; /* as in fby_rows_group */
+    uint8_t                        *indices; /* as in fby_rows_group */
     struct fby_transform           *transform;
 };
 
-static struct fby_npy npy_of(
+/* Returns an array of `values` values at `data`, of the type of `column`. */
+static struct fby_npy as_npy(
     const struct fby_column *column, const uint8_t *data, uint64_t values)
 {
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): of a run, never NULL */
@@ -251,31 +255,32 @@ static struct fby_npy npy_of(
         .data                     = data};
 }
 
-/* Convert or pack values. Returns how many precede one that does not fit. */
+/* Convert values to the wire type, or pack them as bits. Returns the number of
+ * values before the first that does not fit; npy->values if all fit. */
 static uint64_t convert_values(
     const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
 {
     if (fby_field_maps(field) == 0) {
         return fby_convert(npy, field->wire_type, dst);
     }
-    npy->n_dims = 1;
-    npy->dims[0] =
-        fby_field_maps(field); /* each group of `maps` bits is packed */
+    /* Each group of as many bits as the field has maps is packed. */
+    npy->n_dims  = 1;
+    npy->dims[0] = fby_field_maps(field);
     return fby_bits_pack_npy(npy, dst);
 }
 
-/* Cast `n` adjacent rows. If a value does not fit, cast each row by itself, to
- * find the bad rows. */
+/* Cast `n` adjacent rows at `raw`. If a value does not fit, cast each row by
+ * itself, to find the bad rows. */
 static void cast_rows(const struct cast *c, const uint8_t *raw, uint32_t first,
     uint32_t n, uint8_t *dst)
 {
-    struct fby_npy all = npy_of(c->column, raw, n * c->values);
+    struct fby_npy all = as_npy(c->column, raw, n * c->values);
     if (convert_values(c->field, &all, dst) == all.values) {
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
         struct fby_npy one =
-            npy_of(c->column, raw + i * c->column->row_bytes, c->values);
+            as_npy(c->column, raw + i * c->column->row_bytes, c->values);
         uint64_t good = convert_values(c->field, &one, dst + i * c->out_bytes);
         c->bad[first + i] = c->bad[first + i] || good != c->values;
     }
@@ -285,12 +290,12 @@ static void gather_and_cast(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     uint8_t  raw[GATHER_BYTES];
-    size_t   bytes = c->column->row_bytes;
-    uint32_t limit = (uint32_t)(GATHER_BYTES / bytes); /* rows */
-    for (uint32_t i = 0; i < n; i += limit) {
-        uint32_t k = n - i < limit ? n - i : limit;
-        gather_rows(c->run, first + i, k, bytes, raw);
-        cast_rows(c, raw, first + i, k, dst + i * c->out_bytes);
+    size_t   row_bytes = c->column->row_bytes;
+    uint32_t max_rows  = (uint32_t)(GATHER_BYTES / row_bytes);
+    for (uint32_t i = 0; i < n; i += max_rows) {
+        uint32_t n_rows = n - i < max_rows ? n - i : max_rows;
+        gather_rows(c->run, first + i, n_rows, row_bytes, raw);
+        cast_rows(c, raw, first + i, n_rows, dst + i * c->out_bytes);
     }
 }
 
@@ -324,7 +329,7 @@ static uint64_t label_at(
     return fby_load_le(dst + i * width, width);
 }
 
-static void check_labels(const struct fby_field_content *field,
+static void mark_bad_labels(const struct fby_field_content *field,
     const uint8_t *dst, uint32_t n, bool *bad)
 {
     uint64_t max = fby_label_max(field);
@@ -341,50 +346,50 @@ static const struct fby_column *column_of(
     return run->column[run->slot[row]];
 }
 
-/* How many of the n rows from `first` on have the dtype of the first. */
-static uint32_t same_dtype_rows(
+/* Count how many of n rows from `first` on have the dtype of row `first`. */
+static uint32_t count_same_dtype(
     const struct fby_run *run, uint32_t first, uint32_t n)
 {
     const struct fby_column *column = column_of(run, first);
-    uint32_t                 k      = run->n_shards == 1 ? n : 1; /* result */
-    for (; k < n; k++) {
-        const struct fby_column *next = column_of(run, first + k);
-        if (next->type != column->type ||
-            next->big_endian != column->big_endian) {
+    uint32_t                 n_same = run->n_shards == 1 ? n : 1;
+    for (; n_same < n; n_same++) {
+        const struct fby_column *other = column_of(run, first + n_same);
+        if (other->type != column->type ||
+            other->big_endian != column->big_endian) {
             break;
         }
     }
-    return k;
+    return n_same;
 }
 
 static void set_column(struct cast *c, const struct fby_column *column)
 {
-    struct fby_npy any = npy_of(column, NULL, 0);
-    c->column          = column;
-    c->values          = column->row_bytes / fby_npy_type_bytes(column->type);
-    c->is_copy         = fby_field_maps(c->field) == 0 &&
-                 fby_convert_is_copy(&any, c->field->wire_type);
+    const struct fby_npy no_values = as_npy(column, NULL, 0);
+    c->column                      = column;
+    c->values  = column->row_bytes / fby_npy_type_bytes(column->type);
+    c->is_copy = fby_field_maps(c->field) == 0 &&
+                 fby_convert_is_copy(&no_values, c->field->wire_type);
 }
 
 static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n;) {
         set_column(c, column_of(c->run, first + i));
-        uint32_t k = same_dtype_rows(c->run, first + i, n - i);
-        cast_same_dtype(c, first + i, k, dst + i * c->out_bytes);
-        i += k;
+        uint32_t n_same = count_same_dtype(c->run, first + i, n - i);
+        cast_same_dtype(c, first + i, n_same, dst + i * c->out_bytes);
+        i += n_same;
     }
     if (fby_field_values(c->field) == FBY_VALUES_CLASSES) {
-        check_labels(c->field, dst, n, c->bad + first);
+        mark_bad_labels(c->field, dst, n, c->bad + first);
     }
 }
 
 /* ---- ragged rows --------------------------------------------------------- */
 
-/* Set *out to the number of entries that row `i` of the run gets in the batch;
- * a row that is too long may be cut.
- * Errors: FBY_BAD_SAMPLE  invalid offsets; too long, and may not be cut. */
-static fby_err entry_count(const struct cast *c, uint32_t i, uint32_t *out,
+/* Set *out to the number of entries that row `i` of the run gets in the batch.
+ * Errors: FBY_BAD_SAMPLE  the offsets of the row are invalid, or it is too long
+ *                         and the field does not allow to cut it. */
+static fby_err resolve_length(const struct cast *c, uint32_t i, uint32_t *out,
     struct fby_error_detail *why)
 {
     int64_t begin = c->run->begin[i];
@@ -413,7 +418,7 @@ static void make_ragged_row(
         memcpy(dst, c->run->at[i], length * column->row_bytes);
         return;
     }
-    struct fby_npy all = npy_of(column, c->run->at[i], length * c->values);
+    struct fby_npy all = as_npy(column, c->run->at[i], length * c->values);
     c->bad[i] = c->bad[i] || convert_values(c->field, &all, dst) != all.values;
 }
 
@@ -435,7 +440,7 @@ static void make_ragged_rows(
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = first + i;
         prefetch_ahead(c, row);
-        if (entry_count(c, row, &c->lengths[i], NULL) == FBY_OK) {
+        if (resolve_length(c, row, &c->lengths[i], NULL) == FBY_OK) {
             make_ragged_row(c, row, c->lengths[i], dst + i * c->out_bytes);
         } else {
             c->bad[row] = true;
@@ -461,7 +466,7 @@ static fby_err make_sparse_row(const struct cast *c, uint32_t row, uint32_t i,
             .big_endian   = column->indices.big_endian,
             .values       = n,
             .data         = fby_run_indices(c->run, row)},
-        .values  = npy_of(column, c->run->at[row], n),
+        .values  = as_npy(column, c->run->at[row], n),
     };
     const struct fby_field_job job = {.field = c->field,
         .length                              = &c->lengths[i],
@@ -476,10 +481,8 @@ static void make_sparse_rows(
         uint32_t row = first + i;
         prefetch_ahead(c, row);
         c->lengths[i] = 0;
-        if (make_sparse_row(c, row, i, dst + i * c->out_bytes, NULL) !=
-            FBY_OK) {
-            c->bad[row] = true;
-        }
+        fby_err err = make_sparse_row(c, row, i, dst + i * c->out_bytes, NULL);
+        c->bad[row] = c->bad[row] || err != FBY_OK;
     }
 }
 
@@ -489,7 +492,7 @@ static void make_sparse_rows(
 static fby_err make_sequence(const struct cast *c, uint32_t row, uint8_t *dst,
     struct fby_error_detail *why)
 {
-    /* Targets are the same tokens, shifted by one. */
+    /* The target of each token is the token after it. */
     uint32_t first  = strcmp(c->field->from[0], "target") == 0 ? 1 : 0;
     uint32_t length = c->field->as.tokens.length;
     for (uint32_t done = 0; done < length;) {
@@ -512,10 +515,9 @@ static void make_sequences(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (make_sequence(c, first + i, dst + i * c->out_bytes, NULL) !=
-            FBY_OK) {
-            c->bad[first + i] = true;
-        }
+        uint32_t row = first + i;
+        fby_err  err = make_sequence(c, row, dst + i * c->out_bytes, NULL);
+        c->bad[row]  = c->bad[row] || err != FBY_OK;
     }
 }
 
@@ -546,8 +548,8 @@ void fby_rows_write(const struct fby_rows *self, uint32_t field,
     make_rows(&c, group.first, group.n, group.dst);
 }
 
-/* Find out why the only row of the run is refused, and return that error. */
-static fby_err refusal_error(
+/* Make the only row of the run again, and return the error that refuses it. */
+static fby_err find_refusal(
     const struct cast *c, uint8_t *dst, struct fby_error_detail *why)
 {
     const struct fby_field_content *field = c->field;
@@ -561,13 +563,13 @@ static fby_err refusal_error(
     uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         uint32_t length = 0;
-        fby_err  err    = entry_count(c, 0, &length, why);
+        fby_err  err    = resolve_length(c, 0, &length, why);
         if (err != FBY_OK) {
             return err;
         }
         values *= length;
     }
-    struct fby_npy npy = npy_of(column, c->run->at[0], values);
+    struct fby_npy npy = as_npy(column, c->run->at[0], values);
     char           text[FBY_CONVERT_TEXT];
     if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
@@ -602,7 +604,7 @@ fby_err fby_rows_write_one(const struct fby_rows *self,
         return err;
     }
     make_rows(&c, 0, 1, dst);
-    fby_err refused = bad ? refusal_error(&c, dst, why) : FBY_OK;
+    fby_err refused = bad ? find_refusal(&c, dst, why) : FBY_OK;
     /* An error here takes precedence, but `why` of a bad row must stay. */
     err = fby_rows_close(self, request->field, run, bad ? NULL : why);
     return err != FBY_OK ? err

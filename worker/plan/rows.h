@@ -1,9 +1,9 @@
 /* rows.h - make rows of a batch from columns or tokens.
  *
  * A picture takes milliseconds to decode, a row of a column only nanoseconds to
- * copy. So rows of columns are made many at a time, column by column, straight
- * into the batch, and the only work for each row is its copy. Still, an error
- * names the row that has a value which the wire type cannot hold.
+ * copy. So many rows are made together, column by column, straight into the
+ * batch, and the only work for each row is its copy. Still, an error names the
+ * row with a value that the wire type (the type that is sent) cannot hold.
  *
  * A run is a sequence of rows of one batch that are made together. */
 #ifndef FBY_WORKER_PLAN_ROWS_H
@@ -39,31 +39,33 @@ FBY_CHECKED fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
     struct fby_run *run, struct fby_error_detail *why);
 
 struct fby_rows_group { /* consecutive rows of a run, adjacent in the batch */
-    uint32_t  first;    /* number in the run */
-    uint32_t  n;        /* rows */
-    uint8_t  *dst;      /* row i goes to dst + i * fby_field_bytes */
-    uint32_t *lengths;  /* [row]: gets its entries; NULL for dense rows */
+    uint32_t  first;    /* number of the first row in the run */
+    uint32_t  n;        /* number of rows */
+    uint8_t  *dst;      /* row i goes to dst + i * fby_field_bytes(field) */
+    uint32_t *lengths;  /* gets the number of entries of each row; NULL for
+                           dense rows */
     uint8_t  *indices;  /* the indices of sparse row i go to indices +
-                           i * fby_field_index_bytes; else NULL */
-    struct fby_transform *transform; /* the calling thread's */
+                           i * fby_field_index_bytes(field); NULL for others */
+    struct fby_transform *transform; /* that of the calling thread */
 };
 
 /* Write the rows of `group`; the column of `run` must be open. Sets bad[i] to
- * true if row i of the run is refused. */
+ * true if row i of the run is refused, and else leaves it. */
 void fby_rows_write(const struct fby_rows *self, uint32_t field,
     const struct fby_run *run, struct fby_rows_group group, bool *bad);
 
 struct fby_row_request {
     uint32_t                        field;  /* index in the content */
-    uint64_t                        sample; /* number */
-    const struct fby_field_content *as;     /* settings used instead of the
-                                               content's; NULL: the content's */
-    uint32_t *length;  /* gets the entries of a ragged or sparse row, or NULL */
-    uint8_t  *indices; /* gets the indices of a sparse row; else NULL */
-    struct fby_transform *transform; /* the calling thread's */
+    uint64_t                        sample; /* number in the dataset */
+    const struct fby_field_content *as;     /* settings used instead of those
+                                               in the content; or NULL */
+    uint32_t *length;  /* gets the number of entries of a ragged or sparse row;
+                          NULL for dense rows */
+    uint8_t  *indices; /* gets the indices of a sparse row; NULL for others */
+    struct fby_transform *transform; /* that of the calling thread */
 };
 
-/* Write one sample of one field to `dst`; `run` is scratch memory.
+/* Write one sample of one field to `dst`. `run` is used as scratch memory.
  * Errors: FBY_BAD_SAMPLE  `why` names the value
  *         those of fby_rows_open. */
 FBY_CHECKED fby_err fby_rows_write_one(const struct fby_rows *self,
