@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,89 +13,92 @@
 
 #include "common/clock.h"
 
+/* Start this executable in its own process group. Sets errno on failure. */
 static fby_err spawn_in_own_group(struct fby_child *child, char **argv)
 {
     posix_spawnattr_t attributes;
-    sigset_t          none;
-    sigemptyset(&none);
+    sigset_t          no_signals;
+    sigemptyset(&no_signals);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    int failed = posix_spawn(
+    posix_spawnattr_setsigmask(&attributes, &no_signals);
+    int error = posix_spawn(
         &child->pid, "/proc/self/exe", NULL, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
-    if (failed != 0) {
+    if (error != 0) {
         child->pid = 0;
-        errno      = failed;
+        errno      = error;
         return FBY_SYS;
     }
     return FBY_OK;
 }
 
 static void build_argv(
-    const struct fby_words *args, int ready_fd, struct fby_words *out)
+    const struct fby_words *args, int ready_fd, struct fby_words *argv)
 {
     char number[16];
-    fby_words_add(out, "forebay");
+    fby_words_add(argv, "forebay");
     for (unsigned i = 0; i < args->n; i++) {
-        fby_words_add(out, args->words[i]);
+        fby_words_add(argv, args->words[i]);
     }
     snprintf(number, sizeof(number), "%d", ready_fd);
-    fby_words_add(out, "--ready-fd");
-    fby_words_add(out, number);
+    fby_words_add(argv, "--ready-fd");
+    fby_words_add(argv, number);
     snprintf(number, sizeof(number), "%d", (int)getpid());
-    fby_words_add(out, "--parent");
-    fby_words_add(out, number);
+    fby_words_add(argv, "--parent");
+    fby_words_add(argv, number);
 }
 
 fby_err fby_child_start(struct fby_child *child, const char *name,
     const struct fby_words *args, struct fby_error_detail *why)
 {
-    int              ends[2];
+    int              pipe_fds[2]; /* read end, write end */
     struct fby_words argv = {0};
     *child                = (struct fby_child){.ready_fd = -1};
     snprintf(child->name, sizeof(child->name), "%s", name);
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
         return fby_error_set(
             why, FBY_SYS, "no pipe for %s: %s", name, strerror(errno));
     }
-    fcntl(ends[1], F_SETFD, 0); /* the child inherits this end */
-    build_argv(args, ends[1], &argv);
+    fcntl(pipe_fds[1], F_SETFD, 0); /* clear FD_CLOEXEC for the child */
+    build_argv(args, pipe_fds[1], &argv);
     fby_err err = spawn_in_own_group(child, argv.words);
     if (err != FBY_OK) {
         fby_error_set(why, err, "cannot start %s: %s", name, strerror(errno));
     }
     fby_words_fini(&argv);
-    close(ends[1]);
-    child->ready_fd = ends[0];
+    close(pipe_fds[1]); /* so that reading ends when the child ends */
+    child->ready_fd = pipe_fds[0];
     return err;
 }
 
+/* Read once from the pipe. Returns FBY_AGAIN until the endpoint is complete. */
 static fby_err read_endpoint(
-    struct fby_child *child, size_t *used, int64_t deadline_ns)
+    struct fby_child *child, size_t *n_read, int64_t deadline_ns)
 {
-    int64_t       left_ns = deadline_ns - fby_now_ns();
-    struct pollfd wait    = {.fd = child->ready_fd, .events = POLLIN};
+    int64_t       left_ns  = deadline_ns - fby_now_ns();
+    struct pollfd pipe_end = {.fd = child->ready_fd, .events = POLLIN};
     if (left_ns <= 0) {
         return FBY_TIMEOUT;
     }
-    if (poll(&wait, 1, (int)(left_ns / FBY_NS_PER_MS) + 1) <= 0) {
+    if (poll(&pipe_end, 1, (int)(left_ns / FBY_NS_PER_MS) + 1) <= 0) {
         return FBY_AGAIN; /* not ready yet, or a signal */
     }
-    ssize_t n = read(child->ready_fd, child->endpoint + *used,
-        sizeof(child->endpoint) - 1 - *used);
-    if (n < 0 && errno == EINTR) {
+    size_t  capacity = sizeof(child->endpoint) - 1;
+    ssize_t bytes =
+        read(child->ready_fd, child->endpoint + *n_read, capacity - *n_read);
+    if (bytes < 0 && errno == EINTR) {
         return FBY_AGAIN;
     }
-    if (n <= 0) {
+    if (bytes <= 0) {
         return FBY_GONE;
     }
-    *used += (size_t)n;
-    char *end = memchr(child->endpoint, '\n', *used);
+    *n_read += (size_t)bytes;
+    char *end = memchr(child->endpoint, '\n', *n_read);
     if (end == NULL) {
-        return *used < sizeof(child->endpoint) - 1 ? FBY_AGAIN : FBY_PROTO;
+        return *n_read < capacity ? FBY_AGAIN : FBY_PROTO;
     }
     *end = '\0';
     return FBY_OK;
@@ -105,10 +107,10 @@ static fby_err read_endpoint(
 fby_err fby_child_wait_ready(
     struct fby_child *child, int64_t deadline_ns, struct fby_error_detail *why)
 {
-    size_t  used = 0;
-    fby_err err  = FBY_AGAIN;
+    size_t  n_read = 0;
+    fby_err err    = FBY_AGAIN;
     while (err == FBY_AGAIN) {
-        err = read_endpoint(child, &used, deadline_ns);
+        err = read_endpoint(child, &n_read, deadline_ns);
     }
     close(child->ready_fd);
     child->ready_fd = -1;
@@ -129,18 +131,19 @@ bool fby_child_ended(struct fby_child *child)
     return child->pid == 0;
 }
 
-static bool all_ended(struct fby_child *children, unsigned n)
+/* Reap all children that have ended. Returns true if none is left. */
+static bool reap_all(struct fby_child *children, unsigned count)
 {
-    bool ended = true;
-    for (unsigned i = 0; i < n; i++) {
-        ended = fby_child_ended(&children[i]) && ended;
+    bool all_ended = true;
+    for (unsigned i = 0; i < count; i++) {
+        all_ended = fby_child_ended(&children[i]) && all_ended;
     }
-    return ended;
+    return all_ended;
 }
 
-static void signal_all(struct fby_child *children, unsigned n, int signal)
+static void signal_all(struct fby_child *children, unsigned count, int signal)
 {
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (!fby_child_ended(&children[i])) {
             kill(children[i].pid, signal);
         }
@@ -148,20 +151,21 @@ static void signal_all(struct fby_child *children, unsigned n, int signal)
 }
 
 static void wait_all_ended(
-    struct fby_child *children, unsigned n, int64_t deadline_ns)
+    struct fby_child *children, unsigned count, int64_t deadline_ns)
 {
-    while (!all_ended(children, n) && fby_now_ns() < deadline_ns) {
-        poll(NULL, 0, 5);
+    while (!reap_all(children, count) && fby_now_ns() < deadline_ns) {
+        poll(NULL, 0, 5); /* sleep for 5 ms */
     }
 }
 
-void fby_children_stop(struct fby_child *children, unsigned n, int64_t grace_ns)
+void fby_children_stop(
+    struct fby_child *children, unsigned count, int64_t grace_ns)
 {
-    signal_all(children, n, SIGTERM);
-    wait_all_ended(children, n, fby_now_ns() + grace_ns);
-    signal_all(children, n, SIGKILL);
-    wait_all_ended(children, n, INT64_MAX);
-    for (unsigned i = 0; i < n; i++) {
+    signal_all(children, count, SIGTERM);
+    wait_all_ended(children, count, fby_now_ns() + grace_ns);
+    signal_all(children, count, SIGKILL);
+    wait_all_ended(children, count, INT64_MAX);
+    for (unsigned i = 0; i < count; i++) {
         if (children[i].ready_fd >= 0) {
             close(children[i].ready_fd);
             children[i].ready_fd = -1;
@@ -174,6 +178,6 @@ fby_err fby_child_end_with_parent(pid_t parent)
     if (parent == 0) {
         return FBY_OK;
     }
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* not if the parent has ended */
     return getppid() == parent ? FBY_OK : FBY_GONE;
 }

@@ -3,7 +3,7 @@
  * A child is this executable, run as `forebay server` or `forebay worker`. It
  * writes its endpoint to a pipe once it listens. It has its own process group,
  * so Ctrl-C reaches only the parent, which then stops its children in order.
- * A child ends when its parent ends.
+ * When the parent ends in any other way, the kernel ends the child.
  * Thread: all calls come from the thread that started the child. */
 #ifndef FBY_CLI_CHILD_H
 #define FBY_CLI_CHILD_H
@@ -17,13 +17,13 @@
 
 struct fby_child {
     pid_t pid;           /* 0: not running */
-    int   ready_fd;      /* to read the endpoint from; -1: closed */
+    int   ready_fd;      /* read end of the endpoint pipe; -1: closed */
     char  name[64];      /* "worker 2", for messages */
     char  endpoint[256]; /* "tcp://127.0.0.1:40123" once ready */
-    int   status;        /* from waitpid, once the child has ended */
+    int   status;        /* wait status, once the child has ended */
 };
 
-/* Start `forebay ARGS... --ready-fd N --parent PID` as `name`.
+/* Start `forebay ARGS... --ready-fd N --parent PID`; messages call it `name`.
  * Errors: FBY_SYS with the cause. */
 FBY_CHECKED fby_err fby_child_start(struct fby_child *child, const char *name,
     const struct fby_words *args, struct fby_error_detail *why);
@@ -34,16 +34,17 @@ FBY_CHECKED fby_err fby_child_start(struct fby_child *child, const char *name,
 FBY_CHECKED fby_err fby_child_wait_ready(
     struct fby_child *child, int64_t deadline_ns, struct fby_error_detail *why);
 
-/* True once the child has ended; `status` is then set. Blocks: never. */
+/* Reap the child if it has ended, and set `status`. Returns true once it has
+ * ended. Blocks: never. */
 bool fby_child_ended(struct fby_child *child);
 
 /* Send SIGTERM to all children and wait for at most `grace_ns` in total. Then
  * send SIGKILL to the children that still run, and wait for their end. */
 void fby_children_stop(
-    struct fby_child *children, unsigned n, int64_t grace_ns);
+    struct fby_child *children, unsigned count, int64_t grace_ns);
 
-/* In the child: request SIGTERM for the time when `parent` ends; 0: nothing.
- * Errors: FBY_GONE when the parent has already ended. */
+/* Called in the child: let the kernel send it SIGTERM when `parent` ends. Does
+ * nothing if `parent` is 0. Errors: FBY_GONE: the parent has already ended. */
 FBY_CHECKED fby_err fby_child_end_with_parent(pid_t parent);
 
 #endif

@@ -13,23 +13,23 @@
 bool fby_class_folders_differ(const char *const *here, uint32_t n_here,
     const char *const *there, uint32_t n_there, uint32_t *id)
 {
-    uint32_t n = n_here < n_there ? n_here : n_there;
-    uint32_t i = 0;
-    while (i < n && strcmp(here[i], there[i]) == 0) {
+    uint32_t n_common = n_here < n_there ? n_here : n_there;
+    uint32_t i        = 0;
+    while (i < n_common && strcmp(here[i], there[i]) == 0) {
         i++;
     }
     *id = i;
-    return i < n;
+    return i < n_common;
 }
 
 bool fby_class_folders_used(const struct fby_content *content)
 {
-    uint32_t f = 0;
-    while (
-        f < content->n_fields && !fby_field_is_folder_id(&content->fields[f])) {
-        f++;
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (fby_field_is_folder_id(&content->fields[i])) {
+            return true;
+        }
     }
-    return f < content->n_fields;
+    return false;
 }
 
 const char fby_class_folders_advice[] =
@@ -45,10 +45,10 @@ void fby_class_folders_describe(
         found->id, found->here, found->there, found->split);
 }
 
-struct classes {
-    struct fby_folder *folders;
-    const char       **names;
-    uint32_t           n;
+struct classes {                /* the classes of one split */
+    struct fby_folder *folders; /* one for each class; the index is the id */
+    const char       **names;   /* [i]: borrowed from folders[i] */
+    uint32_t           n;       /* number of classes */
 };
 
 static void free_classes(struct classes *self)
@@ -89,20 +89,23 @@ static fby_err list_classes(const struct fby_local *local,
     return err;
 }
 
-static void compare(const struct fby_local *local, const struct classes *here,
-    const char *name, struct fby_class_folders *out)
+/* Compare with the split `other`. If it cannot be read, *out is unchanged. */
+static void compare_with_split(const struct fby_local *local,
+    const struct classes *here, const char *other,
+    struct fby_class_folders *out)
 {
     struct fby_error_detail why   = {{0}};
     struct fby_split       *split = NULL;
     struct classes          there = {0};
-    fby_err err = fby_pipeline_split(local->pipeline, name, &split, &why);
+    fby_err err = fby_pipeline_split(local->pipeline, other, &split, &why);
     if (err == FBY_OK &&
         fby_source_traits(split->content.source)->has_classes &&
         list_classes(local, split, &there, &why) == FBY_OK &&
         fby_class_folders_differ(
             here->names, here->n, there.names, there.n, &out->id)) {
         out->differ = true;
-        snprintf(out->split, sizeof(out->split), "%.63s", name);
+        /* 63 is FBY_NAME_SIZE - 1. */
+        snprintf(out->split, sizeof(out->split), "%.63s", other);
         snprintf(out->here, sizeof(out->here), "%.63s",
             fby_text_show(here->names[out->id]).text);
         snprintf(out->there, sizeof(out->there), "%.63s",
@@ -121,12 +124,13 @@ void fby_class_folders_compare(const struct fby_local *local, const char *name,
     if (!fby_source_traits(local->split->content.source)->has_classes) {
         return;
     }
-    fby_err err = list_classes(local, local->split, &here, &why);
-    size_t  n   = fby_pipeline_n_splits(local->pipeline);
-    for (size_t i = 0; i < n && err == FBY_OK && !out->differ; i++) {
+    fby_err err      = list_classes(local, local->split, &here, &why);
+    size_t  n_splits = fby_pipeline_n_splits(local->pipeline);
+    for (size_t i = 0; i < n_splits && err == FBY_OK && !out->differ; i++) {
         const char *other = fby_pipeline_split_name(local->pipeline, i);
+        /* If `name` is NULL, the loaded split is compared with itself too. */
         if (name == NULL || strcmp(other, name) != 0) {
-            compare(local, &here, other, out);
+            compare_with_split(local, &here, other, out);
         }
     }
     free_classes(&here);

@@ -1,7 +1,8 @@
 /* class_folders.h - check that class ids mean the same in all splits.
  *
- * Class folders are numbered by name within each split. If two splits have
- * different folders, one class has two ids, and no other check detects this. */
+ * Class folders (one folder for each class) are numbered by name within each
+ * split. If two splits have different folders, one id means two classes. No
+ * other check detects this. */
 #ifndef FBY_CLI_CLASS_FOLDERS_H
 #define FBY_CLI_CLASS_FOLDERS_H
 
@@ -11,25 +12,25 @@
 struct fby_class_folders {
     bool     differ;               /* false: no difference; the rest is unset */
     uint32_t id;                   /* the class id with two names */
-    char     here[FBY_NAME_SIZE];  /* its name in the loaded split */
-    char     there[FBY_NAME_SIZE]; /* its name in the other split */
-    char     split[FBY_NAME_SIZE]; /* the other split */
+    char     here[FBY_NAME_SIZE];  /* name of class `id` in the loaded split */
+    char     there[FBY_NAME_SIZE]; /* name of class `id` in the other split */
+    char     split[FBY_NAME_SIZE]; /* name of the other split */
 };
 
-/* Compare the class folders of the loaded split `name` (NULL: the default of
- * fby_pipeline_split) with those of each other split, up to the first
- * difference. Splits that this machine cannot read are skipped. */
+/* Compare the class folders of the loaded split with those of each other split,
+ * up to the first difference. `name` is the name of the loaded split; NULL: the
+ * default of fby_pipeline_split. Splits that cannot be read are skipped. */
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_class_folders *out);
 
 /* True if some field takes its value from the class folder. Pure. */
 bool fby_class_folders_used(const struct fby_content *content);
 
-/* Describe a difference that was found, in one line of about 400 bytes. */
+/* Write one line of about 400 bytes that describes the difference `found`. */
 void fby_class_folders_describe(
     const struct fby_class_folders *found, char *out, size_t size);
 
-/* How to remove the difference, as one line. */
+/* One line that tells the user how to remove a difference. */
 extern const char fby_class_folders_advice[];
 
 /* Set *id to the first id whose names differ; false if all common ids agree.

@@ -1,6 +1,5 @@
 #include "cli/cluster.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +12,21 @@
 #include "common/log.h"
 #include "common/mem.h"
 
-static const int64_t start_ns     = 60 * FBY_NS_PER_S; /* until all listen */
-static const int64_t grace_ns     = 26 * FBY_NS_PER_S; /* after SIGTERM */
-static const int64_t max_delay_ns = 30 * FBY_NS_PER_S; /* of a restart */
+static const int64_t start_timeout_ns     = 60 * FBY_NS_PER_S;
+static const int64_t max_restart_delay_ns = 30 * FBY_NS_PER_S;
+/* Time between SIGTERM and SIGKILL; a worker needs up to 25 s to end. */
+static const int64_t grace_ns = 26 * FBY_NS_PER_S;
 
 struct restart {            /* the restart state of one child */
-    unsigned starts;        /* number of starts, with the first one */
+    unsigned starts;        /* number of starts, including the first */
     int64_t  restart_at_ns; /* 0: no restart is due */
 };
 
 struct fby_cluster {
-    unsigned          n; /* number of children; child 0 is the server */
-    struct fby_child *children;
-    struct restart   *restarts;
-    struct fby_words  worker_args;
+    unsigned          n_children;
+    struct fby_child *children;    /* [0]: the server; then the workers */
+    struct restart   *restarts;    /* [i]: of children[i] */
+    struct fby_words  worker_args; /* the same for all workers */
     struct fby_words  server_args;
 };
 
@@ -50,21 +50,21 @@ static void build_server_args(struct fby_cluster *self, const char *listen)
     fby_words_add(&self->server_args, listen);
 }
 
-/* The cores of `options->cpus`, divided among the workers. */
+/* Returns a worker's even share of the usable cores, at least 1. */
 static unsigned cores_per_worker(const struct fby_cluster_options *options)
 {
-    cpu_set_t set;
+    cpu_set_t allowed;
     unsigned  cores = fby_usable_cores();
     if (options->cpus != NULL &&
-        fby_cpus_parse_usable(options->cpus, &set, NULL) == FBY_OK &&
-        (unsigned)CPU_COUNT(&set) < cores) {
-        cores = (unsigned)CPU_COUNT(&set);
+        fby_cpus_parse_usable(options->cpus, &allowed, NULL) == FBY_OK &&
+        (unsigned)CPU_COUNT(&allowed) < cores) {
+        cores = (unsigned)CPU_COUNT(&allowed);
     }
-    unsigned each = options->workers > 0 ? cores / options->workers : 0;
-    return each > 0 ? each : 1;
+    unsigned share = options->workers > 0 ? cores / options->workers : 0;
+    return share > 0 ? share : 1;
 }
 
-/* Add an option unless `value` is NULL. */
+/* Append `name` and `value`, unless `value` is NULL. */
 static void add_option(
     struct fby_words *args, const char *name, const char *value)
 {
@@ -80,7 +80,7 @@ static void build_worker_args(
     struct fby_words *args   = &self->worker_args;
     const char       *server = self->children[0].endpoint;
     char              threads[16];
-    char              listen[256]; /* the server's address, and any port */
+    char              listen[256]; /* the server's host, with any port */
     snprintf(listen, sizeof(listen), "%.*s:*",
         (int)(strrchr(server, ':') - server), server);
     snprintf(threads, sizeof(threads), "%u",
@@ -106,7 +106,7 @@ static fby_err start_server(struct fby_cluster *self,
     fby_err err = start_child(self, 0, why);
     if (err == FBY_OK) {
         err = fby_child_wait_ready(
-            &self->children[0], fby_now_ns() + start_ns, why);
+            &self->children[0], fby_now_ns() + start_timeout_ns, why);
     }
     return err;
 }
@@ -116,11 +116,11 @@ static fby_err start_workers(struct fby_cluster *self,
 {
     fby_err err = FBY_OK;
     build_worker_args(self, options);
-    for (unsigned i = 1; i < self->n && err == FBY_OK; i++) {
+    for (unsigned i = 1; i < self->n_children && err == FBY_OK; i++) {
         err = start_child(self, i, why);
     }
-    int64_t deadline_ns = fby_now_ns() + start_ns;
-    for (unsigned i = 1; i < self->n && err == FBY_OK; i++) {
+    int64_t deadline_ns = fby_now_ns() + start_timeout_ns;
+    for (unsigned i = 1; i < self->n_children && err == FBY_OK; i++) {
         err = fby_child_wait_ready(&self->children[i], deadline_ns, why);
     }
     return err;
@@ -130,10 +130,10 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     struct fby_cluster **out, struct fby_error_detail *why)
 {
     struct fby_cluster *self = fby_zalloc(sizeof(*self));
-    self->n                  = options->workers + 1;
-    self->children           = fby_zalloc(self->n * sizeof(*self->children));
-    self->restarts           = fby_zalloc(self->n * sizeof(*self->restarts));
-    for (unsigned i = 0; i < self->n; i++) {
+    self->n_children         = options->workers + 1;
+    self->children = fby_zalloc(self->n_children * sizeof(*self->children));
+    self->restarts = fby_zalloc(self->n_children * sizeof(*self->restarts));
+    for (unsigned i = 0; i < self->n_children; i++) {
         self->children[i].ready_fd = -1;
     }
     fby_err err = start_server(self, options, why);
@@ -158,7 +158,7 @@ void fby_cluster_stop(struct fby_cluster **self_p)
         return;
     }
     *self_p = NULL;
-    fby_children_stop(self->children + 1, self->n - 1, grace_ns);
+    fby_children_stop(self->children + 1, self->n_children - 1, grace_ns);
     fby_children_stop(self->children, 1, grace_ns);
     free(self->children);
     free(self->restarts);
@@ -172,10 +172,11 @@ const char *fby_cluster_server(const struct fby_cluster *self)
     return self->children[0].endpoint;
 }
 
+/* The delay doubles with each start. The limited shift cannot overflow. */
 static int64_t restart_delay_ns(unsigned starts)
 {
     int64_t delay_ns = FBY_NS_PER_S << (starts < 6 ? starts - 1 : 5);
-    return delay_ns < max_delay_ns ? delay_ns : max_delay_ns;
+    return delay_ns < max_restart_delay_ns ? delay_ns : max_restart_delay_ns;
 }
 
 static void warn_ended(const struct fby_child *child, int64_t delay_ns)
@@ -189,22 +190,22 @@ static void warn_ended(const struct fby_child *child, int64_t delay_ns)
 
 static void restart_child(struct fby_cluster *self, unsigned i)
 {
-    struct fby_child        old = self->children[i];
-    struct fby_error_detail why = {{0}};
-    if (old.ready_fd >= 0) {
-        close(old.ready_fd);
+    struct fby_child        ended = self->children[i];
+    struct fby_error_detail why   = {{0}};
+    if (ended.ready_fd >= 0) {
+        close(ended.ready_fd);
     }
     if (start_child(self, i, &why) != FBY_OK) {
-        fby_error("CHILD-LOST", "%s", why.text);
+        fby_error("CHILD-LOST", "%s", why.text); /* a later call tries again */
     }
-    /* The child's ready line is not read: the server keeps its endpoint, and a
-     * worker registers its new one. */
-    memcpy(self->children[i].endpoint, old.endpoint, sizeof(old.endpoint));
+    /* The new endpoint is not read from the pipe: the server listens on its old
+     * one, and nothing here uses a worker's. */
+    memcpy(self->children[i].endpoint, ended.endpoint, sizeof(ended.endpoint));
 }
 
 void fby_cluster_watch(struct fby_cluster *self, int64_t now_ns)
 {
-    for (unsigned i = 0; i < self->n; i++) {
+    for (unsigned i = 0; i < self->n_children; i++) {
         struct fby_child *child   = &self->children[i];
         struct restart   *restart = &self->restarts[i];
         if (!fby_child_ended(child)) {

@@ -10,21 +10,21 @@
 #include "cli/child.h"
 
 struct fby_cluster_options {
-    const char *listen;  /* the server's address; NULL: a loopback port */
+    const char *listen;  /* the server's address; NULL: any loopback port */
     uint32_t    workers; /* number of worker processes */
-    uint32_t    threads; /* of each worker; 0: the cores, divided evenly */
+    uint32_t    threads; /* of each worker; 0: an even share of the cores */
     const char *memory;  /* each worker's --memory; NULL: its default */
     const char *cache;   /* each worker's --cache; NULL: its default */
-    const char *cpus;    /* shared by all workers; NULL: all CPUs */
-    const char *nice;    /* value of the compute threads; NULL: the default */
+    const char *cpus;    /* CPUs of all workers, "0-3,8"; NULL: all */
+    const char *nice;    /* nice value of compute threads; NULL: default */
     char      **roots;   /* "NAME=DIR"; the last is NULL */
 };
 
 struct fby_cluster;
 
 /* Start the server and the workers, and wait until all of them listen.
- * Errors: those of fby_child_start and fby_child_wait_ready, with the cause;
- *         all children are stopped again. */
+ * Errors: those of fby_child_start and fby_child_wait_ready, with the cause.
+ *         All children are then stopped. */
 FBY_CHECKED fby_err fby_cluster_start(const struct fby_cluster_options *options,
     struct fby_cluster **out, struct fby_error_detail *why);
 
@@ -34,8 +34,8 @@ void fby_cluster_stop(struct fby_cluster **self_p);
 /* The server's endpoint, "tcp://127.0.0.1:40123"; valid until the stop. */
 const char *fby_cluster_server(const struct fby_cluster *self);
 
-/* Restart each child that ended, after a delay that grows from 1 to 30 s, and
- * log it. A restarted server listens on its old port. Call about once a second.
+/* Log each child that ended, and restart it after a delay that grows from 1 to
+ * 30 s. A restarted server listens on its old port. Call about once a second.
  * Blocks: never. */
 void fby_cluster_watch(struct fby_cluster *self, int64_t now_ns);
 

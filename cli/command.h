@@ -1,7 +1,7 @@
 /* command.h - the interface of a subcommand of `forebay`.
  *
  * Each command is one entry of the table in main.c. It parses its own options
- * with argp, so --help and --usage work everywhere. Its exit code is 0 on
+ * with argp, which adds --help and --usage. Its exit code is 0 on
  * success, 1 on failure, 2 for wrong usage, and 128 + n after signal n
  * (130: Ctrl-C). */
 #ifndef FBY_CLI_COMMAND_H
@@ -17,8 +17,8 @@ struct fby_command {
     int (*run)(int argc, char **argv); /* argv[0] is "forebay NAME" */
 };
 
-/* Unless `err` is FBY_OK, print the cause of the error to standard error, after
- * the command's `name`. Returns the exit code for `err`. */
+/* Return the exit code for `err`. Unless `err` is FBY_OK, also print the cause
+ * to standard error, after the command's `name`. */
 int fby_command_end(
     const char *name, fby_err err, const struct fby_error_detail *why);
 

@@ -1,4 +1,5 @@
-/* index.c - `forebay index`: create the manifests of a source in advance. */
+/* index.c - `forebay index`: create the manifests of a source in advance (the
+ * lists of its samples and the digests of its shards). */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -35,19 +36,20 @@ static const char about[] =
 static const struct fby_usage usage = {.options = options, .help = about};
 
 static fby_err index_split(
-    const struct fby_local_options *o, struct fby_error_detail *why)
+    const struct fby_local_options *local_options, struct fby_error_detail *why)
 {
     struct fby_local local;
-    char             hex[65];
-    fby_err          err = fby_local_open(&local, o, why);
+    fby_err          err = fby_local_open(&local, local_options, why);
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
-        bool files = fby_source_traits(local.split->content.source)->has_files;
+        char              hex[2 * sizeof(digest.bytes) + 1];
+        bool              has_files =
+            fby_source_traits(local.split->content.source)->has_files;
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
-            o->split,
+            local_options->split,
             fby_plural(fby_dataset_samples(local.dataset), "sample").text,
             fby_plural(
-                fby_dataset_shards(local.dataset), files ? "part" : "shard")
+                fby_dataset_shards(local.dataset), has_files ? "part" : "shard")
                 .text,
             fby_dataset_reused(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
@@ -57,15 +59,15 @@ static fby_err index_split(
     return err;
 }
 
-static fby_err index_all(
-    struct fby_local_options *o, struct fby_error_detail *why)
+static fby_err index_all_splits(
+    struct fby_local_options local_options, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
-    fby_err              err = fby_pipeline_load(o->pipeline, &pipeline, why);
-    size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
-    for (size_t i = 0; i < n && err == FBY_OK; i++) {
-        o->split = fby_pipeline_split_name(pipeline, i);
-        err      = index_split(o, why);
+    fby_err err = fby_pipeline_load(local_options.pipeline, &pipeline, why);
+    size_t  n_splits = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    for (size_t i = 0; i < n_splits && err == FBY_OK; i++) {
+        local_options.split = fby_pipeline_split_name(pipeline, i);
+        err                 = index_split(&local_options, why);
     }
     fby_pipeline_destroy(&pipeline);
     return err;
@@ -73,13 +75,14 @@ static fby_err index_all(
 
 static int run(int argc, char **argv)
 {
-    struct index_options      all = {0};
-    struct fby_local_options *o   = &all.local;
-    struct fby_error_detail   why = {{0}};
-    fby_usage_parse(&usage, argc, argv, &all);
+    struct index_options    values = {0};
+    struct fby_error_detail why    = {{0}};
+    fby_usage_parse(&usage, argc, argv, &values);
     fby_signals_catch();
-    fby_err err = o->split != NULL ? index_split(o, &why) : index_all(o, &why);
-    fby_words_fini(&o->data);
+    fby_err err = values.local.split != NULL
+                      ? index_split(&values.local, &why)
+                      : index_all_splits(values.local, &why);
+    fby_words_fini(&values.local.data);
     if (fby_signals_caught() != 0) {
         return 128 + fby_signals_caught();
     }

@@ -8,6 +8,7 @@
 #include "pipeline/location.h"
 #include "worker/source/lengths.h"
 
+/* Progress callback of the scan; false after a signal ends the scan. */
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
     fby_progress_count(arg, "looking at the data", done, total);

@@ -2,7 +2,7 @@
  * of one of its batches.
  *
  * Used by commands that read the data themselves (`plan`, `lint`, ...). Plain
- * paths of the pipeline become roots, as for an embedded cluster. */
+ * paths of the pipeline become roots, as in an embedded cluster (served.h). */
 #ifndef FBY_CLI_LOCAL_H
 #define FBY_CLI_LOCAL_H
 
@@ -12,24 +12,24 @@
 #include "worker/source/dataset.h"
 
 struct fby_local {
-    struct fby_served    served;
+    struct fby_served    served; /* options that name the roots */
     struct fby_pipeline *pipeline;
     struct fby_split    *split;
-    struct fby_roots    *roots;
+    struct fby_roots    *roots; /* directories that may be read */
     struct fby_dataset  *dataset;
-    struct fby_buckets  *buckets; /* NULL without bucket_by */
+    struct fby_buckets  *buckets; /* samples by length; NULL: no bucket_by */
 };
 
 struct fby_local_options {
-    const char      *pipeline;
-    const char      *split; /* NULL: the only one, or train */
-    struct fby_words data;  /* "NAME=DIR", for paths NAME:path */
-    const char      *cache; /* folder of manifests; NULL: the user's */
-    bool             hash;  /* also hash all bytes of the data */
+    const char      *pipeline; /* path of the pipeline file */
+    const char      *split;    /* name; NULL: the only split, or train */
+    struct fby_words data;     /* "NAME=DIR", for paths NAME:path */
+    const char      *cache;    /* folder of manifests; NULL: the user's cache */
+    bool             hash;     /* also hash all bytes of the data */
 };
 
-/* The table entries of these options, for a struct fby_local_options `local` in
- * a struct `type`. Ownership: the caller frees `local.data`. */
+/* Entries for a table of options, which set `local`, a struct fby_local_options
+ * in a struct `type`. Ownership: the caller frees `local.data`. */
 /* clang-format off */
 #define FBY_LOCAL_OPTIONS(type, local)                                         \
     {"pipeline", 'p', "FILE", "The pipeline file (required)",                  \
@@ -44,7 +44,7 @@ struct fby_local_options {
         FBY_VALUE(FBY_TEXT, type, local.cache)}
 /* clang-format on */
 
-/* Load the pipeline and open the data, showing progress when it takes long.
+/* Load the pipeline and open the data, with a progress line if it takes long.
  * Close `self` also after an error. Errors: those of the two steps below. */
 FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
     const struct fby_local_options *options, struct fby_error_detail *why);
@@ -55,28 +55,29 @@ FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
 FBY_CHECKED fby_err fby_local_load(struct fby_local *self,
     const struct fby_local_options *options, struct fby_error_detail *why);
 
-/* Second step: open the data and check the fields against it.
- * Errors: those of fby_dataset_open and of the checks. */
+/* Second step: open the data, check its fields, and sort it into buckets.
+ * Errors: those of fby_dataset_open, of the check and of the sort. */
 FBY_CHECKED fby_err fby_local_index(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why);
 
-/* The order of an epoch over the open dataset. It borrows from `self`. */
+/* Returns the parameters for fby_order_create: the order of an epoch over the
+ * open dataset. They borrow from `self`. */
 struct fby_order_spec fby_local_order(
     const struct fby_local *self, uint64_t seed, uint64_t epoch);
 
-/* Free everything. Also for a `self` whose open or load failed. */
+/* Free everything. Call it also after fby_local_open or _load failed. */
 void fby_local_close(struct fby_local *self);
 
 /* ---- The position of a batch ---- */
 
 struct fby_position {
-    uint64_t        epoch, step;
+    uint64_t        epoch, step; /* the step within the epoch; from 0 */
     struct fby_seed seed;
 };
 
-/* The table entries of --epoch, --step and --seed, for a struct fby_position
- * `position` in a struct `type`. */
+/* The entries of --epoch, --step and --seed, which set `position`, a struct
+ * fby_position in a struct `type`. */
 /* clang-format off */
 #define FBY_POSITION_OPTIONS(type, position)                                   \
     {"epoch", 'e', "E", "The epoch, from 0 (default 0)",                       \
@@ -87,8 +88,8 @@ struct fby_position {
         FBY_VALUE(FBY_SEED, type, position.seed)}
 /* clang-format on */
 
-/* Set the value of the seed if none was given, and create the order of the
- * epoch. Ownership: the caller destroys *out.
+/* Create the order of the epoch, and check that it has the step. If no seed was
+ * given, first set it to the pipeline's. Ownership: the caller destroys *out.
  * Errors: FBY_USAGE when the epoch has no such step; those of the order. */
 FBY_CHECKED fby_err fby_position_find(struct fby_position *position,
     const struct fby_local *local, struct fby_order **out,

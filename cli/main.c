@@ -47,7 +47,7 @@ static void print_help(FILE *out)
         out);
 }
 
-static int unknown_command(const char *name)
+static int report_unknown_command(const char *name)
 {
     const char *names[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++) {
@@ -73,12 +73,12 @@ static int run_command(int argc, char **argv)
             return commands[i]->run(argc, argv);
         }
     }
-    return unknown_command(argv[0]);
+    return report_unknown_command(argv[0]);
 }
 
-/* Batches are large blocks that are allocated and freed often. Keep them on the
- * heap, so that the kernel does not map and clear new pages each time. */
-static void keep_large_blocks(void)
+/* Batches are large blocks that are allocated and freed often. Keep those below
+ * 1 GiB on the heap: otherwise the kernel maps and clears pages for each. */
+static void keep_large_blocks_on_heap(void)
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -95,21 +95,22 @@ static void raise_file_limit(void)
     }
 }
 
-/* Open /dev/null for each closed standard stream, so that no socket or file
- * gets its number and receives printed text. Standard output is opened for
- * reading: writing to it fails, as it should. */
-static void fill_standard_streams(void)
+/* Open /dev/null for each closed standard stream. Otherwise a socket or file
+ * would get the stream's number and printed text. Standard output is opened for
+ * reading, so that the loss of printed text is an error. */
+static void open_missing_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
             int flags = fd == STDERR_FILENO ? O_WRONLY : O_RDONLY;
-            (void)open("/dev/null", flags); /* the lowest free number: fd */
+            (void)open(
+                "/dev/null", flags); /* gets the lowest free number: fd */
         }
     }
 }
 
-/* Exit with code 1 if printed text was lost. */
-static void close_output(void)
+/* For atexit(): change the exit code to 1 if printed text was lost. */
+static void close_stdout(void)
 {
     bool lost = ferror(stdout) != 0;
     errno     = 0;
@@ -122,12 +123,12 @@ static void close_output(void)
 
 int main(int argc, char **argv)
 {
-    /* Without this, children, which run /proc/self/exe, are named "exe". */
+    /* Children run /proc/self/exe; without this, `ps` shows them as "exe". */
     pthread_setname_np(pthread_self(), "forebay");
-    fill_standard_streams();
-    atexit(close_output);
-    signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit fails with an error */
-    keep_large_blocks();
+    open_missing_standard_streams();
+    atexit(close_stdout);
+    signal(SIGXFSZ, SIG_IGN); /* a file above the limit is an error only */
+    keep_large_blocks_on_heap();
     raise_file_limit();
     if (sodium_init() < 0) {
         fputs("forebay: libsodium cannot start on this machine\n", stderr);

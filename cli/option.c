@@ -32,14 +32,16 @@ uint64_t fby_option_u64(const struct argp_state *state, const char *name,
     return value;
 }
 
-static int suffix_bits(const char *suffix)
+/* Returns 10 for "K", 20 for "M", 30 for "G", 40 for "T", 0 for "", else -1. */
+static int suffix_shift(const char *suffix)
 {
     static const char letters[] = "KMGT";
-    const char       *at = *suffix != '\0' ? strchr(letters, *suffix) : NULL;
     if (*suffix == '\0') {
         return 0;
     }
-    return at != NULL && suffix[1] == '\0' ? 10 * (int)(at - letters + 1) : -1;
+    const char *letter = strchr(letters, *suffix);
+    bool        valid  = letter != NULL && suffix[1] == '\0';
+    return valid ? 10 * (int)(letter - letters + 1) : -1;
 }
 
 static uint64_t parse_size(
@@ -47,26 +49,27 @@ static uint64_t parse_size(
 {
     char    *end   = NULL;
     uint64_t value = 0;
-    int      bits  = read_digits(text, &end, &value) ? suffix_bits(end) : -1;
-    if (bits < 0 || value > UINT64_MAX >> bits) {
+    int      shift = read_digits(text, &end, &value) ? suffix_shift(end) : -1;
+    if (shift < 0 || value > UINT64_MAX >> shift) {
         argp_error(state,
             "--%s: '%s' is not a size: write for example 512M or 2G", name,
             text);
-        return 0;
+        return 0; /* not reached: argp_error exits */
     }
-    return value << bits;
+    return value << shift;
 }
 
 static int64_t parse_ms(
     const struct argp_state *state, const char *name, const char *text)
 {
-    char  *end = NULL;
-    double ms  = strtod(text, &end);
-    if (end == text || *end != '\0' || !(ms >= 0 && ms <= 1e9)) {
+    char  *end      = NULL;
+    double ms       = strtod(text, &end);
+    bool   in_range = ms >= 0 && ms <= 1e9; /* false for NaN */
+    if (end == text || *end != '\0' || !in_range) {
         argp_error(
             state, "--%s: '%s' is not a number of milliseconds", name, text);
     }
-    return (int64_t)(ms * 1e6);
+    return (int64_t)(ms * 1e6); /* ns */
 }
 
 static void check_cpus(
@@ -85,7 +88,7 @@ static uint64_t parse_number(const struct fby_option *option,
     return fby_option_u64(state, option->name, text, option->min, option->max);
 }
 
-static void store(const struct fby_option *option,
+static void store_value(const struct fby_option *option,
     const struct argp_state *state, const char *arg, void *member)
 {
     switch (option->kind) {
@@ -113,10 +116,10 @@ static void store(const struct fby_option *option,
             fby_option_u64(state, option->name, arg, 0, UINT64_MAX), true};
         return;
     case FBY_NUMBER_AS_TEXT:
-        parse_number(option, state, arg);
+        (void)parse_number(option, state, arg); /* a check only */
         break;
     case FBY_SIZE_AS_TEXT:
-        parse_size(state, option->name, arg);
+        (void)parse_size(state, option->name, arg); /* a check only */
         break;
     case FBY_CPUS_AS_TEXT:
         check_cpus(state, option->name, arg);
@@ -124,12 +127,12 @@ static void store(const struct fby_option *option,
     case FBY_TEXT:
         break;
     }
-    *(const char **)member = arg;
+    *(const char **)member = arg; /* all kinds of text */
 }
 
 /* ---- The command line ---------------------------------------------------- */
 
-enum { FIRST_KEY = 0x100 }; /* of options without a letter */
+enum { FIRST_KEY = 0x100 }; /* of options without a letter; no character */
 
 struct parse_input {
     const struct fby_usage *usage;
@@ -142,11 +145,11 @@ static int key_of(const struct fby_usage *usage, size_t i)
     return letter != 0 ? letter : FIRST_KEY + (int)i;
 }
 
-/* True for a string or list of strings without a value. */
-static bool is_missing(
+/* True for a text or list of words without a value. */
+static bool is_unset(
     const struct parse_input *input, const struct fby_option *option)
 {
-    const void *value = NULL; /* both begin with a pointer */
+    const void *value = NULL; /* both kinds of member begin with a pointer */
     if (option->kind != FBY_TEXT && option->kind != FBY_WORDS) {
         return false;
     }
@@ -154,18 +157,22 @@ static bool is_missing(
     return value == NULL;
 }
 
+static bool lacks_required_value(
+    const struct parse_input *input, const struct fby_option *option)
+{
+    return option->required != NULL && is_unset(input, option);
+}
+
 /* Suggest the first required option without a value, else the first option. */
 static void refuse_argument(const struct parse_input *input,
     const struct argp_state *state, const char *arg)
 {
     const struct fby_option *option = input->usage->options;
-    while (option->help != NULL &&
-           (option->required == NULL || !is_missing(input, option))) {
+    while (option->help != NULL && !lacks_required_value(input, option)) {
         option++;
     }
     option = option->help != NULL ? option : input->usage->options;
-    if (is_missing(input, option) && option->kind == FBY_TEXT &&
-        arg[0] != '\0') {
+    if (is_unset(input, option) && option->kind == FBY_TEXT && arg[0] != '\0') {
         argp_error(state, "unexpected argument '%s'; did you mean --%s %s?",
             arg, option->name, arg);
     } else {
@@ -173,35 +180,35 @@ static void refuse_argument(const struct parse_input *input,
     }
 }
 
-static const char **operand_of(const struct parse_input *input)
+static const char **operand_member(const struct parse_input *input)
 {
     return (
         const char **)(void *)(input->values + input->usage->operand_offset);
 }
 
-static void take_argument(const struct parse_input *input,
+static void store_argument(const struct parse_input *input,
     const struct argp_state *state, const char *arg)
 {
     if (input->usage->operand == NULL) {
         refuse_argument(input, state, arg);
-    } else if (*operand_of(input) != NULL) {
+    } else if (*operand_member(input) != NULL) {
         argp_error(state, "one %s only", input->usage->operand);
     } else {
-        *operand_of(input) = arg;
+        *operand_member(input) = arg;
     }
 }
 
-static void finish(
+static void finish_values(
     const struct parse_input *input, const struct argp_state *state)
 {
     const struct fby_option *option = input->usage->options;
     for (; option->help != NULL; option++) {
-        if (option->required != NULL && is_missing(input, option)) {
+        if (lacks_required_value(input, option)) {
             argp_error(state, "--%s %s is required: %s", option->name,
                 option->value, option->required);
         }
     }
-    if (input->usage->operand != NULL && *operand_of(input) == NULL) {
+    if (input->usage->operand != NULL && *operand_member(input) == NULL) {
         argp_error(state, "name %s", input->usage->operand_is);
     }
     if (input->usage->finish != NULL) {
@@ -215,17 +222,17 @@ static error_t parse_argument(int key, char *arg, struct argp_state *state)
     const struct parse_input *input = state->input;
     const struct fby_usage   *usage = input->usage;
     if (key == ARGP_KEY_END) {
-        finish(input, state);
+        finish_values(input, state);
         return 0;
     }
     if (key == ARGP_KEY_ARG) {
-        take_argument(input, state, arg);
+        store_argument(input, state, arg);
         return 0;
     }
     for (size_t i = 0; usage->options[i].help != NULL; i++) {
         const struct fby_option *option = &usage->options[i];
         if (option->name != NULL && key_of(usage, i) == key) {
-            store(option, state, arg, input->values + option->offset);
+            store_value(option, state, arg, input->values + option->offset);
             return 0;
         }
     }
@@ -235,7 +242,7 @@ static error_t parse_argument(int key, char *arg, struct argp_state *state)
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input)
 {
-    argp_err_exit_status = 2;
+    argp_err_exit_status = 2; /* wrong usage */
     if (argp_parse(argp, argc, argv, 0, NULL, input) != 0) {
         exit(2);
     }
@@ -244,21 +251,20 @@ void fby_option_parse(
 void fby_usage_parse(
     const struct fby_usage *usage, int argc, char **argv, void *values)
 {
-    size_t n     = 0;
+    size_t count = 0;
     int    group = 0;
-    while (usage->options[n].help != NULL) {
-        n++;
+    while (usage->options[count].help != NULL) {
+        count++;
     }
-    struct argp_option *options = fby_zalloc((n + 1) * sizeof(*options));
-    for (size_t i = 0; i < n; i++) {
-        const struct fby_option *from = &usage->options[i];
-
-        group += from->name == NULL;
-        options[i] = (struct argp_option){.name = from->name,
-            .key   = from->name != NULL ? key_of(usage, i) : 0,
-            .arg   = from->value,
-            .flags = from->help[0] == '\0' ? OPTION_HIDDEN : 0,
-            .doc   = from->help,
+    struct argp_option *options = fby_zalloc((count + 1) * sizeof(*options));
+    for (size_t i = 0; i < count; i++) {
+        const struct fby_option *option = &usage->options[i];
+        group += option->name == NULL; /* a title begins a group */
+        options[i] = (struct argp_option){.name = option->name,
+            .key   = option->name != NULL ? key_of(usage, i) : 0,
+            .arg   = option->value,
+            .flags = option->help[0] == '\0' ? OPTION_HIDDEN : 0,
+            .doc   = option->help,
             .group = group};
     }
     const struct argp argp = {
@@ -272,17 +278,17 @@ void fby_usage_parse(
 
 void fby_option_print_word(FILE *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=./:,@%";
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+    static const char unquoted[] = "abcdefghijklmnopqrstuvwxyz"
+                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789_-+=./:,@%";
+    if (word[0] != '\0' && word[strspn(word, unquoted)] == '\0') {
         fputs(word, out);
         return;
     }
     fputc('\'', out);
     for (; *word != '\0'; word++) {
         if (*word == '\'') {
-            fputs("'\\'", out);
+            fputs("'\\'", out); /* ' inside quotes is written '\'' */
         }
         fputc(*word, out);
     }
@@ -294,7 +300,7 @@ void fby_words_add(struct fby_words *list, const char *word)
     size_t bytes           = (list->n + 2) * sizeof(list->words[0]);
     list->words            = fby_realloc(list->words, bytes);
     list->words[list->n++] = fby_strdup(word);
-    list->words[list->n]   = NULL;
+    list->words[list->n]   = NULL; /* not counted in n */
 }
 
 void fby_words_fini(struct fby_words *list)

@@ -13,7 +13,7 @@
 
 /* ---- Lists of strings ---- */
 
-/* A growing list of strings; `words` ends with NULL. Start from {0}. */
+/* A growing list of `n` strings; words[n] is NULL. Start from {0}. */
 struct fby_words {
     char   **words;
     unsigned n;
@@ -27,7 +27,7 @@ void fby_words_fini(struct fby_words *list);
 
 /* ---- Tables of options ---- */
 
-enum fby_option_kind {  /* the type of the member, and the possible values */
+enum fby_option_kind {  /* the member's type, and the accepted values */
     FBY_FLAG,           /* bool; the option has no value and sets true */
     FBY_TEXT,           /* const char *, borrowed from argv */
     FBY_WORDS,          /* struct fby_words; the option may be repeated */
@@ -37,7 +37,7 @@ enum fby_option_kind {  /* the type of the member, and the possible values */
     FBY_SEED,           /* struct fby_seed */
     FBY_NUMBER_AS_TEXT, /* const char *, checked as FBY_NUMBER */
     FBY_SIZE_AS_TEXT,   /* const char *, checked as FBY_SIZE */
-    FBY_CPUS_AS_TEXT    /* const char *, usable CPUs: "0-3,8" */
+    FBY_CPUS_AS_TEXT    /* const char *, a list of usable CPUs: "0-3,8" */
 };
 
 struct fby_seed {
@@ -53,34 +53,35 @@ struct fby_option {
     const char *help;   /* "": not listed; NULL: the end of the table */
     enum fby_option_kind kind;
     size_t               offset, size; /* of the member, in bytes */
-    uint64_t             min, max;     /* of a number */
+    uint64_t             min, max;     /* limits of a number, inclusive */
     const char *required; /* why a value is required; NULL: it is optional */
 };
 
-/* The last members of an option whose value goes to `member` of struct `type`:
- * FBY_RANGE for a number, FBY_REQUIRED for a required text or words. */
-#define FBY_OPTION_OF(kind, type, member, min, max, required)               \
+/* Initialisers of the members of struct fby_option from `kind` to `required`.
+ * The option's value goes to `member` of `type`. FBY_RANGE is for a number,
+ * FBY_REQUIRED for a required text or words, FBY_VALUE for other options. */
+#define FBY_OPTION_INIT(kind, type, member, min, max, required)             \
     kind, offsetof(type, member), sizeof(((type *)NULL)->member), min, max, \
         required
 #define FBY_VALUE(kind, type, member) \
-    FBY_OPTION_OF(kind, type, member, 0, 0, NULL)
+    FBY_OPTION_INIT(kind, type, member, 0, 0, NULL)
 #define FBY_RANGE(kind, type, member, min, max) \
-    FBY_OPTION_OF(kind, type, member, min, max, NULL)
+    FBY_OPTION_INIT(kind, type, member, min, max, NULL)
 #define FBY_REQUIRED(kind, type, member, why) \
-    FBY_OPTION_OF(kind, type, member, 0, 0, why)
+    FBY_OPTION_INIT(kind, type, member, 0, 0, why)
 
-/* FBY_REQUIRED's `why` for --pipeline. */
+/* Tells why --pipeline is required: the `why` of FBY_REQUIRED. */
 #define FBY_HOW_TO_START "'forebay init DIR' writes one"
 
 /* The command line of a command; `values` is the struct of its options. */
 struct fby_usage {
     const struct fby_option *options;
-    const char *operand;    /* placeholder of the argument, "DIR"; NULL: none */
-    const char *operand_is; /* "the directory to write to", for messages */
-    size_t      operand_offset; /* of the const char * for the argument */
+    const char *operand;        /* the argument in --help, "DIR"; NULL: none */
+    const char *operand_is;     /* what it is, for messages: "the directory" */
+    size_t      operand_offset; /* of the const char * in `values` */
     const char *help; /* for --help: the text before the options, "\v", and the
                          text after them */
-    /* Check and convert the values after the last argument; NULL: nothing. */
+    /* Called after the last argument, to check the values; NULL: not called. */
     void (*finish)(const struct argp_state *state, void *values);
 };
 
@@ -88,16 +89,16 @@ struct fby_usage {
 void fby_usage_parse(
     const struct fby_usage *usage, int argc, char **argv, void *values);
 
-/* The same for a struct argp. */
+/* The same with the parser of `argp`, which gets `input`. */
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input);
 
-/* Parse a decimal integer from `min` to `max`; `name` is the option's
- * without "--". */
+/* Parse a decimal integer from `min` to `max`. Messages name the option as
+ * "--" and `name`. */
 uint64_t fby_option_u64(const struct argp_state *state, const char *name,
     const char *text, uint64_t min, uint64_t max);
 
-/* Print one word of a shell command, quoted where the shell needs it. */
+/* Print `word` so that a shell reads it as one word: quoted if needed. */
 void fby_option_print_word(FILE *out, const char *word);
 
 #endif

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static fby_err failed(
+static fby_err set_io_error(
     const struct fby_output *self, struct fby_error_detail *why)
 {
     return fby_error_set(why, FBY_IO, "%s: %s", self->path,
@@ -18,58 +18,58 @@ static bool is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Set `part`, the path to write to first. */
-static fby_err choose_part(
+static fby_err choose_part_path(
     struct fby_output *self, struct fby_error_detail *why)
 {
     struct stat st;
-    self->replaced = lstat(self->path, &st) != 0 || S_ISREG(st.st_mode);
-    int n = snprintf(self->part, sizeof(self->part), "%s%s", self->path,
-        self->replaced ? ".part" : "");
-    if (n >= 0 && (size_t)n < sizeof(self->part) && !is_dir(self->path)) {
+    self->in_place = lstat(self->path, &st) == 0 && !S_ISREG(st.st_mode);
+    int  n         = snprintf(self->part_path, sizeof(self->part_path), "%s%s",
+                 self->path, self->in_place ? "" : ".part");
+    bool fits      = n >= 0 && (size_t)n < sizeof(self->part_path);
+    if (fits && !is_dir(self->path)) {
         return FBY_OK;
     }
-    errno = is_dir(self->path) ? EISDIR : ENAMETOOLONG;
-    return failed(self, why);
+    errno = fits ? EISDIR : ENAMETOOLONG;
+    return set_io_error(self, why);
 }
 
 fby_err fby_output_open(
     struct fby_output *self, const char *path, struct fby_error_detail *why)
 {
     *self       = (struct fby_output){.path = path};
-    fby_err err = choose_part(self, why);
+    fby_err err = choose_part_path(self, why);
     if (err != FBY_OK) {
         return err;
     }
-    self->file = fopen(self->part, "wb");
-    return self->file != NULL ? FBY_OK : failed(self, why);
+    self->file = fopen(self->part_path, "wb");
+    return self->file != NULL ? FBY_OK : set_io_error(self, why);
 }
 
 fby_err fby_output_check(const char *path, struct fby_error_detail *why)
 {
     struct fby_output self = {.path = path};
-    fby_err           err  = choose_part(&self, why);
-    if (err == FBY_OK && self.replaced) {
+    fby_err           err  = choose_part_path(&self, why);
+    if (err == FBY_OK && !self.in_place) {
         err = fby_output_open(&self, path, why);
-        fby_output_close(&self);
+        fby_output_close(&self); /* removes the file again */
     } else if (err == FBY_OK && access(path, W_OK) != 0) {
-        err = failed(&self, why);
+        err = set_io_error(&self, why);
     }
     return err;
 }
 
 fby_err fby_output_keep(struct fby_output *self, struct fby_error_detail *why)
 {
-    errno       = 0;
+    errno       = 0; /* ferror() does not set it */
     bool lost   = ferror(self->file) != 0;
     lost        = fclose(self->file) != 0 || lost;
     self->file  = NULL;
     fby_err err = FBY_OK;
-    if (lost || (self->replaced && rename(self->part, self->path) != 0)) {
-        err = failed(self, why);
+    if (lost || (!self->in_place && rename(self->part_path, self->path) != 0)) {
+        err = set_io_error(self, why);
     }
-    if (err != FBY_OK && self->replaced) {
-        unlink(self->part);
+    if (err != FBY_OK && !self->in_place) {
+        unlink(self->part_path);
     }
     return err;
 }
@@ -79,8 +79,8 @@ void fby_output_close(struct fby_output *self)
     if (self->file != NULL) {
         fclose(self->file);
         self->file = NULL;
-        if (self->replaced) {
-            unlink(self->part);
+        if (!self->in_place) {
+            unlink(self->part_path);
         }
     }
 }

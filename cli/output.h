@@ -11,19 +11,19 @@
 #include "common/err.h"
 
 struct fby_output {
-    const char *path; /* borrowed */
-    char        part[4096];
-    bool        replaced; /* `part` is another file, and will replace `path` */
+    const char *path;            /* borrowed */
+    char        part_path[4096]; /* FILE.part, or FILE if written in place */
+    bool        in_place;
     FILE       *file;
 };
 
-/* Check early that the file can be written. Pipes and devices are not opened:
- * that might wait for a reader, or end its input.
+/* Check early that the file can be written: create and remove FILE.part. A pipe
+ * or device is not opened: that might block, or end the input of its reader.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_output_check(
     const char *path, struct fby_error_detail *why);
 
-/* Open the file. Call it before the work whose result is written.
+/* Open the file. Call it before the work, so that an error shows early.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_output_open(
     struct fby_output *self, const char *path, struct fby_error_detail *why);

@@ -1,10 +1,9 @@
 /* plan.c - `forebay plan`: print the samples of a batch and the parameters of
- * their ops. It calls the functions that workers use, and decodes nothing. */
+ * their ops. It calls the functions that workers use, and decodes no pixels. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/sampled_params.h"
@@ -17,7 +16,7 @@
 struct plan_options {
     struct fby_local_options local;
     struct fby_position      position;
-    uint32_t                 rank, world;
+    uint32_t                 rank, world; /* the rank, of `world` ranks */
     bool                     json;
 };
 
@@ -63,12 +62,13 @@ struct plan_run {
     struct fby_local           local;
     struct fby_order          *order;
     struct fby_position        position;
-    uint32_t                   first, rows; /* of the global batch */
-    uint64_t                  *samples;     /* of these rows */
+    uint32_t                   first_row; /* of the rank, in the global batch */
+    uint32_t                   n_rows;    /* of the rank */
+    uint64_t                  *samples;   /* [i]: of row first_row + i */
     struct fby_sampled_params  sampled;
 };
 
-static fby_err choose_rows(struct plan_run *self, struct fby_error_detail *why)
+static fby_err find_samples(struct plan_run *self, struct fby_error_detail *why)
 {
     const struct plan_options *o       = self->options;
     uint64_t                   step    = self->position.step;
@@ -81,17 +81,17 @@ static fby_err choose_rows(struct plan_run *self, struct fby_error_detail *why)
         return err;
     }
     fby_order_rank_rows(
-        self->order, step, o->rank, o->world, &self->first, &self->rows);
-    self->samples = fby_zalloc((size_t)self->rows * sizeof(uint64_t));
-    if (self->rows > 0) {
+        self->order, step, o->rank, o->world, &self->first_row, &self->n_rows);
+    self->samples = fby_zalloc((size_t)self->n_rows * sizeof(uint64_t));
+    if (self->n_rows > 0) {
         fby_order_fill_samples(
-            self->order, step, self->first, self->rows, self->samples);
+            self->order, step, self->first_row, self->n_rows, self->samples);
     }
     return FBY_OK;
 }
 
-/* A step with its name and named values. */
-static json_t *step_object(const struct fby_step *step)
+/* Returns a step of an op (struct fby_step), with its name and named values. */
+static json_t *op_step_to_json(const struct fby_step *step)
 {
     json_t *object = json_pack("{s:s}", "step", fby_step_name(step->kind));
     for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
@@ -101,12 +101,12 @@ static json_t *step_object(const struct fby_step *step)
     return object;
 }
 
-static json_t *op_object(
+static json_t *op_to_json(
     const struct fby_op_use *use, const struct fby_op_plan *plan)
 {
     json_t *steps = json_array();
     for (uint32_t i = 0; i < plan->n_steps; i++) {
-        json_array_append_new(steps, step_object(&plan->steps[i]));
+        json_array_append_new(steps, op_step_to_json(&plan->steps[i]));
     }
     return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "op",
         use->op->name, "x", (int)plan->x, "y", (int)plan->y, "w", (int)plan->w,
@@ -114,13 +114,13 @@ static json_t *op_object(
         "flip", (int)plan->flip, "steps", steps);
 }
 
-static json_t *device_object(const struct fby_sampled_params *sampled,
+static json_t *device_op_to_json(const struct fby_sampled_params *sampled,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row)
 {
-    const struct fby_op *op = field->device[i].op;
-    struct fby_op_plan plan = fby_sampled_params_device(sampled, field, i, row);
-    json_t            *object = op_object(&field->device[i], &plan);
+    const struct fby_op *op   = field->device[i].op;
+    struct fby_op_plan   plan = fby_sampled_params_draw(sampled, field, i, row);
+    json_t              *object = op_to_json(&field->device[i], &plan);
     if (op->mixes_rows) {
         json_object_set_new(object, "with_row",
             json_integer(
@@ -129,17 +129,18 @@ static json_t *device_object(const struct fby_sampled_params *sampled,
     return object;
 }
 
-static json_t *field_object(const struct fby_sampled_params *sampled,
+static json_t *field_to_json(const struct fby_sampled_params *sampled,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
     struct fby_sampled_params_row row)
 {
     json_t *device = json_array();
     for (uint32_t i = 0; i < field->n_device; i++) {
-        json_array_append_new(device, device_object(sampled, field, i, row));
+        json_array_append_new(
+            device, device_op_to_json(sampled, field, i, row));
     }
     json_t *ops = json_array();
     for (uint32_t i = 0; i < plan->n_ops; i++) {
-        json_array_append_new(ops, op_object(&field->ops[i], &plan->plans[i]));
+        json_array_append_new(ops, op_to_json(&field->ops[i], &plan->plans[i]));
     }
     return json_pack("{s:i, s:i, s:o, s:o}", "width", (int)plan->width,
         "height", (int)plan->height, "ops", ops, "device", device);
@@ -157,8 +158,8 @@ static void print_ops(const struct fby_sampled_params *sampled,
     fby_words_fini(&lines);
 }
 
-/* Add the sampled parameters of a row's pictures to the object `fields`; NULL:
- * print them. */
+/* Describe the ops on each picture field of `row`. Add them to the JSON object
+ * `fields`, or print them if it is NULL. */
 static fby_err describe_fields(struct plan_run *self,
     struct fby_sampled_params_row row, json_t *fields,
     struct fby_error_detail *why)
@@ -175,7 +176,7 @@ static fby_err describe_fields(struct plan_run *self,
             &self->sampled, row.sample, field, &plan, why);
         if (err == FBY_OK && fields != NULL) {
             json_object_set_new(fields, field->name,
-                field_object(&self->sampled, field, &plan, row));
+                field_to_json(&self->sampled, field, &plan, row));
         } else if (err == FBY_OK) {
             print_ops(&self->sampled, field, &plan, row);
         }
@@ -183,18 +184,20 @@ static fby_err describe_fields(struct plan_run *self,
     return err;
 }
 
-static bool is_valid(const struct plan_run *self, uint32_t i)
+/* True if row first_row + i is not padding. */
+static bool is_valid_row(const struct plan_run *self, uint32_t i)
 {
-    return self->first + i < fby_order_rows(self->order, self->position.step);
+    return self->first_row + i <
+           fby_order_rows(self->order, self->position.step);
 }
 
 /* ---- The location of a sample ---- */
 
 struct location_text {
-    char text[320];
+    char text[320]; /* a name of up to 256 bytes, and an offset or row */
 };
 
-static const char *shard_of(const struct plan_run *self, uint64_t sample)
+static const char *shard_name_of(const struct plan_run *self, uint64_t sample)
 {
     const struct fby_dataset *dataset = self->local.dataset;
     return fby_dataset_shard_name(
@@ -206,22 +209,21 @@ static const struct fby_source_traits *source_of(const struct plan_run *self)
     return fby_source_traits(self->local.split->content.source);
 }
 
-/* Set *offset to that of a sequence of tokens in its file; false for other
- * samples. */
-static bool find_offset(
+/* True for a sequence of tokens; *offset is then its offset in the file. */
+static bool find_token_offset(
     const struct plan_run *self, uint64_t sample, uint64_t *offset)
 {
     struct fby_member sequence;
-    bool              exists = source_of(self)->has_sequences &&
-                  fby_dataset_find_member(self->local.dataset, sample, NULL, 0,
-                      &sequence) == FBY_OK;
-    if (exists) {
-        *offset = sequence.offset;
+    if (!source_of(self)->has_sequences ||
+        fby_dataset_find_member(
+            self->local.dataset, sample, NULL, 0, &sequence) != FBY_OK) {
+        return false;
     }
-    return exists;
+    *offset = sequence.offset;
+    return true;
 }
 
-/* The key of a sample; for tokens its file and offset, for columns its row. */
+/* Returns the sample's key; for tokens and columns, its place in a file. */
 static struct location_text describe_location(
     const struct plan_run *self, uint64_t sample)
 {
@@ -229,20 +231,20 @@ static struct location_text describe_location(
     struct fby_row_key   row;
     const char *key    = fby_dataset_key(self->local.dataset, sample, &row);
     uint64_t    offset = 0;
-    if (find_offset(self, sample, &offset)) {
+    if (find_token_offset(self, sample, &offset)) {
         snprintf(out.text, sizeof(out.text), "%.256s, offset %" PRIu64,
-            shard_of(self, sample), offset);
+            shard_name_of(self, sample), offset);
     } else if (fby_dataset_has_rows(self->local.dataset)) {
         snprintf(out.text, sizeof(out.text), "%s of %.256s", key,
-            shard_of(self, sample));
+            shard_name_of(self, sample));
     } else {
-        bool list = source_of(self)->has_values;
-        snprintf(out.text, sizeof(out.text), "%s%s", list ? "line " : "", key);
+        const char *prefix = source_of(self)->has_values ? "line " : "";
+        snprintf(out.text, sizeof(out.text), "%s%s", prefix, key);
     }
     return out;
 }
 
-static fby_err row_object(struct plan_run *self, uint32_t i, json_t **out,
+static fby_err row_to_json(struct plan_run *self, uint32_t i, json_t **out,
     struct fby_error_detail *why)
 {
     uint64_t           sample = self->samples[i];
@@ -250,24 +252,25 @@ static fby_err row_object(struct plan_run *self, uint32_t i, json_t **out,
     struct fby_row_key key;
     uint64_t           offset = 0;
     *out = json_pack("{s:I, s:I, s:s, s:s, s:b, s:o}", "row",
-        (json_int_t)self->first + i, "sample", (json_int_t)sample, "shard",
-        shard_of(self, sample), "key",
+        (json_int_t)self->first_row + i, "sample", (json_int_t)sample, "shard",
+        shard_name_of(self, sample), "key",
         fby_dataset_key(self->local.dataset, sample, &key), "valid",
-        (int)is_valid(self, i), "fields", fields);
-    if (*out == NULL) {
+        (int)is_valid_row(self, i), "fields", fields);
+    if (*out == NULL) { /* json_pack accepts only UTF-8 */
         return fby_error_set(why, FBY_CONFIG,
             "sample %" PRIu64 ": its key or its shard's name is not UTF-8",
             sample);
     }
-    if (find_offset(self, sample, &offset)) {
+    if (find_token_offset(self, sample, &offset)) {
         json_object_set_new(*out, "offset", json_integer((json_int_t)offset));
     }
     return describe_fields(self,
-        (struct fby_sampled_params_row){self->first + i, sample}, fields, why);
+        (struct fby_sampled_params_row){self->first_row + i, sample}, fields,
+        why);
 }
 
-/* Integers of the JSON library end at 2^63 - 1; larger seeds are strings. */
-static json_t *seed_value(uint64_t seed)
+/* Returns a string if the seed exceeds the integers of the JSON library. */
+static json_t *seed_to_json(uint64_t seed)
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, seed);
@@ -275,45 +278,45 @@ static json_t *seed_value(uint64_t seed)
                              : json_string(text);
 }
 
-static fby_err print_object(struct plan_run *self, struct fby_error_detail *why)
+static fby_err print_json(struct plan_run *self, struct fby_error_detail *why)
 {
     json_t *rows = json_array();
     fby_err err  = FBY_OK;
-    for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < self->n_rows && err == FBY_OK; i++) {
         json_t *row = NULL;
-        err         = row_object(self, i, &row, why);
-        json_array_append_new(rows, row);
+        err         = row_to_json(self, i, &row, why);
+        json_array_append_new(rows, row); /* does nothing if it is NULL */
     }
-    json_t *all = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
-        seed_value(self->position.seed.value), "epoch",
+    json_t *object = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
+        seed_to_json(self->position.seed.value), "epoch",
         (json_int_t)self->position.epoch, "step",
         (json_int_t)self->position.step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
         (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);
     if (err == FBY_OK) {
-        json_dumpf(all, stdout, JSON_INDENT(1));
+        json_dumpf(object, stdout, JSON_INDENT(1));
         putchar('\n');
     }
-    json_decref(all);
+    json_decref(object);
     return err;
 }
 
 static fby_err print_rows(struct plan_run *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
-    for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < self->n_rows && err == FBY_OK; i++) {
         const struct fby_sampled_params_row row = {
-            self->first + i, self->samples[i]};
+            self->first_row + i, self->samples[i]};
         printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", row.row,
             row.sample, describe_location(self, row.sample).text,
-            is_valid(self, i) ? "" : "  (padding)");
-        err = describe_fields(self, row, NULL, why);
+            is_valid_row(self, i) ? "" : "  (padding)");
+        err = describe_fields(self, row, NULL /* print */, why);
     }
     return err;
 }
 
-/* The number of rows of the global batch, with padding. */
-static uint32_t padded_rows(const struct plan_run *self)
+/* Returns the number of rows of the global batch, including padding. */
+static uint32_t count_rows_with_padding(const struct plan_run *self)
 {
     const struct fby_content *content = &self->local.split->content;
     return content->last == FBY_LAST_PAD ? content->global_batch
@@ -322,21 +325,22 @@ static uint32_t padded_rows(const struct plan_run *self)
 
 /* ---- Checking that the fields' columns and members exist ----------------- */
 
-/* A member that the field needs and that no sample has; NULL: none. */
+/* Returns a member that the field needs and no sample has; NULL: none. A stack
+ * needs all its members, other kinds need one of them. */
 static const char *find_missing(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
-    const char *none = NULL;
+    const char *missing = NULL;
     for (uint32_t i = 0; i < field->n_from; i++) {
         bool exists = fby_dataset_has_extension(dataset, field->from[i]);
         if (exists && !fby_field_kind(field)->is_stack) {
             return NULL;
         }
-        if (!exists && none == NULL) {
-            none = field->from[i];
+        if (!exists && missing == NULL) {
+            missing = field->from[i];
         }
     }
-    return none;
+    return missing;
 }
 
 static fby_err check_members(
@@ -346,15 +350,15 @@ static fby_err check_members(
     const struct fby_content *content = &self->local.split->content;
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        const char                     *name =
+        const char                     *missing =
             fby_field_is_folder_id(field) ? NULL : find_missing(dataset, field);
-        if (name != NULL) {
-            bool others = field->n_from > 1 && !fby_field_kind(field)->is_stack;
+        if (missing != NULL) {
+            bool choice = field->n_from > 1 && !fby_field_kind(field)->is_stack;
             struct fby_error_detail location = {{0}};
             fby_dataset_describe(dataset, 0, NULL, &location);
             return fby_error_set(why, FBY_CONFIG,
                 "field %s: no sample has %s%s; the first is %s", field->name,
-                name, others ? " or another member of 'from'" : "",
+                missing, choice ? " or another member of 'from'" : "",
                 location.text);
         }
     }
@@ -368,14 +372,14 @@ static fby_err check_fields(
         return source_of(self)->has_sequences ? FBY_OK
                                               : check_members(self, why);
     }
-    struct fby_rows *rows = NULL;
+    struct fby_rows *rows = NULL; /* creating them checks the columns */
     fby_err          err  = fby_rows_create(
                   &self->local.split->content, self->local.dataset, &rows, why);
     fby_rows_destroy(&rows);
     return err;
 }
 
-static fby_err plan(struct plan_run *self, struct fby_error_detail *why)
+static fby_err print_plan(struct plan_run *self, struct fby_error_detail *why)
 {
     const struct plan_options *o = self->options;
     fby_err err                  = fby_local_open(&self->local, &o->local, why);
@@ -393,11 +397,11 @@ static fby_err plan(struct plan_run *self, struct fby_error_detail *why)
             .step  = self->position.step};
         self->sampled.valid_rows =
             fby_order_rows(self->order, self->position.step);
-        self->sampled.rows = padded_rows(self);
-        err                = choose_rows(self, why);
+        self->sampled.rows = count_rows_with_padding(self);
+        err                = find_samples(self, why);
     }
     if (err == FBY_OK) {
-        err = o->json ? print_object(self, why) : print_rows(self, why);
+        err = o->json ? print_json(self, why) : print_rows(self, why);
     }
     fby_order_destroy(&self->order);
     fby_local_close(&self->local);
@@ -408,13 +412,13 @@ static fby_err plan(struct plan_run *self, struct fby_error_detail *why)
 
 static int run(int argc, char **argv)
 {
-    struct plan_options     o    = {.world = 1};
-    struct plan_run         self = {.options = &o};
-    struct fby_error_detail why  = {{0}};
-    fby_usage_parse(&usage, argc, argv, &o);
-    self.position = o.position;
-    fby_err err   = plan(&self, &why);
-    fby_words_fini(&o.local.data);
+    struct plan_options     values = {.world = 1};
+    struct plan_run         self   = {.options = &values};
+    struct fby_error_detail why    = {{0}};
+    fby_usage_parse(&usage, argc, argv, &values);
+    self.position = values.position;
+    fby_err err   = print_plan(&self, &why);
+    fby_words_fini(&values.local.data);
     return fby_command_end("plan", err, &why);
 }
 

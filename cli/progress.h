@@ -11,30 +11,30 @@
 struct fby_progress_line {
     bool    terminal;
     bool    colours;
-    bool    drawn; /* the line is on the terminal */
+    bool    drawn; /* true: the line is on the terminal */
     int64_t start_ns;
-    int64_t shown_ns; /* time of the last output */
+    int64_t shown_ns; /* time of the last output; at first start_ns */
 };
 
 /* The progress of a stream of batches. */
 struct fby_stream_progress {
-    uint64_t steps; /* done in this run */
-    uint64_t total; /* steps of this run; 0: unlimited */
-    uint64_t images;
+    uint64_t steps;   /* steps received in this run */
+    uint64_t total;   /* steps to receive in this run; 0: unlimited */
+    uint64_t images;  /* images received in this run */
     int64_t  wait_ns; /* time the consumer waited for data */
 };
 
 /* Begin a line; its time starts now. Nothing has to be freed. */
 struct fby_progress_line fby_progress_begin(void);
 
-/* If a line is due, show for example "reading samples: 12 of 40"; `task` is
+/* If an update is due, show for example "reading samples: 12 of 40". `task` is
  * the part before the colon. */
 void fby_progress_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total);
 
-/* If a line is due, show the text of fby_progress_text, on a terminal with a
- * bar before the text. */
-void fby_progress_stream(struct fby_progress_line *self,
+/* If an update is due, show the text of fby_progress_text. On a terminal a bar
+ * stands before the text. */
+void fby_progress_show_stream(struct fby_progress_line *self,
     const struct fby_stream_progress *state, int64_t now_ns);
 
 /* Erase the line from the terminal. Call it before other output. */
@@ -45,8 +45,8 @@ void fby_progress_end(struct fby_progress_line *self);
 void fby_progress_text(const struct fby_stream_progress *state,
     int64_t elapsed_ns, char *out, uint32_t size);
 
-/* The width, in characters, of the bar that fits before the text on one line;
- * 0: too little space. Pure. */
+/* Returns the number of characters of a bar that fits before the text, on a
+ * terminal with `columns` characters in a line; 0: too little space. Pure. */
 uint32_t fby_progress_cells(uint32_t columns, uint32_t text_length);
 
 #endif

@@ -14,12 +14,12 @@ static fby_err plan_member(struct fby_sampled_params *self,
     const struct fby_member *member, const struct fby_field_content *field,
     struct fby_field_plan *out, struct fby_error_detail *why)
 {
-    if (member->size > self->n_bytes) {
-        self->bytes   = fby_realloc(self->bytes, member->size);
-        self->n_bytes = member->size;
+    if (member->size > self->capacity) {
+        self->bytes    = fby_realloc(self->bytes, member->size);
+        self->capacity = member->size;
     }
     fby_err err = fby_dataset_read(
-        self->local->dataset, member, self->bytes, self->n_bytes, why);
+        self->local->dataset, member, self->bytes, self->capacity, why);
     const struct fby_field_job job = {
         .field  = field,
         .bytes  = self->bytes,
@@ -62,12 +62,10 @@ void fby_sampled_params_fini(struct fby_sampled_params *self)
     *self = (struct fby_sampled_params){0};
 }
 
-/* ---- An op as text ------------------------------------------------------- */
+/* ---- The text of an op --------------------------------------------------- */
 
-static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(
+    char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
 {
     size_t  used = strlen(out);
     va_list args;
@@ -76,25 +74,25 @@ static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
     va_end(args);
 }
 
-/* Values whose name ends with _q16 are in units of 1/65536, those with _q24 in
- * units of 1/2^24. */
+/* Append a value of a step. A value whose name ends with _q16 is in units of
+ * 1/2^16, with _q24 in units of 1/2^24; it is printed as a fraction. */
 static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
-    int64_t value, bool named)
+    int64_t value, bool with_name)
 {
     const char *suffix = strstr(name, "_q");
-    double      one    = suffix != NULL && suffix[2] == '2' ? 0x1p24 : 0x1p16;
-    int         n = (int)(suffix != NULL ? suffix - name : (long)strlen(name));
-    if (named) {
-        append(out, " %.*s", n, name);
+    size_t length = suffix != NULL ? (size_t)(suffix - name) : strlen(name);
+    if (with_name) {
+        append(out, " %.*s", (int)length, name);
     }
     if (suffix != NULL) {
-        append(out, " %.3g", (double)value / one);
+        double unit = strcmp(suffix, "_q24") == 0 ? 0x1p24 : 0x1p16;
+        append(out, " %.3g", (double)value / unit);
     } else {
         append(out, " %" PRId64, value);
     }
 }
 
-/* The word for a value that is an enumeration ("reflect"), else NULL. */
+/* Returns the word for an enumerated value, as "reflect"; NULL: a number. */
 static const char *value_word(const struct fby_step *step, unsigned i)
 {
     return step->kind == FBY_STEP_PAD && i == FBY_PAD_MODE
@@ -102,33 +100,35 @@ static const char *value_word(const struct fby_step *step, unsigned i)
                : NULL;
 }
 
-/* True for a value of an affine step that has no effect. */
-static bool is_identity(const struct fby_step *step, unsigned i)
+/* True for a value of an affine step without effect: scale 1.0, or 0. */
+static bool has_no_effect(const struct fby_step *step, unsigned i)
 {
     return step->kind == FBY_STEP_AFFINE &&
-           step->v[i] == (i == FBY_AFFINE_SCALE ? 65536 : 0);
+           step->v[i] == (i == FBY_AFFINE_SCALE ? 1 << 16 : 0);
 }
 
-static void append_step(char out[FBY_SAMPLED_PARAMS_TEXT], const char *op,
+/* Append the step's name, unless it is the op's, and its values. */
+static void append_step(char out[FBY_SAMPLED_PARAMS_TEXT], const char *op_name,
     const struct fby_step *step)
 {
     const char *name = fby_step_name(step->kind);
-    if (strcmp(name, op) != 0) {
+    if (strcmp(name, op_name) != 0) {
         append(out, " %s", name);
     }
-    bool several = fby_step_value_name(step->kind, 1) != NULL;
+    bool name_values = fby_step_value_name(step->kind, 1) != NULL;
     for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
         const char *word = value_word(step, i);
         if (word != NULL) {
             append(out, " %s", word);
-        } else if (!is_identity(step, i)) {
-            append_value(
-                out, fby_step_value_name(step->kind, i), step->v[i], several);
+        } else if (!has_no_effect(step, i)) {
+            append_value(out, fby_step_value_name(step->kind, i), step->v[i],
+                name_values);
         }
     }
 }
 
-static void append_boxes(char out[FBY_SAMPLED_PARAMS_TEXT],
+/* Append " at X,Y", " WxH", " > WxH" and " flipped", as far as they apply. */
+static void append_geometry(char out[FBY_SAMPLED_PARAMS_TEXT],
     const struct fby_op_plan *plan, struct fby_size in)
 {
     bool cut    = plan->w != in.w || plan->h != in.h;
@@ -147,19 +147,22 @@ static void append_boxes(char out[FBY_SAMPLED_PARAMS_TEXT],
     }
 }
 
-static void put_text(const char *op, bool mask, const struct fby_op_plan *plan,
-    struct fby_size in, char out[FBY_SAMPLED_PARAMS_TEXT])
+/* Write the op's name and what its plan does; "-" if it changes nothing. Only
+ * geometric steps change a mask. */
+static void describe_plan(const char *op_name, bool is_mask,
+    const struct fby_op_plan *plan, struct fby_size in,
+    char out[FBY_SAMPLED_PARAMS_TEXT])
 {
-    bool idle = true;
-    snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op);
-    append_boxes(out, plan, in);
+    bool has_steps = false;
+    snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op_name);
+    append_geometry(out, plan, in);
     for (uint32_t k = 0; k < plan->n_steps; k++) {
-        if (!mask || fby_step_is_geometric(plan->steps[k].kind)) {
-            append_step(out, op, &plan->steps[k]);
-            idle = false;
+        if (!is_mask || fby_step_is_geometric(plan->steps[k].kind)) {
+            append_step(out, op_name, &plan->steps[k]);
+            has_steps = true;
         }
     }
-    if (idle && strcmp(out, op) == 0) {
+    if (!has_steps && strcmp(out, op_name) == 0) {
         append(out, " -");
     }
 }
@@ -168,36 +171,36 @@ struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
     uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_SAMPLED_PARAMS_TEXT])
 {
-    put_text(field->ops[i].op->name, fby_field_values(field) == FBY_VALUES_IDS,
-        plan, in, out);
+    bool is_mask = fby_field_values(field) == FBY_VALUES_IDS;
+    describe_plan(field->ops[i].op->name, is_mask, plan, in, out);
     return fby_op_plan_size(plan);
 }
 
-struct fby_op_plan fby_sampled_params_device(
+struct fby_op_plan fby_sampled_params_draw(
     const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row)
 {
-    const struct fby_device_row position = {.seed = self->seed,
-        .epoch                                    = self->epoch,
-        .step                                     = self->step,
-        .row                                      = row.row,
-        .sample                                   = row.sample};
-    return fby_device_plan(field, i, &position);
+    const struct fby_device_row device_row = {.seed = self->seed,
+        .epoch                                      = self->epoch,
+        .step                                       = self->step,
+        .row                                        = row.row,
+        .sample                                     = row.sample};
+    return fby_device_plan(field, i, &device_row);
 }
 
-static void device_text(const struct fby_sampled_params *self,
+static void describe_device_op(const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row, char out[FBY_SAMPLED_PARAMS_TEXT])
 {
     const struct fby_op *op   = field->device[i].op;
-    struct fby_op_plan   plan = fby_sampled_params_device(self, field, i, row);
+    struct fby_op_plan   plan = fby_sampled_params_draw(self, field, i, row);
     struct fby_size      size = {plan.w, plan.h};
-    if (op->plan == NULL) {
+    if (op->plan == NULL) { /* the op draws nothing */
         snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op->name);
         return;
     }
-    put_text(op->name, false, &plan, size, out);
+    describe_plan(op->name, false /* no mask */, &plan, size, out);
     if (op->mixes_rows) {
         append(out, " with row %" PRIu32,
             fby_pair_partner(row.row, self->valid_rows, self->rows));
@@ -220,7 +223,7 @@ void fby_sampled_params_lines(const struct fby_sampled_params *self,
         fby_words_add(out, line);
     }
     for (uint32_t i = 0; i < field->n_device; i++) {
-        device_text(self, field, i, row, text);
+        describe_device_op(self, field, i, row, text);
         snprintf(line, sizeof(line), "  device: %s", text);
         fby_words_add(out, line);
     }

@@ -1,7 +1,7 @@
 /* sampled_params.h - the random parameters of the ops on a sample's pictures.
  *
- * The functions of the workers compute them from the header of each picture; no
- * pixel is decoded. */
+ * They are computed from the header of each picture, by the functions that the
+ * workers use; no pixel is decoded. */
 #ifndef FBY_CLI_SAMPLED_PARAMS_H
 #define FBY_CLI_SAMPLED_PARAMS_H
 
@@ -13,11 +13,11 @@ struct fby_sampled_params {
     struct fby_local *local; /* borrowed, open */
     uint64_t          seed;
     uint64_t          epoch;
-    uint64_t          step;
+    uint64_t          step;       /* step of the batch, within the epoch */
     uint32_t          rows;       /* of the global batch, with padding */
     uint32_t          valid_rows; /* rows that are not padding */
-    uint8_t          *bytes;      /* owned; the last member read */
-    size_t            n_bytes;    /* size of `bytes` */
+    uint8_t          *bytes;      /* owned; the last picture file read */
+    size_t            capacity;   /* size of `bytes` */
 };
 
 /* Compute the plans of the ops on one picture field of a sample.
@@ -41,12 +41,12 @@ struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
 
 /* A row of the batch and its sample. */
 struct fby_sampled_params_row {
-    uint32_t row;
+    uint32_t row; /* index in the global batch */
     uint64_t sample;
 };
 
-/* The sampled parameters of device op `i` for a row. */
-struct fby_op_plan fby_sampled_params_device(
+/* Draw the parameters of device op `i` for a row. */
+struct fby_op_plan fby_sampled_params_draw(
     const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_sampled_params_row row);

@@ -10,7 +10,7 @@
 #include "pipeline/location.h"
 #include "pipeline/parse.h"
 
-static bool is_served(const struct fby_served *self, const char *directory)
+static bool has_directory(const struct fby_served *self, const char *directory)
 {
     for (unsigned i = 0; i < self->n; i++) {
         if (strcmp(self->roots[i].directory, directory) == 0) {
@@ -49,8 +49,8 @@ fby_err fby_served_check(const char *option, struct fby_error_detail *why)
                      option);
 }
 
-/* A --data directory may be relative to the current directory. */
-static fby_err add_option(
+/* Add the root of a --data. Its directory may be relative; a root's is not. */
+static fby_err add_data_option(
     struct fby_served *self, const char *option, struct fby_error_detail *why)
 {
     fby_err err = fby_served_check(option, why);
@@ -73,17 +73,16 @@ static fby_err add_option(
 static fby_err check_directory(const char *path, struct fby_error_detail *why)
 {
     struct stat about;
-    int         error = stat(path, &about) != 0  ? errno
-                        : S_ISDIR(about.st_mode) ? 0
-                                                 : ENOTDIR;
-    return error == 0
-               ? FBY_OK
-               : fby_error_set(why, FBY_IO, "cannot open the directory %s: %s",
-                     path, strerror(error));
+    int         error = stat(path, &about) == 0 ? 0 : errno;
+    if (error == 0 && S_ISDIR(about.st_mode)) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_IO, "cannot open the directory %s: %s", path,
+        strerror(error != 0 ? error : ENOTDIR));
 }
 
-static fby_err add_split(struct fby_served *self, const struct fby_split *split,
-    struct fby_error_detail *why)
+static fby_err add_root_of_split(struct fby_served *self,
+    const struct fby_split *split, struct fby_error_detail *why)
 {
     char directory[FBY_PATH_SIZE];
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
@@ -92,7 +91,7 @@ static fby_err add_split(struct fby_served *self, const struct fby_split *split,
     }
     fby_err err = fby_location_plain_base(
         &split->location, split->content.source, directory, why);
-    if (err != FBY_OK || is_served(self, directory)) {
+    if (err != FBY_OK || has_directory(self, directory)) {
         return err;
     }
     err = check_directory(directory, why);
@@ -103,34 +102,35 @@ static fby_err add_split(struct fby_served *self, const struct fby_split *split,
     return add_root(self, text, why);
 }
 
-/* Refuse a pipeline whose paths are all NAME:path, without any --data. */
-static fby_err refuse_no_root(const char *pattern, struct fby_error_detail *why)
+/* For a pipeline whose paths are all NAME:path, without any --data. */
+static fby_err set_no_root_error(
+    const char *pattern, struct fby_error_detail *why)
 {
     return fby_error_set(why, FBY_USAGE,
         "the pipeline's data is at '%s'; name its directory on this machine: "
-        "--data "
-        "%.*s=DIR",
+        "--data %.*s=DIR",
         pattern, (int)strcspn(pattern, ":"), pattern);
 }
 
-static fby_err add_pipeline(
+static fby_err add_roots_of_pipeline(
     struct fby_served *self, const char *path, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     fby_err              err      = fby_pipeline_load(path, &pipeline, why);
-    size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
-    for (size_t i = 0; i < n && err == FBY_OK; i++) {
+    size_t n_splits = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    for (size_t i = 0; i < n_splits && err == FBY_OK; i++) {
         const char       *name  = fby_pipeline_split_name(pipeline, i);
         struct fby_split *split = NULL;
         err = fby_pipeline_split(pipeline, name, &split, why);
         if (err == FBY_OK) {
-            err = add_split(self, split, why);
+            err = add_root_of_split(self, split, why);
         }
         if (err == FBY_IO) {
             fby_error_prefix(why, err, "%s: split '%s'", path, name);
         }
-        if (err == FBY_OK && self->n == 0 && i + 1 == n) {
-            err = refuse_no_root(split->location.pattern, why);
+        bool is_last = i + 1 == n_splits;
+        if (err == FBY_OK && is_last && self->n == 0) {
+            err = set_no_root_error(split->location.pattern, why);
         }
         fby_split_destroy(&split);
     }
@@ -145,11 +145,11 @@ fby_err fby_served_collect(struct fby_served *self,
     fby_err err = FBY_OK;
     *self       = (struct fby_served){0};
     for (unsigned i = 0; i < data->n && err == FBY_OK; i++) {
-        err = add_option(self, data->words[i], why);
+        err = add_data_option(self, data->words[i], why);
     }
     self->n_given = self->n;
     if (err == FBY_OK && pipeline != NULL) {
-        err = add_pipeline(self, pipeline, why);
+        err = add_roots_of_pipeline(self, pipeline, why);
     }
     return err;
 }

@@ -1,8 +1,8 @@
 /* served.h - the roots of workers: named directories that they may open.
  *
- * Workers open only files below their roots. An embedded cluster gets a root
- * for the directory of each plain path of its pipeline. With --server, --data
- * names the roots of the running workers. */
+ * Workers open only files below their roots. A pipeline names data as NAME:path
+ * or by a plain path. An embedded cluster gets a root for the directory of each
+ * plain path. With --server, --data names the roots of the running workers. */
 #ifndef FBY_CLI_SERVED_H
 #define FBY_CLI_SERVED_H
 
@@ -11,10 +11,10 @@
 #include "forebay/forebay.h"
 
 struct fby_served {
-    struct fby_words     words;   /* "NAME=DIR", for --data */
-    struct fby_words     strings; /* owns the strings of `roots` */
+    struct fby_words     words;   /* [i]: "NAME=DIR", for --data of workers */
+    struct fby_words     strings; /* names and directories, for `roots` */
     struct forebay_root *roots;   /* the same roots, for forebay_open() */
-    unsigned             n;
+    unsigned             n;       /* number of roots */
     unsigned n_given; /* roots from --data; the others have generated names */
 };
 

@@ -1,4 +1,4 @@
-/* server.c - `forebay server`: run the directory of a cluster. */
+/* server.c - `forebay server`: run the directory of the workers that are up. */
 #include "server/server.h"
 
 #include "cli/child.h"
@@ -9,7 +9,7 @@
 
 struct server_command {
     struct fby_server_options server;
-    uint32_t                  parent; /* process id; 0: none */
+    uint32_t                  parent; /* process id of --parent; 0: none */
 };
 
 static const struct fby_option options[] = {
@@ -41,7 +41,7 @@ static int run(int argc, char **argv)
     fby_usage_parse(&usage, argc, argv, &self);
     fby_log_init("server", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_end_with_parent((pid_t)self.parent) != FBY_OK) {
-        return FBY_EXIT_FAILED;
+        return FBY_EXIT_FAILED; /* the parent has ended */
     }
     fby_err err = fby_server_run(&self.server, &why);
     return fby_command_end("server", err, &why);

@@ -3,18 +3,18 @@
 #include <poll.h>
 #include <signal.h>
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught_signal;
 
 static void on_signal(int number)
 {
-    caught = number;
+    caught_signal = number;
 }
 
 void fby_signals_catch(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
-    action.sa_flags = (int)SA_RESETHAND;
+    action.sa_flags = (int)SA_RESETHAND; /* a second signal ends the process */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -30,18 +30,18 @@ void fby_signals_block(void)
 
 int fby_signals_caught(void)
 {
-    return caught;
+    return caught_signal;
 }
 
 bool fby_signals_interrupted(void *unused)
 {
     (void)unused;
-    return caught != 0;
+    return caught_signal != 0;
 }
 
 void fby_signals_wait(int timeout_ms)
 {
-    if (caught == 0) {
-        poll(NULL, 0, timeout_ms);
+    if (caught_signal == 0) {
+        poll(NULL, 0, timeout_ms); /* a signal interrupts it */
     }
 }

@@ -11,16 +11,16 @@
  * Thread: main thread. */
 void fby_signals_catch(void);
 
-/* Block SIGINT and SIGTERM until an event loop receives them. So a server or
+/* Block SIGINT and SIGTERM: an event loop receives them later. So a server or
  * worker ends in order even if the signal arrives during its start.
  * Thread: main thread, before other threads start. */
 void fby_signals_block(void);
 
-/* The signal that was caught; 0: none. */
+/* Returns the number of the signal that was caught; 0: none. */
 int fby_signals_caught(void);
 
-/* True if a signal was caught. For forebay_options.give_up: `unused` may have
- * any value. */
+/* True if a signal was caught. The type is that of forebay_options.give_up;
+ * `unused` may have any value. */
 bool fby_signals_interrupted(void *unused);
 
 /* Sleep for `timeout_ms`, or until a signal. Returns at once if a signal was

@@ -15,7 +15,7 @@ struct up_options {
     struct fby_cluster_options cluster;
 };
 
-#define UP(kind, member) FBY_VALUE(kind, struct up_options, member)
+#define VALUE(kind, member) FBY_VALUE(kind, struct up_options, member)
 #define NUMBER(member, min, max) \
     FBY_RANGE(FBY_NUMBER, struct up_options, member, min, max)
 
@@ -30,22 +30,22 @@ static const struct fby_option options[] = {
     {"memory", 'm', "SIZE",
         "Memory of each worker for samples and batches, as 512M or 2G (default "
         "1G)",
-        UP(FBY_SIZE_AS_TEXT, cluster.memory)},
+        VALUE(FBY_SIZE_AS_TEXT, cluster.memory)},
     {"cpus", 0, "LIST",
         "Run the workers on these CPUs alone, as 0-3,8 (default: all allowed)",
-        UP(FBY_CPUS_AS_TEXT, cluster.cpus)},
+        VALUE(FBY_CPUS_AS_TEXT, cluster.cpus)},
     {"nice", 0, "N",
         "Nice value of the workers' threads that compute, 0 to 19 (default 5)",
         FBY_RANGE(FBY_NUMBER_AS_TEXT, struct up_options, cluster.nice, 0, 19)},
     {"listen", 'l', "ADDR",
         "Where the server listens (default tcp://127.0.0.1:7070)",
-        UP(FBY_TEXT, cluster.listen)},
+        VALUE(FBY_TEXT, cluster.listen)},
     {"data", 'd', "NAME=DIR", "A further root of the workers (repeatable)",
-        UP(FBY_WORDS, data)},
+        VALUE(FBY_WORDS, data)},
     {0},
 };
 
-/* The address is passed to trainers, so it must not be a wildcard. */
+/* True for an endpoint on all interfaces: trainers cannot connect to it. */
 static bool is_wildcard(const char *endpoint)
 {
     return strstr(endpoint, "//*:") != NULL ||
@@ -53,19 +53,19 @@ static bool is_wildcard(const char *endpoint)
            strstr(endpoint, "//[::]:") != NULL;
 }
 
-static void check_options(const struct argp_state *state, void *values)
+static void check_listen(const struct argp_state *state, void *values)
 {
-    const struct up_options *o = values;
-    if (is_wildcard(o->cluster.listen)) {
+    const char *listen = ((const struct up_options *)values)->cluster.listen;
+    if (is_wildcard(listen)) {
         argp_error(state,
             "--listen %s: name one address of this machine, "
             "as in tcp://10.0.0.1:7070",
-            o->cluster.listen);
+            listen);
     }
 }
 
 static const struct fby_usage usage = {.options = options,
-    .finish                                     = check_options,
+    .finish                                     = check_listen,
     .help =
         "Run a whole cluster on this machine until Ctrl-C.\v"
         "Examples:\n"
@@ -74,12 +74,12 @@ static const struct fby_usage usage = {.options = options,
         "      --data data0=/photos\n"
         "It prints the --data options that a trainer's --server needs."};
 
-static void print_example(const struct up_options *o,
+static void print_example(const struct up_options *values,
     const struct fby_cluster *cluster, const struct fby_served *served)
 {
     printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
-        fby_plural(o->cluster.workers, "worker").text);
-    fby_option_print_word(stdout, o->pipeline);
+        fby_plural(values->cluster.workers, "worker").text);
+    fby_option_print_word(stdout, values->pipeline);
     printf(" --server %s", fby_cluster_server(cluster));
     for (unsigned i = 0; i < served->n; i++) {
         printf(" --data ");
@@ -89,19 +89,20 @@ static void print_example(const struct up_options *o,
     fflush(stdout);
 }
 
-static fby_err up(struct up_options *o, struct fby_error_detail *why)
+static fby_err serve(struct up_options *values, struct fby_error_detail *why)
 {
     struct fby_served   served  = {0};
     struct fby_cluster *cluster = NULL;
-    fby_err err = fby_served_collect(&served, &o->data, o->pipeline, why);
+    fby_err             err =
+        fby_served_collect(&served, &values->data, values->pipeline, why);
     if (err == FBY_OK) {
-        o->cluster.roots = served.words.words;
+        values->cluster.roots = served.words.words;
         fby_signals_catch();
-        err = fby_cluster_start(&o->cluster, &cluster, why);
+        err = fby_cluster_start(&values->cluster, &cluster, why);
     }
     if (err == FBY_OK) {
-        print_example(o, cluster, &served);
-        while (fby_signals_caught() == 0) {
+        print_example(values, cluster, &served);
+        while (fby_signals_caught() == 0) { /* a signal is no error */
             fby_signals_wait(500);
             fby_cluster_watch(cluster, fby_now_ns());
         }
@@ -113,12 +114,12 @@ static fby_err up(struct up_options *o, struct fby_error_detail *why)
 
 static int run(int argc, char **argv)
 {
-    struct up_options o = {
+    struct up_options values = {
         .cluster = {.workers = 2, .listen = "tcp://127.0.0.1:7070"}};
     struct fby_error_detail why = {{0}};
-    fby_usage_parse(&usage, argc, argv, &o);
-    fby_err err = up(&o, &why);
-    fby_words_fini(&o.data);
+    fby_usage_parse(&usage, argc, argv, &values);
+    fby_err err = serve(&values, &why);
+    fby_words_fini(&values.data);
     return fby_command_end("up", err, &why);
 }
 

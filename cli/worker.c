@@ -13,11 +13,11 @@
 struct worker_command {
     struct fby_worker_options worker;
     struct fby_words          data;
-    const char               *numa;   /* "auto", "off" or a node's number */
-    uint32_t                  parent; /* process id; 0: none */
+    const char               *numa; /* "auto", "off", a node; NULL: not given */
+    uint32_t                  parent; /* process id of --parent; 0: none */
 };
 
-#define WORKER(kind, member) FBY_VALUE(kind, struct worker_command, member)
+#define VALUE(kind, member) FBY_VALUE(kind, struct worker_command, member)
 #define NUMBER(member, min, max) \
     FBY_RANGE(FBY_NUMBER, struct worker_command, member, min, max)
 
@@ -34,10 +34,10 @@ static const struct fby_option options[] = {
     {"listen", 'l', "ADDR",
         "Where trainers connect (default tcp://127.0.0.1:*, any port); beyond "
         "loopback it says what that exposes",
-        WORKER(FBY_TEXT, worker.listen)},
+        VALUE(FBY_TEXT, worker.listen)},
     {"advertise", 0, "ADDR",
         "The numeric address to tell the server, where trainers see another",
-        WORKER(FBY_TEXT, worker.advertise)},
+        VALUE(FBY_TEXT, worker.advertise)},
     {.help = "Resources:"},
     {"threads", 't', "N",
         "Threads that decode and transform (default: one a usable core)",
@@ -48,23 +48,23 @@ static const struct fby_option options[] = {
         NUMBER(worker.encode_threads, 1, 1024)},
     {"cpus", 0, "LIST",
         "Run on these CPUs alone, as 0-3,8 (default: all that are allowed)",
-        WORKER(FBY_CPUS_AS_TEXT, worker.cpus)},
+        VALUE(FBY_CPUS_AS_TEXT, worker.cpus)},
     {"numa", 0, "auto|off|N",
         "Run on the CPUs of node N alone; auto (default): network threads "
         "prefer the node of the card that --listen names",
-        WORKER(FBY_TEXT, numa)},
+        VALUE(FBY_TEXT, numa)},
     {"nice", 0, "N",
         "Nice value of the threads that compute, 0 to 19 (default 5)",
         NUMBER(worker.nice, 0, 19)},
     {"memory", 'm', "SIZE",
         "For samples and batches, all trainers together, as 512M or 2G "
         "(default 1G)",
-        WORKER(FBY_SIZE, worker.memory_bytes)},
+        VALUE(FBY_SIZE, worker.memory_bytes)},
     {"send-window", 0, "SIZE",
         "Bytes sent ahead of a trainer's credit (default 16M)",
-        WORKER(FBY_SIZE, worker.send_window_bytes)},
+        VALUE(FBY_SIZE, worker.send_window_bytes)},
     {"cache", 0, "DIR", "Where manifests are kept",
-        WORKER(FBY_TEXT, worker.cache_dir)},
+        VALUE(FBY_TEXT, worker.cache_dir)},
     {"ready-fd", 0, "N",
         "Write the endpoint to this descriptor once it listens",
         NUMBER(worker.ready_fd, 0, 1 << 20)},
@@ -93,7 +93,7 @@ static void finish_options(const struct argp_state *state, void *values)
     if (self->numa != NULL) {
         self->worker.numa = parse_numa(state, self->numa);
     }
-    if (self->worker.cpus != NULL && self->worker.numa >= 0) {
+    if (self->worker.cpus != NULL && self->worker.numa >= 0 /* a node */) {
         argp_error(state,
             "--cpus and --numa N exclude each other: both choose the CPUs");
     }

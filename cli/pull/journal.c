@@ -9,12 +9,12 @@
 
 enum { DIGEST_SIZE = 16 }; /* bytes */
 
-static fby_err failed(struct fby_error_detail *why, const char *path)
+static fby_err set_io_error(struct fby_error_detail *why, const char *path)
 {
     return fby_error_set(why, FBY_IO, "%s: %s", path, strerror(errno));
 }
 
-static void print_line(FILE *out, const struct forebay_batch *batch)
+static void write_digest_line(FILE *out, const struct forebay_batch *batch)
 {
     char            hex[2 * DIGEST_SIZE + 1];
     const uint8_t  *digests = forebay_batch_sample_digests(batch);
@@ -41,7 +41,9 @@ fby_err fby_journal_open(struct fby_journal *self, const char *digests_path,
         token_path != NULL ? fby_output_check(token_path, why) : FBY_OK;
     if (err == FBY_OK && digests_path != NULL) {
         self->digests = fopen(digests_path, "w");
-        err = self->digests != NULL ? FBY_OK : failed(why, digests_path);
+        if (self->digests == NULL) {
+            err = set_io_error(why, digests_path);
+        }
     }
     return err;
 }
@@ -58,13 +60,13 @@ static fby_err write_token(
     return err;
 }
 
-fby_err fby_journal_batch(struct fby_journal *self,
+fby_err fby_journal_record(struct fby_journal *self,
     const struct forebay_batch *batch, struct fby_error_detail *why)
 {
     if (self->digests != NULL) {
-        print_line(self->digests, batch);
+        write_digest_line(self->digests, batch);
         if (fflush(self->digests) != 0) {
-            return failed(why, self->digests_path);
+            return set_io_error(why, self->digests_path);
         }
     }
     snprintf(
@@ -81,7 +83,7 @@ fby_err fby_journal_close(
 {
     fby_err err = FBY_OK;
     if (self->digests != NULL && fclose(self->digests) != 0) {
-        err = failed(why, self->digests_path);
+        err = set_io_error(why, self->digests_path);
     }
     self->digests = NULL;
     if (err == FBY_OK && self->token_path != NULL && self->token[0] != '\0') {
@@ -94,15 +96,17 @@ fby_err fby_journal_read_token(
     const char *text, char *out, size_t size, struct fby_error_detail *why)
 {
     if (text[0] != '@') {
-        int n = snprintf(out, size, "%s", text);
-        return n >= 0 && (size_t)n < size ? FBY_OK
-                                          : fby_error_set(why, FBY_CONFIG,
-                                                "--resume: the token is "
-                                                "too long");
+        int length = snprintf(out, size, "%s", text);
+        if (length >= 0 && (size_t)length < size) {
+            return FBY_OK;
+        }
+        return fby_error_set(
+            why, FBY_CONFIG, "--resume: the token is too long");
     }
-    FILE *file = fopen(text + 1, "r");
+    const char *path = text + 1;
+    FILE       *file = fopen(path, "r");
     if (file == NULL) {
-        return failed(why, text + 1);
+        return set_io_error(why, path);
     }
     if (fgets(out, (int)size, file) == NULL) {
         out[0] = '\0';
@@ -111,7 +115,7 @@ fby_err fby_journal_read_token(
     out[strcspn(out, "\r\n")] = '\0';
     if (out[0] == '\0') {
         return fby_error_set(
-            why, FBY_CONFIG, "%s: the file has no token", text + 1);
+            why, FBY_CONFIG, "%s: the file has no token", path);
     }
     return FBY_OK;
 }

@@ -1,5 +1,6 @@
 /* journal.h - the files that a run of `forebay pull` writes: digests and token.
  *
+ * A token is a text from which a later run resumes the stream (--resume).
  * The digest file has one line per step, so that ranks and resumed runs can be
  * compared line by line:
  *     EPOCH STEP FIRST_ROW ROWS STEP_DIGEST SAMPLE:DIGEST SAMPLE:DIGEST ...
@@ -18,26 +19,26 @@ struct fby_journal {
     const char *token_path;  /* NULL: not requested */
     uint64_t    token_every; /* steps between two writes of the token */
     uint64_t    steps;       /* number of recorded steps */
-    char        token[512];  /* of the last recorded batch */
+    char        token[512];  /* of the last recorded batch; "": none */
 };
 
-/* Open `digests_path`, and check that `token_path` can be written; both may be
- * NULL. Close the journal also after an error. Errors: FBY_IO, with the
- * cause. */
+/* Open `digests_path`, and check that `token_path` can be written. Both may be
+ * NULL. Close the journal also after an error. Errors: FBY_IO, with cause. */
 FBY_CHECKED fby_err fby_journal_open(struct fby_journal *self,
     const char *digests_path, const char *token_path, uint64_t token_every,
     struct fby_error_detail *why);
 
-/* Record one batch; its line is flushed before its token is written.
+/* Record a batch. Its line is flushed before its token is written.
  * Errors: FBY_IO, with the cause. */
-FBY_CHECKED fby_err fby_journal_batch(struct fby_journal *self,
+FBY_CHECKED fby_err fby_journal_record(struct fby_journal *self,
     const struct forebay_batch *batch, struct fby_error_detail *why);
 
 /* Write the last token, and close the files. Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_journal_close(
     struct fby_journal *self, struct fby_error_detail *why);
 
-/* Read the argument of --resume: a token, or @FILE for a file's first line.
+/* Copy to `out` the token of a --resume argument: the argument itself, or the
+ * first line of FILE for @FILE.
  * Errors: FBY_CONFIG (no token, or too long), FBY_IO. */
 FBY_CHECKED fby_err fby_journal_read_token(
     const char *text, char *out, size_t size, struct fby_error_detail *why);

@@ -5,7 +5,7 @@
 
 enum { DEFAULT_WORKERS = 2 }; /* of an embedded cluster */
 
-#define PULL(kind, member) FBY_VALUE(kind, struct fby_pull_options, member)
+#define VALUE(kind, member) FBY_VALUE(kind, struct fby_pull_options, member)
 #define NUMBER(member, min, max) \
     FBY_RANGE(FBY_NUMBER, struct fby_pull_options, member, min, max)
 
@@ -14,10 +14,10 @@ static const struct fby_option options[] = {
         FBY_REQUIRED(FBY_TEXT, struct fby_pull_options, stream.pipeline_path,
             FBY_HOW_TO_START)},
     {"split", 's', "NAME", "The split (default: the only one, or train)",
-        PULL(FBY_TEXT, stream.split)},
+        VALUE(FBY_TEXT, stream.split)},
     {"server", 0, "ADDR",
         "Use a running cluster (tcp://HOST:PORT) instead of an own one",
-        PULL(FBY_TEXT, stream.server)},
+        VALUE(FBY_TEXT, stream.server)},
     {"workers", 'w', "N", "Own workers: how many processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
     {"threads", 0, "N",
@@ -26,10 +26,10 @@ static const struct fby_option options[] = {
     {"memory", 'm', "SIZE",
         "Own workers: memory of each for samples and batches, as 512M or 2G "
         "(default 1G)",
-        PULL(FBY_SIZE_AS_TEXT, cluster.memory)},
+        VALUE(FBY_SIZE_AS_TEXT, cluster.memory)},
     {"cpus", 0, "LIST",
         "Own workers: run on these CPUs alone, as 0-3,8 (default: all allowed)",
-        PULL(FBY_CPUS_AS_TEXT, cluster.cpus)},
+        VALUE(FBY_CPUS_AS_TEXT, cluster.cpus)},
     {"nice", 0, "N",
         "Own workers: nice value of the threads that compute, 0 to 19 (default "
         "5)",
@@ -38,58 +38,58 @@ static const struct fby_option options[] = {
     {"data", 0, "NAME=DIR",
         "A root that the workers of --server have: a plain path below DIR is "
         "requested as NAME:path (repeatable)",
-        PULL(FBY_WORDS, data)},
+        VALUE(FBY_WORDS, data)},
     {.help = "The stream:"},
     {"epochs", 0, "N", "End after N epochs in all (default 1)",
         NUMBER(stream.epochs, 1, UINT32_MAX)},
     {"steps", 0, "N", "End after N steps in all, counted from epoch 0 step 0",
         NUMBER(stream.steps, 1, INT64_MAX)},
-    {"seed", 0, "X", "Another seed than the file's", PULL(FBY_SEED, seed)},
+    {"seed", 0, "X", "Another seed than the file's", VALUE(FBY_SEED, seed)},
     {"field", 0, "NAME", "Only this field (repeatable)",
-        PULL(FBY_WORDS, fields)},
+        VALUE(FBY_WORDS, fields)},
     {"step-ms", 0, "X", "Hold each batch for X ms, as training would",
-        PULL(FBY_MS, step_ns)},
+        VALUE(FBY_MS, hold_ns)},
     {"window", 0, "SIZE", "Bytes asked for ahead, as 512M or 2G (default 256M)",
-        PULL(FBY_SIZE, stream.window_bytes)},
+        VALUE(FBY_SIZE, stream.window_bytes)},
     {"device", 0, "NAME",
         "Where tensors are made: host, cuda, cuda:N, or auto: a GPU if one can "
         "be used (default host); beyond host, digests only with --digests",
-        PULL(FBY_TEXT, stream.device)},
+        VALUE(FBY_TEXT, stream.device)},
     {"audit", 0, "N",
         "Ask a second worker for every N-th step too, and fail where the two "
         "make different values; with one worker all are skipped (default 0: "
         "never)",
         NUMBER(stream.audit, 0, INT64_MAX)},
     {"open-timeout-ms", 0, "X", "Give up opening after X ms (default 60000)",
-        PULL(FBY_MS, stream.open_timeout_ns)},
+        VALUE(FBY_MS, stream.open_timeout_ns)},
     {.help = "Ranks, and resuming:"},
     {"job", 0, "ID", "The job, the same for all its ranks",
-        PULL(FBY_TEXT, stream.job)},
+        VALUE(FBY_TEXT, stream.job)},
     {"rank", 0, "R", "This rank, from 0 (default 0)",
         NUMBER(stream.rank, 0, 65535)},
     {"world", 0, "W", "How many ranks there are (default 1)",
         NUMBER(stream.world, 1, 65536)},
     {"resume", 0, "TOKEN|@FILE",
         "Go on right after the batch that carried this token",
-        PULL(FBY_TEXT, resume)},
+        VALUE(FBY_TEXT, resume)},
     {"token-file", 0, "FILE", "Keep the token in FILE",
-        PULL(FBY_TEXT, token_file)},
+        VALUE(FBY_TEXT, token_path)},
     {"token-every", 0, "N", "Renew FILE every N steps (default 1)",
         NUMBER(token_every, 1, UINT32_MAX)},
     {.help = "Output:"},
     {"digests", 0, "FILE",
         "Write a line a step: epoch, step, first row, rows, the batch's "
         "digest, then SAMPLE:DIGEST of each row",
-        PULL(FBY_TEXT, digests)},
+        VALUE(FBY_TEXT, digests_path)},
     {"verify", 0, NULL, "Also hash every chunk once it is decompressed",
-        PULL(FBY_FLAG, stream.verify_decoded)},
+        VALUE(FBY_FLAG, stream.verify_decoded)},
     {"json", 0, NULL, "Print one JSON object instead of a table",
-        PULL(FBY_FLAG, json)},
+        VALUE(FBY_FLAG, json)},
     {0},
 };
 
-/* Refuse options of embedded workers together with --server. */
-static void check_own_workers(
+/* Refuse --server with an option of embedded workers; name the first given. */
+static void refuse_worker_options_with_server(
     const struct argp_state *state, const struct fby_pull_options *o)
 {
     const char *given = o->cluster.workers > 0      ? "workers"
@@ -106,7 +106,7 @@ static void check_own_workers(
     }
 }
 
-static bool is_device(const char *name)
+static bool is_device_name(const char *name)
 {
     bool numbered = strncmp(name, "cuda:", 5) == 0 && name[5] != '\0';
     return strcmp(name, "host") == 0 || strcmp(name, "auto") == 0 ||
@@ -114,7 +114,7 @@ static bool is_device(const char *name)
            (numbered && name[5 + strspn(name + 5, "0123456789")] == '\0');
 }
 
-static void check_job(
+static void check_ranks(
     const struct argp_state *state, const struct forebay_options *stream)
 {
     if (stream->world > 1 && stream->job == NULL) {
@@ -134,19 +134,21 @@ static void check_job(
     }
 }
 
-static void complete(struct fby_pull_options *o)
+static void derive_values(struct fby_pull_options *o)
 {
     struct forebay_options *stream = &o->stream;
-
-    stream->seed     = o->seed.value;
-    stream->has_seed = o->seed.given;
-    stream->epochs   = stream->steps + stream->epochs == 0 ? 1 : stream->epochs;
-    stream->fields   = (const char *const *)o->fields.words;
-    stream->n_fields = o->fields.n;
+    stream->seed                   = o->seed.value;
+    stream->has_seed               = o->seed.given;
+    stream->fields                 = (const char *const *)o->fields.words;
+    stream->n_fields               = o->fields.n;
+    if (stream->steps == 0 && stream->epochs == 0) {
+        stream->epochs = 1;
+    }
     stream->max_held_bytes = UINT64_MAX; /* pull holds one batch at a time */
-    /* Digests cover the bytes that workers made, unpacked on the host. With a
-     * GPU, packed bytes are not unpacked there, so digests need a request. */
-    stream->digests = strcmp(stream->device, "host") == 0 || o->digests != NULL;
+    /* Digests need values that the host has unpacked. For a GPU it unpacks them
+     * only for digests, so --digests must request them. */
+    stream->digests =
+        strcmp(stream->device, "host") == 0 || o->digests_path != NULL;
     if (o->cluster.workers == 0) {
         o->cluster.workers = DEFAULT_WORKERS;
     }
@@ -155,9 +157,9 @@ static void complete(struct fby_pull_options *o)
 static void finish_options(const struct argp_state *state, void *values)
 {
     struct fby_pull_options *o = values;
-    check_own_workers(state, o);
-    check_job(state, &o->stream);
-    if (!is_device(o->stream.device)) {
+    refuse_worker_options_with_server(state, o);
+    check_ranks(state, &o->stream);
+    if (!is_device_name(o->stream.device)) {
         argp_error(state,
             "--device '%s': there are host, cuda, cuda:N and auto",
             o->stream.device);
@@ -170,7 +172,7 @@ static void finish_options(const struct argp_state *state, void *values)
         argp_error(state, "--seed and --resume exclude each other: the token "
                           "holds the seed");
     }
-    complete(o);
+    derive_values(o);
 }
 
 static const char about[] =

@@ -6,16 +6,16 @@
 #include "forebay/forebay.h"
 
 struct fby_pull_options {
-    struct forebay_options     stream;  /* without roots, token and callbacks */
-    struct fby_cluster_options cluster; /* to start if stream.server is NULL */
-    struct fby_words           data;    /* "NAME=DIR" */
-    struct fby_words           fields;  /* names; empty: all */
+    struct forebay_options stream; /* roots, token and callbacks are unset */
+    struct fby_cluster_options cluster; /* started if stream.server is NULL */
+    struct fby_words           data;    /* values of --data: "NAME=DIR" */
+    struct fby_words           fields;  /* names of fields; empty: all */
     struct fby_seed            seed;
-    const char                *resume; /* a token, or "@FILE" */
-    const char                *token_file;
-    uint64_t                   token_every; /* steps */
-    const char                *digests;     /* path of the digest file */
-    int64_t                    step_ns;     /* time that each batch is held */
+    const char                *resume;       /* a token, or "@FILE" */
+    const char                *token_path;   /* token file; NULL: none */
+    uint64_t                   token_every;  /* steps from write to write */
+    const char                *digests_path; /* digest file; NULL: none */
+    int64_t                    hold_ns;      /* time that each batch is held */
     bool                       json;
 };
 

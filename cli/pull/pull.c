@@ -1,7 +1,7 @@
 /* pull.c - `forebay pull`: a trainer without a model.
  *
- * The command takes batches as a training loop would, through the public header
- * only, and reports their rate and the time spent in each stage. Without
+ * The command takes batches as a training loop would, from the public functions
+ * (forebay.h), and reports their rate and the time spent in each stage. Without
  * --server it starts an embedded server and workers. */
 #include <inttypes.h>
 #include <malloc.h>
@@ -24,20 +24,20 @@
 
 enum { TOKEN_SIZE = 512 };
 
-static const int64_t turn_ns = FBY_NS_PER_S / 5; /* longest wait for a batch */
+static const int64_t max_wait_ns = FBY_NS_PER_S / 5; /* for a batch */
 
 struct pull_run {
     struct fby_pull_options *options;
     struct fby_cluster      *cluster;
     struct forebay          *stream;
-    struct forebay_info      info;
+    struct forebay_info      info; /* struct_size 0: the stream never opened */
     DLDevice                 device; /* of the last batch */
     struct fby_journal       journal;
     struct fby_progress_line progress;
     int64_t                  start_ns;
-    int64_t                  watched_ns; /* last fby_cluster_watch */
-    int64_t heard_ns;          /* last batch, or last message about waiting */
-    char    token[TOKEN_SIZE]; /* to resume from */
+    int64_t last_watch_ns; /* time of the last fby_cluster_watch */
+    int64_t last_news_ns;  /* time of the last batch or waiting message */
+    char    resume_token[TOKEN_SIZE]; /* of --resume; "": none */
 };
 
 static void show_scan(void *arg, uint64_t done, uint64_t total)
@@ -45,8 +45,8 @@ static void show_scan(void *arg, uint64_t done, uint64_t total)
     fby_progress_count(arg, "looking at the data", done, total);
 }
 
-/* The library's message names the library's option: add the option of the
- * command line. */
+/* If the library's message names the library's option window_bytes, add the
+ * option of the command line. */
 static void explain_window(struct fby_error_detail *why)
 {
     size_t used = strlen(why->text);
@@ -56,23 +56,23 @@ static void explain_window(struct fby_error_detail *why)
     }
 }
 
-/* After a signal, self->stream stays NULL and there is no error. */
+/* A signal during the opening is no error; self->stream then stays NULL. */
 static fby_err open_stream(struct pull_run *self,
     const struct fby_served *roots, struct fby_error_detail *why)
 {
-    struct forebay_options   stream = self->options->stream;
-    struct fby_progress_line line   = fby_progress_begin();
+    struct forebay_options   options = self->options->stream;
+    struct fby_progress_line line    = fby_progress_begin();
     if (self->cluster != NULL) {
-        stream.server = fby_cluster_server(self->cluster);
+        options.server = fby_cluster_server(self->cluster);
     }
-    stream.token       = self->options->resume != NULL ? self->token : NULL;
-    stream.roots       = roots->roots;
-    stream.n_roots     = roots->n;
-    stream.on_scan     = show_scan;
-    stream.on_scan_arg = &line;
-    stream.give_up     = fby_signals_interrupted;
+    options.token   = self->options->resume != NULL ? self->resume_token : NULL;
+    options.roots   = roots->roots;
+    options.n_roots = roots->n;
+    options.on_scan = show_scan;
+    options.on_scan_arg = &line;
+    options.give_up     = fby_signals_interrupted;
     enum forebay_status status =
-        forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+        forebay_open(&options, why->text, sizeof(why->text), &self->stream);
     fby_progress_end(&line);
     if (status != FOREBAY_OK) {
         explain_window(why);
@@ -83,14 +83,15 @@ static fby_err open_stream(struct pull_run *self,
     return FBY_OK;
 }
 
-static uint64_t steps_to_do(const struct forebay_info *info)
+/* Returns the number of steps of this run; 0: unlimited. */
+static uint64_t count_steps_to_do(const struct forebay_info *info)
 {
-    uint64_t first =
+    uint64_t first_step = /* counted from epoch 0 step 0 */
         info->first_epoch * info->steps_per_epoch + info->first_step;
     if (info->end_step == UINT64_MAX) {
         return 0;
     }
-    return info->end_step > first ? info->end_step - first : 0;
+    return info->end_step > first_step ? info->end_step - first_step : 0;
 }
 
 static struct forebay_stats read_stats(const struct pull_run *self)
@@ -105,68 +106,69 @@ static void show_progress(struct pull_run *self, int64_t now_ns)
     struct forebay_stats       stats = read_stats(self);
     struct fby_stream_progress state = {
         .steps   = stats.steps,
-        .total   = steps_to_do(&self->info),
+        .total   = count_steps_to_do(&self->info),
         .images  = stats.images,
         .wait_ns = stats.wait_ns,
     };
-    fby_progress_stream(&self->progress, &state, now_ns);
+    fby_progress_show_stream(&self->progress, &state, now_ns);
 }
 
-/* Print every few seconds the reason why no batch has arrived. */
+/* If no batch arrives, print the reason every 3 s. */
 static void print_waiting(struct pull_run *self, int64_t now_ns)
 {
     const char *text = forebay_error(self->stream);
-    if (text[0] != '\0' && now_ns - self->heard_ns > 3 * FBY_NS_PER_S) {
-        self->heard_ns = now_ns;
+    if (text[0] != '\0' && now_ns - self->last_news_ns > 3 * FBY_NS_PER_S) {
+        self->last_news_ns = now_ns;
         fby_progress_end(&self->progress);
         fprintf(stderr, "forebay pull: waiting: %s\n", text);
     }
 }
 
+/* Wait as long as training on a batch would last. A signal ends the wait. */
 static void hold_batch(const struct pull_run *self)
 {
-    int64_t until_ns = fby_now_ns() + self->options->step_ns;
-    int64_t left_ns  = self->options->step_ns;
+    int64_t until_ns = fby_now_ns() + self->options->hold_ns;
+    int64_t left_ns  = self->options->hold_ns;
     while (left_ns > 0 && fby_signals_caught() == 0) {
         fby_signals_wait((int)((left_ns + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS));
         left_ns = until_ns - fby_now_ns();
     }
 }
 
-static void list_substitutions(
+static void print_substitutions(
     struct pull_run *self, struct forebay_batch *batch)
 {
     for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
-        const struct forebay_substitution *s =
+        const struct forebay_substitution *bad =
             forebay_batch_substitution(batch, i);
         fby_progress_end(&self->progress);
         fprintf(stderr,
             "substituted: epoch %" PRIu64 " step %" PRIu64 " row %" PRIu32
             ": sample %" PRIu64 " by %" PRIu64 ": %s\n",
-            forebay_batch_epoch(batch), forebay_batch_step(batch), s->row,
-            s->sample, s->substitute, s->cause);
+            forebay_batch_epoch(batch), forebay_batch_step(batch), bad->row,
+            bad->sample, bad->substitute, bad->cause);
     }
 }
 
-/* Show the progress, and restart children that ended. */
-static void update(struct pull_run *self)
+static void show_progress_and_restart_children(struct pull_run *self)
 {
     int64_t now_ns = fby_now_ns();
     show_progress(self, now_ns);
-    if (self->cluster != NULL && now_ns - self->watched_ns > FBY_NS_PER_S) {
-        self->watched_ns = now_ns;
+    if (self->cluster != NULL && now_ns - self->last_watch_ns > FBY_NS_PER_S) {
+        self->last_watch_ns = now_ns;
         fby_cluster_watch(self->cluster, now_ns);
     }
 }
 
-static fby_err take_batches(struct pull_run *self, struct fby_error_detail *why)
+static fby_err receive_batches(
+    struct pull_run *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     while (err == FBY_OK && fby_signals_caught() == 0) {
         struct forebay_batch *batch = NULL;
         enum forebay_status   status =
-            forebay_next(self->stream, turn_ns, NULL, &batch);
-        update(self);
+            forebay_next(self->stream, max_wait_ns, NULL, &batch);
+        show_progress_and_restart_children(self);
         if (status == FOREBAY_TIMEOUT) {
             print_waiting(self, fby_now_ns());
             continue;
@@ -178,17 +180,17 @@ static fby_err take_batches(struct pull_run *self, struct fby_error_detail *why)
             return fby_error_set(
                 why, FBY_GONE, "%s", forebay_error(self->stream));
         }
-        self->heard_ns = fby_now_ns();
-        list_substitutions(self, batch);
+        self->last_news_ns = fby_now_ns();
+        print_substitutions(self, batch);
         self->device = forebay_batch_tensor(batch, 0)->device;
         hold_batch(self);
-        err = fby_journal_batch(&self->journal, batch, why);
+        err = fby_journal_record(&self->journal, batch, why);
         forebay_release(&batch, NULL);
     }
     return err;
 }
 
-static void report(struct pull_run *self)
+static void print_report(struct pull_run *self)
 {
     struct fby_report result = {
         .stats   = read_stats(self),
@@ -209,16 +211,16 @@ static void report(struct pull_run *self)
 
 static fby_err run_stream(struct pull_run *self, struct fby_error_detail *why)
 {
-    self->start_ns = fby_now_ns();
-    self->progress = fby_progress_begin();
-    self->heard_ns = self->start_ns;
+    self->start_ns     = fby_now_ns();
+    self->progress     = fby_progress_begin();
+    self->last_news_ns = self->start_ns;
     /* If the run ends before the first batch, this token remains the newest. */
-    snprintf(
-        self->journal.token, sizeof(self->journal.token), "%s", self->token);
-    fby_err err = take_batches(self, why);
+    snprintf(self->journal.token, sizeof(self->journal.token), "%s",
+        self->resume_token);
+    fby_err err = receive_batches(self, why);
     fby_progress_end(&self->progress);
     if (self->journal.steps > 0 || err == FBY_OK) {
-        report(self);
+        print_report(self);
     }
     return err;
 }
@@ -249,10 +251,10 @@ static fby_err check_device(
     }
     fby_err err =
         fby_gpu_device_number(fby_cuda(), o->stream.device, &number, why);
-    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* exit code 1, not 2 */
+    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* not FBY_USAGE: exit code 1 */
 }
 
-/* Make all checks that need no cluster, before one is started. */
+/* Do all that needs no cluster: check, collect the roots, open the journal. */
 static fby_err prepare(struct pull_run *self, struct fby_served *roots,
     struct fby_error_detail *why)
 {
@@ -262,15 +264,16 @@ static fby_err prepare(struct pull_run *self, struct fby_served *roots,
         err = check_split(o, why);
     }
     if (err == FBY_OK && o->resume != NULL) {
-        err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
+        err = fby_journal_read_token(
+            o->resume, self->resume_token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {
         err = fby_served_collect(roots, &o->data,
             o->stream.server == NULL ? o->stream.pipeline_path : NULL, why);
     }
     if (err == FBY_OK) {
-        err = fby_journal_open(
-            &self->journal, o->digests, o->token_file, o->token_every, why);
+        err = fby_journal_open(&self->journal, o->digests_path, o->token_path,
+            o->token_every, why);
     }
     return err;
 }
@@ -279,9 +282,9 @@ static fby_err prepare(struct pull_run *self, struct fby_served *roots,
 static fby_err close_journal(
     struct pull_run *self, fby_err err, struct fby_error_detail *why)
 {
-    struct fby_error_detail second = {{0}};
+    struct fby_error_detail unused = {{0}};
     fby_err                 closed =
-        fby_journal_close(&self->journal, err == FBY_OK ? why : &second);
+        fby_journal_close(&self->journal, err == FBY_OK ? why : &unused);
     return err == FBY_OK ? closed : err;
 }
 
@@ -300,7 +303,7 @@ static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
     if (err == FBY_OK) {
         err = open_stream(self, &roots, why);
     }
-    if (err == FBY_OK && self->stream != NULL) {
+    if (err == FBY_OK && self->stream != NULL) { /* NULL: after a signal */
         err = run_stream(self, why);
     }
     err = close_journal(self, err, why);
@@ -315,21 +318,18 @@ static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
 
 static void print_interrupted(const struct pull_run *self)
 {
-    const char *token = self->journal.token;
     if (self->info.struct_size == 0) {
         fputs("forebay pull: interrupted before the stream was open\n", stderr);
-        return;
-    }
-    if (token[0] == '\0') {
+    } else if (self->journal.token[0] == '\0') {
         fputs("forebay pull: ended by signal before the first batch; there is "
               "nothing to go on from\n",
             stderr);
-        return;
+    } else {
+        fprintf(stderr,
+            "forebay pull: ended by signal; go on with\n"
+            "  --resume %s\n",
+            self->journal.token);
     }
-    fprintf(stderr,
-        "forebay pull: ended by signal; go on with\n"
-        "  --resume %s\n",
-        token);
 }
 
 static int run(int argc, char **argv)

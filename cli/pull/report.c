@@ -6,15 +6,14 @@
 
 #include "common/plural.h"
 
-static double ratio(double amount, double unit)
+/* Returns 0 if `divisor` is 0. */
+static double ratio(double amount, double divisor)
 {
-    return unit > 0 ? amount / unit : 0;
+    return divisor > 0 ? amount / divisor : 0;
 }
 
-static void print_row(FILE *out, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void print_row(FILE *out, const char *name, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void print_row(
+    FILE *out, const char *name, const char *format, ...)
 {
     va_list args;
     fprintf(out, "  %-18s ", name);
@@ -30,7 +29,7 @@ static void print_rates(const struct fby_report *report, FILE *out)
     double                      images = (double)s->images;
     double                      raw    = (double)s->raw_bytes;
     double                      wire   = (double)s->wire_bytes;
-    double                      waited = (double)s->wait_ns / 1e9;
+    double                      wait_s = (double)s->wait_ns / 1e9;
     print_row(out, "delivered", "%s in %s, %.2f s",
         fby_plural(s->images, "image").text, fby_plural(s->steps, "step").text,
         report->seconds);
@@ -41,42 +40,42 @@ static void print_rates(const struct fby_report *report, FILE *out)
         ratio(wire, report->seconds) / 1e6, ratio(wire, images),
         100 * ratio(wire, raw));
     print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time",
-        waited, 100 * ratio(waited, report->seconds));
+        wait_s, 100 * ratio(wait_s, report->seconds));
 }
 
 /* True for "worker.wait": time that batches spent in queues, without work. */
-static bool is_waiting(const struct forebay_stage *stage)
+static bool is_queue_time(const struct forebay_stage *stage)
 {
     const char *dot = strrchr(stage->name, '.');
     return dot != NULL && strcmp(dot, ".wait") == 0;
 }
 
-static double work_seconds(const struct forebay_stats *s)
+static double sum_work_seconds(const struct forebay_stats *s)
 {
-    double total = 0;
+    double total_s = 0;
     for (uint32_t i = 0; i < s->n_stages; i++) {
-        if (!is_waiting(&s->stages[i])) {
-            total += (double)s->stages[i].busy_ns / 1e9;
+        if (!is_queue_time(&s->stages[i])) {
+            total_s += (double)s->stages[i].busy_ns / 1e9;
         }
     }
-    return total;
+    return total_s;
 }
 
 static void print_stages(const struct forebay_stats *s, FILE *out)
 {
-    double work = work_seconds(s);
-    print_row(out, "work, all threads", "%9.2f s, by stage:", work);
+    double work_s = sum_work_seconds(s);
+    print_row(out, "work, all threads", "%9.2f s, by stage:", work_s);
     for (uint32_t i = 0; i < s->n_stages; i++) {
-        const struct forebay_stage *stage = &s->stages[i];
-        double                      busy  = (double)stage->busy_ns / 1e9;
-        if (is_waiting(stage)) {
+        const struct forebay_stage *stage  = &s->stages[i];
+        double                      busy_s = (double)stage->busy_ns / 1e9;
+        if (is_queue_time(stage)) {
             continue;
         }
-        fprintf(out, "    %-17s %8.2f s    %10.0f %%\n", stage->name, busy,
-            100 * ratio(busy, work));
+        fprintf(out, "    %-17s %8.2f s    %10.0f %%\n", stage->name, busy_s,
+            100 * ratio(busy_s, work_s));
     }
     for (uint32_t i = 0; i < s->n_stages; i++) {
-        if (is_waiting(&s->stages[i])) {
+        if (is_queue_time(&s->stages[i])) {
             print_row(out, s->stages[i].name,
                 "%9.2f s, batches in queues (no work)",
                 (double)s->stages[i].busy_ns / 1e9);
@@ -104,7 +103,7 @@ static void print_events(const struct forebay_stats *s, FILE *out)
     }
 }
 
-/* A device as --device names it. */
+/* The name of a device in the form of --device. */
 struct device_name {
     char text[24];
 };
@@ -142,7 +141,7 @@ static json_t *stages_object(const struct forebay_stats *s)
     return stages;
 }
 
-struct count {
+struct named_count {
     const char *key;
     uint64_t    value;
 };
@@ -150,27 +149,27 @@ struct count {
 void fby_report_json(const struct fby_report *report, FILE *out)
 {
     const struct forebay_stats *s        = &report->stats;
-    const struct count          counts[] = {
-                 {"images", s->images},
-                 {"steps", s->steps},
-                 {"raw_bytes", s->raw_bytes},
-                 {"wire_bytes", s->wire_bytes},
-                 {"hedges", s->hedges},
-                 {"rerequests", s->rerequests},
-                 {"late_chunks", s->late_chunks},
-                 {"late_hedge_chunks", s->late_hedge_chunks},
-                 {"checksum_failures", s->checksum_failures},
-                 {"protocol_errors", s->protocol_errors},
-                 {"substituted", s->substituted},
-                 {"lost", s->lost},
-                 {"busy", s->busy},
-                 {"suspects", s->suspects},
-                 {"reconnects", s->reconnects},
-                 {"audits", s->audits},
-                 {"audits_skipped", s->audits_skipped},
-                 {"workers", s->workers_known},
-                 {"workers_in_use", s->workers_in_use},
-                 {"workers_left_aside", s->workers_left_aside},
+    const struct named_count    counts[] = {
+           {"images", s->images},
+           {"steps", s->steps},
+           {"raw_bytes", s->raw_bytes},
+           {"wire_bytes", s->wire_bytes},
+           {"hedges", s->hedges},
+           {"rerequests", s->rerequests},
+           {"late_chunks", s->late_chunks},
+           {"late_hedge_chunks", s->late_hedge_chunks},
+           {"checksum_failures", s->checksum_failures},
+           {"protocol_errors", s->protocol_errors},
+           {"substituted", s->substituted},
+           {"lost", s->lost},
+           {"busy", s->busy},
+           {"suspects", s->suspects},
+           {"reconnects", s->reconnects},
+           {"audits", s->audits},
+           {"audits_skipped", s->audits_skipped},
+           {"workers", s->workers_known},
+           {"workers_in_use", s->workers_in_use},
+           {"workers_left_aside", s->workers_left_aside},
     };
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {

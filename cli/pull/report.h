@@ -12,9 +12,9 @@
 struct fby_report {
     struct forebay_stats stats;
     double               seconds;    /* from first request to last batch */
-    char                 digest[33]; /* of the stream, in hex; "": none */
-    const char          *token;      /* to resume from; "": none */
-    DLDevice             device;     /* of the batches; type 0: no batch */
+    char                 digest[33]; /* hex digest of the stream; "": none */
+    const char          *token;      /* resumes after the run; "": no batch */
+    DLDevice             device;     /* of the tensors; type 0: no batch */
 };
 
 /* Print the result as a table. */
