@@ -15,16 +15,16 @@
 struct scan {
     const struct fby_root *root;
     struct fby_shard      *out;
-    uint64_t               rows; /* number of samples of the first column */
-    char first[FBY_NAME_SIZE];   /* name of that column; "": none yet */
+    uint64_t               samples; /* number of samples of the first column */
+    char first_name[FBY_NAME_SIZE]; /* name of that column; "": none yet */
 };
 
-/* The bytes of one column: a whole file NAME.npy or, if SciPy wrote it,
- * NAME.npz; or the member NAME.npy of a .npz. */
+/* The bytes of one column in an open file: a whole NAME.npy, a whole NAME.npz
+ * if SciPy wrote it, or the member NAME.npy of another .npz file. */
 struct npy_extent {
     const struct fby_object *object;
     struct fby_extent        extent;
-    const char              *name; /* with its extension */
+    const char              *name; /* of the file or member: "NAME.npy" */
 };
 
 /* ---- a column ---- */
@@ -59,20 +59,21 @@ fby_err fby_shard_add_column(struct fby_shard *self,
     return FBY_OK;
 }
 
-static fby_err name_column(
-    const char *file, struct fby_column *out, struct fby_error_detail *why)
+static fby_err set_column_name(
+    const char *file_name, struct fby_column *out, struct fby_error_detail *why)
 {
-    size_t n = strlen(file) - strlen(".npy"); /* as long as .npz */
-    if (n >= sizeof(out->name)) {
+    size_t size = strlen(file_name) - strlen(".npy"); /* .npz is as long */
+    if (size >= sizeof(out->name)) {
         return fby_error_set(why, FBY_CONFIG,
             "a column's name has at most %zu bytes", sizeof(out->name) - 1);
     }
-    memcpy(out->name, file, n);
-    out->name[n] = '\0';
+    memcpy(out->name, file_name, size);
+    out->name[size] = '\0';
     return FBY_OK;
 }
 
-/* Set the type and shape of a row, and the number of rows. */
+/* Set the type and shape of a row, and the number of rows: the first dimension
+ * of the array. Only a column of values may be empty, if all lists are. */
 static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
     struct fby_error_detail *why)
 {
@@ -97,20 +98,20 @@ static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
     return FBY_OK;
 }
 
-/* Check that the column has as many samples as the first column; `note`
- * explains the number in the message. */
-static fby_err check_samples(struct scan *s, const struct fby_column *column,
+/* The first column sets the number of samples of the shard; refuse a later
+ * column with another number. `note` explains `rows` in the message. */
+static fby_err match_samples(struct scan *s, const struct fby_column *column,
     uint64_t rows, const char *note, struct fby_error_detail *why)
 {
-    if (s->first[0] == '\0') {
-        memcpy(s->first, column->name, sizeof(s->first));
-        s->rows = rows;
+    if (s->first_name[0] == '\0') {
+        memcpy(s->first_name, column->name, sizeof(s->first_name));
+        s->samples = rows;
     }
-    if (rows != s->rows || rows == 0) {
+    if (rows != s->samples || rows == 0) {
         return fby_error_set(why, FBY_CONFIG,
             "it has %" PRIu64 " rows%s, and column %s has %" PRIu64
             "; all columns of a shard have as many, one at least",
-            rows, note, s->first, s->rows);
+            rows, note, s->first_name, s->samples);
     }
     return rows <= UINT32_MAX
                ? FBY_OK
@@ -120,31 +121,31 @@ static fby_err check_samples(struct scan *s, const struct fby_column *column,
                      rows, UINT32_MAX);
 }
 
-/* Check the number of rows. A column of offsets has samples + 1 rows; a column
- * of values has any number of rows. */
-static fby_err check_rows(struct scan *s, const struct fby_column *column,
+/* Derive the number of samples from the rows. A column of offsets has samples +
+ * 1 rows; a column of values has any number of rows. */
+static fby_err match_rows(struct scan *s, const struct fby_column *column,
     struct fby_error_detail *why)
 {
-    bool offsets = column->part == FBY_COLUMN_OFFSETS;
+    bool is_offsets = column->part == FBY_COLUMN_OFFSETS;
     if (column->part == FBY_COLUMN_VALUES) {
         return FBY_OK;
     }
-    return check_samples(s, column, column->rows - (offsets ? 1 : 0),
-        offsets ? " (its offsets are one more)" : "", why);
+    return match_samples(s, column, column->rows - (is_offsets ? 1 : 0),
+        is_offsets ? " (its offsets are one more)" : "", why);
 }
 
 static fby_err read_head(const struct npy_extent *array, struct fby_column *out,
     struct fby_error_detail *why)
 {
-    struct fby_npy npy  = {.n_dims = 0};
-    size_t         head = 0;
-    size_t         stem = 0;
-    FBY_TRY(name_column(array->name, out, why));
-    out->part = fby_ragged_part(out->name, &stem);
+    struct fby_npy npy         = {.n_dims = 0};
+    size_t         head        = 0; /* bytes of the header */
+    size_t         unused_stem = 0;
+    FBY_TRY(set_column_name(array->name, out, why));
+    out->part = fby_ragged_part(out->name, &unused_stem);
     fby_err err =
         fby_npy_file_head(array->object, array->extent, &npy, &head, why);
     if (err != FBY_OK) {
-        return err == FBY_BAD_SAMPLE ? FBY_CONFIG : err;
+        return err == FBY_BAD_SAMPLE ? FBY_CONFIG : err; /* not NumPy */
     }
     FBY_TRY(set_shape(&npy, out, why));
     out->offset    = array->extent.offset + head;
@@ -158,6 +159,7 @@ static fby_err read_head(const struct npy_extent *array, struct fby_column *out,
                      bytes);
 }
 
+/* Read the first and the last offset of a column of offsets. */
 static fby_err read_offset_ends(const struct fby_object *object,
     struct fby_column *column, struct fby_error_detail *why)
 {
@@ -168,7 +170,7 @@ static fby_err read_offset_ends(const struct fby_object *object,
             fby_npy_shape_text(column->dims, column->n_dims, shape),
             fby_npy_dtype(column->type));
     }
-    struct fby_numbers offsets = fby_column_numbers(column);
+    struct fby_numbers offsets = fby_column_as_numbers(column);
     return fby_ragged_read_ends(object, &offsets, column->rows, column, why);
 }
 
@@ -177,7 +179,7 @@ static fby_err add_column(struct scan *s, const struct npy_extent *array,
 {
     struct fby_column column = {.name = ""};
     FBY_TRY(read_head(array, &column, why));
-    FBY_TRY(check_rows(s, &column, why));
+    FBY_TRY(match_rows(s, &column, why));
     if (column.part == FBY_COLUMN_OFFSETS) {
         FBY_TRY(read_offset_ends(array->object, &column, why));
     }
@@ -186,6 +188,7 @@ static fby_err add_column(struct scan *s, const struct npy_extent *array,
 
 /* ---- a directory ---- */
 
+/* Add the sparse matrix that SciPy wrote to a .npz file (csr.h). */
 static fby_err add_csr_column(struct scan *s, const struct npy_extent *array,
     struct fby_error_detail *why)
 {
@@ -193,8 +196,8 @@ static fby_err add_csr_column(struct scan *s, const struct npy_extent *array,
     uint64_t          rows   = 0;
     FBY_TRY(
         fby_csr_scan(array->object, array->extent.size, &column, &rows, why));
-    FBY_TRY(name_column(array->name, &column, why));
-    FBY_TRY(check_samples(s, &column, rows, "", why));
+    FBY_TRY(set_column_name(array->name, &column, why));
+    FBY_TRY(match_samples(s, &column, rows, "", why));
     return fby_shard_add_column(s->out, &column, why);
 }
 
@@ -206,7 +209,7 @@ static fby_err scan_file(struct scan *s, const char *dir,
     struct fby_stamp  stamp = {0};
     struct fby_object object;
     struct fby_shard *out = s->out;
-    uint32_t          n   = out->n_columns;
+    uint32_t          i   = out->n_columns; /* index of the new column */
     FBY_TRY(fby_path_join(dir, entry->name, path, why));
     FBY_TRY(fby_object_open_stamped(s->root, path, &object, &stamp, why));
     const struct npy_extent array = {&object, {0, stamp.size}, entry->name};
@@ -214,12 +217,12 @@ static fby_err scan_file(struct scan *s, const char *dir,
                                           : add_column(s, &array, why);
     fby_object_close(&object);
     if (err == FBY_OK) {
-        out->stamps    = fby_array_grow(out->stamps, n, sizeof(*out->stamps));
-        out->stamps[n] = stamp;
+        out->stamps    = fby_array_grow(out->stamps, i, sizeof(*out->stamps));
+        out->stamps[i] = stamp;
         out->size += stamp.size;
     }
-    bool foreign = fby_is_npz(entry->name) && err == FBY_NOT_FOUND;
-    return foreign ? FBY_OK : err;
+    bool is_foreign_npz = fby_is_npz(entry->name) && err == FBY_NOT_FOUND;
+    return is_foreign_npz ? FBY_OK : err;
 }
 
 static bool is_npy(const char *name)
@@ -234,8 +237,8 @@ static fby_err scan_dir(
     fby_err err = fby_listing_read(s->root, path, NULL, &listing, why);
     for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
         const struct fby_entry *entry = &listing.entries[i];
-        bool column = is_npy(entry->name) || fby_is_npz(entry->name);
-        if (!entry->is_dir && column) {
+        bool is_column = is_npy(entry->name) || fby_is_npz(entry->name);
+        if (!entry->is_dir && is_column) {
             err = fby_error_prefix(
                 why, scan_file(s, path, entry, why), "%s", entry->name);
         }
@@ -257,7 +260,7 @@ static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
 static fby_err scan_members(
     struct scan *s, struct fby_zip_file *zip, struct fby_error_detail *why)
 {
-    while (zip->left.left > 0) {
+    while (zip->left.left > 0) { /* bytes of the directory not yet read */
         struct fby_zip_member member;
         FBY_TRY(fby_zip_next_member(&zip->left, &member, why));
         if (is_npy(member.name)) {
@@ -300,23 +303,23 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->column.name, y->column.name);
 }
 
-/* Sort by name. A listing is sorted by file name, where "a-b.npy" is before
- * "a.npy". */
+/* Sort the columns by name. They are in order of file names, where "a-b.npy" is
+ * before "a.npy". */
 static void sort_columns(struct fby_shard *out)
 {
-    uint32_t            n       = out->n_columns;
-    bool                stamped = fby_shard_stamps(out) == n;
-    struct column_file *all     = fby_zalloc(n * sizeof(*all));
+    uint32_t            n                = out->n_columns;
+    bool                stamp_per_column = fby_shard_stamps(out) == n;
+    struct column_file *sorted           = fby_zalloc(n * sizeof(*sorted));
     for (uint32_t i = 0; i < n; i++) {
-        all[i].column = out->columns[i];
-        all[i].stamp  = out->stamps[stamped ? i : 0];
+        sorted[i].column = out->columns[i];
+        sorted[i].stamp  = out->stamps[stamp_per_column ? i : 0];
     }
-    qsort(all, n, sizeof(*all), by_name);
+    qsort(sorted, n, sizeof(*sorted), by_name);
     for (uint32_t i = 0; i < n; i++) {
-        out->columns[i]              = all[i].column;
-        out->stamps[stamped ? i : 0] = all[i].stamp;
+        out->columns[i]                       = sorted[i].column;
+        out->stamps[stamp_per_column ? i : 0] = sorted[i].stamp;
     }
-    free(all);
+    free(sorted);
 }
 
 static fby_err refuse_same_names(
@@ -361,7 +364,7 @@ static fby_err finish_shard(struct scan *s, struct fby_error_detail *why)
             "it holds no column: NAME.npy files, in a folder or a .npz, or "
             "files of scipy.sparse.save_npz in a folder");
     }
-    s->out->samples = (uint32_t)s->rows;
+    s->out->samples = (uint32_t)s->samples;
     sort_columns(s->out);
     FBY_TRY(refuse_same_names(s->out, why));
     FBY_TRY(fby_ragged_pair(s->out, why));

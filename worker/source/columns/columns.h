@@ -12,19 +12,19 @@
 #include "worker/source/roots.h"
 #include "worker/source/shard.h"
 
-/* Fill `out`, begun with fby_shard_init. `path` is the folder or the .npz,
- * beneath the root.
+/* Fill `out`, which was begun with fby_shard_init. `path` is the path of the
+ * folder or .npz file, relative to the root.
  *
- * Errors: FBY_CONFIG  no column, or one that is refused
+ * Errors: FBY_CONFIG  there is no column, or a column is refused
  *         FBY_IO and those of fby_object_open; `why` names the file. */
 FBY_CHECKED fby_err fby_columns_scan(const struct fby_root *root,
     const char *path, struct fby_shard *out, struct fby_error_detail *why);
 
-/* The bytes of a row, from its type and dimensions; 0 on overflow. */
+/* The bytes of one row; 0 if a dimension is 0 or the product overflows. */
 uint64_t fby_column_row_bytes(const struct fby_column *column);
 
-/* Append a column to a shard that is begun.
- * Errors: FBY_CONFIG  a bad name, or FBY_SHARD_MAX_COLUMNS. */
+/* Append a column to a shard that is not finished.
+ * Errors: FBY_CONFIG  a bad name, or more than FBY_SHARD_MAX_COLUMNS. */
 FBY_CHECKED fby_err fby_shard_add_column(struct fby_shard *self,
     const struct fby_column *column, struct fby_error_detail *why);
 

@@ -9,42 +9,45 @@
 #include "worker/source/columns/ragged.h"
 #include "worker/source/npy_file.h"
 
+/* The arrays that SciPy writes for a CSR (compressed sparse row) matrix, each a
+ * member of the .npz file. FORMAT is a word; the others are numbers. */
 enum csr_member { DATA, INDICES, INDPTR, SHAPE, FORMAT, MEMBERS };
 
 enum {
-    FORMAT_SIZE     = 8, /* bytes of the name of a format, with NUL */
-    MAX_SHAPE_BYTES = 64 /* room for the two values of shape, of any type */
+    FORMAT_SIZE     = 8, /* bytes of the word in FORMAT, with NUL */
+    MAX_SHAPE_BYTES = 64 /* more than the two integers of SHAPE need */
 };
 
-static const char *const names[MEMBERS] = {
+static const char *const member_names[MEMBERS] = {
     "data", "indices", "indptr", "shape", "format"};
 
-struct file {
+struct csr_file { /* arrays have one element per member */
     struct fby_zip_file   zip;
     bool                  has[MEMBERS];
     struct fby_zip_member members[MEMBERS];
     struct fby_numbers    numbers[MEMBERS]; /* unused for FORMAT */
-    uint64_t              count[MEMBERS];   /* number of values in each */
-    int64_t               shape[2];         /* rows, values of a dense row */
+    uint64_t              count[MEMBERS];   /* number of values */
+    int64_t               shape[2]; /* number of rows, values of a dense row */
 };
 
-/* Add the name of the member to the error `err`, which may be FBY_OK. */
-static fby_err name_member(
+/* Put the name of the member before the text of the error `err`, which may be
+ * FBY_OK. A bad member makes the whole file unusable: FBY_CONFIG. */
+static fby_err prefix_member_error(
     enum csr_member member, fby_err err, struct fby_error_detail *why)
 {
     err = err == FBY_BAD_SAMPLE ? FBY_CONFIG : err;
-    return fby_error_prefix(why, err, "%s.npy", names[member]);
+    return fby_error_prefix(why, err, "%s.npy", member_names[member]);
 }
 
 /* ---- members ---- */
 
-static fby_err find_members(struct file *file, struct fby_error_detail *why)
+static fby_err find_members(struct csr_file *file, struct fby_error_detail *why)
 {
     struct fby_zip_member member;
-    while (file->zip.left.left > 0) {
+    while (file->zip.left.left > 0) { /* bytes of the directory */
         FBY_TRY(fby_zip_next_member(&file->zip.left, &member, why));
         for (int i = 0; i < MEMBERS; i++) {
-            if (fby_zip_is_array(&member, names[i])) {
+            if (fby_zip_is_array(&member, member_names[i])) {
                 file->members[i] = member;
                 file->has[i]     = true;
             }
@@ -53,7 +56,7 @@ static fby_err find_members(struct file *file, struct fby_error_detail *why)
     return FBY_OK;
 }
 
-static fby_err find_offset(const struct file *file, enum csr_member member,
+static fby_err find_offset(const struct csr_file *file, enum csr_member member,
     uint64_t *offset, struct fby_error_detail *why)
 {
     return file->has[member]
@@ -63,13 +66,14 @@ static fby_err find_offset(const struct file *file, enum csr_member member,
                      "it is missing; save_npz writes it for a csr_matrix");
 }
 
-static fby_err read_format(const struct file *file, char word[FORMAT_SIZE],
+/* Read the word in format.npy, such as "csr". */
+static fby_err read_format(const struct csr_file *file, char word[FORMAT_SIZE],
     struct fby_error_detail *why)
 {
     uint64_t offset = 0;
     uint64_t size   = file->members[FORMAT].size;
     FBY_TRY(find_offset(file, FORMAT, &offset, why));
-    size           = size < FBY_NPY_HEAD ? size : FBY_NPY_HEAD;
+    size = size < FBY_NPY_HEAD ? size : FBY_NPY_HEAD; /* enough for a word */
     uint8_t *bytes = fby_zalloc(size);
     fby_err  err = fby_object_read(file->zip.object, offset, bytes, size, why);
     if (err == FBY_OK) {
@@ -80,7 +84,7 @@ static fby_err read_format(const struct file *file, char word[FORMAT_SIZE],
 }
 
 static fby_err check_format(
-    const struct file *file, struct fby_error_detail *why)
+    const struct csr_file *file, struct fby_error_detail *why)
 {
     char word[FORMAT_SIZE] = "";
     FBY_TRY(read_format(file, word, why));
@@ -91,7 +95,7 @@ static fby_err check_format(
                      word);
 }
 
-static fby_err check_numbers(enum csr_member member, const struct fby_npy *npy,
+static fby_err check_array(enum csr_member member, const struct fby_npy *npy,
     struct fby_error_detail *why)
 {
     if (npy->n_dims != 1) {
@@ -107,14 +111,14 @@ static fby_err check_numbers(enum csr_member member, const struct fby_npy *npy,
 
 /* Read the header of a member; its values must fill the rest of the member. */
 static fby_err read_array_header(
-    struct file *file, enum csr_member member, struct fby_error_detail *why)
+    struct csr_file *file, enum csr_member member, struct fby_error_detail *why)
 {
     struct fby_npy    npy;
     size_t            head   = 0;
     struct fby_extent extent = {0, file->members[member].size};
     FBY_TRY(find_offset(file, member, &extent.offset, why));
     FBY_TRY(fby_npy_file_head(file->zip.object, extent, &npy, &head, why));
-    FBY_TRY(check_numbers(member, &npy, why));
+    FBY_TRY(check_array(member, &npy, why));
     uint64_t width        = fby_npy_type_bytes(npy.type);
     file->count[member]   = npy.values;
     file->numbers[member] = (struct fby_numbers){
@@ -132,19 +136,20 @@ static fby_err read_array_header(
                      size, npy.values, width);
 }
 
-static fby_err read_members(struct file *file, struct fby_error_detail *why)
+static fby_err read_members(struct csr_file *file, struct fby_error_detail *why)
 {
-    FBY_TRY(name_member(FORMAT, check_format(file, why), why));
-    for (int i = 0; i <= SHAPE; i++) {
+    FBY_TRY(prefix_member_error(FORMAT, check_format(file, why), why));
+    for (int i = 0; i < FORMAT; i++) { /* every member except FORMAT */
         enum csr_member member = (enum csr_member)i;
-        FBY_TRY(name_member(member, read_array_header(file, member, why), why));
+        FBY_TRY(prefix_member_error(
+            member, read_array_header(file, member, why), why));
     }
     return FBY_OK;
 }
 
 /* ---- the matrix ---- */
 
-static fby_err read_shape(struct file *file, struct fby_error_detail *why)
+static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
 {
     uint8_t                   raw[MAX_SHAPE_BYTES];
     const struct fby_numbers *shape = &file->numbers[SHAPE];
@@ -162,8 +167,8 @@ static fby_err read_shape(struct file *file, struct fby_error_detail *why)
     }
     FBY_TRY(fby_object_read(
         file->zip.object, shape->offset, raw, (size_t)2 * shape->width, why));
-    if (fby_convert(&npy, FBY_I64, (uint8_t *)file->shape) != 2 ||
-        file->shape[0] < 1 || file->shape[1] < 1) {
+    size_t converted = fby_convert(&npy, FBY_I64, (uint8_t *)file->shape);
+    if (converted != 2 || file->shape[0] < 1 || file->shape[1] < 1) {
         char rows[FBY_CONVERT_TEXT];
         char width[FBY_CONVERT_TEXT];
         return fby_error_set(why, FBY_CONFIG,
@@ -175,7 +180,7 @@ static fby_err read_shape(struct file *file, struct fby_error_detail *why)
 }
 
 static fby_err check_counts(
-    const struct file *file, struct fby_error_detail *why)
+    const struct csr_file *file, struct fby_error_detail *why)
 {
     uint64_t values  = file->count[DATA];
     uint64_t indices = file->count[INDICES];
@@ -193,7 +198,7 @@ static fby_err check_counts(
                      offsets, file->shape[0], (uint64_t)file->shape[0] + 1);
 }
 
-static void fill_column(const struct file *file, struct fby_column *out)
+static void fill_column(const struct csr_file *file, struct fby_column *out)
 {
     const struct fby_numbers *data = &file->numbers[DATA];
     out->part                      = FBY_COLUMN_CSR;
@@ -209,7 +214,7 @@ static void fill_column(const struct file *file, struct fby_column *out)
 }
 
 static fby_err read_matrix(
-    struct file *file, struct fby_column *out, struct fby_error_detail *why)
+    struct csr_file *file, struct fby_column *out, struct fby_error_detail *why)
 {
     FBY_TRY(read_members(file, why));
     FBY_TRY(read_shape(file, why));
@@ -229,8 +234,8 @@ static fby_err read_matrix(
 fby_err fby_csr_scan(const struct fby_object *object, uint64_t size,
     struct fby_column *out, uint64_t *rows, struct fby_error_detail *why)
 {
-    struct file *file = fby_zalloc(sizeof(*file));
-    fby_err      err  = fby_zip_file_open(&file->zip, object, size, why);
+    struct csr_file *file = fby_zalloc(sizeof(*file));
+    fby_err          err  = fby_zip_file_open(&file->zip, object, size, why);
     if (err == FBY_OK) {
         err = find_members(file, why);
     }

@@ -1,4 +1,5 @@
-/* csr.h - a file of scipy.sparse.save_npz as one column of sparse rows.
+/* csr.h - a CSR (compressed sparse row) matrix, saved by scipy.sparse.save_npz,
+ * as one column.
  *
  * The zip members data, indices and indptr are read in place. Row i of the
  * matrix is sample i. Its values are data[k] for k from indptr[i] to indptr[i +
@@ -11,8 +12,8 @@
 #include "common/err.h"
 #include "worker/source/shard.h"
 
-/* Fill `out`, except its name, from an open file of `size` bytes. *rows is the
- * number of samples.
+/* Fill `out`, except its name, from an open file of `size` bytes. Set *rows to
+ * the number of rows, which are the samples.
  *
  * Errors: FBY_NOT_FOUND  a .npz file without format.npy: SciPy did not write it
  *         FBY_CONFIG     not a CSR matrix that can be read in place; `why`

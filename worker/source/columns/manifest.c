@@ -1,4 +1,4 @@
-/* manifest.c - the entries of a shard of columns in the manifest. */
+/* manifest.c - write and read a shard of columns in a dataset's manifest. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "worker/source/columns/ragged.h"
 #include "worker/source/manifest.h"
 
-enum { /* keys of the record of a shard of columns */
+enum { /* keys of a shard's record that only shards of columns have */
     KEY_ROWS = 13,
     KEY_COLUMNS
 };
@@ -16,30 +16,29 @@ enum { /* keys of the record of a shard of columns */
 enum { /* keys of the record of a column */
     COLUMN_NAME = 1,
     COLUMN_TYPE, /* "<f4" */
-    COLUMN_ROW,  /* dimensions of a row */
+    COLUMN_ROW,  /* the dimensions of a row */
     COLUMN_OFFSET,
     COLUMN_PART,    /* ragged and CSR columns only */
-    COLUMN_ENTRIES, /* values and CSR only: rows in the file */
-    COLUMN_WIDTH,   /* CSR only, as all below: values of a dense row */
-    COLUMN_INDICES, /* a type, like COLUMN_TYPE; _AT: offset in the file */
+    COLUMN_ENTRIES, /* values and CSR only: number of rows in the file */
+    COLUMN_WIDTH,   /* values of a dense row; CSR only, like all below */
+    COLUMN_INDICES, /* type of the indices; _AT: their offset in the file */
     COLUMN_INDICES_AT,
     COLUMN_INDPTR,
     COLUMN_INDPTR_AT
 };
 
+/* Write a type as NumPy does: "<f4", ">f4", or "|u1" for a single byte. */
 static void put_type(struct fby_buffer *out, uint16_t key,
     enum fby_npy_type type, bool big_endian)
 {
     char text[8];
-    bool one = fby_npy_type_bytes(type) == 1;
+    char order = big_endian ? '>' : '<';
     snprintf(text, sizeof(text), "%c%s",
-        one          ? '|'
-        : big_endian ? '>'
-                     : '<',
-        fby_npy_type_name(type));
+        fby_npy_type_bytes(type) == 1 ? '|' : order, fby_npy_type_name(type));
     fby_record_put_text(out, key, text);
 }
 
+/* Write the type with `key`, and the offset in the file with key + 1. */
 static void put_numbers(
     struct fby_buffer *out, uint16_t key, const struct fby_numbers *numbers)
 {
@@ -62,7 +61,7 @@ static void put_column_record(
     if (column->part != FBY_COLUMN_WHOLE) {
         fby_record_put_i64(out, COLUMN_PART, column->part);
     }
-    if (column->part >= FBY_COLUMN_VALUES) {
+    if (column->part >= FBY_COLUMN_VALUES) { /* values or CSR */
         fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
     }
     if (column->part == FBY_COLUMN_CSR) {
@@ -91,10 +90,10 @@ static void read_type(struct fby_record *r, uint16_t key,
     fby_record_read_text(r, key, text, sizeof(text));
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
         enum fby_npy_type type = (enum fby_npy_type)i;
-        bool              one  = fby_npy_type_bytes(type) == 1;
-        bool order = text[0] == '|' ? one : !one && strchr("<>", text[0]);
-        if (order && text[0] != '\0' &&
-            strcmp(text + 1, fby_npy_type_name(type)) == 0) {
+        bool one_byte = fby_npy_type_bytes(type) == 1; /* has no byte order */
+        bool order_ok =
+            one_byte ? text[0] == '|' : text[0] == '<' || text[0] == '>';
+        if (order_ok && strcmp(text + 1, fby_npy_type_name(type)) == 0) {
             *out        = type;
             *big_endian = text[0] == '>';
             return;
@@ -112,6 +111,7 @@ static void read_numbers(
         (uint64_t)fby_record_read_between(r, (uint16_t)(key + 1), 0, INT64_MAX);
 }
 
+/* Read the keys of a ragged or CSR column, and set the number of rows. */
 static void read_part(
     struct fby_record *r, uint32_t samples, struct fby_column *out)
 {
@@ -120,11 +120,11 @@ static void read_part(
         out->part = (enum fby_column_part)fby_record_read_between(
             r, COLUMN_PART, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
     }
-    if (out->part >= FBY_COLUMN_VALUES) {
+    if (out->part >= FBY_COLUMN_VALUES) { /* values or CSR */
         out->rows =
             (uint64_t)fby_record_read_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
     } else if (out->part == FBY_COLUMN_OFFSETS) {
-        out->rows++;
+        out->rows++; /* samples + 1 offsets */
     }
     if (out->part == FBY_COLUMN_CSR) {
         out->width =
@@ -145,6 +145,7 @@ static void read_column_record(struct fby_record *list,
     out->n_dims = (uint32_t)fby_record_read_i64s(
         &r, COLUMN_ROW, dims, FBY_NPY_MAX_DIMS - 1);
     for (uint32_t i = 0; i < out->n_dims; i++) {
+        /* A dimension of 0 makes row_bytes 0, which has_room() refuses. */
         out->dims[i] = dims[i] > 0 ? (uint64_t)dims[i] : 0;
     }
     out->offset =
@@ -154,12 +155,12 @@ static void read_column_record(struct fby_record *list,
     fby_record_leave(list, &r);
 }
 
-/* Does the shard have `n` elements of `bytes` each from `offset` on? */
+/* True if `n` elements of `bytes` bytes fit in the shard from `offset` on. */
 static bool has_room(
     const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t bytes)
 {
-    uint64_t room = shard->size - (offset < shard->size ? offset : shard->size);
-    return bytes > 0 && n <= room / bytes;
+    uint64_t left = offset < shard->size ? shard->size - offset : 0;
+    return bytes > 0 && n <= left / bytes;
 }
 
 static fby_err check_csr(const struct fby_shard *shard,
@@ -192,11 +193,11 @@ static fby_err check_column(const struct fby_shard *shard,
     if (column->part == FBY_COLUMN_CSR) {
         FBY_TRY(check_csr(shard, column, why));
     }
-    return shard->n_columns == 0 ||
-                   strcmp(shard->columns[shard->n_columns - 1].name,
-                       column->name) < 0
-               ? FBY_OK
-               : fby_manifest_refuse(why, "columns that are not in order");
+    uint32_t n = shard->n_columns;
+    if (n > 0 && strcmp(shard->columns[n - 1].name, column->name) >= 0) {
+        return fby_manifest_refuse(why, "columns that are not in order");
+    }
+    return FBY_OK;
 }
 
 fby_err fby_columns_decode(

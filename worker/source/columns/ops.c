@@ -1,6 +1,6 @@
 /* Index a source of columns: the headers of all files are read at every open.
- * Offsets are read for bucket_by, and whole files for checksums, except those
- * that the cache has with equal stamps. */
+ * All offsets are read for bucket_by, and whole files for checksums, unless the
+ * cache has the shard with equal stamps (size, inode and times of files). */
 #include <stdio.h>
 
 #include "worker/source/columns/columns.h"
@@ -12,20 +12,20 @@
 static fby_err scan_shard(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    struct fby_build *b     = arg;
-    struct fby_index *out   = b->out;
-    struct fby_shard *shard = &out->shards[i];
+    struct fby_build *build = arg;
+    struct fby_index *index = build->out;
+    struct fby_shard *shard = &index->shards[i];
     char              path[FBY_PATH_SIZE];
     if (atomic_load(stop)) {
         return FBY_GONE;
     }
-    fby_shard_init(shard, b->names.at[i], FBY_SOURCE_COLUMNS);
-    fby_err err = fby_path_join(out->parts.base, shard->name, path, why);
+    fby_shard_init(shard, build->names.at[i], FBY_SOURCE_COLUMNS);
+    fby_err err = fby_path_join(index->parts.base, shard->name, path, why);
     if (err == FBY_OK) {
-        err = fby_columns_scan(out->root, path, shard, why);
+        err = fby_columns_scan(index->root, path, shard, why);
     }
-    if (err == FBY_OK && (b->spec->lengths != NULL || out->hashed)) {
-        err = fby_build_read_shard(b, shard, stop, why);
+    if (err == FBY_OK && (build->spec->lengths != NULL || index->hashed)) {
+        err = fby_build_read_shard(build, shard, stop, why);
     }
     return fby_error_prefix(why, err, "shard %s", shard->name);
 }
@@ -36,8 +36,8 @@ static fby_err index_columns(
     return fby_build_each_name(self, FBY_EXPAND_TABLES, scan_shard, self, why);
 }
 
-/* The shard is one .npz, or a folder with a file for each column. */
-static fby_err path(const struct fby_index *index,
+/* Write the path of the file that has column `number`. */
+static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
 {
@@ -63,7 +63,7 @@ static void describe(const struct fby_dataset *dataset,
 
 const struct fby_source_ops fby_columns_ops = {
     .index    = index_columns,
-    .path     = path,
+    .path     = write_path,
     .describe = describe,
     .encode   = fby_columns_encode,
     .decode   = fby_columns_decode,

@@ -7,35 +7,37 @@
 
 #include "common/bytes.h"
 
-static const char offsets_end[] = ".offsets";
-static const char values_end[]  = ".values";
+static const char offsets_ending[] = ".offsets";
+static const char values_ending[]  = ".values";
 
-/* Does `name` end with `end`, ignoring case? */
-static bool has_end(const char *name, const char *end, size_t *stem)
+/* True if `name` ends with `ending`, ignoring case, and is longer. Then *stem
+ * is the number of bytes before the ending. */
+static bool has_ending(const char *name, const char *ending, size_t *stem)
 {
-    size_t n = strlen(name);
-    size_t k = strlen(end);
-    if (n <= k || !fby_suffix_is(name + n - k, end)) {
+    size_t size        = strlen(name);
+    size_t ending_size = strlen(ending);
+    if (size <= ending_size ||
+        !fby_suffix_is(name + size - ending_size, ending)) {
         return false;
     }
-    *stem = n - k;
+    *stem = size - ending_size;
     return true;
 }
 
 enum fby_column_part fby_ragged_part(const char *name, size_t *stem)
 {
-    if (has_end(name, offsets_end, stem)) {
+    if (has_ending(name, offsets_ending, stem)) {
         return FBY_COLUMN_OFFSETS;
     }
-    return has_end(name, values_end, stem) ? FBY_COLUMN_VALUES
-                                           : FBY_COLUMN_WHOLE;
+    return has_ending(name, values_ending, stem) ? FBY_COLUMN_VALUES
+                                                 : FBY_COLUMN_WHOLE;
 }
 
 bool fby_ragged_has_values_name(
     const struct fby_column *column, const char *name)
 {
     char whole[FBY_NAME_SIZE];
-    int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_end);
+    int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_ending);
     return column->part == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
            fby_suffix_is(column->name, whole);
 }
@@ -55,22 +57,22 @@ static const struct fby_column *find_column(
     return NULL;
 }
 
-static fby_err find_partner(struct fby_shard *shard, struct fby_column *column,
+static fby_err set_partner(struct fby_shard *shard, struct fby_column *column,
     struct fby_error_detail *why)
 {
-    char                 name[FBY_NAME_SIZE + sizeof(offsets_end)];
-    size_t               stem   = 0;
-    bool                 values = column->part == FBY_COLUMN_VALUES;
-    const char          *end    = values ? offsets_end : values_end;
-    enum fby_column_part other =
-        values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
+    char                 name[FBY_NAME_SIZE + sizeof(offsets_ending)];
+    size_t               stem      = 0;
+    bool                 is_values = column->part == FBY_COLUMN_VALUES;
+    const char          *ending    = is_values ? offsets_ending : values_ending;
+    enum fby_column_part partner_part =
+        is_values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
     if (fby_ragged_part(column->name, &stem) != column->part) {
         return fby_error_set(why, FBY_CONFIG,
             "%s does not have the name of offsets or values", column->name);
     }
-    snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
+    snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, ending);
     const struct fby_column *partner = find_column(shard, name);
-    if (partner == NULL || partner->part != other) {
+    if (partner == NULL || partner->part != partner_part) {
         return fby_error_set(why, FBY_CONFIG,
             "%s.npy has no %s.npy beside it; a ragged column is both",
             column->name, name);
@@ -84,7 +86,7 @@ fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         enum fby_column_part part = shard->columns[i].part;
         if (part == FBY_COLUMN_OFFSETS || part == FBY_COLUMN_VALUES) {
-            FBY_TRY(find_partner(shard, &shard->columns[i], why));
+            FBY_TRY(set_partner(shard, &shard->columns[i], why));
         }
     }
     return FBY_OK;
@@ -92,6 +94,7 @@ fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
 
 /* ---- offsets ------------------------------------------------------------- */
 
+/* Load an unsigned number of `width` bytes; i counts them from the lowest. */
 static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
 {
     uint64_t bits = 0;
@@ -102,7 +105,7 @@ static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
 }
 
 /* With a constant width the compiler turns load() into one instruction. */
-static uint64_t bits_at(const uint8_t *at, size_t width, bool big_endian)
+static uint64_t load_fast(const uint8_t *at, size_t width, bool big_endian)
 {
     switch (width) {
     case 1:
@@ -116,13 +119,13 @@ static uint64_t bits_at(const uint8_t *at, size_t width, bool big_endian)
     }
 }
 
-static bool has_sign(enum fby_npy_type type)
+static bool is_signed(enum fby_npy_type type)
 {
     return type == FBY_NPY_I1 || type == FBY_NPY_I2 || type == FBY_NPY_I4 ||
            type == FBY_NPY_I8;
 }
 
-struct fby_numbers fby_column_numbers(const struct fby_column *offsets)
+struct fby_numbers fby_column_as_numbers(const struct fby_column *offsets)
 {
     return (struct fby_numbers){
         .type       = offsets->type,
@@ -137,16 +140,16 @@ struct fby_numbers fby_ragged_offsets(
 {
     return column->part == FBY_COLUMN_CSR
                ? column->indptr
-               : fby_column_numbers(&shard->columns[column->partner]);
+               : fby_column_as_numbers(&shard->columns[column->partner]);
 }
 
 int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at)
 {
     size_t   width = offsets->width;
-    uint64_t bits  = bits_at(at, width, offsets->big_endian);
-    if (has_sign(offsets->type)) {
+    uint64_t bits  = load_fast(at, width, offsets->big_endian);
+    if (is_signed(offsets->type)) {
         unsigned unused = 64 - 8 * (unsigned)width;
-        return (int64_t)(bits << unused) >> unused; /* extends the sign */
+        return (int64_t)(bits << unused) >> unused; /* copies the sign bit */
     }
     return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
 }
@@ -155,11 +158,11 @@ fby_err fby_ragged_read_ends(const struct fby_object *object,
     const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
     struct fby_error_detail *why)
 {
-    uint8_t  raw[2][8] = {{0}};
+    uint8_t  raw[2][8] = {{0}}; /* the two offsets, as stored */
     uint32_t width     = offsets->width;
-    uint64_t last      = offsets->offset + (n - 1) * width;
+    uint64_t last_at   = offsets->offset + (n - 1) * width;
     FBY_TRY(fby_object_read(object, offsets->offset, raw[0], width, why));
-    FBY_TRY(fby_object_read(object, last, raw[1], width, why));
+    FBY_TRY(fby_object_read(object, last_at, raw[1], width, why));
     column->first = fby_ragged_offset(offsets, raw[0]);
     column->last  = fby_ragged_offset(offsets, raw[1]);
     return FBY_OK;

@@ -17,19 +17,19 @@
  * ("ids"). */
 enum fby_column_part fby_ragged_part(const char *name, size_t *stem);
 
-/* Is `column` the values of the ragged column `name`? */
+/* True if `column` has the values of the ragged column `name`. */
 bool fby_ragged_has_values_name(
     const struct fby_column *column, const char *name);
 
-/* Set `partner` of all columns of offsets or values. The columns are sorted.
+/* Set `partner` of all columns of offsets or values, which must be sorted.
  * Errors: FBY_CONFIG  offsets without values, or values without offsets. */
 FBY_CHECKED fby_err fby_ragged_pair(
     struct fby_shard *shard, struct fby_error_detail *why);
 
-/* The position of the numbers of a column of offsets in its file. */
-struct fby_numbers fby_column_numbers(const struct fby_column *offsets);
+/* The type and file offset of the numbers of a column of offsets. */
+struct fby_numbers fby_column_as_numbers(const struct fby_column *offsets);
 
-/* The position of the offsets of `column`, a column of values or CSR. */
+/* The same for the offsets of `column`, a column of values or CSR. */
 struct fby_numbers fby_ragged_offsets(
     const struct fby_shard *shard, const struct fby_column *column);
 
@@ -37,7 +37,7 @@ struct fby_numbers fby_ragged_offsets(
  * number that does not fit becomes INT64_MAX. */
 int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at);
 
-/* Read the first and the last of `n` offsets into column->first and last.
+/* Read the first and the last of `n` > 0 offsets into column->first and last.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_ragged_read_ends(const struct fby_object *object,
     const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
@@ -49,14 +49,14 @@ struct fby_shown_offset {
 };
 struct fby_shown_offset fby_ragged_offset_text(int64_t offset);
 
-/* Is [begin, end) within the values? */
+/* True if `values` has the entries [begin, end). */
 static inline bool fby_ragged_within(
     const struct fby_column *values, int64_t begin, int64_t end)
 {
     return begin >= 0 && end >= begin && (uint64_t)end <= values->rows;
 }
 
-/* Set `why` to the reason why [begin, end) is not within the values. Returns
+/* Set `why` to the reason why fby_ragged_within() is false. Returns
  * FBY_BAD_SAMPLE. */
 fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
     int64_t end, struct fby_error_detail *why);

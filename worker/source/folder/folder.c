@@ -8,9 +8,9 @@
 #include "pipeline/text.h"
 #include "worker/source/parts.h"
 
-enum { MAX_DEPTH = 16 /* levels of folders in a class */ };
+enum { MAX_DEPTH = 16 /* levels of folders in a class folder */ };
 
-/* Move the names of a listing's folders into a new array. */
+/* Move the names of the folders in a listing to a new array. */
 static struct fby_folder *move_dirs(
     struct fby_listing *listing, uint32_t *count)
 {
@@ -73,30 +73,23 @@ struct folder_walk {
     const struct fby_root *root;
     const char            *base; /* path of the folder of class folders */
     const atomic_bool     *stop;
-    struct fby_folder     *found;
-    uint32_t               depth;                /* number of open folders */
-    struct fby_stamp       above[MAX_DEPTH + 1]; /* their stamps */
+    struct fby_folder     *found; /* the class folder, which gets the files */
+    uint32_t               depth; /* number of open folders below it */
+    struct fby_stamp       above[MAX_DEPTH]; /* their stamps, outermost first */
 };
-
-static void append(
-    struct fby_folder *self, const char *path, const struct fby_stamp *stamp)
-{
-    uint32_t n  = self->count;
-    self->files = fby_array_grow(self->files, n, sizeof(*self->files));
-    self->files[n] =
-        (struct fby_folder_file){.path = fby_strdup(path), .stamp = *stamp};
-    self->count = n + 1;
-}
 
 static fby_err add_file(struct folder_walk *w, const char *path,
     const struct fby_stamp *stamp, struct fby_error_detail *why)
 {
     struct fby_name_parts parts;
     if (!fby_name_split(path, &parts)) {
-        return FBY_OK;
+        return FBY_OK; /* a hidden file, or without an extension */
     }
     FBY_TRY(fby_name_check(path, &parts, why));
-    append(w->found, path, stamp);
+    struct fby_folder *folder = w->found;
+    uint32_t           n      = folder->count++;
+    folder->files    = fby_array_grow(folder->files, n, sizeof(*folder->files));
+    folder->files[n] = (struct fby_folder_file){fby_strdup(path), *stamp};
     return FBY_OK;
 }
 
@@ -124,30 +117,26 @@ static fby_err walk_dir(
 static fby_err visit_entry(struct folder_walk *w, const char *dir,
     const struct fby_entry *entry, struct fby_error_detail *why)
 {
-    char    path[FBY_PATH_SIZE];
-    fby_err err = fby_path_join(dir, entry->name, path, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    char path[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(dir, entry->name, path, why));
     if (!entry->is_dir) {
         return add_file(w, path, &entry->stamp, why);
     }
-    err = enter_folder(w, path, &entry->stamp, why);
-    if (err == FBY_OK) {
-        err = walk_dir(w, path, why);
-        w->depth--;
-    }
+    FBY_TRY(enter_folder(w, path, &entry->stamp, why));
+    fby_err err = walk_dir(w, path, why);
+    w->depth--;
     return err;
 }
 
+/* Add all files of the folder `path`, which is relative to w->base. */
 static fby_err walk_dir(
     struct folder_walk *w, const char *path, struct fby_error_detail *why)
 {
-    char               below[FBY_PATH_SIZE];
+    char               full_path[FBY_PATH_SIZE];
     struct fby_listing listing = {0};
-    fby_err            err     = fby_path_join(w->base, path, below, why);
+    fby_err            err     = fby_path_join(w->base, path, full_path, why);
     if (err == FBY_OK) {
-        err = fby_listing_read(w->root, below, NULL, &listing, why);
+        err = fby_listing_read(w->root, full_path, NULL, &listing, why);
     }
     for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
         err = atomic_load(w->stop)
@@ -158,25 +147,26 @@ static fby_err walk_dir(
     return err;
 }
 
+/* The bytes of a path up to the first dot of its file name. */
 static size_t key_size(const char *path)
 {
     struct fby_name_parts parts = {0};
     return fby_name_split(path, &parts) ? parts.key_size : 0;
 }
 
-/* Compare by key, then suffix. strcmp of the whole path gives another order,
- * because `-` and ` ` are below the dot that ends a key. */
+/* Compare by key, then by suffix. strcmp of whole paths would give another
+ * order: '-' and ' ' in a longer key sort before the dot that ends a key. */
 static int by_key(const void *a, const void *b)
 {
-    const char *x = ((const struct fby_folder_file *)a)->path;
-    const char *y = ((const struct fby_folder_file *)b)->path;
-    size_t      m = key_size(x);
-    size_t      n = key_size(y);
-    int         c = memcmp(x, y, m < n ? m : n);
-    if (c == 0 && m != n) {
-        c = m < n ? -1 : 1;
+    const char *x      = ((const struct fby_folder_file *)a)->path;
+    const char *y      = ((const struct fby_folder_file *)b)->path;
+    size_t      x_size = key_size(x);
+    size_t      y_size = key_size(y);
+    int         order  = memcmp(x, y, x_size < y_size ? x_size : y_size);
+    if (order == 0 && x_size != y_size) {
+        order = x_size < y_size ? -1 : 1;
     }
-    return c != 0 ? c : strcmp(x + m, y + n);
+    return order != 0 ? order : strcmp(x + x_size, y + y_size);
 }
 
 fby_err fby_folder_find_files(const struct fby_root *root, const char *path,
@@ -206,16 +196,19 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
     return FBY_OK;
 }
 
-static fby_err cut_file(struct fby_parts *parts,
+/* Add a file as a member of the last sample or, if it has another key, of a new
+ * sample. */
+static fby_err add_to_parts(struct fby_parts *parts,
     const struct fby_folder_file *file, uint32_t class_id,
     struct fby_error_detail *why)
 {
-    size_t size = key_size(file->path);
+    size_t      size   = key_size(file->path);
+    const char *suffix = file->path + size + 1; /* behind the dot */
     if (parts->count == 0 ||
         !fby_shard_last_key_is(fby_parts_last(parts), file->path, size)) {
         FBY_TRY(fby_parts_begin_sample(parts, file->path, size, class_id, why));
     }
-    return fby_parts_add_file(parts, file->path + size + 1, &file->stamp, why);
+    return fby_parts_add_file(parts, suffix, &file->stamp, why);
 }
 
 fby_err fby_folders_to_shards(const struct fby_folder *classes,
@@ -226,7 +219,7 @@ fby_err fby_folders_to_shards(const struct fby_folder *classes,
     fby_err          err   = FBY_OK;
     for (uint32_t c = 0; err == FBY_OK && c < n_classes; c++) {
         for (uint32_t f = 0; err == FBY_OK && f < classes[c].count; f++) {
-            err = cut_file(&parts, &classes[c].files[f], c, why);
+            err = add_to_parts(&parts, &classes[c].files[f], c, why);
         }
     }
     if (err == FBY_OK) {

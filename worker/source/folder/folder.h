@@ -1,9 +1,10 @@
 /* folder.h - index a folder of class folders.
  *
- * Each folder below it is a class; classes are in byte order. Files of a class,
- * also in nested folders, are one sample if their paths are equal up to the
- * first dot of the name: "c00/0001" has the members 0001.jpg and 0001.json.
- * Samples are in byte order of their keys; 1,024 make a virtual shard.
+ * Each class folder is a class; classes are in byte order of their names. Files
+ * of a class, also in nested folders, are one sample if their paths are equal
+ * up to the first dot of the file name. This common part is the key: "c00/0001"
+ * has the members c00/0001.jpg and c00/0001.json. Samples are in byte order of
+ * their keys; 1,024 make a virtual shard.
  * Hidden files, files without an extension, and files beside the class folders
  * are skipped. */
 #ifndef FBY_WORKER_SOURCE_FOLDER_H
@@ -21,15 +22,15 @@ struct fby_folder_file {
     struct fby_stamp stamp;
 };
 
-/* A class folder, or one of parallel folders. */
+/* A class folder, or one of several parallel folders. */
 struct fby_folder {
-    char                   *name;
+    char                   *name;  /* relative to the folder that has it */
     struct fby_folder_file *files; /* in order of key, then suffix */
     uint32_t                count; /* number of files */
 };
 
 /* List the class folders of the folder at `path`, without their files.
- * Errors: FBY_CONFIG  there are no class folders;  those of a listing. */
+ * Errors: FBY_CONFIG  there are no class folders;  those of listing.h. */
 FBY_CHECKED fby_err fby_folder_list_classes(const struct fby_root *root,
     const char *path, struct fby_folder **classes, uint32_t *count,
     struct fby_error_detail *why);
@@ -38,11 +39,10 @@ void fby_folders_free(struct fby_folder *classes, uint32_t count);
 /* Free the files of all folders, but keep the names of the folders. */
 void fby_folders_free_files(struct fby_folder *classes, uint32_t count);
 
-/* Set self->files to all files of the folder self->name below `path`, which may
- * have none.
- * Thread: any, but one thread for each folder.
+/* Set self->files to all files, if any, of the folder self->name in `path`.
+ * Thread: any; one at a time for each folder.
  * Errors: FBY_CONFIG  a name that cannot be a key, or a loop of links
- *         FBY_GONE    *stop became true;  those of a listing */
+ *         FBY_GONE    *stop became true;  those of listing.h */
 FBY_CHECKED fby_err fby_folder_find_files(const struct fby_root *root,
     const char *path, const atomic_bool *stop, struct fby_folder *self,
     struct fby_error_detail *why);

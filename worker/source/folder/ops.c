@@ -1,6 +1,7 @@
 /* Index a folder: threads walk its class folders, whose samples are then cut
- * into parts of 1,024. The walk reads names and stamps only. Files are read for
- * checksums and lengths, except those that the cache has with equal stamps. */
+ * into virtual shards of 1,024. The walk reads only names and stamps (size,
+ * inode and times). Files are read only for checksums and lengths, unless the
+ * cache has the shard with equal stamps. */
 #include "worker/source/ops.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
@@ -8,9 +9,10 @@
 static fby_err walk_class(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    struct fby_build *b = arg;
+    struct fby_build *build = arg;
+    struct fby_index *index = build->out;
     return fby_folder_find_class_files(
-        b->out->root, b->out->parts.base, stop, &b->out->folders[i], why);
+        index->root, index->parts.base, stop, &index->folders[i], why);
 }
 
 static fby_err index_folder(
@@ -31,7 +33,8 @@ static fby_err index_folder(
     return err == FBY_OK ? fby_build_read_shards(self, why) : err;
 }
 
-static fby_err path(const struct fby_index *index,
+/* Write the path of the file of member `number`. */
+static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
 {
@@ -41,20 +44,20 @@ static fby_err path(const struct fby_index *index,
         fby_shard_suffix(shard, number));
 }
 
-/* Refuse a label with fewer classes than class folders. Otherwise all samples
- * of the last class folders would be lost as bad samples. */
+/* Refuse a label field with fewer classes than there are class folders: all
+ * samples of the last folders would be bad. */
 static fby_err check_classes(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_error_detail *why)
 {
-    uint32_t folders = fby_dataset_classes(dataset);
+    uint32_t n_folders = fby_dataset_classes(dataset);
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (fby_field_is_folder_id(field) && field->as.label.classes > 0 &&
-            field->as.label.classes < folders) {
+            field->as.label.classes < n_folders) {
             return fby_error_set(why, FBY_CONFIG,
                 "field %s: classes is %u, and there are %u class folders; "
                 "raise classes to at least %u",
-                field->name, field->as.label.classes, folders, folders);
+                field->name, field->as.label.classes, n_folders, n_folders);
         }
     }
     return FBY_OK;
@@ -62,6 +65,6 @@ static fby_err check_classes(const struct fby_dataset *dataset,
 
 const struct fby_source_ops fby_folder_ops = {
     .index        = index_folder,
-    .path         = path,
+    .path         = write_path,
     .check_fields = check_classes,
 };

@@ -1,4 +1,4 @@
-/* json.c - JSON lines: an object a line. */
+/* json.c - a reader of JSON lines: each line of the text is one JSON object. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "worker/source/list/json_line.h"
 #include "worker/source/list/list.h"
 
-struct cells {
-    struct fby_list_cell at[FBY_LIST_MAX_COLUMNS];
-    uint32_t             n;
+struct json_row {
+    struct fby_list_cell cells[FBY_LIST_MAX_COLUMNS];
+    uint32_t             n_cells;
 };
 
 struct json_reading {
     const struct fby_list_sink *sink;
-    char *scratch; /* FBY_LIST_MAX_ROW bytes: the line that is parsed, then the
-                      texts of its cells */
+    char *scratch; /* FBY_LIST_MAX_ROW bytes: a copy of the line for the parser,
+                      then the texts of the cells */
 };
 
 /* Set the text of a cell to that of `value`, which the line spells as
@@ -34,26 +34,26 @@ static void set_text(struct fby_list_cell *cell, const json_t *value,
     }
 }
 
-/* jansson keeps the order of the keys in the line. */
+/* Set the cells of a row; their texts are written to `scratch`. The loop visits
+ * the keys in the order of the line, so each value meets its own text. */
 static fby_err collect_cells(json_t *object, struct fby_json_values texts,
-    char *scratch, struct cells *out)
+    char *scratch, struct json_row *out)
 {
     const char *key   = NULL;
     json_t     *value = NULL;
     json_object_foreach(object, key, value)
     {
-        size_t size = fby_json_next(&texts, scratch);
+        size_t size = fby_json_copy_next_value(&texts, scratch);
         if (json_is_null(value)) {
             continue;
         }
-        if (out->n == FBY_LIST_MAX_COLUMNS) {
+        if (out->n_cells == FBY_LIST_MAX_COLUMNS) {
             return FBY_CONFIG;
         }
-        struct fby_list_cell *cell = &out->at[out->n];
+        struct fby_list_cell *cell = &out->cells[out->n_cells++];
         cell->column               = key;
         set_text(cell, value, scratch, size);
         scratch += size;
-        out->n++;
     }
     return FBY_OK;
 }
@@ -61,29 +61,30 @@ static fby_err collect_cells(json_t *object, struct fby_json_values texts,
 static fby_err send_object(const struct json_reading *r, json_t *object,
     struct fby_json_values texts, uint64_t line, struct fby_error_detail *why)
 {
-    struct cells cells = {.n = 0};
+    struct json_row found = {.n_cells = 0};
     if (!json_is_object(object)) {
         return fby_list_refuse(
             line, "a list where an object is needed: {...}", why);
     }
-    if (collect_cells(object, texts, r->scratch, &cells) != FBY_OK) {
+    if (collect_cells(object, texts, r->scratch, &found) != FBY_OK) {
         return fby_list_refuse(line, "more than 256 columns", why);
     }
-    const struct fby_list_row row = {line, cells.n, cells.at};
-    return r->sink->row(r->sink->arg, &row, why);
+    const struct fby_list_row row = {line, found.n_cells, found.cells};
+    return r->sink->receive(r->sink->arg, &row, why);
 }
 
-/* The message for a line that is not JSON. The parser read a copy without
- * numbers, so parse the line itself: its message quotes the user's text. It is
- * used only if the fault is the same, not a large number, which a list
- * allows. */
-static const char *wrong_text(
-    const char *line, size_t size, const json_error_t *error, json_error_t *own)
+/* Returns the message for a line that is not JSON. `error` has the parser's
+ * message for the copy in which all numbers are 0. Parse the line itself into
+ * `own`, whose message quotes the user's text. It is used only for the same
+ * fault: the parser also refuses large numbers, which a list allows. */
+static const char *fault_message(
+    const char *text, size_t size, const json_error_t *error, json_error_t *own)
 {
-    json_t *all = json_loadb(line, size, JSON_REJECT_DUPLICATES, own);
-    bool same   = all == NULL && json_error_code(own) == json_error_code(error);
-    json_decref(all);
-    return same ? own->text : error->text;
+    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, own);
+    bool    same_fault =
+        json == NULL && json_error_code(own) == json_error_code(error);
+    json_decref(json);
+    return same_fault ? own->text : error->text;
 }
 
 static fby_err read_line(const struct json_reading *r,
@@ -95,19 +96,19 @@ static fby_err read_line(const struct json_reading *r,
     if (size > FBY_LIST_MAX_ROW) {
         return fby_list_refuse(line, "a row of more than 1 MiB", why);
     }
-    if (strspn(text.at, " \t\r") >= size) { /* blanks; a NUL ends the text */
-        return FBY_OK;
+    if (strspn(text.at, " \t\r") >= size) { /* a NUL follows the last line */
+        return FBY_OK;                      /* an empty line */
     }
     memcpy(r->scratch, text.at, size);
     fby_json_zero_numbers(r->scratch, size);
     json_t *object =
         json_loadb(r->scratch, size, JSON_REJECT_DUPLICATES, &error);
     if (object == NULL) {
-        bool null = json_error_code(&error) == json_error_null_character;
+        bool is_nul = json_error_code(&error) == json_error_null_character;
         return fby_error_set(why, FBY_CONFIG, "line %llu: JSON: %s",
             (unsigned long long)line,
-            null ? "\\u0000, which no text may have"
-                 : wrong_text(text.at, size, &error, &own));
+            is_nul ? "\\u0000, which no text may have"
+                   : fault_message(text.at, size, &error, &own));
     }
     fby_err err = send_object(r, object, text, line, why);
     json_decref(object);
@@ -122,11 +123,11 @@ fby_err fby_list_json(const char *text, size_t size,
     fby_err             err     = FBY_OK;
     struct json_reading reading = {sink, fby_zalloc(FBY_LIST_MAX_ROW)};
     for (uint64_t line = 1; err == FBY_OK && at < end; line++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        stop             = stop != NULL ? stop : end;
-        const struct fby_json_values text_of_line = {at, stop};
-        err = read_line(&reading, text_of_line, line, why);
-        at  = stop < end ? stop + 1 : end;
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        line_end             = line_end != NULL ? line_end : end;
+        const struct fby_json_values line_text = {at, line_end};
+        err = read_line(&reading, line_text, line, why);
+        at  = line_end < end ? line_end + 1 : end;
     }
     free(reading.scratch);
     return err;

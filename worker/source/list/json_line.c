@@ -13,12 +13,12 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* past_string() and the like return the end of the string that begins at
- * `at`. */
+/* past_string() returns the end of the string that begins at `at`. The other
+ * past_ functions do the same for what they are named after. */
 static const char *past_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++) {
-        at += *at == '\\' && at + 1 < end;
+        at += *at == '\\' && at + 1 < end; /* skip an escaped character */
     }
     return at < end ? at + 1 : end;
 }
@@ -40,13 +40,14 @@ static const char *past_number(const char *at, const char *end)
     return at;
 }
 
+/* True if the text from `at` to `end` is one valid number of JSON. */
 static bool is_number(const char *at, const char *end)
 {
-    at += at < end && *at == '-';
+    at += at < end && *at == '-'; /* 1 if there is a sign */
     const char *whole = at;
     at                = past_digits(at, end);
     if (at == whole || (*whole == '0' && at > whole + 1)) {
-        return false;
+        return false; /* no digit, or a leading zero */
     }
     if (at < end && *at == '.') {
         const char *fraction = at + 1;
@@ -71,7 +72,7 @@ void fby_json_zero_numbers(char *text, size_t size)
 {
     const char *end = text + size;
     for (const char *at = text; at < end;) {
-        const char *from = at;
+        const char *begin = at;
         if (*at == '"') {
             at = past_string(at, end);
         } else if (is_digit(*at) || *at == '-') {
@@ -79,9 +80,9 @@ void fby_json_zero_numbers(char *text, size_t size)
         } else {
             at++;
         }
-        if (*from != '"' && is_number(from, at)) {
-            memset(text + (from - text), ' ', (size_t)(at - from));
-            text[from - text] = '0';
+        if (is_number(begin, at)) {
+            memset(text + (begin - text), ' ', (size_t)(at - begin));
+            text[begin - text] = '0';
         }
     }
 }
@@ -106,10 +107,10 @@ static const char *past_token(const char *at, const char *end, size_t *depth)
     return at + 1;
 }
 
-size_t fby_json_next(struct fby_json_values *self, char *out)
+size_t fby_json_copy_next_value(struct fby_json_values *self, char *out)
 {
-    size_t      depth = 0;
-    size_t      size  = 0;
+    size_t      depth = 0; /* of lists and objects within the value */
+    size_t      size  = 0; /* bytes written to `out` */
     const char *end   = self->end;
     const char *at    = past_key(self->at, end);
     while (at < end && (depth > 0 || (*at != ',' && *at != '}'))) {

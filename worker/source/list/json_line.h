@@ -2,19 +2,19 @@
  *
  * A JSON parser converts numbers, and refuses large ones; a list must keep the
  * text of numbers. So the parser reads a copy of the line in which every number
- * is 0, and fby_json_next() copies the texts from the line itself. The
- * functions have no side effects; the bytes are untrusted. */
+ * is 0, and fby_json_copy_next_value() copies the texts from the line itself.
+ * The bytes of a line are untrusted. */
 #ifndef FBY_WORKER_SOURCE_LIST_JSON_LINE_H
 #define FBY_WORKER_SOURCE_LIST_JSON_LINE_H
 
 #include <stddef.h>
 
 /* Overwrite each valid number with 0 and blanks; an invalid number stays. So
- * the text is valid JSON afterwards if and only if it was before. */
+ * the text remains valid JSON if it was, and invalid if it was not. */
 void fby_json_zero_numbers(char *text, size_t size);
 
-/* The part of an object that is not read yet. The object must be valid JSON;
- * begin at or before its '{'. */
+/* The part of an object that is not read yet. The object must be valid JSON.
+ * Begin with `at` at or before its '{'. */
 struct fby_json_values {
     const char *at;  /* next byte to read */
     const char *end; /* behind the object's line */
@@ -22,6 +22,6 @@ struct fby_json_values {
 
 /* Write the text of the next value, without blanks between tokens, into `out`,
  * which has as many bytes as the object. Returns its size in bytes. */
-size_t fby_json_next(struct fby_json_values *self, char *out);
+size_t fby_json_copy_next_value(struct fby_json_values *self, char *out);
 
 #endif

@@ -10,10 +10,10 @@ struct builder {
     const struct fby_list *list;
     struct fby_parts      *parts;
     uint64_t               line; /* of the current row */
-    uint32_t               seen; /* bit i: some row has a path in files[i] */
+    uint32_t columns_with_path;  /* bit i: some row has a path in files[i] */
 };
 
-/* The column's name in lower case; false when no field can name the column. */
+/* Write a column's name in lower case. False: no field can have this name. */
 static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
 {
     size_t n = strlen(column);
@@ -27,8 +27,9 @@ static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
     return fby_text_is_extension(out) && strchr(out, '.') == NULL;
 }
 
-/* The index of a column of paths in list->files; n_files for other columns. */
-static uint32_t file_column(const struct fby_list *list, const char *name)
+/* Returns the index in list->files of a column of paths; n_files for other
+ * columns. */
+static uint32_t find_file_column(const struct fby_list *list, const char *name)
 {
     uint32_t i = 0;
     while (i < list->n_files && strcmp(list->files[i], name) != 0) {
@@ -54,8 +55,8 @@ static fby_err refuse_cell(const struct fby_list_row *row,
 
 /* ---- paths ---- */
 
-/* The fault of a path, as text; NULL if it is valid. */
-static const char *fault_of_path(const char *path, size_t size)
+/* Returns the text of the fault of a path; NULL if the path is valid. */
+static const char *path_fault(const char *path, size_t size)
 {
     if (size >= FBY_PATH_SIZE) {
         return "a path of more than 4095 bytes";
@@ -66,13 +67,13 @@ static const char *fault_of_path(const char *path, size_t size)
         }
     }
     for (size_t at = 0; at <= size;) {
-        size_t n = 0;
+        size_t n = 0; /* bytes of the name that begins at `at` */
         while (at + n < size && path[at + n] != '/') {
             n++;
         }
-        bool dots =
+        bool is_dots = /* "." or ".." */
             n > 0 && n <= 2 && path[at] == '.' && path[at + n - 1] == '.';
-        if (n == 0 || dots) {
+        if (n == 0 || is_dots) {
             return "a path is relative to the list's folder, without '.', '..' "
                    "and '//'; put the list into a folder that all its files "
                    "are below, or give that folder as --data NAME=DIR and the "
@@ -83,30 +84,34 @@ static const char *fault_of_path(const char *path, size_t size)
     return NULL;
 }
 
-/* COLUMN.EXTENSION, or COLUMN without an extension. False: too long. */
+/* Write COLUMN.EXTENSION, or COLUMN without an extension. False: too long. */
 static bool make_suffix(
     const char *column, const char *path, size_t size, char out[FBY_NAME_SIZE])
 {
-    size_t base = size;
-    while (base > 0 && path[base - 1] != '/') {
-        base--;
+    size_t name_at = size; /* offset of the file name in `path` */
+    while (name_at > 0 && path[name_at - 1] != '/') {
+        name_at--;
     }
-    const char *dot = memchr(path + base, '.', size - base);
-    size_t      n   = dot != NULL ? (size_t)(path + size - dot) : 0;
+    const char *dot      = memchr(path + name_at, '.', size - name_at);
+    size_t      ext_size = dot != NULL ? (size_t)(path + size - dot) : 0;
 
-    int m = snprintf(
-        out, FBY_NAME_SIZE, "%s%.*s", column, (int)n, dot != NULL ? dot : "");
-    return m > 0 && m < FBY_NAME_SIZE;
+    int n = snprintf(out, FBY_NAME_SIZE, "%s%.*s", column, (int)ext_size,
+        dot != NULL ? dot : "");
+    return n > 0 && n < FBY_NAME_SIZE;
 }
 
 /* ---- rows ---- */
 
+enum cell_kind { CELL_IS_PATH, CELL_IS_VALUE };
+
+/* Add a cell as a member. The size of a file is set later, in ops.c. */
 static fby_err add_member(struct builder *b, const char *suffix,
-    const struct fby_list_cell *cell, bool is_value,
+    const struct fby_list_cell *cell, enum cell_kind kind,
     struct fby_error_detail *why)
 {
-    struct fby_shard *shard = fby_parts_last(b->parts);
-    size_t            bytes = is_value ? cell->size : 0;
+    struct fby_shard *shard    = fby_parts_last(b->parts);
+    bool              is_value = kind == CELL_IS_VALUE;
+    size_t            bytes    = is_value ? cell->size : 0;
     fby_err           err = fby_shard_add_member(shard, suffix, 0, bytes, why);
     if (err == FBY_OK) {
         shard->size += bytes;
@@ -120,7 +125,7 @@ static fby_err add_file(struct builder *b, const struct fby_list_row *row,
     struct fby_error_detail *why)
 {
     char        suffix[FBY_NAME_SIZE];
-    const char *fault = fault_of_path(cell->text, cell->size);
+    const char *fault = path_fault(cell->text, cell->size);
     if (fault != NULL) {
         return refuse_cell(row, cell, fault, why);
     }
@@ -128,7 +133,7 @@ static fby_err add_file(struct builder *b, const struct fby_list_row *row,
         return refuse_cell(row, cell,
             "the column's name and the extension have more than 63 bytes", why);
     }
-    return add_member(b, suffix, cell, false, why);
+    return add_member(b, suffix, cell, CELL_IS_PATH, why);
 }
 
 static fby_err add_cell(struct builder *b, const struct fby_list_row *row,
@@ -136,13 +141,13 @@ static fby_err add_cell(struct builder *b, const struct fby_list_row *row,
 {
     char name[FBY_NAME_SIZE];
     if (cell->size == 0 || !lower_name(cell->column, name)) {
-        return FBY_OK;
+        return FBY_OK; /* not a member */
     }
-    uint32_t i = file_column(b->list, name);
+    uint32_t i = find_file_column(b->list, name);
     if (i == b->list->n_files) {
-        return add_member(b, name, cell, true, why);
+        return add_member(b, name, cell, CELL_IS_VALUE, why);
     }
-    b->seen |= 1U << i;
+    b->columns_with_path |= 1U << i;
     return add_file(b, row, cell, name, why);
 }
 
@@ -150,16 +155,17 @@ static fby_err add_row(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
     struct builder *b = arg;
-    char            key[24];
+    char            key[24]; /* a 64-bit number in decimal */
     b->line = row->line;
     int n   = snprintf(key, sizeof(key), "%llu", (unsigned long long)row->line);
     FBY_TRY(fby_parts_begin_sample(
         b->parts, key, (size_t)n, FBY_SHARD_NO_CLASS, why));
-    for (uint32_t i = 0; i < row->n; i++) {
+    for (uint32_t i = 0; i < row->n_cells; i++) {
         FBY_TRY(add_cell(b, row, &row->cells[i], why));
     }
     const struct fby_shard *shard = fby_parts_last(b->parts);
-    return shard->first[shard->samples - 1] < shard->members
+    bool has_members = shard->first[shard->samples - 1] < shard->members;
+    return has_members
                ? FBY_OK
                : fby_list_refuse(row->line,
                      "a row with nothing in it that a field could name", why);
@@ -169,7 +175,7 @@ static fby_err check_file_columns(
     const struct builder *b, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < b->list->n_files; i++) {
-        if ((b->seen >> i & 1U) == 0) {
+        if ((b->columns_with_path >> i & 1U) == 0) {
             return fby_error_set(why, FBY_CONFIG,
                 "no row has a path in the column '%s', which 'files' names",
                 b->list->files[i]);
@@ -184,14 +190,13 @@ fby_err fby_list_parts(const struct fby_list *list, struct fby_parts *out,
     static const char    byte_order_mark[3] = {'\xef', '\xbb', '\xbf'};
     struct builder       b                  = {.list = list, .parts = out};
     struct fby_list_sink sink               = {add_row, &b};
-    const char          *text               = list->text;
-    size_t               size               = list->size;
-    *out = (struct fby_parts){.kind = FBY_SOURCE_LIST};
-    if (size >= sizeof(byte_order_mark) &&
-        memcmp(text, byte_order_mark, sizeof(byte_order_mark)) == 0) {
-        text += sizeof(byte_order_mark);
-        size -= sizeof(byte_order_mark);
-    }
+    bool                 has_mark =
+        list->size >= sizeof(byte_order_mark) &&
+        memcmp(list->text, byte_order_mark, sizeof(byte_order_mark)) == 0;
+    size_t      skip = has_mark ? sizeof(byte_order_mark) : 0;
+    const char *text = list->text + skip;
+    size_t      size = list->size - skip;
+    *out             = (struct fby_parts){.kind = FBY_SOURCE_LIST};
     FBY_TRY(list->json ? fby_list_json(text, size, &sink, why)
                        : fby_list_csv(text, size, &sink, why));
     FBY_TRY(fby_parts_finish(out, why));

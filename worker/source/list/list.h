@@ -12,7 +12,7 @@
 #include "worker/source/parts.h"
 
 enum {
-    FBY_LIST_MAX_BYTES   = 1 << 30, /* of the file */
+    FBY_LIST_MAX_BYTES   = 1 << 30, /* bytes of the file */
     FBY_LIST_MAX_ROW     = 1 << 20, /* bytes of one row */
     FBY_LIST_MAX_COLUMNS = 256
 };
@@ -25,27 +25,28 @@ struct fby_list_cell {
 
 struct fby_list_row {
     uint64_t                    line; /* number of its first line, from 1 */
-    uint32_t                    n;    /* number of cells */
+    uint32_t                    n_cells;
     const struct fby_list_cell *cells;
 };
 
-/* The receiver of the rows, in order. Cells are valid during the call. */
+/* A reader calls receive(arg, ...) for each row, in order. The cells are valid
+ * during the call. */
 struct fby_list_sink {
-    fby_err (*row)(void *arg, const struct fby_list_row *row,
+    fby_err (*receive)(void *arg, const struct fby_list_row *row,
         struct fby_error_detail *why);
     void *arg;
 };
 
 /* Read CSV (RFC 4180) with a header: UTF-8, quoted and plain fields, lines that
  * end with LF or CRLF. Empty lines are skipped.
- * Errors: FBY_CONFIG, "line 17: ..."; those of the sink. */
+ * Errors: FBY_CONFIG with "line 17: ..."; those of the sink. */
 FBY_CHECKED fby_err fby_list_csv(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_error_detail *why);
 
 /* Read JSON lines: one object a line. The text of a cell is 1 for `true`, 0 for
  * `false`, and the content of a string. Numbers, objects and lists keep the
  * text of the line, objects and lists without blanks between tokens. A NUL
- * follows `text`. Errors: those of fby_list_csv. */
+ * must follow `text`. Errors: those of fby_list_csv. */
 FBY_CHECKED fby_err fby_list_json(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_error_detail *why);
 
@@ -56,12 +57,12 @@ fby_err fby_list_refuse(
 struct fby_list {
     const char *text;
     size_t      size;                   /* bytes */
-    bool        json;                   /* else CSV */
+    bool        json;                   /* true: JSON lines; false: CSV */
     const char (*files)[FBY_NAME_SIZE]; /* columns of paths, lower case */
     uint32_t n_files;
 };
 
-/* Make the samples of a list, still without the sizes and stamps of its files.
+/* Make the samples of a list. The sizes and stamps of its files are not set.
  * A byte order mark is skipped. The caller owns the shards, also after an
  * error.
  * Errors: FBY_CONFIG, with the line and column. */

@@ -1,6 +1,6 @@
-/* Index a list: read its rows into parts of 1,024 samples, then stat the files
- * that they name, in parallel. The list is read once: the index holds its
- * values and paths. */
+/* Index a list: read its rows into virtual shards of 1,024 samples, called
+ * parts; then stat the files that the rows name, in parallel. The list is read
+ * only once: the index holds its values and paths. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,14 +45,15 @@ static fby_err read_list(const struct fby_index *index, char **out,
 }
 
 /* Set the size and stamp of a member that is a file. */
-static fby_err stat_member(struct fby_build *b, struct fby_shard *shard,
+static fby_err stat_member(struct fby_build *build, struct fby_shard *shard,
     uint32_t member, struct fby_error_detail *why)
 {
     char              path[FBY_PATH_SIZE];
     struct fby_object object;
     struct fby_stamp *stamp = &shard->stamps[member];
-    FBY_TRY(fby_index_path(b->out, shard, member, path, why));
-    FBY_TRY(fby_object_open_stamped(b->out->root, path, &object, stamp, why));
+    FBY_TRY(fby_index_path(build->out, shard, member, path, why));
+    FBY_TRY(
+        fby_object_open_stamped(build->out->root, path, &object, stamp, why));
     shard->bytes[member] = stamp->size;
     shard->size += stamp->size;
     fby_object_close(&object);
@@ -62,19 +63,16 @@ static fby_err stat_member(struct fby_build *b, struct fby_shard *shard,
 static fby_err stat_part(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    struct fby_build *b     = arg;
-    struct fby_shard *shard = &b->out->shards[i];
+    struct fby_build *build = arg;
+    struct fby_shard *shard = &build->out->shards[i];
     for (uint32_t m = 0; m < shard->members; m++) {
         if (atomic_load(stop)) {
             return FBY_GONE;
         }
-        fby_err err = fby_shard_is_value(shard, m)
-                          ? FBY_OK
-                          : stat_member(b, shard, m, why);
-        if (err != FBY_OK) {
-            return fby_error_prefix(why, err, "%.200s, line %s",
-                b->out->parts.rest,
-                fby_shard_key(shard, fby_shard_sample_of(shard, m)));
+        if (!fby_shard_is_value(shard, m)) {
+            FBY_TRY(fby_error_prefix(why, stat_member(build, shard, m, why),
+                "%.200s, line %s", build->out->parts.rest,
+                fby_shard_key(shard, fby_shard_sample_of(shard, m))));
         }
     }
     return FBY_OK;
@@ -88,17 +86,15 @@ static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
     size_t            size  = 0;
     fby_err           err   = read_list(out, &text, &size, why);
     if (err == FBY_OK) {
-        const struct fby_list list = {text, size,
-            fby_text_ends_with(out->parts.rest, ".jsonl"), self->spec->files,
-            self->spec->n_files};
-        err                        = fby_list_parts(&list, &parts, why);
-        out->shards                = parts.shards;
-        out->n_shards              = parts.count;
+        bool is_json = fby_text_ends_with(out->parts.rest, ".jsonl");
+        const struct fby_list list = {
+            text, size, is_json, self->spec->files, self->spec->n_files};
+        err           = fby_list_parts(&list, &parts, why);
+        out->shards   = parts.shards;
+        out->n_shards = parts.count;
     }
     free(text);
-    if (err != FBY_OK) {
-        return fby_error_prefix(why, err, "%.200s", out->parts.rest);
-    }
+    FBY_TRY(fby_error_prefix(why, err, "%.200s", out->parts.rest));
     FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_part, self, why));
     return fby_build_read_shards(self, why);
 }
@@ -110,7 +106,8 @@ static struct fby_span text_of(const struct fby_shard *shard, uint32_t member)
         shard->text_size[member]};
 }
 
-static fby_err path(const struct fby_index *index,
+/* Write the path of the file of member `number`. */
+static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
 {
@@ -120,7 +117,7 @@ static fby_err path(const struct fby_index *index,
         out, why, "%.*s", (int)text.size, (const char *)text.data);
 }
 
-/* Write the position of a sample; its key is the number of its line. */
+/* Describe a sample, whose key is the number of its line. */
 static void describe(const struct fby_dataset *dataset,
     const struct fby_sample_at *at, const struct fby_member *member,
     struct fby_error_detail *text)
@@ -142,25 +139,26 @@ static void describe(const struct fby_dataset *dataset,
         detail);
 }
 
-/* The first column that `field` lacks; NULL when it lacks none. A stack of maps
- * needs all columns of `from`, any other field one of them. */
+/* Returns the first missing column of field->from; NULL if enough exist. A
+ * stack (several maps as one array) needs all, any other field needs one. */
 static const char *missing_column(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
-    const char *first = NULL;
+    const char *first_missing = NULL;
+    bool        needs_all     = fby_field_kind(field)->is_stack;
     for (uint32_t i = 0; i < field->n_from; i++) {
-        const char *name  = field->from[i];
-        bool        there = strcmp(name, "folder") == 0 ||
-                     fby_dataset_has_extension(dataset, name);
-        if (!there && fby_field_kind(field)->is_stack) {
-            return name;
-        }
-        if (there && !fby_field_kind(field)->is_stack) {
+        const char *name = field->from[i];
+        /* "folder" is the class id, which is not a column. */
+        bool exists = strcmp(name, "folder") == 0 ||
+                      fby_dataset_has_extension(dataset, name);
+        if (exists && !needs_all) {
             return NULL;
         }
-        first = !there && first == NULL ? name : first;
+        if (!exists && first_missing == NULL) {
+            first_missing = name;
+        }
     }
-    return first;
+    return first_missing;
 }
 
 /* Refuse a missing column. The message lists the columns of the first shard
@@ -181,8 +179,8 @@ static fby_err refuse_missing(const struct fby_index *index,
         fby_nearest_hint(&nearest, NULL).text, nearest.known);
 }
 
-/* Refuse a field whose column has no value in any row: its name is misspelt. A
- * single row without a value is found when the row is read. */
+/* Refuse a field whose column has no value in any row: its name is probably
+ * misspelt. One row without a value is found later, when it is read. */
 static fby_err check_fields(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_error_detail *why)
 {
@@ -198,7 +196,7 @@ static fby_err check_fields(const struct fby_dataset *dataset,
 
 const struct fby_source_ops fby_list_ops = {
     .index        = index_list,
-    .path         = path,
+    .path         = write_path,
     .describe     = describe,
     .check_fields = check_fields,
 };

@@ -17,14 +17,15 @@ enum { MAX_NAMED = 3 /* missing files that the error names */ };
 static fby_err walk_side(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    struct fby_build *b = arg;
+    struct fby_build *build = arg;
+    struct fby_index *index = build->out;
     return fby_folder_find_files(
-        b->out->root, b->out->parts.base, stop, &b->out->folders[i], why);
+        index->root, index->parts.base, stop, &index->folders[i], why);
 }
 
 struct missing {
-    uint64_t n;         /* number of missing files */
-    char     text[200]; /* the names of the first MAX_NAMED */
+    uint64_t count;      /* number of missing files */
+    char     names[200]; /* the names of the first MAX_NAMED */
 };
 
 struct merge {
@@ -32,18 +33,18 @@ struct merge {
     struct fby_parallel_folder sides[FBY_MAX_PARALLEL];
     struct fby_folder_file    *next[FBY_MAX_PARALLEL]; /* per side: next file */
     struct fby_folder_file
-                    *end[FBY_MAX_PARALLEL]; /* per side: behind the last */
-    struct fby_parts parts;
+                    *end[FBY_MAX_PARALLEL]; /* per side: behind the last file */
+    struct fby_parts parts; /* the samples so far, in virtual shards */
     struct missing   missing;
 };
 
-struct key {
+struct key { /* path of a file in its side, up to the first dot of the name */
     const char *text;
     size_t      size;
 };
 
-/* The key of the next file of a side, relative to its folder. */
-static struct key key_of(const struct merge *m, uint32_t side)
+/* The key of the next file of a side. */
+static struct key next_key(const struct merge *m, uint32_t side)
 {
     struct fby_name_parts parts = {0};
     const char *path  = m->next[side]->path + strlen(m->sides[side].path) + 1;
@@ -51,20 +52,20 @@ static struct key key_of(const struct merge *m, uint32_t side)
     return (struct key){path, named ? parts.key_size : 0};
 }
 
-static int compare(struct key a, struct key b)
+static int compare_keys(struct key a, struct key b)
 {
     int c = memcmp(a.text, b.text, a.size < b.size ? a.size : b.size);
-    return c != 0 ? c : (a.size > b.size) - (a.size < b.size);
+    return c != 0 ? c : (a.size > b.size) - (a.size < b.size); /* -1, 0, 1 */
 }
 
-/* Find the smallest key among the next files; false when none is left. */
-static bool smallest_key(const struct merge *m, struct key *out)
+/* Find the smallest key of the next files. Returns false if no file is left. */
+static bool find_smallest_key(const struct merge *m, struct key *out)
 {
     bool found = false;
     for (uint32_t i = 0; i < m->out->n_folders; i++) {
         if (m->next[i] < m->end[i]) {
-            struct key key = key_of(m, i);
-            if (!found || compare(key, *out) < 0) {
+            struct key key = next_key(m, i);
+            if (!found || compare_keys(key, *out) < 0) {
                 *out = key;
             }
             found = true;
@@ -73,23 +74,26 @@ static bool smallest_key(const struct merge *m, struct key *out)
     return found;
 }
 
+/* True if the next file of the side has this key. */
 static bool is_next(const struct merge *m, uint32_t side, struct key key)
 {
-    return m->next[side] < m->end[side] && compare(key_of(m, side), key) == 0;
+    return m->next[side] < m->end[side] &&
+           compare_keys(next_key(m, side), key) == 0;
 }
 
 static void note_missing(struct merge *m, uint32_t side, struct key key)
 {
-    size_t used = strlen(m->missing.text);
-    if (m->missing.n++ < MAX_NAMED) {
-        snprintf(m->missing.text + used, sizeof(m->missing.text) - used,
+    size_t used = strlen(m->missing.names);
+    if (m->missing.count < MAX_NAMED) {
+        snprintf(m->missing.names + used, sizeof(m->missing.names) - used,
             "%s%.*s.* in %s", used > 0 ? ", " : "", (int)key.size, key.text,
             m->sides[side].path);
     }
+    m->missing.count++;
 }
 
-/* Add the files of a sample on one side. */
-static fby_err add_side(struct merge *m, uint32_t side, struct key key,
+/* Add the files of one side to the last sample, whose key is `key`. */
+static fby_err add_side_files(struct merge *m, uint32_t side, struct key key,
     struct fby_error_detail *why)
 {
     if (!is_next(m, side, key)) {
@@ -97,7 +101,7 @@ static fby_err add_side(struct merge *m, uint32_t side, struct key key,
     }
     while (is_next(m, side, key)) {
         char        suffix[FBY_PATH_SIZE];
-        struct key  next = key_of(m, side);
+        struct key  next = next_key(m, side);
         const char *rest = next.text + next.size; /* begins with the dot */
         int         n =
             snprintf(suffix, sizeof(suffix), "%s%s", m->sides[side].name, rest);
@@ -114,14 +118,15 @@ static fby_err add_side(struct merge *m, uint32_t side, struct key key,
     return FBY_OK;
 }
 
-static fby_err merge(struct merge *m, struct fby_error_detail *why)
+/* Make the samples, in order of keys: the files of each side are sorted. */
+static fby_err merge_sides(struct merge *m, struct fby_error_detail *why)
 {
     struct key key = {NULL, 0};
-    while (smallest_key(m, &key)) {
+    while (find_smallest_key(m, &key)) {
         FBY_TRY(fby_parts_begin_sample(
             &m->parts, key.text, key.size, FBY_SHARD_NO_CLASS, why));
         for (uint32_t i = 0; i < m->out->n_folders; i++) {
-            FBY_TRY(add_side(m, i, key, why));
+            FBY_TRY(add_side_files(m, i, key, why));
         }
     }
     return fby_parts_finish(&m->parts, why);
@@ -130,12 +135,12 @@ static fby_err merge(struct merge *m, struct fby_error_detail *why)
 static fby_err check_complete(
     const struct merge *m, struct fby_error_detail *why)
 {
-    if (m->missing.n > 0) {
+    if (m->missing.count > 0) {
         return fby_error_set(why, FBY_CONFIG,
             "%s missing: %s%s; each folder has a file of each name, up to its "
             "first dot",
-            fby_plural(m->missing.n, "file").text, m->missing.text,
-            m->missing.n > MAX_NAMED ? ", ..." : "");
+            fby_plural(m->missing.count, "file").text, m->missing.names,
+            m->missing.count > MAX_NAMED ? ", ..." : "");
     }
     return m->parts.count > 0
                ? FBY_OK
@@ -143,7 +148,7 @@ static fby_err check_complete(
                      "the folders have no files named KEY.EXTENSION in them");
 }
 
-/* Set the folders of the index to the sides, still without files. */
+/* Set the folders of the index to the sides, without their files. */
 static fby_err set_folders(struct fby_index *out, struct fby_error_detail *why)
 {
     struct fby_parallel_folder side;
@@ -173,7 +178,7 @@ static fby_err index_parallel(
             m->next[i] = out->folders[i].files;
             m->end[i]  = out->folders[i].files + out->folders[i].count;
         }
-        err           = merge(m, why);
+        err           = merge_sides(m, why);
         out->shards   = m->parts.shards;
         out->n_shards = m->parts.count;
     }
@@ -185,22 +190,24 @@ static fby_err index_parallel(
     return err == FBY_OK ? fby_build_read_shards(self, why) : err;
 }
 
-/* Find the side of a file: its suffix begins with the name of the side. */
-static fby_err path(const struct fby_index *index,
+/* Write the path of a member. Its suffix begins with the name of its side. */
+static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
 {
-    struct fby_parallel_folder side   = {{0}, {0}};
-    const char                *suffix = fby_shard_suffix(shard, number);
-    size_t                     n      = strcspn(suffix, ".");
+    struct fby_parallel_folder side      = {{0}, {0}};
+    const char                *suffix    = fby_shard_suffix(shard, number);
+    size_t                     side_size = strcspn(suffix, ".");
     for (uint32_t i = 0; i < index->n_folders; i++) {
         fby_location_parallel_folder(index->parts.rest, i, &side);
-        if (strlen(side.name) == n && memcmp(side.name, suffix, n) == 0) {
+        if (strlen(side.name) == side_size &&
+            memcmp(side.name, suffix, side_size) == 0) {
             break;
         }
     }
     return fby_path_format(out, why, "%s/%s%s", side.path,
-        fby_shard_key(shard, fby_shard_sample_of(shard, number)), suffix + n);
+        fby_shard_key(shard, fby_shard_sample_of(shard, number)),
+        suffix + side_size);
 }
 
 static void describe(const struct fby_dataset *dataset,
@@ -211,15 +218,15 @@ static void describe(const struct fby_dataset *dataset,
         fby_sample_describe(dataset, at, NULL, text);
         return;
     }
-    const char *suffix = fby_shard_suffix(at->shard, member->index);
-    size_t      side   = strcspn(suffix, ".");
+    const char *suffix    = fby_shard_suffix(at->shard, member->index);
+    size_t      side_size = strcspn(suffix, ".");
     snprintf(text->text, sizeof(text->text), "file %.*s/%.200s%s, sample %llu",
-        (int)side, suffix, fby_shard_key(at->shard, at->sample), suffix + side,
-        (unsigned long long)at->number);
+        (int)side_size, suffix, fby_shard_key(at->shard, at->sample),
+        suffix + side_size, (unsigned long long)at->number);
 }
 
 const struct fby_source_ops fby_parallel_ops = {
     .index    = index_parallel,
-    .path     = path,
+    .path     = write_path,
     .describe = describe,
 };

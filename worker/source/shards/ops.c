@@ -1,10 +1,10 @@
-/* Index tar files: each is scanned from header to header. */
+/* Index tar files: read the headers of each, and skip its payloads. */
 #include "worker/source/ops.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
 #include "worker/source/shards/tar.h"
 
-static fby_err scan(const struct fby_dataset_spec *spec,
+static fby_err scan_tar(const struct fby_dataset_spec *spec,
     const struct fby_shard_files *files, struct fby_shard *out,
     struct fby_error_detail *why)
 {
@@ -17,7 +17,7 @@ static fby_err scan(const struct fby_dataset_spec *spec,
 
 static fby_err index_tars(struct fby_build *self, struct fby_error_detail *why)
 {
-    static const struct fby_file_kind tar = {.scan = scan};
+    static const struct fby_file_kind tar = {.scan = scan_tar};
     return fby_build_file_shards(self, &tar, why);
 }
 

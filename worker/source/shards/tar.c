@@ -6,6 +6,11 @@
 #include "common/mem.h"
 #include "worker/source/shards/tar_header.h"
 
+/* Types of headers that describe the next member, or all members behind. */
+enum { PAX_NEXT = 'x', PAX_GLOBAL = 'g', LONG_NAME = 'L', LONG_LINK = 'K' };
+/* Types of members that are refused. CONTINUED: from another volume. */
+enum { HARD_LINK = '1', SYMBOLIC_LINK = '2', CONTINUED = 'M', SPARSE = 'S' };
+
 enum {
     MAX_EXTRAS = 1 << 20, /* bytes of a pax header or long name */
     TAIL_PIECE = 1 << 16  /* bytes read at a time behind the end mark */
@@ -14,10 +19,10 @@ enum {
 struct tar_walk {
     const struct fby_tar_file *file;
     struct fby_shard          *shard;
-    uint64_t                   at;    /* offset of the current header */
-    bool                       ended; /* the end mark was found */
+    uint64_t                   header_at; /* offset of the current header */
+    bool                       ended;     /* the end mark was found */
     struct fby_tar_header      header;
-    struct fby_tar_extras      extras; /* of the next member */
+    struct fby_tar_extras      extras; /* properties for the next member */
 };
 
 static uint64_t padded(uint64_t size)
@@ -27,7 +32,7 @@ static uint64_t padded(uint64_t size)
 
 static uint64_t payload_at(const struct tar_walk *w)
 {
-    return w->at + FBY_TAR_BLOCK;
+    return w->header_at + FBY_TAR_BLOCK;
 }
 
 /* Check that the file has `size` bytes behind the current header. The header
@@ -46,8 +51,7 @@ static fby_err check_fits(
         w->header.name, (unsigned long long)size, (unsigned long long)left);
 }
 
-/* Links, devices, folders and pipes have no payload, even if they have a
- * size. */
+/* False for links, devices, folders and pipes, whatever their size is. */
 static bool has_payload(char type)
 {
     return strchr("123456", type) == NULL;
@@ -56,9 +60,10 @@ static bool has_payload(char type)
 /* Go to the next header, behind a payload of `size` bytes. */
 static void skip_payload(struct tar_walk *w, uint64_t size)
 {
-    w->at = payload_at(w) + padded(size);
+    w->header_at = payload_at(w) + padded(size);
 }
 
+/* Read the payload of an extended header. The caller must free *text. */
 static fby_err read_extras(
     struct tar_walk *w, char **text, struct fby_error_detail *why)
 {
@@ -73,8 +78,8 @@ static fby_err read_extras(
         w->file->object, payload_at(w), *text, (size_t)w->header.size, why);
 }
 
-/* Global records apply to all members that follow. Comments are common (git
- * archive writes its commit). A name or size for all members is refused. */
+/* Global records apply to all members that follow. Comments, such as the commit
+ * that git archive writes, are skipped; a name or size is refused. */
 static fby_err parse_global(
     const char *text, size_t size, struct fby_error_detail *why)
 {
@@ -92,11 +97,11 @@ static fby_err apply_extras(struct tar_walk *w, struct fby_error_detail *why)
     char   *text = NULL;
     size_t  size = (size_t)w->header.size;
     fby_err err  = read_extras(w, &text, why);
-    if (err == FBY_OK && w->header.type == 'x') {
+    if (err == FBY_OK && w->header.type == PAX_NEXT) {
         err = fby_tar_pax_parse(text, size, &w->extras, why);
-    } else if (err == FBY_OK && w->header.type == 'g') {
+    } else if (err == FBY_OK && w->header.type == PAX_GLOBAL) {
         err = parse_global(text, size, why);
-    } else if (err == FBY_OK && w->header.type == 'L') {
+    } else if (err == FBY_OK && w->header.type == LONG_NAME) {
         err = fby_tar_long_name(text, size, &w->extras, why);
     }
     free(text);
@@ -106,20 +111,20 @@ static fby_err apply_extras(struct tar_walk *w, struct fby_error_detail *why)
     return err;
 }
 
-static fby_err refuse_types(
+static fby_err refuse_type(
     const struct tar_walk *w, const char *name, struct fby_error_detail *why)
 {
-    if (w->extras.sparse || w->header.type == 'S') {
+    if (w->extras.sparse || w->header.type == SPARSE) {
         return fby_error_set(why, FBY_CONFIG,
             "member %.200s is a sparse file; write the shard without --sparse",
             name);
     }
-    if (w->header.type == 'M') {
+    if (w->header.type == CONTINUED) {
         return fby_error_set(why, FBY_CONFIG,
             "member %.200s goes on from another volume; a shard is one file",
             name);
     }
-    if (w->header.type == '1' || w->header.type == '2') {
+    if (w->header.type == HARD_LINK || w->header.type == SYMBOLIC_LINK) {
         return fby_error_set(why, FBY_CONFIG,
             "member %.200s is a link; write the shard with --dereference and "
             "--hard-dereference",
@@ -133,23 +138,19 @@ static fby_err add_member(struct tar_walk *w, const char *name, uint64_t size,
 {
     struct fby_name_parts parts;
     if (!fby_name_split(name, &parts)) {
-        return FBY_OK; /* not a member */
+        return FBY_OK; /* a hidden file, or without an extension */
     }
-    fby_err err = refuse_types(w, name, why);
-    if (err != FBY_OK || strchr("07", w->header.type) == NULL) {
-        return err; /* only the types 0 and 7 are plain files */
+    FBY_TRY(refuse_type(w, name, why));
+    if (strchr("07", w->header.type) == NULL) {
+        return FBY_OK; /* only the types 0 and 7 are plain files */
     }
-    err = fby_name_check(name, &parts, why);
-    if (err == FBY_OK &&
-        !fby_shard_last_key_is(w->shard, name, parts.key_size)) {
-        err = fby_shard_add_sample(
-            w->shard, name, parts.key_size, FBY_SHARD_NO_CLASS, why);
+    FBY_TRY(fby_name_check(name, &parts, why));
+    if (!fby_shard_last_key_is(w->shard, name, parts.key_size)) {
+        FBY_TRY(fby_shard_add_sample(
+            w->shard, name, parts.key_size, FBY_SHARD_NO_CLASS, why));
     }
-    if (err == FBY_OK) {
-        err = fby_shard_add_member(
-            w->shard, parts.suffix, payload_at(w), size, why);
-    }
-    return err;
+    return fby_shard_add_member(
+        w->shard, parts.suffix, payload_at(w), size, why);
 }
 
 static const char *without_dot_slash(const char *name)
@@ -161,12 +162,12 @@ static const char *without_dot_slash(const char *name)
     return name;
 }
 
-static fby_err add_payload(struct tar_walk *w, struct fby_error_detail *why)
+/* Add the member of the current header, and go to the next header. */
+static fby_err walk_member(struct tar_walk *w, struct fby_error_detail *why)
 {
-    const struct fby_tar_extras *e = &w->extras;
-
-    const char *name = e->has_name ? e->name : w->header.name;
-    uint64_t    size = e->has_size ? e->size : w->header.size;
+    const struct fby_tar_extras *e    = &w->extras;
+    const char                  *name = e->has_name ? e->name : w->header.name;
+    uint64_t                     size = e->has_size ? e->size : w->header.size;
     if (!has_payload(w->header.type)) {
         size = 0;
     }
@@ -177,17 +178,17 @@ static fby_err add_payload(struct tar_walk *w, struct fby_error_detail *why)
     return FBY_OK;
 }
 
+/* Read `n` bytes from `at` on into `piece`, and check that all are 0. */
 static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
     uint8_t *piece, size_t n, struct fby_error_detail *why)
 {
     FBY_TRY(fby_object_read(w->file->object, at, piece, n, why));
     for (size_t i = 0; i < n; i++) {
         if (piece[i] != 0) {
-            uint64_t offset = at + i;
             return fby_error_set(why, FBY_CONFIG,
                 "the archive ends here, but more follows at offset %llu; "
                 "joined archives are not read",
-                (unsigned long long)offset);
+                (unsigned long long)(at + i));
         }
     }
     return FBY_OK;
@@ -200,7 +201,7 @@ static fby_err check_tail(
 {
     uint8_t *piece = fby_zalloc(TAIL_PIECE);
     fby_err  err   = FBY_OK;
-    for (uint64_t at = w->at; err == FBY_OK && at < w->file->size;) {
+    for (uint64_t at = w->header_at; err == FBY_OK && at < w->file->size;) {
         uint64_t left = w->file->size - at;
         size_t   n    = left < TAIL_PIECE ? (size_t)left : TAIL_PIECE;
         err           = check_zeros(w, at, piece, n, why);
@@ -210,23 +211,25 @@ static fby_err check_tail(
     return err;
 }
 
+/* Process the header at w->header_at, or the end mark. */
 static fby_err walk_header(struct tar_walk *w, struct fby_error_detail *why)
 {
     uint8_t block[FBY_TAR_BLOCK];
-    if (w->file->size - w->at < FBY_TAR_BLOCK) {
+    if (w->file->size - w->header_at < FBY_TAR_BLOCK) {
         return fby_error_set(why, FBY_CONFIG,
             w->file->size == 0
                 ? "the file is empty"
                 : "the file is truncated: a tar ends with a block of zeros, "
                   "and there is none");
     }
-    FBY_TRY(fby_object_read(w->file->object, w->at, block, sizeof(block), why));
+    FBY_TRY(fby_object_read(
+        w->file->object, w->header_at, block, sizeof(block), why));
     if (fby_tar_is_zero(block)) {
         w->ended = true;
         return check_tail(w, why);
     }
     const char *compression =
-        w->at == 0 ? fby_tar_compression(block, FBY_TAR_BLOCK) : NULL;
+        w->header_at == 0 ? fby_tar_compression(block, FBY_TAR_BLOCK) : NULL;
     if (compression != NULL) {
         return fby_error_set(why, FBY_CONFIG,
             "this is a %s file; members are read in place, so unpack it to a "
@@ -234,8 +237,9 @@ static fby_err walk_header(struct tar_walk *w, struct fby_error_detail *why)
             compression);
     }
     FBY_TRY(fby_tar_header_parse(block, &w->header, why));
-    return strchr("xgLK", w->header.type) != NULL ? apply_extras(w, why)
-                                                  : add_payload(w, why);
+    const char extra_types[] = {PAX_NEXT, PAX_GLOBAL, LONG_NAME, LONG_LINK, 0};
+    return strchr(extra_types, w->header.type) != NULL ? apply_extras(w, why)
+                                                       : walk_member(w, why);
 }
 
 fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
@@ -251,7 +255,8 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
         err          = stopped ? FBY_GONE : walk_header(w, why);
     } while (err == FBY_OK && !w->ended);
     if (err != FBY_OK && err != FBY_GONE) {
-        fby_error_prefix(why, err, "offset %llu", (unsigned long long)w->at);
+        err = fby_error_prefix(
+            why, err, "offset %llu", (unsigned long long)w->header_at);
     }
     free(w);
     if (err == FBY_OK && out->samples == 0) {

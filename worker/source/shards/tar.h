@@ -18,7 +18,7 @@
 struct fby_tar_file {
     const struct fby_object *object; /* borrowed */
     uint64_t                 size;   /* bytes */
-    const atomic_bool       *stop;   /* true: give up; may be NULL */
+    const atomic_bool       *stop;   /* true: end the scan; may be NULL */
 };
 
 /* Fill and finish `out`, which was begun with fby_shard_init. The caller sets

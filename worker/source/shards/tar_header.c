@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* Offsets and sizes of the fields (POSIX.1-1988 ustar). */
+/* Offsets and sizes in bytes of the fields (POSIX.1-1988 ustar). */
 enum {
     NAME_AT     = 0,
     NAME_SIZE   = 100,
     SIZE_AT     = 124,
-    NUMBER_SIZE = 12,
+    NUMBER_SIZE = 12, /* bytes of the size field */
     SUM_AT      = 148,
     SUM_SIZE    = 8,
     TYPE_AT     = 156,
@@ -37,7 +37,7 @@ static bool parse_octal(const uint8_t *field, size_t size, uint64_t *out)
     }
     size_t first = i;
     for (; i < size && field[i] >= '0' && field[i] <= '7'; i++) {
-        if (value >> 61 != 0) {
+        if (value >> 61 != 0) { /* three more bits do not fit */
             return false;
         }
         value = value << 3 | (uint64_t)(field[i] - '0');
@@ -64,29 +64,32 @@ static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
     return true;
 }
 
-/* Check the checksum. Some old programs summed the bytes as signed numbers. */
+/* The checksum is the sum of all bytes, with blanks in place of the checksum
+ * itself. Some old programs summed the bytes as signed numbers. */
 static fby_err check_sum(const uint8_t *block, struct fby_error_detail *why)
 {
-    uint64_t written     = 0;
-    int64_t  as_unsigned = 0;
-    int64_t  as_signed   = 0;
+    uint64_t stored       = 0;
+    int64_t  unsigned_sum = 0;
+    int64_t  signed_sum   = 0;
     for (int i = 0; i < FBY_TAR_BLOCK; i++) {
-        bool    blank = i >= SUM_AT && i < SUM_AT + SUM_SIZE;
-        uint8_t byte  = blank ? ' ' : block[i];
-        as_unsigned += byte;
-        as_signed += (int8_t)byte;
+        bool    is_sum = i >= SUM_AT && i < SUM_AT + SUM_SIZE;
+        uint8_t byte   = is_sum ? ' ' : block[i];
+        unsigned_sum += byte;
+        signed_sum += (int8_t)byte;
     }
-    bool readable = parse_octal(block + SUM_AT, SUM_SIZE, &written);
+    bool readable = parse_octal(block + SUM_AT, SUM_SIZE, &stored);
     if (readable &&
-        ((int64_t)written == as_unsigned || (int64_t)written == as_signed)) {
+        ((int64_t)stored == unsigned_sum || (int64_t)stored == signed_sum)) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
         "this is no tar header, or a damaged one (its checksum is %lld, not "
         "the %lld that it says)",
-        (long long)as_unsigned, (long long)written);
+        (long long)unsigned_sum, (long long)stored);
 }
 
+/* Write "PREFIX/NAME", or "NAME" without a prefix. Only POSIX headers have the
+ * prefix; their magic ends with a NUL, that of GNU tar with a blank. */
 static void join_name(const uint8_t *block, char *out)
 {
     const char *prefix = (const char *)block + PREFIX_AT;
@@ -110,10 +113,7 @@ fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     if (!parse_number(block + SIZE_AT, NUMBER_SIZE, &out->size)) {
         return fby_error_set(why, FBY_CONFIG, "the size field is no number");
     }
-    out->type = '0';
-    if (block[TYPE_AT] != 0) {
-        out->type = (char)block[TYPE_AT];
-    }
+    out->type = block[TYPE_AT] != 0 ? (char)block[TYPE_AT] : '0';
     join_name(block, out->name);
     return FBY_OK;
 }
@@ -169,7 +169,8 @@ static fby_err set_size(
                      "the size of the next member is no number, or too large");
 }
 
-static fby_err apply_pair(struct text key, struct text value,
+/* Apply one pax record. All keys except these are ignored. */
+static fby_err apply_record(struct text key, struct text value,
     struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     static const char sparse[] = "GNU.sparse.";
@@ -194,12 +195,12 @@ struct record {
  * key=value, a newline. A length is never 0, so this makes progress. */
 static bool cut_record(struct text *rest, struct record *out)
 {
-    const char *blank  = memchr(rest->at, ' ', rest->size);
-    uint64_t    length = 0;
-    if (blank == NULL ||
-        !parse_decimal(rest->at, (size_t)(blank - rest->at), &length) ||
-        length > rest->size || length < (size_t)(blank - rest->at) + 3 ||
-        rest->at[length - 1] != '\n') {
+    const char *blank   = memchr(rest->at, ' ', rest->size);
+    uint64_t    length  = 0;
+    size_t      digits  = blank != NULL ? (size_t)(blank - rest->at) : 0;
+    size_t      minimum = digits + strlen(" =\n");
+    if (!parse_decimal(rest->at, digits, &length) || length > rest->size ||
+        length < minimum || rest->at[length - 1] != '\n') {
         return false;
     }
     const char *key   = blank + 1;
@@ -219,7 +220,7 @@ fby_err fby_tar_pax_parse(const char *text, size_t size,
     struct fby_tar_extras *out, struct fby_error_detail *why)
 {
     struct text rest = {text, size};
-    while (rest.size > 0 && rest.at[0] != '\0') {
+    while (rest.size > 0 && rest.at[0] != '\0') { /* NULs: padding */
         struct record record;
         if (!cut_record(&rest, &record)) {
             return fby_error_set(why, FBY_CONFIG,
@@ -227,7 +228,7 @@ fby_err fby_tar_pax_parse(const char *text, size_t size,
                 "%zu",
                 size - rest.size);
         }
-        FBY_TRY(apply_pair(record.key, record.value, out, why));
+        FBY_TRY(apply_record(record.key, record.value, out, why));
     }
     return FBY_OK;
 }
@@ -247,10 +248,7 @@ const char *fby_tar_compression(const uint8_t *data, size_t size)
     } known[] = {
         {"gzip", "\x1f\x8b", 2},
         {"bzip2", "BZh", 3},
-        {"xz",
-            "\xfd"
-            "7zXZ",
-            5},
+        {"xz", "\xfd\x37zXZ", 5},
         {"zstd", "\x28\xb5\x2f\xfd", 4},
         {"lz4", "\x04\x22\x4d\x18", 4},
         {"zip", "PK\x03\x04", 4},

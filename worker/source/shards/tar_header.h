@@ -11,7 +11,7 @@
 
 #include "common/err.h"
 
-enum { FBY_TAR_BLOCK = 512, FBY_TAR_NAME_SIZE = 4096 };
+enum { FBY_TAR_BLOCK = 512, FBY_TAR_NAME_SIZE = 4096 }; /* in bytes */
 
 struct fby_tar_header {
     char     type; /* '0' file, '5' directory, 'x' pax, ...; NUL becomes '0' */
@@ -19,7 +19,7 @@ struct fby_tar_header {
     char     name[FBY_TAR_NAME_SIZE]; /* prefix and name joined */
 };
 
-/* Is the block all zeros, as in the end mark? */
+/* True if the block is all zeros: the end mark. */
 bool fby_tar_is_zero(const uint8_t block[FBY_TAR_BLOCK]);
 
 /* Parse a header block.
@@ -31,17 +31,17 @@ FBY_CHECKED fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
 struct fby_tar_extras {
     bool     has_name;
     bool     has_size;
-    bool     sparse;
-    uint64_t size;
+    bool     sparse; /* GNU: only parts of the file are stored */
+    uint64_t size;   /* bytes */
     char     name[FBY_TAR_NAME_SIZE];
 };
 
-/* Add the pax records in `text`, such as "27 path=...\n".
+/* Apply the pax records in `text`, such as "27 path=...\n", to `out`.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_tar_pax_parse(const char *text, size_t size,
     struct fby_tar_extras *out, struct fby_error_detail *why);
 
-/* Add a GNU long name. Errors: FBY_CONFIG. */
+/* Set out->name to a GNU long name. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_tar_long_name(const char *text, size_t size,
     struct fby_tar_extras *out, struct fby_error_detail *why);
 

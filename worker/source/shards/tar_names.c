@@ -6,7 +6,7 @@
 
 #include "pipeline/text.h"
 
-enum { TAR_END = sizeof(".tar") - 1 };
+enum { TAR_ENDING = sizeof(".tar") - 1 /* bytes */ };
 
 bool fby_is_tar_name(const char *name)
 {
@@ -18,10 +18,10 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Find the offset of the last digits of a name, and the number of digits. */
-static void measure(const char *name, int *prefix, int *digits)
+/* Count the digits at the end of NAME in NAME.tar, and the bytes before. */
+static void find_digits(const char *name, int *prefix, int *digits)
 {
-    int end = (int)strlen(name) - TAR_END;
+    int end = (int)strlen(name) - TAR_ENDING;
     *prefix = end;
     while (*prefix > 0 && is_digit(name[*prefix - 1])) {
         (*prefix)--;
@@ -31,26 +31,27 @@ static void measure(const char *name, int *prefix, int *digits)
 
 struct fby_tar_run fby_tar_run_begin(const char *name)
 {
-    struct fby_tar_run run = {
-        .first = name, .last = name, .count = 1, .even = true, .dense = true};
-    measure(name, &run.prefix, &run.digits);
+    struct fby_tar_run run = {.first = name, .last = name, .count = 1};
+    run.equal_digits       = true;
+    run.no_gaps            = true;
+    find_digits(name, &run.prefix, &run.digits);
     return run;
 }
 
 bool fby_tar_run_join(struct fby_tar_run *run, const char *name)
 {
-    enum { SURE = 18 /* digits that fit a number */ };
+    enum { MAX_DIGITS = 18 /* digits that always fit 64 bits */ };
     int prefix = 0;
     int digits = 0;
-    measure(name, &prefix, &digits);
+    find_digits(name, &prefix, &digits);
     if (prefix != run->prefix || digits == 0 || run->digits == 0 ||
         strncmp(name, run->first, (size_t)prefix) != 0) {
         return false;
     }
-    run->even  = run->even && digits == run->digits;
-    run->dense = run->dense && run->even && digits <= SURE &&
-                 strtoll(name + prefix, NULL, 10) ==
-                     strtoll(run->last + prefix, NULL, 10) + 1;
+    run->equal_digits = run->equal_digits && digits == run->digits;
+    run->no_gaps = run->no_gaps && run->equal_digits && digits <= MAX_DIGITS &&
+                   strtoll(name + prefix, NULL, 10) ==
+                       strtoll(run->last + prefix, NULL, 10) + 1;
     run->last = name;
     run->count++;
     return true;
@@ -58,21 +59,21 @@ bool fby_tar_run_join(struct fby_tar_run *run, const char *name)
 
 void fby_tar_run_pattern(const struct fby_tar_run *run, char *out, size_t size)
 {
-    enum { MAX_MARKS = 32 };
-    char marks[MAX_MARKS] = "*";
+    enum { MAX_WILDCARDS = 32 /* with NUL */ };
+    char wildcards[MAX_WILDCARDS] = "*";
     if (run->count == 1) {
         snprintf(out, size, "%s", run->first);
         return;
     }
-    if (run->dense) {
+    if (run->no_gaps) {
         snprintf(out, size, "%.*s{%.*s..%.*s}.tar", run->prefix, run->first,
             run->digits, run->first + run->prefix, run->digits,
             run->last + run->prefix);
         return;
     }
-    if (run->even && run->digits < MAX_MARKS) {
-        memset(marks, '?', (size_t)run->digits);
-        marks[run->digits] = '\0';
+    if (run->equal_digits && run->digits < MAX_WILDCARDS) {
+        memset(wildcards, '?', (size_t)run->digits);
+        wildcards[run->digits] = '\0';
     }
-    snprintf(out, size, "%.*s%s.tar", run->prefix, run->first, marks);
+    snprintf(out, size, "%.*s%s.tar", run->prefix, run->first, wildcards);
 }

@@ -10,22 +10,22 @@
 #include <stdint.h>
 
 struct fby_tar_run {
-    const char *first; /* borrowed names */
+    const char *first; /* borrowed names of the first and last file */
     const char *last;
     uint32_t    count;
-    int         prefix; /* bytes before the digits */
-    int         digits; /* number of digits in the first name; may be 0 */
-    bool        even;   /* all names have the same number of digits */
-    bool        dense;  /* even, and no number is missing */
+    int         prefix;       /* bytes before the digits */
+    int         digits;       /* number of digits in the first name; may be 0 */
+    bool        equal_digits; /* all names have the same number of digits */
+    bool        no_gaps;      /* equal_digits, and no number is missing */
 };
 
-/* Is `name` a file name NAME.tar? */
+/* True if `name` is a file name NAME.tar. */
 bool fby_is_tar_name(const char *name);
 
 /* Begin a run with its first file. */
 struct fby_tar_run fby_tar_run_begin(const char *name);
 
-/* Add the next name; false when it does not belong to the run. */
+/* Add the next name. Returns false if it does not belong to the run. */
 bool fby_tar_run_join(struct fby_tar_run *run, const char *name);
 
 /* Write the pattern of the run: a range in braces, else wildcards. */

@@ -8,9 +8,9 @@
 #include "common/bytes.h"
 #include "common/mem.h"
 
-enum { PIECE = 1 << 20 /* bytes of a flat file that are read at a time */ };
+enum { PIECE = 1 << 20 /* bytes read at a time; whole tokens of any type */ };
 
-fby_err fby_token_file_bytes(const struct fby_token_file *file, uint64_t at,
+fby_err fby_token_file_read(const struct fby_token_file *file, uint64_t at,
     void *out, size_t bytes, struct fby_error_detail *why)
 {
     if (at > file->size || bytes > file->size - at) {
@@ -24,7 +24,7 @@ fby_err fby_token_file_bytes(const struct fby_token_file *file, uint64_t at,
     return atomic_load(file->stop) ? FBY_GONE : FBY_OK;
 }
 
-fby_err fby_token_file_type(enum fby_type found, struct fby_sequences *out,
+fby_err fby_token_file_set_type(enum fby_type found, struct fby_sequences *out,
     struct fby_error_detail *why)
 {
     if (out->type != 0 && out->type != found) {
@@ -36,27 +36,28 @@ fby_err fby_token_file_type(enum fby_type found, struct fby_sequences *out,
     return FBY_OK;
 }
 
-/* Is the token at `at` equal to `token`? The first byte is compared first,
- * because it tells most tokens apart. */
+/* True if the token at `at` is `token`. The first byte is compared first: most
+ * tokens differ there. */
 static bool is_token(const uint8_t *at, const uint8_t *token, uint32_t width)
 {
     return at[0] == token[0] && memcmp(at, token, width) == 0;
 }
 
-struct tokens { /* consecutive tokens of a file */
+struct token_range { /* consecutive tokens of a file */
     const uint8_t *bytes;
     size_t         size; /* bytes */
-    uint64_t       at;   /* offset in the file */
+    uint64_t       at;   /* byte offset in the file */
 };
 
-/* Append tokens to `out`, and end a document behind each token `end`. */
-static fby_err add_tokens(const struct tokens *range, const uint8_t *end,
-    struct fby_sequences *out, struct fby_error_detail *why)
+/* Append tokens to `out`, and end a document behind each `end_token`. */
+static fby_err add_tokens(const struct token_range *range,
+    const uint8_t *end_token, struct fby_sequences *out,
+    struct fby_error_detail *why)
 {
     uint32_t width = fby_type_bytes(out->type);
     size_t   begin = 0;
     for (size_t i = 0; i < range->size; i += width) {
-        if (is_token(range->bytes + i, end, width)) {
+        if (is_token(range->bytes + i, end_token, width)) {
             size_t next  = i + width;
             out->endless = false;
             FBY_TRY(fby_sequences_add(
@@ -69,21 +70,22 @@ static fby_err add_tokens(const struct tokens *range, const uint8_t *end,
         out, range->at + begin, (range->size - begin) / width, why);
 }
 
+/* Read the whole file to find its documents. The last needs no end token. */
 static fby_err read_documents(const struct fby_token_file *file, uint32_t end,
     struct fby_sequences *out, struct fby_error_detail *why)
 {
-    uint8_t  token[8];
+    uint8_t  end_token[8]; /* as in the file */
     uint8_t *piece = fby_zalloc(PIECE);
     fby_err  err   = FBY_OK;
-    fby_store_le(token, end, sizeof(token));
+    fby_store_le(end_token, end, sizeof(end_token));
     out->endless = true;
     for (uint64_t at = 0; at < file->size && err == FBY_OK; at += PIECE) {
         uint64_t left = file->size - at;
         size_t   size = left < PIECE ? (size_t)left : PIECE;
-        err           = fby_token_file_bytes(file, at, piece, size, why);
+        err           = fby_token_file_read(file, at, piece, size, why);
         if (err == FBY_OK) {
-            const struct tokens range = {piece, size, at};
-            err                       = add_tokens(&range, token, out, why);
+            const struct token_range range = {piece, size, at};
+            err = add_tokens(&range, end_token, out, why);
         }
     }
     free(piece);

@@ -1,16 +1,16 @@
-/* manifest.c - the entries of a shard of tokens in the manifest. */
+/* manifest.c - write and read a shard of tokens in a dataset's manifest. */
 
 #include "worker/source/manifest.h"
 #include "pipeline/derived.h"
 
-enum { /* keys of a shard's record */
+enum { /* keys of a shard's record that only shards of tokens have */
     KEY_FORMAT = 25,
     KEY_TYPE,
     KEY_LENGTH,
     KEY_SHIFT,
-    KEY_RUN_AT,
-    KEY_RUN_TOKENS,
-    KEY_DOCUMENTS /* only with packing */
+    KEY_RUN_AT,     /* byte offset of each run (adjacent tokens of the file) */
+    KEY_RUN_TOKENS, /* number of tokens of each run */
+    KEY_DOCUMENTS   /* encoded document lengths; only with packing */
 };
 
 void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
@@ -34,13 +34,14 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     }
 }
 
-/* The entries of a record that is being decoded, not yet validated. */
+/* Entries of a record, not yet decoded and validated. */
 struct runs {
     struct fby_reader run_at;
     struct fby_reader run_tokens;
     struct fby_span   documents;
 };
 
+/* Create out->sequences, still without tokens. `r` keeps the first error. */
 static void read_sequences(
     struct fby_record *r, struct fby_shard *out, struct runs *runs)
 {
@@ -64,15 +65,15 @@ static void read_sequences(
     }
 }
 
-/* Take a run, which is within the file. A run that continues the one before is
- * not canonical. */
+/* Append the next run, which must lie in the file. A run that continues the run
+ * before is refused, because the two would be written as one. */
 static fby_err decode_run(
     struct fby_shard *out, struct runs *runs, struct fby_error_detail *why)
 {
-    uint64_t at     = fby_read_u64(&runs->run_at);
-    uint64_t tokens = fby_read_u64(&runs->run_tokens);
-    uint64_t width  = fby_type_bytes(out->sequences->type);
-    uint32_t before = out->sequences->n_runs;
+    uint64_t at       = fby_read_u64(&runs->run_at);
+    uint64_t tokens   = fby_read_u64(&runs->run_tokens);
+    uint64_t width    = fby_type_bytes(out->sequences->type);
+    uint32_t n_before = out->sequences->n_runs;
     if (runs->run_at.bad || runs->run_tokens.bad) {
         return fby_manifest_refuse(
             why, "run offsets and run lengths of different counts");
@@ -81,7 +82,7 @@ static fby_err decode_run(
         return fby_manifest_refuse(why, "a run of tokens beyond the end");
     }
     FBY_TRY(fby_sequences_add(out->sequences, at, tokens, why));
-    return out->sequences->n_runs > before
+    return out->sequences->n_runs > n_before
                ? FBY_OK
                : fby_manifest_refuse(
                      why, "a run of tokens that goes on with the one before");

@@ -20,7 +20,7 @@
 #include "worker/source/tokens/token_file.h"
 
 enum {
-    OFFSET      = 4,       /* bytes of an offset or size */
+    OFFSET_SIZE = 4,       /* bytes of an offset or size in the file */
     PIECE       = 4096,    /* samples read at a time */
     MAX_CONFIG  = 1 << 20, /* bytes of the JSON */
     MAX_COLUMNS = 256
@@ -33,14 +33,14 @@ struct mds_reading {
     uint64_t                     begin; /* offset of the first sample */
     uint32_t                     sizes[MAX_COLUMNS]; /* bytes; 0: not fixed */
     size_t                       n_columns;
-    size_t                       n_sized; /* columns without a fixed size */
-    size_t                       column;  /* index of the column of tokens */
-    bool shaped; /* each sample's tokens begin with the shape of an array */
+    size_t                       n_unsized; /* columns without a fixed size */
+    size_t                       column;    /* index of the column of tokens */
+    bool has_shape; /* each sample's tokens begin with the shape of an array */
 };
 
 /* ---- the columns --------------------------------------------------------- */
 
-/* The text of a JSON value; "" when it is not a text. */
+/* The text of a JSON value; "" if it is not a string. */
 static const char *text_of(const json_t *value)
 {
     const char *text = json_string_value(value);
@@ -87,11 +87,12 @@ static fby_err read_sizes(
                 "a column of %" JSON_INTEGER_FORMAT " bytes", size);
         }
         r->sizes[i] = (uint32_t)size;
-        r->n_sized += size == 0 ? 1 : 0;
+        r->n_unsized += size == 0 ? 1 : 0;
     }
     return FBY_OK;
 }
 
+/* The type of an ndarray of tokens by its name of `n` bytes; 0 if unknown. */
 static enum fby_type array_type(const char *name, size_t n)
 {
     static const struct {
@@ -112,7 +113,8 @@ static enum fby_type array_type(const char *name, size_t n)
     return (enum fby_type)0;
 }
 
-/* `bytes`, or `ndarray:TYPE` with or without `:SHAPE`. */
+/* Apply the encoding of the column of tokens: "bytes", "ndarray:TYPE:SHAPE", or
+ * "ndarray:TYPE", with which each sample has a shape of its own. */
 static fby_err apply_encoding(
     struct mds_reading *r, const char *encoding, struct fby_error_detail *why)
 {
@@ -133,8 +135,8 @@ static fby_err apply_encoding(
     const char   *name = encoding + strlen(array);
     size_t        n    = strcspn(name, ":");
     enum fby_type type = array_type(name, n);
-    r->shaped          = name[n] == '\0';
-    return type != 0 ? fby_token_file_type(type, r->out, why)
+    r->has_shape       = name[n] == '\0';
+    return type != 0 ? fby_token_file_set_type(type, r->out, why)
                      : fby_error_set(why, FBY_CONFIG,
                            "the column is encoded as '%.60s'; read are arrays "
                            "of uint8, uint16, uint32, int32 and int64",
@@ -159,7 +161,7 @@ static fby_err apply_config(struct mds_reading *r, const json_t *config,
 static fby_err read_config(
     struct mds_reading *r, const char *column, struct fby_error_detail *why)
 {
-    uint64_t     at    = OFFSET * (UINT64_C(2) + r->samples);
+    uint64_t at = OFFSET_SIZE * (UINT64_C(2) + r->samples); /* of the JSON */
     json_error_t error = {.text = ""};
     if (r->begin < at || r->begin - at > MAX_CONFIG) {
         return fby_error_set(why, FBY_CONFIG,
@@ -169,7 +171,7 @@ static fby_err read_config(
     }
     size_t  size = (size_t)(r->begin - at);
     char   *text = fby_zalloc(size + 1);
-    fby_err err  = fby_token_file_bytes(r->file, at, text, size, why);
+    fby_err err  = fby_token_file_read(r->file, at, text, size, why);
     json_t *json = NULL;
     if (err == FBY_OK) {
         json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
@@ -186,31 +188,31 @@ static fby_err read_config(
 
 /* ---- the samples --------------------------------------------------------- */
 
-struct sample { /* the range of its bytes in the file */
+struct byte_range { /* of a sample or one of its columns, in the file */
     uint64_t at;
     uint64_t end;
 };
 
-static fby_err bad_sample(
-    const struct sample *sample, const char *what, struct fby_error_detail *why)
+static fby_err bad_sample(const struct byte_range *sample, const char *what,
+    struct fby_error_detail *why)
 {
     return fby_error_set(why, FBY_CONFIG,
         "the sample of bytes %" PRIu64 " to %" PRIu64 " %s", sample->at,
         sample->end, what);
 }
 
-/* Skip the shape that an array begins with. */
-static fby_err skip_shape(const struct mds_reading *r, struct sample *column,
-    struct fby_error_detail *why)
+/* Skip the shape that the array in `column` begins with, if any. */
+static fby_err skip_shape(const struct mds_reading *r,
+    struct byte_range *column, struct fby_error_detail *why)
 {
     uint8_t byte = 0;
-    if (!r->shaped) {
+    if (!r->has_shape) {
         return FBY_OK;
     }
     if (column->at == column->end) {
         return bad_sample(column, "has no shape", why);
     }
-    FBY_TRY(fby_token_file_bytes(r->file, column->at, &byte, 1, why));
+    FBY_TRY(fby_token_file_read(r->file, column->at, &byte, 1, why));
     /* Bits 2 to 7: number of dimensions; 0 and 1: log2 of the bytes of each. */
     uint64_t size = 1 + ((uint64_t)(byte >> 2) << (byte & 3));
     if (size > column->end - column->at) {
@@ -220,23 +222,23 @@ static fby_err skip_shape(const struct mds_reading *r, struct sample *column,
     return FBY_OK;
 }
 
-/* Cut `sample` down to its column of tokens. */
-static fby_err find_tokens(const struct mds_reading *r, struct sample *sample,
-    struct fby_error_detail *why)
+/* Cut the range of a sample down to its column of tokens. */
+static fby_err cut_to_tokens(const struct mds_reading *r,
+    struct byte_range *sample, struct fby_error_detail *why)
 {
-    uint8_t           head[MAX_COLUMNS * OFFSET] = {0};
-    size_t            n                          = r->n_sized * OFFSET;
-    struct fby_reader sizes                      = fby_reader(head, n);
-    struct sample     found                      = {0};
-    uint64_t          at                         = sample->at + n;
+    uint8_t           head[MAX_COLUMNS * OFFSET_SIZE] = {0};
+    size_t            n     = r->n_unsized * OFFSET_SIZE;
+    struct fby_reader sizes = fby_reader(head, n);
+    struct byte_range found = {0};
+    uint64_t          at    = sample->at + n;
     if (n > sample->end - sample->at) {
         return bad_sample(sample, "is shorter than its head", why);
     }
-    FBY_TRY(fby_token_file_bytes(r->file, sample->at, head, n, why));
+    FBY_TRY(fby_token_file_read(r->file, sample->at, head, n, why));
     for (size_t i = 0; i < r->n_columns; i++) {
         uint64_t size = r->sizes[i] != 0 ? r->sizes[i] : fby_read_u32(&sizes);
         if (i == r->column) {
-            found = (struct sample){at, at + size};
+            found = (struct byte_range){at, at + size};
         }
         at += size;
     }
@@ -247,7 +249,7 @@ static fby_err find_tokens(const struct mds_reading *r, struct sample *sample,
     return skip_shape(r, sample, why);
 }
 
-static fby_err add_sample(const struct mds_reading *r, struct sample sample,
+static fby_err add_sample(const struct mds_reading *r, struct byte_range sample,
     struct fby_error_detail *why)
 {
     uint32_t width = fby_type_bytes(r->out->type);
@@ -255,7 +257,7 @@ static fby_err add_sample(const struct mds_reading *r, struct sample sample,
         sample.end > r->file->size) {
         return bad_sample(&sample, "does not lie in the shard", why);
     }
-    FBY_TRY(find_tokens(r, &sample, why));
+    FBY_TRY(cut_to_tokens(r, &sample, why));
     if ((sample.end - sample.at) % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
             "%" PRIu64 " bytes at byte %" PRIu64
@@ -272,17 +274,17 @@ static fby_err add_sample(const struct mds_reading *r, struct sample sample,
 static fby_err read_piece(
     const struct mds_reading *r, uint32_t first, struct fby_error_detail *why)
 {
-    uint8_t  bytes[(PIECE + 1) * OFFSET];
+    uint8_t  bytes[(PIECE + 1) * OFFSET_SIZE];
     uint32_t left  = r->samples - first;
     uint32_t n     = left < PIECE ? left : PIECE;
-    uint64_t table = OFFSET * (UINT64_C(1) + first);
-    FBY_TRY(fby_token_file_bytes(
-        r->file, table, bytes, OFFSET * ((size_t)n + 1), why));
+    uint64_t table = OFFSET_SIZE * (UINT64_C(1) + first);
+    FBY_TRY(fby_token_file_read(
+        r->file, table, bytes, OFFSET_SIZE * ((size_t)n + 1), why));
     struct fby_reader offsets = fby_reader(bytes, sizeof(bytes));
     uint64_t          at      = fby_read_u32(&offsets);
     for (uint32_t i = 0; i < n; i++) {
-        struct sample sample = {at, fby_read_u32(&offsets)};
-        at                   = sample.end;
+        struct byte_range sample = {at, fby_read_u32(&offsets)};
+        at                       = sample.end;
         FBY_TRY(add_sample(r, sample, why));
     }
     return FBY_OK;
@@ -291,9 +293,9 @@ static fby_err read_piece(
 fby_err fby_mds_read(const struct fby_token_file *file, const char *column,
     struct fby_sequences *out, struct fby_error_detail *why)
 {
-    uint8_t            head[2 * OFFSET];
+    uint8_t            head[2 * OFFSET_SIZE];
     struct mds_reading r = {.file = file, .out = out};
-    FBY_TRY(fby_token_file_bytes(file, 0, head, sizeof(head), why));
+    FBY_TRY(fby_token_file_read(file, 0, head, sizeof(head), why));
     struct fby_reader numbers = fby_reader(head, sizeof(head));
     r.samples                 = fby_read_u32(&numbers);
     r.begin                   = fby_read_u32(&numbers);

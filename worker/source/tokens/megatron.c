@@ -5,10 +5,10 @@
  *     9   8  version: 1
  *    17   1  code of the type
  *    18   8  n, sequences
- *    26   8  m, ends of documents (documents + 1)
+ *    26   8  m, bounds of documents (documents + 1)
  *    34  4n  tokens of each sequence, i32
  *        8n  offset of each sequence in the .bin, i64
- *        8m  first sequence of each document, then n, i64
+ *        8m  bounds: first sequence of each document, then n, i64
  *         n  modes, only in multimodal datasets
  *
  * Each sequence is a run (sequences.h). The documents matter only with
@@ -20,22 +20,22 @@
 #include "worker/source/tokens/token_file.h"
 
 enum {
-    HEADER    = 34,
-    PIECE     = 4096, /* sequences read at a time */
-    SIZE_SIZE = 4,    /* bytes of a sequence's length */
-    AT_SIZE   = 8,    /* bytes of a sequence's offset */
-    END_SIZE  = 8     /* bytes of an end of a document */
+    HEADER      = 34,   /* bytes of the header */
+    PIECE       = 4096, /* sequences read at a time */
+    LENGTH_SIZE = 4,    /* bytes of a sequence's length */
+    OFFSET_SIZE = 8,    /* bytes of a sequence's offset */
+    BOUND_SIZE  = 8     /* bytes of a bound */
 };
 
 static const char magic[9] = "MMIDIDX\0"; /* and the NUL of the literal */
 
 struct head {
-    uint64_t sequences;
-    uint64_t ends;
-    uint8_t  code;
+    uint64_t sequences; /* number of sequences */
+    uint64_t bounds;    /* number of bounds of documents */
+    uint8_t  code;      /* of the type of the tokens */
 };
 
-/* The type of a code; 0 for a type that tokens cannot have. */
+/* The type with this code; 0 if tokens cannot have it. */
 static enum fby_type type_of(uint8_t code)
 {
     static const enum fby_type types[] = {
@@ -44,31 +44,31 @@ static enum fby_type type_of(uint8_t code)
                                                    : (enum fby_type)0;
 }
 
-/* Is `size` the size of a file with this head? The numbers are untrusted, so
- * each is checked before a product of it could overflow. */
+/* True if a file of `size` bytes has this head. The numbers are untrusted, so
+ * each is checked before its product could overflow. */
 static bool has_right_size(const struct head *head, uint64_t size)
 {
-    uint64_t room = size - HEADER;
-    uint64_t each = SIZE_SIZE + AT_SIZE;
+    uint64_t room = size - HEADER; /* the file has a whole header */
+    uint64_t each = LENGTH_SIZE + OFFSET_SIZE;
     if (head->sequences > room / each ||
-        head->ends > (room - head->sequences * each) / END_SIZE) {
+        head->bounds > (room - head->sequences * each) / BOUND_SIZE) {
         return false;
     }
-    uint64_t rest = room - head->sequences * each - head->ends * END_SIZE;
-    return rest == 0 || rest == head->sequences;
+    uint64_t rest = room - head->sequences * each - head->bounds * BOUND_SIZE;
+    return rest == 0 || rest == head->sequences; /* without or with modes */
 }
 
 static fby_err read_head(const struct fby_token_file *file, struct head *out,
     struct fby_error_detail *why)
 {
     uint8_t bytes[HEADER];
-    FBY_TRY(fby_token_file_bytes(file, 0, bytes, sizeof(bytes), why));
+    FBY_TRY(fby_token_file_read(file, 0, bytes, sizeof(bytes), why));
     struct fby_reader r       = fby_reader(bytes, sizeof(bytes));
     const uint8_t    *mark    = fby_read_bytes(&r, sizeof(magic));
     uint64_t          version = fby_read_u64(&r);
     out->code                 = fby_read_u8(&r);
     out->sequences            = fby_read_u64(&r);
-    out->ends                 = fby_read_u64(&r);
+    out->bounds               = fby_read_u64(&r);
     if (memcmp(mark, magic, sizeof(magic)) != 0 || version != 1) {
         return fby_error_set(why, FBY_CONFIG,
             "it does not begin with MMIDIDX, version 1: no index of Megatron's "
@@ -80,7 +80,7 @@ static fby_err read_head(const struct fby_token_file *file, struct head *out,
                      "%" PRIu64 " bytes are not what %" PRIu64
                      " sequences and %" PRIu64
                      " ends of documents take: cut short?",
-                     file->size, out->sequences, out->ends);
+                     file->size, out->sequences, out->bounds);
 }
 
 struct megatron_reading {
@@ -88,44 +88,47 @@ struct megatron_reading {
     struct head                  head;
     uint64_t                     bin_size;
     struct fby_sequences        *out;
-    uint64_t n_begins; /* entries of the list of documents read so far */
-    uint64_t begin;    /* the last entry: first sequence of a document */
-    uint8_t  entries[PIECE * END_SIZE]; /* a part of that list, as read */
+    uint64_t                     bounds_read; /* number of bounds read so far */
+    uint64_t bound; /* the last of them: first sequence of a document */
+    uint8_t  piece[PIECE * BOUND_SIZE]; /* some of the bounds, as read */
 };
 
-/* Read the next entry of the list of documents; the last entry is the end. */
-static fby_err next_begin(
+/* Read the next bound. The first is 0; the others must not decrease. */
+static fby_err read_next_bound(
     struct megatron_reading *r, struct fby_error_detail *why)
 {
-    uint64_t before = r->begin;
-    uint64_t n      = r->head.ends - r->n_begins;
-    size_t   i      = r->n_begins % PIECE;
+    uint64_t before   = r->bound;
+    uint64_t left     = r->head.bounds - r->bounds_read;
+    bool     is_first = r->bounds_read == 0;
+    size_t   i        = r->bounds_read % PIECE;
     if (i == 0) {
-        uint64_t at = HEADER + r->head.sequences * (SIZE_SIZE + AT_SIZE) +
-                      r->n_begins * END_SIZE;
-        size_t more = n < PIECE ? (size_t)n : PIECE;
-        FBY_TRY(fby_token_file_bytes(
-            r->file, at, r->entries, more * END_SIZE, why));
+        uint64_t at = HEADER + r->head.sequences * (LENGTH_SIZE + OFFSET_SIZE) +
+                      r->bounds_read * BOUND_SIZE;
+        size_t n = left < PIECE ? (size_t)left : PIECE;
+        FBY_TRY(
+            fby_token_file_read(r->file, at, r->piece, n * BOUND_SIZE, why));
     }
-    struct fby_reader number = fby_reader(r->entries + i * END_SIZE, END_SIZE);
-    r->begin                 = fby_read_u64(&number);
-    return r->begin >= before && r->begin <= r->head.sequences &&
-                   (r->n_begins++ > 0 || r->begin == 0)
+    struct fby_reader number =
+        fby_reader(r->piece + i * BOUND_SIZE, BOUND_SIZE);
+    r->bound = fby_read_u64(&number);
+    r->bounds_read++;
+    return r->bound >= before && r->bound <= r->head.sequences &&
+                   (!is_first || r->bound == 0)
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "a document begins with sequence %" PRId64
                      " after one with %" PRIu64 "; there are %" PRIu64,
-                     (int64_t)r->begin, before, r->head.sequences);
+                     (int64_t)r->bound, before, r->head.sequences);
 }
 
-/* End the documents whose next one begins with sequence `i`. */
+/* End each document that ends before sequence `i`; some may be empty. */
 static fby_err end_documents(
     struct megatron_reading *r, uint64_t i, struct fby_error_detail *why)
 {
-    while (r->out->packed != NULL && r->n_begins < r->head.ends &&
-           (r->n_begins == 0 || r->begin == i)) {
+    while (r->out->packed != NULL && r->bounds_read < r->head.bounds &&
+           (r->bounds_read == 0 || r->bound == i)) {
         FBY_TRY(fby_sequences_end_document(r->out, why));
-        FBY_TRY(next_begin(r, why));
+        FBY_TRY(read_next_bound(r, why));
     }
     return FBY_OK;
 }
@@ -148,14 +151,16 @@ static fby_err add_sequence(const struct megatron_reading *r, int32_t tokens,
 static fby_err read_piece(
     struct megatron_reading *r, uint64_t first, struct fby_error_detail *why)
 {
-    uint8_t  sizes[PIECE * SIZE_SIZE];
-    uint8_t  offsets[PIECE * AT_SIZE];
-    uint64_t all     = r->head.sequences;
-    size_t   n       = all - first < PIECE ? (size_t)(all - first) : PIECE;
-    uint64_t size_at = HEADER + first * SIZE_SIZE;
-    uint64_t at      = HEADER + all * SIZE_SIZE + first * AT_SIZE;
-    FBY_TRY(fby_token_file_bytes(r->file, size_at, sizes, n * SIZE_SIZE, why));
-    FBY_TRY(fby_token_file_bytes(r->file, at, offsets, n * AT_SIZE, why));
+    uint8_t  sizes[PIECE * LENGTH_SIZE];
+    uint8_t  offsets[PIECE * OFFSET_SIZE];
+    uint64_t left       = r->head.sequences - first;
+    size_t   n          = left < PIECE ? (size_t)left : PIECE;
+    uint64_t lengths_at = HEADER + first * LENGTH_SIZE;
+    uint64_t at =
+        HEADER + r->head.sequences * LENGTH_SIZE + first * OFFSET_SIZE;
+    FBY_TRY(
+        fby_token_file_read(r->file, lengths_at, sizes, n * LENGTH_SIZE, why));
+    FBY_TRY(fby_token_file_read(r->file, at, offsets, n * OFFSET_SIZE, why));
     struct fby_reader lengths = fby_reader(sizes, sizeof(sizes));
     struct fby_reader begins  = fby_reader(offsets, sizeof(offsets));
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +184,7 @@ fby_err fby_megatron_read(const struct fby_token_file *file, uint64_t bin_size,
             "(int64) and 8 (uint16)",
             r.head.code);
     }
-    FBY_TRY(fby_token_file_type(type_of(r.head.code), out, why));
+    FBY_TRY(fby_token_file_set_type(type_of(r.head.code), out, why));
     for (uint64_t i = 0; i < r.head.sequences; i += PIECE) {
         FBY_TRY(read_piece(&r, i, why));
     }

@@ -56,7 +56,7 @@ static fby_err read_runs(const struct fby_tokens *how,
     return fby_error_set(why, FBY_CONFIG, "token files of no known format");
 }
 
-static fby_err scan(const struct fby_dataset_spec *spec,
+static fby_err scan_file(const struct fby_dataset_spec *spec,
     const struct fby_shard_files *files, struct fby_shard *out,
     struct fby_error_detail *why)
 {
@@ -65,18 +65,18 @@ static fby_err scan(const struct fby_dataset_spec *spec,
     return fby_shard_finish_sequences(out, why);
 }
 
-/* Warn if files have no end token: the pipeline's `end` is probably wrong. One
- * warning is for all files. */
-static void warn_endless(const struct fby_build *b)
+/* Warn once about all files without an end token: the `end` of the pipeline is
+ * probably wrong. */
+static void warn_endless(const struct fby_build *build)
 {
-    const struct fby_shard *first = NULL;
-    uint32_t                n     = 0;
-    for (uint32_t i = 0; i < b->out->n_shards; i++) {
-        const struct fby_shard *shard = &b->out->shards[i];
+    const struct fby_shard *first     = NULL;
+    uint32_t                n_endless = 0;
+    for (uint32_t i = 0; i < build->out->n_shards; i++) {
+        const struct fby_shard *shard = &build->out->shards[i];
         if (shard->sequences->endless &&
             fby_sequences_undivided(shard->sequences)) {
             first = first == NULL ? shard : first;
-            n++;
+            n_endless++;
         }
     }
     if (first != NULL) {
@@ -84,8 +84,9 @@ static void warn_endless(const struct fby_build *b)
             "shard %s has no token %u among its %llu, so it is one document, "
             "as are %u of %u files: check end, the token behind each document, "
             "and type",
-            first->name, b->spec->tokens->end,
-            (unsigned long long)first->sequences->tokens, n, b->out->n_shards);
+            first->name, build->spec->tokens->end,
+            (unsigned long long)first->sequences->tokens, n_endless,
+            build->out->n_shards);
     }
 }
 
@@ -93,13 +94,13 @@ static void warn_endless(const struct fby_build *b)
 static fby_err check_sequences(const struct fby_dataset_spec *spec,
     const struct fby_index *index, struct fby_error_detail *why)
 {
-    uint64_t most = 0;
+    uint64_t most = 0; /* tokens of the longest file */
     for (uint32_t i = 0; i < index->n_shards; i++) {
-        const struct fby_sequences *all = index->shards[i].sequences;
+        const struct fby_sequences *sequences = index->shards[i].sequences;
         if (index->shards[i].samples > 0) {
             return FBY_OK;
         }
-        most = all->tokens > most ? all->tokens : most;
+        most = sequences->tokens > most ? sequences->tokens : most;
     }
     return fby_error_set(why, FBY_CONFIG,
         "no file holds a sequence: length is %u%s, and the longest of %u has "
@@ -116,14 +117,14 @@ static fby_err index_tokens(
         .check_name = check_name,
         .index_suffix =
             self->spec->tokens->format == FBY_TOKENS_MEGATRON ? ".idx" : NULL,
-        .scan = scan,
+        .scan = scan_file,
     };
     FBY_TRY(fby_build_file_shards(self, &tokens, why));
     warn_endless(self);
     return FBY_OK;
 }
 
-/* The index depends on the format and on how the tokens are cut. */
+/* Append the settings that the index depends on. */
 static void describe_index(
     const struct fby_dataset_spec *spec, struct fby_buffer *out)
 {
@@ -144,12 +145,13 @@ static void describe(const struct fby_dataset *dataset,
     (void)dataset;
     (void)member;
     struct fby_member     sequence = fby_sequence_member(at);
-    struct fby_token_part first =
+    struct fby_token_part first_part =
         fby_sequences_part(at->shard->sequences, at->sample, 0);
     snprintf(text->text, sizeof(text->text),
         "shard %.200s, sample %llu (tokens from %llu on), offset %llu",
         at->shard->name, (unsigned long long)at->number,
-        (unsigned long long)first.token, (unsigned long long)sequence.offset);
+        (unsigned long long)first_part.token,
+        (unsigned long long)sequence.offset);
 }
 
 const struct fby_source_ops fby_tokens_ops = {

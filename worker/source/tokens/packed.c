@@ -5,7 +5,8 @@
 
 #include "common/mem.h"
 
-enum { SEVEN_BITS = 0x7f, MORE = 0x80 };
+/* An encoded length has 7 bits in each byte, the lowest first. */
+enum { SEVEN_BITS = 0x7f, MORE = 0x80 /* another byte follows */ };
 
 struct fby_packed *fby_packed_create(uint32_t length)
 {
@@ -42,11 +43,12 @@ static void put_length(struct fby_buffer *out, uint64_t tokens)
 static uint64_t read_length(struct fby_reader *r)
 {
     uint64_t tokens = 0;
-    for (uint32_t i = 0; i < FBY_PACKED_LENGTH; i++) {
+    for (uint32_t i = 0; i < FBY_PACKED_LENGTH_BYTES_MAX; i++) {
         uint8_t byte = fby_read_u8(r);
         tokens |= (uint64_t)(byte & SEVEN_BITS) << 7 * i;
         if ((byte & MORE) == 0) {
-            return r->bad || (byte == 0 && i > 0) ? 0 : tokens;
+            bool is_shortest = byte != 0 || i == 0;
+            return r->bad || !is_shortest ? 0 : tokens;
         }
     }
     return 0;
@@ -96,23 +98,21 @@ fby_err fby_packed_read(struct fby_packed *self, const uint8_t *lengths,
 /* ---- packing ------------------------------------------------------------- */
 
 struct open_sequence { /* a sequence that more pieces fit into */
-    uint32_t space;    /* tokens */
+    uint32_t space;    /* number of tokens that still fit */
     uint32_t number;
 };
 
 struct packing {
-    struct fby_packed   *all;
-    uint32_t            *sequence; /* per piece: its sequence */
-    uint32_t             piece;    /* number of the next piece */
+    struct fby_packed   *packed;
+    uint32_t            *sequence; /* per piece: number of its sequence */
+    uint32_t             piece;    /* number of the current piece */
     uint32_t             n_open;
-    struct open_sequence open[FBY_PACKED_OPEN]; /* in ascending order of space,
-                                                   then of number */
+    struct open_sequence open[FBY_PACKED_MAX_OPEN]; /* by space, then number */
 };
 
-/* The number of open sequences with less space than `wanted`, or with the same
- * space and a smaller number. */
-static uint32_t position_of(
-    const struct packing *p, struct open_sequence wanted)
+/* The index in open[] of `wanted`, or where to insert it: the number of open
+ * sequences that come before it. */
+static uint32_t find_index(const struct packing *p, struct open_sequence wanted)
 {
     uint32_t low  = 0;
     uint32_t high = p->n_open;
@@ -121,7 +121,7 @@ static uint32_t position_of(
         struct open_sequence at     = p->open[middle];
         if (at.space < wanted.space ||
             (at.space == wanted.space && at.number < wanted.number)) {
-            low = middle + 1;
+            low = middle + 1; /* `at` comes before `wanted` */
         } else {
             high = middle;
         }
@@ -139,23 +139,27 @@ static struct open_sequence remove_open(struct packing *p, uint32_t i)
 
 static void insert_open(struct packing *p, struct open_sequence sequence)
 {
-    uint32_t i = position_of(p, sequence);
+    uint32_t i = find_index(p, sequence);
     memmove(&p->open[i + 1], &p->open[i], (p->n_open - i) * sizeof(p->open[0]));
     p->open[i] = sequence;
     p->n_open++;
 }
 
+/* Begin a sequence for a piece of `size` tokens. If it will stay open and too
+ * many are open, close the fullest. */
 static struct open_sequence begin_sequence(struct packing *p, uint32_t size)
 {
-    if (size < p->all->length && p->n_open == FBY_PACKED_OPEN) {
-        (void)remove_open(p, 0); /* close the fullest */
+    if (size < p->packed->length && p->n_open == FBY_PACKED_MAX_OPEN) {
+        (void)remove_open(p, 0);
     }
-    return (struct open_sequence){p->all->length, p->all->sequences++};
+    return (struct open_sequence){p->packed->length, p->packed->sequences++};
 }
 
+/* Put the next piece into the open sequence where it leaves the least space, or
+ * into a new sequence. */
 static void assign_piece(struct packing *p, uint32_t size)
 {
-    uint32_t             i = position_of(p, (struct open_sequence){size, 0});
+    uint32_t             i = find_index(p, (struct open_sequence){size, 0});
     struct open_sequence sequence =
         i < p->n_open ? remove_open(p, i) : begin_sequence(p, size);
     p->sequence[p->piece++] = sequence.number;
@@ -165,17 +169,19 @@ static void assign_piece(struct packing *p, uint32_t size)
     }
 }
 
-/* Call `put` for each piece of each document, in order. */
+/* Call `visit` for each piece of each document, in order. */
 static void for_each_piece(
-    struct packing *p, void (*put)(struct packing *p, uint32_t size))
+    struct packing *p, void (*visit)(struct packing *p, uint32_t size))
 {
-    const struct fby_packed *all = p->all;
-    struct fby_reader r = fby_reader(all->lengths.data, all->lengths.size);
+    const struct fby_packed *packed = p->packed;
+    struct fby_reader        r =
+        fby_reader(packed->lengths.data, packed->lengths.size);
     while (r.left > 0) {
         uint64_t left = read_length(&r);
         while (left > 0) {
-            uint32_t size = left < all->length ? (uint32_t)left : all->length;
-            put(p, size);
+            uint32_t size =
+                left < packed->length ? (uint32_t)left : packed->length;
+            visit(p, size);
             left -= size;
         }
     }
@@ -184,22 +190,22 @@ static void for_each_piece(
 /* Store the next piece in its sequence: the last step of a counting sort.
  * Before it, first[s + 1] is the index where the next piece of sequence s
  * belongs; after all pieces it is the index where sequence s + 1 begins. */
-static void place_piece(struct packing *p, uint32_t size)
+static void store_piece(struct packing *p, uint32_t size)
 {
-    struct fby_packed *all = p->all;
-    uint32_t           at  = all->first[p->sequence[p->piece++] + 1]++;
-    all->token[at]         = all->tokens;
-    all->size[at]          = size;
-    all->tokens += size;
+    struct fby_packed *packed = p->packed;
+    uint32_t           at     = packed->first[p->sequence[p->piece++] + 1]++;
+    packed->token[at]         = packed->tokens;
+    packed->size[at]          = size;
+    packed->tokens += size;
 }
 
 void fby_packed_finish(struct fby_packed *self)
 {
-    struct packing p = {.all = self};
+    struct packing p = {.packed = self};
     p.sequence       = fby_zalloc(self->pieces * sizeof(*p.sequence));
     for_each_piece(&p, assign_piece);
     self->first = fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < self->pieces; i++) { /* + 2: see place_piece() */
+    for (uint32_t i = 0; i < self->pieces; i++) { /* + 2: see store_piece() */
         self->first[p.sequence[i] + 2]++;
     }
     for (uint32_t s = 0; s < self->sequences; s++) {
@@ -207,9 +213,9 @@ void fby_packed_finish(struct fby_packed *self)
     }
     self->token  = fby_zalloc(self->pieces * sizeof(*self->token));
     self->size   = fby_zalloc(self->pieces * sizeof(*self->size));
-    self->tokens = 0; /* place_piece() counts the tokens again */
+    self->tokens = 0; /* store_piece() counts the tokens again */
     p.piece      = 0;
-    for_each_piece(&p, place_piece);
+    for_each_piece(&p, store_piece);
     free(p.sequence);
 }
 

@@ -15,9 +15,9 @@
 #include "common/err.h"
 
 enum {
-    FBY_PACKED_OPEN       = 256,     /* maximum of open sequences */
-    FBY_PACKED_MAX_PIECES = 1 << 26, /* in a file */
-    FBY_PACKED_LENGTH     = 9        /* maximum of bytes of an encoded length */
+    FBY_PACKED_MAX_OPEN         = 256,     /* open sequences */
+    FBY_PACKED_MAX_PIECES       = 1 << 26, /* pieces in a file */
+    FBY_PACKED_LENGTH_BYTES_MAX = 9        /* bytes of an encoded length */
 };
 
 struct fby_packed {
@@ -28,7 +28,7 @@ struct fby_packed {
     uint32_t          pieces;    /* number of pieces */
     /* Set by fby_packed_finish. */
     uint32_t  sequences; /* number of sequences */
-    uint32_t *first;     /* sequences + 1 entries: first piece of each */
+    uint32_t *first;     /* sequences + 1 entries: first index in `token` */
     uint64_t *token;     /* per piece: number of its first token in the file */
     uint32_t *size;      /* per piece: its number of tokens */
 };
@@ -47,7 +47,7 @@ FBY_CHECKED fby_err fby_packed_read(struct fby_packed *self,
     const uint8_t *lengths, size_t size, uint64_t tokens,
     struct fby_error_detail *why);
 
-/* Pack the documents. Call once, after the last. */
+/* Pack the documents. Call once, after the last document. */
 void fby_packed_finish(struct fby_packed *self);
 
 /* The number of tokens in a sequence, without padding. */

@@ -6,7 +6,7 @@
 #include "common/interval.h"
 #include "common/mem.h"
 
-#define TOKENS_MAX (UINT64_C(1) << 62)
+#define TOKENS_MAX (UINT64_C(1) << 62) /* keeps counts far from overflow */
 
 struct fby_sequences *fby_sequences_create(const struct fby_tokens *how)
 {
@@ -31,8 +31,8 @@ void fby_sequences_free(struct fby_sequences **self_p)
     }
 }
 
-/* The offset of the byte behind the last token. */
-static uint64_t end_of_last(const struct fby_sequences *self)
+/* The offset in the file of the byte behind the last token. */
+static uint64_t end_of_last_run(const struct fby_sequences *self)
 {
     uint32_t last = self->n_runs - 1;
     return self->at[last] +
@@ -49,7 +49,7 @@ fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
     if (tokens > TOKENS_MAX - self->tokens) {
         return fby_error_set(why, FBY_CONFIG, "more than 2^62 tokens");
     }
-    if (n == 0 || end_of_last(self) != at) {
+    if (n == 0 || end_of_last_run(self) != at) {
         if (n == FBY_MAX_RUNS) {
             return fby_error_set(why, FBY_CONFIG,
                 "more than %d documents that do not follow one another; cut "
@@ -70,6 +70,7 @@ fby_err fby_sequences_end_document(
     struct fby_sequences *self, struct fby_error_detail *why)
 {
     struct fby_packed *packed = self->packed;
+    /* The tokens that packed->tokens does not count are the document. */
     return packed == NULL
                ? FBY_OK
                : fby_packed_add(packed, self->tokens - packed->tokens, why);

@@ -20,7 +20,7 @@
 #include "pipeline/types.h"
 #include "worker/source/tokens/packed.h"
 
-enum { FBY_MAX_RUNS = 1 << 26 };
+enum { FBY_MAX_RUNS = 1 << 26 /* in a file */ };
 
 struct fby_sequences {
     enum fby_tokens_format format;
@@ -55,16 +55,17 @@ void fby_sequences_finish(struct fby_sequences *self);
 /* The number of sequences, once finished. */
 uint64_t fby_sequences_count(const struct fby_sequences *self);
 
-/* Is this a packed flat file of only one document, longer than a sequence? Then
- * the end token in the pipeline is probably wrong. */
+/* True for a packed flat file of only one document, longer than a sequence: the
+ * end token in the pipeline is probably wrong. */
 bool fby_sequences_undivided(const struct fby_sequences *self);
 
 /* A part of a sequence: all its tokens with the last target or, with packing,
  * one piece of a document. */
 struct fby_token_part {
-    uint64_t token; /* number of the first token */
-    uint64_t tokens;
+    uint64_t token;  /* number of the first token */
+    uint64_t tokens; /* number of tokens */
 };
+/* The number of parts of a sequence, and part `part` of it. */
 uint32_t fby_sequences_parts(
     const struct fby_sequences *self, uint32_t sequence);
 struct fby_token_part fby_sequences_part(
@@ -77,12 +78,12 @@ uint64_t fby_sequences_bytes(
 
 /* Tokens that are contiguous in the file. */
 struct fby_token_piece {
-    uint64_t at; /* byte offset in the file */
-    uint64_t tokens;
+    uint64_t at;     /* byte offset in the file */
+    uint64_t tokens; /* number of tokens */
 };
 
-/* Find the `tokens` tokens from number `token` on, or those of them up to the
- * end of a run. Needs tokens > 0 and token + tokens <= self->tokens. */
+/* Find the `tokens` tokens from number `token` on, or those before the end of
+ * the first one's run. Needs tokens > 0 and token + tokens <= self->tokens. */
 struct fby_token_piece fby_sequences_piece(
     const struct fby_sequences *self, uint64_t token, uint64_t tokens);
 

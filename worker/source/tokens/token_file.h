@@ -20,7 +20,7 @@
 struct fby_token_file {
     const struct fby_object *object; /* borrowed */
     uint64_t                 size;   /* bytes */
-    const atomic_bool       *stop;   /* true: give up soon */
+    const atomic_bool       *stop;   /* true: end the reading soon */
 };
 
 /* All readers append the runs of `file` to `out`, set out->type if it is 0, and
@@ -28,27 +28,27 @@ struct fby_token_file {
  * Errors: FBY_CONFIG  a damaged file, or another type than out->type
  *         FBY_IO, FBY_GONE (*stop became true) */
 
-/* With packing, each document ends with the token `end`. */
+/* Read a flat file. With packing, each document ends with the token `end`. */
 FBY_CHECKED fby_err fby_flat_read(const struct fby_token_file *file,
     uint32_t end, struct fby_sequences *out, struct fby_error_detail *why);
 
-/* The tokens are in `column`. */
+/* Read an MDS shard. The tokens are in its column named `column`. */
 FBY_CHECKED fby_err fby_mds_read(const struct fby_token_file *file,
     const char *column, struct fby_sequences *out,
     struct fby_error_detail *why);
 
-/* `file` is the .idx; the .bin has `bin_size` bytes. */
+/* Read a Megatron index. `file` is the .idx; the .bin has `bin_size` bytes. */
 FBY_CHECKED fby_err fby_megatron_read(const struct fby_token_file *file,
     uint64_t bin_size, struct fby_sequences *out, struct fby_error_detail *why);
 
 /* Read exactly `bytes` bytes from byte `at` on.
  * Errors: FBY_CONFIG  the file ends before;  FBY_IO, FBY_GONE. */
-FBY_CHECKED fby_err fby_token_file_bytes(const struct fby_token_file *file,
+FBY_CHECKED fby_err fby_token_file_read(const struct fby_token_file *file,
     uint64_t at, void *out, size_t bytes, struct fby_error_detail *why);
 
-/* Set out->type to the type that the file declares.
+/* Set out->type to `found`, the type that the file declares.
  * Errors: FBY_CONFIG  the pipeline says another type. */
-FBY_CHECKED fby_err fby_token_file_type(enum fby_type found,
+FBY_CHECKED fby_err fby_token_file_set_type(enum fby_type found,
     struct fby_sequences *out, struct fby_error_detail *why);
 
 #endif
