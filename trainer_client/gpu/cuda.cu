@@ -1,9 +1,10 @@
-/* cuda.cu - the kernels and the table of calls. No other file includes CUDA.
+/* cuda.cu - the kernels, and the table of CUDA functions (cuda.h).
  *
- * The kernels only call functions of expand/block.h. Each pass has its own
- * kernel, because a common kernel would need the registers of the largest pass.
- * The file is linked with the static CUDA runtime, which loads the driver at
- * the first call. On a machine without a driver every call returns an error. */
+ * A batch is expanded to tensors in three passes (enum fby_pass). Each pass has
+ * its own kernel, because a common kernel would need the registers of the
+ * largest pass. The code is in expand/block.h. This file is linked with
+ * the static CUDA runtime, which loads the driver at the first call. On a
+ * machine without a driver every call returns an error. */
 #include "trainer_client/gpu/cuda.h"
 
 #include <cstdio>
@@ -18,7 +19,8 @@
 #define FBY_HAS_NVTX 0
 #endif
 
-/* Four blocks on every multiprocessor leave 64 registers for each thread. */
+/* Four blocks on a multiprocessor leave each thread 64 of its 65536 registers.
+ * `list` is the offset of the list of segments in `arena`. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
 {
@@ -30,7 +32,7 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
 }
 
 /* The next two kernels run FBY_PASS_GREYS and FBY_PASS_OPS. `first` is the
- * first block of the pass in the list. */
+ * number of the pass's first block in the list. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
 {
@@ -51,21 +53,21 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run_ops(&memory, first + blockIdx.x);
 }
 
-static_assert(sizeof(struct fby_segment) % 8 == 0, "segments form an array");
+static_assert(sizeof(struct fby_segment) % 8 == 0, "all segments are aligned");
 static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
                       FBY_TILE_READ_OVER + sizeof(struct fby_block_shared) <=
                   FBY_CUDA_SHARED,
-    "the largest tile fits");
+    "the largest tile fits into the shared memory");
 
-/* ---- one call ------------------------------------------------------------ */
+/* ---- one call of the runtime --------------------------------------------- */
 
-static thread_local const char *last_failed = "";
+static thread_local const char *failed_function = "";
 
 /* Record `function` as the last one that failed, if `code` is an error. */
 static int record_failure(const char *function, cudaError_t code)
 {
     if (code != cudaSuccess && code != cudaErrorNotReady) {
-        last_failed = function;
+        failed_function = function;
     }
     return code;
 }
@@ -82,7 +84,7 @@ static cudaEvent_t event_of(void *event)
     return static_cast<cudaEvent_t>(event);
 }
 
-/* ---- several calls ------------------------------------------------------- */
+/* ---- functions of the table with more than one call ---------------------- */
 
 static int describe(int device, struct fby_cuda_about *out)
 {
@@ -96,6 +98,7 @@ static int describe(int device, struct fby_cuda_about *out)
         err        = CALL(cudaDeviceGetPCIBusId, out->pci,
                    static_cast<int>(sizeof(out->pci)), device);
     }
+    /* hexadecimal digits in lower case, as in sysfs */
     for (char *c = out->pci; err == cudaSuccess && *c != '\0'; c++) {
         *c = *c >= 'A' && *c <= 'F' ? static_cast<char>(*c - 'A' + 'a') : *c;
     }
@@ -106,7 +109,8 @@ static int describe(int device, struct fby_cuda_about *out)
  * which must not happen while a graph is captured. */
 static int load_kernels(void)
 {
-    const int          shared = FBY_CUDA_SHARED - (int)sizeof(fby_block_shared);
+    const int dynamic_shared_bytes =
+        FBY_CUDA_SHARED - (int)sizeof(fby_block_shared);
     cudaFuncAttributes about;
     int                err = CALL(cudaFuncGetAttributes, &about, fby_expand);
     if (err == cudaSuccess) {
@@ -117,7 +121,7 @@ static int load_kernels(void)
     }
     if (err == cudaSuccess) {
         err = CALL(cudaFuncSetAttribute, fby_expand,
-            cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+            cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic_shared_bytes);
     }
     return err;
 }
@@ -125,16 +129,16 @@ static int load_kernels(void)
 /* Create a pool that keeps freed memory for the next allocation. */
 static int pool_create(int device, void **out)
 {
-    cudaMemPool_t    pool  = nullptr;
-    uint64_t         keep  = UINT64_MAX;
-    cudaMemPoolProps props = {};
-    props.allocType        = cudaMemAllocationTypePinned;
-    props.location.type    = cudaMemLocationTypeDevice;
-    props.location.id      = device;
-    int err                = CALL(cudaMemPoolCreate, &pool, &props);
+    cudaMemPool_t    pool     = nullptr;
+    uint64_t         keep_all = UINT64_MAX; /* bytes to keep */
+    cudaMemPoolProps props    = {};
+    props.allocType           = cudaMemAllocationTypePinned;
+    props.location.type       = cudaMemLocationTypeDevice;
+    props.location.id         = device;
+    int err                   = CALL(cudaMemPoolCreate, &pool, &props);
     if (err == cudaSuccess) {
         err = CALL(cudaMemPoolSetAttribute, pool,
-            cudaMemPoolAttrReleaseThreshold, &keep);
+            cudaMemPoolAttrReleaseThreshold, &keep_all);
     }
     if (err != cudaSuccess && pool != nullptr) {
         (void)CALL(cudaMemPoolDestroy, pool);
@@ -152,37 +156,38 @@ static int exchange_capture_mode(int *mode)
     return err;
 }
 
-/* Returns the error of this launch only. An earlier error of the thread belongs
- * to the application, and stays pending. */
-static int launch_pass(const void *kernel, uint32_t blocks, size_t shared,
+/* Launch a kernel, unless it has no blocks. Returns the error of this launch
+ * only. An earlier error of the thread stays pending for the application. */
+static int launch_pass(const void *kernel, uint32_t blocks, size_t shared_bytes,
     void **args, void *stream)
 {
-    return blocks == 0
-               ? cudaSuccess
-               : CALL(cudaLaunchKernel, kernel, dim3(blocks),
-                     dim3(FBY_BLOCK_THREADS), args, shared, stream_of(stream));
+    return blocks == 0 ? cudaSuccess
+                       : CALL(cudaLaunchKernel, kernel, dim3(blocks),
+                             dim3(FBY_BLOCK_THREADS), args, shared_bytes,
+                             stream_of(stream));
 }
 
-static int launch_passes(const struct fby_cuda_launch *l)
+static int launch_passes(const struct fby_cuda_launch *launch)
 {
-    uint8_t *arena         = static_cast<uint8_t *>(l->arena);
-    uint8_t *out           = static_cast<uint8_t *>(l->out);
-    uint64_t list          = l->list;
-    uint32_t first_greys   = l->blocks[FBY_PASS_EXPAND];
-    uint32_t first_ops     = first_greys + l->blocks[FBY_PASS_GREYS];
+    uint8_t *arena         = static_cast<uint8_t *>(launch->arena);
+    uint8_t *out           = static_cast<uint8_t *>(launch->out);
+    uint64_t list          = launch->list;
+    uint32_t first_greys   = launch->blocks[FBY_PASS_EXPAND];
+    uint32_t first_ops     = first_greys + launch->blocks[FBY_PASS_GREYS];
     void    *expand_args[] = {&arena, &list, &out};
     void    *greys_args[]  = {&arena, &list, &first_greys};
     void    *ops_args[]    = {&arena, &list, &out, &first_ops};
 
     int code = launch_pass(reinterpret_cast<const void *>(fby_expand),
-        l->blocks[FBY_PASS_EXPAND], l->shared, expand_args, l->stream);
+        launch->blocks[FBY_PASS_EXPAND], launch->shared, expand_args,
+        launch->stream);
     if (code == cudaSuccess) {
         code = launch_pass(reinterpret_cast<const void *>(fby_expand_greys),
-            l->blocks[FBY_PASS_GREYS], 0, greys_args, l->stream);
+            launch->blocks[FBY_PASS_GREYS], 0, greys_args, launch->stream);
     }
     if (code == cudaSuccess) {
         code = launch_pass(reinterpret_cast<const void *>(fby_expand_ops),
-            l->blocks[FBY_PASS_OPS], 0, ops_args, l->stream);
+            launch->blocks[FBY_PASS_OPS], 0, ops_args, launch->stream);
     }
     return code;
 }
@@ -272,7 +277,7 @@ static constexpr void add_stream_calls(struct fby_cuda *calls)
 
 static constexpr void add_error_calls(struct fby_cuda *calls)
 {
-    calls->failed_function = []() { return last_failed; };
+    calls->failed_function = []() { return failed_function; };
     calls->error_name      = [](int code) {
         return cudaGetErrorName(static_cast<cudaError_t>(code));
     };

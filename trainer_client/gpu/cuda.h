@@ -1,11 +1,11 @@
 /* cuda.h - a table of the CUDA functions that Forebay uses.
  *
- * cuda.cu sets the table to functions of the CUDA runtime. A build without nvcc
- * has no table, and tests have a table of their own. Unless noted, a function
- * makes one call of the runtime, on the current device of the calling thread.
- * It returns 0 or the runtime's error number. Streams and events are handles of
- * the runtime. A stream is a cudaStream_t, so NULL and 1 are the legacy default
- * stream, and 2 is the per-thread default stream. */
+ * cuda.cu fills the table with functions that call the CUDA runtime. A build
+ * without nvcc has no table, and tests have a table of their own. Unless noted,
+ * a function makes one call of the runtime, for the current device of the
+ * calling thread, and returns 0 or the runtime's error number. Streams, events
+ * and pools are the runtime's handles. As in CUDA, the streams NULL and 1 are
+ * the legacy default stream, and 2 is the per-thread default stream. */
 #ifndef FBY_CLIENT_GPU_CUDA_H
 #define FBY_CLIENT_GPU_CUDA_H
 
@@ -14,40 +14,42 @@
 
 #include "common/err.h"
 
-struct fby_cuda_about {
+struct fby_cuda_about { /* a GPU */
     char     name[128];
     char     pci[16];      /* PCI address as in sysfs, like "0000:1b:00.0" */
     int      major, minor; /* compute capability */
-    uint64_t bytes;        /* of device memory */
+    uint64_t bytes;        /* size of the device memory */
 };
 
-struct fby_cuda_launch {
-    void    *arena;     /* on the device */
-    uint64_t list;      /* offset in the arena of the list of segments */
-    void    *out;       /* memory of the tensors, on the device */
-    uint32_t blocks[3]; /* of each pass (enum fby_pass) */
-    uint32_t shared;    /* dynamic shared memory of FBY_PASS_EXPAND, bytes */
+struct fby_cuda_launch { /* the kernels that expand one batch */
+    void    *arena;      /* the batch's arena, copied to the device */
+    uint64_t list;       /* offset of the list of segments in the arena */
+    void    *out;        /* where tensors are written, on the device */
+    uint32_t blocks[3];  /* number of blocks, by enum fby_pass */
+    uint32_t shared;     /* bytes of dynamic shared memory of FBY_PASS_EXPAND */
     void    *stream;
 };
 
-/* The most bytes of shared memory of a block, static and dynamic. */
+/* The most bytes of shared memory of a block, static and dynamic. More than
+ * 48 KiB must be enabled, which load_kernels does. */
 enum { FBY_CUDA_SHARED = 50 << 10 };
 
 struct fby_cuda {
     int not_ready; /* returned by event_query while the event is pending */
-    /* Versions are 1000 major + 10 minor. A missing driver has 0. */
+    /* Version numbers are 1000 * major + 10 * minor; 0: no driver. */
     int (*driver_version)(int *out);
     int (*runtime_version)(int *out);
     int (*device_count)(int *out);
     int (*describe)(int device, struct fby_cuda_about *out);
     int (*use_device)(int device);
-    int (*current_device)(int *out); /* of the thread; creates no context */
-    /* Exchange the thread's stream capture mode with *mode, which says what
-     * calls are allowed while a thread captures a CUDA graph. */
+    int (*current_device)(int *out); /* creates no context */
+    /* Exchange the thread's capture mode with *mode. The mode says which calls
+     * the thread may make while it or another captures a CUDA graph. */
     int (*exchange_capture_mode)(int *mode);
-    int thread_local_mode; /* the mode for captures of the same thread only */
-    /* Load the kernels. Called once per device, before the first launch. */
+    int thread_local_mode; /* the mode that ignores other threads' captures */
+    /* Load the kernels on the device. Call before its first launch. */
     int (*load_kernels)(void);
+    /* Pin (lock and register) host memory, so that copies are asynchronous. */
     int (*pin)(void *memory, size_t size);
     int (*unpin)(void *memory);
     int (*allocate)(void **out, size_t size);
@@ -56,22 +58,22 @@ struct fby_cuda {
     int (*pool_destroy)(void *pool);
     int (*pool_allocate)(void **out, size_t size, void *pool, void *stream);
     int (*pool_free)(void *memory, void *stream);
-    int (*stream_create)(void **out); /* non-blocking */
+    int (*stream_create)(void **out); /* not ordered with stream NULL */
     int (*stream_destroy)(void *stream);
-    int (*stream_wait)(void *stream, void *event);
-    int (*stream_sync)(void *stream); /* blocks */
+    int (*stream_wait)(void *stream, void *event); /* later work waits */
+    int (*stream_sync)(void *stream);              /* this thread waits */
     int (*event_create)(void **out);
     int (*event_destroy)(void *event);
     int (*event_record)(void *event, void *stream);
     int (*event_query)(void *event);
-    /* Asynchronous, from pinned host memory. */
+    /* Copy from pinned host memory to the device, asynchronously. */
     int (*copy)(void *to, const void *from, size_t size, void *stream);
     /* Launch a kernel for each pass that has blocks. */
     int (*launch)(const struct fby_cuda_launch *launch);
-    /* failed_function: the function of the runtime that failed last in a call
-     * of this table on the calling thread, such as "cudaMalloc", or "".
-     * error_name and error_text: those of an error number, such as
-     * "cudaErrorMemoryAllocation" and "out of memory". Strings are static. */
+    /* failed_function: the name of the runtime's function that failed last on
+     * the calling thread, such as "cudaMalloc", or "". error_name and
+     * error_text: those of an error number, such as "cudaErrorMemoryAllocation"
+     * and "out of memory". The strings are static. */
     const char *(*failed_function)(void);
     const char *(*error_name)(int code);
     const char *(*error_text)(int code);
@@ -88,8 +90,8 @@ extern "C" {
 const struct fby_cuda *fby_cuda(void);
 
 /* Turn `code`, which the last call of this thread returned, into an error.
- * Errors: FBY_SYS  `why` has the runtime's function, and number, name and text
- *                  of the error: "cudaMalloc failed with 2
+ * Errors: FBY_SYS  `why` names the runtime's function and the error:
+ *                  "cudaMalloc failed with 2
  *                  (cudaErrorMemoryAllocation: out of memory)" */
 FBY_CHECKED fby_err fby_cuda_check(
     const struct fby_cuda *cuda, int code, struct fby_error_detail *why);

@@ -1,4 +1,4 @@
-/* cuda_none.c - the table of CUDA functions in a build without nvcc: none. */
+/* cuda_none.c - a build without nvcc has no table of CUDA functions. */
 #include "trainer_client/gpu/cuda.h"
 
 const struct fby_cuda *fby_cuda(void)

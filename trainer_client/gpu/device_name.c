@@ -1,10 +1,11 @@
-/* device_name.c - check the name of a device against the machine's GPUs. */
+/* device_name.c - find the GPU that a device name means. */
 #include "trainer_client/gpu/device_name.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-static fby_err no_driver(
+static fby_err fail_without_gpus(
     const struct fby_cuda *cuda, int code, struct fby_error_detail *why)
 {
     int driver  = 0;
@@ -15,7 +16,7 @@ static fby_err no_driver(
         return fby_error_set(why, FBY_USAGE,
             "device cuda: this machine has no NVIDIA driver; use host");
     }
-    if (driver / 1000 < runtime / 1000) {
+    if (driver / 1000 < runtime / 1000) { /* 1000 * major + 10 * minor */
         return fby_error_set(why, FBY_USAGE,
             "device cuda: the driver is for CUDA %d.%d, this build needs one "
             "for %d.0 or newer: update the driver, or use host",
@@ -25,18 +26,27 @@ static fby_err no_driver(
         "device cuda: the driver says %s; use host", cuda->error_name(code));
 }
 
+/* Parse "cuda" or "cuda:N". (strtol alone would accept spaces and signs.) */
+static bool parse_name(const char *name, long *out)
+{
+    *out = 0;
+    if (strcmp(name, "cuda") == 0) {
+        return true;
+    }
+    if (strncmp(name, "cuda:", 5) != 0 || name[5] < '0' || name[5] > '9') {
+        return false;
+    }
+    char *end = NULL;
+    *out      = strtol(name + 5, &end, 10);
+    return *end == '\0';
+}
+
 fby_err fby_gpu_device_number(const struct fby_cuda *cuda, const char *name,
     int *out, struct fby_error_detail *why)
 {
-    int   n      = 0;
-    char *end    = NULL;
-    long  number = 0;
-    if (strncmp(name, "cuda:", 5) == 0) {
-        number = strtol(name + 5, &end, 10);
-    }
-    if (strcmp(name, "cuda") != 0 &&
-        (end == NULL || end == name + 5 || *end != '\0' || number < 0 ||
-            name[5] < '0' || name[5] > '9')) {
+    int  n_gpus = 0;
+    long number = 0;
+    if (!parse_name(name, &number)) {
         return fby_error_set(why, FBY_USAGE,
             "no device %.40s; there are: host, cuda, cuda:N, auto", name);
     }
@@ -45,14 +55,14 @@ fby_err fby_gpu_device_number(const struct fby_cuda *cuda, const char *name,
             "device %.40s: this library was built without CUDA; use host",
             name);
     }
-    int code = cuda->device_count(&n);
+    int code = cuda->device_count(&n_gpus);
     if (code != 0) {
-        return no_driver(cuda, code, why);
+        return fail_without_gpus(cuda, code, why);
     }
-    if (number >= n) {
+    if (number >= n_gpus) {
         return fby_error_set(why, FBY_USAGE,
-            "device %.40s: this machine has %d GPU%s", name, n,
-            n == 1 ? "" : "s");
+            "device %.40s: this machine has %d GPU%s", name, n_gpus,
+            n_gpus == 1 ? "" : "s");
     }
     *out = (int)number;
     return FBY_OK;

@@ -1,4 +1,4 @@
-/* device_name.h - parse the name of a GPU device. */
+/* device_name.h - find the GPU that a device name means. */
 #ifndef FBY_CLIENT_GPU_DEVICE_NAME_H
 #define FBY_CLIENT_GPU_DEVICE_NAME_H
 

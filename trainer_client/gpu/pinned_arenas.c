@@ -1,4 +1,5 @@
-/* pinned_arenas.c - allocate arenas, and let some threads pin them. */
+/* pinned_arenas.c - allocate arenas (host memory for copies to a GPU), and let
+ * some threads pin them. */
 #include "trainer_client/gpu/pinned_arenas.h"
 
 #include <pthread.h>
@@ -11,26 +12,25 @@
 #include "common/mem.h"
 #include "common/pages.h"
 
-enum { THREADS = 4 };
+enum { MAX_THREADS = 4 };
 
 enum pin_state { PINNING, PINNED, FAILED };
 
 struct fby_pinned {
     struct fby_pin_config   config;
-    uint8_t               **memory; /* of each arena */
-    pthread_t               threads[THREADS];
+    uint8_t               **memory; /* by arena */
+    pthread_t               threads[MAX_THREADS];
     uint32_t                n_threads;
-    atomic_uint             next;  /* the next arena to pin */
-    pthread_mutex_t         lock;  /* guards the next three members */
-    enum pin_state         *state; /* of each arena */
-    struct fby_error_detail why;   /* of the arena that failed last */
+    atomic_uint             next_arena; /* the next one to pin */
+    pthread_mutex_t         lock;       /* guards the next three members */
+    enum pin_state         *state;      /* by arena */
+    struct fby_error_detail why; /* why an arena last failed to be pinned */
     pthread_cond_t          changed;
-    cpu_set_t               near; /* if has_near: CPUs of the GPU's NUMA node */
-    bool                    has_near;
+    cpu_set_t near_gpu; /* if has_near_gpu: CPUs of the GPU's NUMA node */
+    bool      has_near_gpu;
 };
 
-/* ---- the GPU's NUMA node ------------------------------------------------- */
-
+/* False: there are no CPUs to prefer, or the node is unknown. */
 static bool find_cpus_near_gpu(
     const struct fby_pin_config *config, cpu_set_t *out)
 {
@@ -45,22 +45,21 @@ static bool find_cpus_near_gpu(
     snprintf(
         directory, sizeof(directory), "/sys/bus/pci/devices/%s", about.pci);
     int number = fby_node_of_device(directory, "numa_node");
-    if (!fby_node_preferred_cpus("", number, &allowed, &node)) {
+    if (!fby_node_preferred_cpus("" /* root */, number, &allowed, &node)) {
         return false;
     }
     *out = node.cpus;
     return true;
 }
 
-/* ---- pinning ------------------------------------------------------------- */
-
+/* Pin an arena, even while another thread captures a CUDA graph. */
 static fby_err pin_arena(const struct fby_pin_config *config, uint8_t *memory,
     struct fby_error_detail *why)
 {
     const struct fby_cuda *cuda = config->cuda;
     int                    mode = cuda->thread_local_mode;
     fby_err err = fby_cuda_check(cuda, cuda->use_device(config->device), why);
-    (void)cuda->exchange_capture_mode(&mode);
+    (void)cuda->exchange_capture_mode(&mode); /* `mode`: now the old one */
     if (err == FBY_OK) {
         err = fby_cuda_check(cuda, cuda->pin(memory, config->bytes), why);
     }
@@ -71,12 +70,12 @@ static fby_err pin_arena(const struct fby_pin_config *config, uint8_t *memory,
 static void *thread_main(void *opaque)
 {
     struct fby_pinned *self = opaque;
-    if (self->has_near) {
+    if (self->has_near_gpu) {
         (void)pthread_setaffinity_np(/* only a preference */
-            pthread_self(), sizeof(self->near), &self->near);
+            pthread_self(), sizeof(self->near_gpu), &self->near_gpu);
     }
-    uint32_t i = atomic_fetch_add(&self->next, 1);
-    for (; i < self->config.n; i = atomic_fetch_add(&self->next, 1)) {
+    uint32_t i = atomic_fetch_add(&self->next_arena, 1);
+    for (; i < self->config.n; i = atomic_fetch_add(&self->next_arena, 1)) {
         struct fby_error_detail why = {""};
         fby_err err = pin_arena(&self->config, self->memory[i], &why);
         pthread_mutex_lock(&self->lock);
@@ -90,13 +89,15 @@ static void *thread_main(void *opaque)
     return NULL;
 }
 
+/* Start the threads with all signals blocked, so that only the program's own
+ * threads handle signals. One thread is enough. */
 static fby_err start_threads(struct fby_pinned *self)
 {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (self->n_threads < THREADS &&
+    while (self->n_threads < MAX_THREADS &&
            pthread_create(
                &self->threads[self->n_threads], NULL, thread_main, self) == 0) {
         self->n_threads++;
@@ -114,8 +115,8 @@ fby_err fby_pinned_create(const struct fby_pin_config *config,
     self->state             = fby_zalloc(config->n * sizeof(*self->state));
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    self->has_near = find_cpus_near_gpu(config, &self->near);
-    fby_err err    = FBY_OK;
+    self->has_near_gpu = find_cpus_near_gpu(config, &self->near_gpu);
+    fby_err err        = FBY_OK;
     for (uint32_t i = 0; i < config->n; i++) {
         self->memory[i] = fby_pages_map(config->bytes);
         err             = self->memory[i] != NULL ? err : FBY_SYS;
@@ -140,7 +141,7 @@ void fby_pinned_destroy(struct fby_pinned **self_p)
         return;
     }
     *self_p = NULL;
-    atomic_store(&self->next, self->config.n);
+    atomic_store(&self->next_arena, self->config.n); /* pin no more */
     for (uint32_t i = 0; i < self->n_threads; i++) {
         pthread_join(self->threads[i], NULL);
     }

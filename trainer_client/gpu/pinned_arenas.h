@@ -1,10 +1,10 @@
 /* pinned_arenas.h - allocate arenas, and pin them in the background.
  *
  * An arena is host memory from which one batch is copied to a GPU, in huge
- * pages where possible. Several threads pin (register) the arenas. They run on
- * the GPU's NUMA node and touch the pages first, so the memory is there, too.
- * Pinning one or two gigabytes takes a second. A caller waits only for the
- * arena that it uses. */
+ * pages where possible. Several threads pin the arenas (register them with
+ * CUDA). They run on the GPU's NUMA node and touch the pages first, so the
+ * memory is on that node, too. Pinning 1 or 2 GB takes a second. A caller waits
+ * only for the arena that it uses. */
 #ifndef FBY_CLIENT_GPU_PINNED_ARENAS_H
 #define FBY_CLIENT_GPU_PINNED_ARENAS_H
 
@@ -15,12 +15,12 @@
 
 struct fby_pin_config {
     const struct fby_cuda *cuda;
-    int                    device;
-    uint32_t               n;     /* arenas */
-    uint64_t               bytes; /* of each arena */
+    int                    device; /* number of the GPU */
+    uint32_t               n;      /* number of arenas */
+    uint64_t               bytes;  /* size of each arena */
 };
 
-struct fby_pinned;
+struct fby_pinned; /* all arenas of an upload */
 
 /* Allocate config->n arenas and start pinning them. fby_pinned_wait reports
  * errors of the pinning. Errors: FBY_SYS  no memory, or no thread. */

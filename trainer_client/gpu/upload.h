@@ -1,26 +1,26 @@
-/* upload.h - copy whole batches to a GPU and expand them there
+/* upload.h - copy whole batches to a GPU, and expand them there to tensors
  * (expand/segment.h).
  *
- * The caller gathers the bytes of a batch in an arena of pinned memory. A lane
- * is a CUDA stream, and device memory as large as an arena. Batches use the
- * lanes round-robin, so one batch is copied while the previous one is expanded.
- * An output buffer ("out") is device memory for the tensors of one batch. The
- * consumer is the training program. Three resources may be written again when
- * an event has passed:
+ * The caller gathers the bytes of a batch in an arena, which is pinned host
+ * memory. A lane is a CUDA stream with device memory for a copy of an arena.
+ * Batches use the lanes in turn, so one batch is copied while the one before is
+ * expanded. An output buffer ("out") is device memory for the tensors of one
+ * batch. The consumer is the training program. These may be written again:
  *     the arena   when its copy is done. The caller polls for this.
  *     the lane    when its kernel is done. The stream of the lane keeps order.
- *     the out     when the work that the consumer had queued at the release is
- *                 done. The stream of the lane waits for this.
+ *     the out     when the consumer has released it, and the work that was then
+ *                 queued on the consumer's stream is done. The stream of the
+ *                 lane waits for this.
  * With `fixed` the tensors of all batches have the same address. Batches are
- * still copied ahead, but the kernel is launched on the consumer's stream when
- * the consumer takes the batch.
+ * still copied ahead, but a batch's kernel is launched on the consumer's stream
+ * when the consumer takes the batch.
  *
- * Thread: any, concurrently.
+ * Thread: any, concurrently. "Thread: ours" means a thread of Forebay, because
+ *         the call may change the thread's current device.
  * Blocks: destroy and stop wait for the device. The first submit with an arena
  *         waits until that arena is pinned. No other function waits.
  * The message of a failed call names the CUDA function and the batch. Calls for
- * batches create no context on any other GPU. "Thread: ours" means a thread of
- * Forebay, whose current device the call may change. */
+ * batches create no context on another GPU. */
 #ifndef FBY_CLIENT_GPU_UPLOAD_H
 #define FBY_CLIENT_GPU_UPLOAD_H
 
@@ -30,12 +30,13 @@
 #include "trainer_client/gpu/cuda.h"
 
 enum {
-    FBY_GPU_UPLOAD_LANES = 4, /* more than the batches of the ready queue */
-    FBY_GPU_UPLOAD_PIECE = 16 << 20 /* bytes of one copy */
+    FBY_GPU_UPLOAD_LANES = 4,       /* more than the ready queue has batches */
+    FBY_GPU_UPLOAD_PIECE = 16 << 20 /* most bytes of one copy */
 };
 
 /* The application's allocator for tensors (forebay_options). It allocates and
- * frees in the order of `stream`. Called with no lock held. */
+ * frees in the order of `stream`. It is called with no lock held. All NULL: the
+ * upload allocates with CUDA. */
 struct fby_gpu_upload_memory {
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
     void (*free)(void *arg, void *memory, void *stream);
@@ -47,10 +48,10 @@ struct fby_gpu_upload_config {
     int                    device;
     uint32_t               n_arenas;
     uint64_t               arena_bytes;
-    uint64_t               work_bytes; /* of a lane, in addition to the arena */
-    uint32_t               n_outs;     /* outs that are allocated at create */
-    uint64_t               out_bytes;  /* of the tensors of one batch */
-    bool                   fixed; /* tensors of all batches have one address */
+    uint64_t work_bytes; /* size of a lane's memory after the arena */
+    uint32_t n_outs;     /* outs to allocate at create */
+    uint64_t out_bytes;  /* size of an out */
+    bool     fixed;      /* tensors of all batches have one address */
     struct fby_gpu_upload_memory memory;
 };
 
@@ -62,10 +63,10 @@ struct fby_gpu_upload_out {
 };
 
 struct fby_gpu_upload_batch {
-    uint64_t                   epoch, step; /* for messages */
-    uint32_t                   arena;       /* number of the arena */
-    uint64_t                   bytes;       /* to be copied from the arena */
-    uint64_t                   list; /* offset in the arena of the segments */
+    uint64_t epoch, step; /* for messages */
+    uint32_t arena;       /* number of the arena */
+    uint64_t bytes;       /* bytes to copy from the arena's start */
+    uint64_t list;        /* offset of the list of segments in the arena */
     struct fby_gpu_upload_out *out;
 };
 
@@ -77,7 +78,7 @@ FBY_CHECKED fby_err fby_gpu_upload_create(
 
 /* Wait for all submitted batches and free the arenas. Tensors stay valid. */
 void fby_gpu_upload_stop(struct fby_gpu_upload *self);
-/* Stop, and free all other memory. Every out was recycled before. */
+/* Stop, and free all other memory. Recycle every out before. */
 void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p);
 
 /* The member `fixed` of the configuration. */
@@ -86,8 +87,8 @@ bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self);
 uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
-/* Copy a batch and, unless `fixed`, launch its kernels. batch->out was taken,
- * and belongs to no other batch. Thread: ours. Errors: FBY_SYS. */
+/* Queue the copy of a batch and, unless `fixed`, launch its kernels. batch->out
+ * is from take_out and has no other batch. Thread: ours. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
 
@@ -101,20 +102,20 @@ FBY_CHECKED fby_err fby_gpu_upload_poll_copied(
 struct fby_gpu_upload_out *fby_gpu_upload_take_out(
     struct fby_gpu_upload *self, bool extra);
 
-/* Return an out to the upload, after its release or if it was never handed out.
- * An extra out is freed. */
+/* Give an out back, after its release or if it was never handed out. An extra
+ * out is freed. */
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_upload_out *buffer);
 
-/* Make a stream of the consumer wait for the tensors of a batch. With `fixed`
+/* Make the consumer's `stream` wait for the tensors of a batch. With `fixed`
  * the first call for a batch launches its kernels. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
     struct fby_gpu_upload_out *buffer, void *stream,
     struct fby_error_detail *why);
 
 /* End the use of the tensors: it is over when the work that is now queued on
- * `stream` is done. If no event can be recorded on the stream, the upload
- * writes no tensors any more, and the next submit fails with the reason. */
+ * `stream` is done. If no event can be recorded on the stream, the end of the
+ * use is unknown. Then every later submit fails with the reason. */
 void fby_gpu_upload_release(struct fby_gpu_upload *self,
     struct fby_gpu_upload_out *buffer, void *stream);
 

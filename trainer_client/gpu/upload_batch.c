@@ -1,5 +1,6 @@
-/* upload_batch.c - copy and launch a batch on a lane, hand it out to a stream
- * of the consumer, and release it. */
+/* upload_batch.c - copy a batch to a lane (a CUDA stream with device memory),
+ * launch the kernels that expand it to tensors in an out (device memory), make
+ * the consumer's stream wait for the tensors, and release them. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <string.h>
@@ -8,12 +9,12 @@
 
 _Static_assert(sizeof(((struct fby_cuda_launch *)0)->blocks) ==
                    sizeof(((struct fby_segment_list *)0)->blocks),
-    "a launch has the passes of a list");
+    "a launch and a list have the same passes");
 
 /* ---- submit -------------------------------------------------------------- */
 
-/* Choose the next lane that is not pending. With `fixed` each batch of the
- * ready queue keeps one lane pending. */
+/* Choose the next lane that is not pending. With `fixed` a batch keeps its lane
+ * pending from its copy until the consumer takes it. */
 static struct upload_lane *choose_lane(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
@@ -38,9 +39,10 @@ static void copy_arena(struct cuda_calls *calls,
         CALL(calls, stream_wait, lane->stream, lane->kernel_done);
     }
     calls->upload->cuda->begin_range("forebay copy");
-    for (uint64_t at = 0; at < batch->bytes; at += FBY_GPU_UPLOAD_PIECE) {
-        uint64_t left = batch->bytes - at;
-        CALL(calls, copy, lane->memory + at, from + at,
+    for (uint64_t offset = 0; offset < batch->bytes;
+         offset += FBY_GPU_UPLOAD_PIECE) {
+        uint64_t left = batch->bytes - offset;
+        CALL(calls, copy, lane->memory + offset, from + offset,
             left < FBY_GPU_UPLOAD_PIECE ? left : FBY_GPU_UPLOAD_PIECE,
             lane->stream);
     }
@@ -51,9 +53,9 @@ static void copy_arena(struct cuda_calls *calls,
     arena->step  = batch->step;
 }
 
-/* Make the lane wait for the last use of the out's memory, unless this use is
- * over. (For a batch that was never handed out, the kernels were the last.) */
-static void wait_released(
+/* Make the lane wait for the last use of the out's memory (by the consumer, or
+ * by the kernels of a batch that was never handed out), unless it is over. */
+static void wait_until_free(
     struct cuda_calls *calls, struct upload_out *out, struct upload_lane *lane)
 {
     if (out->busy_until == NULL || calls->err != FBY_OK) {
@@ -91,7 +93,7 @@ static void launch_kernels(
     struct cuda_calls *calls, const struct fby_cuda_launch *kernels)
 {
     calls->upload->cuda->begin_range("forebay launch");
-    if (kernels->blocks[FBY_PASS_EXPAND] > 0) {
+    if (kernels->blocks[FBY_PASS_EXPAND] > 0) { /* else no rows */
         CALL(calls, launch, kernels);
     }
     calls->upload->cuda->end_range();
@@ -108,21 +110,23 @@ static bool record_after(struct cuda_calls *calls, void *event, void *stream)
     return code == 0;
 }
 
+/* If the event cannot be recorded, it is unknown when the kernels end. */
 static void record_ready(struct cuda_calls *calls, struct upload_out *out)
 {
-    bool recorded   = record_after(calls, out->ready, out->launch.stream);
-    out->leaked     = out->leaked || !recorded;
-    out->busy_until = out->ready;
+    bool recorded    = record_after(calls, out->ready, out->launch.stream);
+    out->use_unknown = out->use_unknown || !recorded;
+    out->busy_until  = out->ready;
 }
 
 static void submit_locked(
     struct cuda_calls *calls, const struct fby_gpu_upload_batch *batch)
 {
     struct fby_gpu_upload *self = calls->upload;
-    struct upload_out     *out  = (struct upload_out *)(void *)batch->out;
+    struct upload_out     *out  = upload_out_of(batch->out);
     struct upload_lane    *lane = NULL;
     if (self->release_failed) {
-        calls->err = fby_error_set(calls->why, FBY_SYS, "%s", self->why.text);
+        calls->err =
+            fby_error_set(calls->why, FBY_SYS, "%s", self->release_error.text);
         return;
     }
     lane = choose_lane(calls);
@@ -139,10 +143,10 @@ static void submit_locked(
         out->lane     = lane->pending ? lane : NULL;
         return;
     }
-    wait_released(calls, out, lane);
-    bool launched = calls->err == FBY_OK;
+    wait_until_free(calls, out, lane);
+    bool may_launch = calls->err == FBY_OK; /* else launches nothing */
     launch_kernels(calls, &out->launch);
-    if (launched) {
+    if (may_launch) {
         record_ready(calls, out);
     }
 }
@@ -156,13 +160,13 @@ fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     calls.err = fby_pinned_wait(self->pinned, batch->arena, why);
     self->cuda->end_range();
     CALL(&calls, use_device, self->config.device);
-    int mode = fby_upload_begin_calls(self);
+    int mode = fby_upload_ignore_captures(self);
     pthread_mutex_lock(&self->lock);
     if (calls.err == FBY_OK) {
         submit_locked(&calls, batch);
     }
     pthread_mutex_unlock(&self->lock);
-    fby_upload_end_calls(self, mode);
+    fby_upload_restore_capture_mode(self, mode);
     return calls.err;
 }
 
@@ -175,9 +179,9 @@ static fby_err query_copied(struct fby_gpu_upload *self,
     if (calls.err != FBY_OK) {
         return calls.err;
     }
-    int mode = fby_upload_begin_calls(self);
+    int mode = fby_upload_ignore_captures(self);
     int code = self->cuda->event_query(arena->copied);
-    fby_upload_end_calls(self, mode);
+    fby_upload_restore_capture_mode(self, mode);
     return code == self->cuda->not_ready ? FBY_AGAIN
                                          : fby_upload_check_call(&calls, code);
 }
@@ -185,12 +189,12 @@ static fby_err query_copied(struct fby_gpu_upload *self,
 fby_err fby_gpu_upload_poll_copied(
     struct fby_gpu_upload *self, uint32_t arena, struct fby_error_detail *why)
 {
-    fby_err              err = FBY_OK;
-    struct upload_arena *at  = &self->arenas[arena];
+    fby_err              err   = FBY_OK;
+    struct upload_arena *state = &self->arenas[arena];
     pthread_mutex_lock(&self->lock);
-    if (at->busy) {
-        err      = query_copied(self, at, why);
-        at->busy = err == FBY_AGAIN;
+    if (state->busy) {
+        err         = query_copied(self, state, why);
+        state->busy = err == FBY_AGAIN;
     }
     pthread_mutex_unlock(&self->lock);
     return err;
@@ -198,6 +202,8 @@ fby_err fby_gpu_upload_poll_copied(
 
 /* ---- streams of the consumer --------------------------------------------- */
 
+/* Launch the kernels of a batch on the consumer's stream. They write the memory
+ * that all outs share, so they wait for the release of the last batch. */
 static void launch_fixed(
     struct cuda_calls *calls, struct upload_out *out, void *stream)
 {
@@ -209,35 +215,36 @@ static void launch_fixed(
     if (self->has_last_release) {
         CALL(calls, stream_wait, stream, self->last_release);
     }
-    bool launched = calls->err == FBY_OK;
+    bool may_launch = calls->err == FBY_OK; /* else launches nothing */
     launch_kernels(calls, &out->launch);
-    if (launched) {
-        (void)record_after(calls, lane->kernel_done, stream);
+    if (may_launch) {
+        (void)record_after(calls, lane->kernel_done, stream); /* sets err */
         record_ready(calls, out);
     }
     lane->pending              = false;
     lane->kernel_done_recorded = true;
 }
 
-typedef void stream_work(
+/* Work on a stream of the consumer; called with the lock held. */
+typedef void stream_function(
     struct cuda_calls *calls, struct upload_out *out, void *stream);
 
 struct stream_task {
     struct cuda_calls  calls;
     struct upload_out *out;
     void              *stream; /* of the consumer */
-    stream_work       *work;   /* called with the lock held */
+    stream_function   *work;
 };
 
 static void *task_main(void *opaque)
 {
     struct stream_task *task  = opaque;
     struct cuda_calls  *calls = &task->calls;
-    int                 mode  = fby_upload_begin_calls(calls->upload);
+    int                 mode  = fby_upload_ignore_captures(calls->upload);
     pthread_mutex_lock(&calls->upload->lock);
     task->work(calls, task->out, task->stream);
     pthread_mutex_unlock(&calls->upload->lock);
-    fby_upload_end_calls(calls->upload, mode);
+    fby_upload_restore_capture_mode(calls->upload, mode);
     return NULL;
 }
 
@@ -250,23 +257,23 @@ static void *task_main_on_device(void *opaque)
 
 /* Call `work` for an out and a stream of the consumer.
  *
- * If the current device of the thread is another GPU, `work` runs on a new
- * thread. On this thread, CUDA calls would create a context on that GPU, which
- * takes memory, and NULL would be the legacy stream of that GPU. Only the
- * calling thread has its per-thread stream, so `work` then runs on it. */
+ * `work` runs on a new thread if the current device of this thread is another
+ * GPU. Here, CUDA calls would create a context on that GPU, which takes memory,
+ * and NULL would be the legacy stream of that GPU. A per-thread stream exists
+ * only on its own thread, so `work` always runs here for it. */
 static fby_err call_on_stream(struct fby_gpu_upload *self,
-    struct upload_out *out, void *stream, stream_work *work,
+    struct upload_out *out, void *stream, stream_function *work,
     struct fby_error_detail *why)
 {
     enum { PER_THREAD_STREAM = 2 }; /* cudaStreamPerThread */
     struct stream_task task = {
         fby_upload_batch_calls(self, out->epoch, out->step, why), out, stream,
         work};
-    int current = self->config.device;
+    int current_device = self->config.device;
     if ((uintptr_t)stream != PER_THREAD_STREAM) {
-        (void)self->cuda->current_device(&current);
+        (void)self->cuda->current_device(&current_device);
     }
-    if (current == self->config.device) {
+    if (current_device == self->config.device) {
         (void)task_main(&task);
     } else {
         fby_upload_run_on_thread(&task.calls, task_main_on_device, &task);
@@ -274,6 +281,7 @@ static fby_err call_on_stream(struct fby_gpu_upload *self,
     return task.calls.err;
 }
 
+/* An out still has a lane if its kernels must be launched first (`fixed`). */
 static void wait_for_tensors(
     struct cuda_calls *calls, struct upload_out *out, void *stream)
 {
@@ -288,7 +296,7 @@ fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
     struct fby_gpu_upload_out *buffer, void *stream,
     struct fby_error_detail *why)
 {
-    struct upload_out *out = (struct upload_out *)(void *)buffer;
+    struct upload_out *out = upload_out_of(buffer);
     return call_on_stream(self, out, stream, wait_for_tensors, why);
 }
 
@@ -304,15 +312,15 @@ static void record_release(
     }
 }
 
-/* Note that the upload cannot know when the consumer's use of `out` ends. */
-static void mark_leaked(
+/* It is unknown when the consumer's use of `out` ends: fail later submits. */
+static void fail_release(
     struct fby_gpu_upload *self, struct upload_out *out, const char *why)
 {
     pthread_mutex_lock(&self->lock);
-    out->leaked = true;
+    out->use_unknown = true;
     if (!self->release_failed) {
         self->release_failed = true;
-        (void)fby_error_set(&self->why, FBY_SYS,
+        (void)fby_error_set(&self->release_error, FBY_SYS,
             "a batch was released on a stream that cannot be waited for: %s",
             why);
     }
@@ -322,9 +330,9 @@ static void mark_leaked(
 void fby_gpu_upload_release(struct fby_gpu_upload *self,
     struct fby_gpu_upload_out *buffer, void *stream)
 {
-    struct upload_out      *out = (struct upload_out *)(void *)buffer;
+    struct upload_out      *out = upload_out_of(buffer);
     struct fby_error_detail why = {""};
     if (call_on_stream(self, out, stream, record_release, &why) != FBY_OK) {
-        mark_leaked(self, out, why.text);
+        fail_release(self, out, why.text);
     }
 }

@@ -30,14 +30,15 @@ struct cuda_calls fby_upload_batch_calls(struct fby_gpu_upload *self,
     };
 }
 
-int fby_upload_begin_calls(const struct fby_gpu_upload *self)
+int fby_upload_ignore_captures(const struct fby_gpu_upload *self)
 {
     int mode = self->cuda->thread_local_mode;
     (void)self->cuda->exchange_capture_mode(&mode);
-    return mode; /* the previous mode */
+    return mode; /* exchanged: the earlier mode */
 }
 
-void fby_upload_end_calls(const struct fby_gpu_upload *self, int previous)
+void fby_upload_restore_capture_mode(
+    const struct fby_gpu_upload *self, int previous)
 {
     (void)self->cuda->exchange_capture_mode(&previous);
 }
@@ -55,7 +56,7 @@ void fby_upload_run_on_thread(
     pthread_t thread;
     sigset_t  all;
     sigset_t  before;
-    sigfillset(&all);
+    sigfillset(&all); /* the program's own threads handle signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&thread, NULL, work, arg) == 0) {
         pthread_join(thread, NULL);

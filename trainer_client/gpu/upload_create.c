@@ -1,10 +1,10 @@
-/* upload_create.c - create, stop and destroy an upload and its lanes. */
-#include "trainer_client/gpu/upload.h"
+/* upload_create.c - create, stop and destroy an upload and its lanes (each a
+ * CUDA stream with device memory for one batch). */
+#include "trainer_client/gpu/upload_state.h"
 
 #include <stdlib.h>
 
 #include "common/mem.h"
-#include "trainer_client/gpu/upload_state.h"
 
 /* ---- create -------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static void create_lane(struct cuda_calls *calls, struct upload_lane *lane)
     }
 }
 
-static void create_all(struct cuda_calls *calls)
+static void create_on_device(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
     CALL(calls, load_kernels);
@@ -40,9 +40,9 @@ static void *create_main(void *opaque)
 {
     struct cuda_calls *calls = opaque;
     CALL(calls, use_device, calls->upload->config.device);
-    int mode = fby_upload_begin_calls(calls->upload);
-    create_all(calls);
-    fby_upload_end_calls(calls->upload, mode);
+    int mode = fby_upload_ignore_captures(calls->upload);
+    create_on_device(calls);
+    fby_upload_restore_capture_mode(calls->upload, mode);
     return NULL;
 }
 
@@ -65,7 +65,7 @@ fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
         };
         calls.err = fby_pinned_create(&pin, &self->pinned, why);
     }
-    if (calls.err != FBY_OK) {
+    if (calls.err != FBY_OK) { /* destroy frees what was created */
         fby_gpu_upload_destroy(&self);
         return calls.err;
     }
@@ -81,14 +81,14 @@ void fby_gpu_upload_stop(struct fby_gpu_upload *self)
         return;
     }
     self->stopped = true;
-    int mode      = fby_upload_begin_calls(self);
+    int mode      = fby_upload_ignore_captures(self);
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         if (self->lanes[i].stream != NULL) {
             (void)self->cuda->stream_sync(self->lanes[i].stream);
         }
     }
     fby_pinned_destroy(&self->pinned);
-    fby_upload_end_calls(self, mode);
+    fby_upload_restore_capture_mode(self, mode);
 }
 
 static void destroy_lanes(struct fby_gpu_upload *self)
@@ -114,7 +114,7 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     }
     *self_p = NULL;
     fby_gpu_upload_stop(self);
-    int mode = fby_upload_begin_calls(self);
+    int mode = fby_upload_ignore_captures(self);
     fby_upload_destroy_outs(self);
     destroy_lanes(self);
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
@@ -127,13 +127,11 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     if (self->pool != NULL) {
         (void)self->cuda->pool_destroy(self->pool);
     }
-    fby_upload_end_calls(self, mode);
+    fby_upload_restore_capture_mode(self, mode);
     pthread_mutex_destroy(&self->lock);
     free(self->arenas);
     free(self);
 }
-
-/* ---- accessors ----------------------------------------------------------- */
 
 bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self)
 {

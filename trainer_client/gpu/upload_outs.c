@@ -1,8 +1,9 @@
 /* upload_outs.c - output buffers ("outs"), which hold the tensors of a batch.
  *
- * Their memory is from cudaMalloc, from a pool (extra outs), or from the
- * application's allocator. The pool and the application's allocator work in
- * stream order, on upload->memory_stream. */
+ * Kept outs are created with the upload and reused. Extra outs are created when
+ * all kept outs are in use, and freed after use. The memory is from the
+ * application's allocator, else from cudaMalloc (kept) or a pool (extra). The
+ * allocator and the pool work in the order of upload->memory_stream. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 /* ---- memory -------------------------------------------------------------- */
 
-static void *allocate_by_caller(struct cuda_calls *calls)
+static void *allocate_by_application(struct cuda_calls *calls)
 {
     const struct fby_gpu_upload_config *config = &calls->upload->config;
     void *memory = config->memory.allocate(config->memory.arg,
@@ -35,20 +36,20 @@ static void *allocate_kept(struct cuda_calls *calls)
         CALL(calls, allocate, &memory, config->out_bytes);
         return memory;
     }
-    memory = calls->err == FBY_OK ? allocate_by_caller(calls) : NULL;
+    memory = calls->err == FBY_OK ? allocate_by_application(calls) : NULL;
     CALL(calls, stream_sync, calls->upload->memory_stream);
     return memory;
 }
 
-/* Free the memory of an out that is not from the pool, after its last use. */
+/* Free an out's memory that is not from the pool. NULL is allowed. */
 static void free_memory(struct fby_gpu_upload *self, void *memory)
 {
-    const struct fby_gpu_upload_memory *caller = &self->config.memory;
+    const struct fby_gpu_upload_memory *allocator = &self->config.memory;
     if (memory == NULL) {
         return;
     }
-    if (caller->allocate != NULL) {
-        caller->free(caller->arg, memory, self->memory_stream);
+    if (allocator->allocate != NULL) {
+        allocator->free(allocator->arg, memory, self->memory_stream);
     } else {
         (void)self->cuda->free(memory);
     }
@@ -59,7 +60,7 @@ static void free_memory(struct fby_gpu_upload *self, void *memory)
 static void wait_for_last_use(
     struct fby_gpu_upload *self, const struct upload_out *out)
 {
-    void *events[] = {out->ready, out->released};
+    void *const events[2] = {out->ready, out->released};
     for (size_t i = 0; i < 2; i++) {
         if (events[i] != NULL) {
             (void)self->cuda->stream_wait(self->memory_stream, events[i]);
@@ -67,14 +68,14 @@ static void wait_for_last_use(
     }
 }
 
-/* The out's memory if it may be freed now, else NULL. Fixed memory may not,
- * because other outs share it. Leaked memory may still be in use. It may be
- * freed only if it is from cudaMalloc, since cudaFree waits for the device. */
+/* The out's memory if it may be freed now, else NULL. Fixed memory is shared by
+ * all outs. Memory with use_unknown may still be in use. Then it is freed only
+ * if it is from cudaMalloc, because cudaFree waits for the device. */
 static void *freeable_memory(
     const struct fby_gpu_upload *self, const struct upload_out *out)
 {
     bool from_cuda_malloc = self->config.memory.allocate == NULL && !out->extra;
-    return self->fixed_memory == NULL && (from_cuda_malloc || !out->leaked)
+    return self->fixed_memory == NULL && (from_cuda_malloc || !out->use_unknown)
                ? out->public.memory
                : NULL;
 }
@@ -123,9 +124,10 @@ void fby_upload_destroy_outs(struct fby_gpu_upload *self)
         free_memory(self, freeable_memory(self, out));
         destroy_out(self, out);
     }
-    bool by_caller = self->config.memory.allocate != NULL;
-    free_memory(
-        self, by_caller && self->any_leaked ? NULL : self->fixed_memory);
+    /* as in freeable_memory, for the memory that all outs share */
+    bool may_be_in_use =
+        self->config.memory.allocate != NULL && self->any_use_unknown;
+    free_memory(self, may_be_in_use ? NULL : self->fixed_memory);
     fby_upload_destroy_event(self, self->last_release);
 }
 
@@ -172,18 +174,18 @@ static void free_extra(struct fby_gpu_upload *self, struct upload_out *out)
     destroy_out(self, out);
 }
 
-/* Allocate an extra out's memory. The event `released` is recorded after the
- * allocation. Other streams may use the memory once the event has passed. */
+/* Allocate an extra out's memory. Other streams may use it once the event
+ * `released`, which is recorded here, has passed. */
 static void *allocate_extra(
     struct cuda_calls *calls, const struct upload_out *out)
 {
     struct fby_gpu_upload *self   = calls->upload;
     void                  *memory = self->fixed_memory;
     if (memory != NULL || calls->err != FBY_OK) {
-        return memory;
+        return memory; /* with `fixed` an extra out needs no memory */
     }
     if (self->config.memory.allocate != NULL) {
-        memory = allocate_by_caller(calls);
+        memory = allocate_by_application(calls);
     } else if (self->pool == NULL) {
         CALL(calls, allocate, &memory, self->config.out_bytes);
     } else {
@@ -199,7 +201,7 @@ static struct upload_out *create_extra(struct fby_gpu_upload *self)
     struct fby_error_detail why   = {""};
     struct cuda_calls       calls = {.upload = self, .why = &why};
     CALL(&calls, use_device, self->config.device);
-    int                mode = fby_upload_begin_calls(self);
+    int                mode = fby_upload_ignore_captures(self);
     struct upload_out *out  = create_out(&calls);
     out->extra              = true;
     out->public.memory      = allocate_extra(&calls, out);
@@ -209,11 +211,11 @@ static struct upload_out *create_extra(struct fby_gpu_upload *self)
         free_extra(self, out);
         out = NULL;
     }
-    fby_upload_end_calls(self, mode);
+    fby_upload_restore_capture_mode(self, mode);
     return out;
 }
 
-/* ---- both ---------------------------------------------------------------- */
+/* ---- kept and extra outs ------------------------------------------------- */
 
 struct fby_gpu_upload_out *fby_gpu_upload_take_out(
     struct fby_gpu_upload *self, bool extra)
@@ -225,22 +227,22 @@ struct fby_gpu_upload_out *fby_gpu_upload_take_out(
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_upload_out *buffer)
 {
-    struct upload_out *out = (struct upload_out *)(void *)buffer;
+    struct upload_out *out = upload_out_of(buffer);
     pthread_mutex_lock(&self->lock);
     if (out->lane != NULL) { /* the batch was never handed out */
         out->lane->pending = false;
         out->lane          = NULL;
     }
-    self->any_leaked = self->any_leaked || out->leaked;
-    if (!out->extra) {
+    self->any_use_unknown = self->any_use_unknown || out->use_unknown;
+    bool extra            = out->extra; /* another thread may take a free out */
+    if (!extra) {
         out->next       = self->free_outs;
         self->free_outs = out;
     }
-    bool extra = out->extra;
     pthread_mutex_unlock(&self->lock);
-    if (extra) {
-        int mode = fby_upload_begin_calls(self);
+    if (extra) { /* without the lock, as the allocator requires */
+        int mode = fby_upload_ignore_captures(self);
         free_extra(self, out);
-        fby_upload_end_calls(self, mode);
+        fby_upload_restore_capture_mode(self, mode);
     }
 }

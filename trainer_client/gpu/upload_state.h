@@ -15,15 +15,15 @@
 
 struct upload_lane {
     void    *stream;
-    uint8_t *memory;      /* on the device: an arena, then work_bytes */
-    void    *copied;      /* fixed: event after the copy of the batch */
-    void    *kernel_done; /* fixed: event on the consumer's stream */
-    bool     pending;     /* fixed: copied, and the kernels not yet launched */
+    uint8_t *memory;      /* on the device: arena_bytes, then work_bytes */
+    void    *copied;      /* fixed: event, passes when the batch is copied */
+    void    *kernel_done; /* fixed: event, passes when its kernels are done */
+    bool     pending;     /* fixed: its kernels are not yet launched */
     bool     kernel_done_recorded; /* fixed: `kernel_done` was recorded once */
 };
 
 struct upload_arena {
-    void    *copied; /* event after the copy of the arena */
+    void    *copied; /* event, passes when the arena is copied */
     bool     busy;   /* `copied` is recorded and not known to have passed */
     uint64_t epoch, step; /* of the batch in the arena */
 };
@@ -31,20 +31,25 @@ struct upload_arena {
 /* An output buffer ("out"): memory for the tensors of one batch, and the events
  * that tell when it may be written. */
 struct upload_out {
-    struct fby_gpu_upload_out public;  /* first: callers hold a pointer to it */
-    struct upload_out     *next;       /* in the list of free outs */
-    bool                   extra;      /* beyond config.n_outs */
-    void                  *ready;      /* event on the lane's stream */
-    void                  *released;   /* event on the consumer's stream */
-    void                  *busy_until; /* `ready` or `released`, after which the
-                                          memory may be written; NULL: now */
-    bool                   leaked; /* it is unknown when the last use ends, see
-                                      freeable_memory */
+    struct fby_gpu_upload_out public; /* first: callers hold a pointer to it */
+    struct upload_out *next;          /* next in the list free_outs */
+    bool               extra;         /* allocated beyond config.n_outs */
+    void              *ready; /* event, passes when the tensors are made */
+    void *released;    /* event, passes when the consumer's work is done */
+    void *busy_until;  /* the event after which the memory may be written:
+                         `ready` or `released`; NULL: it may be now */
+    bool  use_unknown; /* it is unknown when the last use ends */
     struct upload_lane    *lane;   /* fixed: lane of the batch until its kernels
                                       are launched, else NULL */
     struct fby_cuda_launch launch; /* the launch of the batch's kernels */
     uint64_t               epoch, step; /* of the batch */
 };
+
+/* The out whose first member the caller has a pointer to. */
+static inline struct upload_out *upload_out_of(struct fby_gpu_upload_out *out)
+{
+    return (struct upload_out *)(void *)out;
+}
 
 struct fby_gpu_upload {
     struct fby_gpu_upload_config config;
@@ -53,30 +58,29 @@ struct fby_gpu_upload {
     struct upload_arena         *arenas;
     struct upload_lane           lanes[FBY_GPU_UPLOAD_LANES];
     void                        *pool; /* for extra outs; NULL: not supported */
-    void    *memory_stream; /* orders allocation and freeing of tensors */
-    uint8_t *fixed_memory;  /* fixed: the memory that all outs share */
-    bool     any_leaked;    /* an out had leaked when it was recycled */
-    void    *last_release;  /* fixed: event after the use of the last batch */
+    void    *memory_stream;   /* orders allocation and freeing of tensors */
+    uint8_t *fixed_memory;    /* fixed: the memory that all outs share */
+    bool     any_use_unknown; /* an out had use_unknown when it was recycled */
+    void    *last_release; /* fixed: event, passes when the last use is done */
     bool     has_last_release; /* `last_release` was recorded */
 
     pthread_mutex_t    lock; /* guards all members that change after create */
     uint32_t           next_lane; /* modulo FBY_GPU_UPLOAD_LANES */
     struct upload_out *free_outs;
     bool               stopped;
-    bool               release_failed; /* the event of a release could not be
-                                          recorded; `why` has the reason */
-    struct fby_error_detail why;
+    bool               release_failed; /* no event was recorded at a release */
+    struct fby_error_detail release_error;
 };
 
 /* ---- upload_call.c ------------------------------------------------------- */
 
-/* A sequence of CUDA calls that ends at the first one that fails. */
+/* A sequence of CUDA calls. After one has failed, CALL skips the others. */
 struct cuda_calls {
     struct fby_gpu_upload   *upload;
     bool                     has_batch;   /* the calls are made for one batch */
     uint64_t                 epoch, step; /* of that batch */
-    fby_err                  err;
-    struct fby_error_detail *why;
+    fby_err                  err;         /* of the call that failed */
+    struct fby_error_detail *why;         /* its text */
 };
 
 /* Begin a sequence for one batch. Callers without a batch initialize the struct
@@ -98,13 +102,12 @@ FBY_CHECKED fby_err fby_upload_check_call(
         }                                                               \
     } while (0)
 
-/* Calls between begin and end are never part of a CUDA graph, even if another
- * thread captures one in global mode. Returns the capture mode that end
- * restores. The caller must have set the thread's device before, because this
- * call creates a context on it. */
-int fby_upload_begin_calls(const struct fby_gpu_upload *self);
-/* Restore the capture mode. */
-void fby_upload_end_calls(const struct fby_gpu_upload *self, int previous);
+/* Allow this thread all CUDA calls while other threads capture CUDA graphs.
+ * Returns the earlier capture mode, for restore. Set the thread's device first,
+ * because this creates a context on it. */
+int  fby_upload_ignore_captures(const struct fby_gpu_upload *self);
+void fby_upload_restore_capture_mode(
+    const struct fby_gpu_upload *self, int previous);
 
 /* Destroy an event, or nothing if `event` is NULL. */
 void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event);

@@ -1,8 +1,6 @@
-/* act.c - carries out the actions of the window. */
+/* act.c - carries out the actions of the window: requests, connections ... */
 #include "trainer_client/receive/receiver_state.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -63,7 +61,7 @@ static struct fby_expected_batch expected_batch(
         .content  = &setup->split->content,
         .selected = setup->selected,
     };
-    fby_order_rank_rows(fby_r_order(r, action->epoch), action->step,
+    fby_order_rank_rows(fby_r_epoch_order(r, action->epoch), action->step,
         setup->rank, setup->world, &expected.first_row, &expected.rows);
     return expected;
 }
@@ -100,17 +98,17 @@ static struct fby_message request_message(
     return request;
 }
 
-/* Prepare the assembly and the slot of a request. The window may have dropped
- * the request already; then it has neither. False: the stream failed. */
+/* Prepare for the answer to a request. An audit has no slot. A request that the
+ * window has dropped has no assembly either. False: the stream failed. */
 static bool begin_assembly(
     struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
     struct fby_error_detail why      = {""};
-    struct fby_assembly    *assembly = fby_r_assembly(r, expected->id);
+    struct fby_assembly    *assembly = fby_r_find_assembly(r, expected->id);
     int                     slot     = fby_window_slot(r->window, expected->id);
     if (assembly != NULL &&
         fby_assembly_begin(assembly, expected, &why) != FBY_OK) {
-        fby_r_fail(r, FOREBAY_CONFIG, &why);
+        fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
         return false;
     }
     if (slot != FBY_NO_SLOT) {
@@ -129,9 +127,9 @@ static void send_request(
         return;
     }
     if (expected.rows > 0) {
-        fby_r_to_peer(r, action->peer, &request);
+        fby_r_send_to_peer(r, action->peer, &request);
     } else {
-        r->empty[r->n_empty++] = (struct fby_r_empty_request){
+        r->empty_requests[r->n_empty_requests++] = (struct fby_r_empty_request){
             .peer = action->peer, .id = action->id};
     }
 }
@@ -146,11 +144,10 @@ static void report_unreachable(struct fby_receiver *r, struct fby_peer *peer)
     if (peer->answer == FBY_PEER_NO_ANSWER) {
         peer->answer = FBY_PEER_UNREACHABLE;
     }
-    fby_r_to_server(r, &message);
+    fby_r_send_to_server(r, &message);
 }
 
-/* A worker to name in a message, preferably one that refused with a reason;
- * NULL when no worker is known. */
+/* The last worker that refused with a reason, else the first; NULL: none. */
 static const struct fby_peer *find_example_peer(const struct fby_receiver *r)
 {
     const struct fby_peer *found = NULL;
@@ -179,19 +176,19 @@ static void warn_no_workers(struct fby_receiver *r)
         (void)fby_error_set(&text, FBY_AGAIN,
             "no worker: none of the %u known accepts requests now, for example "
             "%s%s%s",
-            fby_r_known_workers(r), example->label,
+            fby_r_count_workers(r), example->label,
             example->refusal[0] != '\0' ? ": " : "", example->refusal);
     }
     r->warned_no_workers = true;
-    r->reported_busy     = false;
+    r->busy_reported     = false;
     fby_warn("NO-WORKERS", "%s", text.text);
     fby_ready_queue_set_wait_reason(r->ready_queue, text.text);
 }
 
-static void carry_out(struct fby_receiver *r, const struct fby_action *action)
+static void run_action(struct fby_receiver *r, const struct fby_action *action)
 {
     const struct fby_session_id session = r->session;
-    struct fby_message          message = {0};
+    struct fby_message          message = {0}; /* sent to the peer at the end */
     switch (action->kind) {
     case FBY_DO_CONNECT:
         connect_peer(r, &r->peers[action->peer]);
@@ -216,8 +213,9 @@ static void carry_out(struct fby_receiver *r, const struct fby_action *action)
         warn_no_workers(r);
         return;
     case FBY_DO_FAIL:
-        if (!r->opened) { /* else fby_r_deliver fails after earlier batches */
-            fby_r_window_failed(r);
+        /* Later fby_r_deliver_batches reports this, after earlier batches. */
+        if (!r->opened) {
+            fby_r_on_window_failure(r);
         }
         return;
     case FBY_DO_HELLO:
@@ -241,23 +239,25 @@ static void carry_out(struct fby_receiver *r, const struct fby_action *action)
         message.bye  = (struct fby_bye){session};
         break;
     }
-    fby_r_to_peer(r, action->peer, &message);
+    fby_r_send_to_peer(r, action->peer, &message);
 }
 
 static void run_pending_actions(struct fby_receiver *r)
 {
     struct fby_action action;
     while (fby_window_next_action(r->window, &action)) {
-        carry_out(r, &action);
+        run_action(r, &action);
     }
 }
 
-/* Answer a request for zero rows (`last: short`): an empty HEADER, and END. */
+/* Tell the window that a request for zero rows is answered. With `last: short`
+ * this rank may have no rows in the last batch of an epoch. */
 static void answer_empty_request(struct fby_receiver *r)
 {
-    const struct fby_r_empty_request request = r->empty[--r->n_empty];
-    const struct fby_window_end      end     = {
-                 .peer = request.peer, .id = request.id, .matches = true};
+    const struct fby_r_empty_request request =
+        r->empty_requests[--r->n_empty_requests];
+    const struct fby_window_end end = {
+        .peer = request.peer, .id = request.id, .matches = true};
     (void)fby_window_header(r->window, r->now_ns, request.peer, request.id, 0);
     run_pending_actions(r);
     (void)fby_window_end(r->window, r->now_ns, &end);
@@ -267,7 +267,7 @@ static void answer_empty_request(struct fby_receiver *r)
 void fby_r_run_actions(struct fby_receiver *r)
 {
     run_pending_actions(r);
-    while (r->n_empty > 0) {
+    while (r->n_empty_requests > 0) { /* an answer may cause more of them */
         answer_empty_request(r);
     }
     if (r->warned_no_workers && fby_window_n_usable_peers(r->window) > 0) {

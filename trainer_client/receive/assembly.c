@@ -15,7 +15,7 @@ void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
     };
 }
 
-static void free_end(struct fby_assembly *self)
+static void free_end_values(struct fby_assembly *self)
 {
     for (size_t i = 0; i < self->n_substituted; i++) {
         fby_free_text(self->substituted[i].shard);
@@ -31,7 +31,7 @@ static void free_end(struct fby_assembly *self)
 
 void fby_assembly_fini(struct fby_assembly *self)
 {
-    free_end(self);
+    free_end_values(self);
     free(self->sent);
     self->sent = NULL;
 }
@@ -39,7 +39,7 @@ void fby_assembly_fini(struct fby_assembly *self)
 fby_err fby_assembly_begin(struct fby_assembly *self,
     const struct fby_expected_batch *expected, struct fby_error_detail *why)
 {
-    free_end(self);
+    free_end_values(self);
     self->expected = *expected;
     self->ended    = false;
     self->times    = (struct fby_stage_times){0};
@@ -63,18 +63,19 @@ static const struct fby_field_content *selected_field(
     const struct fby_content *content  = expected->content;
     size_t                    n_before = 0; /* selected fields before f */
     for (uint32_t f = 0; f < content->n_fields; f++) {
-        bool chosen =
+        bool selected =
             expected->selected == 0 || (expected->selected >> f & 1) != 0;
-        if (chosen && n_before++ == i) {
+        if (selected && n_before == i) {
             return &content->fields[f];
         }
+        n_before += selected ? 1 : 0;
     }
     return NULL;
 }
 
-/* True if the recipe (what a HEADER says about a field's processing) has the
- * field's device ops, and the worker draws the same random parameters for these
- * ops as this library. */
+/* True if the recipe (the part of a HEADER that says how values were made) has
+ * the field's device ops (which the client applies), and the worker draws the
+ * same random parameters for them as this library. */
 static bool same_device_ops(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
@@ -91,6 +92,7 @@ static bool same_device_ops(
     return same;
 }
 
+/* True if the recipe names the image field whose op mixes this field, too. */
 static bool same_mixing(const struct fby_recipe *recipe,
     const struct fby_content *content, const struct fby_field_content *field)
 {
@@ -210,8 +212,9 @@ static fby_err check_rows(const struct fby_assembly *self,
     const struct fby_end *end, struct fby_error_detail *why)
 {
     const struct fby_content *content = self->expected.content;
-    bool   allowed = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
-    size_t n       = content->bucket_by.n_bounds > 0 ? self->expected.rows : 0;
+    bool   allowed  = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    bool   bucketed = content->bucket_by.n_bounds > 0; /* END has samples */
+    size_t n        = bucketed ? self->expected.rows : 0;
     for (size_t i = 0; i < end->n_substituted; i++) {
         if (!allowed || end->substituted[i].row >= self->expected.rows) {
             return fby_error_set(why, FBY_PROTO,

@@ -1,14 +1,14 @@
-/* chunk.c - passes chunks to the decode threads, and takes their results. */
+/* chunk.c - stores chunks, or passes them to the decode threads. */
 #include "trainer_client/receive/receiver_state.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 
-/* The most raw bytes of a small chunk: twice what ZeroMQ reads at once. */
+/* Most raw bytes of a small chunk: twice the 8 KiB of one read by ZeroMQ. */
 enum { SMALL_BYTES = 16 * 1024 };
 
-/* Count a chunk that belongs to no request of this stream, and report its bytes
- * for CREDIT. */
+/* Count an invalid chunk as a protocol error. Report its bytes to the window as
+ * an unknown chunk, because CREDIT counts all received bytes. */
 static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
     const struct fby_error_detail *why)
 {
@@ -18,30 +18,30 @@ static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
     (void)fby_window_chunk(r->window, r->now_ns, &unknown);
 }
 
-/* The job that writes `chunk` to its slot. If the destination is the arena,
- * reserve the memory there, so call this once per chunk. */
-static struct fby_chunk_job reserve_job(
+/* Make the job that writes `chunk` to its slot. If the destination is the arena
+ * (memory that is copied to a GPU), reserve it. So call this once per chunk. */
+static struct fby_chunk_job prepare_job(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
-    const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
-    const struct fby_raw_field  *field  = &layout->fields[chunk->field];
-    struct fby_request_slot     *to     = &r->slots[slot];
-    struct fby_chunk_job         job    = {
-                   .chunk = *chunk, .params = fby_layout_codec_params(field)};
+    const struct fby_raw_layout *layout       = &r->assemblies[slot].layout;
+    const struct fby_raw_field  *field        = &layout->fields[chunk->field];
+    struct fby_request_slot     *request_slot = &r->slots[slot];
+    struct fby_chunk_job         job          = {.chunk = *chunk};
+    job.params                                = fby_layout_codec_params(field);
     if (fby_setup_uploads_as_received(r->setup, chunk->field)) {
         uint32_t index =
             fby_layout_chunk_index(layout, chunk->field, chunk->number);
-        const struct fby_arena_chunk *reserved =
-            fby_request_slot_reserve_chunk(to, r->setup, index, chunk);
-        job.to     = to->arena + reserved->offset;
+        const struct fby_arena_chunk *reserved = fby_request_slot_reserve_chunk(
+            request_slot, r->setup, index, chunk);
+        job.to     = request_slot->arena + reserved->offset;
         job.packed = reserved->packed;
     } else {
-        job.to = to->memory + field->slot_offset + chunk->raw_offset;
+        job.to = request_slot->memory + field->slot_offset + chunk->raw_offset;
     }
     return job;
 }
 
-static void decode_on_thread(struct fby_receiver *r, int slot,
+static void queue_job(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
     struct fby_decode_task *task = fby_decode_pool_new_task(r->decode_pool);
@@ -53,12 +53,8 @@ static void decode_on_thread(struct fby_receiver *r, int slot,
     fby_decode_pool_put(r->decode_pool, task);
 }
 
-static bool is_intact(zmq_msg_t *frame)
-{
-    return fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
-}
-
-/* Keep the frame of a chunk instead of decoding it. False: the chunk is bad. */
+/* Keep the frame of a chunk, to decode it when its batch is made. To verify the
+ * decoded bytes, decode it now, too. False: the chunk is bad. */
 static bool keep_frame(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
@@ -75,11 +71,11 @@ static bool keep_frame(struct fby_receiver *r, int slot,
 }
 
 /* Decode a small chunk into its slot, or keep a larger one, on this thread. */
-static void decode_here(struct fby_receiver *r, int slot,
+static void store_here(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
     int64_t start_ns = fby_now_ns();
-    bool    good     = is_intact(frame);
+    bool good = fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
     if (good && job->chunk.raw_bytes <= SMALL_BYTES) {
         good = fby_chunk_job_write(
             job, frame, r->codec_scratch, r->setup->verify_decoded);
@@ -87,42 +83,42 @@ static void decode_here(struct fby_receiver *r, int slot,
         good = keep_frame(r, slot, job, frame);
     }
     r->bad_chunks += good ? 0 : 1;
-    r->check_ns += fby_now_ns() - start_ns;
-    fby_r_run_actions(r);
+    r->chunk_ns += fby_now_ns() - start_ns;
+    fby_r_run_actions(r); /* the window requires this between two events */
     fby_window_decoded(r->window, r->now_ns, slot, job->chunk.request, good);
 }
 
-/* Decode or keep a chunk on this thread if that costs less than passing it to
- * another thread. Frames of small chunks are never kept, because each may keep
- * a whole buffer of ZeroMQ allocated. */
+/* Store a chunk on this thread if that costs less than passing it to another
+ * thread. The frame of a small chunk is never kept, because a frame may keep a
+ * whole receive buffer of ZeroMQ allocated. */
 static void store_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     int slot                       = fby_window_slot(r->window, chunk->request);
-    const struct fby_chunk_job job = reserve_job(r, slot, chunk);
+    const struct fby_chunk_job job = prepare_job(r, slot, chunk);
     fby_assembly_add_chunk(&r->assemblies[slot], chunk);
     if (chunk->raw_bytes <= SMALL_BYTES ||
         fby_request_slot_keeps(r->setup, chunk)) {
-        decode_here(r, slot, &job, frame);
+        store_here(r, slot, &job, frame);
     } else {
-        decode_on_thread(r, slot, &job, frame);
+        queue_job(r, slot, &job, frame);
     }
 }
 
-/* Check the payload's hash of an audit's chunk, so that a damaged chunk is not
- * taken for a different value. The payload itself is not needed. */
+/* Check the payload's hash of an audit's chunk: a damaged chunk must not look
+ * like a worker with different values. The payload itself is not needed. */
 static void check_audit_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    if (is_intact(frame)) {
-        fby_assembly_add_chunk(fby_r_assembly(r, chunk->request), chunk);
+    if (fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame))) {
+        fby_assembly_add_chunk(fby_r_find_assembly(r, chunk->request), chunk);
     } else {
         r->bad_chunks++;
         fby_window_audit_damaged(r->window, r->now_ns, chunk->request);
     }
 }
 
-void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
+void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
     struct fby_chunk        chunk = {0};
     struct fby_error_detail why   = {""};
@@ -136,9 +132,10 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
     struct fby_window_chunk report = {
         .peer = peer, .id = chunk.request, .wire_bytes = size};
-    const struct fby_assembly *assembly = fby_r_assembly(r, chunk.request);
+    const struct fby_assembly *assembly = fby_r_find_assembly(r, chunk.request);
     if (assembly != NULL) {
         const struct fby_raw_layout *layout = &assembly->layout;
+        /* a request for zero rows is never sent, so it has no answer */
         if (assembly->expected.rows == 0 ||
             fby_chunk_check_layout(&chunk, layout, &why) != FBY_OK) {
             reject_chunk(r, peer, size, &why);
@@ -164,15 +161,16 @@ static void release_copied_slots(struct fby_receiver *r)
         if (r->slots[i].copying) {
             err = fby_gpu_upload_poll_copied(r->upload, i, &why);
         }
-        if (err != FBY_OK && err != FBY_AGAIN) {
-            fby_r_fail(r, FOREBAY_SYSTEM, &why);
+        if (err == FBY_AGAIN) {
+            continue;
         }
-        if (err != FBY_AGAIN) {
-            r->slots[i].copying = false;
-            r->n_copying--;
-            fby_window_release(r->window, r->now_ns, (int)i);
-            fby_r_run_actions(r);
+        if (err != FBY_OK) {
+            fby_r_fail_stream(r, FOREBAY_SYSTEM, &why);
         }
+        r->slots[i].copying = false;
+        r->n_copying--;
+        fby_window_release(r->window, r->now_ns, (int)i);
+        fby_r_run_actions(r);
     }
 }
 

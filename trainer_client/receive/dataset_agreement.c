@@ -50,15 +50,15 @@ fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
     const struct fby_maybe_digest *fingerprint, const char *by,
     struct fby_error_detail *why)
 {
-    const char *before = self->pinned_by;
-    fby_err     err    = pin_one(&self->data, data, "data digest", why);
+    const char *earlier = self->pinned_by;
+    fby_err     err     = pin_one(&self->data, data, "data digest", why);
     if (err == FBY_OK) {
         err = pin_one(&self->fingerprint, fingerprint, "fingerprint", why);
     }
     if (err != FBY_OK) {
-        return fby_error_prefix(why, err, "%s and %s disagree", before, by);
+        return fby_error_prefix(why, err, "%s and %s disagree", earlier, by);
     }
-    if (before == NULL && (data->known || fingerprint->known)) {
+    if (earlier == NULL && (data->known || fingerprint->known)) {
         self->pinned_by = by;
     }
     return FBY_OK;
@@ -132,7 +132,7 @@ static void describe_difference(const struct fby_candidate *a,
 static fby_err fail_with_tie(const struct fby_candidate *a,
     const struct fby_candidate *b, struct fby_error_detail *why)
 {
-    struct fby_error_detail where;
+    struct fby_error_detail difference;
     if (fby_digest_equal(&a->data, &b->data)) {
         return fby_error_set(why, FBY_CONFIG,
             "workers differ in arithmetic: fingerprint %s at %.90s, %s at "
@@ -140,25 +140,25 @@ static fby_err fail_with_tie(const struct fby_candidate *a,
             short_hex_of(&a->fingerprint).text, a->worker,
             short_hex_of(&b->fingerprint).text, b->worker);
     }
-    describe_difference(a, b, &where);
+    describe_difference(a, b, &difference);
     return fby_error_set(why, FBY_CONFIG,
         "workers differ in data: %s at %.90s, %s at %.90s; %.200s",
         short_hex_of(&a->data).text, a->worker, short_hex_of(&b->data).text,
-        b->worker, where.text);
+        b->worker, difference.text);
 }
 
 static fby_err fail_with_pin(
     const struct fby_dataset_agreement *self, struct fby_error_detail *why)
 {
-    const struct fby_candidate *c    = &self->candidates[0];
-    bool                        data = !matches_pin(&self->data, &c->data);
-    const struct fby_digest    *want =
-        data ? &self->data.digest : &self->fingerprint.digest;
+    const struct fby_candidate *c         = &self->candidates[0];
+    bool                     data_differs = !matches_pin(&self->data, &c->data);
+    const struct fby_digest *pinned =
+        data_differs ? &self->data.digest : &self->fingerprint.digest;
     return fby_error_set(why, FBY_CONFIG,
         "%s %s is pinned by %s, but %.200s has %s",
-        data ? "data digest" : "fingerprint", short_hex_of(want).text,
+        data_differs ? "data digest" : "fingerprint", short_hex_of(pinned).text,
         self->pinned_by, c->worker,
-        short_hex_of(data ? &c->data : &c->fingerprint).text);
+        short_hex_of(data_differs ? &c->data : &c->fingerprint).text);
 }
 
 struct ranking { /* the two candidates with most votes that match the pins */
@@ -186,11 +186,12 @@ static struct ranking rank_candidates(const struct fby_dataset_agreement *self)
 }
 
 fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
-    bool all, const struct fby_candidate **out, struct fby_error_detail *why)
+    bool final, const struct fby_candidate **out, struct fby_error_detail *why)
 {
-    struct ranking ranking = rank_candidates(self);
-    bool           pinned  = self->data.known && self->fingerprint.known;
-    if (self->n == 0 || (!all && !(pinned && ranking.best != NULL))) {
+    struct ranking ranking     = rank_candidates(self);
+    bool           both_pinned = self->data.known && self->fingerprint.known;
+    bool           is_certain  = both_pinned && ranking.best != NULL;
+    if (self->n == 0 || (!final && !is_certain)) {
         return FBY_AGAIN;
     }
     if (ranking.best == NULL) {

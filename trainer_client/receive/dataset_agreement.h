@@ -1,10 +1,12 @@
 /* dataset_agreement.h - decides which dataset and which arithmetic a stream
  * uses.
  *
- * A data digest names the dataset, a fingerprint the arithmetic of a worker's
- * build. The token or the job's first rank pins both. Without pins the answer
- * that most workers gave at open wins. A tie is an error, which names both
- * answers, their workers and the first shard that differs. Pure. */
+ * A data digest identifies a dataset. A fingerprint identifies the arithmetic
+ * of a worker's build. Each worker answers OPEN with both. The token, from
+ * which a stream resumes, or the job's first rank may pin (require) a digest.
+ * Of the answers that match the pins, the one that most workers gave is chosen.
+ * A tie is an error, which names both answers, their workers and the first
+ * shard that differs. Pure: no I/O and no clock. */
 #ifndef FBY_CLIENT_RECEIVE_DATASET_AGREEMENT_H
 #define FBY_CLIENT_RECEIVE_DATASET_AGREEMENT_H
 
@@ -20,36 +22,35 @@ struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     struct fby_shard_info *shards; /* owned, with their names */
     size_t                 n_shards;
     uint32_t               votes;
-    char worker[FBY_WORKER_LABEL_SIZE]; /* the first worker that gave it */
+    char worker[FBY_WORKER_LABEL_SIZE]; /* name of the first such worker */
 };
 
 struct fby_dataset_agreement {
-    struct fby_maybe_digest data;        /* pinned */
-    struct fby_maybe_digest fingerprint; /* pinned */
-    const char             *pinned_by;   /* "the token", "the job" */
+    struct fby_maybe_digest data;        /* pinned data digest */
+    struct fby_maybe_digest fingerprint; /* pinned fingerprint */
+    const char             *pinned_by;   /* "the token" or "the job" */
     struct fby_candidate    candidates[FBY_MAX_CANDIDATES];
-    uint32_t                n; /* number of candidates */
+    uint32_t                n; /* entries of `candidates` in use */
 };
 
 /* Free the contents and zero the struct. A zeroed struct is an agreement
  * without pins and votes. */
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self);
 
-/* Pin the data digest and the fingerprint, each if it is known. `by` names
- * their origin in messages. Earlier pins stay.
- * Errors: FBY_CONFIG when two pins differ; `why` has both values. */
+/* Pin those of the two digests that are known. `by` names their origin in
+ * messages. Earlier pins stay.
+ * Errors: FBY_CONFIG  an earlier pin differs; `why` has both values */
 FBY_CHECKED fby_err fby_dataset_agreement_pin(
     struct fby_dataset_agreement *self, const struct fby_maybe_digest *data,
     const struct fby_maybe_digest *fingerprint, const char *by,
     struct fby_error_detail *why);
 
-/* Count the answer of `worker`, which has not voted before. */
+/* Count the answer of `worker`. Call once per worker. */
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened);
 
-/* Choose the answer that the stream uses. If both digests are pinned, the first
- * answer that matches the pins is enough. Without both pins, choose only when
- * no further answers are expected (`final`).
+/* Choose the answer that the stream uses. `final` says that no further answers
+ * are expected. Before that, only an answer that matches both pins is chosen.
  * Ownership: *out is borrowed from `self`.
  * Errors: FBY_AGAIN   more answers are needed
  *         FBY_CONFIG  a tie, or no answer matches the pins; `why` has both

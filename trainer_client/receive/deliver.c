@@ -1,4 +1,4 @@
-/* deliver.c - turns complete answers into batches of the ready queue. */
+/* deliver.c - turns complete answers into batches for the trainer. */
 #include "trainer_client/receive/receiver_state.h"
 
 #include <stdio.h>
@@ -9,18 +9,20 @@
 
 /* ---- filling a batch ----------------------------------------------------- */
 
+/* Set the token, from which a stream resumes with the step after this batch. */
 static void set_token(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
-    uint64_t steps = fby_order_steps(fby_r_order(r, assembly->expected.epoch));
-    bool     last  = assembly->expected.step + 1 == steps;
-    struct fby_token token = {
-        .content     = r->setup->content_digest,
-        .data        = r->agreement.data.digest,
-        .fingerprint = r->agreement.fingerprint.digest,
-        .seed        = r->setup->seed,
-        .epoch       = assembly->expected.epoch + (last ? 1 : 0),
-        .step        = last ? 0 : assembly->expected.step + 1,
+    uint64_t steps =
+        fby_order_steps(fby_r_epoch_order(r, assembly->expected.epoch));
+    bool             ends_epoch = assembly->expected.step + 1 == steps;
+    struct fby_token token      = {
+             .content     = r->setup->content_digest,
+             .data        = r->agreement.data.digest,
+             .fingerprint = r->agreement.fingerprint.digest,
+             .seed        = r->setup->seed,
+             .epoch       = assembly->expected.epoch + (ends_epoch ? 1 : 0),
+             .step        = ends_epoch ? 0 : assembly->expected.step + 1,
     };
     fby_token_encode(&token, batch->token);
 }
@@ -29,12 +31,12 @@ static void set_rows(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
     const struct fby_expected_batch *expected = &assembly->expected;
-    const struct fby_order          *order    = fby_r_order(r, expected->epoch);
-    uint32_t n_unpadded = fby_order_rows(order, expected->step);
-    batch->epoch        = expected->epoch;
-    batch->step         = expected->step;
-    batch->first_row    = expected->first_row;
-    batch->rows         = expected->rows;
+    const struct fby_order *order      = fby_r_epoch_order(r, expected->epoch);
+    uint32_t                n_unpadded = fby_order_rows(order, expected->step);
+    batch->epoch                       = expected->epoch;
+    batch->step                        = expected->step;
+    batch->first_row                   = expected->first_row;
+    batch->rows                        = expected->rows;
     if (assembly->samples != NULL) {
         memcpy(batch->samples, assembly->samples,
             expected->rows * sizeof(*batch->samples));
@@ -45,7 +47,7 @@ static void set_rows(const struct fby_receiver *r,
     for (uint32_t i = 0; i < expected->rows; i++) {
         batch->valid[i] = expected->first_row + i < n_unpadded ? 1 : 0;
     }
-    if (r->upload == NULL) {
+    if (r->upload == NULL) { /* `valid` is the last tensor of the batch, too */
         memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
             batch->valid, expected->rows);
     }
@@ -62,18 +64,18 @@ static void set_substituted(const struct fby_receiver *r,
     batch->substituted   = fby_zalloc(n * sizeof(*batch->substituted));
     batch->n_substituted = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        const struct fby_substituted *one = &assembly->substituted[i];
-        struct fby_error_detail       why = {""};
-        /* the text has the shard or file and the sample */
-        (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", one->text);
+        const struct fby_substituted *from = &assembly->substituted[i];
+        struct fby_error_detail       why  = {""};
+        /* the text names the shard or file, and the sample */
+        (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", from->text);
         (void)fby_error_prefix(
             &why, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
-        batch->samples[one->row] = one->substitute;
-        batch->substituted[i]    = (struct forebay_substitution){
-               .row        = one->row,
-               .sample     = one->original,
-               .substitute = one->substitute,
-               .cause      = fby_strdup(why.text),
+        batch->samples[from->row] = from->substitute;
+        batch->substituted[i]     = (struct forebay_substitution){
+                .row        = from->row,
+                .sample     = from->original,
+                .substitute = from->substitute,
+                .cause      = fby_strdup(why.text),
         };
     }
 }
@@ -87,7 +89,7 @@ static void add_times(
     total->wait += added->wait;
 }
 
-static uint64_t bytes_sent(const struct fby_assembly *assembly)
+static uint64_t raw_bytes_of(const struct fby_assembly *assembly)
 {
     uint64_t bytes = 0;
     uint32_t n = assembly->expected.rows > 0 ? assembly->layout.n_chunks : 0;
@@ -97,17 +99,18 @@ static uint64_t bytes_sent(const struct fby_assembly *assembly)
     return bytes;
 }
 
+/* Queue the slot's batch now, in order. A decode thread makes its values. */
 static void queue_batch(struct fby_receiver *r, int slot)
 {
     struct fby_assembly    *assembly = &r->assemblies[slot];
-    struct forebay_batch   *batch    = r->spare;
+    struct forebay_batch   *batch    = r->spare_batch;
     struct fby_decode_task *task     = fby_decode_pool_new_task(r->decode_pool);
-    r->spare                         = NULL;
-    batch->raw_bytes                 = bytes_sent(assembly);
+    r->spare_batch                   = NULL;
+    batch->raw_bytes                 = raw_bytes_of(assembly);
     set_rows(r, assembly, batch);
     set_token(r, assembly, batch);
     set_substituted(r, assembly, batch);
-    add_times(&r->times, &assembly->times);
+    add_times(&r->worker_times, &assembly->times);
     task->kind  = FBY_TASK_MAKE_BATCH;
     task->slot  = slot;
     task->input = (struct fby_batch_input){
@@ -117,19 +120,19 @@ static void queue_batch(struct fby_receiver *r, int slot)
         .layout       = &assembly->layout,
         .sent         = assembly->sent,
     };
-    fby_r_update_stats(r); /* before the batch can be taken */
+    fby_r_publish_stats(r); /* before the trainer can take the batch */
     fby_ready_queue_put(r->ready_queue, batch);
     fby_decode_pool_put(r->decode_pool, task);
 }
 
 /* ---- failures ------------------------------------------------------------ */
 
-static const char *label_of(const struct fby_receiver *r, int peer)
+static const char *peer_label(const struct fby_receiver *r, int peer)
 {
     return peer != FBY_NO_PEER ? r->peers[peer].label : "a removed worker";
 }
 
-void fby_r_window_failed(struct fby_receiver *r)
+void fby_r_on_window_failure(struct fby_receiver *r)
 {
     const struct fby_window_failure *f      = fby_window_failure(r->window);
     struct fby_error_detail          why    = {""};
@@ -141,62 +144,64 @@ void fby_r_window_failed(struct fby_receiver *r)
     case FBY_CAUSE_DIFFERENT:
         (void)fby_error_set(&why, FBY_PROTO,
             "%.150s and %.150s made different values of epoch %llu step %llu",
-            label_of(r, f->peer), label_of(r, f->other),
+            peer_label(r, f->peer), peer_label(r, f->other),
             (unsigned long long)f->epoch, (unsigned long long)f->step);
         break;
     case FBY_CAUSE_CORRUPT:
         (void)fby_error_set(&why, FBY_PROTO,
             "epoch %llu step %llu arrived damaged %d times, last from %.200s",
             (unsigned long long)f->epoch, (unsigned long long)f->step,
-            FBY_CORRUPT_MAX, label_of(r, f->peer));
+            FBY_CORRUPT_MAX, peer_label(r, f->peer));
         break;
     case FBY_CAUSE_ASIDE:
         status = FOREBAY_CONFIG;
-        why    = r->aside;
+        why    = r->last_aside;
         break;
     case FBY_CAUSE_NONE:
         return;
     }
     fby_error("STREAM-FAILED", "%s", why.text);
-    fby_r_fail(r, status, &why);
+    fby_r_fail_stream(r, status, &why);
 }
 
-/* Count the substituted samples of the slot's batch. False: the stream now has
- * more than the limit of on_bad_sample, and fails. */
+/* Count the substituted samples of the slot's batch. False: the stream fails,
+ * because it now has more of them than on_bad_sample allows. */
 static bool count_substituted(struct fby_receiver *r, int slot)
 {
     const struct fby_assembly *assembly = &r->assemblies[slot];
     uint32_t                limit = r->setup->split->delivery.bad_sample_limit;
     struct fby_error_detail why   = {""};
-    r->substituted += assembly->n_substituted;
-    if (assembly->n_substituted == 0 || r->substituted <= limit) {
+    r->n_substituted += assembly->n_substituted;
+    if (assembly->n_substituted == 0 || r->n_substituted <= limit) {
         return true;
     }
-    const struct fby_substituted *one =
+    const struct fby_substituted *last =
         &assembly->substituted[assembly->n_substituted - 1];
-    (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", one->text);
+    (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", last->text);
     (void)fby_error_prefix(&why, FBY_BAD_SAMPLE,
         "more than %u bad samples (limit of on_bad_sample), the last one in %s",
         limit, r->setup->location.pattern);
-    fby_r_fail(r, FOREBAY_DATA, &why);
+    fby_r_fail_stream(r, FOREBAY_DATA, &why);
     return false;
 }
 
-/* ---- taking -------------------------------------------------------------- */
+/* ---- delivering ---------------------------------------------------------- */
 
-static bool ensure_spare(struct fby_receiver *r, bool trainer_waiting)
+/* Get r->spare_batch from the pool. A waiting trainer may get one beyond the
+ * pool's size. False: none is free, or the stream failed. */
+static bool ensure_spare_batch(struct fby_receiver *r, bool trainer_waiting)
 {
     struct fby_error_detail why = {""};
-    if (r->spare != NULL) {
+    if (r->spare_batch != NULL) {
         return true;
     }
     fby_err err =
-        fby_batch_pool_take(r->batch_pool, trainer_waiting, &r->spare);
+        fby_batch_pool_take(r->batch_pool, trainer_waiting, &r->spare_batch);
     if (err == FBY_SYS) {
         (void)fby_error_set(&why, err, "no memory for a batch of %llu bytes",
             (unsigned long long)r->setup->out_bytes);
-        fby_r_fail(r, FOREBAY_SYSTEM, &why);
-    } else if (err == FBY_FULL) {
+        fby_r_fail_stream(r, FOREBAY_SYSTEM, &why);
+    } else if (err == FBY_FULL) { /* the trainer must release a batch first */
         fby_ready_queue_wake_trainer(r->ready_queue);
     }
     return err == FBY_OK;
@@ -209,16 +214,16 @@ static bool deliver_one(struct fby_receiver *r)
     bool                    trainer_waiting = false;
     if (r->finished ||
         !fby_ready_queue_has_room(r->ready_queue, &trainer_waiting) ||
-        !ensure_spare(r, trainer_waiting)) {
+        !ensure_spare_batch(r, trainer_waiting)) {
         return false;
     }
     fby_err err = fby_window_take(r->window, r->now_ns, &taken);
-    if (err == FBY_GONE) {
+    if (err == FBY_GONE) { /* all batches were taken */
         r->finished = true;
-        fby_r_update_stats(r); /* before the end can be seen */
+        fby_r_publish_stats(r); /* before the trainer can see the end */
         fby_ready_queue_end(r->ready_queue);
-    } else if (err == FBY_IO) {
-        fby_r_window_failed(r);
+    } else if (err == FBY_IO) { /* the window has failed */
+        fby_r_on_window_failure(r);
     }
     if (err != FBY_OK || !count_substituted(r, taken.slot)) {
         return false;
@@ -227,7 +232,7 @@ static bool deliver_one(struct fby_receiver *r)
     return true;
 }
 
-void fby_r_deliver(struct fby_receiver *r)
+void fby_r_deliver_batches(struct fby_receiver *r)
 {
     while (r->opened && deliver_one(r)) {
         fby_r_run_actions(r);
@@ -249,26 +254,26 @@ static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
 {
     struct fby_decode_pool_counts counts =
         fby_decode_pool_counts(r->decode_pool);
-    add_stage(stats, "worker.fetch", r->times.fetch);
-    add_stage(stats, "worker.transform", r->times.transform);
-    add_stage(stats, "worker.encode", r->times.encode);
-    add_stage(stats, "worker.wait", r->times.wait);
+    add_stage(stats, "worker.fetch", r->worker_times.fetch);
+    add_stage(stats, "worker.transform", r->worker_times.transform);
+    add_stage(stats, "worker.encode", r->worker_times.encode);
+    add_stage(stats, "worker.wait", r->worker_times.wait);
     add_stage(
-        stats, "client.decode", (uint64_t)(counts.decode_ns + r->check_ns));
+        stats, "client.decode", (uint64_t)(counts.decode_ns + r->chunk_ns));
     add_stage(stats, "client.expand", (uint64_t)counts.expand_ns);
     stats->checksum_failures = counts.corrupt + r->bad_chunks;
 }
 
-uint32_t fby_r_known_workers(const struct fby_receiver *r)
+uint32_t fby_r_count_workers(const struct fby_receiver *r)
 {
-    uint32_t n = 0;
+    uint32_t n_known = 0;
     for (int i = 0; i < r->n_peers; i++) {
-        n += r->peers[i].used ? 1 : 0;
+        n_known += r->peers[i].used ? 1 : 0;
     }
-    return n;
+    return n_known;
 }
 
-void fby_r_update_stats(struct fby_receiver *r)
+void fby_r_publish_stats(struct fby_receiver *r)
 {
     struct fby_window_counters counters = fby_window_counters(r->window);
     struct forebay_stats       stats    = {
@@ -278,12 +283,12 @@ void fby_r_update_stats(struct fby_receiver *r)
                  .late_chunks        = counters.late,
                  .late_hedge_chunks  = counters.late_hedge,
                  .protocol_errors    = r->protocol_errors + counters.breaches,
-                 .substituted        = r->substituted,
+                 .substituted        = r->n_substituted,
                  .lost               = counters.lost,
                  .busy               = counters.busy,
                  .suspects           = counters.suspects,
                  .reconnects         = counters.reconnects,
-                 .workers_known      = fby_r_known_workers(r),
+                 .workers_known      = fby_r_count_workers(r),
                  .workers_in_use     = fby_window_n_usable_peers(r->window),
                  .workers_left_aside = (uint32_t)counters.set_aside,
                  .audits             = counters.audits,

@@ -33,7 +33,7 @@ bool fby_membership_tick(
     if (self->refused) {
         out->type     = FBY_MSG_QUIT;
         out->quit     = (struct fby_quit){.session = self->join.session};
-        self->refused = false;
+        self->refused = false; /* the next message is JOIN */
         self->due_ns =
             now_ns +
             (self->lease_ns > self->retry_ns ? self->lease_ns : self->retry_ns);
@@ -66,7 +66,7 @@ void fby_membership_joined(struct fby_membership *self,
     self->server       = joined->server;
     self->lease_ns     = (int64_t)joined->lease_ms * FBY_NS_PER_MS;
     self->heartbeat_ns = (int64_t)joined->heartbeat_ms * FBY_NS_PER_MS;
-    if (self->heartbeat_ns < FBY_NS_PER_MS) {
+    if (self->heartbeat_ns < FBY_NS_PER_MS) { /* 0 would send without pause */
         self->heartbeat_ns = FBY_NS_PER_MS;
     }
     self->due_ns = now_ns + self->heartbeat_ns;
@@ -94,7 +94,7 @@ bool fby_membership_accept_list(struct fby_membership *self,
         return false;
     }
     if (!workers->full && workers->sequence != self->sequence + 1) {
-        self->due_ns = now_ns; /* RENEW tells the server our last number */
+        self->due_ns = now_ns; /* RENEW has our last number */
         return false;
     }
     self->sequence = workers->sequence;

@@ -1,12 +1,12 @@
 /* membership.h - the client's membership in a job at the server.
  *
- * Pure. JOIN is repeated until the server answers; then RENEW is sent before
- * the lease ends. The client joins again when the server forgot the session or
- * is another instance. If JOIN is refused although the session already streams,
- * the server has lost its state, and another session may have taken the rank.
- * The client then sends QUIT and joins again one lease later. Lists of workers
- * are numbered. After a gap in the numbers RENEW makes the server send a full
- * list. */
+ * JOIN is repeated until the server answers. Then RENEW is sent before the
+ * lease ends. The client joins again when the server was restarted or has
+ * forgotten the session. JOIN may be refused although the session already
+ * streams: the server has lost its state, and another session may have taken
+ * the rank. The client then sends QUIT and joins again one lease later. Worker
+ * lists are numbered. After a gap in the numbers the client sends RENEW, and
+ * gets a full list. Pure: no socket and no clock. */
 #ifndef FBY_CLIENT_RECEIVE_MEMBERSHIP_H
 #define FBY_CLIENT_RECEIVE_MEMBERSHIP_H
 
@@ -16,22 +16,23 @@
 #include "proto/wire.h"
 
 struct fby_membership {
-    struct fby_join        join;         /* JOIN's values; texts borrowed */
-    struct fby_instance_id server;       /* the joined server; 0: none */
-    uint64_t               sequence;     /* number of the last list used */
-    int64_t                heartbeat_ns; /* interval of RENEW */
-    int64_t                retry_ns;     /* interval of JOIN */
+    struct fby_join        join;         /* what JOIN says; texts borrowed */
+    struct fby_instance_id server;       /* the joined server; 0: not joined */
+    uint64_t               sequence;     /* number of the last accepted list */
+    int64_t                heartbeat_ns; /* time between RENEWs */
+    int64_t                retry_ns;     /* time between JOINs without answer */
     int64_t                lease_ns;     /* after this time without RENEW the
                                             server ends the session */
-    bool                   refused;      /* QUIT is sent next, then JOIN */
+    bool                   refused;      /* send QUIT next, and JOIN later */
     int64_t                due_ns;       /* time to send the next message */
 };
 
-/* Begin with `join`, which has no digests yet. The first tick sends JOIN. */
+/* Begin with `join`, which has no digests of dataset and fingerprint yet. The
+ * first tick sends JOIN. */
 void fby_membership_init(struct fby_membership *self,
     const struct fby_join *join, int64_t retry_ns, int64_t now_ns);
 
-/* The digests are agreed on: send them with the next message, which is due
+/* The dataset is chosen: send its digest and the fingerprint to the server
  * now. */
 void fby_membership_pin(struct fby_membership *self,
     const struct fby_digest *data, const struct fby_digest *fingerprint,
@@ -47,11 +48,11 @@ void fby_membership_joined(struct fby_membership *self,
 /* JOIN_FIRST: the server forgot the session; join again. */
 void fby_membership_join_first(struct fby_membership *self, int64_t now_ns);
 
-/* JOIN_REFUSED of a session that already streams. */
+/* JOIN_REFUSED, while the stream goes on: send QUIT, and join again later. */
 void fby_membership_refused(struct fby_membership *self, int64_t now_ns);
 
-/* True if a list of workers is to be used: it comes from the joined server, and
- * is a full list or has the next number. True records the list's number. */
+/* Returns true, and records the list's number, if the caller must use a list of
+ * workers: it is from the joined server, and is full or has the next number. */
 bool fby_membership_accept_list(struct fby_membership *self,
     const struct fby_workers *workers, int64_t now_ns);
 

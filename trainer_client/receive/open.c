@@ -1,14 +1,13 @@
-/* open.c - the phase from the first JOIN to the first REQUEST.
+/* open.c - opens the stream: from the first JOIN to the first REQUEST.
  *
- * All known workers get OPEN. Their answers are collected until a pin or a
- * majority decides which dataset the stream uses. Then the window starts with
- * the workers that have this dataset, and the others are set aside. */
+ * All known workers get OPEN, and answer with the digest of their dataset. A
+ * pinned (required) digest or the most frequent answer decides which dataset
+ * the stream uses. Then the window, which requests batches, starts with the
+ * workers that have this dataset. The others are set aside (not used). */
 #include "trainer_client/receive/receiver_state.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -16,10 +15,10 @@
 #include "common/mem.h"
 #include "common/timer.h"
 
-/* Wait after all known workers have answered, if answers differ or a worker
- * failed, since more workers may be registering. */
+/* Wait after the last answer if answers differ or a worker failed, because more
+ * workers may be registering. */
 #define DECIDE_DELAY_NS (300 * FBY_NS_PER_MS)
-/* A worker that sends nothing for so long after OPEN is not waited for. */
+/* The choice does not wait for a worker that is silent for so long. */
 #define SILENT_NS (5 * FBY_NS_PER_S)
 /* Delay before OPEN is repeated. */
 #define REOPEN_NS (500 * FBY_NS_PER_MS)
@@ -51,7 +50,7 @@ void fby_r_open_begin(struct fby_receiver *r)
             .known = true, .digest = setup->token.fingerprint};
         fby_err err = fby_dataset_agreement_pin(
             &r->agreement, &data, &fingerprint, "the token", NULL);
-        (void)err; /* the first pin cannot differ from another */
+        (void)err; /* cannot fail: there is no earlier pin */
     }
     struct fby_error_detail why = {""};
     (void)fby_error_set(
@@ -62,9 +61,9 @@ void fby_r_open_begin(struct fby_receiver *r)
 void fby_r_send_open(struct fby_receiver *r, int peer)
 {
     struct fby_peer *p            = &r->peers[peer];
-    p->open                       = (struct fby_open_id){++r->last_open};
+    p->open                       = (struct fby_open_id){++r->last_open_id};
     p->reopen_ns                  = 0;
-    p->open_ns                    = r->now_ns;
+    p->silent_since_ns            = r->now_ns;
     const struct fby_message open = {
         .type = FBY_MSG_OPEN,
         .open =
@@ -77,15 +76,16 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
                 .fingerprint = r->agreement.fingerprint,
             },
     };
-    fby_r_to_peer(r, peer, &open);
+    fby_r_send_to_peer(r, peer, &open);
 }
 
-void fby_r_set_aside(
-    struct fby_receiver *r, int peer, enum fby_r_code code, const char *text)
+void fby_r_set_aside(struct fby_receiver *r, int peer,
+    enum fby_r_aside_reason code, const char *text)
 {
     fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].label, text);
-    (void)fby_error_set(&r->aside, FBY_STALE, "%s", text);
-    (void)fby_error_prefix(&r->aside, FBY_STALE, "%s", r->peers[peer].label);
+    (void)fby_error_set(&r->last_aside, FBY_STALE, "%s", text);
+    (void)fby_error_prefix(
+        &r->last_aside, FBY_STALE, "%s", r->peers[peer].label);
     fby_window_set_aside(r->window, r->now_ns, peer, (int)code);
 }
 
@@ -100,7 +100,7 @@ static void describe_mismatch(const struct fby_receiver *r,
     const struct fby_digest *theirs = same_data ? &p->fingerprint : &p->data;
     const struct fby_digest *ours =
         same_data ? &r->agreement.fingerprint.digest : data;
-    char their_hex[17];
+    char their_hex[17]; /* the first 8 bytes of the digest */
     char our_hex[17];
     (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s", what,
         fby_hex(theirs->bytes, 8, their_hex), fby_hex(ours->bytes, 8, our_hex));
@@ -113,8 +113,9 @@ static bool agrees_with_stream(
            fby_digest_equal(&p->fingerprint, &r->agreement.fingerprint.digest);
 }
 
-/* Use a worker whose answer agrees with the stream; set it aside otherwise. */
-static void check_worker(struct fby_receiver *r, int peer)
+/* Use a worker whose answer agrees with the stream. Set other workers aside,
+ * but not one that has not answered yet. */
+static void use_or_set_aside(struct fby_receiver *r, int peer)
 {
     struct fby_peer        *p   = &r->peers[peer];
     struct fby_error_detail why = {""};
@@ -128,12 +129,12 @@ static void check_worker(struct fby_receiver *r, int peer)
     }
 }
 
-void fby_r_opened(
+void fby_r_on_opened(
     struct fby_receiver *r, int peer, const struct fby_opened *opened)
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (opened->open.value > r->last_open ||
+    if (opened->open.value > r->last_open_id || /* was never sent */
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
@@ -141,18 +142,18 @@ void fby_r_opened(
     if (opened->open.value != p->open.value) {
         return; /* the answer to an older OPEN, on another route */
     }
-    bool voted     = p->answer == FBY_PEER_OPENED;
+    bool has_voted = p->answer == FBY_PEER_OPENED;
     p->answer      = FBY_PEER_OPENED;
     p->data        = opened->data;
     p->fingerprint = opened->fingerprint;
     if (r->opened) {
-        check_worker(r, peer);
-    } else if (!voted) {
+        use_or_set_aside(r, peer);
+    } else if (!has_voted) {
         fby_dataset_agreement_vote(&r->agreement, p->label, opened);
     }
 }
 
-void fby_r_open_failed(
+void fby_r_on_open_failed(
     struct fby_receiver *r, int peer, const struct fby_open_failed *failed)
 {
     struct fby_peer *p = &r->peers[peer];
@@ -168,18 +169,18 @@ void fby_r_open_failed(
     }
     p->answer = FBY_PEER_FAILED;
     if (r->opened) {
-        check_worker(r, peer);
+        use_or_set_aside(r, peer);
     }
 }
 
-void fby_r_scanning(
+void fby_r_on_scanning(
     struct fby_receiver *r, int peer, const struct fby_scanning *scanning)
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    p->open_ns    = r->now_ns;
-    p->scan_done  = scanning->shards_done;
-    p->scan_total = scanning->shards_total;
+    p->silent_since_ns = r->now_ns;
+    p->scan_done       = scanning->shards_done;
+    p->scan_total      = scanning->shards_total;
     if (!r->opened) {
         struct fby_error_detail why = {""};
         (void)fby_error_set(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
@@ -194,75 +195,80 @@ void fby_r_scanning(
 
 /* Put the order of an epoch into the cache, unless it is there. Errors: as
  * fby_order_create. */
-static fby_err load_order(
+static fby_err cache_order(
     const struct fby_receiver *r, uint64_t epoch, struct fby_error_detail *why)
 {
-    size_t             index  = epoch % FBY_R_ORDERS;
-    struct fby_order **cached = &r->orders->order[index];
-    if (*cached != NULL && r->orders->epoch[index] == epoch) {
+    size_t             index  = epoch % FBY_R_CACHED_ORDERS;
+    struct fby_order **cached = &r->order_cache->order[index];
+    if (*cached != NULL && r->order_cache->epoch[index] == epoch) {
         return FBY_OK;
     }
     struct fby_order_spec spec =
         fby_order_spec_of(&r->setup->split->content, r->setup->seed, epoch);
-    spec.samples            = r->samples;
-    spec.shard_samples      = r->shard_samples;
-    spec.n_shards           = r->n_shards;
-    r->orders->epoch[index] = epoch;
+    spec.samples                 = r->n_samples;
+    spec.shard_samples           = r->shard_samples;
+    spec.n_shards                = r->n_shards;
+    r->order_cache->epoch[index] = epoch;
     fby_order_destroy(cached);
     return fby_order_create(&spec, cached, why);
 }
 
-/* Cannot fail: the first epoch's order was created, and the specs of epochs
- * differ only in their number. */
-const struct fby_order *fby_r_order(
+/* Cannot fail: start_window created the first epoch's order, and those of other
+ * epochs differ from it only in the epoch's number. */
+const struct fby_order *fby_r_epoch_order(
     const struct fby_receiver *r, uint64_t epoch)
 {
     struct fby_error_detail why = {""};
-    if (load_order(r, epoch, &why) != FBY_OK) {
+    if (cache_order(r, epoch, &why) != FBY_OK) {
         fby_error("NO-ORDER", "%s", why.text);
         abort();
     }
-    return r->orders->order[epoch % FBY_R_ORDERS];
+    return r->order_cache->order[epoch % FBY_R_CACHED_ORDERS];
 }
 
-static uint32_t rank_rows(const struct fby_receiver *r, uint64_t epoch,
-    uint64_t step, uint32_t *first)
+/* Returns the number of this rank's rows in a step, and their first row. */
+static uint32_t count_rank_rows(const struct fby_receiver *r, uint64_t epoch,
+    uint64_t step, uint32_t *first_row)
 {
     uint32_t rows = 0;
-    fby_order_rank_rows(fby_r_order(r, epoch), step, r->setup->rank,
-        r->setup->world, first, &rows);
+    fby_order_rank_rows(fby_r_epoch_order(r, epoch), step, r->setup->rank,
+        r->setup->world, first_row, &rows);
     return rows;
 }
 
 static uint64_t batch_bytes(const void *context, uint64_t epoch, uint64_t step)
 {
-    const struct fby_receiver *r     = context;
-    uint32_t                   first = 0;
-    uint32_t                   rows  = rank_rows(r, epoch, step, &first);
-    uint64_t                   bytes = 0;
+    const struct fby_receiver *r         = context;
+    uint32_t                   first_row = 0;
+    uint32_t rows  = count_rank_rows(r, epoch, step, &first_row);
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < r->setup->n_fields; i++) {
         bytes += r->setup->expansions[i].raw_bytes * rows;
     }
     return bytes > 0 ? bytes : 1; /* a batch without rows counts as 1 byte */
 }
 
+/* Steps that read the same data have the same key, and prefer one worker. */
 static uint64_t batch_locality(
     const void *context, uint64_t epoch, uint64_t step)
 {
-    const struct fby_receiver *r     = context;
-    uint32_t                   first = 0;
-    uint32_t                   rows  = rank_rows(r, epoch, step, &first);
+    const struct fby_receiver *r         = context;
+    uint32_t                   first_row = 0;
+    uint32_t rows = count_rank_rows(r, epoch, step, &first_row);
     if (rows == 0) {
         return step;
     }
-    return fby_order_affinity_key(fby_r_order(r, epoch), step, first);
+    return fby_order_affinity_key(fby_r_epoch_order(r, epoch), step, first_row);
 }
 
-static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
+/* The number of steps from epoch 0, step 0 to the end of the stream, which the
+ * options `steps` and `epochs` limit. The division avoids an overflow. */
+static uint64_t count_total_steps(
+    const struct fby_setup *setup, uint64_t steps_per_epoch)
 {
     uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
-    if (setup->epochs != 0 && setup->epochs <= total / steps) {
-        total = setup->epochs * steps;
+    if (setup->epochs != 0 && setup->epochs <= total / steps_per_epoch) {
+        total = setup->epochs * steps_per_epoch;
     }
     return total;
 }
@@ -272,7 +278,7 @@ static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
 static void store_sample_counts(
     struct fby_receiver *r, const struct fby_candidate *winner)
 {
-    r->samples       = winner->samples;
+    r->n_samples     = winner->samples;
     r->n_shards      = (uint32_t)winner->n_shards;
     r->shard_samples = fby_zalloc(winner->n_shards * sizeof(*r->shard_samples));
     for (size_t i = 0; i < winner->n_shards; i++) {
@@ -287,14 +293,15 @@ static void fill_info(const struct fby_receiver *r,
     const struct fby_content *content = &setup->split->content;
 
     *info = (struct forebay_info){
-        .samples         = r->samples,
+        .samples         = r->n_samples,
         .steps_per_epoch = plan->steps_per_epoch,
         .global_batch    = content->global_batch,
-        .n_fields        = setup->n_tensors + (content->last == FBY_LAST_PAD),
-        .seed            = setup->seed,
-        .first_epoch     = plan->epoch,
-        .first_step      = plan->step,
-        .end_step        = plan->total,
+        /* with padding, `valid` is a field, too */
+        .n_fields    = setup->n_tensors + (content->last == FBY_LAST_PAD),
+        .seed        = setup->seed,
+        .first_epoch = plan->epoch,
+        .first_step  = plan->step,
+        .end_step    = plan->total,
     };
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
     fby_hex(r->agreement.data.digest.bytes, 32, info->data_digest);
@@ -306,16 +313,16 @@ static fby_err start_window(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
     const struct fby_token *token = &r->setup->token;
-    fby_err                 err   = load_order(r, token->epoch, why);
+    fby_err                 err   = cache_order(r, token->epoch, why);
     if (err != FBY_OK) {
         return err;
     }
-    uint64_t steps              = fby_order_steps(fby_r_order(r, token->epoch));
+    uint64_t steps = fby_order_steps(fby_r_epoch_order(r, token->epoch));
     struct fby_window_plan plan = {
         .steps_per_epoch = steps,
         .epoch           = token->epoch,
         .step            = token->step,
-        .total           = end_of_stream(r->setup, steps),
+        .total           = count_total_steps(r->setup, steps),
         .bytes           = batch_bytes,
         .locality        = batch_locality,
         .context         = r,
@@ -342,42 +349,42 @@ static void start_stream(
     fby_membership_pin(
         &r->membership, &winner->data, &winner->fingerprint, r->now_ns);
     if (start_window(r, &why) != FBY_OK) {
-        fby_r_fail(r, FOREBAY_CONFIG, &why);
+        fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
         return;
     }
     for (int i = 0; i < r->n_peers; i++) {
         if (r->peers[i].used) {
-            check_worker(r, i);
+            use_or_set_aside(r, i);
             fby_r_run_actions(r);
         }
     }
 }
 
-/* True if the worker has sent neither an answer nor SCANNING for SILENT_NS
- * after OPEN. The stream then no longer waits for the worker's answer. */
-static bool is_silent(const struct fby_receiver *r, const struct fby_peer *p)
+/* True if the choice of the dataset must wait for this worker's answer: it is
+ * connected, and was not silent for SILENT_NS. */
+static bool is_awaited(const struct fby_receiver *r, const struct fby_peer *p)
 {
-    return p->answer == FBY_PEER_NO_ANSWER && p->open_ns != 0 &&
-           r->now_ns - p->open_ns > fby_scaled_timeout_ns(SILENT_NS);
+    bool silent =
+        p->silent_since_ns != 0 &&
+        r->now_ns - p->silent_since_ns > fby_scaled_timeout_ns(SILENT_NS);
+    return p->used && p->answer == FBY_PEER_NO_ANSWER && p->socket != NULL &&
+           !silent;
 }
 
-/* True if each known worker has answered OPEN or is unreachable; silent workers
- * do not count. *failed is the number of workers with OPEN_FAILED. */
-static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
+/* True if at least one worker has answered OPEN or is unreachable, and no other
+ * answer is awaited. Adds the workers with OPEN_FAILED to *n_failed. */
+static bool all_answered(const struct fby_receiver *r, uint32_t *n_failed)
 {
-    uint32_t known = 0;
+    uint32_t n_answered = 0;
     for (int i = 0; i < r->n_peers; i++) {
-        const struct fby_peer *p     = &r->peers[i];
-        bool                   asked = p->used &&
-                     (p->socket != NULL || p->answer != FBY_PEER_NO_ANSWER) &&
-                     !is_silent(r, p);
-        if (asked && p->answer == FBY_PEER_NO_ANSWER) {
+        const struct fby_peer *p = &r->peers[i];
+        if (is_awaited(r, p)) {
             return false;
         }
-        known += asked ? 1 : 0;
-        *failed += asked && p->answer == FBY_PEER_FAILED ? 1 : 0;
+        n_answered += p->used && p->answer != FBY_PEER_NO_ANSWER ? 1 : 0;
+        *n_failed += p->used && p->answer == FBY_PEER_FAILED ? 1 : 0;
     }
-    return known > 0;
+    return n_answered > 0;
 }
 
 static void fail_with_open_error(struct fby_receiver *r)
@@ -388,7 +395,7 @@ static void fail_with_open_error(struct fby_receiver *r)
         if (p->used && p->answer == FBY_PEER_FAILED) {
             (void)fby_error_set(
                 &why, FBY_CONFIG, "%s: %s", p->failure.text, p->label);
-            fby_r_fail(r, FOREBAY_CONFIG, &why);
+            fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
             return;
         }
     }
@@ -404,26 +411,27 @@ static void send_due_opens(struct fby_receiver *r)
     }
 }
 
+/* Start the stream if a dataset can be chosen now. Fail it if none can ever. */
 static void decide_dataset(struct fby_receiver *r)
 {
-    const struct fby_candidate *winner = NULL;
-    struct fby_error_detail     why    = {""};
-    uint32_t                    failed = 0;
-    bool                        all    = all_answered(r, &failed);
-    if (!all) {
+    const struct fby_candidate *winner   = NULL;
+    struct fby_error_detail     why      = {""};
+    uint32_t                    n_failed = 0;
+    bool                        answered = all_answered(r, &n_failed);
+    if (!answered) {
         r->decide_ns = 0;
     } else if (r->decide_ns == 0) {
         r->decide_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
     }
-    bool    agreed = r->agreement.n == 1 && failed == 0;
-    bool    final  = all && (agreed || r->now_ns >= r->decide_ns);
+    bool    unanimous = r->agreement.n == 1 && n_failed == 0;
+    bool    final     = answered && (unanimous || r->now_ns >= r->decide_ns);
     fby_err err =
         fby_dataset_agreement_decide(&r->agreement, final, &winner, &why);
     if (err == FBY_OK) {
         start_stream(r, winner);
     } else if (err != FBY_AGAIN) {
-        fby_r_fail(r, FOREBAY_CONFIG, &why);
-    } else if (final && failed > 0) {
+        fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
+    } else if (final && n_failed > 0) { /* no worker could open the data */
         fail_with_open_error(r);
     }
 }
@@ -438,11 +446,11 @@ void fby_r_open_tick(struct fby_receiver *r)
 
 int64_t fby_r_open_deadline(const struct fby_receiver *r)
 {
-    int64_t due = !r->opened && !r->finished && r->decide_ns != 0 ? r->decide_ns
-                                                                  : INT64_MAX;
+    bool    deciding = !r->opened && !r->finished && r->decide_ns != 0;
+    int64_t due_ns   = deciding ? r->decide_ns : INT64_MAX;
     for (int i = 0; i < r->n_peers; i++) {
         int64_t reopen_ns = r->peers[i].reopen_ns;
-        due               = reopen_ns != 0 && reopen_ns < due ? reopen_ns : due;
+        due_ns = fby_earlier_ns(due_ns, reopen_ns != 0 ? reopen_ns : due_ns);
     }
-    return due;
+    return due_ns;
 }

@@ -1,7 +1,8 @@
-/* peers.h - a worker as the receiver knows it: address, socket, answer to OPEN.
+/* peers.h - an entry of the receiver's table of workers: the worker's address,
+ * socket and answer to OPEN.
  *
- * The window knows a worker only by its number, the index in this table.
- * Thread: the receiver's. */
+ * The index in the table is the peer number, by which the window knows the
+ * worker. Thread: the receiver's. */
 #ifndef FBY_CLIENT_RECEIVE_PEERS_H
 #define FBY_CLIENT_RECEIVE_PEERS_H
 
@@ -9,39 +10,39 @@
 
 #include "proto/wire.h"
 
-enum fby_peer_answer {  /* to OPEN, while the stream is being opened */
-    FBY_PEER_NO_ANSWER, /* none yet */
+enum fby_peer_answer { /* the worker's answer to OPEN */
+    FBY_PEER_NO_ANSWER,
     FBY_PEER_OPENED,
     FBY_PEER_FAILED,     /* OPEN_FAILED: see `failure` */
     FBY_PEER_UNREACHABLE /* no connection */
 };
 
 struct fby_peer {
-    bool                   used;
-    struct fby_instance_id instance;
-    char                 **endpoints; /* owned */
+    bool                   used;      /* the entry has a worker */
+    struct fby_instance_id instance;  /* changes when the worker restarts */
+    char                 **endpoints; /* its addresses; owned */
     size_t                 n_endpoints;
-    size_t                 attempt; /* attempts to connect so far */
-    void                  *socket;  /* NULL: closed */
+    size_t                 attempt; /* calls of fby_peer_next_endpoint */
+    void                  *socket;  /* to the worker; NULL: closed */
     char               label[320];  /* "worker HOST (ENDPOINT)", for messages */
     struct fby_open_id open;        /* id of the last OPEN */
-    int64_t            reopen_ns;   /* time to repeat OPEN; 0: never */
-    int64_t            open_ns;     /* last OPEN sent or SCANNING received */
+    int64_t            reopen_ns;   /* time to repeat OPEN; 0: do not repeat */
+    int64_t silent_since_ns; /* time of last OPEN sent or SCANNING received */
     enum fby_peer_answer    answer;
     struct fby_digest       data;        /* if `answer` is OPENED */
     struct fby_digest       fingerprint; /* if `answer` is OPENED */
     struct fby_error_detail failure;     /* text of the last OPEN_FAILED */
-    char     refusal[256];          /* text of REFUSED with FULL; "": none */
-    uint32_t scan_done, scan_total; /* shards */
+    char     refusal[256]; /* text of REFUSED with code FULL; "": none */
+    uint32_t scan_done, scan_total; /* shards, from SCANNING */
 };
 
-/* Set a table entry to a worker of the server's list. */
+/* Fill the entry with a worker of the server's list. Clears the entry first. */
 void fby_peer_set(struct fby_peer *peer, const struct fby_worker_info *info);
-/* Free the contents and mark the entry as unused. The socket must be closed. */
+/* Free the contents and zero the entry. The socket must be closed. */
 void fby_peer_clear(struct fby_peer *peer);
 
-/* Advance to the next endpoint in round-robin order and return it; NULL when
- * the worker has none. */
+/* Returns the endpoint for the next attempt to connect, in round-robin order;
+ * NULL: the worker has none. */
 const char *fby_peer_next_endpoint(struct fby_peer *peer);
 
 /* A hash of the worker's endpoints, which does not change when it restarts. */

@@ -2,11 +2,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/mem.h"
 #include "common/timer.h"
 #include "trainer_client/receive/receiver_state.h"
@@ -14,12 +11,13 @@
 
 /* ---- sending ------------------------------------------------------------- */
 
-void fby_r_to_server(struct fby_receiver *r, const struct fby_message *message)
+void fby_r_send_to_server(
+    struct fby_receiver *r, const struct fby_message *message)
 {
     fby_dealer_send(r->server, message, &r->scratch);
 }
 
-void fby_r_to_peer(
+void fby_r_send_to_peer(
     struct fby_receiver *r, int peer, const struct fby_message *message)
 {
     if (r->peers[peer].socket != NULL) {
@@ -27,7 +25,7 @@ void fby_r_to_peer(
     }
 }
 
-void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
+void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
     const struct fby_error_detail *why)
 {
     if (!r->finished) {
@@ -36,7 +34,7 @@ void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
     }
 }
 
-struct fby_assembly *fby_r_assembly(
+struct fby_assembly *fby_r_find_assembly(
     const struct fby_receiver *r, struct fby_request_id id)
 {
     int slot  = fby_window_slot(r->window, id);
@@ -50,11 +48,12 @@ struct fby_assembly *fby_r_assembly(
 
 /* ---- the loop ------------------------------------------------------------ */
 
-/* Read the socket of a worker, or that of the server if `peer` is FBY_NO_PEER.
- * Handling a message may close the socket and set *socket_p to NULL. */
-static void read_socket(struct fby_receiver *r, void *const *socket_p, int peer)
+/* Handle the messages in the socket of `peer`, or of the server if `peer` is
+ * FBY_NO_PEER. A message may close the socket and set *socket_p to NULL. */
+static void handle_messages(
+    struct fby_receiver *r, void *const *socket_p, int peer)
 {
-    for (int i = 0; i < FBY_R_BURST && *socket_p != NULL; i++) {
+    for (int i = 0; i < FBY_R_MAX_BURST && *socket_p != NULL; i++) {
         zmq_msg_t frame;
         zmq_msg_init(&frame);
         if (zmq_msg_recv(&frame, *socket_p, ZMQ_DONTWAIT) < 0) {
@@ -62,73 +61,77 @@ static void read_socket(struct fby_receiver *r, void *const *socket_p, int peer)
             return;
         }
         if (peer == FBY_NO_PEER) {
-            fby_r_server_frame(r, &frame);
+            fby_r_on_server_frame(r, &frame);
         } else {
-            fby_r_worker_frame(r, peer, &frame);
+            fby_r_on_worker_frame(r, peer, &frame);
         }
         zmq_msg_close(&frame);
         fby_r_run_actions(r);
     }
 }
 
+/* Fill poll_items and return their number. */
 static int fill_poll_items(struct fby_receiver *r)
 {
-    const struct fby_wakeup *wakeups[FBY_R_WAKEUPS] = {&r->ready_queue->wakeup,
-        fby_batch_pool_wakeup(r->batch_pool),
+    int                      n                        = 0;
+    const struct fby_wakeup *wakeups[FBY_R_N_WAKEUPS] = {
+        &r->ready_queue->wakeup, fby_batch_pool_wakeup(r->batch_pool),
         fby_decode_pool_wakeup(r->decode_pool)};
-    int                      n                      = 0;
-    for (; n < FBY_R_WAKEUPS; n++) {
-        r->items[n] =
+    for (; n < FBY_R_N_WAKEUPS; n++) {
+        r->poll_items[n] =
             (zmq_pollitem_t){.fd = wakeups[n]->fd, .events = ZMQ_POLLIN};
     }
-    r->items[n++] = (zmq_pollitem_t){.socket = r->server, .events = ZMQ_POLLIN};
+    r->poll_items[n++] =
+        (zmq_pollitem_t){.socket = r->server, .events = ZMQ_POLLIN};
     for (int peer = 0; peer < r->n_peers; peer++) {
         if (r->peers[peer].socket != NULL) {
-            r->item_peer[n] = peer;
-            r->items[n++]   = (zmq_pollitem_t){
+            r->poll_item_peer[n] = peer;
+            r->poll_items[n++]   = (zmq_pollitem_t){
                   .socket = r->peers[peer].socket, .events = ZMQ_POLLIN};
         }
     }
     return n;
 }
 
+/* The time to `due_ns`, at most 1 s, rounded up so as not to poll too early. */
 static long poll_timeout_ms(int64_t due_ns, int64_t now_ns)
 {
-    int64_t left = due_ns - now_ns;
-    if (left <= 0) {
+    int64_t left_ns = due_ns - now_ns;
+    if (left_ns <= 0) {
         return 0;
     }
-    left = left < FBY_NS_PER_S ? left : FBY_NS_PER_S;
-    return (long)((left + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
+    left_ns = left_ns < FBY_NS_PER_S ? left_ns : FBY_NS_PER_S;
+    return (long)((left_ns + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
 }
 
 static int64_t next_deadline(struct fby_receiver *r)
 {
-    int64_t due = fby_window_deadline(r->window);
-    due         = fby_earlier_ns(due, r->membership.due_ns);
-    if (r->n_copying > 0) { /* the GPU sends no wakeup, so ask every ms */
-        due = fby_earlier_ns(due, fby_now_ns() + FBY_NS_PER_MS);
+    int64_t due_ns =
+        fby_earlier_ns(fby_window_deadline(r->window), r->membership.due_ns);
+    if (r->n_copying > 0) { /* the GPU sends no wakeup, so poll every ms */
+        due_ns = fby_earlier_ns(due_ns, fby_now_ns() + FBY_NS_PER_MS);
     }
-    return fby_earlier_ns(due, fby_r_open_deadline(r));
+    return fby_earlier_ns(due_ns, fby_r_open_deadline(r));
 }
 
-static void read_ready_items(struct fby_receiver *r, int n)
+static void handle_ready_items(struct fby_receiver *r, int n_items)
 {
-    for (int i = 0; i < FBY_R_WAKEUPS; i++) {
-        const struct fby_wakeup wakeup = {r->items[i].fd};
-        if ((r->items[i].revents & ZMQ_POLLIN) != 0) {
+    const int server = FBY_R_N_WAKEUPS; /* index, as in fill_poll_items */
+    for (int i = 0; i < FBY_R_N_WAKEUPS; i++) {
+        const struct fby_wakeup wakeup = {r->poll_items[i].fd};
+        if ((r->poll_items[i].revents & ZMQ_POLLIN) != 0) {
             fby_wakeup_clear(&wakeup);
         }
     }
     fby_r_take_results(r);
-    if ((r->items[FBY_R_WAKEUPS].revents & ZMQ_POLLIN) != 0) {
-        read_socket(r, &r->server, FBY_NO_PEER);
+    if ((r->poll_items[server].revents & ZMQ_POLLIN) != 0) {
+        handle_messages(r, &r->server, FBY_NO_PEER);
     }
-    for (int i = FBY_R_WAKEUPS + 1; i < n; i++) {
-        int peer = r->item_peer[i];
-        if ((r->items[i].revents & ZMQ_POLLIN) != 0 &&
-            r->peers[peer].socket == r->items[i].socket) { /* still open */
-            read_socket(r, &r->peers[peer].socket, peer);
+    for (int i = server + 1; i < n_items; i++) {
+        int peer = r->poll_item_peer[i];
+        if ((r->poll_items[i].revents & ZMQ_POLLIN) != 0 &&
+            r->peers[peer].socket == r->poll_items[i].socket) { /* still open */
+            handle_messages(r, &r->peers[peer].socket, peer);
         }
     }
 }
@@ -137,7 +140,7 @@ static void run_timers(struct fby_receiver *r)
 {
     struct fby_message message = {0};
     if (fby_membership_tick(&r->membership, r->now_ns, &message)) {
-        fby_r_to_server(r, &message);
+        fby_r_send_to_server(r, &message);
     }
     fby_r_open_tick(r);
     fby_r_run_actions(r);
@@ -147,23 +150,23 @@ static void run_timers(struct fby_receiver *r)
 
 static void run_turn(struct fby_receiver *r)
 {
-    int n = fill_poll_items(r);
-    (void)zmq_poll(
-        r->items, n, poll_timeout_ms(next_deadline(r), fby_now_ns()));
+    int n_items = fill_poll_items(r);
+    (void)zmq_poll(r->poll_items, n_items,
+        poll_timeout_ms(next_deadline(r), fby_now_ns()));
     r->now_ns = fby_now_ns();
-    read_ready_items(r, n);
+    handle_ready_items(r, n_items);
     run_timers(r);
-    fby_r_deliver(r);
-    fby_r_update_stats(r);
+    fby_r_deliver_batches(r);
+    fby_r_publish_stats(r);
 }
 
 static void disconnect_all(struct fby_receiver *r)
 {
     const struct fby_message quit = {
         .type = FBY_MSG_QUIT, .quit = {.session = r->session}};
-    fby_window_stop(r->window, r->now_ns);
+    fby_window_stop(r->window, r->now_ns); /* its actions send BYE */
     fby_r_run_actions(r);
-    fby_r_to_server(r, &quit);
+    fby_r_send_to_server(r, &quit);
     for (int i = 0; i < r->n_peers; i++) {
         fby_dealer_close(&r->peers[i].socket);
     }
@@ -173,7 +176,7 @@ static void disconnect_all(struct fby_receiver *r)
 static void *thread_main(void *opaque)
 {
     struct fby_receiver *r = opaque;
-    while (!atomic_load(&r->stop)) {
+    while (!atomic_load(&r->must_stop)) {
         run_turn(r);
     }
     disconnect_all(r);
@@ -203,24 +206,25 @@ static fby_err create_window(
     config.seed                     = fby_id_random();
     config.audit                    = r->setup->audit;
     scale_times(&config.times);
-    r->n_slots       = config.max_batches + 1;
-    r->peers         = fby_zalloc(config.max_peers * sizeof(*r->peers));
-    uint32_t n_items = FBY_R_WAKEUPS + 1 + config.max_peers; /* 1: the server */
-    r->items         = fby_zalloc(n_items * sizeof(*r->items));
-    r->item_peer     = fby_zalloc(n_items * sizeof(*r->item_peer));
+    r->n_slots        = config.max_batches + 1; /* 1: for a hedge */
+    r->peers          = fby_zalloc(config.max_peers * sizeof(*r->peers));
+    uint32_t n_items  = FBY_R_N_WAKEUPS + 1 /* server */ + config.max_peers;
+    r->poll_items     = fby_zalloc(n_items * sizeof(*r->poll_items));
+    r->poll_item_peer = fby_zalloc(n_items * sizeof(*r->poll_item_peer));
     return fby_window_create(&config, fby_now_ns(), &r->window, why);
 }
 
 static fby_err create_slots(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
-    const struct fby_setup *setup   = r->setup;
-    uint32_t                answers = r->n_slots + FBY_AUDITS;
-    r->assemblies    = fby_zalloc(answers * sizeof(*r->assemblies));
-    r->slots         = fby_zalloc(r->n_slots * sizeof(*r->slots));
-    r->empty         = fby_zalloc(answers * sizeof(*r->empty));
-    r->codec_scratch = aligned_alloc(64, sizeof(*r->codec_scratch));
-    for (uint32_t i = 0; i < answers; i++) {
+    const struct fby_setup *setup        = r->setup;
+    uint32_t                max_requests = r->n_slots + FBY_AUDITS;
+    r->assemblies     = fby_zalloc(max_requests * sizeof(*r->assemblies));
+    r->slots          = fby_zalloc(r->n_slots * sizeof(*r->slots));
+    r->empty_requests = fby_zalloc(max_requests * sizeof(*r->empty_requests));
+    r->codec_scratch  = aligned_alloc(
+         _Alignof(struct fby_codec_scratch), sizeof(*r->codec_scratch));
+    for (uint32_t i = 0; i < max_requests; i++) {
         fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
     }
     for (uint32_t i = 0; i < r->n_slots; i++) {
@@ -250,8 +254,8 @@ static fby_err create_sockets(
     return FBY_OK;
 }
 
-/* Block all signals in the new threads, so that the program's own threads
- * handle them. */
+/* Open the server's socket, and start all threads with signals blocked, so that
+ * only the program's own threads handle signals. */
 static fby_err start_threads(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
@@ -288,7 +292,7 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     r->batch_pool          = parts->batch_pool;
     r->upload              = parts->upload;
     r->session             = fby_session_random();
-    r->orders              = fby_zalloc(sizeof(*r->orders));
+    r->order_cache         = fby_zalloc(sizeof(*r->order_cache));
     fby_err err            = create_window(r, why);
     if (err == FBY_OK) {
         err = create_slots(r, why);
@@ -306,17 +310,17 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
 
 static void free_slots(struct fby_receiver *r)
 {
-    for (uint32_t i = 0; i < r->n_slots + FBY_AUDITS; i++) {
-        if (r->assemblies != NULL) {
-            fby_assembly_fini(&r->assemblies[i]);
-        }
+    uint32_t n_assemblies = r->assemblies != NULL ? r->n_slots + FBY_AUDITS : 0;
+    uint32_t n_slots      = r->slots != NULL ? r->n_slots : 0;
+    for (uint32_t i = 0; i < n_assemblies; i++) {
+        fby_assembly_fini(&r->assemblies[i]);
     }
-    for (uint32_t i = 0; i < r->n_slots && r->slots != NULL; i++) {
+    for (uint32_t i = 0; i < n_slots; i++) {
         fby_request_slot_fini(&r->slots[i], r->setup);
     }
     free(r->assemblies);
     free(r->slots);
-    free(r->empty);
+    free(r->empty_requests);
     free(r->codec_scratch);
 }
 
@@ -326,8 +330,8 @@ static void free_peers(struct fby_receiver *r)
         fby_peer_clear(&r->peers[i]);
     }
     free(r->peers);
-    free(r->items);
-    free(r->item_peer);
+    free(r->poll_items);
+    free(r->poll_item_peer);
 }
 
 void fby_receiver_destroy(struct fby_receiver **self_p)
@@ -338,22 +342,22 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
     }
     *self_p = NULL;
     if (r->running) {
-        atomic_store(&r->stop, true);
+        atomic_store(&r->must_stop, true);
         fby_wakeup_send(&r->ready_queue->wakeup);
         pthread_join(r->thread, NULL);
     }
-    fby_decode_pool_destroy(&r->decode_pool);
+    fby_decode_pool_destroy(&r->decode_pool); /* makes the queued batches */
     if (r->upload != NULL) {
         fby_gpu_upload_stop(r->upload);
     }
     fby_dealer_close(&r->server);
-    if (r->spare != NULL) {
-        fby_batch_unref(r->spare);
+    if (r->spare_batch != NULL) {
+        fby_batch_unref(r->spare_batch);
     }
-    for (int i = 0; i < FBY_R_ORDERS; i++) {
-        fby_order_destroy(&r->orders->order[i]);
+    for (int i = 0; i < FBY_R_CACHED_ORDERS; i++) {
+        fby_order_destroy(&r->order_cache->order[i]);
     }
-    free(r->orders);
+    free(r->order_cache);
     fby_dataset_agreement_fini(&r->agreement);
     fby_window_destroy(&r->window);
     free_slots(r);

@@ -1,10 +1,11 @@
 /* receiver.h - the thread that owns a stream's sockets.
  *
- * The thread polls the server and the workers in use, reports messages to the
- * window and carries out the window's actions. It passes chunks to the decode
- * pool and puts complete batches into the ready queue. The same loop first
- * opens the stream; it begins to request batches as soon as the workers agree
- * on the dataset. */
+ * The thread polls the sockets of the server and the workers in use. It reports
+ * their messages to the window (which decides which worker makes which batch)
+ * and carries out the actions that the window asks for. It passes chunks to the
+ * decode pool and puts complete batches into the ready queue. At first it opens
+ * the stream: it asks the workers which dataset they have, and requests batches
+ * as soon as a dataset is chosen. */
 #ifndef FBY_CLIENT_RECEIVE_RECEIVER_H
 #define FBY_CLIENT_RECEIVE_RECEIVER_H
 
@@ -22,7 +23,7 @@ struct fby_receiver_parts { /* borrowed; must outlive the receiver */
     struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
 };
 
-/* Start the thread. The ready queue shows the progress of opening.
+/* Start the thread. The ready queue has the progress of opening the stream.
  *
  * Ownership: *out is the caller's, for destroy.
  * Errors:    FBY_SYS, FBY_CONFIG, with `why`. */

@@ -1,12 +1,13 @@
-/* receiver_state.h - the internal state of the receiver, for the files of this folder.
+/* receiver_state.h - the internal state of the receiver, for the files below.
+ * Functions of the receiver begin with fby_r_.
  *
  * Files: receiver.c create, destroy, the loop
- *        open.c     agreement on the data, start of the window
+ *        open.c     choice of the dataset, start of the window
  *        server.c   messages from the server
  *        worker.c   control messages from workers
  *        chunk.c    chunks, and results of the decode threads
  *        act.c      actions of the window
- *        deliver.c  from the window to the ready queue; statistics */
+ *        deliver.c  complete batches to the ready queue; statistics */
 #ifndef FBY_CLIENT_RECEIVE_STATE_H
 #define FBY_CLIENT_RECEIVE_STATE_H
 
@@ -25,24 +26,25 @@
 #include "trainer_client/window/window.h"
 
 enum {
-    FBY_R_ORDERS  = 8,  /* epochs whose order is cached */
-    FBY_R_BURST   = 64, /* most messages read from one socket in a turn */
-    FBY_R_WAKEUPS = 3   /* of the ready queue, batch pool and decode pool */
+    FBY_R_CACHED_ORDERS = 8,  /* epochs whose order is cached */
+    FBY_R_MAX_BURST     = 64, /* most messages read from one socket in a turn */
+    FBY_R_N_WAKEUPS     = 3 /* those of ready queue, batch pool, decode pool */
 };
 
-/* Why a worker is set aside. The window returns the last reason in the `code`
- * of a failure. Codes below 16 are fby_cannot_code. */
-enum fby_r_code {
-    FBY_R_STALE       = 16,
-    FBY_R_FINGERPRINT = 17,
+/* The reason why a worker is set aside (not used again). If the stream fails,
+ * the window returns the last one as `code`. Codes below 16 are values of
+ * fby_cannot_code. */
+enum fby_r_aside_reason {
+    FBY_R_STALE       = 16, /* STALE_DATA: its data has changed */
+    FBY_R_FINGERPRINT = 17, /* WRONG_FINGERPRINT: it is another build */
     FBY_R_OPEN_FAILED = 18,
-    FBY_R_VERSION     = 19,
-    FBY_R_DIFFERS     = 20
+    FBY_R_VERSION     = 19, /* it speaks another protocol version */
+    FBY_R_DIFFERS     = 20  /* OPENED with another dataset or fingerprint */
 };
 
-struct fby_r_orders { /* orders of epochs, at index epoch % FBY_R_ORDERS */
-    uint64_t          epoch[FBY_R_ORDERS];
-    struct fby_order *order[FBY_R_ORDERS]; /* NULL: unused */
+struct fby_r_order_cache { /* index of an epoch: epoch % FBY_R_CACHED_ORDERS */
+    uint64_t          epoch[FBY_R_CACHED_ORDERS];
+    struct fby_order *order[FBY_R_CACHED_ORDERS]; /* NULL: unused entry */
 };
 
 struct fby_r_empty_request { /* a request for zero rows, answered locally */
@@ -57,70 +59,69 @@ struct fby_receiver {
     struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
     struct fby_decode_pool *decode_pool;
     pthread_t               thread;
-    bool                    running;
-    atomic_bool             stop; /* the thread ends after its current turn */
+    bool                    running; /* `thread` was started */
+    atomic_bool must_stop; /* the thread ends after its current turn */
 
     /* Thread: only the receiver's thread uses the members below. */
-    void                     *zmq;     /* ZeroMQ context */
-    void                     *server;  /* socket */
-    struct fby_buffer         scratch; /* for messages being sent */
-    int64_t                   now_ns;  /* read once a turn */
-    char                      host[FBY_HOST_MAX + 1]; /* name of this host */
-    struct fby_session_id     session;
-    uint64_t                  last_open; /* newest open id */
-    struct fby_membership     membership;
-    struct fby_window        *window;
-    struct fby_peer          *peers;
-    int                       n_peers; /* 1 + the highest peer number so far */
-    zmq_pollitem_t           *items;   /* wakeups, server, connected peers */
-    int                      *item_peer;  /* peer number, by index in items */
-    struct fby_assembly      *assemblies; /* per slot, then per audit */
-    struct fby_request_slot  *slots;
+    void                 *zmq;                    /* ZeroMQ context */
+    void                 *server;                 /* socket to the server */
+    struct fby_buffer     scratch;                /* encoded message to send */
+    int64_t               now_ns;                 /* clock, read once a turn */
+    char                  host[FBY_HOST_MAX + 1]; /* name of this host */
+    struct fby_session_id session;
+    uint64_t              last_open_id; /* id of the newest OPEN */
+    struct fby_membership membership;
+    struct fby_window    *window;
+    struct fby_peer      *peers;      /* workers, by peer number */
+    int                   n_peers;    /* 1 + the highest peer number so far */
+    zmq_pollitem_t       *poll_items; /* wakeups, server, connected peers */
+    int *poll_item_peer;              /* peer number, by index in poll_items */
+    struct fby_assembly      *assemblies; /* one per slot, then one per audit */
+    struct fby_request_slot  *slots; /* memory of answers, by slot number */
     uint32_t                  n_slots;
-    uint32_t                  n_copying;     /* slots being copied to a GPU */
-    struct fby_codec_scratch *codec_scratch; /* for chunks decoded here */
-    struct fby_r_orders      *orders;
-    struct fby_r_empty_request *empty; /* n_empty; at most slots + audits */
-    uint32_t                    n_empty;
-    struct forebay_batch       *spare; /* taken from the pool, not yet filled */
+    uint32_t                  n_copying; /* slots whose arena is being copied */
+    struct fby_codec_scratch *codec_scratch; /* for decoding in this thread */
+    struct fby_r_order_cache *order_cache;
+    struct fby_r_empty_request *empty_requests; /* not yet answered */
+    uint32_t                    n_empty_requests;
+    struct forebay_batch *spare_batch; /* from the pool, not filled; or NULL */
 
     /* opening the stream */
     struct fby_dataset_agreement agreement;
-    bool                         opened;
-    bool      finished;  /* ended or failed: no more batches are delivered */
-    bool      listed;    /* the server has listed a worker */
-    int64_t   decide_ns; /* time to choose the dataset, set once all workers
-                            have answered; 0: some have not */
-    uint64_t  samples;   /* in the dataset */
-    uint32_t *shard_samples; /* n_shards; samples of each shard */
+    bool      opened;   /* the dataset is chosen and the window has started */
+    bool      finished; /* the stream ended or failed: deliver nothing */
+    bool      worker_listed; /* the server has listed a worker */
+    int64_t   decide_ns; /* when to choose the dataset; 0: not all answered */
+    uint64_t  n_samples; /* samples of the dataset */
+    uint32_t *shard_samples; /* number of samples of each shard */
     uint32_t  n_shards;
 
-    struct fby_error_detail cannot; /* text of the last CANNOT */
-    struct fby_error_detail aside;  /* why the last worker was set aside */
+    struct fby_error_detail cannot;     /* text of the last CANNOT */
+    struct fby_error_detail last_aside; /* why a worker was last set aside */
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
-    bool reported_busy;     /* a BUSY is the ready queue's wait reason, and no
-                               HEADER has arrived since */
+    bool busy_reported;     /* the wait reason is a BUSY; reset by a HEADER */
 
-    uint64_t               wire_bytes; /* of all chunk frames */
-    uint64_t               protocol_errors;
-    uint64_t               bad_chunks;  /* found outside the decode threads */
-    int64_t                check_ns;    /* time of this thread for chunks */
-    uint64_t               substituted; /* samples, see forebay_stats */
-    struct fby_stage_times times; /* workers' times for delivered batches */
+    uint64_t wire_bytes; /* total size of received chunk frames */
+    uint64_t protocol_errors;
+    uint64_t bad_chunks; /* damaged; found by this thread */
+    int64_t  chunk_ns;   /* time this thread spent checking, decoding chunks */
+    uint64_t n_substituted; /* bad samples replaced by other samples */
+    struct fby_stage_times worker_times; /* sum over delivered batches */
 };
 
 /* ---- receiver.c ---------------------------------------------------------- */
 
 /* Fail the stream, unless it has ended or failed already. */
-void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
+void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
     const struct fby_error_detail *why);
 /* Send a message to the server. */
-void fby_r_to_server(struct fby_receiver *r, const struct fby_message *message);
+void fby_r_send_to_server(
+    struct fby_receiver *r, const struct fby_message *message);
 /* Send a message to a worker, unless its socket is closed. */
-void fby_r_to_peer(
+void fby_r_send_to_peer(
     struct fby_receiver *r, int peer, const struct fby_message *message);
-/* The assembly of the answer to a request; NULL when the answer is late. */
-struct fby_assembly *fby_r_assembly(
+/* The assembly that checks the answer to `id`; NULL: `id` is an old request. */
+struct fby_assembly *fby_r_find_assembly(
     const struct fby_receiver *r, struct fby_request_id id);
 
 /* ---- act.c --------------------------------------------------------------- */
@@ -130,30 +131,32 @@ void fby_r_run_actions(struct fby_receiver *r);
 
 /* ---- open.c -------------------------------------------------------------- */
 
-/* Prepare JOIN and pin the digests of the token. Call once, before the loop. */
+/* Prepare JOIN. With a token, pin (require) its digests. Call once, before the
+ * loop. */
 void fby_r_open_begin(struct fby_receiver *r);
-/* Repeat OPENs that are due; start the stream once its data is agreed on. */
+/* Send the OPENs that are due. Start the stream once its dataset is chosen. */
 void fby_r_open_tick(struct fby_receiver *r);
 /* The time at which fby_r_open_tick is due next. */
 int64_t fby_r_open_deadline(const struct fby_receiver *r);
 /* Send OPEN to a worker. */
 void fby_r_send_open(struct fby_receiver *r, int peer);
-/* OPENED: count a vote for the worker's dataset. Once the stream is open, check
- * that the worker has the stream's dataset instead. */
-void fby_r_opened(
+/* OPENED: while the stream is being opened, count a vote for the worker's
+ * dataset. Later, use the worker only if it has the stream's dataset. */
+void fby_r_on_opened(
     struct fby_receiver *r, int peer, const struct fby_opened *opened);
 /* OPEN_FAILED: repeat OPEN later if the cause is temporary. */
-void fby_r_open_failed(
+void fby_r_on_open_failed(
     struct fby_receiver *r, int peer, const struct fby_open_failed *failed);
 /* SCANNING: report the progress to forebay_open(). */
-void fby_r_scanning(
+void fby_r_on_scanning(
     struct fby_receiver *r, int peer, const struct fby_scanning *scanning);
 /* Set a worker aside: log `text` as the reason and do not use the worker again.
  * A failure of the stream may quote the text. */
-void fby_r_set_aside(
-    struct fby_receiver *r, int peer, enum fby_r_code code, const char *text);
-/* The order of an epoch; borrowed from a cache of FBY_R_ORDERS epochs. */
-const struct fby_order *fby_r_order(
+void fby_r_set_aside(struct fby_receiver *r, int peer,
+    enum fby_r_aside_reason code, const char *text);
+/* The order of an epoch's samples, borrowed. It is created if it is not one of
+ * the FBY_R_CACHED_ORDERS in the cache. */
+const struct fby_order *fby_r_epoch_order(
     const struct fby_receiver *r, uint64_t epoch);
 
 /* ---- server.c, worker.c, chunk.c ----------------------------------------- */
@@ -161,27 +164,27 @@ const struct fby_order *fby_r_order(
 /* Decode a message; `from` names its sender in the log. Free *out with
  * fby_message_fini. False: the message is invalid or belongs to another
  * session, and was counted as a protocol error. */
-bool fby_r_decode(struct fby_receiver *r, zmq_msg_t *frame, const char *from,
-    struct fby_message *out);
+bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
+    const char *from, struct fby_message *out);
 /* Handle a frame from the server. */
-void fby_r_server_frame(struct fby_receiver *r, zmq_msg_t *frame);
+void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame);
 /* Handle a frame from a worker; a chunk's content may be moved out of it. */
-void fby_r_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame);
+void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame);
 /* Handle a chunk frame; its content may be moved out of it. */
-void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame);
-/* Take the finished tasks of the decode pool, and release the slots whose copy
- * to a GPU has finished. */
+void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame);
+/* Take the finished tasks of the decode pool. Release the slots whose batches
+ * are made and, with a GPU, copied. */
 void fby_r_take_results(struct fby_receiver *r);
 
 /* ---- deliver.c ----------------------------------------------------------- */
 
-/* Move complete batches from the window to the ready queue while it has room. */
-void fby_r_deliver(struct fby_receiver *r);
-/* The number of workers that are listed by the server or still connected. */
-uint32_t fby_r_known_workers(const struct fby_receiver *r);
-/* Copy the statistics to the ready queue. */
-void fby_r_update_stats(struct fby_receiver *r);
-/* The window failed: log why and fail the stream. */
-void fby_r_window_failed(struct fby_receiver *r);
+/* Move complete batches to the ready queue while the queue has room. */
+void fby_r_deliver_batches(struct fby_receiver *r);
+/* Count the workers that the server lists or that are still connected. */
+uint32_t fby_r_count_workers(const struct fby_receiver *r);
+/* Copy the statistics to the ready queue, where the trainer reads them. */
+void fby_r_publish_stats(struct fby_receiver *r);
+/* If the window has failed, log the reason and fail the stream. */
+void fby_r_on_window_failure(struct fby_receiver *r);
 
 #endif

@@ -1,9 +1,7 @@
-/* server.c - messages from the server: joined, refused, list of workers. */
+/* server.c - handles messages from the server: answers to JOIN, and lists of
+ * workers. */
 #include "trainer_client/receive/receiver_state.h"
 
-#include <string.h>
-
-#include "common/clock.h"
 #include "common/log.h"
 
 static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
@@ -11,37 +9,37 @@ static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
     struct fby_error_detail why = {""};
     fby_membership_joined(&r->membership, joined, r->now_ns);
     if (r->opened) {
-        return; /* the server compares our digests */
+        return; /* the digests are chosen, and the server compares them */
     }
-    if (!r->listed) {
+    if (!r->worker_listed) {
         fby_ready_queue_set_wait_reason(
             r->ready_queue, "the server knows no worker yet");
     }
     if (fby_dataset_agreement_pin(&r->agreement, &joined->data,
             &joined->fingerprint, "the job", &why) != FBY_OK) {
-        fby_r_fail(r, FOREBAY_CONFIG, &why);
+        fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
     }
 }
 
-/* True if a refusal of JOIN ends the stream. Ranks of one job must have the
- * same data. The server accepted all other values at the first JOIN. If the
- * server refuses these values later, it has lost its state and admitted another
- * session before this one, so JOIN may succeed again. */
-static bool is_fatal(
+/* True if a refusal of JOIN ends the stream. If the server refuses the session
+ * while it streams, the server has lost its state and admitted another session
+ * in its place. A later JOIN may succeed, so the stream goes on. It ends if the
+ * refusal says that the job's other ranks have other data. */
+static bool ends_stream(
     const struct fby_receiver *r, enum fby_join_refused_code code)
 {
     return !r->opened || code == FBY_JOIN_DATA || code == FBY_JOIN_FINGERPRINT;
 }
 
-static void on_refused(
+static void on_join_refused(
     struct fby_receiver *r, const struct fby_join_refused *refused)
 {
     struct fby_error_detail why = {""};
     (void)fby_error_set(
         &why, FBY_CONFIG, "the server refused: %.400s", refused->text);
-    if (is_fatal(r, refused->code)) {
+    if (ends_stream(r, refused->code)) {
         fby_error("JOIN-REFUSED", "%s", why.text);
-        fby_r_fail(r, FOREBAY_CONFIG, &why);
+        fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
     } else {
         fby_warn("JOIN-REFUSED",
             "%s; using the known workers until JOIN succeeds", why.text);
@@ -67,7 +65,7 @@ static void add_worker(
     fby_r_run_actions(r);
 }
 
-static bool is_listed(
+static bool has_worker(
     const struct fby_workers *workers, struct fby_instance_id instance)
 {
     for (size_t i = 0; i < workers->n_added; i++) {
@@ -78,13 +76,14 @@ static bool is_listed(
     return false;
 }
 
+/* Remove workers that a full list does not have, or that a list removes. */
 static void remove_workers(
     struct fby_receiver *r, const struct fby_workers *workers)
 {
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
         bool                   gone =
-            p->used && workers->full && !is_listed(workers, p->instance);
+            p->used && workers->full && !has_worker(workers, p->instance);
         for (size_t j = 0; p->used && j < workers->removed.n && !gone; j++) {
             gone = fby_instance_equal(workers->removed.at[j], p->instance);
         }
@@ -102,14 +101,14 @@ static void on_workers(
         return;
     }
     for (size_t i = 0; i < workers->n_added; i++) {
-        r->listed = true;
+        r->worker_listed = true;
         add_worker(r, &workers->added[i]);
     }
     remove_workers(r, workers);
 }
 
-bool fby_r_decode(struct fby_receiver *r, zmq_msg_t *frame, const char *from,
-    struct fby_message *out)
+bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
+    const char *from, struct fby_message *out)
 {
     struct fby_error_detail why = {""};
     if (fby_message_decode(
@@ -119,6 +118,7 @@ bool fby_r_decode(struct fby_receiver *r, zmq_msg_t *frame, const char *from,
         return false;
     }
     struct fby_session_id session = fby_message_session(out);
+    /* a worker that cannot decode HELLO refuses without a session */
     if (fby_session_equal(session, r->session) ||
         (out->type == FBY_MSG_REFUSED && session.value == 0)) {
         return true;
@@ -128,10 +128,10 @@ bool fby_r_decode(struct fby_receiver *r, zmq_msg_t *frame, const char *from,
     return false;
 }
 
-void fby_r_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
+void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
 {
     struct fby_message message;
-    if (!fby_r_decode(r, frame, "server", &message)) {
+    if (!fby_r_decode_message(r, frame, "server", &message)) {
         return;
     }
     switch ((int)message.type) { /* the server may send only these */
@@ -139,7 +139,7 @@ void fby_r_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
         on_joined(r, &message.joined);
         break;
     case FBY_MSG_JOIN_REFUSED:
-        on_refused(r, &message.join_refused);
+        on_join_refused(r, &message.join_refused);
         break;
     case FBY_MSG_JOIN_FIRST:
         fby_membership_join_first(&r->membership, r->now_ns);

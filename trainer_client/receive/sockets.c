@@ -7,10 +7,10 @@
 #include "common/socket.h"
 #include "common/timer.h"
 
-enum { LINGER_MS = 200, QUEUE_MESSAGES = 100000 };
+enum { LINGER_MS = 200, MAX_RECEIVE_QUEUE = 100000 /* messages */ };
 
-/* The client sends a message every second. If TCP gets no acknowledgement for
- * dead_peer_ms, the peer is dead and the connection is closed. */
+/* The client sends at least one message a second. If TCP gets no
+ * acknowledgement for dead_peer_ms, it closes the connection. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
 {
     int64_t dead_ns = fby_scaled_timeout_ns(30 * FBY_NS_PER_S);
@@ -18,7 +18,7 @@ void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
 
     const struct fby_socket_limits limits = {
         .max_message_bytes = max_frame,
-        .receive_messages  = QUEUE_MESSAGES,
+        .receive_messages  = MAX_RECEIVE_QUEUE,
         .dead_peer_ms      = (int)(dead_ns / FBY_NS_PER_MS),
     };
     if (fby_socket_connect(zmq, endpoint, &limits, &socket) != FBY_OK) {

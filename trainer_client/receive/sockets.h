@@ -8,7 +8,7 @@
 #include "common/err.h"
 #include "proto/wire.h"
 
-/* Open a DEALER socket that connects to `endpoint` (numeric, "tcp://..."). A
+/* Open a DEALER socket that connects to `endpoint` ("tcp://...", numeric). A
  * received frame longer than `max_frame` bytes ends the connection. NULL: the
  * socket could not be opened, and the log says why. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame);
@@ -17,9 +17,9 @@ void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame);
  * *socket_p becomes NULL. NULL is allowed. */
 void fby_dealer_close(void **socket_p);
 
-/* Send one message; `scratch` is memory to reuse. A message that does not fit
- * into the socket's queue is dropped. The protocol recovers from this as from a
- * broken connection. Blocks: never. */
+/* Send one message, encoded in `scratch`. A message that does not fit into the
+ * socket's queue is dropped. The protocol recovers from this as from a broken
+ * connection. Blocks: never. */
 void fby_dealer_send(void *socket, const struct fby_message *message,
     struct fby_buffer *scratch);
 

@@ -1,33 +1,32 @@
-/* worker.c - control messages from workers, passed on to the window. */
+/* worker.c - handles messages from workers, and reports them to the window. */
 #include "trainer_client/receive/receiver_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
 
 static void on_welcome(
-    struct fby_receiver *r, int peer, const struct fby_welcome *w)
+    struct fby_receiver *r, int peer, const struct fby_welcome *welcome)
 {
-    const struct fby_window_welcome welcome = {
-        .instance    = w->instance,
-        .route       = w->route.value,
-        .send_window = w->send_window,
-        .open        = w->open.at,
-        .n_open      = w->open.n,
+    const struct fby_window_welcome report = {
+        .instance    = welcome->instance,
+        .route       = welcome->route.value,
+        .send_window = welcome->send_window,
+        .open        = welcome->open.at,
+        .n_open      = welcome->open.n,
     };
-    if (w->version != FBY_PROTOCOL_VERSION) {
+    if (welcome->version != FBY_PROTOCOL_VERSION) {
         fby_r_set_aside(
             r, peer, FBY_R_VERSION, "the worker chose another version");
         return;
     }
-    if (!fby_instance_equal(r->peers[peer].instance, w->instance)) {
-        r->peers[peer].instance = w->instance; /* restarted at its address */
+    if (!fby_instance_equal(r->peers[peer].instance, welcome->instance)) {
+        r->peers[peer].instance = welcome->instance; /* it was restarted */
     }
     r->peers[peer].refusal[0] = '\0';
-    fby_window_welcome(r->window, r->now_ns, peer, &welcome);
+    fby_window_welcome(r->window, r->now_ns, peer, &report);
 }
 
 static void on_refused(
@@ -49,48 +48,50 @@ static void on_refused(
     }
 }
 
-static void on_pong(struct fby_receiver *r, int peer, const struct fby_pong *p)
+static void on_pong(
+    struct fby_receiver *r, int peer, const struct fby_pong *pong)
 {
-    const struct fby_window_pong pong = {
-        .instance = p->instance,
-        .sequence = p->sequence,
-        .open     = p->open.at,
-        .n_open   = p->open.n,
+    const struct fby_window_pong report = {
+        .instance = pong->instance,
+        .sequence = pong->sequence,
+        .open     = pong->open.at,
+        .n_open   = pong->open.n,
     };
-    fby_window_pong(r->window, r->now_ns, peer, &pong);
+    fby_window_pong(r->window, r->now_ns, peer, &report);
 }
 
-/* BUSY gives no reason. If the worker's system is the cause, its log says so. */
+/* BUSY has no reason, so name the possible reasons to the waiting trainer. */
 static void on_busy(
     struct fby_receiver *r, int peer, const struct fby_busy *busy)
 {
     struct fby_error_detail why = {""};
-    if (!r->reported_busy) {
+    if (!r->busy_reported) {
         (void)fby_error_set(&why, FBY_AGAIN,
             "%s is busy: it has no room, memory or files for a batch now, and "
             "is asked again; if this lasts, its log says why",
             r->peers[peer].label);
         fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
-        r->reported_busy = true;
+        r->busy_reported = true;
     }
     fby_window_busy(r->window, r->now_ns, peer, busy->request,
         (int64_t)busy->retry_ms * FBY_NS_PER_MS);
 }
 
 static void on_cannot(
-    struct fby_receiver *r, int peer, const struct fby_cannot *c)
+    struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
 {
-    if (c->shard[0] != '\0') {
-        /* the text names shard or file, sample and offset */
-        (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", c->text);
+    if (cannot->shard[0] != '\0') { /* the dataset is the cause */
+        /* the text names the shard or file, the sample and its offset */
+        (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", cannot->text);
         (void)fby_error_prefix(
             &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
     } else {
-        (void)fby_error_set(&r->cannot, FBY_IO, "%s", c->text);
+        (void)fby_error_set(&r->cannot, FBY_IO, "%s", cannot->text);
         (void)fby_error_prefix(&r->cannot, FBY_IO, "%s", r->peers[peer].label);
     }
     fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
-    fby_window_cannot(r->window, r->now_ns, peer, c->request, (int)c->code);
+    fby_window_cannot(
+        r->window, r->now_ns, peer, cannot->request, (int)cannot->code);
 }
 
 static void on_stale(
@@ -110,7 +111,7 @@ static void on_wrong_fingerprint(
     struct fby_receiver *r, int peer, const struct fby_digest *fingerprint)
 {
     char text[120];
-    char hex[17];
+    char hex[17]; /* the first 8 bytes */
     snprintf(text, sizeof(text), "its fingerprint is %s, another build",
         fby_hex(fingerprint->bytes, 8, hex));
     fby_r_set_aside(r, peer, FBY_R_FINGERPRINT, text);
@@ -119,9 +120,10 @@ static void on_wrong_fingerprint(
 static void on_header(
     struct fby_receiver *r, int peer, const struct fby_header *header)
 {
-    const struct fby_assembly *assembly = fby_r_assembly(r, header->request);
-    struct fby_error_detail    why      = {""};
-    uint32_t                   n_chunks = 0;
+    const struct fby_assembly *assembly =
+        fby_r_find_assembly(r, header->request);
+    struct fby_error_detail why      = {""};
+    uint32_t                n_chunks = 0;
     for (size_t i = 0; i < header->n_fields; i++) {
         n_chunks += header->fields[i].n_chunks;
     }
@@ -132,30 +134,30 @@ static void on_header(
         fby_window_breach(r->window, r->now_ns, peer);
         return;
     }
-    if (r->reported_busy) {
-        r->reported_busy = false;
+    if (r->busy_reported) {
+        r->busy_reported = false;
         fby_ready_queue_set_wait_reason(r->ready_queue, "");
     }
     (void)fby_window_header(
         r->window, r->now_ns, peer, header->request, n_chunks);
 }
 
-static void on_end(struct fby_receiver *r, int peer, const struct fby_end *e)
+static void on_end(struct fby_receiver *r, int peer, const struct fby_end *end)
 {
     struct fby_error_detail why      = {""};
-    struct fby_assembly    *assembly = fby_r_assembly(r, e->request);
-    struct fby_window_end   end      = {
-               .peer    = peer,
-               .id      = e->request,
-               .content = fby_end_content(e),
+    struct fby_assembly    *assembly = fby_r_find_assembly(r, end->request);
+    struct fby_window_end   report   = {
+            .peer    = peer,
+            .id      = end->request,
+            .content = fby_end_content(end),
     };
-    if (assembly != NULL && fby_window_has_all(r->window, peer, e->request)) {
-        end.matches = fby_assembly_take_end(assembly, e, &why);
+    if (assembly != NULL && fby_window_has_all(r->window, peer, end->request)) {
+        report.matches = fby_assembly_take_end(assembly, end, &why);
     }
     if (why.text[0] != '\0') {
         fby_warn("BAD-END", "%s: %s", r->peers[peer].label, why.text);
     }
-    (void)fby_window_end(r->window, r->now_ns, &end);
+    (void)fby_window_end(r->window, r->now_ns, &report);
 }
 
 /* Handle a message that answers a request. */
@@ -210,13 +212,13 @@ static void handle_message(
         on_pong(r, peer, &m->pong);
         break;
     case FBY_MSG_SCANNING:
-        fby_r_scanning(r, peer, &m->scanning);
+        fby_r_on_scanning(r, peer, &m->scanning);
         break;
     case FBY_MSG_OPENED:
-        fby_r_opened(r, peer, &m->opened);
+        fby_r_on_opened(r, peer, &m->opened);
         break;
     case FBY_MSG_OPEN_FAILED:
-        fby_r_open_failed(r, peer, &m->open_failed);
+        fby_r_on_open_failed(r, peer, &m->open_failed);
         break;
     case FBY_MSG_LEAVE:
         fby_info("WORKER-LEAVES", "%s", r->peers[peer].label);
@@ -227,14 +229,14 @@ static void handle_message(
     }
 }
 
-void fby_r_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
+void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
     struct fby_message message;
     if (fby_frame_kind(zmq_msg_data(frame), zmq_msg_size(frame)) ==
         FBY_FRAME_CHUNK) {
-        fby_r_chunk(r, peer, frame);
+        fby_r_on_chunk(r, peer, frame);
         fby_fault_kill_or_stop("client.exit", "client.stop", "chunk");
-    } else if (fby_r_decode(r, frame, r->peers[peer].label, &message)) {
+    } else if (fby_r_decode_message(r, frame, r->peers[peer].label, &message)) {
         handle_message(r, peer, &message);
         fby_message_fini(&message);
     }

@@ -8,7 +8,7 @@
 
 /* ---- structs of other versions ------------------------------------------- */
 
-/* A struct of a newer version may be larger than ours, but not so many times. */
+/* A struct_size above this multiple of our struct is taken for an error. */
 enum { MAX_GROWTH = 64 };
 
 static bool all_zero(const uint8_t *bytes, size_t n)
@@ -67,7 +67,7 @@ fby_err fby_options_read(const struct forebay_options *from,
 static fby_err read_output(const struct forebay_options *o, size_t i,
     struct forebay_output *out, struct fby_error_detail *why)
 {
-    size_t         caller_size = o->outputs->struct_size;
+    size_t         caller_size = o->outputs->struct_size; /* of each element */
     const uint8_t *from        = (const uint8_t *)o->outputs + i * caller_size;
     size_t shared = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
     if (caller_size < offsetof(struct forebay_output, as) ||
@@ -102,24 +102,24 @@ static fby_err find_field(const struct fby_content *content, const char *name,
             return FBY_OK;
         }
     }
-    char all[256] = "";
+    char names[256] = "";
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "",
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
             content->fields[i].name);
     }
     return fby_error_set(why, FBY_USAGE, "no field %.63s; the pipeline has %s",
-        name != NULL ? name : "without a name", all);
+        name != NULL ? name : "without a name", names);
 }
 
 fby_err fby_options_fields(const struct forebay_options *o,
     const struct fby_content *content, uint64_t *out,
     struct fby_error_detail *why)
 {
-    uint64_t all  = content->n_fields < 64
-                        ? (UINT64_C(1) << content->n_fields) - 1
-                        : UINT64_MAX;
-    uint64_t bits = o->fields == NULL ? all : 0;
+    uint64_t all_fields = content->n_fields < 64
+                              ? (UINT64_C(1) << content->n_fields) - 1
+                              : UINT64_MAX;
+    uint64_t bits       = o->fields == NULL ? all_fields : 0;
     for (size_t i = 0; o->fields != NULL && i < o->n_fields; i++) {
         uint32_t index = 0;
         fby_err  err   = find_field(content, o->fields[i], &index, why);
@@ -136,25 +136,26 @@ fby_err fby_options_fields(const struct forebay_options *o,
 
 /* ---- outputs ------------------------------------------------------------- */
 
-/* A newer or faulty caller may pass unknown enumerators. */
+/* Check the enumerators, which a newer or faulty application may have set to
+ * unknown values, and that padding is set only for ragged fields. */
 static fby_err check_output(const struct forebay_output *output,
     const struct fby_field_content *field, struct fby_error_detail *why)
 {
     const struct {
         const char *name;
-        int         value, last;
-    } all[] = {
+        int         value, max;
+    } checks[] = {
         {"dtype", (int)output->dtype, FOREBAY_DTYPE_BOOL},
         {"layout", (int)output->layout, FOREBAY_LAYOUT_CHANNELS_LAST},
         {"as", (int)output->as, FOREBAY_AS_MASK},
         {"pad_to", (int)output->pad_to, FOREBAY_PAD_TO_LONGEST},
         {"offsets", (int)output->offsets, FOREBAY_DTYPE_BOOL},
     };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (all[i].value < 0 || all[i].value > all[i].last) {
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        if (checks[i].value < 0 || checks[i].value > checks[i].max) {
             return fby_error_set(why, FBY_USAGE,
                 "outputs: field %s: %s is %d, must be 0 to %d", field->name,
-                all[i].name, all[i].value, all[i].last);
+                checks[i].name, checks[i].value, checks[i].max);
         }
     }
     bool sets_padding =

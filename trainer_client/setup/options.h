@@ -1,8 +1,7 @@
-/* options.h - reads the caller's option structs.
+/* options.h - reads the option structs of the application.
  *
- * The caller may have been compiled against an older or newer version of this
- * library, so only members that both versions have are read. Names of fields
- * must be in the pipeline's content. Pure. */
+ * The application may have been compiled for an older or newer version of this
+ * library, so only members that both versions have are read. Pure: no I/O. */
 #ifndef FBY_CLIENT_SETUP_OPTIONS_H
 #define FBY_CLIENT_SETUP_OPTIONS_H
 
@@ -10,20 +9,22 @@
 #include "forebay/forebay.h"
 #include "pipeline/types.h"
 
-/* Copy options of any version into `out`. Missing members get their defaults.
+/* Copy options of any version to `out`. Members that the older version does not
+ * have get their defaults.
  * Errors: FBY_USAGE  struct_size is impossible, an unknown option is set, or an
  *                    array is NULL though its count is not 0 */
 FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,
     struct forebay_options *out, struct fby_error_detail *why);
 
-/* Set bit i of *out if options select field i; without a selection set all.
+/* Set bit i of *out if `options` selects field i of `content`. Without a
+ * selection set the bits of all fields.
  * Errors: FBY_USAGE  no such field, or none is selected */
 FBY_CHECKED fby_err fby_options_fields(const struct forebay_options *options,
     const struct fby_content *content, uint64_t *out,
     struct fby_error_detail *why);
 
-/* Override the pipeline's delivery (dtype, layout, padding ...) in `out` with
- * the caller's outputs.
+/* Change `out`, the pipeline's delivery (dtype, layout, padding ... of each
+ * field), to what options->outputs asks for.
  * Errors: FBY_USAGE  no such field, a number that is no enumerator, padding of
  *                    a field that is not ragged, or an unknown member is set */
 FBY_CHECKED fby_err fby_options_outputs(const struct forebay_options *options,

@@ -9,7 +9,6 @@
 #include "common/cores.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "common/socket.h"
 #include "common/utf8.h"
 #include "pipeline/canon.h"
 #include "pipeline/device_ops.h"
@@ -21,7 +20,7 @@
 #include "trainer_client/gpu/device_name.h"
 #include "trainer_client/setup/options.h"
 
-enum { MAX_DECODE_THREADS = 4, MAX_ROOTS = 256 };
+enum { DEFAULT_DECODE_THREADS = 4, MAX_ROOTS = 256 };
 
 /* ---- pipeline ------------------------------------------------------------ */
 
@@ -67,10 +66,11 @@ static fby_err resolve_pipeline(struct fby_setup *self,
     return err;
 }
 
+/* Express the location as a path below a named root, unless it is one. */
 static fby_err resolve_location(struct fby_setup *self,
     const struct forebay_options *o, struct fby_error_detail *why)
 {
-    char *texts[MAX_ROOTS];
+    char *texts[MAX_ROOTS]; /* NAME=DIRECTORY of each root */
     if (fby_location_is_named(self->split->location.pattern)) {
         self->location = self->split->location;
         return FBY_OK;
@@ -84,10 +84,8 @@ static fby_err resolve_location(struct fby_setup *self,
         texts[i]    = fby_zalloc(size);
         snprintf(texts[i], size, "%s=%s", root->name, root->directory);
     }
-    const char *const *roots = (const char *const *)texts;
-
-    fby_err err = fby_location_find_root(
-        &self->split->location, roots, o->n_roots, &self->location, why);
+    fby_err err = fby_location_find_root(&self->split->location,
+        (const char *const *)texts, o->n_roots, &self->location, why);
     for (size_t i = 0; i < o->n_roots; i++) {
         free(texts[i]);
     }
@@ -114,7 +112,7 @@ static fby_err resolve_rank(struct fby_setup *self,
         return fby_error_set(
             why, FBY_USAGE, "job: a name of 1 to 255 bytes of UTF-8");
     }
-    struct fby_id_text id = fby_id_text(fby_id_random());
+    struct fby_id_text id = fby_id_text(fby_id_random()); /* default name */
     snprintf(
         self->job, sizeof(self->job), "%s", o->job != NULL ? o->job : id.text);
     const struct fby_content *content = &self->split->content;
@@ -127,8 +125,8 @@ static fby_err resolve_rank(struct fby_setup *self,
 static fby_err resolve_token(struct fby_setup *self,
     const struct forebay_options *o, struct fby_error_detail *why)
 {
-    char have[17];
-    char want[17];
+    char token_hex[17]; /* the first 8 bytes of the digest */
+    char split_hex[17];
     self->steps  = o->steps;
     self->epochs = o->epochs;
     if (o->token == NULL) {
@@ -143,8 +141,8 @@ static fby_err resolve_token(struct fby_setup *self,
             "the token is of content %s, the pipeline's split is %s: use "
             "the file and split that the token was taken from, or start "
             "without a token",
-            fby_hex(self->token.content.bytes, 8, have),
-            fby_hex(self->content_digest.bytes, 8, want));
+            fby_hex(self->token.content.bytes, 8, token_hex),
+            fby_hex(self->content_digest.bytes, 8, split_hex));
     }
     if (o->has_seed && o->seed != self->token.seed) {
         return fby_error_set(why, FBY_USAGE,
@@ -163,6 +161,7 @@ static uint64_t align_up(uint64_t size)
     return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
 }
 
+/* Append field `i` to the output slot. */
 static void assign_offsets(struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
@@ -180,20 +179,22 @@ static void assign_offsets(struct fby_setup *self, uint32_t i)
     }
 }
 
-/* The total number of entries must fit into the type of the offsets. */
+/* Check that the most entries of a batch fit into offsets of i32. */
 static fby_err check_offset_width(
     const struct fby_setup *self, uint32_t i, struct fby_error_detail *why)
 {
     const struct fby_expansion *plan = &self->expansions[i];
-    bool                        has_offsets =
-        plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR;
-    uint64_t      most      = (uint64_t)plan->max_length * self->max_rows;
-    bool          documents = plan->kind == FBY_EXPAND_CU_SEQLENS;
-    enum fby_type type      = documents ? plan->to : plan->offsets;
-    if (documents) {
-        most = (uint64_t)plan->shape.dims[0] * self->max_rows;
+    enum fby_type               type = plan->offsets;
+    uint64_t                    most = plan->max_length; /* entries of a row */
+    if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
+        type = plan->to; /* the tensor itself has offsets, of tokens */
+        most = plan->shape.dims[0];
+    } else if (plan->kind != FBY_EXPAND_RAGGED &&
+               plan->kind != FBY_EXPAND_CSR) {
+        return FBY_OK; /* no tensor has offsets */
     }
-    if ((!has_offsets && !documents) || type != FBY_I32 || most <= INT32_MAX) {
+    most *= self->max_rows;
+    if (type != FBY_I32 || most <= INT32_MAX) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
@@ -227,7 +228,7 @@ static fby_err plan_expansions(
         assign_offsets(self, i);
     }
     self->out_offset[self->n_fields] = self->out_bytes;
-    self->out_bytes += align_up(self->max_rows);
+    self->out_bytes += align_up(self->max_rows); /* `valid`: 1 byte a row */
     return fby_layout_of_content(
         content, self->selected, self->max_rows, &self->layout, why);
 }
@@ -244,13 +245,12 @@ static fby_err resolve_fields(struct fby_setup *self,
     if (err != FBY_OK) {
         return err;
     }
-    uint32_t n = split->content.n_fields;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < split->content.n_fields; i++) {
         if ((wanted >> i & 1) != 0) {
             self->content_index[self->n_fields++] = i;
         }
     }
-    self->selected = self->n_fields < n ? wanted : 0;
+    self->selected = self->n_fields < split->content.n_fields ? wanted : 0;
     return plan_expansions(self, why);
 }
 
@@ -293,14 +293,14 @@ static uint64_t arena_field_bytes(const struct fby_setup *self, uint32_t i)
 static uint64_t needed_arena_bytes(const struct fby_setup *self)
 {
     const struct fby_raw_layout *layout = &self->layout;
-    uint64_t                     bytes  = align_up(self->max_rows);
+    uint64_t                     bytes = align_up(self->max_rows); /* `valid` */
     for (uint32_t i = 0; i < self->n_fields; i++) {
         const struct fby_expansion *plan = &self->expansions[i];
         uint64_t factors = fby_segments_write_factors(plan, NULL);
         bytes += align_up(arena_field_bytes(self, i)) +
                  align_up(factors * sizeof(float)) +
                  (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
-        if (plan->ops_field != NULL) { /* plan, draws and sums of grey */
+        if (plan->ops_field != NULL) { /* plan; by row: draws, sum of greys */
             bytes += align_up(sizeof(struct fby_ops_plan)) +
                      align_up(sizeof(struct fby_ops_row) * self->max_rows) +
                      align_up(sizeof(uint64_t) * self->max_rows);
@@ -313,16 +313,16 @@ static uint64_t needed_arena_bytes(const struct fby_setup *self)
 static fby_err resolve_device(struct fby_setup *self,
     const struct forebay_options *o, struct fby_error_detail *why)
 {
-    const char             *name   = o->device != NULL ? o->device : "host";
-    bool                    any    = strcmp(name, "auto") == 0;
-    struct fby_error_detail reason = {""};
-    self->device                   = fby_device_named(any ? "host" : name);
-    if (self->device != NULL && !any) {
+    const char             *name    = o->device != NULL ? o->device : "host";
+    bool                    is_auto = strcmp(name, "auto") == 0;
+    struct fby_error_detail reason  = {""};
+    self->device                    = fby_device_named(is_auto ? "host" : name);
+    if (self->device != NULL && !is_auto) {
         return FBY_OK;
     }
     fby_err err = fby_gpu_device_number(
-        fby_cuda(), any ? "cuda" : name, &self->gpu, &reason);
-    if (err != FBY_OK && any) {
+        fby_cuda(), is_auto ? "cuda" : name, &self->gpu, &reason);
+    if (err != FBY_OK && is_auto) { /* no GPU: use the host */
         fby_info("DEVICE-HOST", "%s", reason.text);
         return FBY_OK;
     }
@@ -335,7 +335,7 @@ static fby_err resolve_device(struct fby_setup *self,
     }
     self->device        = fby_device_named("host"); /* for work on the host */
     self->cuda          = fby_cuda();
-    self->auto_device   = any;
+    self->auto_device   = is_auto;
     self->fixed_outputs = o->fixed_outputs;
     self->tensor_allocator = (struct fby_gpu_upload_memory){
         .allocate = o->allocate,
@@ -353,7 +353,7 @@ static fby_err resolve_limits(struct fby_setup *self,
     self->max_held_bytes = or_default(o->max_held_bytes, UINT64_C(1) << 30);
     uint32_t cores       = fby_usable_cores();
     self->decode_threads = (uint32_t)or_default(o->decode_threads,
-        cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS);
+        cores < DEFAULT_DECODE_THREADS ? cores : DEFAULT_DECODE_THREADS);
     self->open_timeout_ns =
         o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
     self->open_timeout_ns = /* so that now + timeout cannot overflow */
@@ -414,11 +414,9 @@ fby_err fby_setup_init(struct fby_setup *out,
         resolve_rank, resolve_token, resolve_fields, resolve_device,
         resolve_limits, resolve_server};
     fby_err                  err     = FBY_OK;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && err == FBY_OK;
+         i++) {
         err = steps[i](out, options, why);
-        if (err != FBY_OK) {
-            break;
-        }
     }
     return err;
 }

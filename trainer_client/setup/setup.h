@@ -1,9 +1,8 @@
 /* setup.h - the constants of a stream, resolved before it begins.
  *
- * Options, pipeline and token become one struct, which says what to request,
- * how the bytes are laid out on the wire, and how they become tensors. The only
- * side effects are reading the pipeline file and looking up the server's name
- * and the GPU. */
+ * The application's options, the pipeline file and the token (from which a
+ * stream resumes) become one struct. It says what to request, how the bytes are
+ * laid out on the wire, and how they become tensors. */
 #ifndef FBY_CLIENT_SETUP_H
 #define FBY_CLIENT_SETUP_H
 
@@ -20,47 +19,44 @@
 #include "trainer_client/gpu/upload.h"
 
 struct fby_setup {
-    /* Endpoint with a numeric IP address (name already looked up). */
-    char     server[FBY_ENDPOINT_SIZE];
+    char     server[FBY_ENDPOINT_SIZE]; /* endpoint with a numeric address */
     char     job[256];
-    uint32_t rank;
-    uint32_t world;
+    uint32_t rank;  /* of this trainer: 0 to world - 1 */
+    uint32_t world; /* number of trainers in the job */
     uint64_t seed;
 
-    struct fby_split   *split;
+    struct fby_split   *split;   /* the chosen split of the pipeline */
     struct fby_buffer   content; /* canonical bytes of split->content */
     struct fby_digest   content_digest;
-    struct fby_location location; /* of the split's data: path below the root
-                                     called NAME */
+    struct fby_location location; /* of the split's data, below a named root */
     bool                has_token;
     struct fby_token    token; /* the stream begins at its epoch and step */
-    uint64_t            steps; /* counted from epoch 0, step 0; 0: no end */
-    uint64_t            epochs;
+    uint64_t            steps; /* steps from epoch 0 to the end; 0: no limit */
+    uint64_t epochs;           /* epochs from epoch 0 to the end; 0: no limit */
 
     /* A selected field has two indices: `i` among the selected fields, which
      * indexes the arrays below, and content_index[i] in the content. */
-    uint64_t              selected; /* bit: index in the content; 0: all */
-    uint32_t              n_fields; /* selected fields */
-    uint32_t              content_index[FBY_MAX_FIELDS];
-    struct fby_expansion *expansions; /* n_fields */
-    struct fby_raw_layout layout;     /* of a whole batch */
+    uint64_t selected; /* bit i: field i of the content; 0: all fields */
+    uint32_t n_fields; /* number of selected fields */
+    uint32_t content_index[FBY_MAX_FIELDS];
+    struct fby_expansion *expansions; /* how values become tensors, by field */
+    struct fby_raw_layout layout;     /* of a full batch on the wire */
     /* Offsets in an output slot, which holds the tensors of one batch: */
-    uint64_t out_offset[FBY_MAX_FIELDS + 1]; /* [n_fields]: that of `valid` */
-    uint64_t tensor_offset[FBY_MAX_FIELDS][FBY_TENSORS]; /* ragged fields */
-    uint32_t n_tensors; /* tensors of a batch, without `valid` */
-    uint64_t out_bytes; /* bytes of an output slot */
-    uint32_t max_rows;  /* in a batch of this rank */
+    uint64_t out_offset[FBY_MAX_FIELDS + 1]; /* by field; the last: `valid` */
+    uint64_t tensor_offset[FBY_MAX_FIELDS][FBY_TENSORS]; /* of ragged fields */
+    uint32_t n_tensors; /* number of tensors of a batch, without `valid` */
+    uint64_t out_bytes; /* size of an output slot */
+    uint32_t max_rows;  /* most rows of this rank in a batch */
 
-    const struct fby_device *device;
-    const struct fby_cuda   *cuda; /* NULL: batches stay on the host */
-    int                      gpu;
+    const struct fby_device *device; /* functions for work on the host */
+    const struct fby_cuda   *cuda;   /* NULL: batches stay on the host */
+    int                      gpu;    /* number of the GPU, if `cuda` is set */
     bool                     auto_device; /* device "auto": GPU if possible */
-    bool                     fixed_outputs;
-    struct fby_gpu_upload_memory tensor_allocator;
-    uint64_t arena_bytes; /* of the memory that is copied to a GPU per batch */
-    uint64_t work_bytes;  /* work memory after the arena, on the GPU only */
-    uint64_t
-        work_offset[FBY_MAX_FIELDS]; /* per field; from the arena's start */
+    bool fixed_outputs; /* tensors of all batches have the same address */
+    struct fby_gpu_upload_memory tensor_allocator; /* the application's */
+    uint64_t arena_bytes; /* size of the memory that is copied to the GPU */
+    uint64_t work_bytes;  /* size of the work memory after the arena's copy */
+    uint64_t work_offset[FBY_MAX_FIELDS]; /* by field; from the arena's start */
 
     uint64_t window_bytes; /* forebay_options explains these limits */
     uint32_t window_batches;
@@ -73,25 +69,26 @@ struct fby_setup {
                        compare; 0: never */
 };
 
-/* Resolve options into a zeroed `out`. Errors: FBY_USAGE, FBY_CONFIG,
- * FBY_NOT_FOUND, FBY_IO or FBY_SYS, explained in `why`. */
+/* Resolve options into a zeroed `out`. Reads the pipeline file, and looks up
+ * the server's name and the GPU.
+ * Errors: FBY_USAGE, FBY_CONFIG, FBY_NOT_FOUND, FBY_IO, FBY_SYS. */
 FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_error_detail *why);
 /* Free what the setup owns; init may have failed. */
 void fby_setup_fini(struct fby_setup *self);
 
-/* Fall back to the host: clear all that concerns the GPU. */
+/* Change the setup to deliver batches on the host instead of the GPU. */
 void fby_setup_fall_back_to_host(struct fby_setup *self);
 
 /* The most batches that the window may hold. */
 uint32_t fby_setup_max_batches(const struct fby_setup *self);
 
-/* True if the chunks of selected field `field` go to the GPU as received,
- * because the host need not see the values. */
+/* True if the chunks of selected field `field` are copied to the GPU undecoded,
+ * because the host does not need the values. */
 bool fby_setup_uploads_as_received(
     const struct fby_setup *self, uint32_t field);
 
-/* Bit i: the selected field i is ragged. */
+/* Returns bits: bit i is set if the selected field i is ragged. */
 uint64_t fby_setup_ragged_bits(const struct fby_setup *self);
 
 /* True if the chunks of selected field `field` may be decoded straight to the
