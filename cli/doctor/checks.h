@@ -1,9 +1,9 @@
 /* checks.h - the interface of the checks of `forebay doctor`.
  *
- * A check gathers values, judges them (judge.h) and reports one line or more.
- * Each check runs in its own process with a deadline (trial.h), so a check that
- * crashes, or hangs on a dead network mount, is reported as well. The table of
- * the checks is in doctor.c. */
+ * A check measures or reads values, turns them into verdicts (judge.h), and
+ * reports one line or more. Each check runs in its own process with a deadline
+ * (trial.h), so a check that crashes, or hangs on a dead network mount, is
+ * reported as well. The table of the checks is in doctor.c. */
 #ifndef FBY_CLI_DOCTOR_CHECKS_H
 #define FBY_CLI_DOCTOR_CHECKS_H
 
@@ -13,38 +13,39 @@
 
 struct fby_expansion;
 
-enum { FBY_DOCTOR_SIDE = 224 }; /* pixels of the pictures for measurements */
+enum { FBY_DOCTOR_PICTURE_SIDE = 224 }; /* pixels; pictures are square */
 
 struct fby_doctor_options {
-    const char      *server;   /* NULL: none */
-    const char      *pipeline; /* NULL: none */
-    struct fby_words data;     /* NAME=DIR */
-    const char      *root;     /* prefix of /proc and /sys; "" */
+    const char      *server;   /* tcp://HOST:PORT; NULL: not given */
+    const char      *pipeline; /* path of the file; NULL: not given */
+    struct fby_words data;     /* NAME=DIR of each --data */
+    const char      *root; /* prefix of /proc and /sys; "" except in tests */
 };
 
-struct fby_doctor_line {
-    char               check[32];
+struct fby_doctor_line {          /* a line of the report */
+    char               check[32]; /* its first word, such as "memory" */
     struct fby_verdict verdict;
 };
 
 enum fby_doctor_needs { /* flags: the options that a check needs */
-    FBY_DOCTOR_SERVER   = 1,
-    FBY_DOCTOR_PIPELINE = 2
+    FBY_DOCTOR_NEEDS_SERVER   = 1,
+    FBY_DOCTOR_NEEDS_PIPELINE = 2
 };
 
 struct fby_doctor_check {
-    const char *name; /* reported when the check itself fails */
+    const char *name; /* first word of the line if the check itself fails */
     void (*run)(const struct fby_doctor_options *options, int out);
-    unsigned              needs; /* enum fby_doctor_needs */
+    unsigned              needs; /* flags of enum fby_doctor_needs */
     int                   deadline_ms;
-    enum fby_doctor_state late; /* the state reported at the deadline */
+    enum fby_doctor_state state_if_late; /* reported at the deadline */
 };
 
-/* Report one line from a check; `out` is the descriptor that it was given. */
+/* Report one line. Ends the process if the parent has closed the pipe. */
 void fby_doctor_report(int out, const char *check, struct fby_verdict verdict);
 
-/* Plan the expansion of rows of 224 x 224 pixels, as a trainer would request
- * them: normalised, as `dtype`, in CHW. False if that is not possible. */
+/* Plan the expansion (pixels to tensors) of pictures of FBY_DOCTOR_PICTURE_SIDE
+ * as a trainer would request it: normalised, as `dtype`, in CHW. Returns false
+ * if there is no such plan. */
 bool fby_doctor_plan_pictures(enum fby_type dtype, struct fby_expansion *out);
 
 /* The checks. Each reports its lines to the descriptor `out`. */

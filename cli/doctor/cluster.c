@@ -1,8 +1,8 @@
 /* cluster.c - check the server, and each worker that it knows.
  *
  * The server lists workers only to members of a job, so the check joins a new
- * job with a random name and leaves it afterwards. It measures round trips to
- * the server with a RENEW of an unknown session, which is answered at once. */
+ * job with a random name and leaves it afterwards. For a round trip it sends
+ * RENEW with an unknown session: the server answers JOIN_FIRST at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,35 +16,37 @@
 #include "common/plural.h"
 #include "trainer_client/receive/sockets.h"
 
-enum { MAX_PROBES = 64 };
+enum { MAX_PROBES = 64 }; /* addresses of workers */
 
-static const int64_t step_ns = 3 * FBY_NS_PER_S; /* for each other step */
-static const int64_t list_ns = FBY_NS_PER_S;     /* for the list of workers */
+static const int64_t list_ns = FBY_NS_PER_S; /* limit for the list of workers */
+static const int64_t step_ns = 3 * FBY_NS_PER_S; /* limit of other steps */
 
 struct cluster_check {
     struct fby_probe  server;
-    struct fby_probe *probes; /* MAX_PROBES */
+    struct fby_probe *probes; /* one for each address of the workers */
     uint32_t          n_probes;
-    uint32_t          n_probed;  /* workers with a probe */
-    uint64_t          n_workers; /* known to the server */
-    void             *zmq;
+    uint32_t          n_checked; /* workers that have probes */
+    uint64_t          n_workers; /* workers that the server knows */
+    void             *zmq;       /* context of ZeroMQ */
 };
 
 static void send_join(struct cluster_check *self)
 {
-    struct fby_id_text job  = fby_id_text(fby_id_random());
-    struct fby_digest  none = fby_digest_of(job.text, strlen(job.text));
+    struct fby_id_text job = fby_id_text(fby_id_random());
+    /* The server compares it with that of other ranks; here there are none. */
+    struct fby_digest content = fby_digest_of(job.text, strlen(job.text));
     fby_probe_send(&self->server, &(struct fby_message){.type = FBY_MSG_JOIN,
                                       .join = {.session = self->server.session,
                                           .job          = job.text,
                                           .world        = 1,
                                           .host         = "doctor",
                                           .pid          = (uint32_t)getpid(),
-                                          .content      = none}});
+
+                                          .content = content}});
 }
 
-/* Receive the next message of `type`, and drop other messages. A refusal to
- * join ends the wait; its text is stored in self->server. */
+/* Receive the next message of `type`, and drop other messages. Returns false at
+ * the deadline and after a refusal to join, which is stored in self->server. */
 static bool receive_type(struct cluster_check *self, enum fby_message_type type,
     int64_t until_ns, struct fby_message *out)
 {
@@ -70,20 +72,20 @@ static void add_worker(
 {
     self->n_workers++;
     if (self->n_probes + info->endpoints.n > MAX_PROBES) {
-        return;
+        return; /* too many addresses: only counted */
     }
     for (size_t i = 0; i < info->endpoints.n; i++) {
         struct fby_probe *probe = &self->probes[self->n_probes++];
-        probe->worker           = self->n_probed;
+        probe->worker           = self->n_checked;
         snprintf(probe->endpoint, sizeof(probe->endpoint), "%s",
             info->endpoints.at[i]);
         snprintf(probe->name, sizeof(probe->name), "%.250s (%.250s)",
             info->host, info->endpoints.at[i]);
     }
-    self->n_probed++;
+    self->n_checked++;
 }
 
-/* A server without workers sends no list. */
+/* Receive the list of workers. A server without workers sends none. */
 static void receive_workers(struct cluster_check *self)
 {
     struct fby_message message;
@@ -136,9 +138,7 @@ static void query_server(struct cluster_check *self)
     fby_dealer_close(&server->socket);
 }
 
-/* ---- Reporting ----------------------------------------------------------- */
-
-/* The probe of a worker with the best answer among its addresses. */
+/* The probe with the best answer among the addresses of a worker. */
 static const struct fby_probe *best_probe(
     const struct cluster_check *self, uint32_t worker)
 {
@@ -155,34 +155,34 @@ static const struct fby_probe *best_probe(
 
 static void report_workers(const struct cluster_check *self, int out)
 {
-    for (uint32_t i = 0; i < self->n_probed; i++) {
+    for (uint32_t i = 0; i < self->n_checked; i++) {
         const struct fby_probe *probe = best_probe(self, i);
         if (probe != NULL) {
             struct fby_answer_facts facts = fby_probe_facts(probe);
             fby_doctor_report(out, "worker", fby_judge_worker(&facts));
         }
     }
-    if (self->n_probed < self->n_workers) {
+    if (self->n_checked < self->n_workers) {
         fby_doctor_report(out, "worker",
             fby_verdict(FBY_DOCTOR_NOTE, NULL, "%s more were not checked",
-                fby_plural(self->n_workers - self->n_probed, "worker").text));
+                fby_plural(self->n_workers - self->n_checked, "worker").text));
     }
 }
 
 static void report_exposure(const struct cluster_check *self, int out)
 {
-    const char *first = NULL;
-    uint32_t    open  = 0;
-    for (uint32_t i = 0; i <= self->n_probes; i++) {
+    const char *first   = NULL;
+    uint32_t    exposed = 0;
+    uint32_t    n       = self->n_probes + 1; /* the server is the last */
+    for (uint32_t i = 0; i < n; i++) {
         const char *endpoint = i == self->n_probes ? self->server.endpoint
                                                    : self->probes[i].endpoint;
         if (!fby_endpoint_is_loopback(endpoint)) {
             first = first != NULL ? first : endpoint;
-            open++;
+            exposed++;
         }
     }
-    fby_doctor_report(
-        out, "keys", fby_judge_exposure(open, self->n_probes + 1, first));
+    fby_doctor_report(out, "keys", fby_judge_exposure(exposed, n, first));
 }
 
 static void check_cluster(struct cluster_check *self, int out)

@@ -1,5 +1,5 @@
 /* data.c - check the data of a pipeline's splits: open the data as a worker
- * would, for a few seconds at most, and compare the class numbers. */
+ * would, for a few seconds at most, and compare the classes of the splits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@ struct data_check {
     struct fby_data_facts facts;
 };
 
-static bool is_time_left(void *arg, uint64_t done, uint64_t total)
+/* Store the progress of reading. False ends reading, because time is up. */
+static bool on_progress(void *arg, uint64_t done, uint64_t total)
 {
     struct data_check *check = arg;
     check->facts.done        = done;
@@ -26,18 +27,19 @@ static bool is_time_left(void *arg, uint64_t done, uint64_t total)
 }
 
 static void check_data(struct fby_local *local,
-    const struct fby_local_options *options_of_split, int64_t until_ns,
+    const struct fby_local_options *split_options, int64_t until_ns,
     bool served, int out)
 {
     struct data_check         check    = {.until_ns = until_ns};
-    const struct fby_progress progress = {.fn = is_time_left, .arg = &check};
+    const struct fby_progress progress = {.fn = on_progress, .arg = &check};
     struct fby_data_facts    *facts    = &check.facts;
     struct fby_error_detail   why      = {{0}};
-    fby_err err   = fby_local_index(local, options_of_split, progress, &why);
-    facts->split  = options_of_split->split;
+    fby_err err   = fby_local_index(local, split_options, progress, &why);
+    facts->split  = split_options->split;
     facts->served = served;
     facts->whole  = err == FBY_OK;
-    facts->error  = err != FBY_OK && err != FBY_GONE ? why.text : NULL;
+    bool failed   = err != FBY_OK && err != FBY_GONE; /* GONE: time is up */
+    facts->error  = failed ? why.text : NULL;
     if (facts->whole) {
         facts->samples = fby_dataset_samples(local->dataset);
         facts->shards  = fby_dataset_shards(local->dataset);
@@ -45,37 +47,37 @@ static void check_data(struct fby_local *local,
     fby_doctor_report(out, "data", fby_judge_data(facts));
 }
 
-/* True for a plain path, or if some --data has the name of its root. */
-static bool is_local(const struct fby_local *local)
+/* True for a plain path, and for NAME:path with a --data of that NAME. */
+static bool has_known_root(const struct fby_local *local)
 {
     const char *pattern = local->split->location.pattern;
-    size_t      n       = strcspn(pattern, ":");
-    bool        found   = !fby_location_is_named(pattern);
-    for (unsigned i = 0; !found && i < local->served.n; i++) {
+    size_t      length  = strcspn(pattern, ":"); /* of NAME */
+    bool        known   = !fby_location_is_named(pattern);
+    for (unsigned i = 0; !known && i < local->served.n; i++) {
         const char *name = local->served.roots[i].name;
-        found            = strlen(name) == n && strncmp(name, pattern, n) == 0;
+        known = strlen(name) == length && strncmp(name, pattern, length) == 0;
     }
-    return found;
+    return known;
 }
 
 static void compare_classes(
     const struct fby_local *local, const char *split, int out)
 {
-    struct fby_class_folders found;
+    struct fby_class_folders comparison;
     char                     text[400];
     if (!fby_class_folders_used(&local->split->content)) {
         return;
     }
-    fby_class_folders_compare(local, split, &found);
-    if (found.differ) {
-        fby_class_folders_describe(&found, text, sizeof(text));
+    fby_class_folders_compare(local, split, &comparison);
+    if (comparison.differ) {
+        fby_class_folders_describe(&comparison, text, sizeof(text));
         fby_doctor_report(out, "classes",
             fby_verdict(FBY_DOCTOR_WARN, fby_class_folders_advice,
                 "split %s: %s", split, text));
     }
 }
 
-/* The check `sources` reports errors of loading the pipeline or a split. */
+/* The check `sources` reports a pipeline or split that cannot be loaded. */
 void fby_doctor_data(const struct fby_doctor_options *options, int out)
 {
     struct fby_pipeline    *pipeline = NULL;
@@ -84,17 +86,17 @@ void fby_doctor_data(const struct fby_doctor_options *options, int out)
     fby_err err      = fby_pipeline_load(options->pipeline, &pipeline, &why);
     size_t  n        = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
     for (size_t i = 0; i < n; i++) {
-        const struct fby_local_options options_of_split = {
+        const struct fby_local_options split_options = {
             .pipeline = options->pipeline,
             .split    = fby_pipeline_split_name(pipeline, i),
             .data     = options->data};
         struct fby_local local;
-        if (fby_local_load(&local, &options_of_split, &why) == FBY_OK &&
-            is_local(&local)) {
-            check_data(&local, &options_of_split, until_ns,
-                options->server != NULL, out);
-            if (i == 0) {
-                compare_classes(&local, options_of_split.split, out);
+        if (fby_local_load(&local, &split_options, &why) == FBY_OK &&
+            has_known_root(&local)) {
+            check_data(
+                &local, &split_options, until_ns, options->server != NULL, out);
+            if (i == 0) { /* compares with all other splits */
+                compare_classes(&local, split_options.split, out);
             }
         }
         fby_local_close(&local);

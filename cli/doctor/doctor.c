@@ -13,16 +13,19 @@
 #include "cli/signals.h"
 #include "common/utf8.h"
 
-/* Checks that load the machine come last. */
+/* As struct fby_doctor_check. Checks that load the machine come last. */
 static const struct fby_doctor_check checks[] = {
     {"versions", fby_doctor_versions, 0, 10000, FBY_DOCTOR_FAIL},
     {"machine", fby_doctor_machine, 0, 10000, FBY_DOCTOR_FAIL},
-    {"sources", fby_doctor_sources, FBY_DOCTOR_PIPELINE, 10000,
+    {"sources", fby_doctor_sources, FBY_DOCTOR_NEEDS_PIPELINE, 10000,
         FBY_DOCTOR_FAIL},
-    {"data", fby_doctor_data, FBY_DOCTOR_PIPELINE, 20000, FBY_DOCTOR_WARN},
-    {"server", fby_doctor_cluster, FBY_DOCTOR_SERVER, 20000, FBY_DOCTOR_FAIL},
-    {"stream", fby_doctor_stream, FBY_DOCTOR_SERVER | FBY_DOCTOR_PIPELINE,
-        20000, FBY_DOCTOR_FAIL},
+    {"data", fby_doctor_data, FBY_DOCTOR_NEEDS_PIPELINE, 20000,
+        FBY_DOCTOR_WARN},
+    {"server", fby_doctor_cluster, FBY_DOCTOR_NEEDS_SERVER, 20000,
+        FBY_DOCTOR_FAIL},
+    {"stream", fby_doctor_stream,
+        FBY_DOCTOR_NEEDS_SERVER | FBY_DOCTOR_NEEDS_PIPELINE, 20000,
+        FBY_DOCTOR_FAIL},
     {"speed", fby_doctor_speed, 0, 10000, FBY_DOCTOR_WARN},
     {"gpu", fby_doctor_gpu, 0, 30000, FBY_DOCTOR_WARN},
 };
@@ -31,8 +34,8 @@ enum { N_CHECKS = sizeof(checks) / sizeof(checks[0]) };
 struct doctor {
     struct fby_doctor_options options;
     bool                      as_json;
-    bool                      failed;
-    json_t                   *lines; /* NULL: they are printed at once */
+    bool                      failed; /* a line has the state FAIL */
+    json_t *lines; /* array for --json; NULL: print each line at once */
 };
 
 #define DOCTOR(kind, member) FBY_VALUE(kind, struct doctor, member)
@@ -54,7 +57,7 @@ static const struct fby_option options[] = {
     {0},
 };
 
-static void check_data(const struct argp_state *state, void *values)
+static void validate_data(const struct argp_state *state, void *values)
 {
     const struct fby_words *data =
         &((const struct doctor *)values)->options.data;
@@ -67,7 +70,7 @@ static void check_data(const struct argp_state *state, void *values)
 }
 
 static const struct fby_usage usage = {.options = options,
-    .finish                                     = check_data,
+    .finish                                     = validate_data,
     .help =
         "Say what is wrong with this machine for Forebay, and what to do.\v"
         "One line a check: ok, note (good to know), warn (slow or unsafe) or "
@@ -79,8 +82,6 @@ static const struct fby_usage usage = {.options = options,
         "  forebay doctor --pipeline p.yaml\n"
         "  forebay doctor --server tcp://10.0.0.1:7070 --pipeline p.yaml "
         "--json"};
-
-/* ---- Lines --------------------------------------------------------------- */
 
 static void print_line(const struct fby_doctor_line *line)
 {
@@ -94,10 +95,10 @@ static void print_line(const struct fby_doctor_line *line)
     fflush(stdout);
 }
 
-/* A JSON string; of a text that is not UTF-8, bytes above 127 become `?`. */
-static json_t *text_object(const char *text)
+/* Make a JSON string. If the text is not UTF-8, bytes above 127 become `?`. */
+static json_t *json_of_text(const char *text)
 {
-    char clean[sizeof(((struct fby_verdict *)NULL)->finding)];
+    char clean[sizeof(struct fby_verdict)]; /* longer than each of its texts */
     snprintf(clean, sizeof(clean), "%s", text);
     bool is_utf8 = fby_is_utf8(clean, strlen(clean));
     for (char *at = clean; !is_utf8 && *at != '\0'; at++) {
@@ -108,13 +109,13 @@ static json_t *text_object(const char *text)
     return json_string(clean);
 }
 
-static json_t *line_object(const struct fby_doctor_line *line)
+static json_t *json_of_line(const struct fby_doctor_line *line)
 {
     const struct fby_verdict *verdict = &line->verdict;
     return json_pack("{s:s, s:s, s:o, s:o}", "check", line->check, "state",
         fby_doctor_state_name(verdict->state), "finding",
-        text_object(verdict->finding), "advice",
-        verdict->advice[0] != '\0' ? text_object(verdict->advice)
+        json_of_text(verdict->finding), "advice",
+        verdict->advice[0] != '\0' ? json_of_text(verdict->advice)
                                    : json_null());
 }
 
@@ -123,7 +124,7 @@ static void on_line(void *arg, const struct fby_doctor_line *line)
     struct doctor *self = arg;
     self->failed |= line->verdict.state == FBY_DOCTOR_FAIL;
     if (self->lines != NULL) {
-        json_array_append_new(self->lines, line_object(line));
+        json_array_append_new(self->lines, json_of_line(line));
     } else {
         print_line(line);
     }
@@ -133,8 +134,8 @@ static void run_checks(struct doctor *self)
 {
     struct fby_doctor_listener listener = {on_line, self};
     unsigned                   given    = 0;
-    given |= self->options.server != NULL ? FBY_DOCTOR_SERVER : 0U;
-    given |= self->options.pipeline != NULL ? FBY_DOCTOR_PIPELINE : 0U;
+    given |= self->options.server != NULL ? FBY_DOCTOR_NEEDS_SERVER : 0U;
+    given |= self->options.pipeline != NULL ? FBY_DOCTOR_NEEDS_PIPELINE : 0U;
     for (size_t i = 0; i < N_CHECKS && fby_signals_caught() == 0; i++) {
         if ((checks[i].needs & ~given) == 0) {
             fby_doctor_run(&checks[i], &self->options, &listener);
@@ -147,7 +148,8 @@ static int run(int argc, char **argv)
     struct doctor self = {.options = {.root = ""}};
     fby_usage_parse(&usage, argc, argv, &self);
     fby_signals_catch();
-    (void)fby_simd_level(); /* report a wrong FOREBAY_SIMD only once */
+    (void)
+        fby_simd_level(); /* reports a wrong FOREBAY_SIMD once, not per check */
     self.lines = self.as_json ? json_array() : NULL;
     run_checks(&self);
     if (self.lines != NULL) {
@@ -157,7 +159,7 @@ static int run(int argc, char **argv)
     }
     fby_words_fini(&self.options.data);
     if (fby_signals_caught() != 0) {
-        return 128 + fby_signals_caught();
+        return 128 + fby_signals_caught(); /* as shells do */
     }
     return self.failed ? FBY_EXIT_FAILED : FBY_EXIT_DONE;
 }

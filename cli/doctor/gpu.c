@@ -1,5 +1,5 @@
-/* gpu.c - check the GPUs: model, driver, and the speed of pinned copies, of the
- * expand kernel, and of both concurrently. */
+/* gpu.c - check the GPUs: model, driver, and the speed of copies, of the expand
+ * kernel (pixels to tensors), and of both concurrently. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,137 +9,143 @@
 #include "trainer_client/expand/segments.h"
 #include "trainer_client/gpu/device_name.h"
 
-enum { ROWS = 256, COPIES = 8, LAUNCHES = 20, MAX_LAUNCHES = 2000 };
+enum { ROWS = 256, LIST_BYTES = 1 << 20 }; /* pictures; size for their list */
+enum { COPIES = 8, LAUNCHES = 20, MAX_LAUNCHES = 2000 }; /* of a measurement */
 
 /* A batch of pictures and the buffers for the measurement. */
 struct gpu_trial {
     const struct fby_cuda  *cuda;
     struct fby_expansion   *plan;
-    uint8_t                *arena; /* pinned */
-    uint64_t                room;  /* size of `arena` in bytes */
-    uint64_t                bytes; /* used bytes of `arena` */
-    uint64_t                list;  /* offset of the list of segments */
-    void                   *streams[2];
-    void                   *device_arena;
-    void                   *out;
+    uint8_t                *arena;        /* input on the host, pinned */
+    uint64_t                arena_size;   /* bytes */
+    uint64_t                used_bytes;   /* of the arena */
+    uint64_t                list_offset;  /* of the list of segments in it */
+    void                   *streams[2];   /* for copies; for launches */
+    void                   *device_arena; /* input on the device */
+    void                   *tensors;      /* output on the device */
     fby_err                 err;
     struct fby_error_detail why; /* the first error of a CUDA call */
 };
 
-static void record(struct gpu_trial *t, int code)
+static void record_error(struct gpu_trial *self, int code)
 {
-    if (t->err == FBY_OK) {
-        t->err = fby_cuda_check(t->cuda, code, &t->why);
+    if (self->err == FBY_OK) {
+        self->err = fby_cuda_check(self->cuda, code, &self->why);
     }
 }
 
-static void fill_arena(struct gpu_trial *t)
+/* Write the list of segments (work items of the kernel) behind the pixels. */
+static void fill_arena(struct gpu_trial *self)
 {
-    const struct fby_piece piece = {.raw_bytes = ROWS * t->plan->raw_bytes};
+    const struct fby_piece piece = {.raw_bytes = ROWS * self->plan->raw_bytes};
     struct fby_segments    list;
-    fby_segments_begin(&list, t->arena, piece.raw_bytes);
-    fby_segments_add(&list, t->plan, &piece);
-    t->bytes = fby_segments_finish(&list);
-    t->list  = list.list;
+    fby_segments_begin(&list, self->arena, piece.raw_bytes);
+    fby_segments_add(&list, self->plan, &piece);
+    self->used_bytes  = fby_segments_finish(&list);
+    self->list_offset = list.list;
 }
 
-static void set_up(struct gpu_trial *t, int device)
+static void set_up(struct gpu_trial *self, int device)
 {
-    record(t, t->cuda->use_device(device));
-    record(t, t->cuda->load_kernels());
-    record(t, t->cuda->pin(t->arena, t->room));
-    record(t, t->cuda->allocate(&t->device_arena, t->room));
-    record(t, t->cuda->allocate(&t->out, ROWS * t->plan->out_bytes));
-    record(t, t->cuda->stream_create(&t->streams[0]));
-    record(t, t->cuda->stream_create(&t->streams[1]));
+    record_error(self, self->cuda->use_device(device));
+    record_error(self, self->cuda->load_kernels());
+    record_error(self, self->cuda->pin(self->arena, self->arena_size));
+    record_error(
+        self, self->cuda->allocate(&self->device_arena, self->arena_size));
+    record_error(self,
+        self->cuda->allocate(&self->tensors, ROWS * self->plan->out_bytes));
+    record_error(self, self->cuda->stream_create(&self->streams[0]));
+    record_error(self, self->cuda->stream_create(&self->streams[1]));
 }
 
-static void tear_down(struct gpu_trial *t)
+static void tear_down(struct gpu_trial *self)
 {
     for (int i = 0; i < 2; i++) {
-        if (t->streams[i] != NULL) {
-            (void)t->cuda->stream_destroy(t->streams[i]);
+        if (self->streams[i] != NULL) {
+            (void)self->cuda->stream_destroy(self->streams[i]);
         }
     }
-    (void)t->cuda->free(t->out);
-    (void)t->cuda->free(t->device_arena);
-    (void)t->cuda->unpin(t->arena);
+    (void)self->cuda->free(self->tensors);
+    (void)self->cuda->free(self->device_arena);
+    (void)self->cuda->unpin(self->arena);
 }
 
-/* The time of `copies` copies and `launches` launches, in ns. The copies have
- * one stream, the launches the other. */
-static double time_of(struct gpu_trial *t, int copies, int launches)
+/* Time copies in one stream and launches in the other, in ns. */
+static double time_work(struct gpu_trial *self, int copies, int launches)
 {
     struct fby_segment_list list = {0};
-    memcpy(&list, t->arena + t->list, sizeof(list));
+    memcpy(&list, self->arena + self->list_offset, sizeof(list));
     const struct fby_cuda_launch launch = {
-        .arena  = t->device_arena,
-        .list   = t->list,
-        .out    = t->out,
+        .arena  = self->device_arena,
+        .list   = self->list_offset,
+        .out    = self->tensors,
         .blocks = {list.blocks[0]},
         .shared = list.shared,
-        .stream = t->streams[1],
+        .stream = self->streams[1],
     };
     int64_t begun_ns = fby_now_ns();
     for (int i = 0; i < copies || i < launches; i++) {
         if (i < copies) {
-            record(t, t->cuda->copy(
-                          t->device_arena, t->arena, t->bytes, t->streams[0]));
+            record_error(self, self->cuda->copy(self->device_arena, self->arena,
+                                   self->used_bytes, self->streams[0]));
         }
         if (i < launches) {
-            record(t, t->cuda->launch(&launch));
+            record_error(self, self->cuda->launch(&launch));
         }
     }
-    record(t, t->cuda->stream_sync(t->streams[0]));
-    record(t, t->cuda->stream_sync(t->streams[1]));
+    record_error(self, self->cuda->stream_sync(self->streams[0]));
+    record_error(self, self->cuda->stream_sync(self->streams[1]));
     return (double)(fby_now_ns() - begun_ns);
 }
 
-/* The number of launches that take about as long as the copies. */
-static int matching_launches(double copy_ns, double of_launches_ns)
+/* The number of launches that take about as long as the copies. `launches_ns`
+ * is the duration of LAUNCHES launches. */
+static int matching_launches(double copy_ns, double launches_ns)
 {
-    double times = of_launches_ns > 0 ? copy_ns / of_launches_ns : 1;
-    double limit = (double)MAX_LAUNCHES / LAUNCHES;
-    return (int)(LAUNCHES * (times < 1 ? 1 : times > limit ? limit : times));
+    double n = launches_ns > 0 ? LAUNCHES * (copy_ns / launches_ns) : LAUNCHES;
+    n        = n < LAUNCHES ? LAUNCHES : n;
+    return (int)(n > MAX_LAUNCHES ? MAX_LAUNCHES : n);
 }
 
-static void measure(struct gpu_trial *t, struct fby_gpu_facts *facts)
+static void measure(struct gpu_trial *self, struct fby_gpu_facts *facts)
 {
-    (void)time_of(t, 1, 0); /* a launch reads the list from the device */
-    (void)time_of(t, 1, 1);
-    facts->copy_ns = time_of(t, COPIES, 0);
-    int launches   = matching_launches(facts->copy_ns, time_of(t, 0, LAUNCHES));
-    facts->expand_ns = time_of(t, 0, launches);
-    facts->both_ns   = time_of(t, COPIES, launches);
-    facts->copied    = COPIES * (double)t->bytes;
+    (void)time_work(self, 1, 0); /* the kernel needs the list on the device */
+    (void)time_work(self, 1, 1); /* the first launch is slower */
+    facts->copy_ns     = time_work(self, COPIES, 0);
+    double launches_ns = time_work(self, 0, LAUNCHES);
+    int    launches    = matching_launches(facts->copy_ns, launches_ns);
+    facts->expand_ns   = time_work(self, 0, launches);
+    facts->both_ns     = time_work(self, COPIES, launches);
+    facts->copied      = COPIES * (double)self->used_bytes;
     facts->expanded =
-        launches * (double)(ROWS * (t->plan->raw_bytes + t->plan->out_bytes));
+        launches *
+        (double)(ROWS * (self->plan->raw_bytes + self->plan->out_bytes));
 }
 
 static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
 {
-    static struct fby_expansion plan; /* large */
+    static struct fby_expansion plan; /* too large for the stack */
     struct fby_cuda_about       about = {.name = "a GPU"};
     struct fby_gpu_facts        facts = {.name = NULL};
-    struct gpu_trial            t     = {.cuda = cuda, .plan = &plan};
-    record(&t, cuda->describe(device, &about));
-    record(&t, cuda->driver_version(&facts.driver));
+    struct gpu_trial            self  = {.cuda = cuda, .plan = &plan};
+    record_error(&self, cuda->describe(device, &about));
+    record_error(&self, cuda->driver_version(&facts.driver));
     if (!fby_doctor_plan_pictures(FBY_BF16, &plan)) {
         return fby_verdict(
             FBY_DOCTOR_FAIL, NULL, "the expansion cannot be planned");
     }
-    t.room  = ROWS * plan.raw_bytes + (1 << 20);
-    t.arena = fby_pages_map(t.room);
-    if (t.arena == NULL) {
+    self.arena_size = ROWS * plan.raw_bytes + LIST_BYTES;
+    self.arena      = fby_pages_map(self.arena_size);
+    if (self.arena == NULL) {
         return fby_verdict(
             FBY_DOCTOR_WARN, NULL, "too little memory to measure with");
     }
-    fill_arena(&t);
-    set_up(&t, device);
-    measure(&t, &facts);
-    tear_down(&t);
-    fby_pages_unmap(t.arena, t.room);
-    facts.error = t.err != FBY_OK ? t.why.text : NULL;
+    fill_arena(&self);
+    set_up(&self, device);
+    measure(&self, &facts);
+    tear_down(&self);
+    fby_pages_unmap(self.arena, self.arena_size);
+    facts.error = self.err != FBY_OK ? self.why.text : NULL;
     facts.name  = about.name;
     facts.major = about.major;
     facts.minor = about.minor;

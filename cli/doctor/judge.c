@@ -11,13 +11,13 @@
 static const uint64_t mib = UINT64_C(1) << 20;
 static const uint64_t gib = UINT64_C(1) << 30;
 
-enum { FEW_FILES = 1024, TOO_FEW_FILES = 256 };
+enum { WARN_BELOW_FILES = 1024, FAIL_BELOW_FILES = 256 };
 
 static const int64_t coarse_clock_ns    = 1000000;  /* 1 ms */
 static const int64_t slow_round_trip_ns = 50000000; /* 50 ms */
-static const double  slow_copy          = 2e9;      /* bytes a second */
-static const double  slow_expand        = 1e9;      /* bytes a second */
-static const double  overlap_share      = 0.5;      /* of the shorter time */
+static const double  slow_copy_per_s    = 2e9;      /* bytes */
+static const double  slow_expand_per_s  = 1e9;      /* bytes of tensors */
+static const double  picture_bytes      = 4.0 * 3 * 224 * 224; /* of f32 RGB */
 
 static const char served_elsewhere[] =
     "the workers' machines need it, not this one";
@@ -50,7 +50,7 @@ struct size_text {
     char text[32];
 };
 
-static struct size_text show_size(uint64_t bytes)
+static struct size_text format_size(uint64_t bytes)
 {
     struct size_text out = {"no limit"};
     if (bytes != UINT64_MAX && bytes >= gib) {
@@ -64,7 +64,7 @@ static struct size_text show_size(uint64_t bytes)
     return out;
 }
 
-static double ms(int64_t ns)
+static double to_ms(int64_t ns)
 {
     return (double)ns / 1e6;
 }
@@ -73,10 +73,10 @@ static double ms(int64_t ns)
 
 struct fby_verdict fby_judge_cpus(const struct fby_cpu_facts *facts)
 {
-    bool     bound  = facts->quota < facts->allowed;
-    bool     masked = facts->online > facts->allowed;
-    uint32_t usable = bound ? facts->quota : facts->allowed;
-    uint32_t all    = facts->online > 0 ? facts->online : facts->allowed;
+    bool     by_quota = facts->quota < facts->allowed;
+    bool     by_mask  = facts->online > facts->allowed;
+    uint32_t usable   = by_quota ? facts->quota : facts->allowed;
+    uint32_t existing = facts->online > 0 ? facts->online : facts->allowed;
 
     enum fby_doctor_state state  = FBY_DOCTOR_OK;
     const char           *advice = NULL;
@@ -84,17 +84,18 @@ struct fby_verdict fby_judge_cpus(const struct fby_cpu_facts *facts)
         state  = FBY_DOCTOR_WARN;
         advice = "give this process 2 CPUs or more: decoding and the trainer "
                  "share one";
-    } else if (bound || masked) {
+    } else if (by_quota || by_mask) {
         state  = FBY_DOCTOR_NOTE;
-        advice = bound ? "raise cpu.max (a container's --cpus) if more CPUs "
-                         "were intended"
-                       : "see taskset -p, or the container's cpuset, if more "
-                         "CPUs were intended";
+        advice = by_quota
+                     ? "raise cpu.max (a container's --cpus) if more CPUs "
+                       "were intended"
+                     : "see taskset -p, or the container's cpuset, if more "
+                       "CPUs were intended";
     }
     return fby_verdict(state, advice, "%u of %s may be used%s%s", usable,
-        fby_plural(all, "CPU").text,
-        masked ? "; affinity keeps this process off the others" : "",
-        bound ? "; the cgroup's quota bounds it" : "");
+        fby_plural(existing, "CPU").text,
+        by_mask ? "; affinity keeps this process off the others" : "",
+        by_quota ? "; the cgroup's quota bounds it" : "");
 }
 
 struct fby_verdict fby_judge_simd(enum fby_simd used, enum fby_simd best)
@@ -145,16 +146,17 @@ struct fby_verdict fby_judge_memory(const struct fby_memory_facts *facts)
         return fby_verdict(
             FBY_DOCTOR_NOTE, NULL, "the system does not report its memory");
     }
-    bool     bound  = facts->limit < facts->total;
-    uint64_t usable = bound ? facts->limit : facts->total;
-    bool     little = usable < 2 * gib || facts->available < gib;
+    bool     limited = facts->limit < facts->total;
+    uint64_t usable  = limited ? facts->limit : facts->total;
+    bool     little  = usable < 2 * gib || facts->available < gib;
     return fby_verdict(little ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,
         little ? "a worker takes 1 GiB (--memory), a client up to 1.25 GiB "
                  "(--window): make these smaller, free memory, or allow more"
                : NULL,
-        "%s, %s of it available%s%s", show_size(facts->total).text,
-        show_size(facts->available).text, bound ? "; the cgroup allows " : "",
-        bound ? show_size(facts->limit).text : "");
+        "%s, %s of it available%s%s", format_size(facts->total).text,
+        format_size(facts->available).text,
+        limited ? "; the cgroup allows " : "",
+        limited ? format_size(facts->limit).text : "");
 }
 
 struct fby_verdict fby_judge_memlock(uint64_t bytes)
@@ -164,7 +166,7 @@ struct fby_verdict fby_judge_memlock(uint64_t bytes)
         little ? "where memory is pinned for a GPU or a network card: ulimit "
                  "-l unlimited (a container's --ulimit memlock=-1)"
                : NULL,
-        "memory that may be locked: %s", show_size(bytes).text);
+        "memory that may be locked: %s", format_size(bytes).text);
 }
 
 struct fby_verdict fby_judge_shm(uint64_t bytes)
@@ -175,7 +177,7 @@ struct fby_verdict fby_judge_shm(uint64_t bytes)
                  "container's --shm-size"
                : NULL,
         bytes > 0 ? "/dev/shm has %s" : "there is no /dev/shm",
-        show_size(bytes).text);
+        format_size(bytes).text);
 }
 
 struct fby_verdict fby_judge_huge_pages(const char *setting)
@@ -195,10 +197,10 @@ struct fby_verdict fby_judge_huge_pages(const char *setting)
 
 struct fby_verdict fby_judge_files(uint64_t files)
 {
-    bool few = files < FEW_FILES;
-    return fby_verdict(files < TOO_FEW_FILES ? FBY_DOCTOR_FAIL
-                       : few                 ? FBY_DOCTOR_WARN
-                                             : FBY_DOCTOR_OK,
+    bool few = files < WARN_BELOW_FILES;
+    return fby_verdict(files < FAIL_BELOW_FILES ? FBY_DOCTOR_FAIL
+                       : few                    ? FBY_DOCTOR_WARN
+                                                : FBY_DOCTOR_OK,
         few ? "raise the hard limit, ulimit -Hn: shards and connections take "
               "one each"
             : NULL,
@@ -209,9 +211,9 @@ struct fby_verdict fby_judge_files(uint64_t files)
 
 struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
 {
-    const char *wall = !facts->known         ? "not known to be synchronised"
-                       : facts->synchronised ? "synchronised"
-                                             : "not synchronised";
+    const char *wall_clock = !facts->known ? "not known to be synchronised"
+                             : facts->synchronised ? "synchronised"
+                                                   : "not synchronised";
 
     enum fby_doctor_state state  = FBY_DOCTOR_OK;
     const char           *advice = NULL;
@@ -226,12 +228,12 @@ struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
     }
     return fby_verdict(state, advice,
         "monotonic to %lld ns; the wall clock is %s",
-        (long long)facts->resolution_ns, wall);
+        (long long)facts->resolution_ns, wall_clock);
 }
 
 struct fby_verdict fby_judge_copy(double bytes_per_s)
 {
-    bool slow = bytes_per_s < slow_copy;
+    bool slow = bytes_per_s < slow_copy_per_s;
     return fby_verdict(slow ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,
         slow ? "that is slow: look for other load on the memory" : NULL,
         "memory is copied at %.1f GB/s by one thread", bytes_per_s / 1e9);
@@ -239,24 +241,24 @@ struct fby_verdict fby_judge_copy(double bytes_per_s)
 
 struct fby_verdict fby_judge_expand(double bytes_per_s)
 {
-    bool slow = bytes_per_s < slow_expand;
+    bool slow = bytes_per_s < slow_expand_per_s;
     return fby_verdict(slow ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,
         slow ? "that is slow: see simd above, and look for a build without "
                "optimisation"
              : NULL,
         "pixels become f32 at %.1f GB/s of tensors (%.0f pictures/s of 224 x "
         "224) by one thread",
-        bytes_per_s / 1e9, bytes_per_s / (4.0 * 3 * 224 * 224));
+        bytes_per_s / 1e9, bytes_per_s / picture_bytes);
 }
 
-/* In sequence both take the sum of their times. If they overlap, they take the
- * longer time and only a share of the shorter one. */
-static bool overlaps(const struct fby_gpu_facts *facts)
+/* One after the other, both take longer + shorter; with full overlap only the
+ * longer time. The limit is the middle. */
+static bool can_overlap(const struct fby_gpu_facts *facts)
 {
-    bool   copies  = facts->copy_ns > facts->expand_ns;
-    double longer  = copies ? facts->copy_ns : facts->expand_ns;
-    double shorter = copies ? facts->expand_ns : facts->copy_ns;
-    return facts->both_ns < longer + overlap_share * shorter;
+    bool   copy_is_longer = facts->copy_ns > facts->expand_ns;
+    double longer         = copy_is_longer ? facts->copy_ns : facts->expand_ns;
+    double shorter        = copy_is_longer ? facts->expand_ns : facts->copy_ns;
+    return facts->both_ns < longer + shorter / 2;
 }
 
 struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
@@ -267,7 +269,8 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
             "driver (dmesg)",
             "%s: %s", facts->name, facts->error);
     }
-    bool overlap = overlaps(facts);
+    bool overlap = can_overlap(facts);
+    int  minor   = facts->driver % 1000 / 10; /* 13020 is 13.2 */
     return fby_verdict(overlap ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
         overlap ? NULL
                 : "batches wait for each other: does another process use the "
@@ -275,9 +278,9 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
         "%s (sm_%d%d, %.0f GiB, a driver for CUDA %d.%d): pinned copy %.1f "
         "GB/s, expand %.0f GB/s, %s at the same time",
         facts->name, facts->major, facts->minor,
-        (double)facts->bytes / (double)gib, facts->driver / 1000,
-        facts->driver % 1000 / 10, facts->copied / facts->copy_ns,
-        facts->expanded / facts->expand_ns, overlap ? "both" : "but not both");
+        (double)facts->bytes / (double)gib, facts->driver / 1000, minor,
+        facts->copied / facts->copy_ns, facts->expanded / facts->expand_ns,
+        overlap ? "both" : "but not both");
 }
 
 /* ---- Sources ------------------------------------------------------------- */
@@ -334,7 +337,7 @@ struct fby_verdict fby_judge_cache(const struct fby_cache_facts *facts)
     return fby_verdict(little ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,
         little ? "free some room there, or set FOREBAY_CACHE_DIR" : NULL,
         "manifests go to %s, which has %s free", facts->directory,
-        show_size(facts->free_bytes).text);
+        format_size(facts->free_bytes).text);
 }
 
 /* ---- Server and workers -------------------------------------------------- */
@@ -346,7 +349,7 @@ struct fby_verdict fby_judge_unresolved(const char *why)
         why);
 }
 
-/* No connection, a refusal or no answer; `expected`: "server" or "worker". */
+/* For a peer without an answer. `expected` is "server" or "worker". */
 static struct fby_verdict judge_failure(
     const struct fby_answer_facts *facts, const char *expected)
 {
@@ -375,7 +378,7 @@ static struct fby_verdict judge_failure(
 }
 
 /* The advice for a slow round trip; NULL: the round trip is not slow. */
-static const char *judge_round_trip(const struct fby_answer_facts *facts)
+static const char *advice_if_slow(const struct fby_answer_facts *facts)
 {
     return facts->round_trip_ns > slow_round_trip_ns
                ? "the machine is far away or overloaded: expect slow starts, "
@@ -389,7 +392,7 @@ struct fby_verdict fby_judge_server(
     if (facts->error != 0 || facts->answer != FBY_ANSWER_GIVEN) {
         return judge_failure(facts, "server");
     }
-    const char           *advice = judge_round_trip(facts);
+    const char           *advice = advice_if_slow(facts);
     enum fby_doctor_state state =
         advice != NULL ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK;
     if (workers == 0) {
@@ -399,7 +402,7 @@ struct fby_verdict fby_judge_server(
     }
     return fby_verdict(state, advice,
         "%s: connected in %.2f ms, round trip %.2f ms; it knows %s",
-        facts->name, ms(facts->connect_ns), ms(facts->round_trip_ns),
+        facts->name, to_ms(facts->connect_ns), to_ms(facts->round_trip_ns),
         workers > 0 ? fby_plural(workers, "worker").text : "no worker");
 }
 
@@ -408,30 +411,30 @@ struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
     if (facts->error != 0 || facts->answer != FBY_ANSWER_GIVEN) {
         return judge_failure(facts, "worker");
     }
-    const char *advice = judge_round_trip(facts);
+    const char *advice = advice_if_slow(facts);
     return fby_verdict(advice != NULL ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK, advice,
         "%s: protocol %u, connected in %.2f ms, round trip %.2f ms",
-        facts->name, facts->version, ms(facts->connect_ns),
-        ms(facts->round_trip_ns));
+        facts->name, facts->version, to_ms(facts->connect_ns),
+        to_ms(facts->round_trip_ns));
 }
 
 struct fby_verdict fby_judge_exposure(
-    uint32_t open, uint32_t n, const char *first)
+    uint32_t exposed, uint32_t n, const char *first)
 {
-    if (open == 0) {
+    if (exposed == 0) {
         return fby_verdict(
             FBY_DOCTOR_OK, NULL, "all addresses are on loopback");
     }
     return fby_verdict(FBY_DOCTOR_WARN,
         "anyone who can reach them can read the data and register workers: "
         "keep them in a trusted network",
-        "%u of %s listen beyond loopback without keys, as %s", open,
+        "%u of %s listen beyond loopback without keys, as %s", exposed,
         fby_plural(n, "address").text, first);
 }
 
 struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
 {
-    double s = facts->seconds;
+    double seconds = facts->seconds;
     if (facts->error != NULL) {
         return fby_verdict(FBY_DOCTOR_FAIL,
             facts->timed_out ? "see the server and its workers above; where "
@@ -441,7 +444,7 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
                                "pipeline or the data",
             "%s", facts->error);
     }
-    if (facts->batches < 2 || s <= 0) {
+    if (facts->batches < 2 || seconds <= 0) {
         return fby_verdict(FBY_DOCTOR_NOTE, NULL,
             "%s came, the first after %.1f s: too few to say how fast",
             fby_plural(facts->batches, "batch").text, facts->first_s);
@@ -462,7 +465,8 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
     return fby_verdict(state, advice,
         "%.0f images/s, %.1f MB/s on the wire (%.1f MB/s raw) in %.1f s, the "
         "first batch after %.1f s; %u of %s in use",
-        (double)facts->images / s, (double)facts->wire_bytes / 1e6 / s,
-        (double)facts->raw_bytes / 1e6 / s, s, facts->first_s, facts->in_use,
-        fby_plural(facts->known, "worker").text);
+        (double)facts->images / seconds,
+        (double)facts->wire_bytes / 1e6 / seconds,
+        (double)facts->raw_bytes / 1e6 / seconds, seconds, facts->first_s,
+        facts->in_use, fby_plural(facts->known, "worker").text);
 }

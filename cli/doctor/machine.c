@@ -23,22 +23,22 @@
 #include "common/simd.h"
 #include "forebay/forebay.h"
 
-#define WORDS_OF(x) #x
-#define WORDS(x)    WORDS_OF(x)
+/* QUOTED(x) is the value of the macro x as a string. */
+#define QUOTED_NAME(x) #x
+#define QUOTED(x)      QUOTED_NAME(x)
 #ifdef LIBJPEG_TURBO_VERSION
-#define JPEG_VERSION "libjpeg-turbo " WORDS(LIBJPEG_TURBO_VERSION)
+#define JPEG_VERSION "libjpeg-turbo " QUOTED(LIBJPEG_TURBO_VERSION)
 #else
-#define JPEG_VERSION "libjpeg " WORDS(JPEG_LIB_VERSION)
+#define JPEG_VERSION "libjpeg " QUOTED(JPEG_LIB_VERSION)
 #endif
 
-enum { MAX_CARDS = 4 };
+enum { MAX_CARDS = 4 }; /* network cards in the report */
 
-/* ---- Versions ------------------------------------------------------------ */
-
-static struct fby_verdict versions(void)
+static struct fby_verdict check_versions(void)
 {
-    struct fby_hash_version hash = fby_hash_version();
-    int                     zmq[3];
+    struct fby_hash_version hash =
+        fby_hash_version(); /* number: 802 is 0.8.2 */
+    int zmq[3];
     zmq_version(&zmq[0], &zmq[1], &zmq[2]);
     return fby_verdict(FBY_DOCTOR_OK, NULL,
         "forebay %s, libzmq %d.%d.%d, %s, lz4 %s, xxhash %u.%u.%u (%s), "
@@ -51,7 +51,7 @@ static struct fby_verdict versions(void)
         sodium_version_string());
 }
 
-static struct fby_verdict kernel(void)
+static struct fby_verdict check_kernel(void)
 {
     struct utsname name;
     if (uname(&name) != 0) {
@@ -64,15 +64,13 @@ static struct fby_verdict kernel(void)
 void fby_doctor_versions(const struct fby_doctor_options *options, int out)
 {
     (void)options;
-    fby_doctor_report(out, "versions", versions());
-    fby_doctor_report(out, "kernel", kernel());
+    fby_doctor_report(out, "versions", check_versions());
+    fby_doctor_report(out, "kernel", check_kernel());
     fby_doctor_report(
         out, "simd", fby_judge_simd(fby_simd_level(), fby_simd_of_cpu()));
 }
 
-/* ---- The machine --------------------------------------------------------- */
-
-static struct fby_verdict cpus(const char *root)
+static struct fby_verdict check_cpus(const char *root)
 {
     struct fby_cpu_facts facts = {
         .online = fby_read_cpus_online(root), .quota = fby_cgroup_cores(root)};
@@ -83,14 +81,14 @@ static struct fby_verdict cpus(const char *root)
     return fby_judge_cpus(&facts);
 }
 
-static struct fby_verdict numa(const char *root)
+static struct fby_verdict check_numa(const char *root)
 {
     struct fby_card_facts cards[MAX_CARDS];
     uint32_t              n = fby_read_cards(root, cards, MAX_CARDS);
     return fby_judge_numa(fby_read_nodes(root), cards, n);
 }
 
-static struct fby_verdict memory(const char *root)
+static struct fby_verdict check_memory(const char *root)
 {
     const struct fby_memory_facts facts = {
         .total     = fby_read_meminfo(root, "MemTotal"),
@@ -100,18 +98,19 @@ static struct fby_verdict memory(const char *root)
     return fby_judge_memory(&facts);
 }
 
-/* `hard`: the hard limit, to which main() raises the soft one. */
-static uint64_t limit_of(int resource, bool hard)
+static struct rlimit read_limits(int resource)
 {
-    struct rlimit limit;
-    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0) {
-        return UINT64_MAX;
-    }
-    rlim_t value = hard ? limit.rlim_max : limit.rlim_cur;
-    return value == RLIM_INFINITY ? UINT64_MAX : (uint64_t)value;
+    struct rlimit limits = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)getrlimit((__rlimit_resource_t)resource, &limits);
+    return limits;
 }
 
-static struct fby_verdict shm(const char *root)
+static uint64_t limit_value(rlim_t limit)
+{
+    return limit == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit;
+}
+
+static struct fby_verdict check_shm(const char *root)
 {
     char           path[PATH_MAX];
     struct statvfs about;
@@ -121,26 +120,26 @@ static struct fby_verdict shm(const char *root)
                              : 0);
 }
 
-static struct fby_verdict huge_pages(const char *root)
+static struct fby_verdict check_huge_pages(const char *root)
 {
     char setting[16];
     fby_read_huge_pages(root, setting);
     return fby_judge_huge_pages(setting);
 }
 
-static struct fby_verdict clocks(void)
+static struct fby_verdict check_clocks(void)
 {
-    struct timespec        step  = {0};
-    struct timex           wall  = {0};
-    int                    state = adjtimex(&wall);
-    struct fby_clock_facts facts = {
-        .known        = state >= 0,
-        .synchronised = state >= 0 && state != TIME_ERROR &&
-                        (wall.status & STA_UNSYNC) == 0,
+    struct timespec        resolution = {0};
+    struct timex           wall       = {0};
+    int                    state      = adjtimex(&wall); /* only reads */
+    struct fby_clock_facts facts      = {
+             .known        = state >= 0,
+             .synchronised = state >= 0 && state != TIME_ERROR &&
+                             (wall.status & STA_UNSYNC) == 0,
     };
-    if (clock_getres(CLOCK_MONOTONIC, &step) == 0) {
+    if (clock_getres(CLOCK_MONOTONIC, &resolution) == 0) {
         facts.resolution_ns =
-            (int64_t)step.tv_sec * FBY_NS_PER_S + step.tv_nsec;
+            (int64_t)resolution.tv_sec * FBY_NS_PER_S + resolution.tv_nsec;
     }
     return fby_judge_clock(&facts);
 }
@@ -148,14 +147,15 @@ static struct fby_verdict clocks(void)
 void fby_doctor_machine(const struct fby_doctor_options *options, int out)
 {
     const char *root = options->root;
-    fby_doctor_report(out, "cpus", cpus(root));
-    fby_doctor_report(out, "numa", numa(root));
-    fby_doctor_report(out, "memory", memory(root));
-    fby_doctor_report(
-        out, "memlock", fby_judge_memlock(limit_of(RLIMIT_MEMLOCK, false)));
-    fby_doctor_report(out, "shm", shm(root));
-    fby_doctor_report(out, "huge-pages", huge_pages(root));
-    fby_doctor_report(
-        out, "files", fby_judge_files(limit_of(RLIMIT_NOFILE, true)));
-    fby_doctor_report(out, "clock", clocks());
+    fby_doctor_report(out, "cpus", check_cpus(root));
+    fby_doctor_report(out, "numa", check_numa(root));
+    fby_doctor_report(out, "memory", check_memory(root));
+    fby_doctor_report(out, "memlock",
+        fby_judge_memlock(limit_value(read_limits(RLIMIT_MEMLOCK).rlim_cur)));
+    fby_doctor_report(out, "shm", check_shm(root));
+    fby_doctor_report(out, "huge-pages", check_huge_pages(root));
+    /* main() raises the soft limit of open files to the hard one. */
+    fby_doctor_report(out, "files",
+        fby_judge_files(limit_value(read_limits(RLIMIT_NOFILE).rlim_max)));
+    fby_doctor_report(out, "clock", check_clocks());
 }

@@ -14,18 +14,18 @@
 #include "common/mem.h"
 #include "trainer_client/receive/sockets.h"
 
-enum { MAX_MESSAGE = 64 << 10 }; /* bytes; more than a worker sends here */
+enum { MAX_MESSAGE = 64 << 10 }; /* bytes; no answer to a probe is longer */
 
+/* The milliseconds left, rounded up. */
 static int wait_ms(int64_t until_ns)
 {
     int64_t left_ns = until_ns - fby_now_ns();
     return left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0;
 }
 
-/* ---- Connections --------------------------------------------------------- */
-
-/* Parse "tcp://ADDRESS:PORT"; an IPv6 address is in brackets. */
-static struct addrinfo *address_of(const char *endpoint)
+/* Parse "tcp://ADDRESS:PORT"; an IPv6 address is in brackets. Returns NULL if
+ * it is invalid. The caller calls freeaddrinfo. */
+static struct addrinfo *parse_endpoint(const char *endpoint)
 {
     char             host[FBY_ENDPOINT_SIZE];
     const char      *begin = strstr(endpoint, "://");
@@ -48,7 +48,7 @@ static struct addrinfo *address_of(const char *endpoint)
 static void end_connect(struct fby_probe *probe, int error)
 {
     probe->error      = error;
-    probe->connect_ns = fby_now_ns() - probe->asked_ns;
+    probe->connect_ns = fby_now_ns() - probe->started_ns;
     if (probe->fd >= 0) {
         close(probe->fd);
         probe->fd = -1;
@@ -57,33 +57,34 @@ static void end_connect(struct fby_probe *probe, int error)
 
 static void begin_connect(struct fby_probe *probe)
 {
-    struct addrinfo *to = address_of(probe->endpoint);
-    probe->asked_ns     = fby_now_ns();
-    probe->fd           = -1;
-    if (to == NULL) {
+    struct addrinfo *peer = parse_endpoint(probe->endpoint);
+    probe->started_ns     = fby_now_ns();
+    probe->fd             = -1;
+    if (peer == NULL) {
         end_connect(probe, EADDRNOTAVAIL);
         return;
     }
     probe->fd =
-        socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool connected =
-        probe->fd >= 0 && connect(probe->fd, to->ai_addr, to->ai_addrlen) == 0;
+        socket(peer->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* Most connects go on in the background: errno is EINPROGRESS. */
+    bool connected = probe->fd >= 0 &&
+                     connect(probe->fd, peer->ai_addr, peer->ai_addrlen) == 0;
     if (connected || probe->fd < 0 || errno != EINPROGRESS) {
         end_connect(probe, connected ? 0 : errno);
     }
-    freeaddrinfo(to);
+    freeaddrinfo(peer);
 }
 
 static uint32_t count_connecting(const struct fby_probe *probes, uint32_t n)
 {
-    uint32_t left = 0;
+    uint32_t connecting = 0;
     for (uint32_t i = 0; i < n; i++) {
-        left += probes[i].fd >= 0;
+        connecting += probes[i].fd >= 0;
     }
-    return left;
+    return connecting;
 }
 
-static void finish_connected(struct fby_probe *probe, short events)
+static void finish_if_ready(struct fby_probe *probe, short events)
 {
     int       error = 0;
     socklen_t size  = sizeof(error);
@@ -95,17 +96,17 @@ static void finish_connected(struct fby_probe *probe, short events)
 
 void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns)
 {
-    struct pollfd *items = fby_zalloc((n + 1) * sizeof(*items));
+    struct pollfd *items = fby_zalloc((n + 1) * sizeof(*items)); /* never 0 */
     for (uint32_t i = 0; i < n; i++) {
         begin_connect(&probes[i]);
     }
     while (count_connecting(probes, n) > 0 && fby_now_ns() < until_ns) {
-        for (uint32_t i = 0; i < n; i++) { /* poll skips -1 */
+        for (uint32_t i = 0; i < n; i++) { /* poll() ignores fd -1 */
             items[i] = (struct pollfd){.fd = probes[i].fd, .events = POLLOUT};
         }
         (void)poll(items, n, wait_ms(until_ns));
         for (uint32_t i = 0; i < n; i++) {
-            finish_connected(&probes[i], items[i].revents);
+            finish_if_ready(&probes[i], items[i].revents);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -116,9 +117,7 @@ void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns)
     free(items);
 }
 
-/* ---- Messages ------------------------------------------------------------ */
-
-/* Receive a message that has already arrived, without waiting. */
+/* Receive the next valid message that has arrived, without waiting. */
 static bool receive_pending(void *socket, struct fby_message *out)
 {
     zmq_msg_t               frame;
@@ -160,7 +159,7 @@ static void send_hello(struct fby_probe *probe)
                                   .version_min   = FBY_PROTOCOL_VERSION,
                                   .version_max   = FBY_PROTOCOL_VERSION,
                                   .features      = FBY_FEATURES,
-                                  .max_bytes     = 1,
+                                  .max_bytes     = 1, /* requests nothing */
                                   .job           = "doctor",
                                   .host          = "doctor",
                                   .pid           = (uint32_t)getpid()}});
@@ -168,7 +167,7 @@ static void send_hello(struct fby_probe *probe)
 
 static void send_ping(struct fby_probe *probe)
 {
-    probe->asked_ns = fby_now_ns();
+    probe->started_ns = fby_now_ns();
     fby_probe_send(probe, &(struct fby_message){.type = FBY_MSG_PING,
                               .ping = {.session = probe->session,
                                   .sequence     = probe->n_trips + 1}});
@@ -194,14 +193,14 @@ static void on_message(
         send_ping(probe);
     } else if (message->type == FBY_MSG_PONG && !is_done(probe) &&
                message->pong.sequence == probe->n_trips + 1) {
-        probe->trips_ns[probe->n_trips++] = fby_now_ns() - probe->asked_ns;
+        probe->trips_ns[probe->n_trips++] = fby_now_ns() - probe->started_ns;
         if (!is_done(probe)) {
             send_ping(probe);
         }
     }
 }
 
-static void handle_all(struct fby_probe *probe)
+static void handle_pending(struct fby_probe *probe)
 {
     struct fby_message message;
     while (!is_done(probe) && receive_pending(probe->socket, &message)) {
@@ -243,14 +242,15 @@ static void close_session(struct fby_probe *probe)
     fby_dealer_close(&probe->socket);
 }
 
-static void exchange(struct fby_probe *probes, uint32_t n, int64_t until_ns)
+static void exchange_messages(
+    struct fby_probe *probes, uint32_t n, int64_t until_ns)
 {
-    zmq_pollitem_t *items   = fby_zalloc((n + 1) * sizeof(*items));
+    zmq_pollitem_t *items = fby_zalloc((n + 1) * sizeof(*items)); /* never 0 */
     uint32_t        waiting = list_waiting(probes, n, items);
     while (waiting > 0 && fby_now_ns() < until_ns) {
         (void)zmq_poll(items, (int)waiting, wait_ms(until_ns));
         for (uint32_t i = 0; i < n; i++) {
-            handle_all(&probes[i]);
+            handle_pending(&probes[i]);
         }
         waiting = list_waiting(probes, n, items);
     }
@@ -263,13 +263,11 @@ void fby_probe_workers(
     for (uint32_t i = 0; i < n; i++) {
         open_session(&probes[i], zmq);
     }
-    exchange(probes, n, until_ns);
+    exchange_messages(probes, n, until_ns);
     for (uint32_t i = 0; i < n; i++) {
         close_session(&probes[i]);
     }
 }
-
-/* ---- Results ------------------------------------------------------------- */
 
 static int compare_times(const void *a, const void *b)
 {

@@ -1,9 +1,9 @@
 /* probe.h - connect to many addresses concurrently, and measure their answers.
  *
- * The first step is a bare TCP connection, which distinguishes a closed port,
- * an unreachable machine and a paused process. The second step exchanges
- * messages of the protocol over the connections. Each step ends at its
- * deadline, for any number of addresses. */
+ * The first step only opens a TCP connection to each address, and closes it
+ * again. So a closed port or an unreachable machine can be told from a process
+ * that does not answer. The second step opens sessions with those workers that
+ * the first step could reach. Each step has one deadline for all addresses. */
 #ifndef FBY_CLI_DOCTOR_PROBE_H
 #define FBY_CLI_DOCTOR_PROBE_H
 
@@ -11,43 +11,45 @@
 #include "common/socket.h"
 #include "proto/wire.h"
 
-enum { FBY_PROBE_TRIPS = 5 }; /* round trips that are measured */
+enum { FBY_PROBE_TRIPS = 5 }; /* round trips to measure for each address */
 
-struct fby_probe {
-    char     endpoint[FBY_ENDPOINT_SIZE]; /* numeric */
-    char     name[2 * FBY_ENDPOINT_SIZE]; /* for messages */
-    uint32_t worker; /* number of the worker, which may have several probes */
+struct fby_probe { /* one address of the server or of a worker */
+    char endpoint[FBY_ENDPOINT_SIZE]; /* tcp://, a numeric address, port */
+    char name[2 * FBY_ENDPOINT_SIZE]; /* for the report */
+    uint32_t
+        worker; /* index of the worker; each of its addresses has a probe */
 
-    int     fd;         /* while connecting; else -1 */
-    int     error;      /* errno of connecting; 0: connected */
-    int64_t connect_ns; /* time to connect */
+    int     fd;         /* the socket while connecting; else -1 */
+    int     error;      /* errno of the first step; 0: connected */
+    int64_t connect_ns; /* duration of the first step */
 
-    void                  *socket; /* NULL: none */
+    void                  *socket; /* of ZeroMQ, for messages; NULL: not open */
     struct fby_session_id  session;
-    enum fby_doctor_answer answer;
-    char                   text[256]; /* of a refusal */
-    uint32_t               version;
-    int64_t  asked_ns; /* when connecting or the last PING began */
-    int64_t  trips_ns[FBY_PROBE_TRIPS];
-    uint32_t n_trips;
+    enum fby_doctor_answer answer; /* to HELLO or, from the server, to JOIN */
+    char                   text[256]; /* the reason of a refusal */
+    uint32_t version; /* protocol version that a worker chose; 0: no answer */
+    int64_t  started_ns; /* when connecting began, or the last PING was sent */
+    int64_t  trips_ns[FBY_PROBE_TRIPS]; /* durations of round trips */
+    uint32_t n_trips;                   /* entries of trips_ns */
 };
 
 /* Connect to all addresses, and close the connections. Sets `error` and
  * `connect_ns`. */
 void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns);
 
-/* Exchange HELLO, PINGs and BYE with all workers whose `error` is 0. */
+/* For all workers whose `error` is 0: open a session (HELLO), measure round
+ * trips (PING), and close the session (BYE). */
 void fby_probe_workers(
     struct fby_probe *probes, uint32_t n, void *zmq, int64_t until_ns);
 
 /* Send a message over the probe's socket. */
 void fby_probe_send(struct fby_probe *probe, const struct fby_message *message);
 
-/* Receive the next valid message; false at the deadline. Invalid messages are
- * skipped. Ownership: the caller frees `out` with fby_message_fini. */
+/* Receive the next valid message; invalid messages are skipped. Returns false
+ * at the deadline. Ownership: after true, call fby_message_fini on `out`. */
 bool fby_probe_receive(void *socket, int64_t until_ns, struct fby_message *out);
 
-/* The result of a probe for judge.h; it borrows the probe's texts. */
+/* Returns the result of a probe for judge.h. Its texts belong to the probe. */
 struct fby_answer_facts fby_probe_facts(const struct fby_probe *probe);
 
 #endif

@@ -22,14 +22,13 @@ static FILE *open_file(const char *root, const char *path)
 static bool read_line(const char *root, const char *path, char line[LINE_SIZE])
 {
     FILE *file = open_file(root, path);
-    bool  done = file != NULL && fgets(line, LINE_SIZE, file) != NULL;
+    bool  read = file != NULL && fgets(line, LINE_SIZE, file) != NULL;
     if (file != NULL) {
         fclose(file);
     }
-    return done;
+    return read;
 }
 
-/* The number of entries of a list such as "0-3,8". */
 static uint32_t count_listed(const char *root, const char *path)
 {
     char                    line[LINE_SIZE];
@@ -54,12 +53,12 @@ uint32_t fby_read_nodes(const char *root)
 uint64_t fby_read_meminfo(const char *root, const char *name)
 {
     char     line[LINE_SIZE];
-    uint64_t bytes = 0;
-    size_t   n     = strlen(name);
-    FILE    *file  = open_file(root, "/proc/meminfo");
+    uint64_t bytes  = 0;
+    size_t   length = strlen(name);
+    FILE    *file   = open_file(root, "/proc/meminfo");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        if (strncmp(line, name, n) == 0 && line[n] == ':') {
-            bytes = strtoull(line + n + 1, NULL, 10) << 10;
+        if (strncmp(line, name, length) == 0 && line[length] == ':') {
+            bytes = strtoull(line + length + 1, NULL, 10) * 1024; /* unit: kB */
             break;
         }
     }
@@ -69,10 +68,8 @@ uint64_t fby_read_meminfo(const char *root, const char *name)
     return bytes;
 }
 
-/* ---- The cgroup ---------------------------------------------------------- */
-
-/* The limit of one cgroup. "max" (version 2) and numbers of 2^62 or more
- * (version 1) mean no limit. */
+/* Read the limit of one cgroup, in bytes. No limit (UINT64_MAX) is the word
+ * "max" in version 2, and a number of about 2^63 in version 1. */
 static uint64_t read_limit(const char *root, const char *dir, const char *file)
 {
     char path[PATH_SIZE];
@@ -86,30 +83,31 @@ static uint64_t read_limit(const char *root, const char *dir, const char *file)
     return end == line || bytes >= UINT64_C(1) << 62 ? UINT64_MAX : bytes;
 }
 
-/* The smallest limit of `group` and the groups above it, up to the mount
- * itself. In a container, /proc may name a group of the host that does not
- * exist in the container. Then only the limit of the mount counts. */
+/* The smallest limit of `group` and the groups above it, up to the root of the
+ * hierarchy, the directory `mount`. In a container, /proc may name a group of
+ * the host that does not exist in the container. Then only the root counts. */
 static uint64_t smallest_limit(
     const char *root, const char *mount, const char *group, const char *file)
 {
     char     dir[PATH_SIZE / 2];
     size_t   mount_length = strlen(mount);
     int      n            = snprintf(dir, sizeof(dir), "%s%s", mount, group);
-    bool     more         = n > 0 && n < (int)sizeof(dir);
+    bool     within_mount = n > 0 && n < (int)sizeof(dir);
     uint64_t smallest     = UINT64_MAX;
-    while (more) {
-        uint64_t here  = read_limit(root, dir, file);
+    while (within_mount) {
+        uint64_t limit = read_limit(root, dir, file);
         char    *slash = strrchr(dir, '/');
-        smallest       = here < smallest ? here : smallest;
-        more           = slash != NULL && (size_t)(slash - dir) >= mount_length;
-        if (more) {
-            *slash = '\0';
+        smallest       = limit < smallest ? limit : smallest;
+        within_mount   = slash != NULL && (size_t)(slash - dir) >= mount_length;
+        if (within_mount) {
+            *slash = '\0'; /* continue with the parent directory */
         }
     }
     return smallest;
 }
 
-/* Parse "ID:CONTROLLERS:GROUP"; version 2 has no controllers. */
+/* Parse a line "ID:CONTROLLERS:GROUP" of /proc/self/cgroup, and return the
+ * limit of GROUP. CONTROLLERS is empty in version 2. */
 static uint64_t limit_of_line(const char *root, char *line)
 {
     char *controllers = strchr(line, ':');
@@ -135,16 +133,14 @@ uint64_t fby_read_memory_limit(const char *root)
     uint64_t smallest = UINT64_MAX;
     FILE    *file     = open_file(root, "/proc/self/cgroup");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        uint64_t here = limit_of_line(root, line);
-        smallest      = here < smallest ? here : smallest;
+        uint64_t limit = limit_of_line(root, line);
+        smallest       = limit < smallest ? limit : smallest;
     }
     if (file != NULL) {
         fclose(file);
     }
     return smallest;
 }
-
-/* ---- Pages, caches, cards ------------------------------------------------ */
 
 void fby_read_huge_pages(const char *root, char out[16])
 {
@@ -153,10 +149,11 @@ void fby_read_huge_pages(const char *root, char out[16])
     if (!read_line(root, "/sys/kernel/mm/transparent_hugepage/enabled", line)) {
         return;
     }
-    const char *begin = strchr(line, '[');
-    size_t      n     = begin != NULL ? strcspn(begin + 1, "]") : 0;
-    if (n > 0 && n < 16) {
-        snprintf(out, 16, "%.*s", (int)n, begin + 1);
+    /* The setting is the word in brackets: "always [madvise] never". */
+    const char *bracket = strchr(line, '[');
+    size_t      length  = bracket != NULL ? strcspn(bracket + 1, "]") : 0;
+    if (length > 0 && length < 16) {
+        snprintf(out, 16, "%.*s", (int)length, bracket + 1);
     }
 }
 

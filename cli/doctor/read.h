@@ -1,7 +1,7 @@
 /* read.h - read facts about the machine from /proc and /sys.
  *
- * `root` is a prefix of all paths: "" except in tests. A file that cannot be
- * read gives the value for "unknown". */
+ * `root` is a prefix of all paths: "" except in tests. If a file cannot be
+ * read, a function returns its value for "unknown" or "no limit". */
 #ifndef FBY_CLI_DOCTOR_READ_H
 #define FBY_CLI_DOCTOR_READ_H
 
@@ -18,15 +18,15 @@ uint32_t fby_read_nodes(const char *root);
 /* A value of /proc/meminfo ("MemTotal"), in bytes; 0: unknown. */
 uint64_t fby_read_meminfo(const char *root, const char *name);
 
-/* The smallest memory limit of this process's cgroup and its ancestors, version
- * 1 or 2, in bytes; UINT64_MAX: none. */
+/* The smallest memory limit of this process's cgroup (version 1 or 2) and the
+ * groups above it, in bytes; UINT64_MAX: no limit. */
 uint64_t fby_read_memory_limit(const char *root);
 
-/* The setting of transparent huge pages, the word in brackets of "always
- * [madvise] never"; "": unknown. */
+/* Write the setting of transparent huge pages: "always", "madvise" or "never".
+ * "": unknown. */
 void fby_read_huge_pages(const char *root, char out[16]);
 
-/* Bytes of the level 3 cache of CPU 0; 0: unknown. */
+/* The size of the level 3 cache of CPU 0 in bytes; 0: unknown. */
 uint64_t fby_read_last_cache(const char *root);
 
 /* List the network cards that are nearer to some of the usable CPUs than to

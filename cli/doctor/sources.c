@@ -1,4 +1,5 @@
-/* sources.c - check the directories of a pipeline's splits and of manifests. */
+/* sources.c - check that the directories of a pipeline's splits can be read,
+ * and that manifests (cached indexes of data) can be written. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -24,17 +25,17 @@ static int try_directory(const char *path)
     return error;
 }
 
-/* Find the directory of NAME:path by the --data of that name; false: none. */
-static bool find_named(const struct fby_words *data,
+/* Write the directory of NAME:path, from --data NAME=DIR; false: none. */
+static bool resolve_named(const struct fby_words *data,
     const struct fby_location_parts *parts, char out[FBY_PATH_SIZE])
 {
-    size_t n = strlen(parts->root);
+    size_t length = strlen(parts->root); /* of NAME */
     for (unsigned i = 0; i < data->n; i++) {
         const char *word = data->words[i];
-        if (strncmp(word, parts->root, n) == 0 && word[n] == '=') {
+        if (strncmp(word, parts->root, length) == 0 && word[length] == '=') {
             const char *slash = parts->base[0] != '\0' ? "/" : "";
-            return snprintf(out, FBY_PATH_SIZE, "%s%s%s", word + n + 1, slash,
-                       parts->base) < FBY_PATH_SIZE;
+            return snprintf(out, FBY_PATH_SIZE, "%s%s%s", word + length + 1,
+                       slash, parts->base) < FBY_PATH_SIZE;
         }
     }
     return false;
@@ -56,7 +57,7 @@ static struct fby_verdict check_split(const struct fby_doctor_options *options,
     }
     if (parts.root[0] == '\0') {
         snprintf(path, sizeof(path), "%s", parts.base);
-    } else if (!find_named(&options->data, &parts, path)) {
+    } else if (!resolve_named(&options->data, &parts, path)) {
         facts.unknown_root = true;
         facts.path         = pattern;
     }
@@ -86,21 +87,22 @@ static void report_splits(const struct fby_doctor_options *options, int out)
     fby_pipeline_destroy(&pipeline);
 }
 
-/* The folder may not exist yet. Then check its nearest existing ancestor. */
-static void check_cache(char *path, struct fby_cache_facts *facts)
+/* Check the directory `path` or, if it does not exist yet, its nearest existing
+ * ancestor, to which `path` is cut. */
+static void check_writable(char *path, struct fby_cache_facts *facts)
 {
-    struct statvfs about;
+    struct statvfs disk;
     while (access(path, F_OK) != 0 && errno == ENOENT) {
         char *slash = strrchr(path, '/');
         if (slash == NULL || path[1] == '\0') {
-            break;
+            break; /* a plain name, or "/" */
         }
-        slash[slash == path ? 1 : 0] = '\0'; /* "/" itself is the last */
+        slash[slash == path ? 1 : 0] = '\0'; /* keep the "/" of the root */
     }
-    if (access(path, W_OK | X_OK) != 0 || statvfs(path, &about) != 0) {
+    if (access(path, W_OK | X_OK) != 0 || statvfs(path, &disk) != 0) {
         facts->error = errno;
     } else {
-        facts->free_bytes = (uint64_t)about.f_bavail * about.f_frsize;
+        facts->free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     }
 }
 
@@ -110,9 +112,9 @@ static void report_cache(int out)
     char                   path[FBY_PATH_SIZE];
     struct fby_cache_facts facts = {.directory = file};
     if (fby_cache_path(NULL, "", file) == FBY_OK) {
-        *strrchr(file, '/') = '\0';
+        *strrchr(file, '/') = '\0'; /* keep only the directory */
         memcpy(path, file, sizeof(path));
-        check_cache(path, &facts);
+        check_writable(path, &facts);
     } else {
         facts.directory = "a folder of the user's";
         facts.error     = ENOENT;

@@ -1,8 +1,8 @@
 /* speed.c - measure the speed of memory and of turning pixels into tensors.
  *
- * The buffers are larger than the caches, and the client's own expansion is
- * measured. Each measurement lasts a fraction of a second, in CPU time. The
- * best round counts, so other load on the machine disturbs little. */
+ * Pixels are expanded by the code of the trainer's client. The buffers are
+ * larger than the caches, if memory allows. Of the calls in 0.3 s the fastest
+ * counts, in CPU time, so other load disturbs little. */
 #include <string.h>
 
 #include "cli/doctor/checks.h"
@@ -11,21 +11,21 @@
 #include "common/pages.h"
 #include "trainer_client/expand/device.h"
 
-enum { CHANNELS = 3, PICTURE = FBY_DOCTOR_SIDE * FBY_DOCTOR_SIDE * CHANNELS };
+enum { SIDE = FBY_DOCTOR_PICTURE_SIDE, CHANNELS = 3 };
+static const size_t picture_bytes = sizeof(float) * SIDE * SIDE * CHANNELS;
 
 static const int64_t  measure_ns = 300 * FBY_NS_PER_MS;
-static const uint64_t min_size   = UINT64_C(64) << 20; /* bytes of tensors */
+static const uint64_t min_size   = UINT64_C(64) << 20; /* bytes of a buffer */
 static const uint64_t max_size   = UINT64_C(128) << 20;
-static const uint64_t parts      = 4; /* use at most 1/4 of free memory */
 
 struct buffers {
     uint8_t             *from, *to;
-    size_t               size; /* bytes of each */
+    size_t               size; /* bytes of each that are used */
     struct fby_expansion plan;
 };
 
-/* Twice the size of the last-level cache, within bounds, and at most a share of
- * the free memory. */
+/* The size of each of two buffers: twice the last-level cache, within bounds.
+ * Both together get at most a quarter of the free memory. */
 static uint64_t choose_size(const char *root)
 {
     uint64_t cache      = 2 * fby_read_last_cache(root);
@@ -34,21 +34,21 @@ static uint64_t choose_size(const char *root)
                                              : cache;
     uint64_t limit      = fby_read_memory_limit(root);
     uint64_t free_bytes = fby_read_meminfo(root, "MemAvailable");
-    uint64_t bound      = (limit < free_bytes ? limit : free_bytes) / parts;
-    return bound < 2 * size ? bound / 2 : size;
+    uint64_t both_max   = (limit < free_bytes ? limit : free_bytes) / 4;
+    return size < both_max / 2 ? size : both_max / 2;
 }
 
 static bool copy(struct buffers *self)
 {
     memcpy(self->to, self->from, self->size);
-    __asm__ volatile("" : : "r"(self->to) : "memory"); /* keep the copy */
+    __asm__ volatile("" : : "r"(self->to) : "memory"); /* not optimised away */
     return true;
 }
 
 static bool expand(struct buffers *self)
 {
     struct fby_error_detail why;
-    uint32_t rows = (uint32_t)(self->size / (PICTURE * sizeof(float)));
+    uint32_t                rows = (uint32_t)(self->size / picture_bytes);
     return fby_device_host.expand(
                &self->plan, self->from, rows, self->to, &why) == FBY_OK;
 }
@@ -74,24 +74,25 @@ static double measure(struct buffers *self, bool (*work)(struct buffers *))
 bool fby_doctor_plan_pictures(enum fby_type dtype, struct fby_expansion *out)
 {
     struct fby_error_detail         why;
-    const struct fby_field_content  field = {.name = "image",
-         .decode                                   = FBY_DECODE_RGB8,
-         .wire_type                                = FBY_U8,
-         .as.rgb8.normalize                        = true,
-         .as.rgb8.mean                             = {0.485, 0.456, 0.406},
-         .as.rgb8.std                              = {0.229, 0.224, 0.225},
-         .shape = {3, {FBY_DOCTOR_SIDE, FBY_DOCTOR_SIDE, CHANNELS}}};
-    const struct fby_field_delivery to    = {
-           .dtype = dtype, .layout = FBY_LAYOUT_CHW};
-    return fby_expansion_init(out, &field, &to, &why) == FBY_OK;
+    const struct fby_field_content  field    = {.name = "image",
+            .decode                                   = FBY_DECODE_RGB8,
+            .wire_type                                = FBY_U8,
+            .as.rgb8.normalize                        = true,
+            .as.rgb8.mean                             = {0.485, 0.456, 0.406},
+            .as.rgb8.std                              = {0.229, 0.224, 0.225},
+            .shape = {3, {SIDE, SIDE, CHANNELS}}};
+    const struct fby_field_delivery delivery = {
+        .dtype = dtype, .layout = FBY_LAYOUT_CHW};
+    return fby_expansion_init(out, &field, &delivery, &why) == FBY_OK;
 }
 
-static void report(struct buffers *self, int out)
+static void report_speeds(struct buffers *self, int out)
 {
+    /* Write all pages, so that the system has assigned their memory. */
     memset(self->from, 1, self->size);
     memset(self->to, 1, self->size);
     fby_doctor_report(out, "copy", fby_judge_copy(measure(self, copy)));
-    self->size -= self->size % (PICTURE * sizeof(float));
+    self->size -= self->size % picture_bytes; /* whole pictures */
     double rate = fby_doctor_plan_pictures(FBY_F32, &self->plan)
                       ? measure(self, expand)
                       : 0;
@@ -100,14 +101,14 @@ static void report(struct buffers *self, int out)
 
 void fby_doctor_speed(const struct fby_doctor_options *options, int out)
 {
-    static struct buffers self; /* its plan is large */
+    static struct buffers self; /* the plan is too large for the stack */
     self.size     = choose_size(options->root);
-    bool   enough = self.size >= PICTURE * sizeof(float);
+    bool   enough = self.size >= picture_bytes;
     size_t mapped = self.size;
     self.from     = enough ? fby_pages_map(mapped) : NULL;
     self.to       = enough ? fby_pages_map(mapped) : NULL;
     if (self.from != NULL && self.to != NULL) {
-        report(&self, out);
+        report_speeds(&self, out);
     } else {
         fby_doctor_report(out, "copy",
             fby_verdict(

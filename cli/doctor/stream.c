@@ -1,6 +1,5 @@
-/* stream.c - pull batches from the cluster for a few seconds, as a trainer.
- *
- * It uses only the public header, and a job with a random name. */
+/* stream.c - receive batches for a few seconds, as a trainer would, in a job
+ * with a random name. Uses only the functions of forebay.h. */
 #include <string.h>
 
 #include "cli/doctor/checks.h"
@@ -10,17 +9,17 @@
 #include "forebay/forebay.h"
 #include "pipeline/parse.h"
 
-static const int64_t open_ns = 10 * FBY_NS_PER_S;
-static const int64_t pull_ns = 3 * FBY_NS_PER_S;
+static const int64_t open_ns    = 10 * FBY_NS_PER_S; /* limit of opening */
+static const int64_t receive_ns = 3 * FBY_NS_PER_S;  /* after opening */
 
 struct stream_check {
     struct forebay      *stream;
-    int64_t              begun_ns;
-    int64_t              first_ns; /* when the first batch arrived; 0: none */
-    int64_t              last_ns;
-    struct forebay_stats first; /* at the first batch */
-    struct forebay_stats last;
-    char                 error[sizeof(struct fby_error_detail)];
+    int64_t              begun_ns; /* when the check began */
+    int64_t              first_ns; /* when the first batch came; 0: not yet */
+    int64_t              last_ns;  /* when the latest batch came */
+    struct forebay_stats at_first; /* at the first batch */
+    struct forebay_stats at_end;   /* after the last batch */
+    char                 error[sizeof(struct fby_error_detail)]; /* "": none */
     bool                 timed_out; /* the error is a timeout */
 };
 
@@ -59,16 +58,16 @@ static void on_batch(struct stream_check *self, struct forebay_batch **batch)
     self->last_ns = fby_now_ns();
     if (self->first_ns == 0) {
         self->first_ns = self->last_ns;
-        read_stats(self, &self->first);
+        read_stats(self, &self->at_first);
     }
     forebay_release(batch, NULL);
 }
 
-static void take_batches(struct stream_check *self)
+static void receive_batches(struct stream_check *self)
 {
     enum forebay_status status   = FOREBAY_OK;
-    int64_t             until_ns = fby_now_ns() + pull_ns;
-    int64_t             left_ns  = pull_ns;
+    int64_t             until_ns = fby_now_ns() + receive_ns;
+    int64_t             left_ns  = receive_ns;
     while (status == FOREBAY_OK && left_ns > 0) {
         struct forebay_batch *batch = NULL;
         status = forebay_next(self->stream, left_ns, NULL, &batch);
@@ -77,39 +76,42 @@ static void take_batches(struct stream_check *self)
         }
         left_ns = until_ns - fby_now_ns();
     }
-    if (status != FOREBAY_OK && status != FOREBAY_END &&
-        (status != FOREBAY_TIMEOUT || self->first_ns == 0)) {
+    /* A timeout is an error only without any batch: it also ends the time. */
+    bool timed_out = status == FOREBAY_TIMEOUT && self->first_ns == 0;
+    bool failed    = status != FOREBAY_OK && status != FOREBAY_END &&
+                  status != FOREBAY_TIMEOUT;
+    if (timed_out || failed) {
         const char *text = forebay_error(self->stream);
         strncpy(self->error, text[0] != '\0' ? text : "no batch came in time",
             sizeof(self->error) - 1);
-        self->timed_out = status == FOREBAY_TIMEOUT;
+        self->timed_out = timed_out;
     }
-    read_stats(self, &self->last);
+    read_stats(self, &self->at_end);
 }
 
-static struct fby_verdict judge(const struct stream_check *self)
+static struct fby_verdict judge_result(const struct stream_check *self)
 {
-    const struct forebay_stats *a = &self->first;
-    const struct forebay_stats *b = &self->last;
+    const struct forebay_stats *first = &self->at_first;
+    const struct forebay_stats *end   = &self->at_end;
 
     const struct fby_stream_facts facts = {
         .seconds    = (double)(self->last_ns - self->first_ns) / 1e9,
         .first_s    = (double)(self->first_ns - self->begun_ns) / 1e9,
-        .batches    = b->steps,
-        .images     = b->images - a->images,
-        .wire_bytes = b->wire_bytes - a->wire_bytes,
-        .raw_bytes  = b->raw_bytes - a->raw_bytes,
-        .known      = b->workers_known,
-        .in_use     = b->workers_in_use,
-        .left_aside = b->workers_left_aside,
-        .lost       = b->rerequests + b->checksum_failures,
+        .batches    = end->steps,
+        .images     = end->images - first->images,
+        .wire_bytes = end->wire_bytes - first->wire_bytes,
+        .raw_bytes  = end->raw_bytes - first->raw_bytes,
+        .known      = end->workers_known,
+        .in_use     = end->workers_in_use,
+        .left_aside = end->workers_left_aside,
+        .lost       = end->rerequests + end->checksum_failures,
         .error      = self->error[0] != '\0' ? self->error : NULL,
         .timed_out  = self->timed_out,
     };
     return fby_judge_stream(&facts);
 }
 
-/* Choose the split `train`, else the first. */
+/* Write the name of the split to read: `train`, else the first of the file. */
 static fby_err choose_split(
     const char *path, char out[FBY_NAME_SIZE], struct fby_error_detail *why)
 {
@@ -133,15 +135,15 @@ void fby_doctor_stream(const struct fby_doctor_options *options, int out)
     char                    split[FBY_NAME_SIZE] = "";
     struct stream_check     self                 = {.begun_ns = fby_now_ns()};
     struct fby_verdict      verdict;
-    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict has the warnings */
+    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict replaces warnings */
     if (choose_split(options->pipeline, split, &why) != FBY_OK ||
         fby_served_collect(&roots, &options->data, NULL, &why) != FBY_OK) {
         verdict = fby_verdict(FBY_DOCTOR_FAIL, NULL, "%s", why.text);
     } else {
         if (open_stream(&self, options, &roots, split)) {
-            take_batches(&self);
+            receive_batches(&self);
         }
-        verdict = judge(&self);
+        verdict = judge_result(&self);
         forebay_close(&self.stream);
     }
     fby_doctor_report(out, "stream", verdict);

@@ -1,5 +1,5 @@
-/* A line is one write to a pipe of at most PIPE_BUF bytes. Such writes are
- * atomic, so the parent reads whole lines only. */
+/* The child sends its lines through a pipe. Each line is one write of at most
+ * PIPE_BUF bytes, and so atomic: the parent reads whole lines. */
 #include "cli/doctor/trial.h"
 
 #include <errno.h>
@@ -20,12 +20,12 @@
 _Static_assert(
     sizeof(struct fby_doctor_line) <= PIPE_BUF, "a line is one atomic write");
 
-enum { POLL_MS = 100 };
+enum { POLL_MS = 100 }; /* a caught signal is seen after at most this time */
 
-enum check_end { /* why the parent stops reading */
-    END_ITSELF,  /* the check ended */
-    END_LATE,    /* the deadline passed */
-    END_SIGNAL   /* a signal was caught */
+enum read_end { /* why the parent stops reading */
+    END_CLOSED, /* the check ended, and so closed the pipe */
+    END_LATE,   /* the deadline passed */
+    END_SIGNAL  /* a signal was caught */
 };
 
 void fby_doctor_report(int out, const char *check, struct fby_verdict verdict)
@@ -33,27 +33,27 @@ void fby_doctor_report(int out, const char *check, struct fby_verdict verdict)
     struct fby_doctor_line line = {.verdict = verdict};
     snprintf(line.check, sizeof(line.check), "%s", check);
     if (write(out, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
-        _exit(1); /* the parent has closed the pipe */
+        _exit(1); /* the parent is gone */
     }
 }
 
-/* Run the check in the child process. */
+/* Run the check in the child process. Does not return. */
 static void child_main(const struct fby_doctor_check *check,
     const struct fby_doctor_options *options, int out)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child ends with its parent */
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
     check->run(options, out);
     _exit(0);
 }
 
-static enum check_end read_lines(
-    int in, int64_t until_ns, const struct fby_doctor_listener *listener)
+static enum read_end read_lines(
+    int pipe_fd, int64_t until_ns, const struct fby_doctor_listener *listener)
 {
     for (;;) {
         struct fby_doctor_line line;
-        struct pollfd          item    = {.fd = in, .events = POLLIN};
+        struct pollfd          item    = {.fd = pipe_fd, .events = POLLIN};
         int64_t                left_ns = until_ns - fby_now_ns();
         if (fby_signals_caught() != 0) {
             return END_SIGNAL;
@@ -64,33 +64,34 @@ static enum check_end read_lines(
         if (poll(&item, 1, POLL_MS) <= 0) {
             continue;
         }
-        if (read(in, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
-            return END_ITSELF;
+        if (read(pipe_fd, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
+            return END_CLOSED;
         }
         listener->on_line(listener->arg, &line);
     }
 }
 
-/* Add a line that says that the check itself failed. */
+/* Pass a line that says that the check itself failed; `format` is the cause. */
 __attribute__((format(printf, 4, 5))) static void report_failed(
     const struct fby_doctor_check    *check,
     const struct fby_doctor_listener *listener, enum fby_doctor_state state,
     const char *format, ...)
 {
     struct fby_doctor_line line;
-    char                   how[64];
+    char                   cause[64];
     va_list                args;
     memset(&line, 0, sizeof(line));
     va_start(args, format);
-    (void)vsnprintf(how, sizeof(how), format, args);
+    (void)vsnprintf(cause, sizeof(cause), format, args);
     va_end(args);
     snprintf(line.check, sizeof(line.check), "%s", check->name);
-    line.verdict = fby_verdict(state, NULL, "the check itself failed: %s", how);
+    line.verdict =
+        fby_verdict(state, NULL, "the check itself failed: %s", cause);
     listener->on_line(listener->arg, &line);
 }
 
-/* Wait for a child that ends by itself, and report a failure. */
-static void report_status(const struct fby_doctor_check *check,
+/* Wait for a child that ends by itself, and report a crash or an exit code. */
+static void await_child(const struct fby_doctor_check *check,
     const struct fby_doctor_listener *listener, pid_t child)
 {
     int status = 0;
@@ -105,19 +106,20 @@ static void report_status(const struct fby_doctor_check *check,
     }
 }
 
-static void finish(const struct fby_doctor_check *check,
-    const struct fby_doctor_listener *listener, pid_t child, enum check_end end)
+/* End the child process, and report why if the check failed or is late. */
+static void end_child(const struct fby_doctor_check *check,
+    const struct fby_doctor_listener *listener, pid_t child, enum read_end end)
 {
-    if (end == END_ITSELF) {
-        report_status(check, listener, child);
+    if (end == END_CLOSED) {
+        await_child(check, listener, child);
         return;
     }
     /* A killed process may stay in a system call for long: do not wait. */
     kill(child, SIGKILL);
     (void)waitpid(child, NULL, WNOHANG);
     if (end == END_LATE) {
-        report_failed(check, listener, check->late, "no end within %d s",
-            check->deadline_ms / 1000);
+        report_failed(check, listener, check->state_if_late,
+            "no end within %d s", check->deadline_ms / 1000);
     }
 }
 
@@ -141,7 +143,7 @@ void fby_doctor_run(const struct fby_doctor_check *check,
         report_failed(check, listener, FBY_DOCTOR_FAIL, "%s", strerror(errno));
     } else {
         int64_t until_ns = fby_now_ns() + check->deadline_ms * FBY_NS_PER_MS;
-        finish(check, listener, child,
+        end_child(check, listener, child,
             read_lines(pipe_fds[0], until_ns, listener));
     }
     close(pipe_fds[0]);

@@ -1,3 +1,5 @@
+/* guess.c - find the splits of a directory: class folders, tar shards, and the
+ * order in which the kinds of data are tried. */
 #include "cli/init/guess.h"
 
 #include <errno.h>
@@ -14,10 +16,10 @@
 #include "worker/source/shards/tar.h"
 #include "worker/source/shards/tar_names.h"
 
-enum { ENOUGH_SAMPLES = 20000 }; /* further class folders are not read */
+enum { ENOUGH_FILES = 20000 }; /* then further class folders are not read */
 
-/* The usual names of splits. A name that contains several of them is for the
- * first of these. Splits are listed in this order. */
+/* The usual names of splits. If a file name contains several of them, the first
+ * in this order counts. Splits are also added in this order. */
 static const char *const known_splits[] = {
     "train", "validation", "valid", "val", "test"};
 enum { KNOWN_SPLITS = 5 };
@@ -59,14 +61,14 @@ struct fby_guess_split *fby_guess_add_split(
 void fby_guess_split_name(
     const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE])
 {
-    const char *word = fby_guess_split_word(stem);
-    size_t      n    = strnlen(stem, FBY_NAME_SIZE - 1);
-    while (n > 0 && strchr("-_.", stem[n - 1]) != NULL) {
-        n--;
+    const char *word   = fby_guess_split_word(stem);
+    size_t      length = strnlen(stem, FBY_NAME_SIZE - 1);
+    while (length > 0 && strchr("-_.", stem[length - 1]) != NULL) {
+        length--;
     }
     snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : search->name);
     if (fby_guess_has_split(search, out)) {
-        snprintf(out, FBY_NAME_SIZE, "%.*s", (int)n, stem);
+        snprintf(out, FBY_NAME_SIZE, "%.*s", (int)length, stem);
     }
     if (fby_guess_has_split(search, out) || !fby_text_is_name(out)) {
         snprintf(out, FBY_NAME_SIZE, "split%u", search->out->n_splits + 1);
@@ -99,14 +101,12 @@ fby_err fby_guess_index(const struct fby_search *search,
     snprintf(pattern, sizeof(pattern), "data:%s", below);
     spec->roots     = search->roots;
     spec->pattern   = pattern;
-    spec->cache_dir = "";
+    spec->cache_dir = ""; /* no cache */
     fby_err err =
         fby_index_build(spec, (struct fby_progress){.fn = NULL}, out, why);
-    spec->pattern = NULL;
+    spec->pattern = NULL; /* the array is local */
     return err;
 }
-
-/* ---- Tar files ----------------------------------------------------------- */
 
 static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
     uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
@@ -116,7 +116,7 @@ static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
     return fby_object_open(search->root, shard->name, &out->object, why);
 }
 
-static fby_err read_first_shard(struct fby_search *search, const char *path,
+static fby_err read_first_tar(struct fby_search *search, const char *path,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_shard  shard = {0};
@@ -141,6 +141,7 @@ static fby_err read_first_shard(struct fby_search *search, const char *path,
                          : fby_error_prefix(why, err, "shard %s", path);
 }
 
+/* Add a split for a run of tar files: names that differ in a number. */
 static fby_err add_tar_split(struct fby_search *search, const char *path,
     const struct fby_tar_run *run, struct fby_error_detail *why)
 {
@@ -167,7 +168,7 @@ static fby_err add_tar_split(struct fby_search *search, const char *path,
     split->counted_all = run->count == 1;
     search->out->kind  = FBY_SOURCE_SHARDS;
     if (err == FBY_OK) {
-        err = read_first_shard(search, first, split, why);
+        err = read_first_tar(search, first, split, why);
     }
     fby_guess_sort_members(split);
     return err;
@@ -177,16 +178,16 @@ static fby_err add_tar_split(struct fby_search *search, const char *path,
  * contiguous. Returns the number of tar files. */
 static uint32_t move_tars_first(struct fby_listing *listing)
 {
-    uint32_t n = 0;
+    uint32_t n_tars = 0;
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct fby_entry *entry = &listing->entries[i];
         if (!entry->is_dir && fby_is_tar_name(entry->name)) {
-            struct fby_entry other = listing->entries[n];
-            listing->entries[n++]  = *entry;
-            listing->entries[i]    = other;
+            struct fby_entry other     = listing->entries[n_tars];
+            listing->entries[n_tars++] = *entry;
+            listing->entries[i]        = other;
         }
     }
-    return n;
+    return n_tars;
 }
 
 static fby_err add_tars(struct fby_search *search, const char *path,
@@ -210,17 +211,15 @@ static fby_err add_tars(struct fby_search *search, const char *path,
     return err;
 }
 
-/* ---- Class folders ------------------------------------------------------- */
-
 struct class_folders { /* the argument of open_in_folder */
     const struct fby_search *search;
-    const char              *path; /* of the folder with the class folders */
+    const char              *path; /* their parent folder */
 };
 
 static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
     uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
 {
-    const struct class_folders *in = arg;
+    const struct class_folders *folders = arg;
     char                        file[FBY_PATH_SIZE];
     char                        path[FBY_PATH_SIZE];
 
@@ -231,13 +230,14 @@ static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
         return fby_error_set(
             why, FBY_CONFIG, "the path of a member is too long");
     }
-    fby_err err = fby_path_join(in->path, file, path, why);
+    fby_err err = fby_path_join(folders->path, file, path, why);
     return err == FBY_OK
-               ? fby_object_open(in->search->root, path, &out->object, why)
+               ? fby_object_open(folders->search->root, path, &out->object, why)
                : err;
 }
 
-static fby_err count_folder(const struct fby_member_opener *opener,
+/* Folders that were not read have no files. */
+static fby_err count_classes(const struct fby_member_opener *opener,
     struct fby_guess_split *split, const struct fby_folder *classes,
     struct fby_error_detail *why)
 {
@@ -271,7 +271,7 @@ static fby_err add_class_split(struct fby_search *search, const char *path,
         fby_folder_list_classes(search->root, path, &classes, &n, why);
     uint64_t files = 0;
     uint32_t i     = 0;
-    for (; err == FBY_OK && i < n && files < ENOUGH_SAMPLES; i++) {
+    for (; err == FBY_OK && i < n && files < ENOUGH_FILES; i++) {
         err = fby_folder_find_class_files(
             search->root, path, &stop, &classes[i], why);
         files += classes[i].count;
@@ -280,9 +280,9 @@ static fby_err add_class_split(struct fby_search *search, const char *path,
     split->counted_all = i == n;
     search->out->kind  = FBY_SOURCE_FOLDER;
     if (err == FBY_OK) {
-        const struct class_folders     in     = {search, path};
-        const struct fby_member_opener opener = {open_in_folder, &in};
-        err = count_folder(&opener, split, classes, why);
+        const struct class_folders     folders = {search, path};
+        const struct fby_member_opener opener  = {open_in_folder, &folders};
+        err = count_classes(&opener, split, classes, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(search, path, split, why);
@@ -290,8 +290,6 @@ static fby_err add_class_split(struct fby_search *search, const char *path,
     fby_folders_free(classes, n);
     return err;
 }
-
-/* ---- All kinds ----------------------------------------------------------- */
 
 static bool has_dir(const struct fby_listing *listing, const char *name)
 {
@@ -312,11 +310,11 @@ static fby_err add_table_split(struct fby_search *search, const char *name,
         return FBY_OK;
     }
     search->out->kind = FBY_SOURCE_COLUMNS;
-    bool    one       = search->only[0] != '\0';
+    bool    is_file   = search->only[0] != '\0';
     fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(
-            search, one ? found->first : found->pattern, split, why);
+            search, is_file ? found->first : found->pattern, split, why);
     }
     return err == FBY_OK
                ? fby_guess_scan_columns(search->root, found, split, why)
@@ -336,11 +334,11 @@ static bool has_pictures(const struct fby_listing *listing)
     return false;
 }
 
-static fby_err refuse(const struct fby_search *search,
+static fby_err no_known_data(const struct fby_search *search,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool one = search->only[0] != '\0';
-    if (!one && has_pictures(listing)) {
+    bool is_file = search->only[0] != '\0';
+    if (!is_file && has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
             "it has pictures, but no class folders; expected is one folder "
             "a class, with the class's files in it (CLASS/0001.jpg), or a list "
@@ -351,13 +349,14 @@ static fby_err refuse(const struct fby_search *search,
         "(.npy, .npz), lists (.csv, .jsonl), parallel folders (images and "
         "masks) and token files (.mds; .bin with .idx; .bin with --tokens "
         "TYPE)",
-        one                   ? "it is a file of no known kind"
+        is_file               ? "it is a file of no known kind"
         : listing->count == 0 ? "it is empty"
                               : "it has only files of no known kind");
 }
 
-/* Add lists, parallel folders, columns or class folders directly in `path`. */
-static fby_err add_folder(struct fby_search *search, const char *path,
+/* Add the first kind that is found directly in `path`: a folder of .npy files,
+ * lists, parallel folders, other tables, class folders. */
+static fby_err add_first_kind(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {
@@ -381,36 +380,39 @@ static fby_err add_folder(struct fby_search *search, const char *path,
     }
     return fby_listing_has_dirs(listing)
                ? add_class_split(search, path, name, why)
-               : refuse(search, listing, why);
+               : no_known_data(search, listing, why);
 }
 
-/* Add data of any kind directly in `path`. */
-static fby_err add_split(struct fby_search *search, const char *path,
+/* Add the splits of the data directly in `path`. A split that is alone gets the
+ * name `name`. */
+static fby_err add_data(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
-    struct fby_listing listing = {0};
-    uint32_t           before  = search->out->n_splits;
-    uint32_t           found   = fby_guess_n_splits(search);
-    const char        *only    = search->only[0] != '\0' ? search->only : NULL;
-    search->name               = name;
+    struct fby_listing listing  = {0};
+    uint32_t           n_splits = search->out->n_splits;      /* before */
+    uint32_t           n_found  = fby_guess_n_splits(search); /* before */
+    const char        *only     = search->only[0] != '\0' ? search->only : NULL;
+    search->name                = name;
     fby_err  err  = fby_listing_read(search->root, path, only, &listing, why);
     uint32_t tars = move_tars_first(&listing);
     if (err == FBY_OK && tars > 0) {
         err = add_tars(search, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
         err = fby_guess_tokens(search, path, &listing, why);
-        if (err == FBY_OK && fby_guess_n_splits(search) == found) {
-            err = add_folder(search, path, name, &listing, why);
+        if (err == FBY_OK && fby_guess_n_splits(search) == n_found) {
+            err = add_first_kind(search, path, name, &listing, why);
         }
     }
-    if (err == FBY_OK && search->out->n_splits == before + 1) {
-        snprintf(search->out->splits[before].name, FBY_NAME_SIZE, "%s", name);
+    if (err == FBY_OK && search->out->n_splits == n_splits + 1) {
+        snprintf(search->out->splits[n_splits].name, FBY_NAME_SIZE, "%s", name);
     }
     fby_listing_fini(&listing);
     return err;
 }
 
-static fby_err add_splits(
+/* Add the data of the folders train, val and so on, or, if there is no folder
+ * train, of the directory itself. */
+static fby_err add_all_data(
     struct fby_search *search, struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};
@@ -418,11 +420,11 @@ static fby_err add_splits(
     bool    by_split = has_dir(&listing, "train") && search->only[0] == '\0';
     for (size_t i = 0; err == FBY_OK && by_split && i < KNOWN_SPLITS; i++) {
         if (has_dir(&listing, known_splits[i])) {
-            err = add_split(search, known_splits[i], known_splits[i], why);
+            err = add_data(search, known_splits[i], known_splits[i], why);
         }
     }
     if (err == FBY_OK && !by_split) {
-        err = add_split(search, "", "train", why);
+        err = add_data(search, "", "train", why);
     }
     fby_listing_fini(&listing);
     return err;
@@ -440,8 +442,8 @@ static void move_train_first(struct fby_guess *out)
     }
 }
 
-/* Make the directory of `path` the root. If `path` is a file, search->only gets
- * its name. */
+/* Make `path` the root of the search. If `path` is a file, its directory is the
+ * root, and search->only its name. */
 static fby_err open_search(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
@@ -457,7 +459,7 @@ static fby_err open_search(
     char *slash = strrchr(real, '/');
     if (S_ISREG(st.st_mode)) {
         snprintf(search->only, sizeof(search->only), "%s", slash + 1);
-        slash[slash == real ? 1 : 0] = '\0';
+        slash[slash == real ? 1 : 0] = '\0'; /* keep the "/" of the root */
     }
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
@@ -475,7 +477,7 @@ fby_err fby_source_guess(const char *dir, enum fby_type tokens,
     memset(out, 0, sizeof(*out));
     fby_err err = open_search(&search, dir, why);
     if (err == FBY_OK) {
-        err = add_splits(&search, why);
+        err = add_all_data(&search, why);
         if (err != FBY_OK) {
             fby_error_prefix(why, err, "looking at %s", dir);
         }

@@ -1,4 +1,7 @@
-/* guess_columns.c - recognise columns in a directory, for `forebay init`. */
+/* guess_columns.c - recognise tables (shards of columns) in a directory.
+ *
+ * A table is a folder of .npy files, an .npz file of several columns, or a
+ * folder of .npz files of SciPy, each a sparse matrix and so one column. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,19 +21,17 @@ static bool has_npy(const struct fby_listing *listing)
     return false;
 }
 
-/* ---- Matrices of SciPy --------------------------------------------------- */
+enum { MAX_NPZ_READ = 64 }; /* further .npz files of a folder count as tables */
 
-enum { MAX_NPZ_READ = 64 }; /* .npz files of a folder */
-
-enum npz {
+enum npz_kind {
     NPZ_TABLE,  /* from np.savez: several columns */
     NPZ_MATRIX, /* from scipy.sparse.save_npz: one column */
-    NPZ_SAMPLE, /* the same with a single row */
+    NPZ_SAMPLE, /* a matrix with one row: a member of one sample */
     NPZ_REFUSED /* unreadable; the later scan reports the cause */
 };
 
 static fby_err read_npz_kind(const struct fby_root *root, const char *path,
-    enum npz *out, struct fby_error_detail *why)
+    enum npz_kind *out, struct fby_error_detail *why)
 {
     struct fby_column column = {.name = ""};
     uint64_t          rows   = 0;
@@ -54,55 +55,55 @@ static bool is_npz_file(const struct fby_entry *entry)
     return !entry->is_dir && fby_is_npz(entry->name);
 }
 
-/* Set *out for a folder that contains only .npz matrices. In a folder with
- * other files, such as pictures, matrices are members of samples. */
-static fby_err is_matrix_folder(const struct fby_root *root, const char *path,
-    bool *out, struct fby_error_detail *why)
+/* Set *out if the folder contains only .npz files and the first one is a
+ * matrix. In a folder with other files, such as pictures, matrices are members
+ * of samples. */
+static fby_err check_matrix_folder(const struct fby_root *root,
+    const char *path, bool *out, struct fby_error_detail *why)
 {
-    struct fby_listing all   = {0};
-    enum npz           first = NPZ_TABLE;
+    struct fby_listing files = {0};
+    enum npz_kind      first = NPZ_TABLE;
     char               below[FBY_PATH_SIZE];
     uint32_t           n   = 0;
-    fby_err            err = fby_listing_read(root, path, NULL, &all, why);
-    while (n < all.count && is_npz_file(&all.entries[n])) {
+    fby_err            err = fby_listing_read(root, path, NULL, &files, why);
+    while (n < files.count && is_npz_file(&files.entries[n])) {
         n++;
     }
-    bool alone = err == FBY_OK && n > 0 && n == all.count;
-    if (alone) {
-        err = fby_path_join(path, all.entries[0].name, below, why);
+    bool only_npz = err == FBY_OK && n > 0 && n == files.count;
+    if (only_npz) {
+        err = fby_path_join(path, files.entries[0].name, below, why);
     }
-    if (alone && err == FBY_OK) {
+    if (only_npz && err == FBY_OK) {
         err = read_npz_kind(root, below, &first, why);
     }
     *out = first == NPZ_MATRIX || first == NPZ_REFUSED;
-    fby_listing_fini(&all);
+    fby_listing_fini(&files);
     return err;
 }
 
-/* ---- Shards -------------------------------------------------------------- */
-
-static fby_err is_shard_dir(const struct fby_root *root, const char *path,
+static fby_err check_table_dir(const struct fby_root *root, const char *path,
     bool *out, struct fby_error_detail *why)
 {
-    struct fby_listing below = {0};
-    fby_err            err = fby_listing_read(root, path, "*.np?", &below, why);
-    *out                   = err == FBY_OK && has_npy(&below);
-    if (err == FBY_OK && !*out && below.count > 0) {
-        err = is_matrix_folder(root, path, out, why);
+    struct fby_listing files = {0}; /* .npy and .npz */
+    fby_err            err = fby_listing_read(root, path, "*.np?", &files, why);
+    *out                   = err == FBY_OK && has_npy(&files);
+    if (err == FBY_OK && !*out && files.count > 0) {
+        err = check_matrix_folder(root, path, out, why);
     }
-    fby_listing_fini(&below);
+    fby_listing_fini(&files);
     return err;
 }
 
 struct column_scan { /* the state of scanning the entries of a folder */
     const struct fby_root    *root;
     struct fby_guess_columns *out;
-    uint32_t                  n_read;            /* .npz files read */
-    uint32_t                  matrices, refused; /* .npz files */
-    bool                      dirs;              /* the folder has folders */
+    uint32_t                  n_read;   /* .npz files that were read */
+    uint32_t                  matrices; /* .npz files of SciPy */
+    uint32_t                  refused;  /* .npz files of NPZ_REFUSED */
+    bool                      has_dirs; /* the folder has subfolders */
 };
 
-static void add_shard(struct column_scan *scan, const char *path)
+static void add_table(struct column_scan *scan, const char *path)
 {
     if (scan->out->shards++ == 0) {
         snprintf(scan->out->first, FBY_PATH_SIZE, "%s", path);
@@ -112,13 +113,13 @@ static void add_shard(struct column_scan *scan, const char *path)
 static fby_err add_npz(
     struct column_scan *scan, const char *path, struct fby_error_detail *why)
 {
-    enum npz kind = NPZ_TABLE;
-    fby_err  err  = FBY_OK;
+    enum npz_kind kind = NPZ_TABLE;
+    fby_err       err  = FBY_OK;
     if (scan->n_read++ < MAX_NPZ_READ) {
         err = read_npz_kind(scan->root, path, &kind, why);
     }
     if (kind == NPZ_TABLE) {
-        add_shard(scan, path);
+        add_table(scan, path);
     } else if (kind == NPZ_REFUSED) {
         scan->refused++;
     } else if (scan->matrices++ == 0) {
@@ -130,22 +131,22 @@ static fby_err add_npz(
 static fby_err add_entry(struct column_scan *scan, const char *path,
     const struct fby_entry *entry, struct fby_error_detail *why)
 {
-    bool shard = false;
+    bool is_table = false;
     if (is_npz_file(entry)) {
         return add_npz(scan, path, why);
     }
     if (!entry->is_dir) {
         return FBY_OK;
     }
-    scan->dirs  = true;
-    fby_err err = is_shard_dir(scan->root, path, &shard, why);
-    if (shard) {
-        add_shard(scan, path);
+    scan->has_dirs = true;
+    fby_err err    = check_table_dir(scan->root, path, &is_table, why);
+    if (is_table) {
+        add_table(scan, path);
     }
     return err;
 }
 
-/* The directory itself is the only shard. */
+/* The directory itself is the only table. */
 static void use_folder_itself(const char *path, struct fby_guess_columns *out)
 {
     out->shards       = 1;
@@ -154,9 +155,9 @@ static void use_folder_itself(const char *path, struct fby_guess_columns *out)
     snprintf(out->pattern, FBY_PATH_SIZE, "%s", path);
 }
 
-/* Count the shards in `path`. If all files in `path` are matrices, `path` is
- * the shard, and the matrices are its columns. */
-static fby_err count_shards(const struct fby_root *root, const char *path,
+/* Count the tables in `path`. If `path` has matrices but no tables or folders,
+ * it is a table itself, and the matrices are its columns. */
+static fby_err count_tables(const struct fby_root *root, const char *path,
     const struct fby_listing *listing, struct fby_guess_columns *out,
     struct fby_error_detail *why)
 {
@@ -173,12 +174,12 @@ static fby_err count_shards(const struct fby_root *root, const char *path,
         return err;
     }
     if (out->shards == 0) {
-        if (scan.matrices + scan.refused > 0 && !scan.dirs) {
+        if (scan.matrices + scan.refused > 0 && !scan.has_dirs) {
             use_folder_itself(path, out);
         }
         return FBY_OK;
     }
-    out->shards += scan.refused;
+    out->shards += scan.refused; /* beside tables, they are damaged tables */
     return fby_path_join(path, "*", out->pattern, why);
 }
 
@@ -188,7 +189,7 @@ fby_err fby_guess_columns(const struct fby_root *root, const char *path,
 {
     *out = (struct fby_guess_columns){.sure = has_npy(listing)};
     if (!out->sure) {
-        return count_shards(root, path, listing, out, why);
+        return count_tables(root, path, listing, out, why);
     }
     use_folder_itself(path, out);
     return FBY_OK;

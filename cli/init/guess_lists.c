@@ -1,7 +1,7 @@
-/* guess_lists.c - recognise lists in a directory, for `forebay init`.
+/* guess_lists.c - recognise lists (.csv, .jsonl) in a directory.
  *
- * A list is first read as values only. A column whose first value is the path
- * of an existing file is then a column of paths. */
+ * A list is read twice. First all columns are values: a column whose first
+ * value is the path of a file then holds paths. Then all is counted. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,20 +30,20 @@ static bool is_file_path(const struct fby_search *search, const char *base,
            fby_object_exists(search->root, path);
 }
 
-/* Find the columns of paths of a list that was read as values only. */
-static void find_files(const struct fby_search *search,
+/* Store in split->files each column whose first value is a path. */
+static void find_path_columns(const struct fby_search *search,
     const struct fby_index *index, struct fby_guess_split *split)
 {
     const struct fby_shard *shard = &index->shards[0];
     for (uint32_t i = 0; i < shard->n_suffixes; i++) {
-        uint32_t m = 0;
-        while (m < shard->members && shard->suffix[m] != i) {
-            m++;
+        uint32_t first = 0; /* the first member of column i */
+        while (first < shard->members && shard->suffix[first] != i) {
+            first++;
         }
-        if (m < shard->members && split->n_files < FBY_MAX_FILES &&
+        if (first < shard->members && split->n_files < FBY_MAX_FILES &&
             is_file_path(search, index->parts.base,
-                (const char *)shard->texts.data + shard->text_offset[m],
-                shard->text_size[m])) {
+                (const char *)shard->texts.data + shard->text_offset[first],
+                shard->text_size[first])) {
             memcpy(split->files[split->n_files++], shard->suffixes[i],
                 FBY_NAME_SIZE);
         }
@@ -64,8 +64,8 @@ static void add_values(
     }
 }
 
-/* In CSV, a value that looks like a list or object beside other values is a
- * text. */
+/* In CSV, values of several kinds are texts, some of which only look like a
+ * list or an object. */
 static void mixed_to_text(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
@@ -76,6 +76,7 @@ static void mixed_to_text(struct fby_guess_split *split)
     }
 }
 
+/* Second reading: count the members and find the kinds of the values. */
 static fby_err read_list(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
@@ -97,46 +98,48 @@ static fby_err read_list(struct fby_search *search, const char *below,
     return err;
 }
 
-/* Find the columns of paths. It is no error if there are none. */
-static fby_err read_columns(struct fby_search *search, const char *below,
+/* First reading: find the columns of paths, if any. */
+static fby_err read_path_columns(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_index        index = {0};
     struct fby_dataset_spec spec  = {.kind = FBY_SOURCE_LIST};
     fby_err err = fby_guess_index(search, &spec, below, &index, why);
     if (err == FBY_OK) {
-        find_files(search, &index, split);
+        find_path_columns(search, &index, split);
     }
     fby_index_fini(&index);
     return err;
 }
 
-/* True for a file to skip. In a directory with folders, a list without paths or
- * an invalid list may only describe the folders. After a first list, an invalid
- * list is skipped. */
+/* True for a list to skip; `err` is the result of its first reading. In a
+ * directory with folders, a list without paths and an invalid list may only
+ * describe the folders. Elsewhere an invalid list is skipped after a valid
+ * one. */
 static bool is_skipped(fby_err err, const struct fby_guess_split *split,
-    bool dirs, uint32_t n_lists)
+    bool has_dirs, uint32_t n_lists)
 {
-    return dirs ? err == FBY_CONFIG || (err == FBY_OK && split->n_files == 0)
-                : err == FBY_CONFIG && n_lists > 0;
+    return has_dirs
+               ? err == FBY_CONFIG || (err == FBY_OK && split->n_files == 0)
+               : err == FBY_CONFIG && n_lists > 0;
 }
 
 static fby_err add_list_split(struct fby_search *search, const char *below,
-    bool dirs, uint32_t *n_lists, struct fby_error_detail *why)
+    bool has_dirs, uint32_t *n_lists, struct fby_error_detail *why)
 {
     char        name[FBY_NAME_SIZE];
     char        stem[FBY_PATH_SIZE];
     const char *slash = strrchr(below, '/');
     snprintf(stem, sizeof(stem), "%s", slash != NULL ? slash + 1 : below);
-    *strrchr(stem, '.') = '\0';
+    *strrchr(stem, '.') = '\0'; /* each list has an extension */
     fby_guess_split_name(search, stem, name);
     struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
-    fby_err err = read_columns(search, below, split, why);
-    if (is_skipped(err, split, dirs, *n_lists)) {
-        search->out->n_splits--;
+    fby_err err = read_path_columns(search, below, split, why);
+    if (is_skipped(err, split, has_dirs, *n_lists)) {
+        search->out->n_splits--; /* remove the split */
         return FBY_OK;
     }
     (*n_lists)++;
@@ -151,9 +154,9 @@ static fby_err add_list_split(struct fby_search *search, const char *below,
 fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool     dirs    = fby_listing_has_dirs(listing);
-    uint32_t n_lists = 0;
-    fby_err  err     = FBY_OK;
+    bool     has_dirs = fby_listing_has_dirs(listing);
+    uint32_t n_lists  = 0;
+    fby_err  err      = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
         char below[FBY_PATH_SIZE];
         if (!is_list(&listing->entries[i])) {
@@ -161,7 +164,7 @@ fby_err fby_guess_lists(struct fby_search *search, const char *path,
         }
         err = fby_path_join(path, listing->entries[i].name, below, why);
         if (err == FBY_OK) {
-            err = add_list_split(search, below, dirs, &n_lists, why);
+            err = add_list_split(search, below, has_dirs, &n_lists, why);
         }
     }
     return err;

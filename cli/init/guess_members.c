@@ -1,4 +1,5 @@
-/* guess_members.c - count the members of samples, and find PNG files of ids. */
+/* guess_members.c - count the members (files or values) of samples, and find
+ * PNG files whose pixels may be ids, such as masks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +17,16 @@ struct fby_init_member *fby_guess_member(
     return NULL;
 }
 
-/* The same, adding an entry while there is room. */
-static struct fby_init_member *add_member(
+/* The entry for that suffix, which is added if missing. NULL: no entry is
+ * free. */
+static struct fby_init_member *find_or_add_member(
     struct fby_guess_split *split, const char *suffix)
 {
     struct fby_init_member *member = fby_guess_member(split, suffix);
     if (member == NULL && split->n_members < FBY_GUESS_MEMBERS) {
         member  = &split->members[split->n_members++];
         *member = (struct fby_init_member){.count = 0};
-        (void)fby_init_name(suffix, member->extension);
+        (void)fby_init_name(suffix, member->extension); /* lower case */
     }
     return member;
 }
@@ -35,7 +37,7 @@ void fby_guess_count(
     split->samples += shard->samples;
     for (uint32_t m = 0; m < shard->members; m++) {
         struct fby_init_member *member =
-            add_member(split, fby_shard_suffix(shard, m));
+            find_or_add_member(split, fby_shard_suffix(shard, m));
         if (member != NULL) {
             member->count++;
         }
@@ -46,26 +48,26 @@ void fby_guess_sort_members(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member member = split->members[i];
-        uint32_t               k      = i;
         member.always                 = member.count >= split->samples;
-        for (; k > 0 && split->members[k - 1].count < member.count; k--) {
+        uint32_t k                    = i; /* insertion sort */
+        while (k > 0 && split->members[k - 1].count < member.count) {
             split->members[k] = split->members[k - 1];
+            k--;
         }
         split->members[k] = member;
     }
 }
 
-/* ---- PNG ---- */
+enum { PNG_HEAD = 26 }; /* first bytes, up to bit depth and colour type */
 
-enum { PNG_HEAD = 26 }; /* bytes up to depth and colour type */
-
-/* True for grey or palette of at most 8 bits, as masks are. */
-static bool is_ids(const uint8_t head[PNG_HEAD])
+/* True for PNG files of at most 8 bits, grey or with a palette. */
+static bool may_be_ids(const uint8_t head[PNG_HEAD])
 {
-    static const uint8_t mark[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+    /* The signature, and the length and name of the first chunk. */
+    static const uint8_t begin[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
         0, 0, 0, 13, 'I', 'H', 'D', 'R'};
     enum { DEPTH = 24, COLOUR = 25, GREY = 0, PALETTE = 3 };
-    return memcmp(head, mark, sizeof(mark)) == 0 && head[DEPTH] <= 8 &&
+    return memcmp(head, begin, sizeof(begin)) == 0 && head[DEPTH] <= 8 &&
            (head[COLOUR] == GREY || head[COLOUR] == PALETTE);
 }
 
@@ -76,18 +78,17 @@ static fby_err read_head(
     size_t  n              = sizeof(head);
     fby_err err =
         fby_object_read_some(&file->object, file->offset, head, &n, why);
-    *ids = err == FBY_OK && is_ids(head);
+    *ids = err == FBY_OK && may_be_ids(head);
     return err;
 }
 
 static bool is_png(const char *extension)
 {
-    size_t n = strlen(extension);
-    return (n == 3 || (n > 3 && extension[n - 4] == '.')) &&
-           strcmp(extension + n - 3, "png") == 0;
+    const char *dot = strrchr(extension, '.');
+    return strcmp(dot != NULL ? dot + 1 : extension, "png") == 0;
 }
 
-/* The first file with that extension; shard->members: none. */
+/* The index of the first file with that extension; shard->members: none. */
 static uint32_t find_first(const struct fby_shard *shard, const char *extension)
 {
     uint32_t m = 0;

@@ -1,31 +1,31 @@
-/* guess_parallel.c - recognise parallel folders, for `forebay init`.
+/* guess_parallel.c - recognise parallel folders in a directory.
  *
- * Equal names of files do not prove that folders are parallel: class folders
- * may have them, too. So the names of the folders decide: one folder must be
- * named as usual for pictures, and one as usual for partners such as masks. */
+ * In these, files of one name are one sample: images/1.jpg and masks/1.png. As
+ * class folders may have such files, too, names decide: one folder must have a
+ * usual name for pictures ("images"), and one for their partners ("masks"). */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 
-struct sides {                     /* the parallel folders */
-    char     brace[FBY_PATH_SIZE]; /* "{images,masks}" */
-    uint32_t n;                    /* number of folders */
-    char     first[FBY_NAME_SIZE];
+struct parallel_folders {
+    char     brace[FBY_PATH_SIZE];    /* their pattern: "{images,masks}" */
+    uint32_t n;                       /* number of folders */
+    char     first[FBY_NAME_SIZE];    /* name of the first folder */
     char     bad_name[FBY_NAME_SIZE]; /* not allowed in a brace; "": none */
-    bool     pictures;                /* a folder is named as for pictures */
-    bool     partners;                /* a folder is named as for partners */
+    bool     has_pictures;            /* a folder has a name for pictures */
+    bool     has_partners;            /* a folder has a name for partners */
 };
 
-static bool is_side(const struct fby_entry *entry)
+static bool is_parallel_folder(const struct fby_entry *entry)
 {
     return entry->is_dir && strlen(entry->name) < FBY_NAME_SIZE &&
            (fby_init_names_pictures(entry->name) ||
                fby_init_names_partners(entry->name));
 }
 
-static void add_side(struct sides *out, const char *name)
+static void add_folder(struct parallel_folders *out, const char *name)
 {
     size_t used = strlen(out->brace);
     snprintf(out->brace + used, sizeof(out->brace) - used, "%s%s",
@@ -36,16 +36,17 @@ static void add_side(struct sides *out, const char *name)
     if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
         snprintf(out->bad_name, sizeof(out->bad_name), "%s", name);
     }
-    bool pictures = fby_init_names_pictures(name);
-    out->pictures = out->pictures || pictures;
-    out->partners = out->partners || !pictures;
+    bool is_pictures  = fby_init_names_pictures(name);
+    out->has_pictures = out->has_pictures || is_pictures;
+    out->has_partners = out->has_partners || !is_pictures;
 }
 
-static void find_sides(const struct fby_listing *listing, struct sides *out)
+static void find_folders(
+    const struct fby_listing *listing, struct parallel_folders *out)
 {
     for (uint32_t i = 0; i < listing->count && out->n < FBY_MAX_PARALLEL; i++) {
-        if (is_side(&listing->entries[i])) {
-            add_side(out, listing->entries[i].name);
+        if (is_parallel_folder(&listing->entries[i])) {
+            add_folder(out, listing->entries[i].name);
         }
     }
     size_t used = strlen(out->brace);
@@ -74,23 +75,24 @@ static fby_err add_parallel_split(struct fby_search *search, const char *below,
                          : err;
 }
 
-/* Add the splits within the folders, such as images/train and masks/train. */
+/* Add a split for each set of folders such as images/train and masks/train.
+ * `within` is the listing of the first parallel folder (images). */
 static fby_err add_inner_splits(struct fby_search *search, const char *path,
-    const struct sides *sides, const struct fby_listing *within,
+    const struct parallel_folders *folders, const struct fby_listing *within,
     struct fby_error_detail *why)
 {
     char    brace[FBY_PATH_SIZE];
     char    below[FBY_PATH_SIZE];
-    fby_err err = fby_path_join(path, sides->brace, brace, why);
+    fby_err err = fby_path_join(path, folders->brace, brace, why);
     for (uint32_t i = 0; err == FBY_OK && i < within->count; i++) {
-        const char *name = within->entries[i].name;
-        const char *word = fby_guess_split_word(name);
-        if (!within->entries[i].is_dir || word == NULL ||
-            strcmp(word, name) != 0) {
-            continue;
+        const char *name     = within->entries[i].name;
+        const char *word     = fby_guess_split_word(name);
+        bool        is_split = within->entries[i].is_dir && word != NULL &&
+                        strcmp(word, name) == 0;
+        if (is_split) {
+            err = fby_path_join(brace, name, below, why);
         }
-        err = fby_path_join(brace, name, below, why);
-        if (err == FBY_OK) {
+        if (is_split && err == FBY_OK) {
             err = add_parallel_split(search, below, name, why);
         }
     }
@@ -100,33 +102,33 @@ static fby_err add_inner_splits(struct fby_search *search, const char *path,
 fby_err fby_guess_parallel(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    struct sides       sides  = {.n = 0};
-    struct fby_listing within = {0};
-    char               below[FBY_PATH_SIZE];
-    uint32_t           before = fby_guess_n_splits(search);
-    find_sides(listing, &sides);
-    if (!sides.pictures || !sides.partners) {
-        return FBY_OK;
+    struct parallel_folders folders = {.n = 0};
+    struct fby_listing      within  = {0};
+    char                    below[FBY_PATH_SIZE];
+    uint32_t                before = fby_guess_n_splits(search);
+    find_folders(listing, &folders);
+    if (!folders.has_pictures || !folders.has_partners) {
+        return FBY_OK; /* no parallel folders */
     }
-    if (sides.bad_name[0] != '\0') {
+    if (folders.bad_name[0] != '\0') {
         return fby_error_set(why, FBY_CONFIG,
             "the folder %s seems to be one of parallel folders, whose names "
-            "are "
-            "lower-case letters, digits, _ and -: rename it",
-            fby_text_show(sides.bad_name).text);
+            "are lower-case letters, digits, _ and -: rename it",
+            fby_text_show(folders.bad_name).text);
     }
-    fby_err err = fby_path_join(path, sides.first, below, why);
+    fby_err err = fby_path_join(path, folders.first, below, why);
     if (err == FBY_OK) {
         err = fby_listing_read(search->root, below, NULL, &within, why);
     }
     if (err == FBY_OK) {
-        err = add_inner_splits(search, path, &sides, &within, why);
+        err = add_inner_splits(search, path, &folders, &within, why);
     }
     fby_listing_fini(&within);
     if (err != FBY_OK || fby_guess_n_splits(search) > before) {
         return err;
     }
-    err = fby_path_join(path, sides.brace, below, why);
+    /* Without folders such as images/train, all samples are one split. */
+    err = fby_path_join(path, folders.brace, below, why);
     return err == FBY_OK ? add_parallel_split(search, below, search->name, why)
                          : err;
 }

@@ -1,7 +1,7 @@
 /* guess_search.h - the state of one search for data, shared by guess_*.c.
  *
- * Each kind of source has a file whose function adds the splits of that kind in
- * a directory to the guess. */
+ * A search looks for data of each kind in a directory, and adds the splits that
+ * it finds to the guess. Most kinds have a file of their own. */
 #ifndef FBY_CLI_INIT_GUESS_SEARCH_H
 #define FBY_CLI_INIT_GUESS_SEARCH_H
 
@@ -12,12 +12,12 @@
 #include "worker/source/roots.h"
 
 struct fby_search {
-    struct fby_roots      *roots; /* one root: the directory */
-    const struct fby_root *root;
-    char                   only[FBY_PATH_SIZE]; /* the only file; "": all */
-    enum fby_type          tokens;              /* type of tokens; 0: unknown */
-    const char            *name;                /* default name of a split */
-    struct fby_guess      *out;
+    struct fby_roots      *roots; /* contains only `root` */
+    const struct fby_root *root;  /* the directory that is searched */
+    char only[FBY_PATH_SIZE];     /* the only file to look at; "": all files */
+    enum fby_type     tokens;     /* type of tokens in flat files; 0: unknown */
+    const char       *name;       /* default name of a split */
+    struct fby_guess *out;
 };
 
 /* Add a split to the guess. If the guess already has FBY_GUESS_SPLITS, only
@@ -25,7 +25,7 @@ struct fby_search {
 struct fby_guess_split *fby_guess_add_split(
     struct fby_search *search, const char *name);
 
-/* The number of splits found so far, including `n_more`. */
+/* The number of splits found so far, with those that are only counted. */
 static inline uint32_t fby_guess_n_splits(const struct fby_search *search)
 {
     return search->out->n_splits + search->out->n_more;
@@ -42,26 +42,27 @@ const char *fby_guess_split_word(const char *name);
 /* True if the guess has a split of that name. */
 bool fby_guess_has_split(const struct fby_search *search, const char *name);
 
-/* Refuse a name with special characters of patterns. Errors: FBY_CONFIG. */
+/* Errors: FBY_CONFIG if a name has special characters of patterns. */
 FBY_CHECKED fby_err fby_guess_check_name(
     const char *name, struct fby_error_detail *why);
 
-/* Set the pattern of a split to the path `below` in the root's directory.
- * Errors: FBY_CONFIG when it is too long. */
+/* Set the pattern of a split to the root's directory and, below it, `below`.
+ * Errors: FBY_CONFIG if the pattern is too long. */
 FBY_CHECKED fby_err fby_guess_set_pattern(const struct fby_search *search,
     const char *below, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
-/* Index the source at the path `below`; `spec` has its kind, tokens and files.
+/* Index the source at the path `below` in the root. The caller sets the kind,
+ * tokens and files of `spec`; this function sets the rest.
  * Call fby_index_fini on `out` also after an error.
  * Errors: those of fby_index_build. */
 FBY_CHECKED fby_err fby_guess_index(const struct fby_search *search,
     struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
     struct fby_error_detail *why);
 
-/* ---- members (guess_members.c) ---- */
+/* ---- members: the files or values of a sample (guess_members.c) ---- */
 
-/* The entry for members with that suffix; NULL: none. */
+/* The entry of split->members for that suffix; NULL: none. */
 struct fby_init_member *fby_guess_member(
     struct fby_guess_split *split, const char *suffix);
 
@@ -72,7 +73,7 @@ void fby_guess_count(
 /* An open file that contains a member. */
 struct fby_member_file {
     struct fby_object object;
-    uint64_t          offset; /* of the member's first byte */
+    uint64_t          offset; /* of the member in the file, in bytes */
 };
 
 /* A function that opens the file of a shard's member, and its argument. */
@@ -83,47 +84,48 @@ struct fby_member_opener {
     const void *arg;
 };
 
-/* Read the header of the first PNG file of each extension in `shard`, except
- * for extensions with `header_read`. Call it after fby_guess_count.
+/* For each extension of PNG files without `header_read`: read the header of its
+ * first file in `shard`. Call this after fby_guess_count.
  * Errors: those of opening; FBY_IO. */
 FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener,
     struct fby_error_detail *why);
 
-/* Sort the members, the most frequent first. Call it after the last
- * fby_guess_count. */
+/* Sort the members, the most frequent first, and set `always`. Call this after
+ * the last fby_guess_count. */
 void fby_guess_sort_members(struct fby_guess_split *split);
 
-/* Count the members of all shards of an index, read PNG headers, and sort.
+/* Count the members of all shards of an index, read PNG headers, and sort the
+ * members. Sets split->counted_all.
  * Errors: those of fby_guess_read_pngs. */
 FBY_CHECKED fby_err fby_guess_count_index(struct fby_guess_split *split,
     const struct fby_index *index, struct fby_error_detail *why);
 
 /* ---- values (guess_values.c) ---- */
 
-/* Update the kind of a list's column with one more value. */
+/* Update the kind (member->value) of a list's column with one more value. */
 void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size);
 
 /* ---- columns (guess_columns.c) ---- */
 
-/* The shards of columns of a directory. A shard is a folder of .npy files or of
- * sparse matrices of SciPy, or an .npz file of NumPy. */
+/* The tables (shards of columns) of a directory. A table is a folder of .npy
+ * files or of sparse matrices of SciPy, or an .npz file of NumPy. */
 struct fby_guess_columns {
-    uint32_t shards; /* 0: none */
-    bool     sure;   /* the directory has .npy files, which are columns */
-    char     first[FBY_PATH_SIZE];     /* the first shard, below the root */
-    char     pattern[FBY_PATH_SIZE];   /* all shards, below the root */
-    char     misplaced[FBY_PATH_SIZE]; /* a matrix among shards; "": none */
+    uint32_t shards; /* number of tables */
+    bool     sure;   /* the directory has .npy files, so it is a table itself */
+    char     first[FBY_PATH_SIZE];     /* path of the first, below the root */
+    char     pattern[FBY_PATH_SIZE];   /* pattern of all, below the root */
+    char     misplaced[FBY_PATH_SIZE]; /* a matrix beside tables; "": none */
 };
 
-/* Find the shards of columns in the listing of `path`.
+/* Find the tables in the listing of `path`.
  * Errors: those of listing and reading them. */
 FBY_CHECKED fby_err fby_guess_columns(const struct fby_root *root,
     const char *path, const struct fby_listing *listing,
     struct fby_guess_columns *out, struct fby_error_detail *why);
 
-/* Read the headers of the first shard into `split`.
+/* Read the headers of the first table into `split`.
  * Errors: those of fby_columns_scan, with the path; FBY_CONFIG if a matrix is
  *         misplaced. */
 FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_root *root,

@@ -1,8 +1,8 @@
-/* guess_tokens.c - recognise token files in a directory, for `forebay init`.
+/* guess_tokens.c - recognise token files in a directory.
  *
- * Shards of MosaicML and indexed files of Megatron store the type of their
- * tokens. Flat files do not, so they are recognised only if the user gives the
- * type. */
+ * Files of one format and one split word ("train") become a split. Shards of
+ * MosaicML and indexed files of Megatron store the type of their tokens. Flat
+ * files do not: they are recognised only if the user gives the type. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "pipeline/text.h"
 
 enum {
-    ENOUGH_SEQUENCES = 64, /* one batch */
-    MAX_GROUPS       = 24  /* more than formats times split words */
+    ENOUGH_SEQUENCES = 64, /* samples of a batch in the written file */
+    MAX_GROUPS       = 24  /* more than 3 formats x 6 words of a split */
 };
 
-/* True if NAME.idx exists beside NAME.bin. */
+/* True if `name` is NAME.bin and NAME.idx exists beside it. */
 static bool has_index(
     const struct fby_search *search, const char *path, const char *name)
 {
@@ -23,11 +23,11 @@ static bool has_index(
         fby_path_join(path, name, below, NULL) != FBY_OK) {
         return false;
     }
-    snprintf(below + strlen(below) - 4, sizeof(".idx"), ".idx");
+    snprintf(below + strlen(below) - strlen(".bin"), sizeof(".idx"), ".idx");
     return fby_object_exists(search->root, below);
 }
 
-/* The format of a file; 0: it is no token file. */
+/* The format of an entry; 0: it is no token file. */
 static enum fby_tokens_format format_of(const struct fby_search *search,
     const char *path, const struct fby_entry *entry)
 {
@@ -40,13 +40,13 @@ static enum fby_tokens_format format_of(const struct fby_search *search,
     if (has_index(search, path, entry->name)) {
         return FBY_TOKENS_MEGATRON;
     }
-    bool flat = fby_text_ends_with(entry->name, ".bin") ||
-                strcmp(search->only, entry->name) == 0;
-    return search->tokens != 0 && flat ? FBY_TOKENS_FLAT
-                                       : (enum fby_tokens_format)0;
+    bool may_be_flat = fby_text_ends_with(entry->name, ".bin") ||
+                       strcmp(search->only, entry->name) == 0;
+    return search->tokens != 0 && may_be_flat ? FBY_TOKENS_FLAT
+                                              : (enum fby_tokens_format)0;
 }
 
-struct token_folder {
+struct token_folder { /* the state of the search in one directory */
     struct fby_search        *search;
     const char               *path;
     const struct fby_listing *listing;
@@ -54,17 +54,17 @@ struct token_folder {
         enum fby_tokens_format format;
         const char            *word;
     } added[MAX_GROUPS];
-    uint32_t n;
+    uint32_t n_added;
 };
 
 struct token_group { /* files of one split, in one directory */
     enum fby_tokens_format format;
     const char            *word;  /* the split word */
-    const char            *first; /* the first file; borrowed */
+    const char            *first; /* name of the first file; borrowed */
     const char *special;          /* a name with special characters; or NULL */
-    uint32_t    n;
-    size_t      shared;               /* length of the common prefix, bytes */
-    char        brace[FBY_PATH_SIZE]; /* without "}"; cut if full */
+    uint32_t    n_files;
+    size_t      shared; /* bytes of the prefix that all names have */
+    char        brace[FBY_PATH_SIZE]; /* "{a.bin,b.bin"; cut if too long */
 };
 
 /* The split word of a file's name, else the default split. */
@@ -74,23 +74,24 @@ static const char *split_word(const struct fby_search *search, const char *name)
     return word != NULL ? word : search->name;
 }
 
-static bool is_member(const struct token_group *group,
+static bool is_in_group(const struct token_group *group,
     const struct token_folder *folder, const struct fby_entry *entry)
 {
     return strcmp(split_word(folder->search, entry->name), group->word) == 0 &&
            format_of(folder->search, folder->path, entry) == group->format;
 }
 
-static bool has_special(const char *name, size_t n)
+/* True if the first `length` bytes have a special character of patterns. */
+static bool has_special(const char *name, size_t length)
 {
-    return strcspn(name, "{}*?,") < n;
+    return strcspn(name, "{}*?,") < length;
 }
 
 static void add_file(struct token_group *group, const char *name)
 {
     size_t used = strlen(group->brace);
-    size_t room = sizeof(group->brace) - used;
-    if (group->n++ == 0) {
+    size_t left = sizeof(group->brace) - used;
+    if (group->n_files++ == 0) {
         group->shared = strlen(name);
     }
     if (group->special == NULL && has_special(name, strlen(name))) {
@@ -101,21 +102,22 @@ static void add_file(struct token_group *group, const char *name)
         i++;
     }
     group->shared = i;
-    snprintf(group->brace + used, room, "%s%s", used > 0 ? "," : "{", name);
+    snprintf(group->brace + used, left, "%s%s", used > 0 ? "," : "{", name);
 }
 
 /* True if `pattern` matches the group's files and no others. */
 static bool is_exact(const struct fby_listing *listing, const char *pattern,
     const struct token_group *group)
 {
-    uint32_t n = 0;
+    uint32_t matches = 0;
     for (uint32_t i = 0; i < listing->count; i++) {
-        n += fby_glob_match(pattern, listing->entries[i].name) ? 1 : 0;
+        matches += fby_glob_match(pattern, listing->entries[i].name) ? 1 : 0;
     }
-    return n == group->n;
+    return matches == group->n_files;
 }
 
-/* Make a pattern for the files: a name, a wildcard, or a brace. */
+/* Write a pattern for the files of the group: PREFIX*EXTENSION if it matches no
+ * other file, else the only name or all names in a brace. */
 static fby_err make_pattern(const struct token_group *group,
     const struct fby_listing *listing, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
@@ -123,7 +125,7 @@ static fby_err make_pattern(const struct token_group *group,
     const char *dot = strrchr(group->first, '.');
     snprintf(out, FBY_PATH_SIZE, "%.*s*%s", (int)group->shared, group->first,
         dot != NULL ? dot : "");
-    if (group->n > 1 && !has_special(group->first, group->shared) &&
+    if (group->n_files > 1 && !has_special(group->first, group->shared) &&
         is_exact(listing, out, group)) {
         return FBY_OK;
     }
@@ -131,18 +133,19 @@ static fby_err make_pattern(const struct token_group *group,
         return fby_guess_check_name(group->special, why);
     }
     snprintf(out, FBY_PATH_SIZE, "%s", group->first);
-    if (group->n == 1) {
+    if (group->n_files == 1) {
         return FBY_OK;
     }
-    int n = snprintf(out, FBY_PATH_SIZE, "%s}", group->brace);
-    return n < FBY_PATH_SIZE
+    int length = snprintf(out, FBY_PATH_SIZE, "%s}", group->brace);
+    return length < FBY_PATH_SIZE
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "no short pattern matches the %u token files of split %s; "
                      "give each split a folder",
-                     group->n, group->word);
+                     group->n_files, group->word);
 }
 
+/* Index the files of a split; sets its shards, samples and counted_all. */
 static fby_err index_tokens(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
@@ -160,18 +163,18 @@ static fby_err index_tokens(struct fby_search *search, const char *below,
     return err;
 }
 
-/* Find the column of tokens in an MDS shard by its usual names. */
+/* Index MDS shards with the column of tokens: "tokens", else "input_ids". */
 static fby_err find_column(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
-    struct fby_error_detail other = {{0}};
+    struct fby_error_detail unused = {{0}}; /* `why` keeps the first error */
     snprintf(split->tokens.column, FBY_NAME_SIZE, "tokens");
     fby_err err = index_tokens(search, below, split, why);
     if (err != FBY_CONFIG) {
         return err;
     }
     snprintf(split->tokens.column, FBY_NAME_SIZE, "input_ids");
-    if (index_tokens(search, below, split, &other) == FBY_OK) {
+    if (index_tokens(search, below, split, &unused) == FBY_OK) {
         return FBY_OK;
     }
     fby_error_prefix(why, err,
@@ -179,7 +182,8 @@ static fby_err find_column(struct fby_search *search, const char *below,
     return err;
 }
 
-/* Find the largest usual length that gives a batch of sequences. */
+/* Index the files with the largest usual length of a sequence that gives a full
+ * batch, else with the smallest length. */
 static fby_err find_length(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
@@ -233,18 +237,16 @@ static fby_err add_token_split(const struct token_folder *folder,
                          : err;
 }
 
-/* True if the group was added before. Files with one split word form a group
- * for each of their formats. */
 static bool is_added(
     const struct token_folder *folder, const struct token_group *group)
 {
-    uint32_t i = 0;
-    while (
-        i < folder->n && (folder->added[i].format != group->format ||
-                             strcmp(folder->added[i].word, group->word) != 0)) {
-        i++;
+    for (uint32_t i = 0; i < folder->n_added; i++) {
+        if (folder->added[i].format == group->format &&
+            strcmp(folder->added[i].word, group->word) == 0) {
+            return true;
+        }
     }
-    return i < folder->n;
+    return false;
 }
 
 /* Add the group of entry `i`, with all its files, unless it was added. */
@@ -260,10 +262,10 @@ static fby_err add_group(
     if (group.format == 0 || is_added(folder, &group)) {
         return FBY_OK;
     }
-    folder->added[folder->n].format = group.format;
-    folder->added[folder->n++].word = group.word;
+    folder->added[folder->n_added].format = group.format;
+    folder->added[folder->n_added++].word = group.word;
     for (uint32_t k = i; k < folder->listing->count; k++) {
-        if (is_member(&group, folder, &entries[k])) {
+        if (is_in_group(&group, folder, &entries[k])) {
             add_file(&group, entries[k].name);
         }
     }

@@ -1,7 +1,7 @@
-/* guess_values.c - find the kind of the values of a list's columns.
+/* guess_values.c - find the kinds of the columns of a list (.csv, .jsonl).
  *
- * The kind of each value follows from its text, and is merged with the kind of
- * the values before it. */
+ * The kind of a value, such as number or text, follows from its text. The kind
+ * of a column is merged from the kinds of its values, one after the other. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,6 @@ static bool is_whole(const char *text, size_t size)
     return size > 0 && size <= 9 && digits == size;
 }
 
-/* ---- Members of objects -------------------------------------------------- */
-
 /* True for letters, digits, '_' and '-': these need no quotes in a key or
  * comment. */
 static bool is_plain(const char *name)
@@ -28,12 +26,14 @@ static bool is_plain(const char *name)
     return n > 0 && name[n] == '\0';
 }
 
-static void add_path(struct fby_init_member *member, const char *above,
+/* Append NAME or ABOVE.NAME to the keys, if it fits and needs no quotes. */
+static void add_key(struct fby_init_member *member, const char *above,
     const char *name, const json_t *value)
 {
     size_t used = strlen(member->inside);
     size_t left = sizeof(member->inside) - used;
-    if (!is_plain(name) || strlen(above) + strlen(name) + 8 > left) {
+    if (!is_plain(name) ||
+        strlen(above) + strlen(name) + 8 > left) { /* 8: separators, 0 */
         return;
     }
     snprintf(member->inside + used, left, "%s%s%s%s", used > 0 ? ", " : "",
@@ -45,8 +45,8 @@ static void add_path(struct fby_init_member *member, const char *above,
     }
 }
 
-/* List the members of an object, and the members of these that are objects. */
-static void name_members(struct fby_init_member *member, json_t *object)
+/* List the keys of an object and of the objects directly in it. */
+static void list_keys(struct fby_init_member *member, json_t *object)
 {
     const char *name  = NULL;
     const char *below = NULL;
@@ -55,22 +55,24 @@ static void name_members(struct fby_init_member *member, json_t *object)
     json_object_foreach(object, name, value)
     {
         if (!json_is_object(value)) {
-            add_path(member, "", name, value);
+            add_key(member, "", name, value);
             continue;
         }
         json_object_foreach(value, below, inner)
         {
-            add_path(member, is_plain(name) ? name : "?", below, inner);
+            add_key(member, is_plain(name) ? name : "?", below, inner);
         }
     }
 }
 
-static void raise_to(uint32_t *most, size_t n)
+static void raise_to(uint32_t *largest, size_t n)
 {
-    *most = n > *most ? (uint32_t)n : *most;
+    *largest = n > *largest ? (uint32_t)n : *largest;
 }
 
-static enum fby_init_value add_entries(
+/* The kind of a JSON list. Raises member->most to the length of the list or,
+ * for texts, of its longest text. */
+static enum fby_init_value kind_of_list(
     struct fby_init_member *member, const json_t *list)
 {
     size_t n       = json_array_size(list);
@@ -89,29 +91,31 @@ static enum fby_init_value add_entries(
     return numbers == n ? FBY_INIT_NUMBERS : FBY_INIT_LISTS;
 }
 
-static enum fby_init_value value_of(
+static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (is_whole(text, size)) {
         return FBY_INIT_WHOLE;
     }
+    /* JSON other than texts, true, false and null begins with one of these. */
     static const char begins[] = {'[', '{', '-', '0', '1', '2', '3', '4', '5',
         '6', '7', '8', '9', ' ', '\t'};
-    bool              may = memchr(begins, text[0], sizeof(begins)) != NULL;
-    json_t *json = may ? json_loadb(text, size, JSON_DECODE_ANY, NULL) : NULL;
-    enum fby_init_value value = FBY_INIT_TEXT;
+    bool    may_be_json = memchr(begins, text[0], sizeof(begins)) != NULL;
+    json_t *json =
+        may_be_json ? json_loadb(text, size, JSON_DECODE_ANY, NULL) : NULL;
+    enum fby_init_value kind = FBY_INIT_TEXT; /* if not JSON, or null, true */
     if (json_is_number(json)) {
-        value = FBY_INIT_NUMBER;
+        kind = FBY_INIT_NUMBER;
     } else if (json_is_array(json)) {
-        value = add_entries(member, json);
+        kind = kind_of_list(member, json);
     } else if (json_is_object(json)) {
-        value = FBY_INIT_OBJECT;
+        kind = FBY_INIT_OBJECT;
         if (member->inside[0] == '\0') {
-            name_members(member, json);
+            list_keys(member, json);
         }
     }
     json_decref(json);
-    return value;
+    return kind;
 }
 
 static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
@@ -120,7 +124,7 @@ static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
         return b;
     }
     if (a <= FBY_INIT_TEXT && b <= FBY_INIT_TEXT) {
-        return a > b ? a : b;
+        return a > b ? a : b; /* WHOLE < NUMBER < TEXT: the more general */
     }
     return FBY_INIT_MIXED;
 }
@@ -129,7 +133,7 @@ void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (member->value != FBY_INIT_MIXED) {
-        member->value = merge(member->value, value_of(member, text, size));
+        member->value = merge(member->value, kind_of_value(member, text, size));
     }
     raise_to(&member->longest, size);
 }

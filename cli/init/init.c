@@ -1,4 +1,5 @@
-/* init.c - `forebay init`: write a first pipeline file for existing data. */
+/* init.c - `forebay init`: write a first pipeline file for existing data.
+ * guess.h finds what the data is, and text.h makes the text of the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,11 +16,11 @@
 #include "worker/source/columns/ragged.h"
 
 struct init_options {
-    const char   *path;
+    const char   *path;   /* the operand DIR|FILE */
     const char   *output; /* NULL: standard output */
     const char   *type;   /* the value of --tokens; NULL: not given */
-    enum fby_type tokens; /* the same as an enum; 0: not given */
-    bool          force;
+    enum fby_type tokens; /* `type` as an enum; 0: not given */
+    bool          force;  /* overwrite `output` */
 };
 
 #define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
@@ -95,7 +96,7 @@ static fby_err write_file(const struct init_options *o,
                                         o->output, strerror(errno));
 }
 
-static fby_err write_text(const struct init_options *o,
+static fby_err write_output(const struct init_options *o,
     const struct fby_buffer *text, struct fby_error_detail *why)
 {
     if (o->output != NULL) {
@@ -107,9 +108,9 @@ static fby_err write_text(const struct init_options *o,
                                      "standard output: %s", strerror(errno));
 }
 
-/* The smallest wire type for all values of a column. There is none for unsigned
- * 64 bits, but most values fit i64. */
-static enum fby_type wire_of(const struct fby_column *column)
+/* The smallest wire type for all values of a column. Exceptions: unsigned 64
+ * bits (U8) become i64, which most values fit, and f64 (F8) becomes f32. */
+static enum fby_type wire_type_of(const struct fby_column *column)
 {
     static const enum fby_type wires[FBY_NPY_TYPES] = {
         [FBY_NPY_B1] = FBY_U8,
@@ -128,69 +129,71 @@ static enum fby_type wire_of(const struct fby_column *column)
     return wires[column->type];
 }
 
-/* Four times the mean length, rounded up to a power of two. The real lengths
- * are unknown before the offsets of a ragged column are read. */
-static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
+/* Guess the most entries of a row of a ragged column without its offsets: four
+ * times the mean, rounded up to a power of two, within the limit. */
+static uint32_t guess_max_length(
+    const struct fby_column *values, uint64_t samples)
 {
-    uint64_t most   = FBY_MAX_RAGGED / (values->row_bytes * sizeof(uint64_t));
+    uint64_t limit  = FBY_MAX_RAGGED / (values->row_bytes * sizeof(uint64_t));
     uint64_t length = 1;
-    while (length < 4 * (values->rows / rows + 1)) {
+    while (length < 4 * (values->rows / samples + 1)) {
         length *= 2;
     }
-    return (uint32_t)(length < most ? length : most);
+    return (uint32_t)(length < limit ? length : limit);
 }
 
-/* Set the dense shape of a row, and the largest number of values that a row may
- * store. */
-static void set_sparse(
-    const struct fby_column *column, uint64_t rows, struct fby_init_column *out)
+/* Set the shape of a row with all zeros, and a guess of the most values that a
+ * row stores. A column that is too wide gets no wire type. */
+static void describe_sparse(const struct fby_column *column, uint64_t samples,
+    struct fby_init_column *out)
 {
-    uint64_t length = guess_length(column, rows);
+    uint64_t length = guess_max_length(column, samples);
     out->sparse     = true;
     if (column->width <= FBY_MAX_DENSE && column->width <= UINT32_MAX) {
         out->row = (struct fby_shape){1, {(uint32_t)column->width}};
         out->max_length =
             (uint32_t)(length < column->width ? length : column->width);
-        out->wire = wire_of(column);
+        out->wire = wire_type_of(column);
     }
 }
 
-static struct fby_init_column column_of(
-    const struct fby_column *column, uint64_t rows)
+static struct fby_init_column describe_column(
+    const struct fby_column *column, uint64_t samples)
 {
     struct fby_init_column out = {.name = ""};
     if (column->part == FBY_COLUMN_CSR) {
         memcpy(out.name, column->name, sizeof(out.name));
-        set_sparse(column, rows, &out);
+        describe_sparse(column, samples, &out);
         return out;
     }
-    size_t   stem = strlen(column->name);
-    bool     list = fby_ragged_part(column->name, &stem) == FBY_COLUMN_VALUES;
-    uint32_t dims = FBY_MAX_DIMS - (list ? 1 : 0);
-    bool     fits = column->n_dims <= dims &&
+    size_t name_length = strlen(column->name);
+    bool   ragged =
+        fby_ragged_part(column->name, &name_length) == FBY_COLUMN_VALUES;
+    uint32_t max_dims = FBY_MAX_DIMS - (ragged ? 1 : 0);
+    bool     fits     = column->n_dims <= max_dims &&
                 column->row_bytes <= FBY_MAX_LENGTH / sizeof(uint64_t);
     for (uint32_t i = 0; fits && i < column->n_dims; i++) {
         out.row.dims[out.row.n_dims++] = (uint32_t)column->dims[i];
     }
-    memcpy(out.name, column->name, stem);
-    if (list) {
-        out.max_length = guess_length(column, rows);
+    memcpy(out.name, column->name, name_length); /* without ".values" */
+    if (ragged) {
+        out.max_length = guess_max_length(column, samples);
         fits           = fits && out.max_length > 0;
     }
     if (fits) {
-        out.wire = wire_of(column);
+        out.wire = wire_type_of(column);
     }
     return out;
 }
 
-/* List all columns except offsets, which belong to the column of the values. */
-static size_t list_columns(const struct fby_guess_split *split,
-    struct fby_init_column                               out[FBY_GUESS_COLUMNS])
+/* Describe all columns; offsets belong to the column of their values. */
+static size_t describe_columns(const struct fby_guess_split *split,
+    struct fby_init_column out[FBY_GUESS_COLUMNS])
 {
     size_t n = 0;
     for (uint32_t i = 0; i < split->n_columns; i++) {
         if (split->columns[i].part != FBY_COLUMN_OFFSETS) {
-            out[n++] = column_of(&split->columns[i], split->samples);
+            out[n++] = describe_column(&split->columns[i], split->samples);
         }
     }
     return n;
@@ -205,7 +208,7 @@ static const char *shard_word(enum fby_source_kind kind)
     return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
-static void print_found(const struct init_options *o,
+static void print_result(const struct init_options *o,
     const struct fby_guess_split *split, const struct fby_guess *guess)
 {
     static const char *const places[FBY_N_SOURCES] = {
@@ -241,8 +244,8 @@ static void print_found(const struct init_options *o,
     }
 }
 
-static fby_err write_text_of(const struct fby_guess *guess,
-    struct fby_buffer *text, struct fby_error_detail *why)
+static fby_err make_text(const struct fby_guess *guess, struct fby_buffer *text,
+    struct fby_error_detail *why)
 {
     const struct fby_guess_split *split = &guess->splits[0];
     struct fby_init_column        columns[FBY_GUESS_COLUMNS];
@@ -256,7 +259,7 @@ static fby_err write_text_of(const struct fby_guess *guess,
         .members   = split->members,
         .n_members = split->n_members,
         .columns   = columns,
-        .n_columns = list_columns(split, columns),
+        .n_columns = describe_columns(split, columns),
         .files     = (const char(*)[FBY_NAME_SIZE])split->files,
         .n_files   = split->n_files,
         .tokens    = &split->tokens,
@@ -264,7 +267,8 @@ static fby_err write_text_of(const struct fby_guess *guess,
     return fby_init_text(&summary, text, why);
 }
 
-static fby_err init(const struct init_options *o, struct fby_error_detail *why)
+static fby_err write_pipeline(
+    const struct init_options *o, struct fby_error_detail *why)
 {
     struct fby_guess *guess = calloc(1, sizeof(*guess));
     struct fby_buffer text  = {0};
@@ -273,13 +277,13 @@ static fby_err init(const struct init_options *o, struct fby_error_detail *why)
     }
     fby_err err = fby_source_guess(o->path, o->tokens, guess, why);
     if (err == FBY_OK) {
-        err = write_text_of(guess, &text, why);
+        err = make_text(guess, &text, why);
     }
     if (err == FBY_OK) {
-        err = write_text(o, &text, why);
+        err = write_output(o, &text, why);
     }
     if (err == FBY_OK) {
-        print_found(o, &guess->splits[0], guess);
+        print_result(o, &guess->splits[0], guess);
     }
     fby_buffer_fini(&text);
     free(guess);
@@ -291,7 +295,7 @@ static int run(int argc, char **argv)
     struct init_options     o   = {0};
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &o);
-    fby_err err = init(&o, &why);
+    fby_err err = write_pipeline(&o, &why);
     if (err != FBY_OK) {
         fprintf(stderr, "forebay init: %s\n", why.text);
         return FBY_EXIT_FAILED;
