@@ -137,19 +137,19 @@ static void send_chunk(
 {
     const struct bench_chunk *source =
         &self->batch->chunks[pending->next_chunk];
-    uint8_t               *payload = pending->copy->memory + source->offset;
-    uint8_t               *frame   = payload - FBY_CHUNK_PREFIX;
-    size_t                 size    = FBY_CHUNK_PREFIX + source->wire_bytes;
-    const struct fby_chunk chunk   = {
-          .session    = pending->request.session,
-          .request    = pending->request.request,
-          .filter     = source->coding.filter,
-          .codec      = source->coding.codec,
-          .number     = pending->next_chunk,
-          .raw_offset = source->span.raw_offset,
-          .raw_bytes  = source->span.raw_bytes,
-          .wire_bytes = source->wire_bytes,
-          .raw_hash   = source->raw_hash,
+    uint8_t *payload = pending->copy->memory + source->offset;
+    uint8_t *frame = payload - FBY_CHUNK_PREFIX; /* bench/batch.h leaves room */
+    size_t   size  = FBY_CHUNK_PREFIX + source->wire_bytes;
+    const struct fby_chunk chunk = {
+        .session    = pending->request.session,
+        .request    = pending->request.request,
+        .filter     = source->coding.filter,
+        .codec      = source->coding.codec,
+        .number     = pending->next_chunk,
+        .raw_offset = source->span.raw_offset,
+        .raw_bytes  = source->span.raw_bytes,
+        .wire_bytes = source->wire_bytes,
+        .raw_hash   = source->raw_hash,
     };
     zmq_msg_t message;
     fby_chunk_write_prefix(&chunk, payload, frame);

@@ -94,6 +94,8 @@ static fby_err read_extension(const struct fby_yaml *yaml,
     return FBY_OK;
 }
 
+/* Read the extensions of a field of any kind. The lower limit of kinds other
+ * than maps is checked later (fields/check.c). */
 static fby_err read_from(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
     struct parsed_field *field = target;
@@ -296,7 +298,8 @@ static fby_err check_new_field(const struct fby_yaml *yaml,
 {
     if (strcmp(fby_yaml_text(key), "valid") == 0) {
         return fby_yaml_error(yaml, key,
-            "the field 'valid' is made by last: pad; choose another name");
+            "the name 'valid' is taken by the field that 'last: pad' adds; "
+            "choose another");
     }
     for (size_t i = 0; i < pipeline->n_fields; i++) {
         if (strcmp(pipeline->fields[i].name, fby_yaml_text(key)) == 0) {

@@ -10,7 +10,8 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/parse.h"
 
-/* The line of a key of a field. FBY_FIELD_DEVICE gives that of op normalize. */
+/* The line of a key of a field. For FBY_FIELD_DEVICE it is the line of the op
+ * normalize in the list `device`, since all advice on the list concerns it. */
 size_t fby_pipeline_line(
     const struct fby_pipeline *self, const char *field, enum fby_field_key key);
 
@@ -18,7 +19,8 @@ size_t fby_pipeline_line(
 size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
     const char *field, uint32_t i);
 
-/* The line of the key `end` in `tokens` of the split. */
+/* The line of the key `end` in `tokens` of the split (the token that ends a
+ * document). */
 size_t fby_pipeline_end_line(
     const struct fby_pipeline *self, const char *split);
 

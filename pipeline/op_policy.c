@@ -132,11 +132,12 @@ static struct fby_step step_of_change(
     case AUTOCONTRAST:
         return value_step(FBY_STEP_AUTOCONTRAST, 0);
     case EQUALIZE:
-    case IDENTITY: /* has no step: add_change skips it */
+        return value_step(FBY_STEP_EQUALIZE, 0);
+    case IDENTITY: /* add_change makes no step for it */
     case N_CHANGES:
         break;
     }
-    return value_step(FBY_STEP_EQUALIZE, 0);
+    return (struct fby_step){0}; /* not reached */
 }
 
 static void add_change(struct fby_op_plan *plan, enum change change,

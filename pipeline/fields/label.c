@@ -95,6 +95,7 @@ static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(CLASSES, U32, as.label.classes), .most = UINT32_MAX},
     {FBY_ENTRY(ONE_HOT, BOOL, as.label.one_hot)},
     {FBY_ENTRY(SMOOTHING, REALS, as.label.smoothing), .most = 1},
+    /* Without `pick` there is no entry. */
     {FBY_ENTRY(PICK, U32, as.label.json.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
     {0},

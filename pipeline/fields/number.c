@@ -36,6 +36,7 @@ static fby_field_rule *const rules[] = {
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.number.key)},
+    /* Without `pick` there is no entry. */
     {FBY_ENTRY(PICK, U32, as.number.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
     {0},

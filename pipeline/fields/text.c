@@ -22,6 +22,7 @@ static fby_field_rule *const rules[] = {check_max_length, fby_field_check_pick,
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.text.key)},
+    /* Without `pick` there is no entry. */
     {FBY_ENTRY(PICK, U32, as.text.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
     {0},

@@ -22,7 +22,8 @@ FBY_CHECKED fby_err fby_parts_begin_sample(struct fby_parts *self,
     const char *key, size_t key_size, int64_t class_id,
     struct fby_error_detail *why);
 
-/* Add a file as a member of the last sample.
+/* Add a file as a member of the last sample. Its path follows from the sample's
+ * key and `suffix`; `stamp` has its size and identity (object.h).
  * Errors: those of fby_shard_add_member. */
 FBY_CHECKED fby_err fby_parts_add_file(struct fby_parts *self,
     const char *suffix, const struct fby_stamp *stamp,

@@ -236,10 +236,10 @@ void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block)
     *block = (struct fby_memory_block){0};
 }
 
-void fby_memory_trim(struct fby_memory *self, int64_t cutoff_ns)
+void fby_memory_trim(struct fby_memory *self, int64_t freed_until_ns)
 {
     pthread_mutex_lock(&self->lock);
-    while (self->n_kept > 0 && self->kept[0].freed_ns <= cutoff_ns) {
+    while (self->n_kept > 0 && self->kept[0].freed_ns <= freed_until_ns) {
         unmap_oldest(self);
     }
     pthread_mutex_unlock(&self->lock);

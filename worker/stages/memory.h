@@ -63,9 +63,9 @@ FBY_CHECKED fby_err fby_memory_commit(
  * any. */
 void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block);
 
-/* Unmap the kept blocks that were freed at time `cutoff_ns` (fby_now_ns) or
- * before. Thread: any. */
-void fby_memory_trim(struct fby_memory *self, int64_t cutoff_ns);
+/* Unmap the kept blocks that were freed until `freed_until_ns` (fby_now_ns).
+ * Thread: any. */
+void fby_memory_trim(struct fby_memory *self, int64_t freed_until_ns);
 
 /* Let all present and later calls of fby_memory_allocate fail with FBY_GONE. */
 void fby_memory_close(struct fby_memory *self);

@@ -220,10 +220,10 @@ void fby_stages_post_event(
     fby_wakeup_send(&self->wakeup);
 }
 
-void fby_stages_trim(struct fby_stages *self, int64_t cutoff_ns)
+void fby_stages_trim(struct fby_stages *self, int64_t freed_until_ns)
 {
-    fby_memory_trim(self->fetch_memory, cutoff_ns);
-    fby_memory_trim(self->encode_memory, cutoff_ns);
+    fby_memory_trim(self->fetch_memory, freed_until_ns);
+    fby_memory_trim(self->encode_memory, freed_until_ns);
 }
 
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self)

@@ -5,11 +5,11 @@
  *
  *   backlog -> fetch -> transform -> encode -> list of events -> the loop
  *
- * Every queue but the list of events is bounded, so a slow stage stops the
- * stages before it. The list has at most one event for each chunk and one for
- * each failed job, and the loop limits the number of jobs. When a sample is
- * bad, its row goes back to the backlog with a substitute sample. Adding to the
- * backlog never blocks, so the stages cannot deadlock. */
+ * The queues of fetch, transform and encode are bounded, so a slow stage stops
+ * the stages before it. The backlog and the list of events are not: the number
+ * of jobs, which the loop limits, limits their length. So adding to them never
+ * blocks. When a sample is bad, its row goes back to the backlog with a
+ * substitute sample; this cannot deadlock. */
 #ifndef FBY_WORKER_STAGES_H
 #define FBY_WORKER_STAGES_H
 
@@ -62,8 +62,9 @@ struct fby_stages_event {
 bool fby_stages_next_event(
     struct fby_stages *self, struct fby_stages_event *out);
 
-/* Call fby_memory_trim for the memory of the fetch and encode stages. */
-void fby_stages_trim(struct fby_stages *self, int64_t cutoff_ns);
+/* Unmap the memory that the fetch and encode stages have kept for reuse and
+ * that was freed until `freed_until_ns` (fby_now_ns). */
+void fby_stages_trim(struct fby_stages *self, int64_t freed_until_ns);
 
 struct fby_stages_counts {
     struct fby_stage_counts fetch, transform, encode;

@@ -21,8 +21,9 @@ enum {
                            in the cache */
     ROW_SLACK     = 64, /* readable bytes after a row of a strip */
     OFF_ALIGNMENT = 8,  /* bytes before a strip's first row: see read_area */
-    /* Most pixels that are decoded outside the wanted part of a row: two groups
-     * of blocks (see crop_columns) on each of the two sides. */
+    /* Most pixels that are decoded outside the wanted part of a row: two MCUs
+     * (see crop_columns) on each of the two sides. An MCU is the smallest unit
+     * of coded blocks, at most MAX_SAMP_FACTOR blocks wide and high. */
     EXTRA_PIXELS  = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE,
     FIXED_BYTES   = 128 << 10, /* tables and state of the library, for any
                                   file */
@@ -154,7 +155,7 @@ static uint64_t rounded_up(uint64_t value, int step)
 }
 
 /* Bytes of all coefficients of a file of several scans. The library allocates
- * whole groups of blocks (MCUs). */
+ * whole MCUs. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg)
 {
     uint64_t blocks = 0;
@@ -199,9 +200,9 @@ static void read_header(struct jpeg_decoder *d)
     d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-/* Pictures with more than four blocks in a group are not decoded smaller. From
- * some of them (groups of 4 x 2 or 2 x 4 blocks) libjpeg-turbo before 3.0 would
- * make wrong pixels. */
+/* Pictures whose MCUs have more than four luma blocks are not decoded smaller.
+ * From some of them (4 x 2 or 2 x 4 blocks) libjpeg-turbo before 3.0 would make
+ * wrong pixels. */
 static bool can_scale(const struct jpeg_decompress_struct *jpeg)
 {
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
@@ -214,7 +215,8 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
     bool     turns = fby_orientation_turns(d->orientation);
     uint32_t w     = jpeg->image_width;
     uint32_t h     = jpeg->image_height;
-    /* the width is rounded up to whole groups of blocks, at most this much */
+    /* The library rounds the width up to whole MCUs, which adds less than the
+     * width of the widest MCU. */
     uint64_t rows =
         fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
     return (struct fby_picture_head){
@@ -367,7 +369,7 @@ static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
         .stride = strip_stride(area->w)};
     /* The library skips rows correctly only once, from row 0. If that skip ends
      * before the area, read the other rows. The library itself decodes the
-     * group of blocks above the area, because upsampling reads neighbours. */
+     * row of MCUs above the area, because upsampling reads neighbours. */
     if (area->y > 0) {
         jpeg_skip_scanlines(&d->jpeg, area->y);
     }
