@@ -1,7 +1,6 @@
 /* array.h - arrays that grow by one element at a time.
  *
- * An array grows when its count reaches a power of two, so the capacity need
- * not be stored. */
+ * The capacity is not stored: it is the count, rounded up to a power of two. */
 #ifndef FBY_COMMON_ARRAY_H
 #define FBY_COMMON_ARRAY_H
 
@@ -9,15 +8,16 @@
 
 #include "common/mem.h"
 
-/* Make room in `array` for one more element; returns the array. It has `n`
- * elements, which were all added this way. It is NULL when `n` is 0. */
+/* Make room for one more element; returns the array. It has `count` elements,
+ * each added after such a call, and is NULL when `count` is 0. */
 static inline void *fby_array_grow(
-    void *array, uint32_t n, size_t element_bytes)
+    void *array, uint32_t count, size_t element_bytes)
 {
-    if ((n & (n - 1)) != 0) { /* not a power of two: there is room */
+    if ((count & (count - 1)) != 0) { /* no power of two: there is room */
         return array;
     }
-    return fby_realloc(array, (n == 0 ? 1 : (size_t)n * 2) * element_bytes);
+    size_t capacity = count == 0 ? 1 : (size_t)count * 2;
+    return fby_realloc(array, capacity * element_bytes);
 }
 
 #endif

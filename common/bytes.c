@@ -14,16 +14,16 @@ void fby_buffer_fini(struct fby_buffer *b)
 static uint8_t *extend(struct fby_buffer *b, size_t size)
 {
     if (b->capacity - b->size < size) {
-        size_t capacity = b->capacity < 64 ? 64 : b->capacity;
+        size_t capacity = b->capacity < 64 ? 64 /* bytes */ : b->capacity;
         while (capacity - b->size < size) {
             capacity *= 2;
         }
         b->data     = fby_realloc(b->data, capacity);
         b->capacity = capacity;
     }
-    uint8_t *at = b->data + b->size;
+    uint8_t *added = b->data + b->size;
     b->size += size;
-    return at;
+    return added;
 }
 
 void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size)

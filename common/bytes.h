@@ -13,7 +13,7 @@
 
 struct fby_reader {
     const uint8_t *at;   /* next byte to read */
-    size_t         left; /* bytes */
+    size_t         left; /* bytes still to read */
     bool           bad;  /* a read went beyond the end */
 };
 
@@ -22,7 +22,7 @@ static inline struct fby_reader fby_reader(const void *data, size_t size)
     return (struct fby_reader){.at = data, .left = size};
 }
 
-/* The next `size` bytes, not copied; NULL when fewer are left. */
+/* Consume `size` bytes; returns where they are, NULL when fewer are left. */
 static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
 {
     if (r->bad || size > r->left) {
@@ -35,7 +35,7 @@ static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
     return bytes;
 }
 
-/* The little-endian number in the `width` <= 8 bytes at `at`. */
+/* Load the little-endian number in the `width` <= 8 bytes at `at`. */
 static inline uint64_t fby_load_le(const uint8_t *at, size_t width)
 {
     uint64_t value = 0;
@@ -45,6 +45,7 @@ static inline uint64_t fby_load_le(const uint8_t *at, size_t width)
     return value;
 }
 
+/* Consume `width` <= 8 bytes and return them as a little-endian number. */
 static inline uint64_t fby_read_le(struct fby_reader *r, size_t width)
 {
     const uint8_t *at = fby_read_bytes(r, width);
@@ -68,8 +69,8 @@ static inline uint64_t fby_read_u64(struct fby_reader *r)
     return fby_read_le(r, 8);
 }
 
-/* A growing buffer, not for data of batches: the process aborts when an
- * allocation fails. Initialise with {0}; release with fby_buffer_fini. */
+/* A growing buffer. The process aborts when an allocation fails, so it never
+ * holds data of batches. Initialise with {0}; release with fby_buffer_fini. */
 struct fby_buffer {
     uint8_t *data;
     size_t   size;     /* bytes written */
@@ -86,7 +87,7 @@ void fby_put_u16(struct fby_buffer *b, uint16_t value);
 void fby_put_u32(struct fby_buffer *b, uint32_t value);
 void fby_put_u64(struct fby_buffer *b, uint64_t value);
 
-/* Write the low `width` <= 8 bytes of `value` to `at`. */
+/* Write the low `width` <= 8 bytes of `value` to `at`, little-endian. */
 static inline void fby_store_le(uint8_t *at, uint64_t value, size_t width)
 {
     for (size_t i = 0; i < width; i++) {

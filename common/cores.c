@@ -1,8 +1,8 @@
-/* Any cgroup from that of this process up to the root may set a quota, so all
- * of them are read and the smallest quota applies. In a container the path in
- * /proc is often that of the host, which does not exist below /sys/fs/cgroup of
- * the container. Then /sys/fs/cgroup itself is the group of this process, and
- * the walk upward ends there. */
+/* Reads the CPU quotas of cgroups. The cgroup of this process and every cgroup
+ * above it may set a quota, so all of them are read and the smallest applies.
+ * In a container, /proc often names the cgroup by its path on the host. Inside
+ * the container this directory does not exist, and /sys/fs/cgroup itself is the
+ * cgroup of this process. The walk upward ends there and finds its quota. */
 #include "common/cores.h"
 
 #include <inttypes.h>
@@ -13,9 +13,10 @@
 
 #include "common/cpus.h"
 
-enum { PATH_SIZE = 1024, LINE_SIZE = 512 };
+enum { DIRECTORY_SIZE = 1024, LINE_SIZE = 512 };
+enum { PATH_SIZE = DIRECTORY_SIZE + 32 }; /* directory and file name */
 
-/* The quota in cores, rounded up; UINT32_MAX: no quota. */
+/* The cores that quota_us of CPU time in period_us allow; UINT32_MAX: all. */
 static uint32_t quota_to_cores(int64_t quota_us, int64_t period_us)
 {
     if (quota_us <= 0 || period_us <= 0) {
@@ -25,56 +26,55 @@ static uint32_t quota_to_cores(int64_t quota_us, int64_t period_us)
     return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
-/* Version 2: the file cpu.max has "QUOTA PERIOD" in us, or "max PERIOD". */
-static uint32_t quota_v2(const char *directory)
+/* cgroups 2: the file cpu.max has "QUOTA PERIOD" in us, or "max PERIOD". */
+static uint32_t read_quota_v2(const char *directory)
 {
-    char path[PATH_SIZE + 32];
+    char path[PATH_SIZE];
     char line[LINE_SIZE];
     snprintf(path, sizeof(path), "%s/cpu.max", directory);
     if (!fby_read_line(path, line, sizeof(line)) ||
         strncmp(line, "max", 3) == 0) {
         return UINT32_MAX;
     }
-    char   *rest     = NULL;
-    int64_t quota_us = strtoll(line, &rest, 10);
-    return quota_to_cores(quota_us, strtoll(rest, NULL, 10));
+    char   *period   = NULL;
+    int64_t quota_us = strtoll(line, &period, 10);
+    return quota_to_cores(quota_us, strtoll(period, NULL, 10));
 }
 
-/* The number in a file; -1: no such file. */
+/* Read the number in the file `name` of `directory`; -1: no such file. */
 static int64_t read_number(const char *directory, const char *name)
 {
-    char path[PATH_SIZE + 32];
+    char path[PATH_SIZE];
     char line[LINE_SIZE];
     snprintf(path, sizeof(path), "%s/%s", directory, name);
     return fby_read_line(path, line, sizeof(line)) ? strtoll(line, NULL, 10)
                                                    : -1;
 }
 
-/* Version 1: two files, in us. A quota of -1 means that there is none. */
-static uint32_t quota_v1(const char *directory)
+/* cgroups 1: two files, with the quota (-1: none) and the period, in us. */
+static uint32_t read_quota_v1(const char *directory)
 {
     return quota_to_cores(read_number(directory, "cpu.cfs_quota_us"),
         read_number(directory, "cpu.cfs_period_us"));
 }
 
-/* The smallest quota of `group`, a directory below `mount`, and of all groups
- * above it; `quota` reads the quota of a directory. */
+/* The smallest quota of the directory `group` below `mount` and those above. */
 static uint32_t smallest_quota(const char *mount, const char *group,
-    uint32_t (*quota)(const char *directory))
+    uint32_t (*read_quota)(const char *directory))
 {
-    char   path[PATH_SIZE];
+    char   path[DIRECTORY_SIZE];
     size_t mount_length = strlen(mount);
-    int    n            = snprintf(path, sizeof(path), "%s%s", mount, group);
-    if (n < 0 || (size_t)n >= sizeof(path)) {
+    int    length       = snprintf(path, sizeof(path), "%s%s", mount, group);
+    if (length < 0 || (size_t)length >= sizeof(path)) {
         return UINT32_MAX;
     }
-    uint32_t least = UINT32_MAX;
+    uint32_t smallest = UINT32_MAX;
     for (;;) {
-        uint32_t cores = quota(path);
-        least          = cores < least ? cores : least;
-        char *slash    = strrchr(path, '/');
+        uint32_t cores = read_quota(path);
+        smallest       = cores < smallest ? cores : smallest;
+        char *slash    = strrchr(path, '/'); /* before the last directory */
         if (slash == NULL || (size_t)(slash - path) < mount_length) {
-            return least;
+            return smallest;
         }
         *slash = '\0';
     }
@@ -85,21 +85,21 @@ static bool lists_cpu(const char *controllers)
 {
     const char *name = controllers;
     while (*name != '\0') {
-        size_t n = strcspn(name, ",");
-        if (n == 3 && strncmp(name, "cpu", 3) == 0) {
+        size_t length = strcspn(name, ",");
+        if (length == strlen("cpu") && strncmp(name, "cpu", length) == 0) {
             return true;
         }
-        name += n + (name[n] == ',');
+        name += length + (name[length] == ','); /* the last one has no comma */
     }
     return false;
 }
 
 /* The quota for one line of /proc/self/cgroup: "ID:CONTROLLERS:GROUP". In
- * version 2 CONTROLLERS is empty. In version 1 the mount has the name of the
- * list of controllers, or of one controller. */
+ * version 2 CONTROLLERS is empty. In version 1 the directory in /sys/fs/cgroup
+ * is named after the whole list of controllers, or "cpu". Both are tried. */
 static uint32_t quota_of_line(const char *root, char *line)
 {
-    char  mount[PATH_SIZE];
+    char  mount[DIRECTORY_SIZE];
     char *controllers = strchr(line, ':');
     char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
     if (group == NULL) {
@@ -110,38 +110,38 @@ static uint32_t quota_of_line(const char *root, char *line)
     group[strcspn(group, "\n")] = '\0';
     if (controllers[0] == '\0') {
         snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup", root);
-        return smallest_quota(mount, group, quota_v2);
+        return smallest_quota(mount, group, read_quota_v2);
     }
     if (!lists_cpu(controllers)) {
         return UINT32_MAX;
     }
     snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/%s", root, controllers);
-    uint32_t by_list = smallest_quota(mount, group, quota_v1);
+    uint32_t of_list = smallest_quota(mount, group, read_quota_v1);
     snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/cpu", root);
-    uint32_t by_name = smallest_quota(mount, group, quota_v1);
-    return by_list < by_name ? by_list : by_name;
+    uint32_t of_cpu = smallest_quota(mount, group, read_quota_v1);
+    return of_list < of_cpu ? of_list : of_cpu;
 }
 
 uint32_t fby_cgroup_cores(const char *root)
 {
-    char path[PATH_SIZE];
+    char path[DIRECTORY_SIZE];
     char line[LINE_SIZE];
     snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return UINT32_MAX;
     }
-    uint32_t least = UINT32_MAX;
+    uint32_t smallest = UINT32_MAX;
     while (fgets(line, sizeof(line), file) != NULL) {
         uint32_t cores = quota_of_line(root, line);
-        least          = cores < least ? cores : least;
+        smallest       = cores < smallest ? cores : smallest;
     }
     fclose(file);
-    return least;
+    return smallest;
 }
 
-/* On a machine with more CPUs than a cpu_set_t holds (1,024) the affinity mask
- * cannot be read, so 1,024 takes its place. */
+/* The affinity mask cannot be read on a machine with more CPUs than a cpu_set_t
+ * holds (CPU_SETSIZE = 1,024). Then 1,024 CPUs count as allowed. */
 uint32_t fby_usable_cores(void)
 {
     cpu_set_t set;

@@ -2,7 +2,7 @@
  *
  * In a container or under taskset a process may use only some of the machine's
  * cores. The limits are the affinity mask, and the CPU quotas of the process's
- * cgroup and of every cgroup above it (version 1 or 2). */
+ * cgroup and of every cgroup above it (cgroups version 1 or 2). */
 #ifndef FBY_COMMON_CORES_H
 #define FBY_COMMON_CORES_H
 
@@ -11,9 +11,9 @@
 /* The number of usable cores, at least 1. Reads files: call at start-up. */
 uint32_t fby_usable_cores(void);
 
-/* The smallest CPU quota, rounded up to whole cores; UINT32_MAX when none is
- * set. Read from `root`/proc/self/cgroup and `root`/sys/fs/cgroup/...; only
- * tests pass a `root` other than "". */
+/* The smallest CPU quota of these cgroups, rounded up to whole cores;
+ * UINT32_MAX when none is set. It is read from ROOT/proc/self/cgroup and
+ * ROOT/sys/fs/cgroup/...; `root` is "" except in tests. */
 uint32_t fby_cgroup_cores(const char *root);
 
 #endif

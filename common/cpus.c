@@ -11,29 +11,29 @@ enum { PATH_SIZE = 1024, LINE_SIZE = 4096 };
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* Parse a CPU number at *at, and move *at behind it. */
-static bool parse_cpu(const char **at, unsigned long *out)
+/* Parse the CPU number at *cursor and move *cursor behind it. */
+static bool parse_cpu(const char **cursor, unsigned long *out)
 {
     char *end = NULL;
-    if (!isdigit((unsigned char)**at)) {
+    if (!isdigit((unsigned char)**cursor)) {
         return false;
     }
-    *out = strtoul(*at, &end, 10);
-    *at  = end;
+    *out    = strtoul(*cursor, &end, 10);
+    *cursor = end;
     return *out < CPU_SETSIZE;
 }
 
 /* Parse "N" or "N-M", and add these CPUs to the set. */
-static bool parse_range(const char **at, cpu_set_t *out)
+static bool parse_range(const char **cursor, cpu_set_t *out)
 {
     unsigned long first = 0;
-    if (!parse_cpu(at, &first)) {
+    if (!parse_cpu(cursor, &first)) {
         return false;
     }
     unsigned long last = first;
-    if (**at == '-') {
-        ++*at;
-        if (!parse_cpu(at, &last) || last < first) {
+    if (**cursor == '-') {
+        ++*cursor;
+        if (!parse_cpu(cursor, &last) || last < first) {
             return false;
         }
     }
@@ -46,15 +46,15 @@ static bool parse_range(const char **at, cpu_set_t *out)
 fby_err fby_cpus_parse(
     const char *text, cpu_set_t *out, struct fby_error_detail *why)
 {
-    const char *at = text;
+    const char *cursor = text;
     CPU_ZERO(out);
-    bool good = parse_range(&at, out);
-    while (good && *at == ',') {
-        at++;
-        good = parse_range(&at, out);
+    bool parsed = parse_range(&cursor, out);
+    while (parsed && *cursor == ',') {
+        cursor++;
+        parsed = parse_range(&cursor, out);
     }
-    at += *at == '\n'; /* files of sysfs end with one */
-    if (good && *at == '\0') {
+    cursor += *cursor == '\n'; /* files of sysfs end with a newline */
+    if (parsed && *cursor == '\0') {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_USAGE,
@@ -62,7 +62,7 @@ fby_err fby_cpus_parse(
 }
 
 /* The last CPU of the range in `set` that begins at `first`. */
-static size_t range_end(const cpu_set_t *set, size_t first)
+static size_t last_of_range(const cpu_set_t *set, size_t first)
 {
     size_t last = first;
     while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set)) {
@@ -79,13 +79,15 @@ struct fby_cpus_text fby_cpus_format(const cpu_set_t *set)
         if (!CPU_ISSET(cpu, set)) {
             continue;
         }
+        /* Continue only if the longest range and the dots fit. */
         if (sizeof(out.text) - used < sizeof(",1023-1023,...")) {
             snprintf(out.text + used, sizeof(out.text) - used, ",...");
             break;
         }
-        size_t last = range_end(set, cpu);
+        size_t last = last_of_range(set, cpu);
         used += (size_t)snprintf(out.text + used, sizeof(out.text) - used,
-            last > cpu ? "%s%zu-%zu" : "%s%zu", used > 0 ? "," : "", cpu, last);
+            last > cpu ? "%s%zu-%zu" : "%s%zu" /* without `last` */,
+            used > 0 ? "," : "", cpu, last);
         cpu = last; /* continue behind the range */
     }
     return out;
@@ -97,12 +99,12 @@ bool fby_read_line(const char *path, char *line, size_t size)
     if (file == NULL) {
         return false;
     }
-    bool got = fgets(line, (int)size, file) != NULL;
+    bool was_read = fgets(line, (int)size, file) != NULL;
     fclose(file);
-    return got;
+    return was_read;
 }
 
-static bool read_set(const char *path, cpu_set_t *out)
+static bool read_cpu_list(const char *path, cpu_set_t *out)
 {
     char                    line[LINE_SIZE];
     struct fby_error_detail why;
@@ -152,10 +154,10 @@ fby_err fby_cpus_parse_usable(
         return err;
     }
     if (fby_cpus_allowed(&allowed) != FBY_OK) {
-        return FBY_OK; /* sched_setaffinity checks the CPUs */
+        return FBY_OK; /* sched_setaffinity will check the CPUs instead */
     }
-    if (!read_set("/sys/devices/system/cpu/online", &online)) {
-        online = allowed;
+    if (!read_cpu_list("/sys/devices/system/cpu/online", &online)) {
+        online = allowed; /* allowed CPUs are online */
     }
     return fby_cpus_check(out, &allowed, &online, why);
 }
@@ -176,12 +178,12 @@ fby_err fby_cpus_bind_thread(const cpu_set_t *set, struct fby_error_detail *why)
 
 /* ---- NUMA nodes ---------------------------------------------------------- */
 
-/* Read the numbers of all nodes. The file has the format of a CPU list. */
+/* Read the set of all node numbers. The file has the format of a CPU list. */
 static bool read_nodes(const char *root, cpu_set_t *out)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s/sys/devices/system/node/online", root);
-    return read_set(path, out);
+    return read_cpu_list(path, out);
 }
 
 static bool read_node(const char *root, int number, struct fby_node *out)
@@ -190,7 +192,7 @@ static bool read_node(const char *root, int number, struct fby_node *out)
     snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%d/cpulist",
         root, number);
     out->number = number;
-    return read_set(path, &out->cpus);
+    return read_cpu_list(path, &out->cpus);
 }
 
 fby_err fby_node_find(const char *root, uint32_t number, struct fby_node *out,
@@ -214,8 +216,8 @@ int fby_node_of_device(const char *directory, const char *file)
 {
     char path[PATH_SIZE];
     char line[LINE_SIZE];
-    int  n = snprintf(path, sizeof(path), "%s/%s", directory, file);
-    return n < (int)sizeof(path) && fby_read_line(path, line, sizeof(line))
+    int  length = snprintf(path, sizeof(path), "%s/%s", directory, file);
+    return length < (int)sizeof(path) && fby_read_line(path, line, sizeof(line))
                ? (int)strtol(line, NULL, 10)
                : -1;
 }
@@ -226,9 +228,9 @@ bool fby_node_preferred_cpus(const char *root, int number,
     cpu_set_t nodes;
     if (number < 0 || !read_nodes(root, &nodes) || CPU_COUNT(&nodes) < 2 ||
         !read_node(root, number, out)) {
-        return false;
+        return false; /* an unknown node, or a machine with one node */
     }
     CPU_AND(&out->cpus, &out->cpus, allowed);
-    int n = CPU_COUNT(&out->cpus);
-    return n > 0 && n < CPU_COUNT(allowed);
+    int n_preferred = CPU_COUNT(&out->cpus);
+    return n_preferred > 0 && n_preferred < CPU_COUNT(allowed);
 }

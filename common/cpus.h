@@ -1,6 +1,6 @@
 /* cpus.h - sets of CPUs, and the NUMA nodes of a machine.
  *
- * As text a set is a list in the form of the kernel and taskset: "0-3,8". */
+ * The text form of a set is a list such as "0-3,8", as taskset accepts it. */
 #ifndef FBY_COMMON_CPUS_H
 #define FBY_COMMON_CPUS_H
 
@@ -25,19 +25,17 @@ struct fby_cpus_text {
 struct fby_cpus_text fby_cpus_format(const cpu_set_t *set);
 
 /* Check that all CPUs of `wanted` are `online`, and `allowed` to this process.
- * Pure.
- * Errors: FBY_USAGE `why` has the first CPU that is not, and the usable
- * CPUs. */
+ * Errors: FBY_USAGE  `why` names the first wrong CPU, and the usable CPUs. */
 FBY_CHECKED fby_err fby_cpus_check(const cpu_set_t *wanted,
     const cpu_set_t *allowed, const cpu_set_t *online,
     struct fby_error_detail *why);
 
-/* Parse a list and check it against this machine and process.
- * Errors: FBY_USAGE. */
+/* Parse a list and check that this process may use its CPUs.
+ * Errors: FBY_USAGE  as for fby_cpus_parse and fby_cpus_check. */
 FBY_CHECKED fby_err fby_cpus_parse_usable(
     const char *text, cpu_set_t *out, struct fby_error_detail *why);
 
-/* The CPUs that the calling thread may run on.
+/* Read which CPUs the calling thread may run on.
  * Errors: FBY_SYS  the machine has more CPUs than a cpu_set_t holds. */
 FBY_CHECKED fby_err fby_cpus_allowed(cpu_set_t *out);
 
@@ -46,30 +44,31 @@ FBY_CHECKED fby_err fby_cpus_allowed(cpu_set_t *out);
 FBY_CHECKED fby_err fby_cpus_bind_thread(
     const cpu_set_t *set, struct fby_error_detail *why);
 
-/* Read the first line of a file, at most `size` - 1 bytes; false when there is
- * no such file or line. */
+/* Read the first line of the file `path` into `line`, at most `size` - 1 bytes
+ * and a NUL; false when there is no such file or line. */
 bool fby_read_line(const char *path, char *line, size_t size);
 
 /* ---- NUMA nodes ----------------------------------------------------------
  *
  * All of the following is read from sysfs below `root`, which is "" on a real
- * machine. A file that cannot be read means that there is no such node. */
+ * machine. If the file of a node cannot be read, the node does not exist. */
 
-struct fby_node { /* a NUMA node */
-    int       number;
+struct fby_node {     /* a NUMA node */
+    int       number; /* N in the node's sysfs directory nodeN */
     cpu_set_t cpus;
 };
 
-/* Node `number` and its CPUs.
+/* Find node `number` and its CPUs.
  * Errors: FBY_USAGE  no such node; `why` lists the nodes that exist. */
 FBY_CHECKED fby_err fby_node_find(const char *root, uint32_t number,
     struct fby_node *out, struct fby_error_detail *why);
 
-/* The node number in `file` of a device's `directory` in sysfs; -1: unknown. */
+/* Read a device's node number from `file` in its sysfs `directory`; -1:
+ * none. */
 int fby_node_of_device(const char *directory, const char *file);
 
-/* Find the CPUs that a thread which works with a device on node `number` should
- * prefer: those of the node that are `allowed`.
+/* Find the CPUs that a thread should prefer when it works with a device on node
+ * `number`: those of the node that are `allowed`.
  *
  * Returns false when there is no preference: the machine has one node, `number`
  * is -1, or none or all of the allowed CPUs belong to that node. */

@@ -43,19 +43,23 @@ static bool is_continuation_byte(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Shorten `text` to at most `room` bytes, the last three of them dots. If not
- * even the dots fit, the text becomes empty. */
-static void shorten(char *text, size_t room)
+/* Shorten `text` to at most `max_bytes`, with "..." at its end. If nothing fits
+ * before the dots, the text becomes empty. */
+static void shorten(char *text, size_t max_bytes)
 {
     static const char dots[] = "...";
-    if (strlen(text) <= room) {
+    if (strlen(text) <= max_bytes) {
         return;
     }
-    size_t n = room < sizeof(dots) ? 0 : room - (sizeof(dots) - 1);
-    while (n > 0 && is_continuation_byte(text[n])) {
-        n--;
+    size_t kept = max_bytes < sizeof(dots) ? 0 : max_bytes - strlen(dots);
+    while (kept > 0 && is_continuation_byte(text[kept])) {
+        kept--; /* do not cut through a character */
     }
-    memcpy(text + n, n > 0 ? dots : "", n > 0 ? sizeof(dots) : sizeof(""));
+    if (kept > 0) {
+        memcpy(text + kept, dots, sizeof(dots));
+    } else {
+        text[0] = '\0';
+    }
 }
 
 fby_err fby_error_prefix(
@@ -73,14 +77,14 @@ fby_err fby_error_prefix(
     va_start(args, format);
     format_line(why, format, args);
     va_end(args);
-    size_t size = strlen(cause.text) + 1;   /* of the cause, with its NUL */
-    size_t room = sizeof(why->text) - size; /* for prefix and separator */
+    size_t cause_size = strlen(cause.text) + 1; /* with its NUL */
+    size_t room       = sizeof(why->text) - cause_size;
     shorten(why->text, room < sizeof(separator) ? 0 : room - strlen(separator));
-    size_t n = strlen(why->text);
-    if (n > 0) {
-        memcpy(why->text + n, separator, sizeof(separator));
-        n += strlen(separator);
+    size_t used = strlen(why->text);
+    if (used > 0) {
+        memcpy(why->text + used, separator, sizeof(separator));
+        used += strlen(separator);
     }
-    memcpy(why->text + n, cause.text, size);
+    memcpy(why->text + used, cause.text, cause_size);
     return err;
 }

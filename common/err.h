@@ -2,10 +2,10 @@
  *
  * A function that can fail returns fby_err and delivers its result through a
  * trailing `out` pointer, which it writes only on FBY_OK. The codes are grouped
- * by the extent of a failure, so that a caller can decide from the code alone.
- * A function whose failure a user has to understand also takes a
- * `struct fby_error_detail *why`, into which it writes where the problem is,
- * what is wrong and what to do. */
+ * by what a failure affects (this call, this peer, this process, ...), so that
+ * a caller can decide from the code alone. If a user has to understand a
+ * failure, the function also takes a `struct fby_error_detail *why`. Into it
+ * the function writes where the problem is, what is wrong and what to do. */
 #ifndef FBY_COMMON_ERR_H
 #define FBY_COMMON_ERR_H
 
@@ -47,7 +47,7 @@ typedef enum {
         }                          \
     } while (0)
 
-/* The static text of a code, never NULL. Any thread. */
+/* A static text that describes `err`, never NULL. Any thread. */
 const char *fby_strerror(fby_err err);
 
 /* The cause of an error for users. Control characters (a newline, an escape) of
@@ -57,14 +57,14 @@ struct fby_error_detail {
     char text[512]; /* UTF-8, ends with NUL, no control character */
 };
 
-/* Set `why` (may be NULL) and return `err`, so that a failing function can end
- * with: return fby_error_set(why, FBY_CONFIG, "...", ...). */
+/* Format the text of `why` (may be NULL) and return `err`, so that a failing
+ * function can end with: return fby_error_set(why, FBY_CONFIG, "...", ...). */
 fby_err fby_error_set(struct fby_error_detail *why, fby_err err,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Prefix the text in `why` with "text: ", unless `err` is FBY_OK, and return
- * `err`. If both do not fit, the prefix is shortened to "te...", never the
- * cause. */
+/* Put the formatted prefix and ": " before the text of `why` (may be NULL), and
+ * return `err`. When `err` is FBY_OK, `why` does not change. If the result is
+ * too long, the prefix is shortened to "pre...", never the cause. */
 fby_err fby_error_prefix(struct fby_error_detail *why, fby_err err,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 

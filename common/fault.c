@@ -1,3 +1,4 @@
+/* FOREBAY_FAULT lists points in the code, and when a fault happens there. */
 #include "common/fault.h"
 
 #include <pthread.h>
@@ -18,26 +19,26 @@ struct param {
 
 struct point {
     char             name[WORD_SIZE];
-    const char      *event; /* to count, borrowed from `params`; NULL: the fault
-                               takes effect at every report */
-    int64_t          after; /* takes effect from this event on; 0: not set */
-    int64_t          every; /* takes effect at each multiple; 0: not set */
+    const char      *event; /* name of the events to count, part of a key in
+                               `params`; NULL: any event has an effect */
+    int64_t          after; /* first event with an effect, from 1; 0: not set */
+    int64_t          every; /* each such event has an effect; 0: not set */
     struct param     params[MAX_PARAMS];
     unsigned         n_params;
-    _Atomic uint64_t events; /* counted so far */
+    _Atomic uint64_t n_events; /* reports of `event` so far */
 };
 
 static struct {
     struct point     points[MAX_POINTS];
     unsigned         n_points;
-    _Atomic uint64_t effects;
+    _Atomic uint64_t n_effects; /* of all points */
 } faults;
 
-static pthread_once_t parsed = PTHREAD_ONCE_INIT;
+static pthread_once_t parse_once = PTHREAD_ONCE_INIT;
 
 /* ---- FOREBAY_FAULT ---- */
 
-static bool read_param(const char *text, struct param *out)
+static bool parse_param(const char *text, struct param *out)
 {
     const char *equals = strchr(text, '=');
     char       *end    = NULL;
@@ -49,27 +50,28 @@ static bool read_param(const char *text, struct param *out)
     return end != equals + 1 && *end == '\0' && out->value >= 0;
 }
 
-/* Use a parameter "after_EVENT" or "every_EVENT" as the trigger. */
+/* If `param` is "after_EVENT" or "every_EVENT", make it the trigger. */
 static void set_trigger(struct point *point, const struct param *param)
 {
-    const size_t prefix = sizeof("after_") - 1; /* both have this length */
+    const size_t prefix = strlen("after_"); /* that of "every_" is the same */
     bool         after  = strncmp(param->key, "after_", prefix) == 0;
     bool         every  = strncmp(param->key, "every_", prefix) == 0;
     if (param->value > 0 && (after || every)) {
-        *(after ? &point->after : &point->every) = param->value;
-        point->event                             = param->key + prefix;
+        int64_t *trigger = after ? &point->after : &point->every;
+        *trigger         = param->value;
+        point->event     = param->key + prefix;
     }
 }
 
 static bool add_param(struct point *point, const char *text)
 {
     struct param param;
-    if (point->n_params == MAX_PARAMS || !read_param(text, &param)) {
+    if (point->n_params == MAX_PARAMS || !parse_param(text, &param)) {
         return false;
     }
-    struct param *kept = &point->params[point->n_params++];
-    *kept              = param;
-    set_trigger(point, kept);
+    struct param *added = &point->params[point->n_params++];
+    *added              = param;
+    set_trigger(point, added);
     return true;
 }
 
@@ -117,7 +119,7 @@ static void parse_environment(void)
 
 static struct point *find_point(const char *name)
 {
-    pthread_once(&parsed, parse_environment);
+    pthread_once(&parse_once, parse_environment);
     for (unsigned i = 0; i < faults.n_points; i++) {
         if (strcmp(faults.points[i].name, name) == 0) {
             return &faults.points[i];
@@ -126,7 +128,7 @@ static struct point *find_point(const char *name)
     return NULL;
 }
 
-static int64_t param_of(
+static int64_t param_value(
     const struct point *point, const char *key, int64_t fallback)
 {
     for (unsigned i = 0; i < point->n_params; i++) {
@@ -140,11 +142,11 @@ static int64_t param_of(
 int64_t fby_fault_param(const char *point, const char *key, int64_t fallback)
 {
     const struct point *found = find_point(point);
-    return found != NULL ? param_of(found, key, fallback) : fallback;
+    return found != NULL ? param_value(found, key, fallback) : fallback;
 }
 
-/* Count the event; true when the fault takes effect now. */
-static bool is_due(struct point *point, const char *event)
+/* Count the event; true when the fault takes effect at this event. */
+static bool count_event(struct point *point, const char *event)
 {
     if (point->event == NULL) {
         return true;
@@ -152,21 +154,21 @@ static bool is_due(struct point *point, const char *event)
     if (strcmp(point->event, event) != 0) {
         return false;
     }
-    int64_t n = (int64_t)atomic_fetch_add(&point->events, 1) + 1;
+    int64_t count = (int64_t)atomic_fetch_add(&point->n_events, 1) + 1;
     if (point->after > 0) {
-        return n >= point->after &&
-               n < point->after + param_of(point, "times", 1);
+        return count >= point->after &&
+               count < point->after + param_value(point, "times", 1);
     }
-    return n % point->every == 0;
+    return count % point->every == 0;
 }
 
 bool fby_fault_takes_effect(const char *name, const char *event)
 {
     struct point *point = find_point(name);
-    if (point == NULL || !is_due(point, event)) {
+    if (point == NULL || !count_event(point, event)) {
         return false;
     }
-    atomic_fetch_add(&faults.effects, 1);
+    atomic_fetch_add(&faults.n_effects, 1);
     fby_warn("FAULT", "%s takes effect at %s", name, event);
     return true;
 }
@@ -184,5 +186,5 @@ void fby_fault_kill_or_stop(
 
 uint64_t fby_fault_count(void)
 {
-    return atomic_load(&faults.effects);
+    return atomic_load(&faults.n_effects);
 }

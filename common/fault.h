@@ -2,10 +2,10 @@
  *
  *     FOREBAY_FAULT="worker.exit:after_chunk=3,worker.slow:ms=20"
  *
- * The code reports named events to a point, which counts those of its
- * parameter. With `after_EVENT=N` the fault takes effect at the N-th EVENT, and
- * with `times=M` also at the next M - 1. With `every_EVENT=N` it takes effect
- * at each N-th EVENT. Without either parameter it takes effect at every report.
+ * The code reports named events ("chunk") to a point ("worker.exit"). With the
+ * parameter `after_EVENT=N` the fault takes effect at the N-th report of EVENT,
+ * and with `times=M` at the next M - 1 reports too; with `every_EVENT=N`, at
+ * each N-th report of EVENT. Without these, it takes effect at every report.
  * Each effect is logged as FAULT and counted, so that a test can detect it.
  * When the variable is not set, a call costs one load.
  * Thread: any. */
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Report `event` to `point`; true when the fault takes effect now. */
+/* Report `event` to `point`; true when its fault takes effect now. */
 bool fby_fault_takes_effect(const char *point, const char *event);
 
 /* Report `event` to the points named `exit` and `stop`. When `exit` takes

@@ -1,9 +1,9 @@
 /* hash.h - the two hashes of the project.
  *
- * BLAKE2b-256 identifies content, data and fingerprints, because an attacker
- * cannot find collisions. XXH3 detects transmission errors and compares
- * streams, because it is fast; it is not cryptographic. An XXH3-128 is stored
- * in its canonical (big-endian) form. */
+ * BLAKE2b-256 is used where a hash identifies something, for example the data
+ * of a dataset: an attacker cannot find collisions. XXH3 is fast but not
+ * cryptographic; it detects transmission errors and compares streams of
+ * batches. An XXH3-128 is stored in its canonical (big-endian) form. */
 #ifndef FBY_COMMON_HASH_H
 #define FBY_COMMON_HASH_H
 
@@ -36,11 +36,11 @@ static inline bool fby_checksum_equal(
 struct fby_digest fby_digest_of(const void *data, size_t size);
 
 struct fby_digest_state {
-    _Alignas(64) uint8_t opaque[512];
+    _Alignas(64) uint8_t opaque[512]; /* a state of libsodium */
 };
 
 /* The digest of several buffers: begin, add any number of times, end. A state
- * owns no memory. After `end` it must begin again. */
+ * owns no memory. After `end`, a new digest needs `begin` first. */
 void fby_digest_begin(struct fby_digest_state *state);
 void fby_digest_add(
     struct fby_digest_state *state, const void *data, size_t size);
@@ -60,11 +60,11 @@ uint64_t fby_xxh64_two(
 struct fby_checksum fby_checksum_of(const void *data, size_t size);
 
 struct fby_checksum_state {
-    _Alignas(64) uint8_t opaque[640];
+    _Alignas(64) uint8_t opaque[640]; /* a state of libxxhash */
 };
 
-/* The checksum of several buffers. A state owns no memory. `end` does not
- * change the state, so more buffers can be added after it. */
+/* The checksum of several buffers: begin, add any number of times, end. A state
+ * owns no memory. `end` does not change it, so more buffers can be added. */
 void fby_checksum_begin(struct fby_checksum_state *state);
 void fby_checksum_add(
     struct fby_checksum_state *state, const void *data, size_t size);
@@ -72,14 +72,14 @@ struct fby_checksum fby_checksum_end(const struct fby_checksum_state *state);
 
 struct fby_hash_version {
     unsigned number;     /* 802 is 0.8.2 */
-    bool     dispatches; /* chooses a kernel for the CPU at run time */
+    bool     dispatches; /* the library chooses code for the CPU at run time */
 };
 
 /* The version of the libxxhash in use. */
 struct fby_hash_version fby_hash_version(void);
 
-/* Write `size` bytes as lower-case hex and a NUL, 2 * size + 1 chars, to `out`.
- * Returns `out`. */
+/* Write the `size` bytes at `data` as lower-case hex to `out`, with a NUL:
+ * 2 * size + 1 characters. Returns `out`. */
 char *fby_hex(const void *data, size_t size, char *out);
 
 #endif

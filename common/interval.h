@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* The index of the last of `n` ascending numbers that is at most `number`; 0
- * when all are greater. Of equal numbers the last is found, so an empty
- * interval never is. */
+/* Interval i of `n` begins at begins[i], which ascend, and ends before the next
+ * begin. Returns the index of the interval that holds `number`; 0 when `number`
+ * is before all. Intervals of length 0 are never found. */
 static inline uint32_t fby_interval_find(
     const uint64_t *begins, uint32_t n, uint64_t number)
 {

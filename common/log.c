@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log_limit.h"
 #include "common/utf8.h"
 
@@ -21,28 +22,29 @@ static struct {
 } settings = {.process = "forebay", .level = FBY_LOG_WARN};
 
 /* Each change of the callback begins a new generation, alternately 1 and 0. The
- * change waits for the threads in the callback of the previous generation, but
- * not for threads that enter the new callback meanwhile. */
+ * change waits for the threads inside the callback of the old generation. It
+ * does not wait for threads that enter the new callback meanwhile. */
 static struct {
-    pthread_mutex_t   changing; /* held for a whole change */
+    pthread_mutex_t   change_lock; /* held for a whole change */
     pthread_mutex_t   lock;     /* guards the rest; not held in the callback */
-    pthread_cond_t    left;     /* the last thread of a generation left */
-    fby_log_callback *to;       /* NULL: standard error */
-    void             *arg;
+    pthread_cond_t    all_left; /* the last thread left a generation */
+    fby_log_callback *callback; /* NULL: standard error */
+    void             *arg;      /* of the callback */
     unsigned          generation;
-    unsigned          inside[2]; /* threads in the callback, by generation */
-} redirected = {.changing = PTHREAD_MUTEX_INITIALIZER,
-    .lock                 = PTHREAD_MUTEX_INITIALIZER,
-    .left                 = PTHREAD_COND_INITIALIZER};
+    unsigned          threads_in[2]; /* in the callback of each generation */
+} redirection = {.change_lock = PTHREAD_MUTEX_INITIALIZER,
+    .lock                     = PTHREAD_MUTEX_INITIALIZER,
+    .all_left                 = PTHREAD_COND_INITIALIZER};
 
 static pthread_once_t read_env_once = PTHREAD_ONCE_INIT;
-static bool           has_env_level; /* FOREBAY_LOG sets the level */
+static bool           has_env_level; /* FOREBAY_LOG has set the level */
 
 static void read_environment(void)
 {
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-    const char              *wanted  = getenv("FOREBAY_LOG");
-    for (int i = 0; wanted != NULL && i < 4; i++) {
+    static const char *const names[] = {
+        /* by level */ "error", "warn", "info", "debug"};
+    const char *wanted = getenv("FOREBAY_LOG");
+    for (int i = FBY_LOG_ERROR; wanted != NULL && i <= FBY_LOG_DEBUG; i++) {
         if (strcmp(wanted, names[i]) == 0) {
             settings.level = i;
             has_env_level  = true;
@@ -68,20 +70,20 @@ void fby_log_init(const char *process, enum fby_log_level level)
 void *fby_log_redirect(
     enum fby_log_level level, fby_log_callback *callback, void *arg)
 {
-    pthread_mutex_lock(&redirected.changing);
-    pthread_mutex_lock(&redirected.lock);
-    unsigned old          = redirected.generation;
-    void    *before       = redirected.arg;
-    redirected.generation = 1 - old;
-    redirected.to         = callback;
-    redirected.arg        = arg;
+    pthread_mutex_lock(&redirection.change_lock);
+    pthread_mutex_lock(&redirection.lock);
+    unsigned old           = redirection.generation;
+    void    *old_arg       = redirection.arg;
+    redirection.generation = 1 - old;
+    redirection.callback   = callback;
+    redirection.arg        = arg;
     set_level(level);
-    while (redirected.inside[old] > 0) {
-        pthread_cond_wait(&redirected.left, &redirected.lock);
+    while (redirection.threads_in[old] > 0) {
+        pthread_cond_wait(&redirection.all_left, &redirection.lock);
     }
-    pthread_mutex_unlock(&redirected.lock);
-    pthread_mutex_unlock(&redirected.changing);
-    return before;
+    pthread_mutex_unlock(&redirection.lock);
+    pthread_mutex_unlock(&redirection.change_lock);
+    return old_arg;
 }
 
 static void format_time(char *out, size_t size)
@@ -91,12 +93,12 @@ static void format_time(char *out, size_t size)
     clock_gettime(CLOCK_REALTIME, &now);
     localtime_r(&now.tv_sec, &local);
     snprintf(out, size, "%02d:%02d:%02d.%03ld", local.tm_hour, local.tm_min,
-        local.tm_sec, now.tv_nsec / 1000000);
+        local.tm_sec, now.tv_nsec / FBY_NS_PER_MS);
 }
 
-/* True if a line may be written. Errors, debug lines, and FAULT lines, which
- * tests count, are not limited. */
-static bool may_write(
+/* Count a line; true if the rate limit admits it. Errors, debug lines, and
+ * FAULT lines, which tests count, are always admitted. */
+static bool admit_line(
     enum fby_log_level level, const char *word, uint64_t *left_out)
 {
     static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
@@ -116,9 +118,10 @@ static bool may_write(
 static void write_stderr(
     enum fby_log_level level, const char *word, const char *text)
 {
-    static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
-    char                     time[64];
-    char                     line[FBY_LOG_LINE + 240];
+    static const char *const colour[] = {
+        /* by level */ "\033[31m", "\033[33m", "", "\033[2m"};
+    char time[64];
+    char line[FBY_LOG_LINE + 240]; /* text, and the rest */
     format_time(time, sizeof(time));
     int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
         settings.colours ? colour[level] : "", time, settings.process,
@@ -128,29 +131,29 @@ static void write_stderr(
     }
 }
 
-/* Pass a line to the callback. Returns false when there is none, so that the
- * line must be written to standard error. Drops the line if the level was
- * lowered since the caller checked it. */
+/* Pass a line to the callback. Drops the line if the level was lowered since
+ * the caller checked it. Returns false when there is no callback, so that the
+ * caller must write the line to standard error. */
 static bool pass_to_callback(
     enum fby_log_level level, const char *word, const char *text)
 {
     char line[FBY_LOG_LINE];
     snprintf(line, sizeof(line), "%s %s", word, text);
-    pthread_mutex_lock(&redirected.lock);
-    unsigned          generation = redirected.generation;
-    fby_log_callback *to         = redirected.to;
-    void             *arg        = redirected.arg;
+    pthread_mutex_lock(&redirection.lock);
+    unsigned          generation = redirection.generation;
+    fby_log_callback *callback   = redirection.callback;
+    void             *arg        = redirection.arg;
     bool              dropped    = (int)level > settings.level;
-    bool              passed     = to != NULL && !dropped;
-    redirected.inside[generation] += passed ? 1 : 0;
-    pthread_mutex_unlock(&redirected.lock);
+    bool              passed     = callback != NULL && !dropped;
+    redirection.threads_in[generation] += passed ? 1 : 0;
+    pthread_mutex_unlock(&redirection.lock);
     if (passed) {
-        to(arg, level, line);
-        pthread_mutex_lock(&redirected.lock);
-        if (--redirected.inside[generation] == 0) {
-            pthread_cond_signal(&redirected.left);
+        callback(arg, level, line);
+        pthread_mutex_lock(&redirection.lock);
+        if (--redirection.threads_in[generation] == 0) {
+            pthread_cond_signal(&redirection.all_left);
         }
-        pthread_mutex_unlock(&redirected.lock);
+        pthread_mutex_unlock(&redirection.lock);
     }
     return passed || dropped;
 }
@@ -161,25 +164,25 @@ __attribute__((format(printf, 3, 0))) static void write_line(
 {
     uint64_t left_out = 0;
     pthread_once(&read_env_once, read_environment);
-    if ((int)level > settings.level || !may_write(level, word, &left_out)) {
+    if ((int)level > settings.level || !admit_line(level, word, &left_out)) {
         return;
     }
-    char body[900];
-    char text[960];
-    char more[56] = ""; /* how many lines were omitted */
+    char body[900];        /* longer text is cut off */
+    char text[960];        /* `body` and `omitted` */
+    char omitted[56] = ""; /* says how many lines were omitted */
     vsnprintf(body, sizeof(body), format, args);
     if (left_out > 0) {
-        snprintf(
-            more, sizeof(more), " (%" PRIu64 " such lines left out)", left_out);
+        snprintf(omitted, sizeof(omitted), " (%" PRIu64 " such lines left out)",
+            left_out);
     }
-    snprintf(text, sizeof(text), "%s%s", body, more);
+    snprintf(text, sizeof(text), "%s%s", body, omitted);
     fby_make_one_line(text); /* names of files may have control characters */
     if (!pass_to_callback(level, word, text)) {
         write_stderr(level, word, text);
     }
 }
 
-#define LEVEL(name, level)                               \
+#define LOG_FUNCTION(name, level)                        \
     void name(const char *word, const char *format, ...) \
     {                                                    \
         va_list args;                                    \
@@ -188,7 +191,7 @@ __attribute__((format(printf, 3, 0))) static void write_line(
         va_end(args);                                    \
     }
 
-LEVEL(fby_error, FBY_LOG_ERROR)
-LEVEL(fby_warn, FBY_LOG_WARN)
-LEVEL(fby_info, FBY_LOG_INFO)
-LEVEL(fby_debug, FBY_LOG_DEBUG)
+LOG_FUNCTION(fby_error, FBY_LOG_ERROR)
+LOG_FUNCTION(fby_warn, FBY_LOG_WARN)
+LOG_FUNCTION(fby_info, FBY_LOG_INFO)
+LOG_FUNCTION(fby_debug, FBY_LOG_DEBUG)

@@ -13,30 +13,30 @@
 
 enum fby_log_level { FBY_LOG_ERROR, FBY_LOG_WARN, FBY_LOG_INFO, FBY_LOG_DEBUG };
 
-/* Set the name of this process in its lines ("worker"), and the level, which is
- * FBY_LOG_WARN until then. Call before threads start. */
+/* Set the process name that stands in its lines ("worker"), and the level,
+ * which is FBY_LOG_WARN until then. Call before threads start. */
 void fby_log_init(const char *process, enum fby_log_level level);
 
 enum { FBY_LOG_LINE = 1024 }; /* bytes of the longest line, with its NUL */
 
-/* Pass lines to `callback` instead of standard error, without time and process:
- * "WORD text". NULL: back to standard error. Sets also the level. Returns the
- * `arg` of the previous callback.
+/* Set the level, and pass lines to `callback` instead of standard error,
+ * without time and process: "WORD text". NULL: back to standard error. Returns
+ * the `arg` of the previous callback.
  *
- * Thread: any, but not from inside the callback. Several threads may call the
- *         callback at the same time; none of them holds a lock of this module.
+ * Thread: any, but not from inside the callback. Several threads may run
+ *         the callback at the same time, and hold no lock of this module.
  * Blocks: until no thread is inside the previous callback. */
 typedef void fby_log_callback(
     void *arg, enum fby_log_level level, const char *line);
 void *fby_log_redirect(
     enum fby_log_level level, fby_log_callback *callback, void *arg);
 
-#define FBY_LOG_LIKE __attribute__((format(printf, 2, 3)))
+#define FBY_LOG_FORMAT __attribute__((format(printf, 2, 3)))
 
 /* Write one line at this level: `word`, a blank and the formatted text. */
-void fby_error(const char *word, const char *format, ...) FBY_LOG_LIKE;
-void fby_warn(const char *word, const char *format, ...) FBY_LOG_LIKE;
-void fby_info(const char *word, const char *format, ...) FBY_LOG_LIKE;
-void fby_debug(const char *word, const char *format, ...) FBY_LOG_LIKE;
+void fby_error(const char *word, const char *format, ...) FBY_LOG_FORMAT;
+void fby_warn(const char *word, const char *format, ...) FBY_LOG_FORMAT;
+void fby_info(const char *word, const char *format, ...) FBY_LOG_FORMAT;
+void fby_debug(const char *word, const char *format, ...) FBY_LOG_FORMAT;
 
 #endif

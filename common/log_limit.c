@@ -2,17 +2,17 @@
 
 #include <string.h>
 
-/* Find the entry of `word`, or use a free one; NULL when all are in use. */
+/* Find the entry of `word`, or give it a free one; NULL when none is free. */
 static struct fby_log_word *find_or_add_word(
     struct fby_log_limit *self, const char *word)
 {
     for (int i = 0; i < FBY_LOG_WORDS; i++) {
-        struct fby_log_word *w = &self->words[i];
-        if (w->word == NULL) {
-            w->word = word;
+        struct fby_log_word *entry = &self->words[i];
+        if (entry->word == NULL) {
+            entry->word = word;
         }
-        if (strcmp(w->word, word) == 0) {
-            return w;
+        if (strcmp(entry->word, word) == 0) {
+            return entry;
         }
     }
     return NULL;
@@ -21,21 +21,21 @@ static struct fby_log_word *find_or_add_word(
 bool fby_log_limit_admit(struct fby_log_limit *self, const char *word,
     int64_t now_ns, uint64_t *left_out)
 {
-    struct fby_log_word *w = find_or_add_word(self, word);
-    *left_out              = 0;
-    if (w == NULL) {
-        return true;
+    struct fby_log_word *entry = find_or_add_word(self, word);
+    *left_out                  = 0;
+    if (entry == NULL) {
+        return true; /* too many different words: not limited */
     }
-    if (w->lines == 0 || now_ns - w->since_ns >= FBY_LOG_SPAN_NS) {
-        w->since_ns = now_ns;
-        w->lines    = 0;
+    if (entry->lines == 0 || now_ns - entry->span_start_ns >= FBY_LOG_SPAN_NS) {
+        entry->span_start_ns = now_ns;
+        entry->lines         = 0;
     }
-    if (w->lines == FBY_LOG_BURST) {
-        w->left_out++;
+    if (entry->lines == FBY_LOG_BURST) {
+        entry->left_out++;
         return false;
     }
-    w->lines++;
-    *left_out   = w->left_out;
-    w->left_out = 0;
+    entry->lines++;
+    *left_out       = entry->left_out;
+    entry->left_out = 0;
     return true;
 }

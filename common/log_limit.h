@@ -3,8 +3,8 @@
  * A faulty peer may cause a log line with each of its messages. These lines
  * must not fill the disk, nor block a thread when the log is a pipe that is
  * read slowly. So at most FBY_LOG_BURST lines with the same word are written in
- * FBY_LOG_SPAN_NS, and the next line says how many were omitted. Pure; the
- * caller serialises calls. */
+ * FBY_LOG_SPAN_NS, and the next line says how many were omitted. No clock and
+ * no lock: the caller passes the time, and makes one call at a time. */
 #ifndef FBY_COMMON_LOG_LIMIT_H
 #define FBY_COMMON_LOG_LIMIT_H
 
@@ -18,10 +18,10 @@ enum { FBY_LOG_BURST = 100, FBY_LOG_WORDS = 64 };
 
 struct fby_log_limit { /* starts zeroed */
     struct fby_log_word {
-        const char *word;     /* borrowed; NULL: unused entry */
-        int64_t     since_ns; /* start of the current span */
-        uint32_t    lines;    /* written in this span */
-        uint64_t    left_out; /* omitted since the last written line */
+        const char *word; /* borrowed; NULL: unused entry */
+        int64_t     span_start_ns;
+        uint32_t    lines;    /* written since span_start_ns */
+        uint64_t    left_out; /* lines omitted since the last written one */
     } words[FBY_LOG_WORDS];
 };
 

@@ -1,8 +1,8 @@
 /* mem.h - allocation of all memory that does not hold data of batches.
  *
- * These objects are small and few. A failed allocation prints OUT-OF-MEMORY and
- * aborts, because an error path for it could not be tested. The data of batches
- * is in bounded pools instead, which return FBY_FULL. */
+ * Such objects are small and few. A failed allocation prints OUT-OF-MEMORY and
+ * aborts, because an error path for this failure could not be tested. The data
+ * of batches is in bounded pools instead, which return FBY_FULL. */
 #ifndef FBY_COMMON_MEM_H
 #define FBY_COMMON_MEM_H
 
@@ -19,7 +19,7 @@ void *fby_realloc(void *memory, size_t size_bytes);
 char *fby_strdup(const char *text);
 void *fby_memdup(const void *memory, size_t size_bytes);
 
-/* free() for an owned text whose pointer is const; NULL is allowed. */
+/* free() for an owned const text; NULL is allowed. A union avoids the cast. */
 static inline void fby_free_text(const char *text)
 {
     union {

@@ -1,8 +1,8 @@
 /* mutant.h - deliberate bugs in state machines, to test the simulator.
  *
- * Each bug can be switched on, and the simulator must then detect it. Only the
- * libraries built for that test define FBY_MUTATIONS; in all other builds the
- * condition is false at compile time and the branch is removed. */
+ * A bug is a branch: if (FBY_MUTANT(bug_name)) { ... }. A test switches on one
+ * bug after the other, and the simulator must detect each. Only the libraries
+ * of this test define FBY_MUTATIONS; all other builds omit the branches. */
 #ifndef FBY_COMMON_MUTANT_H
 #define FBY_COMMON_MUTANT_H
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #ifdef FBY_MUTATIONS
-/* The bug to switch on, NULL: none; defined by the test. */
+/* The name of the bug that is switched on; NULL: none. Defined by the test. */
 extern const char *fby_mutant;
 #define FBY_MUTANT(name) (fby_mutant != NULL && strcmp(fby_mutant, #name) == 0)
 #else

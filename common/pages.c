@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum { PAGE_BYTES = 4096 }; /* of an ordinary page */
 
 void *fby_pages_map_sparse(size_t size_bytes)
 {
@@ -12,16 +12,17 @@ void *fby_pages_map_sparse(size_t size_bytes)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-/* Map memory that is aligned to a huge page, which kernels before 6.7 do not do
- * by themselves: map more, and unmap what is before and behind. So the last,
- * partial huge page consists of ordinary pages. */
+/* Map `size` bytes that are aligned to a huge page. Kernels before 6.7 do not
+ * align mappings. So one more huge page is mapped, and what lies before and
+ * behind the aligned `size` bytes is unmapped. */
 static void *map_aligned(size_t size)
 {
     uint8_t *memory = fby_pages_map_sparse(size + FBY_HUGE_PAGE);
     if (memory == NULL) {
         return NULL;
     }
-    size_t before = -(uintptr_t)memory % (size_t)FBY_HUGE_PAGE; /* to align */
+    /* The bytes from `memory` to the next multiple of a huge page. */
+    size_t before = -(uintptr_t)memory % (size_t)FBY_HUGE_PAGE;
     size_t after  = FBY_HUGE_PAGE - before;
     fby_pages_unmap(before > 0 ? memory : NULL, before);
     fby_pages_unmap(memory + before + size, after);
@@ -31,12 +32,12 @@ static void *map_aligned(size_t size)
 void *fby_pages_map(size_t size_bytes)
 {
     if (size_bytes < FBY_HUGE_PAGE || size_bytes > SIZE_MAX / 2) {
-        return fby_pages_map_sparse(size_bytes);
+        return fby_pages_map_sparse(size_bytes); /* small, or too large */
     }
-    size_t pages  = (size_bytes + PAGE - 1) / PAGE * PAGE;
-    void  *memory = map_aligned(pages);
+    size_t rounded = (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    void  *memory  = map_aligned(rounded);
     if (memory != NULL) {
-        (void)madvise(memory, pages, MADV_HUGEPAGE);
+        (void)madvise(memory, rounded, MADV_HUGEPAGE);
     }
     return memory;
 }

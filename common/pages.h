@@ -15,8 +15,7 @@ enum { FBY_HUGE_PAGE = 2 << 20 }; /* bytes; smaller mappings are ordinary */
 /* Map `size_bytes` > 0 of zeroed memory, page-aligned; NULL on failure. */
 void *fby_pages_map(size_t size_bytes);
 
-/* Like fby_pages_map, but without huge pages, for memory that is used only in
- * parts. */
+/* Like fby_pages_map, but without huge pages: for memory used only in parts. */
 void *fby_pages_map_sparse(size_t size_bytes);
 
 /* Unmap a whole mapping of either kind; NULL is allowed. */

@@ -1,6 +1,6 @@
-/* A ring buffer under one mutex, with a condition for producers and one for
- * consumers. A stage passes a few thousand items a second. At such rates a
- * lock-free ring is not faster, and it could not measure the waiting times. */
+/* A ring buffer under one mutex, with a condition variable for producers and
+ * one for consumers. At the few thousand items a second that a worker
+ * passes, a lock-free ring is not faster, and could not measure waits. */
 #include "common/queue.h"
 
 #include <pthread.h>
@@ -15,9 +15,9 @@ struct fby_queue {
     pthread_cond_t          not_empty;
     pthread_cond_t          not_full;
     struct fby_queue_counts counts;
-    size_t                  head; /* position of the oldest item */
+    size_t                  head; /* index in ring[] of the oldest item */
     bool                    closed;
-    void                  **ring;
+    void                  **ring; /* `capacity` items */
 };
 
 struct fby_queue *fby_queue_create(size_t capacity)
@@ -94,6 +94,7 @@ static fby_err take_oldest(struct fby_queue *self, void **out)
     *out       = self->ring[self->head];
     self->head = (self->head + 1) % self->counts.capacity;
     self->counts.occupancy--;
+    /* Wake producers late, so that they add items in batches. */
     if (self->counts.occupancy <= self->counts.capacity / 2) {
         pthread_cond_signal(&self->not_full);
     }

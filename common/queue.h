@@ -1,9 +1,9 @@
 /* queue.h - a bounded queue of pointers between threads.
  *
- * Any number of producers and consumers. The bound gives backpressure: a full
- * queue stops the producers, and the waiting times of both sides show which
- * side is the bottleneck. When an item is taken and at least half of the queue
- * is free, one waiting producer is woken, so that producers add items in
+ * Any number of threads may push items (producers) or take items (consumers). A
+ * full queue makes producers wait, and the waiting times of both sides show
+ * which side is the bottleneck. When an item is taken and at least half of the
+ * queue is free, one waiting producer is woken, so that producers add items in
  * batches. Closing wakes all threads. Then producers fail at once, and
  * consumers get the items that are left. */
 #ifndef FBY_COMMON_QUEUE_H
@@ -18,10 +18,10 @@ struct fby_queue;
 
 struct fby_queue_counts {
     uint64_t pushed;         /* items since create */
-    int64_t  wait_input_ns;  /* waits of all consumers for an item */
-    int64_t  wait_output_ns; /* waits of all producers for space */
+    int64_t  wait_input_ns;  /* sum of the waits of consumers for an item */
+    int64_t  wait_output_ns; /* sum of the waits of producers for space */
     size_t   occupancy;      /* items in the queue now */
-    size_t   capacity;       /* items */
+    size_t   capacity;       /* in items */
 };
 
 /* A queue for `capacity` (at least 1) items; never NULL. */

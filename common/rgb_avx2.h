@@ -1,37 +1,37 @@
 /* rgb_avx2.h - deinterleave and interleave RGB, 32 pixels at a time.
  *
- * 16 pixels are 48 bytes, three vectors of 16. Channel c of pixel i is byte
- * 3i + c of these 48: position (3i + c) mod 16 of vector (3i + c) div 16. At
- * position p, channel c is in vector (c - p) mod 3. So two blends gather all
- * values of a channel in one vector, and a shuffle puts them in order. Each
- * half of a 256-bit vector does this for 16 pixels. Include only in files that
- * are compiled for AVX2. */
+ * 16 pixels are 48 bytes, three vectors of 16. Channel c (0 red, 1 green, 2
+ * blue) of pixel i is byte 3i + c of these 48: position (3i + c) mod 16 of
+ * vector (3i + c) / 16. At position p, channel c is in vector (c - p) mod 3. So
+ * two blends gather its values in one vector, and a shuffle puts them in order
+ * of the pixels. Each half of a 256-bit vector does this for 16 pixels. Include
+ * only in files that are compiled for AVX2. */
 #ifndef FBY_COMMON_RGB_AVX2_H
 #define FBY_COMMON_RGB_AVX2_H
 
 #include <immintrin.h>
 #include <stdint.h>
 
-struct rgb_32 { /* 32 values of each channel, in order */
+struct rgb_32 { /* 32 values of each channel, in order of the pixels */
     __m256i r, g, b;
 };
 
-/* Row c, byte p: 0xff where (p - c) mod 3 == 0. */
-static const uint8_t rgb_every_third[3][16] = {
+/* Blend masks. Row c selects (255) the positions p with p mod 3 == c. */
+static const uint8_t rgb_third_masks[3][16] = {
     {255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255},
     {0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0},
     {0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0},
 };
 
-/* Row c, byte i: (3i + c) mod 16. */
-static const uint8_t rgb_to_order[3][16] = {
+/* Shuffles to pixel order. Row c, byte i: (3i + c) mod 16, where pixel i is. */
+static const uint8_t rgb_order_shuffle[3][16] = {
     {0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13},
     {1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14},
     {2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15},
 };
 
-/* Row c, byte p: the i with (3i + c) mod 16 == p. */
-static const uint8_t rgb_from_order[3][16] = {
+/* The inverse. Row c, byte p: the pixel i with (3i + c) mod 16 == p. */
+static const uint8_t rgb_scatter_shuffle[3][16] = {
     {0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5},
     {5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10},
     {10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15},
@@ -55,11 +55,13 @@ static inline __m256i rgb_load_halves(const uint8_t *low, const uint8_t *high)
  * 2, 5, ... of each half. */
 static inline __m256i rgb_blend(__m256i a, __m256i b, __m256i c)
 {
-    a = _mm256_blendv_epi8(a, b, rgb_broadcast(rgb_every_third[1]));
-    return _mm256_blendv_epi8(a, c, rgb_broadcast(rgb_every_third[2]));
+    a = _mm256_blendv_epi8(a, b, rgb_broadcast(rgb_third_masks[1]));
+    return _mm256_blendv_epi8(a, c, rgb_broadcast(rgb_third_masks[2]));
 }
 
-/* Deinterleave the 32 pixels (96 bytes) at `pixels`. */
+/* Deinterleave the 32 pixels (96 bytes) at `pixels`. v0, v1 and v2 are the
+ * three vectors of pixels 0-15, and in their high halves those of pixels 16-31.
+ * At positions 0, 1, 2, ... red is in v0, v2, v1, ..., as the head says. */
 static inline struct rgb_32 rgb_deinterleave(const uint8_t *pixels)
 {
     __m256i v0 = rgb_load_halves(pixels, pixels + 48);
@@ -67,11 +69,11 @@ static inline struct rgb_32 rgb_deinterleave(const uint8_t *pixels)
     __m256i v2 = rgb_load_halves(pixels + 32, pixels + 80);
     return (struct rgb_32){
         _mm256_shuffle_epi8(
-            rgb_blend(v0, v2, v1), rgb_broadcast(rgb_to_order[0])),
+            rgb_blend(v0, v2, v1), rgb_broadcast(rgb_order_shuffle[0])),
         _mm256_shuffle_epi8(
-            rgb_blend(v1, v0, v2), rgb_broadcast(rgb_to_order[1])),
+            rgb_blend(v1, v0, v2), rgb_broadcast(rgb_order_shuffle[1])),
         _mm256_shuffle_epi8(
-            rgb_blend(v2, v1, v0), rgb_broadcast(rgb_to_order[2])),
+            rgb_blend(v2, v1, v0), rgb_broadcast(rgb_order_shuffle[2])),
     };
 }
 
@@ -80,12 +82,12 @@ static inline void rgb_save_half(uint8_t *at, __m128i value)
     _mm_storeu_si128((void *)at, value);
 }
 
-/* The inverse of rgb_deinterleave. */
+/* Write 32 pixels (96 bytes) to `pixels`: the inverse of rgb_deinterleave. */
 static inline void rgb_interleave(struct rgb_32 v, uint8_t *pixels)
 {
-    __m256i r  = _mm256_shuffle_epi8(v.r, rgb_broadcast(rgb_from_order[0]));
-    __m256i g  = _mm256_shuffle_epi8(v.g, rgb_broadcast(rgb_from_order[1]));
-    __m256i b  = _mm256_shuffle_epi8(v.b, rgb_broadcast(rgb_from_order[2]));
+    __m256i r = _mm256_shuffle_epi8(v.r, rgb_broadcast(rgb_scatter_shuffle[0]));
+    __m256i g = _mm256_shuffle_epi8(v.g, rgb_broadcast(rgb_scatter_shuffle[1]));
+    __m256i b = _mm256_shuffle_epi8(v.b, rgb_broadcast(rgb_scatter_shuffle[2]));
     __m256i v0 = rgb_blend(r, g, b);
     __m256i v1 = rgb_blend(g, b, r);
     __m256i v2 = rgb_blend(b, r, g);

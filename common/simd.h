@@ -1,15 +1,15 @@
 /* simd.h - the vector instructions that this process uses.
  *
- * Every kernel has a portable version, and all versions of a kernel produce the
- * same bytes. FOREBAY_SIMD=portable, avx2 or avx512 sets the highest level to
- * use: for tests, and to check whether a processor is faulty. */
+ * Every loop that uses vector instructions has a portable version too, and all
+ * versions produce the same bytes. FOREBAY_SIMD=portable, avx2 or avx512 sets
+ * the highest level to use: for tests, and to find a faulty processor. */
 #ifndef FBY_COMMON_SIMD_H
 #define FBY_COMMON_SIMD_H
 
 enum fby_simd { /* each level includes the levels before it */
     FBY_SIMD_PORTABLE,
     FBY_SIMD_AVX2,
-    /* F, BW, DQ, VL, VBMI, VBMI2, VNNI, GFNI: since Ice Lake and Zen 4 */
+    /* F, BW, DQ, VL, VBMI, VBMI2, VNNI, GFNI: from Ice Lake and Zen 4 on */
     FBY_SIMD_AVX512
 };
 

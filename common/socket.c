@@ -9,6 +9,11 @@
 
 enum { HANDSHAKE_MS = 2000, RECONNECT_MS = 100, RECONNECT_MAX_MS = 5000 };
 
+static bool has_prefix(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 static bool set_int(void *socket, int option, int value)
 {
     return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
@@ -22,8 +27,8 @@ static bool set_family(void *socket, const char *endpoint)
 
 static bool set_options(void *socket, const struct fby_socket_limits *limits)
 {
-    int64_t max = limits->max_message_bytes;
-    return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)) == 0 &&
+    int64_t bytes = limits->max_message_bytes;
+    return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &bytes, sizeof(bytes)) == 0 &&
            set_int(socket, ZMQ_LINGER, 0) &&
            set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) &&
            set_int(socket, ZMQ_SNDHWM, limits->send_messages) &&
@@ -42,19 +47,21 @@ static void close_keeping_errno(void *socket)
 
 static bool is_port(const char *text)
 {
-    size_t n = strlen(text);
-    return n >= 1 && n <= 5 && strspn(text, "0123456789") == n;
+    size_t length = strlen(text);
+    return length >= 1 && length <= 5 && strspn(text, "0123456789") == length;
 }
 
-/* True if the endpoint is "tcp://HOST:PORT" with a valid port. libzmq would not
- * refuse a port above 65535, but listen on another one. */
+/* True if the endpoint is "tcp://HOST:PORT" with a valid port or *. Given a
+ * port above 65535, libzmq would listen on another port. */
 static bool is_listen_endpoint(const char *endpoint)
 {
-    struct fby_host_port at;
-    return strncmp(endpoint, "tcp://", 6) == 0 &&
-           fby_endpoint_split(endpoint, &at) &&
-           (strcmp(at.port, "*") == 0 ||
-               (is_port(at.port) && strtoul(at.port, NULL, 10) <= UINT16_MAX));
+    struct fby_host_port parts;
+    if (!has_prefix(endpoint, "tcp://") ||
+        !fby_endpoint_split(endpoint, &parts)) {
+        return false;
+    }
+    return strcmp(parts.port, "*") == 0 ||
+           (is_port(parts.port) && strtoul(parts.port, NULL, 10) <= UINT16_MAX);
 }
 
 static fby_err bind_router(void *socket, const char *endpoint,
@@ -124,113 +131,115 @@ fby_err fby_socket_connect(void *zmq, const char *endpoint,
 fby_err fby_socket_receive(
     void *router, struct fby_routing_id *from, zmq_msg_t *frame)
 {
-    int n = zmq_recv(router, from->bytes, sizeof(from->bytes), ZMQ_DONTWAIT);
-    if (n < 0) {
+    int size = zmq_recv(router, from->bytes, sizeof(from->bytes), ZMQ_DONTWAIT);
+    if (size < 0) {
         return FBY_AGAIN;
     }
-    from->size      = (size_t)n;
-    unsigned frames = 0;
-    int      more   = 1;
-    for (; more != 0; frames++) {
+    from->size        = (size_t)size;
+    unsigned n_frames = 0;
+    bool     has_more = true;
+    while (has_more) {
         zmq_msg_init(frame);
         if (zmq_msg_recv(frame, router, ZMQ_DONTWAIT) < 0) {
             zmq_msg_close(frame);
             return FBY_AGAIN;
         }
-        more = zmq_msg_more(frame);
-        if (more != 0 || frames > 0) { /* too many frames: drop all */
+        has_more = zmq_msg_more(frame) != 0;
+        n_frames++;
+        if (has_more || n_frames > 1) { /* too many frames: drop all */
             zmq_msg_close(frame);
         }
     }
-    return frames == 1 ? FBY_OK : FBY_PROTO;
+    return n_frames == 1 ? FBY_OK : FBY_PROTO;
 }
 
 bool fby_socket_send(void *router, const struct fby_routing_id *to,
     const void *frame, size_t size)
 {
-    return zmq_send(router, to->bytes, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >=
-               0 &&
-           zmq_send(router, frame, size, ZMQ_DONTWAIT) >= 0;
+    if (zmq_send(router, to->bytes, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
+        return false; /* no such peer: nothing was sent */
+    }
+    return zmq_send(router, frame, size, ZMQ_DONTWAIT) >= 0;
 }
 
 bool fby_endpoint_split(const char *endpoint, struct fby_host_port *out)
 {
-    const char *host = endpoint + (strncmp(endpoint, "tcp://", 6) == 0 ? 6 : 0);
+    const char *host =
+        endpoint + (has_prefix(endpoint, "tcp://") ? strlen("tcp://") : 0);
     const char *colon = strrchr(host, ':');
     if (colon == NULL || strlen(colon + 1) >= sizeof(out->port)) {
         return false;
     }
-    size_t n       = (size_t)(colon - host);
-    out->bracketed = n >= 2 && host[0] == '[' && host[n - 1] == ']';
+    size_t length  = (size_t)(colon - host);
+    out->bracketed = length >= 2 && host[0] == '[' && colon[-1] == ']';
     if (out->bracketed) {
         host++;
-        n -= 2;
+        length -= strlen("[]");
     }
-    if (n == 0 || n >= sizeof(out->host)) {
+    if (length == 0 || length >= sizeof(out->host)) {
         return false;
     }
-    memcpy(out->host, host, n);
-    out->host[n] = '\0';
+    memcpy(out->host, host, length);
+    out->host[length] = '\0';
     snprintf(out->port, sizeof(out->port), "%s", colon + 1);
     return true;
 }
 
 static bool format_address(
-    const struct addrinfo *found, char out[FBY_ENDPOINT_SIZE])
+    const struct addrinfo *address, char out[FBY_ENDPOINT_SIZE])
 {
     char host[NI_MAXHOST];
     char port[NI_MAXSERV];
-    if (getnameinfo(found->ai_addr, found->ai_addrlen, host, sizeof(host), port,
-            sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    if (getnameinfo(address->ai_addr, address->ai_addrlen, host, sizeof(host),
+            port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         return false;
     }
-    int n = snprintf(out, FBY_ENDPOINT_SIZE,
-        found->ai_family == AF_INET6 ? "tcp://[%s]:%s" : "tcp://%s:%s", host,
+    int length = snprintf(out, FBY_ENDPOINT_SIZE,
+        address->ai_family == AF_INET6 ? "tcp://[%s]:%s" : "tcp://%s:%s", host,
         port);
-    return n > 0 && n < FBY_ENDPOINT_SIZE;
+    return length > 0 && length < FBY_ENDPOINT_SIZE;
 }
 
-/* The first IPv4 address, else the first address: servers and workers listen on
- * IPv4 by default, and a name such as localhost often has its IPv6 address
- * first. */
-static const struct addrinfo *preferred_address(const struct addrinfo *found)
+/* The first IPv4 address in `list`, else its first address. Servers and workers
+ * listen on IPv4 by default, and a name such as localhost often has its IPv6
+ * address first. */
+static const struct addrinfo *preferred_address(const struct addrinfo *list)
 {
-    const struct addrinfo *at = found;
-    while (at->ai_family != AF_INET && at->ai_next != NULL) {
-        at = at->ai_next;
+    const struct addrinfo *address = list;
+    while (address->ai_family != AF_INET && address->ai_next != NULL) {
+        address = address->ai_next;
     }
-    return at->ai_family == AF_INET ? at : found;
+    return address->ai_family == AF_INET ? address : list;
 }
 
 fby_err fby_endpoint_resolve(
     const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
-    struct fby_host_port at;
-    if (!fby_endpoint_split(text, &at) || !is_port(at.port) ||
-        (!at.bracketed && strchr(at.host, ':') != NULL)) {
+    struct fby_host_port parts;
+    if (!fby_endpoint_split(text, &parts) || !is_port(parts.port) ||
+        (!parts.bracketed && strchr(parts.host, ':') != NULL)) {
         return fby_error_set(why, FBY_USAGE,
             "'%s' is not an address; write tcp://HOST:PORT, IPv6 in brackets",
             text);
     }
     struct addrinfo  hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    int              code  = getaddrinfo(at.host, at.port, &hints, &found);
+    struct addrinfo *list  = NULL;
+    int              code  = getaddrinfo(parts.host, parts.port, &hints, &list);
     if (code != 0) {
         return fby_error_set(why, FBY_NOT_FOUND, "cannot resolve host '%s': %s",
-            at.host, gai_strerror(code));
+            parts.host, gai_strerror(code));
     }
-    bool usable = format_address(preferred_address(found), out);
-    freeaddrinfo(found);
-    return usable ? FBY_OK
-                  : fby_error_set(why, FBY_NOT_FOUND,
-                        "host '%s' has no numeric address", at.host);
+    bool formatted = format_address(preferred_address(list), out);
+    freeaddrinfo(list);
+    return formatted ? FBY_OK
+                     : fby_error_set(why, FBY_NOT_FOUND,
+                           "host '%s' has no numeric address", parts.host);
 }
 
 bool fby_endpoint_is_loopback(const char *endpoint)
 {
-    return strncmp(endpoint, "tcp://127.", 10) == 0 ||
-           strncmp(endpoint, "tcp://[::1]:", 12) == 0 ||
-           strncmp(endpoint, "tcp://localhost:", 16) == 0 ||
-           strncmp(endpoint, "inproc://", 9) == 0 ||
-           strncmp(endpoint, "ipc://", 6) == 0;
+    return has_prefix(endpoint, "tcp://127.") ||
+           has_prefix(endpoint, "tcp://[::1]:") ||
+           has_prefix(endpoint, "tcp://localhost:") ||
+           has_prefix(endpoint, "inproc://") || has_prefix(endpoint, "ipc://");
 }

@@ -1,16 +1,17 @@
 /* socket.h - ZeroMQ sockets with safe settings, and endpoints as text.
  *
- * The library's defaults are unsafe on an open port: messages of any size,
- * handshakes without a timeout, a close that waits for a dead peer. Every TCP
- * socket of the project is created here. Host names are resolved before ZeroMQ
- * gets an endpoint, because its I/O thread would resolve them at every connect.
+ * ZeroMQ's defaults are unsafe on an open port: messages of any size,
+ * handshakes without a timeout, and a close that waits for a dead peer. So
+ * every TCP socket of the project is created here. Host names are resolved
+ * before ZeroMQ gets an endpoint, which would resolve them at every connect.
  *
  * ZeroMQ's own heartbeat stays off: when a connection breaks while its queue is
  * full, libzmq (4.3.4 and later) aborts the process at the next connection.
  * Forebay's own messages detect dead peers, and TCP drops peers that do not
- * acknowledge. A socket that connects must never fill its queue, because libzmq
- * aborts when the socket continues to read after a reconnect. High-water marks
- * only limit untrusted peers. Flow control keeps queues far below them. */
+ * acknowledge. The queue of a connecting socket must never become full: libzmq
+ * aborts when such a socket reads again after a reconnect. Forebay's flow
+ * control keeps queues far below their high-water marks (the longest queues
+ * that ZeroMQ allows), so that the marks only limit untrusted peers. */
 #ifndef FBY_COMMON_SOCKET_H
 #define FBY_COMMON_SOCKET_H
 
@@ -28,15 +29,16 @@ enum {
 
 struct fby_socket_limits {
     int64_t max_message_bytes; /* a longer message closes the connection */
-    int     receive_messages;  /* high-water mark for each peer; 0: none */
-    int     send_messages;     /* the same for sending, which fails then */
-    int     dead_peer_ms; /* TCP closes a connection without acknowledgement
-                                  for this time; 0: the system's time */
+    int     receive_messages; /* longest receive queue of a peer; 0: no limit */
+    int     send_messages;    /* longest send queue of a peer; 0: no limit */
+    int     dead_peer_ms;     /* TCP closes a connection on which nothing was
+                                 acknowledged for so long; 0: system default */
 };
 
-/* Create a ROUTER bound to `endpoint` ("tcp://127.0.0.1:*" picks a port);
- * `bound` receives the endpoint with its port. Sending fails for unknown peers
- * (EHOSTUNREACH), and for peers that do not read (EAGAIN).
+/* Create a ROUTER socket in the context `zmq` and bind it to `endpoint`
+ * ("tcp://127.0.0.1:*" picks a port); `bound` receives the endpoint with its
+ * port. Sending fails for unknown peers (EHOSTUNREACH), and for peers whose
+ * send queue is full (EAGAIN).
  *
  * Ownership: the socket is the caller's, who closes it with zmq_close.
  * Thread:    the socket may be used by the calling thread only.
@@ -47,8 +49,8 @@ FBY_CHECKED fby_err fby_socket_bind(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE],
     void **out, struct fby_error_detail *why);
 
-/* Create a DEALER that connects to a numeric endpoint, and reconnects when the
- * connection breaks. Ownership and thread as for fby_socket_bind.
+/* Create a DEALER socket that connects to a numeric endpoint, and reconnects
+ * when the connection breaks. Ownership and thread as for fby_socket_bind.
  *
  * Blocks: never.
  * Errors: FBY_CONFIG  ZeroMQ refuses the endpoint
@@ -61,8 +63,8 @@ struct fby_routing_id { /* ZeroMQ's name of a connection to a ROUTER */
     size_t  size; /* bytes; 0: no connection */
 };
 
-/* Receive one message of a ROUTER, which must have two frames: the sender's
- * routing id, and *frame.
+/* Receive one message from a ROUTER socket. The message must have two frames:
+ * the sender's routing id, and *frame.
  *
  * Ownership: on FBY_OK the caller closes *frame, else *frame is not
  * initialised.
@@ -81,7 +83,7 @@ bool fby_socket_send(void *router, const struct fby_routing_id *to,
 struct fby_host_port {
     char host[FBY_ENDPOINT_SIZE]; /* without brackets; not empty */
     char port[8];                 /* any text; may be empty */
-    bool bracketed;               /* the host was in brackets: IPv6 */
+    bool bracketed;               /* the host was in brackets (IPv6) */
 };
 
 /* Split "HOST:PORT" or "tcp://HOST:PORT" at its last colon; false when there is

@@ -13,7 +13,7 @@
 
 struct stage_thread {
     struct fby_stage *stage;
-    uint32_t          number;
+    uint32_t          number; /* index in stage->threads */
     pthread_t         handle;
 };
 
@@ -21,9 +21,9 @@ struct fby_stage {
     struct fby_stage_config config;
     struct fby_queue       *queue;
     struct stage_thread    *threads;
-    uint32_t                started;    /* threads created */
-    pthread_mutex_t         start_lock; /* held until all threads exist */
-    bool                    failed;     /* guarded by start_lock */
+    uint32_t                n_started;    /* threads created */
+    pthread_mutex_t         start_lock;   /* held until all threads exist */
+    bool                    start_failed; /* guarded by start_lock */
     atomic_uint_fast64_t    tasks;
     atomic_uint_fast64_t    failures;
     atomic_int_fast64_t     busy_ns;
@@ -33,16 +33,16 @@ struct fby_stage {
 
 static void run_item(struct fby_stage *self, uint32_t number, void *item)
 {
-    int64_t wall_ns = fby_now_ns();
-    int64_t cpu_ns  = fby_thread_cpu_ns();
-    fby_err err     = self->config.run(self->config.context, number, item);
-    atomic_fetch_add(&self->cpu_ns, fby_thread_cpu_ns() - cpu_ns);
-    atomic_fetch_add(&self->busy_ns, fby_now_ns() - wall_ns);
+    int64_t start_ns     = fby_now_ns();
+    int64_t start_cpu_ns = fby_thread_cpu_ns();
+    fby_err err          = self->config.run(self->config.context, number, item);
+    atomic_fetch_add(&self->cpu_ns, fby_thread_cpu_ns() - start_cpu_ns);
+    atomic_fetch_add(&self->busy_ns, fby_now_ns() - start_ns);
     atomic_fetch_add(&self->failures, err != FBY_OK ? 1U : 0U);
     atomic_fetch_add(&self->tasks, 1U);
 }
 
-static fby_err next_item(struct fby_stage *self, void **out)
+static fby_err take_item(struct fby_stage *self, void **out)
 {
     if (self->config.next == NULL) {
         return fby_queue_pop(self->queue, out);
@@ -54,12 +54,12 @@ static fby_err next_item(struct fby_stage *self, void **out)
 }
 
 /* On Linux niceness is per thread, and inherited from the creating thread. */
-static void add_niceness(int by)
+static void add_niceness(int increment)
 {
     id_t thread = (id_t)gettid();
-    if (by > 0) {
-        (void)setpriority(
-            PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + by);
+    if (increment > 0) {
+        (void)setpriority(PRIO_PROCESS, thread,
+            getpriority(PRIO_PROCESS, thread) + increment);
     }
 }
 
@@ -69,10 +69,10 @@ static void *thread_main(void *opaque)
     struct fby_stage    *self   = thread->stage;
     void                *item   = NULL;
     pthread_mutex_lock(&self->start_lock); /* wait until all threads exist */
-    bool failed = self->failed;
+    bool start_failed = self->start_failed;
     pthread_mutex_unlock(&self->start_lock);
     add_niceness(self->config.nice);
-    while (!failed && next_item(self, &item) == FBY_OK) {
+    while (!start_failed && take_item(self, &item) == FBY_OK) {
         run_item(self, thread->number, item);
     }
     return NULL;
@@ -80,29 +80,29 @@ static void *thread_main(void *opaque)
 
 static fby_err start_thread(struct fby_stage *self)
 {
-    struct stage_thread *thread = &self->threads[self->started];
-    char                 name[16];
+    struct stage_thread *thread = &self->threads[self->n_started];
+    char                 name[16]; /* the longest that Linux allows */
     thread->stage  = self;
-    thread->number = self->started;
+    thread->number = self->n_started;
     if (pthread_create(&thread->handle, NULL, thread_main, thread) != 0) {
         return FBY_SYS;
     }
     snprintf(name, sizeof(name), "%.11s-%u", self->config.name, thread->number);
     pthread_setname_np(thread->handle, name);
-    self->started++;
+    self->n_started++;
     return FBY_OK;
 }
 
-/* The first threads wait until the last thread is created. If creating one
- * fails, no thread has called config.next, which could not be interrupted. */
+/* The first threads wait until the last thread is created. So if a creation
+ * fails, no thread is in config.next, which could not be interrupted. */
 static fby_err start_threads(struct fby_stage *self)
 {
     fby_err err = FBY_OK;
     pthread_mutex_lock(&self->start_lock);
-    while (self->started < self->config.threads && err == FBY_OK) {
+    while (self->n_started < self->config.threads && err == FBY_OK) {
         err = start_thread(self);
     }
-    self->failed = err != FBY_OK;
+    self->start_failed = err != FBY_OK;
     pthread_mutex_unlock(&self->start_lock);
     return err;
 }
@@ -132,7 +132,7 @@ void fby_stage_destroy(struct fby_stage **self_p)
     }
     *self_p = NULL;
     fby_queue_close(self->queue);
-    for (uint32_t i = 0; i < self->started; i++) {
+    for (uint32_t i = 0; i < self->n_started; i++) {
         pthread_join(self->threads[i].handle, NULL);
     }
     fby_queue_destroy(&self->queue);

@@ -1,9 +1,9 @@
 /* stage.h - one stage of a pipeline: named threads over one bounded queue.
  *
- * A stage calls `run` for each item in its queue, on any of its threads, and
- * counts times for a bottleneck report. `run` puts its result into the next
- * stage. Stages must be destroyed from first to last: then each stage passes
- * its last items to the next one, and no item is lost. */
+ * A stage calls `run` for each item in its queue, on any of its threads. It
+ * measures busy and waiting times, which show the stage that limits the rate.
+ * `run` puts its result into the queue of the next stage. Destroy stages from
+ * first to last: then each passes its last items on, and no item is lost. */
 #ifndef FBY_COMMON_STAGE_H
 #define FBY_COMMON_STAGE_H
 
@@ -15,22 +15,22 @@
 struct fby_stage;
 
 struct fby_stage_counts {
-    uint64_t                tasks;    /* finished */
-    uint64_t                failures; /* tasks that did not return FBY_OK */
+    uint64_t                tasks;    /* items for which `run` returned */
+    uint64_t                failures; /* of these, not with FBY_OK */
     int64_t                 busy_ns;  /* time in `run`, sum of all threads */
-    int64_t                 cpu_ns;   /* CPU time in `run`, sum likewise */
+    int64_t                 cpu_ns; /* CPU time in `run`, sum of all threads */
     uint32_t                threads;
-    struct fby_queue_counts queue; /* waits for input of this stage, and waits
-                                      for space of the previous stage */
+    struct fby_queue_counts queue; /* input: waits of this stage for items;
+                                      output: waits of threads that put items */
 };
 
 struct fby_stage_config {
-    const char *name; /* of the threads, at most 11 characters; borrowed */
+    const char *name; /* of the threads, cut after 11 characters; borrowed */
     uint32_t    threads;
     size_t      capacity; /* of the queue, in items */
     int         nice;     /* added to the threads' niceness, 0 to 19 */
-    /* Process `item`, which the function now owns. `thread` is 0 .. threads - 1
-     * and selects the scratch memory of the calling thread. */
+    /* Process `item`, which `run` then owns. `thread` is 0 .. threads - 1 and
+     * selects the scratch memory of the calling thread. */
     fby_err (*run)(void *context, uint32_t thread, void *item);
     /* Waits for the next item; NULL: items come from the queue. A result other
      * than FBY_OK ends the calling thread. */
@@ -43,8 +43,8 @@ FBY_CHECKED fby_err fby_stage_create(
     const struct fby_stage_config *config, struct fby_stage **out);
 
 /* Process the items that are left in the queue, join the threads, and set
- * *self_p to NULL; NULL is allowed. No other thread may put items any more, and
- * `next` must return an error by itself. */
+ * *self_p to NULL; NULL is allowed. No other thread may put items any more. If
+ * there is a `next`, the caller has made it return an error. */
 void fby_stage_destroy(struct fby_stage **self_p);
 
 /* Append one item to the queue.

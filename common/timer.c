@@ -7,7 +7,7 @@
 
 enum { MAX_DIVISOR = 1000 };
 
-static long           divisor   = 1;
+static long           divisor   = 1; /* FOREBAY_TIME_DIVISOR */
 static pthread_once_t read_once = PTHREAD_ONCE_INIT;
 
 static void read_environment(void)

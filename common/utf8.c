@@ -1,10 +1,11 @@
 /* The first byte of a character determines its length and the range of its
- * second byte; all further bytes may be any continuation bytes. */
+ * second byte. All further bytes are in the range 0x80 to 0xbf. */
 #include "common/utf8.h"
 
 #include <stdint.h>
 
-/* The bytes of a character whose first byte is `first`; 0: not a first byte. */
+/* The bytes of a character that begins with `first`; 0: not a valid begin.
+ * 0xc0 and 0xc1 begin overlong forms, 0xf5 and up begin no code point. */
 static size_t sequence_length(uint8_t first)
 {
     if (first < 0x80) {
@@ -16,9 +17,9 @@ static size_t sequence_length(uint8_t first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* The range of the second byte excludes overlong forms, surrogates and code
- * points above U+10FFFF. */
-static bool second_fits(uint8_t first, uint8_t second)
+/* The low limit excludes overlong forms. The high limit excludes surrogates
+ * (0xed) and code points above U+10FFFF (0xf4). */
+static bool is_second_byte(uint8_t first, uint8_t second)
 {
     uint8_t low  = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
@@ -27,25 +28,28 @@ static bool second_fits(uint8_t first, uint8_t second)
 
 size_t fby_utf8_length(const void *text, size_t left)
 {
-    const uint8_t *p = text;
-    size_t         n = sequence_length(p[0]);
-    if (n == 0 || n > left || (n > 1 && !second_fits(p[0], p[1]))) {
+    const uint8_t *bytes  = text;
+    size_t         length = sequence_length(bytes[0]);
+    if (length == 0 || length > left ||
+        (length > 1 && !is_second_byte(bytes[0], bytes[1]))) {
         return 0;
     }
-    for (size_t i = 2; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
+    for (size_t i = 2; i < length; i++) {
+        if (bytes[i] < 0x80 || bytes[i] > 0xbf) {
             return 0;
         }
     }
-    return n;
+    return length;
 }
 
 bool fby_is_utf8(const void *text, size_t size)
 {
-    const uint8_t *p = text;
-    size_t         n = 1;
-    for (size_t at = 0; n > 0 && at < size; at += n) {
-        n = fby_utf8_length(p + at, size - at);
+    const uint8_t *bytes  = text;
+    size_t         offset = 0;
+    size_t         length = 1; /* of the last character; 0: invalid */
+    while (length > 0 && offset < size) {
+        length = fby_utf8_length(bytes + offset, size - offset);
+        offset += length;
     }
-    return n > 0;
+    return length > 0;
 }

@@ -15,12 +15,12 @@
 #include "forebay/forebay.h"
 
 enum { TEXT_SIZE = 1024, SAVE_EVERY = 100 /* steps */ };
-enum { WAIT_NS = 200000000 }; /* then check whether Ctrl-C was pressed */
+enum { WAIT_NS = 200000000 }; /* at most, before Ctrl-C is noticed */
 
 struct progress {
     const char *file; /* path of the token file */
     char        token[TEXT_SIZE];
-    uint64_t    steps, rows; /* that this process has trained */
+    uint64_t    steps, rows; /* numbers trained by this process */
 };
 
 static volatile sig_atomic_t stopped;
@@ -30,7 +30,7 @@ static void on_signal(int number)
     stopped = number;
 }
 
-/* NULL: there is no token file; "": an error, which forebay_open() reports. */
+/* Returns NULL if there is no token file; "", an invalid token, on an error. */
 static const char *read_token(struct progress *progress)
 {
     FILE *file = fopen(progress->file, "r");
@@ -51,7 +51,7 @@ static bool save_token(const struct progress *progress)
     snprintf(temporary, sizeof(temporary), "%s.new", progress->file);
     FILE *file = fopen(temporary, "w");
     bool  ok   = file != NULL && fprintf(file, "%s\n", progress->token) > 0;
-    ok         = file != NULL && fclose(file) == 0 && ok;
+    ok         = file != NULL && fclose(file) == 0 && ok; /* always close */
     if (!ok || rename(temporary, progress->file) != 0) {
         perror(progress->file);
         return false;
@@ -79,15 +79,16 @@ static void print_tensors(const struct forebay_batch *batch)
  * and strides count elements. The step may overwrite them. */
 static void train(struct progress *progress, const struct forebay_batch *batch)
 {
-    if (progress->steps++ == 0) {
+    if (progress->steps == 0) {
         print_tensors(batch);
     }
+    progress->steps++;
     progress->rows += forebay_batch_rows(batch);
     snprintf(progress->token, TEXT_SIZE, "%s", forebay_batch_token(batch));
 }
 
-/* The exit code: 0 at the end, 130 after Ctrl-C, 1 on an error. */
-static int loop(struct forebay *stream, struct progress *progress)
+/* Returns the exit code: 0 at the end, 130 after Ctrl-C, 1 on an error. */
+static int train_all(struct forebay *stream, struct progress *progress)
 {
     while (stopped == 0) {
         struct forebay_batch *batch = NULL;
@@ -120,7 +121,7 @@ int main(int argc, char **argv)
                         "TOKEN_FILE [NAME=DIR]\n");
         return 2;
     }
-    if (directory != NULL) {
+    if (directory != NULL) { /* split NAME=DIR: argv[6] becomes NAME */
         *directory++ = '\0';
     }
     struct progress        progress = {argv[5], "", 0, 0};
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
     struct forebay        *stream   = NULL;
     char                   error[TEXT_SIZE];
     options.roots         = &root;
-    options.n_roots       = argc == 7 ? 1 : 0;
+    options.n_roots       = directory != NULL ? 1 : 0;
     options.server        = argv[1];
     options.pipeline_path = argv[2];
     options.split         = argv[3];
@@ -139,13 +140,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "trainer: %s\n", error);
         return 1;
     }
-    struct timespec t[2]; /* begin and end */
+    struct timespec begin, end;
     signal(SIGINT, on_signal);
-    timespec_get(&t[0], TIME_UTC);
-    int code = loop(stream, &progress);
-    timespec_get(&t[1], TIME_UTC);
-    double seconds = (double)(t[1].tv_sec - t[0].tv_sec) +
-                     1e-9 * (double)(t[1].tv_nsec - t[0].tv_nsec);
+    timespec_get(&begin, TIME_UTC);
+    int code = train_all(stream, &progress);
+    timespec_get(&end, TIME_UTC);
+    double seconds = (double)(end.tv_sec - begin.tv_sec) +
+                     1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     printf("%" PRIu64 " rows in %" PRIu64 " steps, %.0f rows/s\n",
         progress.rows, progress.steps, (double)progress.rows / seconds);
     forebay_close(&stream);

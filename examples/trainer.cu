@@ -31,44 +31,46 @@ __global__ void add_up(const float *values, uint64_t n, double *sum)
     atomicAdd(sum, thread_sum);
 }
 
-/* The step of your model: submit the work to `stream` and do not wait for its
- * end. Returns the number of values. */
-static uint64_t train(const DLTensor *tensor, cudaStream_t stream, double *sum)
+/* The step of your model: submit the work to `cuda_stream` and do not wait for
+ * its end. Returns the number of values. */
+static uint64_t train(
+    const DLTensor *tensor, cudaStream_t cuda_stream, double *sum)
 {
     uint64_t n = 1;
     for (int32_t d = 0; d < tensor->ndim; d++) {
         n *= (uint64_t)tensor->shape[d];
     }
-    add_up<<<256, 256, 0, stream>>>(
+    add_up<<<256, 256, 0, cuda_stream>>>(
         static_cast<const float *>(tensor->data), n, sum);
     CHECK(cudaGetLastError());
     return n;
 }
 
-static enum forebay_status loop(
-    struct forebay *data, const char *field, cudaStream_t stream, double *sum)
+static enum forebay_status train_all(struct forebay *stream, const char *field,
+    cudaStream_t cuda_stream, double *sum)
 {
     struct forebay_batch *batch  = nullptr;
     enum forebay_status   status = FOREBAY_OK;
     uint64_t              values = 0;
-    while ((status = forebay_next(data, -1, stream, &batch)) == FOREBAY_OK) {
+    while ((status = forebay_next(stream, -1, cuda_stream, &batch)) ==
+           FOREBAY_OK) {
         int32_t         i = forebay_batch_field(batch, field);
         const DLTensor *tensor =
             i < 0 ? nullptr : forebay_batch_tensor(batch, (uint32_t)i);
         if (tensor == nullptr || tensor->dtype.code != kDLFloat ||
             tensor->dtype.bits != 32) {
             fprintf(stderr, "trainer: %s is not an f32 field\n", field);
-            forebay_release(&batch, stream);
+            forebay_release(&batch, cuda_stream);
             return FOREBAY_USAGE;
         }
-        values += train(tensor, stream, sum);
-        /* The memory is reused after the work submitted to `stream`. */
-        forebay_release(&batch, stream);
+        values += train(tensor, cuda_stream, sum);
+        /* The memory is reused after the work submitted to `cuda_stream`. */
+        forebay_release(&batch, cuda_stream);
     }
     double total = 0;
     CHECK(cudaMemcpyAsync(
-        &total, sum, sizeof(total), cudaMemcpyDeviceToHost, stream));
-    CHECK(cudaStreamSynchronize(stream));
+        &total, sum, sizeof(total), cudaMemcpyDeviceToHost, cuda_stream));
+    CHECK(cudaStreamSynchronize(cuda_stream));
     printf("%" PRIu64 " values, mean %g\n", values,
         values > 0 ? total / (double)values : 0);
     return status;
@@ -82,33 +84,33 @@ int main(int argc, char **argv)
             stderr, "usage: trainer SERVER PIPELINE SPLIT FIELD [NAME=DIR]\n");
         return 2;
     }
-    if (directory != nullptr) {
+    if (directory != nullptr) { /* split NAME=DIR: argv[5] becomes NAME */
         *directory++ = '\0';
     }
     struct forebay_root    root    = {argv[argc - 1], directory};
     struct forebay_options options = forebay_options();
-    struct forebay        *data    = nullptr;
+    struct forebay        *stream  = nullptr;
     char                   error[1024];
     options.server        = argv[1];
     options.pipeline_path = argv[2];
     options.split         = argv[3];
     options.epochs        = 1;
     options.roots         = &root;
-    options.n_roots       = argc == 6 ? 1 : 0;
+    options.n_roots       = directory != nullptr ? 1 : 0;
     options.device        = "cuda";
-    if (forebay_open(&options, error, sizeof(error), &data) != FOREBAY_OK) {
+    if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
         fprintf(stderr, "trainer: %s\n", error);
         return 1;
     }
-    cudaStream_t stream = nullptr;
-    double      *sum    = nullptr;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    cudaStream_t cuda_stream = nullptr;
+    double      *sum         = nullptr;
+    CHECK(cudaStreamCreateWithFlags(&cuda_stream, cudaStreamNonBlocking));
     CHECK(cudaMalloc(&sum, sizeof(*sum)));
-    CHECK(cudaMemsetAsync(sum, 0, sizeof(*sum), stream));
-    enum forebay_status status = loop(data, argv[4], stream, sum);
+    CHECK(cudaMemsetAsync(sum, 0, sizeof(*sum), cuda_stream));
+    enum forebay_status status = train_all(stream, argv[4], cuda_stream, sum);
     if (status != FOREBAY_END) {
-        fprintf(stderr, "trainer: %s\n", forebay_error(data));
+        fprintf(stderr, "trainer: %s\n", forebay_error(stream));
     }
-    forebay_close(&data);
+    forebay_close(&stream);
     return status == FOREBAY_END ? 0 : 1;
 }

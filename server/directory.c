@@ -13,7 +13,7 @@ struct fby_directory *fby_directory_create(
 {
     struct fby_directory *self = fby_zalloc(sizeof(*self));
     self->config               = *config;
-    self->delta                = fby_zalloc(MAX_DELTA * sizeof(*self->delta));
+    self->added                = fby_zalloc(MAX_ADDED * sizeof(*self->added));
     return self;
 }
 
@@ -30,7 +30,7 @@ void fby_directory_destroy(struct fby_directory **self_p)
     while (self->sessions != NULL) {
         fby_directory_remove_session(self, self->sessions);
     }
-    free(self->delta);
+    free(self->added);
     free(self);
 }
 
@@ -58,15 +58,15 @@ void fby_directory_tick(struct fby_directory *self, int64_t now_ns)
 int64_t fby_directory_deadline(const struct fby_directory *self)
 {
     int64_t deadline_ns = INT64_MAX;
-    int64_t lease_ns    = self->config.lease_ns + 1; /* then it has expired */
+    int64_t expiry_ns = self->config.lease_ns + 1; /* first ns after a lease */
     for (struct fby_dir_worker *w = self->workers; w != NULL; w = w->hh.next) {
-        deadline_ns = fby_earlier_ns(deadline_ns, w->seen_ns + lease_ns);
+        deadline_ns = fby_earlier_ns(deadline_ns, w->seen_ns + expiry_ns);
     }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
         deadline_ns = fby_earlier_ns(deadline_ns, s->state == SESSION_WAITING
                                                       ? s->waits_until_ns
-                                                      : s->seen_ns + lease_ns);
+                                                      : s->seen_ns + expiry_ns);
     }
     return deadline_ns;
 }
@@ -89,16 +89,16 @@ static void fill_join_answer(
     }
 }
 
-/* Collect up to MAX_DELTA workers added after *version, oldest first, and set
- * *version to that of the last worker. Returns the number of workers. */
-static size_t collect_delta(struct fby_directory *self, uint64_t *version)
+/* Collect in self->added up to MAX_ADDED workers whose version is above
+ * *version, oldest first, and set *version to that of the last one. Returns
+ * their number. The table is in order of adding, so the versions ascend. */
+static size_t collect_added(struct fby_directory *self, uint64_t *version)
 {
-    size_t   n     = 0;
-    uint64_t since = *version;
-    for (struct fby_dir_worker *w = self->workers; w != NULL && n < MAX_DELTA;
+    size_t n = 0;
+    for (struct fby_dir_worker *w = self->workers; w != NULL && n < MAX_ADDED;
          w                        = w->hh.next) {
-        if (w->version > since) {
-            self->delta[n++] = (struct fby_worker_info){
+        if (w->version > *version) {
+            self->added[n++] = (struct fby_worker_info){
                 .instance  = {w->instance},
                 .endpoints = {(const char *const *)w->endpoints,
                     w->n_endpoints},
@@ -114,13 +114,13 @@ static void fill_workers(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
     bool   full  = session->sent_version == 0; /* nothing was sent yet */
-    size_t n     = collect_delta(self, &session->sent_version);
+    size_t n     = collect_added(self, &session->sent_version);
     out->type    = FBY_MSG_WORKERS;
     out->workers = (struct fby_workers){
         .session  = {session->id},
         .sequence = ++session->sequence,
         .full     = full,
-        .added    = self->delta,
+        .added    = self->added,
         .n_added  = n,
     };
 }
@@ -131,13 +131,14 @@ static bool has_new_workers(
     if (session->state != SESSION_JOINED || self->workers == NULL) {
         return false;
     }
+    /* uthash appends, so the tail of the table is the newest worker. */
     const struct fby_dir_worker *newest =
         ELMT_FROM_HH(self->workers->hh.tbl, self->workers->hh.tbl->tail);
     return newest->version > session->sent_version;
 }
 
-/* Fill in one message that is due to the session; false when none is. */
-static bool fill_due_message(struct fby_directory *self,
+/* Take one message that is due to the session; false when none is due. */
+static bool take_due_message(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
     if (session->answer_due) {
@@ -157,7 +158,7 @@ bool fby_directory_take_due(struct fby_directory *self, struct fby_message *out,
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
-        if (fill_due_message(self, s, out)) {
+        if (take_due_message(self, s, out)) {
             *to = s->route;
             return true;
         }

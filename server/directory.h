@@ -1,17 +1,17 @@
-/* directory.h - the registered workers, the jobs and the sessions of their
- * ranks.
+/* directory.h - the workers, jobs and sessions that the server knows.
+ *
+ * A job is one training run. Each of its trainer processes is a rank of the
+ * job, and its client has a session. Workers and sessions have leases: without
+ * a message that renews the lease, they are removed when it ends.
  *
  * The functions use neither socket nor clock: callers pass `now_ns`. Messages
  * to a session are marked as due, and fby_directory_take_due() returns them.
- * Nothing is stored on disk. After a restart workers register again, and
- * clients join again.
+ * Nothing is stored on disk. After a restart of the server, workers register
+ * again, and clients join again.
  *
- * A lease is the time for which a worker or session stays registered without a
- * message of it. The message that extends a lease renews it.
- *
- * Lists of workers that are sent to a client only add workers. A worker whose
- * lease expired is not sent to new clients, but connected clients keep using
- * it. */
+ * A message with a list of workers only adds workers. When the lease of a
+ * worker has expired, new clients do not learn of the worker, but clients that
+ * are connected to it keep using it. */
 #ifndef FBY_SERVER_DIRECTORY_H
 #define FBY_SERVER_DIRECTORY_H
 
@@ -25,7 +25,7 @@
 struct fby_directory;
 
 struct fby_directory_config {
-    int64_t  lease_ns;
+    int64_t  lease_ns;     /* length of all leases */
     uint32_t max_workers;  /* further workers are refused */
     uint32_t max_sessions; /* further sessions are refused */
 };
@@ -33,8 +33,8 @@ struct fby_directory_config {
 struct fby_directory_counts {
     uint32_t workers, sessions, jobs;           /* registered now */
     uint64_t expired_workers, expired_sessions; /* since create, as below */
-    uint64_t refused;                           /* joins */
-    uint64_t unreachable;                       /* reports of clients */
+    uint64_t refused;                           /* sessions that were refused */
+    uint64_t unreachable; /* reports that a worker cannot be reached */
 };
 
 /* An empty directory; never NULL. `config` is copied. */
@@ -52,11 +52,11 @@ FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_registration *registration, int64_t now_ns);
 
 /* Renew the lease of a worker.
- * Errors: FBY_NOT_FOUND  unknown: the worker has to register. */
+ * Errors: FBY_NOT_FOUND  the worker is unknown and has to register. */
 FBY_CHECKED fby_err fby_directory_heartbeat(struct fby_directory *self,
     struct fby_instance_id instance, int64_t now_ns);
 
-/* Remove a worker that stops; an unknown one is ignored. */
+/* Remove a worker that stops. An unknown worker is ignored. */
 void fby_directory_deregister(
     struct fby_directory *self, struct fby_instance_id instance);
 
@@ -66,8 +66,8 @@ void fby_directory_unreachable(
 
 /* ---- sessions ---- */
 
-/* Handle the request of a session to be rank `join->rank` of a job. If the rank
- * is free, JOINED or JOIN_REFUSED becomes due at once. If another session holds
+/* Add a session that asks to be rank `join->rank` of a job. If the rank is
+ * free, JOINED or JOIN_REFUSED becomes due at once. If another session holds
  * the rank, JOIN_REFUSED becomes due when the holder renews its lease, or
  * JOINED when the holder does not renew within one lease. Later messages to the
  * session go to `from`. A job is removed with its last session.
@@ -77,15 +77,15 @@ FBY_CHECKED fby_err fby_directory_join(struct fby_directory *self,
     int64_t now_ns);
 
 /* Renew the lease of a session. `renew` has the digests that the session knows
- * by now and the sequence of its list of workers. Digests that differ from
- * those of the job make JOIN_REFUSED due. Later messages to the session go to
- * `from`.
- * Errors: FBY_NOT_FOUND  unknown: the session has to join. */
+ * by now and the sequence number of the last list of workers that it received.
+ * Digests that differ from those of the job make JOIN_REFUSED due. Later
+ * messages to the session go to `from`.
+ * Errors: FBY_NOT_FOUND  the session is unknown and has to join. */
 FBY_CHECKED fby_err fby_directory_renew(struct fby_directory *self,
     const struct fby_renew *renew, const struct fby_routing_id *from,
     int64_t now_ns);
 
-/* Remove a session; an unknown one is ignored. */
+/* Remove a session. An unknown session is ignored. */
 void fby_directory_quit(struct fby_directory *self, struct fby_session_id id);
 
 /* ---- time and due messages ---- */
@@ -98,16 +98,16 @@ void fby_directory_extend_leases(struct fby_directory *self, int64_t gap_ns);
  * waited for a rank. */
 void fby_directory_tick(struct fby_directory *self, int64_t now_ns);
 
-/* When fby_directory_tick must be called next; INT64_MAX: never. */
+/* The time of the next call of fby_directory_tick; INT64_MAX: never. */
 int64_t fby_directory_deadline(const struct fby_directory *self);
 
 /* Take one due message and its destination; false when none is due. The
  * pointers in the message are borrowed from the directory until the next call.
- * The caller sets `server`, and in JOINED also the times. */
+ * The caller sets the `server` of the message, and in JOINED also its times. */
 bool fby_directory_take_due(struct fby_directory *self, struct fby_message *out,
     struct fby_routing_id *to);
 
-/* The counters. */
+/* A copy of the counters. */
 struct fby_directory_counts fby_directory_counts(
     const struct fby_directory *self);
 

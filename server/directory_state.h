@@ -1,8 +1,8 @@
 /* directory_state.h - the state of the directory. Internal to server/.
  *
- * Three hash tables: workers by instance, sessions by id, jobs by name. A
- * session belongs to exactly one job and is counted there; a job is freed with
- * its last session. Iterate by hh.next, in the order of adding. */
+ * Three hash tables (uthash): workers by instance, sessions by id, jobs by
+ * name. Iterate by hh.next, in the order of adding. A session belongs to
+ * exactly one job; a job is freed with its last session. */
 #ifndef FBY_SERVER_DIRECTORY_STATE_H
 #define FBY_SERVER_DIRECTORY_STATE_H
 
@@ -10,15 +10,15 @@
 
 #include "server/directory.h"
 
-enum { MAX_DELTA = 1024 }; /* workers in one WORKERS message */
+enum { MAX_ADDED = 1024 }; /* workers in one WORKERS message */
 
 struct fby_dir_worker {
-    uint64_t       instance; /* key */
-    char          *host;
-    char         **endpoints;
-    size_t         n_endpoints;
-    uint64_t       version; /* of the directory when the worker was added */
-    int64_t        seen_ns; /* time of the last register or heartbeat */
+    uint64_t instance; /* key */
+    char    *host;
+    char   **endpoints;
+    size_t   n_endpoints;
+    uint64_t version; /* number of the worker in order of adding, from 1 */
+    int64_t  seen_ns; /* time of the last register or heartbeat */
     UT_hash_handle hh;
 };
 
@@ -26,7 +26,7 @@ enum session_state {
     SESSION_NEW,     /* not checked yet */
     SESSION_WAITING, /* another session holds its rank */
     SESSION_JOINED,
-    SESSION_REFUSED /* kept to repeat the answer until its lease expires */
+    SESSION_REFUSED /* kept until its lease expires, to repeat the answer */
 };
 
 struct fby_dir_job;
@@ -39,24 +39,25 @@ struct fby_dir_session {
     uint32_t                   pid;
     uint32_t                   rank;
     int64_t                    seen_ns; /* time of the last join or renew */
-    int64_t                    waits_until_ns; /* in SESSION_WAITING */
-    struct fby_join            request;    /* its JOIN, but without the texts */
-    struct fby_routing_id      route;      /* destination of messages */
-    bool                       answer_due; /* JOINED or JOIN_REFUSED */
-    enum fby_join_refused_code code;       /* in SESSION_REFUSED */
-    char                       text[512];  /* in SESSION_REFUSED */
+    int64_t                    waits_until_ns; /* only in SESSION_WAITING */
+    struct fby_join            request;      /* its JOIN; the texts are NULL */
+    struct fby_routing_id      route;        /* where to send messages */
+    bool                       answer_due;   /* send JOINED or JOIN_REFUSED */
+    enum fby_join_refused_code code;         /* only in SESSION_REFUSED */
+    char                       text[512];    /* cause of SESSION_REFUSED */
     uint64_t                   sent_version; /* of the newest worker sent */
-    uint64_t                   sequence;     /* of the last WORKERS message */
-    UT_hash_handle             hh;
+    uint64_t       sequence; /* number of the last WORKERS message */
+    UT_hash_handle hh;
 };
 
 struct fby_dir_job {
     char                   *name;  /* key */
     struct fby_join         facts; /* JOIN of the first session: seed, ... */
-    char                   *facts_host;        /* host of that session */
-    struct fby_maybe_digest data, fingerprint; /* that all ranks must have */
-    uint32_t                n_sessions;        /* in any state */
-    UT_hash_handle          hh;
+    char                   *facts_host; /* host of the first session */
+    struct fby_maybe_digest data,
+        fingerprint;           /* of all ranks; set when first known */
+    uint32_t       n_sessions; /* in any state */
+    UT_hash_handle hh;
 };
 
 struct fby_directory {
@@ -65,12 +66,13 @@ struct fby_directory {
     struct fby_dir_session     *sessions;
     struct fby_dir_job         *jobs;
     uint32_t                    n_waiting; /* sessions in SESSION_WAITING */
-    uint64_t                    version;   /* incremented by each new worker */
+    uint64_t                    version;   /* of the newest worker */
     struct fby_directory_counts counts;
-    struct fby_worker_info     *delta; /* entries of the last WORKERS taken */
+    struct fby_worker_info     *added; /* workers of the last WORKERS taken */
 };
 
-/* Remove and free a worker, or a session and the job whose last one it is. */
+/* Remove and free a worker, or a session. The last session of a job is freed
+ * with its job. */
 void fby_directory_remove_worker(
     struct fby_directory *self, struct fby_dir_worker *worker);
 void fby_directory_remove_session(

@@ -21,23 +21,23 @@ enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
     MAX_READ     = 256, /* messages read per iteration of the loop */
-    MAX_QUEUED   = 1000 /* messages from or to a peer; more are lost */
+    MAX_QUEUED   = 1000 /* messages from or to one peer; further are lost */
 };
 
-/* If a wait returns more than max_oversleep_ns after the time it was to end,
- * the process was stopped or starved. Leases are then extended by the
- * excess. */
+/* If a wait ends more than max_oversleep_ns too late, the process was stopped
+ * or starved, and leases are extended by the excess. Waits are short, so that
+ * the excess is about the whole time for which the process did not run. */
 static const int64_t max_oversleep_ns = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns  = FBY_NS_PER_S / 2;
 
 struct server {
     struct fby_server_options options;
     struct fby_directory     *directory;
-    struct fby_instance_id    instance;
-    void                     *zmq;
-    void                     *socket;
-    int                       signals; /* signalfd */
-    int64_t                   now_ns;  /* read once per iteration */
+    struct fby_instance_id    instance;  /* id of this process */
+    void                     *zmq;       /* context */
+    void                     *socket;    /* ROUTER */
+    int                       signal_fd; /* signalfd for SIGTERM and SIGINT */
+    int64_t                   now_ns;    /* clock, read once per iteration */
     uint64_t                  refused_messages;
     bool                      stopping;
     struct fby_buffer         frame; /* scratch memory of send_to */
@@ -55,7 +55,7 @@ struct fby_server_options fby_server_defaults(void)
 
 /* ---- sending ---- */
 
-/* Errors are only logged: a peer that did not get an answer asks again. */
+/* Errors are only logged: a peer that gets no answer asks again. */
 static void send_to(struct server *self, const struct fby_routing_id *to,
     const struct fby_message *message)
 {
@@ -150,7 +150,7 @@ static void on_join(struct server *self, const struct fby_routing_id *from,
     if (fby_directory_join(self->directory, join, from, self->now_ns) !=
         FBY_OK) {
         refuse_join(self, from, join);
-    }
+    } /* else the directory has the answer as a due message */
 }
 
 static void on_renew(struct server *self, const struct fby_routing_id *from,
@@ -208,7 +208,7 @@ static void dispatch(
         refuse_message(self, why.text);
         return;
     }
-    handler *handle = handlers[(unsigned)message.type & 255U];
+    handler *handle = handlers[(uint8_t)message.type];
     if (handle != NULL) {
         handle(self, from, &message);
     } else {
@@ -239,7 +239,7 @@ static int64_t wait_until_ns(const struct server *self)
 {
     int64_t deadline_ns = fby_directory_deadline(self->directory);
     int64_t latest_ns   = self->now_ns + longest_wait_ns;
-    int64_t until_ns    = deadline_ns < latest_ns ? deadline_ns : latest_ns;
+    int64_t until_ns    = fby_earlier_ns(deadline_ns, latest_ns);
     return until_ns > self->now_ns ? until_ns : self->now_ns;
 }
 
@@ -263,17 +263,19 @@ static void run_iteration(struct server *self)
 {
     zmq_pollitem_t items[] = {
         {.socket = self->socket, .events = ZMQ_POLLIN},
-        {.fd = self->signals, .events = ZMQ_POLLIN},
+        {.fd = self->signal_fd, .events = ZMQ_POLLIN},
     };
     int64_t until_ns = wait_until_ns(self);
     int64_t left_ns  = until_ns - fby_now_ns();
-    long    ms       = left_ns > 0 ? (long)(left_ns / FBY_NS_PER_MS) + 1 : 0;
-    if (zmq_poll(items, 2, ms) < 0 && errno != EINTR) {
+    long    wait_ms  = /* rounded up */
+        left_ns > 0 ? (long)(left_ns / FBY_NS_PER_MS) + 1 : 0;
+    if (zmq_poll(items, 2, wait_ms) < 0 && errno != EINTR) {
         fby_error("POLL", "%s", zmq_strerror(errno));
     }
-    self->now_ns = fby_now_ns();
-    if (self->now_ns - until_ns > max_oversleep_ns) {
-        fby_directory_extend_leases(self->directory, self->now_ns - until_ns);
+    self->now_ns      = fby_now_ns();
+    int64_t excess_ns = self->now_ns - until_ns;
+    if (excess_ns > max_oversleep_ns) {
+        fby_directory_extend_leases(self->directory, excess_ns);
     }
     self->stopping = (items[1].revents & ZMQ_POLLIN) != 0;
     int n_read     = 0;
@@ -284,6 +286,7 @@ static void run_iteration(struct server *self)
     send_due_messages(self);
 }
 
+/* Write the endpoint to ready_fd, close it, and log the endpoint. */
 static void report_ready(const struct server *self, const char *endpoint)
 {
     char line[FBY_ENDPOINT_SIZE + 1];
@@ -304,7 +307,8 @@ static void report_ready(const struct server *self, const char *endpoint)
     }
 }
 
-static int open_signals(void)
+/* Block SIGTERM and SIGINT in this process and return a signalfd for them. */
+static int block_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -332,9 +336,9 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     self->directory = fby_directory_create(&config);
     self->instance  = fby_instance_random();
     self->now_ns    = fby_now_ns();
-    self->signals   = open_signals();
+    self->signal_fd = block_signals();
     self->zmq       = zmq_ctx_new();
-    if (self->signals < 0 || self->zmq == NULL) {
+    if (self->signal_fd < 0 || self->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "cannot start: %s", strerror(errno));
     }
     fby_err err = fby_socket_bind(
@@ -345,15 +349,15 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     return err;
 }
 
-static void report_ended(const struct server *self)
+static void log_ended(const struct server *self)
 {
-    struct fby_directory_counts n = fby_directory_counts(self->directory);
+    struct fby_directory_counts counts = fby_directory_counts(self->directory);
     fby_info("SERVER-ENDED",
         "messages refused %" PRIu64 ", joins refused %" PRIu64
         ", late workers %" PRIu64 ", late sessions %" PRIu64
         ", reported unreachable %" PRIu64,
-        self->refused_messages, n.refused, n.expired_workers,
-        n.expired_sessions, n.unreachable);
+        self->refused_messages, counts.refused, counts.expired_workers,
+        counts.expired_sessions, counts.unreachable);
 }
 
 static void close_server(struct server *self)
@@ -364,8 +368,8 @@ static void close_server(struct server *self)
     if (self->zmq != NULL) {
         zmq_ctx_term(self->zmq);
     }
-    if (self->signals >= 0) {
-        close(self->signals);
+    if (self->signal_fd >= 0) {
+        close(self->signal_fd);
     }
     fby_directory_destroy(&self->directory);
     fby_buffer_fini(&self->frame);
@@ -374,7 +378,7 @@ static void close_server(struct server *self)
 fby_err fby_server_run(
     const struct fby_server_options *options, struct fby_error_detail *why)
 {
-    struct server self        = {.options = *options, .signals = -1};
+    struct server self        = {.options = *options, .signal_fd = -1};
     self.options.lease_ns     = fby_scaled_timeout_ns(options->lease_ns);
     self.options.heartbeat_ns = fby_scaled_timeout_ns(options->heartbeat_ns);
     fby_err err               = open_server(&self, why);
@@ -382,7 +386,7 @@ fby_err fby_server_run(
         run_iteration(&self);
     }
     if (err == FBY_OK) {
-        report_ended(&self);
+        log_ended(&self);
     }
     close_server(&self);
     return err;

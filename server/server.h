@@ -12,11 +12,11 @@
 #include "common/err.h"
 
 struct fby_server_options {
-    const char *listen; /* "tcp://127.0.0.1:7070"; port *: any free one */
-    int     ready_fd;   /* the endpoint and a newline are written to it, then it
-                             is closed; -1: none */
-    int64_t lease_ns;
-    int64_t heartbeat_ns; /* between renewals that peers should send */
+    const char *listen;   /* "tcp://127.0.0.1:7070"; port *: any free one */
+    int         ready_fd; /* descriptor to which the endpoint and a newline are
+                           written; then closed; -1: none */
+    int64_t     lease_ns; /* peers without a message for so long are removed */
+    int64_t     heartbeat_ns; /* time between two messages that renew a lease */
 };
 
 /* The default options. */
@@ -24,7 +24,7 @@ struct fby_server_options fby_server_defaults(void);
 
 /* Serve until SIGTERM or SIGINT.
  *
- * Blocks: until then.
+ * Blocks: until one of these signals.
  * Errors: FBY_USAGE   `listen` is malformed
  *         FBY_CONFIG  the server cannot listen on `listen`
  *         FBY_SYS     a system call failed. */

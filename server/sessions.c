@@ -1,9 +1,10 @@
-/* sessions.c - the sessions of the directory. A session is a rank of a job, and
- * all ranks of a job must agree.
+/* sessions.c - the sessions of the directory: join, renew, agree, remove.
  *
- * The first session that joins sets the facts of the job (world size, seed,
- * content, start). The first session that knows a digest sets the digest of the
- * job. */
+ * A job is one training run. Each of its trainer processes is a rank, and its
+ * client joins the job with a session. All ranks of a job must agree: the first
+ * session that joins sets the facts of the job (world size, seed, content
+ * digest, start), and sessions with other facts are refused. The first
+ * session that knows a data digest or fingerprint sets that of the job. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,9 @@ static struct fby_dir_session *add_session(
     session->pid                    = join->pid;
     session->rank                   = join->rank;
     session->request                = *join;
-    session->request.job = session->request.host = NULL; /* not ours */
-    session->job = find_or_add_job(self, join->job);
+    session->request.job            = NULL; /* borrowed from the message */
+    session->request.host           = NULL;
+    session->job                    = find_or_add_job(self, join->job);
     session->job->n_sessions++;
     HASH_ADD(hh, self->sessions, id, sizeof(session->id), session);
     return session;
@@ -66,7 +68,7 @@ void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
-    set_state(self, session, SESSION_NEW); /* is not counted as waiting */
+    set_state(self, session, SESSION_NEW); /* count it as waiting no more */
     HASH_DEL(self->sessions, session);
     if (--job->n_sessions == 0) {
         HASH_DEL(self->jobs, job);
@@ -92,61 +94,64 @@ static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     fby_warn("JOIN-REFUSED", "%s", session->text);
 }
 
+/* Write the cause of a refusal: the job has another value of `fact`. */
 static void describe_difference(struct fby_dir_session *session,
-    const char *what, const char *mine, const char *theirs)
+    const char *fact, const char *mine, const char *theirs)
 {
     snprintf(session->text, sizeof(session->text),
         "job '%s': %s %s on %s (rank %u) is not %s as on %s; all ranks of a "
         "job must agree",
-        session->job->name, what, mine, session->host, session->rank, theirs,
+        session->job->name, fact, mine, session->host, session->rank, theirs,
         session->job->facts_host);
 }
 
-static bool compare_number(struct fby_dir_session *session, const char *what,
+/* True if both numbers are equal; if not, session->text has the difference. */
+static bool compare_number(struct fby_dir_session *session, const char *fact,
     uint64_t mine, uint64_t theirs)
 {
-    char a[24];
-    char b[24];
+    char mine_text[24]; /* up to 20 digits */
+    char theirs_text[24];
     if (mine == theirs) {
         return true;
     }
-    snprintf(a, sizeof(a), "%" PRIu64, mine);
-    snprintf(b, sizeof(b), "%" PRIu64, theirs);
-    describe_difference(session, what, a, b);
+    snprintf(mine_text, sizeof(mine_text), "%" PRIu64, mine);
+    snprintf(theirs_text, sizeof(theirs_text), "%" PRIu64, theirs);
+    describe_difference(session, fact, mine_text, theirs_text);
     return false;
 }
 
-static bool compare_digest(struct fby_dir_session *session, const char *what,
+/* True if both digests are equal; if not, session->text has the difference. */
+static bool compare_digest(struct fby_dir_session *session, const char *fact,
     const struct fby_digest *mine, const struct fby_digest *theirs)
 {
-    char a[65];
-    char b[65];
+    char mine_hex[2 * sizeof(mine->bytes) + 1];
+    char theirs_hex[2 * sizeof(theirs->bytes) + 1];
     if (fby_digest_equal(mine, theirs)) {
         return true;
     }
-    fby_hex(mine->bytes, sizeof(mine->bytes), a);
-    fby_hex(theirs->bytes, sizeof(theirs->bytes), b);
-    describe_difference(session, what, a, b);
+    fby_hex(mine->bytes, sizeof(mine->bytes), mine_hex);
+    fby_hex(theirs->bytes, sizeof(theirs->bytes), theirs_hex);
+    describe_difference(session, fact, mine_hex, theirs_hex);
     return false;
 }
 
 /* Set the digest of the job if it has none yet, else compare both digests. */
 static bool set_or_compare_digest(struct fby_dir_session *session,
-    const char *what, const struct fby_maybe_digest *mine,
-    struct fby_maybe_digest *job)
+    const char *fact, const struct fby_maybe_digest *mine,
+    struct fby_maybe_digest *of_job)
 {
     if (!mine->known) {
+        return true; /* compared when the session knows its digest */
+    }
+    if (!of_job->known) {
+        *of_job = *mine;
         return true;
     }
-    if (!job->known) {
-        *job = *mine;
-        return true;
-    }
-    return compare_digest(session, what, &mine->digest, &job->digest);
+    return compare_digest(session, fact, &mine->digest, &of_job->digest);
 }
 
-/* Refuse `session` if a digest that it knows differs from that of its job. */
-static void check_digests(struct fby_directory *self,
+/* Set digests that the job lacks. Refuse `session` if it has others. */
+static void set_or_check_digests(struct fby_directory *self,
     struct fby_dir_session *session, const struct fby_maybe_digest *data,
     const struct fby_maybe_digest *fingerprint)
 {
@@ -160,7 +165,7 @@ static void check_digests(struct fby_directory *self,
 }
 
 /* Refuse `session` if a fact or digest differs from that of its job. */
-static void check_facts(
+static void refuse_if_facts_differ(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     const struct fby_join *mine  = &session->request;
@@ -178,7 +183,7 @@ static void check_facts(
                    session, "start step", mine->step, facts->step)) {
         refuse(self, session, FBY_JOIN_START);
     } else {
-        check_digests(self, session, &mine->data, &mine->fingerprint);
+        set_or_check_digests(self, session, &mine->data, &mine->fingerprint);
     }
 }
 
@@ -186,6 +191,7 @@ static void check_facts(
 
 enum which_rank { SAME_RANK, ANOTHER_RANK };
 
+/* Another session of the job, in `state`, of the same or another rank. */
 static struct fby_dir_session *find_in_job(struct fby_directory *self,
     const struct fby_dir_session *session, enum session_state state,
     enum which_rank rank)
@@ -209,8 +215,7 @@ static struct fby_dir_session *find_holder(
     return find_in_job(self, session, SESSION_JOINED, SAME_RANK);
 }
 
-/* A session that waits for the rank of `holder`; NULL: none, as in most
- * calls. */
+/* A session that waits for the rank of `holder`; NULL: none, the usual case. */
 static struct fby_dir_session *find_waiting(
     struct fby_directory *self, const struct fby_dir_session *holder)
 {
@@ -233,9 +238,9 @@ static void set_facts(const struct fby_dir_session *session)
 static void admit(struct fby_directory *self, struct fby_dir_session *session)
 {
     if (find_in_job(self, session, SESSION_JOINED, ANOTHER_RANK) == NULL) {
-        set_facts(session);
+        set_facts(session); /* the job has no rank to agree with */
     }
-    check_facts(self, session);
+    refuse_if_facts_differ(self, session);
     if (session->state != SESSION_REFUSED) {
         set_state(self, session, SESSION_JOINED);
         session->answer_due = true;
@@ -258,7 +263,7 @@ fby_err fby_directory_join(struct fby_directory *self,
         } else {
             admit(self, session);
         }
-    } else {
+    } else { /* a repeated request: repeat the answer, if there is one yet */
         session->answer_due = session->state != SESSION_WAITING;
     }
     session->route        = *from;
@@ -292,13 +297,13 @@ fby_err fby_directory_renew(struct fby_directory *self,
     session->route   = *from;
     session->seen_ns = now_ns;
     if (session->state != SESSION_JOINED) {
-        return FBY_OK;
+        return FBY_OK; /* waiting or refused: only the lease is renewed */
     }
     if (renew->sequence != session->sequence) {
         session->sent_version = 0; /* a list was lost: send a full one */
     }
     refuse_waiting(self, session);
-    check_digests(self, session, &renew->data, &renew->fingerprint);
+    set_or_check_digests(self, session, &renew->data, &renew->fingerprint);
     return FBY_OK;
 }
 
@@ -315,9 +320,9 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     struct fby_dir_session *next = NULL;
     for (struct fby_dir_session *session = self->sessions; session != NULL;
          session                         = next) {
-        next = session->hh.next;
+        next = session->hh.next; /* read before `session` may be freed */
         if (now_ns - session->seen_ns > self->config.lease_ns &&
-            session->state != SESSION_WAITING) {
+            session->state != SESSION_WAITING) { /* its own deadline applies */
             fby_info("SESSION-LATE", "job '%s' rank %u on %s",
                 session->job->name, session->rank, session->host);
             fby_directory_remove_session(self, session);
@@ -326,7 +331,8 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     }
 }
 
-/* Let sessions that wait for the rank of `holder` wait for one lease more. */
+/* Let sessions that wait for the rank of the new `holder` wait for one lease
+ * from now, so that the holder has time to renew. */
 static void restart_waits(struct fby_directory *self,
     const struct fby_dir_session *holder, int64_t now_ns)
 {
@@ -339,10 +345,10 @@ static void restart_waits(struct fby_directory *self,
     }
 }
 
-/* Find the next session to admit: its rank is free, or its wait is over. A
- * holder that renewed would have refused the session, so when the wait is over
- * the holder is late and is removed. */
-static struct fby_dir_session *free_next_rank(
+/* Return a waiting session whose rank is free; NULL: none. To free the rank of
+ * a session whose wait is over, its holder is removed. The holder did not renew
+ * during the wait, as a renewal would have refused the session. */
+static struct fby_dir_session *make_admissible(
     struct fby_directory *self, int64_t now_ns)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
@@ -366,7 +372,7 @@ static struct fby_dir_session *free_next_rank(
 void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
 {
     struct fby_dir_session *session = NULL;
-    while ((session = free_next_rank(self, now_ns)) != NULL) {
+    while ((session = make_admissible(self, now_ns)) != NULL) {
         session->seen_ns = now_ns;
         admit(self, session);
         restart_waits(self, session, now_ns);

@@ -100,7 +100,7 @@ void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns)
     struct fby_dir_worker *next = NULL;
     for (struct fby_dir_worker *worker = self->workers; worker != NULL;
          worker                        = next) {
-        next = worker->hh.next;
+        next = worker->hh.next; /* read before `worker` may be freed */
         if (now_ns - worker->seen_ns > self->config.lease_ns) {
             fby_warn("WORKER-LATE", "%s on %s: no heartbeat for %.1f s",
                 fby_id_text(worker->instance).text, worker->host,

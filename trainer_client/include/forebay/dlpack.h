@@ -4,8 +4,8 @@
  * The layout of these structures is the DLPack ABI, defined by the DLPack
  * project (Copyright its contributors, licensed under the Apache License,
  * Version 2.0: http://www.apache.org/licenses/LICENSE-2.0). Names and order
- * follow it so that tensors can be passed to any consumer; the comments are
- * Forebay's. A program with its own dlpack.h includes that one first. */
+ * are those of the ABI, so that any consumer can take the tensors; the comments
+ * are Forebay's. A program with its own dlpack.h includes that one first. */
 /* The names are those of the ABI. NOLINTBEGIN */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
@@ -19,13 +19,13 @@
 extern "C" {
 #endif
 
-/* A consumer must refuse another major version; minor versions only add. */
+/* A consumer must refuse another major version. A minor version only adds. */
 typedef struct {
     uint32_t major;
     uint32_t minor;
 } DLPackVersion;
 
-/* The kinds of memory; only those that Forebay uses. */
+/* The kinds of memory that Forebay uses; DLPack has more. */
 typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3 } DLDeviceType;
 
 typedef struct {
@@ -43,22 +43,22 @@ typedef enum {
 
 typedef struct {
     uint8_t  code;  /* DLDataTypeCode */
-    uint8_t  bits;  /* in one lane */
-    uint16_t lanes; /* 1: a scalar */
+    uint8_t  bits;  /* of one lane */
+    uint16_t lanes; /* values in an element: 1, or more for a vector type */
 } DLDataType;
 
-/* A view; it does not own the memory. */
+/* A view of memory that it does not own. */
 typedef struct {
     void      *data;
     DLDevice   device;
-    int32_t    ndim;
+    int32_t    ndim; /* number of dimensions */
     DLDataType dtype;
-    int64_t   *shape;       /* ndim numbers */
-    int64_t   *strides;     /* in elements; NULL: compact, row by row */
+    int64_t   *shape;       /* ndim sizes, in elements */
+    int64_t   *strides;     /* ndim numbers, in elements; NULL: dense rows */
     uint64_t   byte_offset; /* from data to the first element */
 } DLTensor;
 
-/* The structure before 1.0; its capsule is named "dltensor". */
+/* The structure before DLPack 1.0; its Python capsule is named "dltensor". */
 typedef struct DLManagedTensor {
     DLTensor dl_tensor;
     void    *manager_ctx;
@@ -68,8 +68,9 @@ typedef struct DLManagedTensor {
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
-/* The structure since 1.0; its capsule is named "dltensor_versioned". The
- * version comes first, so that a consumer can refuse before it reads on. */
+/* The structure since DLPack 1.0; its Python capsule is named
+ * "dltensor_versioned". The version comes first, so that a consumer can read
+ * and refuse it without knowing the other members. */
 typedef struct DLManagedTensorVersioned {
     DLPackVersion version;
     void         *manager_ctx;

@@ -12,16 +12,16 @@
  *     }
  *     forebay_close(&stream);
  *
- * Batches arrive in order, each exactly once. Their values do not depend on
- * which workers prepared them. Every batch carries a token that resumes the
+ * Batches arrive in order, each exactly once. Their values are the same
+ * whichever workers prepared them. Every batch carries a token that resumes the
  * stream right after it.
  *
  * Threads: any thread may call any function, also while other threads use the
- * same object, unless its comment says otherwise. Only forebay_close() must
- * not run at the same time as another call on its stream.
- * Fork: a child process may not use what its parent opened. Calls on a stream,
- * and those that release or export a batch, return FOREBAY_FORKED there and
- * change nothing. The contents of a batch can still be read.
+ * same object, unless the comment of the function says otherwise. Do not call
+ * forebay_close() while another call on its stream runs.
+ * Fork: a child process may not use what its parent opened. In the child, calls
+ * on a stream and calls that release or export a batch return FOREBAY_FORKED
+ * and change nothing. The child can still read the contents of a batch.
  * Pointers: NULL is allowed only where a comment says so. A NULL stream or
  * batch behind self_p or batch_p is ignored.
  * Compatibility: structs that a caller fills or receives begin with
@@ -41,19 +41,19 @@
 
 #ifdef __cplusplus
 extern "C" {
-#ifdef __GNUC__ /* functions with a struct's name hide its constructor */
+#ifdef __GNUC__ /* warns of functions that have the name of a struct */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 #endif
 
 struct forebay;       /* an open stream */
-struct forebay_batch; /* one batch of it */
+struct forebay_batch; /* one batch of a stream */
 
 enum forebay_status {
     FOREBAY_OK      = 0,
     FOREBAY_END     = 1, /* the stream has ended; not an error */
-    FOREBAY_TIMEOUT = 2, /* nothing yet; call again */
+    FOREBAY_TIMEOUT = 2, /* no result in time; call again */
     FOREBAY_USAGE   = 3, /* the call or an option is not allowed */
     FOREBAY_CONFIG  = 4, /* pipeline, token, job or data do not fit together */
     FOREBAY_DATA    = 5, /* a sample or shard cannot be delivered */
@@ -73,7 +73,7 @@ const char *forebay_version(void);
 
 enum forebay_log_level {
     FOREBAY_LOG_ERROR = 0, /* failures that end a stream */
-    FOREBAY_LOG_WARN  = 1, /* workers lost or set aside, data refused */
+    FOREBAY_LOG_WARN  = 1, /* workers lost or not used, data refused */
     FOREBAY_LOG_INFO  = 2, /* workers found, jobs joined */
     FOREBAY_LOG_DEBUG = 3  /* single messages */
 };
@@ -89,7 +89,7 @@ enum forebay_log_level {
  *         were dropped. Error and debug lines are not limited.
  * Thread: `log` runs on threads of the caller and of the library, on several
  *         at the same time. No lock of a stream is held, but the stream may
- *         wait for the thread: return soon.
+ *         wait until `log` returns, so it must return soon.
  * Inside: `log` must not call a forebay_* function, and must return normally.
  * Blocks: until no thread is inside the previous `log`, which is not called
  *         again. So do not hold a lock that the previous `log` takes. */
@@ -109,18 +109,21 @@ enum forebay_dtype {
     FOREBAY_DTYPE_BF16     = 6,
     FOREBAY_DTYPE_F32      = 7,
     FOREBAY_DTYPE_U32      = 8,
-    FOREBAY_DTYPE_BOOL     = 9 /* for fields of bits */
+    FOREBAY_DTYPE_BOOL     = 9 /* only for fields whose values are bits */
 };
 
 enum forebay_layout { /* for images and arrays of three dimensions */
-    FOREBAY_LAYOUT_PIPELINE      = 0,
+    FOREBAY_LAYOUT_PIPELINE      = 0, /* as the pipeline file says */
     FOREBAY_LAYOUT_HWC           = 1, /* shape n, h, w, c */
     FOREBAY_LAYOUT_CHW           = 2, /* shape n, c, h, w */
     FOREBAY_LAYOUT_CHANNELS_LAST = 3  /* shape n, c, h, w over HWC memory */
 };
 
-enum forebay_as { /* for ragged fields (rows vary in length) and sparse ones */
-    FOREBAY_AS_PIPELINE = 0,
+/* The tensors of a ragged field (its rows vary in length) or of a sparse field.
+ * NAME is the field, and [rows, n, ...] the shape of a tensor. `all` is the
+ * number of values in all rows of the batch together. */
+enum forebay_as {
+    FOREBAY_AS_PIPELINE = 0, /* as the pipeline file says */
     FOREBAY_AS_PADDED   = 1, /* NAME [rows, n, ...], NAME.lengths [rows] */
     FOREBAY_AS_RAGGED   = 2, /* NAME [all, ...], NAME.offsets [rows + 1] */
     /* Sparse fields only: */
@@ -128,21 +131,21 @@ enum forebay_as { /* for ragged fields (rows vary in length) and sparse ones */
     FOREBAY_AS_CSR   = 4, /* NAME [all], NAME.offsets [rows + 1],
                              NAME.indices [all] */
     FOREBAY_AS_COO   = 5, /* NAME [all], NAME.indices [1 + dimensions, all] */
-    /* Document lengths only (from: documents); a row has L tokens: */
+    /* Fields with `from: documents` only; a row has L tokens: */
     FOREBAY_AS_CU_SEQLENS = 6, /* NAME [documents of the batch + 1] */
     FOREBAY_AS_POSITIONS  = 7, /* NAME [rows, L] */
     FOREBAY_AS_MASK       = 8  /* NAME [rows, L] */
 };
 
-enum forebay_pad_to { /* n of FOREBAY_AS_PADDED */
-    FOREBAY_PAD_TO_PIPELINE = 0,
+enum forebay_pad_to {            /* the row length n of FOREBAY_AS_PADDED */
+    FOREBAY_PAD_TO_PIPELINE = 0, /* as the pipeline file says */
     FOREBAY_PAD_TO_MAX      = 1, /* max_length: the same in every batch */
     FOREBAY_PAD_TO_LONGEST  = 2  /* the longest row of the batch */
 };
 
-/* Overrides the form in which one field is delivered. Begin with
- * forebay_output(): a member left at 0 keeps the pipeline file's choice. The
- * stride of an array of these is the struct_size of its first element. */
+/* An override of the form in which one field is delivered. Begin with
+ * forebay_output(): a member left at 0 keeps the pipeline file's choice. In an
+ * array, overrides are as many bytes apart as struct_size of the first says. */
 struct forebay_output {
     size_t              struct_size;
     const char         *field;
@@ -150,9 +153,9 @@ struct forebay_output {
     enum forebay_layout layout;
     enum forebay_as     as;
     enum forebay_pad_to pad_to;
-    enum forebay_dtype  offsets; /* I32 or I64; also for csr indices */
-    bool                has_pad;
-    double              pad; /* with has_pad: the value that pads rows */
+    enum forebay_dtype  offsets; /* I32 or I64; also for the indices of CSR */
+    bool                has_pad; /* `pad` is set */
+    double              pad;     /* value that fills the ends of short rows */
 };
 
 /* An override for `field` (borrowed) that changes nothing yet. */
@@ -165,9 +168,9 @@ static inline struct forebay_output forebay_output(const char *field)
     return o;
 }
 
-/* The stream asks workers for a plain path of the pipeline file below
- * `directory` as "name:rest". Start the workers with the same name
- * (--data name=DIRECTORY). */
+/* A directory that workers know by a name. If the pipeline file has a plain
+ * path below `directory`, the stream asks workers for "name:rest of the path".
+ * Start the workers with the same name (--data name=DIRECTORY). */
 struct forebay_root {
     const char *name;
     const char *directory;
@@ -179,69 +182,70 @@ struct forebay_options {
     size_t struct_size;
 
     const char *server;        /* "tcp://HOST:PORT" or "HOST:PORT" */
-    const char *pipeline_path; /* the pipeline file; or else */
-    const char *pipeline_text; /* the text of such a file */
-    const char *split;         /* may be NULL when there is only one */
+    const char *pipeline_path; /* the pipeline file; NULL: use the next */
+    const char *pipeline_text; /* the text of a pipeline file */
+    const char *split;         /* NULL: the only split of the pipeline */
 
-    const char *job;   /* required when world > 1; default: random */
+    const char *job;   /* name; required when world > 1; default: random */
     uint32_t    rank;  /* 0..world-1 */
-    uint32_t    world; /* 0: 1 */
+    uint32_t    world; /* ranks of the job; 0: one */
 
-    uint64_t    seed; /* with has_seed; default: the pipeline's */
+    uint64_t    seed; /* only with has_seed; default: the pipeline's */
     bool        has_seed;
     const char *token;  /* resume right after the batch that carried it */
     uint64_t    steps;  /* end before this step, counted from epoch 0 step 0 */
-    uint64_t    epochs; /* end before this epoch, if it comes first */
+    uint64_t    epochs; /* end before this epoch; with `steps`, the first end */
 
-    const char *const           *fields; /* only these; NULL: all */
+    const char *const           *fields; /* names to deliver; NULL: all */
     size_t                       n_fields;
     const struct forebay_output *outputs;
     size_t                       n_outputs;
     const struct forebay_root   *roots;
     size_t                       n_roots;
 
-    uint64_t window_bytes;    /* requested, not yet delivered; 256 MiB */
-    uint32_t window_batches;  /* the same in batches; 16 */
-    uint64_t max_held_bytes;  /* delivered, not released; 1 GiB */
+    uint64_t window_bytes;    /* requested, not yet delivered; 0: 256 MiB */
+    uint32_t window_batches;  /* batches requested, not delivered; 0: 16 */
+    uint64_t max_held_bytes;  /* delivered, not released; 0: 1 GiB */
     uint32_t decode_threads;  /* 0: by the number of cores, at most 4 */
-    int64_t  open_timeout_ns; /* 60 s; includes scanning a large source */
+    int64_t  open_timeout_ns; /* 0: 60 s; includes scanning a large source */
 
-    bool digests;        /* digests of samples, steps and the stream */
-    bool verify_decoded; /* hash decoded bytes too, not only payloads */
+    bool digests;        /* compute digests of samples, steps, the stream */
+    bool verify_decoded; /* hash decoded data too, not only received data */
 
     const char *device; /* "host" (the default), "cuda", "cuda:N"; "auto": a
                            usable GPU if there is one, else host */
 
-    /* Progress while workers scan a source for the first time: shards done
-     * and shards in all. Called on the thread that is in forebay_open(). */
+    /* Progress while workers scan a source for the first time: shards done,
+     * and all shards. Called on the thread that is in forebay_open(). */
     void (*on_scan)(void *arg, uint64_t done, uint64_t total);
     void *on_scan_arg;
 
     /* Request every audit-th step, counted from epoch 0 step 0, from a second
-     * worker too; the stream fails if the two values differ. 0: never. */
+     * worker too. The stream fails if the two answers differ. 0: never. */
     uint64_t audit;
 
     /* Called on the thread that is in forebay_open(), about ten times a
-     * second while it waits. Returning true ends it with FOREBAY_INTERRUPTED.
-     * For Ctrl-C: a signal handler sets a flag that this function reads. */
+     * second while it waits. If it returns true, forebay_open() ends with
+     * FOREBAY_INTERRUPTED. For Ctrl-C: let a signal handler set a flag, and
+     * return the flag. */
     bool (*give_up)(void *arg);
     void *give_up_arg;
 
     /* GPU only. fixed_outputs: all batches have the same addresses, for
-     * captured CUDA graphs. One batch at a time is delivered, and
-     * forebay_next() produces its values on the stream it is given.
+     * captured CUDA graphs. The caller can hold one batch at a time, and
+     * forebay_next() computes its values on the CUDA stream passed to it.
      *
-     * allocate: the caller provides the memory of the tensors: `bytes` on
-     * `device`, aligned to 256 bytes; NULL if there is no memory. It is called
-     * in forebay_open(), and when more batches are held than usual. deallocate
-     * is called when those are released, and at the end. Both may run on any
-     * thread. allocate may call no forebay_* function except forebay_stats();
-     * deallocate none, because it also runs during and after forebay_close().
-     * `stream` is a cudaStream_t of the library, with the ordering of
-     * cudaMallocAsync() and cudaFreeAsync(): memory is used after earlier work
-     * on the stream, and freed after all its uses. (If a CUDA call fails so
-     * that the end of a use is unknown, the stream ends and deallocate is not
-     * called for that memory.) */
+     * allocate: returns memory for tensors: `bytes` on GPU `device`, aligned to
+     * 256 bytes; NULL if there is none. allocate is called in forebay_open(),
+     * and when more batches are held than usual. deallocate is called when such
+     * batches are released, and at the end. Both may run on any thread.
+     * allocate may call forebay_stats(), but no other forebay_* function.
+     * deallocate may call none, because it also runs during and after
+     * forebay_close(). `stream` is a cudaStream_t of the library, with the
+     * ordering of cudaMallocAsync() and cudaFreeAsync(): memory is used after
+     * earlier work on the stream, and freed after all its uses. (If a CUDA call
+     * fails, the end of a use may be unknown. Then the stream of batches ends,
+     * and deallocate is not called for that memory.) */
     bool fixed_outputs;
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
     void (*deallocate)(void *arg, void *memory, void *stream);
@@ -284,13 +288,13 @@ struct forebay_info {
     uint32_t n_fields;        /* tensors in a batch, including `valid` and
                                  those like NAME.lengths */
     uint64_t seed;
-    uint64_t first_epoch; /* epoch of the first batch of this stream */
-    uint64_t first_step;
-    uint64_t end_step;           /* from epoch 0 step 0; UINT64_MAX: no end */
-    char     content_digest[65]; /* hex */
-    char     data_digest[65];    /* hex */
-    char     fingerprint[65];    /* hex */
-    char     job[256];
+    uint64_t first_epoch;    /* epoch of the first batch of this stream */
+    uint64_t first_step;     /* step of the first batch in that epoch */
+    uint64_t end_step;       /* counted from epoch 0 step 0; UINT64_MAX: none */
+    char content_digest[65]; /* hex; of what in the pipeline decides values */
+    char data_digest[65];    /* hex; of the dataset */
+    char fingerprint[65];    /* hex; of what the workers compute */
+    char job[256];
 };
 
 /* Fill `out`; the caller sets its struct_size first.
@@ -326,36 +330,37 @@ enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
     void *stream, struct forebay_batch **out);
 
 /* Release a batch, in any order, also after forebay_close(); *batch_p becomes
- * NULL. Its memory is reused once every tensor exported from it is deleted
- * too. On a GPU it is reused only after all work that was on the stream given
- * last (here, or later to forebay_batch_await()) at the time of the last
- * release or deletion. If several streams use a batch, make that one wait for
- * the others first. */
+ * NULL. Its memory is reused when every tensor exported from it is deleted too.
+ * On a GPU, the memory is reused only after work on one stream: the stream
+ * given last, here or later to forebay_batch_await(). The reuse waits for all
+ * work submitted to it before the last release or deletion. If several
+ * streams use a batch, make the one given last wait for the others. */
 enum forebay_status forebay_release(
     struct forebay_batch **batch_p, void *stream);
 
-/* On a GPU, make another stream wait for the values too, as forebay_next()
- * does. It becomes the stream given last. DLPack's stream numbers (1, 2 or a
- * handle) can be passed unchanged, except -1: then do not call this function.
+/* On a GPU, make `stream` wait for the values too, as forebay_next() does.
+ * `stream` becomes the stream given last (see forebay_release()). DLPack's
+ * stream numbers (1, 2 or a handle) can be passed unchanged, except -1: then do
+ * not call this function.
  * Errors: FOREBAY_SYSTEM. */
 enum forebay_status forebay_batch_await(
     struct forebay_batch *batch, void *stream);
 
 /* The epoch of this batch, from 0. */
 uint64_t forebay_batch_epoch(const struct forebay_batch *batch);
-/* Its step in that epoch, from 0. */
+/* The step of this batch in its epoch, from 0. */
 uint64_t forebay_batch_step(const struct forebay_batch *batch);
 
 /* Rows of this rank in this batch; can be 0 with `last: short`. */
 uint32_t forebay_batch_rows(const struct forebay_batch *batch);
-/* The row of the global batch that is row 0 of this one. */
+/* The index in the global batch of row 0 of this batch. */
 uint32_t forebay_batch_first_row(const struct forebay_batch *batch);
 
 /* Text that resumes right after this batch, on any rank; borrowed. */
 const char *forebay_batch_token(const struct forebay_batch *batch);
 
-/* For each row, the number of the sample delivered (that of the substitute,
- * where there is one); borrowed. */
+/* For each row, the number of the delivered sample; borrowed. For a substituted
+ * row it is the number of the substitute. */
 const uint64_t *forebay_batch_samples(const struct forebay_batch *batch);
 /* For each row, 1, or 0 for a padding row of `last: pad`; borrowed. */
 const uint8_t *forebay_batch_valid(const struct forebay_batch *batch);
@@ -363,8 +368,8 @@ const uint8_t *forebay_batch_valid(const struct forebay_batch *batch);
 /* A row whose own sample was refused by its decoder or by an op. */
 struct forebay_substitution {
     uint32_t    row;        /* in this rank's batch */
-    uint64_t    sample;     /* refused */
-    uint64_t    substitute; /* delivered instead */
+    uint64_t    sample;     /* number of the refused sample */
+    uint64_t    substitute; /* number of the sample delivered instead */
     const char *cause;      /* one line; borrowed from the batch */
 };
 
@@ -384,8 +389,8 @@ const uint8_t *forebay_batch_digest(const struct forebay_batch *batch);
 /* ---- tensors ------------------------------------------------------------- */
 
 /* The number of tensors. They are in byte order of the fields' names. The
- * further tensors of a ragged or sparse field, such as NAME.lengths, follow it.
- * With `last: pad` the last one is a bool field "valid" of shape [rows]. */
+ * further tensors of a ragged or sparse field, such as NAME.lengths, follow its
+ * first. With `last: pad` a bool field "valid" of shape [rows] is last. */
 uint32_t forebay_batch_n_fields(const struct forebay_batch *batch);
 /* The name of tensor i, borrowed; NULL when i is out of range. */
 const char *forebay_batch_field_name(
@@ -405,14 +410,14 @@ const DLTensor *forebay_batch_tensor(
  * max_major: the newest major version of DLPack that the consumer accepts.
  * Ownership: *out is the caller's and keeps the memory, also after release and
  *            close, until its deleter is called (from any thread). On a GPU the
- *            memory is reused after the work that is then on the stream given
- *            last to the batch. So give a stream that is the same on every
- *            thread, not cudaStreamPerThread.
+ *            memory is reused after all work that, when the deleter is called,
+ *            is on the stream given last to the batch. So give a stream that is
+ *            the same on every thread, not cudaStreamPerThread.
  * Errors:    FOREBAY_USAGE when i is out of range or max_major is 0; for 0
  *            call forebay_batch_export_legacy(). */
 enum forebay_status forebay_batch_export(const struct forebay_batch *batch,
     uint32_t i, uint32_t max_major, DLManagedTensorVersioned **out);
-/* The same in the form that DLPack had before version 1.0. */
+/* Like forebay_batch_export(), but in the form before version 1.0 of DLPack. */
 enum forebay_status forebay_batch_export_legacy(
     const struct forebay_batch *batch, uint32_t i, DLManagedTensor **out);
 
@@ -435,24 +440,24 @@ struct forebay_stats {
     uint64_t wire_bytes; /* received in chunks, including dropped ones */
     int64_t  wait_ns;    /* spent in forebay_next() waiting for a batch */
 
-    uint64_t hedges;            /* second requests for slow batches */
-    uint64_t rerequests;        /* repeats: lost, suspect, reconnect */
-    uint64_t late_chunks;       /* for requests given up, except hedges */
-    uint64_t late_hedge_chunks; /* from the slower answer of a hedge */
+    uint64_t hedges;            /* second requests, for slow batches */
+    uint64_t rerequests;        /* repeated: lost, suspect worker, reconnect */
+    uint64_t late_chunks;       /* received for requests given up, not hedges */
+    uint64_t late_hedge_chunks; /* of the slower of two answers, by a hedge */
     uint64_t checksum_failures;
-    uint64_t protocol_errors; /* other messages refused */
-    uint64_t substituted;     /* rows */
-    uint64_t lost;            /* LOST answers */
-    uint64_t busy;            /* BUSY answers */
+    uint64_t protocol_errors; /* messages refused for other causes */
+    uint64_t substituted;     /* rows delivered with a substitute */
+    uint64_t lost;            /* LOST answers: a worker dropped the request */
+    uint64_t busy;            /* BUSY answers: a worker has no capacity now */
     uint64_t suspects;        /* workers that fell silent */
     uint64_t reconnects;
-    uint64_t overflow_batches; /* allocated beyond the output slots */
+    uint64_t overflow_batches; /* batches in memory beyond the usual slots */
 
     uint32_t workers_known;
     uint32_t workers_in_use;
-    uint32_t workers_left_aside; /* other data or fingerprint: not used */
+    uint32_t workers_left_aside; /* not used: other data or fingerprint */
     uint32_t batches_held;       /* delivered, not released */
-    uint64_t held_bytes;
+    uint64_t held_bytes;         /* of these batches */
 
     uint32_t             n_stages;
     struct forebay_stage stages[FOREBAY_MAX_STAGES];
