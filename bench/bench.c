@@ -31,8 +31,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     }
     const struct bench_option *option = &self->options[key - FIRST_KEY];
-    *option->value =
-        fby_option_u64(state, option->name, arg, option->min, option->max);
+    *option->value                    = fby_option_parse_u64(
+                           state, option->name, arg, option->min, option->max);
     return 0;
 }
 

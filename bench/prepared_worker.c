@@ -118,15 +118,15 @@ static void send_header(
           .n_chunks  = raw->n_chunks,
     };
     const struct fby_header header = {
-        .session   = request->session,
-        .request   = request->request,
-        .epoch     = request->epoch,
-        .step      = request->step,
-        .first_row = request->first_row,
-        .rows      = request->rows,
-        .fields    = &field,
-        .n_fields  = 1,
-        .asked     = fby_request_checksum(request),
+        .session          = request->session,
+        .request          = request->request,
+        .epoch            = request->epoch,
+        .step             = request->step,
+        .first_row        = request->first_row,
+        .rows             = request->rows,
+        .fields           = &field,
+        .n_fields         = 1,
+        .request_checksum = fby_request_checksum(request),
     };
     reply(
         self, &(struct fby_message){.type = FBY_MSG_HEADER, .header = header});

@@ -122,7 +122,7 @@ fby_err fby_child_wait_ready(
                            : "ended while it started; see its message above");
 }
 
-bool fby_child_ended(struct fby_child *child)
+bool fby_child_reap(struct fby_child *child)
 {
     if (child->pid != 0 &&
         waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
@@ -136,7 +136,7 @@ static bool reap_all(struct fby_child *children, unsigned count)
 {
     bool all_ended = true;
     for (unsigned i = 0; i < count; i++) {
-        all_ended = fby_child_ended(&children[i]) && all_ended;
+        all_ended = fby_child_reap(&children[i]) && all_ended;
     }
     return all_ended;
 }
@@ -144,7 +144,7 @@ static bool reap_all(struct fby_child *children, unsigned count)
 static void signal_all(struct fby_child *children, unsigned count, int signal)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!fby_child_ended(&children[i])) {
+        if (!fby_child_reap(&children[i])) {
             kill(children[i].pid, signal);
         }
     }

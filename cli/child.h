@@ -36,7 +36,7 @@ FBY_CHECKED fby_err fby_child_wait_ready(
 
 /* Reap the child if it has ended, and set `status`. Returns true once it has
  * ended. Blocks: never. */
-bool fby_child_ended(struct fby_child *child);
+bool fby_child_reap(struct fby_child *child);
 
 /* Send SIGTERM to all children and wait for at most `grace_ns` in total. Then
  * send SIGKILL to the children that still run, and wait for their end. */

@@ -74,7 +74,7 @@ static fby_err list_classes(const struct fby_local *local,
             location->pattern, FBY_SOURCE_FOLDER, parts, why);
     }
     if (err == FBY_OK) {
-        err = fby_roots_named(local->roots, parts->root, &root, why);
+        err = fby_roots_find(local->roots, parts->root, &root, why);
     }
     if (err == FBY_OK) {
         err = fby_folder_list_classes(
@@ -97,7 +97,7 @@ static void compare_with_split(const struct fby_local *local,
     struct fby_error_detail why   = {{0}};
     struct fby_split       *split = NULL;
     struct classes          there = {0};
-    fby_err err = fby_pipeline_split(local->pipeline, other, &split, &why);
+    fby_err err = fby_pipeline_make_split(local->pipeline, other, &split, &why);
     if (err == FBY_OK &&
         fby_source_traits(split->content.source)->has_classes &&
         list_classes(local, split, &there, &why) == FBY_OK &&

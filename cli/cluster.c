@@ -167,7 +167,7 @@ void fby_cluster_stop(struct fby_cluster **self_p)
     free(self);
 }
 
-const char *fby_cluster_server(const struct fby_cluster *self)
+const char *fby_cluster_server_endpoint(const struct fby_cluster *self)
 {
     return self->children[0].endpoint;
 }
@@ -203,12 +203,12 @@ static void restart_child(struct fby_cluster *self, unsigned i)
     memcpy(self->children[i].endpoint, ended.endpoint, sizeof(ended.endpoint));
 }
 
-void fby_cluster_watch(struct fby_cluster *self, int64_t now_ns)
+void fby_cluster_restart_ended(struct fby_cluster *self, int64_t now_ns)
 {
     for (unsigned i = 0; i < self->n_children; i++) {
         struct fby_child *child   = &self->children[i];
         struct restart   *restart = &self->restarts[i];
-        if (!fby_child_ended(child)) {
+        if (!fby_child_reap(child)) {
             continue;
         }
         if (restart->restart_at_ns == 0) {

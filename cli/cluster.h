@@ -32,11 +32,11 @@ FBY_CHECKED fby_err fby_cluster_start(const struct fby_cluster_options *options,
 void fby_cluster_stop(struct fby_cluster **self_p);
 
 /* The server's endpoint, "tcp://127.0.0.1:40123"; valid until the stop. */
-const char *fby_cluster_server(const struct fby_cluster *self);
+const char *fby_cluster_server_endpoint(const struct fby_cluster *self);
 
 /* Log each child that ended, and restart it after a delay that grows from 1 to
  * 30 s. A restarted server listens on its old port. Call about once a second.
  * Blocks: never. */
-void fby_cluster_watch(struct fby_cluster *self, int64_t now_ns);
+void fby_cluster_restart_ended(struct fby_cluster *self, int64_t now_ns);
 
 #endif

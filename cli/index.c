@@ -51,9 +51,9 @@ static fby_err index_split(
             fby_plural(
                 fby_dataset_shards(local.dataset), has_files ? "part" : "shard")
                 .text,
-            fby_dataset_reused(local.dataset),
+            fby_dataset_reused_shards(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
-            fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");
+            fby_dataset_has_checksums(local.dataset) ? ", bytes hashed" : "");
     }
     fby_local_close(&local);
     return err;

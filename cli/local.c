@@ -11,7 +11,7 @@
 /* Progress callback of the scan; false after a signal ends the scan. */
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
-    fby_progress_count(arg, "looking at the data", done, total);
+    fby_progress_show_count(arg, "looking at the data", done, total);
     return fby_signals_caught() == 0;
 }
 
@@ -25,7 +25,7 @@ fby_err fby_local_load(struct fby_local *self,
         err = fby_pipeline_load(options->pipeline, &self->pipeline, why);
     }
     if (err == FBY_OK) {
-        err = fby_pipeline_split(
+        err = fby_pipeline_make_split(
             self->pipeline, options->split, &self->split, why);
     }
     self->roots = fby_roots_create();
@@ -61,7 +61,7 @@ static fby_err open_dataset(struct fby_local *self,
     return fby_dataset_open(&spec, progress, &self->dataset, why);
 }
 
-fby_err fby_local_index(struct fby_local *self,
+fby_err fby_local_open_data(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why)
 {
@@ -87,7 +87,7 @@ fby_err fby_local_open(struct fby_local *self,
     const struct fby_progress progress = {.fn = show_scan, .arg = &line};
     fby_err                   err      = fby_local_load(self, options, why);
     if (err == FBY_OK) {
-        err = fby_local_index(self, options, progress, why);
+        err = fby_local_open_data(self, options, progress, why);
     }
     fby_progress_end(&line);
     return err;
@@ -103,7 +103,7 @@ void fby_local_close(struct fby_local *self)
     fby_served_fini(&self->served);
 }
 
-struct fby_order_spec fby_local_order(
+struct fby_order_spec fby_local_order_spec(
     const struct fby_local *self, uint64_t seed, uint64_t epoch)
 {
     struct fby_order_spec spec =
@@ -115,7 +115,7 @@ struct fby_order_spec fby_local_order(
     return spec;
 }
 
-fby_err fby_position_find(struct fby_position *position,
+fby_err fby_position_create_order(struct fby_position *position,
     const struct fby_local *local, struct fby_order **out,
     struct fby_error_detail *why)
 {
@@ -123,7 +123,7 @@ fby_err fby_position_find(struct fby_position *position,
         position->seed.value = fby_pipeline_seed(local->pipeline);
     }
     const struct fby_order_spec spec =
-        fby_local_order(local, position->seed.value, position->epoch);
+        fby_local_order_spec(local, position->seed.value, position->epoch);
     fby_err err = fby_order_create(&spec, out, why);
     if (err == FBY_OK && position->step >= fby_order_steps(*out)) {
         err = fby_error_set(why, FBY_USAGE,

@@ -51,19 +51,19 @@ FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
 
 /* First step of fby_local_open: load the pipeline, its split and the roots.
  * Errors: those of fby_served_collect, fby_pipeline_load and
- *         fby_pipeline_split. */
+ *         fby_pipeline_make_split. */
 FBY_CHECKED fby_err fby_local_load(struct fby_local *self,
     const struct fby_local_options *options, struct fby_error_detail *why);
 
 /* Second step: open the data, check its fields, and sort it into buckets.
  * Errors: those of fby_dataset_open, of the check and of the sort. */
-FBY_CHECKED fby_err fby_local_index(struct fby_local *self,
+FBY_CHECKED fby_err fby_local_open_data(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why);
 
 /* Returns the parameters for fby_order_create: the order of an epoch over the
  * open dataset. They borrow from `self`. */
-struct fby_order_spec fby_local_order(
+struct fby_order_spec fby_local_order_spec(
     const struct fby_local *self, uint64_t seed, uint64_t epoch);
 
 /* Free everything. Call it also after fby_local_open or _load failed. */
@@ -91,7 +91,7 @@ struct fby_position {
 /* Create the order of the epoch, and check that it has the step. If no seed was
  * given, first set it to the pipeline's. Ownership: the caller destroys *out.
  * Errors: FBY_USAGE when the epoch has no such step; those of the order. */
-FBY_CHECKED fby_err fby_position_find(struct fby_position *position,
+FBY_CHECKED fby_err fby_position_create_order(struct fby_position *position,
     const struct fby_local *local, struct fby_order **out,
     struct fby_error_detail *why);
 

@@ -53,7 +53,7 @@ static int report_unknown_command(const char *name)
     for (size_t i = 0; i < N_COMMANDS; i++) {
         names[i] = commands[i]->name;
     }
-    const char *nearest = fby_nearest_of(name, names, N_COMMANDS);
+    const char *nearest = fby_nearest_find(name, names, N_COMMANDS);
     fprintf(stderr, "forebay: there is no command '%s'", name);
     if (nearest != NULL) {
         fprintf(stderr, "; did you mean '%s'?", nearest);

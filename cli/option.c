@@ -19,7 +19,7 @@ static bool read_digits(const char *text, char **end, uint64_t *out)
     return errno == 0;
 }
 
-uint64_t fby_option_u64(const struct argp_state *state, const char *name,
+uint64_t fby_option_parse_u64(const struct argp_state *state, const char *name,
     const char *text, uint64_t min, uint64_t max)
 {
     char    *end   = NULL;
@@ -85,7 +85,8 @@ static void check_cpus(
 static uint64_t parse_number(const struct fby_option *option,
     const struct argp_state *state, const char *text)
 {
-    return fby_option_u64(state, option->name, text, option->min, option->max);
+    return fby_option_parse_u64(
+        state, option->name, text, option->min, option->max);
 }
 
 static void store_value(const struct fby_option *option,
@@ -113,7 +114,8 @@ static void store_value(const struct fby_option *option,
         return;
     case FBY_SEED:
         *(struct fby_seed *)member = (struct fby_seed){
-            fby_option_u64(state, option->name, arg, 0, UINT64_MAX), true};
+            fby_option_parse_u64(state, option->name, arg, 0, UINT64_MAX),
+            true};
         return;
     case FBY_NUMBER_AS_TEXT:
         (void)parse_number(option, state, arg); /* a check only */

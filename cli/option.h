@@ -95,7 +95,7 @@ void fby_option_parse(
 
 /* Parse a decimal integer from `min` to `max`. Messages name the option as
  * "--" and `name`. */
-uint64_t fby_option_u64(const struct argp_state *state, const char *name,
+uint64_t fby_option_parse_u64(const struct argp_state *state, const char *name,
     const char *text, uint64_t min, uint64_t max);
 
 /* Print `word` so that a shell reads it as one word: quoted if needed. */

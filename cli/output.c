@@ -58,7 +58,7 @@ fby_err fby_output_check(const char *path, struct fby_error_detail *why)
     return err;
 }
 
-fby_err fby_output_keep(struct fby_output *self, struct fby_error_detail *why)
+fby_err fby_output_finish(struct fby_output *self, struct fby_error_detail *why)
 {
     errno       = 0; /* ferror() does not set it */
     bool lost   = ferror(self->file) != 0;

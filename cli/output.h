@@ -30,10 +30,10 @@ FBY_CHECKED fby_err fby_output_open(
 
 /* Finish the file: flush it and rename it to its path.
  * Errors: FBY_IO, with the cause; the partial file is removed. */
-FBY_CHECKED fby_err fby_output_keep(
+FBY_CHECKED fby_err fby_output_finish(
     struct fby_output *self, struct fby_error_detail *why);
 
-/* Close the file, and remove it unless fby_output_keep finished it. Call it
+/* Close the file, and remove it unless fby_output_finish finished it. Call it
  * also after an error; a second call does nothing. */
 void fby_output_close(struct fby_output *self);
 

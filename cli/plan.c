@@ -151,7 +151,7 @@ static void print_ops(const struct fby_sampled_params *sampled,
     struct fby_sampled_params_row row)
 {
     struct fby_words lines = {0};
-    fby_sampled_params_lines(sampled, field, plan, row, &lines);
+    fby_sampled_params_append_lines(sampled, field, plan, row, &lines);
     for (unsigned i = 0; i < lines.n; i++) {
         printf("%s%s\n", i == 0 ? "    " : "      ", lines.words[i]);
     }
@@ -387,8 +387,8 @@ static fby_err print_plan(struct plan_run *self, struct fby_error_detail *why)
         err = check_fields(self, why);
     }
     if (err == FBY_OK) {
-        err =
-            fby_position_find(&self->position, &self->local, &self->order, why);
+        err = fby_position_create_order(
+            &self->position, &self->local, &self->order, why);
     }
     if (err == FBY_OK) {
         self->sampled = (struct fby_sampled_params){.local = &self->local,

@@ -41,7 +41,7 @@ static bool begin_due_update(struct fby_progress_line *self, int64_t now_ns)
     return true;
 }
 
-void fby_progress_count(struct fby_progress_line *self, const char *task,
+void fby_progress_show_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total)
 {
     if (begin_due_update(self, fby_now_ns())) {
@@ -69,7 +69,7 @@ static void write_eta(
     }
 }
 
-void fby_progress_text(const struct fby_stream_progress *state,
+void fby_progress_write_text(const struct fby_stream_progress *state,
     int64_t elapsed_ns, char *out, uint32_t size)
 {
     char   eta[32];
@@ -86,7 +86,7 @@ void fby_progress_text(const struct fby_stream_progress *state,
         (double)state->images / elapsed, eta, waited, 100 * waited / elapsed);
 }
 
-uint32_t fby_progress_cells(uint32_t columns, uint32_t text_length)
+uint32_t fby_progress_bar_width(uint32_t columns, uint32_t text_length)
 {
     uint32_t taken = text_length + 2; /* a space, and an empty last column */
     uint32_t cells = columns > taken ? columns - taken : 0;
@@ -110,7 +110,7 @@ static void draw_line(const struct fby_progress_line *self,
     uint32_t columns                = terminal_columns();
     uint32_t cells                  = 0;
     if (state->total > 0) {
-        cells           = fby_progress_cells(columns, (uint32_t)strlen(text));
+        cells = fby_progress_bar_width(columns, (uint32_t)strlen(text));
         uint64_t filled = state->steps * cells / state->total;
         for (unsigned i = 0; i < cells; i++) {
             bar[i] = i < filled ? '#' : '.';
@@ -129,7 +129,7 @@ void fby_progress_show_stream(struct fby_progress_line *self,
     if (!begin_due_update(self, now_ns)) {
         return;
     }
-    fby_progress_text(state, now_ns - self->start_ns, text, sizeof(text));
+    fby_progress_write_text(state, now_ns - self->start_ns, text, sizeof(text));
     if (self->terminal) {
         draw_line(self, state, text);
     } else {

@@ -29,10 +29,10 @@ struct fby_progress_line fby_progress_begin(void);
 
 /* If an update is due, show for example "reading samples: 12 of 40". `task` is
  * the part before the colon. */
-void fby_progress_count(struct fby_progress_line *self, const char *task,
+void fby_progress_show_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total);
 
-/* If an update is due, show the text of fby_progress_text. On a terminal a bar
+/* If an update is due, show the text of fby_progress_write_text. On a terminal a bar
  * stands before the text. */
 void fby_progress_show_stream(struct fby_progress_line *self,
     const struct fby_stream_progress *state, int64_t now_ns);
@@ -42,11 +42,11 @@ void fby_progress_end(struct fby_progress_line *self);
 
 /* Write the text of a stream's line to `out`: "step 12/40  1523 images/s  ETA
  * 0:18  waited 2.1 s (13 %)". Pure. */
-void fby_progress_text(const struct fby_stream_progress *state,
+void fby_progress_write_text(const struct fby_stream_progress *state,
     int64_t elapsed_ns, char *out, uint32_t size);
 
 /* Returns the number of characters of a bar that fits before the text, on a
  * terminal with `columns` characters in a line; 0: too little space. Pure. */
-uint32_t fby_progress_cells(uint32_t columns, uint32_t text_length);
+uint32_t fby_progress_bar_width(uint32_t columns, uint32_t text_length);
 
 #endif

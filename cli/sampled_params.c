@@ -167,8 +167,9 @@ static void describe_plan(const char *op_name, bool is_mask,
     }
 }
 
-struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
-    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+struct fby_size fby_sampled_params_describe_op(
+    const struct fby_field_content *field, uint32_t i,
+    const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_SAMPLED_PARAMS_TEXT])
 {
     bool is_mask = fby_field_values(field) == FBY_VALUES_IDS;
@@ -186,7 +187,7 @@ struct fby_op_plan fby_sampled_params_draw(
         .step                                       = self->step,
         .row                                        = row.row,
         .sample                                     = row.sample};
-    return fby_device_plan(field, i, &device_row);
+    return fby_device_draw_plan(field, i, &device_row);
 }
 
 static void describe_device_op(const struct fby_sampled_params *self,
@@ -207,7 +208,7 @@ static void describe_device_op(const struct fby_sampled_params *self,
     }
 }
 
-void fby_sampled_params_lines(const struct fby_sampled_params *self,
+void fby_sampled_params_append_lines(const struct fby_sampled_params *self,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
     struct fby_sampled_params_row row, struct fby_words *out)
 {
@@ -218,7 +219,8 @@ void fby_sampled_params_lines(const struct fby_sampled_params *self,
         size.h);
     fby_words_add(out, line);
     for (uint32_t i = 0; i < plan->n_ops; i++) {
-        size = fby_sampled_params_text(field, i, &plan->plans[i], size, text);
+        size = fby_sampled_params_describe_op(
+            field, i, &plan->plans[i], size, text);
         snprintf(line, sizeof(line), "  %s", text);
         fby_words_add(out, line);
     }

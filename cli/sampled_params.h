@@ -35,8 +35,9 @@ enum { FBY_SAMPLED_PARAMS_TEXT = 512 };
  * 640x480 > 320x240", "colour_jitter brightness 0.91 hue -0.02", or
  * "horizontal_flip -" if the op changes nothing. Returns the picture's size
  * after the op. */
-struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
-    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+struct fby_size fby_sampled_params_describe_op(
+    const struct fby_field_content *field, uint32_t i,
+    const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_SAMPLED_PARAMS_TEXT]);
 
 /* A row of the batch and its sample. */
@@ -54,7 +55,7 @@ struct fby_op_plan fby_sampled_params_draw(
 /* Append the lines of a picture field: "image 640x480", then each op with two
  * spaces before it, then "  device: mixup lambda 0.3 with row 6" for each op of
  * the device. `plan` is from fby_sampled_params_plan. */
-void fby_sampled_params_lines(const struct fby_sampled_params *self,
+void fby_sampled_params_append_lines(const struct fby_sampled_params *self,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
     struct fby_sampled_params_row row, struct fby_words *out);
 

@@ -121,7 +121,7 @@ static fby_err add_roots_of_pipeline(
     for (size_t i = 0; i < n_splits && err == FBY_OK; i++) {
         const char       *name  = fby_pipeline_split_name(pipeline, i);
         struct fby_split *split = NULL;
-        err = fby_pipeline_split(pipeline, name, &split, why);
+        err = fby_pipeline_make_split(pipeline, name, &split, why);
         if (err == FBY_OK) {
             err = add_root_of_split(self, split, why);
         }

@@ -80,7 +80,7 @@ static void print_example(const struct up_options *values,
     printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
         fby_plural(values->cluster.workers, "worker").text);
     fby_option_print_word(stdout, values->pipeline);
-    printf(" --server %s", fby_cluster_server(cluster));
+    printf(" --server %s", fby_cluster_server_endpoint(cluster));
     for (unsigned i = 0; i < served->n; i++) {
         printf(" --data ");
         fby_option_print_word(stdout, served->words.words[i]);
@@ -104,7 +104,7 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
         print_example(values, cluster, &served);
         while (fby_signals_caught() == 0) { /* a signal is no error */
             fby_signals_wait(500);
-            fby_cluster_watch(cluster, fby_now_ns());
+            fby_cluster_restart_ended(cluster, fby_now_ns());
         }
     }
     fby_cluster_stop(&cluster);

@@ -84,7 +84,7 @@ static int parse_numa(const struct argp_state *state, const char *arg)
         argp_error(
             state, "--numa: '%s' is not auto, off or a node's number", arg);
     }
-    return (int)fby_option_u64(state, "numa", arg, 0, CPU_SETSIZE - 1);
+    return (int)fby_option_parse_u64(state, "numa", arg, 0, CPU_SETSIZE - 1);
 }
 
 static void finish_options(const struct argp_state *state, void *values)

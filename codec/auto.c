@@ -95,7 +95,7 @@ bool fby_auto_is_possible(uint8_t filter, uint8_t codec)
         for (int c = 0; c < FBY_N_CODECS; c++) {
             struct fby_coding coding = {
                 .filter = (uint8_t)f, .codec = (uint8_t)c};
-            if (is_requested(&request, coding) && fby_coding_known(coding)) {
+            if (is_requested(&request, coding) && fby_coding_is_known(coding)) {
                 return true;
             }
         }
@@ -192,7 +192,7 @@ static void evaluate_window(struct fby_auto *self)
         return;
     }
     self->n_used += self->n_seen;
-    if (self->n_used >= FBY_AUTO_TERM) {
+    if (self->n_used >= FBY_AUTO_USE_MAX) {
         begin_trials(self);
         return;
     }

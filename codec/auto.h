@@ -24,7 +24,7 @@ enum {
     FBY_AUTO_WINDOW    = 32,   /* from one check of the savings to the next */
     FBY_AUTO_PAUSE_MIN = 128,  /* to store before new trials, the first time */
     FBY_AUTO_PAUSE_MAX = 8192, /* to store before new trials, at most */
-    FBY_AUTO_TERM      = 8192  /* to encode with the best before new trials */
+    FBY_AUTO_USE_MAX   = 8192  /* to encode with the best before new trials */
 };
 
 struct fby_auto {

@@ -309,7 +309,7 @@ static const struct codec codecs[FBY_N_CODECS] = {
     [FBY_CODEC_PACK]  = {true, raw_bound, encode_pack, decode_pack, valid_pack},
 };
 
-bool fby_coding_known(struct fby_coding coding)
+bool fby_coding_is_known(struct fby_coding coding)
 {
     return coding.codec < FBY_N_CODECS &&
            codecs[coding.codec].encode != NULL && /* no gap in the numbers */
@@ -320,7 +320,7 @@ bool fby_coding_known(struct fby_coding coding)
 
 bool fby_coding_suits(struct fby_coding coding, struct fby_codec_params params)
 {
-    return fby_coding_known(coding) &&
+    return fby_coding_is_known(coding) &&
            (coding.filter != FBY_FILTER_PHOTO || params.channels != 0);
 }
 
@@ -362,7 +362,7 @@ static bool are_params_valid(const struct fby_codec_job *job, size_t raw_size)
 
 static bool is_valid_job(const struct fby_codec_job *job, size_t raw_size)
 {
-    return fby_coding_known(job->coding) && raw_size >= 1 &&
+    return fby_coding_is_known(job->coding) && raw_size >= 1 &&
            raw_size <= FBY_CODEC_RAW_MAX && are_params_valid(job, raw_size);
 }
 

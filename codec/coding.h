@@ -35,7 +35,7 @@ struct fby_coding {
 
 /* True if this version has the filter and the codec, and they can be combined:
  * photo goes only with pack, and pack only with photo. */
-bool fby_coding_known(struct fby_coding coding);
+bool fby_coding_is_known(struct fby_coding coding);
 
 /* True if the coding is known and suits a field with these parameters: photo is
  * for pictures only. */

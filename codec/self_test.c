@@ -151,7 +151,7 @@ static fby_err test_all_but_photo(
     for (unsigned i = 0; err == FBY_OK && i < n; i++) {
         struct fby_coding coding = {.filter = (uint8_t)(i % FBY_N_FILTERS),
             .codec = (uint8_t)(i / FBY_N_FILTERS % FBY_N_CODECS)};
-        if (fby_coding_known(coding) && coding.filter != FBY_FILTER_PHOTO) {
+        if (fby_coding_is_known(coding) && coding.filter != FBY_FILTER_PHOTO) {
             err = test_sizes(
                 test, coding, params[i / FBY_N_FILTERS / FBY_N_CODECS], why);
         }

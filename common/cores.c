@@ -145,7 +145,7 @@ uint32_t fby_cgroup_cores(const char *root)
 uint32_t fby_usable_cores(void)
 {
     cpu_set_t set;
-    uint32_t  allowed = fby_cpus_allowed(&set) == FBY_OK
+    uint32_t  allowed = fby_cpus_read_allowed(&set) == FBY_OK
                             ? (uint32_t)CPU_COUNT(&set)
                             : CPU_SETSIZE;
     uint32_t  quota   = fby_cgroup_cores("");

@@ -153,7 +153,7 @@ fby_err fby_cpus_parse_usable(
     if (err != FBY_OK) {
         return err;
     }
-    if (fby_cpus_allowed(&allowed) != FBY_OK) {
+    if (fby_cpus_read_allowed(&allowed) != FBY_OK) {
         return FBY_OK; /* sched_setaffinity will check the CPUs instead */
     }
     if (!read_cpu_list("/sys/devices/system/cpu/online", &online)) {
@@ -162,7 +162,7 @@ fby_err fby_cpus_parse_usable(
     return fby_cpus_check(out, &allowed, &online, why);
 }
 
-fby_err fby_cpus_allowed(cpu_set_t *out)
+fby_err fby_cpus_read_allowed(cpu_set_t *out)
 {
     return sched_getaffinity(0, sizeof(*out), out) == 0 ? FBY_OK : FBY_SYS;
 }
@@ -222,7 +222,7 @@ int fby_node_of_device(const char *directory, const char *file)
                : -1;
 }
 
-bool fby_node_preferred_cpus(const char *root, int number,
+bool fby_node_find_preferred_cpus(const char *root, int number,
     const cpu_set_t *allowed, struct fby_node *out)
 {
     cpu_set_t nodes;

@@ -37,7 +37,7 @@ FBY_CHECKED fby_err fby_cpus_parse_usable(
 
 /* Read which CPUs the calling thread may run on.
  * Errors: FBY_SYS  the machine has more CPUs than a cpu_set_t holds. */
-FBY_CHECKED fby_err fby_cpus_allowed(cpu_set_t *out);
+FBY_CHECKED fby_err fby_cpus_read_allowed(cpu_set_t *out);
 
 /* Bind the calling thread, and the threads that it creates later, to `set`.
  * Errors: FBY_SYS  the system refuses; `why` names the set and the cause. */
@@ -72,7 +72,7 @@ int fby_node_of_device(const char *directory, const char *file);
  *
  * Returns false when there is no preference: the machine has one node, `number`
  * is -1, or none or all of the allowed CPUs belong to that node. */
-bool fby_node_preferred_cpus(const char *root, int number,
+bool fby_node_find_preferred_cpus(const char *root, int number,
     const cpu_set_t *allowed, struct fby_node *out);
 
 #endif

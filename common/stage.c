@@ -141,12 +141,12 @@ void fby_stage_destroy(struct fby_stage **self_p)
     free(self);
 }
 
-fby_err fby_stage_put(struct fby_stage *self, void *item)
+fby_err fby_stage_push(struct fby_stage *self, void *item)
 {
     return fby_queue_push(self->queue, item);
 }
 
-fby_err fby_stage_try_put(struct fby_stage *self, void *item)
+fby_err fby_stage_try_push(struct fby_stage *self, void *item)
 {
     return fby_queue_try_push(self->queue, item);
 }

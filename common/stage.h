@@ -52,10 +52,10 @@ void fby_stage_destroy(struct fby_stage **self_p);
  * Ownership: the item is the stage's on FBY_OK, else still the caller's.
  * Blocks:    while the queue is full.
  * Errors:    FBY_GONE  the stage is being destroyed. */
-FBY_CHECKED fby_err fby_stage_put(struct fby_stage *self, void *item);
+FBY_CHECKED fby_err fby_stage_push(struct fby_stage *self, void *item);
 
-/* Like fby_stage_put, but returns FBY_FULL instead of waiting. */
-FBY_CHECKED fby_err fby_stage_try_put(struct fby_stage *self, void *item);
+/* Like fby_stage_push, but returns FBY_FULL instead of waiting. */
+FBY_CHECKED fby_err fby_stage_try_push(struct fby_stage *self, void *item);
 
 /* Counters since create; any thread. */
 struct fby_stage_counts fby_stage_counts(struct fby_stage *self);

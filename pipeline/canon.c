@@ -57,7 +57,7 @@ void fby_content_encode(
     fby_record_put_i64(out, ON_BAD_SAMPLE, content->on_bad_sample);
     size_t mark = fby_record_open(out, FIELDS);
     for (size_t i = 0; i < content->n_fields; i++) {
-        fby_field_encode(out, fby_record_nth(i), &content->fields[i]);
+        fby_field_encode(out, fby_record_list_key(i), &content->fields[i]);
     }
     fby_record_close(out, mark);
     if (content->bucket_by.n_bounds > 0) {
@@ -84,8 +84,8 @@ static void decode_fields(struct fby_record *r, struct fby_content *out)
 {
     struct fby_record list = fby_record_enter(r, FIELDS);
     while (fby_record_has_more(&list) && out->n_fields < FBY_MAX_FIELDS) {
-        fby_field_decode(
-            &list, fby_record_nth(out->n_fields), &out->fields[out->n_fields]);
+        fby_field_decode(&list, fby_record_list_key(out->n_fields),
+            &out->fields[out->n_fields]);
         out->n_fields++;
     }
     fby_record_leave(r, &list);

@@ -22,7 +22,7 @@ enum fby_type fby_documents_type(uint32_t length)
 }
 
 /* Type 0 means that the headers of the files have it. Flat files have none. */
-bool fby_tokens_type_ok(const struct fby_tokens *tokens)
+bool fby_tokens_type_is_valid(const struct fby_tokens *tokens)
 {
     return !fby_type_is_float(tokens->type) &&
            (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
@@ -62,7 +62,7 @@ bool fby_type_can_hold(enum fby_type type, double value)
            (fby_type_is_float(type) || value == floor(value));
 }
 
-const char *fby_extension_kind(const char *extension)
+const char *fby_extension_suffix(const char *extension)
 {
     const char *dot = strrchr(extension, '.');
     return dot != NULL ? dot + 1 : extension;
@@ -72,7 +72,8 @@ bool fby_field_takes_png(const struct fby_field_content *field)
 {
     bool takes = false;
     for (size_t i = 0; i < field->n_from; i++) {
-        takes = takes || strcmp(fby_extension_kind(field->from[i]), "png") == 0;
+        takes =
+            takes || strcmp(fby_extension_suffix(field->from[i]), "png") == 0;
     }
     return takes;
 }
@@ -119,7 +120,7 @@ const struct fby_from_json *fby_field_json(
     return member_at(field, fby_field_kind(field)->json, &none);
 }
 
-uint32_t fby_field_maps(const struct fby_field_content *field)
+uint32_t fby_field_packed_bits(const struct fby_field_content *field)
 {
     static const uint32_t none;
     const uint32_t *maps = member_at(field, fby_field_kind(field)->maps, &none);

@@ -17,10 +17,10 @@ enum fby_type fby_label_type(uint32_t classes);
 enum fby_type fby_documents_type(uint32_t length);
 
 /* True if tokens->type is valid; 0 is valid if the files name their type. */
-bool fby_tokens_type_ok(const struct fby_tokens *tokens);
+bool fby_tokens_type_is_valid(const struct fby_tokens *tokens);
 
 /* Bytes that hold `bits` bits. */
-static inline uint32_t fby_bits_bytes(uint32_t bits)
+static inline uint32_t fby_bytes_of_bits(uint32_t bits)
 {
     return bits / 8 + (bits % 8 != 0);
 }
@@ -69,7 +69,7 @@ const struct fby_from_json *fby_field_json(
     const struct fby_field_content *field);
 
 /* The number of bits packed in the last dimension of a row; 0: not packed. */
-uint32_t fby_field_maps(const struct fby_field_content *field);
+uint32_t fby_field_packed_bits(const struct fby_field_content *field);
 
 /* The setting `shape` of an array field; for other kinds no dimensions. */
 const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
@@ -77,7 +77,7 @@ const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 /* ---- names and sequences ---- */
 
 /* The part of an extension after its last dot: "jpg" of "left.jpg". */
-const char *fby_extension_kind(const char *extension);
+const char *fby_extension_suffix(const char *extension);
 
 /* True if `from` has the extension png, so that pictures may be PNGs. */
 bool fby_field_takes_png(const struct fby_field_content *field);

@@ -18,11 +18,11 @@ static uint64_t draw_key_of_row(
                           : row->sample;
 }
 
-struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
+struct fby_op_plan fby_device_draw_plan(const struct fby_field_content *field,
     uint32_t i, const struct fby_device_row *row)
 {
     const struct fby_op_use *use  = &field->device[i];
-    struct fby_op_plan       plan = fby_op_identity(field->shape);
+    struct fby_op_plan       plan = fby_op_plan_identity(field->shape);
     if (use->op->plan != NULL) {
         struct fby_draw draw =
             fby_draw_begin(row->seed, row->epoch, draw_key_of_row(use->op, row),
@@ -58,7 +58,7 @@ const struct fby_op_use *fby_device_mixing_op(
     return last != NULL && last->op->mixes_rows ? last : NULL;
 }
 
-const struct fby_field_content *fby_mixed_by(
+const struct fby_field_content *fby_field_that_mixes(
     const struct fby_content *content, uint32_t i)
 {
     for (uint32_t k = 0; k < content->n_fields; k++) {
@@ -117,7 +117,7 @@ static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
                 "%s stands twice under device; each op may once", op->name);
         }
     }
-    if (op->needs_levels && has_normalize_before(field, i)) {
+    if (op->before_normalize && has_normalize_before(field, i)) {
         return fby_error_set(why, FBY_CONFIG,
             "%s needs levels of 0 to 1: write it before normalize", op->name);
     }
@@ -172,7 +172,7 @@ static fby_err check_mixed_label(
             mixing_op->op->name, label->name);
     }
     const struct fby_field_content *mixing_field =
-        fby_mixed_by(content, (uint32_t)label_index);
+        fby_field_that_mixes(content, (uint32_t)label_index);
     return mixing_field == field
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
@@ -250,7 +250,7 @@ static void hash_trial(struct fby_digest_state *hash, const struct fby_op *op,
         struct fby_draw draw = fby_draw_begin(/*seed=*/1, /*epoch=*/0, sample,
             "fingerprint", op->name, /*occurrence=*/0);
         fby_err         err  = op->plan(&use, &draw, shape, &plan, NULL);
-        (void)err; /* as in fby_device_plan */
+        (void)err; /* as in fby_device_draw_plan */
         hash_plan(hash, &plan);
     }
 }

@@ -24,7 +24,7 @@ struct fby_device_row {
 };
 
 /* Draw the plan of device op `i` of the field for `row`. */
-struct fby_op_plan fby_device_plan(const struct fby_field_content *field,
+struct fby_op_plan fby_device_draw_plan(const struct fby_field_content *field,
     uint32_t i, const struct fby_device_row *row);
 
 /* The row that `row` of a global batch is mixed with: the row before it in its
@@ -38,7 +38,7 @@ const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field);
 
 /* The field whose mixup or cutmix also mixes label field `i`; NULL for none. */
-const struct fby_field_content *fby_mixed_by(
+const struct fby_field_content *fby_field_that_mixes(
     const struct fby_content *content, uint32_t i);
 
 /* If a field mixes rows, check that each of `world` ranks has whole groups.

@@ -75,7 +75,7 @@ static fby_err read_extension(const struct fby_yaml *yaml,
 {
     const char *text = fby_yaml_text(node);
     if (!fby_yaml_is_given(node)) {
-        return fby_yaml_expected(
+        return fby_yaml_error_expected(
             yaml, node, "an extension such as jpg, or folder");
     }
     if (text[0] == '.' && fby_text_is_extension(text + 1)) {
@@ -147,7 +147,7 @@ static fby_err read_factors(
 {
     size_t n = fby_yaml_length(node);
     if (n == 0 || n > FBY_MAX_FACTORS) {
-        return fby_yaml_expected(yaml, node, out_factor.expects);
+        return fby_yaml_error_expected(yaml, node, out_factor.expects);
     }
     for (out->n = 0; out->n < n; out->n++) {
         struct fby_value value;
@@ -185,12 +185,12 @@ static const struct fby_key out_keys[OUT_KEYS] = {
           "dtype", parsed_out, delivery.dtype, "dtype", dtypes)},
     [OUT(LAYOUT)]  = {FBY_CHOICE(
          "layout", parsed_out, delivery.layout, "layout", layouts)},
-    [OUT(SCALE)]   = {FBY_OWN("scale", read_scale)},
-    [OUT(OFFSET)]  = {FBY_OWN("offset", read_offset)},
+    [OUT(SCALE)]   = {FBY_READ_BY("scale", read_scale)},
+    [OUT(OFFSET)]  = {FBY_READ_BY("offset", read_offset)},
     [OUT(AS)]      = {FBY_CHOICE("as", parsed_out, delivery.as, "form", forms)},
     [OUT(TO)]      = {FBY_CHOICE(
              "to", parsed_out, delivery.longest, "length to pad to", pad_to)},
-    [OUT(PAD)]     = {FBY_OWN("pad", read_pad)},
+    [OUT(PAD)]     = {FBY_READ_BY("pad", read_pad)},
     [OUT(OFFSETS)] = {FBY_CHOICE("offsets", parsed_out, delivery.offsets,
         "type of offsets", offset_types)},
 };
@@ -212,7 +212,7 @@ static const struct fby_key one_hot_keys[ONE_HOT_KEYS] = {
         0.999999, "a number, 0 to 0.999999")},
     [ONE_HOT(DTYPE)]     = {FBY_CHOICE(
             "dtype", parsed_one_hot, dtype, "dtype", dtypes)},
-    [ONE_HOT(ONLY)]      = {FBY_OWN("only", read_one_hot_only)},
+    [ONE_HOT(ONLY)]      = {FBY_READ_BY("only", read_one_hot_only)},
 };
 static const struct fby_schema one_hot_schema = {
     "{classes: N, ...}", one_hot_keys, ONE_HOT_KEYS};
@@ -237,14 +237,14 @@ static fby_err read_shape(
         "is one number";
     struct fby_shape *shape = &((struct parsed_field *)target)->shape;
     if (!fby_yaml_is_list(node) || fby_yaml_length(node) > FBY_MAX_DIMS) {
-        return fby_yaml_expected(yaml, node, expects);
+        return fby_yaml_error_expected(yaml, node, expects);
     }
     for (size_t i = 0; i < fby_yaml_length(node); i++) {
         yaml_node_t *item  = fby_yaml_item(yaml, node, i);
         int64_t      value = 0;
-        if (!fby_yaml_integer(item, &value) || value < 1 ||
+        if (!fby_yaml_read_integer(item, &value) || value < 1 ||
             value > FBY_MAX_LENGTH) {
-            return fby_yaml_expected(yaml, item, expects);
+            return fby_yaml_error_expected(yaml, item, expects);
         }
         shape->dims[shape->n_dims++] = (uint32_t)value;
     }
@@ -259,18 +259,18 @@ static fby_err read_group(
 }
 
 static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
-    [FBY_FIELD_FROM]      = {FBY_OWN("from", read_from), .required = true,
+    [FBY_FIELD_FROM]      = {FBY_READ_BY("from", read_from), .required = true,
              .expects = "an extension such as jpg, or folder"},
-    [FBY_FIELD_DECODE]    = {FBY_OWN("decode", read_decode)},
+    [FBY_FIELD_DECODE]    = {FBY_READ_BY("decode", read_decode)},
     [FBY_FIELD_DCT_SCALE] = {FBY_CHOICE(
         "dct_scale", parsed_field, dct_scale, "dct_scale", dct_scales)},
-    [FBY_FIELD_GROUP]     = {FBY_OWN("group", read_group)},
+    [FBY_FIELD_GROUP]     = {FBY_READ_BY("group", read_group)},
     [FBY_FIELD_KEY]       = {FBY_TEXT(
               "key", parsed_field, json_key, "a key of the JSON object")},
     [FBY_FIELD_PICK] = {FBY_CHOICE("pick", parsed_field, pick, "pick", picks)},
     [FBY_FIELD_LENGTH]     = {FBY_INTEGER("length", parsed_field, length, 1,
             FBY_MAX_LENGTH, "an integer, 1 to 1073741824 (bytes)")},
-    [FBY_FIELD_SHAPE]      = {FBY_OWN("shape", read_shape)},
+    [FBY_FIELD_SHAPE]      = {FBY_READ_BY("shape", read_shape)},
     [FBY_FIELD_MAX_LENGTH] = {FBY_INTEGER("max_length", parsed_field,
         max_length, 1, FBY_MAX_RAGGED,
         "an integer, 1 to 33554368 (entries of a row)")},
@@ -278,11 +278,11 @@ static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
           "rule for rows that are too long", too_long_rules)},
     [FBY_FIELD_CLASSES]    = {FBY_INTEGER("classes", parsed_field, classes, 1,
            FBY_MAX_CLASSES, "an integer, 1 to 2147483647")},
-    [FBY_FIELD_OPS]        = {FBY_OWN("ops", fby_parsed_read_ops)},
-    [FBY_FIELD_WIRE]       = {FBY_OWN("wire", read_wire)},
-    [FBY_FIELD_DEVICE]     = {FBY_OWN("device", fby_parsed_read_device)},
+    [FBY_FIELD_OPS]        = {FBY_READ_BY("ops", fby_parsed_read_ops)},
+    [FBY_FIELD_WIRE]       = {FBY_READ_BY("wire", read_wire)},
+    [FBY_FIELD_DEVICE]     = {FBY_READ_BY("device", fby_parsed_read_device)},
     [FBY_FIELD_OUT]        = {FBY_MAP("out", parsed_field, out, &out_schema)},
-    [FBY_FIELD_ONE_HOT]    = {FBY_OWN("one_hot", read_one_hot)},
+    [FBY_FIELD_ONE_HOT]    = {FBY_READ_BY("one_hot", read_one_hot)},
 };
 static const struct fby_schema field_schema = {
     "a field, {from: ..., ...}", field_keys, FBY_FIELD_TOP_KEYS};

@@ -71,7 +71,8 @@ size_t fby_pipeline_shuffle_line(
                          : 0;
 }
 
-size_t fby_pipeline_end_line(const struct fby_pipeline *self, const char *split)
+size_t fby_pipeline_tokens_end_line(
+    const struct fby_pipeline *self, const char *split)
 {
     const struct parsed_split *found = fby_parsed_find_split(self, split);
     return found != NULL ? line_of_key(found->tokens.key_pos[TOKENS_END], found)

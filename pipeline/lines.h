@@ -21,7 +21,7 @@ size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
 
 /* The line of the key `end` in `tokens` of the split (the token that ends a
  * document). */
-size_t fby_pipeline_end_line(
+size_t fby_pipeline_tokens_end_line(
     const struct fby_pipeline *self, const char *split);
 
 /* The line of the key `shuffle` of the split. */

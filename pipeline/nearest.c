@@ -72,7 +72,8 @@ void fby_nearest_offer(struct fby_nearest *self, const char *name)
     }
 }
 
-const char *fby_nearest_of(const char *word, const char *const *names, size_t n)
+const char *fby_nearest_find(
+    const char *word, const char *const *names, size_t n)
 {
     struct fby_nearest nearest = {.word = word};
     for (size_t i = 0; i < n; i++) {

@@ -18,7 +18,7 @@ struct fby_nearest {
 void fby_nearest_offer(struct fby_nearest *self, const char *name);
 
 /* The nearest of `n` names; NULL if none is near. */
-const char *fby_nearest_of(
+const char *fby_nearest_find(
     const char *word, const char *const *names, size_t n);
 
 struct fby_hint {

@@ -6,7 +6,7 @@
 
 /* ---- plans ---- */
 
-struct fby_op_plan fby_op_identity(struct fby_shape in)
+struct fby_op_plan fby_op_plan_identity(struct fby_shape in)
 {
     uint32_t h = in.dims[0];
     uint32_t w = in.dims[1];

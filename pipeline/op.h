@@ -49,11 +49,11 @@ enum fby_op_id { /* in canonical bytes: add numbers, never change one */
 
 struct fby_param {
     const char *name;
-    const char *expects;  /* for errors: "one or two integers, 1 to 65535" */
-    bool        real;     /* its numbers are real, else integers */
-    bool        spread;   /* a single number stands for max_n equal ones */
-    bool        ordered;  /* two numbers: the first is not above the second */
-    bool        is_field; /* a field's name, stored as its index */
+    const char *expects;   /* for errors: "one or two integers, 1 to 65535" */
+    bool        real;      /* its numbers are real, else integers */
+    bool        broadcast; /* a single number stands for max_n equal ones */
+    bool        ordered;   /* two numbers: the first is not above the second */
+    bool        is_field;  /* a field's name, stored as its index */
     const char *const *words; /* words for 0, 1, ..., then NULL; NULL: none */
     uint32_t min_n; /* least count of numbers; 0: optional, no default */
     uint32_t max_n; /* largest count */
@@ -79,7 +79,7 @@ struct fby_op_plan {
 };
 
 /* The plan that leaves a picture of shape `in` unchanged. Pure. */
-struct fby_op_plan fby_op_identity(struct fby_shape in);
+struct fby_op_plan fby_op_plan_identity(struct fby_shape in);
 
 /* The size of a picture after the plan. Pure. */
 struct fby_size fby_op_plan_size(const struct fby_op_plan *plan);
@@ -91,8 +91,8 @@ struct fby_op {
     bool     is_colour;    /* needs red, green and blue: not with yuv420 */
     bool     moves_pixels; /* at random: fields of one group must agree */
     bool     allows_masks; /* device: a mask may have the op */
-    bool     needs_levels; /* device: levels 0 to 1, so before normalize */
-    bool     mixes_rows;   /* device: mixes rows in pairs; must be last */
+    bool     before_normalize; /* device: levels 0 to 1, so before normalize */
+    bool     mixes_rows;       /* device: mixes rows in pairs; must be last */
     const struct fby_param *params;
     uint32_t                n_params;
     /* Check rules between parameters. NULL: there are none. */

@@ -36,7 +36,7 @@ static fby_err rotate_plan(const struct fby_op_use *use, struct fby_draw *draw,
 {
     (void)why;
     int64_t angle = fby_op_draw_q16(draw, &use->params[DEGREES]);
-    *out          = fby_op_identity(in);
+    *out          = fby_op_plan_identity(in);
     fby_op_add_step(out, rotation_step(-angle, use->params[ROTATE_FILL].i[0]));
     return FBY_OK;
 }
@@ -54,10 +54,10 @@ static const struct fby_param affine_params[] = {
     [TRANSLATE]   = {FBY_REALS("translate", 0, 2, 0, 1,
                          "one or two numbers, 0 to 1 (at most that share of "
                            "the width, of the height)"),
-          .spread = true},
+          .broadcast = true},
     [SCALE]       = {FBY_REALS("scale", 0, 2, 0.1, 10,
                          "one or two numbers, 0.1 to 10, the lower first"),
-              .ordered = true, .spread = true},
+              .ordered = true, .broadcast = true},
     [SHEAR]       = {FBY_REALS("shear", 0, 4, -80, 80,
                          "a number a (-a to a degrees along x), two (along x), "
                                "or four (along x, along y); within -80 to 80"),
@@ -118,7 +118,7 @@ static fby_err affine_plan(const struct fby_op_use *use, struct fby_draw *draw,
             fby_draw_uniform_q16(draw, scale->r[0], scale->r[1]);
     }
     draw_shears(use, draw, &step);
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     fby_op_add_step(out, step);
     return FBY_OK;
 }

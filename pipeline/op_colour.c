@@ -12,7 +12,7 @@ static fby_err grayscale_plan(const struct fby_op_use *use,
     struct fby_error_detail *why)
 {
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     if (use->op->n_params == 0 || fby_draw_bool(draw, use->params[0].r[0])) {
         fby_op_add_step(out, (struct fby_step){.kind = FBY_STEP_GREY});
     }
@@ -93,7 +93,7 @@ static fby_err jitter_plan(const struct fby_op_use *use, struct fby_draw *draw,
     uint32_t                        order[JITTERS];
     int64_t                         values[JITTERS] = {0};
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     fby_draw_order_of_four(draw, order);
     for (uint32_t i = 0; i < JITTERS; i++) {
         if (use->params[i].n > 0) {
@@ -117,7 +117,7 @@ static fby_err jitter_plan(const struct fby_op_use *use, struct fby_draw *draw,
 const struct fby_op fby_op_colour_jitter = {
     JITTER_OP(COLOUR_JITTER), .is_colour = true};
 const struct fby_op fby_device_colour_jitter = {
-    JITTER_OP(DEVICE_COLOUR_JITTER), .needs_levels = true};
+    JITTER_OP(DEVICE_COLOUR_JITTER), .before_normalize = true};
 
 /* ---- gaussian_blur ---- */
 
@@ -126,10 +126,10 @@ enum { KERNEL = 0, SIGMA = 1 }; /* indices of parameters */
 static const struct fby_param blur_params[] = {
     [KERNEL] = {FBY_INTEGERS("kernel", 1, 2, 1, 31,
                     "one or two odd integers, 1 to 31 ([height, width])"),
-        .spread = true},
+        .broadcast = true},
     [SIGMA]  = {FBY_REALS("sigma", 1, 2, 0.1, 16,
                     "one or two numbers, 0.1 to 16, the lower first"),
-         .spread = true, .ordered = true,
+         .broadcast = true, .ordered = true,
          .fallback = {.n = 2, .real = true, .r = {0.1, 2}}},
 };
 
@@ -159,7 +159,7 @@ static fby_err blur_plan(const struct fby_op_use *use, struct fby_draw *draw,
             in.dims[0]);
     }
     int64_t drawn_sigma = fby_draw_uniform_q16(draw, sigma[0], sigma[1]);
-    *out                = fby_op_identity(in);
+    *out                = fby_op_plan_identity(in);
     fby_op_add_step(out, (struct fby_step){.kind = FBY_STEP_BLUR,
                              .v = {width, height, drawn_sigma}});
     return FBY_OK;
@@ -182,7 +182,7 @@ static const struct fby_param erasing_params[] = {
     ERASING_PARAMS,
     [VALUE] = {FBY_INTEGERS(
                    "value", 1, 3, 0, 255, "one or three integers, 0 to 255"),
-        .spread = true, .fallback = {.n = 3, .i = {0, 0, 0}}},
+        .broadcast = true, .fallback = {.n = 3, .i = {0, 0, 0}}},
 };
 
 static fby_err erasing_plan(const struct fby_op_use *use, struct fby_draw *draw,
@@ -192,7 +192,7 @@ static fby_err erasing_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_box  box;
     const int64_t  *value = use->params[VALUE].i;
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     if (fby_draw_bool(draw, use->params[P].r[0]) &&
         fby_plan_random_erasing(
             draw, picture, use->params[SCALE].r, use->params[RATIO].r, &box)) {
@@ -212,7 +212,7 @@ static const struct fby_param device_erasing_params[] = {
     ERASING_PARAMS,
     [VALUE] = {FBY_REALS("value", 1, 3, -FBY_NORMALIZE_MAX, FBY_NORMALIZE_MAX,
                    "one or three numbers, -1000000 to 1000000"),
-        .spread = true, .fallback = {.n = 3, .real = true, .r = {0, 0, 0}}},
+        .broadcast = true, .fallback = {.n = 3, .real = true, .r = {0, 0, 0}}},
 };
 
 /* A step has only integers, and this value is a real number. So the plan has 0

@@ -13,7 +13,7 @@ enum { PADDING = 0, FILL = 1, MODE = 2 }; /* pad */
     {                                                             \
         FBY_INTEGERS("size", at_least, 2, 1, MAX_PARAM_SIDE,      \
             "one or two integers, 1 to 16384 ([height, width])"), \
-            .spread = true                                        \
+            .broadcast = true                                     \
     }
 
 static struct fby_size picture_size(struct fby_shape in)
@@ -129,7 +129,7 @@ static fby_err resize_plan(const struct fby_op_use *use, struct fby_draw *draw,
         return refuse_picture(
             "resize", in, "a side would not be within 1 to 65535", why);
     }
-    *out       = fby_op_identity(in);
+    *out       = fby_op_plan_identity(in);
     out->out_w = after.dims[1];
     out->out_h = after.dims[0];
     return FBY_OK;
@@ -182,7 +182,7 @@ static fby_err horizontal_flip_plan(const struct fby_op_use *use,
     struct fby_error_detail *why)
 {
     (void)why;
-    *out      = fby_op_identity(in);
+    *out      = fby_op_plan_identity(in);
     out->flip = fby_draw_bool(draw, use->params[P].r[0]);
     return FBY_OK;
 }
@@ -192,7 +192,7 @@ static fby_err vertical_flip_plan(const struct fby_op_use *use,
     struct fby_error_detail *why)
 {
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     if (fby_draw_bool(draw, use->params[P].r[0])) {
         fby_op_add_step(out, (struct fby_step){.kind = FBY_STEP_VERTICAL_FLIP});
     }
@@ -296,7 +296,7 @@ static fby_err pad_plan(const struct fby_op_use *use, struct fby_draw *draw,
         return refuse_picture(
             "pad", in, "it is smaller than what is to be mirrored", why);
     }
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     fby_op_add_step(out, step);
     return FBY_OK;
 }

@@ -8,10 +8,10 @@
 static const struct fby_param normalize_params[] = {
     {FBY_REALS("mean", 1, 3, -FBY_NORMALIZE_MAX, FBY_NORMALIZE_MAX,
          "one or three numbers, -1000000 to 1000000"),
-        .spread = true},
+        .broadcast = true},
     {FBY_REALS("std", 1, 3, 1 / FBY_NORMALIZE_MAX, FBY_NORMALIZE_MAX,
          "one or three numbers, 0.000001 to 1000000"),
-        .spread = true},
+        .broadcast = true},
 };
 
 const struct fby_op fby_device_normalize = {
@@ -33,7 +33,7 @@ static fby_err mixup_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     fby_op_add_step(
         out, (struct fby_step){.kind = FBY_STEP_MIXUP,
                  .v = {fby_draw_beta(draw, use->params[ALPHA].r[0])}});
@@ -65,7 +65,7 @@ static fby_err cutmix_plan(const struct fby_op_use *use, struct fby_draw *draw,
     int64_t  x[2]; /* left edge and width of the box */
     int64_t  y[2]; /* upper edge and height */
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     clip_range((int64_t)fby_draw_below(draw, width), half_side(width, lambda),
         width, x);
     clip_range((int64_t)fby_draw_below(draw, height), half_side(height, lambda),

@@ -181,7 +181,7 @@ static fby_err wide_plan(const struct fby_op_use *use, struct fby_draw *draw,
     const struct strength strength = {
         &wide, bin, bins - 1, draw_sign(draw), use->params[WIDE_FILL].i[0]};
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     add_change(out, change, &strength, in);
     return FBY_OK;
 }
@@ -219,7 +219,7 @@ static fby_err rand_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
     (void)why;
-    *out = fby_op_identity(in);
+    *out = fby_op_plan_identity(in);
     for (int64_t i = 0; i < use->params[OPS].i[0]; i++) {
         enum change change = (enum change)fby_draw_below(draw, N_CHANGES);
         const struct strength strength = {&gentle, use->params[MAGNITUDE].i[0],

@@ -46,7 +46,7 @@ static fby_err read_shuffle(
 {
     struct parsed_shuffle *shuffle = &((struct parsed_split *)target)->shuffle;
     if (fby_yaml_is_list(node)) {
-        return fby_yaml_expected(yaml, node, shuffle_schema.what);
+        return fby_yaml_error_expected(yaml, node, shuffle_schema.what);
     }
     if (fby_yaml_is_map(node)) {
         shuffle->kind = FBY_SHUFFLE_BLOCK;
@@ -73,7 +73,7 @@ static fby_err read_column_name(
     const char *text = fby_yaml_text(node);
     if (!fby_yaml_is_given(node) || !fby_text_is_extension(text) ||
         strchr(text, '.') != NULL) {
-        return fby_yaml_expected(yaml, node,
+        return fby_yaml_error_expected(yaml, node,
             "a column's name, in lower-case letters, digits, _ and -");
     }
     for (uint32_t i = 0; i < split->n_files; i++) {
@@ -113,15 +113,15 @@ static fby_err read_bounds(
     struct parsed_bucket *bucket = target;
     size_t n = fby_yaml_is_list(node) ? fby_yaml_length(node) : 0;
     if (n < 1 || n > FBY_MAX_BOUNDS) {
-        return fby_yaml_expected(yaml, node, bounds_expected);
+        return fby_yaml_error_expected(yaml, node, bounds_expected);
     }
     for (size_t i = 0; i < n; i++) {
         yaml_node_t *item  = fby_yaml_item(yaml, node, i);
         int64_t      least = i == 0 ? 1 : bucket->by.bounds[i - 1] + 1;
-        if (!fby_yaml_integer(item, &bucket->by.bounds[i]) ||
+        if (!fby_yaml_read_integer(item, &bucket->by.bounds[i]) ||
             bucket->by.bounds[i] < least ||
             bucket->by.bounds[i] > FBY_MAX_BOUND) {
-            return fby_yaml_expected(yaml, item, bounds_expected);
+            return fby_yaml_error_expected(yaml, item, bounds_expected);
         }
     }
     bucket->by.n_bounds = (uint32_t)n;
@@ -132,7 +132,7 @@ static const struct fby_key bucket_keys[BUCKET_KEYS] = {
     [BUCKET_FIELD]  = {FBY_TEXT("field", parsed_bucket, by.field,
                            "a field whose members have lengths"),
          .required = true},
-    [BUCKET_BOUNDS] = {FBY_OWN("bounds", read_bounds),
+    [BUCKET_BOUNDS] = {FBY_READ_BY("bounds", read_bounds),
         .expects = bounds_expected, .required = true},
 };
 static const struct fby_schema bucket_schema = {
@@ -140,8 +140,8 @@ static const struct fby_schema bucket_schema = {
 
 /* The keys of a split. read_split_keys adds the keys of the sources. */
 static const struct fby_key split_keys[SPLIT_KEYS] = {
-    [SPLIT_FILES]     = {FBY_OWN("files", read_files)},
-    [SPLIT_SHUFFLE]   = {FBY_OWN("shuffle", read_shuffle)},
+    [SPLIT_FILES]     = {FBY_READ_BY("files", read_files)},
+    [SPLIT_SHUFFLE]   = {FBY_READ_BY("shuffle", read_shuffle)},
     [SPLIT_BUCKET_BY] = {FBY_MAP(
         "bucket_by", parsed_split, bucket, &bucket_schema)},
     [SPLIT_LAST]      = {FBY_CHOICE("last", parsed_split, last,
@@ -333,7 +333,7 @@ static fby_err read_bad_sample(
     struct parsed_bad_sample *bad =
         &((struct fby_pipeline *)target)->bad_sample;
     if (fby_yaml_is_list(node)) {
-        return fby_yaml_expected(yaml, node, bad_sample_schema.what);
+        return fby_yaml_error_expected(yaml, node, bad_sample_schema.what);
     }
     if (!fby_yaml_is_map(node)) {
         return fby_choice_read(
@@ -362,7 +362,7 @@ static const struct fby_key top_keys[TOP_KEYS] = {
         .required = true},
     [TOP_SEED] = {FBY_INTEGER("seed", fby_pipeline, seed, 0, (double)INT64_MAX,
         "an integer, 0 to 9223372036854775807")},
-    [TOP_ON_BAD_SAMPLE] = {FBY_OWN("on_bad_sample", read_bad_sample)},
+    [TOP_ON_BAD_SAMPLE] = {FBY_READ_BY("on_bad_sample", read_bad_sample)},
     [TOP_FIELDS]        = {FBY_NODE("fields", fby_pipeline, fields_node,
                                "at least one field by name"),
                .required = true},
@@ -388,7 +388,7 @@ static fby_err check_splits(
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < self->n_splits; i++) {
         struct fby_split *split = NULL;
-        err = fby_pipeline_split(self, self->splits[i].name, &split, why);
+        err = fby_pipeline_make_split(self, self->splits[i].name, &split, why);
         fby_split_destroy(&split);
     }
     return err;

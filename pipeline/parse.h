@@ -41,7 +41,7 @@ uint64_t    fby_pipeline_seed(const struct fby_pipeline *self);
 
 /* Make the split `name`; NULL is the only split, or `train`. The caller owns
  * *out. Errors: FBY_USAGE if there is no such split; `why` lists all names. */
-FBY_CHECKED fby_err fby_pipeline_split(const struct fby_pipeline *self,
+FBY_CHECKED fby_err fby_pipeline_make_split(const struct fby_pipeline *self,
     const char *name, struct fby_split **out, struct fby_error_detail *why);
 void                fby_split_destroy(struct fby_split **self_p);
 

@@ -86,7 +86,7 @@ struct parsed_bad_sample {
 enum {
     WIRE_KEYS    = FBY_FIELD_OUT_DTYPE - FBY_FIELD_WIRE_TYPE,
     OUT_KEYS     = FBY_FIELD_ONE_HOT_CLASSES - FBY_FIELD_OUT_DTYPE,
-    ONE_HOT_KEYS = FBY_FIELD_NAME - FBY_FIELD_ONE_HOT_CLASSES
+    ONE_HOT_KEYS = FBY_FIELD_WHOLE - FBY_FIELD_ONE_HOT_CLASSES
 };
 /* The index of a key inside `wire`, `out` or `one_hot`, from 0. */
 #define WIRE(key)    (FBY_FIELD_WIRE_##key - FBY_FIELD_WIRE_TYPE)

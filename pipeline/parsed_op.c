@@ -15,7 +15,7 @@ static fby_err add_split_bit(const struct fby_yaml *yaml,
     uint32_t *split_bits)
 {
     if (!fby_yaml_is_given(node)) {
-        return fby_yaml_expected(yaml, node, "the name of a split");
+        return fby_yaml_error_expected(yaml, node, "the name of a split");
     }
     const char        *text    = fby_yaml_text(node);
     struct fby_nearest nearest = {.word = text};
@@ -60,7 +60,7 @@ static fby_err read_reference(const struct fby_yaml *yaml,
     out->field_pos = fby_yaml_pos(node);
     return fby_yaml_is_given(node)
                ? fby_parsed_read_name(yaml, node, "field", out->field)
-               : fby_yaml_expected(yaml, node, param->expects);
+               : fby_yaml_error_expected(yaml, node, param->expects);
 }
 
 /* Read the value of key `i`: a parameter or, after all parameters, `only`. */
@@ -151,7 +151,7 @@ static fby_err read_item(
     }
     return fby_yaml_is_given(out->name)
                ? FBY_OK
-               : fby_yaml_expected(yaml, out->name, what);
+               : fby_yaml_error_expected(yaml, out->name, what);
 }
 
 /* Set the error for a name that is not in the table of the op's list. */
@@ -204,7 +204,7 @@ static fby_err read_list(struct fby_yaml *yaml, yaml_node_t *node,
     uint32_t         *n_ops   = on_device ? &field->n_device : &field->n_ops;
     int               max_ops = on_device ? FBY_MAX_DEVICE : FBY_MAX_OPS;
     if (!fby_yaml_is_list(node)) {
-        return fby_yaml_expected(yaml, node,
+        return fby_yaml_error_expected(yaml, node,
             on_device ? "a list of ops of the device" : "a list of ops");
     }
     if (fby_yaml_length(node) > (size_t)max_ops) {

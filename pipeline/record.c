@@ -65,7 +65,7 @@ void fby_record_put_names(struct fby_buffer *out, uint16_t key,
 {
     size_t mark = fby_record_open(out, key);
     for (size_t i = 0; i < n; i++) {
-        fby_record_put_text(out, fby_record_nth(i), names[i]);
+        fby_record_put_text(out, fby_record_list_key(i), names[i]);
     }
     fby_record_close(out, mark);
 }
@@ -248,7 +248,8 @@ uint32_t fby_record_read_names(struct fby_record *r, uint16_t key,
     struct fby_record list = fby_record_enter(r, key);
     uint32_t          n    = 0;
     for (; fby_record_has_more(&list) && n < max; n++) {
-        fby_record_read_text(&list, fby_record_nth(n), out[n], FBY_NAME_SIZE);
+        fby_record_read_text(
+            &list, fby_record_list_key(n), out[n], FBY_NAME_SIZE);
     }
     fby_record_leave(r, &list);
     return n;

@@ -34,7 +34,7 @@ void fby_record_put_names(struct fby_buffer *out, uint16_t key,
     const char (*names)[FBY_NAME_SIZE], size_t             n);
 
 /* The key of element `i` of a list. */
-static inline uint16_t fby_record_nth(size_t i)
+static inline uint16_t fby_record_list_key(size_t i)
 {
     return (uint16_t)(i + 1);
 }

@@ -28,7 +28,7 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
         char expects[600];
         snprintf(expects, sizeof(expects), "a %s: %s%s", what, one_of,
             nearest.known);
-        return fby_yaml_expected(yaml, node, expects);
+        return fby_yaml_error_expected(yaml, node, expects);
     }
     if (nearest.best != NULL) {
         return fby_yaml_error(yaml, node,
@@ -46,7 +46,7 @@ static fby_err read_text(const struct fby_yaml *yaml, const yaml_node_t *node,
     const struct fby_key *key, void *value)
 {
     if (!fby_yaml_is_given(node)) {
-        return fby_yaml_expected(yaml, node, key->expects);
+        return fby_yaml_error_expected(yaml, node, key->expects);
     }
     const char *text = fby_yaml_text(node);
     size_t      n    = strlen(text);
@@ -79,22 +79,22 @@ static bool read_param_number(const yaml_node_t *node,
 {
     double number = 0;
     if (param->real) {
-        bool ok        = fby_yaml_real(node, &number);
+        bool ok        = fby_yaml_read_real(node, &number);
         out->r[out->n] = number;
         return ok && number >= param->min && number <= param->max;
     }
     int64_t integer = 0;
     bool    ok = param->words != NULL ? find_word(node, param->words, &integer)
-                                      : fby_yaml_integer(node, &integer);
+                                      : fby_yaml_read_integer(node, &integer);
     out->i[out->n] = integer;
     return ok && (double)integer >= param->min && (double)integer <= param->max;
 }
 
-/* With `spread`, repeat a single number for all numbers of the parameter. */
+/* With `broadcast`, repeat a single number for all numbers of the parameter. */
 static void spread_number(
     const struct fby_param *param, struct fby_value *value)
 {
-    while (param->spread && value->n < param->max_n) {
+    while (param->broadcast && value->n < param->max_n) {
         value->i[value->n] = value->i[0];
         value->r[value->n] = value->r[0];
         value->n++;
@@ -108,16 +108,16 @@ fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
     size_t n       = fby_yaml_length(node);
     size_t min_n   = param->min_n > 0 ? param->min_n : 1;
     *out           = (struct fby_value){.real = param->real};
-    /* A parameter of one number is no list; `spread` takes one number or
+    /* A parameter of one number is no list; `broadcast` takes one number or
      * all. */
     if (n < min_n || n > param->max_n || (is_list && param->max_n == 1) ||
-        (param->spread && n > 1 && n < param->max_n)) {
-        return fby_yaml_expected(yaml, node, param->expects);
+        (param->broadcast && n > 1 && n < param->max_n)) {
+        return fby_yaml_error_expected(yaml, node, param->expects);
     }
     for (; out->n < n; out->n++) {
         yaml_node_t *item = fby_yaml_item(yaml, node, out->n);
         if (!read_param_number(item, param, out)) {
-            return fby_yaml_expected(yaml, item, param->expects);
+            return fby_yaml_error_expected(yaml, item, param->expects);
         }
     }
     spread_number(param, out);
@@ -149,11 +149,11 @@ static fby_err read_number(const struct fby_yaml *yaml, const yaml_node_t *node,
     bool    is_real = key->kind == FBY_KEY_REAL;
     int64_t integer = 0;
     double  real    = 0;
-    bool    ok =
-        is_real ? fby_yaml_real(node, &real) : fby_yaml_integer(node, &integer);
-    double number = is_real ? real : (double)integer;
+    bool    ok      = is_real ? fby_yaml_read_real(node, &real)
+                              : fby_yaml_read_integer(node, &integer);
+    double  number  = is_real ? real : (double)integer;
     if (!ok || number < key->min || number > key->max) {
-        return fby_yaml_expected(yaml, node, key->expects);
+        return fby_yaml_error_expected(yaml, node, key->expects);
     }
     if (is_real) {
         memcpy(member, &real, sizeof(real));

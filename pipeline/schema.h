@@ -67,7 +67,7 @@ struct fby_key {
 #define FBY_MAP(key_name, target, member, its_schema)                \
     FBY_KEY_AT(key_name, target, member, NULL), .kind = FBY_KEY_MAP, \
                                                 .schema = (its_schema)
-#define FBY_OWN(key_name, function) \
+#define FBY_READ_BY(key_name, function) \
     .name = (key_name), .kind = FBY_KEY_OWN, .read = (function)
 
 struct fby_schema {

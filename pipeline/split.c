@@ -1,5 +1,5 @@
 /* split.c - make a split (its content, location and delivery) from a parsed
- * pipeline file: fby_pipeline_split of parse.h. */
+ * pipeline file: fby_pipeline_make_split of parse.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,8 +141,8 @@ const struct parsed_split *fby_parsed_find_split(
     return NULL;
 }
 
-fby_err fby_pipeline_split(const struct fby_pipeline *self, const char *name,
-    struct fby_split **out, struct fby_error_detail *why)
+fby_err fby_pipeline_make_split(const struct fby_pipeline *self,
+    const char *name, struct fby_split **out, struct fby_error_detail *why)
 {
     const struct parsed_split *split = fby_parsed_find_split(self, name);
     if (split == NULL) {

@@ -128,7 +128,7 @@ static struct fby_source_pos pos_of_key(
                ? field->wire.key_pos[key - FBY_FIELD_WIRE_TYPE]
            : key < FBY_FIELD_ONE_HOT_CLASSES
                ? field->out.key_pos[key - FBY_FIELD_OUT_DTYPE]
-           : key < FBY_FIELD_NAME
+           : key < FBY_FIELD_WHOLE
                ? field->one_hot.key_pos[key - FBY_FIELD_ONE_HOT_CLASSES]
                : field->name_pos;
 }
@@ -158,7 +158,7 @@ struct fby_source_pos fby_parsed_fault_pos(const struct parsed_field *field,
 static uint64_t given_keys(const struct parsed_field *field)
 {
     uint64_t given = 0;
-    for (enum fby_field_key key = 0; key < FBY_FIELD_NAME; key++) {
+    for (enum fby_field_key key = 0; key < FBY_FIELD_WHOLE; key++) {
         if (fby_is_given(pos_of_key(field, key))) {
             given |= FBY_FIELD_BIT(key);
         }
@@ -174,9 +174,9 @@ static fby_err check_wire(
 {
     const struct fby_field_content *field = check->field;
     const struct fby_field_kind    *kind  = fby_field_kind(field);
-    int64_t expected = fby_field_is_yuv420(field)  ? PARSED_YUV420
-                       : fby_field_maps(field) > 0 ? PARSED_BITS
-                                                   : field->wire_type;
+    int64_t expected = fby_field_is_yuv420(field)         ? PARSED_YUV420
+                       : fby_field_packed_bits(field) > 0 ? PARSED_BITS
+                                                          : field->wire_type;
     if (parsed->wire.type == 0 || parsed->wire.type == expected) {
         return FBY_OK;
     }
@@ -244,7 +244,7 @@ static fby_err error_at_fault(const struct fby_pipeline *pipeline,
     uint32_t split_bit = fby_parsed_split_bit(pipeline, split);
     char     field_prefix[FBY_NAME_SIZE + 16] = "";
     char     split_suffix[FBY_NAME_SIZE + 16] = "";
-    if (fault->key == FBY_FIELD_NAME) {
+    if (fault->key == FBY_FIELD_WHOLE) {
         snprintf(
             field_prefix, sizeof(field_prefix), "field '%s': ", field->name);
     }

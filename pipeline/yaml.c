@@ -35,7 +35,7 @@ fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
         pos.line, pos.column, text);
 }
 
-fby_err fby_yaml_expected(
+fby_err fby_yaml_error_expected(
     const struct fby_yaml *self, const yaml_node_t *node, const char *what)
 {
     if (fby_yaml_is_map(node)) {
@@ -268,7 +268,7 @@ static size_t integer_length(const char *text)
     return sign + digits;
 }
 
-bool fby_yaml_integer(const yaml_node_t *node, int64_t *out)
+bool fby_yaml_read_integer(const yaml_node_t *node, int64_t *out)
 {
     const char *text = fby_yaml_text(node);
     size_t      n    = integer_length(text);
@@ -298,7 +298,7 @@ static size_t exponent_length(const char *text)
     return digits > 0 ? n + digits : 0;
 }
 
-bool fby_yaml_real(const yaml_node_t *node, double *out)
+bool fby_yaml_read_real(const yaml_node_t *node, double *out)
 {
     const char *text = fby_yaml_text(node);
     size_t      n    = integer_length(text);
@@ -381,7 +381,7 @@ fby_err fby_yaml_read_entries(struct fby_yaml *self, yaml_node_t *node,
     const char *what, fby_yaml_entry *read, void *target)
 {
     if (!fby_yaml_is_map(node)) {
-        return fby_yaml_expected(self, node, what);
+        return fby_yaml_error_expected(self, node, what);
     }
     fby_err err = FBY_OK;
     for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
@@ -389,8 +389,9 @@ fby_err fby_yaml_read_entries(struct fby_yaml *self, yaml_node_t *node,
         yaml_node_t *key = yaml_document_get_node(&self->document, pair->key);
         yaml_node_t *value =
             yaml_document_get_node(&self->document, pair->value);
-        err = fby_yaml_is_scalar(key) ? read(self, key, value, target)
-                                      : fby_yaml_expected(self, key, "a key");
+        err = fby_yaml_is_scalar(key)
+                  ? read(self, key, value, target)
+                  : fby_yaml_error_expected(self, key, "a key");
     }
     return err;
 }

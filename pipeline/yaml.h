@@ -52,7 +52,7 @@ fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
     fby_yaml_error_at(self, fby_yaml_pos(node), __VA_ARGS__)
 
 /* Report "expected WHAT, not 'abc'" at `node`; return FBY_CONFIG. */
-fby_err fby_yaml_expected(
+fby_err fby_yaml_error_expected(
     const struct fby_yaml *self, const yaml_node_t *node, const char *what);
 
 /* The position at which a node starts. */
@@ -80,8 +80,8 @@ bool fby_yaml_is_given(const yaml_node_t *node);
 /* Read a number; return false if the node is not exactly one. An integer is an
  * optional minus and digits without leading zeros. A real number has the syntax
  * of JSON. A quoted scalar is a text, not a number. */
-bool fby_yaml_integer(const yaml_node_t *node, int64_t *out);
-bool fby_yaml_real(const yaml_node_t *node, double *out);
+bool fby_yaml_read_integer(const yaml_node_t *node, int64_t *out);
+bool fby_yaml_read_real(const yaml_node_t *node, double *out);
 
 /* The length and item `i` of a list; another node is its own only item. */
 size_t       fby_yaml_length(const yaml_node_t *node);

@@ -64,12 +64,13 @@ static bool read_members(struct fby_reader *r, struct fby_chunk *c)
 static fby_err check_sizes(const struct fby_chunk *c, size_t payload_bytes,
     struct fby_error_detail *why)
 {
-    if (c->raw_bytes == 0 || c->raw_bytes > FBY_UNIT_MAX ||
-        c->raw_offset > FBY_BATCH_BYTES) {
+    if (c->raw_bytes == 0 || c->raw_bytes > FBY_CHUNK_BYTES_MAX ||
+        c->raw_offset > FBY_BATCH_BYTES_MAX) {
         return fby_error_set(why, FBY_PROTO,
             "chunk: %" PRIu32 " raw bytes at %" PRIu64
             ": expected 1 to %" PRIu32 " bytes, at %" PRIu64 " at most",
-            c->raw_bytes, c->raw_offset, FBY_UNIT_MAX, FBY_BATCH_BYTES);
+            c->raw_bytes, c->raw_offset, FBY_CHUNK_BYTES_MAX,
+            FBY_BATCH_BYTES_MAX);
     }
     if (c->wire_bytes != payload_bytes) {
         return fby_error_set(why, FBY_PROTO,
@@ -102,7 +103,7 @@ fby_err fby_chunk_read_prefix(const void *frame, size_t size,
         return fby_error_set(why, FBY_PROTO, "chunk: session or request is 0");
     }
     struct fby_coding coding = {.filter = chunk.filter, .codec = chunk.codec};
-    if (!fby_coding_known(coding)) {
+    if (!fby_coding_is_known(coding)) {
         return fby_error_set(why, FBY_PROTO,
             "chunk: filter %d and codec %d are unknown, or cannot be combined",
             coding.filter, coding.codec);
@@ -148,7 +149,7 @@ fby_err fby_chunk_check_layout(const struct fby_chunk *chunk,
     /* A chunk of ragged or sparse rows has at least the lengths of its rows. */
     uint32_t least = field->form == FBY_FORM_DENSE
                          ? span.raw_bytes
-                         : fby_ragged_values_offset(field, span.rows);
+                         : fby_ragged_lengths_end(field, span.rows);
     if (chunk->raw_offset != span.raw_offset || chunk->raw_bytes < least ||
         chunk->raw_bytes > span.raw_bytes) {
         return fby_error_set(why, FBY_PROTO,

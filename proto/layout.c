@@ -22,20 +22,20 @@ static uint64_t div_up(uint64_t n, uint64_t divisor)
 }
 
 /* Returns the bytes of a yuv420 picture; 0 if the field is no picture, or the
- * picture is larger than FBY_ROW_BYTES. */
+ * picture is larger than FBY_ROW_BYTES_MAX. */
 static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
     if (field->type != FBY_U8 || field->shape.n_dims != 3 || dims[2] != 3 ||
-        dims[0] > FBY_ROW_BYTES) { /* fby_yuv_bytes would overflow */
+        dims[0] > FBY_ROW_BYTES_MAX) { /* fby_yuv_bytes would overflow */
         return 0;
     }
     uint64_t bytes = fby_yuv_bytes(dims[1], dims[0]);
-    return bytes <= FBY_ROW_BYTES ? bytes : 0;
+    return bytes <= FBY_ROW_BYTES_MAX ? bytes : 0;
 }
 
 /* Returns the bytes of one row; 0 if the type or a dimension is invalid, or a
- * row has more than FBY_ROW_BYTES. Sparse rows with more return FBY_ROW_BYTES,
+ * row has more than FBY_ROW_BYTES_MAX. Sparse rows with more return FBY_ROW_BYTES_MAX,
  * and cut_ragged refuses them. */
 static uint64_t row_bytes(const struct fby_raw_field *field)
 {
@@ -44,14 +44,14 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
         return 0;
     }
     if (field->form == FBY_FORM_SPARSE) {
-        return min_u64(bytes * field->max_length, FBY_ROW_BYTES);
+        return min_u64(bytes * field->max_length, FBY_ROW_BYTES_MAX);
     }
     if (field->yuv420) {
         return yuv_row_bytes(field);
     }
     for (uint32_t i = 0; i < field->shape.n_dims; i++) {
         bytes *= field->shape.dims[i]; /* at most 2^30 x 2^32 */
-        if (bytes > FBY_ROW_BYTES) {
+        if (bytes > FBY_ROW_BYTES_MAX) {
             return 0;
         }
     }
@@ -84,7 +84,7 @@ static void cut_into_whole_rows(struct fby_raw_field *field, uint32_t rows)
 static bool cut_into_units(struct fby_raw_field *field, uint32_t rows)
 {
     uint64_t unit = unit_bytes(field);
-    if (unit > FBY_UNIT_MAX) {
+    if (unit > FBY_CHUNK_BYTES_MAX) {
         return false;
     }
     uint64_t units        = unit < FBY_CHUNK_RAW ? FBY_CHUNK_RAW / unit : 1;
@@ -138,7 +138,7 @@ static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
     field->rows_per_chunk =
         (uint32_t)min_u64(rows_that_fit > 0 ? rows_that_fit : 1, FBY_ROWS_MAX);
     field->chunks_per_row = 0;
-    if (max_chunk_bytes(field, field->rows_per_chunk) > FBY_UNIT_MAX) {
+    if (max_chunk_bytes(field, field->rows_per_chunk) > FBY_CHUNK_BYTES_MAX) {
         return false;
     }
     field->chunk_bytes =
@@ -163,7 +163,7 @@ static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
                          " bytes in %" PRIu32 " entries: at most %" PRIu32
                          " bytes can be sent",
                          position, field->row_bytes, field->max_length,
-                         FBY_UNIT_MAX - 64);
+                         FBY_CHUNK_BYTES_MAX - 64);
     }
     if (field->row_bytes <= FBY_CHUNK_RAW) {
         cut_into_whole_rows(field, layout->rows);
@@ -171,7 +171,7 @@ static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
         return fby_error_set(why, FBY_CONFIG,
             "field %" PRIu32 ": the smallest part that can be sent has %" PRIu64
             " bytes, more than %" PRIu32,
-            position, unit_bytes(field), FBY_UNIT_MAX);
+            position, unit_bytes(field), FBY_CHUNK_BYTES_MAX);
     }
     return FBY_OK;
 }
@@ -185,7 +185,7 @@ static fby_err compute_field(struct fby_raw_layout *layout, uint32_t position,
         return fby_error_set(why, FBY_CONFIG,
             "field %" PRIu32 ": one row must be an array of a known type with "
             "1 to %" PRIu64 " bytes",
-            position, FBY_ROW_BYTES);
+            position, FBY_ROW_BYTES_MAX);
     }
     fby_err err = cut_field(layout, position, why);
     if (err != FBY_OK) {
@@ -221,10 +221,10 @@ fby_err fby_layout_compute(
             return err;
         }
     }
-    if (layout->raw_bytes > FBY_BATCH_BYTES) {
+    if (layout->raw_bytes > FBY_BATCH_BYTES_MAX) {
         return fby_error_set(why, FBY_CONFIG,
             "a batch of %" PRIu64 " bytes is more than %" PRIu64,
-            layout->raw_bytes, FBY_BATCH_BYTES);
+            layout->raw_bytes, FBY_BATCH_BYTES_MAX);
     }
     return FBY_OK;
 }

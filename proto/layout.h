@@ -24,13 +24,14 @@
 #include "common/hash.h"
 #include "pipeline/types.h"
 
-#define FBY_CHUNK_RAW   (UINT32_C(2) << 20)  /* target bytes of a dense chunk */
-#define FBY_RAGGED_RAW  (UINT32_C(8) << 20)  /* the same, ragged or sparse */
-#define FBY_UNIT_MAX    (UINT32_C(32) << 20) /* limit for any chunk, in bytes */
-#define FBY_ROW_BYTES   (UINT64_C(1) << 30)  /* most raw bytes of a row */
-#define FBY_BATCH_BYTES (UINT64_C(1) << 40)  /* most raw bytes of a batch */
-#define FBY_SLOT_ALIGN  UINT64_C(64) /* alignment of slot_offset, bytes */
-#define FBY_IMAGE_LINES UINT32_C(32) /* lines of an image in a unit */
+#define FBY_CHUNK_RAW  (UINT32_C(2) << 20) /* target bytes of a dense chunk */
+#define FBY_RAGGED_RAW (UINT32_C(8) << 20) /* the same, ragged or sparse */
+#define FBY_CHUNK_BYTES_MAX \
+    (UINT32_C(32) << 20) /* limit for any chunk, in bytes */
+#define FBY_ROW_BYTES_MAX   (UINT64_C(1) << 30) /* most raw bytes of a row */
+#define FBY_BATCH_BYTES_MAX (UINT64_C(1) << 40) /* most raw bytes of a batch */
+#define FBY_SLOT_ALIGN      UINT64_C(64) /* alignment of slot_offset, bytes */
+#define FBY_IMAGE_LINES     UINT32_C(32) /* lines of an image in a unit */
 
 struct fby_raw_field {
     enum fby_type    type;
@@ -103,7 +104,7 @@ uint32_t fby_layout_chunk_index(
 
 /* Returns the offset in a chunk of `rows` rows of what follows the lengths:
  * ragged, the values; sparse, the indices. */
-static inline uint32_t fby_ragged_values_offset(
+static inline uint32_t fby_ragged_lengths_end(
     const struct fby_raw_field *field, uint32_t rows)
 {
     return (rows * field->length_bytes + 15) / 16 * 16;
@@ -114,7 +115,7 @@ static inline uint32_t fby_ragged_values_offset(
 static inline uint64_t fby_sparse_values_offset(
     const struct fby_raw_field *field, uint32_t rows, uint64_t n)
 {
-    return fby_ragged_values_offset(field, rows) +
+    return fby_ragged_lengths_end(field, rows) +
            (n * field->index_bytes + 15) / 16 * 16;
 }
 

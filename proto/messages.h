@@ -40,15 +40,15 @@ enum {
     FBY_ENDPOINT_MAX    = 255,
     FBY_CONTENT_MAX     = FBY_MAX_CONTENT,
     /* Maximum counts. */
-    FBY_OPEN_REQUESTS = 1024,    /* not finished, per session and worker */
-    FBY_SHARDS_MAX    = 1 << 17, /* per dataset */
-    FBY_ROWS_MAX      = FBY_MAX_BATCH, /* per request */
-    FBY_SUBSTITUTED   = 1024,          /* substituted rows per request */
-    FBY_ENDPOINTS_MAX = 16,            /* per worker */
-    FBY_ROOTS_MAX     = 256,           /* per worker: --data NAME=PATH */
-    FBY_COUNTERS_MAX  = 256,           /* per HEARTBEAT message */
-    FBY_WORKERS_MAX   = 8192,          /* per WORKERS message */
-    FBY_RANKS_MAX     = 1 << 16        /* per job */
+    FBY_OPEN_REQUESTS_MAX = 1024,    /* not finished, per session and worker */
+    FBY_SHARDS_MAX        = 1 << 17, /* per dataset */
+    FBY_ROWS_MAX          = FBY_MAX_BATCH, /* per request */
+    FBY_SUBSTITUTED_MAX   = 1024,          /* substituted rows per request */
+    FBY_ENDPOINTS_MAX     = 16,            /* per worker */
+    FBY_ROOTS_MAX         = 256,           /* per worker: --data NAME=PATH */
+    FBY_COUNTERS_MAX      = 256,           /* per HEARTBEAT message */
+    FBY_WORKERS_MAX       = 8192,          /* per WORKERS message */
+    FBY_RANKS_MAX         = 1 << 16        /* per job */
 };
 
 /* X(number, NAME, member): message NAME is struct fby_<member>. The numbers are
@@ -228,7 +228,7 @@ struct fby_opened { /* worker > client */
 enum fby_open_failed_code {
     FBY_OPEN_BAD_CONTENT  = 1, /* unknown or not canonical */
     FBY_OPEN_BAD_LOCATION = 2, /* unknown root, or a path out of its root */
-    FBY_OPEN_NOTHING      = 3, /* the location does not exist */
+    FBY_OPEN_NOT_FOUND    = 3, /* the location does not exist */
     FBY_OPEN_BAD_DATA     = 4, /* such as a truncated tar, a malformed label */
     FBY_OPEN_IO           = 5, /* reading failed; try another worker */
     FBY_OPEN_DIFFERS      = 6, /* data or fingerprint is not as expected */
@@ -338,7 +338,7 @@ static inline enum fby_encoding fby_encoding_of(
         return fby_field_form(field) == FBY_FORM_SPARSE ? FBY_ENCODING_SPARSE
                                                         : FBY_ENCODING_RAGGED;
     }
-    if (fby_field_maps(field) > 0) {
+    if (fby_field_packed_bits(field) > 0) {
         return FBY_ENCODING_BITS;
     }
     if (fby_field_is_yuv420(field)) {
@@ -380,7 +380,8 @@ struct fby_header { /* worker > client: before the first chunk */
     uint32_t                       first_row, rows;
     const struct fby_header_field *fields; /* in byte order of names */
     size_t                         n_fields;
-    uint64_t asked; /* fby_request_checksum of the answered REQUEST */
+    uint64_t
+        request_checksum; /* fby_request_checksum of the answered REQUEST */
 };
 
 struct fby_substituted {    /* a row that has another sample's values */

@@ -133,7 +133,7 @@ static const struct schema_column welcome_columns[] = {
     U32(4, welcome, version, 1, VERSION_MAX),
     U64(5, welcome, features, 0, UINT64_MAX),
     U64(6, welcome, send_window, 1, UINT64_MAX),
-    LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS),
+    LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS_MAX),
 };
 
 static const struct schema_column refused_columns[] = {
@@ -153,7 +153,7 @@ static const struct schema_column pong_columns[] = {
     ID(1, pong, session),
     ID(2, pong, instance),
     U64(3, pong, sequence, 0, UINT64_MAX),
-    LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS),
+    LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS_MAX),
 };
 
 static const struct schema_column open_columns[] = {
@@ -289,7 +289,7 @@ static const struct schema_column header_columns[] = {
     U32(5, header, first_row, 0, FBY_ROWS_MAX - 1),
     U32(6, header, rows, 1, FBY_ROWS_MAX),
     RECORDS(7, header, fields, 1, FBY_MAX_FIELDS, header_field),
-    U64(8, header, asked, 0, UINT64_MAX),
+    U64(8, header, request_checksum, 0, UINT64_MAX),
 };
 
 static const struct schema_column substituted_columns[] = {
@@ -308,7 +308,7 @@ static const struct schema_column end_columns[] = {
     ID(2, end, request),
     U64(3, end, wire_bytes, 1, UINT64_MAX),
     LIST(CHECKSUMS, 4, end, sums, n_sums, 1, FBY_MAX_FIELDS),
-    RECORDS(5, end, substituted, 0, FBY_SUBSTITUTED, substituted),
+    RECORDS(5, end, substituted, 0, FBY_SUBSTITUTED_MAX, substituted),
     U64(6, end, times.fetch, 0, UINT64_MAX),
     U64(7, end, times.transform, 0, UINT64_MAX),
     U64(8, end, times.encode, 0, UINT64_MAX),

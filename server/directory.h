@@ -61,7 +61,7 @@ void fby_directory_deregister(
     struct fby_directory *self, struct fby_instance_id instance);
 
 /* Count and log a client's report that it cannot reach a worker. */
-void fby_directory_unreachable(
+void fby_directory_report_unreachable(
     struct fby_directory *self, struct fby_instance_id instance);
 
 /* ---- sessions ---- */

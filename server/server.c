@@ -170,7 +170,8 @@ static void on_unreachable(struct server *self,
     const struct fby_routing_id *from, const struct fby_message *message)
 {
     (void)from;
-    fby_directory_unreachable(self->directory, message->unreachable.instance);
+    fby_directory_report_unreachable(
+        self->directory, message->unreachable.instance);
 }
 
 static void on_quit(struct server *self, const struct fby_routing_id *from,

@@ -85,7 +85,7 @@ void fby_directory_deregister(
     }
 }
 
-void fby_directory_unreachable(
+void fby_directory_report_unreachable(
     struct fby_directory *self, struct fby_instance_id instance)
 {
     const struct fby_dir_worker *worker = find_worker(self, instance);

@@ -58,12 +58,12 @@ static int node_of_card(const char *directory, unsigned layers)
     return node;
 }
 
-bool fby_numa_near(const char *root, const char *card, const cpu_set_t *allowed,
-    struct fby_node *out)
+bool fby_numa_find_near(const char *root, const char *card,
+    const cpu_set_t *allowed, struct fby_node *out)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s/sys/class/net/%s", root, card);
-    return fby_node_preferred_cpus(
+    return fby_node_find_preferred_cpus(
         root, node_of_card(path, MAX_LAYERS), allowed, out);
 }
 
@@ -84,7 +84,7 @@ static bool has_address(const struct ifaddrs *card, const char *host)
            strcmp(card_host, host) == 0;
 }
 
-bool fby_numa_card(const char *endpoint, char card[IF_NAMESIZE])
+bool fby_numa_find_card(const char *endpoint, char card[IF_NAMESIZE])
 {
     struct fby_host_port address;
     struct ifaddrs      *cards = NULL;
@@ -114,7 +114,7 @@ static fby_err confine_to_node(uint32_t number, struct fby_error_detail *why)
     if (err != FBY_OK) {
         return fby_error_prefix(why, err, "--numa %u", number);
     }
-    if (fby_cpus_allowed(&allowed) == FBY_OK) {
+    if (fby_cpus_read_allowed(&allowed) == FBY_OK) {
         CPU_AND(&node.cpus, &node.cpus, &allowed);
     }
     if (CPU_COUNT(&node.cpus) == 0) {
@@ -149,8 +149,9 @@ void fby_cpu_placement_near_card(const struct fby_worker_options *options)
     struct fby_error_detail why;
     cpu_set_t               allowed;
     if (options->cpus != NULL || options->numa != FBY_NUMA_AUTO ||
-        !fby_numa_card(address, card) || fby_cpus_allowed(&allowed) != FBY_OK ||
-        !fby_numa_near("", card, &allowed, &node)) {
+        !fby_numa_find_card(address, card) ||
+        fby_cpus_read_allowed(&allowed) != FBY_OK ||
+        !fby_numa_find_near("", card, &allowed, &node)) {
         return;
     }
     if (fby_cpus_bind_thread(&node.cpus, &why) == FBY_OK) {

@@ -23,7 +23,7 @@ FBY_CHECKED fby_err fby_cpu_placement_confine(
 
 /* Confine the calling thread, and all threads it creates later, to the node of
  * the network card. Does nothing if the options name CPUs, a node or `off`, or
- * if fby_numa_near finds no node to prefer. */
+ * if fby_numa_find_near finds no node to prefer. */
 void fby_cpu_placement_near_card(const struct fby_worker_options *options);
 
 /* Find the NUMA node of the network card `card` ("eth0"). A card that consists
@@ -32,12 +32,12 @@ void fby_cpu_placement_near_card(const struct fby_worker_options *options);
  *
  * Returns false when no node is preferable: the machine has one node, the node
  * is unknown, or it has none or all of the allowed CPUs. */
-bool fby_numa_near(const char *root, const char *card, const cpu_set_t *allowed,
-    struct fby_node *out);
+bool fby_numa_find_near(const char *root, const char *card,
+    const cpu_set_t *allowed, struct fby_node *out);
 
 /* Store the name of the network card that has the address of `endpoint`
  * ("tcp://ADDRESS:PORT"). ADDRESS may also be the name of a card. Returns false
  * when no card has that address, for example for "*". */
-bool fby_numa_card(const char *endpoint, char card[IF_NAMESIZE]);
+bool fby_numa_find_card(const char *endpoint, char card[IF_NAMESIZE]);
 
 #endif

@@ -106,7 +106,7 @@ static fby_err open_roots(struct fby_loop *self, struct fby_error_detail *why)
 static struct fby_stages_config stages_config(
     const struct fby_worker_options *options)
 {
-    size_t useful = fby_stages_most_encode_bytes(options->encode_threads);
+    size_t useful = fby_stages_max_encode_bytes(options->encode_threads);
     size_t limit  = options->memory_bytes / 16;
     return (struct fby_stages_config){
         .fetch_threads     = options->fetch_threads,
@@ -122,13 +122,13 @@ static struct fby_stages_config stages_config(
 static fby_err check_memory(
     const struct fby_worker_options *options, struct fby_error_detail *why)
 {
-    if (options->memory_bytes >= FBY_WORKER_LEAST_MEMORY) {
+    if (options->memory_bytes >= FBY_WORKER_MIN_MEMORY) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_USAGE,
         "%" PRIu64 " bytes of memory are too few for a worker; give it %d MiB "
         "or more (--memory)",
-        options->memory_bytes, FBY_WORKER_LEAST_MEMORY >> 20);
+        options->memory_bytes, FBY_WORKER_MIN_MEMORY >> 20);
 }
 
 static fby_err open_memory_and_stages(
@@ -285,12 +285,12 @@ static void close_loop(struct fby_loop *self)
 {
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
-        fby_loop_peer_bye(self, peer);
+        fby_loop_peer_end(self, peer);
     }
     fby_stages_destroy(&self->stages);
     close_sockets(self);
     if (self->arenas != NULL) {
-        fby_arenas_collect(self->arenas, fby_loop_request_freed, self);
+        fby_arenas_collect(self->arenas, fby_loop_request_free, self);
     }
     fby_loop_peers_sweep(self);
     fby_plan_cache_destroy(&self->plans);

@@ -15,7 +15,7 @@
 #include "common/err.h"
 #include "worker/options.h"
 
-enum { FBY_WORKER_LEAST_MEMORY = 32 << 20 }; /* smallest memory_bytes; 32 MiB */
+enum { FBY_WORKER_MIN_MEMORY = 32 << 20 }; /* smallest memory_bytes; 32 MiB */
 
 /* The options of a worker without a server, on the loopback interface. */
 struct fby_worker_options fby_worker_defaults(void);

@@ -34,7 +34,7 @@ static void check_data(struct fby_local *local,
     const struct fby_progress progress = {.fn = on_progress, .arg = &check};
     struct fby_data_facts    *facts    = &check.facts;
     struct fby_error_detail   why      = {{0}};
-    fby_err err   = fby_local_index(local, split_options, progress, &why);
+    fby_err err   = fby_local_open_data(local, split_options, progress, &why);
     facts->split  = split_options->split;
     facts->served = served;
     facts->whole  = err == FBY_OK;

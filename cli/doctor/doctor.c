@@ -138,7 +138,7 @@ static void run_checks(struct doctor *self)
     given |= self->options.pipeline != NULL ? FBY_DOCTOR_NEEDS_PIPELINE : 0U;
     for (size_t i = 0; i < N_CHECKS && fby_signals_caught() == 0; i++) {
         if ((checks[i].needs & ~given) == 0) {
-            fby_doctor_run(&checks[i], &self->options, &listener);
+            fby_doctor_run_check(&checks[i], &self->options, &listener);
         }
     }
 }

@@ -160,7 +160,7 @@ void fby_doctor_gpu(const struct fby_doctor_options *options, int out)
     int                     device = 0;
     int                     n      = 0;
     (void)options;
-    if (fby_gpu_device_number(cuda, "cuda", &device, &why) != FBY_OK) {
+    if (fby_gpu_find_device(cuda, "cuda", &device, &why) != FBY_OK) {
         fby_doctor_report(out, "gpu",
             fby_verdict(
                 FBY_DOCTOR_OK, NULL, "batches stay on the host: %s", why.text));

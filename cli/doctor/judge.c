@@ -231,7 +231,7 @@ struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
         (long long)facts->resolution_ns, wall_clock);
 }
 
-struct fby_verdict fby_judge_copy(double bytes_per_s)
+struct fby_verdict fby_judge_copy_speed(double bytes_per_s)
 {
     bool slow = bytes_per_s < slow_copy_per_s;
     return fby_verdict(slow ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,
@@ -239,7 +239,7 @@ struct fby_verdict fby_judge_copy(double bytes_per_s)
         "memory is copied at %.1f GB/s by one thread", bytes_per_s / 1e9);
 }
 
-struct fby_verdict fby_judge_expand(double bytes_per_s)
+struct fby_verdict fby_judge_expand_speed(double bytes_per_s)
 {
     bool slow = bytes_per_s < slow_expand_per_s;
     return fby_verdict(slow ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,

@@ -79,9 +79,9 @@ struct fby_clock_facts {
 struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts);
 
 /* `bytes_per_s`: memory that one thread copies. */
-struct fby_verdict fby_judge_copy(double bytes_per_s);
+struct fby_verdict fby_judge_copy_speed(double bytes_per_s);
 /* `bytes_per_s`: f32 tensors that one thread makes from pixels. */
-struct fby_verdict fby_judge_expand(double bytes_per_s);
+struct fby_verdict fby_judge_expand_speed(double bytes_per_s);
 
 struct fby_gpu_facts {
     const char *name;

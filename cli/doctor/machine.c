@@ -75,7 +75,7 @@ static struct fby_verdict check_cpus(const char *root)
     struct fby_cpu_facts facts = {
         .online = fby_read_cpus_online(root), .quota = fby_cgroup_cores(root)};
     cpu_set_t allowed;
-    facts.allowed = fby_cpus_allowed(&allowed) == FBY_OK
+    facts.allowed = fby_cpus_read_allowed(&allowed) == FBY_OK
                         ? (uint32_t)CPU_COUNT(&allowed)
                         : CPU_SETSIZE;
     return fby_judge_cpus(&facts);
@@ -84,8 +84,8 @@ static struct fby_verdict check_cpus(const char *root)
 static struct fby_verdict check_numa(const char *root)
 {
     struct fby_card_facts cards[MAX_CARDS];
-    uint32_t              n = fby_read_cards(root, cards, MAX_CARDS);
-    return fby_judge_numa(fby_read_nodes(root), cards, n);
+    uint32_t              n = fby_read_network_cards(root, cards, MAX_CARDS);
+    return fby_judge_numa(fby_read_numa_nodes(root), cards, n);
 }
 
 static struct fby_verdict check_memory(const char *root)

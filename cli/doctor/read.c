@@ -45,7 +45,7 @@ uint32_t fby_read_cpus_online(const char *root)
     return count_listed(root, "/sys/devices/system/cpu/online");
 }
 
-uint32_t fby_read_nodes(const char *root)
+uint32_t fby_read_numa_nodes(const char *root)
 {
     return count_listed(root, "/sys/devices/system/node/online");
 }
@@ -157,7 +157,7 @@ void fby_read_huge_pages(const char *root, char out[16])
     }
 }
 
-uint64_t fby_read_last_cache(const char *root)
+uint64_t fby_read_l3_bytes(const char *root)
 {
     char line[LINE_SIZE];
     if (!read_line(
@@ -174,8 +174,8 @@ static bool read_card(
 {
     cpu_set_t       allowed;
     struct fby_node node;
-    if (fby_cpus_allowed(&allowed) != FBY_OK ||
-        !fby_numa_near(root, name, &allowed, &node)) {
+    if (fby_cpus_read_allowed(&allowed) != FBY_OK ||
+        !fby_numa_find_near(root, name, &allowed, &node)) {
         return false;
     }
     out->node = node.number;
@@ -185,7 +185,7 @@ static bool read_card(
     return true;
 }
 
-uint32_t fby_read_cards(
+uint32_t fby_read_network_cards(
     const char *root, struct fby_card_facts *out, uint32_t max)
 {
     char     path[PATH_SIZE];

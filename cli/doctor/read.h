@@ -13,7 +13,7 @@
 uint32_t fby_read_cpus_online(const char *root);
 
 /* The number of online NUMA nodes; 0: unknown. */
-uint32_t fby_read_nodes(const char *root);
+uint32_t fby_read_numa_nodes(const char *root);
 
 /* A value of /proc/meminfo ("MemTotal"), in bytes; 0: unknown. */
 uint64_t fby_read_meminfo(const char *root, const char *name);
@@ -27,11 +27,11 @@ uint64_t fby_read_memory_limit(const char *root);
 void fby_read_huge_pages(const char *root, char out[16]);
 
 /* The size of the level 3 cache of CPU 0 in bytes; 0: unknown. */
-uint64_t fby_read_last_cache(const char *root);
+uint64_t fby_read_l3_bytes(const char *root);
 
 /* List the network cards that are nearer to some of the usable CPUs than to
  * others. Returns the number of entries written, at most `max`. */
-uint32_t fby_read_cards(
+uint32_t fby_read_network_cards(
     const char *root, struct fby_card_facts *out, uint32_t max);
 
 #endif

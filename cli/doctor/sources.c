@@ -77,7 +77,7 @@ static void report_splits(const struct fby_doctor_options *options, int out)
     for (size_t i = 0; i < fby_pipeline_n_splits(pipeline); i++) {
         const char       *name  = fby_pipeline_split_name(pipeline, i);
         struct fby_split *split = NULL;
-        fby_err err = fby_pipeline_split(pipeline, name, &split, &why);
+        fby_err err = fby_pipeline_make_split(pipeline, name, &split, &why);
         fby_doctor_report(out, "source",
             err == FBY_OK ? check_split(options, name, split)
                           : fby_verdict(FBY_DOCTOR_FAIL, NULL,

@@ -28,7 +28,7 @@ struct buffers {
  * Both together get at most a quarter of the free memory. */
 static uint64_t choose_size(const char *root)
 {
-    uint64_t cache      = 2 * fby_read_last_cache(root);
+    uint64_t cache      = 2 * fby_read_l3_bytes(root);
     uint64_t size       = cache < min_size   ? min_size
                           : cache > max_size ? max_size
                                              : cache;
@@ -91,12 +91,12 @@ static void report_speeds(struct buffers *self, int out)
     /* Write all pages, so that the system has assigned their memory. */
     memset(self->from, 1, self->size);
     memset(self->to, 1, self->size);
-    fby_doctor_report(out, "copy", fby_judge_copy(measure(self, copy)));
+    fby_doctor_report(out, "copy", fby_judge_copy_speed(measure(self, copy)));
     self->size -= self->size % picture_bytes; /* whole pictures */
     double rate = fby_doctor_plan_pictures(FBY_F32, &self->plan)
                       ? measure(self, expand)
                       : 0;
-    fby_doctor_report(out, "expand", fby_judge_expand(rate));
+    fby_doctor_report(out, "expand", fby_judge_expand_speed(rate));
 }
 
 void fby_doctor_speed(const struct fby_doctor_options *options, int out)

@@ -123,9 +123,9 @@ static void end_child(const struct fby_doctor_check *check,
     }
 }
 
-void fby_doctor_run(const struct fby_doctor_check *check,
-    const struct fby_doctor_options               *options,
-    const struct fby_doctor_listener              *listener)
+void fby_doctor_run_check(const struct fby_doctor_check *check,
+    const struct fby_doctor_options                     *options,
+    const struct fby_doctor_listener                    *listener)
 {
     int pipe_fds[2];
     if (pipe2(pipe_fds, O_CLOEXEC) != 0) {

@@ -19,8 +19,8 @@ struct fby_doctor_listener {
  * is caught (cli/signals.h), kills the check and returns without such a line.
  * Thread: main thread, before others start (forks). Blocks: until the
  * deadline. */
-void fby_doctor_run(const struct fby_doctor_check *check,
-    const struct fby_doctor_options               *options,
-    const struct fby_doctor_listener              *listener);
+void fby_doctor_run_check(const struct fby_doctor_check *check,
+    const struct fby_doctor_options                     *options,
+    const struct fby_doctor_listener                    *listener);
 
 #endif

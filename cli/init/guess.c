@@ -48,7 +48,7 @@ struct fby_guess_split *fby_guess_add_split(
     struct fby_search *search, const char *name)
 {
     if (search->out->n_splits == FBY_GUESS_SPLITS) {
-        search->out->n_more++;
+        search->out->n_left_out++;
         return NULL;
     }
     struct fby_guess_split *split =
@@ -133,7 +133,7 @@ static fby_err read_first_tar(struct fby_search *search, const char *path,
     fby_object_close(&object);
     if (err == FBY_OK) {
         const struct fby_member_opener opener = {open_in_tar, search};
-        fby_guess_count(split, &shard);
+        fby_guess_count_members(split, &shard);
         err = fby_guess_read_pngs(split, &shard, &opener, why);
     }
     fby_shard_fini(&shard);
@@ -247,7 +247,7 @@ static fby_err count_classes(const struct fby_member_opener *opener,
         fby_folders_to_shards(classes, split->classes, &shards, &n, why);
     for (uint32_t i = 0; i < n; i++) {
         if (err == FBY_OK) {
-            fby_guess_count(split, &shards[i]);
+            fby_guess_count_members(split, &shards[i]);
             err = fby_guess_read_pngs(split, &shards[i], opener, why);
         }
         fby_shard_fini(&shards[i]);
@@ -325,9 +325,9 @@ static bool has_pictures(const struct fby_listing *listing)
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *dot = strrchr(listing->entries[i].name, '.');
-        if (dot != NULL &&
-            (fby_suffix_is(dot, ".jpg") || fby_suffix_is(dot, ".jpeg") ||
-                fby_suffix_is(dot, ".png"))) {
+        if (dot != NULL && (fby_equal_ignoring_case(dot, ".jpg") ||
+                               fby_equal_ignoring_case(dot, ".jpeg") ||
+                               fby_equal_ignoring_case(dot, ".png"))) {
             return true;
         }
     }
@@ -466,7 +466,7 @@ static fby_err open_search(
     search->roots = fby_roots_create();
     fby_err err   = fby_roots_add(search->roots, option, why);
     return err == FBY_OK
-               ? fby_roots_named(search->roots, "data", &search->root, why)
+               ? fby_roots_find(search->roots, "data", &search->root, why)
                : err;
 }
 

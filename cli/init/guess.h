@@ -37,7 +37,7 @@ struct fby_guess_split {
 struct fby_guess {
     enum fby_source_kind kind;
     uint32_t             n_splits;
-    uint32_t n_more; /* splits found beyond FBY_GUESS_SPLITS, not read */
+    uint32_t n_left_out; /* splits found beyond FBY_GUESS_SPLITS, not read */
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
 

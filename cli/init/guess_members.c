@@ -10,7 +10,7 @@ struct fby_init_member *fby_guess_member(
     struct fby_guess_split *split, const char *suffix)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        if (fby_suffix_is(suffix, split->members[i].extension)) {
+        if (fby_equal_ignoring_case(suffix, split->members[i].extension)) {
             return &split->members[i];
         }
     }
@@ -26,12 +26,13 @@ static struct fby_init_member *find_or_add_member(
     if (member == NULL && split->n_members < FBY_GUESS_MEMBERS) {
         member  = &split->members[split->n_members++];
         *member = (struct fby_init_member){.count = 0};
-        (void)fby_init_name(suffix, member->extension); /* lower case */
+        (void)fby_init_to_field_name(
+            suffix, member->extension); /* lower case */
     }
     return member;
 }
 
-void fby_guess_count(
+void fby_guess_count_members(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
     split->samples += shard->samples;
@@ -92,9 +93,10 @@ static bool is_png(const char *extension)
 static uint32_t find_first(const struct fby_shard *shard, const char *extension)
 {
     uint32_t m = 0;
-    while (m < shard->members &&
-           (fby_shard_is_value(shard, m) ||
-               !fby_suffix_is(fby_shard_suffix(shard, m), extension))) {
+    while (
+        m < shard->members &&
+        (fby_shard_is_value(shard, m) ||
+            !fby_equal_ignoring_case(fby_shard_suffix(shard, m), extension))) {
         m++;
     }
     return m;
@@ -148,7 +150,7 @@ fby_err fby_guess_count_index(struct fby_guess_split *split,
     const struct fby_member_opener opener = {open_member, index};
     fby_err                        err    = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < index->n_shards; i++) {
-        fby_guess_count(split, &index->shards[i]);
+        fby_guess_count_members(split, &index->shards[i]);
         err = fby_guess_read_pngs(split, &index->shards[i], &opener, why);
     }
     split->counted_all = true;

@@ -21,8 +21,8 @@ struct parallel_folders {
 static bool is_parallel_folder(const struct fby_entry *entry)
 {
     return entry->is_dir && strlen(entry->name) < FBY_NAME_SIZE &&
-           (fby_init_names_pictures(entry->name) ||
-               fby_init_names_partners(entry->name));
+           (fby_init_is_picture_name(entry->name) ||
+               fby_init_is_partner_name(entry->name));
 }
 
 static void add_folder(struct parallel_folders *out, const char *name)
@@ -36,7 +36,7 @@ static void add_folder(struct parallel_folders *out, const char *name)
     if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
         snprintf(out->bad_name, sizeof(out->bad_name), "%s", name);
     }
-    bool is_pictures  = fby_init_names_pictures(name);
+    bool is_pictures  = fby_init_is_picture_name(name);
     out->has_pictures = out->has_pictures || is_pictures;
     out->has_partners = out->has_partners || !is_pictures;
 }

@@ -21,14 +21,14 @@ struct fby_search {
 };
 
 /* Add a split to the guess. If the guess already has FBY_GUESS_SPLITS, only
- * count the split (n_more) and return NULL. */
+ * count the split (n_left_out) and return NULL. */
 struct fby_guess_split *fby_guess_add_split(
     struct fby_search *search, const char *name);
 
 /* The number of splits found so far, with those that are only counted. */
 static inline uint32_t fby_guess_n_splits(const struct fby_search *search)
 {
-    return search->out->n_splits + search->out->n_more;
+    return search->out->n_splits + search->out->n_left_out;
 }
 
 /* Choose an unused name for a split whose files begin with `stem`: the split
@@ -67,7 +67,7 @@ struct fby_init_member *fby_guess_member(
     struct fby_guess_split *split, const char *suffix);
 
 /* Add the samples and members of a shard to the counts of the split. */
-void fby_guess_count(
+void fby_guess_count_members(
     struct fby_guess_split *split, const struct fby_shard *shard);
 
 /* An open file that contains a member. */
@@ -85,14 +85,14 @@ struct fby_member_opener {
 };
 
 /* For each extension of PNG files without `header_read`: read the header of its
- * first file in `shard`. Call this after fby_guess_count.
+ * first file in `shard`. Call this after fby_guess_count_members.
  * Errors: those of opening; FBY_IO. */
 FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener,
     struct fby_error_detail *why);
 
 /* Sort the members, the most frequent first, and set `always`. Call this after
- * the last fby_guess_count. */
+ * the last fby_guess_count_members. */
 void fby_guess_sort_members(struct fby_guess_split *split);
 
 /* Count the members of all shards of an index, read PNG headers, and sort the

@@ -85,17 +85,17 @@ static enum fby_init_value kind_of_list(
         raise_to(&member->most, json_string_length(entry));
     }
     if (n > 0 && texts == n) {
-        return FBY_INIT_TEXTS;
+        return FBY_INIT_TEXT_LISTS;
     }
     raise_to(&member->most, n);
-    return numbers == n ? FBY_INIT_NUMBERS : FBY_INIT_LISTS;
+    return numbers == n ? FBY_INIT_NUMBER_LISTS : FBY_INIT_OTHER_LISTS;
 }
 
 static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (is_whole(text, size)) {
-        return FBY_INIT_WHOLE;
+        return FBY_INIT_DIGITS;
     }
     /* JSON other than texts, true, false and null begins with one of these. */
     static const char begins[] = {'[', '{', '-', '0', '1', '2', '3', '4', '5',

@@ -233,9 +233,9 @@ static void print_result(const struct init_options *o,
         fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
             guess->splits[i].name, guess->splits[i].pattern);
     }
-    if (guess->n_more > 0) {
+    if (guess->n_left_out > 0) {
         fprintf(stderr, "left out: %s more\n",
-            fby_plural(guess->n_more, "split").text);
+            fby_plural(guess->n_left_out, "split").text);
     }
     if (o->output != NULL) {
         fprintf(stderr, "wrote %s; try: forebay pull --pipeline ", o->output);

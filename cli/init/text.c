@@ -29,7 +29,7 @@ void fby_init_printf(struct fby_buffer *out, const char *format, ...)
     fby_init_append(out, line);
 }
 
-void fby_init_put_quoted(struct fby_buffer *out, const char *text)
+void fby_init_append_quoted(struct fby_buffer *out, const char *text)
 {
     fby_init_append(out, "\"");
     for (; *text != '\0'; text++) {
@@ -50,7 +50,7 @@ static void append_extensions(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     char list[128];
-    if (fby_init_list(data, list, sizeof(list)) > 1) {
+    if (fby_init_list_extensions(data, list, sizeof(list)) > 1) {
         fby_init_printf(
             out, "# Extensions: %s; a field reads those of its from\n", list);
     }
@@ -102,7 +102,7 @@ static void append_files_key(
 {
     for (size_t i = 0; i < data->n_files; i++) {
         fby_init_append(out, i == 0 ? "\n    files: [" : ", ");
-        fby_init_put_quoted(out, data->files[i]);
+        fby_init_append_quoted(out, data->files[i]);
     }
     fby_init_append(out, data->n_files > 0 ? "]      # columns of paths" : "");
 }
@@ -115,14 +115,14 @@ static void append_tokens(
         [FBY_TOKENS_MEGATRON]                               = "megatron"};
     const struct fby_tokens *tokens    = data->tokens;
     fby_init_append(out, "\n      files: ");
-    fby_init_put_quoted(out, data->path);
+    fby_init_append_quoted(out, data->path);
     fby_init_printf(out, "\n      format: %s\n", formats[tokens->format]);
     if (tokens->type != 0) {
         fby_init_printf(out, "      type: %s\n", fby_type_word(tokens->type));
     }
     if (tokens->format == FBY_TOKENS_MDS) {
         fby_init_append(out, "      column: ");
-        fby_init_put_quoted(out, tokens->column);
+        fby_init_append_quoted(out, tokens->column);
         fby_init_append(out, "\n");
     }
     fby_init_printf(out,
@@ -139,7 +139,7 @@ static void append_source(
     if (fby_source_traits(data->kind)->has_sequences) {
         append_tokens(out, data);
     } else {
-        fby_init_put_quoted(out, data->path);
+        fby_init_append_quoted(out, data->path);
         append_files_key(out, data);
     }
 }
@@ -177,7 +177,7 @@ static void append_split(
         "100}\n\n");
 }
 
-bool fby_init_name(const char *name, char out[FBY_NAME_SIZE])
+bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE])
 {
     size_t n = strnlen(name, FBY_NAME_SIZE - 1);
     for (size_t i = 0; i < n; i++) {
@@ -193,9 +193,9 @@ static bool append_column(
     struct fby_buffer *out, const struct fby_init_column *column)
 {
     char from[FBY_NAME_SIZE];
-    if (!fby_init_name(column->name, from) || column->wire == 0) {
+    if (!fby_init_to_field_name(column->name, from) || column->wire == 0) {
         fby_init_printf(out, "  # left out, for its name or its rows: column ");
-        fby_init_put_quoted(out, column->name);
+        fby_init_append_quoted(out, column->name);
         fby_init_append(out, "\n");
         return false;
     }
@@ -239,7 +239,7 @@ static fby_err append_members(struct fby_buffer *out,
     if (fby_init_append_members(out, data) > 0) {
         return FBY_OK;
     }
-    fby_init_list(data, found, sizeof(found));
+    fby_init_list_extensions(data, found, sizeof(found));
     if (data->n_members > 0 && data->members[0].value != FBY_INIT_NO_VALUE) {
         return fby_error_set(why, FBY_CONFIG,
             "%s: no column can be a field as it is; found: %s. Each row needs "

@@ -22,15 +22,15 @@ struct fby_init_column { /* a column of NumPy or SciPy files */
  * A column of NUMBER may also have values of WHOLE, one of TEXT values of
  * both. */
 enum fby_init_value {
-    FBY_INIT_NO_VALUE = 0, /* members are files */
-    FBY_INIT_WHOLE    = 1, /* 1 to 9 digits, such as class ids */
-    FBY_INIT_NUMBER   = 2, /* other JSON numbers */
-    FBY_INIT_TEXT     = 3, /* not JSON, or none of the kinds below */
-    FBY_INIT_NUMBERS  = 4, /* JSON lists of numbers, or empty ones */
-    FBY_INIT_TEXTS    = 5, /* JSON lists of texts, none empty */
-    FBY_INIT_LISTS    = 6, /* other JSON lists */
-    FBY_INIT_OBJECT   = 7, /* JSON objects */
-    FBY_INIT_MIXED    = 8  /* values of kinds that no field can have together */
+    FBY_INIT_NO_VALUE     = 0, /* members are files */
+    FBY_INIT_DIGITS       = 1, /* 1 to 9 digits, such as class ids */
+    FBY_INIT_NUMBER       = 2, /* other JSON numbers */
+    FBY_INIT_TEXT         = 3, /* not JSON, or none of the kinds below */
+    FBY_INIT_NUMBER_LISTS = 4, /* JSON lists of numbers, or empty ones */
+    FBY_INIT_TEXT_LISTS   = 5, /* JSON lists of texts, none empty */
+    FBY_INIT_OTHER_LISTS  = 6, /* other JSON lists */
+    FBY_INIT_OBJECT       = 7, /* JSON objects */
+    FBY_INIT_MIXED = 8 /* values of kinds that no field can have together */
 };
 
 /* The members (files or values of samples) with one extension. For lists and
@@ -82,9 +82,9 @@ FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *data,
     struct fby_buffer *out, struct fby_error_detail *why);
 
 /* True for names that are usual for pictures ("images"). */
-bool fby_init_names_pictures(const char *name);
+bool fby_init_is_picture_name(const char *name);
 
 /* True for names that are usual for the partners of pictures ("masks"). */
-bool fby_init_names_partners(const char *name);
+bool fby_init_is_partner_name(const char *name);
 
 #endif

@@ -46,7 +46,7 @@ static bool same_stem(
 static bool contains_any(const char *name, const char *const *words, size_t n)
 {
     char lower[FBY_NAME_SIZE];
-    (void)fby_init_name(name, lower);
+    (void)fby_init_to_field_name(name, lower);
     for (size_t i = 0; i < n; i++) {
         if (strstr(lower, words[i]) != NULL) {
             return true;
@@ -55,14 +55,14 @@ static bool contains_any(const char *name, const char *const *words, size_t n)
     return false;
 }
 
-bool fby_init_names_pictures(const char *name)
+bool fby_init_is_picture_name(const char *name)
 {
     static const char *const words[] = {
         "image", "img", "photo", "picture", "rgb", "input"};
     return contains_any(name, words, sizeof(words) / sizeof(words[0]));
 }
 
-bool fby_init_names_partners(const char *name)
+bool fby_init_is_partner_name(const char *name)
 {
     static const char *const words[] = {
         "mask", "label", "annot", "seg", "truth", "target", "depth", "ids"};
@@ -98,8 +98,8 @@ static enum image_rank rank_of(
     if (!member->ids) {
         return RANK_COLOURS;
     }
-    return fby_init_names_pictures(member->extension) ? RANK_NAMED_IDS
-                                                      : RANK_OTHER_IDS;
+    return fby_init_is_picture_name(member->extension) ? RANK_NAMED_IDS
+                                                       : RANK_OTHER_IDS;
 }
 
 static const struct fby_init_member *find_image(
@@ -143,7 +143,7 @@ static void name_field(const struct fby_init_member *member,
             stem[i] = '_';
         }
     }
-    if (n == 0 || !fby_init_name(stem, out)) {
+    if (n == 0 || !fby_init_to_field_name(stem, out)) {
         snprintf(out, FBY_NAME_SIZE, "%s", fallback);
     }
 }
@@ -341,7 +341,7 @@ static void append_left_out(struct fby_buffer *out,
     fby_init_append(out, "  # left out, ");
     fby_init_append(out, reason);
     fby_init_append(out, ": column ");
-    fby_init_put_quoted(out, member->extension);
+    fby_init_append_quoted(out, member->extension);
     fby_init_append(out, "\n");
 }
 
@@ -369,13 +369,13 @@ static void append_object(struct fby_buffer *out,
 static bool append_list_column(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
-    if (member->value == FBY_INIT_NUMBERS) {
+    if (member->value == FBY_INIT_NUMBER_LISTS) {
         fby_init_printf(out,
             "  %s: {from: %s, decode: number, key: \".\", max_length: %u}\n",
             name, name, member->most > 0 ? member->most : 1);
         return true;
     }
-    if (member->value == FBY_INIT_TEXTS) {
+    if (member->value == FBY_INIT_TEXT_LISTS) {
         fby_init_printf(out,
             "  %s: {from: %s, decode: text, key: \".\", pick: random, "
             "max_length: %u, too_long: truncate}\n",
@@ -384,7 +384,7 @@ static bool append_list_column(struct fby_buffer *out,
     }
     if (member->value == FBY_INIT_OBJECT) {
         append_object(out, member, name);
-    } else if (member->value == FBY_INIT_LISTS) {
+    } else if (member->value == FBY_INIT_OTHER_LISTS) {
         append_left_out(out, member,
             "being lists of other than texts or numbers (key: \"0\" is the "
             "first entry)");
@@ -400,7 +400,7 @@ static size_t append_value_column(
     struct fby_buffer *out, const struct fby_init_member *member)
 {
     char name[FBY_NAME_SIZE];
-    if (!fby_init_name(member->extension, name) || !member->always) {
+    if (!fby_init_to_field_name(member->extension, name) || !member->always) {
         append_left_out(out, member, "for its name or its gaps");
         return 0;
     }
@@ -408,7 +408,7 @@ static size_t append_value_column(
         return append_list_column(out, member, name) ? 1 : 0;
     }
     fby_init_printf(out, "  %s: {from: %s, ", name, name);
-    if (member->value == FBY_INIT_WHOLE) {
+    if (member->value == FBY_INIT_DIGITS) {
         fby_init_append(out, "decode: label} # of ids also classes: N\n");
     } else if (member->value == FBY_INIT_NUMBER) {
         fby_init_append(out, "decode: number, key: \".\"}\n");
@@ -432,7 +432,7 @@ static size_t append_values(
     return n;
 }
 
-size_t fby_init_list(
+size_t fby_init_list_extensions(
     const struct fby_init_summary *data, char *out, size_t capacity)
 {
     size_t n    = 0;

@@ -11,11 +11,11 @@ __attribute__((format(printf, 2, 3))) void fby_init_printf(
     struct fby_buffer *out, const char *format, ...);
 
 /* Append a double-quoted YAML string. */
-void fby_init_put_quoted(struct fby_buffer *out, const char *text);
+void fby_init_append_quoted(struct fby_buffer *out, const char *text);
 
 /* Write `name` in lower case, as in a field's `from`. Returns true if the
  * result is also a valid name of a field. */
-bool fby_init_name(const char *name, char out[FBY_NAME_SIZE]);
+bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE]);
 
 /* Append the fields of a source with members: pictures, masks, labels and
  * values. Returns the number of fields. */
@@ -24,7 +24,7 @@ size_t fby_init_append_members(
 
 /* Write the extensions of the members, as "a, b", as many as fit. Returns the
  * number of those written. */
-size_t fby_init_list(
+size_t fby_init_list_extensions(
     const struct fby_init_summary *data, char *out, size_t capacity);
 
 #endif

@@ -442,7 +442,7 @@ static void find_redundant(
 {
     const struct fby_lint_facts *facts = self->facts;
     const struct fby_lint_field *other = &facts->fields[field->same_as];
-    if (facts->samples < FBY_LINT_FEW ||
+    if (facts->samples < FBY_LINT_MIN_SAMPLES ||
         (!field->values.constant && other == field)) {
         return;
     }
@@ -502,15 +502,15 @@ static void find_sequence(
 static void find_shards(struct findings *self)
 {
     const struct fby_lint_facts *facts = self->facts;
-    if (facts->shards <= FBY_LINT_OPEN || facts->block == 0 ||
-        facts->shards_block > FBY_LINT_OPEN) {
+    if (facts->shards <= FBY_LINT_OPEN_SHARDS || facts->block == 0 ||
+        facts->shards_block > FBY_LINT_OPEN_SHARDS) {
         return;
     }
     struct fby_finding *finding =
         append(self, FBY_FINDING_SHARDS, NULL, facts->shuffle_line);
     set_text(finding->found,
         "a batch comes from %.0f shards, of which a worker keeps %d open",
-        facts->shards, FBY_LINT_OPEN);
+        facts->shards, FBY_LINT_OPEN_SHARDS);
     set_text(finding->advice,
         "shuffle: {block: %u}; another order, which mixes less", facts->block);
     set_saving(finding, facts->shards, facts->shards_block, "shards a batch");

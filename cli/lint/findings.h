@@ -9,11 +9,11 @@
 #include "codec/codec.h"
 
 enum {
-    FBY_LINT_MOVES    = 32,  /* largest number of moves tried per field */
-    FBY_LINT_FINDINGS = 740, /* at most: 1 per op, 7 per field, and 4 more */
-    FBY_LINT_TEXT     = 640, /* bytes of one text of a finding */
-    FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
-    FBY_LINT_FEW      = 8    /* with fewer samples, equality may be chance */
+    FBY_LINT_MOVES       = 32,  /* largest number of moves tried per field */
+    FBY_LINT_FINDINGS    = 740, /* at most: 1 per op, 7 per field, and 4 more */
+    FBY_LINT_TEXT        = 640, /* bytes of one text of a finding */
+    FBY_LINT_OPEN_SHARDS = 128, /* shards that a worker keeps open */
+    FBY_LINT_MIN_SAMPLES = 8    /* with fewer samples, equality may be chance */
 };
 
 /* The comparison of a changed field with the field of the pipeline file. */

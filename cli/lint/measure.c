@@ -21,7 +21,7 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
 {
     const char            *name  = out->content->name;
     struct fby_lint_lines *lines = &out->lines;
-    lines->field     = fby_pipeline_line(pipeline, name, FBY_FIELD_NAME);
+    lines->field     = fby_pipeline_line(pipeline, name, FBY_FIELD_WHOLE);
     lines->dct_scale = fby_pipeline_line(pipeline, name, FBY_FIELD_DCT_SCALE);
     lines->classes   = fby_pipeline_line(pipeline, name, FBY_FIELD_CLASSES);
     lines->type      = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_TYPE);
@@ -87,14 +87,15 @@ static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
     const struct fby_field_content *field  = fby_lint_field_of(sample, f);
     const uint8_t                  *values = sample->values[f];
     size_t                          bytes  = fby_field_bytes(field);
-    *out = (struct fby_lint_values){.constant = sample->n >= FBY_LINT_FEW};
+    *out =
+        (struct fby_lint_values){.constant = sample->n >= FBY_LINT_MIN_SAMPLES};
     for (uint32_t i = 1; i < sample->n && out->constant; i++) {
         out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
                         has_first_indices(sample, f, i);
     }
     enum fby_values kind = fby_field_values(field);
     if (field->shape.n_dims == 0 || kind == FBY_VALUES_TOKENS ||
-        (kind == FBY_VALUES_NUMBERS && fby_field_maps(field) == 0)) {
+        (kind == FBY_VALUES_NUMBERS && fby_field_packed_bits(field) == 0)) {
         find_range(sample, f, out);
     }
 }
@@ -225,7 +226,7 @@ static fby_err try_blocks(const struct fby_dataset *dataset,
     for (spec->block = MAX_BLOCK; spec->block > 0; spec->block /= 2) {
         err = measure_mean_shards(dataset, spec, &out->shards_block, why);
         out->block = spec->block;
-        if (err != FBY_OK || out->shards_block <= FBY_LINT_OPEN) {
+        if (err != FBY_OK || out->shards_block <= FBY_LINT_OPEN_SHARDS) {
             break;
         }
     }
@@ -245,15 +246,16 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
     const struct fby_dataset *dataset = sample->local->dataset;
     const struct fby_content *content = &sample->local->split->content;
     struct fby_order_spec     spec =
-        fby_local_order(sample->local, sample->seed, 0);
+        fby_local_order_spec(sample->local, sample->seed, 0);
     fby_err err = measure_mean_shards(dataset, &spec, &out->shards, why);
     if (err != FBY_OK || !has_shards(content) ||
         content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
         out->shards = 0; /* an advice to shuffle blocks is not possible */
         return err;
     }
-    return out->shards > FBY_LINT_OPEN ? try_blocks(dataset, &spec, out, why)
-                                       : FBY_OK;
+    return out->shards > FBY_LINT_OPEN_SHARDS
+               ? try_blocks(dataset, &spec, out, why)
+               : FBY_OK;
 }
 
 /* ---- All facts ----------------------------------------------------------- */
@@ -299,7 +301,7 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
                 .undivided = fby_dataset_count_undivided(sample->local->dataset),
                 .files     = fby_dataset_shards(sample->local->dataset),
                 .end       = sample->local->split->content.tokens.end,
-                .line      = fby_pipeline_end_line(pipeline, split),
+                .line      = fby_pipeline_tokens_end_line(pipeline, split),
     };
     fby_class_folders_compare(sample->local, split, &out->classes);
     fby_err err = measure_shards(sample, out, why);

@@ -10,7 +10,7 @@
 
 enum { FBY_LINT_ROUNDS = 3 }; /* of each CPU time */
 
-/* Measure all facts. `split` is as for fby_pipeline_split.
+/* Measure all facts. `split` is as for fby_pipeline_make_split.
  * Errors: those of fby_order_create and of the functions below. */
 FBY_CHECKED fby_err fby_lint_measure(const struct fby_lint_sample *sample,
     const char *split, struct fby_lint_facts *out,

@@ -154,7 +154,8 @@ static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
         *changed                   = *out->content;
         move_op(changed, move->from, move->to);
         err = try_change(sample, f, changed, &move->trial);
-        fby_progress_count(&line, "trying other orders", i + 1, out->n_moves);
+        fby_progress_show_count(
+            &line, "trying other orders", i + 1, out->n_moves);
     }
     fby_progress_end(&line);
     return err;

@@ -301,7 +301,7 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
     struct fby_progress_line line = fby_progress_begin();
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
         err = add_sample(self, choose_sample(total, i, rows), why);
-        fby_progress_count(&line, "reading samples", i + 1, rows);
+        fby_progress_show_count(&line, "reading samples", i + 1, rows);
     }
     fby_progress_end(&line);
     return err == FBY_OK && self->n == 0

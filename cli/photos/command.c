@@ -107,7 +107,7 @@ static fby_err write_all(
     for (uint32_t i = 0, label = 0; i < o->number && err == FBY_OK; i++) {
         err   = write_photo(o, i, label, &jpeg, why);
         label = label + 1 < o->classes ? label + 1 : 0;
-        fby_progress_count(&line, "writing pictures", i + 1, o->number);
+        fby_progress_show_count(&line, "writing pictures", i + 1, o->number);
     }
     fby_progress_end(&line);
     fby_buffer_fini(&jpeg);

@@ -55,7 +55,7 @@ static fby_err write_token(
     fby_err           err = fby_output_open(&output, self->token_path, why);
     if (err == FBY_OK) {
         fprintf(output.file, "%s\n", self->token);
-        err = fby_output_keep(&output, why);
+        err = fby_output_finish(&output, why);
     }
     return err;
 }

@@ -35,14 +35,14 @@ struct pull_run {
     struct fby_journal       journal;
     struct fby_progress_line progress;
     int64_t                  start_ns;
-    int64_t last_watch_ns; /* time of the last fby_cluster_watch */
+    int64_t last_watch_ns; /* time of the last fby_cluster_restart_ended */
     int64_t last_news_ns;  /* time of the last batch or waiting message */
     char    resume_token[TOKEN_SIZE]; /* of --resume; "": none */
 };
 
 static void show_scan(void *arg, uint64_t done, uint64_t total)
 {
-    fby_progress_count(arg, "looking at the data", done, total);
+    fby_progress_show_count(arg, "looking at the data", done, total);
 }
 
 /* If the library's message names the library's option window_bytes, add the
@@ -63,7 +63,7 @@ static fby_err open_stream(struct pull_run *self,
     struct forebay_options   options = self->options->stream;
     struct fby_progress_line line    = fby_progress_begin();
     if (self->cluster != NULL) {
-        options.server = fby_cluster_server(self->cluster);
+        options.server = fby_cluster_server_endpoint(self->cluster);
     }
     options.token   = self->options->resume != NULL ? self->resume_token : NULL;
     options.roots   = roots->roots;
@@ -156,7 +156,7 @@ static void show_progress_and_restart_children(struct pull_run *self)
     show_progress(self, now_ns);
     if (self->cluster != NULL && now_ns - self->last_watch_ns > FBY_NS_PER_S) {
         self->last_watch_ns = now_ns;
-        fby_cluster_watch(self->cluster, now_ns);
+        fby_cluster_restart_ended(self->cluster, now_ns);
     }
 }
 
@@ -233,7 +233,7 @@ static fby_err check_split(
     struct fby_split    *split    = NULL;
     fby_err err = fby_pipeline_load(o->stream.pipeline_path, &pipeline, why);
     if (err == FBY_OK) {
-        err = fby_pipeline_split(pipeline, o->stream.split, &split, why);
+        err = fby_pipeline_make_split(pipeline, o->stream.split, &split, why);
     }
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);
@@ -250,7 +250,7 @@ static fby_err check_device(
         return FBY_OK;
     }
     fby_err err =
-        fby_gpu_device_number(fby_cuda(), o->stream.device, &number, why);
+        fby_gpu_find_device(fby_cuda(), o->stream.device, &number, why);
     return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* not FBY_USAGE: exit code 1 */
 }
 

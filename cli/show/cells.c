@@ -197,7 +197,8 @@ static void add_maps(struct fby_sheet_cell *cell,
         ones += fby_tensor_real(tensor, values + i * bytes) != 0;
     }
     add_line(cell, "%s %u maps, %.4g %% ones", field->name,
-        fby_field_maps(field), n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
+        fby_field_packed_bits(field),
+        n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
 }
 
 static void add_bytes(struct fby_sheet_cell *cell, const char *name,
@@ -301,7 +302,7 @@ static void add_value(struct fby_sheet_cell *cell,
         add_largest(cell, field->name, tensor, values);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         add_bytes(cell, field->name, values, n);
-    } else if (fby_field_maps(field) > 0) {
+    } else if (fby_field_packed_bits(field) > 0) {
         add_maps(cell, field, tensor, values);
     } else if ((fby_field_values(field) == FBY_VALUES_NUMBERS ||
                    fby_field_values(field) == FBY_VALUES_TOKENS) &&
@@ -322,7 +323,8 @@ static fby_err add_ops(struct fby_sampled_params *sampled,
     fby_err               err =
         fby_sampled_params_plan(sampled, row.sample, field, &plan, why);
     if (err == FBY_OK) {
-        fby_sampled_params_lines(sampled, field, &plan, row, &cell->lines);
+        fby_sampled_params_append_lines(
+            sampled, field, &plan, row, &cell->lines);
     }
     return err;
 }
@@ -341,14 +343,14 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     /* Stacks of maps are in both loops: they have a value line and ops. */
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_kind(&content->fields[i])->is_picture ||
-            fby_field_maps(&content->fields[i]) > 0) {
+            fby_field_packed_bits(&content->fields[i]) > 0) {
             add_value(cell, &content->fields[i], batch, row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (fby_field_kind(field)->is_picture) {
-            if (fby_field_maps(field) == 0) {
+            if (fby_field_packed_bits(field) == 0) {
                 add_picture(cell, field, tensor_of(batch, field->name), row);
             }
             err = add_ops(sampled, (struct fby_sampled_params_row){row, sample},

@@ -117,7 +117,7 @@ static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
     if (err != FBY_OK) {
         return err;
     }
-    stream.server        = fby_cluster_server(self->cluster);
+    stream.server        = fby_cluster_server_endpoint(self->cluster);
     stream.pipeline_path = o->local.pipeline;
     stream.split         = o->local.split;
     stream.token         = token;
@@ -127,7 +127,7 @@ static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
     stream.give_up = fby_signals_interrupted;
 
     stream.window_batches = 1;
-    stream.window_bytes   = FBY_BATCH_BYTES;
+    stream.window_bytes   = FBY_BATCH_BYTES_MAX;
     stream.max_held_bytes = UINT64_MAX;
     stream.outputs        = outputs;
     if (o->is_sheet) {
@@ -145,7 +145,7 @@ static fby_err await_batch(struct show_run *self, struct fby_error_detail *why)
     enum forebay_status status = FOREBAY_TIMEOUT;
     while (status == FOREBAY_TIMEOUT && fby_signals_caught() == 0) {
         status = forebay_next(self->stream, poll_ns, NULL, &self->batch);
-        fby_cluster_watch(self->cluster, fby_now_ns());
+        fby_cluster_restart_ended(self->cluster, fby_now_ns());
     }
     return status == FOREBAY_OK ? FBY_OK
                                 : fby_error_set(why, FBY_GONE, "%s",
@@ -192,7 +192,7 @@ static fby_err write_output(struct show_run *self, struct fby_error_detail *why)
     if (err == FBY_IO) {
         fby_error_prefix(why, err, "%s", self->options->output);
     }
-    return err == FBY_OK ? fby_output_keep(&self->output, why) : err;
+    return err == FBY_OK ? fby_output_finish(&self->output, why) : err;
 }
 
 static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
@@ -207,7 +207,8 @@ static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
         err = fby_local_open(&self->local, &o->local, why);
     }
     if (err == FBY_OK) {
-        err = fby_position_find(&self->position, &self->local, &order, why);
+        err = fby_position_create_order(
+            &self->position, &self->local, &order, why);
     }
     if (err == FBY_OK) {
         self->steps = fby_order_steps(order);

@@ -13,12 +13,13 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->as.array.shape = parsed->shape;
-    field->wire_type      = fby_wire_type(parsed, 0);
+    field->wire_type      = fby_wire_type_or(parsed, 0);
     if (parsed->wire.type == PARSED_BITS) {
         field->wire_type     = FBY_U8;
         field->as.array.maps = last_dim_size(field); /* bits to pack */
     }
-    fby_default_dtype(delivery, delivery->scaled ? FBY_F32 : field->wire_type);
+    fby_set_default_dtype(
+        delivery, delivery->scaled ? FBY_F32 : field->wire_type);
     fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
@@ -28,10 +29,10 @@ static fby_err check_keys(const struct fby_field_check *check)
     FBY_REFUSE_IF(check,
         fby_field_is_from_file(check) &&
             !fby_field_has_key(check, FBY_FIELD_SHAPE),
-        FBY_FIELD_NAME,
+        FBY_FIELD_WHOLE,
         "an array needs the 'shape' of its files, such as [240, 320], or "
         "[] for one number");
-    FBY_REFUSE_IF(check, field->wire_type == 0, FBY_FIELD_NAME,
+    FBY_REFUSE_IF(check, field->wire_type == 0, FBY_FIELD_WHOLE,
         "an array needs the 'wire' type that its values travel as: bits, "
         "u8, u16, u32, i32, i64, f16, bf16 or f32");
     FBY_REFUSE_IF(check,
@@ -119,7 +120,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
 {
     struct fby_shape shape = field->as.array.shape;
     if (field->as.array.maps > 0 && shape.n_dims > 0) {
-        shape.dims[shape.n_dims - 1] = fby_bits_bytes(field->as.array.maps);
+        shape.dims[shape.n_dims - 1] = fby_bytes_of_bits(field->as.array.maps);
     }
     return shape;
 }
@@ -138,7 +139,7 @@ const struct fby_field_kind fby_kind_array = {
     .only_from_text = "an array comes from npy; no other files hold one here",
     .wire_text      = "an array travels as bits, u8, u16, u32, i32, i64, f16, "
                       "bf16 or f32",
-    .is_column      = true,
+    .can_be_column  = true,
     .is_ragged      = true,
     .has_bits       = true,
     .has_layout     = true,

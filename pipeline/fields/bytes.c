@@ -5,17 +5,17 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->as.bytes.length = (uint32_t)parsed->length;
-    field->wire_type       = fby_wire_type(parsed, FBY_U8);
-    fby_default_dtype(delivery, FBY_U8);
+    field->wire_type       = fby_wire_type_or(parsed, FBY_U8);
+    fby_set_default_dtype(delivery, FBY_U8);
     fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
 static fby_err check_length(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool is_npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
+    bool is_npy = strcmp(fby_extension_suffix(field->from[0]), "npy") == 0;
     FBY_REFUSE_IF(check, field->as.bytes.length == 0 && field->max_length == 0,
-        FBY_FIELD_NAME,
+        FBY_FIELD_WHOLE,
         "the bytes of %s need a 'length' or a 'max_length'; or say %s",
         field->from[0], is_npy ? "decode: array" : "another decode");
     FBY_REFUSE_IF(check, field->as.bytes.length != 0 && field->max_length != 0,

@@ -8,9 +8,9 @@
 #include "pipeline/fields/kind.h"
 
 /* The entry of a setting that the kind does not have: `size` zero bytes. */
-#define ABSENT(size)                            \
-    {                                           \
-        .type = FBY_ENTRY_ZEROS, .most = (size) \
+#define ABSENT(size)                             \
+    {                                            \
+        .type = FBY_ENTRY_ZEROS, .count = (size) \
     }
 
 /* [key]: the entry for kinds that have no entry of their own for the key. */
@@ -81,13 +81,13 @@ static void encode_ops(
     struct fby_buffer *out, const struct fby_op_use *uses, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const struct fby_op *op      = uses[k].op;
-        size_t               op_mark = fby_record_open(out, fby_record_nth(k));
+        const struct fby_op *op = uses[k].op;
+        size_t op_mark          = fby_record_open(out, fby_record_list_key(k));
         fby_record_put_i64(out, OP_ID, op->id);
         fby_record_put_i64(out, OP_VERSION, op->version);
         size_t params_mark = fby_record_open(out, OP_PARAMS);
         for (size_t i = 0; i < n_params_in_record(op); i++) {
-            encode_param(out, fby_record_nth(i), &uses[k].params[i]);
+            encode_param(out, fby_record_list_key(i), &uses[k].params[i]);
         }
         fby_record_close(out, params_mark);
         fby_record_close(out, op_mark);
@@ -128,8 +128,8 @@ static void decode_op(
     }
     struct fby_record params = fby_record_enter(r, OP_PARAMS);
     for (size_t i = 0; i < n_params_in_record(out->op); i++) {
-        decode_param(
-            &params, fby_record_nth(i), &out->op->params[i], &out->params[i]);
+        decode_param(&params, fby_record_list_key(i), &out->op->params[i],
+            &out->params[i]);
     }
     fby_record_leave(r, &params);
 }
@@ -140,7 +140,7 @@ static uint32_t decode_ops(struct fby_record *list, find_op_fn *find_op,
 {
     uint32_t n = 0;
     for (; fby_record_has_more(list) && n < max_ops; n++) {
-        struct fby_record r = fby_record_enter(list, fby_record_nth(n));
+        struct fby_record r = fby_record_enter(list, fby_record_list_key(n));
         decode_op(&r, find_op, &out[n]);
         fby_record_leave(list, &r);
     }
@@ -226,7 +226,8 @@ static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
 static size_t n_reals(
     const struct fby_field_entry *entry, const struct fby_field_content *field)
 {
-    return entry->most == 1 || fby_field_is_normalized(field) ? entry->most : 0;
+    return entry->count == 1 || fby_field_is_normalized(field) ? entry->count
+                                                               : 0;
 }
 
 static void decode_reals(
@@ -261,7 +262,7 @@ static void encode_entry(
     case FBY_ENTRY_NONE:
         break;
     case FBY_ENTRY_ZEROS:
-        fby_record_put_bytes(out, key, zeros, entry->most);
+        fby_record_put_bytes(out, key, zeros, entry->count);
         break;
     case FBY_ENTRY_U32:
     case FBY_ENTRY_BOOL:
@@ -294,7 +295,7 @@ static void decode_entry(
     case FBY_ENTRY_NONE:
         break;
     case FBY_ENTRY_ZEROS:
-        decode_zeros(r, key, entry->most);
+        decode_zeros(r, key, entry->count);
         break;
     case FBY_ENTRY_U32:
         *(uint32_t *)member = (uint32_t)fby_record_read_between(

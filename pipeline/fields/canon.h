@@ -12,10 +12,10 @@
 
 enum fby_field_entry_type {
     FBY_ENTRY_NONE,  /* not written */
-    FBY_ENTRY_ZEROS, /* the kind has no such setting: `most` zero bytes */
+    FBY_ENTRY_ZEROS, /* the kind has no such setting: `count` zero bytes */
     FBY_ENTRY_U32,   /* uint32_t or an enum, from `least` to `most` */
     FBY_ENTRY_BOOL,  /* bool, written as a number */
-    FBY_ENTRY_REALS, /* double[most]; if most > 1, empty unless normalised */
+    FBY_ENTRY_REALS, /* double[count]; if count > 1, empty unless normalised */
     FBY_ENTRY_TEXT,  /* char[FBY_NAME_SIZE] */
     FBY_ENTRY_DIMS,  /* struct fby_shape */
     FBY_ENTRY_LIST   /* from, ops or device; `offset` is that of the count */
@@ -25,8 +25,9 @@ struct fby_field_entry {
     uint16_t                  key; /* 0: the end of a kind's list */
     enum fby_field_entry_type type;
     size_t                    offset; /* in struct fby_field_content */
-    uint32_t                  least;  /* the smallest value, see the type */
-    uint32_t                  most;   /* the largest value, see the type */
+    uint32_t least; /* the smallest number; LIST and BOOL: not written below */
+    uint32_t most;  /* U32: the largest number */
+    uint32_t count; /* REALS: numbers; ZEROS: bytes */
 };
 #define FBY_ENTRY(name, of_type, member)                  \
     .key = FBY_ENTRY_##name, .type = FBY_ENTRY_##of_type, \

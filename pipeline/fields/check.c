@@ -42,7 +42,7 @@ static fby_err check_names(const struct fby_field_check *check)
                    strcmp(field->name, "valid") != 0
                ? FBY_OK
                : fby_field_error(
-                     check, FBY_FIELD_NAME, "is no name for a field or group");
+                     check, FBY_FIELD_WHOLE, "is no name for a field or group");
 }
 
 /* Check item `i` of `from`: an extension, or the name of a column. */
@@ -68,7 +68,7 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
     }
     bool is_column = fby_source_traits(check->source)->has_rows;
     return is_column || kind->only_from == NULL ||
-                   strcmp(fby_extension_kind(from), kind->only_from) == 0
+                   strcmp(fby_extension_suffix(from), kind->only_from) == 0
                ? FBY_OK
                : fby_field_error_at_item(
                      check, FBY_FIELD_FROM, i, "%s", kind->only_from_text);
@@ -96,7 +96,7 @@ static fby_err check_column(const struct fby_field_check *check)
     if (!fby_source_traits(check->source)->has_rows) {
         return FBY_OK;
     }
-    FBY_REFUSE_IF(check, !kind->is_column, FBY_FIELD_DECODE,
+    FBY_REFUSE_IF(check, !kind->can_be_column, FBY_FIELD_DECODE,
         "a column is decoded as array, label, number or sparse, not as %s",
         kind->name);
     FBY_REFUSE_IF(check, fby_field_json(field)->key[0] != '\0', FBY_FIELD_KEY,
@@ -119,8 +119,8 @@ static bool param_fits(
     if (value->n == 0) {
         return param->min_n == 0;
     }
-    /* In a spread parameter a single number was repeated max_n times. */
-    uint32_t at_least = param->spread ? param->max_n : param->min_n;
+    /* In a broadcast parameter a single number was repeated max_n times. */
+    uint32_t at_least = param->broadcast ? param->max_n : param->min_n;
     bool     fits     = value->n >= at_least && value->n <= param->max_n &&
                 value->real == param->real;
     for (size_t k = 0; fits && k < value->n; k++) {
@@ -184,7 +184,7 @@ static fby_err check_unused(const struct fby_field_check *check)
                         (uint64_t)(field->n_ops > 0) << FBY_FIELD_OPS |
                         (uint64_t)(field->n_device > 0) << FBY_FIELD_DEVICE;
     FBY_REFUSE_IF(check, (set_keys & ~fby_field_kind(field)->keys) != 0,
-        FBY_FIELD_NAME, "holds a value that its decoder does not use");
+        FBY_FIELD_WHOLE, "holds a value that its decoder does not use");
     return FBY_OK;
 }
 
@@ -350,7 +350,7 @@ static fby_err check_scale(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     bool                            can_scale =
-        fby_field_kind(field)->has_scale && fby_field_maps(field) == 0;
+        fby_field_kind(field)->has_scale && fby_field_packed_bits(field) == 0;
     for (enum fby_field_key key = FBY_FIELD_OUT_SCALE;
          key <= FBY_FIELD_OUT_OFFSET; key++) {
         FBY_REFUSE_IF(check,

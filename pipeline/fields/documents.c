@@ -17,7 +17,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     };
     (void)parsed;
     fby_set_row_defaults(field, delivery, FBY_AS_RAGGED);
-    fby_default_dtype(delivery, default_dtypes[delivery->as]);
+    fby_set_default_dtype(delivery, default_dtypes[delivery->as]);
 }
 
 /* True if the form `as` can have the dtype. Padded and ragged allow u32. */
@@ -55,7 +55,7 @@ static fby_err check_lengths(const struct fby_field_check *check)
     }
     FBY_REFUSE_IF(check, field->too_long != FBY_TOO_LONG_REFUSE,
         FBY_FIELD_TOO_LONG, "a sequence has as many documents as it has");
-    FBY_REFUSE_IF(check, fby_ragged_bytes(field) == 0, FBY_FIELD_NAME,
+    FBY_REFUSE_IF(check, fby_ragged_bytes(field) == 0, FBY_FIELD_WHOLE,
         "a sequence has up to `length` documents, of which a field can "
         "hold %d: length is %u",
         (int)(FBY_MAX_RAGGED / sizeof(uint32_t)), field->max_length);

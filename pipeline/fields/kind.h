@@ -77,7 +77,7 @@ enum fby_field_key {
     FBY_FIELD_ONE_HOT_DTYPE,
     FBY_FIELD_ONE_HOT_ONLY,
 
-    FBY_FIELD_NAME /* the field as a whole */
+    FBY_FIELD_WHOLE /* the field as a whole */
 };
 #define FBY_FIELD_BIT(key) (UINT64_C(1) << (key))
 /* The keys that only fields with rows of different lengths have. */
@@ -118,14 +118,14 @@ struct fby_field_kind {
     enum fby_values values;
     bool            is_picture;  /* pixels [h, w, channels], changed by ops */
     bool            is_sequence; /* the source must be token files */
-    bool is_stack;   /* made of all members in `from`, not of one of them */
-    bool is_column;  /* can come from a column of NumPy files */
-    bool is_ragged;  /* can have max_length: rows of different lengths */
-    bool is_counted; /* a member's file header has its number of entries */
-    bool is_sparse;  /* rows are values and their indices */
-    bool has_bits;   /* can be sent as packed bits, see `maps` */
-    bool has_layout; /* rows of three dimensions can have a layout */
-    bool has_scale;  /* the device can make value * scale + offset */
+    bool is_stack;      /* made of all members in `from`, not of one of them */
+    bool can_be_column; /* can come from a column of NumPy files */
+    bool is_ragged;     /* can have max_length: rows of different lengths */
+    bool is_counted;    /* a member's file header has its number of entries */
+    bool is_sparse;     /* rows are values and their indices */
+    bool has_bits;      /* can be sent as packed bits, see `maps` */
+    bool has_layout;    /* rows of three dimensions can have a layout */
+    bool has_scale;     /* the device can make value * scale + offset */
 
     /* Offsets in struct fby_field_content of settings that several kinds have;
      * 0: this kind does not have the setting. */

@@ -18,7 +18,7 @@ extern const struct fby_field_kind fby_kind_maps, fby_kind_tokens;
 extern const struct fby_field_kind fby_kind_documents;
 
 /* Set the dtype if the pipeline file has none. */
-static inline void fby_default_dtype(
+static inline void fby_set_default_dtype(
     struct fby_field_delivery *delivery, enum fby_type dtype)
 {
     if (delivery->dtype == 0) {
@@ -47,7 +47,7 @@ static inline void fby_set_row_defaults(struct fby_field_content *field,
 
 /* The wire type in the pipeline file or, if it has none, `otherwise`. For bits
  * and yuv420, which are no enum fby_type, the result is 0. */
-static inline enum fby_type fby_wire_type(
+static inline enum fby_type fby_wire_type_or(
     const struct parsed_field *parsed, enum fby_type otherwise)
 {
     return parsed->wire.type == 0            ? otherwise

@@ -13,7 +13,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->as.label.json    = fby_parsed_json(parsed);
     field->as.label.classes = (uint32_t)classes;
     field->wire_type        = fby_label_type((uint32_t)classes);
-    fby_default_dtype(delivery, FBY_I64);
+    fby_set_default_dtype(delivery, FBY_I64);
 }
 
 static fby_err check_classes(const struct fby_field_check *check)
@@ -27,7 +27,7 @@ static fby_err check_classes(const struct fby_field_check *check)
     FBY_REFUSE_IF(check, label->one_hot && label->classes > FBY_MAX_ONE_HOT,
         FBY_FIELD_CLASSES, "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
     FBY_REFUSE_IF(check, !label->one_hot && label->smoothing != 0,
-        FBY_FIELD_NAME, "holds a value that its decoder does not use");
+        FBY_FIELD_WHOLE, "holds a value that its decoder does not use");
     FBY_REFUSE_IF(check, !(label->smoothing >= 0 && label->smoothing < 1),
         FBY_FIELD_ONE_HOT_SMOOTHING, "smoothing is not at least 0 and below 1");
     return FBY_OK;
@@ -94,7 +94,7 @@ static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.label.json.key)},
     {FBY_ENTRY(CLASSES, U32, as.label.classes), .most = UINT32_MAX},
     {FBY_ENTRY(ONE_HOT, BOOL, as.label.one_hot)},
-    {FBY_ENTRY(SMOOTHING, REALS, as.label.smoothing), .most = 1},
+    {FBY_ENTRY(SMOOTHING, REALS, as.label.smoothing), .count = 1},
     /* Without `pick` there is no entry. */
     {FBY_ENTRY(PICK, U32, as.label.json.pick), .least = FBY_PICK_RANDOM,
         .most = FBY_PICK_RANDOM},
@@ -111,7 +111,7 @@ const struct fby_field_kind fby_kind_label = {
     .wire_text =
         "a label travels as the smallest of u8, u16 and u32 that holds "
         "'classes' (u32 where they are not said); leave its type out",
-    .is_column     = true,
+    .can_be_column = true,
     .values        = FBY_VALUES_CLASSES,
     .entries       = entries,
     .json          = offsetof(struct fby_field_content, as.label.json),

@@ -9,7 +9,7 @@ static void fill_defaults(const struct parsed_field *parsed,
         field->wire_type = FBY_U8;
         field->as.maps.n = field->n_from; /* masks */
     }
-    fby_default_dtype(delivery, FBY_U8);
+    fby_set_default_dtype(delivery, FBY_U8);
 }
 
 static fby_err check_mask_count(const struct fby_field_check *check)
@@ -26,7 +26,7 @@ static fby_field_rule *const rules[] = {
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     return (struct fby_shape){
-        .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->as.maps.n)}};
+        .n_dims = 3, .dims = {0, 0, fby_bytes_of_bits(field->as.maps.n)}};
 }
 
 static const struct fby_field_entry entries[] = {

@@ -4,8 +4,8 @@
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = fby_wire_type(parsed, FBY_U8);
-    fby_default_dtype(delivery, FBY_U8);
+    field->wire_type = fby_wire_type_or(parsed, FBY_U8);
+    fby_set_default_dtype(delivery, FBY_U8);
 }
 
 static fby_err check_device(const struct fby_field_check *check)

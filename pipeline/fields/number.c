@@ -8,13 +8,13 @@ static const char *const extensions[] = {"json", NULL};
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = fby_wire_type(parsed, FBY_F32);
+    field->wire_type = fby_wire_type_or(parsed, FBY_F32);
     field->as.number = fby_parsed_json(parsed);
     /* The default key of a JSON number is the name of the field. */
     if (field->as.number.key[0] == '\0' && !fby_parsed_is_column(parsed)) {
         memcpy(field->as.number.key, field->name, FBY_NAME_SIZE);
     }
-    fby_default_dtype(delivery, field->wire_type);
+    fby_set_default_dtype(delivery, field->wire_type);
     fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
@@ -49,7 +49,7 @@ const struct fby_field_kind fby_kind_number = {
     .keys       = FBY_FIELD_BIT(FBY_FIELD_KEY) | FBY_FIELD_BIT(FBY_FIELD_PICK) |
             FBY_FIELD_ROW_KEYS,
     .wire_text     = "a number travels as f32, i32, i64, u8, u16 or u32",
-    .is_column     = true,
+    .can_be_column = true,
     .is_ragged     = true,
     .values        = FBY_VALUES_NUMBERS,
     .entries       = entries,

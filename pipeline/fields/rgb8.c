@@ -41,9 +41,9 @@ static void fill_defaults(const struct parsed_field *parsed,
     rgb8->dct_scale             = parsed->dct_scale != 0
                                       ? (enum fby_dct_scale)parsed->dct_scale
                                       : FBY_DCT_FAITHFUL;
-    field->wire_type = rgb8->yuv420 ? FBY_U8 : fby_wire_type(parsed, FBY_U8);
+    field->wire_type = rgb8->yuv420 ? FBY_U8 : fby_wire_type_or(parsed, FBY_U8);
     move_normalize(field);
-    fby_default_dtype(
+    fby_set_default_dtype(
         delivery, fby_parsed_normalizes(parsed) ? FBY_F32 : FBY_U8);
 }
 
@@ -51,7 +51,7 @@ static void fill_defaults(const struct parsed_field *parsed,
 static fby_err check_formats(const struct fby_field_check *check)
 {
     for (uint32_t i = 0; i < check->field->n_from; i++) {
-        const char *format = fby_extension_kind(check->field->from[i]);
+        const char *format = fby_extension_suffix(check->field->from[i]);
         if (fby_text_is_one_of(format, extensions + N_FORMATS_WITH_DECODER)) {
             return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
                 "%s pictures are not in this version; use jpg, jpeg or png",
@@ -148,8 +148,8 @@ static struct fby_shape shape(const struct fby_field_content *field)
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(DCT_SCALE, U32, as.rgb8.dct_scale), .most = FBY_DCT_FAST},
     {FBY_ENTRY(NORMALIZE, BOOL, as.rgb8.normalize)},
-    {FBY_ENTRY(MEAN, REALS, as.rgb8.mean), .most = N_CHANNELS},
-    {FBY_ENTRY(STD, REALS, as.rgb8.std), .most = N_CHANNELS},
+    {FBY_ENTRY(MEAN, REALS, as.rgb8.mean), .count = N_CHANNELS},
+    {FBY_ENTRY(STD, REALS, as.rgb8.std), .count = N_CHANNELS},
     {FBY_ENTRY(YUV420, BOOL, as.rgb8.yuv420), .least = 1},
     {0},
 };

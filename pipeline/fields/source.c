@@ -27,7 +27,7 @@ static fby_err check_sequence(const struct fby_field_check *check)
         is_documents ? field->max_length : field->as.tokens.length;
     uint32_t    expected = fby_sequence_length(field, tokens);
     const char *from     = field->from[0];
-    FBY_REFUSE_IF(check, length != expected, FBY_FIELD_NAME,
+    FBY_REFUSE_IF(check, length != expected, FBY_FIELD_WHOLE,
         "%u tokens, but a sequence of the source has %u", length, expected);
     if (tokens->shift == 0 && fby_from_has_targets(from)) {
         return fby_field_error_in_split(check, FBY_FIELD_FROM,
@@ -56,7 +56,7 @@ fby_err fby_field_check_source(const struct fby_field_check *check)
     bool wants_tokens = fby_field_kind(check->field)->is_sequence;
     bool has_tokens   = fby_source_traits(check->source)->has_sequences;
     if (wants_tokens != has_tokens) {
-        return fby_field_error_in_split(check, FBY_FIELD_NAME,
+        return fby_field_error_in_split(check, FBY_FIELD_WHOLE,
             has_tokens
                 ? "the source has tokens, and this field is not made of "
                   "them: say decode: tokens, or leave it out"

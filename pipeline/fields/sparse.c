@@ -5,8 +5,8 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->as.sparse.shape = parsed->shape;
-    field->wire_type       = fby_wire_type(parsed, 0);
-    fby_default_dtype(delivery, field->wire_type);
+    field->wire_type       = fby_wire_type_or(parsed, 0);
+    fby_set_default_dtype(delivery, field->wire_type);
     fby_set_row_defaults(field, delivery, FBY_AS_DENSE);
 }
 
@@ -17,7 +17,7 @@ static fby_err check_sparse(const struct fby_field_check *check)
     FBY_REFUSE_IF(check,
         field->as.sparse.shape.n_dims == 0 || field->max_length == 0 ||
             field->wire_type == 0,
-        FBY_FIELD_NAME,
+        FBY_FIELD_WHOLE,
         "sparse rows need 'shape' (of a dense row, such as [1000]), "
         "'max_length' (of their non-zeros) and the 'wire' type that they "
         "travel as");
@@ -55,7 +55,7 @@ const struct fby_field_kind fby_kind_sparse = {
                       "writes them",
     .wire_text      = "sparse values travel as u8, u16, u32, i32, i64, f16, "
                       "bf16 or f32",
-    .is_column      = true,
+    .can_be_column  = true,
     .is_ragged      = true,
     .is_sparse      = true,
     .values         = FBY_VALUES_NUMBERS,

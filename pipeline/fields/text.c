@@ -5,14 +5,14 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->as.text   = fby_parsed_json(parsed);
-    field->wire_type = fby_wire_type(parsed, FBY_U8);
-    fby_default_dtype(delivery, FBY_U8);
+    field->wire_type = fby_wire_type_or(parsed, FBY_U8);
+    fby_set_default_dtype(delivery, FBY_U8);
     fby_set_row_defaults(field, delivery, FBY_AS_PADDED);
 }
 
 static fby_err check_max_length(const struct fby_field_check *check)
 {
-    FBY_REFUSE_IF(check, check->field->max_length == 0, FBY_FIELD_NAME,
+    FBY_REFUSE_IF(check, check->field->max_length == 0, FBY_FIELD_WHOLE,
         "a text needs 'max_length', in bytes");
     return FBY_OK;
 }

@@ -5,8 +5,8 @@
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->wire_type = fby_wire_type(parsed, 0);
-    fby_default_dtype(delivery, FBY_I64);
+    field->wire_type = fby_wire_type_or(parsed, 0);
+    fby_set_default_dtype(delivery, FBY_I64);
 }
 
 static fby_err check_tokens(const struct fby_field_check *check)

@@ -353,7 +353,7 @@ static uint32_t rows_with_padding(const struct fby_order *self, uint64_t step)
                                       : fby_order_rows(self, step);
 }
 
-bool fby_order_has(
+bool fby_order_has_rows(
     const struct fby_order *self, uint64_t step, uint32_t first, uint32_t n)
 {
     if (step >= self->steps || n == 0) {
@@ -520,7 +520,7 @@ static uint64_t fill_first_rows(
 void fby_order_fill_samples(const struct fby_order *self, uint64_t step,
     uint32_t first, uint32_t n, uint64_t *samples)
 {
-    assert(fby_order_has(self, step, first, n));
+    assert(fby_order_has_rows(self, step, first, n));
     for (uint32_t done = 0; done < n;) {
         struct span span = span_from(self, step, first + done);
         span.rows        = span.rows < n - done ? span.rows : n - done;
@@ -531,7 +531,7 @@ void fby_order_fill_samples(const struct fby_order *self, uint64_t step,
 uint64_t fby_order_affinity_key(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
-    assert(fby_order_has(self, step, row, 1));
+    assert(fby_order_has_rows(self, step, row, 1));
     if (self->shuffle != FBY_SHUFFLE_BLOCK) {
         return step * self->batch + row;
     }

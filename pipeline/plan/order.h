@@ -77,18 +77,18 @@ uint32_t fby_order_rows(const struct fby_order *self, uint64_t step);
 
 /* True if `step` has all the rows [first, first + n), padding included; false
  * for n = 0. Call it first if the numbers come from a peer. */
-bool fby_order_has(
+bool fby_order_has_rows(
     const struct fby_order *self, uint64_t step, uint32_t first, uint32_t n);
 
 /* Write the samples of rows [first, first + n) of a global batch to `samples`.
- * The rows must pass fby_order_has.
+ * The rows must pass fby_order_has_rows.
  * Thread: any; the object is constant after create. */
 void fby_order_fill_samples(const struct fby_order *self, uint64_t step,
     uint32_t first, uint32_t n, uint64_t *samples);
 
 /* A number by which a client chooses the worker for a row, so that rows of one
  * block go to one worker. It is the block's number or, without block shuffle,
- * step * global_batch + row. The row must pass fby_order_has. */
+ * step * global_batch + row. The row must pass fby_order_has_rows. */
 uint64_t fby_order_affinity_key(
     const struct fby_order *self, uint64_t step, uint32_t row);
 

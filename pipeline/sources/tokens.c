@@ -99,7 +99,7 @@ static fby_err read_tokens(
     return check_pack_keys(yaml, tokens);
 }
 
-static const struct fby_key key = {FBY_OWN("tokens", read_tokens)};
+static const struct fby_key key = {FBY_READ_BY("tokens", read_tokens)};
 
 static void fill_content(
     const struct parsed_split *parsed, struct fby_content *out)
@@ -138,7 +138,7 @@ static fby_err check(
     const struct fby_tokens *tokens     = &content->tokens;
     bool                     is_mds     = tokens->format == FBY_TOKENS_MDS;
     bool                     has_column = tokens->column[0] != '\0';
-    if (!fby_tokens_type_ok(tokens)) {
+    if (!fby_tokens_type_is_valid(tokens)) {
         return fby_error_set(why, FBY_CONFIG,
             "tokens: the type is u8, u16, u32, i32 or i64, and of flat files "
             "it is said");

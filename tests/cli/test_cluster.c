@@ -179,7 +179,7 @@ static void a_child_that_does_not_end_is_killed(void **state)
     struct fby_error_detail why      = {{0}};
     assert_ok(fby_child_wait_ready(&worker, fby_now_ns() + 60 * S, &why));
     assert_string_equal(worker.endpoint, "tcp://127.0.0.1:4242");
-    assert_false(fby_child_ended(&worker));
+    assert_false(fby_child_reap(&worker));
     fby_children_stop(&worker, 1, 60 * S);
     assert_int_equal(worker.pid, 0);
     assert_int_equal(worker.status, 0);
@@ -219,7 +219,8 @@ static void options_are_passed_to_the_workers(void **state)
         "--data b=/y";
     (void)state;
     assert_ok(fby_cluster_start(&options, &cluster, &why));
-    assert_string_equal(fby_cluster_server(cluster), "tcp://127.0.0.1:4242");
+    assert_string_equal(
+        fby_cluster_server_endpoint(cluster), "tcp://127.0.0.1:4242");
     pid_t server = read_pid("server --listen tcp://127.0.0.1:9");
     read_pid(worker);
     read_pid(worker);
@@ -308,19 +309,19 @@ static void a_worker_is_started_again_later_each_time(void **state)
     fby_log_redirect(FBY_LOG_WARN, note_delay, said);
     for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
         said[0] = '\0';
-        fby_cluster_watch(cluster, now_ns);
+        fby_cluster_restart_ended(cluster, now_ns);
         assert_string_equal(said, "");
         kill_child(worker);
-        fby_cluster_watch(cluster, now_ns);
+        fby_cluster_restart_ended(cluster, now_ns);
         snprintf(text, sizeof(text),
             "CHILD-ENDED worker 1 was killed by signal 9; started again in "
             "%d s",
             delays[i]);
         assert_string_equal(said, text);
         now_ns += delays[i] * S;
-        fby_cluster_watch(cluster, now_ns - 1);
+        fby_cluster_restart_ended(cluster, now_ns - 1);
         expect_silence();
-        fby_cluster_watch(cluster, now_ns);
+        fby_cluster_restart_ended(cluster, now_ns);
         worker = read_pid(plain_worker);
     }
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
@@ -338,13 +339,14 @@ static void a_server_is_started_again_where_it_was(void **state)
     (void)state;
     fby_log_redirect(FBY_LOG_WARN, note_delay, said);
     kill_child(server);
-    fby_cluster_watch(cluster, 5 * S);
+    fby_cluster_restart_ended(cluster, 5 * S);
     assert_string_equal(said,
         "CHILD-ENDED the server was killed by signal 9; started again in 1 s");
-    fby_cluster_watch(cluster, 6 * S);
+    fby_cluster_restart_ended(cluster, 6 * S);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     assert_int_not_equal(read_pid(server_again), server);
-    assert_string_equal(fby_cluster_server(cluster), "tcp://127.0.0.1:4242");
+    assert_string_equal(
+        fby_cluster_server_endpoint(cluster), "tcp://127.0.0.1:4242");
     fby_cluster_stop(&cluster);
     assert_int_equal(read_pid("ends"), worker);
     read_pid("ends");

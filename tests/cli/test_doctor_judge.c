@@ -144,11 +144,13 @@ static void an_unsynchronised_wall_clock_is_only_a_note(void **state)
 static void slow_memory_is_a_warning(void **state)
 {
     (void)state;
-    ASSERT_VERDICT(fby_judge_copy(8e9), FBY_DOCTOR_OK, "8.0 GB/s", NULL);
-    ASSERT_VERDICT(fby_judge_copy(1e9), FBY_DOCTOR_WARN, "1.0 GB/s", "slow");
-    ASSERT_VERDICT(fby_judge_expand(6.02112e9), FBY_DOCTOR_OK,
+    ASSERT_VERDICT(fby_judge_copy_speed(8e9), FBY_DOCTOR_OK, "8.0 GB/s", NULL);
+    ASSERT_VERDICT(
+        fby_judge_copy_speed(1e9), FBY_DOCTOR_WARN, "1.0 GB/s", "slow");
+    ASSERT_VERDICT(fby_judge_expand_speed(6.02112e9), FBY_DOCTOR_OK,
         "(10000 pictures/s of 224 x 224)", NULL);
-    ASSERT_VERDICT(fby_judge_expand(5e8), FBY_DOCTOR_WARN, "0.5 GB/s", "slow");
+    ASSERT_VERDICT(
+        fby_judge_expand_speed(5e8), FBY_DOCTOR_WARN, "0.5 GB/s", "slow");
 }
 
 static void a_gpu_must_work_and_copy_while_it_computes(void **state)

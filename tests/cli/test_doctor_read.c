@@ -12,11 +12,11 @@ static void missing_files_give_unknown_values(void **state)
     char                  setting[16] = "x";
     struct fby_card_facts card;
     assert_int_equal(fby_read_cpus_online(root), 0);
-    assert_int_equal(fby_read_nodes(root), 0);
+    assert_int_equal(fby_read_numa_nodes(root), 0);
     assert_int_equal(fby_read_meminfo(root, "MemTotal"), 0);
     assert_true(fby_read_memory_limit(root) == UINT64_MAX);
-    assert_int_equal(fby_read_last_cache(root), 0);
-    assert_int_equal(fby_read_cards(root, &card, 1), 0);
+    assert_int_equal(fby_read_l3_bytes(root), 0);
+    assert_int_equal(fby_read_network_cards(root, &card, 1), 0);
     fby_read_huge_pages(root, setting);
     assert_string_equal(setting, "");
 }
@@ -27,7 +27,7 @@ static void lists_are_counted(void **state)
     write_file("sys/devices/system/cpu/online", "0-3,8\n");
     write_file("sys/devices/system/node/online", "0-1\n");
     assert_int_equal(fby_read_cpus_online(root), 5);
-    assert_int_equal(fby_read_nodes(root), 2);
+    assert_int_equal(fby_read_numa_nodes(root), 2);
 }
 
 static void memory_is_read_in_bytes(void **state)
@@ -87,9 +87,9 @@ static void the_last_cache_has_a_unit(void **state)
 {
     (void)state;
     write_file("sys/devices/system/cpu/cpu0/cache/index3/size", "32768K\n");
-    assert_int_equal(fby_read_last_cache(root), 32 << 20);
+    assert_int_equal(fby_read_l3_bytes(root), 32 << 20);
     write_file("sys/devices/system/cpu/cpu0/cache/index3/size", "64M\n");
-    assert_int_equal(fby_read_last_cache(root), 64 << 20);
+    assert_int_equal(fby_read_l3_bytes(root), 64 << 20);
 }
 
 /* Only cards that are nearer to some usable CPUs: here to the first. */
@@ -99,7 +99,7 @@ static void a_card_near_some_of_the_cpus_is_named(void **state)
     struct fby_card_facts cards[2];
     cpu_set_t             allowed;
     char                  near[16];
-    assert_ok(fby_cpus_allowed(&allowed));
+    assert_ok(fby_cpus_read_allowed(&allowed));
     if (CPU_COUNT(&allowed) < 2) {
         skip();
     }
@@ -112,7 +112,7 @@ static void a_card_near_some_of_the_cpus_is_named(void **state)
     write_file("sys/devices/system/node/node1/cpulist", near);
     write_file("sys/class/net/eth0/device/numa_node", "1\n");
     write_file("sys/class/net/lo/mtu", "65536\n");
-    assert_int_equal(fby_read_cards(root, cards, 2), 1);
+    assert_int_equal(fby_read_network_cards(root, cards, 2), 1);
     assert_string_equal(cards[0].card, "eth0");
     assert_int_equal(cards[0].node, 1);
     assert_string_equal(cards[0].near, near);

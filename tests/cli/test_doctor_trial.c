@@ -26,7 +26,7 @@ static void try_check(
     const struct fby_doctor_options  options  = {.root = ""};
     const struct fby_doctor_listener listener = {keep_line, NULL};
     n_lines                                   = 0;
-    fby_doctor_run(&check, &options, &listener);
+    fby_doctor_run_check(&check, &options, &listener);
 }
 
 static void assert_failed(const struct fby_doctor_line *line,

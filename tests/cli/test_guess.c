@@ -156,7 +156,7 @@ static void a_list_says_which_columns_are_paths(void **state)
     assert_string_equal(split->files[0], "photo");
     assert_int_equal(split->n_members, 4);
     assert_string_equal(split->members[0].extension, "photo.jpg");
-    assert_int_equal(split->members[1].value, FBY_INIT_WHOLE);
+    assert_int_equal(split->members[1].value, FBY_INIT_DIGITS);
     assert_int_equal(split->members[2].value, FBY_INIT_NUMBER);
     assert_string_equal(split->members[3].extension, "words");
     assert_int_equal(split->members[3].longest, 3);
@@ -186,15 +186,15 @@ static void lists_and_objects_of_a_list_are_known_as_such(void **state)
         "{\"t\": [\"ef\"], \"n\": [], \"l\": [{}], \"m\": [], \"x\": {}, "
         "\"o\": {\"car\": {}}}\n");
     look(sb, "p");
-    assert_int_equal(value_of("t"), FBY_INIT_TEXTS);
-    assert_int_equal(value_of("n"), FBY_INIT_NUMBERS);
-    assert_int_equal(value_of("l"), FBY_INIT_LISTS);
+    assert_int_equal(value_of("t"), FBY_INIT_TEXT_LISTS);
+    assert_int_equal(value_of("n"), FBY_INIT_NUMBER_LISTS);
+    assert_int_equal(value_of("l"), FBY_INIT_OTHER_LISTS);
     assert_int_equal(value_of("m"), FBY_INIT_MIXED);
     assert_int_equal(value_of("x"), FBY_INIT_MIXED);
     assert_int_equal(value_of("o"), FBY_INIT_OBJECT);
     for (uint32_t i = 0; i < guess.splits[0].n_members; i++) {
         const struct fby_init_member *member = &guess.splits[0].members[i];
-        uint32_t most = member->value <= FBY_INIT_TEXTS ? 3 : member->most;
+        uint32_t most = member->value <= FBY_INIT_TEXT_LISTS ? 3 : member->most;
         assert_int_equal(member->most, most);
         assert_string_equal(member->inside,
             member->value == FBY_INIT_OBJECT ? "car.speed, id" : "");
@@ -353,7 +353,7 @@ static void lists_of_one_split_are_named_apart(void **state)
     }
     look(sb, "p");
     assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
-    assert_int_equal(guess.n_more, 4);
+    assert_int_equal(guess.n_left_out, 4);
 }
 
 static void flat_pictures_are_refused_with_the_expected_layout(void **state)
@@ -524,7 +524,7 @@ static void a_split_too_many_of_any_kind_is_counted(void **state)
         snprintf(path, sizeof(path), "p%zu", i);
         look_with(sb, path, FBY_U16);
         assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
-        assert_int_equal(guess.n_more, 1);
+        assert_int_equal(guess.n_left_out, 1);
         assert_int_equal(guess.kind, FBY_SOURCE_LIST);
     }
 }
@@ -653,7 +653,7 @@ static void lists_of_values_beside_folders_are_skipped(void **state)
     look(sb, "p");
     assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
     assert_int_equal(guess.n_splits, 1);
-    assert_int_equal(guess.n_more, 0);
+    assert_int_equal(guess.n_left_out, 0);
     sandbox_write_text(sb, "p/c.csv", "x,y\nc/1.jpg,2\n");
     look(sb, "p");
     assert_int_equal(guess.kind, FBY_SOURCE_LIST);

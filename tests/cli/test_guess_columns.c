@@ -38,7 +38,7 @@ static void assert_table(const struct sandbox *sb, const char *path,
     const struct fby_guess_split *split = look(sb, path);
     assert_int_equal(guess.kind, FBY_SOURCE_COLUMNS);
     assert_int_equal(guess.n_splits, 1);
-    assert_int_equal(guess.n_more, 0);
+    assert_int_equal(guess.n_left_out, 0);
     assert_string_equal(split->name, "train");
     assert_string_equal(split->pattern, sandbox_path(sb, pattern));
     assert_int_equal(split->shards, shards);

@@ -33,10 +33,10 @@ static void a_value_is_what_its_text_says(void **state)
         const char         *text;
         enum fby_init_value value;
     } rows[] = {
-        {"0", FBY_INIT_WHOLE},
+        {"0", FBY_INIT_DIGITS},
         {"0123456789", FBY_INIT_TEXT}, /* no JSON number begins with 0 */
-        {"012345678", FBY_INIT_WHOLE},
-        {"999999999", FBY_INIT_WHOLE},
+        {"012345678", FBY_INIT_DIGITS},
+        {"999999999", FBY_INIT_DIGITS},
         {"1999999999", FBY_INIT_NUMBER},
         {"1:", FBY_INIT_TEXT},
         {"1/", FBY_INIT_TEXT},
@@ -61,12 +61,12 @@ static void a_value_is_what_its_text_says(void **state)
         {"\"1\"", FBY_INIT_TEXT},
         {"word", FBY_INIT_TEXT},
         {"[1, 2", FBY_INIT_TEXT},
-        {"[]", FBY_INIT_NUMBERS},
-        {"[1, 2.5]", FBY_INIT_NUMBERS},
-        {"[\"a\", \"b\"]", FBY_INIT_TEXTS},
-        {"[\"a\", 1]", FBY_INIT_LISTS},
-        {"[1, null]", FBY_INIT_LISTS},
-        {"[[1]]", FBY_INIT_LISTS},
+        {"[]", FBY_INIT_NUMBER_LISTS},
+        {"[1, 2.5]", FBY_INIT_NUMBER_LISTS},
+        {"[\"a\", \"b\"]", FBY_INIT_TEXT_LISTS},
+        {"[\"a\", 1]", FBY_INIT_OTHER_LISTS},
+        {"[1, null]", FBY_INIT_OTHER_LISTS},
+        {"[[1]]", FBY_INIT_OTHER_LISTS},
         {"{}", FBY_INIT_OBJECT},
         {"{\"a\": 1}", FBY_INIT_OBJECT},
     };
@@ -93,14 +93,14 @@ static enum fby_init_value of_both(const char *a, const char *b)
 static void values_of_a_column_are_what_holds_for_all(void **state)
 {
     (void)state;
-    assert_int_equal(of_both("1", "2"), FBY_INIT_WHOLE);
+    assert_int_equal(of_both("1", "2"), FBY_INIT_DIGITS);
     assert_int_equal(of_both("1", "2.5"), FBY_INIT_NUMBER);
     assert_int_equal(of_both("1", "a"), FBY_INIT_TEXT);
     assert_int_equal(of_both("1.5", "a"), FBY_INIT_TEXT);
     assert_int_equal(of_both("a", "b"), FBY_INIT_TEXT);
     assert_int_equal(of_both("a", "[1]"), FBY_INIT_MIXED);
     assert_int_equal(of_both("1", "[1]"), FBY_INIT_MIXED);
-    assert_int_equal(of_both("[1]", "[2]"), FBY_INIT_NUMBERS);
+    assert_int_equal(of_both("[1]", "[2]"), FBY_INIT_NUMBER_LISTS);
     assert_int_equal(of_both("[1]", "[\"a\"]"), FBY_INIT_MIXED);
     assert_int_equal(of_both("[[]]", "[\"a\"]"), FBY_INIT_MIXED);
     assert_int_equal(of_both("{}", "[\"a\"]"), FBY_INIT_MIXED);
@@ -234,11 +234,11 @@ static void splits_beyond_those_that_are_kept_are_counted(void **state)
         assert_int_equal(split->samples, 0);
         assert_int_equal(guess.n_splits, i + 1);
     }
-    assert_int_equal(guess.n_more, 0);
+    assert_int_equal(guess.n_left_out, 0);
     assert_null(fby_guess_add_split(&search, "s"));
     assert_null(fby_guess_add_split(&search, "s"));
     assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
-    assert_int_equal(guess.n_more, 2);
+    assert_int_equal(guess.n_left_out, 2);
 }
 
 static void special_characters_are_refused_anywhere(void **state)
@@ -278,7 +278,7 @@ static void tally(
             add_member(&shard, samples[i][k]);
         }
     }
-    fby_guess_count(split, &shard);
+    fby_guess_count_members(split, &shard);
     fby_shard_fini(&shard);
 }
 
@@ -323,8 +323,8 @@ static void of_many_extensions_the_first_are_kept(void **state)
         snprintf(suffix, sizeof(suffix), "e%u", i);
         add_member(&shard, suffix);
     }
-    fby_guess_count(split, &shard);
-    fby_guess_count(split, &shard);
+    fby_guess_count_members(split, &shard);
+    fby_guess_count_members(split, &shard);
     fby_guess_sort_members(split);
     assert_int_equal(split->samples, 2);
     assert_int_equal(split->n_members, FBY_GUESS_MEMBERS);
@@ -362,7 +362,7 @@ static fby_err look_into(struct fby_guess_split *split, const char *const *exts,
     for (unsigned i = 0; i < n; i++) {
         add_member(&shard, exts[i]);
     }
-    fby_guess_count(split, &shard);
+    fby_guess_count_members(split, &shard);
     opened[0]   = '\0';
     fby_err err = fby_guess_read_pngs(split, &shard, &opener, &why);
     fby_shard_fini(&shard);

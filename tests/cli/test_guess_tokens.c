@@ -221,7 +221,7 @@ static void each_word_and_format_is_a_split(void **state)
     mds(sb, "p/y.mds", "tokens", "bytes", 100);
     look(sb, "p", FBY_U8);
     assert_int_equal(guess.n_splits, 8);
-    assert_int_equal(guess.n_more, 1);
+    assert_int_equal(guess.n_left_out, 1);
     for (size_t i = 0; i < 8; i++) {
         enum fby_tokens_format right = i < 2    ? FBY_TOKENS_MEGATRON
                                        : i == 2 ? FBY_TOKENS_MDS

@@ -156,7 +156,7 @@ static void a_list_s_file_is_written_whole(void **state)
                          .always      = true,
                          .header_read = true,
                          .ids         = true},
-                     {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
+                     {.extension = "kind", .always = true, .value = FBY_INIT_DIGITS},
                      {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
                      {.extension  = "note",
                          .always  = true,
@@ -194,9 +194,15 @@ static void a_list_s_file_is_written_whole(void **state)
 
 /* A list with values of every kind but plain ones. */
 static const struct fby_init_member objects[] = {
-    {.extension = "cap", .always = true, .value = FBY_INIT_TEXTS, .most = 17},
-    {.extension = "box", .always = true, .value = FBY_INIT_NUMBERS, .most = 1},
-    {.extension = "none", .always = true, .value = FBY_INIT_NUMBERS},
+    {.extension = "cap",
+        .always = true,
+        .value  = FBY_INIT_TEXT_LISTS,
+        .most   = 17},
+    {.extension = "box",
+        .always = true,
+        .value  = FBY_INIT_NUMBER_LISTS,
+        .most   = 1},
+    {.extension = "none", .always = true, .value = FBY_INIT_NUMBER_LISTS},
     {.extension = "m",
         .always = true,
         .value  = FBY_INIT_OBJECT,
@@ -213,7 +219,7 @@ static const struct fby_init_member objects[] = {
         .inside = "id",
         .first  = FBY_INIT_MIXED},
     {.extension = "p", .always = true, .value = FBY_INIT_OBJECT},
-    {.extension = "q", .always = true, .value = FBY_INIT_LISTS},
+    {.extension = "q", .always = true, .value = FBY_INIT_OTHER_LISTS},
     {.extension = "r", .always = true, .value = FBY_INIT_MIXED},
 };
 
@@ -507,15 +513,15 @@ static void names_tell_pictures_from_their_partners(void **state)
     static const char *const partners[] = {"masks", "LABELS", "annotations",
         "segs", "ground_truth", "targets", "depth", "train_ids"};
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
-        assert_true(fby_init_names_pictures(pictures[i]));
-        assert_false(fby_init_names_partners(pictures[i]));
+        assert_true(fby_init_is_picture_name(pictures[i]));
+        assert_false(fby_init_is_partner_name(pictures[i]));
     }
     for (size_t i = 0; i < sizeof(partners) / sizeof(partners[0]); i++) {
-        assert_true(fby_init_names_partners(partners[i]));
-        assert_false(fby_init_names_pictures(partners[i]));
+        assert_true(fby_init_is_partner_name(partners[i]));
+        assert_false(fby_init_is_picture_name(partners[i]));
     }
-    assert_false(fby_init_names_pictures("imag"));
-    assert_false(fby_init_names_partners(""));
+    assert_false(fby_init_is_picture_name("imag"));
+    assert_false(fby_init_is_partner_name(""));
 }
 
 /* ---- parts ---- */
@@ -527,16 +533,16 @@ static void a_list_of_extensions_ends_where_its_room_does(void **state)
         {.extension = "C"}, {.extension = "cd"}, {.extension = "e"}};
     struct fby_init_summary s = {.members = members, .n_members = 4};
     char                    list[16];
-    assert_int_equal(fby_init_list(&s, list, 16), 3);
+    assert_int_equal(fby_init_list_extensions(&s, list, 16), 3);
     assert_string_equal(list, "ab, cd, e");
-    assert_int_equal(fby_init_list(&s, list, 11), 3);
-    assert_int_equal(fby_init_list(&s, list, 10), 2);
+    assert_int_equal(fby_init_list_extensions(&s, list, 11), 3);
+    assert_int_equal(fby_init_list_extensions(&s, list, 10), 2);
     assert_string_equal(list, "ab, cd");
-    assert_int_equal(fby_init_list(&s, list, 6), 1);
+    assert_int_equal(fby_init_list_extensions(&s, list, 6), 1);
     assert_string_equal(list, "ab");
-    assert_int_equal(fby_init_list(&s, list, 5), 1);
+    assert_int_equal(fby_init_list_extensions(&s, list, 5), 1);
     assert_string_equal(list, "e");
-    assert_int_equal(fby_init_list(&s, list, 4), 0);
+    assert_int_equal(fby_init_list_extensions(&s, list, 4), 0);
     assert_string_equal(list, "");
 }
 
@@ -545,17 +551,17 @@ static void a_field_s_name_is_a_short_word_in_lower_case(void **state)
     (void)state;
     char out[FBY_NAME_SIZE];
     char long_name[FBY_NAME_SIZE + 1];
-    assert_true(fby_init_name("AZaz_-09", out));
+    assert_true(fby_init_to_field_name("AZaz_-09", out));
     assert_string_equal(out, "azaz_-09");
-    assert_false(fby_init_name("a.b", out));
-    assert_false(fby_init_name("a@[", out));
+    assert_false(fby_init_to_field_name("a.b", out));
+    assert_false(fby_init_to_field_name("a@[", out));
     assert_string_equal(out, "a@[");
-    assert_false(fby_init_name("Valid", out));
-    assert_false(fby_init_name("Folder", out));
-    assert_false(fby_init_name("", out));
+    assert_false(fby_init_to_field_name("Valid", out));
+    assert_false(fby_init_to_field_name("Folder", out));
+    assert_false(fby_init_to_field_name("", out));
     memset(long_name, 'A', FBY_NAME_SIZE);
     long_name[FBY_NAME_SIZE] = '\0';
-    assert_true(fby_init_name(long_name, out)); /* cut */
+    assert_true(fby_init_to_field_name(long_name, out)); /* cut */
     assert_int_equal(strlen(out), FBY_NAME_SIZE - 1);
     assert_int_equal(strspn(out, "a"), FBY_NAME_SIZE - 1);
 }
@@ -564,7 +570,7 @@ static void quoted_texts_escape_what_yaml_needs(void **state)
 {
     (void)state;
     struct fby_buffer out = {0};
-    fby_init_put_quoted(&out, "a\"\\\x1f\x20\x7e\x7f\xc3\xa9\n");
+    fby_init_append_quoted(&out, "a\"\\\x1f\x20\x7e\x7f\xc3\xa9\n");
     fby_put_u8(&out, 0);
     assert_string_equal(
         (char *)out.data, "\"a\\\"\\\\\\x1f ~\\x7f\xc3\xa9\\x0a\"");
@@ -582,7 +588,7 @@ static void at_most_16_values_of_a_list_become_fields(void **state)
     for (size_t i = 0; i < 18; i++) {
         snprintf(members[i].extension, FBY_NAME_SIZE, "c%02zu", i);
         members[i].always = true;
-        members[i].value  = FBY_INIT_WHOLE;
+        members[i].value  = FBY_INIT_DIGITS;
     }
     members[3].always = false; /* left out, and not counted */
     char *text        = text_of(&s);
@@ -605,7 +611,7 @@ static void data_without_a_possible_field_is_named(void **state)
     (void)state;
     struct fby_init_member members[2] = {
         {.extension = "a", .always = true, .value = FBY_INIT_MIXED},
-        {.extension = "b", .always = true, .value = FBY_INIT_LISTS}};
+        {.extension = "b", .always = true, .value = FBY_INIT_OTHER_LISTS}};
     struct fby_init_summary s = {.kind = FBY_SOURCE_LIST,
         .path                          = "l.csv",
         .members                       = members,

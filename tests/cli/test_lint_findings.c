@@ -360,7 +360,7 @@ static void a_field_of_one_value_can_be_left_out(void **state)
     put_numbers(0, 0, 8);
     facts.fields[1].values.constant = true;
     assert_one(FBY_FINDING_CONSTANT, 10); /* and no finding about its type */
-    facts.samples = FBY_LINT_FEW - 1;
+    facts.samples = FBY_LINT_MIN_SAMPLES - 1;
     assert_int_equal(find(), 0);
 }
 
@@ -371,7 +371,7 @@ static void a_field_like_another_is_named_with_it(void **state)
     assert_one(FBY_FINDING_TWICE, 10);
     assert_non_null(strstr(findings[0].found, "'image'"));
     assert_string_equal(findings[0].field, "label");
-    facts.samples = FBY_LINT_FEW - 1;
+    facts.samples = FBY_LINT_MIN_SAMPLES - 1;
     assert_int_equal(find(), 0);
 }
 
@@ -381,16 +381,16 @@ static void blocks_are_advised_beyond_the_files_kept_open(void **state)
 {
     (void)state;
     facts.shuffle_line = 3;
-    facts.shards       = FBY_LINT_OPEN;
+    facts.shards       = FBY_LINT_OPEN_SHARDS;
     facts.block        = 4;
     facts.shards_block = 40;
     assert_int_equal(find(), 0);
-    facts.shards = FBY_LINT_OPEN + 1;
+    facts.shards = FBY_LINT_OPEN_SHARDS + 1;
     assert_one(FBY_FINDING_SHARDS, 3);
     assert_null(findings[0].field);
     assert_non_null(strstr(findings[0].advice, "{block: 4}"));
     facts.shards       = 1000;
-    facts.shards_block = FBY_LINT_OPEN + 1;
+    facts.shards_block = FBY_LINT_OPEN_SHARDS + 1;
     assert_int_equal(find(), 0);
     facts.shards_block = 0;
     facts.block        = 0; /* not tried */

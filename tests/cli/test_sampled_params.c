@@ -19,7 +19,7 @@ static struct fby_size assert_line(
     char                     text[FBY_SAMPLED_PARAMS_TEXT];
     field.ops[0].op = fby_op_named("colour_jitter");
     struct fby_size size =
-        fby_sampled_params_text(&field, 0, plan, picture, text);
+        fby_sampled_params_describe_op(&field, 0, plan, picture, text);
     assert_string_equal(text, line);
     return size;
 }

@@ -126,14 +126,14 @@ static void a_coding_that_is_worth_it_again_ends_long_pauses(void **state)
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
 }
 
-/* A term is FBY_AUTO_TERM chunks of use, counted window by window. */
+/* A term is FBY_AUTO_USE_MAX chunks of use, counted window by window. */
 static void a_term_is_over_after_its_last_window(void **state)
 {
     (void)state;
     struct fby_auto self = made(FBY_AUTO, FBY_CODEC_LZ4, pixels);
     for (int round = 0; round < 2; round++) {
         feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 600);
-        feed(&self, FBY_AUTO_TERM - 1, FBY_FILTER_DELTA, 600);
+        feed(&self, FBY_AUTO_USE_MAX - 1, FBY_FILTER_DELTA, 600);
         asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
         feed(&self, 1, FBY_FILTER_DELTA, 600);
         asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
@@ -203,7 +203,7 @@ static void all_are_tried_anew_after_a_term(void **state)
     (void)state;
     struct fby_auto self = made(FBY_AUTO, FBY_AUTO, pixels);
     feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 600);
-    feed(&self, FBY_AUTO_TERM, FBY_FILTER_DELTA, 600);
+    feed(&self, FBY_AUTO_USE_MAX, FBY_FILTER_DELTA, 600);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
     feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_BIT_SHUFFLE, 300);
     asks_for(&self, FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4);

@@ -357,7 +357,7 @@ static void codings_are_known_and_suit_as_the_table_says(void **state)
         struct fby_coding coding = {(uint8_t)(i / 256), (uint8_t)i};
         bool              packs  = coding.filter == 4 && coding.codec == 2;
         bool known = packs || (coding.filter <= 3 && coding.codec <= 1);
-        if (fby_coding_known(coding) != known ||
+        if (fby_coding_is_known(coding) != known ||
             fby_coding_suits(coding, pictures) != known ||
             fby_coding_suits(coding, others) != (known && !packs)) {
             fail_msg("filter %u, codec %u", coding.filter, coding.codec);

@@ -94,7 +94,7 @@ static void *run_confined(void *opaque)
     struct confined        *self = opaque;
     struct fby_error_detail why  = {{0}};
     if (fby_cpus_bind_thread(&self->one, &why) != FBY_OK ||
-        fby_cpus_allowed(&self->found) != FBY_OK) {
+        fby_cpus_read_allowed(&self->found) != FBY_OK) {
         CPU_ZERO(&self->found);
     }
     return NULL;
@@ -107,7 +107,7 @@ static void a_thread_stays_where_it_is_kept(void **state)
     cpu_set_t       before;
     cpu_set_t       after;
     pthread_t       thread;
-    assert_ok(fby_cpus_allowed(&before));
+    assert_ok(fby_cpus_read_allowed(&before));
     size_t cpu = 0;
     while (!CPU_ISSET(cpu, &before)) {
         cpu++;
@@ -117,7 +117,7 @@ static void a_thread_stays_where_it_is_kept(void **state)
     pthread_create(&thread, NULL, run_confined, &self);
     pthread_join(thread, NULL);
     assert_true(CPU_EQUAL(&self.found, &self.one));
-    assert_ok(fby_cpus_allowed(&after));
+    assert_ok(fby_cpus_read_allowed(&after));
     assert_true(
         CPU_EQUAL(&after, &before)); /* other threads are not confined */
 }

@@ -37,7 +37,7 @@ static const char *preferred(int number, const char *allowed)
     struct fby_error_detail     why;
     cpu_set_t                   set;
     assert_ok(fby_cpus_parse(allowed, &set, &why));
-    if (!fby_node_preferred_cpus(root, number, &set, &node)) {
+    if (!fby_node_find_preferred_cpus(root, number, &set, &node)) {
         return "none";
     }
     assert_int_equal(node.number, number);

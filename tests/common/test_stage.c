@@ -22,7 +22,7 @@ static fby_err count(void *context, uint32_t thread, void *item)
     ptrdiff_t     i     = (int *)item - numbers;
     atomic_fetch_add(&tally->by[thread], 1);
     atomic_fetch_add(&tally->seen[i], 1);
-    if (tally->next != NULL && fby_stage_put(tally->next, item) != FBY_OK) {
+    if (tally->next != NULL && fby_stage_push(tally->next, item) != FBY_OK) {
         return FBY_SYS;
     }
     return i % 10 == 0 ? FBY_BAD_SAMPLE : FBY_OK;
@@ -46,7 +46,7 @@ static void destroy_works_off_what_was_put_in(void **state)
     static struct tally tally;
     struct fby_stage   *stage = stage_of(&tally, "count");
     for (int i = 0; i < ITEMS; i++) {
-        assert_ok(fby_stage_put(stage, &numbers[i]));
+        assert_ok(fby_stage_push(stage, &numbers[i]));
     }
     fby_stage_destroy(&stage);
     assert_null(stage);
@@ -67,7 +67,7 @@ static void chained_stages_pass_each_item_once(void **state)
     first.next               = sink;
     struct fby_stage *source = stage_of(&first, "source");
     for (int i = 0; i < ITEMS; i++) {
-        assert_ok(fby_stage_put(source, &numbers[i]));
+        assert_ok(fby_stage_push(source, &numbers[i]));
     }
     fby_stage_destroy(&source);
     fby_stage_destroy(&sink);
@@ -83,7 +83,7 @@ static void counters_tell_tasks_failures_and_time(void **state)
     struct fby_stage       *stage = stage_of(&tally, "count");
     struct fby_stage_counts counts;
     for (int i = 0; i < 100; i++) {
-        assert_ok(fby_stage_put(stage, &numbers[i]));
+        assert_ok(fby_stage_push(stage, &numbers[i]));
     }
     do {
         counts = fby_stage_counts(stage);
@@ -163,7 +163,7 @@ static void threads_stand_back_as_far_as_they_are_told(void **state)
                                    .run                         = tell_nice,
                                    .context                     = &seen},
         &stage));
-    assert_ok(fby_stage_put(stage, &numbers[0]));
+    assert_ok(fby_stage_push(stage, &numbers[0]));
     fby_stage_destroy(&stage);
     assert_int_equal(atomic_load(&seen), mine + 3 < 19 ? mine + 3 : 19);
     assert_int_equal(own_nice(), mine);

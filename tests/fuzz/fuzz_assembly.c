@@ -78,8 +78,8 @@ static void take_end(
             m.end.sums   = sums;
             m.end.n_sums = assembly->layout.n_fields;
         }
-        (void)fby_assembly_take_end(assembly, &m.end, &why);
-        (void)fby_end_content(&m.end);
+        (void)fby_assembly_accept_end(assembly, &m.end, &why);
+        (void)fby_end_content_hash(&m.end);
     }
     fby_message_fini(&m);
 }

@@ -88,10 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fby_codec_job            job = {.scratch = &scratch};
     job.coding.filter                   = fby_read_u8(&r) % FBY_FILTER_PHOTO;
     job.coding.codec                    = fby_read_u8(&r) % FBY_N_CODECS;
-    if (!fby_coding_known(job.coding)) {
+    if (!fby_coding_is_known(job.coding)) {
         job.coding.filter = FBY_FILTER_PHOTO;
     }
-    if (!fby_coding_known(job.coding)) {
+    if (!fby_coding_is_known(job.coding)) {
         return 0; /* a gap in the numbers of codecs */
     }
     read_params(&r, &job);

@@ -29,7 +29,7 @@ static void check_chunks(const struct fby_raw_layout *layout, uint32_t field)
     for (uint32_t i = 0; i < layout->fields[field].n_chunks; i++) {
         struct fby_raw_span span = fby_layout_chunk_span(layout, field, i);
         if (span.raw_offset != at || span.raw_bytes == 0 ||
-            span.raw_bytes > FBY_UNIT_MAX) {
+            span.raw_bytes > FBY_CHUNK_BYTES_MAX) {
             abort();
         }
         at += span.raw_bytes;

@@ -70,7 +70,7 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
                  data + column->offset + (uint64_t)begin * column->row_bytes},
     };
     struct fby_error_detail why = {{0}};
-    fby_err err = fby_sparse_row_write(transform, &job, &lists, values, &why);
+    fby_err err = fby_sparse_write_lists(transform, &job, &lists, values, &why);
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     if (err == FBY_OK) {
         check_row(indices, length, fby_index_bytes(&shape), column->width);
@@ -83,9 +83,9 @@ static void make_rows(
     for (uint64_t i = 0; i < rows && i < ROWS; i++) {
         const uint8_t *at =
             data + column->indptr.offset + i * column->indptr.width;
-        int64_t begin = fby_ragged_offset(&column->indptr, at);
+        int64_t begin = fby_ragged_load_offset(&column->indptr, at);
         int64_t end =
-            fby_ragged_offset(&column->indptr, at + column->indptr.width);
+            fby_ragged_load_offset(&column->indptr, at + column->indptr.width);
         if (fby_ragged_within(column, begin, end)) {
             make_row(column, data, begin, (uint64_t)(end - begin));
         }

@@ -32,10 +32,10 @@ static void check_shard(const struct fby_shard *shard)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_cached       cached = {0};
-    struct fby_error_detail why    = {0};
-    struct fby_checksum     sum    = fby_checksum_of(data, size);
-    uint8_t                *whole  = fby_zalloc(size + sizeof(sum.bytes));
+    struct fby_cached_manifest cached = {0};
+    struct fby_error_detail    why    = {0};
+    struct fby_checksum        sum    = fby_checksum_of(data, size);
+    uint8_t                   *whole  = fby_zalloc(size + sizeof(sum.bytes));
     if (size > 0) {
         memcpy(whole, data, size);
     }
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_shard(&cached.shards[i]);
         }
     }
-    fby_cached_fini(&cached);
+    fby_cached_manifest_fini(&cached);
     free(whole);
     return 0;
 }

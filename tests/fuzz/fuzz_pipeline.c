@@ -14,7 +14,7 @@ static void try_split(const struct fby_pipeline *pipeline, size_t i)
     struct fby_content *again = calloc(1, sizeof(*again));
     struct fby_buffer   bytes = {0};
     if (again == NULL ||
-        fby_pipeline_split(pipeline, fby_pipeline_split_name(pipeline, i),
+        fby_pipeline_make_split(pipeline, fby_pipeline_split_name(pipeline, i),
             &split, NULL) != FBY_OK) {
         abort();
     }

@@ -34,7 +34,8 @@ static void *room_for(const struct fby_expansion *plan, uint32_t i,
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
     size_t   bytes = fby_type_bytes(plan->tensors[i].type);
-    uint32_t n = fby_expansion_set_ragged_shape(plan, i, rows, shape, strides);
+    uint32_t n =
+        fby_expansion_compute_ragged_shape(plan, i, rows, shape, strides);
     for (uint32_t d = 0; d < n; d++) {
         bytes *= (size_t)shape[d];
     }
@@ -82,7 +83,7 @@ static void try_rows(const struct fby_field_content *field,
     struct fby_chunk_sent     sent   = {.raw_bytes = (uint32_t)size};
     struct fby_ragged_offsets rows;
     if (layout.fields[0].n_chunks != 1 || size > span.raw_bytes ||
-        size < fby_ragged_values_offset(&layout.fields[0], ROWS)) {
+        size < fby_ragged_lengths_end(&layout.fields[0], ROWS)) {
         return; /* fby_chunk_check_layout() refuses it */
     }
     uint8_t *raw = malloc(size);

@@ -14,8 +14,8 @@ static void check(const struct fby_sequences *all, uint64_t size)
 {
     uint64_t width = fby_type_bytes(all->type);
     for (uint64_t token = 0; token < all->tokens;) {
-        struct fby_token_piece piece =
-            fby_sequences_piece(all, token, all->tokens - token);
+        struct fby_token_extent piece =
+            fby_sequences_find_extent(all, token, all->tokens - token);
         if (piece.tokens == 0 || piece.at > size ||
             piece.tokens > (size - piece.at) / width) {
             abort();

@@ -45,7 +45,7 @@ static const struct fby_root *root_of_file(void)
         demand(fby_roots_add(roots, text, NULL) == FBY_OK);
         demand(atexit(clean_up) == 0);
     }
-    demand(fby_roots_named(roots, "data", &root, NULL) == FBY_OK);
+    demand(fby_roots_find(roots, "data", &root, NULL) == FBY_OK);
     return root;
 }
 

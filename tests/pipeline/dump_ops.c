@@ -27,7 +27,7 @@ static double any_real(double low, double high)
 
 static struct fby_value any_value(const struct fby_param *param)
 {
-    uint32_t         least = param->spread ? param->max_n : param->min_n;
+    uint32_t         least = param->broadcast ? param->max_n : param->min_n;
     struct fby_value value = {
         .n = (uint32_t)any(least, param->max_n), .real = param->real};
     for (uint32_t i = 0; i < value.n; i++) {

@@ -68,7 +68,7 @@ static inline struct fby_split *split_of(const char *text, const char *name)
     struct fby_split       *split    = NULL;
     struct fby_error_detail why      = {{0}};
     if (parse_text(text, &pipeline, &why) != FBY_OK ||
-        fby_pipeline_split(pipeline, name, &split, &why) != FBY_OK) {
+        fby_pipeline_make_split(pipeline, name, &split, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         abort();
     }

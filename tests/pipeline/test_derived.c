@@ -45,8 +45,8 @@ static void a_type_takes_what_lies_in_its_range(void **state)
 static void the_last_dot_of_an_extension_begins_its_kind(void **state)
 {
     (void)state;
-    assert_string_equal(fby_extension_kind("jpg"), "jpg");
-    assert_string_equal(fby_extension_kind("left.eye.png"), "png");
+    assert_string_equal(fby_extension_suffix("jpg"), "jpg");
+    assert_string_equal(fby_extension_suffix("left.eye.png"), "png");
 }
 
 static void a_field_takes_png_if_one_of_its_extensions_is_png(void **state)
@@ -123,7 +123,7 @@ static void fields_without_a_member_have_none(void **state)
     assert_false(fby_field_is_one_hot(&f));
     assert_string_equal(fby_field_json(&f)->key, "");
     assert_int_equal(fby_field_json(&f)->pick, FBY_PICK_NONE);
-    assert_int_equal(fby_field_maps(&f), 0);
+    assert_int_equal(fby_field_packed_bits(&f), 0);
     assert_int_equal(fby_array_shape(&f)->n_dims, 0);
 }
 
@@ -189,15 +189,15 @@ static void flat_files_say_their_type(void **state)
 {
     (void)state;
     struct fby_tokens tokens = {.format = FBY_TOKENS_FLAT};
-    assert_false(fby_tokens_type_ok(&tokens));
+    assert_false(fby_tokens_type_is_valid(&tokens));
     tokens.type = FBY_U16;
-    assert_true(fby_tokens_type_ok(&tokens));
+    assert_true(fby_tokens_type_is_valid(&tokens));
     tokens.type = FBY_F16;
-    assert_false(fby_tokens_type_ok(&tokens));
+    assert_false(fby_tokens_type_is_valid(&tokens));
     tokens = (struct fby_tokens){.format = FBY_TOKENS_MDS};
-    assert_true(fby_tokens_type_ok(&tokens));
+    assert_true(fby_tokens_type_is_valid(&tokens));
     tokens.type = FBY_F32;
-    assert_false(fby_tokens_type_ok(&tokens));
+    assert_false(fby_tokens_type_is_valid(&tokens));
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static fby_err load(
     struct fby_pipeline_text text = {yaml, strlen(yaml), "p.yaml", "/data"};
     fby_err                  err  = fby_pipeline_parse(&text, &pipeline, why);
     if (err == FBY_OK) {
-        err = fby_pipeline_split(pipeline, "train", out, why);
+        err = fby_pipeline_make_split(pipeline, "train", out, why);
     }
     fby_pipeline_destroy(&pipeline);
     return err;
@@ -135,8 +135,8 @@ static void a_label_is_mixed_by_one_field(void **state)
     struct fby_split         *split  = split_of("{mixup: {label: label}}");
     struct fby_field_content *fields = split->content.fields;
     struct fby_error_detail   why    = {{0}};
-    assert_ptr_equal(fby_mixed_by(&split->content, 1), &fields[0]);
-    assert_null(fby_mixed_by(&split->content, 2));
+    assert_ptr_equal(fby_field_that_mixes(&split->content, 1), &fields[0]);
+    assert_null(fby_field_that_mixes(&split->content, 2));
     fields[2] = fields[0]; /* a second picture of the same label */
     memcpy(fields[2].name, "other", 6);
     memcpy(fields[2].group, "other", 6);
@@ -277,9 +277,9 @@ static void fields_of_a_group_flip_alike(void **state)
     for (uint64_t i = 0; i < 64; i++) {
         struct fby_device_row place = {.seed = 9, .sample = i};
         struct fby_op_plan    image =
-            fby_device_plan(&split->content.fields[0], 0, &place);
+            fby_device_draw_plan(&split->content.fields[0], 0, &place);
         struct fby_op_plan mask =
-            fby_device_plan(&split->content.fields[2], 0, &place);
+            fby_device_draw_plan(&split->content.fields[2], 0, &place);
         assert_int_equal(image.n_steps, mask.n_steps);
         flips += (int)image.n_steps;
     }
@@ -299,7 +299,7 @@ static void a_group_of_rows_has_one_lambda(void **state)
             .step                            = 3,
             .row                             = row,
             .sample                          = (uint64_t)row * 99};
-        lambda[row] = fby_device_plan(field, 0, &place).steps[0].v[0];
+        lambda[row] = fby_device_draw_plan(field, 0, &place).steps[0].v[0];
         assert_in_range(lambda[row], 0, FBY_LAMBDA_ONE);
         assert_int_equal(lambda[row], lambda[row - row % 8]);
     }
@@ -307,7 +307,7 @@ static void a_group_of_rows_has_one_lambda(void **state)
     assert_int_not_equal(lambda[8], lambda[16]);
     struct fby_device_row later = {.seed = 1, .epoch = 2, .step = 4};
     assert_int_not_equal(
-        fby_device_plan(field, 0, &later).steps[0].v[0], lambda[0]);
+        fby_device_draw_plan(field, 0, &later).steps[0].v[0], lambda[0]);
     fby_split_destroy(&split);
 }
 
@@ -318,7 +318,7 @@ static void a_box_of_cutmix_lies_in_the_picture(void **state)
     for (uint32_t step = 0; step < 200; step++) {
         struct fby_device_row place = {.step = step};
         struct fby_op_plan    plan =
-            fby_device_plan(&split->content.fields[0], 0, &place);
+            fby_device_draw_plan(&split->content.fields[0], 0, &place);
         const int64_t *v = plan.steps[0].v;
         assert_in_range(v[0], 0, 32);
         assert_in_range(v[1], 0, 32);

@@ -15,7 +15,7 @@ static void keys_stand_where_they_are_given(void **state)
 {
     (void)state;
     struct fby_pipeline *p = sample();
-    assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_NAME), 10);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_WHOLE), 10);
     assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_DCT_SCALE), 13);
     assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_WIRE_CODEC), 21);
     assert_int_equal(fby_pipeline_line(p, "image", FBY_FIELD_WIRE_TYPE), 21);
@@ -29,7 +29,7 @@ static void keys_that_are_left_out_stand_where_their_field_does(void **state)
     struct fby_pipeline *p = sample();
     assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_CLASSES), 25);
     assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_WIRE_CODEC), 25);
-    assert_int_equal(fby_pipeline_line(p, "nobody", FBY_FIELD_NAME), 0);
+    assert_int_equal(fby_pipeline_line(p, "nobody", FBY_FIELD_WHOLE), 0);
     fby_pipeline_destroy(&p);
 }
 
@@ -82,9 +82,9 @@ static void the_end_of_documents_stands_with_its_split(void **state)
         "fields: {tokens: {from: input}}\n";
     struct fby_pipeline *p = NULL;
     assert_ok(parse_text(text, &p, NULL));
-    assert_int_equal(fby_pipeline_end_line(p, "train"), 5);
-    assert_int_equal(fby_pipeline_end_line(p, "val"), 6);
-    assert_int_equal(fby_pipeline_end_line(p, "test"), 0);
+    assert_int_equal(fby_pipeline_tokens_end_line(p, "train"), 5);
+    assert_int_equal(fby_pipeline_tokens_end_line(p, "val"), 6);
+    assert_int_equal(fby_pipeline_tokens_end_line(p, "test"), 0);
     fby_pipeline_destroy(&p);
 }
 
@@ -178,7 +178,7 @@ static void each_key_has_its_own_line(void **state)
         size_t             x, y;
     } lines[] = {{FBY_FIELD_DCT_SCALE, 8, 14}, {FBY_FIELD_CLASSES, 5, 17},
         {FBY_FIELD_WIRE_TYPE, 13, 19}, {FBY_FIELD_WIRE_CODEC, 12, 19},
-        {FBY_FIELD_DEVICE, 5, 14}, {FBY_FIELD_NAME, 5, 14}};
+        {FBY_FIELD_DEVICE, 5, 14}, {FBY_FIELD_WHOLE, 5, 14}};
     struct fby_pipeline *p = NULL;
     assert_ok(parse_text(line_by_line, &p, NULL));
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

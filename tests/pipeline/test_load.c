@@ -126,7 +126,7 @@ static void assert_folder(const char *path, const char *wanted)
     char                    data[PATH_MAX + 8];
     snprintf(data, sizeof(data), "%s/x", wanted);
     assert_ok(fby_pipeline_load(path, &p, &why));
-    assert_ok(fby_pipeline_split(p, NULL, &split, &why));
+    assert_ok(fby_pipeline_make_split(p, NULL, &split, &why));
     assert_string_equal(split->location.pattern, data);
     fby_split_destroy(&split);
     fby_pipeline_destroy(&p);

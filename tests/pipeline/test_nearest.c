@@ -9,7 +9,7 @@
 static bool is_near(const char *word, const char *name)
 {
     const char *const names[] = {name};
-    const char       *best    = fby_nearest_of(word, names, 1);
+    const char       *best    = fby_nearest_find(word, names, 1);
     assert_true(best == NULL || best == name);
     return best != NULL;
 }
@@ -61,13 +61,13 @@ static void the_nearest_name_is_found_and_of_two_the_first(void **state)
 {
     (void)state;
     static const char *const names[] = {"abcdxx", "abcdef", "abcdeg", "abcdex"};
-    assert_string_equal(fby_nearest_of("abcdef", names, 4), "abcdef");
-    assert_string_equal(fby_nearest_of("abcdez", names, 4), "abcdef");
-    assert_string_equal(fby_nearest_of("abcdez", names, 1), "abcdxx");
-    assert_string_equal(fby_nearest_of("abcdeg", names, 4), "abcdeg");
-    assert_string_equal(fby_nearest_of("abcdxx", names + 1, 3), "abcdex");
-    assert_null(fby_nearest_of("zzzzzz", names, 4));
-    assert_null(fby_nearest_of("abcdef", names, 0));
+    assert_string_equal(fby_nearest_find("abcdef", names, 4), "abcdef");
+    assert_string_equal(fby_nearest_find("abcdez", names, 4), "abcdef");
+    assert_string_equal(fby_nearest_find("abcdez", names, 1), "abcdxx");
+    assert_string_equal(fby_nearest_find("abcdeg", names, 4), "abcdeg");
+    assert_string_equal(fby_nearest_find("abcdxx", names + 1, 3), "abcdex");
+    assert_null(fby_nearest_find("zzzzzz", names, 4));
+    assert_null(fby_nearest_find("abcdef", names, 0));
 }
 
 static void words_have_at_most_63_letters(void **state)

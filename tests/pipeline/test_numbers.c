@@ -290,14 +290,15 @@ static void one_of_several_splits_must_be_named(void **state)
                          "fields: {x: {from: folder}}\n"
                          "splits: {one: {folder: a}, two: {folder: b}}\n",
         &p, &why));
-    assert_int_equal(fby_pipeline_split(p, NULL, &split, &why), FBY_USAGE);
+    assert_int_equal(fby_pipeline_make_split(p, NULL, &split, &why), FBY_USAGE);
     assert_string_equal(
         why.text, "the pipeline has several splits; say which: one, two");
-    assert_int_equal(fby_pipeline_split(p, "tow", &split, &why), FBY_USAGE);
+    assert_int_equal(
+        fby_pipeline_make_split(p, "tow", &split, &why), FBY_USAGE);
     assert_string_equal(why.text, "the pipeline has no split 'tow'; did you "
                                   "mean 'two'?; it has one, two");
     assert_null(split);
-    assert_ok(fby_pipeline_split(p, "two", &split, &why));
+    assert_ok(fby_pipeline_make_split(p, "two", &split, &why));
     assert_string_equal(split->location.pattern, "/home/me/b");
     fby_split_destroy(&split);
     fby_pipeline_destroy(&p);

@@ -370,7 +370,7 @@ static size_t put(char *text, size_t at, const char *format, ...)
 static size_t put_param(char *text, size_t at, const struct fby_param *p)
 {
     at = put(text, at, "; %s: %u to %u%s%s%s%s, %g to %g", p->name, p->min_n,
-        p->max_n, p->real ? " real" : "", p->spread ? " spread" : "",
+        p->max_n, p->real ? " real" : "", p->broadcast ? " spread" : "",
         p->ordered ? " ordered" : "", p->is_field ? " field" : "", p->min,
         p->max);
     for (uint32_t i = 0; i < p->fallback.n; i++) {
@@ -387,7 +387,7 @@ static void table_of(const struct fby_op *op, char text[512])
 {
     size_t at = put(text, 0, "%u %s %u%s%s%s%s", op->id, op->name, op->version,
         op->is_colour ? " colour" : "", op->allows_masks ? " masks" : "",
-        op->needs_levels ? " levels" : "", op->mixes_rows ? " pairs" : "");
+        op->before_normalize ? " levels" : "", op->mixes_rows ? " pairs" : "");
     for (uint32_t i = 0; i < op->n_params; i++) {
         at = put_param(text, at, &op->params[i]);
     }

@@ -230,11 +230,11 @@ static void a_split_is_asked_for_by_name(void **state)
     assert_string_equal(fby_pipeline_split_name(pipeline, 1), "val");
     assert_int_equal(fby_pipeline_seed(pipeline), 42);
     assert_int_equal(
-        fby_pipeline_split(pipeline, "vla", &split, &why), FBY_USAGE);
+        fby_pipeline_make_split(pipeline, "vla", &split, &why), FBY_USAGE);
     assert_string_equal(why.text,
         "the pipeline has no split 'vla'; did you mean 'val'?; it has train, "
         "val");
-    assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
+    assert_ok(fby_pipeline_make_split(pipeline, NULL, &split, &why));
     assert_int_equal(split->content.shuffle, FBY_SHUFFLE_BLOCK);
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);
@@ -260,7 +260,7 @@ static void a_file_gives_its_folder_to_relative_paths(void **state)
     struct fby_split       *split    = NULL;
     struct fby_error_detail why      = {{0}};
     assert_ok(fby_pipeline_load(path, &pipeline, &why));
-    assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
+    assert_ok(fby_pipeline_make_split(pipeline, NULL, &split, &why));
     assert_string_equal(split->location.pattern, wanted);
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);

@@ -63,7 +63,7 @@ static const char *near(const char *word)
 {
     static const char *const names[] = {
         "resize", "center_crop", "random_crop", "horizontal_flip", "p"};
-    return fby_nearest_of(word, names, 5);
+    return fby_nearest_find(word, names, 5);
 }
 
 static void the_nearest_name_is_the_one_meant(void **state)

@@ -63,7 +63,7 @@ static void integers_are_digits_without_a_leading_zero(void **state)
             snprintf(text, sizeof(text), "['', 2]");
         }
         assert_string_equal(open_text(text, &yaml), "");
-        bool ok = fby_yaml_integer(item_of(&yaml, 0), &value);
+        bool ok = fby_yaml_read_integer(item_of(&yaml, 0), &value);
         if (ok != cases[i].ok || (ok && value != cases[i].value)) {
             fail_msg("%s", cases[i].text);
         }
@@ -90,7 +90,7 @@ static void reals_are_numbers_of_json(void **state)
         double          value = 0;
         snprintf(text, sizeof(text), "[%s, 2]", cases[i].text);
         assert_string_equal(open_text(text, &yaml), "");
-        bool ok = fby_yaml_real(item_of(&yaml, 0), &value);
+        bool ok = fby_yaml_read_real(item_of(&yaml, 0), &value);
         if (ok == (isnan(cases[i].value) != 0) ||
             (ok && (value != cases[i].value ||
                        signbit(value) != (cases[i].value < 0)))) {
@@ -147,12 +147,13 @@ static void what_stands_there_instead_is_shown(void **state)
     yaml.why = &why;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         assert_int_equal(
-            fby_yaml_expected(&yaml, item_of(&yaml, i), "it"), FBY_CONFIG);
+            fby_yaml_error_expected(&yaml, item_of(&yaml, i), "it"),
+            FBY_CONFIG);
         assert_string_equal(why.text, wanted[i]);
     }
     yaml.why = NULL;
     assert_int_equal(
-        fby_yaml_expected(&yaml, item_of(&yaml, 0), "it"), FBY_CONFIG);
+        fby_yaml_error_expected(&yaml, item_of(&yaml, 0), "it"), FBY_CONFIG);
     fby_yaml_close(&yaml);
 }
 

@@ -217,13 +217,13 @@ static inline void example_of_request(struct fby_message *m)
         m->wrong_fingerprint.fingerprint = example_digest(31);
         break;
     case FBY_MSG_HEADER:
-        m->header.epoch     = 2;
-        m->header.step      = 1000000;
-        m->header.first_row = 64;
-        m->header.rows      = 64;
-        m->header.fields    = example_fields;
-        m->header.n_fields  = 2;
-        m->header.asked     = UINT64_C(0x0123456789abcdef);
+        m->header.epoch            = 2;
+        m->header.step             = 1000000;
+        m->header.first_row        = 64;
+        m->header.rows             = 64;
+        m->header.fields           = example_fields;
+        m->header.n_fields         = 2;
+        m->header.request_checksum = UINT64_C(0x0123456789abcdef);
         break;
     case FBY_MSG_END:
         m->end.wire_bytes    = 9634000;

@@ -147,7 +147,7 @@ static void lists_are_bounded(void **state)
 {
     (void)state;
     struct fby_buffer pong = example_frame(FBY_MSG_PONG);
-    for (int i = 0; i < FBY_OPEN_REQUESTS - 2; i++) {
+    for (int i = 0; i < FBY_OPEN_REQUESTS_MAX - 2; i++) {
         put_id(&pong, 4, 1);
     }
     assert_refused(seal(&pong), "PONG.open");

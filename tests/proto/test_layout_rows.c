@@ -30,7 +30,7 @@ static void ragged_rows_have_room_for_the_longest(void **state)
     assert_int_equal(field->length_bytes, 2);
     assert_int_equal(field->rows_per_chunk, (8 << 20) / 300);
     assert_int_equal(field->n_chunks, 1);
-    assert_int_equal(fby_ragged_values_offset(field, 3), 16);
+    assert_int_equal(fby_ragged_lengths_end(field, 3), 16);
     assert_int_equal(field->raw_bytes, 16 + 912);
     assert_int_equal(chunk(&layout, 0).raw_bytes, 16 + 912);
 }
@@ -70,11 +70,11 @@ static void chunks_have_room_for_their_rows(const struct fby_raw_layout *layout)
         assert_true(span.raw_offset == end && end % 16 == 0);
         assert_int_equal(span.first_row, rows);
         assert_in_range(span.rows, 1, field->rows_per_chunk);
-        assert_true(fby_ragged_values_offset(field, span.rows) +
+        assert_true(fby_ragged_lengths_end(field, span.rows) +
                         span.rows * field->row_bytes <=
                     span.raw_bytes);
         assert_in_range(span.raw_bytes, 1, field->chunk_bytes);
-        assert_in_range(span.raw_bytes, 1, FBY_UNIT_MAX);
+        assert_in_range(span.raw_bytes, 1, FBY_CHUNK_BYTES_MAX);
         for (uint32_t r = 0; r < span.rows; r++) {
             uint32_t first = 0;
             uint32_t n     = 0;

@@ -256,7 +256,7 @@ static const struct number numbers[] = {
     {IN(HEADER), 4, "step", 'v', 0, UINT64_MAX},
     {IN(HEADER), 5, "first_row", 'v', 0, 65535},
     {IN(HEADER), 6, "rows", 'v', 1, 65536},
-    {IN(HEADER), 8, "asked", 'f', 0, UINT64_MAX},
+    {IN(HEADER), 8, "request_checksum", 'f', 0, UINT64_MAX},
     {SUBSTITUTED, 1, "row", 'v', 0, 65535},
     {SUBSTITUTED, 2, "original", 'v', 0, UINT64_MAX},
     {SUBSTITUTED, 3, "substitute", 'v', 0, UINT64_MAX},

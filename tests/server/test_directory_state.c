@@ -187,8 +187,8 @@ static void a_worker_that_leaves_is_no_longer_listed(void **state)
     add_worker(*state, 2, 0);
     fby_directory_deregister(*state, (struct fby_instance_id){1});
     fby_directory_deregister(*state, (struct fby_instance_id){3});
-    fby_directory_unreachable(*state, (struct fby_instance_id){2});
-    fby_directory_unreachable(*state, (struct fby_instance_id){3});
+    fby_directory_report_unreachable(*state, (struct fby_instance_id){2});
+    fby_directory_report_unreachable(*state, (struct fby_instance_id){3});
     const struct fby_directory_counts counts = {.workers = 1, .unreachable = 2};
     check_counts(*state, &counts);
     join_ok(*state, 10, 0, 0);

@@ -301,7 +301,7 @@ static struct sim_decode *free_decode(struct sim *sim)
 static void decode(struct sim *sim, const struct sim_message *message)
 {
     struct sim_decode *d    = free_decode(sim);
-    int                slot = fby_window_slot(sim->window, message->id);
+    int                slot = fby_window_find_slot(sim->window, message->id);
     if (d == NULL || slot == FBY_NO_SLOT) {
         sim_fail(sim, "a chunk is taken for no slot");
         return;
@@ -356,8 +356,8 @@ static void chunk(struct sim *sim, int peer, const struct sim_message *message)
  * dropped. */
 static bool is_gathered(const struct sim *sim, struct fby_request_id id)
 {
-    return fby_window_slot(sim->window, id) != FBY_NO_SLOT ||
-           fby_window_audit(sim->window, id) != FBY_NO_SLOT;
+    return fby_window_find_slot(sim->window, id) != FBY_NO_SLOT ||
+           fby_window_audit_index(sim->window, id) != FBY_NO_SLOT;
 }
 
 static void end(struct sim *sim, int peer, const struct sim_message *message)

@@ -216,10 +216,10 @@ static inline struct received *find_received(
  */
 static inline void answer_ping(struct peer *worker, struct received *ping)
 {
-    struct fby_request_id open[FBY_OPEN_REQUESTS];
+    struct fby_request_id open[FBY_OPEN_REQUESTS_MAX];
     size_t                n   = 0;
     struct received      *one = worker->received;
-    for (; one != NULL && n < FBY_OPEN_REQUESTS; one = one->next) {
+    for (; one != NULL && n < FBY_OPEN_REQUESTS_MAX; one = one->next) {
         if (one->message.type == FBY_MSG_REQUEST) {
             open[n++] = one->message.request.request;
         }

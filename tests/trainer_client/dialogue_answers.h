@@ -38,15 +38,15 @@ static inline void fill_header(const struct dialogue *d, struct answer *a,
     }
     a->header.type   = FBY_MSG_HEADER;
     a->header.header = (struct fby_header){
-        .session   = request->session,
-        .request   = request->request,
-        .epoch     = request->epoch,
-        .step      = request->step,
-        .first_row = request->first_row,
-        .rows      = request->rows,
-        .fields    = a->fields,
-        .n_fields  = FIELDS,
-        .asked     = fby_request_checksum(request),
+        .session          = request->session,
+        .request          = request->request,
+        .epoch            = request->epoch,
+        .step             = request->step,
+        .first_row        = request->first_row,
+        .rows             = request->rows,
+        .fields           = a->fields,
+        .n_fields         = FIELDS,
+        .request_checksum = fby_request_checksum(request),
     };
 }
 

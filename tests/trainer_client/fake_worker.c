@@ -119,7 +119,7 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
         .open_failed                         = {
                                     .session = open->session,
                                     .open    = open->open,
-                                    .code    = FBY_OPEN_NOTHING,
+                                    .code    = FBY_OPEN_NOT_FOUND,
                                     .text    = "nothing lies at in1k:train",
         }};
     if (w->behaviour.mute) {
@@ -184,7 +184,7 @@ static void find_samples(struct fake_worker *w, struct batch *b)
     };
     struct fby_order *order = NULL;
     if (fby_order_create(&spec, &order, NULL) != FBY_OK ||
-        !fby_order_has(
+        !fby_order_has_rows(
             order, b->request->step, b->request->first_row, b->request->rows)) {
         abort(); /* the client asked for rows that do not exist */
     }
@@ -227,7 +227,7 @@ static uint8_t *fill_lengths(const struct fake_worker *w, const struct batch *b,
 {
     const struct fby_raw_field *field = &b->layout.fields[f];
     uint8_t                    *raw   = b->raw[f] + span.raw_offset;
-    uint8_t *indices = raw + fby_ragged_values_offset(field, span.rows);
+    uint8_t *indices = raw + fby_ragged_lengths_end(field, span.rows);
     uint64_t every   = fby_dense_values(&field->shape) / field->max_length;
     uint64_t total   = 0;
     for (uint32_t i = 0; i < span.rows; i++) {
@@ -341,14 +341,14 @@ static void put_recipe(
         recipe->classes   = field->as.label.classes;
         recipe->smoothing = field->as.label.smoothing;
     }
-    recipe->maps = fby_field_maps(field);
+    recipe->maps = fby_field_packed_bits(field);
 }
 
 static void put_device(struct fby_recipe *recipe,
     const struct fby_content *content, uint32_t i, struct fby_buffer *list)
 {
     const struct fby_field_content *field = &content->fields[i];
-    const struct fby_field_content *image = fby_mixed_by(content, i);
+    const struct fby_field_content *image = fby_field_that_mixes(content, i);
     recipe->mixed_by                      = image != NULL ? image->name : "";
     if (field->n_device > 0) {
         fby_device_list_encode(field, list);
@@ -398,7 +398,8 @@ static void send_header(struct fake_worker *w, const struct batch *b)
                 .rows      = b->request->rows,
                 .fields    = fields,
                 .n_fields  = b->layout.n_fields,
-                .asked = fby_request_checksum(b->request) ^ (damaged ? 1U : 0U),
+                .request_checksum =
+                    fby_request_checksum(b->request) ^ (damaged ? 1U : 0U),
             },
     };
     answer(w, &header);

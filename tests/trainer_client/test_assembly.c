@@ -54,11 +54,11 @@ static void with_buckets_end_names_the_samples_of_the_rows(void **state)
     for (size_t n = 0; n < ROWS; n++) {
         a.end.samples   = numbers;
         a.end.n_samples = n;
-        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     }
     assert_string_equal(why.text, "END: 2 sample numbers, expected 3");
     a.end.n_samples = ROWS;
-    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     assert_memory_equal(a.assembly.samples, numbers, sizeof(numbers));
     done(&a);
 }
@@ -71,9 +71,9 @@ static void without_buckets_end_must_not_name_samples(void **state)
     begin(&a, 0);
     a.end.samples   = numbers;
     a.end.n_samples = ROWS;
-    assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
+    assert_false(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     a.end.n_samples = 0;
-    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     assert_null(a.assembly.samples);
     done(&a);
 }
@@ -87,9 +87,9 @@ static void the_samples_are_part_of_the_compared_content(void **state)
     begin(&a, 1);
     a.end.n_samples         = ROWS;
     a.end.samples           = numbers;
-    struct fby_checksum one = fby_end_content(&a.end);
+    struct fby_checksum one = fby_end_content_hash(&a.end);
     a.end.samples           = others;
-    struct fby_checksum two = fby_end_content(&a.end);
+    struct fby_checksum two = fby_end_content_hash(&a.end);
     assert_memory_not_equal(&one, &two, sizeof(one));
     done(&a);
 }
@@ -104,17 +104,17 @@ static void every_sum_has_to_be_that_of_its_chunks(void **state)
         struct fby_error_detail why = {{0}};
         begin(&a, 0);
         a.sum.bytes[i] ^= 1;
-        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_accept_end(&a.assembly, &a.end, &why));
         assert_string_equal(
             why.text, "END: the sum of field 0 is not that of its chunks");
         a.sum.bytes[i] ^= 1;
         a.end.n_sums = 0;
-        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_accept_end(&a.assembly, &a.end, &why));
         assert_string_equal(why.text, "END: 0 sums for 1 fields");
         a.end.n_sums = 2;
-        assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
+        assert_false(fby_assembly_accept_end(&a.assembly, &a.end, &why));
         a.end.n_sums = 1;
-        assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
+        assert_true(fby_assembly_accept_end(&a.assembly, &a.end, &why));
         done(&a);
     }
 }
@@ -143,7 +143,7 @@ static void only_rows_of_the_batch_can_be_substituted(void **state)
         a.end.substituted        = rows;
         a.end.n_substituted      = 2;
         assert_int_equal(
-            fby_assembly_take_end(&a.assembly, &a.end, &why), row < ROWS);
+            fby_assembly_accept_end(&a.assembly, &a.end, &why), row < ROWS);
         assert_int_equal(a.assembly.n_substituted, row < ROWS ? 2 : 0);
         if (row == ROWS) {
             assert_string_equal(why.text, "END: row 3 cannot be substituted");
@@ -162,10 +162,10 @@ static void no_row_can_be_substituted_where_the_content_says_fail(void **state)
     a.content->on_bad_sample = FBY_BAD_FAIL;
     a.end.substituted        = &one;
     a.end.n_substituted      = 1;
-    assert_false(fby_assembly_take_end(&a.assembly, &a.end, &why));
+    assert_false(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     assert_string_equal(why.text, "END: row 1 cannot be substituted");
     a.end.n_substituted = 0;
-    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     done(&a);
 }
 
@@ -185,13 +185,13 @@ static void substitutes_are_kept_until_the_next_request(void **state)
     a.end.samples            = numbers;
     a.end.n_samples          = ROWS;
     a.end.times              = (struct fby_stage_times){1, 2, 3, 4};
-    assert_true(fby_assembly_take_end(&a.assembly, &a.end, &why));
+    assert_true(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     strcpy(text, "other");
     one.row             = 0;
     a.end.times.fetch   = 9;
     a.end.n_substituted = 0;
     assert_true(
-        fby_assembly_take_end(&a.assembly, &a.end, &why)); /* changes none */
+        fby_assembly_accept_end(&a.assembly, &a.end, &why)); /* changes none */
     assert_int_equal(a.assembly.n_substituted, 1);
     assert_int_equal(a.assembly.substituted[0].row, 2);
     assert_int_equal(a.assembly.substituted[0].original, 72);
@@ -213,7 +213,7 @@ static void substitutes_are_kept_until_the_next_request(void **state)
 static void assert_other_content(
     struct fby_end *end, struct fby_checksum before)
 {
-    struct fby_checksum after = fby_end_content(end);
+    struct fby_checksum after = fby_end_content_hash(end);
     assert_memory_not_equal(&before, &after, sizeof(before));
 }
 
@@ -224,7 +224,7 @@ static void sums_and_substitutes_are_compared_too(void **state)
     struct fby_substituted one     = bad_row(1);
     struct fby_end         end     = {
                     .sums = sums, .n_sums = 2, .substituted = &one, .n_substituted = 1};
-    struct fby_checksum before = fby_end_content(&end);
+    struct fby_checksum before = fby_end_content_hash(&end);
     sums[1].bytes[15]          = 1;
     assert_other_content(&end, before);
     sums[1].bytes[15] = 0;
@@ -244,7 +244,7 @@ static void sums_and_substitutes_are_compared_too(void **state)
     one.shard                 = "b.tar";
     end.times.fetch           = 5;
     end.wire_bytes            = 6;
-    struct fby_checksum after = fby_end_content(&end);
+    struct fby_checksum after = fby_end_content_hash(&end);
     assert_memory_equal(&before, &after, sizeof(before));
 }
 
@@ -296,7 +296,7 @@ static void put_field(struct asked *a, uint32_t i)
 {
     const struct fby_content       *content = &a->setup.split->content;
     const struct fby_field_content *c       = &content->fields[i];
-    const struct fby_field_content *by      = fby_mixed_by(content, i);
+    const struct fby_field_content *by      = fby_field_that_mixes(content, i);
     a->fields[i]              = (struct fby_header_field){.name = c->name,
                      .encoding                                  = fby_encoding_of(c),
                      .type                                      = c->wire_type,
@@ -305,7 +305,7 @@ static void put_field(struct asked *a, uint32_t i)
                      .n_chunks   = a->assembly.layout.fields[i].n_chunks,
                      .max_length = c->max_length,
                      .recipe     = {
-                             .maps     = fby_field_maps(c),
+                             .maps     = fby_field_packed_bits(c),
                              .mixed_by = by != NULL ? by->name : "",
         }};
     struct fby_recipe *recipe = &a->fields[i].recipe;
@@ -332,12 +332,12 @@ static void ask(struct asked *a)
         fail_msg("%s", why.text);
     }
     const struct fby_expected_batch expected = {
-        .epoch     = 3,
-        .step      = 5,
-        .first_row = 7,
-        .rows      = 24,
-        .content   = &a->setup.split->content,
-        .asked     = 99,
+        .epoch            = 3,
+        .step             = 5,
+        .first_row        = 7,
+        .rows             = 24,
+        .content          = &a->setup.split->content,
+        .request_checksum = 99,
     };
     fby_assembly_init(&a->assembly, a->setup.layout.n_chunks);
     assert_ok(fby_assembly_begin(&a->assembly, &expected, &why));
@@ -356,7 +356,7 @@ static void ask(struct asked *a)
         .rows                              = 24,
         .fields                            = a->fields,
         .n_fields                          = FIELDS,
-        .asked                             = 99};
+        .request_checksum                  = 99};
 }
 
 static void asked_for(struct asked *a)
@@ -413,7 +413,7 @@ static void a_header_of_another_step_or_request_is_refused(void **state)
     REFUSES(h->first_row++,
         "HEADER: epoch 3 step 5 rows 8+24, not those requested");
     REFUSES(h->rows--, "HEADER: epoch 3 step 5 rows 7+23, not those requested");
-    REFUSES(h->asked ^= UINT64_C(1) << 63,
+    REFUSES(h->request_checksum ^= UINT64_C(1) << 63,
         "HEADER: the worker answers another request than was sent");
     REFUSES(h->n_fields--, "HEADER: 2 fields, not 3");
 }

@@ -65,7 +65,7 @@ static void damaged_chunks_are_counted_and_come_back_in_order(void **state)
         task->ok                     = true;
         zmq_msg_init_size(&task->frame, (size_t)i * 40);
         memset(zmq_msg_data(&task->frame), 0x5a, (size_t)i * 40);
-        fby_decode_pool_put(self, task);
+        fby_decode_pool_submit(self, task);
     }
     for (int i = 0; i < TASKS; i++) {
         struct fby_decode_task *task = take(self);

@@ -12,8 +12,7 @@ static void refused(
 {
     int                     device = -1;
     struct fby_error_detail why    = {""};
-    assert_int_equal(
-        fby_gpu_device_number(cuda, name, &device, &why), FBY_USAGE);
+    assert_int_equal(fby_gpu_find_device(cuda, name, &device, &why), FBY_USAGE);
     assert_string_equal(why.text, words);
     assert_int_equal(device, -1);
 }
@@ -22,7 +21,7 @@ static void found(const char *name, int want)
 {
     int                     device = -1;
     struct fby_error_detail why    = {""};
-    assert_ok(fby_gpu_device_number(fby_cuda(), name, &device, &why));
+    assert_ok(fby_gpu_find_device(fby_cuda(), name, &device, &why));
     assert_int_equal(device, want);
 }
 

@@ -793,7 +793,7 @@ static uint32_t make_chunk(const struct rows *r, uint32_t number, uint8_t *to)
 {
     const struct fby_raw_field *field = &r->layout.fields[0];
     struct fby_raw_span span  = fby_layout_chunk_span(&r->layout, 0, number);
-    uint64_t            at    = fby_ragged_values_offset(field, span.rows);
+    uint64_t            at    = fby_ragged_lengths_end(field, span.rows);
     uint64_t            total = 0;
     memset(to, 0, field->chunk_bytes);
     for (uint32_t i = 0; i < span.rows; i++) {
@@ -887,7 +887,7 @@ static uint64_t bytes_of(const struct rows *r, uint32_t tensor)
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
     uint64_t bytes = fby_type_bytes(r->t.plan.tensors[tensor].type);
-    uint32_t n     = fby_expansion_set_ragged_shape(
+    uint32_t n     = fby_expansion_compute_ragged_shape(
             &r->t.plan, tensor, &r->ragged_offsets, shape, strides);
     for (uint32_t i = 0; i < n; i++) {
         bytes *= (uint64_t)shape[i];
@@ -1091,7 +1091,7 @@ static void list_documents(struct rows *r, const uint8_t *raw)
     uint32_t     rows  = r->ragged_offsets.n;
     take_room(t, table);
     assert_true(table <= fby_documents_table_bytes(&t->plan, rows));
-    fby_documents_table(
+    fby_documents_write_table(
         &t->plan, &r->ragged_offsets, raw, (uint32_t *)(void *)t->arena);
     t->used                                = table;
     const struct fby_documents_piece piece = {

@@ -85,8 +85,8 @@ static void *expand(const struct fby_expansion *plan, struct batch *batch)
     assert_ok(fby_documents_check(plan, &batch->rows, batch->raw, &why));
     uint64_t bytes            = fby_documents_bytes(plan, &batch->rows);
     void    *out[FBY_TENSORS] = {malloc(bytes)};
-    uint32_t n =
-        fby_expansion_set_ragged_shape(plan, 0, &batch->rows, shape, strides);
+    uint32_t n                = fby_expansion_compute_ragged_shape(
+                       plan, 0, &batch->rows, shape, strides);
     int64_t elements = n == 2 ? shape[0] * shape[1] : shape[0];
     assert_int_equal(elements * fby_type_bytes(plan->to), bytes);
     assert_ok(

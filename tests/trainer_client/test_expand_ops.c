@@ -361,7 +361,7 @@ static struct fby_split *split_of(const char *list, uint32_t height,
     if (fby_pipeline_parse(&in, &pipeline, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
+    assert_ok(fby_pipeline_make_split(pipeline, NULL, &split, &why));
     fby_pipeline_destroy(&pipeline);
     return split;
 }

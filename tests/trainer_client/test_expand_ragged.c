@@ -105,7 +105,7 @@ static size_t tensor_bytes(const struct trial *t, uint32_t i)
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
     size_t   n      = fby_type_bytes(t->plan->tensors[i].type);
-    uint32_t n_dims = fby_expansion_set_ragged_shape(
+    uint32_t n_dims = fby_expansion_compute_ragged_shape(
         t->plan, i, &t->ragged_offsets, shape, strides);
     for (uint32_t d = 0; d < n_dims; d++) {
         n *= (size_t)shape[d];

@@ -209,7 +209,7 @@ static void a_device_has_room_for_the_parts_of_a_picture(void **state)
     layout.fields[0].yuv420         = true;
     assert_ok(fby_layout_compute(&layout, NULL));
     assert_int_equal(layout.fields[0].chunks_per_row, 3);
-    assert_true(fby_segments_supported(plan));
+    assert_true(fby_segments_can_expand(plan));
     assert_true(fby_segments_accept_packed(plan));
     assert_true(fby_segments_max_bytes(&layout, plan, 0) > 0);
     free(plan);

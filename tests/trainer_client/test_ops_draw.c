@@ -34,7 +34,7 @@ static struct fby_split *split_of(const char *list)
     if (fby_pipeline_parse(&in, &pipeline, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
+    assert_ok(fby_pipeline_make_split(pipeline, NULL, &split, &why));
     fby_pipeline_destroy(&pipeline);
     return split;
 }
@@ -119,7 +119,7 @@ static struct drawn draw(const char *list)
     return self;
 }
 
-/* The draw of op `i` for row `r`, from fby_device_plan. */
+/* The draw of op `i` for row `r`, from fby_device_draw_plan. */
 static struct fby_op_plan plan_of(
     const struct drawn *self, uint32_t i, uint32_t r)
 {
@@ -128,7 +128,7 @@ static struct fby_op_plan plan_of(
         .step                                  = 5,
         .row                                   = FIRST + r,
         .sample                                = self->samples[r]};
-    return fby_device_plan(&self->split->content.fields[0], i, &place);
+    return fby_device_draw_plan(&self->split->content.fields[0], i, &place);
 }
 
 static void steps_of_jitter_keep_their_order_and_factors(void **state)

@@ -18,9 +18,9 @@ static void refused(const struct forebay_options *o, const char *words)
     static struct fby_delivery delivery;
     struct fby_error_detail    why  = {""};
     uint64_t                   bits = 0;
-    fby_err err = fby_options_fields(o, &content, &bits, &why);
+    fby_err err = fby_options_select_fields(o, &content, &bits, &why);
     if (err == FBY_OK) {
-        err = fby_options_outputs(o, &content, &delivery, &why);
+        err = fby_options_apply_outputs(o, &content, &delivery, &why);
     }
     assert_int_equal(err, FBY_USAGE);
     if (strstr(why.text, words) == NULL) {
@@ -101,7 +101,7 @@ static void outputs_have_the_stride_of_the_first(void **state)
     all[1].known.struct_size = sizeof(all[0]);
     all[0].known.layout      = FOREBAY_LAYOUT_CHW;
     all[1].known.dtype       = FOREBAY_DTYPE_I32;
-    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_ok(fby_options_apply_outputs(&o, &content, &delivery, &why));
     assert_int_equal(delivery.fields[1].layout, FBY_LAYOUT_CHW);
     assert_int_equal(delivery.fields[2].dtype, FBY_I32);
     all[1].unknown = 1;
@@ -117,11 +117,11 @@ static void fields_are_found_by_name_and_all_are_the_default(void **state)
     struct fby_error_detail why    = {""};
     uint64_t                bits   = 0;
     struct forebay_options  o      = forebay_options();
-    assert_ok(fby_options_fields(&o, &content, &bits, &why));
+    assert_ok(fby_options_select_fields(&o, &content, &bits, &why));
     assert_int_equal(bits, 7);
     o.fields   = some;
     o.n_fields = 3;
-    assert_ok(fby_options_fields(&o, &content, &bits, &why));
+    assert_ok(fby_options_select_fields(&o, &content, &bits, &why));
     assert_int_equal(bits, 5);
     o.n_fields = 0;
     refused(&o, "none is selected");
@@ -144,7 +144,7 @@ static void outputs_change_what_they_name_and_nothing_else(void **state)
     output.pad     = -1;
     o.outputs      = &output;
     o.n_outputs    = 1;
-    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_ok(fby_options_apply_outputs(&o, &content, &delivery, &why));
     assert_int_equal(delivery.fields[0].dtype, FBY_I64);
     assert_int_equal(delivery.fields[0].as, FBY_AS_RAGGED);
     assert_int_equal(delivery.fields[0].offsets, FBY_I32);
@@ -268,7 +268,8 @@ static void each_enum_has_a_last_value(void **state)
             output.offsets = i == 4 ? FOREBAY_DTYPE_BOOL + beyond : 0;
             o.outputs      = &output;
             o.n_outputs    = 1;
-            assert_int_equal(fby_options_outputs(&o, &content, &delivery, &why),
+            assert_int_equal(
+                fby_options_apply_outputs(&o, &content, &delivery, &why),
                 beyond == 0 ? FBY_OK : FBY_USAGE);
         }
     }
@@ -290,7 +291,7 @@ static void outputs_are_taken_over_member_by_member(void **state)
     delivery.fields[0]                     = before;
     o.outputs                              = &output;
     o.n_outputs                            = 1;
-    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_ok(fby_options_apply_outputs(&o, &content, &delivery, &why));
     assert_memory_equal(&delivery.fields[0], &before, sizeof(before));
     output.pad     = 9; /* not said to be set */
     output.pad_to  = FOREBAY_PAD_TO_MAX;
@@ -298,7 +299,7 @@ static void outputs_are_taken_over_member_by_member(void **state)
     output.layout  = FOREBAY_LAYOUT_HWC;
     output.as      = FOREBAY_AS_PADDED;
     output.offsets = FOREBAY_DTYPE_I64;
-    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_ok(fby_options_apply_outputs(&o, &content, &delivery, &why));
     const struct fby_field_delivery *got = &delivery.fields[0];
     assert_int_equal(got->dtype, FBY_F32);
     assert_int_equal(got->layout, FBY_LAYOUT_HWC);
@@ -307,7 +308,7 @@ static void outputs_are_taken_over_member_by_member(void **state)
     assert_false(got->longest);
     assert_true(got->pad == 4.0);
     output.pad_to = FOREBAY_PAD_TO_LONGEST;
-    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_ok(fby_options_apply_outputs(&o, &content, &delivery, &why));
     assert_true(got->longest);
 }
 
@@ -320,7 +321,8 @@ static void an_unknown_field_is_refused_with_the_names_there_are(void **state)
     struct forebay_options  o    = forebay_options();
     o.fields                     = &name;
     o.n_fields                   = 1;
-    assert_int_equal(fby_options_fields(&o, &content, &bits, &why), FBY_USAGE);
+    assert_int_equal(
+        fby_options_select_fields(&o, &content, &bits, &why), FBY_USAGE);
     assert_string_equal(
         why.text, "no field depth; the pipeline has ids, image, label");
 }

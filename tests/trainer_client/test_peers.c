@@ -18,12 +18,12 @@ static void a_worker_is_named_by_its_host_and_first_address(void **state)
     (void)state;
     struct fby_peer        peer = {0};
     struct fby_worker_info info = worker_at(both, 2);
-    fby_peer_set(&peer, &info);
+    fby_peer_assign(&peer, &info);
     assert_true(peer.used);
     assert_int_equal(peer.instance.value, 9);
     assert_string_equal(peer.label, "worker node7 (tcp://10.0.0.1:7)");
     info = worker_at(NULL, 0);
-    fby_peer_set(&peer, &info); /* another under the same number */
+    fby_peer_assign(&peer, &info); /* another under the same number */
     assert_string_equal(peer.label, "worker node7 (nowhere)");
     assert_null(fby_peer_next_endpoint(&peer));
     fby_peer_clear(&peer);
@@ -38,7 +38,7 @@ static void addresses_are_tried_in_turn(void **state)
     char                   first[] = "tcp://10.0.0.1:7";
     const char *const      at[]    = {first, both[1]};
     struct fby_worker_info info    = worker_at(at, 2);
-    fby_peer_set(&peer, &info);
+    fby_peer_assign(&peer, &info);
     first[0] = 'x'; /* it has a copy */
     for (int i = 0; i < 3; i++) {
         assert_string_equal(fby_peer_next_endpoint(&peer), both[0]);
@@ -50,7 +50,7 @@ static void addresses_are_tried_in_turn(void **state)
 static uint64_t key_of(const char *const *at, size_t n)
 {
     struct fby_worker_info info = worker_at(at, n);
-    return fby_peer_key(&info);
+    return fby_peer_endpoints_hash(&info);
 }
 
 static void a_key_is_of_all_addresses_and_of_nothing_else(void **state)
@@ -62,7 +62,7 @@ static void a_key_is_of_all_addresses_and_of_nothing_else(void **state)
     struct fby_worker_info again    = worker_at(both, 2);
     again.instance.value            = 10; /* it was restarted */
     again.host                      = "node8";
-    assert_true(fby_peer_key(&again) == key_of(both, 2));
+    assert_true(fby_peer_endpoints_hash(&again) == key_of(both, 2));
     assert_true(key_of(turned, 2) != key_of(both, 2));
     assert_true(key_of(both, 1) != key_of(both, 2));
     assert_true(key_of(both + 1, 1) != key_of(both, 1));

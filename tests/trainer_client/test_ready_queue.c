@@ -39,7 +39,7 @@ static struct forebay_batch *publish(struct counter *c, uint64_t step)
     assert_ok(fby_batch_pool_take(c->batch_pool, true, &batch));
     batch->step = step;
     batch->rows = 2;
-    fby_ready_queue_put(&c->ready_queue, batch);
+    fby_ready_queue_append(&c->ready_queue, batch);
     return batch;
 }
 
@@ -241,7 +241,7 @@ static void the_receiver_sees_room_and_a_waiting_consumer(void **state)
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_true(waiting);
-    for (int i = 0; i < FBY_READY_QUEUE_AHEAD; i++) {
+    for (int i = 0; i < FBY_READY_QUEUE_MAX; i++) {
         publish(&c, 0);
     }
     assert_false(fby_ready_queue_has_room(&c.ready_queue, &waiting));
@@ -437,7 +437,7 @@ static void a_ready_queue_has_room_up_to_its_last_place(void **state)
     struct counter c;
     bool           waiting = false;
     begin(&c);
-    for (uint64_t i = 0; i < FBY_READY_QUEUE_AHEAD; i++) {
+    for (uint64_t i = 0; i < FBY_READY_QUEUE_MAX; i++) {
         assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
         finish(&c, publish(&c, i), FBY_OK);
     }

@@ -153,7 +153,7 @@ static void a_second_answer_to_another_question_is_a_breach(void **state)
     struct dialogue d;
     struct pair     pair;
     open_audited(&d, &pair);
-    pair.second.header.header.asked ^= 1;
+    pair.second.header.header.request_checksum ^= 1;
     send_message(pair.second.worker, &pair.second.header);
     assert_audits(&d, 0, 1);
     send_answer(&pair.first);

@@ -55,12 +55,12 @@ static void an_answer_to_an_older_open_decides_nothing(void **state)
     struct fby_opened newer  = opened_as(&second, "data", "build");
     assert_int_equal(second.open.value, first.open.value + 1);
     send_opened(worker, &older);
-    send_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
+    send_open_failed(&d, worker, first.open, FBY_OPEN_NOT_FOUND);
     send_opened(worker, &newer);
     struct answer a;
     await_request(&d, &a, worker);
     send_opened(worker, &older);
-    send_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
+    send_open_failed(&d, worker, first.open, FBY_OPEN_NOT_FOUND);
     send_opened(worker, &newer); /* a second OPENED changes nothing */
     send_answer(&a);
     assert_delivers(&d, 0);
@@ -118,7 +118,7 @@ static void an_open_that_cannot_succeed_fails_with_the_workers_words(
 {
     (void)state;
     static const enum fby_open_failed_code never[] = {FBY_OPEN_BAD_CONTENT,
-        FBY_OPEN_BAD_LOCATION, FBY_OPEN_NOTHING, FBY_OPEN_BAD_DATA,
+        FBY_OPEN_BAD_LOCATION, FBY_OPEN_NOT_FOUND, FBY_OPEN_BAD_DATA,
         FBY_OPEN_DIFFERS};
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
         struct dialogue d;
@@ -143,7 +143,7 @@ static void a_worker_that_cannot_open_is_left_aside(void **state)
     struct fby_open   other    = handshake(&d, &d.workers[1]);
     struct fby_opened good     = opened_as(&open, "data", "build");
     int64_t           begun_ns = fby_now_ns();
-    send_open_failed(&d, &d.workers[1], other.open, FBY_OPEN_NOTHING);
+    send_open_failed(&d, &d.workers[1], other.open, FBY_OPEN_NOT_FOUND);
     send_opened(&d.workers[0], &good);
     answer_next(&d);
     assert_true(fby_now_ns() - begun_ns >= 300 * FBY_NS_PER_MS);

@@ -44,7 +44,7 @@ static void end(struct fby_setup *setup, struct fby_request_slot *slot)
 static bool keeps(
     const struct fby_setup *setup, uint16_t field, struct fby_coding coding)
 {
-    return fby_request_slot_keeps(setup,
+    return fby_request_slot_must_keep(setup,
         &(struct fby_chunk){
             .field = field, .filter = coding.filter, .codec = coding.codec});
 }

@@ -24,14 +24,14 @@ static void fields_made_on_the_host_have_no_segments(void **state)
     struct fby_expansion plan = {.to = FBY_F32};
     for (int kind = FBY_EXPAND_COPY; kind < FBY_EXPAND_CU_SEQLENS; kind++) {
         plan.kind = (enum fby_expand_kind)kind;
-        assert_true(fby_segments_supported(&plan));
+        assert_true(fby_segments_can_expand(&plan));
     }
     for (uint32_t i = 0; i < 3; i++) {
         plan.kind = made[i];
-        assert_false(fby_segments_supported(&plan));
+        assert_false(fby_segments_can_expand(&plan));
     }
     plan = (struct fby_expansion){.kind = FBY_EXPAND_OPS, .to = FBY_BOOL};
-    assert_false(fby_segments_supported(&plan));
+    assert_false(fby_segments_can_expand(&plan));
 }
 
 static void a_table_of_documents_has_at_most_the_tokens_of_a_segment(

@@ -199,7 +199,7 @@ static struct tensors expand(enum fby_as as, enum fby_type to)
         uint64_t bytes = plan->row_bytes * batch->layout.rows;
         t.out[i]       = malloc(bytes + plan->more_bytes);
         memset(t.out[i], 0xee, bytes + plan->more_bytes);
-        (void)fby_expansion_set_ragged_shape(
+        (void)fby_expansion_compute_ragged_shape(
             &t.plan, i, &batch->ragged_offsets, t.shape[i], strides);
     }
     assert_ok(fby_device_host.expand_rows(

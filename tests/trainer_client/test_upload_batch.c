@@ -221,15 +221,15 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
     struct fby_error_detail            why    = {""};
     const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
         .n_arenas                                      = 1,
-        .arena_bytes = FBY_GPU_UPLOAD_PIECE + ARENA,
+        .arena_bytes = FBY_GPU_UPLOAD_MAX_COPY + ARENA,
         .n_outs      = 1,
         .out_bytes   = BYTES};
     fake_cuda_begin(1);
     assert_ok(fby_gpu_upload_create(&config, &upload, &why));
     struct fby_gpu_upload_out *out     = fby_gpu_upload_take_out(upload, false);
-    static const uint64_t      sizes[] = {FBY_GPU_UPLOAD_PIECE - 1,
-             FBY_GPU_UPLOAD_PIECE, FBY_GPU_UPLOAD_PIECE + 1,
-             FBY_GPU_UPLOAD_PIECE + ARENA / 2};
+    static const uint64_t      sizes[] = {FBY_GPU_UPLOAD_MAX_COPY - 1,
+             FBY_GPU_UPLOAD_MAX_COPY, FBY_GPU_UPLOAD_MAX_COPY + 1,
+             FBY_GPU_UPLOAD_MAX_COPY + ARENA / 2};
     for (uint32_t i = 0; i < 4; i++) {
         struct fake_cuda_counts before = fake_cuda_counts();
         memset(out->memory, 0, BYTES);

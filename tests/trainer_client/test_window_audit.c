@@ -120,9 +120,9 @@ static void chunk_that_is_damaged(struct driver *d, const struct fby_action *r)
 {
     assert_int_equal(header(d, r, 2), FBY_AUDIT);
     assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
-    assert_int_equal(fby_window_audit(d->w, r->id), 0);
+    assert_int_equal(fby_window_audit_index(d->w, r->id), 0);
     fby_window_audit_damaged(d->w, d->now, r->id);
-    assert_int_equal(fby_window_audit(d->w, r->id), FBY_NO_SLOT);
+    assert_int_equal(fby_window_audit_index(d->w, r->id), FBY_NO_SLOT);
     assert_int_equal(chunk(d, r, 1), FBY_LATE);
     assert_int_equal(end(d, r, 2), FBY_LATE);
 }
@@ -470,16 +470,16 @@ static void each_audit_has_a_number_until_it_is_answered(void **state)
     struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
     struct fby_action first  = nth_action(&d, FBY_DO_REQUEST, 1);
     struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 3);
-    assert_int_equal(fby_window_audit(d.w, main.id), FBY_NO_SLOT);
-    assert_int_equal(fby_window_audit(d.w, first.id), 0);
-    assert_int_equal(fby_window_audit(d.w, second.id), 1);
+    assert_int_equal(fby_window_audit_index(d.w, main.id), FBY_NO_SLOT);
+    assert_int_equal(fby_window_audit_index(d.w, first.id), 0);
+    assert_int_equal(fby_window_audit_index(d.w, second.id), 1);
     answer_audit(&d, &first, 1);
-    assert_int_equal(fby_window_audit(d.w, first.id), FBY_NO_SLOT);
+    assert_int_equal(fby_window_audit_index(d.w, first.id), FBY_NO_SLOT);
     answer(&d, &main);
     take_and_release(&d, 0);
     turn(&d);
     assert_int_equal(
-        fby_window_audit(d.w, nth_action(&d, FBY_DO_REQUEST, 1).id), 0);
+        fby_window_audit_index(d.w, nth_action(&d, FBY_DO_REQUEST, 1).id), 0);
     assert_counters(&d, "delivered 1, requests 6, audits 1");
     fby_window_destroy(&d.w);
 }

@@ -71,7 +71,7 @@ static void the_end_waits_for_the_last_of_all_audits(void **state)
     struct driver           d = at_the_end_of(FBY_AUDITS, audits);
     for (int i = 0; i < FBY_AUDITS; i++) {
         assert_int_equal(take(&d, &batch), FBY_AGAIN);
-        assert_int_equal(fby_window_audit(d.w, audits[i].id), i);
+        assert_int_equal(fby_window_audit_index(d.w, audits[i].id), i);
         answer_audit(&d, &audits[i], 1);
     }
     assert_int_equal(take(&d, &batch), FBY_GONE);

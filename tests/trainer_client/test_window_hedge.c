@@ -266,7 +266,7 @@ static void a_slower_answer_keeps_its_slot_while_it_is_decoded(void **state)
     assert_turn(&d, "");
     assert_int_equal(counters(&d).corrupt, 0);
     assert_int_equal(fby_window_used_bytes(d.w), BATCH);
-    assert_int_equal(fby_window_slot(d.w, p.slow.id), FBY_NO_SLOT);
+    assert_int_equal(fby_window_find_slot(d.w, p.slow.id), FBY_NO_SLOT);
     assert_int_equal(chunk(&d, &p.slow, 1), FBY_LATE_HEDGE);
     decoded(&d, &p.slow, true);
     assert_turn(&d, "REQUEST 0 #3 step 1 slot 0");

@@ -346,7 +346,8 @@ static void a_pong_loses_no_audit_that_was_asked_after_its_ping(void **state)
     fby_window_pong(d.w, d.now, 0, &pongs[0]);
     fby_window_pong(d.w, d.now, 1, &pongs[1]);
     assert_int_equal(counters(&d).lost, lost + 1); /* the audit of step 0 */
-    assert_int_equal(fby_window_audit(d.w, (struct fby_request_id){open}), 1);
+    assert_int_equal(
+        fby_window_audit_index(d.w, (struct fby_request_id){open}), 1);
     fby_window_destroy(&d.w);
 }
 

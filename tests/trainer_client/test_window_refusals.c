@@ -222,7 +222,7 @@ static void content_is_sent_once_and_every_request_asked_again(void **state)
     struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     fby_window_send_content(d.w, d.now, 0, first.id);
     assert_turn(&d, "OPEN 0");
-    assert_int_equal(fby_window_slot(d.w, second.id), second.slot);
+    assert_int_equal(fby_window_find_slot(d.w, second.id), second.slot);
     fby_window_send_content(d.w, d.now, 0, second.id);
     assert_turn(&d, "");
     fby_window_opened(d.w, d.now, 0);
@@ -241,7 +241,7 @@ static void content_that_another_worker_forgot_changes_no_request(void **state)
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_OPEN, other), 1);
     assert_int_equal(d.n_actions, 1);
-    assert_int_equal(fby_window_slot(d.w, r.id), r.slot);
+    assert_int_equal(fby_window_find_slot(d.w, r.id), r.slot);
     fby_window_destroy(&d.w);
 }
 

@@ -67,7 +67,7 @@ static void without_another_worker_a_suspect_keeps_what_has_no_hedge(
     fby_window_busy(d.w, d.now, 0, requests[2].id, 10 * S);
     d.now += 1;
     assert_turn(&d, "CANCEL 1 #1; PING 0");
-    assert_int_equal(fby_window_slot(d.w, requests[3].id), 3);
+    assert_int_equal(fby_window_find_slot(d.w, requests[3].id), 3);
     fby_window_destroy(&d.w);
 }
 

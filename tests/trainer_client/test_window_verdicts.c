@@ -3,7 +3,7 @@
 
 static int slot_of(const struct driver *d, const struct fby_action *r)
 {
-    return fby_window_slot(d->w, r->id);
+    return fby_window_find_slot(d->w, r->id);
 }
 
 static bool has_all(const struct driver *d, const struct fby_action *r)
@@ -36,7 +36,7 @@ static void an_id_is_known_once_it_was_asked_for(void **state)
     assert_verdicts(&d, &none, FBY_UNKNOWN);
     assert_counters(&d, "requests 2, unknown 6");
     assert_int_equal(slot_of(&d, &none), FBY_NO_SLOT);
-    assert_int_equal(fby_window_audit(d.w, none.id), FBY_NO_SLOT);
+    assert_int_equal(fby_window_audit_index(d.w, none.id), FBY_NO_SLOT);
     assert_verdicts(&d, &newest, FBY_TAKE);
     fby_window_destroy(&d.w);
 }

@@ -63,7 +63,7 @@ static void read_content(struct kit *kit, const char *more, const char *rule)
     if (fby_pipeline_parse(&source, &pipeline, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_ok(fby_pipeline_split(pipeline, "train", &split, &why));
+    assert_ok(fby_pipeline_make_split(pipeline, "train", &split, &why));
     fby_content_encode(&split->content, &kit->content);
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);

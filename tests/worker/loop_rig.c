@@ -212,7 +212,7 @@ void wire_expect_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request       wanted = party_request_message(to, spec);
     const struct fby_header *header = &wire_expect(to, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
-    assert_int_equal(header->asked, fby_request_checksum(&wanted));
+    assert_int_equal(header->request_checksum, fby_request_checksum(&wanted));
     kit_batch_begin(&batch, spec, header);
     for (uint32_t i = 0; i < batch.layout.n_chunks; i++) {
         struct fby_chunk chunk = wire_expect_chunk(to);
@@ -292,7 +292,7 @@ void rig_open_content(
 
 void rig_collect(struct rig *rig)
 {
-    fby_arenas_collect(rig->loop.arenas, fby_loop_request_freed, &rig->loop);
+    fby_arenas_collect(rig->loop.arenas, fby_loop_request_free, &rig->loop);
 }
 
 void rig_collect_all(struct rig *rig)
@@ -317,7 +317,7 @@ void rig_close(struct rig *rig)
     struct fby_loop *loop = &rig->loop;
     for (struct fby_loop_peer *peer = loop->peers; peer != NULL;
          peer                       = peer->next) {
-        fby_loop_peer_bye(loop, peer);
+        fby_loop_peer_end(loop, peer);
     }
     assert_null(loop->works);
     assert_null(loop->opens);

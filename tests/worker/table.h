@@ -37,7 +37,7 @@ static inline struct fby_content *content_of(const char *text)
     const struct fby_pipeline_text source   = {
           text, strlen(text), "runs.yaml", "/"};
     if (fby_pipeline_parse(&source, &pipeline, &why) != FBY_OK ||
-        fby_pipeline_split(pipeline, NULL, &split, &why) != FBY_OK) {
+        fby_pipeline_make_split(pipeline, NULL, &split, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     } else {
         *content = split->content;

@@ -67,7 +67,7 @@ static struct fby_job *add(struct bench *bench, uint64_t seed, uint64_t step)
 static void expect_row(struct bench *bench, const struct fby_job *job)
 {
     struct fby_task *task = NULL;
-    assert_ok(fby_backlog_next_task(bench->backlog, &task));
+    assert_ok(fby_backlog_take_task(bench->backlog, &task));
     assert_int_equal(task->job->spec.seed, job->spec.seed);
     assert_int_equal(task->job->spec.step, job->spec.step);
     assert_int_equal(task->job->spec.epoch, job->spec.epoch);
@@ -91,11 +91,11 @@ static void the_lowest_step_is_fetched_first(void **state)
     const struct fby_job *second = add(&bench, 1, 1);
     const struct fby_job *third  = add(&bench, 1, 2);
     const struct fby_job *first  = add(&bench, 1, 0);
-    assert_int_equal(fby_backlog_rows(bench.backlog), 6);
+    assert_int_equal(fby_backlog_count_rows(bench.backlog), 6);
     expect_all_rows(&bench, first);
     expect_all_rows(&bench, second);
     expect_all_rows(&bench, third);
-    assert_int_equal(fby_backlog_rows(bench.backlog), 0);
+    assert_int_equal(fby_backlog_count_rows(bench.backlog), 0);
     bench_close(&bench);
 }
 
@@ -160,7 +160,7 @@ static void a_new_stream_takes_the_next_turn(void **state)
     expect_row(&bench, a0);
     const struct fby_job *b0 = add(&bench, 2, 0);
     const struct fby_job *b1 = add(&bench, 2, 1);
-    assert_int_equal(fby_backlog_rows(bench.backlog), 7);
+    assert_int_equal(fby_backlog_count_rows(bench.backlog), 7);
     expect_row(&bench, a0);
     expect_all_rows(&bench, a1);
     expect_all_rows(&bench, b0);
@@ -175,10 +175,10 @@ static void a_row_to_be_fetched_again_comes_before_all(void **state)
     struct fby_task *task = NULL;
     struct fby_task *same = NULL;
     add(&bench, 1, 0);
-    assert_ok(fby_backlog_next_task(bench.backlog, &task));
+    assert_ok(fby_backlog_take_task(bench.backlog, &task));
     task->substitutes = 1;
     fby_backlog_retry_task(bench.backlog, task);
-    assert_ok(fby_backlog_next_task(bench.backlog, &same));
+    assert_ok(fby_backlog_take_task(bench.backlog, &same));
     assert_ptr_equal(same, task);
     assert_int_equal(same->substitutes, 1);
     fby_backlog_free_task(bench.backlog, same);
@@ -225,7 +225,7 @@ struct waiter { /* a thread that takes the next row */
 static void *take_next(void *opaque)
 {
     struct waiter *waiter = opaque;
-    waiter->err = fby_backlog_next_task(waiter->backlog, &waiter->task);
+    waiter->err = fby_backlog_take_task(waiter->backlog, &waiter->task);
     return NULL;
 }
 
@@ -268,7 +268,7 @@ static void a_task_that_is_done_wakes_a_thread_that_waits_for_one(void **state)
     struct fby_task *task = NULL;
     bench_open_with(&bench, state, 1);
     add(&bench, 1, 0);
-    assert_ok(fby_backlog_next_task(bench.backlog, &task));
+    assert_ok(fby_backlog_take_task(bench.backlog, &task));
     start_waiting(&waiter, &bench);
     fby_backlog_free_task(bench.backlog, task);
     expect_woken(&waiter, FBY_OK);
@@ -294,7 +294,7 @@ static void every_task_is_used_again(void **state)
     }
     for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 0; i < N; i++) {
-            assert_ok(fby_backlog_next_task(bench.backlog, &tasks[i]));
+            assert_ok(fby_backlog_take_task(bench.backlog, &tasks[i]));
         }
         assert_true(tasks[0] != tasks[1] && tasks[1] != tasks[2] &&
                     tasks[2] != tasks[0]);
@@ -302,7 +302,7 @@ static void every_task_is_used_again(void **state)
             fby_backlog_free_task(bench.backlog, tasks[i]);
         }
     }
-    assert_int_equal(fby_backlog_rows(bench.backlog), 0);
+    assert_int_equal(fby_backlog_count_rows(bench.backlog), 0);
     bench_close(&bench);
 }
 
@@ -323,13 +323,13 @@ static void a_closed_backlog_gives_no_task(void **state)
     struct fby_task *task = NULL;
     bench_open(&bench, state);
     add(&bench, 1, 0);
-    assert_ok(fby_backlog_next_task(bench.backlog, &task));
+    assert_ok(fby_backlog_take_task(bench.backlog, &task));
     fby_backlog_retry_task(bench.backlog, task);
     fby_backlog_close(bench.backlog);
     assert_ok(
-        fby_backlog_next_task(bench.backlog, &task)); /* the job was started */
+        fby_backlog_take_task(bench.backlog, &task)); /* the job was started */
     fby_backlog_free_task(bench.backlog, task);
-    assert_int_equal(fby_backlog_next_task(bench.backlog, &task), FBY_GONE);
+    assert_int_equal(fby_backlog_take_task(bench.backlog, &task), FBY_GONE);
     bench_close(&bench);
 }
 
@@ -339,7 +339,7 @@ static void a_closed_backlog_makes_no_thread_wait(void **state)
     bench_open(&bench, state);
     struct fby_task *task = NULL;
     fby_backlog_close(bench.backlog);
-    assert_int_equal(fby_backlog_next_task(bench.backlog, &task), FBY_GONE);
+    assert_int_equal(fby_backlog_take_task(bench.backlog, &task), FBY_GONE);
     bench_close(&bench);
 }
 

@@ -410,7 +410,7 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     struct fby_error_detail       why   = {{0}};
     const struct fby_error_detail cause = {"c01/0002.jpg: truncated"};
     assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
-    for (uint32_t i = 0; i < FBY_SUBSTITUTED; i++) {
+    for (uint32_t i = 0; i < FBY_SUBSTITUTED_MAX; i++) {
         assert_ok(
             fby_job_record_substitute(job, i % KIT_BATCH, 1, &cause, &why));
     }
@@ -419,12 +419,13 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     assert_non_null(strstr(why.text, "more than 1024 rows of this request"));
     assert_non_null(strstr(why.text, "a smaller global_batch or more ranks"));
     assert_non_null(strstr(why.text, "c01/0002.jpg"));
-    assert_int_equal(job->n_substituted, FBY_SUBSTITUTED);
-    for (size_t i = 1; i < FBY_SUBSTITUTED; i++) { /* the order of END */
+    assert_int_equal(job->n_substituted, FBY_SUBSTITUTED_MAX);
+    for (size_t i = 1; i < FBY_SUBSTITUTED_MAX; i++) { /* the order of END */
         assert_true(job->substituted[i - 1].row <= job->substituted[i].row);
     }
     assert_int_equal(job->substituted[0].row, 0);
-    assert_int_equal(job->substituted[FBY_SUBSTITUTED - 1].row, KIT_BATCH - 1);
+    assert_int_equal(
+        job->substituted[FBY_SUBSTITUTED_MAX - 1].row, KIT_BATCH - 1);
     fby_job_release(&job);
     bench_close(&bench);
 }

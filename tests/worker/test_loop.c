@@ -418,7 +418,7 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
     wire_expect(&a, FBY_MSG_HEADER);
-    fby_loop_leave(&rig.loop);
+    fby_loop_start_leaving(&rig.loop);
     assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns + 25 * S);
     struct fby_chunk chunk = wire_expect_chunk(&a);
     wire_expect(&a, FBY_MSG_LEAVE);
@@ -456,13 +456,13 @@ static void batches_open_at_the_deadline_are_given_back(void **state)
     wire_expect(&a, FBY_MSG_HEADER);
     wire_expect_chunk(&a);
     fby_loop_leave_tick(&rig.loop);
-    fby_loop_leave(&rig.loop);
+    fby_loop_start_leaving(&rig.loop);
     wire_expect(&a, FBY_MSG_LEAVE);
     rig.loop.now_ns += 25 * S - 1;
     fby_loop_leave_tick(&rig.loop);
     assert_false(rig.loop.done);
     wire_expect_nothing(&rig);
-    fby_loop_leave(&rig.loop); /* the second call: end now */
+    fby_loop_start_leaving(&rig.loop); /* the second call: end now */
     assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns);
     fby_loop_leave_tick(&rig.loop);
     assert_true(rig.loop.done);

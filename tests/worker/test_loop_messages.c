@@ -300,7 +300,7 @@ static void bad_locations_and_contents_are_refused(void **state)
     assert_int_equal(open_fails(&rig.client, content, "data:../cache"),
         FBY_OPEN_BAD_LOCATION);
     assert_int_equal(
-        open_fails(&rig.client, content, "data:nowhere"), FBY_OPEN_NOTHING);
+        open_fails(&rig.client, content, "data:nowhere"), FBY_OPEN_NOT_FOUND);
     assert_int_equal(
         open_fails(&rig.client, nonsense, "data:photos"), FBY_OPEN_BAD_CONTENT);
     worker_thread_finish(&rig);
@@ -400,7 +400,7 @@ static void a_client_that_stops_reading_is_answered_busy(void **state)
     worker_thread_prepare(&rig, state);
     kit_close(&rig.kit);
     kit_open(&rig.kit, *state, MEDIUM, "");
-    rig.options.memory_bytes      = FBY_WORKER_LEAST_MEMORY;
+    rig.options.memory_bytes      = FBY_WORKER_MIN_MEMORY;
     rig.options.send_window_bytes = 1000;
     rig.options.drain_ns          = 1; /* the client never reads the rest */
     worker_thread_start(&rig);

@@ -71,7 +71,7 @@ static void a_failed_open_has_the_code_of_its_reason(void **state)
     struct party a = party_of(&rig, 1);
     party_hello(&a);
     wire_expect(&a, FBY_MSG_WELCOME);
-    fails(&a, "data:no-*.tar", FBY_OPEN_NOTHING, "no-*.tar");
+    fails(&a, "data:no-*.tar", FBY_OPEN_NOT_FOUND, "no-*.tar");
     fails(&a, "away:s.tar", FBY_OPEN_BAD_LOCATION, "away");
     fails(&a, "data:bad.tar", FBY_OPEN_BAD_DATA, "bad.tar");
     rig_close(&rig);

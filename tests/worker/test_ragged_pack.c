@@ -100,7 +100,7 @@ static struct chunk drawn_chunk(uint32_t *seed)
     }
     write_lengths(&c);
     for (uint32_t i = 0; i < c.span.rows; i++) {
-        uint8_t *row = c.memory + fby_ragged_values_offset(field, c.span.rows) +
+        uint8_t *row = c.memory + fby_ragged_lengths_end(field, c.span.rows) +
                        i * field->row_bytes;
         for (uint32_t b = 0; b < c.lengths[i] * field->entry_bytes; b++) {
             row[b] = (uint8_t)draw(seed, 256);

@@ -317,7 +317,7 @@ static void a_leaving_worker_deregisters_and_sends_no_more(void **state)
     struct pair pair;
     pair_open(&pair, state);
     become_registered(&pair);
-    fby_loop_leave(&pair.rig.loop);
+    fby_loop_start_leaving(&pair.rig.loop);
     assert_int_equal(expect_message(&pair.server, FBY_MSG_DEREGISTER)
                          ->deregister.instance.value,
         4711);

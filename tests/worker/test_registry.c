@@ -131,7 +131,7 @@ static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
  * in, the rest for batches. */
 static void memory_and_threads_are_divided_as_the_manual_says(void **state)
 {
-    uint64_t each = fby_stages_most_encode_bytes(1);
+    uint64_t each = fby_stages_max_encode_bytes(1);
     uint64_t all  = (fby_usable_cores() + 1) / 2 * each;
     uint64_t most = 256 << 20;
     check_parts(state, 0, all < most ? all : most);

@@ -224,7 +224,7 @@ static void check_lists(
 {
     const struct fby_raw_field *field = &job->layout.fields[chunk->field];
     const uint8_t              *at =
-        chunk->payload + fby_ragged_values_offset(field, chunk->span.rows);
+        chunk->payload + fby_ragged_lengths_end(field, chunk->span.rows);
     check_lengths(job, chunk);
     for (uint32_t i = 0; i < chunk->span.rows; i++) {
         uint64_t sample = sample_of(job, chunk->span.first_row + i);
@@ -249,8 +249,7 @@ static void check_words(
     const struct fby_raw_field *field = &job->layout.fields[chunk->field];
     uint64_t                    n     = check_lengths(job, chunk);
     uint32_t                    rows  = chunk->span.rows;
-    const uint8_t              *index =
-        chunk->payload + fby_ragged_values_offset(field, rows);
+    const uint8_t *index = chunk->payload + fby_ragged_lengths_end(field, rows);
     const uint8_t *value =
         chunk->payload + fby_sparse_values_offset(field, rows, n);
     for (uint32_t i = 0; i < rows; i++) {
@@ -356,7 +355,7 @@ static void a_chunk_is_done_once_with_its_last_row(void **state)
     assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
     assert_int_equal(job->layout.n_chunks, 2);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        fby_job_rows_written(job, steps[i].row, steps[i].n, &sink);
+        fby_job_record_written(job, steps[i].row, steps[i].n, &sink);
         assert_memory_equal(counts, steps[i].done, sizeof(counts));
     }
     fby_job_release(&job);

@@ -130,10 +130,10 @@ static void impossible_options_are_refused_and_nothing_stays_open(void **state)
     o.numa = 4095;
     refuses(&o, FBY_USAGE, "--numa 4095: ");
     o.numa         = FBY_NUMA_OFF;
-    o.memory_bytes = FBY_WORKER_LEAST_MEMORY - 1;
+    o.memory_bytes = FBY_WORKER_MIN_MEMORY - 1;
     refuses(&o, FBY_USAGE,
         "33554431 bytes of memory are too few for a worker; give it 32 MiB");
-    o.memory_bytes = FBY_WORKER_LEAST_MEMORY;
+    o.memory_bytes = FBY_WORKER_MIN_MEMORY;
     o.listen       = "nonsense";
     refuses(&o, FBY_USAGE, "nonsense");
     o.roots   = none;
@@ -188,7 +188,7 @@ static struct brief begin_brief(void)
     self.options.fetch_threads     = FETCH;
     self.options.transform_threads = TRANSFORM;
     self.options.encode_threads    = ENCODE;
-    self.options.memory_bytes      = FBY_WORKER_LEAST_MEMORY;
+    self.options.memory_bytes      = FBY_WORKER_MIN_MEMORY;
     threads                        = 0;
     threads_most                   = UINT32_MAX;
     return self;

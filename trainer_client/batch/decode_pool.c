@@ -163,10 +163,10 @@ struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self)
     return task;
 }
 
-void fby_decode_pool_put(
+void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
-    fby_err err = fby_stage_put(self->stage, task);
+    fby_err err = fby_stage_push(self->stage, task);
     (void)err; /* only fails while the stage is destroyed, after all puts */
 }
 

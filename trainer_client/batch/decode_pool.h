@@ -56,7 +56,7 @@ struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self);
 
 /* Queue a task. Waits while the queue is full. Receiver's thread.
  * Ownership: the task moves to the pool. */
-void fby_decode_pool_put(
+void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task);
 
 /* Take a finished task; NULL if there is none. Recycle the task after use. */

@@ -78,7 +78,7 @@ static fby_err check_arena_labels(const struct gpu_packer *p,
 static fby_err append_equal_rows(
     struct gpu_packer *p, struct arena_field *f, struct fby_error_detail *why)
 {
-    f->expanded = !fby_segments_supported(f->plan);
+    f->expanded = !fby_segments_can_expand(f->plan);
     if (f->expanded) {
         f->value_bytes = p->rows * f->plan->out_bytes;
         f->values = fby_request_slot_reserve_bytes(p->slot, f->value_bytes);
@@ -101,7 +101,7 @@ static fby_err append_equal_rows(
  * documents from which the GPU makes it. */
 static bool is_from_documents(const struct arena_field *f)
 {
-    return f->plan->documents && !fby_segments_supported(f->plan);
+    return f->plan->documents && !fby_segments_can_expand(f->plan);
 }
 
 static void append_documents(struct gpu_packer *p, struct arena_field *f)
@@ -114,7 +114,7 @@ static void append_documents(struct gpu_packer *p, struct arena_field *f)
     if (f->expanded) {
         fby_expand_documents(f->plan, f->row_offsets, f->host_raw, to);
     } else {
-        fby_documents_table(
+        fby_documents_write_table(
             f->plan, f->row_offsets, f->host_raw, (uint32_t *)(void *)to);
     }
 }
@@ -297,7 +297,7 @@ static void add_ops_segments(const struct gpu_packer *p,
         .out    = p->setup->out_offset[f->index],
     };
     bool on_gpu =
-        fby_segments_needs_gather(f->plan) && fby_segments_supported(f->plan);
+        fby_segments_needs_gather(f->plan) && fby_segments_can_expand(f->plan);
     if (on_gpu && (pass == FBY_PASS_OPS || f->grey_sums != 0)) {
         fby_segments_add_ops(list, f->plan, &piece);
     }

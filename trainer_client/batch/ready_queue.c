@@ -56,17 +56,17 @@ bool fby_ready_queue_has_room(
     struct fby_ready_queue *self, bool *trainer_waiting)
 {
     pthread_mutex_lock(&self->lock);
-    bool room        = self->n < FBY_READY_QUEUE_AHEAD;
+    bool room        = self->n < FBY_READY_QUEUE_MAX;
     *trainer_waiting = self->n == 0 && self->trainer_waiting;
     pthread_mutex_unlock(&self->lock);
     return room;
 }
 
-void fby_ready_queue_put(
+void fby_ready_queue_append(
     struct fby_ready_queue *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    assert(self->n < FBY_READY_QUEUE_AHEAD);
+    assert(self->n < FBY_READY_QUEUE_MAX);
     self->batches[self->n++] = batch;
     pthread_mutex_unlock(&self->lock);
 }

@@ -15,7 +15,7 @@
 #include "common/wakeup.h"
 #include "forebay/forebay.h"
 
-enum { FBY_READY_QUEUE_AHEAD = 2 }; /* most batches in the queue */
+enum { FBY_READY_QUEUE_MAX = 2 }; /* most batches in the queue */
 
 enum fby_phase {
     FBY_PHASE_OPENING,
@@ -36,7 +36,7 @@ struct fby_ready_queue {
     struct fby_error_detail why;         /* FAILED: text of `failure` */
     struct fby_error_detail wait_reason; /* why the next batch is late, or "" */
     struct fby_error_detail last_error;  /* text of the last forebay_next */
-    struct forebay_batch   *batches[FBY_READY_QUEUE_AHEAD]; /* in order */
+    struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
     uint32_t                n;               /* entries of `batches` */
     bool                    trainer_waiting; /* forebay_next found no batch */
     uint64_t                scan_done;       /* shards scanned so far */
@@ -63,7 +63,7 @@ bool fby_ready_queue_has_room(
 
 /* Append a batch whose values are still being made. The queue must have room.
  * Ownership: the batch moves to the queue. */
-void fby_ready_queue_put(
+void fby_ready_queue_append(
     struct fby_ready_queue *self, struct forebay_batch *batch);
 
 /* Mark a batch's values as made (`err` is FBY_OK) or failed. Any thread. */

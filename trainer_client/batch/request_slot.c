@@ -36,7 +36,7 @@ void fby_request_slot_fini(
     *self = (struct fby_request_slot){0};
 }
 
-bool fby_request_slot_keeps(
+bool fby_request_slot_must_keep(
     const struct fby_setup *setup, const struct fby_chunk *chunk)
 {
     bool fast_to_decode =

@@ -42,7 +42,7 @@ void fby_request_slot_fini(
     struct fby_request_slot *self, const struct fby_setup *setup);
 
 /* True if the frame of this chunk is to be kept (fby_request_slot_keep). */
-bool fby_request_slot_keeps(
+bool fby_request_slot_must_keep(
     const struct fby_setup *setup, const struct fby_chunk *chunk);
 
 /* Keep the frame of a checked chunk; `index` is its index in the batch. Call

@@ -42,7 +42,7 @@ static void add_tensors_of_field(
         struct fby_tensor *tensor = add_tensor(setup, batch, plan->name, "");
         tensor->view.data         = batch->memory + setup->out_offset[field];
         tensor->view.dtype        = dl_type(plan->to);
-        tensor->view.ndim         = (int32_t)fby_expansion_set_shape(
+        tensor->view.ndim         = (int32_t)fby_expansion_compute_shape(
                     plan, batch->rows, tensor->shape, tensor->strides);
         return;
     }
@@ -51,8 +51,8 @@ static void add_tensors_of_field(
             add_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
         tensor->view.data  = batch->memory + setup->tensor_offset[field][i];
         tensor->view.dtype = dl_type(plan->tensors[i].type);
-        tensor->view.ndim  = (int32_t)fby_expansion_set_ragged_shape(plan, i,
-             &batch->row_offsets[field], tensor->shape, tensor->strides);
+        tensor->view.ndim = (int32_t)fby_expansion_compute_ragged_shape(plan, i,
+            &batch->row_offsets[field], tensor->shape, tensor->strides);
     }
 }
 

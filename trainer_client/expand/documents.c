@@ -124,7 +124,7 @@ static struct document for_each_document(const struct fby_expansion *plan,
     return doc;
 }
 
-void fby_documents_table(const struct fby_expansion *plan,
+void fby_documents_write_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out)
 {
     (void)for_each_document(plan, rows, raw, write_table_entry, out);

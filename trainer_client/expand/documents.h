@@ -27,7 +27,7 @@ uint64_t fby_documents_bytes(
  * rows->documents entries. An entry is the end of the document, counted in
  * tokens over all rows, and for padding the bit FBY_DOCUMENT_PADDING
  * (segment.h). The rows were checked, with at most FBY_SEGMENT_MAX tokens. */
-void fby_documents_table(const struct fby_expansion *plan,
+void fby_documents_write_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
 /* Returns the largest size in bytes of the table for `rows` rows. */
 uint64_t fby_documents_table_bytes(

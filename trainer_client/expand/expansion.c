@@ -143,15 +143,15 @@ static fby_err plan_bits(const struct planning *p)
 {
     struct fby_expansion   *self  = p->self;
     const struct fby_shape *shape = &self->shape;
-    uint32_t                maps  = fby_field_maps(p->field);
+    uint32_t                maps  = fby_field_packed_bits(p->field);
     self->kind                    = FBY_EXPAND_BITS;
     self->layout                  = p->delivery->layout;
     self->maps                    = maps;
     if (shape->n_dims == 0 || self->from != FBY_U8 ||
-        shape->dims[shape->n_dims - 1] != fby_bits_bytes(maps)) {
+        shape->dims[shape->n_dims - 1] != fby_bytes_of_bits(maps)) {
         return fby_error_set(p->why, FBY_CONFIG,
             "field %s: %u maps are u8 with %u bytes in the last dimension",
-            self->name, maps, fby_bits_bytes(maps));
+            self->name, maps, fby_bytes_of_bits(maps));
     }
     if (!fby_type_is_float(self->to) && self->to != FBY_U8 &&
         self->to != FBY_BOOL) {
@@ -160,7 +160,7 @@ static fby_err plan_bits(const struct planning *p)
     if (self->layout != FBY_LAYOUT_HWC && shape->n_dims != 3) {
         return refuse(p, "only bits of three dimensions have a layout");
     }
-    self->pixels    = (uint32_t)(self->raw_bytes / fby_bits_bytes(maps));
+    self->pixels    = (uint32_t)(self->raw_bytes / fby_bytes_of_bits(maps));
     self->out_bytes = (uint64_t)self->pixels * maps * fby_type_bytes(self->to);
     self->on        = bits_of(self->to, 1);
     self->off       = bits_of(self->to, 0);
@@ -384,7 +384,7 @@ static fby_err plan_values(const struct planning *p)
 
 static fby_err plan_arrays(const struct planning *p)
 {
-    return fby_field_maps(p->field) > 0 ? plan_bits(p) : plan_values(p);
+    return fby_field_packed_bits(p->field) > 0 ? plan_bits(p) : plan_values(p);
 }
 
 typedef fby_err plan_fn(const struct planning *p);
@@ -485,7 +485,7 @@ static uint32_t set_channels_first(const struct fby_expansion *self,
     return 4;
 }
 
-uint32_t fby_expansion_set_shape(const struct fby_expansion *self,
+uint32_t fby_expansion_compute_shape(const struct fby_expansion *self,
     uint32_t rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS])
 {
@@ -512,7 +512,7 @@ uint64_t fby_expansion_padded_entries(
     return self->longest ? rows->longest : self->shape.dims[0];
 }
 
-uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
+uint32_t fby_expansion_compute_ragged_shape(const struct fby_expansion *self,
     uint32_t i, const struct fby_ragged_offsets *rows,
     int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS])
 {
@@ -521,7 +521,7 @@ uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
     uint32_t             n_dims = 1;
     if (kind == FBY_EXPAND_DENSE || kind == FBY_EXPAND_POSITIONS ||
         kind == FBY_EXPAND_MASK) {
-        return fby_expansion_set_shape(self, rows->n, shape, strides);
+        return fby_expansion_compute_shape(self, rows->n, shape, strides);
     }
     shape[0] = (int64_t)rows->total; /* for values or indices without gaps */
     if (kind == FBY_EXPAND_CU_SEQLENS) {

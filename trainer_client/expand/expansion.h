@@ -30,7 +30,7 @@ struct fby_tensor_plan {
 };
 
 /* The order matters: ragged kinds (fby_expansion_is_ragged) come last, and
- * among them the kinds of documents (fby_segments_supported, device_host.c). */
+ * among them the kinds of documents (fby_segments_can_expand, device_host.c). */
 enum fby_expand_kind {
     FBY_EXPAND_COPY,    /* bytes unchanged */
     FBY_EXPAND_AFFINE,  /* u8 pictures, through a table for each channel */
@@ -121,12 +121,12 @@ FBY_CHECKED fby_err fby_expansion_set_mix(struct fby_expansion *self,
 
 /* Set the shape and the strides (in elements) of a tensor of `rows` samples.
  * Returns the number of dimensions. */
-uint32_t fby_expansion_set_shape(const struct fby_expansion *self,
+uint32_t fby_expansion_compute_shape(const struct fby_expansion *self,
     uint32_t rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS]);
 
 /* Do the same for tensor `i` of a ragged field. */
-uint32_t fby_expansion_set_ragged_shape(const struct fby_expansion *self,
+uint32_t fby_expansion_compute_ragged_shape(const struct fby_expansion *self,
     uint32_t i, const struct fby_ragged_offsets *rows,
     int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
 

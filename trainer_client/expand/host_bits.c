@@ -141,7 +141,7 @@ static void expand_planar(const struct fby_expansion *plan,
         uint32_t         maps_left = plan->maps - k;
         struct map_octet octet     = {
                 .raw       = raw + k / OCTET,
-                .raw_step  = fby_bits_bytes(plan->maps),
+                .raw_step  = fby_bytes_of_bits(plan->maps),
                 .maps      = maps_left < OCTET ? maps_left : OCTET,
                 .map_bytes = map_bytes,
         };
@@ -174,7 +174,7 @@ void fby_expand_bits_plain(
 {
     bool     planar = plan->layout == FBY_LAYOUT_CHW;
     uint32_t width  = fby_type_bytes(plan->to);
-    size_t   step   = fby_bits_bytes(plan->maps);
+    size_t   step   = fby_bytes_of_bits(plan->maps);
     for (uint32_t p = 0; p < plan->pixels; p++) {
         for (uint32_t k = 0; k < plan->maps; k++) {
             size_t at = planar ? (size_t)k * plan->pixels + p

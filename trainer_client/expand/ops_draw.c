@@ -155,7 +155,7 @@ void fby_ops_draw(const struct fby_field_content *field,
         position.row    = batch->first_row + r;
         position.sample = batch->samples[r];
         for (uint32_t i = 0; i < field->n_device; i++) {
-            struct fby_op_plan plan = fby_device_plan(field, i, &position);
+            struct fby_op_plan plan = fby_device_draw_plan(field, i, &position);
             apply_op(&rows[r], &plan);
         }
         rows[r].partner = fby_pair_partner(r, batch->own, batch->rows);

@@ -62,7 +62,7 @@ static fby_err read_lengths(struct fby_ragged_offsets *self,
 static uint64_t set_row_offsets(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
 {
-    uint64_t index_offset = fby_ragged_values_offset(field, span.rows);
+    uint64_t index_offset = fby_ragged_lengths_end(field, span.rows);
     uint64_t value_offset = fby_sparse_values_offset(field, span.rows, total);
     for (uint32_t i = 0; i < span.rows; i++) {
         uint32_t row       = span.first_row + i;

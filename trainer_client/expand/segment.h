@@ -139,7 +139,7 @@ struct fby_segment {
     uint32_t row_values;   /* PADDED, DENSE: values of a row of the tensor */
     uint32_t entry;        /* PADDED: values of an entry */
     uint32_t documents;    /* POSITIONS, MASK: entries of the table at `in`
-                              (fby_documents_table) */
+                              (fby_documents_write_table) */
     uint32_t shift;        /* MASK: 1: the last token of a document does not
                               count */
     float    scale[FBY_SEGMENT_FACTORS];

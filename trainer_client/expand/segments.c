@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The kinds of documents are the last ones of enum fby_expand_kind. */
-bool fby_segments_supported(const struct fby_expansion *plan)
+bool fby_segments_can_expand(const struct fby_expansion *plan)
 {
     return plan->kind < FBY_EXPAND_CU_SEQLENS &&
            (plan->kind != FBY_EXPAND_OPS || plan->to != FBY_BOOL);
@@ -167,7 +167,7 @@ uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
         if (fby_segments_accept_table(&plans[f], layout->rows)) {
             const struct fby_documents_piece piece = {.rows = layout->rows};
             fby_segments_add_documents(&count, &plans[f], &piece);
-        } else if (!fby_segments_supported(&plans[f])) {
+        } else if (!fby_segments_can_expand(&plans[f])) {
             uint64_t most = plans[f].out_bytes * layout->rows +
                             plans[f].tensors[0].more_bytes;
             fby_segments_append_copy(&count, 0, most, 0);

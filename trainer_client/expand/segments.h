@@ -54,7 +54,7 @@ struct fby_ragged_piece {
     uint64_t out[FBY_TENSORS]; /* of each tensor */
 };
 
-/* A table that fby_documents_table wrote. */
+/* A table that fby_documents_write_table wrote. */
 struct fby_documents_piece {
     uint64_t at;
     uint32_t rows;      /* number of rows */
@@ -64,7 +64,7 @@ struct fby_documents_piece {
 
 /* True if segments can expand the field from its raw bytes. Otherwise the host
  * expands the field and the output is copied. */
-bool fby_segments_supported(const struct fby_expansion *plan);
+bool fby_segments_can_expand(const struct fby_expansion *plan);
 
 /* True if segments can expand the field from a table of documents of at most
  * `rows` rows. */

@@ -58,7 +58,7 @@ void fby_segments_add_planar(struct fby_segments *self,
 static void append_pixel_ranges(
     struct fby_segments *self, struct fby_segment range)
 {
-    uint32_t pixel_bytes = fby_bits_bytes(range.classes);
+    uint32_t pixel_bytes = fby_bytes_of_bits(range.classes);
     uint32_t max_pixels  = FBY_SEGMENT_MAX / range.classes;
     uint32_t pixels_left = range.pixels;
     while (pixels_left > 0) {
@@ -74,7 +74,7 @@ static void append_pixel_ranges(
 void fby_segments_add_bits(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    uint32_t                 pixel_bytes = fby_bits_bytes(plan->maps);
+    uint32_t                 pixel_bytes = fby_bytes_of_bits(plan->maps);
     struct fby_piece_samples samples     = fby_segments_samples(plan, piece);
     struct fby_segment       segment     = {
                   .kind        = FBY_SEGMENT_BITS,

@@ -47,7 +47,7 @@ static void add_equal_rows(struct fby_segments *self,
     fby_segments_append(self, &segment);
 }
 
-/* A chunk has at most FBY_UNIT_MAX padded values, so no product overflows. */
+/* A chunk has at most FBY_CHUNK_BYTES_MAX padded values, so no product overflows. */
 static void add_padded(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -203,13 +203,13 @@ void fby_segments_add_rows(struct fby_segments *self,
 {
     uint32_t entry_values = (uint32_t)fby_expansion_entry_values(plan);
     const struct fby_segment segment = {
-        .in        = piece->at,
-        .values    = piece->at + fby_ragged_values_offset(field, piece->rows),
-        .groups    = piece->groups,
-        .pad       = plan->pad,
-        .from      = plan->from,
-        .rows      = piece->rows,
-        .first_row = piece->first_row,
+        .in           = piece->at,
+        .values       = piece->at + fby_ragged_lengths_end(field, piece->rows),
+        .groups       = piece->groups,
+        .pad          = plan->pad,
+        .from         = plan->from,
+        .rows         = piece->rows,
+        .first_row    = piece->first_row,
         .length_bytes = field->length_bytes,
         .entry        = entry_values,
         .row_values   = (uint32_t)longest * entry_values,

@@ -41,7 +41,7 @@ static bool parse_name(const char *name, long *out)
     return *end == '\0';
 }
 
-fby_err fby_gpu_device_number(const struct fby_cuda *cuda, const char *name,
+fby_err fby_gpu_find_device(const struct fby_cuda *cuda, const char *name,
     int *out, struct fby_error_detail *why)
 {
     int  n_gpus = 0;

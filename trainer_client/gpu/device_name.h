@@ -8,7 +8,7 @@
 /* Set *out to 0 for "cuda" and to N for "cuda:N". `cuda` may be NULL.
  * Errors: FBY_USAGE  the name is invalid, the build has no CUDA, there is no
  *                    driver, the driver is too old, or there is no such GPU */
-FBY_CHECKED fby_err fby_gpu_device_number(const struct fby_cuda *cuda,
+FBY_CHECKED fby_err fby_gpu_find_device(const struct fby_cuda *cuda,
     const char *name, int *out, struct fby_error_detail *why);
 
 #endif

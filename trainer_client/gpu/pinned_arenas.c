@@ -39,13 +39,13 @@ static bool find_cpus_near_gpu(
     struct fby_node       node;
     cpu_set_t             allowed;
     if (config->cuda->describe(config->device, &about) != 0 ||
-        fby_cpus_allowed(&allowed) != FBY_OK) {
+        fby_cpus_read_allowed(&allowed) != FBY_OK) {
         return false;
     }
     snprintf(
         directory, sizeof(directory), "/sys/bus/pci/devices/%s", about.pci);
     int number = fby_node_of_device(directory, "numa_node");
-    if (!fby_node_preferred_cpus("" /* root */, number, &allowed, &node)) {
+    if (!fby_node_find_preferred_cpus("" /* root */, number, &allowed, &node)) {
         return false;
     }
     *out = node.cpus;

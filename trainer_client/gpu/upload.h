@@ -30,8 +30,8 @@
 #include "trainer_client/gpu/cuda.h"
 
 enum {
-    FBY_GPU_UPLOAD_LANES = 4,       /* more than the ready queue has batches */
-    FBY_GPU_UPLOAD_PIECE = 16 << 20 /* most bytes of one copy */
+    FBY_GPU_UPLOAD_LANES    = 4, /* more than the ready queue has batches */
+    FBY_GPU_UPLOAD_MAX_COPY = 16 << 20 /* most bytes of one copy */
 };
 
 /* The application's allocator for tensors (forebay_options). It allocates and

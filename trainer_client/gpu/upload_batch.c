@@ -40,10 +40,10 @@ static void copy_arena(struct cuda_calls *calls,
     }
     calls->upload->cuda->begin_range("forebay copy");
     for (uint64_t offset = 0; offset < batch->bytes;
-         offset += FBY_GPU_UPLOAD_PIECE) {
+         offset += FBY_GPU_UPLOAD_MAX_COPY) {
         uint64_t left = batch->bytes - offset;
         CALL(calls, copy, lane->memory + offset, from + offset,
-            left < FBY_GPU_UPLOAD_PIECE ? left : FBY_GPU_UPLOAD_PIECE,
+            left < FBY_GPU_UPLOAD_MAX_COPY ? left : FBY_GPU_UPLOAD_MAX_COPY,
             lane->stream);
     }
     calls->upload->cuda->end_range();

@@ -105,7 +105,7 @@ static bool begin_assembly(
 {
     struct fby_error_detail why      = {""};
     struct fby_assembly    *assembly = fby_r_find_assembly(r, expected->id);
-    int                     slot     = fby_window_slot(r->window, expected->id);
+    int slot = fby_window_find_slot(r->window, expected->id);
     if (assembly != NULL &&
         fby_assembly_begin(assembly, expected, &why) != FBY_OK) {
         fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
@@ -122,7 +122,7 @@ static void send_request(
 {
     struct fby_expected_batch expected = expected_batch(r, action);
     struct fby_message        request  = request_message(r, &expected);
-    expected.asked                     = fby_request_checksum(&request.request);
+    expected.request_checksum          = fby_request_checksum(&request.request);
     if (!begin_assembly(r, &expected)) {
         return;
     }

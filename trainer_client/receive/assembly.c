@@ -97,7 +97,7 @@ static bool same_mixing(const struct fby_recipe *recipe,
     const struct fby_content *content, const struct fby_field_content *field)
 {
     const struct fby_field_content *image =
-        fby_mixed_by(content, (uint32_t)(field - content->fields));
+        fby_field_that_mixes(content, (uint32_t)(field - content->fields));
     return strcmp(recipe->mixed_by, image != NULL ? image->name : "") == 0;
 }
 
@@ -108,7 +108,7 @@ static bool same_recipe(
         fby_field_is_normalized(field) ? field->shape.dims[2] : 0;
     if (recipe->n_channels != channels ||
         recipe->one_hot != fby_field_is_one_hot(field) ||
-        recipe->maps != fby_field_maps(field)) {
+        recipe->maps != fby_field_packed_bits(field)) {
         return false;
     }
     for (uint32_t c = 0; c < channels; c++) {
@@ -167,7 +167,7 @@ fby_err fby_assembly_check_header(const struct fby_assembly *self,
             (unsigned long long)header->epoch, (unsigned long long)header->step,
             header->first_row, header->rows);
     }
-    if (header->asked != expected->asked) {
+    if (header->request_checksum != expected->request_checksum) {
         return fby_error_set(why, FBY_PROTO,
             "HEADER: the worker answers another request than was sent");
     }
@@ -227,8 +227,8 @@ static fby_err check_rows(const struct fby_assembly *self,
                                      end->n_samples, n);
 }
 
-bool fby_assembly_take_end(struct fby_assembly *self, const struct fby_end *end,
-    struct fby_error_detail *why)
+bool fby_assembly_accept_end(struct fby_assembly *self,
+    const struct fby_end *end, struct fby_error_detail *why)
 {
     if (check_checksums(self, end, why) != FBY_OK ||
         check_rows(self, end, why) != FBY_OK) {
@@ -255,7 +255,7 @@ bool fby_assembly_take_end(struct fby_assembly *self, const struct fby_end *end,
     return true;
 }
 
-struct fby_checksum fby_end_content(const struct fby_end *end)
+struct fby_checksum fby_end_content_hash(const struct fby_end *end)
 {
     struct fby_checksum_state state;
     fby_checksum_begin(&state);

@@ -21,7 +21,7 @@ struct fby_expected_batch {
     uint32_t rows;      /* number of this rank's rows */
     const struct fby_content *content; /* borrowed */
     uint64_t selected; /* bit i: field i of content is requested; 0: all */
-    uint64_t asked;    /* fby_request_checksum of the REQUEST */
+    uint64_t request_checksum; /* fby_request_checksum of the REQUEST */
 };
 
 struct fby_assembly {
@@ -61,11 +61,11 @@ void fby_assembly_add_chunk(
 /* Check END after all chunks, and store its values unless an earlier END was
  * stored. False: the checksums differ from those of the chunks, or a
  * substitution or the number of samples is invalid. */
-bool fby_assembly_take_end(struct fby_assembly *self, const struct fby_end *end,
-    struct fby_error_detail *why);
+bool fby_assembly_accept_end(struct fby_assembly *self,
+    const struct fby_end *end, struct fby_error_detail *why);
 
 /* A hash of all values in END that depend on the content. Two correct answers
  * to one request have equal hashes. */
-struct fby_checksum fby_end_content(const struct fby_end *end);
+struct fby_checksum fby_end_content_hash(const struct fby_end *end);
 
 #endif

@@ -50,7 +50,7 @@ static void queue_job(struct fby_receiver *r, int slot,
     task->job                    = *job;
     zmq_msg_init(&task->frame);
     zmq_msg_move(&task->frame, frame);
-    fby_decode_pool_put(r->decode_pool, task);
+    fby_decode_pool_submit(r->decode_pool, task);
 }
 
 /* Keep the frame of a chunk, to decode it when its batch is made. To verify the
@@ -94,11 +94,11 @@ static void store_here(struct fby_receiver *r, int slot,
 static void store_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    int slot                       = fby_window_slot(r->window, chunk->request);
+    int slot = fby_window_find_slot(r->window, chunk->request);
     const struct fby_chunk_job job = prepare_job(r, slot, chunk);
     fby_assembly_add_chunk(&r->assemblies[slot], chunk);
     if (chunk->raw_bytes <= SMALL_BYTES ||
-        fby_request_slot_keeps(r->setup, chunk)) {
+        fby_request_slot_must_keep(r->setup, chunk)) {
         store_here(r, slot, &job, frame);
     } else {
         queue_job(r, slot, &job, frame);

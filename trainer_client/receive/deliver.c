@@ -121,8 +121,8 @@ static void queue_batch(struct fby_receiver *r, int slot)
         .sent         = assembly->sent,
     };
     fby_r_publish_stats(r); /* before the trainer can take the batch */
-    fby_ready_queue_put(r->ready_queue, batch);
-    fby_decode_pool_put(r->decode_pool, task);
+    fby_ready_queue_append(r->ready_queue, batch);
+    fby_decode_pool_submit(r->decode_pool, task);
 }
 
 /* ---- failures ------------------------------------------------------------ */

@@ -7,7 +7,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 
-void fby_peer_set(struct fby_peer *peer, const struct fby_worker_info *info)
+void fby_peer_assign(struct fby_peer *peer, const struct fby_worker_info *info)
 {
     fby_peer_clear(peer);
     peer->used        = true;
@@ -37,7 +37,7 @@ const char *fby_peer_next_endpoint(struct fby_peer *peer)
                : NULL;
 }
 
-uint64_t fby_peer_key(const struct fby_worker_info *info)
+uint64_t fby_peer_endpoints_hash(const struct fby_worker_info *info)
 {
     struct fby_digest_state state;
     uint64_t                key = 0;

@@ -37,7 +37,7 @@ struct fby_peer {
 };
 
 /* Fill the entry with a worker of the server's list. Clears the entry first. */
-void fby_peer_set(struct fby_peer *peer, const struct fby_worker_info *info);
+void fby_peer_assign(struct fby_peer *peer, const struct fby_worker_info *info);
 /* Free the contents and zero the entry. The socket must be closed. */
 void fby_peer_clear(struct fby_peer *peer);
 
@@ -46,6 +46,6 @@ void fby_peer_clear(struct fby_peer *peer);
 const char *fby_peer_next_endpoint(struct fby_peer *peer);
 
 /* A hash of the worker's endpoints, which does not change when it restarts. */
-uint64_t fby_peer_key(const struct fby_worker_info *info);
+uint64_t fby_peer_endpoints_hash(const struct fby_worker_info *info);
 
 #endif

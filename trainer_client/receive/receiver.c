@@ -37,8 +37,8 @@ void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
 struct fby_assembly *fby_r_find_assembly(
     const struct fby_receiver *r, struct fby_request_id id)
 {
-    int slot  = fby_window_slot(r->window, id);
-    int audit = fby_window_audit(r->window, id);
+    int slot  = fby_window_find_slot(r->window, id);
+    int audit = fby_window_audit_index(r->window, id);
     if (slot != FBY_NO_SLOT) {
         return &r->assemblies[slot];
     }

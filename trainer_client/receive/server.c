@@ -51,15 +51,15 @@ static void add_worker(
     struct fby_receiver *r, const struct fby_worker_info *info)
 {
     int     peer = FBY_NO_PEER;
-    fby_err err  = fby_window_peer_add(
-         r->window, r->now_ns, info->instance, fby_peer_key(info), &peer);
+    fby_err err  = fby_window_peer_add(r->window, r->now_ns, info->instance,
+         fby_peer_endpoints_hash(info), &peer);
     if (err == FBY_OK && peer >= r->n_peers) {
         r->n_peers = peer + 1;
     }
     if (err == FBY_OK &&
         (!r->peers[peer].used ||
             !fby_instance_equal(r->peers[peer].instance, info->instance))) {
-        fby_peer_set(&r->peers[peer], info);
+        fby_peer_assign(&r->peers[peer], info);
         fby_info("WORKER-FOUND", "%s", r->peers[peer].label);
     }
     fby_r_run_actions(r);

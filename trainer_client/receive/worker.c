@@ -149,10 +149,10 @@ static void on_end(struct fby_receiver *r, int peer, const struct fby_end *end)
     struct fby_window_end   report   = {
             .peer    = peer,
             .id      = end->request,
-            .content = fby_end_content(end),
+            .content = fby_end_content_hash(end),
     };
     if (assembly != NULL && fby_window_has_all(r->window, peer, end->request)) {
-        report.matches = fby_assembly_take_end(assembly, end, &why);
+        report.matches = fby_assembly_accept_end(assembly, end, &why);
     }
     if (why.text[0] != '\0') {
         fby_warn("BAD-END", "%s: %s", r->peers[peer].label, why.text);

@@ -112,7 +112,7 @@ static fby_err find_field(const struct fby_content *content, const char *name,
         name != NULL ? name : "without a name", names);
 }
 
-fby_err fby_options_fields(const struct forebay_options *o,
+fby_err fby_options_select_fields(const struct forebay_options *o,
     const struct fby_content *content, uint64_t *out,
     struct fby_error_detail *why)
 {
@@ -209,7 +209,7 @@ static fby_err override_field(const struct forebay_output *output,
     return FBY_OK;
 }
 
-fby_err fby_options_outputs(const struct forebay_options *o,
+fby_err fby_options_apply_outputs(const struct forebay_options *o,
     const struct fby_content *content, struct fby_delivery *out,
     struct fby_error_detail *why)
 {

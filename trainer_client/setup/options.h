@@ -19,16 +19,16 @@ FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,
 /* Set bit i of *out if `options` selects field i of `content`. Without a
  * selection set the bits of all fields.
  * Errors: FBY_USAGE  no such field, or none is selected */
-FBY_CHECKED fby_err fby_options_fields(const struct forebay_options *options,
-    const struct fby_content *content, uint64_t *out,
-    struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_options_select_fields(
+    const struct forebay_options *options, const struct fby_content *content,
+    uint64_t *out, struct fby_error_detail *why);
 
 /* Change `out`, the pipeline's delivery (dtype, layout, padding ... of each
  * field), to what options->outputs asks for.
  * Errors: FBY_USAGE  no such field, a number that is no enumerator, padding of
  *                    a field that is not ragged, or an unknown member is set */
-FBY_CHECKED fby_err fby_options_outputs(const struct forebay_options *options,
-    const struct fby_content *content, struct fby_delivery *out,
-    struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_options_apply_outputs(
+    const struct forebay_options *options, const struct fby_content *content,
+    struct fby_delivery *out, struct fby_error_detail *why);
 
 #endif

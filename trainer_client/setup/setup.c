@@ -55,7 +55,7 @@ static fby_err resolve_pipeline(struct fby_setup *self,
     if (err != FBY_OK) {
         return err;
     }
-    err = fby_pipeline_split(pipeline, o->split, &self->split, why);
+    err = fby_pipeline_make_split(pipeline, o->split, &self->split, why);
     if (err == FBY_OK) {
         self->seed = o->has_seed ? o->seed : fby_pipeline_seed(pipeline);
         fby_content_encode(&self->split->content, &self->content);
@@ -211,8 +211,9 @@ static fby_err plan_expansions(
     self->max_rows                      = content->global_batch / self->world;
     self->expansions = fby_zalloc(self->n_fields * sizeof(*self->expansions));
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        uint32_t                        index    = self->content_index[i];
-        const struct fby_field_content *mixed_by = fby_mixed_by(content, index);
+        uint32_t                        index = self->content_index[i];
+        const struct fby_field_content *mixed_by =
+            fby_field_that_mixes(content, index);
         fby_err err = fby_expansion_init(&self->expansions[i],
             &content->fields[index], &delivery->fields[index], why);
         if (err == FBY_OK && mixed_by != NULL) {
@@ -238,9 +239,10 @@ static fby_err resolve_fields(struct fby_setup *self,
 {
     struct fby_split *split  = self->split;
     uint64_t          wanted = 0;
-    fby_err err = fby_options_fields(o, &split->content, &wanted, why);
+    fby_err err = fby_options_select_fields(o, &split->content, &wanted, why);
     if (err == FBY_OK) {
-        err = fby_options_outputs(o, &split->content, &split->delivery, why);
+        err = fby_options_apply_outputs(
+            o, &split->content, &split->delivery, why);
     }
     if (err != FBY_OK) {
         return err;
@@ -279,7 +281,7 @@ static void assign_work_offsets(struct fby_setup *self)
 static uint64_t arena_field_bytes(const struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
-    if (fby_segments_supported(plan)) {
+    if (fby_segments_can_expand(plan)) {
         return self->layout.fields[i].raw_bytes;
     }
     if (fby_segments_accept_table(plan, self->max_rows)) {
@@ -320,7 +322,7 @@ static fby_err resolve_device(struct fby_setup *self,
     if (self->device != NULL && !is_auto) {
         return FBY_OK;
     }
-    fby_err err = fby_gpu_device_number(
+    fby_err err = fby_gpu_find_device(
         fby_cuda(), is_auto ? "cuda" : name, &self->gpu, &reason);
     if (err != FBY_OK && is_auto) { /* no GPU: use the host */
         fby_info("DEVICE-HOST", "%s", reason.text);
@@ -439,7 +441,7 @@ bool fby_setup_uploads_as_received(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda != NULL && !self->digests && !self->verify_decoded &&
            self->expansions[field].kind != FBY_EXPAND_MIX &&
-           fby_segments_supported(&self->expansions[field]);
+           fby_segments_can_expand(&self->expansions[field]);
 }
 
 uint64_t fby_setup_ragged_bits(const struct fby_setup *self)

@@ -6,7 +6,8 @@
  * FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "trainer_client/window/window_state.h"
 
-int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
+int fby_window_find_slot(
+    const struct fby_window *self, struct fby_request_id id)
 {
     for (int i = 0; i < self->n_slots; i++) {
         const struct window_slot *slot = &self->slots[i];
@@ -21,7 +22,7 @@ int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
 bool fby_window_has_all(
     const struct fby_window *self, int peer, struct fby_request_id id)
 {
-    int                 slot  = fby_window_slot(self, id);
+    int                 slot  = fby_window_find_slot(self, id);
     const struct audit *audit = fby_w_find_audit(self, id);
     if (audit != NULL) {
         return audit->peer == peer && audit->has_header &&
@@ -47,9 +48,9 @@ enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer)
 static struct window_slot *find_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
-    int slot = fby_window_slot(w, id);
+    int slot = fby_window_find_slot(w, id);
     if (FBY_MUTANT(wrong_id) && slot == FBY_NO_SLOT) {
-        slot = fby_window_slot(w, (struct fby_request_id){id.value + 1});
+        slot = fby_window_find_slot(w, (struct fby_request_id){id.value + 1});
     }
     const struct audit *audit = fby_w_find_audit(w, id);
     if (id.value == 0 || id.value > w->newest_id ||

@@ -33,7 +33,8 @@ struct audit *fby_w_find_audit(
     return id.value != UNUSED_ID ? find_audit(w, id.value) : NULL;
 }
 
-int fby_window_audit(const struct fby_window *self, struct fby_request_id id)
+int fby_window_audit_index(
+    const struct fby_window *self, struct fby_request_id id)
 {
     const struct audit *audit = fby_w_find_audit(self, id);
     return audit != NULL && !audit->ended ? (int)(audit - self->audits)

@@ -47,7 +47,7 @@ static void cancel_unknown(struct fby_window *w, const struct window_peer *peer,
     struct fby_request_id id)
 {
     int                 number = fby_w_peer_number(w, peer);
-    int                 slot   = fby_window_slot(w, id);
+    int                 slot   = fby_window_find_slot(w, id);
     const struct audit *audit  = fby_w_find_audit(w, id);
     bool is_awaited = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
                       (audit != NULL && audit->peer == number);
@@ -211,7 +211,7 @@ void fby_window_send_content(
     if (p == NULL) {
         return;
     }
-    int slot = fby_window_slot(self, id);
+    int slot = fby_window_find_slot(self, id);
     if (slot != FBY_NO_SLOT && self->slots[slot].peer == peer) {
         fby_w_drop_request(self, &self->slots[slot], DROP_SILENTLY);
     }

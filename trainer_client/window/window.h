@@ -215,7 +215,7 @@ struct fby_window_end {
     struct fby_request_id id;
     bool matches; /* END agrees with the prefixes of its chunks; ignored if
                      chunks are missing */
-    struct fby_checksum content; /* fby_end_content (assembly.h) */
+    struct fby_checksum content; /* fby_end_content_hash (assembly.h) */
 };
 /* END. If chunks are missing or `matches` is false, the answer is corrupt: the
  * step is requested again, or the audit is skipped. If the verdict
@@ -231,11 +231,13 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
     struct fby_request_id id, bool ok);
 
 /* The slot for the answer to `id`, or FBY_NO_SLOT. */
-int fby_window_slot(const struct fby_window *self, struct fby_request_id id);
+int fby_window_find_slot(
+    const struct fby_window *self, struct fby_request_id id);
 
 /* The index (0 to FBY_AUDITS - 1) of the audit that waits for the answer to
  * `id`, or FBY_NO_SLOT. The index is reused after the audit. */
-int fby_window_audit(const struct fby_window *self, struct fby_request_id id);
+int fby_window_audit_index(
+    const struct fby_window *self, struct fby_request_id id);
 
 /* A chunk of an audit's answer (FBY_AUDIT) is damaged: skip the audit. */
 void fby_window_audit_damaged(

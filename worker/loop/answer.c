@@ -187,7 +187,7 @@ static void on_bye(struct fby_loop *self, struct fby_loop_peer *peer,
 {
     (void)message;
     fby_info("CLIENT-BYE", "%s", peer->name);
-    fby_loop_peer_bye(self, peer);
+    fby_loop_peer_end(self, peer);
 }
 
 typedef void handler(struct fby_loop *self, struct fby_loop_peer *peer,

@@ -21,7 +21,7 @@
 static struct fby_recipe make_recipe(const struct fby_field_content *field,
     const struct fby_raw_field *raw, struct fby_buffer *device_ops)
 {
-    struct fby_recipe recipe = {.maps = fby_field_maps(field)};
+    struct fby_recipe recipe = {.maps = fby_field_packed_bits(field)};
     if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         recipe.one_hot   = field->as.label.one_hot;
         recipe.classes   = field->as.label.classes;
@@ -44,7 +44,7 @@ static struct fby_recipe make_recipe(const struct fby_field_content *field,
 /* The name of the image field that field `i` is mixed with, or "". */
 static const char *mixer_name(const struct fby_content *content, uint32_t i)
 {
-    const struct fby_field_content *image = fby_mixed_by(content, i);
+    const struct fby_field_content *image = fby_field_that_mixes(content, i);
     return image != NULL ? image->name : "";
 }
 
@@ -77,7 +77,8 @@ static void send_header(
             .request = request->id, .epoch = job->spec.epoch,
             .step = job->spec.step, .first_row = job->spec.first_row,
             .rows = job->spec.rows, .fields = fields,
-            .n_fields = job->layout.n_fields, .asked = request->request_sum));
+            .n_fields         = job->layout.n_fields,
+            .request_checksum = request->request_checksum));
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         fby_buffer_fini(&device_ops[i]);
     }

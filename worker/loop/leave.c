@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
-void fby_loop_leave(struct fby_loop *self)
+void fby_loop_start_leaving(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
         self->leave_until_ns = self->now_ns; /* end in this turn */

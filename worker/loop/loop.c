@@ -81,7 +81,7 @@ static void handle_signals(struct fby_loop *self)
 {
     struct signalfd_siginfo info;
     while (read(self->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-        fby_loop_leave(self);
+        fby_loop_start_leaving(self);
     }
 }
 
@@ -116,7 +116,7 @@ void fby_loop_turn(struct fby_loop *self)
     }
     fby_loop_registry_receive(self);
     fby_loop_handle_events(self);
-    fby_arenas_collect(self->arenas, fby_loop_request_freed, self);
+    fby_arenas_collect(self->arenas, fby_loop_request_free, self);
     if ((items[PLANS].revents & ZMQ_POLLIN) != 0) {
         fby_loop_answer_ended_opens(self);
     }
@@ -124,7 +124,7 @@ void fby_loop_turn(struct fby_loop *self)
         handle_signals(self);
     }
     if ((items[STOP].revents & ZMQ_POLLIN) != 0) {
-        fby_loop_leave(self);
+        fby_loop_start_leaving(self);
     }
     run_timers(self);
     fby_loop_send_ready(self);

@@ -41,8 +41,8 @@ struct fby_loop_work {
 struct fby_loop_request {
     struct fby_loop_peer *peer;
     struct fby_request_id id;
-    uint64_t              request_sum; /* fby_request_checksum, for HEADER */
-    struct fby_loop_work *work;        /* NULL: the request has ended */
+    uint64_t request_checksum;         /* fby_request_checksum, for HEADER */
+    struct fby_loop_work     *work;    /* NULL: the request has ended */
     struct fby_session_chunk *chunks;  /* ready; lent to the session */
     bool                      charged; /* this request started the work */
     struct fby_loop_request  *next_of_work; /* in the list of `work` */
@@ -237,7 +237,7 @@ struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
 
 /* End the session of a peer that left or was silent for too long. Once the
  * memory of its batches is free, fby_loop_peers_sweep frees the peer. */
-void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer);
+void fby_loop_peer_end(struct fby_loop *self, struct fby_loop_peer *peer);
 
 /* End the sessions of peers that were silent for too long, and free the peers
  * that left and have no request any more. */
@@ -266,7 +266,7 @@ void fby_loop_request_end(
 
 /* Free the request `tag` when its batch has no memory (any more). A callback of
  * fby_arenas_collect; `context` is the loop. */
-void fby_loop_request_freed(void *context, void *tag);
+void fby_loop_request_free(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
@@ -304,7 +304,7 @@ void fby_loop_counters_read(
 /* ---- leave.c ------------------------------------------------------------- */
 
 /* Start to leave. A second call ends the worker in this turn. */
-void fby_loop_leave(struct fby_loop *self);
+void fby_loop_start_leaving(struct fby_loop *self);
 
 /* If the worker is leaving, set `done` once no batch is open or drain_ns has
  * passed. */

@@ -76,7 +76,7 @@ static struct fby_loop_request *find_open_request(
     return request;
 }
 
-void fby_loop_peer_bye(struct fby_loop *self, struct fby_loop_peer *peer)
+void fby_loop_peer_end(struct fby_loop *self, struct fby_loop_peer *peer)
 {
     struct fby_loop_request *request = NULL;
     fby_session_bye(peer->session);
@@ -96,7 +96,7 @@ void fby_loop_peers_sweep(struct fby_loop *self)
             fby_session_expired(peer->session, self->now_ns)) {
             fby_warn(
                 "CLIENT-SILENT", "%s: no message for too long", peer->name);
-            fby_loop_peer_bye(self, peer);
+            fby_loop_peer_end(self, peer);
         }
         if (peer->has_left && peer->requests == NULL) {
             *link = peer->next;
@@ -140,7 +140,7 @@ struct fby_loop_request *fby_loop_request_add(struct fby_loop_peer *peer,
     struct fby_loop_request *request = fby_zalloc(sizeof(*request));
     request->peer                    = peer;
     request->id                      = message->request;
-    request->request_sum             = fby_request_checksum(message);
+    request->request_checksum        = fby_request_checksum(message);
     request->chunks       = fby_zalloc(n_chunks * sizeof(*request->chunks));
     request->next_of_peer = peer->requests;
     peer->requests        = request;
@@ -166,7 +166,7 @@ struct fby_loop_request *fby_loop_find_request(
     return request;
 }
 
-void fby_loop_request_freed(void *context, void *tag)
+void fby_loop_request_free(void *context, void *tag)
 {
     struct fby_loop_request  *request = tag;
     struct fby_loop_request **link    = &request->peer->requests;
@@ -192,7 +192,7 @@ void fby_loop_request_end(
     request->work = NULL;
     /* A charged request is freed with the memory of its batch. */
     if (!request->charged) {
-        fby_loop_request_freed(self, request);
+        fby_loop_request_free(self, request);
     }
     if (work->requests == NULL) {
         cancel_work(self, work);

@@ -61,7 +61,7 @@ static struct fby_loop_work *find_joinable_work(
     for (struct fby_loop_work *work = self->works; work != NULL;
          work                       = work->next) {
         if (!fby_job_is_aborted(work->job) &&
-            fby_job_is_same(work->job, &in->spec) &&
+            fby_job_matches(work->job, &in->spec) &&
             fby_loop_encoding_suits(in->peer, work->job)) {
             return work;
         }
@@ -111,7 +111,7 @@ static fby_err start_work(struct fby_loop *self, const struct incoming *in)
     fby_err err = fby_job_create(&in->spec, self->arenas, request, &job, &why);
     if (err != FBY_OK) {
         fby_session_drop(in->peer->session, request->id);
-        fby_loop_request_freed(self, request);
+        fby_loop_request_free(self, request);
         return err;
     }
     memcpy(job->coding, in->coding, sizeof(job->coding));

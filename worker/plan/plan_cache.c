@@ -235,7 +235,7 @@ static fby_err start_load(struct fby_plan_cache *self,
     if (err != FBY_OK) {
         return err;
     }
-    if (fby_stage_try_put(self->loaders, load) != FBY_OK) {
+    if (fby_stage_try_push(self->loaders, load) != FBY_OK) {
         return fby_error_set(why, FBY_FULL,
             "this worker is opening %u datasets already; ask again later",
             self->config.threads + self->config.waiting);

@@ -85,14 +85,14 @@ static fby_err check_column(const struct fby_field_content *field,
     }
     /* With packed bits or ragged rows, field->shape is not the column's. */
     bool                    is_ragged = column->part == FBY_COLUMN_VALUES;
-    const struct fby_shape *shape     = fby_field_maps(field) > 0 || is_ragged
-                                            ? fby_array_shape(field)
-                                            : &field->shape;
+    const struct fby_shape *shape =
+        fby_field_packed_bits(field) > 0 || is_ragged ? fby_array_shape(field)
+                                                      : &field->shape;
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
     bool is_float = column->type >= FBY_NPY_F2;
-    if (is_float && fby_field_maps(field) > 0) {
+    if (is_float && fby_field_packed_bits(field) > 0) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
             fby_npy_dtype(column->type));
@@ -260,12 +260,12 @@ static struct fby_npy as_npy(
 static uint64_t convert_values(
     const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
 {
-    if (fby_field_maps(field) == 0) {
+    if (fby_field_packed_bits(field) == 0) {
         return fby_convert(npy, field->wire_type, dst);
     }
     /* Each group of as many bits as the field has maps is packed. */
     npy->n_dims  = 1;
-    npy->dims[0] = fby_field_maps(field);
+    npy->dims[0] = fby_field_packed_bits(field);
     return fby_bits_pack_npy(npy, dst);
 }
 
@@ -367,7 +367,7 @@ static void set_column(struct cast *c, const struct fby_column *column)
     const struct fby_npy no_values = as_npy(column, NULL, 0);
     c->column                      = column;
     c->values  = column->row_bytes / fby_npy_type_bytes(column->type);
-    c->is_copy = fby_field_maps(c->field) == 0 &&
+    c->is_copy = fby_field_packed_bits(c->field) == 0 &&
                  fby_convert_is_copy(&no_values, c->field->wire_type);
 }
 
@@ -471,7 +471,7 @@ static fby_err make_sparse_row(const struct cast *c, uint32_t row, uint32_t i,
     const struct fby_field_job job = {.field = c->field,
         .length                              = &c->lengths[i],
         .indices = c->indices + i * fby_field_index_bytes(c->field)};
-    return fby_sparse_row_write(c->transform, &job, &lists, dst, why);
+    return fby_sparse_write_lists(c->transform, &job, &lists, dst, why);
 }
 
 static void make_sparse_rows(
@@ -575,7 +575,7 @@ static fby_err find_refusal(
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
     }
     uint64_t good = convert_values(field, &npy, dst);
-    if (fby_field_maps(field) > 0) {
+    if (fby_field_packed_bits(field) > 0) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
             fby_convert_text(&npy, good, text), fby_npy_dtype(npy.type));

@@ -22,18 +22,18 @@ enum {
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'I'};
 
-void fby_cached_fini(struct fby_cached *self)
+void fby_cached_manifest_fini(struct fby_cached_manifest *self)
 {
     for (uint32_t i = 0; i < self->count; i++) {
         fby_shard_fini(&self->shards[i]);
     }
     free(self->shards);
-    *self = (struct fby_cached){0};
+    *self = (struct fby_cached_manifest){0};
 }
 
 static void read_stamps(struct fby_reader *r, struct fby_shard *shard)
 {
-    for (uint32_t i = 0; i < fby_shard_stamps(shard) && !r->bad; i++) {
+    for (uint32_t i = 0; i < fby_shard_count_stamps(shard) && !r->bad; i++) {
         struct fby_stamp *out = &shard->stamps[i];
         out->device           = fby_read_u64(r);
         out->inode            = fby_read_u64(r);
@@ -48,8 +48,8 @@ static fby_err refuse_damaged(struct fby_error_detail *why, const char *fault)
     return fby_error_set(why, FBY_PROTO, "manifest cache: %s", fault);
 }
 
-static fby_err decode_shard(
-    struct fby_reader *r, struct fby_cached *out, struct fby_error_detail *why)
+static fby_err decode_shard(struct fby_reader *r,
+    struct fby_cached_manifest *out, struct fby_error_detail *why)
 {
     struct fby_shard *shard = &out->shards[out->count++];
     uint32_t          size  = fby_read_u32(r);
@@ -67,7 +67,8 @@ static fby_err decode_shard(
 }
 
 static fby_err decode_head(struct fby_reader *r, const char *source,
-    uint32_t *n_shards, struct fby_cached *out, struct fby_error_detail *why)
+    uint32_t *n_shards, struct fby_cached_manifest *out,
+    struct fby_error_detail *why)
 {
     const uint8_t *mark          = fby_read_bytes(r, sizeof(magic));
     uint32_t       version       = fby_read_u32(r);
@@ -103,10 +104,10 @@ static fby_err strip_checksum(
 }
 
 fby_err fby_cache_decode(const uint8_t *data, size_t size, const char *source,
-    struct fby_cached *out, struct fby_error_detail *why)
+    struct fby_cached_manifest *out, struct fby_error_detail *why)
 {
     uint32_t n_shards = 0;
-    *out              = (struct fby_cached){0};
+    *out              = (struct fby_cached_manifest){0};
     FBY_TRY(strip_checksum(data, &size, why));
     struct fby_reader r = fby_reader(data, size);
     FBY_TRY(decode_head(&r, source, &n_shards, out, why));
@@ -151,10 +152,10 @@ fby_err fby_cache_path(
 }
 
 fby_err fby_cache_load(const char *path, const char *source,
-    struct fby_cached *out, struct fby_error_detail *why)
+    struct fby_cached_manifest *out, struct fby_error_detail *why)
 {
     struct stat st;
-    *out   = (struct fby_cached){0};
+    *out   = (struct fby_cached_manifest){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return fby_error_set(why, errno == ENOENT ? FBY_NOT_FOUND : FBY_IO,
@@ -200,7 +201,7 @@ static void write_shard(struct cache_writer *w, const struct fby_shard *shard)
     fby_shard_encode(shard, &w->pending);
     size_t shard_bytes = w->pending.size - sizeof(uint32_t);
     fby_store_le(w->pending.data, shard_bytes, sizeof(uint32_t));
-    for (uint32_t i = 0; i < fby_shard_stamps(shard); i++) {
+    for (uint32_t i = 0; i < fby_shard_count_stamps(shard); i++) {
         const struct fby_stamp *s = &shard->stamps[i];
         fby_put_u64(&w->pending, s->device);
         fby_put_u64(&w->pending, s->inode);
@@ -212,7 +213,7 @@ static void write_shard(struct cache_writer *w, const struct fby_shard *shard)
 }
 
 static bool write_all(
-    FILE *file, const char *source, const struct fby_cached *manifest)
+    FILE *file, const char *source, const struct fby_cached_manifest *manifest)
 {
     struct cache_writer w = {.file = file};
     fby_checksum_begin(&w.sum);
@@ -244,14 +245,16 @@ static void make_dirs(const char *file)
     }
 }
 
-static bool same_files(const struct fby_cached *a, const struct fby_cached *b)
+static bool same_files(
+    const struct fby_cached_manifest *a, const struct fby_cached_manifest *b)
 {
     bool same = a->count == b->count;
     for (uint32_t i = 0; same && i < a->count; i++) {
         const struct fby_shard *x = &a->shards[i];
         const struct fby_shard *y = &b->shards[i];
-        uint32_t                n = fby_shard_stamps(x);
-        same = fby_shard_stamps(y) == n && strcmp(x->name, y->name) == 0 &&
+        uint32_t                n = fby_shard_count_stamps(x);
+        same                      = fby_shard_count_stamps(y) == n &&
+               strcmp(x->name, y->name) == 0 &&
                fby_stamps_equal(x->stamps, y->stamps, n);
     }
     return same;
@@ -259,16 +262,16 @@ static bool same_files(const struct fby_cached *a, const struct fby_cached *b)
 
 /* Would storing `manifest` replace one with checksums? Another process may
  * have stored one since this process loaded the cache. */
-static bool would_lose_checksums(
-    const char *path, const char *source, const struct fby_cached *manifest)
+static bool would_lose_checksums(const char *path, const char *source,
+    const struct fby_cached_manifest *manifest)
 {
-    struct fby_cached stored;
+    struct fby_cached_manifest stored;
     if (manifest->hashed) {
         return false;
     }
     bool loses = fby_cache_load(path, source, &stored, NULL) == FBY_OK &&
                  stored.hashed && same_files(&stored, manifest);
-    fby_cached_fini(&stored);
+    fby_cached_manifest_fini(&stored);
     return loses;
 }
 
@@ -293,7 +296,7 @@ static int lock_dir_of(const char *file)
 /* Rename the temporary file to `path`, or remove it if the rename would lose
  * checksums. Returns false and sets errno on failure. */
 static bool rename_or_remove(const char *temporary, const char *path,
-    const char *source, const struct fby_cached *manifest)
+    const char *source, const struct fby_cached_manifest *manifest)
 {
     int  lock  = lock_dir_of(path);
     bool ok    = would_lose_checksums(path, source, manifest)
@@ -308,7 +311,7 @@ static bool rename_or_remove(const char *temporary, const char *path,
 }
 
 fby_err fby_cache_store(const char *path, const char *source,
-    const struct fby_cached *manifest, struct fby_error_detail *why)
+    const struct fby_cached_manifest *manifest, struct fby_error_detail *why)
 {
     char temporary[FBY_PATH_SIZE + 8]; /* with .XXXXXX and NUL */
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);

@@ -15,13 +15,13 @@
 #include "pipeline/types.h"
 #include "worker/source/shard.h"
 
-struct fby_cached {           /* the content of a cache file */
+struct fby_cached_manifest {  /* the content of a cache file */
     struct fby_shard *shards; /* in byte order of names */
     uint32_t          count;
     bool              hashed; /* all shards have checksums */
 };
 
-void fby_cached_fini(struct fby_cached *self);
+void fby_cached_manifest_fini(struct fby_cached_manifest *self);
 
 /* `source` is text that identifies a source: kind, location and settings. */
 
@@ -30,7 +30,8 @@ void fby_cached_fini(struct fby_cached *self);
  * Errors: FBY_PROTO      damaged, or another version
  *         FBY_NOT_FOUND  another source */
 FBY_CHECKED fby_err fby_cache_decode(const uint8_t *data, size_t size,
-    const char *source, struct fby_cached *out, struct fby_error_detail *why);
+    const char *source, struct fby_cached_manifest *out,
+    struct fby_error_detail *why);
 
 /* Write the path of the cache file of `source` in the directory `dir`; NULL
  * means the user's cache directory (dataset.h).
@@ -40,7 +41,7 @@ FBY_CHECKED fby_err fby_cache_path(
 
 /* Load a file. Errors: those of fby_cache_decode; FBY_NOT_FOUND, FBY_IO. */
 FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
-    struct fby_cached *out, struct fby_error_detail *why);
+    struct fby_cached_manifest *out, struct fby_error_detail *why);
 
 /* Write a cache file under another name, then rename it to `path`. Missing
  * directories are made. A manifest without checksums does not replace a stored
@@ -48,6 +49,6 @@ FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
  * Blocks: while another process stores a file in this directory.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_cache_store(const char *path, const char *source,
-    const struct fby_cached *manifest, struct fby_error_detail *why);
+    const struct fby_cached_manifest *manifest, struct fby_error_detail *why);
 
 #endif

@@ -25,7 +25,7 @@ static void number_and_digest(struct fby_dataset *self)
         self->digests[i]              = fby_shard_digest(shard);
         self->samples[i]              = shard->samples;
         self->first[i + 1]            = self->first[i] + shard->samples;
-        self->map_ids[i + 1] = self->map_ids[i] + fby_shard_stamps(shard);
+        self->map_ids[i + 1] = self->map_ids[i] + fby_shard_count_stamps(shard);
     }
     self->digest = fby_data_digest(self->digests, n);
 }
@@ -92,7 +92,8 @@ uint32_t fby_dataset_count_undivided(const struct fby_dataset *self)
     uint32_t n = 0;
     for (uint32_t i = 0; i < self->index.n_shards; i++) {
         const struct fby_sequences *sequences = self->index.shards[i].sequences;
-        n += sequences != NULL && fby_sequences_undivided(sequences) ? 1 : 0;
+        n += sequences != NULL && fby_sequences_is_one_document(sequences) ? 1
+                                                                           : 0;
     }
     return n;
 }
@@ -107,12 +108,12 @@ struct fby_digest fby_dataset_digest(const struct fby_dataset *self)
     return self->digest;
 }
 
-bool fby_dataset_hashed(const struct fby_dataset *self)
+bool fby_dataset_has_checksums(const struct fby_dataset *self)
 {
     return self->index.hashed;
 }
 
-uint32_t fby_dataset_reused(const struct fby_dataset *self)
+uint32_t fby_dataset_reused_shards(const struct fby_dataset *self)
 {
     return self->index.reused;
 }
@@ -190,16 +191,17 @@ uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
 struct fby_member fby_sequence_member(const struct fby_sample_at *at)
 {
     const struct fby_sequences *sequences = at->shard->sequences;
-    struct fby_token_part first = fby_sequences_part(sequences, at->sample, 0);
+    struct fby_token_part       first =
+        fby_sequences_find_part(sequences, at->sample, 0);
     return (struct fby_member){
         .sample    = at->number,
         .shard     = at->shard_number,
         .index     = at->sample,
-        .offset    = fby_sequences_piece(sequences, first.token, 1).at,
+        .offset    = fby_sequences_find_extent(sequences, first.token, 1).at,
         .size      = fby_sequences_bytes(sequences, at->sample),
         .width     = fby_type_bytes(sequences->type),
         .documents = sequences->packed != NULL
-                         ? fby_sequences_parts(sequences, at->sample)
+                         ? fby_sequences_count_parts(sequences, at->sample)
                          : 0,
     };
 }
@@ -235,7 +237,7 @@ bool fby_dataset_has_extension(
     for (uint32_t i = 0; i < self->index.n_shards; i++) {
         const struct fby_shard *shard = &self->index.shards[i];
         for (uint32_t k = 0; k < shard->n_suffixes; k++) {
-            if (fby_suffix_is(shard->suffixes[k], extension)) {
+            if (fby_equal_ignoring_case(shard->suffixes[k], extension)) {
                 return true;
             }
         }
@@ -251,8 +253,8 @@ static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
     uint64_t width = fby_type_bytes(sequences->type);
     uint64_t end   = part.token + part.tokens;
     while (part.token < end) {
-        struct fby_token_piece piece =
-            fby_sequences_piece(sequences, part.token, end - part.token);
+        struct fby_token_extent piece =
+            fby_sequences_find_extent(sequences, part.token, end - part.token);
         struct fby_extent extent = {piece.at, piece.tokens * width};
         FBY_TRY(fby_files_read(self->files, file, extent, buffer, why));
         buffer += extent.size;
@@ -267,12 +269,12 @@ static fby_err read_sequence(struct fby_dataset *self,
 {
     const struct fby_sequences *sequences =
         self->index.shards[member->shard].sequences;
-    uint32_t n_parts = fby_sequences_parts(sequences, member->index);
+    uint32_t n_parts = fby_sequences_count_parts(sequences, member->index);
     uint8_t *lengths = buffer; /* u32 each; member->documents is 0 or n_parts */
     buffer += (size_t)member->documents * sizeof(uint32_t);
     for (uint32_t i = 0; i < n_parts; i++) {
         struct fby_token_part part =
-            fby_sequences_part(sequences, member->index, i);
+            fby_sequences_find_part(sequences, member->index, i);
         if (i < member->documents) {
             fby_store_le(lengths + i * sizeof(uint32_t), part.tokens, 4);
         }

@@ -45,9 +45,9 @@ void                fby_dataset_destroy(struct fby_dataset **self_p);
 uint64_t          fby_dataset_samples(const struct fby_dataset *self);
 struct fby_digest fby_dataset_digest(const struct fby_dataset *self);
 /* Do the shards have checksums? */
-bool fby_dataset_hashed(const struct fby_dataset *self);
+bool fby_dataset_has_checksums(const struct fby_dataset *self);
 /* The number of shards that were taken from the cache. */
-uint32_t fby_dataset_reused(const struct fby_dataset *self);
+uint32_t fby_dataset_reused_shards(const struct fby_dataset *self);
 
 /* The number of shards, and of the samples in each. A shard of a folder is a
  * part of 1,024 samples (parts.h). */
@@ -87,7 +87,7 @@ bool fby_dataset_has_rows(const struct fby_dataset *self);
 bool fby_dataset_has_tokens(const struct fby_dataset *self);
 
 /* The number of packed token files that are one long document, probably because
- * the end token in the pipeline is wrong (fby_sequences_undivided). */
+ * the end token in the pipeline is wrong (fby_sequences_is_one_document). */
 uint32_t fby_dataset_count_undivided(const struct fby_dataset *self);
 
 /* A member of a sample, and where its bytes are. */

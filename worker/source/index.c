@@ -57,8 +57,9 @@ fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
     return fby_jobs_run(&work, why);
 }
 
-fby_err fby_build_each_name(struct fby_build *self, enum fby_expand_want want,
-    fby_build_job *job, void *arg, struct fby_error_detail *why)
+fby_err fby_build_run_job_per_name(struct fby_build *self,
+    enum fby_expand_want want, fby_build_job *job, void *arg,
+    struct fby_error_detail *why)
 {
     struct fby_index *out = self->out;
     FBY_TRY(fby_expand(out->root, &out->parts, want, &self->names, why));
@@ -99,7 +100,7 @@ static fby_err find_location(struct fby_build *b, struct fby_error_detail *why)
     }
     fby_err err = fby_location_split(pattern, b->spec->kind, &out->parts, why);
     if (err == FBY_OK) {
-        err = fby_roots_named(b->spec->roots, out->parts.root, &out->root, why);
+        err = fby_roots_find(b->spec->roots, out->parts.root, &out->root, why);
     }
     return err == FBY_CONFIG ? FBY_USAGE : err;
 }
@@ -156,7 +157,7 @@ static void load_cache(struct fby_build *b)
     fby_err err =
         fby_cache_load(path, (const char *)b->source.data, &b->cached, &why);
     if (err != FBY_OK) {
-        fby_cached_fini(&b->cached);
+        fby_cached_manifest_fini(&b->cached);
     }
     if (err != FBY_OK && err != FBY_NOT_FOUND) {
         fby_warn("CACHE-IGNORED", "%s; indexed again", why.text);
@@ -175,9 +176,9 @@ static bool should_store(const struct fby_build *b)
 
 static void store_cache(const struct fby_build *b)
 {
-    char                    path[FBY_PATH_SIZE];
-    struct fby_error_detail why      = {0};
-    const struct fby_cached manifest = {
+    char                             path[FBY_PATH_SIZE];
+    struct fby_error_detail          why      = {0};
+    const struct fby_cached_manifest manifest = {
         b->out->shards, b->out->n_shards, b->out->hashed};
     if (!should_store(b)) {
         return;
@@ -214,7 +215,7 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     }
     free(b.known);
     fby_names_fini(&b.names);
-    fby_cached_fini(&b.cached);
+    fby_cached_manifest_fini(&b.cached);
     fby_buffer_fini(&b.source);
     return err;
 }

@@ -15,11 +15,13 @@ struct fby_build {
     const struct fby_dataset_spec *spec;
     struct fby_progress            progress;
     struct fby_index              *out;
-    struct fby_buffer  source; /* text with NUL: the identity of the source, by
+    struct fby_buffer source; /* text with NUL: the identity of the source, by
                                  which the cache finds its file */
-    struct fby_cached  cached; /* the manifest from the cache; may be empty */
-    struct fby_names   names; /* names of the shards; for fby_build_each_name */
-    struct fby_shard **known; /* per name: the cached shard, or NULL */
+    struct fby_cached_manifest
+        cached; /* the manifest from the cache; may be empty */
+    struct fby_names
+        names; /* names of the shards; for fby_build_run_job_per_name */
+    struct fby_shard **known;  /* per name: the cached shard, or NULL */
     atomic_uint        reused; /* number of shards taken from the cache */
     atomic_uint        fresh;  /* number of shards scanned or read */
 };
@@ -37,7 +39,7 @@ FBY_CHECKED fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
  * each. Job i fills self->out->shards[i], whose name is self->names.at[i]. Only
  * job i uses self->known[i].
  * Errors: those of fby_expand and fby_jobs_run. */
-FBY_CHECKED fby_err fby_build_each_name(struct fby_build *self,
+FBY_CHECKED fby_err fby_build_run_job_per_name(struct fby_build *self,
     enum fby_expand_want want, fby_build_job *job, void *arg,
     struct fby_error_detail *why);
 
@@ -48,12 +50,12 @@ struct fby_shard *fby_build_find_cached(
 /* Add the lengths of the samples and the checksum to a shard, each if the index
  * needs it: from the cache if the stamps are equal, else from the files.
  * Errors: those of sample_lengths.h and fby_checksum_add_file. */
-FBY_CHECKED fby_err fby_build_read_shard(struct fby_build *self,
+FBY_CHECKED fby_err fby_build_complete_shard(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop,
     struct fby_error_detail *why);
 
-/* Call fby_build_read_shard() for all shards, in parallel. */
-FBY_CHECKED fby_err fby_build_read_shards(
+/* Call fby_build_complete_shard() for all shards, in parallel. */
+FBY_CHECKED fby_err fby_build_complete_shards(
     struct fby_build *self, struct fby_error_detail *why);
 
 enum { FBY_SHARD_FILES = 2 }; /* a data file, and perhaps its index file */
@@ -83,7 +85,7 @@ struct fby_file_kind {
 
 /* Index all shards of the source, one job for each. A shard that the cache has
  * with equal stamps is not scanned. A file must not change while it is scanned.
- * Errors: those of fby_build_each_name and of opening and scanning. */
+ * Errors: those of fby_build_run_job_per_name and of opening and scanning. */
 FBY_CHECKED fby_err fby_build_file_shards(struct fby_build *self,
     const struct fby_file_kind *kind, struct fby_error_detail *why);
 

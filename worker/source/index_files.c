@@ -65,7 +65,7 @@ static bool move_from_cache(
     struct fby_shard *known = b->known[i];
     if (known == NULL || known->kind != b->spec->kind ||
         (known->lengths != NULL) != (b->spec->lengths != NULL) ||
-        fby_shard_stamps(known) != files->n ||
+        fby_shard_count_stamps(known) != files->n ||
         known->size != files->stamps[0].size ||
         !fby_stamps_equal(known->stamps, files->stamps, files->n)) {
         return false;
@@ -153,6 +153,6 @@ fby_err fby_build_file_shards(struct fby_build *self,
     const struct fby_file_kind *kind, struct fby_error_detail *why)
 {
     struct indexing indexing = {.build = self, .kind = kind};
-    return fby_build_each_name(
+    return fby_build_run_job_per_name(
         self, FBY_EXPAND_FILES, open_and_index, &indexing, why);
 }

@@ -31,7 +31,7 @@ static fby_err add_checksum(struct fby_build *b, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
     struct checksum_reading s = {.index = b->out, .shard = shard, .stop = stop};
-    uint32_t                n = fby_shard_stamps(shard);
+    uint32_t                n = fby_shard_count_stamps(shard);
     fby_checksum_begin(&s.sum);
     for (uint32_t f = 0; f < n; f++) {
         if (!fby_shard_is_value(shard, f)) {
@@ -49,9 +49,10 @@ static const struct fby_shard *find_unchanged(
     struct fby_build *b, const struct fby_shard *shard)
 {
     const struct fby_shard *cached = fby_build_find_cached(b, shard->name);
-    uint32_t                n      = fby_shard_stamps(shard);
+    uint32_t                n      = fby_shard_count_stamps(shard);
     if (cached == NULL || cached->has_files != shard->has_files ||
-        fby_shard_stamps(cached) != n || cached->samples != shard->samples) {
+        fby_shard_count_stamps(cached) != n ||
+        cached->samples != shard->samples) {
         return NULL;
     }
     struct fby_shard alike = *cached; /* compare without checksum and lengths */
@@ -81,8 +82,9 @@ static fby_err read_missing(struct fby_build *b, struct fby_shard *shard,
                                             : FBY_OK;
 }
 
-fby_err fby_build_read_shard(struct fby_build *self, struct fby_shard *shard,
-    const atomic_bool *stop, struct fby_error_detail *why)
+fby_err fby_build_complete_shard(struct fby_build *self,
+    struct fby_shard *shard, const atomic_bool *stop,
+    struct fby_error_detail *why)
 {
     const struct fby_shard *same          = find_unchanged(self, shard);
     bool                    needs_lengths = self->spec->lengths != NULL;
@@ -105,10 +107,10 @@ static fby_err shard_job(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
     struct fby_build *b = arg;
-    return fby_build_read_shard(b, &b->out->shards[i], stop, why);
+    return fby_build_complete_shard(b, &b->out->shards[i], stop, why);
 }
 
-fby_err fby_build_read_shards(
+fby_err fby_build_complete_shards(
     struct fby_build *self, struct fby_error_detail *why)
 {
     struct fby_index *out = self->out;

@@ -46,7 +46,7 @@ void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out)
     }
 }
 
-struct fby_span fby_lengths_next(struct fby_record *r)
+struct fby_span fby_lengths_read_entry(struct fby_record *r)
 {
     return fby_record_next_is(r, KEY_LENGTHS)
                ? fby_record_read_bytes(r, KEY_LENGTHS)
@@ -192,7 +192,7 @@ static void read_arrays(struct fby_record *r, struct arrays *arrays)
         arrays->offset = fby_manifest_array(r, KEY_OFFSET);
     }
     arrays->bytes   = fby_manifest_array(r, KEY_BYTES);
-    arrays->lengths = fby_lengths_next(r);
+    arrays->lengths = fby_lengths_read_entry(r);
     if (arrays->source->has_values) {
         arrays->is_value  = fby_manifest_array(r, KEY_IS_VALUE);
         arrays->text_size = fby_manifest_array(r, KEY_TEXT_SIZE);
@@ -324,7 +324,8 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
         return FBY_PROTO; /* also for limits of shard.h, which are FBY_CONFIG */
     }
     if (out->stamps == NULL) {
-        out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
+        out->stamps =
+            fby_zalloc(fby_shard_count_stamps(out) * sizeof(*out->stamps));
     }
     return FBY_OK;
 }

@@ -45,7 +45,7 @@ FBY_CHECKED fby_err fby_tokens_decode(
 /* Append the entry of shard->lengths, unless that is NULL. */
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out);
 /* Read this entry if it is the next one of `r`; else data is NULL. */
-struct fby_span fby_lengths_next(struct fby_record *r);
+struct fby_span fby_lengths_read_entry(struct fby_record *r);
 /* Set out->lengths from these bytes, if any; out->samples must be set.
  * Errors: FBY_PROTO  not 4 bytes a sample. */
 FBY_CHECKED fby_err fby_lengths_decode(

@@ -124,7 +124,7 @@ const char *fby_roots_name(const struct fby_roots *self, uint32_t i)
     return self->list[i]->name;
 }
 
-fby_err fby_roots_named(const struct fby_roots *self, const char *name,
+fby_err fby_roots_find(const struct fby_roots *self, const char *name,
     const struct fby_root **root, struct fby_error_detail *why)
 {
     *root = find_root(self, name);

@@ -30,7 +30,7 @@ const char *fby_roots_name(const struct fby_roots *self, uint32_t i);
 
 /* Find the root with this name; *root is borrowed from `self`.
  * Errors: FBY_USAGE; `why` lists the names of all roots. */
-FBY_CHECKED fby_err fby_roots_named(const struct fby_roots *self,
+FBY_CHECKED fby_err fby_roots_find(const struct fby_roots *self,
     const char *name, const struct fby_root **root,
     struct fby_error_detail *why);
 

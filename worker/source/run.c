@@ -38,7 +38,8 @@ static bool has_name_and_form(
         form == FBY_FORM_SPARSE ? FBY_COLUMN_CSR : FBY_COLUMN_WHOLE;
     return form == FBY_FORM_RAGGED
                ? fby_ragged_has_values_name(column, name)
-               : column->part == part && fby_suffix_is(column->name, name);
+               : column->part == part &&
+                     fby_equal_ignoring_case(column->name, name);
 }
 
 static bool find_column(const struct fby_shard *shard, const char *name,
@@ -274,8 +275,8 @@ static void find_ragged_rows(
         if (i + PREFETCH_ROWS < self->n) {
             __builtin_prefetch(offset_of(self, &offsets, i + PREFETCH_ROWS));
         }
-        self->begin[i] = fby_ragged_offset(&offsets, at);
-        self->end[i]   = fby_ragged_offset(&offsets, at + offsets.width);
+        self->begin[i] = fby_ragged_load_offset(&offsets, at);
+        self->end[i]   = fby_ragged_load_offset(&offsets, at + offsets.width);
         self->at[i]    = NULL;
         if (fby_ragged_within(values, self->begin[i], self->end[i])) {
             self->at[i] = file_of(self, self->slot[i], 0) + values->offset +
@@ -363,7 +364,7 @@ struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     uint16_t                    slot = self->slot[row];
     const struct fby_sequences *sequences =
         dataset->index.shards[self->shard[slot]].sequences;
-    struct fby_token_piece piece = fby_sequences_piece(
+    struct fby_token_extent piece = fby_sequences_find_extent(
         sequences, (uint64_t)self->row[row] * sequences->length + first, n);
     return (struct fby_run_piece){
         .at     = self->use[slot].data + piece.at,

@@ -28,8 +28,9 @@ struct offset_file {
 
 static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 {
-    int64_t begin = fby_ragged_offset(&file->numbers, at);
-    int64_t end   = fby_ragged_offset(&file->numbers, at + file->numbers.width);
+    int64_t begin = fby_ragged_load_offset(&file->numbers, at);
+    int64_t end =
+        fby_ragged_load_offset(&file->numbers, at + file->numbers.width);
     return fby_ragged_within(file->column, begin, end)
                ? clamp_to_u32((uint64_t)(end - begin))
                : 0;

@@ -114,7 +114,7 @@ static fby_err check_suffix_is_new(const struct fby_shard *self,
 {
     uint32_t sample = self->samples - 1;
     for (uint32_t m = self->first[sample]; m < self->members; m++) {
-        if (fby_suffix_is(fby_shard_suffix(self, m), suffix)) {
+        if (fby_equal_ignoring_case(fby_shard_suffix(self, m), suffix)) {
             return fby_error_set(why, FBY_CONFIG,
                 "sample %s has two members named .%s (the case of letters "
                 "does not tell them apart)",
@@ -250,7 +250,7 @@ fby_err fby_shard_finish(struct fby_shard *self, struct fby_error_detail *why)
     return FBY_OK;
 }
 
-uint32_t fby_shard_stamps(const struct fby_shard *self)
+uint32_t fby_shard_count_stamps(const struct fby_shard *self)
 {
     if (fby_shard_has_rows(self) && !fby_is_npz(self->name)) {
         return self->n_columns;
@@ -282,7 +282,7 @@ bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
     uint32_t end = self->first[sample + 1];
     for (uint32_t i = 0; i < n_exts; i++) {
         for (uint32_t m = self->first[sample]; m < end; m++) {
-            if (fby_suffix_is(fby_shard_suffix(self, m), exts[i])) {
+            if (fby_equal_ignoring_case(fby_shard_suffix(self, m), exts[i])) {
                 *member = m;
                 return true;
             }
@@ -312,7 +312,7 @@ static int lower(int c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-bool fby_suffix_is(const char *suffix, const char *extension)
+bool fby_equal_ignoring_case(const char *suffix, const char *extension)
 {
     while (*suffix != '\0' && lower(*suffix) == lower(*extension)) {
         suffix++;

@@ -97,7 +97,7 @@ struct fby_shard {
     uint8_t          *is_value;    /* per member: 1 if its text is its bytes,
                                         0 if it is the path of its file */
     char (*suffixes)[FBY_NAME_SIZE]; /* different ones, in order of first use */
-    struct fby_stamp     *stamps;    /* per file; see fby_shard_stamps() */
+    struct fby_stamp     *stamps; /* per file; see fby_shard_count_stamps() */
     struct fby_sequences *sequences; /* NULL: not a token file */
     uint32_t             *lengths;   /* per sample, for bucket_by; or NULL */
     struct fby_column *columns; /* in byte order of names; NULL: other forms */
@@ -151,7 +151,7 @@ FBY_CHECKED fby_err fby_shard_finish_sequences(
 
 /* The number of stamps: 1 for a tar or .npz file, 1 for a token file or 2 with
  * its index file; in other shards one for each member or column. */
-uint32_t fby_shard_stamps(const struct fby_shard *self);
+uint32_t fby_shard_count_stamps(const struct fby_shard *self);
 
 /* The key of a sample; "" for a sequence. Not for columns. */
 static inline const char *fby_shard_key(
@@ -196,7 +196,7 @@ bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member);
 
 /* Are the two texts equal, except for the case of ASCII letters? */
-bool fby_suffix_is(const char *suffix, const char *extension);
+bool fby_equal_ignoring_case(const char *suffix, const char *extension);
 
 /* Cut the name of a member, without a leading "./", into key and suffix. False
  * for a hidden name or one without an extension: such files are no members. */

@@ -146,7 +146,7 @@ void fby_backlog_remove_aborted(struct fby_backlog *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-uint64_t fby_backlog_rows(struct fby_backlog *self)
+uint64_t fby_backlog_count_rows(struct fby_backlog *self)
 {
     uint64_t rows = 0;
     pthread_mutex_lock(&self->lock);
@@ -195,7 +195,7 @@ static bool must_wait(const struct fby_backlog *self)
     return !self->closed && self->retries == NULL && !can_take_rows;
 }
 
-fby_err fby_backlog_next_task(struct fby_backlog *self, struct fby_task **out)
+fby_err fby_backlog_take_task(struct fby_backlog *self, struct fby_task **out)
 {
     fby_err err = FBY_OK;
     pthread_mutex_lock(&self->lock);

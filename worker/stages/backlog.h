@@ -58,7 +58,7 @@ void fby_backlog_remove_aborted(struct fby_backlog *self);
  * fby_backlog_free_task.
  * Blocks: until a row waits and a task is free.
  * Errors: FBY_GONE  the backlog was closed. */
-FBY_CHECKED fby_err fby_backlog_next_task(
+FBY_CHECKED fby_err fby_backlog_take_task(
     struct fby_backlog *self, struct fby_task **out);
 
 /* Queue a task to be fetched again, before all waiting rows. */
@@ -68,9 +68,9 @@ void fby_backlog_retry_task(struct fby_backlog *self, struct fby_task *task);
 void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task);
 
 /* The number of rows that no task has taken. */
-uint64_t fby_backlog_rows(struct fby_backlog *self);
+uint64_t fby_backlog_count_rows(struct fby_backlog *self);
 
-/* Let all calls of fby_backlog_next_task fail with FBY_GONE. */
+/* Let all calls of fby_backlog_take_task fail with FBY_GONE. */
 void fby_backlog_close(struct fby_backlog *self);
 
 #endif

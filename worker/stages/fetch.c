@@ -53,12 +53,12 @@ static fby_err refuse_missing(const struct fby_task *task,
 static fby_err check_size(
     const struct fby_member *member, struct fby_error_detail *why)
 {
-    return member->size <= FBY_ROW_BYTES
+    return member->size <= FBY_ROW_BYTES_MAX
                ? FBY_OK
                : fby_error_set(why, FBY_FULL,
                      "the member has %llu bytes; at most %llu can be read",
                      (unsigned long long)member->size,
-                     (unsigned long long)FBY_ROW_BYTES);
+                     (unsigned long long)FBY_ROW_BYTES_MAX);
 }
 
 static size_t align_to_u64(size_t offset)
@@ -243,7 +243,7 @@ fby_err fby_fetch_task(void *context, uint32_t thread, void *item)
     fby_err err = fetch_members(self, task, &reading, &why);
     atomic_fetch_add(&task->job->fetch_ns, (uint64_t)(fby_now_ns() - begin_ns));
     if (err == FBY_OK) {
-        err = fby_stage_put(self->transform, task);
+        err = fby_stage_push(self->transform, task);
     }
     return err == FBY_OK
                ? err

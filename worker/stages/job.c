@@ -249,7 +249,7 @@ void fby_job_release(struct fby_job **self_p)
     free(self);
 }
 
-bool fby_job_is_same(
+bool fby_job_matches(
     const struct fby_job *self, const struct fby_job_spec *spec)
 {
     const struct fby_job_spec *own = &self->spec;
@@ -311,7 +311,7 @@ fby_err fby_job_record_substitute(struct fby_job *self, uint32_t row,
     size_t  bytes = max_bytes_in_end(self, row, cause);
     pthread_mutex_lock(&self->lock);
     self->substituted_bytes += bytes;
-    if (self->n_substituted == FBY_SUBSTITUTED ||
+    if (self->n_substituted == FBY_SUBSTITUTED_MAX ||
         self->substituted_bytes > MAX_SUBSTITUTED_BYTES) {
         err = fby_error_set(why, FBY_FULL,
             "more than %zu rows of this request need a substitute, the most "
@@ -379,7 +379,7 @@ uint8_t *fby_job_indices_dst(struct fby_job *self, uint32_t field, uint32_t row)
         find_chunk(self, field, row / raw->rows_per_chunk);
     uint64_t indices_before =
         (uint64_t)(row % raw->rows_per_chunk) * raw->max_length;
-    return chunk->payload + fby_ragged_values_offset(raw, chunk->span.rows) +
+    return chunk->payload + fby_ragged_lengths_end(raw, chunk->span.rows) +
            indices_before * raw->index_bytes;
 }
 
@@ -445,7 +445,7 @@ static void count_written_rows(struct fby_job *self, uint32_t field,
     }
 }
 
-void fby_job_rows_written(struct fby_job *self, uint32_t row, uint32_t n,
+void fby_job_record_written(struct fby_job *self, uint32_t row, uint32_t n,
     const struct fby_job_sink *sink)
 {
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {

@@ -134,7 +134,7 @@ struct fby_job *fby_job_hold(struct fby_job *self);
 void fby_job_release(struct fby_job **self_p);
 
 /* True if the job makes exactly the rows and fields of `spec`. */
-bool fby_job_is_same(
+bool fby_job_matches(
     const struct fby_job *self, const struct fby_job_spec *spec);
 
 static inline bool fby_job_is_aborted(const struct fby_job *self)
@@ -175,7 +175,7 @@ struct fby_job_sink { /* receives chunks that have all their rows */
 /* Record that rows [row, row + n) are written: all chosen fields, and their
  * lengths. For each chunk that now has all its rows, close the gaps between
  * ragged or sparse rows, and pass the chunk to `sink`. */
-void fby_job_rows_written(struct fby_job *self, uint32_t row, uint32_t n,
+void fby_job_record_written(struct fby_job *self, uint32_t row, uint32_t n,
     const struct fby_job_sink *sink);
 
 #endif

@@ -14,7 +14,7 @@ static void write_lengths(const struct fby_raw_field *field,
         fby_store_le(chunk + (size_t)i * width, lengths[i], width);
     }
     memset(chunk + (size_t)rows * width, 0,
-        fby_ragged_values_offset(field, rows) - (size_t)rows * width);
+        fby_ragged_lengths_end(field, rows) - (size_t)rows * width);
 }
 
 struct row_lengths {
@@ -48,7 +48,7 @@ static uint32_t pack_sparse(
     const struct fby_raw_field *field, struct row_lengths rows, uint8_t *chunk)
 {
     uint64_t max_entries = (uint64_t)rows.n * field->max_length;
-    uint8_t *indices     = chunk + fby_ragged_values_offset(field, rows.n);
+    uint8_t *indices     = chunk + fby_ragged_lengths_end(field, rows.n);
     uint8_t *values =
         chunk + fby_sparse_values_offset(field, rows.n, max_entries);
     uint8_t *packed_values =
@@ -66,7 +66,7 @@ uint32_t fby_ragged_pack(const struct fby_raw_field *field,
     const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
     struct row_lengths row_lengths = {rows, lengths};
-    uint8_t           *values = chunk + fby_ragged_values_offset(field, rows);
+    uint8_t           *values = chunk + fby_ragged_lengths_end(field, rows);
     write_lengths(field, lengths, rows, chunk);
     if (field->form == FBY_FORM_SPARSE) {
         return pack_sparse(field, row_lengths, chunk);

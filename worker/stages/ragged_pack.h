@@ -14,8 +14,8 @@
 /* Pack the `rows` rows of `chunk` and return the packed size in bytes. Row i
  * has lengths[i] entries, at most max_length.
  *
- * Before the call, ragged row i is at fby_ragged_values_offset + i * row_bytes.
- * The indices of sparse rows are at fby_ragged_values_offset, with room for
+ * Before the call, ragged row i is at fby_ragged_lengths_end + i * row_bytes.
+ * The indices of sparse rows are at fby_ragged_lengths_end, with room for
  * max_length for each row. Their values are at the fby_sparse_values_offset of
  * `rows` rows of max_length entries. */
 uint32_t fby_ragged_pack(const struct fby_raw_field *field,

@@ -20,14 +20,14 @@ static fby_err next_task(void *context, void **out)
 {
     struct fby_stages *self = context;
     struct fby_task   *task = NULL;
-    fby_err            err  = fby_backlog_next_task(self->backlog, &task);
+    fby_err            err  = fby_backlog_take_task(self->backlog, &task);
     *out                    = task;
     return err;
 }
 
-size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
+size_t fby_stages_max_encode_bytes(uint32_t encode_threads)
 {
-    return encode_threads * FBY_ENCODE_ROOM(FBY_UNIT_MAX);
+    return encode_threads * FBY_ENCODE_ROOM(FBY_CHUNK_BYTES_MAX);
 }
 
 /* Bytes of scratch memory that each transform thread has for itself. All
@@ -232,7 +232,7 @@ struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
         .fetch         = fby_stage_counts(self->fetch),
         .transform     = fby_stage_counts(self->transform),
         .encode        = fby_stage_counts(self->encode),
-        .backlog_rows  = fby_backlog_rows(self->backlog),
+        .backlog_rows  = fby_backlog_count_rows(self->backlog),
         .fetched_bytes = atomic_load(&self->fetched_bytes),
         .substituted   = atomic_load(&self->substituted),
         .scratch_waits = fby_shared_quota_counts(self->quota).waits,

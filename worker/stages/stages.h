@@ -27,7 +27,7 @@ struct fby_stages_config {
 };
 
 /* The largest encode_bytes that `encode_threads` threads can use. */
-size_t fby_stages_most_encode_bytes(uint32_t encode_threads);
+size_t fby_stages_max_encode_bytes(uint32_t encode_threads);
 
 struct fby_stages;
 

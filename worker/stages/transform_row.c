@@ -12,7 +12,7 @@ static void queue_chunk(void *context, struct fby_job_chunk *chunk)
 {
     struct fby_stages *self = context;
     fby_job_hold(chunk->job); /* released by fby_encode_chunk */
-    if (fby_stage_put(self->encode, chunk) !=
+    if (fby_stage_push(self->encode, chunk) !=
         FBY_OK) { /* the stage is being closed */
         struct fby_job *job = chunk->job;
         fby_job_release(&job);
@@ -108,7 +108,7 @@ void fby_transform_finish_rows(
         *fby_job_row_dst(task->job, 0, task->row) ^= 1U;
     }
     const struct fby_job_sink sink = {.complete = queue_chunk, .context = self};
-    fby_job_rows_written(task->job, task->row, rows, &sink);
+    fby_job_record_written(task->job, task->row, rows, &sink);
     fby_stages_free_task(self, task);
 }
 

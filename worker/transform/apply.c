@@ -226,14 +226,14 @@ static struct fby_reach decoded_pixels(
 }
 
 /* The full-size pixels that the decoded pixels `source` cover: `unit` each. The
- * axis begins `skew` full-size pixels into decoded pixel 0 and is `from` pixels
+ * axis begins `offset` full-size pixels into decoded pixel 0 and is `from` pixels
  * long; pixels outside it are left out. */
 static struct fby_reach full_size_pixels(
     const struct fby_axis_spec *axis, struct fby_reach source)
 {
     uint32_t first = source.first * axis->unit;
-    uint32_t end   = (source.first + source.n) * axis->unit - axis->skew;
-    first          = first > axis->skew ? first - axis->skew : 0;
+    uint32_t end   = (source.first + source.n) * axis->unit - axis->offset;
+    first          = first > axis->offset ? first - axis->offset : 0;
     end            = end < axis->from ? end : axis->from;
     return (struct fby_reach){first, end - first};
 }

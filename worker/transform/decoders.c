@@ -54,7 +54,7 @@ static bool is_yuv420(const struct fby_field_content *field)
 
 static bool has_packed_bits(const struct fby_field_content *field)
 {
-    return fby_field_maps(field) > 0;
+    return fby_field_packed_bits(field) > 0;
 }
 
 /* True for packed documents, and for the field of their lengths. */
@@ -92,9 +92,10 @@ static bool is_ragged(const struct fby_field_content *field)
 const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
     [FBY_DECODER_RGB8]     = {"rgb8", OF(RGB8), NULL, fby_self_check_jpegs},
     [FBY_DECODER_FAITHFUL] = {"rgb8_faithful", OF(RGB8), is_faithful,
-        fby_self_check_faithful},
-    [FBY_DECODER_FAST]  = {"rgb8_fast", OF(RGB8), is_fast, fby_self_check_fast},
-    [FBY_DECODER_LABEL] = {"label", OF(LABEL), NULL, fby_self_check_labels},
+        fby_self_check_dct_faithful},
+    [FBY_DECODER_FAST]     = {"rgb8_fast", OF(RGB8), is_fast,
+            fby_self_check_dct_fast},
+    [FBY_DECODER_LABEL]    = {"label", OF(LABEL), NULL, fby_self_check_labels},
     [FBY_DECODER_NUMBER] = {"number", OF(NUMBER), NULL, fby_self_check_numbers},
     [FBY_DECODER_BYTES]  = {"bytes", OF(BYTES), NULL, NULL},
     [FBY_DECODER_PNG]    = {"rgb8_png", OF(RGB8), fby_field_takes_png,
@@ -113,7 +114,7 @@ const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
         fby_self_check_yuv},
     [FBY_DECODER_RAGGED] = {"ragged",
         OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged,
-        fby_self_check_lengths},
+        fby_self_check_ragged},
     [FBY_DECODER_SPARSE] = {"sparse", OF(SPARSE), NULL, fby_self_check_sparse},
     [FBY_DECODER_JSON_TEXT] = {"json_text", OF(TEXT), has_key,
         fby_self_check_json_texts},

@@ -51,7 +51,7 @@ fby_err fby_picture_decoder_for(const struct fby_field_content *field,
     const struct fby_picture_file *file, const struct fby_picture_decoder **out,
     struct fby_error_detail *why)
 {
-    bool is_png = fby_png_is(file);
+    bool is_png = fby_picture_is_png(file);
     if (fby_field_values(field) == FBY_VALUES_IDS) { /* a mask */
         *out = &fby_png_mask;
         return is_png ? FBY_OK
@@ -185,7 +185,7 @@ static struct fby_picture_part wanted_part(
     return (struct fby_picture_part){
         .box   = pass->box,
         .unit  = oversize > 0 && head->is_scalable
-                     ? fby_pass_unit(pass, oversize)
+                     ? fby_pass_largest_unit(pass, oversize)
                      : 1,
         .ycbcr = work->chain.ycbcr,
     };
@@ -245,13 +245,14 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
-    /* The skew (pixels before the box in the first decoded pixel) follows from
+    /* The offset (pixels before the box in the first decoded pixel) follows from
      * the pass's whole box. Then the box is reduced to what the pass reads. */
     *part                            = wanted_part(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
-    struct fby_source_scale scale = {part->unit, region.skew_x, region.skew_y};
-    part->box                     = fby_chain_source_box(&work->chain, &scale);
-    err = reserve_memory(work, head, part, &scale, why);
+    struct fby_source_scale   scale  = {
+           part->unit, region.offset_x, region.offset_y};
+    part->box = fby_chain_source_box(&work->chain, &scale);
+    err       = reserve_memory(work, head, part, &scale, why);
     return err == FBY_OK ? begin_chain(work, &scale) : err;
 }
 

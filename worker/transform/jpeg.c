@@ -273,10 +273,10 @@ static struct fby_picture_region region_of(
     uint32_t lead_y = turns ? area.lead_x : area.lead_y;
     uint32_t tail_y = turns ? area.tail_x : area.tail_y;
     return (struct fby_picture_region){
-        .width  = turns ? area.h : area.w,
-        .height = turns ? area.w : area.h,
-        .skew_x = fby_orientation_from_right(orientation) ? tail_x : lead_x,
-        .skew_y = fby_orientation_from_bottom(orientation) ? tail_y : lead_y,
+        .width    = turns ? area.h : area.w,
+        .height   = turns ? area.w : area.h,
+        .offset_x = fby_orientation_from_right(orientation) ? tail_x : lead_x,
+        .offset_y = fby_orientation_from_bottom(orientation) ? tail_y : lead_y,
     };
 }
 

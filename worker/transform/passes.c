@@ -140,13 +140,13 @@ struct fby_resize_spec fby_pass_resize_spec(
     spec.x.mirror   = pass->mirror;
     spec.x.reversed = pass->reversed;
     spec.x.unit     = scale->unit;
-    spec.x.skew     = scale->skew_x;
+    spec.x.offset   = scale->offset_x;
     spec.y.unit     = scale->unit;
-    spec.y.skew     = scale->skew_y;
+    spec.y.offset   = scale->offset_y;
     return spec;
 }
 
-uint32_t fby_pass_unit(const struct fby_pass *pass, uint32_t times)
+uint32_t fby_pass_largest_unit(const struct fby_pass *pass, uint32_t times)
 {
     uint32_t unit = 8; /* the largest that a decoder offers */
     while (unit > 1 && (pass->box.w / unit < (uint64_t)times * pass->to.w ||

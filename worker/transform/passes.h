@@ -49,9 +49,9 @@ FBY_CHECKED bool fby_passes_plan(const struct fby_op_plan *plans,
 
 /* The scale of a source that was decoded smaller: a source pixel covers `unit`
  * x `unit` pixels of the full-size picture. The first pixel of the pass's box
- * is skew_x columns and skew_y rows into the first source pixel. */
+ * is offset_x columns and offset_y rows into the first source pixel. */
 struct fby_source_scale {
-    uint32_t unit, skew_x, skew_y;
+    uint32_t unit, offset_x, offset_y;
 };
 extern const struct fby_source_scale fby_unscaled; /* 1, 0, 0 */
 
@@ -61,6 +61,6 @@ struct fby_resize_spec fby_pass_resize_spec(
 
 /* Returns the largest unit (8, 4 or 2) at which the decoded box is at least
  * `times` as wide and as high as `pass->to`, or 1 if there is none. */
-uint32_t fby_pass_unit(const struct fby_pass *pass, uint32_t times);
+uint32_t fby_pass_largest_unit(const struct fby_pass *pass, uint32_t times);
 
 #endif

@@ -44,8 +44,9 @@ struct fby_picture_part {
 /* The picture that a decoder delivers for a part. It covers the box; each of
  * its pixels covers unit x unit full-size pixels. */
 struct fby_picture_region {
-    uint32_t width, height;  /* delivered pixels */
-    uint32_t skew_x, skew_y; /* full-size pixels between the corner of the first
+    uint32_t width, height; /* delivered pixels */
+    uint32_t offset_x,
+        offset_y; /* full-size pixels between the corner of the first
                                 delivered pixel and that of the box; < unit */
 };
 
@@ -95,7 +96,7 @@ struct fby_decoded_part {
     struct fby_picture_part   part; /* set by the caller; an empty box means the
                                        whole picture */
     struct fby_picture_head   head;
-    struct fby_picture_region region;  /* its size and skew */
+    struct fby_picture_region region;  /* its size and offset */
     struct fby_scratch        memory;  /* holds `image`; the caller frees it */
     struct fby_image          image;   /* the region */
     uint32_t                  n_ready; /* rows of `image` that are decoded */

@@ -20,7 +20,7 @@ enum {
 static const uint8_t signature[8] = {
     0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-bool fby_png_is(const struct fby_picture_file *file)
+bool fby_picture_is_png(const struct fby_picture_file *file)
 {
     return file->size >= sizeof(signature) &&
            memcmp(file->bytes, signature, sizeof(signature)) == 0;
@@ -336,13 +336,13 @@ static fby_err stream(const struct fby_picture_file *file, bool is_mask,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_error_detail *why)
 {
-    struct png_decoder d = {.file = file,
-        .sink                     = sink,
-        .scratch                  = scratch,
-        .why                      = why,
-        .is_mask                  = is_mask};
-    fby_err            err =
-        fby_png_is(file) ? verify_checksums(&d) : refuse(&d, SPNG_ESIGNATURE);
+    struct png_decoder d   = {.file = file,
+          .sink                     = sink,
+          .scratch                  = scratch,
+          .why                      = why,
+          .is_mask                  = is_mask};
+    fby_err            err = fby_picture_is_png(file) ? verify_checksums(&d)
+                                                      : refuse(&d, SPNG_ESIGNATURE);
     if (err == FBY_OK) {
         err = read_header(&d);
     }

@@ -27,7 +27,7 @@ enum {
 };
 
 /* True if the file begins with the signature of PNG. */
-bool fby_png_is(const struct fby_picture_file *file);
+bool fby_picture_is_png(const struct fby_picture_file *file);
 
 /* The decoder of pictures, and that of masks. The unit of a part must be 1.
  * scratch[0] holds a row, scratch[1] all rows of an interlaced file. */

@@ -197,7 +197,7 @@ static fby_err read_indices(
                      fby_npy_dtype(indices->type));
 }
 
-fby_err fby_sparse_row_write(struct fby_transform *transform,
+fby_err fby_sparse_write_lists(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,
     uint8_t *dst, struct fby_error_detail *why)
 {

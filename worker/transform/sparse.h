@@ -51,7 +51,7 @@ FBY_CHECKED fby_err fby_sparse_write(const struct fby_field_job *job,
 /* Write a row from two arrays, like fby_sparse_write. Reserves 24 bytes of
  * memory for each value: 8 each for the index, for scratch and for sorting.
  * Errors: as fby_field_write. */
-FBY_CHECKED fby_err fby_sparse_row_write(struct fby_transform *transform,
+FBY_CHECKED fby_err fby_sparse_write_lists(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,
     uint8_t *dst, struct fby_error_detail *why);
 

@@ -239,7 +239,7 @@ static void orders_are_those_of_the_model(void **unused)
         assert_int_equal(fby_order_steps(d.order), golden_u64(&g));
         uint64_t step = golden_u64(&g);
         uint32_t rows = golden_u32(&g);
-        assert_true(fby_order_has(d.order, step, 0, rows));
+        assert_true(fby_order_has_rows(d.order, step, 0, rows));
         for (uint32_t row = 0; row < rows; row++) {
             uint64_t sample = 0;
             fby_order_fill_samples(d.order, step, row, 1, &sample);

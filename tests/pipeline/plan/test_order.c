@@ -263,23 +263,23 @@ static void only_rows_that_exist_are_there(void **state)
     (void)state;
     struct fby_order_spec spec  = small_spec(FBY_SHUFFLE_FULL);
     struct fby_order     *order = order_of(&spec); /* 8 steps of 12, one of 5 */
-    assert_true(fby_order_has(order, 0, 0, 12));
-    assert_false(fby_order_has(order, 0, 0, 13));
-    assert_false(fby_order_has(order, 0, 12, 1));
-    assert_false(fby_order_has(order, 0, 13, 1));
-    assert_false(fby_order_has(order, 0, UINT32_MAX, 1));
-    assert_false(fby_order_has(order, 0, 0, 0));
-    assert_true(fby_order_has(order, 0, 1, 11));
-    assert_false(fby_order_has(order, 0, 1, 12));
-    assert_false(fby_order_has(order, 0, 1, UINT32_MAX));
-    assert_true(fby_order_has(order, 8, 0, 5));
-    assert_false(fby_order_has(order, 8, 0, 6));
-    assert_false(fby_order_has(order, 9, 0, 1));
-    assert_false(fby_order_has(order, UINT64_MAX, 0, 1));
+    assert_true(fby_order_has_rows(order, 0, 0, 12));
+    assert_false(fby_order_has_rows(order, 0, 0, 13));
+    assert_false(fby_order_has_rows(order, 0, 12, 1));
+    assert_false(fby_order_has_rows(order, 0, 13, 1));
+    assert_false(fby_order_has_rows(order, 0, UINT32_MAX, 1));
+    assert_false(fby_order_has_rows(order, 0, 0, 0));
+    assert_true(fby_order_has_rows(order, 0, 1, 11));
+    assert_false(fby_order_has_rows(order, 0, 1, 12));
+    assert_false(fby_order_has_rows(order, 0, 1, UINT32_MAX));
+    assert_true(fby_order_has_rows(order, 8, 0, 5));
+    assert_false(fby_order_has_rows(order, 8, 0, 6));
+    assert_false(fby_order_has_rows(order, 9, 0, 1));
+    assert_false(fby_order_has_rows(order, UINT64_MAX, 0, 1));
     fby_order_destroy(&order);
     spec.last = FBY_LAST_PAD;
     order     = order_of(&spec);
-    assert_true(fby_order_has(order, 8, 0, 12));
+    assert_true(fby_order_has_rows(order, 8, 0, 12));
     fby_order_destroy(&order);
 }
 
@@ -555,8 +555,8 @@ static void orders_are_those_of_the_model(void **state)
         assert_int_equal(fby_order_steps(order), golden_u64(&g));
         uint64_t step = golden_u64(&g);
         uint32_t rows = golden_u32(&g);
-        assert_true(fby_order_has(order, step, 0, rows));
-        assert_false(fby_order_has(order, step, 0, rows + 1));
+        assert_true(fby_order_has_rows(order, step, 0, rows));
+        assert_false(fby_order_has_rows(order, step, 0, rows + 1));
         for (uint32_t row = 0; row < rows; row++) {
             uint64_t sample;
             fby_order_fill_samples(order, step, row, 1, &sample);

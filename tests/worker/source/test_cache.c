@@ -13,7 +13,7 @@
 #include "worker/source/cache.h"
 
 /* One tar and its stamp. */
-static struct fby_cached example(void)
+static struct fby_cached_manifest example(void)
 {
     static const struct fby_stamp stamp = {1, 2, 5120, 4, 5};
     struct fby_shard             *shard = fby_zalloc(sizeof(*shard));
@@ -23,12 +23,13 @@ static struct fby_cached example(void)
     shard->size   = 5120;
     shard->stamps = fby_memdup(&stamp, sizeof(stamp));
     assert_ok(fby_shard_finish(shard, NULL));
-    return (struct fby_cached){.shards = shard, .count = 1, .hashed = true};
+    return (struct fby_cached_manifest){
+        .shards = shard, .count = 1, .hashed = true};
 }
 
 /* The bytes of a manifest of these shards of "shards /a". */
 static struct fby_buffer bytes_of(
-    const struct sandbox *sb, const struct fby_cached *what)
+    const struct sandbox *sb, const struct fby_cached_manifest *what)
 {
     static uint8_t    room[4096];
     struct fby_buffer bytes = {0};
@@ -42,30 +43,30 @@ static struct fby_buffer bytes_of(
 
 static struct fby_buffer example_bytes(const struct sandbox *sb)
 {
-    struct fby_cached what  = example();
-    struct fby_buffer bytes = bytes_of(sb, &what);
-    fby_cached_fini(&what);
+    struct fby_cached_manifest what  = example();
+    struct fby_buffer          bytes = bytes_of(sb, &what);
+    fby_cached_manifest_fini(&what);
     return bytes;
 }
 
 /* Store an example with or without sums, whose file has this inode. */
 static void store(const char *path, bool hashed, uint64_t inode)
 {
-    struct fby_cached what         = example();
-    what.hashed                    = hashed;
-    what.shards[0].hashed          = hashed;
-    what.shards[0].stamps[0].inode = inode;
+    struct fby_cached_manifest what = example();
+    what.hashed                     = hashed;
+    what.shards[0].hashed           = hashed;
+    what.shards[0].stamps[0].inode  = inode;
     assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
-    fby_cached_fini(&what);
+    fby_cached_manifest_fini(&what);
 }
 
 static void assert_stored(const char *path, bool hashed, uint64_t inode)
 {
-    struct fby_cached back = {0};
+    struct fby_cached_manifest back = {0};
     assert_ok(fby_cache_load(path, "shards /a", &back, NULL));
     assert_int_equal(back.hashed, hashed);
     assert_int_equal(back.shards[0].stamps[0].inode, inode);
-    fby_cached_fini(&back);
+    fby_cached_manifest_fini(&back);
 }
 
 static void sums_of_the_same_files_are_not_lost(void **state)
@@ -93,9 +94,9 @@ static void nothing_is_left_beside_the_manifest(void **state)
 
 static void another_source_or_no_file_is_not_found(void **state)
 {
-    const struct sandbox *sb    = *state;
-    struct fby_cached     back  = {0};
-    struct fby_buffer     bytes = example_bytes(sb);
+    const struct sandbox      *sb    = *state;
+    struct fby_cached_manifest back  = {0};
+    struct fby_buffer          bytes = example_bytes(sb);
     assert_int_equal(
         fby_cache_decode(bytes.data, bytes.size, "shards /b", &back, NULL),
         FBY_NOT_FOUND);
@@ -107,22 +108,22 @@ static void another_source_or_no_file_is_not_found(void **state)
 
 static void every_damaged_byte_and_every_cut_is_refused(void **state)
 {
-    struct fby_cached back  = {0};
-    struct fby_buffer bytes = example_bytes(*state);
-    uint8_t          *data  = bytes.data;
-    size_t            size  = bytes.size;
+    struct fby_cached_manifest back  = {0};
+    struct fby_buffer          bytes = example_bytes(*state);
+    uint8_t                   *data  = bytes.data;
+    size_t                     size  = bytes.size;
     for (size_t i = 0; i < size; i++) {
         data[i] ^= 0x10;
         assert_int_equal(
             fby_cache_decode(data, size, "shards /a", &back, NULL), FBY_PROTO);
         data[i] ^= 0x10;
-        fby_cached_fini(&back);
+        fby_cached_manifest_fini(&back);
         assert_int_equal(
             fby_cache_decode(data, i, "shards /a", &back, NULL), FBY_PROTO);
-        fby_cached_fini(&back);
+        fby_cached_manifest_fini(&back);
     }
     assert_ok(fby_cache_decode(data, size, "shards /a", &back, NULL));
-    fby_cached_fini(&back);
+    fby_cached_manifest_fini(&back);
     fby_buffer_fini(&bytes);
 }
 
@@ -149,12 +150,12 @@ static void the_directory_comes_from_the_environment_in_order(void **state)
 }
 
 /* A folder of two files, which comes before the tar, and the tar. */
-static struct fby_cached two_shards(void)
+static struct fby_cached_manifest two_shards(void)
 {
-    struct fby_cached tar    = example();
-    struct fby_cached both   = {.count = 2};
-    struct fby_shard *folder = fby_zalloc(2 * sizeof(*folder));
-    both.shards              = folder;
+    struct fby_cached_manifest tar    = example();
+    struct fby_cached_manifest both   = {.count = 2};
+    struct fby_shard          *folder = fby_zalloc(2 * sizeof(*folder));
+    both.shards                       = folder;
     fby_shard_init(folder, "part-0000000", FBY_SOURCE_FOLDER);
     assert_ok(fby_shard_add_sample(folder, "a/1", 3, 0, NULL));
     assert_ok(fby_shard_add_member(folder, "jpg", 0, 5, NULL));
@@ -170,23 +171,23 @@ static struct fby_cached two_shards(void)
 
 static void every_stamp_of_every_shard_comes_back(void **state)
 {
-    const struct sandbox *sb   = *state;
-    const char           *path = sandbox_path(sb, "c/y.manifest");
-    struct fby_cached     what = two_shards();
-    struct fby_cached     back = {0};
+    const struct sandbox      *sb   = *state;
+    const char                *path = sandbox_path(sb, "c/y.manifest");
+    struct fby_cached_manifest what = two_shards();
+    struct fby_cached_manifest back = {0};
     assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
     assert_ok(fby_cache_load(path, "shards /a", &back, NULL));
     assert_int_equal(back.count, 2);
     assert_false(back.hashed);
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t n = fby_shard_stamps(&what.shards[i]);
+        uint32_t n = fby_shard_count_stamps(&what.shards[i]);
         assert_string_equal(back.shards[i].name, what.shards[i].name);
-        assert_int_equal(fby_shard_stamps(&back.shards[i]), n);
+        assert_int_equal(fby_shard_count_stamps(&back.shards[i]), n);
         assert_memory_equal(back.shards[i].stamps, what.shards[i].stamps,
             n * sizeof(struct fby_stamp));
     }
-    fby_cached_fini(&what);
-    fby_cached_fini(&back);
+    fby_cached_manifest_fini(&what);
+    fby_cached_manifest_fini(&back);
 }
 
 static void sum_again(struct fby_buffer *bytes)
@@ -197,15 +198,15 @@ static void sum_again(struct fby_buffer *bytes)
 
 static void assert_damaged(struct fby_buffer *bytes, const char *words)
 {
-    struct fby_cached       back = {0};
-    struct fby_error_detail why  = {0};
+    struct fby_cached_manifest back = {0};
+    struct fby_error_detail    why  = {0};
     sum_again(bytes);
     struct fby_guarded copy = fby_guarded_copy(bytes->data, bytes->size);
     assert_int_equal(
         fby_cache_decode(copy.bytes, copy.size, "shards /a", &back, &why),
         FBY_PROTO);
     assert_says(&why, words);
-    fby_cached_fini(&back);
+    fby_cached_manifest_fini(&back);
     fby_guarded_free(&copy);
 }
 
@@ -213,8 +214,8 @@ enum { COUNT_AT = 4 + 4 + 4 + 9 + 1, FIRST_AT = COUNT_AT + 4 };
 
 static void wrong_numbers_with_a_right_sum_are_refused(void **state)
 {
-    struct fby_cached what  = two_shards();
-    struct fby_buffer bytes = bytes_of(*state, &what);
+    struct fby_cached_manifest what  = two_shards();
+    struct fby_buffer          bytes = bytes_of(*state, &what);
     fby_store_le(bytes.data + COUNT_AT, 3, 4);
     assert_damaged(&bytes, "ends within a shard");
     fby_store_le(bytes.data + COUNT_AT, 1, 4);
@@ -233,13 +234,13 @@ static void wrong_numbers_with_a_right_sum_are_refused(void **state)
     bytes.data[0] = 'G';
     assert_damaged(&bytes, "another version, or no manifest");
     fby_buffer_fini(&bytes);
-    fby_cached_fini(&what);
+    fby_cached_manifest_fini(&what);
 }
 
 static void stamps_are_not_cut_short(void **state)
 {
-    struct fby_cached what  = two_shards();
-    struct fby_buffer bytes = bytes_of(*state, &what);
+    struct fby_cached_manifest what  = two_shards();
+    struct fby_buffer          bytes = bytes_of(*state, &what);
     for (int i = 0; i < 40; i++) { /* of the last shard's one */
         bytes.size--;
         assert_damaged(&bytes, "too short or too long");
@@ -248,14 +249,14 @@ static void stamps_are_not_cut_short(void **state)
     fby_put_u8(&bytes, 0);
     assert_damaged(&bytes, "too short or too long");
     fby_buffer_fini(&bytes);
-    fby_cached_fini(&what);
+    fby_cached_manifest_fini(&what);
 }
 
 static void shards_are_in_order_and_different(void **state)
 {
-    struct fby_cached what  = two_shards();
-    what.shards[1].name[0]  = 'a';
-    struct fby_buffer bytes = bytes_of(*state, &what);
+    struct fby_cached_manifest what = two_shards();
+    what.shards[1].name[0]          = 'a';
+    struct fby_buffer bytes         = bytes_of(*state, &what);
     assert_damaged(&bytes, "shards that are not in order");
     fby_buffer_fini(&bytes);
     free(what.shards[1].name);
@@ -263,7 +264,7 @@ static void shards_are_in_order_and_different(void **state)
     bytes               = bytes_of(*state, &what);
     assert_damaged(&bytes, "shards that are not in order");
     fby_buffer_fini(&bytes);
-    fby_cached_fini(&what);
+    fby_cached_manifest_fini(&what);
 }
 
 /* Only a manifest with sums of the very same files is left as it is. */
@@ -272,10 +273,10 @@ static void sums_of_other_files_are_written_over(void **state)
     const struct sandbox *sb   = *state;
     const char           *path = sandbox_path(sb, "c/w.manifest");
     for (int differs = 0; differs < 5; differs++) {
-        struct fby_cached with    = two_shards();
-        struct fby_cached without = two_shards();
-        struct fby_cached back    = {0};
-        with.hashed               = true;
+        struct fby_cached_manifest with    = two_shards();
+        struct fby_cached_manifest without = two_shards();
+        struct fby_cached_manifest back    = {0};
+        with.hashed                        = true;
         without.shards[0].stamps[1].inode += differs == 1;
         without.shards[1].stamps[0].size += differs == 2;
         without.shards[1].name[0] = differs == 3 ? 'u' : 't';
@@ -287,19 +288,19 @@ static void sums_of_other_files_are_written_over(void **state)
         assert_ok(fby_cache_load(path, "shards /a", &back, NULL));
         assert_int_equal(back.hashed, differs == 0);
         assert_int_equal(back.count, without.count);
-        fby_cached_fini(&back);
-        fby_cached_fini(&with);
-        fby_cached_fini(&without);
+        fby_cached_manifest_fini(&back);
+        fby_cached_manifest_fini(&with);
+        fby_cached_manifest_fini(&without);
     }
 }
 
 static void a_cache_that_is_no_file_is_refused_and_closed(void **state)
 {
-    const struct sandbox   *sb     = *state;
-    struct fby_cached       what   = two_shards();
-    struct fby_cached       back   = {0};
-    struct fby_error_detail why    = {0};
-    unsigned                before = open_descriptors();
+    const struct sandbox      *sb     = *state;
+    struct fby_cached_manifest what   = two_shards();
+    struct fby_cached_manifest back   = {0};
+    struct fby_error_detail    why    = {0};
+    unsigned                   before = open_descriptors();
     assert_int_equal(fby_cache_load(sb->dir, "x", &back, &why), FBY_IO);
     assert_says(&why, "no file");
     assert_int_equal(mkfifo(sandbox_path(sb, "pipe"), 0666), 0);
@@ -320,7 +321,7 @@ static void a_cache_that_is_no_file_is_refused_and_closed(void **state)
         fby_cache_store(sandbox_path(sb, "empty/x"), "x", &what, &why), FBY_IO);
     assert_ok(fby_cache_store(sandbox_path(sb, "d/x"), "x", &what, &why));
     assert_int_equal(open_descriptors(), before);
-    fby_cached_fini(&what);
+    fby_cached_manifest_fini(&what);
 }
 
 static void relative_and_empty_directories_are_passed_over(void **state)

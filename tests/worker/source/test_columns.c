@@ -333,7 +333,7 @@ static void lengths_of_rows_are_read_once_and_again_when_the_file_changed(
             lists(*state, "<i4", others, 2, 10);
         }
         struct fby_dataset *dataset = sandbox_dataset(&spec);
-        assert_int_equal(fby_dataset_reused(dataset), reused[i]);
+        assert_int_equal(fby_dataset_reused_shards(dataset), reused[i]);
         assert_int_equal(fby_dataset_length(dataset, 0), i < 2 ? 4 : 3);
         assert_int_equal(fby_dataset_length(dataset, 1), i < 2 ? 6 : 7);
         fby_dataset_destroy(&dataset);

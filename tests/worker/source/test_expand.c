@@ -12,7 +12,7 @@ static fby_err expand(const struct sandbox *sb, const char *pattern,
     struct fby_location_parts parts;
     const struct fby_root    *root = NULL;
     assert_ok(fby_location_split(pattern, FBY_SOURCE_SHARDS, &parts, why));
-    assert_ok(fby_roots_named(sb->roots, parts.root, &root, why));
+    assert_ok(fby_roots_find(sb->roots, parts.root, &root, why));
     return fby_expand(root, &parts, FBY_EXPAND_FILES, names, why);
 }
 

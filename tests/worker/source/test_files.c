@@ -31,7 +31,7 @@ static void stamp(const struct sandbox *sb, struct some_files *some, int i)
 
 static void make_files(const struct sandbox *sb, struct some_files *some)
 {
-    assert_ok(fby_roots_named(sb->roots, "data", &some->root, NULL));
+    assert_ok(fby_roots_find(sb->roots, "data", &some->root, NULL));
     for (int i = 0; i < FILES; i++) {
         char path[32];
         char text[16];

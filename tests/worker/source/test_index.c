@@ -342,7 +342,7 @@ static void a_manifest_is_written_when_it_changed_and_else_not(void **state)
     assert_int_not_equal(first, second);
     spec.hash              = false;
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_true(fby_dataset_hashed(ds));
+    assert_true(fby_dataset_has_checksums(ds));
     fby_dataset_destroy(&ds);
 }
 

@@ -51,7 +51,7 @@ static void columns_are_read_back_and_lie_within_their_files(void **state)
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
     assert_int_equal(back.samples, 1000);
     assert_int_equal(back.n_columns, 2);
-    assert_int_equal(fby_shard_stamps(&back), 2);
+    assert_int_equal(fby_shard_count_stamps(&back), 2);
     assert_int_equal(back.columns[1].row_bytes, 24);
     assert_true(back.columns[1].big_endian);
     fby_shard_fini(&back);

@@ -76,7 +76,7 @@ static void check_shard(const struct fby_shard *shard)
         check_members(shard);
     }
     assert_non_null(shard->stamps); /* room for each */
-    for (uint32_t i = 0; i < fby_shard_stamps(shard); i++) {
+    for (uint32_t i = 0; i < fby_shard_count_stamps(shard); i++) {
         ((volatile struct fby_stamp *)shard->stamps)[i].device = i;
     }
 }

@@ -59,7 +59,7 @@ static void bench_open(struct bench *bench, void **state, uint32_t max_kept)
     struct fby_error_detail why = {{0}};
     *bench                      = (struct bench){.sb = *state};
     assert_true(file_bytes() <= sizeof(bytes));
-    assert_ok(fby_roots_named(bench->sb->roots, "data", &bench->root, &why));
+    assert_ok(fby_roots_find(bench->sb->roots, "data", &bench->root, &why));
     for (uint64_t id = 0; id < FILES; id++) {
         char path[32];
         snprintf(path, sizeof(path), "data/%s", names[id]);

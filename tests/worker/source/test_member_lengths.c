@@ -73,8 +73,8 @@ static void those_of_a_tar_come_from_the_headers_of_its_members(void **state)
     struct fby_dataset     *again   = sandbox_dataset(&spec);
     assert_lengths(first, right, 3);
     assert_lengths(again, right, 3);
-    assert_int_equal(fby_dataset_reused(first), 0);
-    assert_int_equal(fby_dataset_reused(again), 1);
+    assert_int_equal(fby_dataset_reused_shards(first), 0);
+    assert_int_equal(fby_dataset_reused_shards(again), 1);
     fby_dataset_destroy(&first);
     fby_dataset_destroy(&again);
 }
@@ -90,7 +90,7 @@ static void a_manifest_without_lengths_is_another_one(void **state)
     struct fby_digest   one         = fby_dataset_digest(without);
     struct fby_digest   two         = fby_dataset_digest(with);
     assert_lengths(with, right, 3);
-    assert_int_equal(fby_dataset_reused(with), 0);
+    assert_int_equal(fby_dataset_reused_shards(with), 0);
     assert_false(fby_digest_equal(&one, &two));
     fby_dataset_destroy(&without);
     fby_dataset_destroy(&with);
@@ -99,13 +99,13 @@ static void a_manifest_without_lengths_is_another_one(void **state)
 /* As if an earlier version had kept the manifest under this name. */
 static void a_cached_shard_without_lengths_is_read_again(void **state)
 {
-    static const uint32_t   right[] = {3, 0, 7};
-    const struct sandbox   *sb      = *state;
-    char                    source[256];
-    char                    path[FBY_PATH_SIZE];
-    struct fby_cached       cached = {0};
-    struct fby_dataset_spec spec   = one_tar(sb);
-    struct fby_dataset     *with   = sandbox_dataset(&spec);
+    static const uint32_t      right[] = {3, 0, 7};
+    const struct sandbox      *sb      = *state;
+    char                       source[256];
+    char                       path[FBY_PATH_SIZE];
+    struct fby_cached_manifest cached = {0};
+    struct fby_dataset_spec    spec   = one_tar(sb);
+    struct fby_dataset        *with   = sandbox_dataset(&spec);
     snprintf(source, sizeof(source), "shards %s/s/t.tar lengths npy alt.npy",
         sandbox_path(sb, "data"));
     assert_ok(fby_cache_path(sb->cache, source, path));
@@ -113,9 +113,9 @@ static void a_cached_shard_without_lengths_is_read_again(void **state)
     free(cached.shards[0].lengths);
     cached.shards[0].lengths = NULL;
     assert_ok(fby_cache_store(path, source, &cached, NULL));
-    fby_cached_fini(&cached);
+    fby_cached_manifest_fini(&cached);
     struct fby_dataset *again = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_reused(again), 0);
+    assert_int_equal(fby_dataset_reused_shards(again), 0);
     assert_lengths(again, right, 3);
     fby_dataset_destroy(&with);
     fby_dataset_destroy(&again);
@@ -177,8 +177,8 @@ static void files_of_a_folder_are_looked_into_once(void **state)
     struct fby_dataset *again = sandbox_dataset(&spec);
     assert_lengths(one, first, 2);
     assert_lengths(again, first, 2);
-    assert_int_equal(fby_dataset_reused(one), 0);
-    assert_int_equal(fby_dataset_reused(again), 1);
+    assert_int_equal(fby_dataset_reused_shards(one), 0);
+    assert_int_equal(fby_dataset_reused_shards(again), 1);
     write_npy(*state, "data/f/c/1.npy", "<f4", "(5, 1)", 20);
     struct fby_dataset *changed = sandbox_dataset(&spec);
     assert_lengths(changed, second, 2);
@@ -198,9 +198,9 @@ static void lengths_and_sums_are_kept_together(void **state)
     struct fby_dataset *first = sandbox_dataset(&spec);
     spec.hash                 = false;
     struct fby_dataset *again = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_reused(first), 0);
-    assert_int_equal(fby_dataset_reused(again), 1);
-    assert_true(fby_dataset_hashed(again));
+    assert_int_equal(fby_dataset_reused_shards(first), 0);
+    assert_int_equal(fby_dataset_reused_shards(again), 1);
+    assert_true(fby_dataset_has_checksums(again));
     assert_lengths(again, right, 1);
     fby_dataset_destroy(&plain);
     fby_dataset_destroy(&first);

@@ -31,7 +31,7 @@ ssize_t __wrap_pread(int fd, void *out, size_t size, off_t offset)
 static const struct fby_root *root_of(const struct sandbox *sb)
 {
     const struct fby_root *root = NULL;
-    assert_ok(fby_roots_named(sb->roots, "data", &root, NULL));
+    assert_ok(fby_roots_find(sb->roots, "data", &root, NULL));
     return root;
 }
 

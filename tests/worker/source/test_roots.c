@@ -13,7 +13,7 @@
 static const struct fby_root *root_of(const struct sandbox *sb)
 {
     const struct fby_root *root = NULL;
-    assert_ok(fby_roots_named(sb->roots, "data", &root, NULL));
+    assert_ok(fby_roots_find(sb->roots, "data", &root, NULL));
     return root;
 }
 
@@ -135,7 +135,7 @@ static void an_unknown_root_is_told_what_there_is(void **state)
     struct fby_error_detail why  = {0};
     const struct fby_root  *root = NULL;
     assert_int_equal(
-        fby_roots_named(sb->roots, "other", &root, &why), FBY_USAGE);
+        fby_roots_find(sb->roots, "other", &root, &why), FBY_USAGE);
     assert_says(&why, "other");
     assert_says(&why, "data");
     assert_int_equal(fby_roots_count(sb->roots), 1);
@@ -147,7 +147,7 @@ static void an_unknown_root_is_told_what_there_is(void **state)
         assert_ok(fby_roots_add(sb->roots, option, NULL));
     }
     assert_int_equal(
-        fby_roots_named(sb->roots, "other", &root, &why), FBY_USAGE);
+        fby_roots_find(sb->roots, "other", &root, &why), FBY_USAGE);
     assert_says(&why, "started with: data, more0, more1, more2");
 }
 
@@ -211,7 +211,7 @@ static void roots_are_closed_with_all_of_them(void **state)
         option[2] = '\0';
         assert_string_equal(fby_roots_name(roots, (uint32_t)i), option);
     }
-    assert_ok(fby_roots_named(roots, "r1", &root, NULL));
+    assert_ok(fby_roots_find(roots, "r1", &root, NULL));
     assert_string_equal(fby_root_name(root), "r1");
     assert_string_equal(fby_root_dir(root), sb->dir);
     assert_int_equal(open_descriptors(), before + 3);

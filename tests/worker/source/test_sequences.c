@@ -59,13 +59,13 @@ static void a_piece_ends_with_its_run(void **state)
     assert_ok(fby_sequences_add(all, 100, 5, &why));
     assert_ok(fby_sequences_add(all, 200, 1, &why));
     assert_ok(fby_sequences_add(all, 300, 9, &why));
-    struct fby_token_piece piece = fby_sequences_piece(all, 4, 5);
+    struct fby_token_extent piece = fby_sequences_find_extent(all, 4, 5);
     assert_int_equal(piece.at, 108);
     assert_int_equal(piece.tokens, 1);
-    piece = fby_sequences_piece(all, 5, 4);
+    piece = fby_sequences_find_extent(all, 5, 4);
     assert_int_equal(piece.at, 200);
     assert_int_equal(piece.tokens, 1);
-    piece = fby_sequences_piece(all, 8, 5);
+    piece = fby_sequences_find_extent(all, 8, 5);
     assert_int_equal(piece.at, 304);
     assert_int_equal(piece.tokens, 5);
     fby_sequences_free(&all);
@@ -135,7 +135,8 @@ static void a_flat_file_says_whether_a_document_ends(void **state)
         struct fby_sequences *all =
             read_packed(cases[i].bytes, strlen(cases[i].bytes));
         assert_int_equal(all->endless, cases[i].endless);
-        assert_int_equal(fby_sequences_undivided(all), cases[i].undivided);
+        assert_int_equal(
+            fby_sequences_is_one_document(all), cases[i].undivided);
         fby_sequences_free(&all);
     }
 }

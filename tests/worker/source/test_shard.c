@@ -113,12 +113,12 @@ static void a_name_is_one_line_of_text_with_a_short_extension(void **state)
 static void extensions_match_but_for_the_case_of_letters(void **state)
 {
     (void)state;
-    assert_true(fby_suffix_is("AzZa.1", "aZza.1"));
-    assert_true(fby_suffix_is("", ""));
-    assert_false(fby_suffix_is("jp", "jpg"));
-    assert_false(fby_suffix_is("jpg", "jp"));
-    assert_false(fby_suffix_is("@", "`")); /* beside A and a, */
-    assert_false(fby_suffix_is("[", "{")); /* and Z and z */
+    assert_true(fby_equal_ignoring_case("AzZa.1", "aZza.1"));
+    assert_true(fby_equal_ignoring_case("", ""));
+    assert_false(fby_equal_ignoring_case("jp", "jpg"));
+    assert_false(fby_equal_ignoring_case("jpg", "jp"));
+    assert_false(fby_equal_ignoring_case("@", "`")); /* beside A and a, */
+    assert_false(fby_equal_ignoring_case("[", "{")); /* and Z and z */
     assert_true(fby_is_npz("a.npz"));
     assert_false(fby_is_npz(".npz"));
     assert_false(fby_is_npz("a.npy"));
@@ -258,7 +258,7 @@ static void members_of_a_folder_have_a_size_and_no_offset(void **state)
     assert_ok(fby_shard_add_member(&shard, "cls", 0, 12, NULL));
     assert_ok(fby_shard_finish(&shard, NULL));
     assert_int_equal(shard.kind, FBY_SOURCE_FOLDER);
-    assert_int_equal(fby_shard_stamps(&shard), 2);
+    assert_int_equal(fby_shard_count_stamps(&shard), 2);
     assert_int_equal(shard.stamps[1].size, 12);
     assert_int_equal(shard.bytes[0], 11);
     assert_int_equal(fby_shard_offset(&shard, 1), 0);
@@ -285,9 +285,9 @@ static void a_file_has_at_most_as_many_sequences_as_a_number_says(void **state)
         assert_int_equal(err, more == 0 ? FBY_OK : FBY_CONFIG);
         assert_int_equal(shard.samples, more == 0 ? UINT32_MAX : 0);
         assert_int_equal(shard.kind, FBY_SOURCE_TOKENS);
-        assert_int_equal(fby_shard_stamps(&shard), 2);
+        assert_int_equal(fby_shard_count_stamps(&shard), 2);
         shard.sequences->format = FBY_TOKENS_FLAT;
-        assert_int_equal(fby_shard_stamps(&shard), 1);
+        assert_int_equal(fby_shard_count_stamps(&shard), 1);
         fby_shard_fini(&shard);
     }
 }

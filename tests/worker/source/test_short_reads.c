@@ -245,23 +245,23 @@ static void a_member_that_cannot_be_read_says_why(void **state)
 static fby_err load(const char *path, enum how in, uint32_t *samples,
     struct fby_error_detail *why)
 {
-    struct fby_cached cached;
+    struct fby_cached_manifest cached;
     atomic_store(&how, in);
     fby_err err = fby_cache_load(path, "source", &cached, why);
     atomic_store(&how, WHOLE);
     *samples = err == FBY_OK ? cached.shards[0].samples : 0;
-    fby_cached_fini(&cached);
+    fby_cached_manifest_fini(&cached);
     return err;
 }
 
 static void a_manifest_that_comes_in_pieces_is_the_same(void **state)
 {
-    struct fby_shard        shard   = {0};
-    struct fby_stamp        stamp   = {.size = 5};
-    struct fby_cached       what    = {.shards = &shard, .count = 1};
-    struct fby_error_detail why     = {{0}};
-    uint32_t                samples = 0;
-    char                    path[128];
+    struct fby_shard           shard   = {0};
+    struct fby_stamp           stamp   = {.size = 5};
+    struct fby_cached_manifest what    = {.shards = &shard, .count = 1};
+    struct fby_error_detail    why     = {{0}};
+    uint32_t                   samples = 0;
+    char                       path[128];
     snprintf(path, sizeof(path), "%s", sandbox_path(*state, "m.manifest"));
     fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(&shard, "0", 1, FBY_SHARD_NO_CLASS, NULL));

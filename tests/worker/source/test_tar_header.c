@@ -235,11 +235,12 @@ static void compressed_files_are_known_by_their_whole_magic(void **state)
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t             n    = strlen(known[i].mark);
         struct fby_guarded copy = fby_guarded_copy(known[i].mark, n);
-        assert_string_equal(fby_tar_compression(copy.bytes, n), known[i].name);
-        assert_null(fby_tar_compression(copy.bytes, n - 1));
+        assert_string_equal(
+            fby_tar_detect_compression(copy.bytes, n), known[i].name);
+        assert_null(fby_tar_detect_compression(copy.bytes, n - 1));
         for (size_t k = 0; k < n; k++) {
             copy.bytes[k] ^= 0x40;
-            assert_null(fby_tar_compression(copy.bytes, n));
+            assert_null(fby_tar_detect_compression(copy.bytes, n));
             copy.bytes[k] ^= 0x40;
         }
         fby_guarded_free(&copy);

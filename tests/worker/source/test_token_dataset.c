@@ -201,7 +201,7 @@ static void a_changed_megatron_index_is_read_again(void **state)
     sandbox_remove(*state, "data/m.idx");
     megatron(*state, megatron_sizes, places, 3);
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_reused(ds), 0);
+    assert_int_equal(fby_dataset_reused_shards(ds), 0);
     assert_string_equal(sequence(ds, 0), "11 12 13 1");
     fby_dataset_destroy(&ds);
 }
@@ -288,7 +288,7 @@ static void each_way_to_cut_has_its_own_manifest(void **state)
                 tokens_of(*state, "data:t.mds", &ways[i]);
             struct fby_dataset *ds = sandbox_dataset(&spec);
             struct fby_digest   is = fby_dataset_digest(ds);
-            assert_int_equal(fby_dataset_reused(ds), again);
+            assert_int_equal(fby_dataset_reused_shards(ds), again);
             assert_true(again == 0 || fby_digest_equal(&is, &seen[i]));
             seen[i] = is;
             for (size_t k = 0; k < i; k++) {

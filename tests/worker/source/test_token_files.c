@@ -316,8 +316,8 @@ static void tokens_of_samples_are_found_among_their_columns(void **state)
     assert_ok(fby_mds_read(&r.file, "tokens", r.all, &r.why));
     for (uint32_t i = 0; i < SAMPLES; i++) {
         for (uint32_t k = 0; k < i % 4; k++) {
-            struct fby_token_piece piece =
-                fby_sequences_piece(r.all, token, i % 4 - k);
+            struct fby_token_extent piece =
+                fby_sequences_find_extent(r.all, token, i % 4 - k);
             assert_int_equal(bytes.data[piece.at], (uint8_t)(i + k));
             assert_int_equal(piece.tokens, i % 4 - k);
             token++;

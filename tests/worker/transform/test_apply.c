@@ -265,7 +265,7 @@ static void a_need_beyond_all_memory_is_refused_with_both_numbers(void **state)
 /* The source pixel that contains step `s`. */
 static uint32_t pixel_of(const struct fby_axis_spec *axis, uint32_t s)
 {
-    return (s + axis->skew) / axis->unit;
+    return (s + axis->offset) / axis->unit;
 }
 
 /* The steps whose pixels the axis reads, found one by one. */

@@ -448,8 +448,8 @@ static void the_whole_streamed_is_the_whole_decoded(void **state)
 }
 
 /* The offset of an oriented box in the pixels of a unit, from its position:
- * skew, side and the rest add up to whole units. */
-static void skews_say_where_a_box_begins(void **state)
+ * offset, side and the rest add up to whole units. */
+static void offsets_say_where_a_box_begins(void **state)
 {
     (void)state;
     uint32_t random = 7;
@@ -462,12 +462,12 @@ static void skews_say_where_a_box_begins(void **state)
               UINT32_C(1) << below(&random, 4), false};
         struct fby_picture_region region =
             fby_jpeg_picture.region(&head, &part);
-        assert_in_range(region.skew_x, 0, part.unit - 1);
-        assert_in_range(region.skew_y, 0, part.unit - 1);
+        assert_in_range(region.offset_x, 0, part.unit - 1);
+        assert_in_range(region.offset_y, 0, part.unit - 1);
         assert_int_equal(region.width,
-            (region.skew_x + part.box.w + part.unit - 1) / part.unit);
+            (region.offset_x + part.box.w + part.unit - 1) / part.unit);
         assert_int_equal(region.height,
-            (region.skew_y + part.box.h + part.unit - 1) / part.unit);
+            (region.offset_y + part.box.h + part.unit - 1) / part.unit);
     }
 }
 
@@ -508,7 +508,7 @@ int main(void)
             parts_decoded_smaller_are_those_of_the_smaller_picture),
         cmocka_unit_test_teardown(
             the_whole_streamed_is_the_whole_decoded, give_back),
-        cmocka_unit_test(skews_say_where_a_box_begins),
+        cmocka_unit_test(offsets_say_where_a_box_begins),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.jpeg", tests, NULL, NULL);

@@ -516,7 +516,7 @@ static void the_memory_of_decoding_is_known_before_it(void **state)
         struct fby_picture_region region = png->region(&head, &part);
         assert_int_equal(region.width, 3);
         assert_int_equal(region.height, 4);
-        assert_int_equal(region.skew_x + region.skew_y, 0);
+        assert_int_equal(region.offset_x + region.offset_y, 0);
     }
 }
 

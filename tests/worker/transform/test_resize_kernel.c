@@ -35,7 +35,7 @@ static struct fby_axis_spec any_axis(void)
         .to   = rarely_one(between(1, MOST)),
         .unit = 1U << between(0, 3),
     };
-    spec.skew   = between(0, spec.unit - 1);
+    spec.offset = between(0, spec.unit - 1);
     spec.from   = rarely_one(between(1 + spec.to / 10, 20 * spec.to));
     spec.first  = between(0, spec.to - 1);
     spec.n      = between(1, spec.to - spec.first);
@@ -57,8 +57,8 @@ static void scale_row(const struct resize_kernel *kernel, struct fby_axis *axis,
     const uint8_t *row, uint8_t *out)
 {
     axis->kernel_plan =
-        aligned_alloc(32, (kernel->x_bytes(&axis->spec) + 31) / 32 * 32);
-    kernel->x_prepare(axis);
+        aligned_alloc(32, (kernel->x_plan_bytes(&axis->spec) + 31) / 32 * 32);
+    kernel->x_write_plan(axis);
     kernel->scale_x(axis, row, out);
     free(axis->kernel_plan);
 }
@@ -109,8 +109,8 @@ static void blend_rows(const struct resize_kernel *kernel,
     uint8_t *out)
 {
     axis->kernel_plan =
-        aligned_alloc(32, (kernel->y_bytes(&axis->spec) + 31) / 32 * 32);
-    kernel->y_prepare(axis);
+        aligned_alloc(32, (kernel->y_plan_bytes(&axis->spec) + 31) / 32 * 32);
+    kernel->y_write_plan(axis);
     for (uint32_t o = 0; o < axis->spec.n; o++) {
         kernel->scale_y(
             axis, o, rows + axis->reaches[o].first, size, out + o * size);

@@ -45,7 +45,7 @@ static fby_err write_row(struct fby_shape shape, const int64_t *at, uint64_t n,
         .indices = {.type = FBY_NPY_I8, .values = n, .data = (const void *)at},
         .values  = {.type = FBY_NPY_U1, .values = n, .data = values}};
     memset(out, 0xee, sizeof(*out));
-    fby_err err = fby_sparse_row_write(fresh, &job, &lists, out->values, why);
+    fby_err err = fby_sparse_write_lists(fresh, &job, &lists, out->values, why);
     fby_transform_destroy(&fresh);
     return err;
 }
@@ -144,14 +144,14 @@ static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
              .data        = values},
     };
     assert_int_equal(
-        fby_sparse_row_write(transform, &job, &lists, out.values, NULL),
+        fby_sparse_write_lists(transform, &job, &lists, out.values, NULL),
         FBY_OK);
     assert_int_equal(out.length, 3);
     assert_memory_equal(out.indices, "\0\0\x07\0\x2b\x01", 6);
     assert_memory_equal(out.values, "\x14\0\x0a\0\x1e\0", 6);
     lists.values.values = lists.indices.values = MOST + 1;
     assert_int_equal(
-        fby_sparse_row_write(transform, &job, &lists, out.values, &why),
+        fby_sparse_write_lists(transform, &job, &lists, out.values, &why),
         FBY_BAD_SAMPLE);
     assert_non_null(strstr(why.text, "the row has 7 values, max_length is 6"));
 }
@@ -173,7 +173,7 @@ static void an_index_that_no_integer_holds_is_refused(void **state)
         .indices = {.type = FBY_NPY_U8, .values = 2, .data = (const void *)at},
         .values  = {.type = FBY_NPY_U1, .values = 2, .data = values}};
     assert_int_equal(
-        fby_sparse_row_write(transform, &job, &lists, out.values, &why),
+        fby_sparse_write_lists(transform, &job, &lists, out.values, &why),
         FBY_BAD_SAMPLE);
     assert_non_null(
         strstr(why.text, "index 1 is 18446744073709551615 (uint64); whole"));

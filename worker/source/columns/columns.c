@@ -308,7 +308,7 @@ static int by_name(const void *a, const void *b)
 static void sort_columns(struct fby_shard *out)
 {
     uint32_t            n                = out->n_columns;
-    bool                stamp_per_column = fby_shard_stamps(out) == n;
+    bool                stamp_per_column = fby_shard_count_stamps(out) == n;
     struct column_file *sorted           = fby_zalloc(n * sizeof(*sorted));
     for (uint32_t i = 0; i < n; i++) {
         sorted[i].column = out->columns[i];
@@ -327,7 +327,8 @@ static fby_err refuse_same_names(
 {
     for (uint32_t i = 0; i < out->n_columns; i++) {
         for (uint32_t k = 0; k < i; k++) {
-            if (fby_suffix_is(out->columns[i].name, out->columns[k].name)) {
+            if (fby_equal_ignoring_case(
+                    out->columns[i].name, out->columns[k].name)) {
                 return fby_error_set(why, FBY_CONFIG,
                     "two columns named %s (the case of letters does not tell "
                     "them apart)",

@@ -213,7 +213,7 @@ fby_err fby_columns_decode(
         FBY_TRY(fby_shard_add_column(out, &column, why));
     }
     fby_record_leave(r, &list);
-    struct fby_span lengths = fby_lengths_next(r);
+    struct fby_span lengths = fby_lengths_read_entry(r);
     FBY_TRY(fby_record_end(r, "manifest of a shard", why));
     FBY_TRY(fby_lengths_decode(lengths, out, why));
     if (out->n_columns == 0) {

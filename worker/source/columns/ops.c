@@ -25,7 +25,7 @@ static fby_err scan_shard(void *arg, uint32_t i, const atomic_bool *stop,
         err = fby_columns_scan(index->root, path, shard, why);
     }
     if (err == FBY_OK && (build->spec->lengths != NULL || index->hashed)) {
-        err = fby_build_read_shard(build, shard, stop, why);
+        err = fby_build_complete_shard(build, shard, stop, why);
     }
     return fby_error_prefix(why, err, "shard %s", shard->name);
 }
@@ -33,7 +33,8 @@ static fby_err scan_shard(void *arg, uint32_t i, const atomic_bool *stop,
 static fby_err index_columns(
     struct fby_build *self, struct fby_error_detail *why)
 {
-    return fby_build_each_name(self, FBY_EXPAND_TABLES, scan_shard, self, why);
+    return fby_build_run_job_per_name(
+        self, FBY_EXPAND_TABLES, scan_shard, self, why);
 }
 
 /* Write the path of the file that has column `number`. */

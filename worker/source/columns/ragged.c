@@ -17,7 +17,7 @@ static bool has_ending(const char *name, const char *ending, size_t *stem)
     size_t size        = strlen(name);
     size_t ending_size = strlen(ending);
     if (size <= ending_size ||
-        !fby_suffix_is(name + size - ending_size, ending)) {
+        !fby_equal_ignoring_case(name + size - ending_size, ending)) {
         return false;
     }
     *stem = size - ending_size;
@@ -39,7 +39,7 @@ bool fby_ragged_has_values_name(
     char whole[FBY_NAME_SIZE];
     int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_ending);
     return column->part == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
-           fby_suffix_is(column->name, whole);
+           fby_equal_ignoring_case(column->name, whole);
 }
 
 /* ---- pairs --------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static const struct fby_column *find_column(
     const struct fby_shard *shard, const char *name)
 {
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        if (fby_suffix_is(shard->columns[i].name, name)) {
+        if (fby_equal_ignoring_case(shard->columns[i].name, name)) {
             return &shard->columns[i];
         }
     }
@@ -143,7 +143,8 @@ struct fby_numbers fby_ragged_offsets(
                : fby_column_as_numbers(&shard->columns[column->partner]);
 }
 
-int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at)
+int64_t fby_ragged_load_offset(
+    const struct fby_numbers *offsets, const uint8_t *at)
 {
     size_t   width = offsets->width;
     uint64_t bits  = load_fast(at, width, offsets->big_endian);
@@ -163,8 +164,8 @@ fby_err fby_ragged_read_ends(const struct fby_object *object,
     uint64_t last_at   = offsets->offset + (n - 1) * width;
     FBY_TRY(fby_object_read(object, offsets->offset, raw[0], width, why));
     FBY_TRY(fby_object_read(object, last_at, raw[1], width, why));
-    column->first = fby_ragged_offset(offsets, raw[0]);
-    column->last  = fby_ragged_offset(offsets, raw[1]);
+    column->first = fby_ragged_load_offset(offsets, raw[0]);
+    column->last  = fby_ragged_load_offset(offsets, raw[1]);
     return FBY_OK;
 }
 

@@ -35,7 +35,8 @@ struct fby_numbers fby_ragged_offsets(
 
 /* Load the offset at address `at`, of the type of `offsets`. An unsigned 64-bit
  * number that does not fit becomes INT64_MAX. */
-int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at);
+int64_t fby_ragged_load_offset(
+    const struct fby_numbers *offsets, const uint8_t *at);
 
 /* Read the first and the last of `n` > 0 offsets into column->first and last.
  * Errors: FBY_IO. */

@@ -30,7 +30,7 @@ static fby_err index_folder(
             out->folders, out->n_folders, &out->shards, &out->n_shards, why);
     }
     fby_folders_free_files(out->folders, out->n_folders);
-    return err == FBY_OK ? fby_build_read_shards(self, why) : err;
+    return err == FBY_OK ? fby_build_complete_shards(self, why) : err;
 }
 
 /* Write the path of the file of member `number`. */

@@ -155,7 +155,7 @@ static fby_err check_names(const struct csv *csv, const struct header *header)
             return refuse(csv, "a column without a name");
         }
         for (uint32_t k = 0; k < i; k++) {
-            if (fby_suffix_is(
+            if (fby_equal_ignoring_case(
                     header->cells[k].column, header->cells[i].column)) {
                 return fby_error_set(csv->why, FBY_CONFIG,
                     "line %llu: column '%.60s' is there twice (the case of "

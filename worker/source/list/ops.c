@@ -96,7 +96,7 @@ static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
     free(text);
     FBY_TRY(fby_error_prefix(why, err, "%.200s", out->parts.rest));
     FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_part, self, why));
-    return fby_build_read_shards(self, why);
+    return fby_build_complete_shards(self, why);
 }
 
 /* The text of a member: its path, or its value. */

@@ -187,7 +187,7 @@ static fby_err index_parallel(
     }
     fby_folders_free_files(out->folders, out->n_folders);
     free(m);
-    return err == FBY_OK ? fby_build_read_shards(self, why) : err;
+    return err == FBY_OK ? fby_build_complete_shards(self, why) : err;
 }
 
 /* Write the path of a member. Its suffix begins with the name of its side. */

@@ -229,7 +229,8 @@ static fby_err walk_header(struct tar_walk *w, struct fby_error_detail *why)
         return check_tail(w, why);
     }
     const char *compression =
-        w->header_at == 0 ? fby_tar_compression(block, FBY_TAR_BLOCK) : NULL;
+        w->header_at == 0 ? fby_tar_detect_compression(block, FBY_TAR_BLOCK)
+                          : NULL;
     if (compression != NULL) {
         return fby_error_set(why, FBY_CONFIG,
             "this is a %s file; members are read in place, so unpack it to a "

@@ -239,7 +239,7 @@ fby_err fby_tar_long_name(const char *text, size_t size,
     return set_name((struct text){text, strnlen(text, size)}, out, why);
 }
 
-const char *fby_tar_compression(const uint8_t *data, size_t size)
+const char *fby_tar_detect_compression(const uint8_t *data, size_t size)
 {
     static const struct {
         const char *name;

@@ -47,6 +47,6 @@ FBY_CHECKED fby_err fby_tar_long_name(const char *text, size_t size,
 
 /* The format ("gzip", "zstd", ...) of a compressed file, from its first bytes;
  * NULL when it is not compressed. */
-const char *fby_tar_compression(const uint8_t *data, size_t size);
+const char *fby_tar_detect_compression(const uint8_t *data, size_t size);
 
 #endif

@@ -60,7 +60,7 @@ static void read_sequences(
         runs->documents = fby_record_read_bytes(r, KEY_DOCUMENTS);
     }
     out->sequences = fby_sequences_create(&how);
-    if (!fby_tokens_type_ok(&how)) {
+    if (!fby_tokens_type_is_valid(&how)) {
         fby_record_refuse(r, KEY_TYPE, "no type of tokens");
     }
 }

@@ -74,7 +74,7 @@ static void warn_endless(const struct fby_build *build)
     for (uint32_t i = 0; i < build->out->n_shards; i++) {
         const struct fby_shard *shard = &build->out->shards[i];
         if (shard->sequences->endless &&
-            fby_sequences_undivided(shard->sequences)) {
+            fby_sequences_is_one_document(shard->sequences)) {
             first = first == NULL ? shard : first;
             n_endless++;
         }
@@ -146,7 +146,7 @@ static void describe(const struct fby_dataset *dataset,
     (void)member;
     struct fby_member     sequence = fby_sequence_member(at);
     struct fby_token_part first_part =
-        fby_sequences_part(at->shard->sequences, at->sample, 0);
+        fby_sequences_find_part(at->shard->sequences, at->sample, 0);
     snprintf(text->text, sizeof(text->text),
         "shard %.200s, sample %llu (tokens from %llu on), offset %llu",
         at->shard->name, (unsigned long long)at->number,

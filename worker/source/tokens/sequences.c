@@ -93,13 +93,13 @@ uint64_t fby_sequences_count(const struct fby_sequences *self)
                : (self->tokens - self->shift) / self->length;
 }
 
-bool fby_sequences_undivided(const struct fby_sequences *self)
+bool fby_sequences_is_one_document(const struct fby_sequences *self)
 {
     return self->format == FBY_TOKENS_FLAT && self->packed != NULL &&
            self->packed->documents == 1 && self->tokens > self->length;
 }
 
-uint32_t fby_sequences_parts(
+uint32_t fby_sequences_count_parts(
     const struct fby_sequences *self, uint32_t sequence)
 {
     const struct fby_packed *packed = self->packed;
@@ -108,7 +108,7 @@ uint32_t fby_sequences_parts(
                : packed->first[sequence + 1] - packed->first[sequence];
 }
 
-struct fby_token_part fby_sequences_part(
+struct fby_token_part fby_sequences_find_part(
     const struct fby_sequences *self, uint32_t sequence, uint32_t part)
 {
     const struct fby_packed *packed = self->packed;
@@ -127,16 +127,16 @@ uint64_t fby_sequences_bytes(
     if (self->packed == NULL) {
         return ((uint64_t)self->length + self->shift) * width;
     }
-    return fby_sequences_parts(self, sequence) * sizeof(uint32_t) +
+    return fby_sequences_count_parts(self, sequence) * sizeof(uint32_t) +
            fby_packed_tokens(self->packed, sequence) * width;
 }
 
-struct fby_token_piece fby_sequences_piece(
+struct fby_token_extent fby_sequences_find_extent(
     const struct fby_sequences *self, uint64_t token, uint64_t tokens)
 {
     uint32_t run = fby_interval_find(self->first, self->n_runs, token);
     uint64_t end = run + 1 < self->n_runs ? self->first[run + 1] : self->tokens;
-    return (struct fby_token_piece){
+    return (struct fby_token_extent){
         .at = self->at[run] +
               (token - self->first[run]) * fby_type_bytes(self->type),
         .tokens = tokens < end - token ? tokens : end - token,

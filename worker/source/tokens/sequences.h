@@ -57,7 +57,7 @@ uint64_t fby_sequences_count(const struct fby_sequences *self);
 
 /* True for a packed flat file of only one document, longer than a sequence: the
  * end token in the pipeline is probably wrong. */
-bool fby_sequences_undivided(const struct fby_sequences *self);
+bool fby_sequences_is_one_document(const struct fby_sequences *self);
 
 /* A part of a sequence: all its tokens with the last target or, with packing,
  * one piece of a document. */
@@ -66,9 +66,9 @@ struct fby_token_part {
     uint64_t tokens; /* number of tokens */
 };
 /* The number of parts of a sequence, and part `part` of it. */
-uint32_t fby_sequences_parts(
+uint32_t fby_sequences_count_parts(
     const struct fby_sequences *self, uint32_t sequence);
-struct fby_token_part fby_sequences_part(
+struct fby_token_part fby_sequences_find_part(
     const struct fby_sequences *self, uint32_t sequence, uint32_t part);
 
 /* The size in bytes of a sequence as a member: the tokens of all parts and,
@@ -77,14 +77,14 @@ uint64_t fby_sequences_bytes(
     const struct fby_sequences *self, uint32_t sequence);
 
 /* Tokens that are contiguous in the file. */
-struct fby_token_piece {
+struct fby_token_extent {
     uint64_t at;     /* byte offset in the file */
     uint64_t tokens; /* number of tokens */
 };
 
 /* Find the `tokens` tokens from number `token` on, or those before the end of
  * the first one's run. Needs tokens > 0 and token + tokens <= self->tokens. */
-struct fby_token_piece fby_sequences_piece(
+struct fby_token_extent fby_sequences_find_extent(
     const struct fby_sequences *self, uint64_t token, uint64_t tokens);
 
 #endif

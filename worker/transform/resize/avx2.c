@@ -69,7 +69,7 @@ static size_t quads_bytes(struct pair_plan plan)
     return (bytes + VECTOR - 1) / VECTOR * VECTOR; /* aligns what follows */
 }
 
-static size_t x_bytes(const struct fby_axis_spec *x)
+static size_t x_plan_bytes(const struct fby_axis_spec *x)
 {
     struct pair_plan plan = {(x->n + 3) / 4, (fby_axis_max_reach(x) + 1) / 2};
     return PLAN_HEAD + quads_bytes(plan) +
@@ -107,11 +107,11 @@ static struct pair_weights *weights_of(
     return (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD + quads_bytes(plan));
 }
 
-static void x_prepare(const struct fby_axis *x)
+static void x_write_plan(const struct fby_axis *x)
 {
     struct pair_plan plan  = {(x->spec.n + 3) / 4, resize_max_tap_groups(x, 2)};
     struct quad     *quads = (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD);
-    memset(x->kernel_plan, 0, x_bytes(&x->spec));
+    memset(x->kernel_plan, 0, x_plan_bytes(&x->spec));
     memcpy(x->kernel_plan, &plan, sizeof(plan));
     for (uint32_t o = 0; o < x->spec.n; o++) {
         prepare_pixel(x, o, plan, quads, weights_of(x, plan));
@@ -190,13 +190,13 @@ static void scale_x(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static size_t y_bytes(const struct fby_axis_spec *y)
+static size_t y_plan_bytes(const struct fby_axis_spec *y)
 {
     size_t n_pairs = (fby_axis_max_reach(y) + 1) / 2;
     return PLAN_HEAD + y->n * n_pairs * sizeof(struct weight_pair);
 }
 
-static void y_prepare(const struct fby_axis *y)
+static void y_write_plan(const struct fby_axis *y)
 {
     uint32_t            n_pairs = resize_max_tap_groups(y, 2);
     struct weight_pair *pairs = (void *)((uint8_t *)y->kernel_plan + PLAN_HEAD);
@@ -290,10 +290,10 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
 }
 
 const struct resize_kernel resize_avx2 = {
-    .x_bytes   = x_bytes,
-    .x_prepare = x_prepare,
-    .y_bytes   = y_bytes,
-    .y_prepare = y_prepare,
-    .scale_x   = scale_x,
-    .scale_y   = scale_y,
+    .x_plan_bytes = x_plan_bytes,
+    .x_write_plan = x_write_plan,
+    .y_plan_bytes = y_plan_bytes,
+    .y_write_plan = y_write_plan,
+    .scale_x      = scale_x,
+    .scale_y      = scale_y,
 };

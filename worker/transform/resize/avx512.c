@@ -120,13 +120,13 @@ static size_t digits_offset(struct group_plan plan)
     return PLAN_HEAD + plan.n_groups * sizeof(struct pixel_group);
 }
 
-static size_t x_bytes(const struct fby_axis_spec *x)
+static size_t x_plan_bytes(const struct fby_axis_spec *x)
 {
     struct group_plan plan = {
         (x->n + GROUP - 1) / GROUP, count_fours(fby_axis_max_reach(x))};
     size_t bytes =
         digits_offset(plan) + (size_t)plan.n_groups * plan.n_fours * 3 * VECTOR;
-    return fits_vector(x) ? bytes : resize_avx2.x_bytes(x);
+    return fits_vector(x) ? bytes : resize_avx2.x_plan_bytes(x);
 }
 
 /* The leftmost tap of the group of result pixels [first, end): a tap of its
@@ -161,10 +161,10 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     }
 }
 
-static void x_prepare(const struct fby_axis *x)
+static void x_write_plan(const struct fby_axis *x)
 {
     if (!fits_vector(&x->spec)) {
-        resize_avx2.x_prepare(x);
+        resize_avx2.x_write_plan(x);
         return;
     }
     struct group_plan plan = {
@@ -173,7 +173,7 @@ static void x_prepare(const struct fby_axis *x)
         (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD);
     uint32_t *digits =
         (void *)((uint8_t *)x->kernel_plan + digits_offset(plan));
-    memset(x->kernel_plan, 0, x_bytes(&x->spec));
+    memset(x->kernel_plan, 0, x_plan_bytes(&x->spec));
     memcpy(x->kernel_plan, &plan, sizeof(plan));
     for (uint32_t g = 0; g < plan.n_groups; g++) {
         uint32_t first = g * GROUP;
@@ -226,13 +226,13 @@ static void scale_x(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static size_t y_bytes(const struct fby_axis_spec *y)
+static size_t y_plan_bytes(const struct fby_axis_spec *y)
 {
     return PLAN_HEAD + (size_t)y->n * count_fours(fby_axis_max_reach(y)) *
                            sizeof(struct digits);
 }
 
-static void y_prepare(const struct fby_axis *y)
+static void y_write_plan(const struct fby_axis *y)
 {
     uint32_t       n_fours = resize_max_tap_groups(y, TAPS);
     struct digits *digits  = (void *)((uint8_t *)y->kernel_plan + PLAN_HEAD);
@@ -317,10 +317,10 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
 }
 
 const struct resize_kernel resize_avx512 = {
-    .x_bytes   = x_bytes,
-    .x_prepare = x_prepare,
-    .y_bytes   = y_bytes,
-    .y_prepare = y_prepare,
-    .scale_x   = scale_x,
-    .scale_y   = scale_y,
+    .x_plan_bytes = x_plan_bytes,
+    .x_write_plan = x_write_plan,
+    .y_plan_bytes = y_plan_bytes,
+    .y_write_plan = y_write_plan,
+    .scale_x      = scale_x,
+    .scale_y      = scale_y,
 };

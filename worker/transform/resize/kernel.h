@@ -18,10 +18,10 @@ struct resize_kernel {
     /* Each kernel has its own form of the weights of an axis: its plan. The
      * first function of an axis returns an upper bound of the plan's bytes. The
      * second writes the plan to axis->kernel_plan, aligned to 32 bytes. */
-    size_t (*x_bytes)(const struct fby_axis_spec *x);
-    void (*x_prepare)(const struct fby_axis *x);
-    size_t (*y_bytes)(const struct fby_axis_spec *y);
-    void (*y_prepare)(const struct fby_axis *y);
+    size_t (*x_plan_bytes)(const struct fby_axis_spec *x);
+    void (*x_write_plan)(const struct fby_axis *x);
+    size_t (*y_plan_bytes)(const struct fby_axis_spec *y);
+    void (*y_write_plan)(const struct fby_axis *y);
 
     /* Scale the pixels of one source row. Up to RESIZE_SLACK bytes are read
      * after the end of `in`, and written after the end of `out`. */

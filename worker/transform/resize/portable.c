@@ -82,10 +82,10 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
 }
 
 const struct resize_kernel resize_portable = {
-    .x_bytes   = no_plan_bytes,
-    .x_prepare = prepare_no_plan,
-    .y_bytes   = no_plan_bytes,
-    .y_prepare = prepare_no_plan,
-    .scale_x   = scale_x,
-    .scale_y   = scale_y,
+    .x_plan_bytes = no_plan_bytes,
+    .x_write_plan = prepare_no_plan,
+    .y_plan_bytes = no_plan_bytes,
+    .y_write_plan = prepare_no_plan,
+    .scale_x      = scale_x,
+    .scale_y      = scale_y,
 };

@@ -56,8 +56,8 @@ static struct layout layout_of(
     size_t        ring_n = fby_axis_max_reach(&spec->y);
     struct layout layout = {.y_axis = aligned(fby_axis_memory_bytes(&spec->x))};
     layout.x_plan    = layout.y_axis + aligned(fby_axis_memory_bytes(&spec->y));
-    layout.y_plan    = layout.x_plan + aligned(kernel->x_bytes(&spec->x));
-    layout.ring_rows = layout.y_plan + aligned(kernel->y_bytes(&spec->y));
+    layout.y_plan    = layout.x_plan + aligned(kernel->x_plan_bytes(&spec->x));
+    layout.ring_rows = layout.y_plan + aligned(kernel->y_plan_bytes(&spec->y));
     layout.ring      = layout.ring_rows +
                   aligned((2 * ring_n + EXTRA_ROWS) * sizeof(uint8_t *));
     layout.row_copy = layout.ring + ring_n * ring_stride(spec);
@@ -95,8 +95,8 @@ static void plan_memory(
     self->row_copy       = memory + layout.row_copy;
     self->ring_stride    = ring_stride(spec);
     self->n_ring         = self->y.max_reach;
-    self->kernel->x_prepare(&self->x);
-    self->kernel->y_prepare(&self->y);
+    self->kernel->x_write_plan(&self->x);
+    self->kernel->y_write_plan(&self->y);
     list_ring_rows(self);
 }
 
@@ -151,7 +151,7 @@ static bool is_valid_axis(const struct fby_axis_spec *axis)
     bool wanted_fit = axis->n >= 1 && axis->first < axis->to &&
                       axis->n <= axis->to - axis->first;
     bool unit_fits =
-        axis->unit >= 1 && axis->unit <= 8 && axis->skew < axis->unit;
+        axis->unit >= 1 && axis->unit <= 8 && axis->offset < axis->unit;
     return sides_fit && wanted_fit && unit_fits;
 }
 

@@ -1,7 +1,7 @@
 /* weights.c - weights as fractions of integers.
  *
  * Let n be the number of full-size pixels of the axis, m that of its result
- * pixels, u the unit and k the skew. The centre of source pixel i is at
+ * pixels, u the unit and k the offset. The centre of source pixel i is at
  * (2i + 1) u / 2 - k full-size pixels. The centre of result pixel o, and of its
  * triangle, is at (2o + 1) n / (2m). The half-width of the triangle is
  * max(u, n/m). Its height over source pixel i, multiplied by 2m, is the integer
@@ -13,7 +13,7 @@
 /* (2o + 1) n + 2km: to be compared with (2i + 1) um of a source pixel. */
 static uint64_t shifted_centre(const struct fby_axis_spec *spec, uint64_t o)
 {
-    return (2 * o + 1) * spec->from + UINT64_C(2) * spec->skew * spec->to;
+    return (2 * o + 1) * spec->from + UINT64_C(2) * spec->offset * spec->to;
 }
 
 /* 2m times the distance between the centres of source i and result o. */

@@ -17,12 +17,12 @@ enum { FBY_WEIGHT_BITS = 22 }; /* of fraction: 2^22 is one */
 /* An axis (width or height) that is scaled from `from` to `to` pixels, of which
  * the result pixels [first, first + n) are wanted. `from` counts pixels of full
  * size. If the source was decoded smaller, a source pixel covers `unit` of
- * them, and the axis begins `skew` of them into the first source pixel. */
+ * them, and the axis begins `offset` of them into the first source pixel. */
 struct fby_axis_spec {
     uint32_t from, to; /* 1 to 65535 */
     uint32_t first, n; /* n >= 1 */
     uint32_t unit;     /* 1, 2, 4 or 8 */
-    uint32_t skew;     /* below `unit` */
+    uint32_t offset;   /* below `unit` */
     bool     mirror;   /* write the last wanted pixel first */
     bool     reversed; /* count pixels from the end. Changes no weight. Only
                           nearest.h uses it, if two pixels are equally near */
@@ -31,7 +31,7 @@ struct fby_axis_spec {
 /* The number of source pixels that cover the axis. */
 static inline uint32_t fby_axis_pixels(const struct fby_axis_spec *spec)
 {
-    return (spec->skew + spec->from + spec->unit - 1) / spec->unit;
+    return (spec->offset + spec->from + spec->unit - 1) / spec->unit;
 }
 
 /* A reach: adjacent source pixels, such as those with a weight in a result

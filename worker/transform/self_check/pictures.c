@@ -82,12 +82,12 @@ static void check_scale(struct fby_self_check *check, enum fby_dct_scale scale)
     }
 }
 
-void fby_self_check_faithful(struct fby_self_check *check)
+void fby_self_check_dct_faithful(struct fby_self_check *check)
 {
     check_scale(check, FBY_DCT_FAITHFUL);
 }
 
-void fby_self_check_fast(struct fby_self_check *check)
+void fby_self_check_dct_fast(struct fby_self_check *check)
 {
     check_scale(check, FBY_DCT_FAST);
 }

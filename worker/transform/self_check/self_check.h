@@ -46,7 +46,7 @@ typedef void fby_self_check_fn(struct fby_self_check *check);
 fby_self_check_fn fby_self_check_jpegs;
 
 /* Decode parts of the built-in JPEGs, with dct_scale faithful or fast. */
-fby_self_check_fn fby_self_check_faithful, fby_self_check_fast;
+fby_self_check_fn fby_self_check_dct_faithful, fby_self_check_dct_fast;
 
 /* Decode each built-in PNG as a picture, or as a mask: whole, then its first
  * half. */
@@ -63,7 +63,7 @@ fby_self_check_fn fby_self_check_labels, fby_self_check_numbers;
 fby_self_check_fn fby_self_check_paths;
 
 /* Decode ragged rows, some of them too long. */
-fby_self_check_fn fby_self_check_lengths;
+fby_self_check_fn fby_self_check_ragged;
 
 /* Decode texts of JSON and picks from a list, some of them too long. */
 fby_self_check_fn fby_self_check_json_texts;

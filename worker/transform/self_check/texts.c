@@ -81,7 +81,7 @@ static void check_rules(
     check_rule(check, FBY_TOO_LONG_TRUNCATE, texts, n);
 }
 
-void fby_self_check_lengths(struct fby_self_check *check)
+void fby_self_check_ragged(struct fby_self_check *check)
 {
     static const char *const texts[] = {"", "a", "abc", "abcd", "\n", "abc\n",
         "ab\n\n", "ab\xc3\xa9", "\xc3", "\xe2\x82\xac\n"};
