@@ -105,7 +105,8 @@ void bench_print_trust(double noise, uint32_t min_cores)
 
 void bench_wait_idle(void)
 {
-    int64_t before, used_ns;
+    int64_t before  = 0;
+    int64_t used_ns = 0;
     do {
         before = bench_cpu_ns(BENCH_THIS_PROCESS);
         bench_sleep_until(fby_now_ns() + 20 * FBY_NS_PER_MS);

@@ -140,7 +140,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "trainer: %s\n", error);
         return 1;
     }
-    struct timespec begin, end;
+    struct timespec begin;
+    struct timespec end;
     signal(SIGINT, on_signal);
     timespec_get(&begin, TIME_UTC);
     int code = train_all(stream, &progress);

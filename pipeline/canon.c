@@ -134,7 +134,7 @@ static void set_derived(struct fby_content *content)
     for (size_t i = 0; i < content->n_fields; i++) {
         struct fby_field_content *field = &content->fields[i];
         fby_field_set_packing(field, &content->tokens);
-        fby_field_set_occurrences(field);
+        fby_field_number_repeated_ops(field);
         field->shape = fby_field_shape(field);
     }
 }

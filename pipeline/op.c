@@ -51,7 +51,7 @@ uint32_t fby_op_count(
     return count;
 }
 
-void fby_field_set_occurrences(struct fby_field_content *field)
+void fby_field_number_repeated_ops(struct fby_field_content *field)
 {
     for (uint32_t i = 0; i < field->n_ops; i++) {
         field->ops[i].occurrence =

@@ -124,7 +124,7 @@ uint32_t fby_op_count(
 
 /* Set `occurrence` of each op of the field: the number of ops with the same
  * name before it. Ops of the worker come before those of the device. */
-void fby_field_set_occurrences(struct fby_field_content *field);
+void fby_field_number_repeated_ops(struct fby_field_content *field);
 
 /* Check the rules between the parameters of an op. Each parameter is already
  * known to be in its range. Errors: FBY_CONFIG. */

@@ -227,7 +227,7 @@ static fby_err complete_and_check(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     fby_field_kind(field)->fill_defaults(parsed, field, delivery);
-    fby_field_set_occurrences(field);
+    fby_field_number_repeated_ops(field);
     FBY_TRY(check_wire(check, parsed));
     default_sequence_type(field, &content->tokens);
     field->shape = fby_field_shape(field);

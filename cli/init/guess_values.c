@@ -8,7 +8,7 @@
 
 #include "cli/init/guess_search.h"
 
-static bool is_whole(const char *text, size_t size)
+static bool is_digits(const char *text, size_t size)
 {
     size_t digits = 0;
     while (digits < size && text[digits] >= '0' && text[digits] <= '9') {
@@ -60,6 +60,7 @@ static void list_keys(struct fby_init_member *member, json_t *object)
         }
         json_object_foreach(value, below, inner)
         {
+            /* "?" shows the user that such a key exists; `key:` cannot name it */
             add_key(member, is_plain(name) ? name : "?", below, inner);
         }
     }
@@ -94,7 +95,7 @@ static enum fby_init_value kind_of_list(
 static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
-    if (is_whole(text, size)) {
+    if (is_digits(text, size)) {
         return FBY_INIT_DIGITS;
     }
     /* JSON other than texts, true, false and null begins with one of these. */
@@ -124,7 +125,7 @@ static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
         return b;
     }
     if (a <= FBY_INIT_TEXT && b <= FBY_INIT_TEXT) {
-        return a > b ? a : b; /* WHOLE < NUMBER < TEXT: the more general */
+        return a > b ? a : b; /* DIGITS < NUMBER < TEXT: the more general */
     }
     return FBY_INIT_MIXED;
 }

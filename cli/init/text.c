@@ -220,7 +220,7 @@ static fby_err append_columns(struct fby_buffer *out,
 {
     size_t n = 0;
     fby_init_append(out,
-        "fields:                     # of a column of ids also decode: "
+        "fields:                     # for a column of class ids: decode: "
         "label, classes: N\n");
     for (size_t i = 0; i < data->n_columns; i++) {
         n += append_column(out, &data->columns[i]) ? 1 : 0;

@@ -13,13 +13,13 @@ struct fby_init_column { /* a column of NumPy or SciPy files */
     enum fby_type wire; /* type on the wire; 0: the column cannot be a field */
     struct fby_shape
              row;        /* shape of a row; ragged: of one entry; sparse: of the
-                             row with all zeros */
+                             dense row */
     uint32_t max_length; /* guess of the most entries of a row; 0: dense */
     bool     sparse;     /* rows store only some values and their indices */
 };
 
 /* The kind of a value in a list (.csv, .jsonl), or of all values of a column.
- * A column of NUMBER may also have values of WHOLE, one of TEXT values of
+ * A column of NUMBER may also have values of DIGITS, one of TEXT values of
  * both. */
 enum fby_init_value {
     FBY_INIT_NO_VALUE     = 0, /* members are files */
@@ -52,12 +52,12 @@ struct fby_init_member {
 };
 
 struct fby_init_summary { /* what is known of the data of one split */
-    enum fby_source_kind          kind;
-    const char                   *path;    /* folder, list or pattern */
-    uint64_t                      samples; /* exact number; 0: not counted */
-    uint64_t                      about;   /* estimated number of samples */
-    uint32_t                      shards;  /* number of tars, tables, tokens */
-    uint32_t                      classes; /* class folders; 0: unknown */
+    enum fby_source_kind kind;
+    const char          *path;    /* folder, list or pattern */
+    uint64_t             samples; /* exact number; 0: not counted */
+    uint64_t             about;   /* estimated number of samples */
+    uint32_t             shards;  /* number of tar, table or token files */
+    uint32_t             classes; /* class folders; 0: unknown */
     const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;
     const struct fby_init_column *columns; /* of NumPy or SciPy files */

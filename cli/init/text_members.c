@@ -186,8 +186,8 @@ static void append_image(struct fby_buffer *out,
     append_from(out, data, image);
     fby_init_append(out,
         "    decode: rgb8\n"
-        "    ops:                    # on the workers; only: SPLIT limits "
-        "one\n"
+        "    ops:                    # on the workers; for one split: "
+        "only: SPLIT\n"
         "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
         "      - horizontal_flip: {p: 0.5}\n"
         "      # for val, with only: train added to the two above:\n"
@@ -275,8 +275,8 @@ static size_t append_masks(struct fby_buffer *out,
             add_mask_name(&used, &data->members[i]),
             data->members[i].extension);
         fby_init_printf(out,
-            "    decode: mask8           # ids as they are; several masks of "
-            "0 and 1: maps\n    group: %s\n",
+            "    decode: mask8           # class ids, unchanged; for several "
+            "masks of 0 and 1: decode: maps\n    group: %s\n",
             group);
         fby_init_append(out,
             "    ops:                    # those of its picture that move "
@@ -407,9 +407,10 @@ static size_t append_value_column(
     if (member->value > FBY_INIT_TEXT) { /* lists, objects, mixed */
         return append_list_column(out, member, name) ? 1 : 0;
     }
-    fby_init_printf(out, "  %s: {from: %s, ", name, name);
+    fby_init_printf(out, "  %s: {from: %s, ", name, member->extension);
     if (member->value == FBY_INIT_DIGITS) {
-        fby_init_append(out, "decode: label} # of ids also classes: N\n");
+        fby_init_append(
+            out, "decode: label} # if these are class ids: classes: N\n");
     } else if (member->value == FBY_INIT_NUMBER) {
         fby_init_append(out, "decode: number, key: \".\"}\n");
     } else {

@@ -15,7 +15,7 @@ static const double min_cpu_share   = 0.05;  /* of a field's CPU time */
 static const double min_byte_share  = 0.125; /* of a field's raw bytes */
 static const double min_codec_bytes = 64; /* raw bytes of a field per sample */
 /* Two orders of ops with at most this mean difference are equivalent. */
-static const double rounding_levels = 1;
+static const double rounding_levels = 1; /* pixel values of 0 to 255 */
 /* A longer move must save at least this share more than a shorter one. */
 static const double min_move_share = 0.03;
 
@@ -114,8 +114,8 @@ static void find_ends(struct findings *self)
         "not in them, or only at their end",
         ends->undivided, ends->files, ends->end);
     set_text(finding->advice,
-        "nothing, if that is true; else end: the token after each document "
-        "(the tokenizer's end of text), and type: that of the files");
+        "nothing, if that is true; else correct 'end', the token after each "
+        "document (the tokenizer's end of text), or 'type', that of the files");
 }
 
 /* ---- Pictures and their masks -------------------------------------------- */
@@ -206,8 +206,9 @@ static struct triple_text format_triple(const double *values, double divisor)
     return out;
 }
 
-/* Levels have a mean of at most 1 and a std of at most 0.5. A std of 1 or 2 may
- * be intended. But if the mean is in bytes, such a std is in bytes, too. */
+/* Pixel values are scaled to 0 to 1 before normalize, so a mean is at most 1
+ * and a std at most 0.5. A std of 1 or 2 may be intended. But if the mean is of
+ * bytes (0 to 255), such a std is of bytes, too. */
 static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -236,7 +237,7 @@ static void find_levels(
 /* ---- The order of ops ---------------------------------------------------- */
 
 /* True if the changed order makes about the same values. The ids of a mask must
- * not differ at all, because they are not levels. */
+ * not differ at all. */
 static bool is_equivalent(
     const struct fby_lint_field *field, const struct fby_lint_trial *trial)
 {
@@ -392,6 +393,7 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     double width = fby_type_bytes(field->content->wire_type);
     const struct narrow_type *type = narrowest_type(label, values->least, most);
     bool tokens = fby_field_values(field->content) == FBY_VALUES_TOKENS;
+    /* A trial sees few tokens: that all fit u8 says little of the others. */
     if (type == NULL || fby_type_bytes(type->type) >= width ||
         (tokens && type->type != FBY_U16)) {
         return;
@@ -492,8 +494,9 @@ static void find_sequence(
         "all tokens of a row except one are also in field '%s'",
         inputs->content->name);
     set_text(finding->advice,
-        "one field from: sequence for both; its tokens but the last in a row "
-        "are the inputs, but the first the targets");
+        "one field 'from: sequence' for both: the inputs are its tokens "
+        "without "
+        "the last in a row, the targets those without the first");
     set_saving(finding, field->current.bytes + inputs->current.bytes,
         inputs->current.bytes + fby_type_bytes(field->content->wire_type),
         "bytes a sample");

@@ -58,8 +58,9 @@ struct fby_lint_field {
     struct fby_lint_encoding current; /* the encoding in the pipeline file */
     struct fby_lint_encoding best;    /* the encoding that `auto` chooses */
     struct fby_lint_trial scale; /* with dct_scale: faithful instead of off */
-    struct fby_lint_move  moves[FBY_LINT_MOVES];
-    uint32_t              n_moves;
+    /* Of each op, the shortest move first. */
+    struct fby_lint_move moves[FBY_LINT_MOVES];
+    uint32_t             n_moves;
 };
 
 /* Flat token files, which are divided into documents at an end token. */

@@ -6,12 +6,12 @@ static const struct fby_key key = {FBY_TEXT("columns", parsed_split, pattern,
     "a pattern of folders of .npy files, or of .npz")};
 
 const struct fby_source_traits fby_source_columns = {
-    .id         = FBY_SOURCE_COLUMNS,
-    .key        = &key,
-    .usage      = "columns: PATTERN",
-    .samples    = "columns",
-    .label      = "COLUMN",
-    .has_rows   = true,
-    .is_listed  = true,
-    .check_rest = fby_pattern_check,
+    .id            = FBY_SOURCE_COLUMNS,
+    .key           = &key,
+    .usage         = "columns: PATTERN",
+    .samples       = "columns",
+    .label         = "COLUMN",
+    .has_rows      = true,
+    .lists_folders = true,
+    .check_rest    = fby_pattern_check,
 };

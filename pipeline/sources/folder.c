@@ -19,6 +19,6 @@ const struct fby_source_traits fby_source_folder = {
     .samples          = "folders",
     .has_classes      = true,
     .has_files        = true,
-    .is_listed        = true,
+    .lists_folders    = true,
     .directory_length = directory_length,
 };

@@ -51,13 +51,13 @@ static fby_err check_rest(
 }
 
 const struct fby_source_traits fby_source_parallel = {
-    .id         = FBY_SOURCE_PARALLEL,
-    .key        = &key,
-    .usage      = "parallel: PATTERN",
-    .samples    = "parallel folders",
-    .label      = "cls",
-    .has_files  = true,
-    .has_names  = true,
-    .is_listed  = true,
-    .check_rest = check_rest,
+    .id            = FBY_SOURCE_PARALLEL,
+    .key           = &key,
+    .usage         = "parallel: PATTERN",
+    .samples       = "parallel folders",
+    .label         = "cls",
+    .has_files     = true,
+    .has_names     = true,
+    .lists_folders = true,
+    .check_rest    = check_rest,
 };

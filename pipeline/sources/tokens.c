@@ -140,8 +140,8 @@ static fby_err check(
     bool                     has_column = tokens->column[0] != '\0';
     if (!fby_tokens_type_is_valid(tokens)) {
         return fby_error_set(why, FBY_CONFIG,
-            "tokens: the type is u8, u16, u32, i32 or i64, and of flat files "
-            "it is said");
+            "tokens: the type is u8, u16, u32, i32 or i64; flat files need "
+            "it");
     }
     if (tokens->length == 0 || tokens->length > FBY_MAX_TOKENS) {
         return fby_error_set(why, FBY_CONFIG,

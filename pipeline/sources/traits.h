@@ -22,8 +22,8 @@ struct fby_source_traits {
     const char           *usage; /* for errors: "folder: PATH" */
 
     const char *samples; /* the noun for its samples in error messages */
-    const char *label;   /* for errors: a `from:` that holds labels; NULL: the
-                            source has class folders */
+    const char *label;   /* the value of `from:` that errors suggest for a
+                            label; NULL: the source has class folders */
 
     bool has_classes;   /* has class folders, from which a label can come */
     bool has_rows;      /* a sample is a row of columns and has no members */
@@ -32,7 +32,7 @@ struct fby_source_traits {
     bool has_values;    /* a member can be a value without a file */
     bool has_files;     /* each member is a file of its own */
     bool has_names;     /* extensions begin with a column's or folder's name */
-    bool is_listed;     /* the worker lists its folders at each open */
+    bool lists_folders; /* the worker lists its folders at each open */
 
     /* The length of the directory at the start of `path`. NULL: the directory
      * ends at the last slash before the first wildcard or brace. */

@@ -51,22 +51,23 @@ static void assert_text(const struct fby_init_summary *s, const char *wanted)
     "global_batch: " batch "          # shared by all " \
     "ranks\nseed: 0\n"                                  \
     "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n"
-#define IMAGE(name, from)                                                    \
-    "  " name ":\n    from: " from "\n    decode: rgb8\n"                    \
-    "    ops:                    # on the workers; only: SPLIT limits one\n" \
-    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"         \
-    "      - horizontal_flip: {p: 0.5}\n"                                    \
-    "      # for val, with only: train added to the two above:\n"            \
-    "      # - resize: {shorter: 256, only: val}\n"                          \
-    "      # - center_crop: {size: 224, only: val}\n"                        \
-    "    device:                 # at the trainer; of values 0..1\n"         \
-    "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "  \
-    "0.225]}\n"                                                              \
+#define IMAGE(name, from)                                                   \
+    "  " name ":\n    from: " from "\n    decode: rgb8\n"                   \
+    "    ops:                    # on the workers; for one split: only: "   \
+    "SPLIT\n"                                                               \
+    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"        \
+    "      - horizontal_flip: {p: 0.5}\n"                                   \
+    "      # for val, with only: train added to the two above:\n"           \
+    "      # - resize: {shorter: 256, only: val}\n"                         \
+    "      # - center_crop: {size: 224, only: val}\n"                       \
+    "    device:                 # at the trainer; of values 0..1\n"        \
+    "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, " \
+    "0.225]}\n"                                                             \
     "    out: {dtype: f32, layout: chw}\n"
 #define MASK(name, from, group)                                               \
     "  " name ":\n    from: " from "\n"                                       \
-    "    decode: mask8           # ids as they are; several masks of 0 and "  \
-    "1: maps\n    group: " group "\n"                                         \
+    "    decode: mask8           # class ids, unchanged; for several masks "  \
+    "of 0 and 1: decode: maps\n    group: " group "\n"                        \
     "    ops:                    # those of its picture that move pixels, in" \
     " order\n"                                                                \
     "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"          \
@@ -180,7 +181,8 @@ static void a_list_s_file_is_written_whole(void **state)
         "    files: [\"eye\", \"seg\"]      # columns of paths\n" FULL SHORT
             VAL("list", "PATH, files: [...]") REST("64  ") "fields:\n" IMAGE(
                 "eye", "eye.jpg") MASK("seg", "seg.png",
-                "eye") "  kind: {from: kind, decode: label} # of ids also "
+                "eye") "  kind: {from: kind, decode: label} # if these are "
+                       "class ids: "
                        "classes: N\n"
                        "  size: {from: size, decode: number, key: \".\"}\n"
                        "  note: {from: note, decode: text, max_length: 16, "
@@ -284,7 +286,7 @@ static void a_file_of_columns_is_written_whole(void **state)
          .columns                             = columns,
          .n_columns                           = 6};
     static const char       fields[] = REST(
-              "4096") "fields:                     # of a column of ids also "
+              "4096") "fields:                     # for a column of class ids: "
                 "decode: label, classes: N\n"
                 "  dense: {from: dense, decode: array, shape: [13, 7], wire: "
                 "f32}\n"

@@ -54,7 +54,7 @@ static void without_blocks_their_numbers_are_0(void **state)
     c->lanes  = 0;
     c->slices = 1;
     assert_string_equal(content_error(c), wrong);
-    c->block  = UINT32_MAX; /* block + slices wraps to 0 */
+    c->block = UINT32_MAX; /* block + slices wraps to 0 */
     assert_string_equal(content_error(c), wrong);
     fby_split_destroy(&split);
 }
@@ -201,8 +201,8 @@ static void pad_and_end_belong_to_packed_documents(void **state)
 static void tokens_say_their_type_length_and_column(void **state)
 {
     (void)state;
-    static const char type[] = "tokens: the type is u8, u16, u32, i32 or i64, "
-                               "and of flat files it is said";
+    static const char type[] = "tokens: the type is u8, u16, u32, i32 or i64; "
+                               "flat files need it";
     static const char length[] = "tokens: length is not within 1 to 16777216";
     static const char column[] = "tokens: the column belongs to format: mds, "
                                  "which has one";

@@ -414,7 +414,7 @@ static void add_field_segments(struct gpu_packer *p,
                f->plan->kind == FBY_EXPAND_CSR) {
         /* Zero rows: the offsets have one entry, which is 0. */
         fby_segments_append_copy(list, f->groups,
-            fby_type_bytes(f->plan->offsets),
+            fby_type_bytes(f->plan->offset_type),
             p->setup->tensor_offset[f->index][1]);
     }
 }

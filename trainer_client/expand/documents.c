@@ -80,7 +80,8 @@ static void write_mask(
     const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     uint32_t width = fby_type_bytes(plan->to);
-    uint64_t end   = doc->padding ? 0 : doc->end;
+    /* With an end of 0, fby_document_counts is false for every token. */
+    uint64_t end = doc->padding ? 0 : doc->end;
     for (uint64_t at = doc->first; at < doc->end; at++) {
         bool counts = fby_document_counts(at, end, plan->shift);
         fby_store_le(

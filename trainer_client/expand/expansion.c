@@ -233,7 +233,7 @@ static fby_err plan_rows(const struct planning *p)
     self->max_length      = field->max_length;
     self->entry_bytes     = self->raw_bytes / field->max_length;
     self->longest         = delivery->longest;
-    self->offsets         = delivery->offsets;
+    self->offset_type     = delivery->offsets;
     self->documents       = fby_field_values(field) == FBY_VALUES_LENGTHS;
     self->shift           = self->documents ? field->as.documents.shift : 0;
     if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
@@ -256,7 +256,8 @@ static fby_err plan_rows(const struct planning *p)
     if (padded) {
         add_tensor(self, ".lengths", FBY_I32, sizeof(int32_t), 0);
     } else {
-        add_tensor(self, ".offsets", self->offsets, offset_bytes, offset_bytes);
+        add_tensor(
+            self, ".offsets", self->offset_type, offset_bytes, offset_bytes);
     }
     return FBY_OK;
 }
@@ -265,14 +266,14 @@ static void add_sparse_tensors(struct fby_expansion *self)
 {
     uint64_t most        = self->max_length;
     uint64_t value_bytes = most * fby_type_bytes(self->to);
-    uint32_t width       = fby_type_bytes(self->offsets);
+    uint32_t width       = fby_type_bytes(self->offset_type);
     uint64_t coordinates = (1 + self->shape.n_dims) * most * sizeof(int64_t);
     if (self->kind == FBY_EXPAND_DENSE) {
         add_tensor(self, "", self->to, self->out_bytes, 0);
     } else if (self->kind == FBY_EXPAND_CSR) {
         add_tensor(self, "", self->to, value_bytes, 0);
-        add_tensor(self, ".offsets", self->offsets, width, width);
-        add_tensor(self, ".indices", self->offsets, most * width, 0);
+        add_tensor(self, ".offsets", self->offset_type, width, width);
+        add_tensor(self, ".indices", self->offset_type, most * width, 0);
     } else {
         add_tensor(self, "", self->to, value_bytes, 0);
         add_tensor(self, ".indices", FBY_I64, coordinates, 0);
@@ -291,8 +292,8 @@ static fby_err plan_sparse(const struct planning *p)
     self->max_length                          = p->field->max_length;
     self->entry_bytes                         = fby_type_bytes(self->from);
     self->index_bytes                         = fby_index_bytes(&self->shape);
-    self->raw_bytes = self->entry_bytes * self->max_length;
-    self->offsets   = delivery->offsets;
+    self->raw_bytes   = self->entry_bytes * self->max_length;
+    self->offset_type = delivery->offsets;
     if ((!dense && !csr && delivery->as != FBY_AS_COO) || delivery->scaled ||
         delivery->longest || delivery->pad != 0 || self->to == FBY_BOOL ||
         !has_valid_offsets(delivery)) {

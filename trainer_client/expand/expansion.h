@@ -75,7 +75,7 @@ struct fby_expansion {
     bool          longest;     /* padded: rows are padded to the longest row
                                        of the batch, else to max_length */
     uint64_t      pad;         /* padded: bits of the padding in `to` */
-    enum fby_type offsets;     /* ragged, csr: type of offsets, and of the
+    enum fby_type offset_type; /* ragged, csr: type of offsets, and of the
                                        indices of csr */
     struct fby_tensor_plan tensors[FBY_TENSORS]; /* [0] has the values */
     uint32_t               n_tensors;

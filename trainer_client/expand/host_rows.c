@@ -56,10 +56,10 @@ static void write_offsets(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, void *out)
 {
     uint64_t end = 0;
-    fby_store_integer(plan->offsets, out, 0, 0);
+    fby_store_integer(plan->offset_type, out, 0, 0);
     for (uint32_t i = 0; i < rows->n; i++) {
         end += rows->lengths[i];
-        fby_store_integer(plan->offsets, out, i + 1, end);
+        fby_store_integer(plan->offset_type, out, i + 1, end);
     }
 }
 
@@ -96,8 +96,8 @@ static void write_indices(const struct fby_expansion *plan,
     uint64_t entry = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
-            fby_store_integer(
-                plan->offsets, out, entry++, load_index(plan, rows, raw, i, k));
+            fby_store_integer(plan->offset_type, out, entry++,
+                load_index(plan, rows, raw, i, k));
         }
     }
 }

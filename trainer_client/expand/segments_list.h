@@ -19,7 +19,8 @@ struct fby_segments {
     uint32_t            shared; /* most shared memory of a block, bytes */
 };
 
-/* The units (values or samples) of an input that may be split between them. */
+/* An input is split into segments only between its units, which are values or
+ * samples. */
 struct fby_segment_units {
     uint64_t n;       /* units */
     uint64_t in, out; /* bytes of one unit in the input and the output */

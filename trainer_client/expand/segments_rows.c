@@ -95,7 +95,7 @@ static void add_offsets(struct fby_segments *self,
     const struct fby_ragged_piece *piece)
 {
     segment.kind  = FBY_SEGMENT_OFFSETS;
-    segment.to    = plan->offsets;
+    segment.to    = plan->offset_type;
     segment.parts = 1;
     segment.n     = (uint32_t)fby_segments_n_groups(piece->rows);
     segment.out   = piece->out[1];
@@ -115,9 +115,9 @@ static void add_indices(struct fby_segments *self,
     const struct fby_segment cast = {
         .kind = FBY_SEGMENT_VALUES,
         .in   = at,
-        .out  = piece->out[2] + piece->first * fby_type_bytes(plan->offsets),
+        .out = piece->out[2] + piece->first * fby_type_bytes(plan->offset_type),
         .from = type_of_width[plan->index_bytes],
-        .to   = plan->offsets,
+        .to   = plan->offset_type,
     };
     add_cast(self, &cast, piece->entries);
 }

@@ -184,7 +184,7 @@ static fby_err check_offset_width(
     const struct fby_setup *self, uint32_t i, struct fby_error_detail *why)
 {
     const struct fby_expansion *plan = &self->expansions[i];
-    enum fby_type               type = plan->offsets;
+    enum fby_type               type = plan->offset_type;
     uint64_t                    most = plan->max_length; /* entries of a row */
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
         type = plan->to; /* the tensor itself has offsets, of tokens */

@@ -174,7 +174,7 @@ void fby_loop_send_lost(struct fby_loop *self, struct fby_loop_peer *peer,
 
 /* Handle a REQUEST of `peer`: answer it, or join or start work for it. */
 void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
-    const struct fby_message *request);
+    const struct fby_message *received);
 
 /* ---- encoding_choice.c --------------------------------------------------- */
 

@@ -161,7 +161,9 @@ static bool same_content_and_data(
 static void insert_in_front(struct fby_plan_cache *self, uint32_t index,
     struct fby_dataset_plan *dataset_plan)
 {
-    memmove(&self->known[1], &self->known[0], index * sizeof(self->known[0]));
+    for (uint32_t i = index; i > 0; i--) {
+        self->known[i] = self->known[i - 1];
+    }
     self->known[0] = dataset_plan;
 }
 

@@ -170,7 +170,7 @@ static bool should_store(const struct fby_build *b)
 {
     bool changed =
         atomic_load(&b->fresh) > 0 || b->out->n_shards != b->cached.count;
-    return changed && (!fby_source_traits(b->spec->kind)->is_listed ||
+    return changed && (!fby_source_traits(b->spec->kind)->lists_folders ||
                           b->out->hashed || b->spec->lengths != NULL);
 }
 

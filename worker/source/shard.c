@@ -200,8 +200,8 @@ static fby_err check_unique_keys(
         i++;
     }
     bool     repeated = i < n;
-    uint32_t first    = order[i - 1];
-    uint32_t again    = repeated ? order[i] : first;
+    uint32_t earlier  = order[i - 1];
+    uint32_t again    = repeated ? order[i] : earlier;
     free(order);
     if (!repeated) {
         return FBY_OK;
@@ -209,9 +209,9 @@ static fby_err check_unique_keys(
     return fby_error_set(why, FBY_CONFIG,
         "key %s appears again at offset %llu, after other samples; its first "
         "member is at offset %llu. The members of a sample follow one another",
-        fby_shard_key(self, first),
+        fby_shard_key(self, earlier),
         (unsigned long long)fby_shard_offset(self, self->first[again]),
-        (unsigned long long)fby_shard_offset(self, self->first[first]));
+        (unsigned long long)fby_shard_offset(self, self->first[earlier]));
 }
 
 static void *shrink(void *array, size_t n, size_t element_bytes)

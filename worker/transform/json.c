@@ -200,8 +200,9 @@ static void list_members(
     json_t *object, struct fby_nearest *nearest, char *list, size_t capacity)
 {
     enum { ELLIPSIS_BYTES = 8 }; /* kept free for a separator and "..." */
-    const char *name  = NULL;
-    json_t     *value = NULL;
+    const char *name   = NULL;
+    json_t     *value  = NULL;
+    bool        is_cut = false; /* "..." was appended */
     json_object_foreach(object, name, value)
     {
         struct fby_shown shown = fby_text_show(name);
@@ -209,8 +210,9 @@ static void list_members(
         fby_nearest_offer(nearest, name);
         if (used + strlen(shown.text) + ELLIPSIS_BYTES < capacity) {
             fby_text_append_name(list, capacity, shown.text);
-        } else if (used + ELLIPSIS_BYTES < capacity && list[used - 1] != '.') {
+        } else if (used + ELLIPSIS_BYTES < capacity && !is_cut) {
             fby_text_append_name(list, capacity, "...");
+            is_cut = true;
         }
     }
 }

@@ -11,5 +11,5 @@ const struct resize_kernel *resize_kernel_for(enum fby_simd level)
 yuv_split_fn *yuv_split_for(enum fby_simd level)
 {
     (void)level;
-    return NULL;
+    return NULL; /* the caller uses its portable code */
 }

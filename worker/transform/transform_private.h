@@ -17,7 +17,7 @@ struct fby_transform {
     struct fby_transform_limits limits;
     uint64_t                    borrowed;    /* bytes taken from the quota */
     struct fby_scratch          decoded[2];  /* a decoder's scratch buffers */
-    struct fby_scratch          results[2];  /* outputs of links, in turn */
+    struct fby_scratch          results[2];  /* of successive ops, by turns */
     struct fby_scratch          before_yuv;  /* a result to convert to yuv420 */
     struct fby_scratch          step_memory; /* working memory of a step */
     struct fby_scratch          mask;        /* one decoded mask of a stack */

@@ -188,7 +188,7 @@ static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
             return fby_error_set(why, FBY_CONFIG,
                 "the archive ends here, but more follows at offset %llu; "
                 "joined archives are not read",
-                (unsigned long long)(at + i));
+                (unsigned long long)at + i);
         }
     }
     return FBY_OK;

@@ -113,7 +113,7 @@ fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     if (!parse_number(block + SIZE_AT, NUMBER_SIZE, &out->size)) {
         return fby_error_set(why, FBY_CONFIG, "the size field is no number");
     }
-    out->type = block[TYPE_AT] != 0 ? (char)block[TYPE_AT] : '0';
+    out->type = (char)(block[TYPE_AT] != 0 ? block[TYPE_AT] : '0');
     join_name(block, out->name);
     return FBY_OK;
 }
@@ -195,10 +195,13 @@ struct record {
  * key=value, a newline. A length is never 0, so this makes progress. */
 static bool cut_record(struct text *rest, struct record *out)
 {
-    const char *blank   = memchr(rest->at, ' ', rest->size);
-    uint64_t    length  = 0;
-    size_t      digits  = blank != NULL ? (size_t)(blank - rest->at) : 0;
-    size_t      minimum = digits + strlen(" =\n");
+    const char *blank  = memchr(rest->at, ' ', rest->size);
+    uint64_t    length = 0;
+    if (blank == NULL) {
+        return false;
+    }
+    size_t digits  = (size_t)(blank - rest->at);
+    size_t minimum = digits + strlen(" =\n");
     if (!parse_decimal(rest->at, digits, &length) || length > rest->size ||
         length < minimum || rest->at[length - 1] != '\n') {
         return false;
