@@ -2,8 +2,8 @@
  *
  * Used by `forebay up`, `forebay show`, and `forebay pull` without --server.
  * The processes listen on loopback by default, and end with the command. The
- * workers' roots (folders they may read) usually come from the paths of the
- * pipeline that name no root (served.h). */
+ * workers may open the folders of the plain paths of the pipeline, those
+ * without a NAME: before them (served.h). */
 #ifndef FBY_CLI_CLUSTER_H
 #define FBY_CLI_CLUSTER_H
 

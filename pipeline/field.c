@@ -153,7 +153,7 @@ static fby_err read_factors(
         struct fby_value value;
         yaml_node_t     *item = fby_yaml_item(yaml, node, out->n);
         FBY_TRY(fby_param_read(yaml, item, &out_factor, &value));
-        out->r[out->n] = value.r[0];
+        out->values[out->n] = value.r[0];
     }
     return FBY_OK;
 }

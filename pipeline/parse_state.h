@@ -102,7 +102,7 @@ struct parsed_wire {
 
 struct parsed_factors {
     uint32_t n; /* 0: not given; 1: for all channels; else one for each */
-    double   r[FBY_MAX_FACTORS];
+    double   values[FBY_MAX_FACTORS];
 };
 
 struct parsed_out {

@@ -72,7 +72,7 @@ static void fill_content(struct fby_field_content *out,
 static double factor_of(
     const struct parsed_factors *factors, uint32_t c, double fallback)
 {
-    return factors->n == 0 ? fallback : factors->r[factors->n > 1 ? c : 0];
+    return factors->n == 0 ? fallback : factors->values[factors->n > 1 ? c : 0];
 }
 
 /* The defaults of scale and offset are 1 and 0. */

@@ -83,7 +83,7 @@ static enum fby_init_value kind_of_list(
         const json_t *entry = json_array_get(list, i);
         texts += json_is_string(entry) ? 1 : 0;
         numbers += json_is_number(entry) ? 1 : 0;
-        raise_to(&member->most, json_string_length(entry));
+        raise_to(&member->most, json_string_length(entry)); /* 0: no text */
     }
     if (n > 0 && texts == n) {
         return FBY_INIT_TEXT_LISTS;

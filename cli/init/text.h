@@ -19,8 +19,8 @@ struct fby_init_column { /* a column of NumPy or SciPy files */
 };
 
 /* The kind of a value in a list (.csv, .jsonl), or of all values of a column.
- * A column of NUMBER may also have values of DIGITS, one of TEXT values of
- * both. */
+ * A column of kind NUMBER may contain DIGITS, too, and a column of kind TEXT
+ * may contain both. */
 enum fby_init_value {
     FBY_INIT_NO_VALUE     = 0, /* members are files */
     FBY_INIT_DIGITS       = 1, /* 1 to 9 digits, such as class ids */
@@ -69,8 +69,8 @@ struct fby_init_summary { /* what is known of the data of one split */
 };
 
 /* Append a commented pipeline file that works without editing. It has the split
- * `train` and batches of 64 samples (4,096 for columns). With fewer samples the
- * last batch is short.
+ * `train` and batches of 64 samples (4,096 for columns). With fewer samples
+ * than one batch, the file keeps the last batch although it is short.
  *   pictures: random_resized_crop 224, flip, normalised f32 in CHW, and labels;
  *             masks that each sample has follow their picture
  *   lists:    each column of values is a further field, unchanged

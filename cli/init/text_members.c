@@ -262,11 +262,11 @@ static const char *add_mask_name(
 static size_t append_masks(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image)
 {
-    struct used_names used  = {.names = {"", "label"}};
-    const char       *group = used.names[0];
-    size_t            n     = 0;
+    struct used_names used = {.names = {"", "label"}};
+    size_t            n    = 0;
     name_image(data, image, used.names[0]);
-    used.n = has_label(data) ? 2 : 1; /* without a label, its name is free */
+    const char *group = used.names[0]; /* masks move with the image */
+    used.n = has_label(data) ? 2 : 1;  /* without a label, its name is free */
     for (size_t i = 0; i < data->n_members && n < MAX_MASKS; i++) {
         if (!is_mask(data, image, &data->members[i])) {
             continue;
@@ -421,11 +421,14 @@ static size_t append_value_column(
     return 1;
 }
 
+/* Half of the fields of a pipeline; the others are left for pictures. */
+enum { MAX_VALUES = FBY_MAX_FIELDS / 2 };
+
 static size_t append_values(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     size_t n = 0;
-    for (size_t i = 0; i < data->n_members && n < FBY_MAX_FIELDS / 2; i++) {
+    for (size_t i = 0; i < data->n_members && n < MAX_VALUES; i++) {
         if (data->members[i].value != FBY_INIT_NO_VALUE) {
             n += append_value_column(out, &data->members[i]);
         }

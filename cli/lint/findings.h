@@ -31,9 +31,9 @@ struct fby_lint_move {
 };
 
 struct fby_lint_values {
-    bool   numbers;     /* all members are set; else only `constant` is */
-    bool   whole;       /* all values are whole numbers */
-    bool   constant;    /* all samples have the same value */
+    bool   numbers;  /* the values are numbers; else only `constant` is set */
+    bool   whole;    /* all values are whole numbers */
+    bool   constant; /* all samples have the same value */
     double least, most; /* smallest and largest value */
 };
 

@@ -8,8 +8,8 @@
 static const struct fby_key key = {FBY_TEXT("parallel", parsed_split, pattern,
     "folders in braces: data/{images,masks}")};
 
-/* Check that the `n_names` names in the brace are different and valid. A name
- * is used as the extension of the folder's files in `from:`. */
+/* Check that the `n_names` names in the brace are different and valid. `from:`
+ * selects a folder by its name, in the place of an extension. */
 static fby_err check_names(const char *rest, uint32_t n_names,
     const char *pattern, struct fby_error_detail *why)
 {

@@ -207,8 +207,8 @@ static void decode_tokens(struct fby_record *outer, struct fby_tokens *out)
     struct fby_record r = fby_record_enter(outer, FBY_CONTENT_TOKENS);
     out->format         = (enum fby_tokens_format)fby_record_read_between(
                 &r, KEY_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON);
-    out->type =
-        (enum fby_type)fby_record_read_between(&r, KEY_TYPE, 0, FBY_U32);
+    out->type = (enum fby_type)fby_record_read_between(
+        &r, KEY_TYPE, 0, FBY_U32); /* check() refuses the float types */
     out->length = fby_record_read_u32(&r, KEY_LENGTH);
     out->shift  = (uint32_t)fby_record_read_between(&r, KEY_SHIFT, 0, 1);
     fby_record_read_text(&r, KEY_COLUMN, out->column, FBY_NAME_SIZE);

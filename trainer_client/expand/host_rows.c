@@ -96,6 +96,7 @@ static void write_indices(const struct fby_expansion *plan,
     uint64_t entry = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
+            /* Indices have the type of the offsets. */
             fby_store_integer(plan->offset_type, out, entry++,
                 load_index(plan, rows, raw, i, k));
         }

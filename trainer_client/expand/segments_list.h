@@ -24,8 +24,8 @@ struct fby_segments {
 struct fby_segment_units {
     uint64_t n;       /* units */
     uint64_t in, out; /* bytes of one unit in the input and the output */
-    uint32_t work;    /* what one unit adds to the member `n` of its segment;
-                         at most FBY_SEGMENT_MAX */
+    uint32_t work;    /* what one unit adds to fby_segment.n, which counts the
+                         work of a segment; at most FBY_SEGMENT_MAX */
 };
 
 /* Round up to FBY_SEGMENT_ALIGN. */
@@ -44,8 +44,9 @@ void fby_segments_append(
     struct fby_segments *self, const struct fby_segment *segment);
 
 /* Append as many copies of `segment` as needed, each with `n` of at most
- * FBY_SEGMENT_MAX. From copy to copy, `in`, `out`, first_row (MIX), params
- * (flips) and first_pixel (scaled VALUES) advance. segment.n is ignored. */
+ * FBY_SEGMENT_MAX. From copy to copy, `in` and `out` advance; so do first_row
+ * of kind MIX, params of kinds with flips, and first_pixel of scaled VALUES.
+ * segment.n is ignored. */
 void fby_segments_append_split(struct fby_segments *self,
     struct fby_segment segment, const struct fby_segment_units *units);
 

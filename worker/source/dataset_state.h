@@ -9,14 +9,14 @@
 #include "worker/source/maps.h"
 
 struct fby_dataset {
-    struct fby_index   index;
-    struct fby_files  *files;   /* open files; NULL for columns */
-    struct fby_maps   *maps;    /* mapped files; columns and tokens only */
-    uint64_t          *map_ids; /* n_shards + 1: id in `maps` of its file 0 */
+    struct fby_index  index;
+    struct fby_files *files; /* open files; NULL for columns */
+    struct fby_maps  *maps;  /* mapped files; columns and tokens only */
+    uint64_t *map_ids; /* n_shards + 1 ids in `maps`: of each shard's file 0 */
     struct fby_digest *digests; /* per shard */
     struct fby_digest  digest;  /* the data digest */
     uint32_t          *samples; /* per shard: number of its samples */
-    uint64_t          *first;   /* n_shards + 1: number of its first sample */
+    uint64_t *first; /* n_shards + 1 numbers: of each shard's first sample */
 };
 
 /* A sample and its shard. */

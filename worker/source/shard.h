@@ -12,7 +12,7 @@
  * A shard is built sample by sample, finished, and constant from then on. The
  * index is one array for each property, so that millions of samples fit: a
  * sample takes its key and 9 bytes (13 in a folder), a member 17 bytes (49 with
- * the stamp of a file of its own). */
+ * the stamp of a file of its own: its identity, size and times). */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 

@@ -39,6 +39,7 @@ static fby_err store_list(const struct fby_field_job *job, const json_t *list,
     if (!json_is_array(list)) {
         return fby_json_refuse(job, list, "a list of numbers", why);
     }
+    /* This sets *job->length. */
     fby_err err = fby_length_resolve(job, json_array_size(list), why);
     for (uint32_t i = 0; err == FBY_OK && i < *job->length; i++) {
         err = store_number(job, json_array_get(list, i), dst + i * width, why);

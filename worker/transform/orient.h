@@ -22,14 +22,14 @@ static inline bool fby_orientation_turns(uint32_t orientation)
     return orientation >= 5 && orientation <= 8;
 }
 
-/* True if the stored picture begins at the right side of the upright one. */
+/* True if the first stored pixel is at the right edge of the upright picture. */
 static inline bool fby_orientation_from_right(uint32_t orientation)
 {
     return orientation == 2 || orientation == 3 || orientation == 6 ||
            orientation == 7;
 }
 
-/* True if the stored picture begins at the bottom of the upright one. */
+/* True if the first stored pixel is at the bottom of the upright picture. */
 static inline bool fby_orientation_from_bottom(uint32_t orientation)
 {
     return orientation == 3 || orientation == 4 || orientation == 7 ||

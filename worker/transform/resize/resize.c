@@ -17,7 +17,7 @@ enum {
     EXTRA_ROWS = 3 /* kernels read this many ring_rows after those of a reach */
 };
 
-/* The unit of an axis is 1: the source was decoded at its full size. */
+/* A unit of 1 means that the source was decoded at its full size. */
 struct fby_resize_spec fby_resize_spec_whole(
     const struct fby_image *in, const struct fby_image *out)
 {
