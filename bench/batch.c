@@ -42,7 +42,7 @@ static void append_chunk(
     struct fby_codec_job job  = codec_job(self, codings[self->encoding]);
     size_t               size = 0;
     chunk->offset   = self->payloads_bytes + ALIGN; /* room for the prefix */
-    chunk->raw_hash = fby_xxh64(raw.data, raw.size);
+    chunk->raw_hash = fby_xxh3_64(raw.data, raw.size);
     chunk->coding   = job.coding;
     struct fby_bytes_out out = {self->payloads + chunk->offset,
         fby_codec_encode_capacity(&job, raw.size)};

@@ -59,7 +59,7 @@ static bool send_batch(
         uint8_t                  *payload = copy + chunk->offset;
         uint8_t                  *frame   = payload - FBY_CHUNK_PREFIX;
         if (hash) {
-            uint64_t payload_hash = fby_xxh64(payload, chunk->wire_bytes);
+            uint64_t payload_hash = fby_xxh3_64(payload, chunk->wire_bytes);
             memcpy(frame, &payload_hash, sizeof(payload_hash));
         }
         ok = send_all(fd, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes);

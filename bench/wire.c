@@ -56,7 +56,7 @@ static void receive_batch(const struct bench_receive *self, uint8_t *slot)
         bench_tcp_receive(&self->tcp, prefix, sizeof(prefix));
         bench_tcp_receive(&self->tcp, out, chunk->wire_bytes);
         /* The prefix begins with the payload's hash. */
-        if (fby_xxh64(out, chunk->wire_bytes) != prefix[0]) {
+        if (fby_xxh3_64(out, chunk->wire_bytes) != prefix[0]) {
             bench_die("the payload of a chunk differs from its hash");
         }
     }

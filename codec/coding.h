@@ -11,7 +11,7 @@
 /* Parameters of the filters; both peers derive them from the message HEADER. */
 struct fby_codec_params {
     uint32_t element_bytes; /* 1, 2, 4 or 8 */
-    uint32_t distance;      /* delta: elements back to the subtracted one */
+    uint32_t distance;      /* delta: subtract the element so many before it */
     uint32_t width, height; /* photo: size of one picture in pixels */
     uint32_t channels;      /* photo: 1 or 3; 0 if the rows are no pictures */
     bool     yuv420; /* photo: pictures are stored as in common/yuv420.h */

@@ -63,8 +63,8 @@ static struct photo_size plane_size(
 {
     bool is_chroma = pictures->yuv420 && p > 0;
     return (struct photo_size){
-        .width  = is_chroma ? fby_yuv_chroma_size(tile->width) : tile->width,
-        .height = is_chroma ? fby_yuv_chroma_size(tile->height) : tile->height,
+        .width  = is_chroma ? fby_yuv_chroma_dim(tile->width) : tile->width,
+        .height = is_chroma ? fby_yuv_chroma_dim(tile->height) : tile->height,
     };
 }
 
@@ -96,7 +96,7 @@ static struct yuv_rows yuv_rows_of(
     return (struct yuv_rows){
         .offset =
             (size_t)(start + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
-        .stride = p > 0 ? fby_yuv_chroma_size(width) : width,
+        .stride = p > 0 ? fby_yuv_chroma_dim(width) : width,
     };
 }
 

@@ -53,12 +53,12 @@ struct fby_digest fby_digest_end(struct fby_digest_state *state)
     return digest;
 }
 
-uint64_t fby_xxh64(const void *data, size_t size)
+uint64_t fby_xxh3_64(const void *data, size_t size)
 {
     return XXH3_64bits(data, size);
 }
 
-uint64_t fby_xxh64_two(
+uint64_t fby_xxh3_64_two(
     const void *a, size_t a_size, const void *b, size_t b_size)
 {
     XXH3_state_t state;

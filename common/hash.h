@@ -50,10 +50,10 @@ void fby_digest_add_number(
 struct fby_digest fby_digest_end(struct fby_digest_state *state);
 
 /* XXH3-64, seed 0, of one buffer. Any thread. */
-uint64_t fby_xxh64(const void *data, size_t size);
+uint64_t fby_xxh3_64(const void *data, size_t size);
 
 /* XXH3-64, seed 0, of `a` followed by `b`. */
-uint64_t fby_xxh64_two(
+uint64_t fby_xxh3_64_two(
     const void *a, size_t a_size, const void *b, size_t b_size);
 
 /* XXH3-128, seed 0, of one buffer. Any thread. */

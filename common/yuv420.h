@@ -16,7 +16,7 @@
 enum { FBY_YUV_LINES = 32 }; /* lines of Y in a strip */
 
 /* The number of Cb or Cr values for `n` values of Y, in a line or column. */
-FBY_DEVICE_INLINE uint32_t fby_yuv_chroma_size(uint32_t n)
+FBY_DEVICE_INLINE uint32_t fby_yuv_chroma_dim(uint32_t n)
 {
     return n / 2 + n % 2;
 }
@@ -25,8 +25,8 @@ FBY_DEVICE_INLINE uint32_t fby_yuv_chroma_size(uint32_t n)
  * strips, the number is also the offset of the next strip. */
 FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 {
-    return (uint64_t)width * lines + 2 * (uint64_t)fby_yuv_chroma_size(width) *
-                                         fby_yuv_chroma_size(lines);
+    return (uint64_t)width * lines +
+           2 * (uint64_t)fby_yuv_chroma_dim(width) * fby_yuv_chroma_dim(lines);
 }
 
 struct fby_yuv_strip {
@@ -44,8 +44,8 @@ FBY_DEVICE_INLINE struct fby_yuv_strip fby_yuv_strip_at(
     strip.lines = left < FBY_YUV_LINES ? left : (uint32_t)FBY_YUV_LINES;
     strip.at[0] = fby_yuv_bytes(width, first_line);
     strip.at[1] = strip.at[0] + (uint64_t)width * strip.lines;
-    strip.at[2] = strip.at[1] + (uint64_t)fby_yuv_chroma_size(width) *
-                                    fby_yuv_chroma_size(strip.lines);
+    strip.at[2] = strip.at[1] + (uint64_t)fby_yuv_chroma_dim(width) *
+                                    fby_yuv_chroma_dim(strip.lines);
     return strip;
 }
 

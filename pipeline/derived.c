@@ -113,10 +113,10 @@ static const void *member_at(
     return offset > 0 ? (const char *)field + offset : none;
 }
 
-const struct fby_from_json *fby_field_json(
+const struct fby_json_selector *fby_field_json(
     const struct fby_field_content *field)
 {
-    static const struct fby_from_json none;
+    static const struct fby_json_selector none;
     return member_at(field, fby_field_kind(field)->json, &none);
 }
 

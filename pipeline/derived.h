@@ -65,7 +65,7 @@ static inline bool fby_field_is_one_hot(const struct fby_field_content *field)
 }
 
 /* The JSON key of a label, number or text; for other kinds it is empty. */
-const struct fby_from_json *fby_field_json(
+const struct fby_json_selector *fby_field_json(
     const struct fby_field_content *field);
 
 /* The number of bits packed in the last dimension of a row; 0: not packed. */

@@ -36,7 +36,7 @@ static void token_to_bytes(
     fby_store_le(bytes + NUMBERS_AT, token->seed, 8);
     fby_store_le(bytes + NUMBERS_AT + 8, token->epoch, 8);
     fby_store_le(bytes + NUMBERS_AT + 16, token->step, 8);
-    fby_store_le(bytes + HASH_AT, fby_xxh64(bytes, HASH_AT), 8);
+    fby_store_le(bytes + HASH_AT, fby_xxh3_64(bytes, HASH_AT), 8);
 }
 
 static void token_from_bytes(
@@ -144,7 +144,7 @@ fby_err fby_token_decode(
     }
     struct fby_reader hash = fby_reader(bytes + HASH_AT, 8);
     if (bytes[0] != FORMAT ||
-        fby_read_u64(&hash) != fby_xxh64(bytes, HASH_AT)) {
+        fby_read_u64(&hash) != fby_xxh3_64(bytes, HASH_AT)) {
         return fby_error_set(why, FBY_USAGE,
             "the token's check fails: a letter of it was changed");
     }

@@ -202,7 +202,7 @@ struct fby_op_use { /* an op with its parameters, in schema order */
 };
 
 /* The value to take from a member that is a JSON object. */
-struct fby_from_json {
+struct fby_json_selector {
     char          key[FBY_NAME_SIZE]; /* "": the member is not JSON */
     enum fby_pick pick;               /* if the key has a list of values */
 };
@@ -218,10 +218,10 @@ struct fby_rgb8_field {
 };
 
 struct fby_label_field {
-    struct fby_from_json json;
-    uint32_t             classes; /* ids are 0..classes-1; 0: unknown */
-    bool                 one_hot;
-    double               smoothing; /* label smoothing of one-hot values */
+    struct fby_json_selector json;
+    uint32_t                 classes; /* ids are 0..classes-1; 0: unknown */
+    bool                     one_hot;
+    double                   smoothing; /* label smoothing of one-hot values */
 };
 
 struct fby_bytes_field {
@@ -269,10 +269,10 @@ struct fby_field_content {
     union { /* selected by `decode`; read it with functions of derived.h */
         struct fby_rgb8_field      rgb8;
         struct fby_label_field     label;
-        struct fby_from_json       number;
+        struct fby_json_selector   number;
         struct fby_bytes_field     bytes;
         struct fby_array_field     array;
-        struct fby_from_json       text;
+        struct fby_json_selector   text;
         struct fby_sparse_field    sparse;
         struct fby_maps_field      maps;
         struct fby_tokens_field    tokens;

@@ -32,7 +32,7 @@ void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     fby_store_le(prefix + 44, chunk->wire_bytes, 4);
     fby_store_le(prefix + 48, chunk->raw_hash, 8);
     uint64_t hash =
-        fby_xxh64_two(prefix, HASH_OFFSET, payload, chunk->wire_bytes);
+        fby_xxh3_64_two(prefix, HASH_OFFSET, payload, chunk->wire_bytes);
     fby_store_le(prefix + HASH_OFFSET, hash, 8);
 }
 
@@ -123,7 +123,7 @@ bool fby_chunk_is_intact(const void *frame, size_t size)
     const uint8_t *prefix  = frame;
     const uint8_t *payload = prefix + FBY_CHUNK_PREFIX;
     uint64_t       hash =
-        fby_xxh64_two(prefix, HASH_OFFSET, payload, size - FBY_CHUNK_PREFIX);
+        fby_xxh3_64_two(prefix, HASH_OFFSET, payload, size - FBY_CHUNK_PREFIX);
     return fby_load_le(prefix + HASH_OFFSET, 8) == hash;
 }
 

@@ -50,7 +50,7 @@ enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
 
 static uint64_t hash_message(const uint8_t *frame, size_t size)
 {
-    return fby_xxh64_two(
+    return fby_xxh3_64_two(
         frame, HASH_OFFSET, frame + FBY_MESSAGE_HEAD, size - FBY_MESSAGE_HEAD);
 }
 
@@ -160,5 +160,5 @@ uint64_t fby_request_checksum(const struct fby_request *request)
     fby_store_le(numbers + 24, request->first_row, 4);
     fby_store_le(numbers + 28, request->rows, 4);
     fby_store_le(numbers + 32, request->fields, 8);
-    return fby_xxh64(bytes, sizeof(bytes));
+    return fby_xxh3_64(bytes, sizeof(bytes));
 }

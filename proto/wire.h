@@ -2,7 +2,8 @@
  *
  * A message is one ZeroMQ frame: a head of 16 bytes with a hash, and a
  * protobuf body. Decoding checks the hash and every length, count, number, id
- * and text. Encoding checks the same, so that no peer refuses our messages. */
+ * and text. Encoding checks the same and makes texts valid, so that no peer
+ * refuses our messages. */
 #ifndef FBY_PROTO_WIRE_H
 #define FBY_PROTO_WIRE_H
 

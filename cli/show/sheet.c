@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a pixel; letters before a continued line; letters in the title. */
-enum { RGB = 3, INDENT = 2, NO_WRAP = UINT16_MAX };
+enum {
+    RGB     = 3,         /* bytes of a pixel */
+    INDENT  = 2,         /* letters before a continued line */
+    NO_WRAP = UINT16_MAX /* a line length that no title reaches */
+};
 
 struct sheet_layout {        /* in pixels, except the first two and `letters` */
     uint32_t columns, rows;  /* number of cells */

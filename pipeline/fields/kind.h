@@ -129,7 +129,7 @@ struct fby_field_kind {
 
     /* Offsets in struct fby_field_content of settings that several kinds have;
      * 0: this kind does not have the setting. */
-    size_t json;        /* struct fby_from_json */
+    size_t json;        /* struct fby_json_selector */
     size_t maps;        /* uint32_t: bits packed in the last dimension */
     size_t entry_shape; /* struct fby_shape: shape of a row or, with max_length,
                            of one entry of a row */

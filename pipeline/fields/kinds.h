@@ -26,8 +26,8 @@ static inline void fby_set_default_dtype(
     }
 }
 
-/* For a field with a max_length, set the defaults of too_long, `as` and offsets
- * where the file has none. */
+/* For a field with a max_length, set the defaults of too_long, `as` (the form of
+ * its rows in the batch, such as padded) and offsets where the file has none. */
 static inline void fby_set_row_defaults(struct fby_field_content *field,
     struct fby_field_delivery *delivery, enum fby_as default_as)
 {
@@ -56,10 +56,10 @@ static inline enum fby_type fby_wire_type_or(
 }
 
 /* The values of the keys `key` and `pick` in the file. */
-static inline struct fby_from_json fby_parsed_json(
+static inline struct fby_json_selector fby_parsed_json_selector(
     const struct parsed_field *parsed)
 {
-    struct fby_from_json json = {.pick = (enum fby_pick)parsed->pick};
+    struct fby_json_selector json = {.pick = (enum fby_pick)parsed->pick};
     memcpy(json.key, parsed->json_key, sizeof(json.key));
     return json;
 }

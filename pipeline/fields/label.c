@@ -10,7 +10,7 @@ static void fill_defaults(const struct parsed_field *parsed,
 {
     int64_t classes =
         parsed->classes != 0 ? parsed->classes : parsed->one_hot.classes;
-    field->as.label.json    = fby_parsed_json(parsed);
+    field->as.label.json    = fby_parsed_json_selector(parsed);
     field->as.label.classes = (uint32_t)classes;
     field->wire_type        = fby_label_type((uint32_t)classes);
     fby_set_default_dtype(delivery, FBY_I64);

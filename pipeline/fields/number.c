@@ -9,7 +9,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->wire_type = fby_wire_type_or(parsed, FBY_F32);
-    field->as.number = fby_parsed_json(parsed);
+    field->as.number = fby_parsed_json_selector(parsed);
     /* The default key of a JSON number is the name of the field. */
     if (field->as.number.key[0] == '\0' && !fby_parsed_is_column(parsed)) {
         memcpy(field->as.number.key, field->name, FBY_NAME_SIZE);

@@ -4,7 +4,7 @@
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    field->as.text   = fby_parsed_json(parsed);
+    field->as.text   = fby_parsed_json_selector(parsed);
     field->wire_type = fby_wire_type_or(parsed, FBY_U8);
     fby_set_default_dtype(delivery, FBY_U8);
     fby_set_row_defaults(field, delivery, FBY_AS_PADDED);

@@ -48,8 +48,8 @@ static void paint_worst_yuv(const struct fby_pictures *photo, uint8_t *raw)
             struct fby_yuv_strip strip =
                 fby_yuv_strip_at(photo->width, photo->height, y);
             uint8_t *at = raw + i * image;
-            uint32_t w  = fby_yuv_chroma_size(photo->width);
-            uint32_t h  = fby_yuv_chroma_size(strip.lines);
+            uint32_t w  = fby_yuv_chroma_dim(photo->width);
+            uint32_t h  = fby_yuv_chroma_dim(strip.lines);
             paint_plane(at + strip.at[0], photo->width, strip.lines);
             paint_plane(at + strip.at[1], w, h);
             paint_plane(at + strip.at[2], w, h);

@@ -68,7 +68,7 @@ static void try_scalar(struct fby_transform *transform,
     struct fby_field_job job, enum fby_decode decode, const char *key)
 {
     static struct fby_field_content field = {.name = "f", .group = "f"};
-    struct fby_from_json           *json =
+    struct fby_json_selector       *json =
         decode == FBY_DECODE_LABEL ? &field.as.label.json : &field.as.number;
     json->pick = FBY_PICK_RANDOM;
     memcpy(json->key, key, strlen(key) + 1);

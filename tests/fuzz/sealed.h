@@ -21,7 +21,7 @@ static inline uint8_t *sealed(const void *frame, size_t size)
         memcpy(copy, frame, size);
     }
     if (size >= FBY_MESSAGE_HEAD) {
-        uint64_t hash = fby_xxh64_two(
+        uint64_t hash = fby_xxh3_64_two(
             copy, 8, copy + FBY_MESSAGE_HEAD, size - FBY_MESSAGE_HEAD);
         fby_store_le(copy + 8, hash, 8);
     }

@@ -82,7 +82,7 @@ static inline struct fby_buffer head(enum fby_message_type type)
 
 static inline struct fby_buffer *seal(struct fby_buffer *b)
 {
-    uint64_t hash = fby_xxh64_two(b->data, 8, b->data + 16, b->size - 16);
+    uint64_t hash = fby_xxh3_64_two(b->data, 8, b->data + 16, b->size - 16);
     fby_store_le(b->data + 8, hash, 8);
     return b;
 }

@@ -25,7 +25,7 @@ static struct fby_chunk example_chunk(const uint8_t *raw)
         .raw_offset                    = 0,
         .raw_bytes                     = RAW,
         .wire_bytes                    = RAW,
-        .raw_hash                      = fby_xxh64(raw, RAW)};
+        .raw_hash                      = fby_xxh3_64(raw, RAW)};
 }
 
 static struct fby_raw_layout example_layout(void)
@@ -127,7 +127,7 @@ static void golden_pictures_are_packed_to_the_same_bytes(void **state)
         chunk.filter                  = FBY_FILTER_PHOTO;
         chunk.codec                   = FBY_CODEC_PACK;
         chunk.raw_bytes               = (uint32_t)layout.raw_bytes;
-        chunk.raw_hash                = fby_xxh64(raw, chunk.raw_bytes);
+        chunk.raw_hash                = fby_xxh3_64(raw, chunk.raw_bytes);
         size_t   room  = fby_codec_encode_capacity(&job, chunk.raw_bytes);
         uint8_t *frame = malloc(FBY_CHUNK_PREFIX + room);
         assert_ok(

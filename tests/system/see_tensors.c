@@ -34,7 +34,7 @@ static void print_field(
     printf(" %s", forebay_batch_field_name(batch, i));
     if (n > NUMBERS || tensor->dtype.code != kDLFloat ||
         tensor->dtype.bits != 32) {
-        printf(" %016" PRIx64, fby_xxh64(at, bytes));
+        printf(" %016" PRIx64, fby_xxh3_64(at, bytes));
         return;
     }
     for (int64_t k = 0; k < n; k++) {

@@ -76,7 +76,7 @@ static inline void make_answer(const struct dialogue *d, struct answer *a,
             .field      = (uint16_t)f,
             .raw_bytes  = ROWS,
             .wire_bytes = ROWS,
-            .raw_hash   = fby_xxh64(a->values[f], ROWS),
+            .raw_hash   = fby_xxh3_64(a->values[f], ROWS),
         };
     }
     fill_sums(d, a);

@@ -445,7 +445,7 @@ static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
         job.coding = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
         encode_payload(&job, raw, out, chunk);
     }
-    chunk->raw_hash = fby_xxh64(raw.data, raw.size);
+    chunk->raw_hash = fby_xxh3_64(raw.data, raw.size);
     out.data[0] ^=
         is_due(w, w->behaviour.spoil_every, w->chunks + 1) ? 0x10 : 0;
     chunk->wire_bytes -=

@@ -215,7 +215,7 @@ static void only_the_worker_that_was_asked_is_listened_to(void **state)
     b.end.end.substituted  = &b.bad;
     b.end.end.times        = (struct fby_stage_times){1000, 1000, 1000, 1000};
     memset(b.values[0], 99, ROWS);
-    b.chunks[0].raw_hash = fby_xxh64(b.values[0], ROWS);
+    b.chunks[0].raw_hash = fby_xxh3_64(b.values[0], ROWS);
     send_message(other, &b.header);
     send_chunk(&b, 0);
     await_credit_of(&d, other);
@@ -333,7 +333,7 @@ static void messages_of_another_session_do_nothing(void **state)
     await_errors(&d, 3);
     send_message(a.worker, &a.header);
     memset(b.values[0], 99, ROWS);
-    b.chunks[0].raw_hash = fby_xxh64(b.values[0], ROWS);
+    b.chunks[0].raw_hash = fby_xxh3_64(b.values[0], ROWS);
     b.chunks[0].session  = (struct fby_session_id){77};
     send_chunk(&b, 0);
     send_chunk(&a, 0);
@@ -416,7 +416,7 @@ static void the_slower_answer_has_to_be_the_same(void **state)
     char            text[400];
     deliver_hedged(&d, &slow, &fast);
     slow.values[0][0]++;
-    slow.chunks[0].raw_hash = fby_xxh64(slow.values[0], ROWS);
+    slow.chunks[0].raw_hash = fby_xxh3_64(slow.values[0], ROWS);
     fill_sums(&d, &slow);
     send_answer(&slow);
     snprintf(text, sizeof(text),

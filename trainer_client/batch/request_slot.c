@@ -119,7 +119,7 @@ bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
         return false;
     }
     return !verify_decoded ||
-           fby_xxh64(job->to, job->chunk.raw_bytes) == job->chunk.raw_hash;
+           fby_xxh3_64(job->to, job->chunk.raw_bytes) == job->chunk.raw_hash;
 }
 
 void fby_request_slot_clear(struct fby_request_slot *self)

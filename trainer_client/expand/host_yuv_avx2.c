@@ -120,10 +120,10 @@ void fby_yuv_line_avx2(const struct fby_yuv_line *line, uint8_t *rgb)
     struct mixed cb;
     struct mixed cr;
     uint32_t     x = 0;
-    mix_lines(line->near[0], line->adjacent[0],
-        fby_yuv_chroma_size(line->width), &cb);
-    mix_lines(line->near[1], line->adjacent[1],
-        fby_yuv_chroma_size(line->width), &cr);
+    mix_lines(
+        line->near[0], line->adjacent[0], fby_yuv_chroma_dim(line->width), &cb);
+    mix_lines(
+        line->near[1], line->adjacent[1], fby_yuv_chroma_dim(line->width), &cr);
     for (; x + STEP <= line->width; x += STEP) {
         rgb_interleave(convert_32(load_32_bytes(line->y + x),
                            upsample(&cb, x / 2), upsample(&cr, x / 2)),

@@ -103,9 +103,9 @@ FBY_BLOCK_INLINE void fby_tile_init(const struct fby_segment *s,
     for (uint32_t p = 0; p < 3; p++) {
         bool half = s->yuv420 != 0 && p > 0;
         tile->plane[p].width =
-            half ? fby_yuv_chroma_size(tile->width) : tile->width;
+            half ? fby_yuv_chroma_dim(tile->width) : tile->width;
         tile->plane[p].height =
-            half ? fby_yuv_chroma_size(tile->height) : tile->height;
+            half ? fby_yuv_chroma_dim(tile->height) : tile->height;
     }
     if (s->kind == FBY_SEGMENT_TILES) {
         fby_tile_set_packed(s, arena, number, tile);
@@ -355,7 +355,7 @@ FBY_BLOCK_INLINE void fby_tile_stage_plane(const struct fby_segment *s,
 {
     struct fby_yuv_strip strip = fby_yuv_strip_at(s->width, s->lines, tile->y);
     uint64_t image  = tile->image * fby_yuv_bytes(s->width, s->lines);
-    uint32_t stride = p == 0 ? s->width : fby_yuv_chroma_size(s->width);
+    uint32_t stride = p == 0 ? s->width : fby_yuv_chroma_dim(s->width);
     uint64_t at     = p == 0 ? strip.at[0] : p == 1 ? strip.at[1] : strip.at[2];
     const uint8_t *from =
         arena + s->in + image + at + (p == 0 ? tile->x : tile->x / 2);

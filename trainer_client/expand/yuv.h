@@ -42,9 +42,9 @@ FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
     struct fby_yuv_line  line;
     struct fby_yuv_strip strip    = fby_yuv_strip_at(width, height, y);
     uint32_t             in_strip = y % FBY_YUV_LINES;
-    uint64_t             stride   = fby_yuv_chroma_size(width);
+    uint64_t             stride   = fby_yuv_chroma_dim(width);
     uint32_t             adjacent =
-        fby_yuv_neighbour(in_strip, fby_yuv_chroma_size(strip.lines));
+        fby_yuv_neighbour(in_strip, fby_yuv_chroma_dim(strip.lines));
     uint32_t left = width - x;
     line.y        = raw + strip.at[0] + (uint64_t)in_strip * width + x;
     for (int c = 0; c < 2; c++) {
@@ -61,7 +61,7 @@ FBY_DEVICE_INLINE int32_t fby_yuv_chroma(
     const struct fby_yuv_line *line, int c, uint32_t x)
 {
     uint32_t own       = x / 2;
-    uint32_t neighbour = fby_yuv_neighbour(x, fby_yuv_chroma_size(line->width));
+    uint32_t neighbour = fby_yuv_neighbour(x, fby_yuv_chroma_dim(line->width));
     int32_t  near      = 3 * line->near[c][own] + line->adjacent[c][own];
     int32_t  far = 3 * line->near[c][neighbour] + line->adjacent[c][neighbour];
     /* libjpeg rounds ties up in even columns and down in odd ones. */

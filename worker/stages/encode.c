@@ -48,7 +48,7 @@ static bool encode_in_place(struct fby_stages *self, uint32_t thread,
 static void hash_and_encode(
     struct fby_stages *self, uint32_t thread, struct fby_job_chunk *chunk)
 {
-    chunk->raw_hash = fby_xxh64(chunk->payload, chunk->raw_bytes);
+    chunk->raw_hash = fby_xxh3_64(chunk->payload, chunk->raw_bytes);
     chunk->coding   = chunk->job->coding[chunk->field];
     bool to_encode  = chunk->coding.filter != not_encoded.filter ||
                      chunk->coding.codec != not_encoded.codec;

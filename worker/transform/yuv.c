@@ -65,7 +65,7 @@ static struct yuv_lines lines_at(
         fby_yuv_strip_at(picture->width, picture->height, y);
     uint32_t strip_line = y % FBY_YUV_LINES;
     size_t   chroma_offset =
-        (size_t)(strip_line / 2) * fby_yuv_chroma_size(picture->width);
+        (size_t)(strip_line / 2) * fby_yuv_chroma_dim(picture->width);
     uint8_t *upper = out + strip.at[0] + (size_t)strip_line * picture->width;
     bool     has_lower = y + 1 < picture->height;
     return (struct yuv_lines){

@@ -375,16 +375,16 @@ static void columns_that_are_not_described_alike_are_refused(void **state)
     } cases[] = {
         {"\"mds\"", "\"xds\"", "does not say format mds, version 2"},
         {": 2}", ": 3}", "does not say format mds, version 2"},
-        {"\"str\", ", "", "are not named, encoded and sized alike"},
-        {"\"id\", ", "", "are not named, encoded and sized alike"},
-        {"null, 3]", "null]", "are not named, encoded and sized alike"},
+        {"\"str\", ", "", "column_sizes differ in length"},
+        {"\"id\", ", "", "column_sizes differ in length"},
+        {"null, 3]", "null]", "column_sizes differ in length"},
         {", 3]", ", -3]", "a column of -3 bytes"},
         {", 3]", ", 4294967296]", "a column of 4294967296 bytes"},
         {", 3]", ", 4294967295]", "is not as long as its columns"},
         {"\"tokens\"", "\"token\"", "it has no column 'tokens'"},
         {"\"bytes\", \"bytes\"", "7, \"bytes\"", "the column is encoded as ''"},
         {"\"bytes\", \"bytes\"", "\"ndarray:int\", \"bytes\"",
-            "read are arrays of uint8"},
+            "supported are arrays of uint8"},
         {"\"bytes\", \"bytes\"", "\"ndarray:uint16:5\", \"bytes\"",
             "its tokens are u16, and the pipeline says type: u8"},
     };
@@ -453,8 +453,7 @@ static void a_sample_has_at_most_256_columns(void **state)
     end(&r);
     r = read_columns_of_mds(257);
     assert_int_equal(r.err, FBY_CONFIG);
-    assert_says(
-        &r.why, "are not named, encoded and sized alike, or more than 256");
+    assert_says(&r.why, "column_sizes differ in length, or have more than 256");
     end(&r);
 }
 

@@ -76,8 +76,8 @@ static fby_err read_sizes(
         json_array_size(json_object_get(config, "column_encodings")) !=
             r->n_columns) {
         return fby_error_set(why, FBY_CONFIG,
-            "its columns are not named, encoded and sized alike, or more than "
-            "%d",
+            "column_names, column_encodings and column_sizes differ in length, "
+            "or have more than %d entries",
             MAX_COLUMNS);
     }
     for (size_t i = 0; i < r->n_columns; i++) {
@@ -136,11 +136,12 @@ static fby_err apply_encoding(
     size_t        n    = strcspn(name, ":");
     enum fby_type type = array_type(name, n);
     r->has_shape       = name[n] == '\0';
-    return type != 0 ? fby_token_file_set_type(type, r->out, why)
-                     : fby_error_set(why, FBY_CONFIG,
-                           "the column is encoded as '%.60s'; read are arrays "
-                           "of uint8, uint16, uint32, int32 and int64",
-                           encoding);
+    return type != 0
+               ? fby_token_file_set_type(type, r->out, why)
+               : fby_error_set(why, FBY_CONFIG,
+                     "the column is encoded as '%.60s'; supported are arrays "
+                     "of uint8, uint16, uint32, int32 and int64",
+                     encoding);
 }
 
 static fby_err apply_config(struct mds_reading *r, const json_t *config,
