@@ -8,7 +8,8 @@
 #include "pipeline/location.h"
 #include "worker/source/lengths.h"
 
-/* Progress callback of the scan; false after a signal ends the scan. */
+/* Progress callback of the scan. Returns false, which ends it, after a signal.
+ */
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
     fby_progress_show_count(arg, "looking at the data", done, total);

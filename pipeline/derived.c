@@ -30,7 +30,8 @@ bool fby_tokens_type_is_valid(const struct fby_tokens *tokens)
 
 static const struct {
     const char *word;
-    /* Range of values in a pipeline file; those of i64 are exact as double. */
+    /* Range of values in a pipeline file. Large floats are limited
+     * to FBY_SCALE_MAX; values of i64 are exact as double. */
     double  least, most;
     int64_t largest; /* largest value of an integer type, else 0 */
 } types[] = {

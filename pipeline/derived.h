@@ -90,8 +90,8 @@ bool fby_from_has_targets(const char *from);
 uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens);
 
-/* Set what a field of tokens or document lengths copies from its source. Other
- * fields stay unchanged. */
+/* Copy the settings of packed documents from the source to a field of tokens or
+ * document lengths. Other fields stay unchanged. */
 void fby_field_set_packing(
     struct fby_field_content *field, const struct fby_tokens *tokens);
 

@@ -173,7 +173,7 @@ enum fby_filter {
 enum fby_codec {
     FBY_CODEC_STORE = 0,
     FBY_CODEC_LZ4   = 1,
-    FBY_CODEC_PACK  = 2, /* the next free number is 5 */
+    FBY_CODEC_PACK  = 2, /* 3 and 4 are not used; the next is 5 */
     FBY_N_CODECS
 };
 enum { FBY_AUTO = 255 }; /* delivery: the worker chooses filter or codec */
@@ -230,7 +230,8 @@ struct fby_bytes_field {
 
 struct fby_array_field {
     struct fby_shape shape; /* of a row, or of an entry if max_length > 0 */
-    uint32_t maps; /* bits packed in the last dimension; 0: not packed */
+    uint32_t maps; /* number of bits that are packed along the last dimension;
+                      0: not packed */
 };
 
 struct fby_sparse_field {
@@ -265,7 +266,8 @@ struct fby_field_content {
     uint32_t          n_ops;
     struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; the parameters of
                                                  normalize are in as.rgb8 */
-    uint32_t          n_device; /* 0 also if the only op is normalize */
+    uint32_t          n_device; /* 0 if the only op is normalize, which the
+                                   expansion applies without this list */
     union { /* selected by `decode`; read it with functions of derived.h */
         struct fby_rgb8_field      rgb8;
         struct fby_label_field     label;
@@ -308,7 +310,8 @@ static inline bool fby_field_is_folder_id(const struct fby_field_content *field)
     return strcmp(field->from[0], "folder") == 0;
 }
 
-/* The number of values in a dense row; 0 if it is above FBY_MAX_DENSE. */
+/* The number of values in a dense row; 0 if it is above FBY_MAX_DENSE, or if
+ * the shape is not known (no dimensions). */
 static inline uint64_t fby_dense_values(const struct fby_shape *shape)
 {
     uint64_t n = shape->n_dims > 0 ? 1 : 0;

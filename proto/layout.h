@@ -49,8 +49,9 @@ struct fby_raw_field {
     uint64_t slot_offset;  /* of the field in the slot, the memory of a batch */
     uint32_t first_chunk;  /* chunks of all fields before this one */
     uint32_t n_chunks;
-    uint32_t chunk_bytes;    /* raw bytes of a chunk. The last one of the field
-                                or row may have fewer; ragged, sparse: any. */
+    uint32_t chunk_bytes;    /* raw bytes of a chunk. The last chunk of the
+                                field or row may have fewer; if ragged or
+                                sparse, every chunk may. */
     uint32_t rows_per_chunk; /* 0: a chunk is a part of one row */
     uint32_t chunks_per_row; /* 0: a chunk holds whole rows */
 };
@@ -102,8 +103,8 @@ void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
 uint32_t fby_layout_chunk_index(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
 
-/* Returns the offset in a chunk of `rows` rows of what follows the lengths:
- * ragged, the values; sparse, the indices. */
+/* Returns the offset, in a chunk of `rows` rows, of the section that follows
+ * the lengths: the values (ragged) or the indices (sparse). */
 static inline uint32_t fby_ragged_lengths_end(
     const struct fby_raw_field *field, uint32_t rows)
 {

@@ -129,9 +129,9 @@ static fby_err open_upload(const struct fby_setup *setup,
         .work_bytes  = setup->work_bytes,
         .n_outs =
             max_outs < FBY_OUTPUT_SLOTS ? (uint32_t)max_outs : FBY_OUTPUT_SLOTS,
-        .out_bytes = setup->out_bytes,
-        .fixed     = setup->fixed_outputs,
-        .memory    = setup->tensor_allocator,
+        .out_bytes     = setup->out_bytes,
+        .fixed_address = setup->fixed_outputs,
+        .memory        = setup->tensor_allocator,
     };
     return setup->cuda != NULL ? fby_gpu_upload_create(&config, out, why)
                                : FBY_OK;

@@ -26,7 +26,8 @@
 
 enum {
     RECEIVE_MESSAGES = 1000, /* limit of received messages queued per client */
-    SEND_MESSAGES    = 100000,  /* limit per client, above the send window */
+    SEND_MESSAGES    = 100000,  /* limit per client; the send window (bytes) is
+                                reached first */
     KNOWN_PLANS      = 8,       /* loaded datasets that are kept */
     LOAD_THREADS     = 2,       /* threads that load datasets */
     WAITING_LOADS    = 16,      /* datasets that may wait to be loaded */
@@ -141,8 +142,8 @@ static fby_err open_memory_and_stages(
     /* Return large blocks of libraries (the coefficients of a progressive JPEG)
      * to the system when they are freed. */
     mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
-    /* Batches may use 13/16 of the pool: a block may be 1/8 larger than the
-     * batch that reuses it (13/16 * 9/8 < 15/16); some chunks are copied. */
+    /* Batches may use 13/16 of the pool. A reused block may be 1/8 larger than
+     * its batch (13/16 * 9/8 < 15/16), and 1/16 is for copies of chunks. */
     self->memory = fby_memory_create(batch_bytes);
     fby_budget_init(&self->budget, batch_bytes / 16 * 13);
     fby_err err = fby_arenas_create(self->memory, &self->arenas);
@@ -243,7 +244,8 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
         err = open_memory_and_stages(self, why);
     }
     if (err == FBY_OK) {
-        /* Applies to this thread and to ZeroMQ's threads, created next. */
+        /* Move this thread, and ZeroMQ's threads that are created next, near
+         * the network card. */
         fby_cpu_placement_near_card(&self->options);
         err = open_sockets(self, why);
     }

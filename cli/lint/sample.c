@@ -104,7 +104,7 @@ static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, uint32_t i, struct fby_member *out)
 {
     /* The member has the first of these names that exists in the sample. */
-    uint32_t n_names = field->n_from - n_members_of(field) + 1;
+    uint32_t n_names = fby_field_kind(field)->is_stack ? 1 : field->n_from;
     return fby_dataset_find_member(self->local->dataset, sample,
                field->from + i, n_names, out) == FBY_OK;
 }
@@ -116,9 +116,9 @@ static fby_err append_member(struct fby_lint_sample *self,
     size_t size    = (size_t)member->size;
     out->width     = member->width;
     out->documents = member->documents;
-    out->bytes     = fby_realloc(out->bytes, out->size + size + 1);
-    fby_err err    = fby_dataset_read(
-           self->local->dataset, member, out->bytes + out->size, size, why);
+    out->bytes = fby_realloc(out->bytes, out->size + size + 1); /* + 1: not 0 */
+    fby_err err = fby_dataset_read(
+        self->local->dataset, member, out->bytes + out->size, size, why);
     out->size += size;
     return err;
 }

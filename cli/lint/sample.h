@@ -20,13 +20,13 @@ struct fby_lint_member { /* the stored bytes of one field of a sample */
 };
 
 struct fby_lint_sample {
-    struct fby_local       *local; /* borrowed, open */
-    struct fby_transform   *transform;
-    struct fby_rows        *rows; /* of columns; NULL: samples have members */
-    struct fby_run         *run;  /* for `rows`; NULL without them */
-    uint64_t                seed;
-    uint32_t                n;             /* number of samples */
-    uint32_t                refused;       /* samples left out */
+    struct fby_local     *local; /* borrowed, open */
+    struct fby_transform *transform;
+    struct fby_rows      *rows; /* of columns; NULL: samples have members */
+    struct fby_run       *run; /* reads for `rows` (run.h); NULL without them */
+    uint64_t              seed;
+    uint32_t              n;               /* number of samples */
+    uint32_t              refused;         /* samples left out */
     struct fby_error_detail refusal;       /* cause of the first refusal */
     uint32_t                refused_field; /* its field index */
     uint64_t               *numbers;       /* n sample numbers */

@@ -27,7 +27,7 @@ static fby_err check_keys(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     FBY_REFUSE_IF(check,
-        fby_field_is_from_file(check) &&
+        fby_check_has_delivery(check) &&
             !fby_field_has_key(check, FBY_FIELD_SHAPE),
         FBY_FIELD_WHOLE,
         "an array needs the 'shape' of its files, such as [240, 320], or "
@@ -107,7 +107,7 @@ static fby_err check_values(const struct fby_field_check *check)
     if (check->field->as.array.maps > 0) {
         return check_packed_bits(check);
     }
-    if (fby_field_is_from_file(check) && check->delivery->scaled) {
+    if (fby_check_has_delivery(check) && check->delivery->scaled) {
         FBY_TRY(check_scale(check));
     }
     return fby_field_check_rows_or_dtype(check);

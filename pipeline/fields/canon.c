@@ -8,9 +8,9 @@
 #include "pipeline/fields/kind.h"
 
 /* The entry of a setting that the kind does not have: `size` zero bytes. */
-#define ABSENT(size)                             \
-    {                                            \
-        .type = FBY_ENTRY_ZEROS, .count = (size) \
+#define ABSENT(size)                                  \
+    {                                                 \
+        .type = FBY_ENTRY_TYPE_ZEROS, .count = (size) \
     }
 
 /* [key]: the entry for kinds that have no entry of their own for the key. */
@@ -242,10 +242,11 @@ static void decode_reals(
 static uint32_t number_in(
     const struct fby_field_entry *entry, const void *member)
 {
-    if (entry->type == FBY_ENTRY_BOOL) {
+    if (entry->type == FBY_ENTRY_TYPE_BOOL) {
         return *(const bool *)member;
     }
-    bool is_u32 = entry->type == FBY_ENTRY_U32 || entry->type == FBY_ENTRY_LIST;
+    bool is_u32 =
+        entry->type == FBY_ENTRY_TYPE_U32 || entry->type == FBY_ENTRY_TYPE_LIST;
     return is_u32 ? *(const uint32_t *)member : 0;
 }
 
@@ -259,25 +260,25 @@ static void encode_entry(
         return;
     }
     switch (entry->type) {
-    case FBY_ENTRY_NONE:
+    case FBY_ENTRY_TYPE_NONE:
         break;
-    case FBY_ENTRY_ZEROS:
+    case FBY_ENTRY_TYPE_ZEROS:
         fby_record_put_bytes(out, key, zeros, entry->count);
         break;
-    case FBY_ENTRY_U32:
-    case FBY_ENTRY_BOOL:
+    case FBY_ENTRY_TYPE_U32:
+    case FBY_ENTRY_TYPE_BOOL:
         fby_record_put_i64(out, key, number_in(entry, member));
         break;
-    case FBY_ENTRY_REALS:
+    case FBY_ENTRY_TYPE_REALS:
         fby_record_put_reals(out, key, member, n_reals(entry, field));
         break;
-    case FBY_ENTRY_TEXT:
+    case FBY_ENTRY_TYPE_TEXT:
         fby_record_put_text(out, key, member);
         break;
-    case FBY_ENTRY_DIMS:
+    case FBY_ENTRY_TYPE_DIMS:
         encode_dims(out, key, member);
         break;
-    case FBY_ENTRY_LIST:
+    case FBY_ENTRY_TYPE_LIST:
         encode_list(out, key, field);
         break;
     }
@@ -292,28 +293,28 @@ static void decode_entry(
         return;
     }
     switch (entry->type) {
-    case FBY_ENTRY_NONE:
+    case FBY_ENTRY_TYPE_NONE:
         break;
-    case FBY_ENTRY_ZEROS:
+    case FBY_ENTRY_TYPE_ZEROS:
         decode_zeros(r, key, entry->count);
         break;
-    case FBY_ENTRY_U32:
+    case FBY_ENTRY_TYPE_U32:
         *(uint32_t *)member = (uint32_t)fby_record_read_between(
             r, key, entry->least, entry->most);
         break;
-    case FBY_ENTRY_BOOL:
+    case FBY_ENTRY_TYPE_BOOL:
         *(bool *)member = fby_record_read_between(r, key, entry->least, 1) == 1;
         break;
-    case FBY_ENTRY_REALS:
+    case FBY_ENTRY_TYPE_REALS:
         decode_reals(r, key, member, n_reals(entry, out));
         break;
-    case FBY_ENTRY_TEXT:
+    case FBY_ENTRY_TYPE_TEXT:
         fby_record_read_text(r, key, member, FBY_NAME_SIZE);
         break;
-    case FBY_ENTRY_DIMS:
+    case FBY_ENTRY_TYPE_DIMS:
         decode_dims(r, key, member);
         break;
-    case FBY_ENTRY_LIST:
+    case FBY_ENTRY_TYPE_LIST:
         decode_list(r, key, out);
         break;
     }

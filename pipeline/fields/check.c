@@ -233,7 +233,7 @@ static fby_err check_as(const struct fby_field_check *check)
 fby_err fby_field_check_pad(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery = check->delivery;
-    if (!fby_field_is_from_file(check)) {
+    if (!fby_check_has_delivery(check)) {
         return FBY_OK;
     }
     bool is_padded = delivery->as == FBY_AS_PADDED;
@@ -260,7 +260,7 @@ fby_err fby_field_check_rows(const struct fby_field_check *check)
         "%u entries of %llu bytes are more than %d; lower max_length",
         field->max_length, (unsigned long long)fby_entry_bytes(field),
         FBY_MAX_RAGGED);
-    if (!fby_field_is_from_file(check)) {
+    if (!fby_check_has_delivery(check)) {
         return FBY_OK;
     }
     FBY_TRY(check_as(check));
@@ -313,7 +313,7 @@ static bool can_hold_all(enum fby_type dtype, enum fby_type wire_type)
 
 fby_err fby_field_check_dtype(const struct fby_field_check *check)
 {
-    return !fby_field_is_from_file(check) ||
+    return !fby_check_has_delivery(check) ||
                    can_hold_all(check->delivery->dtype, check->field->wire_type)
                ? FBY_OK
                : fby_field_error_dtype(
@@ -323,7 +323,7 @@ fby_err fby_field_check_dtype(const struct fby_field_check *check)
 fby_err fby_field_check_bits(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery = check->delivery;
-    return !fby_field_is_from_file(check) || delivery->dtype == FBY_U8 ||
+    return !fby_check_has_delivery(check) || delivery->dtype == FBY_U8 ||
                    delivery->dtype == FBY_BOOL ||
                    fby_type_is_float(delivery->dtype)
                ? FBY_OK
@@ -381,7 +381,7 @@ static fby_err check_form_keys(const struct fby_field_check *check)
  * only. If the file gives one of them, the other may be left to `auto`. */
 static fby_err check_photo(const struct fby_field_check *check)
 {
-    if (!fby_field_is_from_file(check)) {
+    if (!fby_check_has_delivery(check)) {
         return FBY_OK;
     }
     const struct fby_field_kind *kind     = fby_field_kind(check->field);

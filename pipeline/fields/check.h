@@ -38,7 +38,7 @@ FBY_CHECKED fby_err fby_field_check(const struct fby_field_check *check);
 uint32_t fby_field_count_normalize(const struct fby_field_content *field);
 
 /* True if the field is from a pipeline file, so that it has a delivery. */
-static inline bool fby_field_is_from_file(const struct fby_field_check *check)
+static inline bool fby_check_has_delivery(const struct fby_field_check *check)
 {
     return check->delivery != NULL;
 }

@@ -60,7 +60,7 @@ static fby_err check_lengths(const struct fby_field_check *check)
         "hold %d: length is %u",
         (int)(FBY_MAX_RAGGED / sizeof(uint32_t)), field->max_length);
     FBY_TRY(fby_field_check_wire(check, fby_documents_type(field->max_length)));
-    return fby_field_is_from_file(check) ? check_out(check) : FBY_OK;
+    return fby_check_has_delivery(check) ? check_out(check) : FBY_OK;
 }
 
 static fby_field_rule *const rules[] = {check_lengths, NULL};

@@ -65,7 +65,7 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (!fby_field_is_from_file(check)) {
+    if (!fby_check_has_delivery(check)) {
         return FBY_OK;
     }
     return check->field->as.label.one_hot ? check_one_hot_dtype(check)

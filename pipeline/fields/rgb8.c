@@ -113,7 +113,7 @@ static fby_err check_normalize(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (!fby_field_is_from_file(check)) {
+    if (!fby_check_has_delivery(check)) {
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;

@@ -16,13 +16,13 @@ static fby_err check_tokens(const struct fby_field_check *check)
     if (field->n_from > 1 ||
         (strcmp(from, "input") != 0 && !fby_from_has_targets(from))) {
         return fby_field_error_at_item(check, FBY_FIELD_FROM, 0,
-            "tokens come from input, from target: the tokens after those, or "
-            "from sequence: both in one");
+            "tokens come from input, from target (the tokens after those of "
+            "input) or from sequence (both in one)");
     }
     FBY_REFUSE_IF(check,
         field->wire_type != FBY_U16 && field->wire_type != FBY_U32,
         FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
-    if (!fby_field_is_from_file(check)) {
+    if (!fby_check_has_delivery(check)) {
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;

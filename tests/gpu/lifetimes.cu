@@ -62,7 +62,7 @@ static void begin(struct rig *rig, bool fixed)
     config.arena_bytes                  = BYTES + 4096;
     config.n_outs                       = OUTS;
     config.out_bytes                    = BYTES;
-    config.fixed                        = fixed;
+    config.fixed_address                        = fixed;
     *rig                                = {};
     if (fby_gpu_upload_create(&config, &rig->upload, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);

@@ -114,8 +114,8 @@ static void sequences_and_their_source_belong_together(void **state)
     refused(c, "content: field 'a': tokens travel as u16 or as u32");
     c->fields[0].wire_type  = FBY_U16;
     c->fields[0].from[0][0] = 'o';
-    refused(c, "content: field 'a': tokens come from input, from target: the "
-               "tokens after those, or from sequence: both in one");
+    refused(c, "content: field 'a': tokens come from input, from target (the "
+               "tokens after those of input) or from sequence (both in one)");
     fby_split_destroy(&split);
 }
 

@@ -256,8 +256,8 @@ static void tokens_come_from_one_part_of_a_sequence(void **state)
 {
     (void)state;
     static const char tokens[] =
-        "field 'a': tokens come from input, from target: the tokens after "
-        "those, or from sequence: both in one";
+        "field 'a': tokens come from input, from target (the tokens after "
+        "those of input) or from sequence (both in one)";
     static const char documents[] =
         "field 'b': lengths of documents come from documents";
     struct fby_split         *split = split_of_documents();

@@ -23,7 +23,7 @@ static bool opens(bool fixed, const char *function, uint32_t n)
         .arena_bytes                                   = ARENA,
         .n_outs                                        = 2,
         .out_bytes                                     = BYTES,
-        .fixed                                         = fixed};
+        .fixed_address                                 = fixed};
     (void)snprintf(words, sizeof(words), "CUDA: %s failed with 719", function);
     fake_cuda_begin(1);
     fake_cuda_fail_once(function, n);
@@ -108,7 +108,7 @@ static void an_allocator_without_memory_leaves_nothing_behind(void **state)
             .arena_bytes                                   = ARENA,
             .n_outs                                        = 2,
             .out_bytes                                     = BYTES,
-            .fixed                                         = n == 0,
+            .fixed_address                                 = n == 0,
             .memory = {allocate, deallocate, &heap}};
         fake_cuda_begin(1);
         assert_int_equal(

@@ -51,14 +51,14 @@ static inline void open_upload(
 {
     struct fby_error_detail            why    = {""};
     const struct fby_gpu_upload_config config = {
-        .cuda        = fby_cuda(),
-        .device      = feeds_device,
-        .n_arenas    = ARENAS,
-        .arena_bytes = ARENA,
-        .n_outs      = OUTS,
-        .out_bytes   = BYTES,
-        .fixed       = fixed,
-        .memory      = *memory,
+        .cuda          = fby_cuda(),
+        .device        = feeds_device,
+        .n_arenas      = ARENAS,
+        .arena_bytes   = ARENA,
+        .n_outs        = OUTS,
+        .out_bytes     = BYTES,
+        .fixed_address = fixed,
+        .memory        = *memory,
     };
     assert_ok(fby_gpu_upload_create(&config, &rig->upload, &why));
 }

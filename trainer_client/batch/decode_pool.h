@@ -30,7 +30,8 @@ struct fby_decode_task {
     struct fby_chunk_job job;
     bool                 ok; /* result: the chunk was valid */
 
-    /* FBY_TASK_MAKE_BATCH. input.batch is in the ready queue already. */
+    /* FBY_TASK_MAKE_BATCH. input.batch has its place in the ready queue, and
+     * becomes ready when the task is done. */
     struct fby_batch_input input;
 };
 
@@ -51,7 +52,8 @@ FBY_CHECKED fby_err fby_decode_pool_create(const struct fby_setup *setup,
  * NULL. */
 void fby_decode_pool_destroy(struct fby_decode_pool **self_p);
 
-/* Returns a zeroed task, which the caller owns until put. Receiver's thread. */
+/* Returns a zeroed task, which the caller owns until it submits it. Receiver's
+ * thread. */
 struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self);
 
 /* Queue a task. Waits while the queue is full. Receiver's thread.

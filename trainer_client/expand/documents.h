@@ -24,9 +24,10 @@ uint64_t fby_documents_bytes(
     const struct fby_expansion *plan, const struct fby_ragged_offsets *rows);
 
 /* Write the table from which a GPU computes positions or a mask. It has
- * rows->documents entries. An entry is the end of the document, counted in
- * tokens over all rows, and for padding the bit FBY_DOCUMENT_PADDING
- * (segment.h). The rows were checked, with at most FBY_SEGMENT_MAX tokens. */
+ * rows->documents entries. An entry is the end of its document, counted in
+ * tokens over all rows. Entries of padding also have the bit
+ * FBY_DOCUMENT_PADDING (segment.h). The rows were checked, with at most
+ * FBY_SEGMENT_MAX tokens. */
 void fby_documents_write_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
 /* Returns the largest size in bytes of the table for `rows` rows. */

@@ -1,5 +1,5 @@
-/* host_picture.h - read the raw pixels of a flipped picture in the order in
- * which they are written.
+/* host_picture.h - find the raw pixels of a flipped picture, line by line of
+ * the output.
  *
  * The caller reads some pixels of a line at a time. For a picture in RGB
  * fby_picture_pixels returns a pointer into the raw bytes. For YUV planes the
@@ -16,7 +16,8 @@ struct fby_picture {
     uint32_t         width, height; /* pixels */
     bool             mirror_x, mirror_y;
     fby_yuv_line_fn *to_rgb;      /* NULL: `raw` is RGB */
-    const uint8_t   *converted_y; /* Y of the line that is in `rgb`, or NULL */
+    const uint8_t   *converted_y; /* start of the Y values of the line in `rgb`;
+                                     NULL: none */
     uint8_t          rgb[3 * FBY_YUV_COLUMNS]; /* a line of a tile */
 };
 

@@ -11,9 +11,9 @@
  *     the out     when the consumer has released it, and the work that was then
  *                 queued on the consumer's stream is done. The stream of the
  *                 lane waits for this.
- * With `fixed` the tensors of all batches have the same address. Batches are
- * still copied ahead, but a batch's kernel is launched on the consumer's stream
- * when the consumer takes the batch.
+ * With `fixed_address` the tensors of all batches have the same address. Batches
+ * are still copied ahead, but a batch's kernel is launched on the consumer's
+ * stream when the consumer takes the batch.
  *
  * Thread: any, concurrently. "Thread: ours" means a thread of Forebay, because
  *         the call may change the thread's current device.
@@ -48,10 +48,10 @@ struct fby_gpu_upload_config {
     int                    device;
     uint32_t               n_arenas;
     uint64_t               arena_bytes;
-    uint64_t work_bytes; /* size of a lane's memory after the arena */
-    uint32_t n_outs;     /* outs to allocate at create */
-    uint64_t out_bytes;  /* size of an out */
-    bool     fixed;      /* tensors of all batches have one address */
+    uint64_t work_bytes;    /* size of a lane's memory after the arena */
+    uint32_t n_outs;        /* outs to allocate at create */
+    uint64_t out_bytes;     /* size of an out */
+    bool     fixed_address; /* tensors of all batches have one address */
     struct fby_gpu_upload_memory memory;
 };
 
@@ -81,14 +81,15 @@ void fby_gpu_upload_stop(struct fby_gpu_upload *self);
 /* Stop, and free all other memory. Recycle every out before. */
 void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p);
 
-/* The member `fixed` of the configuration. */
+/* The member `fixed_address` of the configuration. */
 bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self);
 /* The memory of arena `arena`, which has arena_bytes, borrowed. */
 uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
-/* Queue the copy of a batch and, unless `fixed`, launch its kernels. batch->out
- * is from take_out and has no other batch. Thread: ours. Errors: FBY_SYS. */
+/* Queue the copy of a batch and, without `fixed_address`, launch its kernels.
+ * batch->out is from take_out and has no other batch. Thread: ours. Errors:
+ * FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
 
@@ -107,8 +108,9 @@ struct fby_gpu_upload_out *fby_gpu_upload_take_out(
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_upload_out *buffer);
 
-/* Make the consumer's `stream` wait for the tensors of a batch. With `fixed`
- * the first call for a batch launches its kernels. Errors: FBY_SYS. */
+/* Make the consumer's `stream` wait for the tensors of a batch. With
+ * `fixed_address` the first call for a batch launches its kernels. Errors:
+ * FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
     struct fby_gpu_upload_out *buffer, void *stream,
     struct fby_error_detail *why);

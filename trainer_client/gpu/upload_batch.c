@@ -1,6 +1,7 @@
 /* upload_batch.c - copy a batch to a lane (a CUDA stream with device memory),
- * launch the kernels that expand it to tensors in an out (device memory), make
- * the consumer's stream wait for the tensors, and release them. */
+ * launch the kernels that expand it to tensors in an "out" (struct upload_out,
+ * an output buffer), make the consumer's stream wait for the tensors, and
+ * release them. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <string.h>
@@ -13,8 +14,8 @@ _Static_assert(sizeof(((struct fby_cuda_launch *)0)->blocks) ==
 
 /* ---- submit -------------------------------------------------------------- */
 
-/* Choose the next lane that is not pending. With `fixed` a batch keeps its lane
- * pending from its copy until the consumer takes it. */
+/* Choose the next lane that is not pending. With `fixed_address` a batch keeps
+ * its lane pending from its copy until the consumer takes it. */
 static struct upload_lane *choose_lane(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
@@ -137,16 +138,17 @@ static void submit_locked(
     out->launch = make_launch(self, batch, lane);
     out->epoch  = batch->epoch;
     out->step   = batch->step;
-    if (self->config.fixed) {
+    if (self->config.fixed_address) {
         CALL(calls, event_record, lane->copied, lane->stream);
         lane->pending = calls->err == FBY_OK;
         out->lane     = lane->pending ? lane : NULL;
         return;
     }
     wait_until_free(calls, out, lane);
-    bool may_launch = calls->err == FBY_OK; /* else launches nothing */
+    /* After an error the calls in launch_kernels do nothing. */
+    bool kernels_may_run = calls->err == FBY_OK;
     launch_kernels(calls, &out->launch);
-    if (may_launch) {
+    if (kernels_may_run) {
         record_ready(calls, out);
     }
 }
@@ -215,13 +217,15 @@ static void launch_fixed(
     if (self->has_last_release) {
         CALL(calls, stream_wait, stream, self->last_release);
     }
-    bool may_launch = calls->err == FBY_OK; /* else launches nothing */
+    /* After an error the calls in launch_kernels do nothing. */
+    bool kernels_may_run = calls->err == FBY_OK;
     launch_kernels(calls, &out->launch);
-    if (may_launch) {
+    if (kernels_may_run) {
         (void)record_after(calls, lane->kernel_done, stream); /* sets err */
         record_ready(calls, out);
     }
-    lane->pending              = false;
+    lane->pending = false;
+    /* Also after an error: an event that was not recorded counts as passed. */
     lane->kernel_done_recorded = true;
 }
 
@@ -281,7 +285,8 @@ static fby_err call_on_stream(struct fby_gpu_upload *self,
     return task.calls.err;
 }
 
-/* An out still has a lane if its kernels must be launched first (`fixed`). */
+/* An out still has a lane if its kernels must be launched first
+ * (`fixed_address`). */
 static void wait_for_tensors(
     struct cuda_calls *calls, struct upload_out *out, void *stream)
 {
@@ -306,7 +311,7 @@ static void record_release(
     struct fby_gpu_upload *self = calls->upload;
     CALL(calls, event_record, out->released, stream);
     out->busy_until = out->released;
-    if (self->config.fixed) {
+    if (self->config.fixed_address) {
         CALL(calls, event_record, self->last_release, stream);
         self->has_last_release = true;
     }

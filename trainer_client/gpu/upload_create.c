@@ -15,7 +15,7 @@ static void create_lane(struct cuda_calls *calls, struct upload_lane *lane)
     CALL(calls, allocate, &memory,
         calls->upload->config.arena_bytes + calls->upload->config.work_bytes);
     lane->memory = memory;
-    if (calls->upload->config.fixed) {
+    if (calls->upload->config.fixed_address) {
         CALL(calls, event_create, &lane->copied);
         CALL(calls, event_create, &lane->kernel_done);
     }
@@ -135,7 +135,7 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
 
 bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self)
 {
-    return self->config.fixed;
+    return self->config.fixed_address;
 }
 
 uint8_t *fby_gpu_upload_arena(const struct fby_gpu_upload *self, uint32_t arena)

@@ -100,16 +100,16 @@ static void destroy_out(struct fby_gpu_upload *self, struct upload_out *out)
 void fby_upload_create_outs(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
-    if (self->config.fixed) {
+    if (self->config.fixed_address) {
         self->fixed_memory = allocate_kept(calls);
         CALL(calls, event_create, &self->last_release);
     }
     for (uint32_t i = 0; i < self->config.n_outs && calls->err == FBY_OK; i++) {
         struct upload_out *out = create_out(calls);
-        out->public.memory =
-            self->config.fixed ? self->fixed_memory : allocate_kept(calls);
-        out->next       = self->free_outs;
-        self->free_outs = out;
+        out->public.memory     = self->config.fixed_address ? self->fixed_memory
+                                                            : allocate_kept(calls);
+        out->next              = self->free_outs;
+        self->free_outs        = out;
     }
 }
 
@@ -148,7 +148,7 @@ void fby_upload_create_pool(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
     if (calls->err != FBY_OK || self->config.memory.allocate != NULL ||
-        self->config.fixed) {
+        self->config.fixed_address) {
         return;
     }
     int code = self->cuda->pool_create(self->config.device, &self->pool);
@@ -182,7 +182,7 @@ static void *allocate_extra(
     struct fby_gpu_upload *self   = calls->upload;
     void                  *memory = self->fixed_memory;
     if (memory != NULL || calls->err != FBY_OK) {
-        return memory; /* with `fixed` an extra out needs no memory */
+        return memory; /* with `fixed_address` an extra out needs no memory */
     }
     if (self->config.memory.allocate != NULL) {
         memory = allocate_by_application(calls);

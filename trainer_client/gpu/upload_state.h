@@ -4,7 +4,7 @@
  *        upload_outs.c    output buffers: create, take, recycle, destroy
  *        upload_batch.c   batches: copy, launch, hand out, release
  *        upload_call.c    helpers for CUDA calls
- * Members with the note "fixed" are used only with config.fixed. */
+ * Members with the note "fixed" are used only with config.fixed_address. */
 #ifndef FBY_CLIENT_GPU_UPLOAD_STATE_H
 #define FBY_CLIENT_GPU_UPLOAD_STATE_H
 
@@ -124,7 +124,7 @@ void fby_upload_run_on_thread(
  * have no pools. Then the memory of extra outs is from cudaMalloc, and to free
  * it waits for the device. */
 void fby_upload_create_pool(struct cuda_calls *calls);
-/* Create config.n_outs outs. With `fixed` all have the same memory. */
+/* Create config.n_outs outs. With `fixed_address` all have the same memory. */
 void fby_upload_create_outs(struct cuda_calls *calls);
 /* Free the outs. Every out was recycled before, and the lanes are idle. Also
  * works if create failed halfway. */

@@ -1,7 +1,8 @@
 /* timers.c - the timers of the peers (the workers that the window knows).
  *
- * Each timer is in two functions, which must agree: a tick function does what
- * is due, and a deadline function returns when that will be due. */
+ * Each condition on the time is in two functions: a tick function does what is
+ * due, and a deadline function returns when that will be due. Conditions that
+ * only a message can make true have no deadline. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 

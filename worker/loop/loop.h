@@ -264,8 +264,8 @@ struct fby_loop_request *fby_loop_find_request(
 void fby_loop_request_end(
     struct fby_loop *self, struct fby_loop_request *request);
 
-/* Free the request `tag` when its batch has no memory (any more). A callback of
- * fby_arenas_collect; `context` is the loop. */
+/* Callback of fby_arenas_collect for a batch whose memory was freed, or never
+ * allocated: free its request, `tag`. `context` is the loop. */
 void fby_loop_request_free(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */

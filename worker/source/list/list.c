@@ -13,7 +13,8 @@ struct builder {
     uint32_t columns_with_path;  /* bit i: some row has a path in files[i] */
 };
 
-/* Write a column's name in lower case. False: no field can have this name. */
+/* Write a column's name in lower case. False: no field can have this name. The
+ * key `from` treats it as an extension without dots. */
 static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
 {
     size_t n = strlen(column);

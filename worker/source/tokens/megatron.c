@@ -11,8 +11,9 @@
  *        8m  bounds: first sequence of each document, then n, i64
  *         n  modes, only in multimodal datasets
  *
- * Each sequence is a run (sequences.h). The documents matter only with
- * packing. */
+ * Each sequence of Megatron is a run of tokens in the .bin (sequences.h), which
+ * is cut or packed into the sequences of the dataset. The documents matter only
+ * with packing. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -121,7 +122,8 @@ static fby_err read_next_bound(
                      (int64_t)r->bound, before, r->head.sequences);
 }
 
-/* End each document that ends before sequence `i`; some may be empty. */
+/* End each document that ends before sequence `i`; some may be empty. r->bound
+ * is the first sequence of the next document; the first call reads bound 0. */
 static fby_err end_documents(
     struct megatron_reading *r, uint64_t i, struct fby_error_detail *why)
 {
@@ -189,5 +191,6 @@ fby_err fby_megatron_read(const struct fby_token_file *file, uint64_t bin_size,
         FBY_TRY(read_piece(&r, i, why));
     }
     FBY_TRY(end_documents(&r, r.head.sequences, why));
+    /* The last document ends with the file. */
     return fby_sequences_end_document(out, why);
 }

@@ -1,11 +1,11 @@
 /* packed.h - whole documents of a token file, packed into sequences.
  *
  * proto/PROTOCOL.md, "Packed documents", has the rule. A document longer than a
- * sequence is cut into pieces; any other document is one piece. A sequence is
- * open while it has space. Each piece, in order, goes into the open sequence
- * where it leaves the least space. The lengths of the documents determine the
- * result, so the manifest has only the lengths, in 1 to 3 bytes each. In memory
- * a piece takes 12 bytes, a sequence 4. */
+ * sequence is cut into pieces; any other document is one piece. Each piece,
+ * in order, goes into the open sequence where it leaves the least space. A
+ * sequence is closed when it is full, or when too many are open. The lengths of
+ * the documents determine the result, so the manifest has only the lengths, in
+ * 1 to 3 bytes each. In memory a piece takes 12 bytes, a sequence 4. */
 #ifndef FBY_WORKER_SOURCE_TOKENS_PACKED_H
 #define FBY_WORKER_SOURCE_TOKENS_PACKED_H
 
@@ -29,7 +29,7 @@ struct fby_packed {
     /* Set by fby_packed_finish. */
     uint32_t  sequences; /* number of sequences */
     uint32_t *first;     /* sequences + 1 entries: first index in `token` */
-    uint64_t *token;     /* per piece: number of its first token in the file */
+    uint64_t *token;     /* per piece: index in the file of its first token */
     uint32_t *size;      /* per piece: its number of tokens */
 };
 

@@ -35,7 +35,7 @@ static void check_packings(struct fby_self_check *check)
 {
     for (size_t i = 0; i < COUNT_OF(packings); i++) {
         struct fby_buffer    sequence = {0};
-        uint32_t             entries  = LENGTH;
+        uint32_t             entries  = LENGTH; /* most; then the number made */
         struct fby_field_job job      = {
                  .field = &check->field, .width = 4, .length = &entries};
         job.documents = append_sequence(packings[i], &sequence);
