@@ -19,7 +19,7 @@ struct fby_class_folders {
 
 /* Compare the class folders of the loaded split with those of each other split,
  * up to the first difference. `name` is the name of the loaded split; NULL: the
- * default of fby_pipeline_make_split. Splits that cannot be read are skipped. */
+ * default of fby_pipeline_make_split. It skips splits that cannot be read. */
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_class_folders *out);
 

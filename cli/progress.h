@@ -32,8 +32,8 @@ struct fby_progress_line fby_progress_begin(void);
 void fby_progress_show_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total);
 
-/* If an update is due, show the text of fby_progress_write_text. On a terminal a bar
- * stands before the text. */
+/* If an update is due, show the text of fby_progress_write_text. On a terminal
+ * a bar stands before the text. */
 void fby_progress_show_stream(struct fby_progress_line *self,
     const struct fby_stream_progress *state, int64_t now_ns);
 

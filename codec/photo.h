@@ -6,9 +6,9 @@
  * neighbours to the left, above and above left. The differences from the
  * predictions, the residues, are zigzag-encoded to small numbers. A group of
  * 8 x 2 numbers has a bit width, the number of bits that its largest number
- * needs, and is packed with so many bits per number. Tiles can be decoded in parallel, also on a GPU. All SIMD
- * levels produce the same bytes. PROTOCOL.md, "Photo format 1", has the byte
- * tables. */
+ * needs, and is packed with so many bits per number. Tiles can be decoded in
+ * parallel, also on a GPU. All SIMD levels produce the same bytes. PROTOCOL.md,
+ * "Photo format 1", has the byte tables. */
 #ifndef FBY_CODEC_PHOTO_H
 #define FBY_CODEC_PHOTO_H
 

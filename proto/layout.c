@@ -35,8 +35,8 @@ static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 }
 
 /* Returns the bytes of one row; 0 if the type or a dimension is invalid, or a
- * row has more than FBY_ROW_BYTES_MAX. Sparse rows with more return FBY_ROW_BYTES_MAX,
- * and cut_ragged refuses them. */
+ * row has more than FBY_ROW_BYTES_MAX. Sparse rows with more return
+ * FBY_ROW_BYTES_MAX, and cut_ragged refuses them. */
 static uint64_t row_bytes(const struct fby_raw_field *field)
 {
     uint64_t bytes = fby_type_bytes(field->type);

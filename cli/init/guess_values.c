@@ -60,7 +60,7 @@ static void list_keys(struct fby_init_member *member, json_t *object)
         }
         json_object_foreach(value, below, inner)
         {
-            /* "?" shows the user that such a key exists; `key:` cannot name it */
+            /* "?" shows that there is such a key; `key:` cannot name it */
             add_key(member, is_plain(name) ? name : "?", below, inner);
         }
     }

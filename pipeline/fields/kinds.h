@@ -26,8 +26,9 @@ static inline void fby_set_default_dtype(
     }
 }
 
-/* For a field with a max_length, set the defaults of too_long, `as` (the form of
- * its rows in the batch, such as padded) and offsets where the file has none. */
+/* For a field with a max_length, set the defaults of too_long, `as` (the form
+ * of its rows in the batch, such as padded) and offsets where the file has
+ * none. */
 static inline void fby_set_row_defaults(struct fby_field_content *field,
     struct fby_field_delivery *delivery, enum fby_as default_as)
 {

@@ -30,7 +30,8 @@ struct fby_tensor_plan {
 };
 
 /* The order matters: ragged kinds (fby_expansion_is_ragged) come last, and
- * among them the kinds of documents (fby_segments_can_expand, device_host.c). */
+ * among them the kinds of documents (fby_segments_can_expand,
+ * device_host.c). */
 enum fby_expand_kind {
     FBY_EXPAND_COPY,    /* bytes unchanged */
     FBY_EXPAND_AFFINE,  /* u8 pictures, through a table for each channel */

@@ -47,7 +47,8 @@ static void add_equal_rows(struct fby_segments *self,
     fby_segments_append(self, &segment);
 }
 
-/* A chunk has at most FBY_CHUNK_BYTES_MAX padded values, so no product overflows. */
+/* A chunk has at most FBY_CHUNK_BYTES_MAX padded values, so no product
+ * overflows. */
 static void add_padded(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)

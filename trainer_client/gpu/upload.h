@@ -11,9 +11,9 @@
  *     the out     when the consumer has released it, and the work that was then
  *                 queued on the consumer's stream is done. The stream of the
  *                 lane waits for this.
- * With `fixed_address` the tensors of all batches have the same address. Batches
- * are still copied ahead, but a batch's kernel is launched on the consumer's
- * stream when the consumer takes the batch.
+ * With `fixed_address` the tensors of all batches have the same address.
+ * Batches are still copied ahead, but a batch's kernel is launched on the
+ * consumer's stream when the consumer takes the batch.
  *
  * Thread: any, concurrently. "Thread: ours" means a thread of Forebay, because
  *         the call may change the thread's current device.

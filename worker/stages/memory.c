@@ -137,8 +137,8 @@ static fby_err allocate_now(
 }
 
 /* Wait until it is this caller's turn and a block can be allocated. Returns
- * FBY_GONE if the pool is closed, and FBY_FULL if the system has no memory while
- * no block is in use, because then waiting would never end. */
+ * FBY_GONE if the pool is closed, and FBY_FULL if the system has no memory
+ * while no block is in use, because then waiting would never end. */
 static fby_err allocate_in_turn(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {

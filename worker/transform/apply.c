@@ -226,8 +226,8 @@ static struct fby_reach decoded_pixels(
 }
 
 /* The full-size pixels that the decoded pixels `source` cover: `unit` each. The
- * axis begins `offset` full-size pixels into decoded pixel 0 and is `from` pixels
- * long; pixels outside it are left out. */
+ * axis begins `offset` full-size pixels into decoded pixel 0 and is `from`
+ * pixels long; pixels outside it are left out. */
 static struct fby_reach full_size_pixels(
     const struct fby_axis_spec *axis, struct fby_reach source)
 {

@@ -245,8 +245,9 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
-    /* The offset (pixels before the box in the first decoded pixel) follows from
-     * the pass's whole box. Then the box is reduced to what the pass reads. */
+    /* The offset (pixels before the box in the first decoded pixel) follows
+     * from the pass's whole box. Then the box is reduced to what the pass
+     * reads. */
     *part                            = wanted_part(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
     struct fby_source_scale   scale  = {
