@@ -6,8 +6,8 @@
  *
  * The functions use neither socket nor clock: callers pass `now_ns`. Messages
  * to a session are marked as due, and fby_directory_take_due() returns them.
- * Nothing is stored on disk. After a restart of the server, workers register
- * again, and clients join again.
+ * The directory is only in memory. After a restart of the server, workers
+ * register again, and clients join again.
  *
  * A message with a list of workers only adds workers. When the lease of a
  * worker has expired, new clients do not learn of the worker, but clients that

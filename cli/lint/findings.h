@@ -58,7 +58,7 @@ struct fby_lint_field {
     struct fby_lint_encoding current; /* the encoding in the pipeline file */
     struct fby_lint_encoding best;    /* the encoding that `auto` chooses */
     struct fby_lint_trial scale; /* with dct_scale: faithful instead of off */
-    /* Of each op, the shortest move first. */
+    /* The moves of an op are ordered from the shortest to the longest. */
     struct fby_lint_move moves[FBY_LINT_MOVES];
     uint32_t             n_moves;
 };

@@ -32,8 +32,8 @@ static void without_details_the_text_of_the_code_is_used(void **state)
     struct fby_error_detail why = {{0}};
     fby_error_prefix(&why, FBY_GONE, "worker 7");
     assert_string_equal(why.text, "worker 7: peer left");
-    assert_int_equal(fby_error_set(NULL, FBY_GONE, "nobody asks"), FBY_GONE);
-    assert_int_equal(fby_error_prefix(NULL, FBY_IO, "nobody asks"), FBY_IO);
+    assert_int_equal(fby_error_set(NULL, FBY_GONE, "no detail"), FBY_GONE);
+    assert_int_equal(fby_error_prefix(NULL, FBY_IO, "no detail"), FBY_IO);
 }
 
 static void without_an_error_nothing_is_prefixed(void **state)

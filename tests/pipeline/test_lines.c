@@ -29,7 +29,7 @@ static void keys_that_are_left_out_stand_where_their_field_does(void **state)
     struct fby_pipeline *p = sample();
     assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_CLASSES), 25);
     assert_int_equal(fby_pipeline_line(p, "label", FBY_FIELD_WIRE_CODEC), 25);
-    assert_int_equal(fby_pipeline_line(p, "nobody", FBY_FIELD_WHOLE), 0);
+    assert_int_equal(fby_pipeline_line(p, "absent", FBY_FIELD_WHOLE), 0);
     fby_pipeline_destroy(&p);
 }
 

@@ -4,7 +4,7 @@
  * A data digest identifies a dataset. A fingerprint identifies the arithmetic
  * of a worker's build. Each worker answers OPEN with both. The token, from
  * which a stream resumes, or the job's first rank may pin (require) a digest.
- * Of the answers that match the pins, the one that most workers gave is chosen.
+ * Among the answers that match the pins, the most frequent one is chosen.
  * A tie is an error, which names both answers, their workers and the first
  * shard that differs. Pure: no I/O and no clock. */
 #ifndef FBY_CLIENT_RECEIVE_DATASET_AGREEMENT_H

@@ -65,7 +65,7 @@ static void begin_route(struct fby_window *w, struct window_peer *peer,
     peer->send_window   = welcome->send_window;
     fby_w_drop_missing_requests(
         w, peer, FBY_W_ANY_PING, welcome->open, welcome->n_open);
-    /* Whatever the worker lists, max_batches limits the number of actions. */
+    /* max_batches limits the actions, also if the worker lists more requests. */
     for (size_t i = 0; i < welcome->n_open && i < w->config.max_batches; i++) {
         cancel_unknown(w, peer, welcome->open[i]);
     }
