@@ -131,7 +131,7 @@ static void a_folder_of_npy_files_is_one_shard(void **state)
     write_npy(sb, "p/b.npy", 4);
     assert_refused(sb, "p",
         "shard : b.npy: it has 4 rows, and column a has 5; all columns of a "
-        "shard have as many, one at least");
+        "shard have the same number, at least 1");
 }
 
 static void of_many_columns_the_first_are_kept(void **state)
@@ -163,7 +163,7 @@ static void folders_of_npy_files_are_shards(void **state)
     write_npy(sb, "p/d-0/b.npy", 4);
     assert_refused(sb, "p",
         "shard d-0: b.npy: it has 4 rows, and column a has 5; all columns of a "
-        "shard have as many, one at least");
+        "shard have the same number, at least 1");
 }
 
 static void npz_files_are_shards(void **state)

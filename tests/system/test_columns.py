@@ -139,7 +139,7 @@ class Columns(tables.TableTest):
         short["price"] = short["price"][:59]
         self.refuses(short, "shard day-0: price.npy: it has 59 rows, and "
                             "column click has 60; all columns of a shard have "
-                            "as many")
+                            "the same number")
         fortran = table(rng, 60)
         fortran["dense"] = numpy.asfortranarray(fortran["dense"])
         self.refuses(fortran, "dense.npy: its values are in Fortran order")

@@ -1,11 +1,11 @@
 /* convert.c - convert values of a NumPy file to the wire type (the type that is
  * sent), block by block: swap the bytes to the order of this machine, convert
- * to one of three wide types, then to the wire type.
+ * to one of three wide types (i64, u64, f64), then to the wire type.
  *
  * 11 loops into the wide types and 24 out of them serve all 96 pairs of types.
  * The compiler can vectorise the loops, since they have no branch: a flag for
- * values that do not fit is checked once a block. From binary64 to 16 bits a
- * value goes through binary32, where round_to_odd avoids double rounding. */
+ * values that do not fit is checked once per block. From f64 to a 16-bit type
+ * a value goes through f32, where round_to_odd avoids double rounding. */
 #include "worker/npy/convert.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 enum { BLOCK = 512 /* values in a block, at most */ };
 
-/* Every value of a file is exact in the wide type of its file's type. */
+/* A file's type has a wide type that holds all its values exactly. */
 enum wide { WIDE_I64, WIDE_U64, WIDE_F64 };
 
 union raw { /* values of the file, in the byte order of this machine */
@@ -45,7 +45,7 @@ union wire_block {
     int64_t  i64[BLOCK];
 };
 
-struct blocks {
+struct blocks { /* one block of values, in three steps */
     union raw        raw;
     union wide_block wide;
     union wire_block wire;
@@ -82,12 +82,12 @@ static inline float float_of_f16(uint16_t half)
     uint32_t sign          = (uint32_t)(half & 0x8000U) << 16;
     uint32_t moved         = (uint32_t)(half & 0x7fffU) << 13;
     uint32_t finite        = bits_of(float_of(moved) * 0x1p112F);
-    bool     is_inf_or_nan = moved >= 0x0f800000U;
+    bool     is_inf_or_nan = moved >= 0x7c00U << 13;
     return float_of(sign | (is_inf_or_nan ? moved | 0x7f800000U : finite));
 }
 
 /* binary32 -> binary16, for any value but NaN; ties to even.
- *   normal:    change the exponent bias, and round 13 bits away
+ *   normal:    change the exponent bias by 127 - 15, and round 13 bits away
  *   subnormal: adding 0.5, whose last place is 2^-24, rounds to that place
  *   infinite:  from 65520 on, the middle of 65504 and 65536 */
 static inline uint16_t f16_of(float value)
@@ -95,7 +95,7 @@ static inline uint16_t f16_of(float value)
     uint32_t bits         = bits_of(value);
     uint32_t sign         = bits >> 16 & 0x8000U;
     uint32_t magnitude    = bits & 0x7fffffffU;
-    uint32_t odd          = magnitude >> 13 & 1U;
+    uint32_t odd          = magnitude >> 13 & 1U; /* the last bit kept */
     uint32_t normal       = (magnitude - 0x38000000U + 0xfffU + odd) >> 13;
     uint32_t subnormal    = bits_of(float_of(magnitude) + 0.5F) - 0x3f000000U;
     bool     is_subnormal = magnitude < 0x38800000U;  /* below 2^-14 */
@@ -119,7 +119,8 @@ static inline float round_to_odd(double value)
     double   nearest   = (double)(float)value;
     uint32_t bits      = bits_of((float)value);
     bool     is_exact  = nearest == value;
-    uint32_t truncated = bits - (fabs(nearest) > fabs(value) ? 1U : 0U);
+    bool     is_above  = fabs(nearest) > fabs(value);
+    uint32_t truncated = bits - (is_above ? 1U : 0U);
     return float_of(is_exact ? bits : truncated | 1U);
 }
 
@@ -173,8 +174,8 @@ static load_fn *const loads[FBY_NPY_TYPES] = {
 /* ---- out of the wide types: return true if a value does not fit ---- */
 
 /* Integer to integer. A value fits if it is unchanged after conversion to the
- * wire type and back by way of int64_t, and has no bit of `forbidden`. An
- * unsigned value of 2^63 or more survives this way, and fits no wire type. */
+ * wire type and back by way of int64_t, and has no bit of `forbidden`: this is
+ * bit 63 of an unsigned value, which would come back from i64 unchanged. */
 #define STORE_WHOLE(name, field, forbidden, type, member)                      \
     static bool name(                                                          \
         const union wide_block *in, size_t n, union wire_block *out)           \
@@ -199,7 +200,8 @@ STORES_WHOLE(u64, u, UINT64_C(1) << 63)
 #undef STORES_WHOLE
 #undef STORE_WHOLE
 
-/* `beyond` is the smallest number that is too large. NaN compares as false. */
+/* Real to integer. `beyond` is the smallest number that is too large. NaN is
+ * not `inside`, since all comparisons with it are false. */
 #define STORE_REAL_AS_WHOLE(name, type, member, min, beyond)         \
     static bool name(                                                \
         const union wide_block *in, size_t n, union wire_block *out) \
@@ -239,7 +241,9 @@ static inline uint64_t magnitude_of(int64_t value)
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* No limit but `digits`. Compilers warn of a comparison with UINT64_MAX. */
+/* Integer to real. A value fits if its magnitude has at most `digits` bits
+ * between its highest and lowest set bits, and is at most `max`. With NO_LIMIT
+ * only the digits count. (Compilers warn of a comparison with UINT64_MAX.) */
 #define NO_LIMIT (UINT64_MAX - 1)
 #define STORE_WHOLE_AS_REAL(name, field, abs_of, digits, max, member, convert) \
     static bool name(                                                          \
@@ -269,7 +273,8 @@ static void round_block_to_odd(const double *in, size_t n, float *out)
 }
 
 /* Real to 16-bit real. A NaN becomes `quiet`, the quiet NaN, with its sign. A
- * finite value (below 0x7f800000) that becomes `infinite` does not fit. */
+ * finite value that becomes `infinite` does not fit. As bits of an f32, the
+ * magnitude of infinity is 0x7f800000: finite values are below, NaN above. */
 #define STORE_REAL_AS_16(name, convert, infinite, quiet)                    \
     static bool name(                                                       \
         const union wide_block *in, size_t n, union wire_block *out)        \
@@ -292,6 +297,7 @@ STORE_REAL_AS_16(f64_to_f16, f16_of, 0x7c00U, 0x7e00U)
 STORE_REAL_AS_16(f64_to_bf16, bf16_of, 0x7f80U, 0x7fc0U)
 #undef STORE_REAL_AS_16
 
+/* Real to f32, like STORE_REAL_AS_16. */
 static bool f64_to_f32(
     const union wide_block *in, size_t n, union wire_block *out)
 {
@@ -313,6 +319,7 @@ typedef bool store_fn(
 static store_fn *store_of(enum wide from, enum fby_type to)
 {
     static store_fn *const stores[][FBY_BOOL + 1] = {
+        /* by enum fby_type */
         [WIDE_I64] = {NULL, i64_to_u8, i64_to_u16, i64_to_i32, i64_to_i64,
             i64_to_f16, i64_to_bf16, i64_to_f32, i64_to_u32},
         [WIDE_U64] = {NULL, u64_to_u8, u64_to_u16, u64_to_i32, u64_to_i64,
@@ -354,14 +361,14 @@ static void read_block(
 
 static bool has_only_bools(const union raw *raw, size_t n)
 {
-    uint8_t any_bits = 0; /* set in at least one value */
+    uint8_t any_bits = 0; /* the bits that are set in at least one value */
     for (size_t k = 0; k < n; k++) {
         any_bits |= raw->u1[k];
     }
     return any_bits <= 1;
 }
 
-/* Convert blocks->raw to blocks->wire. False if a value does not fit. */
+/* Convert `n` values from blocks->raw to ->wire. False if one does not fit. */
 static bool convert_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     struct blocks *blocks)
 {
@@ -371,8 +378,8 @@ static bool convert_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     return !bad && (npy->type != FBY_NPY_B1 || has_only_bools(&blocks->raw, n));
 }
 
-/* Count the values of a block before the first that does not fit. To try longer
- * and longer blocks is slow, but only files with bad values need it. */
+/* Count the values of a block before the first that does not fit, by converting
+ * 1, 2, 3, ... values. That is slow, but only files with bad values need it. */
 static size_t count_good(
     const struct fby_npy *npy, enum fby_type to, struct blocks *blocks)
 {
@@ -383,7 +390,8 @@ static size_t count_good(
     return n;
 }
 
-/* True if values differ in the file and on the wire by byte order at most. */
+/* True if a value has the same bits in the file and on the wire, apart from the
+ * byte order. */
 static bool has_same_bits(enum fby_npy_type type, enum fby_type to)
 {
     static const enum fby_type same[FBY_NPY_TYPES] = {

@@ -4,14 +4,15 @@
  * rounded to the nearest value of a smaller floating-point type, ties to even;
  * it fits an integer type only if it is an integer. Infinities stay. NaN fits
  * no integer type. If the type changes, NaN becomes the quiet NaN with its sign
- * (0x7e00, 0x7fc0, 0x7fc00000), so its bits do not depend on the hardware. */
+ * (f16: 0x7e00, bf16: 0x7fc0, f32: 0x7fc00000), so its bits do not depend on
+ * the hardware. */
 #ifndef FBY_WORKER_NPY_CONVERT_H
 #define FBY_WORKER_NPY_CONVERT_H
 
 #include "pipeline/types.h"
 #include "worker/npy/npy.h"
 
-enum { FBY_CONVERT_TEXT = 32 }; /* room for a value as text, with NUL */
+enum { FBY_CONVERT_TEXT = 32 }; /* bytes of a value as text, with NUL */
 
 /* Write the values of `npy` to `out`, little-endian, fby_type_bytes(to) each,
  * in the order of the file. No pointer needs to be aligned.

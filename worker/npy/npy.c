@@ -56,7 +56,7 @@ struct letter_type { /* a dtype of text */
     size_t   bytes;  /* of one letter: 1, or 4 for Unicode */
 };
 
-struct npy_header {
+struct npy_parser {                   /* the state of parsing a header text */
     const char              *next;    /* first character not yet parsed */
     const char              *end;     /* of the header text */
     struct fby_npy          *out;     /* result */
@@ -68,56 +68,8 @@ struct npy_header {
 
 struct quoted { /* the text between two quotes; no NUL follows */
     const char *text;
-    size_t      length;
+    size_t      length; /* bytes */
 };
-
-static fby_err refuse(const struct npy_header *h, const char *text)
-{
-    return fby_error_set(h->why, FBY_BAD_SAMPLE, "npy header: %s", text);
-}
-
-static void skip_blanks(struct npy_header *h)
-{
-    while (h->next < h->end && (*h->next == ' ' || *h->next == '\n' ||
-                                   *h->next == '\t' || *h->next == '\r')) {
-        h->next++;
-    }
-}
-
-/* The next four functions skip blanks, and then what they are named after. They
- * return false if that does not follow. */
-static bool skip_character(struct npy_header *h, char c)
-{
-    skip_blanks(h);
-    bool found = h->next < h->end && *h->next == c;
-    h->next += found ? 1 : 0;
-    return found;
-}
-
-static bool skip_name(struct npy_header *h, const char *name)
-{
-    skip_blanks(h);
-    size_t n = strlen(name);
-    bool   found =
-        (size_t)(h->end - h->next) >= n && memcmp(h->next, name, n) == 0;
-    h->next += found ? n : 0;
-    return found;
-}
-
-static bool parse_quoted(struct npy_header *h, struct quoted *out)
-{
-    int quote = skip_character(h, '\'') ? '\'' : '"';
-    if (quote == '"' && !skip_character(h, '"')) {
-        return false;
-    }
-    const char *end = memchr(h->next, quote, (size_t)(h->end - h->next));
-    if (end == NULL) {
-        return false;
-    }
-    *out    = (struct quoted){h->next, (size_t)(end - h->next)};
-    h->next = end + 1;
-    return true;
-}
 
 static bool quoted_is(const struct quoted *word, const char *text)
 {
@@ -125,28 +77,76 @@ static bool quoted_is(const struct quoted *word, const char *text)
            memcmp(word->text, text, word->length) == 0;
 }
 
-/* Parse a decimal number below 2^64, without a leading zero, as in Python. */
-static bool parse_number(struct npy_header *h, uint64_t *out)
+static fby_err refuse(const struct npy_parser *p, const char *text)
 {
-    skip_blanks(h);
-    const char *digits = h->next;
+    return fby_error_set(p->why, FBY_BAD_SAMPLE, "npy header: %s", text);
+}
+
+static void skip_blanks(struct npy_parser *p)
+{
+    while (p->next < p->end && (*p->next == ' ' || *p->next == '\n' ||
+                                   *p->next == '\t' || *p->next == '\r')) {
+        p->next++;
+    }
+}
+
+/* skip_character(), skip_name(), parse_quoted() and parse_number() first skip
+ * blanks. They return false if the text goes on with something else. */
+static bool skip_character(struct npy_parser *p, char c)
+{
+    skip_blanks(p);
+    bool found = p->next < p->end && *p->next == c;
+    p->next += found ? 1 : 0;
+    return found;
+}
+
+static bool skip_name(struct npy_parser *p, const char *name)
+{
+    skip_blanks(p);
+    size_t n = strlen(name);
+    bool   found =
+        (size_t)(p->end - p->next) >= n && memcmp(p->next, name, n) == 0;
+    p->next += found ? n : 0;
+    return found;
+}
+
+static bool parse_quoted(struct npy_parser *p, struct quoted *out)
+{
+    int quote = skip_character(p, '\'') ? '\'' : '"';
+    if (quote == '"' && !skip_character(p, '"')) {
+        return false;
+    }
+    const char *end = memchr(p->next, quote, (size_t)(p->end - p->next));
+    if (end == NULL) {
+        return false;
+    }
+    *out    = (struct quoted){p->next, (size_t)(end - p->next)};
+    p->next = end + 1;
+    return true;
+}
+
+/* Parse a decimal number below 2^64, without a leading zero, as in Python. */
+static bool parse_number(struct npy_parser *p, uint64_t *out)
+{
+    skip_blanks(p);
+    const char *digits = p->next;
     uint64_t    value  = 0;
-    for (; h->next < h->end && *h->next >= '0' && *h->next <= '9'; h->next++) {
-        unsigned digit = (unsigned)(*h->next - '0');
+    for (; p->next < p->end && *p->next >= '0' && *p->next <= '9'; p->next++) {
+        unsigned digit = (unsigned)(*p->next - '0');
         if (value > (UINT64_MAX - digit) / 10) {
             return false;
         }
         value = value * 10 + digit;
     }
     *out               = value;
-    ptrdiff_t n_digits = h->next - digits;
+    ptrdiff_t n_digits = p->next - digits;
     return n_digits == 1 || (n_digits > 1 && digits[0] != '0');
 }
 
 /* ---- values of the dict ---- */
 
 static fby_err refuse_type(
-    const struct npy_header *h, const struct quoted *word)
+    const struct npy_parser *p, const struct quoted *word)
 {
     char   shown[25]; /* a prefix, with ? for unprintable characters */
     size_t n = word->length < sizeof(shown) ? word->length : sizeof(shown) - 1;
@@ -155,7 +155,7 @@ static fby_err refuse_type(
         shown[i] = (char)(c >= 0x20 && c < 0x7f ? c : '?');
     }
     shown[n] = '\0';
-    return fby_error_set(h->why, FBY_BAD_SAMPLE,
+    return fby_error_set(p->why, FBY_BAD_SAMPLE,
         "its dtype is '%s'; bool, integers of 8 to 64 bits and floats of 16 to "
         "64 bits are read",
         shown);
@@ -175,122 +175,125 @@ static bool find_type(const struct quoted *word, enum fby_npy_type *out)
 }
 
 /* Parse "|S3", three letters of 1 byte, or "<U3", three letters of 4 bytes. */
-static fby_err parse_letters(struct npy_header *h, const struct quoted *word)
+static fby_err parse_letters(struct npy_parser *p, const struct quoted *word)
 {
-    struct npy_header digits = {
-        .next = word->text + 2, .end = word->text + word->length};
-    bool is_long      = word->length > 2;
-    bool is_ascii     = is_long && memcmp(word->text, "|S", 2) == 0;
-    bool is_unicode   = is_long && memcmp(word->text, "<U", 2) == 0;
-    h->letters->bytes = is_ascii ? 1 : 4;
-    return (is_ascii || is_unicode) && parse_number(&digits, &h->letters->n) &&
-                   digits.next == digits.end
-               ? FBY_OK
-               : refuse(h, "its dtype is not a text, such as S3");
+    bool has_number   = word->length > 2;
+    bool is_ascii     = has_number && memcmp(word->text, "|S", 2) == 0;
+    bool is_unicode   = has_number && memcmp(word->text, "<U", 2) == 0;
+    bool is_valid     = is_ascii || is_unicode;
+    p->letters->bytes = is_ascii ? 1 : 4;
+    if (is_valid) {
+        struct npy_parser number = {
+            .next = word->text + 2, .end = word->text + word->length};
+        is_valid =
+            parse_number(&number, &p->letters->n) && number.next == number.end;
+    }
+    return is_valid ? FBY_OK : refuse(p, "its dtype is not a text, such as S3");
 }
 
 /* Parse "<f4": the byte order ('|' for one-byte types) and the type. */
-static fby_err parse_descr(struct npy_header *h)
+static fby_err parse_descr(struct npy_parser *p)
 {
     struct quoted word;
-    if (!parse_quoted(h, &word)) {
-        return refuse(h, "descr is not a plain dtype (structured dtypes are "
+    if (!parse_quoted(p, &word)) {
+        return refuse(p, "descr is not a plain dtype (structured dtypes are "
                          "not read)");
     }
-    if (h->letters != NULL) {
-        return parse_letters(h, &word);
+    if (p->letters != NULL) {
+        return parse_letters(p, &word);
     }
-    if (word.length != 3 || !find_type(&word, &h->out->type)) {
-        return refuse_type(h, &word);
+    if (word.length != 3 || !find_type(&word, &p->out->type)) {
+        return refuse_type(p, &word);
     }
-    bool is_one_byte   = types[h->out->type].bytes == 1;
+    bool is_one_byte   = types[p->out->type].bytes == 1;
     char order         = word.text[0];
-    h->out->big_endian = order == '>' && !is_one_byte;
+    p->out->big_endian = order == '>' && !is_one_byte;
     return order == '<' || order == '>' || (order == '|' && is_one_byte)
                ? FBY_OK
-               : refuse_type(h, &word);
+               : refuse_type(p, &word);
 }
 
-static fby_err parse_order(struct npy_header *h)
+static fby_err parse_order(struct npy_parser *p)
 {
-    if (skip_name(h, "True")) {
-        h->out->fortran = true;
+    if (skip_name(p, "True")) {
+        p->out->fortran = true;
         return FBY_OK;
     }
-    return skip_name(h, "False")
+    return skip_name(p, "False")
                ? FBY_OK
-               : refuse(h, "fortran_order is not True or False");
+               : refuse(p, "fortran_order is not True or False");
 }
 
 /* Parse a tuple: "()", "(3,)" or "(3, 4)"; "(3)" is not a tuple. */
-static fby_err parse_shape(struct npy_header *h)
+static fby_err parse_shape(struct npy_parser *p)
 {
-    struct fby_npy *out   = h->out;
-    bool            comma = false; /* a comma precedes h->next */
-    if (!skip_character(h, '(')) {
-        return refuse(h, "shape is not a tuple");
+    struct fby_npy *out         = p->out;
+    bool            after_comma = false; /* a comma precedes p->next */
+    if (!skip_character(p, '(')) {
+        return refuse(p, "shape is not a tuple");
     }
-    while (!skip_character(h, ')')) {
+    while (!skip_character(p, ')')) {
         if (out->n_dims == FBY_NPY_MAX_DIMS) {
-            return refuse(h, "shape has more than 32 dimensions");
+            return refuse(p, "shape has more than 32 dimensions");
         }
-        if ((out->n_dims > 0 && !comma) ||
-            !parse_number(h, &out->dims[out->n_dims])) {
-            return refuse(h, "shape is not a tuple of numbers");
+        if ((out->n_dims > 0 && !after_comma) ||
+            !parse_number(p, &out->dims[out->n_dims])) {
+            return refuse(p, "shape is not a tuple of numbers");
         }
         out->n_dims++;
-        comma = skip_character(h, ',');
+        after_comma = skip_character(p, ',');
     }
-    return out->n_dims == 1 && !comma ? refuse(h, "shape is not a tuple")
-                                      : FBY_OK;
+    return out->n_dims == 1 && !after_comma ? refuse(p, "shape is not a tuple")
+                                            : FBY_OK;
 }
 
-static fby_err parse_value(struct npy_header *h, const struct quoted *key)
+static fby_err parse_value(struct npy_parser *p, const struct quoted *key)
 {
     unsigned bit = quoted_is(key, "descr")           ? KEY_DESCR
                    : quoted_is(key, "fortran_order") ? KEY_FORTRAN
                    : quoted_is(key, "shape")         ? KEY_SHAPE
                                                      : 0;
-    if (bit == 0 || (h->seen & bit) != 0) {
-        return refuse(h, bit == 0 ? "the dict has an unknown key"
+    if (bit == 0 || (p->seen & bit) != 0) {
+        return refuse(p, bit == 0 ? "the dict has an unknown key"
                                   : "the dict has a key twice");
     }
-    h->seen |= bit;
+    p->seen |= bit;
     if (bit == KEY_DESCR) {
-        return parse_descr(h);
+        return parse_descr(p);
     }
-    return bit == KEY_FORTRAN ? parse_order(h) : parse_shape(h);
+    return bit == KEY_FORTRAN ? parse_order(p) : parse_shape(p);
 }
 
-static fby_err parse_entries(struct npy_header *h)
+static fby_err parse_entries(struct npy_parser *p)
 {
-    bool    comma = true; /* h->next follows a comma or the opening brace */
-    fby_err err   = FBY_OK;
-    while (err == FBY_OK && !skip_character(h, '}')) {
+    bool    after_separator = true; /* after a comma or the opening brace */
+    fby_err err             = FBY_OK;
+    while (err == FBY_OK && !skip_character(p, '}')) {
         struct quoted key;
-        if (!comma || !parse_quoted(h, &key) || !skip_character(h, ':')) {
-            return refuse(h, "not a dict of descr, fortran_order and shape");
+        if (!after_separator || !parse_quoted(p, &key) ||
+            !skip_character(p, ':')) {
+            return refuse(p, "not a dict of descr, fortran_order and shape");
         }
-        err   = parse_value(h, &key);
-        comma = skip_character(h, ',');
+        err             = parse_value(p, &key);
+        after_separator = skip_character(p, ',');
     }
     return err;
 }
 
-static fby_err parse_text(struct npy_header *h)
+static fby_err parse_text(struct npy_parser *p)
 {
-    if (!skip_character(h, '{')) {
-        return refuse(h, "not a dict");
+    if (!skip_character(p, '{')) {
+        return refuse(p, "not a dict");
     }
-    fby_err err = parse_entries(h);
+    fby_err err = parse_entries(p);
     if (err != FBY_OK) {
         return err;
     }
-    if (h->seen != ALL_KEYS) {
-        return refuse(h, "descr, fortran_order or shape is missing");
+    if (p->seen != ALL_KEYS) {
+        return refuse(p, "descr, fortran_order or shape is missing");
     }
-    skip_blanks(h);
-    return h->next == h->end ? FBY_OK : refuse(h, "something follows the dict");
+    skip_blanks(p);
+    return p->next == p->end ? FBY_OK : refuse(p, "something follows the dict");
 }
 
 /* ---- the file ---- */
@@ -299,12 +302,12 @@ static fby_err parse_text(struct npy_header *h)
 static bool count_values(struct fby_npy *npy)
 {
     uint64_t n        = 1;
-    bool     is_empty = false; /* then other dimensions may be large */
+    bool     is_empty = false; /* a dimension is 0: the others may be large */
     for (uint32_t i = 0; i < npy->n_dims; i++) {
         is_empty = is_empty || npy->dims[i] == 0;
     }
     for (uint32_t i = 0; i < npy->n_dims && !is_empty; i++) {
-        if (n > (SIZE_MAX / 8) / npy->dims[i]) { /* 8: largest type */
+        if (n > SIZE_MAX / 8 / npy->dims[i]) { /* 8: largest type, in bytes */
             return false;
         }
         n *= npy->dims[i];
@@ -313,11 +316,11 @@ static bool count_values(struct fby_npy *npy)
     return true;
 }
 
-/* Find the header text. It follows the magic string, the version, and its
+/* Find the header text. It follows the magic string, the version, and its own
  * length: two bytes in version 1.0, four later. */
-static fby_err find_text(struct fby_reader *in, struct npy_header *h)
+static fby_err find_text(struct fby_reader *in, struct npy_parser *p)
 {
-    struct fby_error_detail *why   = h->why;
+    struct fby_error_detail *why   = p->why;
     const uint8_t           *magic = fby_read_bytes(in, 6);
     if (magic == NULL || memcmp(magic, "\x93NUMPY", 6) != 0) {
         return fby_error_set(
@@ -337,21 +340,22 @@ static fby_err find_text(struct fby_reader *in, struct npy_header *h)
             n > FBY_NPY_MAX_HEADER ? "npy header: more than 65535 bytes"
                                    : "npy header: the file ends within it");
     }
-    h->next = text;
-    h->end  = text + n;
+    p->next = text;
+    p->end  = text + n;
     return FBY_OK;
 }
 
-/* Read the header. `letters` is NULL if the file must hold numbers. */
+/* Read the header; `in` is then at the values. `letters` is NULL if the file
+ * must hold numbers. */
 static fby_err read_header(struct fby_reader *in, struct letter_type *letters,
     struct fby_npy *out, struct fby_error_detail *why)
 {
     char              shape[FBY_NPY_SHAPE_TEXT];
-    struct npy_header h = {.out = out, .letters = letters, .why = why};
+    struct npy_parser p = {.out = out, .letters = letters, .why = why};
     *out                = (struct fby_npy){0};
-    fby_err err         = find_text(in, &h);
+    fby_err err         = find_text(in, &p);
     if (err == FBY_OK) {
-        err = parse_text(&h);
+        err = parse_text(&p);
     }
     if (err == FBY_OK && !count_values(out)) {
         err = fby_error_set(why, FBY_BAD_SAMPLE, "its shape %s is too large",
@@ -380,16 +384,17 @@ fby_err fby_npy_read(const uint8_t *bytes, size_t size, struct fby_npy *out,
 }
 
 fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
-    struct fby_npy *out, size_t *head, struct fby_error_detail *why)
+    struct fby_npy *out, size_t *head_size, struct fby_error_detail *why)
 {
     struct fby_reader in  = fby_reader(bytes, size);
     fby_err           err = read_header(&in, NULL, out, why);
-    *head                 = size - in.left;
+    *head_size            = size - in.left;
     return err;
 }
 
-/* Copy the letters of a word, with a NUL. Returns false unless each letter is
- * printable ASCII: in its first (lowest) byte, before bytes that are 0. */
+/* Copy the letters of a word, with a NUL. The first byte of a letter has its
+ * lowest bits. Returns false if one is not printable ASCII without blanks, or
+ * if another byte of a letter is not 0. */
 static bool copy_letters(
     const uint8_t *from, const struct letter_type *letters, char *out)
 {
@@ -413,13 +418,15 @@ fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
     struct letter_type letters = {0};
     struct fby_reader  in      = fby_reader(bytes, size);
     fby_err            err     = read_header(&in, &letters, &npy, why);
-    if (err == FBY_OK && (npy.values != 1 || letters.n >= room ||
-                             letters.n * letters.bytes != in.left ||
-                             !copy_letters(in.at, &letters, out))) {
-        err = fby_error_set(
-            why, FBY_BAD_SAMPLE, "npy header: the file is not a single word");
+    if (err != FBY_OK) {
+        return err;
     }
-    return err;
+    bool is_word = npy.values == 1 && letters.n < room &&
+                   letters.n * letters.bytes == in.left &&
+                   copy_letters(in.at, &letters, out);
+    return is_word ? FBY_OK
+                   : fby_error_set(why, FBY_BAD_SAMPLE,
+                         "npy header: the file is not a single word");
 }
 
 bool fby_npy_is_c_order(const struct fby_npy *npy)
@@ -434,7 +441,7 @@ bool fby_npy_is_c_order(const struct fby_npy *npy)
 const char *fby_npy_shape_text(
     const uint64_t *dims, uint32_t n_dims, char out[FBY_NPY_SHAPE_TEXT])
 {
-    static const char cut_end[] = "...]";
+    static const char cut_end[] = "...]"; /* the end of a text that is cut */
     size_t            length    = (size_t)snprintf(out, 2, "[");
     for (uint32_t i = 0; i < n_dims; i++) {
         size_t room  = FBY_NPY_SHAPE_TEXT - length - sizeof(cut_end);

@@ -18,15 +18,15 @@
 
 enum {
     FBY_NPY_MAX_DIMS   = 32,    /* limit of NumPy 1 */
-    FBY_NPY_MAX_HEADER = 65535, /* bytes of the header text */
-    FBY_NPY_SHAPE_TEXT = 256    /* room for a shape as text, with NUL */
+    FBY_NPY_MAX_HEADER = 65535, /* bytes of the header text, at most */
+    FBY_NPY_SHAPE_TEXT = 256    /* bytes of a shape as text, with NUL */
 };
 
 /* The types of values. A type is named as in descr: a letter, and the number of
- * bytes. */
+ * bytes. Booleans come first, then integers, then floats. */
 enum fby_npy_type {
     FBY_NPY_B1, /* bool: a byte, 0 or 1 */
-    FBY_NPY_I1,
+    FBY_NPY_I1, /* I: signed, U: unsigned */
     FBY_NPY_U1,
     FBY_NPY_I2,
     FBY_NPY_U2,
@@ -40,7 +40,7 @@ enum fby_npy_type {
     FBY_NPY_TYPES
 };
 
-/* The name of a type in files and digests, such as "f4". */
+/* The name of a type in NumPy files and digests, such as "f4". */
 const char *fby_npy_type_name(enum fby_npy_type type);
 
 /* The name of a type for messages, such as "float32". */
@@ -55,15 +55,15 @@ static inline bool fby_npy_is_integer(enum fby_npy_type type)
     return type > FBY_NPY_B1 && type < FBY_NPY_F2;
 }
 
-/* An array whose values are in memory. */
+/* An array whose values are in memory, or only the header of one. */
 struct fby_npy {
     enum fby_npy_type type;
     bool              big_endian; /* false for one-byte types */
     bool              fortran;    /* column-major: the first index is fastest */
     uint32_t          n_dims;
-    uint64_t          dims[FBY_NPY_MAX_DIMS];
-    uint64_t          values; /* product of dims */
-    const uint8_t    *data;   /* the values, borrowed */
+    uint64_t          dims[FBY_NPY_MAX_DIMS]; /* sizes of the dimensions */
+    uint64_t          values; /* number of values: the product of dims */
+    const uint8_t    *data;   /* the values, borrowed; NULL: only a header */
 };
 
 /* Read a whole file of `size` bytes. out->data points to its values; NULL after
@@ -71,22 +71,23 @@ struct fby_npy {
 FBY_CHECKED fby_err fby_npy_read(const uint8_t *bytes, size_t size,
     struct fby_npy *out, struct fby_error_detail *why);
 
-enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 }; /* the values begin by then */
+/* Most bytes before the values: magic string, version, length, header text. */
+enum { FBY_NPY_HEAD = 6 + 2 + 4 + FBY_NPY_MAX_HEADER };
 
 /* Read the header from the first FBY_NPY_HEAD bytes of a file, or from all of a
- * shorter file. Sets out->data to NULL, and *head to the offset of the values.
- * Errors: as fby_npy_read. */
+ * shorter file. Sets out->data to NULL, and *head_size to the bytes before the
+ * values. Errors: as fby_npy_read. */
 FBY_CHECKED fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
-    struct fby_npy *out, size_t *head, struct fby_error_detail *why);
+    struct fby_npy *out, size_t *head_size, struct fby_error_detail *why);
 
-/* Read a file of one word, such as a saved np.array("csr") or np.array(b"csr"),
- * to `out`: at most `room` bytes with the NUL.
+/* Read a file of one word, such as a saved np.array("csr") or np.array(b"csr").
+ * `out` has room for `room` bytes, with the NUL.
  * Errors: as fby_npy_read. */
 FBY_CHECKED fby_err fby_npy_read_word(const uint8_t *bytes, size_t size,
     char *out, size_t room, struct fby_error_detail *why);
 
-/* True if the values are in C order (row-major). An array with at most one
- * dimension larger than 1 is in both orders. */
+/* True if the values are in C order (row-major). If at most one dimension is
+ * larger than 1, both orders are the same. */
 bool fby_npy_is_c_order(const struct fby_npy *npy);
 
 /* Write a shape as text, "[240, 320]"; longer text is cut and ends with "...]".

@@ -1,12 +1,13 @@
 /* zip.c - find the members of a zip file, as in PKWARE's APPNOTE.TXT 6.3,
- * sections 4.3 and 4.5.3. Its end is the directory and the end record. A number
- * too large for their 32 bits is all ones; a zip64 field has its value. */
+ * sections 4.3 and 4.5.3. It ends with the directory and the end record. A
+ * number that does not fit their 32 bits is 0xffffffff there; a zip64 field has
+ * its value. */
 #include "worker/npy/zip.h"
 
 #include <string.h>
 
 enum {
-    END_SIZE       = 22, /* bytes of the end record without its comment */
+    END_SIZE       = 22, /* bytes of the end record before its comment */
     LOCATOR_SIZE   = 20, /* bytes of the locator of the zip64 end record */
     END64_SIZE     = 56, /* bytes of the zip64 end record */
     ZIP64_EXTRA    = 1,  /* id of the extra field for zip64 */
@@ -28,8 +29,8 @@ static fby_err refuse_damaged(struct fby_error_detail *why, const char *what)
 
 /* ---- the directory ---- */
 
-/* Set *out to the offset of the end record in `tail`: the last record whose
- * comment ends with the file. Returns false if there is none. */
+/* Set *out to the offset of the end record in `tail`: the last place with its
+ * signature whose comment ends with the file. False if there is none. */
 static bool find_end(const uint8_t *tail, size_t size, size_t *out)
 {
     size_t offset = size < END_SIZE ? 0 : size - END_SIZE + 1;
@@ -46,8 +47,9 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
     return false;
 }
 
-/* Read the zip64 end record, whose locator precedes the end record at `end`.
- * Returns false if there is none. `tail` is at tail_offset in the file. */
+/* Read the zip64 end record. Its locator precedes the end record, which is at
+ * tail + end. `tail` is at tail_offset in the file. Returns false if there is
+ * no zip64 end record. */
 static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_offset,
     struct fby_zip_directory *out)
 {
@@ -57,15 +59,15 @@ static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_offset,
     struct fby_reader r = fby_reader(tail + end - LOCATOR_SIZE, LOCATOR_SIZE);
     uint32_t          signature = fby_read_u32(&r);
     (void)fby_read_u32(&r);            /* disk */
-    uint64_t end64 = fby_read_u64(&r); /* offset of the zip64 end record */
+    uint64_t end64 = fby_read_u64(&r); /* of the record, in the file */
     if (signature != locator_signature || end64 < tail_offset ||
         end64 - tail_offset > end - LOCATOR_SIZE) {
         return false;
     }
-    size_t in_tail = (size_t)(end64 - tail_offset);
-    r              = fby_reader(tail + in_tail, end - LOCATOR_SIZE - in_tail);
-    signature      = fby_read_u32(&r);
-    (void)fby_read_bytes(&r, END64_SIZE - 4 - 16); /* two numbers remain */
+    size_t begin = (size_t)(end64 - tail_offset);
+    r            = fby_reader(tail + begin, end - LOCATOR_SIZE - begin);
+    signature    = fby_read_u32(&r);
+    (void)fby_read_bytes(&r, END64_SIZE - 4 - 16); /* all but two u64 */
     out->size   = fby_read_u64(&r);
     out->offset = fby_read_u64(&r);
     return signature == end64_signature && !r.bad;
@@ -103,7 +105,7 @@ fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
 
 /* ---- a member ---- */
 
-/* If *value is all ones, replace it by the next number of the zip64 field.
+/* If *value is 0xffffffff, replace it by the next number of the zip64 field.
  * Returns false if the field has no more numbers. */
 static bool complete_from_zip64(struct fby_reader *zip64, uint64_t *value)
 {
@@ -113,8 +115,8 @@ static bool complete_from_zip64(struct fby_reader *zip64, uint64_t *value)
     return !zip64->bad;
 }
 
-/* Replace each number that is all ones by that of the zip64 field among the
- * extra fields. Returns false if that is impossible. */
+/* Replace each number that is 0xffffffff by its value in the zip64 field, which
+ * is one of the extra fields. Returns false if the value is missing. */
 static bool complete_from_extra(
     struct fby_reader extra, uint64_t *size, uint64_t *packed, uint64_t *head)
 {
@@ -132,6 +134,7 @@ static bool complete_from_extra(
                    complete_from_zip64(&zip64, head);
         }
     }
+    /* No zip64 field: then no number may need one. */
     return *size != UINT32_MAX && *packed != UINT32_MAX && *head != UINT32_MAX;
 }
 
@@ -192,14 +195,14 @@ fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],
     struct fby_reader r         = fby_reader(head, FBY_ZIP_HEAD);
     uint32_t          signature = fby_read_u32(&r);
     (void)fby_read_bytes(&r, 22); /* repeats the entry of the directory */
-    uint64_t skip = FBY_ZIP_HEAD;
-    skip += fby_read_u16(&r); /* bytes of the name */
-    skip += fby_read_u16(&r); /* bytes of the extra fields */
+    uint64_t whole_head = FBY_ZIP_HEAD;
+    whole_head += fby_read_u16(&r); /* bytes of the name */
+    whole_head += fby_read_u16(&r); /* bytes of the extra fields */
     if (signature != head_signature || member->head > file_size ||
-        skip > file_size - member->head ||
-        member->packed > file_size - member->head - skip) {
+        whole_head > file_size - member->head ||
+        member->packed > file_size - member->head - whole_head) {
         return refuse_damaged(why, "a member is outside the file");
     }
-    *out = member->head + skip;
+    *out = member->head + whole_head;
     return FBY_OK;
 }

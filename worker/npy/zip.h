@@ -1,10 +1,10 @@
 /* zip.h - find the members of a zip file.
  *
- * The directory at the end of the file lists the members. Large numbers may be
- * in zip64 fields, which NumPy always writes. Each member has a header before
- * its bytes; only the length of that header is used. All functions are pure,
- * and all input is untrusted. CRC-32 sums are reported, not verified, because a
- * caller that maps a file does not read all of its bytes. */
+ * The directory at the end of the file lists the members. Sizes and offsets may
+ * be in zip64 fields, which NumPy always writes. Each member has a header
+ * before its bytes; only the length of that header is used. All functions are
+ * pure, and all input is untrusted. CRC-32 sums are reported, not verified,
+ * because a caller that maps a file does not read all of its bytes. */
 #ifndef FBY_WORKER_NPY_ZIP_H
 #define FBY_WORKER_NPY_ZIP_H
 
@@ -15,11 +15,11 @@
 #include "common/err.h"
 
 enum {
-    /* Last bytes of a file that fby_zip_find_directory needs: the end records,
-     * with a comment of at most 65535 bytes. */
+    /* Bytes at the end of a file that fby_zip_find_directory needs: the end
+     * records, with a comment of at most 65535 bytes. */
     FBY_ZIP_TAIL      = 65536 + 512,
-    FBY_ZIP_DIRECTORY = 16 << 20, /* most bytes of a directory */
-    FBY_ZIP_HEAD      = 30, /* bytes of a member's header, up to its name */
+    FBY_ZIP_DIRECTORY = 16 << 20, /* limit: bytes of a directory */
+    FBY_ZIP_HEAD      = 30, /* bytes of a member's header before its name */
     FBY_ZIP_NAME_SIZE = 256 /* with NUL; longer names are cut */
 };
 
@@ -41,14 +41,13 @@ struct fby_zip_member {
     bool     is_stored;   /* neither compressed nor encrypted */
     bool     is_deflated; /* compressed by deflate, and not encrypted */
     bool     is_encrypted;
-    uint64_t size;   /* bytes before compression */
-    uint64_t packed; /* bytes in the file; equal to `size` if stored */
+    uint64_t size;   /* bytes of the content, before compression */
+    uint64_t packed; /* bytes in the file; equal to `size` if is_stored */
     uint64_t head;   /* offset of the member's header in the file */
     uint32_t sum;    /* CRC-32 of the uncompressed bytes */
 };
 
-/* True if the member is the file of an array that was saved as `name`:
- * NAME.npy. */
+/* True if the member is the array that was saved under `name`: NAME.npy. */
 bool fby_zip_is_array(const struct fby_zip_member *member, const char *name);
 
 /* Read the next member of a directory, until no bytes are left in `directory`.

@@ -100,7 +100,7 @@ static void what_is_no_table_is_refused_with_its_numbers(void **state)
     column(*state, "data/d/b.npy", 6, 1);
     refuses(*state, "data:d",
         "b.npy: it has 6 rows, and column a has 5; all columns of a shard have "
-        "as many");
+        "the same number");
     sandbox_mkdir(*state, "data/e");
     refuses(*state, "data:e", "it holds no column");
     refuses_with(*state, "data:f*", FBY_NOT_FOUND, "no file matches data:f*");
@@ -374,8 +374,7 @@ static void a_column_has_samples_of_values(void **state)
         write_column(*state, "data/d/a.npy", "|u1", rows[i].shape, i == 0);
         snprintf(words, sizeof(words),
             "shard d: a.npy: its shape is %s: the first dimension of a column "
-            "counts its samples, and there is at least one of at least one "
-            "value",
+            "counts its samples, and no dimension may be 0",
             rows[i].shown);
         refuses(*state, "data:d", words);
     }

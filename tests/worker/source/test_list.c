@@ -114,7 +114,7 @@ static void a_csv_that_is_wrong_is_refused_with_its_line(void **state)
     refuse("image\tlabel\na\t3\n", false, "no comma, but tabs; columns");
     refuse("image\n\xff\n", false, "line 2: is not UTF-8 text");
     refuse("b\nx\n", false, "no row has a path in the column 'image'");
-    refuse("image,b\nx,y\n,\n", false, "line 3: a row with nothing");
+    refuse("image,b\nx,y\n,\n", false, "line 3: a row without any value");
 }
 
 static void rows_and_columns_are_bounded(void **state)
@@ -343,7 +343,7 @@ static void json_lines_that_are_wrong_are_refused(void **state)
     refuse("{\"image\": 7}\n{\"image\": \"../a\"}", true,
         "line 2, column image: a path is relative");
     refuse("{\"\xff\": 1}", true, "line 1: JSON:");
-    refuse("{}", true, "line 1: a row with nothing");
+    refuse("{}", true, "line 1: a row without any value");
     refuse("{\"image\": \"a\"} x", true, "line 1: JSON:");
     refuse("12", true, "line 1: JSON: '[' or '{' expected near '12'");
     refuse("{\"x\": 17 18}", true, "'}' expected near '18'");

@@ -406,7 +406,7 @@ static void inconsistent_sequences_are_refused(void **state)
     assert_refused(&shard, "");
     example_packed(&shard);
     shard.sequences->packed->lengths.data[0]++; /* one more than there are */
-    assert_refused(&shard, "documents that are not those of its tokens");
+    assert_refused(&shard, "more tokens in documents than in runs");
     example_packed(&shard);
     shard.sequences->packed->lengths.data[0]--;
     assert_refused(&shard, "fewer tokens in documents than in runs");

@@ -240,7 +240,7 @@ static void an_idx_of_reals_is_refused(void **state)
         struct fby_error_detail why = {{0}};
         put_idx(&idx, codes[i], idx_sizes, idx_places, SEQUENCES);
         assert_int_equal(read_idx(&idx, 0, &all, &why), FBY_CONFIG);
-        assert_non_null(strstr(why.text, "its tokens are of code"));
+        assert_non_null(strstr(why.text, "the type of its tokens has code"));
         fby_sequences_free(&all);
         fby_buffer_fini(&idx);
     }

@@ -12,7 +12,7 @@
 #include "worker/source/listing.h"
 #include "worker/source/npy_file.h"
 
-struct scan {
+struct scan { /* the state of indexing one shard */
     const struct fby_root *root;
     struct fby_shard      *out;
     uint64_t               samples; /* number of samples of the first column */
@@ -21,10 +21,10 @@ struct scan {
 
 /* The bytes of one column in an open file: a whole NAME.npy, a whole NAME.npz
  * if SciPy wrote it, or the member NAME.npy of another .npz file. */
-struct npy_extent {
+struct column_extent {
     const struct fby_object *object;
     struct fby_extent        extent;
-    const char              *name; /* of the file or member: "NAME.npy" */
+    const char              *name; /* of the file or member, as NAME.npy */
 };
 
 /* ---- a column ---- */
@@ -62,7 +62,7 @@ fby_err fby_shard_add_column(struct fby_shard *self,
 static fby_err set_column_name(
     const char *file_name, struct fby_column *out, struct fby_error_detail *why)
 {
-    size_t size = strlen(file_name) - strlen(".npy"); /* .npz is as long */
+    size_t size = strlen(file_name) - strlen(".npy"); /* or ".npz" */
     if (size >= sizeof(out->name)) {
         return fby_error_set(why, FBY_CONFIG,
             "a column's name has at most %zu bytes", sizeof(out->name) - 1);
@@ -73,7 +73,8 @@ static fby_err set_column_name(
 }
 
 /* Set the type and shape of a row, and the number of rows: the first dimension
- * of the array. Only a column of values may be empty, if all lists are. */
+ * of the array. Only the values of a ragged column may have no rows: then all
+ * its lists are empty. */
 static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
     struct fby_error_detail *why)
 {
@@ -92,14 +93,14 @@ static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
         char shape[FBY_NPY_SHAPE_TEXT];
         return fby_error_set(why, FBY_CONFIG,
             "its shape is %s: the first dimension of a column counts its "
-            "samples, and there is at least one of at least one value",
+            "samples, and no dimension may be 0",
             fby_npy_shape_text(npy->dims, npy->n_dims, shape));
     }
     return FBY_OK;
 }
 
 /* The first column sets the number of samples of the shard; refuse a later
- * column with another number. `note` explains `rows` in the message. */
+ * column with another number. The message has `note` after the number. */
 static fby_err match_samples(struct scan *s, const struct fby_column *column,
     uint64_t rows, const char *note, struct fby_error_detail *why)
 {
@@ -110,7 +111,7 @@ static fby_err match_samples(struct scan *s, const struct fby_column *column,
     if (rows != s->samples || rows == 0) {
         return fby_error_set(why, FBY_CONFIG,
             "it has %" PRIu64 " rows%s, and column %s has %" PRIu64
-            "; all columns of a shard have as many, one at least",
+            "; all columns of a shard have the same number, at least 1",
             rows, note, s->first_name, s->samples);
     }
     return rows <= UINT32_MAX
@@ -121,8 +122,8 @@ static fby_err match_samples(struct scan *s, const struct fby_column *column,
                      rows, UINT32_MAX);
 }
 
-/* Derive the number of samples from the rows. A column of offsets has samples +
- * 1 rows; a column of values has any number of rows. */
+/* Check the number of rows against the number of samples. A column of offsets
+ * has samples + 1 rows; a column of values has any number of rows. */
 static fby_err match_rows(struct scan *s, const struct fby_column *column,
     struct fby_error_detail *why)
 {
@@ -134,32 +135,33 @@ static fby_err match_rows(struct scan *s, const struct fby_column *column,
         is_offsets ? " (its offsets are one more)" : "", why);
 }
 
-static fby_err read_head(const struct npy_extent *array, struct fby_column *out,
-    struct fby_error_detail *why)
+/* Set the name, type, shape and position of a column from its header. */
+static fby_err read_head(const struct column_extent *array,
+    struct fby_column *out, struct fby_error_detail *why)
 {
     struct fby_npy npy         = {.n_dims = 0};
-    size_t         head        = 0; /* bytes of the header */
+    size_t         head_size   = 0;
     size_t         unused_stem = 0;
     FBY_TRY(set_column_name(array->name, out, why));
     out->part = fby_ragged_part(out->name, &unused_stem);
     fby_err err =
-        fby_npy_file_head(array->object, array->extent, &npy, &head, why);
+        fby_npy_file_head(array->object, array->extent, &npy, &head_size, why);
     if (err != FBY_OK) {
-        return err == FBY_BAD_SAMPLE ? FBY_CONFIG : err; /* not NumPy */
+        return err == FBY_BAD_SAMPLE ? FBY_CONFIG : err; /* no NumPy file */
     }
     FBY_TRY(set_shape(&npy, out, why));
-    out->offset    = array->extent.offset + head;
+    out->offset    = array->extent.offset + head_size;
     uint64_t bytes = out->rows * out->row_bytes;
-    return bytes == array->extent.size - head
+    return bytes == array->extent.size - head_size
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "%" PRIu64 " bytes follow the header; %" PRIu64
                      " rows of %" PRIu64 " bytes are %" PRIu64,
-                     array->extent.size - head, out->rows, out->row_bytes,
+                     array->extent.size - head_size, out->rows, out->row_bytes,
                      bytes);
 }
 
-/* Read the first and the last offset of a column of offsets. */
+/* Read the first and the last offset of a column of offsets into `column`. */
 static fby_err read_offset_ends(const struct fby_object *object,
     struct fby_column *column, struct fby_error_detail *why)
 {
@@ -174,7 +176,7 @@ static fby_err read_offset_ends(const struct fby_object *object,
     return fby_ragged_read_ends(object, &offsets, column->rows, column, why);
 }
 
-static fby_err add_column(struct scan *s, const struct npy_extent *array,
+static fby_err add_column(struct scan *s, const struct column_extent *array,
     struct fby_error_detail *why)
 {
     struct fby_column column = {.name = ""};
@@ -189,7 +191,7 @@ static fby_err add_column(struct scan *s, const struct npy_extent *array,
 /* ---- a directory ---- */
 
 /* Add the sparse matrix that SciPy wrote to a .npz file (csr.h). */
-static fby_err add_csr_column(struct scan *s, const struct npy_extent *array,
+static fby_err add_csr_column(struct scan *s, const struct column_extent *array,
     struct fby_error_detail *why)
 {
     struct fby_column column = {.name = ""};
@@ -212,7 +214,7 @@ static fby_err scan_file(struct scan *s, const char *dir,
     uint32_t          i   = out->n_columns; /* index of the new column */
     FBY_TRY(fby_path_join(dir, entry->name, path, why));
     FBY_TRY(fby_object_open_stamped(s->root, path, &object, &stamp, why));
-    const struct npy_extent array = {&object, {0, stamp.size}, entry->name};
+    const struct column_extent array = {&object, {0, stamp.size}, entry->name};
     fby_err err = fby_is_npz(entry->name) ? add_csr_column(s, &array, why)
                                           : add_column(s, &array, why);
     fby_object_close(&object);
@@ -252,7 +254,7 @@ static fby_err scan_dir(
 static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
     const struct fby_zip_member *member, struct fby_error_detail *why)
 {
-    struct npy_extent array = {zip->object, {0, member->size}, member->name};
+    struct column_extent array = {zip->object, {0, member->size}, member->name};
     FBY_TRY(fby_zip_file_offset(zip, member, &array.extent.offset, why));
     return add_column(s, &array, why);
 }
@@ -304,7 +306,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Sort the columns by name. They are in order of file names, where "a-b.npy" is
- * before "a.npy". */
+ * before "a.npy". In a folder each column has a stamp, which moves with it; all
+ * columns of a .npz file have one stamp, stamps[0]. */
 static void sort_columns(struct fby_shard *out)
 {
     uint32_t            n                = out->n_columns;

@@ -1,10 +1,11 @@
 /* columns.h - index one shard of columns from the headers of its files.
  *
  * A shard is a folder of NAME.npy files, and of NAME.npz files that SciPy wrote
- * (csr.h), or it is one .npz file with stored members NAME.npy. The first
- * dimension of an array is its number of samples, which is equal for all
- * columns of a shard. Data that cannot be read row by row in place is refused:
- * compressed data, arrays in Fortran order, and Python objects. */
+ * (csr.h), or it is one .npz file with stored members NAME.npy. A row of an
+ * array is what its first dimension counts: row i is sample i. So all columns
+ * of a shard have the same number of rows, except ragged ones (ragged.h). Data
+ * that cannot be read row by row in place is refused: compressed data, arrays
+ * in Fortran order, and Python objects. */
 #ifndef FBY_WORKER_SOURCE_COLUMNS_H
 #define FBY_WORKER_SOURCE_COLUMNS_H
 
@@ -23,7 +24,7 @@ FBY_CHECKED fby_err fby_columns_scan(const struct fby_root *root,
 /* The bytes of one row; 0 if a dimension is 0 or the product overflows. */
 uint64_t fby_column_row_bytes(const struct fby_column *column);
 
-/* Append a column to a shard that is not finished.
+/* Append a column to a shard that is still being built.
  * Errors: FBY_CONFIG  a bad name, or more than FBY_SHARD_MAX_COLUMNS. */
 FBY_CHECKED fby_err fby_shard_add_column(struct fby_shard *self,
     const struct fby_column *column, struct fby_error_detail *why);

@@ -14,8 +14,8 @@
 enum csr_member { DATA, INDICES, INDPTR, SHAPE, FORMAT, MEMBERS };
 
 enum {
-    FORMAT_SIZE     = 8, /* bytes of the word in FORMAT, with NUL */
-    MAX_SHAPE_BYTES = 64 /* more than the two integers of SHAPE need */
+    FORMAT_SIZE     = 8, /* bytes of the word in FORMAT, with NUL, at most */
+    MAX_SHAPE_BYTES = 16 /* bytes of the two integers in SHAPE, at most */
 };
 
 static const char *const member_names[MEMBERS] = {
@@ -27,7 +27,7 @@ struct csr_file { /* arrays have one element per member */
     struct fby_zip_member members[MEMBERS];
     struct fby_numbers    numbers[MEMBERS]; /* unused for FORMAT */
     uint64_t              count[MEMBERS];   /* number of values */
-    int64_t               shape[2]; /* number of rows, values of a dense row */
+    int64_t               shape[2];         /* rows; values of a dense row */
 };
 
 /* Put the name of the member before the text of the error `err`, which may be
@@ -114,10 +114,10 @@ static fby_err read_array_header(
     struct csr_file *file, enum csr_member member, struct fby_error_detail *why)
 {
     struct fby_npy    npy;
-    size_t            head   = 0;
-    struct fby_extent extent = {0, file->members[member].size};
+    size_t            head_size = 0;
+    struct fby_extent extent    = {0, file->members[member].size};
     FBY_TRY(find_offset(file, member, &extent.offset, why));
-    FBY_TRY(fby_npy_file_head(file->zip.object, extent, &npy, &head, why));
+    FBY_TRY(fby_npy_file_head(file->zip.object, extent, &npy, &head_size, why));
     FBY_TRY(check_array(member, &npy, why));
     uint64_t width        = fby_npy_type_bytes(npy.type);
     file->count[member]   = npy.values;
@@ -125,9 +125,9 @@ static fby_err read_array_header(
         .type       = npy.type,
         .big_endian = npy.big_endian,
         .width      = (uint32_t)width,
-        .offset     = extent.offset + head,
+        .offset     = extent.offset + head_size,
     };
-    uint64_t size = extent.size - head;
+    uint64_t size = extent.size - head_size;
     return size % width == 0 && size / width == npy.values
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
@@ -149,6 +149,7 @@ static fby_err read_members(struct csr_file *file, struct fby_error_detail *why)
 
 /* ---- the matrix ---- */
 
+/* Read the two integers in SHAPE, of any integer type, into file->shape. */
 static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
 {
     uint8_t                   raw[MAX_SHAPE_BYTES];
@@ -172,8 +173,7 @@ static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
         char rows[FBY_CONVERT_TEXT];
         char width[FBY_CONVERT_TEXT];
         return fby_error_set(why, FBY_CONFIG,
-            "its shape is [%s, %s]; there is at least one row of at least one "
-            "value, and at most 2^63 - 1 of each",
+            "its shape is [%s, %s]; both must be from 1 to 2^63 - 1",
             fby_convert_text(&npy, 0, rows), fby_convert_text(&npy, 1, width));
     }
     return FBY_OK;

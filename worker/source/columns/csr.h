@@ -18,7 +18,7 @@
  * Errors: FBY_NOT_FOUND  a .npz file without format.npy: SciPy did not write it
  *         FBY_CONFIG     not a CSR matrix that can be read in place; `why`
  *                        names the member
- *         FBY_IO. */
+ *         FBY_IO */
 FBY_CHECKED fby_err fby_csr_scan(const struct fby_object *object, uint64_t size,
     struct fby_column *out, uint64_t *rows, struct fby_error_detail *why);
 

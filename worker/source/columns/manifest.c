@@ -15,14 +15,14 @@ enum { /* keys of a shard's record that only shards of columns have */
 
 enum { /* keys of the record of a column */
     COLUMN_NAME = 1,
-    COLUMN_TYPE, /* "<f4" */
-    COLUMN_ROW,  /* the dimensions of a row */
-    COLUMN_OFFSET,
-    COLUMN_PART,    /* ragged and CSR columns only */
-    COLUMN_ENTRIES, /* values and CSR only: number of rows in the file */
-    COLUMN_WIDTH,   /* values of a dense row; CSR only, like all below */
-    COLUMN_INDICES, /* type of the indices; _AT: their offset in the file */
-    COLUMN_INDICES_AT,
+    COLUMN_TYPE,       /* "<f4" */
+    COLUMN_ROW,        /* the dimensions of a row */
+    COLUMN_OFFSET,     /* of row 0 in the file, in bytes */
+    COLUMN_PART,       /* ragged and CSR columns only */
+    COLUMN_ENTRIES,    /* values and CSR only: number of rows in the file */
+    COLUMN_WIDTH,      /* values of a dense row; CSR only, like all below */
+    COLUMN_INDICES,    /* type of the indices */
+    COLUMN_INDICES_AT, /* offset of the indices in the file, in bytes */
     COLUMN_INDPTR,
     COLUMN_INDPTR_AT
 };
@@ -90,9 +90,9 @@ static void read_type(struct fby_record *r, uint16_t key,
     fby_record_read_text(r, key, text, sizeof(text));
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
         enum fby_npy_type type = (enum fby_npy_type)i;
-        bool one_byte = fby_npy_type_bytes(type) == 1; /* has no byte order */
+        bool is_one_byte = fby_npy_type_bytes(type) == 1; /* no byte order */
         bool order_ok =
-            one_byte ? text[0] == '|' : text[0] == '<' || text[0] == '>';
+            is_one_byte ? text[0] == '|' : text[0] == '<' || text[0] == '>';
         if (order_ok && strcmp(text + 1, fby_npy_type_name(type)) == 0) {
             *out        = type;
             *big_endian = text[0] == '>';
@@ -155,7 +155,8 @@ static void read_column_record(struct fby_record *list,
     fby_record_leave(list, &r);
 }
 
-/* True if `n` elements of `bytes` bytes fit in the shard from `offset` on. */
+/* True if `n` elements of `bytes` bytes, from `offset` on, do not go beyond the
+ * size of the shard. */
 static bool has_room(
     const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t bytes)
 {

@@ -1,6 +1,6 @@
-/* Index a source of columns: the headers of all files are read at every open.
- * All offsets are read for bucket_by, and whole files for checksums, unless the
- * cache has the shard with equal stamps (size, inode and times of files). */
+/* Index a source of columns: the headers of all files are read at every open of
+ * the dataset. If the cache has no shard with equal stamps (object.h),
+ * all offsets are read for bucket_by, and whole files for checksums. */
 #include <stdio.h>
 
 #include "worker/source/columns/columns.h"

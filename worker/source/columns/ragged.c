@@ -44,8 +44,8 @@ bool fby_ragged_has_values_name(
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* A binary search is impossible: columns are in byte order, but names are
- * compared ignoring case. */
+/* Returns the column of this name; NULL if there is none. A binary search is
+ * impossible: columns are in byte order, but the search ignores case. */
 static const struct fby_column *find_column(
     const struct fby_shard *shard, const char *name)
 {
@@ -94,7 +94,7 @@ fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
 
 /* ---- offsets ------------------------------------------------------------- */
 
-/* Load an unsigned number of `width` bytes; i counts them from the lowest. */
+/* Load an unsigned number of `width` bytes. Byte 0 is the lowest. */
 static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
 {
     uint64_t bits = 0;
@@ -150,7 +150,7 @@ int64_t fby_ragged_load_offset(
     uint64_t bits  = load_fast(at, width, offsets->big_endian);
     if (is_signed(offsets->type)) {
         unsigned unused = 64 - 8 * (unsigned)width;
-        return (int64_t)(bits << unused) >> unused; /* copies the sign bit */
+        return (int64_t)(bits << unused) >> unused; /* extends the sign */
     }
     return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
 }

@@ -1,9 +1,10 @@
 /* ragged.h - columns whose rows are lists of different lengths.
  *
- * A ragged column is two files, or one that SciPy wrote (csr.h). Each row of
- * NAME.values.npy is an entry. NAME.offsets.npy has samples + 1 offsets: sample
- * i has the entries offsets[i] to offsets[i + 1] - 1. Offsets are integers of
- * any type and never decrease. Indexing checks only the first and the last
+ * A ragged column NAME is two columns, which are each other's partner. Each row
+ * of NAME.values.npy is an entry. NAME.offsets.npy has samples + 1 offsets:
+ * sample i has the entries offsets[i] to offsets[i + 1] - 1. (A file that SciPy
+ * wrote has both; see csr.h.) Offsets are integers of any type and never
+ * decrease. Indexing checks only the first and the last
  * offset of a file, so that it is fast for billions of rows; the other offsets
  * are checked when they are used. */
 #ifndef FBY_WORKER_SOURCE_COLUMNS_RAGGED_H
@@ -21,7 +22,8 @@ enum fby_column_part fby_ragged_part(const char *name, size_t *stem);
 bool fby_ragged_has_values_name(
     const struct fby_column *column, const char *name);
 
-/* Set `partner` of all columns of offsets or values, which must be sorted.
+/* Set `partner` of all columns of offsets or values. It is an index, so the
+ * columns must not be moved afterwards.
  * Errors: FBY_CONFIG  offsets without values, or values without offsets. */
 FBY_CHECKED fby_err fby_ragged_pair(
     struct fby_shard *shard, struct fby_error_detail *why);
@@ -29,12 +31,12 @@ FBY_CHECKED fby_err fby_ragged_pair(
 /* The type and file offset of the numbers of a column of offsets. */
 struct fby_numbers fby_column_as_numbers(const struct fby_column *offsets);
 
-/* The same for the offsets of `column`, a column of values or CSR. */
+/* The same for the offsets that belong to a column of values or CSR. */
 struct fby_numbers fby_ragged_offsets(
     const struct fby_shard *shard, const struct fby_column *column);
 
-/* Load the offset at address `at`, of the type of `offsets`. An unsigned 64-bit
- * number that does not fit becomes INT64_MAX. */
+/* Load the offset at address `at`, of the type of `offsets`. An unsigned number
+ * above INT64_MAX becomes INT64_MAX. */
 int64_t fby_ragged_load_offset(
     const struct fby_numbers *offsets, const uint8_t *at);
 
@@ -44,7 +46,7 @@ FBY_CHECKED fby_err fby_ragged_read_ends(const struct fby_object *object,
     const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
     struct fby_error_detail *why);
 
-/* An offset as text for messages: INT64_MAX is "... or more". */
+/* An offset as text for messages; after INT64_MAX it says "or more". */
 struct fby_shown_offset {
     char text[32];
 };

@@ -10,8 +10,8 @@
 
 enum { MAX_DEPTH = 16 /* levels of folders in a class folder */ };
 
-/* Move the names of the folders in a listing to a new array. */
-static struct fby_folder *move_dirs(
+/* Make an array of the folders in a listing. Their names are moved to it. */
+static struct fby_folder *take_folders(
     struct fby_listing *listing, uint32_t *count)
 {
     struct fby_folder *classes = NULL;
@@ -35,13 +35,13 @@ fby_err fby_folder_list_classes(const struct fby_root *root, const char *path,
     struct fby_listing listing = {0};
     fby_err            err = fby_listing_read(root, path, NULL, &listing, why);
     if (err == FBY_OK) {
-        *classes = move_dirs(&listing, count);
+        *classes = take_folders(&listing, count);
         if (*count == 0) {
             err = fby_error_set(why, FBY_CONFIG,
                 "the folder %s:%s has no class folders (%s); expected is one "
                 "folder a class, with the class's files in it: CLASS/0001.jpg",
                 fby_root_name(root), path,
-                listing.count == 0 ? "it is empty" : "only files lie in it");
+                listing.count == 0 ? "it is empty" : "it has only files");
         }
     }
     fby_listing_fini(&listing);
@@ -69,13 +69,13 @@ void fby_folders_free(struct fby_folder *classes, uint32_t count)
     free(classes);
 }
 
-struct folder_walk {
+struct folder_walk { /* a walk of one class folder and all folders below it */
     const struct fby_root *root;
     const char            *base; /* path of the folder of class folders */
     const atomic_bool     *stop;
     struct fby_folder     *found; /* the class folder, which gets the files */
-    uint32_t               depth; /* number of open folders below it */
-    struct fby_stamp       above[MAX_DEPTH]; /* their stamps, outermost first */
+    uint32_t               depth; /* levels of the current folder below it */
+    struct fby_stamp above[MAX_DEPTH]; /* stamp of the folder at each level */
 };
 
 static fby_err add_file(struct folder_walk *w, const char *path,
@@ -93,6 +93,7 @@ static fby_err add_file(struct folder_walk *w, const char *path,
     return FBY_OK;
 }
 
+/* Go down one level, unless it is too deep or a link back to a level above. */
 static fby_err enter_folder(struct folder_walk *w, const char *path,
     const struct fby_stamp *stamp, struct fby_error_detail *why)
 {
@@ -147,7 +148,7 @@ static fby_err walk_dir(
     return err;
 }
 
-/* The bytes of a path up to the first dot of its file name. */
+/* The bytes of a path's key: all before the first dot of its file name. */
 static size_t key_size(const char *path)
 {
     struct fby_name_parts parts = {0};
@@ -160,7 +161,7 @@ static int by_key(const void *a, const void *b)
 {
     const char *x      = ((const struct fby_folder_file *)a)->path;
     const char *y      = ((const struct fby_folder_file *)b)->path;
-    size_t      x_size = key_size(x);
+    size_t      x_size = key_size(x); /* also the offset of the suffix */
     size_t      y_size = key_size(y);
     int         order  = memcmp(x, y, x_size < y_size ? x_size : y_size);
     if (order == 0 && x_size != y_size) {
@@ -203,7 +204,7 @@ static fby_err add_to_parts(struct fby_parts *parts,
     struct fby_error_detail *why)
 {
     size_t      size   = key_size(file->path);
-    const char *suffix = file->path + size + 1; /* behind the dot */
+    const char *suffix = file->path + size + 1; /* 1: the dot */
     if (parts->count == 0 ||
         !fby_shard_last_key_is(fby_parts_last(parts), file->path, size)) {
         FBY_TRY(fby_parts_begin_sample(parts, file->path, size, class_id, why));

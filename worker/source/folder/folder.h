@@ -4,7 +4,7 @@
  * of a class, also in nested folders, are one sample if their paths are equal
  * up to the first dot of the file name. This common part is the key: "c00/0001"
  * has the members c00/0001.jpg and c00/0001.json. Samples are in byte order of
- * their keys; 1,024 make a virtual shard.
+ * their keys; each 1,024 are a virtual shard (parts.h).
  * Hidden files, files without an extension, and files beside the class folders
  * are skipped. */
 #ifndef FBY_WORKER_SOURCE_FOLDER_H
@@ -18,18 +18,18 @@
 #include "worker/source/shard.h"
 
 struct fby_folder_file {
-    char            *path; /* relative to the folder: "c00/0001.jpg" */
+    char            *path; /* from the class folder on: "c00/0001.jpg" */
     struct fby_stamp stamp;
 };
 
 /* A class folder, or one of several parallel folders. */
 struct fby_folder {
-    char                   *name;  /* relative to the folder that has it */
+    char                   *name;  /* relative to the location's folder */
     struct fby_folder_file *files; /* in order of key, then suffix */
     uint32_t                count; /* number of files */
 };
 
-/* List the class folders of the folder at `path`, without their files.
+/* List the class folders of the folder at `path`. Their files are not listed.
  * Errors: FBY_CONFIG  there are no class folders;  those of listing.h. */
 FBY_CHECKED fby_err fby_folder_list_classes(const struct fby_root *root,
     const char *path, struct fby_folder **classes, uint32_t *count,
@@ -39,10 +39,10 @@ void fby_folders_free(struct fby_folder *classes, uint32_t count);
 /* Free the files of all folders, but keep the names of the folders. */
 void fby_folders_free_files(struct fby_folder *classes, uint32_t count);
 
-/* Set self->files to all files, if any, of the folder self->name in `path`.
+/* Set self->files to all files, if any, of the folder `path`/self->name.
  * Thread: any; one at a time for each folder.
  * Errors: FBY_CONFIG  a name that cannot be a key, or a loop of links
- *         FBY_GONE    *stop became true;  those of listing.h */
+ *         FBY_GONE    *stop became true;  those of listing.h. */
 FBY_CHECKED fby_err fby_folder_find_files(const struct fby_root *root,
     const char *path, const atomic_bool *stop, struct fby_folder *self,
     struct fby_error_detail *why);
@@ -53,8 +53,9 @@ FBY_CHECKED fby_err fby_folder_find_class_files(const struct fby_root *root,
     const char *path, const atomic_bool *stop, struct fby_folder *self,
     struct fby_error_detail *why);
 
-/* Make finished shards of the files of all classes. The caller calls
- * fby_shard_fini for each shard and then frees the array, also after an error.
+/* Cut the samples of all classes into virtual shards (parts.h), each complete
+ * as after fby_shard_finish. The caller calls fby_shard_fini for each shard and
+ * then frees the array, also after an error.
  * Errors: those of parts.h. */
 FBY_CHECKED fby_err fby_folders_to_shards(const struct fby_folder *classes,
     uint32_t n_classes, struct fby_shard **shards, uint32_t *n_shards,

@@ -1,7 +1,7 @@
-/* Index a folder: threads walk its class folders, whose samples are then cut
- * into virtual shards of 1,024. The walk reads only names and stamps (size,
- * inode and times). Files are read only for checksums and lengths, unless the
- * cache has the shard with equal stamps. */
+/* Index a folder: threads walk its class folders; then all samples are cut into
+ * virtual shards of 1,024. The walk reads only names and stamps (size, inode
+ * and times). Files are read only for checksums and lengths, and only if the
+ * cache has no shard with equal stamps. */
 #include "worker/source/ops.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
@@ -44,8 +44,8 @@ static fby_err write_path(const struct fby_index *index,
         fby_shard_suffix(shard, number));
 }
 
-/* Refuse a label field with fewer classes than there are class folders: all
- * samples of the last folders would be bad. */
+/* Refuse a label field with fewer classes than there are class folders: no
+ * sample of the last folders would have a valid class id. */
 static fby_err check_classes(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_error_detail *why)
 {

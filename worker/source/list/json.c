@@ -12,14 +12,14 @@ struct json_row {
     uint32_t             n_cells;
 };
 
-struct json_reading {
+struct json_reading { /* constant while a text is read, except the scratch */
     const struct fby_list_sink *sink;
     char *scratch; /* FBY_LIST_MAX_ROW bytes: a copy of the line for the parser,
                       then the texts of the cells */
 };
 
-/* Set the text of a cell to that of `value`, which the line spells as
- * `text`. */
+/* Set the text of a cell to that of `value`. `text` is how the line spells the
+ * value, which is used for numbers, objects and lists. */
 static void set_text(struct fby_list_cell *cell, const json_t *value,
     const char *text, size_t size)
 {
@@ -34,8 +34,9 @@ static void set_text(struct fby_list_cell *cell, const json_t *value,
     }
 }
 
-/* Set the cells of a row; their texts are written to `scratch`. The loop visits
- * the keys in the order of the line, so each value meets its own text. */
+/* Set the cells of a row; their texts are written to `scratch`. Jansson visits
+ * the keys in the order of the line, so `texts` yields the text of each value.
+ * Returns FBY_CONFIG if there are too many columns. */
 static fby_err collect_cells(json_t *object, struct fby_json_values texts,
     char *scratch, struct json_row *out)
 {
@@ -73,10 +74,11 @@ static fby_err send_object(const struct json_reading *r, json_t *object,
     return r->sink->receive(r->sink->arg, &row, why);
 }
 
-/* Returns the message for a line that is not JSON. `error` has the parser's
- * message for the copy in which all numbers are 0. Parse the line itself into
- * `own`, whose message quotes the user's text. It is used only for the same
- * fault: the parser also refuses large numbers, which a list allows. */
+/* Returns the message for a line that is not JSON. `error` is the parser's
+ * error for the copy of the line in which all numbers are 0. To quote the
+ * text of the user, the line itself is parsed too, which sets *own. Its message
+ * is used only for the same fault: this time the parser also refuses large
+ * numbers, which a list allows. */
 static const char *fault_message(
     const char *text, size_t size, const json_error_t *error, json_error_t *own)
 {
@@ -96,8 +98,9 @@ static fby_err read_line(const struct json_reading *r,
     if (size > FBY_LIST_MAX_ROW) {
         return fby_list_refuse(line, "a row of more than 1 MiB", why);
     }
-    if (strspn(text.at, " \t\r") >= size) { /* a NUL follows the last line */
-        return FBY_OK;                      /* an empty line */
+    /* A newline or, after the last line, a NUL ends the search. */
+    if (strspn(text.at, " \t\r") >= size) {
+        return FBY_OK; /* an empty line */
     }
     memcpy(r->scratch, text.at, size);
     fby_json_zero_numbers(r->scratch, size);

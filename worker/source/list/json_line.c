@@ -18,7 +18,7 @@ static bool is_blank(char c)
 static const char *past_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++) {
-        at += *at == '\\' && at + 1 < end; /* skip an escaped character */
+        at += *at == '\\' && at + 1 < end ? 1 : 0; /* the escaped character */
     }
     return at < end ? at + 1 : end;
 }
@@ -31,7 +31,7 @@ static const char *past_digits(const char *at, const char *end)
     return at;
 }
 
-/* Skip the characters that numbers consist of, in any order. */
+/* Skip all characters that occur in numbers; is_number() checks their order. */
 static const char *past_number(const char *at, const char *end)
 {
     while (at < end && *at != '\0' && strchr("0123456789+-.eE", *at) != NULL) {
@@ -43,7 +43,7 @@ static const char *past_number(const char *at, const char *end)
 /* True if the text from `at` to `end` is one valid number of JSON. */
 static bool is_number(const char *at, const char *end)
 {
-    at += at < end && *at == '-'; /* 1 if there is a sign */
+    at += at < end && *at == '-' ? 1 : 0;
     const char *whole = at;
     at                = past_digits(at, end);
     if (at == whole || (*whole == '0' && at > whole + 1)) {
@@ -58,7 +58,7 @@ static bool is_number(const char *at, const char *end)
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
         at++;
-        at += at < end && (*at == '+' || *at == '-');
+        at += at < end && (*at == '+' || *at == '-') ? 1 : 0;
         const char *exponent = at;
         at                   = past_digits(exponent, end);
         if (at == exponent) {
@@ -81,8 +81,9 @@ void fby_json_zero_numbers(char *text, size_t size)
             at++;
         }
         if (is_number(begin, at)) {
-            memset(text + (begin - text), ' ', (size_t)(at - begin));
-            text[begin - text] = '0';
+            char *number = text + (begin - text); /* `begin`, to be written */
+            memset(number, ' ', (size_t)(at - begin));
+            number[0] = '0';
         }
     }
 }
@@ -102,8 +103,8 @@ static const char *past_token(const char *at, const char *end, size_t *depth)
     if (*at == '"') {
         return past_string(at, end);
     }
-    *depth += *at == '{' || *at == '[';
-    *depth -= *at == '}' || *at == ']';
+    *depth += *at == '{' || *at == '[' ? 1 : 0;
+    *depth -= *at == '}' || *at == ']' ? 1 : 0;
     return at + 1;
 }
 

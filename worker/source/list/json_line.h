@@ -13,8 +13,8 @@
  * the text remains valid JSON if it was, and invalid if it was not. */
 void fby_json_zero_numbers(char *text, size_t size);
 
-/* The part of an object that is not read yet. The object must be valid JSON.
- * Begin with `at` at or before its '{'. */
+/* A reader of the values of an object, one after the other. The object must be
+ * valid JSON. Begin with `at` at or before its '{'. */
 struct fby_json_values {
     const char *at;  /* next byte to read */
     const char *end; /* behind the object's line */

@@ -8,13 +8,14 @@
 
 struct builder {
     const struct fby_list *list;
-    struct fby_parts      *parts;
-    uint64_t               line; /* of the current row */
-    uint32_t columns_with_path;  /* bit i: some row has a path in files[i] */
+    struct fby_parts      *parts; /* the virtual shards so far (parts.h) */
+    uint64_t               line;  /* number of the first line of the row */
+    uint32_t columns_with_path;   /* bit i: some row has a path in files[i] */
 };
 
-/* Write a column's name in lower case. False: no field can have this name. The
- * key `from` treats it as an extension without dots. */
+/* Write a column's name in lower case. Returns false if no field can select the
+ * column: `from:` of a field names it like the extension of a file, so the name
+ * must be a valid extension, without dots. */
 static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
 {
     size_t n = strlen(column);
@@ -22,14 +23,14 @@ static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
         return false;
     }
     for (size_t i = 0; i <= n; i++) {
-        bool upper = column[i] >= 'A' && column[i] <= 'Z';
-        out[i]     = (char)(upper ? column[i] - 'A' + 'a' : column[i]);
+        bool is_upper = column[i] >= 'A' && column[i] <= 'Z';
+        out[i]        = (char)(is_upper ? column[i] - 'A' + 'a' : column[i]);
     }
     return fby_text_is_extension(out) && strchr(out, '.') == NULL;
 }
 
-/* Returns the index in list->files of a column of paths; n_files for other
- * columns. */
+/* Returns the index of a column of paths in list->files; n_files for another
+ * column. */
 static uint32_t find_file_column(const struct fby_list *list, const char *name)
 {
     uint32_t i = 0;
@@ -56,7 +57,7 @@ static fby_err refuse_cell(const struct fby_list_row *row,
 
 /* ---- paths ---- */
 
-/* Returns the text of the fault of a path; NULL if the path is valid. */
+/* Returns a text about what is wrong with a path; NULL if the path is valid. */
 static const char *path_fault(const char *path, size_t size)
 {
     if (size >= FBY_PATH_SIZE) {
@@ -85,7 +86,8 @@ static const char *path_fault(const char *path, size_t size)
     return NULL;
 }
 
-/* Write COLUMN.EXTENSION, or COLUMN without an extension. False: too long. */
+/* Write COLUMN.EXTENSION, or COLUMN if the file has no extension. Returns false
+ * if that is too long. */
 static bool make_suffix(
     const char *column, const char *path, size_t size, char out[FBY_NAME_SIZE])
 {
@@ -105,7 +107,7 @@ static bool make_suffix(
 
 enum cell_kind { CELL_IS_PATH, CELL_IS_VALUE };
 
-/* Add a cell as a member. The size of a file is set later, in ops.c. */
+/* Add a cell as a member. The size of a file is 0 here; ops.c sets it later. */
 static fby_err add_member(struct builder *b, const char *suffix,
     const struct fby_list_cell *cell, enum cell_kind kind,
     struct fby_error_detail *why)
@@ -142,7 +144,7 @@ static fby_err add_cell(struct builder *b, const struct fby_list_row *row,
 {
     char name[FBY_NAME_SIZE];
     if (cell->size == 0 || !lower_name(cell->column, name)) {
-        return FBY_OK; /* not a member */
+        return FBY_OK; /* an empty cell or a skipped column: no member */
     }
     uint32_t i = find_file_column(b->list, name);
     if (i == b->list->n_files) {
@@ -169,7 +171,7 @@ static fby_err add_row(
     return has_members
                ? FBY_OK
                : fby_list_refuse(row->line,
-                     "a row with nothing in it that a field could name", why);
+                     "a row without any value that a field could select", why);
 }
 
 static fby_err check_file_columns(

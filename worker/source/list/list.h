@@ -4,8 +4,8 @@
  * cell of a row is a member. In a column of paths the member is the file at
  * this path, with the suffix COLUMN.EXTENSION. In any other column the member
  * is the value of the cell, with the suffix COLUMN. An empty or null cell is
- * not a member. Columns with a name that no field can have are skipped. The
- * text is untrusted. */
+ * not a member. A column is skipped if its name is no valid suffix, because no
+ * field can select it. The text is untrusted. */
 #ifndef FBY_WORKER_SOURCE_LIST_H
 #define FBY_WORKER_SOURCE_LIST_H
 
@@ -24,13 +24,13 @@ struct fby_list_cell {
 };
 
 struct fby_list_row {
-    uint64_t                    line; /* number of its first line, from 1 */
-    uint32_t                    n_cells;
+    uint64_t line; /* number of the row's first line, from 1 */
+    uint32_t n_cells;
     const struct fby_list_cell *cells;
 };
 
-/* A reader calls receive(arg, ...) for each row, in order. The cells are valid
- * during the call. */
+/* A reader calls receive(arg, ...) for each row, in order. The row is valid
+ * only during the call. */
 struct fby_list_sink {
     fby_err (*receive)(void *arg, const struct fby_list_row *row,
         struct fby_error_detail *why);
@@ -54,17 +54,17 @@ FBY_CHECKED fby_err fby_list_json(const char *text, size_t size,
 fby_err fby_list_refuse(
     uint64_t line, const char *fault, struct fby_error_detail *why);
 
-struct fby_list {
+struct fby_list { /* the content of a list file, and its columns of paths */
     const char *text;
     size_t      size;                   /* bytes */
     bool        json;                   /* true: JSON lines; false: CSV */
     const char (*files)[FBY_NAME_SIZE]; /* columns of paths, lower case */
-    uint32_t n_files;
+    uint32_t n_files;                   /* number of these columns */
 };
 
-/* Make the samples of a list. The sizes and stamps of its files are not set.
- * A byte order mark is skipped. The caller owns the shards, also after an
- * error.
+/* Make the samples of a list, in virtual shards (parts.h). The sizes and stamps
+ * of its files are not set. A byte order mark is skipped. The caller owns the
+ * shards, also after an error.
  * Errors: FBY_CONFIG, with the line and column. */
 FBY_CHECKED fby_err fby_list_parts(const struct fby_list *list,
     struct fby_parts *out, struct fby_error_detail *why);

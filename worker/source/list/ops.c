@@ -1,6 +1,6 @@
 /* Index a list: read its rows into virtual shards of 1,024 samples, called
- * parts; then stat the files that the rows name, in parallel. The list is read
- * only once: the index holds its values and paths. */
+ * parts (parts.h); then open, in parallel, the files that the rows name, for
+ * their stamps. The list is read once: the index holds values and paths. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static fby_err read_list(const struct fby_index *index, char **out,
     return err;
 }
 
-/* Set the size and stamp of a member that is a file. */
+/* Set the size and stamp (object.h) of a member that is a file. */
 static fby_err stat_member(struct fby_build *build, struct fby_shard *shard,
     uint32_t member, struct fby_error_detail *why)
 {
@@ -106,7 +106,7 @@ static struct fby_span text_of(const struct fby_shard *shard, uint32_t member)
         shard->text_size[member]};
 }
 
-/* Write the path of the file of member `number`. */
+/* Write the path of member `number`, which is a file. */
 static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
@@ -140,7 +140,7 @@ static void describe(const struct fby_dataset *dataset,
 }
 
 /* Returns the first missing column of field->from; NULL if enough exist. A
- * stack (several maps as one array) needs all, any other field needs one. */
+ * stack (several maps as one array) needs all of them, any other field one. */
 static const char *missing_column(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
@@ -161,8 +161,8 @@ static const char *missing_column(
     return first_missing;
 }
 
-/* Refuse a missing column. The message lists the columns of the first shard
- * only, which are most likely all columns. */
+/* Refuse the missing column `name`. The message lists the columns of the first
+ * shard only, which are most likely all columns. */
 static fby_err refuse_missing(const struct fby_index *index,
     const struct fby_field_content *field, const char *name,
     struct fby_error_detail *why)

@@ -1,6 +1,7 @@
-/* Index parallel folders, called sides. Threads list the files of all sides.
- * Files with the same path in their sides, up to the first dot of the name, are
- * one sample. Each sample needs a file on each side. */
+/* Index parallel folders, such as images/ and masks/, called sides. Threads
+ * list the files of all sides. The key of a file is its path in its side, up to
+ * the first dot of its name. Files with the same key are one sample, which
+ * needs a file on each side. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,10 @@ static fby_err walk_side(void *arg, uint32_t i, const atomic_bool *stop,
 
 struct missing {
     uint64_t count;      /* number of missing files */
-    char     names[200]; /* the names of the first MAX_NAMED */
+    char     names[200]; /* the first MAX_NAMED of them, for the error */
 };
 
-struct merge {
+struct merge { /* the sorted files of all sides become samples */
     struct fby_index          *out;
     struct fby_parallel_folder sides[FBY_MAX_PARALLEL];
     struct fby_folder_file    *next[FBY_MAX_PARALLEL]; /* per side: next file */
@@ -38,7 +39,7 @@ struct merge {
     struct missing   missing;
 };
 
-struct key { /* path of a file in its side, up to the first dot of the name */
+struct key { /* not terminated by NUL */
     const char *text;
     size_t      size;
 };
@@ -47,9 +48,9 @@ struct key { /* path of a file in its side, up to the first dot of the name */
 static struct key next_key(const struct merge *m, uint32_t side)
 {
     struct fby_name_parts parts = {0};
-    const char *path  = m->next[side]->path + strlen(m->sides[side].path) + 1;
-    bool        named = fby_name_split(path, &parts);
-    return (struct key){path, named ? parts.key_size : 0};
+    const char *path    = m->next[side]->path + strlen(m->sides[side].path) + 1;
+    bool        has_key = fby_name_split(path, &parts);
+    return (struct key){path, has_key ? parts.key_size : 0};
 }
 
 static int compare_keys(struct key a, struct key b)
@@ -74,14 +75,14 @@ static bool find_smallest_key(const struct merge *m, struct key *out)
     return found;
 }
 
-/* True if the next file of the side has this key. */
-static bool is_next(const struct merge *m, uint32_t side, struct key key)
+/* True if the side has a next file, and its key is `key`. */
+static bool next_has_key(const struct merge *m, uint32_t side, struct key key)
 {
     return m->next[side] < m->end[side] &&
            compare_keys(next_key(m, side), key) == 0;
 }
 
-static void note_missing(struct merge *m, uint32_t side, struct key key)
+static void add_missing(struct merge *m, uint32_t side, struct key key)
 {
     size_t used = strlen(m->missing.names);
     if (m->missing.count < MAX_NAMED) {
@@ -92,14 +93,15 @@ static void note_missing(struct merge *m, uint32_t side, struct key key)
     m->missing.count++;
 }
 
-/* Add the files of one side to the last sample, whose key is `key`. */
+/* Add the files of one side to the last sample, whose key is `key`. Their
+ * suffixes begin with the name of the side. */
 static fby_err add_side_files(struct merge *m, uint32_t side, struct key key,
     struct fby_error_detail *why)
 {
-    if (!is_next(m, side, key)) {
-        note_missing(m, side, key);
+    if (!next_has_key(m, side, key)) {
+        add_missing(m, side, key);
     }
-    while (is_next(m, side, key)) {
+    while (next_has_key(m, side, key)) {
         char        suffix[FBY_PATH_SIZE];
         struct key  next = next_key(m, side);
         const char *rest = next.text + next.size; /* begins with the dot */

@@ -6,21 +6,22 @@
 #include "common/mem.h"
 #include "worker/source/shards/tar_header.h"
 
-/* Types of headers that describe the next member, or all members behind. */
+/* Types of extended headers: they describe the next member or, PAX_GLOBAL, all
+ * members that follow. */
 enum { PAX_NEXT = 'x', PAX_GLOBAL = 'g', LONG_NAME = 'L', LONG_LINK = 'K' };
 /* Types of members that are refused. CONTINUED: from another volume. */
 enum { HARD_LINK = '1', SYMBOLIC_LINK = '2', CONTINUED = 'M', SPARSE = 'S' };
 
 enum {
-    MAX_EXTRAS = 1 << 20, /* bytes of a pax header or long name */
-    TAIL_PIECE = 1 << 16  /* bytes read at a time behind the end mark */
+    MAX_EXTRAS  = 1 << 20, /* bytes of the payload of an extended header */
+    TAIL_BUFFER = 1 << 16  /* bytes read at a time behind the end mark */
 };
 
-struct tar_walk {
+struct tar_walk { /* the state of one scan */
     const struct fby_tar_file *file;
     struct fby_shard          *shard;
     uint64_t                   header_at; /* offset of the current header */
-    bool                       ended;     /* the end mark was found */
+    bool                       ended;     /* the end mark was read */
     struct fby_tar_header      header;
     struct fby_tar_extras      extras; /* properties for the next member */
 };
@@ -35,9 +36,9 @@ static uint64_t payload_at(const struct tar_walk *w)
     return w->header_at + FBY_TAR_BLOCK;
 }
 
-/* Check that the file has `size` bytes behind the current header. The header
- * was read from the file, so the subtraction cannot wrap. `size` is compared
- * before it is padded, so the rounding cannot overflow. */
+/* Check that the file has `size` bytes, padded, behind the current header. The
+ * header was read from the file, so the subtraction cannot wrap. `size` is
+ * compared before it is padded, so the rounding cannot overflow. */
 static fby_err check_fits(
     const struct tar_walk *w, uint64_t size, struct fby_error_detail *why)
 {
@@ -51,7 +52,8 @@ static fby_err check_fits(
         w->header.name, (unsigned long long)size, (unsigned long long)left);
 }
 
-/* False for links, devices, folders and pipes, whatever their size is. */
+/* False for links, devices, folders and pipes: no bytes follow their header,
+ * whatever size it has. */
 static bool has_payload(char type)
 {
     return strchr("123456", type) == NULL;
@@ -92,6 +94,7 @@ static fby_err parse_global(
     return FBY_OK;
 }
 
+/* Apply the extended header, and go to the next one. LONG_LINK is skipped. */
 static fby_err apply_extras(struct tar_walk *w, struct fby_error_detail *why)
 {
     char   *text = NULL;
@@ -111,7 +114,7 @@ static fby_err apply_extras(struct tar_walk *w, struct fby_error_detail *why)
     return err;
 }
 
-static fby_err refuse_type(
+static fby_err check_type(
     const struct tar_walk *w, const char *name, struct fby_error_detail *why)
 {
     if (w->extras.sparse || w->header.type == SPARSE) {
@@ -140,9 +143,9 @@ static fby_err add_member(struct tar_walk *w, const char *name, uint64_t size,
     if (!fby_name_split(name, &parts)) {
         return FBY_OK; /* a hidden file, or without an extension */
     }
-    FBY_TRY(refuse_type(w, name, why));
+    FBY_TRY(check_type(w, name, why));
     if (strchr("07", w->header.type) == NULL) {
-        return FBY_OK; /* only the types 0 and 7 are plain files */
+        return FBY_OK; /* no plain file (type 0, or 7: contiguous) */
     }
     FBY_TRY(fby_name_check(name, &parts, why));
     if (!fby_shard_last_key_is(w->shard, name, parts.key_size)) {
@@ -178,13 +181,13 @@ static fby_err walk_member(struct tar_walk *w, struct fby_error_detail *why)
     return FBY_OK;
 }
 
-/* Read `n` bytes from `at` on into `piece`, and check that all are 0. */
+/* Read `n` bytes from `at` on into `buffer`, and check that all are 0. */
 static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
-    uint8_t *piece, size_t n, struct fby_error_detail *why)
+    uint8_t *buffer, size_t n, struct fby_error_detail *why)
 {
-    FBY_TRY(fby_object_read(w->file->object, at, piece, n, why));
+    FBY_TRY(fby_object_read(w->file->object, at, buffer, n, why));
     for (size_t i = 0; i < n; i++) {
-        if (piece[i] != 0) {
+        if (buffer[i] != 0) {
             return fby_error_set(why, FBY_CONFIG,
                 "the archive ends here, but more follows at offset %llu; "
                 "joined archives are not read",
@@ -199,15 +202,15 @@ static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
 static fby_err check_tail(
     const struct tar_walk *w, struct fby_error_detail *why)
 {
-    uint8_t *piece = fby_zalloc(TAIL_PIECE);
-    fby_err  err   = FBY_OK;
+    uint8_t *buffer = fby_zalloc(TAIL_BUFFER);
+    fby_err  err    = FBY_OK;
     for (uint64_t at = w->header_at; err == FBY_OK && at < w->file->size;) {
         uint64_t left = w->file->size - at;
-        size_t   n    = left < TAIL_PIECE ? (size_t)left : TAIL_PIECE;
-        err           = check_zeros(w, at, piece, n, why);
+        size_t   n    = left < TAIL_BUFFER ? (size_t)left : TAIL_BUFFER;
+        err           = check_zeros(w, at, buffer, n, why);
         at += n;
     }
-    free(piece);
+    free(buffer);
     return err;
 }
 
@@ -239,8 +242,8 @@ static fby_err walk_header(struct tar_walk *w, struct fby_error_detail *why)
     }
     FBY_TRY(fby_tar_header_parse(block, &w->header, why));
     const char extra_types[] = {PAX_NEXT, PAX_GLOBAL, LONG_NAME, LONG_LINK, 0};
-    return strchr(extra_types, w->header.type) != NULL ? apply_extras(w, why)
-                                                       : walk_member(w, why);
+    bool       is_extended   = strchr(extra_types, w->header.type) != NULL;
+    return is_extended ? apply_extras(w, why) : walk_member(w, why);
 }
 
 fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,

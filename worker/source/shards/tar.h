@@ -15,10 +15,10 @@
 #include "common/err.h"
 #include "worker/source/shard.h"
 
-struct fby_tar_file {
+struct fby_tar_file {                /* an open tar file */
     const struct fby_object *object; /* borrowed */
     uint64_t                 size;   /* bytes */
-    const atomic_bool       *stop;   /* true: end the scan; may be NULL */
+    const atomic_bool       *stop;   /* true: return FBY_GONE soon; or NULL */
 };
 
 /* Fill and finish `out`, which was begun with fby_shard_init. The caller sets

@@ -46,8 +46,8 @@ static bool parse_octal(const uint8_t *field, size_t size, uint64_t *out)
     return i > first && (i == size || field[i] == ' ' || field[i] == '\0');
 }
 
-/* Parse an octal number or, as GNU tar writes it, a first bit of 1 and a
- * big-endian number. A negative number (second bit 1) fails the check below. */
+/* Parse an octal number or, as GNU tar writes large ones, a first bit of 1 and
+ * a big-endian number. A negative number (second bit 1) is refused below. */
 static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
 {
     if ((field[0] & 0x80) == 0) {
@@ -55,7 +55,7 @@ static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
     }
     uint64_t value = field[0] & 0x7f;
     for (size_t i = 1; i < size; i++) {
-        if (value >> 55 != 0) { /* keeps the result below 2^63 */
+        if (value >> 55 != 0) { /* 2^63 or more after the next byte */
             return false;
         }
         value = value << 8 | field[i];
@@ -77,8 +77,8 @@ static fby_err check_sum(const uint8_t *block, struct fby_error_detail *why)
         unsigned_sum += byte;
         signed_sum += (int8_t)byte;
     }
-    bool readable = parse_octal(block + SUM_AT, SUM_SIZE, &stored);
-    if (readable &&
+    bool is_number = parse_octal(block + SUM_AT, SUM_SIZE, &stored);
+    if (is_number &&
         ((int64_t)stored == unsigned_sum || (int64_t)stored == signed_sum)) {
         return FBY_OK;
     }
@@ -95,8 +95,8 @@ static void join_name(const uint8_t *block, char *out)
     const char *prefix = (const char *)block + PREFIX_AT;
     const char *name   = (const char *)block + NAME_AT;
     size_t      used   = 0;
-    bool        posix = memcmp(block + MAGIC_AT, "ustar", sizeof("ustar")) == 0;
-    if (posix && prefix[0] != '\0') {
+    bool is_posix = memcmp(block + MAGIC_AT, "ustar", sizeof("ustar")) == 0;
+    if (is_posix && prefix[0] != '\0') {
         used = strnlen(prefix, PREFIX_SIZE);
         memcpy(out, prefix, used);
         out[used++] = '/';
@@ -118,6 +118,7 @@ fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     return FBY_OK;
 }
 
+/* Parse a number of digits only. The largest few numbers are refused too. */
 static bool parse_decimal(const char *text, size_t size, uint64_t *out)
 {
     uint64_t value = 0;
@@ -169,7 +170,7 @@ static fby_err set_size(
                      "the size of the next member is no number, or too large");
 }
 
-/* Apply one pax record. All keys except these are ignored. */
+/* Apply one pax record: path, size or GNU.sparse.*; ignore any other key. */
 static fby_err apply_record(struct text key, struct text value,
     struct fby_tar_extras *out, struct fby_error_detail *why)
 {
@@ -187,12 +188,12 @@ static fby_err apply_record(struct text key, struct text value,
     return FBY_OK;
 }
 
-struct record {
+struct record { /* of a pax header */
     struct text key, value;
 };
 
-/* Cut a record off the front of `rest`: its own length in decimal, a blank,
- * key=value, a newline. A length is never 0, so this makes progress. */
+/* Cut a record off the front of `rest`: the length of the whole record in
+ * decimal, a blank, key=value, a newline. Returns false if it is damaged. */
 static bool cut_record(struct text *rest, struct record *out)
 {
     const char *blank  = memchr(rest->at, ' ', rest->size);
@@ -201,7 +202,7 @@ static bool cut_record(struct text *rest, struct record *out)
         return false;
     }
     size_t digits  = (size_t)(blank - rest->at);
-    size_t minimum = digits + strlen(" =\n");
+    size_t minimum = digits + strlen(" =\n"); /* an empty key and value */
     if (!parse_decimal(rest->at, digits, &length) || length > rest->size ||
         length < minimum || rest->at[length - 1] != '\n') {
         return false;

@@ -1,7 +1,7 @@
 /* tar_header.h - one 512-byte block of a tar file, and pax records.
  *
- * Pure functions over untrusted bytes: no field exceeds its size in the block,
- * and every number is checked before it is used. */
+ * Pure functions over untrusted bytes: no field is read beyond its size in the
+ * block, and every number is checked before it is used. */
 #ifndef FBY_WORKER_SOURCE_SHARDS_TAR_HEADER_H
 #define FBY_WORKER_SOURCE_SHARDS_TAR_HEADER_H
 
@@ -27,12 +27,12 @@ bool fby_tar_is_zero(const uint8_t block[FBY_TAR_BLOCK]);
 FBY_CHECKED fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     struct fby_tar_header *out, struct fby_error_detail *why);
 
-/* Fields that pax records or a GNU long name set for the next member. */
+/* What pax records or a GNU long name say about the next member. */
 struct fby_tar_extras {
     bool     has_name;
     bool     has_size;
-    bool     sparse; /* GNU: only parts of the file are stored */
-    uint64_t size;   /* bytes */
+    bool     sparse; /* GNU: the member's data is stored without its holes */
+    uint64_t size;   /* bytes; valid if has_size */
     char     name[FBY_TAR_NAME_SIZE];
 };
 

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fby_tar_run {
+struct fby_tar_run {   /* a run of file names */
     const char *first; /* borrowed names of the first and last file */
     const char *last;
     uint32_t    count;
-    int         prefix;       /* bytes before the digits */
+    int         prefix;       /* bytes of a name before the digits */
     int         digits;       /* number of digits in the first name; may be 0 */
     bool        equal_digits; /* all names have the same number of digits */
-    bool        no_gaps;      /* equal_digits, and no number is missing */
+    bool        no_gaps; /* equal_digits, and the numbers are consecutive */
 };
 
 /* True if `name` is a file name NAME.tar. */
@@ -25,10 +25,11 @@ bool fby_is_tar_name(const char *name);
 /* Begin a run with its first file. */
 struct fby_tar_run fby_tar_run_begin(const char *name);
 
-/* Add the next name. Returns false if it does not belong to the run. */
+/* Add the next name to the run. Returns false if it does not belong to it. */
 bool fby_tar_run_join(struct fby_tar_run *run, const char *name);
 
-/* Write the pattern of the run: a range in braces, else wildcards. */
+/* Write the pattern of the run: a range in braces or, with gaps, wildcards. A
+ * run of one file is written as its name. */
 void fby_tar_run_pattern(const struct fby_tar_run *run, char *out, size_t size);
 
 #endif

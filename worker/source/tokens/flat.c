@@ -8,7 +8,7 @@
 #include "common/bytes.h"
 #include "common/mem.h"
 
-enum { PIECE = 1 << 20 /* bytes read at a time; whole tokens of any type */ };
+enum { READ_BYTES = 1 << 20 /* read at a time; whole tokens of any type */ };
 
 fby_err fby_token_file_read(const struct fby_token_file *file, uint64_t at,
     void *out, size_t bytes, struct fby_error_detail *why)
@@ -36,8 +36,8 @@ fby_err fby_token_file_set_type(enum fby_type found, struct fby_sequences *out,
     return FBY_OK;
 }
 
-/* True if the token at `at` is `token`. The first byte is compared first: most
- * tokens differ there. */
+/* True if the token at `at` is `token`. Comparing the first byte before the
+ * call of memcmp is faster, because most tokens differ there. */
 static bool is_token(const uint8_t *at, const uint8_t *token, uint32_t width)
 {
     return at[0] == token[0] && memcmp(at, token, width) == 0;
@@ -49,7 +49,7 @@ struct token_range { /* consecutive tokens of a file */
     uint64_t       at;   /* byte offset in the file */
 };
 
-/* Append tokens to `out`, and end a document behind each `end_token`. */
+/* Append tokens to `out`, and end a document after each `end_token`. */
 static fby_err add_tokens(const struct token_range *range,
     const uint8_t *end_token, struct fby_sequences *out,
     struct fby_error_detail *why)
@@ -70,25 +70,26 @@ static fby_err add_tokens(const struct token_range *range,
         out, range->at + begin, (range->size - begin) / width, why);
 }
 
-/* Read the whole file to find its documents. The last needs no end token. */
+/* Read the whole file to find its documents, each of which ends with the token
+ * `end`. The last document may lack it. */
 static fby_err read_documents(const struct fby_token_file *file, uint32_t end,
     struct fby_sequences *out, struct fby_error_detail *why)
 {
-    uint8_t  end_token[8]; /* as in the file */
-    uint8_t *piece = fby_zalloc(PIECE);
+    uint8_t  end_token[8]; /* little-endian, as in the file, then zeros */
+    uint8_t *bytes = fby_zalloc(READ_BYTES);
     fby_err  err   = FBY_OK;
     fby_store_le(end_token, end, sizeof(end_token));
     out->endless = true;
-    for (uint64_t at = 0; at < file->size && err == FBY_OK; at += PIECE) {
+    for (uint64_t at = 0; at < file->size && err == FBY_OK; at += READ_BYTES) {
         uint64_t left = file->size - at;
-        size_t   size = left < PIECE ? (size_t)left : PIECE;
-        err           = fby_token_file_read(file, at, piece, size, why);
+        size_t   size = left < READ_BYTES ? (size_t)left : READ_BYTES;
+        err           = fby_token_file_read(file, at, bytes, size, why);
         if (err == FBY_OK) {
-            const struct token_range range = {piece, size, at};
+            const struct token_range range = {bytes, size, at};
             err = add_tokens(&range, end_token, out, why);
         }
     }
-    free(piece);
+    free(bytes);
     return err == FBY_OK ? fby_sequences_end_document(out, why) : err;
 }
 

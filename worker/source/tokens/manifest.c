@@ -34,16 +34,16 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     }
 }
 
-/* Entries of a record, not yet decoded and validated. */
-struct runs {
-    struct fby_reader run_at;
-    struct fby_reader run_tokens;
-    struct fby_span   documents;
+/* The values of three keys of a record, not yet decoded and validated. */
+struct raw_values {
+    struct fby_reader run_at;     /* a u64 for each run */
+    struct fby_reader run_tokens; /* a u64 for each run */
+    struct fby_span   documents;  /* encoded lengths; only with packing */
 };
 
-/* Create out->sequences, still without tokens. `r` keeps the first error. */
+/* Create out->sequences, still without tokens. An error stays in `r`. */
 static void read_sequences(
-    struct fby_record *r, struct fby_shard *out, struct runs *runs)
+    struct fby_record *r, struct fby_shard *out, struct raw_values *raw)
 {
     struct fby_tokens how = {
         .format = (enum fby_tokens_format)fby_record_read_between(
@@ -52,12 +52,12 @@ static void read_sequences(
     how.type = (enum fby_type)fby_record_read_between(r, KEY_TYPE, 1, FBY_U32);
     how.length =
         (uint32_t)fby_record_read_between(r, KEY_LENGTH, 1, FBY_MAX_TOKENS);
-    how.shift        = (uint32_t)fby_record_read_between(r, KEY_SHIFT, 0, 1);
-    runs->run_at     = fby_manifest_array(r, KEY_RUN_AT);
-    runs->run_tokens = fby_manifest_array(r, KEY_RUN_TOKENS);
-    how.packed       = fby_record_next_is(r, KEY_DOCUMENTS);
+    how.shift       = (uint32_t)fby_record_read_between(r, KEY_SHIFT, 0, 1);
+    raw->run_at     = fby_manifest_array(r, KEY_RUN_AT);
+    raw->run_tokens = fby_manifest_array(r, KEY_RUN_TOKENS);
+    how.packed      = fby_record_next_is(r, KEY_DOCUMENTS);
     if (how.packed) {
-        runs->documents = fby_record_read_bytes(r, KEY_DOCUMENTS);
+        raw->documents = fby_record_read_bytes(r, KEY_DOCUMENTS);
     }
     out->sequences = fby_sequences_create(&how);
     if (!fby_tokens_type_is_valid(&how)) {
@@ -65,16 +65,16 @@ static void read_sequences(
     }
 }
 
-/* Append the next run, which must lie in the file. A run that continues the run
- * before is refused, because the two would be written as one. */
+/* Append the next run, which must lie in the file. A run that begins where the
+ * previous one ends is refused: the encoder writes the two as one. */
 static fby_err decode_run(
-    struct fby_shard *out, struct runs *runs, struct fby_error_detail *why)
+    struct fby_shard *out, struct raw_values *raw, struct fby_error_detail *why)
 {
-    uint64_t at       = fby_read_u64(&runs->run_at);
-    uint64_t tokens   = fby_read_u64(&runs->run_tokens);
+    uint64_t at       = fby_read_u64(&raw->run_at);
+    uint64_t tokens   = fby_read_u64(&raw->run_tokens);
     uint64_t width    = fby_type_bytes(out->sequences->type);
     uint32_t n_before = out->sequences->n_runs;
-    if (runs->run_at.bad || runs->run_tokens.bad) {
+    if (raw->run_at.bad || raw->run_tokens.bad) {
         return fby_manifest_refuse(
             why, "run offsets and run lengths of different counts");
     }
@@ -91,15 +91,15 @@ static fby_err decode_run(
 fby_err fby_tokens_decode(
     struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
-    struct runs runs = {0};
-    read_sequences(r, out, &runs);
+    struct raw_values raw = {0};
+    read_sequences(r, out, &raw);
     FBY_TRY(fby_record_end(r, "manifest of a shard", why));
-    while (runs.run_at.left > 0 || runs.run_tokens.left > 0) {
-        FBY_TRY(decode_run(out, &runs, why));
+    while (raw.run_at.left > 0 || raw.run_tokens.left > 0) {
+        FBY_TRY(decode_run(out, &raw, why));
     }
     if (out->sequences->packed != NULL) {
-        FBY_TRY(fby_packed_read(out->sequences->packed, runs.documents.data,
-            runs.documents.size, out->sequences->tokens, why));
+        FBY_TRY(fby_packed_read(out->sequences->packed, raw.documents.data,
+            raw.documents.size, out->sequences->tokens, why));
     }
     return fby_shard_finish_sequences(out, why);
 }

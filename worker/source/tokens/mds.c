@@ -3,13 +3,13 @@
  *     offset   bytes
  *     0        4       n, the number of samples
  *     4        4(n+1)  offset of each sample, then the end of the last one
- *              .       JSON: names, encodings and sizes of the columns
- *              .       the samples. Each has the sizes (u32) of its columns
+ *     4(n+2)   any     JSON: names, encodings and sizes of the columns
+ *              any     the samples. Each has the sizes (u32) of its columns
  *                      without a fixed size, then its columns
  *
- * The shards repeat all that is in index.json, so that file is not read. Tokens
- * are a column of encoding `bytes`, whose type the pipeline says, or an ndarray
- * of a fixed type. */
+ * A shard repeats what index.json says about it, so that file is not read. The
+ * tokens are one column. Its encoding is `bytes`, and the pipeline file has the
+ * type, or it is an ndarray, whose encoding has the type. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -21,21 +21,21 @@
 
 enum {
     OFFSET_SIZE = 4,       /* bytes of an offset or size in the file */
-    PIECE       = 4096,    /* samples read at a time */
+    BLOCK       = 4096,    /* samples whose offsets are read at a time */
     MAX_CONFIG  = 1 << 20, /* bytes of the JSON */
     MAX_COLUMNS = 256
 };
 
-struct mds_reading {
+struct mds_reading { /* the state of reading one shard */
     const struct fby_token_file *file;
     struct fby_sequences        *out;
-    uint32_t                     samples;
-    uint64_t                     begin; /* offset of the first sample */
+    uint32_t                     samples; /* number of samples */
+    uint64_t                     begin;   /* offset of the first sample */
     uint32_t                     sizes[MAX_COLUMNS]; /* bytes; 0: not fixed */
     size_t                       n_columns;
     size_t                       n_unsized; /* columns without a fixed size */
     size_t                       column;    /* index of the column of tokens */
-    bool has_shape; /* each sample's tokens begin with the shape of an array */
+    bool has_shape; /* in each sample a shape precedes the tokens */
 };
 
 /* ---- the columns --------------------------------------------------------- */
@@ -114,7 +114,7 @@ static enum fby_type array_type(const char *name, size_t n)
 }
 
 /* Apply the encoding of the column of tokens: "bytes", "ndarray:TYPE:SHAPE", or
- * "ndarray:TYPE", with which each sample has a shape of its own. */
+ * "ndarray:TYPE", with which each sample's array begins with its shape. */
 static fby_err apply_encoding(
     struct mds_reading *r, const char *encoding, struct fby_error_detail *why)
 {
@@ -162,7 +162,8 @@ static fby_err apply_config(struct mds_reading *r, const json_t *config,
 static fby_err read_config(
     struct mds_reading *r, const char *column, struct fby_error_detail *why)
 {
-    uint64_t at = OFFSET_SIZE * (UINT64_C(2) + r->samples); /* of the JSON */
+    /* The JSON follows n, the n offsets of samples, and the end of the last. */
+    uint64_t     at    = OFFSET_SIZE * (UINT64_C(2) + r->samples);
     json_error_t error = {.text = ""};
     if (r->begin < at || r->begin - at > MAX_CONFIG) {
         return fby_error_set(why, FBY_CONFIG,
@@ -178,7 +179,7 @@ static fby_err read_config(
         json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
         err  = json != NULL ? apply_config(r, json, column, why)
                             : fby_error_set(why, FBY_CONFIG,
-                                  "what stands behind its table of offsets is "
+                                  "the text behind its table of offsets is "
                                    "no JSON: %.80s",
                                   error.text);
     }
@@ -190,8 +191,8 @@ static fby_err read_config(
 /* ---- the samples --------------------------------------------------------- */
 
 struct byte_range { /* of a sample or one of its columns, in the file */
-    uint64_t at;
-    uint64_t end;
+    uint64_t at;    /* offset of the first byte */
+    uint64_t end;   /* offset behind the last byte */
 };
 
 static fby_err bad_sample(const struct byte_range *sample, const char *what,
@@ -202,7 +203,7 @@ static fby_err bad_sample(const struct byte_range *sample, const char *what,
         sample->end, what);
 }
 
-/* Skip the shape that the array in `column` begins with, if any. */
+/* Cut the shape, if the array in `column` begins with it, off its range. */
 static fby_err skip_shape(const struct mds_reading *r,
     struct byte_range *column, struct fby_error_detail *why)
 {
@@ -214,7 +215,8 @@ static fby_err skip_shape(const struct mds_reading *r,
         return bad_sample(column, "has no shape", why);
     }
     FBY_TRY(fby_token_file_read(r->file, column->at, &byte, 1, why));
-    /* Bits 2 to 7: number of dimensions; 0 and 1: log2 of the bytes of each. */
+    /* Bits 2 to 7: number of dimensions; 0 and 1: log2 of the bytes of each.
+     * The dimensions follow this byte. */
     uint64_t size = 1 + ((uint64_t)(byte >> 2) << (byte & 3));
     if (size > column->end - column->at) {
         return bad_sample(column, "is shorter than its shape", why);
@@ -223,19 +225,19 @@ static fby_err skip_shape(const struct mds_reading *r,
     return FBY_OK;
 }
 
-/* Cut the range of a sample down to its column of tokens. */
+/* Cut the range of a sample down to its tokens. */
 static fby_err cut_to_tokens(const struct mds_reading *r,
     struct byte_range *sample, struct fby_error_detail *why)
 {
     uint8_t           head[MAX_COLUMNS * OFFSET_SIZE] = {0};
-    size_t            n     = r->n_unsized * OFFSET_SIZE;
-    struct fby_reader sizes = fby_reader(head, n);
-    struct byte_range found = {0};
-    uint64_t          at    = sample->at + n;
-    if (n > sample->end - sample->at) {
+    size_t            head_size = r->n_unsized * OFFSET_SIZE;
+    struct fby_reader sizes     = fby_reader(head, head_size);
+    struct byte_range found     = {0};
+    uint64_t          at        = sample->at + head_size; /* of column i */
+    if (head_size > sample->end - sample->at) {
         return bad_sample(sample, "is shorter than its head", why);
     }
-    FBY_TRY(fby_token_file_read(r->file, sample->at, head, n, why));
+    FBY_TRY(fby_token_file_read(r->file, sample->at, head, head_size, why));
     for (size_t i = 0; i < r->n_columns; i++) {
         uint64_t size = r->sizes[i] != 0 ? r->sizes[i] : fby_read_u32(&sizes);
         if (i == r->column) {
@@ -271,14 +273,14 @@ static fby_err add_sample(const struct mds_reading *r, struct byte_range sample,
     return fby_sequences_end_document(r->out, why);
 }
 
-/* Read PIECE samples, or all that are left, from number `first` on. */
-static fby_err read_piece(
+/* Read BLOCK samples, or all that are left, from number `first` on. */
+static fby_err read_block(
     const struct mds_reading *r, uint32_t first, struct fby_error_detail *why)
 {
-    uint8_t  bytes[(PIECE + 1) * OFFSET_SIZE];
+    uint8_t  bytes[(BLOCK + 1) * OFFSET_SIZE]; /* n offsets and an end */
     uint32_t left  = r->samples - first;
-    uint32_t n     = left < PIECE ? left : PIECE;
-    uint64_t table = OFFSET_SIZE * (UINT64_C(1) + first);
+    uint32_t n     = left < BLOCK ? left : BLOCK;
+    uint64_t table = OFFSET_SIZE * (UINT64_C(1) + first); /* behind `samples` */
     FBY_TRY(fby_token_file_read(
         r->file, table, bytes, OFFSET_SIZE * ((size_t)n + 1), why));
     struct fby_reader offsets = fby_reader(bytes, sizeof(bytes));
@@ -299,10 +301,10 @@ fby_err fby_mds_read(const struct fby_token_file *file, const char *column,
     FBY_TRY(fby_token_file_read(file, 0, head, sizeof(head), why));
     struct fby_reader numbers = fby_reader(head, sizeof(head));
     r.samples                 = fby_read_u32(&numbers);
-    r.begin                   = fby_read_u32(&numbers);
+    r.begin                   = fby_read_u32(&numbers); /* offset of sample 0 */
     FBY_TRY(read_config(&r, column, why));
-    for (uint64_t i = 0; i < r.samples; i += PIECE) {
-        FBY_TRY(read_piece(&r, (uint32_t)i, why));
+    for (uint64_t i = 0; i < r.samples; i += BLOCK) { /* i may exceed 2^32 */
+        FBY_TRY(read_block(&r, (uint32_t)i, why));
     }
     return FBY_OK;
 }

@@ -1,19 +1,19 @@
 /* megatron.c - the .idx file of Megatron's indexed datasets.
  *
- *     offset, bytes
- *     0   9  "MMIDIDX\0\0"
- *     9   8  version: 1
- *    17   1  code of the type
- *    18   8  n, sequences
- *    26   8  m, bounds of documents (documents + 1)
- *    34  4n  tokens of each sequence, i32
- *        8n  offset of each sequence in the .bin, i64
- *        8m  bounds: first sequence of each document, then n, i64
- *         n  modes, only in multimodal datasets
+ *  offset  bytes
+ *       0      9  "MMIDIDX\0\0"
+ *       9      8  version: 1
+ *      17      1  code of the type of the tokens
+ *      18      8  n, the number of sequences
+ *      26      8  m, the number of bounds of documents (documents + 1)
+ *      34     4n  number of tokens of each sequence, i32
+ *             8n  offset of each sequence in the .bin, i64
+ *             8m  bounds: first sequence of each document, then n, i64
+ *              n  modes, only in multimodal datasets
  *
- * Each sequence of Megatron is a run of tokens in the .bin (sequences.h), which
- * is cut or packed into the sequences of the dataset. The documents matter only
- * with packing. */
+ * In this file a sequence is Megatron's: a run of tokens in the .bin, which
+ * sequences.h cuts or packs into the sequences of the dataset. The documents
+ * matter only with packing. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@
 
 enum {
     HEADER      = 34,   /* bytes of the header */
-    PIECE       = 4096, /* sequences read at a time */
+    BLOCK       = 4096, /* sequences, or bounds, read at a time */
     LENGTH_SIZE = 4,    /* bytes of a sequence's length */
     OFFSET_SIZE = 8,    /* bytes of a sequence's offset */
     BOUND_SIZE  = 8     /* bytes of a bound */
@@ -49,8 +49,8 @@ static enum fby_type type_of(uint8_t code)
  * each is checked before its product could overflow. */
 static bool has_right_size(const struct head *head, uint64_t size)
 {
-    uint64_t room = size - HEADER; /* the file has a whole header */
-    uint64_t each = LENGTH_SIZE + OFFSET_SIZE;
+    uint64_t room = size - HEADER; /* read_head() has read a whole header */
+    uint64_t each = LENGTH_SIZE + OFFSET_SIZE; /* bytes for a sequence */
     if (head->sequences > room / each ||
         head->bounds > (room - head->sequences * each) / BOUND_SIZE) {
         return false;
@@ -65,33 +65,33 @@ static fby_err read_head(const struct fby_token_file *file, struct head *out,
     uint8_t bytes[HEADER];
     FBY_TRY(fby_token_file_read(file, 0, bytes, sizeof(bytes), why));
     struct fby_reader r       = fby_reader(bytes, sizeof(bytes));
-    const uint8_t    *mark    = fby_read_bytes(&r, sizeof(magic));
+    const uint8_t    *begin   = fby_read_bytes(&r, sizeof(magic));
     uint64_t          version = fby_read_u64(&r);
     out->code                 = fby_read_u8(&r);
     out->sequences            = fby_read_u64(&r);
     out->bounds               = fby_read_u64(&r);
-    if (memcmp(mark, magic, sizeof(magic)) != 0 || version != 1) {
+    if (memcmp(begin, magic, sizeof(magic)) != 0 || version != 1) {
         return fby_error_set(why, FBY_CONFIG,
-            "it does not begin with MMIDIDX, version 1: no index of Megatron's "
-            "indexed datasets");
+            "it does not begin with MMIDIDX, version 1: not an index of "
+            "Megatron's indexed datasets");
     }
     return has_right_size(out, file->size)
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "%" PRIu64 " bytes are not what %" PRIu64
                      " sequences and %" PRIu64
-                     " ends of documents take: cut short?",
+                     " bounds of documents take: cut short?",
                      file->size, out->sequences, out->bounds);
 }
 
-struct megatron_reading {
+struct megatron_reading { /* the state of reading one .idx file */
     const struct fby_token_file *file;
     struct head                  head;
     uint64_t                     bin_size;
     struct fby_sequences        *out;
     uint64_t                     bounds_read; /* number of bounds read so far */
-    uint64_t bound; /* the last of them: first sequence of a document */
-    uint8_t  piece[PIECE * BOUND_SIZE]; /* some of the bounds, as read */
+    uint64_t bound; /* the last of them: first sequence of the next document */
+    uint8_t  bounds[BLOCK * BOUND_SIZE]; /* the current block of bounds */
 };
 
 /* Read the next bound. The first is 0; the others must not decrease. */
@@ -101,34 +101,35 @@ static fby_err read_next_bound(
     uint64_t before   = r->bound;
     uint64_t left     = r->head.bounds - r->bounds_read;
     bool     is_first = r->bounds_read == 0;
-    size_t   i        = r->bounds_read % PIECE;
+    size_t   i        = r->bounds_read % BLOCK; /* index in r->bounds */
     if (i == 0) {
         uint64_t at = HEADER + r->head.sequences * (LENGTH_SIZE + OFFSET_SIZE) +
                       r->bounds_read * BOUND_SIZE;
-        size_t n = left < PIECE ? (size_t)left : PIECE;
+        size_t n = left < BLOCK ? (size_t)left : BLOCK;
         FBY_TRY(
-            fby_token_file_read(r->file, at, r->piece, n * BOUND_SIZE, why));
+            fby_token_file_read(r->file, at, r->bounds, n * BOUND_SIZE, why));
     }
     struct fby_reader number =
-        fby_reader(r->piece + i * BOUND_SIZE, BOUND_SIZE);
+        fby_reader(r->bounds + i * BOUND_SIZE, BOUND_SIZE);
     r->bound = fby_read_u64(&number);
     r->bounds_read++;
-    return r->bound >= before && r->bound <= r->head.sequences &&
-                   (!is_first || r->bound == 0)
-               ? FBY_OK
-               : fby_error_set(why, FBY_CONFIG,
-                     "a document begins with sequence %" PRId64
-                     " after one with %" PRIu64 "; there are %" PRIu64,
-                     (int64_t)r->bound, before, r->head.sequences);
+    bool in_order = r->bound >= before && r->bound <= r->head.sequences;
+    bool is_valid = is_first ? r->bound == 0 : in_order;
+    return is_valid ? FBY_OK
+                    : fby_error_set(why, FBY_CONFIG,
+                          "a document begins with sequence %" PRId64
+                          " after one with %" PRIu64 "; there are %" PRIu64,
+                          (int64_t)r->bound, before, r->head.sequences);
 }
 
-/* End each document that ends before sequence `i`; some may be empty. r->bound
- * is the first sequence of the next document; the first call reads bound 0. */
+/* If a document begins with sequence `i`, end the one before it, and read the
+ * bound behind it. An empty document begins and ends there too, hence the loop;
+ * fby_sequences_end_document() ignores a document without tokens. */
 static fby_err end_documents(
     struct megatron_reading *r, uint64_t i, struct fby_error_detail *why)
 {
     while (r->out->packed != NULL && r->bounds_read < r->head.bounds &&
-           (r->bounds_read == 0 || r->bound == i)) {
+           r->bound == i) {
         FBY_TRY(fby_sequences_end_document(r->out, why));
         FBY_TRY(read_next_bound(r, why));
     }
@@ -149,27 +150,28 @@ static fby_err add_sequence(const struct megatron_reading *r, int32_t tokens,
     return fby_sequences_add(r->out, (uint64_t)at, (uint64_t)tokens, why);
 }
 
-/* Read PIECE sequences, or all that are left, from number `first` on. */
-static fby_err read_piece(
+/* Read BLOCK sequences, or all that are left, from number `first` on. */
+static fby_err read_block(
     struct megatron_reading *r, uint64_t first, struct fby_error_detail *why)
 {
-    uint8_t  sizes[PIECE * LENGTH_SIZE];
-    uint8_t  offsets[PIECE * OFFSET_SIZE];
+    uint8_t  raw_lengths[BLOCK * LENGTH_SIZE];
+    uint8_t  raw_offsets[BLOCK * OFFSET_SIZE];
     uint64_t left       = r->head.sequences - first;
-    size_t   n          = left < PIECE ? (size_t)left : PIECE;
+    size_t   n          = left < BLOCK ? (size_t)left : BLOCK;
     uint64_t lengths_at = HEADER + first * LENGTH_SIZE;
-    uint64_t at =
+    uint64_t offsets_at =
         HEADER + r->head.sequences * LENGTH_SIZE + first * OFFSET_SIZE;
-    FBY_TRY(
-        fby_token_file_read(r->file, lengths_at, sizes, n * LENGTH_SIZE, why));
-    FBY_TRY(fby_token_file_read(r->file, at, offsets, n * OFFSET_SIZE, why));
-    struct fby_reader lengths = fby_reader(sizes, sizeof(sizes));
-    struct fby_reader begins  = fby_reader(offsets, sizeof(offsets));
+    FBY_TRY(fby_token_file_read(
+        r->file, lengths_at, raw_lengths, n * LENGTH_SIZE, why));
+    FBY_TRY(fby_token_file_read(
+        r->file, offsets_at, raw_offsets, n * OFFSET_SIZE, why));
+    struct fby_reader lengths = fby_reader(raw_lengths, sizeof(raw_lengths));
+    struct fby_reader offsets = fby_reader(raw_offsets, sizeof(raw_offsets));
     for (size_t i = 0; i < n; i++) {
         int32_t tokens = (int32_t)fby_read_u32(&lengths);
-        int64_t begin  = (int64_t)fby_read_u64(&begins);
+        int64_t at     = (int64_t)fby_read_u64(&offsets);
         FBY_TRY(end_documents(r, first + i, why));
-        FBY_TRY(add_sequence(r, tokens, begin, why));
+        FBY_TRY(add_sequence(r, tokens, at, why));
     }
     return FBY_OK;
 }
@@ -182,15 +184,18 @@ fby_err fby_megatron_read(const struct fby_token_file *file, uint64_t bin_size,
     FBY_TRY(read_head(file, &r.head, why));
     if (type_of(r.head.code) == 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "its tokens are of code %u; read are 1 (uint8), 4 (int32), 5 "
-            "(int64) and 8 (uint16)",
+            "the type of its tokens has code %u; supported are 1 (uint8), 4 "
+            "(int32), 5 (int64) and 8 (uint16)",
             r.head.code);
     }
     FBY_TRY(fby_token_file_set_type(type_of(r.head.code), out, why));
-    for (uint64_t i = 0; i < r.head.sequences; i += PIECE) {
-        FBY_TRY(read_piece(&r, i, why));
+    if (out->packed != NULL && r.head.bounds > 0) {
+        FBY_TRY(read_next_bound(&r, why)); /* the first: sequence 0 */
+    }
+    for (uint64_t i = 0; i < r.head.sequences; i += BLOCK) {
+        FBY_TRY(read_block(&r, i, why));
     }
     FBY_TRY(end_documents(&r, r.head.sequences, why));
-    /* The last document ends with the file. */
+    /* The last document ends with the file. Without packing: does nothing. */
     return fby_sequences_end_document(out, why);
 }

@@ -1,5 +1,5 @@
-/* Index token files: only their headers are read, except packed flat files,
- * which are read whole. */
+/* Index token files: only their headers and tables are read (token_file.h), but
+ * packed flat files are read whole. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static fby_err check_name(const struct fby_dataset_spec *spec, const char *name,
     }
     if (format == FBY_TOKENS_MDS && fby_text_ends_with(name, ".json")) {
         return fby_error_set(why, FBY_CONFIG,
-            "name the shards, such as shard.*.mds; each says what is in it");
+            "name the shards, such as shard.*.mds; index.json is not needed");
     }
     if (format == FBY_TOKENS_MDS && !fby_text_ends_with(name, ".mds")) {
         return fby_error_set(why, FBY_CONFIG,
@@ -37,7 +37,7 @@ static fby_err read_runs(const struct fby_tokens *how,
     const struct fby_shard_files *files, struct fby_sequences *out,
     struct fby_error_detail *why)
 {
-    uint32_t              last = files->n - 1; /* the file with the header */
+    uint32_t              last = files->n - 1; /* the index file, if any */
     struct fby_token_file file = {
         .object = &files->objects[last],
         .size   = files->stamps[last].size,
@@ -94,20 +94,20 @@ static void warn_endless(const struct fby_build *build)
 static fby_err check_sequences(const struct fby_dataset_spec *spec,
     const struct fby_index *index, struct fby_error_detail *why)
 {
-    uint64_t most = 0; /* tokens of the longest file */
+    uint64_t longest = 0; /* number of tokens of the longest file */
     for (uint32_t i = 0; i < index->n_shards; i++) {
         const struct fby_sequences *sequences = index->shards[i].sequences;
         if (index->shards[i].samples > 0) {
             return FBY_OK;
         }
-        most = sequences->tokens > most ? sequences->tokens : most;
+        longest = sequences->tokens > longest ? sequences->tokens : longest;
     }
     return fby_error_set(why, FBY_CONFIG,
         "no file holds a sequence: length is %u%s, and the longest of %u has "
         "%llu tokens",
         spec->tokens->length,
         spec->tokens->shift > 0 ? " and one more for targets" : "",
-        index->n_shards, (unsigned long long)most);
+        index->n_shards, (unsigned long long)longest);
 }
 
 static fby_err index_tokens(

@@ -6,7 +6,11 @@
 #include "common/mem.h"
 
 /* An encoded length has 7 bits in each byte, the lowest first. */
-enum { SEVEN_BITS = 0x7f, MORE = 0x80 /* another byte follows */ };
+enum {
+    SEVEN_BITS       = 0x7f,
+    MORE             = 0x80, /* bit of a byte: another byte follows */
+    MAX_LENGTH_BYTES = 9     /* bytes of one length: lengths below 2^63 */
+};
 
 struct fby_packed *fby_packed_create(uint32_t length)
 {
@@ -39,11 +43,12 @@ static void put_length(struct fby_buffer *out, uint64_t tokens)
     fby_put_u8(out, (uint8_t)tokens);
 }
 
-/* Read a length; 0 if it is damaged or not in its shortest form. */
+/* Read a length, which is at least 1. Returns 0 if it is damaged, or not in its
+ * shortest form: the last byte adds nothing. */
 static uint64_t read_length(struct fby_reader *r)
 {
     uint64_t tokens = 0;
-    for (uint32_t i = 0; i < FBY_PACKED_LENGTH_BYTES_MAX; i++) {
+    for (uint32_t i = 0; i < MAX_LENGTH_BYTES; i++) {
         uint8_t byte = fby_read_u8(r);
         tokens |= (uint64_t)(byte & SEVEN_BITS) << 7 * i;
         if ((byte & MORE) == 0) {
@@ -60,8 +65,8 @@ fby_err fby_packed_add(
     uint64_t pieces = tokens / self->length + (tokens % self->length != 0);
     if (pieces > (uint64_t)FBY_PACKED_MAX_PIECES - self->pieces) {
         return fby_error_set(why, FBY_CONFIG,
-            "more than %d documents, those that are longer than a sequence "
-            "counted in parts of its %u tokens; cut it into smaller files",
+            "more than %d pieces of documents (a piece has at most the %u "
+            "tokens of a sequence); cut it into smaller files",
             FBY_PACKED_MAX_PIECES, self->length);
     }
     if (tokens > 0) {
@@ -81,8 +86,8 @@ fby_err fby_packed_read(struct fby_packed *self, const uint8_t *lengths,
         uint64_t length = read_length(&r);
         if (length == 0 || length > tokens - self->tokens) {
             return fby_error_set(why, FBY_PROTO,
-                "manifest of a shard: documents that are not those of its "
-                "tokens");
+                "manifest of a shard: a damaged length of a document, or more "
+                "tokens in documents than in runs");
         }
         if (fby_packed_add(self, length, why) != FBY_OK) {
             return FBY_PROTO;
@@ -104,9 +109,9 @@ struct open_sequence { /* a sequence that more pieces fit into */
 
 struct packing {
     struct fby_packed   *packed;
-    uint32_t            *sequence; /* per piece: number of its sequence */
-    uint32_t             piece;    /* number of the current piece */
-    uint32_t             n_open;
+    uint32_t            *sequence_of; /* per piece: number of its sequence */
+    uint32_t             next_piece;  /* number of the next piece */
+    uint32_t             n_open;      /* number of entries of open[] */
     struct open_sequence open[FBY_PACKED_MAX_OPEN]; /* by space, then number */
 };
 
@@ -145,24 +150,26 @@ static void insert_open(struct packing *p, struct open_sequence sequence)
     p->n_open++;
 }
 
-/* Begin a sequence for a piece of `size` tokens. If it will stay open and too
- * many are open, close the fullest. */
+/* Begin a sequence for a piece of `size` tokens. If the piece will not fill it
+ * and open[] is full, close the fullest open sequence, which is open[0]. */
 static struct open_sequence begin_sequence(struct packing *p, uint32_t size)
 {
     if (size < p->packed->length && p->n_open == FBY_PACKED_MAX_OPEN) {
         (void)remove_open(p, 0);
     }
-    return (struct open_sequence){p->packed->length, p->packed->sequences++};
+    return (struct open_sequence){
+        .space = p->packed->length, .number = p->packed->sequences++};
 }
 
 /* Put the next piece into the open sequence where it leaves the least space, or
  * into a new sequence. */
 static void assign_piece(struct packing *p, uint32_t size)
 {
-    uint32_t             i = find_index(p, (struct open_sequence){size, 0});
+    const struct open_sequence least = {.space = size, .number = 0};
+    uint32_t i = find_index(p, least); /* the first with enough space */
     struct open_sequence sequence =
         i < p->n_open ? remove_open(p, i) : begin_sequence(p, size);
-    p->sequence[p->piece++] = sequence.number;
+    p->sequence_of[p->next_piece++] = sequence.number;
     sequence.space -= size;
     if (sequence.space > 0) {
         insert_open(p, sequence);
@@ -188,25 +195,28 @@ static void for_each_piece(
 }
 
 /* Store the next piece in its sequence: the last step of a counting sort.
- * Before it, first[s + 1] is the index where the next piece of sequence s
- * belongs; after all pieces it is the index where sequence s + 1 begins. */
+ * Until all pieces are stored, first[s + 1] is the index where the next piece
+ * of sequence s belongs. Then it is where sequence s + 1 begins. */
 static void store_piece(struct packing *p, uint32_t size)
 {
     struct fby_packed *packed = p->packed;
-    uint32_t           at     = packed->first[p->sequence[p->piece++] + 1]++;
-    packed->token[at]         = packed->tokens;
-    packed->size[at]          = size;
+    uint32_t           s      = p->sequence_of[p->next_piece++];
+    uint32_t           i      = packed->first[s + 1]++;
+    packed->token[i]          = packed->tokens;
+    packed->size[i]           = size;
     packed->tokens += size;
 }
 
 void fby_packed_finish(struct fby_packed *self)
 {
     struct packing p = {.packed = self};
-    p.sequence       = fby_zalloc(self->pieces * sizeof(*p.sequence));
+    p.sequence_of    = fby_zalloc(self->pieces * sizeof(*p.sequence_of));
     for_each_piece(&p, assign_piece);
+    /* Count the pieces of sequence s in first[s + 2], so that the sums put the
+     * begin of sequence s in first[s + 1], as store_piece() needs it. */
     self->first = fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < self->pieces; i++) { /* + 2: see store_piece() */
-        self->first[p.sequence[i] + 2]++;
+    for (uint32_t i = 0; i < self->pieces; i++) {
+        self->first[p.sequence_of[i] + 2]++;
     }
     for (uint32_t s = 0; s < self->sequences; s++) {
         self->first[s + 2] += self->first[s + 1];
@@ -214,9 +224,9 @@ void fby_packed_finish(struct fby_packed *self)
     self->token  = fby_zalloc(self->pieces * sizeof(*self->token));
     self->size   = fby_zalloc(self->pieces * sizeof(*self->size));
     self->tokens = 0; /* store_piece() counts the tokens again */
-    p.piece      = 0;
+    p.next_piece = 0;
     for_each_piece(&p, store_piece);
-    free(p.sequence);
+    free(p.sequence_of);
 }
 
 uint32_t fby_packed_tokens(const struct fby_packed *self, uint32_t sequence)

@@ -2,10 +2,13 @@
  *
  * proto/PROTOCOL.md, "Packed documents", has the rule. A document longer than a
  * sequence is cut into pieces; any other document is one piece. Each piece,
- * in order, goes into the open sequence where it leaves the least space. A
- * sequence is closed when it is full, or when too many are open. The lengths of
- * the documents determine the result, so the manifest has only the lengths, in
- * 1 to 3 bytes each. In memory a piece takes 12 bytes, a sequence 4. */
+ * in order, goes into the open sequence where it leaves the least space; if it
+ * fits in none, it opens a new one. A sequence is closed when it is full. If
+ * FBY_PACKED_MAX_OPEN are open and another must be, the fullest is closed.
+ *
+ * The lengths of the documents determine the result, so the manifest has only
+ * the lengths, usually in 1 to 3 bytes each. In memory a piece takes 12 bytes,
+ * a sequence 4. */
 #ifndef FBY_WORKER_SOURCE_TOKENS_PACKED_H
 #define FBY_WORKER_SOURCE_TOKENS_PACKED_H
 
@@ -15,21 +18,22 @@
 #include "common/err.h"
 
 enum {
-    FBY_PACKED_MAX_OPEN         = 256,     /* open sequences */
-    FBY_PACKED_MAX_PIECES       = 1 << 26, /* pieces in a file */
-    FBY_PACKED_LENGTH_BYTES_MAX = 9        /* bytes of an encoded length */
+    FBY_PACKED_MAX_OPEN   = 256,    /* sequences open at the same time */
+    FBY_PACKED_MAX_PIECES = 1 << 26 /* pieces in a file */
 };
 
-struct fby_packed {
+struct fby_packed { /* the documents of one file, and their sequences */
     uint32_t          length;    /* tokens of a full sequence */
-    struct fby_buffer lengths;   /* document lengths, encoded as in manifests */
+    struct fby_buffer lengths;   /* of the documents, encoded as in manifests */
     uint64_t          documents; /* number of documents */
     uint64_t          tokens;    /* number of tokens in all documents */
     uint32_t          pieces;    /* number of pieces */
-    /* Set by fby_packed_finish. */
+    /* Set by fby_packed_finish. Sequence s has the pieces first[s] to
+     * first[s + 1] - 1; a piece has the tokens token[i] to token[i] + size[i] -
+     * 1, where token 0 is the first of the file. */
     uint32_t  sequences; /* number of sequences */
-    uint32_t *first;     /* sequences + 1 entries: first index in `token` */
-    uint64_t *token;     /* per piece: index in the file of its first token */
+    uint32_t *first;     /* per sequence: its first piece; then `pieces` */
+    uint64_t *token;     /* per piece: where it begins, as a token's number */
     uint32_t *size;      /* per piece: its number of tokens */
 };
 
@@ -37,11 +41,11 @@ struct fby_packed *fby_packed_create(uint32_t length);
 void               fby_packed_free(struct fby_packed **self_p);
 
 /* Append a document of `tokens` tokens; a document of 0 tokens is ignored.
- * Errors: FBY_CONFIG  more than FBY_PACKED_MAX_PIECES. */
+ * Errors: FBY_CONFIG  more than FBY_PACKED_MAX_PIECES pieces. */
 FBY_CHECKED fby_err fby_packed_add(
     struct fby_packed *self, uint64_t tokens, struct fby_error_detail *why);
 
-/* Append the documents of a manifest.
+/* Append the documents of a manifest: `size` bytes of encoded `lengths`.
  * Errors: FBY_PROTO  damaged lengths, or a sum that is not `tokens`. */
 FBY_CHECKED fby_err fby_packed_read(struct fby_packed *self,
     const uint8_t *lengths, size_t size, uint64_t tokens,

@@ -6,7 +6,7 @@
 #include "common/interval.h"
 #include "common/mem.h"
 
-#define TOKENS_MAX (UINT64_C(1) << 62) /* keeps counts far from overflow */
+#define MAX_TOKENS (UINT64_C(1) << 62) /* sums of counts cannot overflow */
 
 struct fby_sequences *fby_sequences_create(const struct fby_tokens *how)
 {
@@ -46,13 +46,13 @@ fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
     if (tokens == 0) {
         return FBY_OK;
     }
-    if (tokens > TOKENS_MAX - self->tokens) {
+    if (tokens > MAX_TOKENS - self->tokens) {
         return fby_error_set(why, FBY_CONFIG, "more than 2^62 tokens");
     }
     if (n == 0 || end_of_last_run(self) != at) {
         if (n == FBY_MAX_RUNS) {
             return fby_error_set(why, FBY_CONFIG,
-                "more than %d documents that do not follow one another; cut "
+                "more than %d documents that are not adjacent in the file; cut "
                 "it into smaller files",
                 FBY_MAX_RUNS);
         }
@@ -70,7 +70,7 @@ fby_err fby_sequences_end_document(
     struct fby_sequences *self, struct fby_error_detail *why)
 {
     struct fby_packed *packed = self->packed;
-    /* The tokens that packed->tokens does not count are the document. */
+    /* packed->tokens counts the tokens of the documents that have ended. */
     return packed == NULL
                ? FBY_OK
                : fby_packed_add(packed, self->tokens - packed->tokens, why);
@@ -136,9 +136,10 @@ struct fby_token_extent fby_sequences_find_extent(
 {
     uint32_t run = fby_interval_find(self->first, self->n_runs, token);
     uint64_t end = run + 1 < self->n_runs ? self->first[run + 1] : self->tokens;
+    uint64_t left_in_run = end - token;
     return (struct fby_token_extent){
         .at = self->at[run] +
               (token - self->first[run]) * fby_type_bytes(self->type),
-        .tokens = tokens < end - token ? tokens : end - token,
+        .tokens = tokens < left_in_run ? tokens : left_in_run,
     };
 }

@@ -2,13 +2,13 @@
  *
  * A reader finds the runs of tokens (sequences.h) in one file. The file is
  * untrusted: every offset and size is checked against the size of the file
- * before it is used. Only a packed flat file is read whole, to find its end
- * tokens.
+ * before it is used. Only headers and tables are read; but a packed flat file
+ * is read whole, to find its end tokens.
  *   flat      numbers of one type, without a header
  *   mds       a shard of MosaicML's streaming, version 2, not compressed: each
  *             sample is a document, with its tokens in one of the columns
- *   megatron  a .idx file beside a .bin: the type, and the length and offset of
- *             each sequence in the .bin */
+ *   megatron  a .bin file of tokens, and a .idx file beside it: the type of the
+ *             tokens, and the length and offset of each run in the .bin */
 #ifndef FBY_WORKER_SOURCE_TOKENS_TOKEN_FILE_H
 #define FBY_WORKER_SOURCE_TOKENS_TOKEN_FILE_H
 
@@ -17,15 +17,15 @@
 #include "worker/source/object.h"
 #include "worker/source/tokens/sequences.h"
 
-struct fby_token_file {
+struct fby_token_file {              /* an open token file, or its .idx file */
     const struct fby_object *object; /* borrowed */
     uint64_t                 size;   /* bytes */
-    const atomic_bool       *stop;   /* true: end the reading soon */
+    const atomic_bool       *stop;   /* true: return FBY_GONE soon */
 };
 
 /* All readers append the runs of `file` to `out`, set out->type if it is 0, and
  * call fby_sequences_end_document() behind each document.
- * Errors: FBY_CONFIG  a damaged file, or another type than out->type
+ * Errors: FBY_CONFIG  a damaged file, or its type is not out->type
  *         FBY_IO, FBY_GONE (*stop became true) */
 
 /* Read a flat file. With packing, each document ends with the token `end`. */
@@ -41,8 +41,8 @@ FBY_CHECKED fby_err fby_mds_read(const struct fby_token_file *file,
 FBY_CHECKED fby_err fby_megatron_read(const struct fby_token_file *file,
     uint64_t bin_size, struct fby_sequences *out, struct fby_error_detail *why);
 
-/* Read exactly `bytes` bytes from byte `at` on.
- * Errors: FBY_CONFIG  the file ends before;  FBY_IO, FBY_GONE. */
+/* Read exactly `bytes` bytes of the file, from byte `at` on.
+ * Errors: FBY_CONFIG  the file has too few bytes;  FBY_IO, FBY_GONE. */
 FBY_CHECKED fby_err fby_token_file_read(const struct fby_token_file *file,
     uint64_t at, void *out, size_t bytes, struct fby_error_detail *why);
 
